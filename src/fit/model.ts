@@ -1,0 +1,60 @@
+import type { SideHyper } from '../engine/engine.js';
+import type { VertexIds } from '../graph/ids.js';
+
+/** The fitted posterior of one side: Gamma(weightShape, weightRate) and Gamma(featureShape, featureRate) per vertex. */
+export interface ModelSide {
+  readonly count: number;
+  readonly ids: VertexIds;
+  readonly weightShape: Float32Array;
+  readonly weightRate: Float32Array;
+  /** count × features, row-major. */
+  readonly featureShape: Float32Array;
+  readonly featureRate: Float32Array;
+  /** Expected mass of the unseen atoms per feature (μ or ρ); zeros in the dense model. */
+  readonly leftover: Float64Array;
+  readonly hyper: SideHyper;
+  /** Degree of each vertex in the data the model was fitted to. */
+  readonly degree: Uint32Array;
+}
+
+/** How a model came about; goes into the file and into reports. */
+export interface Provenance {
+  readonly version: string;
+  readonly engine: string;
+  readonly seed: number;
+  readonly fingerprint: string;
+  readonly options: Readonly<Record<string, unknown>>;
+  /** Bound after each evaluation: [iteration, bound]; empty for the ranking objective. */
+  readonly bounds: readonly (readonly [number, number])[];
+  readonly iterations: number;
+  readonly converged: boolean;
+  readonly seconds: number;
+}
+
+/**
+ * A fitted model, frozen. The expected rate of an edge is
+ * E[γ_i] E[ω_j] Σ_k E[θ_ik] E[β_jk], every factor a Gamma mean shape/rate.
+ */
+export interface Model {
+  readonly kind: 'sparse' | 'dense';
+  readonly objective: 'evidence' | 'ranking';
+  readonly features: number;
+  readonly multigraph: boolean;
+  readonly users: ModelSide;
+  readonly items: ModelSide;
+  /** The evidence lower bound; NaN-free: undefined where the objective has none. */
+  readonly bound: number | undefined;
+  readonly provenance: Provenance;
+}
+
+/** Posterior mean activity E[weight]·E[feature] of every vertex: count × features, row-major. Scores are dot products. */
+export function meanTable(side: ModelSide, features: number): Float32Array {
+  const table = new Float32Array(new SharedArrayBuffer(4 * side.count * features));
+  for (let v = 0; v < side.count; v++) {
+    const weight = side.weightShape[v]! / side.weightRate[v]!;
+    for (let k = v * features; k < (v + 1) * features; k++) {
+      table[k] = (weight * side.featureShape[k]!) / side.featureRate[k]!;
+    }
+  }
+  return table;
+}

@@ -1,0 +1,48 @@
+import type { VertexIds } from './ids.js';
+
+/** One side of a graph: its vertices, and the edges grouped by them. */
+export interface GraphSide {
+  /** Number of vertices. */
+  readonly count: number;
+  readonly ids: VertexIds;
+  /** count + 1 positions: the edges of vertex v are offsets[v] … offsets[v+1]−1. */
+  readonly offsets: Uint32Array;
+  /** For each edge, the vertex of the other side; ascending within a vertex. */
+  readonly neighbors: Uint32Array;
+  /** For each edge its count, in the same order; undefined in a simple graph. */
+  readonly counts: Uint32Array | undefined;
+}
+
+/**
+ * A bipartite graph in both orders, over shared buffers, frozen. Users and items are only names: every function that
+ * takes a side treats both alike.
+ */
+export interface BipartiteGraph {
+  readonly users: GraphSide;
+  readonly items: GraphSide;
+  /** Distinct pairs. */
+  readonly edges: number;
+  /** Sum of counts; equals `edges` in a simple graph. */
+  readonly total: number;
+  /** True if counts are kept. */
+  readonly multigraph: boolean;
+}
+
+export type SideName = 'users' | 'items';
+export const SIDES = ['users', 'items'] as const satisfies readonly SideName[];
+
+export function otherSide(side: SideName): SideName {
+  return side === 'users' ? 'items' : 'users';
+}
+
+/** Number of distinct neighbours of each vertex of a side. */
+export function degrees(side: GraphSide): Uint32Array {
+  const result = new Uint32Array(new SharedArrayBuffer(4 * side.count));
+  for (let v = 0; v < side.count; v++) result[v] = side.offsets[v + 1]! - side.offsets[v]!;
+  return result;
+}
+
+/** The same graph with the roles exchanged; shares all buffers. */
+export function transpose(graph: BipartiteGraph): BipartiteGraph {
+  return Object.freeze({ ...graph, users: graph.items, items: graph.users });
+}

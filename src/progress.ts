@@ -1,0 +1,23 @@
+/** One report of how far a long task is; the command line draws it, the library never prints. */
+export interface Progress {
+  /** What is going on, in a word or two: 'reading', 'fitting sparse', 'drawing'. */
+  readonly stage: string;
+  /** Units done so far. */
+  readonly done: number;
+  /** Units in all, where known. */
+  readonly total?: number;
+  /** The unit, plural: 'rows', 'iterations', 'draws', 'bytes'. */
+  readonly unit?: string;
+  /** A short remark shown beside the bar, for instance the bound. */
+  readonly note?: string;
+}
+
+/** What every long function takes. */
+export interface TaskOptions {
+  /** Called now and then; must return quickly. */
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+  /** Ends the task with an AbortError. */
+  readonly signal?: AbortSignal | undefined;
+  /** Worker threads; default: all cores. Never changes a result. */
+  readonly threads?: number | undefined;
+}

@@ -1,0 +1,29 @@
+import type { BipartiteGraph } from '../graph/graph.js';
+import type { VertexIds } from '../graph/ids.js';
+
+/** One side's coins: which vertices of the whole graph were drawn, whether or not an edge of theirs ended up in a part. */
+export interface Coins {
+  /** Every vertex of the whole graph. */
+  readonly ids: VertexIds;
+  /** 1: a held-out user, or a test item. */
+  readonly drawn: Uint8Array;
+}
+
+/**
+ * A split that keeps its coins (section 7). `train`: users whose coin says "train", all their items. `foldIn`: held-out
+ * users with the items whose coin says "fit". `test`: held-out users with the items whose coin says "test", raw: also
+ * items that training never saw. Isolated vertices are dropped from each part; ids are those of the whole graph.
+ */
+export interface Split {
+  readonly method: 'pq' | 'edges';
+  readonly seed: number;
+  /** Held-out fraction of the users (p), and of the items (q). For `edges`: testUsers is the fraction of edges. */
+  readonly testUsers: number;
+  readonly testItems: number;
+  readonly train: BipartiteGraph;
+  readonly foldIn: BipartiteGraph;
+  readonly test: BipartiteGraph;
+  readonly coins: { readonly users: Coins; readonly items: Coins };
+  /** Fingerprint of the whole graph. */
+  readonly fingerprint: string;
+}

@@ -1,0 +1,11 @@
+import { defineConfig } from 'vitest/config';
+
+// Tests import src/*.ts; workers are started from the dist/ that `pretest` has just built.
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 60_000,
+  },
+});
