@@ -1,0 +1,88 @@
+// The command line: one file per command; here they are gathered, and errors become an exit status:
+// 0 done, 1 a bug, 2 bad usage or bad input, 130 interrupted.
+
+import { createRequire } from 'node:module';
+import { Command, CommanderError } from 'commander';
+
+const { version } = createRequire(import.meta.url)('../../package.json') as { version: string };
+
+/** Runs the command in `argv` (as in process.argv) and resolves to the exit status. */
+export async function main(argv: readonly string[]): Promise<number> {
+  // `graphex … | head` closes our stdout early; that is the reader's right, not a failure.
+  const onStreamError = (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0);
+  };
+  process.stdout.on('error', onStreamError);
+  process.stderr.on('error', onStreamError);
+  try {
+    await createProgram().parseAsync([...argv]);
+    return 0;
+  } catch (error) {
+    return reportError(error);
+  } finally {
+    process.stdout.off('error', onStreamError);
+    process.stderr.off('error', onStreamError);
+  }
+}
+
+export function createProgram(): Command {
+  const program = new Command('graphex')
+    .description(
+      'Is a relational data set sparse? Split it without bias, fit it, predict, recommend, report.',
+    )
+    .version(version)
+    .exitOverride()
+    .showHelpAfterError('(graphex <command> --help shows the options and an example)');
+  return program;
+}
+
+/** Prints what went wrong on stderr and says the exit status. */
+export function reportError(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2; // commander has printed it
+  const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
+  // Errors from a worker thread keep their name, not their class.
+  if (name === 'AbortError') {
+    process.stderr.write('interrupted: nothing was left half-written\n');
+    return 130;
+  }
+  const said = name === 'InputError' || name === 'FitError' ? message : describeSystemError(error);
+  if (said !== undefined) {
+    process.stderr.write(`error: ${said}\n`);
+    return 2;
+  }
+  process.stderr.write(
+    `${stack ?? message}\n\nThis is a bug in graphex ${version}: please report it with the command that led here.\n`,
+  );
+  return 1;
+}
+
+const SYSTEM_ERRORS: Readonly<Record<string, string>> = {
+  EACCES: 'no permission; check the owner and mode of the file and its folder',
+  EPERM: 'not permitted; check the owner and mode of the file and its folder',
+  EROFS: 'the file system is read-only; choose another place',
+  ENOENT: 'no such file or folder; check the path',
+  ENOTDIR: 'a part of the path is a file, not a folder; check the path',
+  EISDIR: 'that is a folder, not a file; name a file in it',
+  EEXIST: 'it exists already; choose another name or remove it',
+  ENOTEMPTY: 'the folder is not empty; choose another or empty it',
+  ENOSPC: 'the disk is full; make room or choose another place',
+  EDQUOT: 'the disk quota is used up; make room or choose another place',
+  EFBIG: 'the file would be larger than the file system or a limit allows; choose another place',
+  EMFILE: 'too many open files; raise the limit with ulimit -n',
+  ENAMETOOLONG: 'the name is too long; choose a shorter one',
+};
+
+/** A sentence for an error of the operating system or of memory; undefined for anything else. */
+function describeSystemError(error: unknown): string | undefined {
+  const { code, path, syscall, message } = error as NodeJS.ErrnoException;
+  const reason = code === undefined ? undefined : SYSTEM_ERRORS[code];
+  if (reason !== undefined)
+    return `${path ?? (syscall === 'write' ? 'writing the result' : message)}: ${reason}`;
+  if (
+    error instanceof RangeError &&
+    /allocation failed|invalid (typed array|array buffer) length/i.test(message)
+  ) {
+    return `not enough memory (${message}); close other programs, use fewer --threads, or sample the data first`;
+  }
+  return undefined;
+}
