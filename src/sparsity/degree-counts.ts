@@ -1,0 +1,52 @@
+/** How many vertices have each degree: distinct degrees, ascending, and the number of vertices of each. */
+export interface DegreeCounts {
+  readonly degree: Float64Array;
+  readonly vertices: Float64Array;
+  /** Vertices in all, and the sum of their degrees. */
+  readonly count: number;
+  readonly sum: number;
+}
+
+/** Below this degree vertices are counted in an array, above in a map: heavy tails have few distinct large degrees. */
+const ARRAY_LIMIT = 65536;
+
+/** Groups degrees by value; everything the tail index needs. Vertices of degree 0 are not of the graph: left out. */
+export function countDegrees(degrees: ArrayLike<number>): DegreeCounts {
+  const small = new Float64Array(ARRAY_LIMIT);
+  const large = new Map<number, number>();
+  for (let v = 0; v < degrees.length; v++) {
+    const d = degrees[v]!;
+    if (d < ARRAY_LIMIT) small[d]!++;
+    else large.set(d, (large.get(d) ?? 0) + 1);
+  }
+  const pairs: [number, number][] = [];
+  for (let d = 1; d < ARRAY_LIMIT; d++) if (small[d]! > 0) pairs.push([d, small[d]!]);
+  pairs.push(...[...large].sort((a, b) => a[0] - b[0]));
+  return {
+    degree: Float64Array.from(pairs, (p) => p[0]),
+    vertices: Float64Array.from(pairs, (p) => p[1]),
+    count: pairs.reduce((sum, p) => sum + p[1], 0),
+    sum: pairs.reduce((sum, p) => sum + p[0] * p[1], 0),
+  };
+}
+
+/** Expected number of vertices that keep an edge when each of their neighbours is kept with probability `level`. */
+export function expectedSurvivors(counts: DegreeCounts, level: number): number {
+  if (level >= 1) return counts.count;
+  const logMiss = Math.log1p(-level);
+  let sum = 0;
+  for (let n = 0; n < counts.degree.length; n++) {
+    sum -= counts.vertices[n]! * Math.expm1(counts.degree[n]! * logMiss);
+  }
+  return sum;
+}
+
+/** The degree below or at which the given share of the vertices lies. */
+export function degreeQuantile(counts: DegreeCounts, share: number): number {
+  let below = 0;
+  for (let n = 0; n < counts.degree.length; n++) {
+    below += counts.vertices[n]!;
+    if (below >= share * counts.count) return counts.degree[n]!;
+  }
+  return counts.degree.at(-1) ?? 0;
+}

@@ -1,0 +1,138 @@
+// The degree likelihood of section 4. In the rank-one approximation the number of vertices of degree n ≥ 1 is Poisson
+// with mean proportional to Γ(n−σ)/n! · r^n, so given their number the degrees are independent draws of that law: a
+// zero-truncated negative binomial (σ < 0), a log-series (0), a power law with a cut-off (0 < σ < 1).
+//
+// With u = −log(1−r) everything is an expm1: the normalizer is Γ(1−σ)·expm1(−σu)/(−σ) and the mean
+// σ·expm1(u)/expm1(σu), which grows in u, so that for each σ the best u is the one whose mean is the observed mean.
+// What is left is a smooth function of σ alone.
+
+import { lgamma, logExpm1 } from '../math/special.js';
+import type { DegreeCounts } from './degree-counts.js';
+
+export interface DegreeFit {
+  /** The most likely σ; negative: dense, positive: sparse. */
+  readonly estimate: number;
+  /** From the curvature of the likelihood; undefined where the estimate lies at the end of its range. */
+  readonly standardError: number | undefined;
+  /** The most likely r, the cut-off of the tail. */
+  readonly r: number;
+  /**
+   * Signed root of twice the log-likelihood ratio against σ = 0: how many standard errors the data lie on the sparse
+   * (positive) or dense (negative) side of the border. Holds also where the estimate has no standard error.
+   */
+  readonly score: number;
+  /** The σ̂ at p = ½ that the fitted law implies; far from the observed one, the law does not describe the degrees. */
+  readonly impliedHalf: number;
+}
+
+/** The range searched: beyond −1000 the law is a Poisson law for every purpose, at 1 it has no mean. */
+export const SIGMA_RANGE = { low: -1000, high: 0.999 } as const;
+
+/** Maximizes the likelihood. Undefined where it says nothing: no vertices, or all of degree 1. */
+export function fitDegrees(counts: DegreeCounts): DegreeFit | undefined {
+  const { count, sum } = counts;
+  if (count === 0 || sum <= count) return undefined;
+  const logLikelihood = (sigma: number) => profile(counts, sigma);
+
+  // Uniform in log(1−σ), which treats −1000 and 0.999 alike: a grid finds the hill, golden section its top.
+  const low = Math.log(1 - SIGMA_RANGE.high);
+  const high = Math.log(1 - SIGMA_RANGE.low);
+  const steps = 40;
+  const at = (i: number) => 1 - Math.exp(low + ((high - low) * i) / steps);
+  let best = 0;
+  let bestValue = Number.NEGATIVE_INFINITY;
+  for (let i = 0; i <= steps; i++) {
+    const value = logLikelihood(at(i));
+    if (value > bestValue) [best, bestValue] = [i, value];
+  }
+  const sigma = maximize(logLikelihood, at(Math.min(steps, best + 1)), at(Math.max(0, best - 1)));
+  const value = logLikelihood(sigma);
+
+  const ratio = 2 * count * Math.max(0, value - logLikelihood(0));
+  const width = 0.01 * (1 - sigma);
+  const curvature = (2 * value - logLikelihood(sigma - width) - logLikelihood(sigma + width)) / width ** 2;
+  const atEnd = sigma < 0.98 * SIGMA_RANGE.low || sigma > SIGMA_RANGE.high - 0.0005;
+  const u = solveMean(sigma, sum / count);
+  return {
+    estimate: sigma,
+    standardError: atEnd || !(curvature > 0) ? undefined : 1 / Math.sqrt(count * curvature),
+    r: -Math.expm1(-u),
+    score: Math.sign(sigma) * Math.sqrt(ratio),
+    impliedHalf: impliedHalf(sigma, u),
+  };
+}
+
+/** Log-likelihood per vertex at σ, at its best r. */
+function profile({ degree, vertices, count, sum }: DegreeCounts, sigma: number): number {
+  const mean = sum / count;
+  const u = solveMean(sigma, mean);
+  const base = lgamma(1 - sigma);
+  let value = 0;
+  for (let n = 0; n < degree.length; n++) {
+    value += vertices[n]! * (lgamma(degree[n]! - sigma) - base - lgamma(degree[n]! + 1));
+  }
+  return value / count + mean * Math.log(-Math.expm1(-u)) - logMass(sigma, u);
+}
+
+/** log( expm1(−σu)/(−σ) ): the normalizer without its Γ(1−σ). */
+function logMass(sigma: number, u: number): number {
+  const x = -sigma * u;
+  if (Math.abs(x) < 1e-8) return Math.log(u) + x / 2;
+  return x > 0 ? logExpm1(x) - Math.log(-sigma) : Math.log(-Math.expm1(x) / sigma);
+}
+
+/** log of the mean degree of the law at (σ, u). */
+function logMean(sigma: number, u: number): number {
+  // σ·expm1(u)/expm1(σu) = (expm1(u)/u) / (expm1(σu)/(σu)), and the latter is logMass at −σ.
+  return logExpm1(u) - logMass(-sigma, u);
+}
+
+/** The u at which the law has the given mean (> 1). */
+function solveMean(sigma: number, mean: number): number {
+  const target = Math.log(mean);
+  let low = 1e-12;
+  let high = 1;
+  while (logMean(sigma, high) < target) {
+    low = high;
+    high *= 2;
+  }
+  while (high - low > 1e-15 * high) {
+    const middle = low < 1e-3 * high ? Math.sqrt(low * high) : (low + high) / 2;
+    if (middle <= low || middle >= high) break;
+    if (logMean(sigma, middle) < target) low = middle;
+    else high = middle;
+  }
+  return (low + high) / 2;
+}
+
+/** log2(1/E[1 − 2^−n]) under the law: the normalizer at r/2 over that at r is E[2^−n]. */
+function impliedHalf(sigma: number, u: number): number {
+  const r = -Math.expm1(-u);
+  const halved = logMass(sigma, -Math.log1p(-r / 2)) - logMass(sigma, u);
+  return -Math.log2(-Math.expm1(halved));
+}
+
+/** Golden section on a hill between low and high. */
+function maximize(f: (x: number) => number, low: number, high: number): number {
+  const golden = (Math.sqrt(5) - 1) / 2;
+  let a = low;
+  let b = high;
+  let x1 = b - golden * (b - a);
+  let x2 = a + golden * (b - a);
+  let f1 = f(x1);
+  let f2 = f(x2);
+  while (b - a > 1e-7 * (1 + Math.abs(a))) {
+    if (f1 < f2) {
+      a = x1;
+      [x1, f1] = [x2, f2];
+      x2 = a + golden * (b - a);
+      f2 = f(x2);
+    } else {
+      b = x2;
+      [x2, f2] = [x1, f1];
+      x1 = b - golden * (b - a);
+      f1 = f(x1);
+    }
+  }
+  return (a + b) / 2;
+}

@@ -1,0 +1,41 @@
+import { countDegrees, type DegreeCounts, expectedSurvivors } from './degree-counts.js';
+import { type DegreeFit, fitDegrees } from './degree-likelihood.js';
+
+/** Three estimates of one side's tail index σ (section 4). */
+export interface TailIndex {
+  /** log2(N / Σ(1−2^−d)): between 0 and 1, pushed up by small samples. The default. */
+  readonly half: number;
+  /** The same at every level p instead of ½, averaged over p. */
+  readonly mean: number;
+  /** By the degree likelihood, which can be negative; undefined where all degrees are 1. */
+  readonly likelihood: DegreeFit | undefined;
+}
+
+/** Estimates the tail index of a side from its degrees (all ≥ 1). */
+export function tailIndex(degrees: ArrayLike<number>): TailIndex {
+  return tailIndexOfCounts(countDegrees(degrees));
+}
+
+export function tailIndexOfCounts(counts: DegreeCounts): TailIndex {
+  return { half: tailIndexAt(counts, 0.5), mean: meanTailIndex(counts), likelihood: fitDegrees(counts) };
+}
+
+/** σ̂ at p = ½ alone, which is all that a posterior predictive draw is compared by. */
+export function tailIndexHalf(degrees: ArrayLike<number>): number {
+  return tailIndexAt(countDegrees(degrees), 0.5);
+}
+
+/** log(Σ(1−(1−p)^d)/N) / log p: the share of vertices that a thinning to p leaves is p^σ in a power law. */
+function tailIndexAt(counts: DegreeCounts, p: number): number {
+  if (counts.count === 0) return 0;
+  // Rounding may put a graph of huge degrees an ulp above N.
+  return Math.max(0, Math.log(expectedSurvivors(counts, p) / counts.count) / Math.log(p));
+}
+
+/** Midpoint rule over p ∈ (0, 1). */
+function meanTailIndex(counts: DegreeCounts): number {
+  const points = 100;
+  let sum = 0;
+  for (let i = 0; i < points; i++) sum += tailIndexAt(counts, (i + 0.5) / points);
+  return sum / points;
+}
