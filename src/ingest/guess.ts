@@ -1,0 +1,169 @@
+// What the first lines of a text table say about its separator, its header and its columns.
+
+import { InputError } from '../errors.js';
+import type { ReadOptions } from './options.js';
+
+const CANDIDATES = ['::', '\t', ',', ';', '|', ' '] as const;
+const SAMPLE_ROWS = 200;
+
+export interface TableShape {
+  readonly separator: string;
+  /** Whether a field may stand in double quotes; not so where the separator has several characters. */
+  readonly quoted: boolean;
+  readonly header: boolean;
+  /** Number of columns, which every row must have. */
+  readonly width: number;
+  /** Column positions from 0. */
+  readonly columns: { readonly users: number; readonly items: number; readonly count: number | undefined };
+  /** Header names, or numbers as text. */
+  readonly names: readonly string[];
+}
+
+/**
+ * Shape of the table that starts with `text`. `whole`: the text is the whole file; otherwise its last line may be cut
+ * and is left out of account.
+ */
+export function guessShape(name: string, text: string, whole: boolean, options: ReadOptions): TableShape {
+  const separator = options.sep ?? guessSeparator(name, text, whole);
+  if (separator === '' || /["\r\n]/.test(separator)) {
+    throw new InputError(
+      `separator ${JSON.stringify(separator)}: it must be a character or a few, without quotes or line ends, for instance "," or "::"`,
+    );
+  }
+  const quoted = separator.length === 1;
+  const rows = sampleRows(text, separator, quoted, whole);
+  const first = rows[0];
+  if (!first) throw new InputError(`${name}: the file is empty; give a table with at least two columns`);
+  if (first.length === 1) {
+    const advice =
+      options.sep === undefined
+        ? 'name the separator with --sep'
+        : 'try another separator, or leave --sep out to have it guessed';
+    throw new InputError(
+      `${name}, line 1: only one column found with separator ${show(separator)}: ${clip(first[0]!)}. A table needs a column of users and one of items; ${advice}`,
+    );
+  }
+  const named = [options.users, options.items, options.count].some(
+    (column) => typeof column === 'string' && !/^\d+$/.test(column),
+  );
+  const header = options.header ?? (named || looksLikeHeader(first, rows.slice(1)));
+  const names = header ? first : first.map((_, i) => String(i + 1));
+  const find = (column: string | number, role: string) => findColumn(name, column, role, names, header);
+  const columns = {
+    users: find(options.users ?? 1, 'users'),
+    items: find(options.items ?? 2, 'items'),
+    count: options.count === undefined ? undefined : find(options.count, 'count'),
+  };
+  if (columns.users === columns.items) {
+    throw new InputError(
+      `${name}: users and items are both column ${names[columns.users]}; name two different columns with --users and --items`,
+    );
+  }
+  return { separator, quoted, header, width: first.length, columns, names };
+}
+
+/** Position from 0 of a column given by header name or 1-based number. */
+export function findColumn(
+  name: string,
+  column: string | number,
+  role: string,
+  names: readonly string[],
+  header: boolean,
+): number {
+  if (header) {
+    const at = names.indexOf(String(column));
+    if (at >= 0 && typeof column === 'string') return at;
+  }
+  const number = Number(column);
+  if (Number.isInteger(number) && number >= 1 && number <= names.length) return number - 1;
+  const known = header ? `; the columns are ${names.map((n) => clip(n)).join(', ')}` : '';
+  throw new InputError(
+    `${name}: no column ${JSON.stringify(column)} for --${role}: the table has ${names.length} columns${known}. ` +
+      `Give a number from 1 to ${names.length}${header ? ' or one of these names' : '; names need a header row'}`,
+  );
+}
+
+/** A character or value for a message: quoted, control characters written out, long ones cut. */
+export function clip(value: string): string {
+  return JSON.stringify(value.length > 60 ? `${value.slice(0, 57)}...` : value);
+}
+
+export function show(separator: string): string {
+  return separator === '\t' ? 'tab' : separator === ' ' ? 'space' : JSON.stringify(separator);
+}
+
+function guessSeparator(name: string, text: string, whole: boolean): string {
+  const order: string[] = [...CANDIDATES];
+  if (/\.csv(\.gz)?$/i.test(name)) order.sort((a, b) => Number(b === ',') - Number(a === ','));
+  let best = ',';
+  let bestShare = 0;
+  for (const separator of order) {
+    const rows = sampleRows(text, separator, separator.length === 1, whole);
+    const tally = new Map<number, number>();
+    for (const row of rows) tally.set(row.length, (tally.get(row.length) ?? 0) + 1);
+    const width = rows[0]?.length ?? 0;
+    const share = width < 2 ? 0 : tally.get(width)! / rows.length;
+    if (share > bestShare) {
+      best = separator;
+      bestShare = share;
+    }
+  }
+  return best;
+}
+
+/** The first rows of the text, split into fields. Lenient: what is wrong with a row is told when it is read. */
+function sampleRows(text: string, separator: string, quoted: boolean, whole: boolean): string[][] {
+  const rows: string[][] = [];
+  let pos = 0;
+  while (pos < text.length && rows.length < SAMPLE_ROWS) {
+    const row: string[] = [];
+    let complete = false;
+    for (;;) {
+      let field: string;
+      if (quoted && text[pos] === '"') {
+        let close = pos + 1;
+        while (close < text.length && (text[close] !== '"' || text[close + 1] === '"')) {
+          close += text[close] === '"' ? 2 : 1;
+        }
+        field = text.slice(pos + 1, close).replaceAll('""', '"');
+        pos = Math.min(close + 1, text.length);
+      } else field = '';
+      const line = text.indexOf('\n', pos);
+      const lineEnd = line < 0 ? text.length : line;
+      const next = text.indexOf(separator, pos);
+      const stop = next >= 0 && next < lineEnd ? next : lineEnd;
+      field += text.slice(pos, stop);
+      if (stop < lineEnd) {
+        row.push(field);
+        pos = stop + separator.length;
+        continue;
+      }
+      row.push(field.endsWith('\r') ? field.slice(0, -1) : field);
+      complete = line >= 0;
+      pos = lineEnd + 1;
+      break;
+    }
+    const blank = row.length === 1 && row[0] === '';
+    if (!blank && (complete || whole || rows.length === 0)) rows.push(row);
+  }
+  return rows;
+}
+
+/**
+ * The first row names columns if none of its cells is a number and either a column below is all numbers or the names
+ * are words that tables use for their columns.
+ */
+function looksLikeHeader(first: readonly string[], below: readonly (readonly string[])[]): boolean {
+  if (first.some((cell) => isNumeric(cell)) || new Set(first).size < first.length) return false;
+  const numericBelow = first.some(
+    (_, i) => below.length > 0 && below.every((row) => row[i] !== undefined && isNumeric(row[i])),
+  );
+  return numericBelow || (first.filter((cell) => USUAL_NAME.test(cell)).length >= 2 && below.length > 0);
+}
+
+const USUAL_NAME =
+  /^(user|item|customer|product|reader|book|film|movie|song|track|artist|person|doc|document|paper|article|word|term|token|package|dependency|source|target|from|to|src|dst|count|counts|quantity|qty|rating|score|plays|weight|timestamp|time|date|title|name|id)s?([ _-]?(id|ids|name|no|number|key|code))?$/i;
+
+function isNumeric(cell: string): boolean {
+  return cell.trim() !== '' && Number.isFinite(Number(cell));
+}

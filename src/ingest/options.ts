@@ -1,0 +1,66 @@
+import type { BipartiteGraph } from '../graph/graph.js';
+import type { TaskOptions } from '../progress.js';
+
+/** How to read a table. Everything has a default; what was guessed is shown in the result. */
+export interface ReadOptions extends TaskOptions {
+  /** Column of the users: header name or 1-based number. Default: 1. */
+  readonly users?: string | number | undefined;
+  /** Column of the items: header name or 1-based number. Default: 2. */
+  readonly items?: string | number | undefined;
+  /** Column of the counts: header name or 1-based number. Default: none, every row counts once. */
+  readonly count?: string | number | undefined;
+  /** Separator of the columns, one character or more (`::`). Default: guessed. */
+  readonly sep?: string | undefined;
+  /** Whether the first row names the columns. Default: guessed. */
+  readonly header?: boolean | undefined;
+  /** Keep counts, adding those of equal pairs; otherwise an edge or none. Default: false. */
+  readonly multigraph?: boolean | undefined;
+  /** File for bad rows; reading then goes on instead of stopping at the first. Default: stop. */
+  readonly rejects?: string | undefined;
+  /** Text recipes: words in more than this share of the documents are left out, 0 … 1. Default: 0.5. */
+  readonly commonWords?: number | undefined;
+}
+
+export interface ReadCounts {
+  /** Data rows seen: kept + merged + rejected. */
+  readonly rows: number;
+  /** Distinct pairs: the edges of the graph. */
+  readonly kept: number;
+  /** Rows that repeated an earlier pair. */
+  readonly merged: number;
+  /** Bad rows set aside. */
+  readonly rejected: number;
+}
+
+/** How the source was understood, for people to check. */
+export interface ReadGuess {
+  /** 'text table', 'parquet', 'json lines', or the recipe's name. */
+  readonly format: string;
+  /** Present for text tables. */
+  readonly separator?: string;
+  readonly header?: boolean;
+  /** Names, or numbers as text, of the columns used. */
+  readonly columns: { readonly users: string; readonly items: string; readonly count?: string };
+}
+
+export interface ReadResult {
+  readonly graph: BipartiteGraph;
+  readonly read: ReadCounts;
+  readonly guess: ReadGuess;
+}
+
+/** A stream of bytes with a name for messages; the file readers make it, and so can a browser. */
+export interface ByteSource {
+  /** What messages call it: the path, or 'standard input'. */
+  readonly name: string;
+  readonly chunks: AsyncIterable<Uint8Array>;
+  /** Bytes of the file on disk, where known. */
+  readonly size?: number | undefined;
+  /** Bytes of the file consumed so far (before decompression), where known. */
+  consumed?(): number;
+}
+
+/** Where bad rows go. Without one, the first bad row throws. */
+export interface RejectSink {
+  add(row: { line: number; reason: string; text: string }): void;
+}
