@@ -1,7 +1,9 @@
 /** The names of one side's vertices, both ways: index → id and id → index. */
 export class VertexIds {
   readonly #values: Float64Array | readonly string[];
+  /** Made on the first look-up where the ids are not in ascending order. */
   #index: Map<string, number> | undefined;
+  #ascending: boolean | undefined;
 
   private constructor(values: Float64Array | readonly string[]) {
     this.#values = values;
@@ -18,7 +20,9 @@ export class VertexIds {
 
   /** The ids 0 … n−1. */
   static range(n: number): VertexIds {
-    return new VertexIds(Float64Array.from({ length: n }, (_, i) => i));
+    const values = new Float64Array(n);
+    for (let i = 0; i < n; i++) values[i] = i;
+    return new VertexIds(values);
   }
 
   get length(): number {
@@ -41,19 +45,40 @@ export class VertexIds {
 
   /** The vertex of that id, or −1. */
   find(id: string | number): number {
-    if (!this.#index) {
-      this.#index = new Map();
-      for (let i = 0; i < this.#values.length; i++) this.#index.set(String(this.#values[i]), i);
+    const values = this.#values;
+    this.#ascending ??= isAscending(values);
+    if (!this.#ascending) {
+      if (!this.#index) {
+        this.#index = new Map();
+        for (let i = 0; i < values.length; i++) this.#index.set(String(values[i]), i);
+      }
+      return this.#index.get(String(id)) ?? -1;
     }
-    return this.#index.get(String(id)) ?? -1;
+    // Graphs keep their vertices sorted by id, so a bisection serves and no index takes memory.
+    const wanted = values instanceof Float64Array ? Number(id) : String(id);
+    let low = 0;
+    let high = values.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (values[middle]! < wanted) low = middle + 1;
+      else high = middle;
+    }
+    return low < values.length && String(values[low]) === String(id) ? low : -1;
   }
 
   /** The ids of the given vertices, in that order. */
   pick(indexes: ArrayLike<number>): VertexIds {
     const values = this.#values;
     if (values instanceof Float64Array) {
-      return new VertexIds(Float64Array.from(indexes, (i) => values[i]!));
+      const picked = new Float64Array(indexes.length);
+      for (let i = 0; i < picked.length; i++) picked[i] = values[indexes[i]!]!;
+      return new VertexIds(picked);
     }
     return new VertexIds(Array.from(indexes, (i) => values[i]!));
   }
+}
+
+function isAscending(values: Float64Array | readonly string[]): boolean {
+  for (let i = 1; i < values.length; i++) if (!(values[i - 1]! < values[i]!)) return false;
+  return true;
 }
