@@ -44,7 +44,6 @@ export interface EdgeRows {
 /** Opaque handles; made and freed by the engine that owns them. */
 export interface Table {
   readonly rows: number;
-  /** Rows added to the mass; the sum over rows of E[weight]·E[feature k], as of the last update or write. */
   readonly features: number;
 }
 export interface EdgeIndex {
@@ -61,7 +60,11 @@ export interface UpdateOptions {
    * leftover as the engine holds them.
    */
   readonly otherMass?: Float64Array | undefined;
-  /** Only rows first … last−1 of own change; the index still has a row for each row of own. Default: all. */
+  /**
+   * Only rows first … last−1 of own change, and the table's mass becomes the mass of these rows alone (a caller that
+   * updates by ranges adds up the ranges and passes otherMass). The index still has a row for each row of own.
+   * Default: all rows.
+   */
   readonly rows?: { readonly first: number; readonly last: number } | undefined;
   /** Also sum the edge term of the bound over this pass's λ: the state *before* the update. Default false. */
   readonly edgeTerm?: boolean | undefined;
@@ -69,7 +72,7 @@ export interface UpdateOptions {
 
 /** K-vectors of a table, in float64. */
 export interface TableTotals {
-  /** Σ_i E[weight_i] E[feature_ik] over the rows. */
+  /** Σ_i E[weight_i] E[feature_ik] over the rows last updated (all of them, unless a range was given). */
   readonly mass: Float64Array;
   /** Leftover mass per feature (μ or ρ), as of the last update or setLeftover; zeros when size = 0. */
   readonly leftover: Float64Array;
@@ -115,3 +118,15 @@ export interface Engine {
   free(handle: Table | EdgeIndex): void;
   close(): Promise<void>;
 }
+
+/**
+ * The least shape a weight may get. Only a row without edges reaches it (its shape would be −σ ≤ 0, which is no
+ * distribution): its weight is then as good as zero, which is what "no edge" says.
+ */
+export const WEIGHT_SHAPE_FLOOR = 1e-3;
+
+/**
+ * The least activity of a feature in a float32 engine: products of two stay above float32's smallest normal number, so
+ * an edge whose features are all but switched off on both sides still shares its count by their ratios.
+ */
+export const ACTIVITY_FLOOR = 1e-18;

@@ -1,0 +1,215 @@
+// Ranking kernels (section 8): blocked scores, then ranks by counting. No sort of all candidates.
+//
+// Items are packed in panels of 8, feature by feature: panel[k][8]; users in tiles of 4: tile[k][4]. The scores of a
+// block of users are written row by row; every later step reads one row. A score is the same sum in the same order
+// wherever it is computed, so that a relevant item's score can be compared with its own row for equality.
+
+import { madd } from './simd';
+
+/** Scores of `tiles`×4 users against `panels`×8 items; row r of the block starts at out + r·stride bytes. */
+export function rankScores(
+  users: usize,
+  tiles: i32,
+  items: usize,
+  panels: i32,
+  features: i32,
+  out: usize,
+  stride: usize,
+): void {
+  const tileBytes: usize = <usize>features << 4;
+  const panelBytes: usize = <usize>features << 5;
+  for (let p = 0; p < panels; p++) {
+    const panel = items + <usize>p * panelBytes;
+    const end = panel + panelBytes;
+    let user = users;
+    let row = out + (<usize>p << 5);
+    for (let t = 0; t < tiles; t++) {
+      let a0 = f32x4.splat(0), b0 = a0, a1 = a0, b1 = a0, a2 = a0, b2 = a0, a3 = a0, b3 = a0;
+      let u = user;
+      for (let i = panel; i < end; i += 32) {
+        const x = v128.load(i);
+        const y = v128.load(i, 16);
+        const u0 = v128.load32_splat(u);
+        a0 = madd(u0, x, a0);
+        b0 = madd(u0, y, b0);
+        const u1 = v128.load32_splat(u, 4);
+        a1 = madd(u1, x, a1);
+        b1 = madd(u1, y, b1);
+        const u2 = v128.load32_splat(u, 8);
+        a2 = madd(u2, x, a2);
+        b2 = madd(u2, y, b2);
+        const u3 = v128.load32_splat(u, 12);
+        a3 = madd(u3, x, a3);
+        b3 = madd(u3, y, b3);
+        u += 16;
+      }
+      v128.store(row, a0);
+      v128.store(row, b0, 16);
+      v128.store(row + stride, a1);
+      v128.store(row + stride, b1, 16);
+      v128.store(row + 2 * stride, a2);
+      v128.store(row + 2 * stride, b2, 16);
+      v128.store(row + 3 * stride, a3);
+      v128.store(row + 3 * stride, b3, 16);
+      user += tileBytes;
+      row += stride << 2;
+    }
+  }
+}
+
+/**
+ * Keeps the scores of a row that can still be among its best `depth`: all of at least max(floor, t), where t leaves
+ * at least `depth` of them. t is guessed from an even sample of the row and dropped if it was too high, so the result
+ * is exact. Writes the kept scores and their positions in ascending order of position, padded to a multiple of 4 with
+ * −∞; returns how many. Scores of −∞ (left out by the caller) are never kept. `count` is a multiple of 8.
+ */
+export function rankKeep(
+  scores: usize,
+  count: i32,
+  depth: i32,
+  floor: f32,
+  keptScores: usize,
+  keptPositions: usize,
+  sample: usize,
+  sampleSize: i32,
+): i32 {
+  const least = max<f32>(floor, -f32.MAX_VALUE);
+  let threshold = least;
+  if (sampleSize > 0 && count > 4 * depth && count > 2 * sampleSize) {
+    const step = count / sampleSize;
+    let taken = 0;
+    for (let i = 0; i < count; i += step) {
+      store<f32>(sample + (<usize>taken << 2), load<f32>(scores + (<usize>i << 2)));
+      taken++;
+    }
+    const expected = <f64>depth / <f64>step;
+    const nth = <i32>(expected + 3 * Math.sqrt(expected)) + 1;
+    if (nth < taken) threshold = max<f32>(least, nthLargest(sample, taken, nth));
+  }
+  let kept = compact(scores, count, threshold, keptScores, keptPositions);
+  if (kept < depth && threshold > least) kept = compact(scores, count, least, keptScores, keptPositions);
+  for (let i = kept; i & 3; i++) store<f32>(keptScores + (<usize>i << 2), -f32.MAX_VALUE - f32.MAX_VALUE);
+  return kept;
+}
+
+function compact(scores: usize, count: i32, threshold: f32, keptScores: usize, keptPositions: usize): i32 {
+  const t = f32x4.splat(threshold);
+  let kept = 0;
+  const end = scores + (<usize>count << 2);
+  for (let at = scores; at < end; at += 32) {
+    const x = f32x4.ge(v128.load(at), t);
+    const y = f32x4.ge(v128.load(at, 16), t);
+    if (v128.any_true(v128.or(x, y))) {
+      const first = <i32>((at - scores) >> 2);
+      let bits = i32x4.bitmask(x) | (i32x4.bitmask(y) << 4);
+      while (bits) {
+        const lane = ctz(bits);
+        store<f32>(keptScores + (<usize>kept << 2), load<f32>(at + (<usize>lane << 2)));
+        store<i32>(keptPositions + (<usize>kept << 2), first + lane);
+        kept++;
+        bits &= bits - 1;
+      }
+    }
+  }
+  return kept;
+}
+
+/**
+ * Ranks of the relevant positions (ascending) of a row among the kept scores: 1 + scores above + equal scores at
+ * smaller positions; 0 where it was not kept, or where the rank is beyond the depth.
+ */
+export function rankCount(
+  relevant: usize,
+  relevantCount: i32,
+  depth: i32,
+  keptScores: usize,
+  keptPositions: usize,
+  kept: i32,
+  ranks: usize,
+): void {
+  let at = 0;
+  for (let r = 0; r < relevantCount; r++) {
+    const position = load<i32>(relevant + (<usize>r << 2));
+    while (at < kept && load<i32>(keptPositions + (<usize>at << 2)) < position) at++;
+    let rank = 0;
+    if (at < kept && load<i32>(keptPositions + (<usize>at << 2)) == position) {
+      rank = 1 + countAhead(keptScores, kept, at);
+      if (rank > depth) rank = 0;
+    }
+    store<i32>(ranks + (<usize>r << 2), rank);
+  }
+}
+
+/** Scores above that at index `own`, plus equal ones before it. */
+function countAhead(scores: usize, count: i32, own: i32): i32 {
+  const value = load<f32>(scores + (<usize>own << 2));
+  const t = f32x4.splat(value);
+  const ownGroup = scores + (<usize>(own >> 2) << 4);
+  const end = scores + (<usize>((count + 3) >> 2) << 4);
+  let sum = i32x4.splat(0);
+  for (let at = scores; at < ownGroup; at += 16) sum = i32x4.sub(sum, f32x4.ge(v128.load(at), t));
+  for (let at = ownGroup + 16; at < end; at += 16) sum = i32x4.sub(sum, f32x4.gt(v128.load(at), t));
+  let ahead =
+    i32x4.extract_lane(sum, 0) + i32x4.extract_lane(sum, 1) + i32x4.extract_lane(sum, 2) + i32x4.extract_lane(sum, 3);
+  const ownAt = scores + (<usize>own << 2);
+  for (let at = ownGroup; at < ownGroup + 16; at += 4) {
+    const x = load<f32>(at);
+    if (x > value || (x == value && at < ownAt)) ahead++;
+  }
+  return ahead;
+}
+
+/**
+ * The best `top` of the kept scores, ties to the smaller position, moved to the front in ascending order of position;
+ * returns how many (fewer where fewer were kept).
+ */
+export function rankTop(keptScores: usize, keptPositions: usize, kept: i32, top: i32, sample: usize): i32 {
+  if (kept <= top) return kept;
+  memory.copy(sample, keptScores, <usize>kept << 2);
+  const least = nthLargest(sample, kept, top);
+  let above = 0;
+  for (let i = 0; i < kept; i++) {
+    if (load<f32>(keptScores + (<usize>i << 2)) > least) above++;
+  }
+  let ties = top - above;
+  let taken = 0;
+  for (let i = 0; i < kept && taken < top; i++) {
+    const score = load<f32>(keptScores + (<usize>i << 2));
+    if (score < least) continue;
+    if (score == least && ties-- <= 0) continue;
+    store<f32>(keptScores + (<usize>taken << 2), score);
+    store<i32>(keptPositions + (<usize>taken << 2), load<i32>(keptPositions + (<usize>i << 2)));
+    taken++;
+  }
+  return taken;
+}
+
+/** The nth largest (1: the largest) of `count` floats; reorders them. Quickselect with the middle of three as pivot. */
+function nthLargest(values: usize, count: i32, nth: i32): f32 {
+  let low = 0;
+  let high = count - 1;
+  const target = nth - 1;
+  while (low < high) {
+    const a = load<f32>(values + (<usize>low << 2));
+    const b = load<f32>(values + (<usize>((low + high) >> 1) << 2));
+    const c = load<f32>(values + (<usize>high << 2));
+    const pivot = max<f32>(min<f32>(a, b), min<f32>(max<f32>(a, b), c));
+    let i = low;
+    let j = high;
+    while (i <= j) {
+      while (load<f32>(values + (<usize>i << 2)) > pivot) i++;
+      while (load<f32>(values + (<usize>j << 2)) < pivot) j--;
+      if (i <= j) {
+        const swap = load<f32>(values + (<usize>i << 2));
+        store<f32>(values + (<usize>i << 2), load<f32>(values + (<usize>j << 2)));
+        store<f32>(values + (<usize>j << 2), swap);
+        i++;
+        j--;
+      }
+    }
+    if (target <= j) high = j;
+    else if (target >= i) low = i;
+    else break;
+  }
+  return load<f32>(values + (<usize>target << 2));
+}

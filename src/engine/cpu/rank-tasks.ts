@@ -1,0 +1,59 @@
+// What a worker of a ranking by factors does: score and rank blocks of rows until none is left. Each row's answers go to
+// that row's own place, so it does not matter which worker takes which block.
+
+import { type RankAnswer, type RankKernels, RankLane, type RankQuery, ROWS_PER_BLOCK } from './rank-rows.js';
+
+export interface FactorJob {
+  readonly module: WebAssembly.Module;
+  readonly memory: WebAssembly.Memory;
+  /** One number that workers count up to take their lane, and one that they count up to take the next block. */
+  readonly places: Int32Array;
+  readonly next: Int32Array;
+  /** Address of each lane. */
+  readonly lanes: readonly number[];
+  /** Address of the packed items. */
+  readonly items: number;
+  /** Users × features. */
+  readonly users: Float32Array;
+  readonly features: number;
+  /** Rows of users and of the query that are to be ranked. */
+  readonly rows: Uint32Array;
+  readonly query: RankQuery;
+  readonly answer: RankAnswer;
+  /** Where lists of the best `listed` candidates go, if they are asked for: rows × listed. */
+  readonly lists: TopLists | undefined;
+}
+
+export interface TopLists {
+  readonly listed: number;
+  /** Per row of `rows`, candidate positions, best first. */
+  readonly positions: Uint32Array;
+  readonly scores: Float32Array;
+  /** Per row of `rows`, how many there are. */
+  readonly counts: Uint32Array;
+}
+
+export function rankFactorRows(job: FactorJob): void {
+  const { rows, next } = job;
+  const instance = new WebAssembly.Instance(job.module, { env: { memory: job.memory, abort: () => {} } });
+  const kernels = instance.exports as unknown as RankKernels;
+  const address = job.lanes[Atomics.add(job.places, 0, 1)]!;
+  const lane = new RankLane(kernels, job.memory, address, job.features, job.query);
+  for (;;) {
+    const first = ROWS_PER_BLOCK * Atomics.add(next, 0, 1);
+    if (first >= rows.length) return;
+    const block = rows.subarray(first, first + ROWS_PER_BLOCK);
+    lane.scoreFactors(job.users, block, job.features, job.items);
+    for (let b = 0; b < block.length; b++) {
+      if (job.lists) storeList(lane, b, first + b, block[b]!, job.lists);
+      else lane.rank(b, block[b]!, job.answer);
+    }
+  }
+}
+
+function storeList(lane: RankLane, index: number, at: number, row: number, lists: TopLists): void {
+  const best = lane.top(index, row, lists.listed);
+  lists.positions.set(best.positions, at * lists.listed);
+  lists.scores.set(best.scores, at * lists.listed);
+  lists.counts[at] = best.positions.length;
+}

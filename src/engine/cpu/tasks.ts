@@ -1,0 +1,219 @@
+// What a worker of the cpu engine does: take the next unit of work, copy its edges into this worker's window of the
+// WebAssembly memory, run the kernel, leave the unit's partial sums in the unit's own place.
+
+import { ACTIVITY_FLOOR, WEIGHT_SHAPE_FLOOR } from '../engine.js';
+import { UNIT_FIELDS, UNIT_FINISH, UNIT_PIECE } from './units.js';
+
+/** The kernels' exports, as far as this engine uses them. */
+interface Kernels {
+  resetEdgeTerm(): void;
+  takeEdgeTerm(): number;
+  bindTable(ws: number, wr: number, fs: number, fm: number, activity: number): void;
+  bindHyper(...values: number[]): void;
+  passPiece(...values: number[]): void;
+  passTerms(...values: number[]): void;
+  finishRow(i: number, stride: number, sums: number, mass: number): number;
+  showRows(first: number, last: number, stride: number, mass: number): void;
+  updateRows(...values: number[]): number;
+  rowTerms(...values: number[]): number;
+}
+
+export interface Setup {
+  readonly module: WebAssembly.Module;
+  readonly memory: WebAssembly.Memory;
+  /** One number that workers count up to take their place. */
+  readonly places: Int32Array;
+  /** Address of each place's scratch. */
+  readonly scratch: readonly number[];
+  readonly limits: { readonly edges: number; readonly rows: number };
+}
+
+/** Addresses of a table's arrays. */
+export interface TableAddresses {
+  readonly weightShape: number;
+  readonly weightRate: number;
+  readonly featureShape: number;
+  readonly featureMean: number;
+  readonly activity: number;
+}
+
+export interface IndexArrays {
+  readonly id: number;
+  readonly offsets: Uint32Array;
+  readonly neighbors: Uint32Array;
+  readonly counts: Uint32Array | undefined;
+}
+
+export interface Job {
+  readonly kind: 'update' | 'edgeTerm' | 'show' | 'rowTerms';
+  readonly units: Uint32Array;
+  /** Counted up by the workers: the next unit. */
+  readonly next: Int32Array;
+  readonly index: number;
+  readonly features: number;
+  readonly stride: number;
+  readonly own: TableAddresses;
+  /** Address of the other table's activities. */
+  readonly other: number;
+  readonly otherMass: number;
+  readonly laneMask: number;
+  /** Address of the pieces' sums. */
+  readonly slots: number;
+  /** Address of the units' results: per unit stride float64 of mass, then the edge term, then the first bad row. */
+  readonly results: number;
+  readonly hyper: {
+    readonly sigma: number;
+    readonly tau: number;
+    readonly shape: number;
+    readonly rate: number;
+  };
+  readonly exact: boolean;
+  readonly withTerm: boolean;
+}
+
+/** Values in a unit's result beside the mass: the edge term, the first bad row (−1: none). */
+export const RESULT_EXTRAS = 2;
+
+let setup: Setup;
+let kernels: Kernels;
+let scratch = 0;
+const indexes = new Map<number, IndexArrays>();
+
+/** Bytes of scratch that a worker needs: sums, accumulators, and the window's offsets, neighbours and counts. */
+export function scratchBytes(limits: Setup['limits'], stride: number): number {
+  return 12 * stride + 4 * (limits.rows + 2) + 8 * (limits.edges + 4) + 64;
+}
+
+export function start(input: Setup): void {
+  setup = input;
+  scratch = input.scratch[Atomics.add(input.places, 0, 1)]!;
+  const instance = new WebAssembly.Instance(input.module, {
+    env: { memory: input.memory, abort: () => {} },
+  });
+  kernels = instance.exports as unknown as Kernels;
+}
+
+export function addIndex(index: IndexArrays): void {
+  indexes.set(index.id, index);
+}
+
+export function dropIndex(id: number): void {
+  indexes.delete(id);
+}
+
+/** Works on the job until no unit is left. */
+export function run(job: Job): void {
+  const { units, next, stride } = job;
+  const { own, hyper } = job;
+  kernels.bindTable(own.weightShape, own.weightRate, own.featureShape, own.featureMean, own.activity);
+  kernels.bindHyper(
+    hyper.sigma,
+    hyper.tau,
+    hyper.shape,
+    hyper.rate,
+    job.exact ? 1 : 0,
+    job.otherMass,
+    job.laneMask,
+    WEIGHT_SHAPE_FLOOR,
+    ACTIVITY_FLOOR,
+  );
+  const results = new Float64Array(setup.memory.buffer, job.results);
+  const sums = scratch;
+  const acc = sums + 8 * stride;
+  const unitCount = units.length / UNIT_FIELDS;
+  for (;;) {
+    const unit = Atomics.add(next, 0, 1);
+    if (unit >= unitCount) return;
+    const at = unit * UNIT_FIELDS;
+    const first = units[at + 1]!;
+    const last = units[at + 2]!;
+    const result = unit * (stride + RESULT_EXTRAS);
+    const mass = job.results + 8 * result;
+    results.fill(0, result, result + stride + 1);
+    results[result + stride + 1] = -1;
+    if (job.kind === 'show') {
+      kernels.showRows(first, last, stride, mass);
+      continue;
+    }
+    if (job.kind === 'rowTerms') {
+      results[result + stride] = kernels.rowTerms(
+        ...[
+          first,
+          last,
+          job.features,
+          stride,
+          own.weightShape,
+          own.weightRate,
+          own.featureShape,
+          own.featureMean,
+        ],
+        ...[hyper.sigma, hyper.tau, hyper.shape, hyper.rate],
+      );
+      continue;
+    }
+    kernels.resetEdgeTerm();
+    const what = units[at]!;
+    const firstEdge = units[at + 3]!;
+    const lastEdge = units[at + 4]!;
+    const slot = job.slots + 8 * stride * units[at + 5]!;
+    if (what === UNIT_FINISH) {
+      addSlots(slot, lastEdge, stride, sums);
+      if (job.kind === 'update' && !kernels.finishRow(first, stride, sums, mass))
+        results[result + stride + 1] = first;
+      continue;
+    }
+    const window = openWindow(job, first, last, firstEdge, lastEdge);
+    if (what === UNIT_PIECE) {
+      const row = own.activity + 4 * stride * first;
+      kernels.passPiece(
+        ...[row, job.other, window.neighbors, window.counts, lastEdge - firstEdge, stride, acc, slot],
+        job.withTerm ? 1 : 0,
+      );
+    } else if (job.kind === 'update') {
+      const bad = kernels.updateRows(
+        ...[first, last, window.offsets, window.neighbors, window.counts, job.other, stride, acc, sums, mass],
+        job.withTerm ? 1 : 0,
+      );
+      if (bad >>> 0 < last) results[result + stride + 1] = bad >>> 0;
+    } else {
+      kernels.passTerms(
+        ...[
+          first,
+          last,
+          window.offsets,
+          window.neighbors,
+          window.counts,
+          own.activity,
+          job.other,
+          stride,
+          acc,
+          sums,
+        ],
+      );
+    }
+    if (job.withTerm) results[result + stride] = kernels.takeEdgeTerm();
+  }
+}
+
+/** Copies offsets, neighbours and counts of a unit into this worker's window: 4 to 8 bytes an edge, read once. */
+function openWindow(job: Job, first: number, last: number, firstEdge: number, lastEdge: number) {
+  const index = indexes.get(job.index)!;
+  const offsets = scratch + 12 * job.stride;
+  const neighbors = offsets + 4 * Math.ceil((setup.limits.rows + 2) / 4) * 4;
+  const counts = neighbors + 4 * Math.ceil((setup.limits.edges + 4) / 4) * 4;
+  const view = new Uint32Array(setup.memory.buffer);
+  view.set(index.offsets.subarray(first, last + 1), offsets / 4);
+  view.set(index.neighbors.subarray(firstEdge, lastEdge), neighbors / 4);
+  if (index.counts) view.set(index.counts.subarray(firstEdge, lastEdge), counts / 4);
+  return { offsets, neighbors, counts: index.counts ? counts : 0 };
+}
+
+/** Adds the sums of a long row's pieces, in order. */
+function addSlots(slot: number, count: number, stride: number, sums: number): void {
+  const values = new Float64Array(setup.memory.buffer);
+  for (let k = 0; k < stride; k++) {
+    let sum = 0;
+    for (let s = 0; s < count; s++) sum += values[slot / 8 + s * stride + k]!;
+    values[sums / 8 + k] = sum;
+  }
+}

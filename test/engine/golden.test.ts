@@ -1,0 +1,110 @@
+// Replays the golden files, states and bounds of an independent implementation, on every engine.
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import type { Engine, SideHyper, Table, TableValues } from '../../src/engine/engine.js';
+import { evidenceBound } from '../../src/fit/bound.js';
+import { buildGraph } from '../../src/graph/build.js';
+import { ENGINES } from './engines.js';
+
+const folder = process.env.GRAPHEX_GOLDEN ?? join(import.meta.dirname, '../../../shared/golden');
+const files = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.json')) : [];
+
+interface GoldenSide {
+  readonly weightShape: number[];
+  readonly weightRate: number[];
+  readonly featureShape: number[][];
+  readonly featureRate: number[][];
+  readonly leftover?: number[];
+}
+
+interface Golden {
+  readonly users: number;
+  readonly items: number;
+  readonly features: number;
+  readonly multigraph: boolean;
+  readonly edges: [number, number, number][];
+  readonly hyper: { readonly user: SideHyper; readonly item: SideHyper };
+  readonly initial: { readonly user: GoldenSide; readonly item: GoldenSide };
+  readonly boundAfterHalfSteps: [number | null, number][];
+  readonly states: Record<string, { readonly user: GoldenSide; readonly item: GoldenSide }>;
+}
+
+function values(side: GoldenSide): TableValues {
+  return {
+    weightShape: Float64Array.from(side.weightShape),
+    weightRate: Float64Array.from(side.weightRate),
+    featureShape: Float64Array.from(side.featureShape.flat()),
+    featureRate: Float64Array.from(side.featureRate.flat()),
+  };
+}
+
+/** The largest difference relative to the larger of the value and the vector's mean size. */
+function worst(actual: ArrayLike<number>, expected: readonly number[]): number {
+  const scale = expected.reduce((s, x) => s + Math.abs(x), 0) / Math.max(1, expected.length);
+  return expected.reduce(
+    (max, x, i) => Math.max(max, Math.abs(actual[i]! - x) / Math.max(Math.abs(x), scale, 1e-300)),
+    0,
+  );
+}
+
+describe.skipIf(files.length === 0)('golden files', () => {
+  for (const engineCase of ENGINES) {
+    describe(engineCase.name, () => {
+      const engine = engineCase.create();
+      afterAll(async () => (await engine).close());
+      test.each(files)('%s', async (file) => {
+        const golden: Golden = JSON.parse(readFileSync(join(folder, file), 'utf8'));
+        await replay(await engine, golden);
+      });
+    });
+  }
+});
+
+test.runIf(files.length === 0)('golden files are absent: set GRAPHEX_GOLDEN to their folder', () => {});
+
+async function replay(engine: Engine, golden: Golden): Promise<void> {
+  const graph = buildGraph({
+    users: golden.edges.map((e) => e[0]),
+    items: golden.edges.map((e) => e[1]),
+    counts: golden.edges.map((e) => e[2]),
+    userCount: golden.users,
+    itemCount: golden.items,
+    multigraph: golden.multigraph,
+  });
+  const users = await engine.createTable(golden.features, values(golden.initial.user), 'exact');
+  const items = await engine.createTable(golden.features, values(golden.initial.item), 'exact');
+  const byUser = await engine.createIndex(graph.users);
+  const byItem = await engine.createIndex(graph.items);
+  const hyper = { users: golden.hyper.user, items: golden.hyper.item };
+  const bound = async () => {
+    const edges = await engine.edgeTerm(users, byUser, items);
+    return (await evidenceBound(engine, { users, items }, hyper, edges, graph)).value;
+  };
+  const tolerance = engine.tolerance;
+  for (let t = 0; t < golden.boundAfterHalfSteps.length; t++) {
+    const [afterUsers, afterItems] = golden.boundAfterHalfSteps[t]!;
+    await engine.update(users, byUser, items, { hyper: hyper.users, activity: 'exact' });
+    if (afterUsers !== null) expect(relative(await bound(), afterUsers)).toBeLessThan(tolerance);
+    await engine.update(items, byItem, users, { hyper: hyper.items, activity: 'exact' });
+    expect(relative(await bound(), afterItems)).toBeLessThan(tolerance);
+    const state = golden.states[String(t + 1)];
+    if (state) {
+      await compare(engine, users, state.user, tolerance);
+      await compare(engine, items, state.item, tolerance);
+    }
+  }
+}
+
+const relative = (actual: number, expected: number) => Math.abs(actual - expected) / Math.abs(expected);
+
+async function compare(engine: Engine, table: Table, expected: GoldenSide, tolerance: number): Promise<void> {
+  const actual = await engine.read(table);
+  const goldenValues = values(expected);
+  for (const field of ['weightShape', 'weightRate', 'featureShape', 'featureRate'] as const) {
+    expect(worst(actual[field], Array.from(goldenValues[field])), field).toBeLessThan(tolerance);
+  }
+  const { leftover } = await engine.totals(table);
+  expect(worst(leftover, expected.leftover ?? []), 'leftover').toBeLessThan(tolerance);
+}
