@@ -1,0 +1,44 @@
+// (p,q)-sampling (section 3): keep each user with probability p and each item with probability q, independently, take
+// the edges between them, drop isolated vertices.
+
+import { InputError } from '../errors.js';
+import type { BipartiteGraph } from '../graph/graph.js';
+import type { Random } from '../math/random.js';
+import { selectEdges } from './subgraph.js';
+
+export interface Levels {
+  /** Probability with which each user is kept, 0 … 1. */
+  readonly users: number;
+  /** Probability with which each item is kept, 0 … 1. */
+  readonly items: number;
+}
+
+export function pqSample(graph: BipartiteGraph, levels: Levels, random: Random): BipartiteGraph {
+  for (const side of ['users', 'items'] as const) {
+    const level = levels[side];
+    if (!(level >= 0 && level <= 1)) {
+      throw new InputError(`sampling level ${level} of the ${side}: expected a number from 0 to 1`);
+    }
+  }
+  const users = drawCoins(graph.users.count, levels.users, random.derive(0));
+  const items = drawCoins(graph.items.count, levels.items, random.derive(1));
+  return selectEdges(graph, labelEdges(graph, users, items), 3);
+}
+
+/** One coin per vertex: 1 with the given probability. */
+export function drawCoins(count: number, probability: number, random: Random): Uint8Array {
+  const coins = new Uint8Array(count);
+  for (let v = 0; v < count; v++) coins[v] = random.uniform() < probability ? 1 : 0;
+  return coins;
+}
+
+/** Per edge, in the order of the users: 2 × its user's coin + its item's coin. */
+export function labelEdges(graph: BipartiteGraph, users: Uint8Array, items: Uint8Array): Uint8Array {
+  const { offsets, neighbors } = graph.users;
+  const labels = new Uint8Array(graph.edges);
+  for (let user = 0; user < users.length; user++) {
+    const own = 2 * users[user]!;
+    for (let e = offsets[user]!; e < offsets[user + 1]!; e++) labels[e] = own + items[neighbors[e]!]!;
+  }
+  return labels;
+}

@@ -1,0 +1,134 @@
+// Splits (section 7). `pq`: a coin per user and a coin per item cut the graph in four; users whose coin says "train"
+// keep all their items. `edges`: the naive uniform hold-out, for comparison: it prefers vertices of high degree.
+
+import { InputError } from '../errors.js';
+import { fingerprint } from '../graph/fingerprint.js';
+import type { BipartiteGraph } from '../graph/graph.js';
+import type { VertexIds } from '../graph/ids.js';
+import { randomStream } from '../math/random.js';
+import { drawCoins, labelEdges } from './pq.js';
+import type { Split } from './split-types.js';
+import { selectEdges } from './subgraph.js';
+
+export interface SplitOptions {
+  /** Held-out fraction of the users; of the edges where method is `edges`. Between 0 and 1, default 0.2. */
+  readonly testUsers?: number | undefined;
+  /** Fraction of the items whose edges of held-out users are test. Between 0 and 1, default 0.2. Not used by `edges`. */
+  readonly testItems?: number | undefined;
+  readonly method?: 'pq' | 'edges' | undefined;
+  readonly seed?: number | undefined;
+}
+
+export function split(graph: BipartiteGraph, options: SplitOptions = {}): Split {
+  const { testUsers = 0.2, testItems = 0.2, method = 'pq', seed = 1 } = options;
+  if (method !== 'pq' && method !== 'edges') {
+    throw new InputError(`split method ${method}: expected pq or edges`);
+  }
+  for (const [name, value] of [
+    ['testUsers', testUsers],
+    ['testItems', testItems],
+  ] as const) {
+    if (!(value > 0 && value < 1)) {
+      throw new InputError(`${name} ${value}: expected a fraction above 0 and below 1`);
+    }
+  }
+  const random = randomStream(seed, 0x5b117);
+  const users = new Uint8Array(graph.users.count);
+  const items = new Uint8Array(graph.items.count);
+  let labels: Uint8Array;
+  if (method === 'pq') {
+    users.set(drawCoins(users.length, testUsers, random.derive(0)));
+    items.set(drawCoins(items.length, testItems, random.derive(1)));
+    labels = labelEdges(graph, users, items);
+    // 0 and 1: a training user, whatever the item's coin.
+    for (let e = 0; e < labels.length; e++) if (labels[e] === 1) labels[e] = 0;
+  } else {
+    labels = drawCoins(graph.edges, testUsers, random.derive(2));
+    for (let e = 0; e < labels.length; e++) labels[e]! *= 3;
+  }
+  const parts = {
+    train: selectEdges(graph, labels, 0),
+    foldIn: selectEdges(graph, labels, 2),
+    test: selectEdges(graph, labels, 3),
+  };
+  for (const name of ['train', 'test'] as const) {
+    if (parts[name].edges === 0) {
+      throw new InputError(
+        `the ${name} part of the split has no edges (${graph.users.count} users, ${graph.items.count} items, ` +
+          `${graph.edges} edges; test fractions ${testUsers} and ${testItems}): use other fractions, another seed, ` +
+          'or more data',
+      );
+    }
+  }
+  return Object.freeze({
+    method,
+    seed,
+    testUsers,
+    testItems,
+    ...parts,
+    coins: Object.freeze({
+      users: Object.freeze({ ids: graph.users.ids, drawn: users }),
+      items: Object.freeze({ ids: graph.items.ids, drawn: items }),
+    }),
+    fingerprint: fingerprint(graph),
+  });
+}
+
+/** What a part holds that training never saw, so that the model has no parameters for it. */
+export interface Unseen {
+  readonly users: number;
+  readonly items: number;
+  readonly edges: number;
+}
+
+/**
+ * Vertices of the fold-in and test parts that are not in the training part, and their edges: a model must drop them.
+ * With `pq` only items count, since held-out users are folded in.
+ */
+export function unseenByTraining(split: Split): { readonly foldIn: Unseen; readonly test: Unseen } {
+  const seen = {
+    users: split.method === 'edges' ? vertexMask(split.coins.users.ids, split.train.users.ids) : undefined,
+    items: vertexMask(split.coins.items.ids, split.train.items.ids),
+  };
+  const count = (part: BipartiteGraph): Unseen => {
+    const newUsers = seen.users && notIn(seen.users, split.coins.users.ids, part.users.ids);
+    const newItems = notIn(seen.items, split.coins.items.ids, part.items.ids);
+    let edges = 0;
+    for (let user = 0; user < part.users.count; user++) {
+      const isNew = newUsers?.[user] ?? 0;
+      for (let e = part.users.offsets[user]!; e < part.users.offsets[user + 1]!; e++) {
+        edges += isNew | newItems[part.users.neighbors[e]!]!;
+      }
+    }
+    return { users: newUsers ? sum(newUsers) : 0, items: sum(newItems), edges };
+  };
+  return { foldIn: count(split.foldIn), test: count(split.test) };
+}
+
+/** Positions in `whole` of the vertices of a part: their ids are a subsequence, so one walk finds all. */
+export function positions(whole: VertexIds, part: VertexIds): Uint32Array {
+  const result = new Uint32Array(part.length);
+  let at = 0;
+  for (let v = 0; v < part.length; v++) {
+    while (at < whole.length && whole.values[at] !== part.values[v]) at++;
+    if (at === whole.length) throw new InputError(`vertex ${part.at(v)} of a part is not in the whole graph`);
+    result[v] = at++;
+  }
+  return result;
+}
+
+function vertexMask(whole: VertexIds, part: VertexIds): Uint8Array {
+  const mask = new Uint8Array(whole.length);
+  for (const v of positions(whole, part)) mask[v] = 1;
+  return mask;
+}
+
+function notIn(mask: Uint8Array, whole: VertexIds, part: VertexIds): Uint8Array {
+  return Uint8Array.from(positions(whole, part), (v) => 1 - mask[v]!);
+}
+
+function sum(values: Uint8Array): number {
+  let total = 0;
+  for (const value of values) total += value;
+  return total;
+}
