@@ -109,6 +109,8 @@ export interface Engine {
   rowTerms(table: Table, hyper: SideHyper): Promise<number>;
 
   totals(table: Table): Promise<TableTotals>;
+  /** Replaces the mass: to resume a run to the last bit, or to fix the side that a fold-in does not update. */
+  setMass(table: Table, mass: Float64Array): void;
   /** Replaces the leftover (after a size was learned). */
   setLeftover(table: Table, leftover: Float64Array, at: Float64Array): void;
   /** Switches what the table shows the edge pass. */

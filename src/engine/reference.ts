@@ -88,6 +88,10 @@ export function createReferenceEngine(): Engine {
       return { mass: mass.slice(), leftover: leftover.slice(), leftoverAt: leftoverAt.slice() };
     },
 
+    setMass(table, mass) {
+      (table as ReferenceTable).mass.set(mass);
+    },
+
     setLeftover(table, leftover, at) {
       (table as ReferenceTable).leftover = leftover.slice();
       (table as ReferenceTable).leftoverAt = at.slice();

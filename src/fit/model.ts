@@ -47,8 +47,14 @@ export interface Model {
   readonly provenance: Provenance;
 }
 
+/** The part of a side that scores need; fold-in gives the same for new users. */
+export type Posterior = Pick<
+  ModelSide,
+  'count' | 'weightShape' | 'weightRate' | 'featureShape' | 'featureRate'
+>;
+
 /** Posterior mean activity E[weight]·E[feature] of every vertex: count × features, row-major. Scores are dot products. */
-export function meanTable(side: ModelSide, features: number): Float32Array {
+export function meanTable(side: Posterior, features: number): Float32Array {
   const table = new Float32Array(new SharedArrayBuffer(4 * side.count * features));
   for (let v = 0; v < side.count; v++) {
     const weight = side.weightShape[v]! / side.weightRate[v]!;

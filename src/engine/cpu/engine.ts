@@ -165,7 +165,7 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
         weightShape: heap.allocate(4 * rows),
         weightRate: heap.allocate(4 * rows),
         featureShape: heap.allocate(4 * rows * stride),
-        featureMean: heap.allocate(4 * rows * stride),
+        featureRate: heap.allocate(4 * rows * stride),
         activity: heap.allocate(4 * rows * stride),
         laneMask: heap.allocate(4 * stride),
         mass: new Float64Array(features),
@@ -177,13 +177,11 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
       heap.f32(table.weightShape, rows).set(values.weightShape);
       heap.f32(table.weightRate, rows).set(values.weightRate);
       const shapes = heap.f32(table.featureShape, rows * stride);
-      const means = heap.f32(table.featureMean, rows * stride);
+      const rates = heap.f32(table.featureRate, rows * stride);
+      rates.fill(1); // padding lanes: shape 0 over rate 1
       for (let i = 0; i < rows; i++) {
-        for (let k = 0; k < features; k++) {
-          const from = i * features + k;
-          shapes[i * stride + k] = values.featureShape[from]!;
-          means[i * stride + k] = values.featureShape[from]! / values.featureRate[from]!;
-        }
+        shapes.set(values.featureShape.subarray(i * features, (i + 1) * features), i * stride);
+        rates.set(values.featureRate.subarray(i * features, (i + 1) * features), i * stride);
       }
       await show(table, activity);
       return table;
@@ -237,6 +235,10 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
       return { mass: mass.slice(), leftover: leftover.slice(), leftoverAt: leftoverAt.slice() };
     },
 
+    setMass(table, mass) {
+      (table as CpuTable).mass = mass.slice();
+    },
+
     setLeftover(table, leftover, at) {
       (table as CpuTable).leftover = leftover.slice();
       (table as CpuTable).leftoverAt = at.slice();
@@ -249,13 +251,10 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
       const featureShape = new Float32Array(rows * features);
       const featureRate = new Float32Array(rows * features);
       const shapes = heap.f32(at.featureShape, rows * stride);
-      const means = heap.f32(at.featureMean, rows * stride);
+      const rates = heap.f32(at.featureRate, rows * stride);
       for (let i = 0; i < rows; i++) {
-        for (let k = 0; k < features; k++) {
-          const shape = shapes[i * stride + k]!;
-          featureShape[i * features + k] = shape;
-          featureRate[i * features + k] = shape / means[i * stride + k]!;
-        }
+        featureShape.set(shapes.subarray(i * stride, i * stride + features), i * features);
+        featureRate.set(rates.subarray(i * stride, i * stride + features), i * features);
       }
       return {
         weightShape: heap.f32(at.weightShape, rows).slice(),
@@ -283,8 +282,8 @@ const MAX_STRIDE = 512;
 const EVEN_ROWS = 2048;
 
 function addresses(table: CpuTable): TableAddresses {
-  const { weightShape, weightRate, featureShape, featureMean, activity } = table;
-  return { weightShape, weightRate, featureShape, featureMean, activity };
+  const { weightShape, weightRate, featureShape, featureRate, activity } = table;
+  return { weightShape, weightRate, featureShape, featureRate, activity };
 }
 
 /** A block that grows as needed and is reused. */

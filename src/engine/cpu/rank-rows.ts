@@ -16,7 +16,6 @@ export interface RankKernels {
     scores: number,
     count: number,
     depth: number,
-    floor: number,
     keptScores: number,
     keptPositions: number,
     sample: number,
@@ -160,18 +159,12 @@ export class RankLane {
     const { views, depth, top } = this.#query;
     this.#exclude(index, row);
     for (const [v, view] of views.entries()) {
-      const scores = this.#leaveOut(index, view.without);
+      this.#leaveOut(index, view.without);
       const first = view.relevant.offsets[row]!;
       const count = view.relevant.offsets[row + 1]! - first;
       if (count === 0) continue;
-      let floor = Number.POSITIVE_INFINITY;
-      for (let r = 0; r < count; r++) {
-        const position = view.relevant.values[first + r]!;
-        this.#words[(this.#relevant >>> 2) + r] = position;
-        floor = Math.min(floor, scores[position]!);
-      }
-      // Coverage asks for the best `top` even where every relevant candidate lies above them.
-      const kept = this.#keep(index, depth, top > 0 ? Number.NEGATIVE_INFINITY : floor);
+      this.#words.set(view.relevant.values.subarray(first, first + count), this.#relevant >>> 2);
+      const kept = this.#keep(index, depth);
       this.#kernels.rankCount(
         this.#relevant,
         count,
@@ -182,17 +175,15 @@ export class RankLane {
         this.#ranks,
       );
       answer.ranks[v]!.set(this.#words.subarray(this.#ranks >>> 2, (this.#ranks >>> 2) + count), first);
-      if (top > 0) {
-        const best = this.#best(kept, top);
-        for (let i = 0; i < best; i++) answer.shown[v]![this.#words[(this.#keptPositions >>> 2) + i]!] = 1;
-      }
+      const best = this.#best(kept, top);
+      for (let i = 0; i < best; i++) answer.shown[v]![this.#words[(this.#keptPositions >>> 2) + i]!] = 1;
     }
   }
 
   /** The best `n` candidates of row `index`, best first, ties to the smaller position. */
   top(index: number, row: number, n: number): { positions: Uint32Array; scores: Float32Array } {
     this.#exclude(index, row);
-    const kept = this.#keep(index, Math.max(1, n), Number.NEGATIVE_INFINITY);
+    const kept = this.#keep(index, n);
     const best = this.#best(kept, n);
     const positions = this.#words.subarray(this.#keptPositions >>> 2, (this.#keptPositions >>> 2) + best);
     const scores = this.#floats.subarray(this.#keptScores >>> 2, (this.#keptScores >>> 2) + best);
@@ -204,7 +195,7 @@ export class RankLane {
     };
   }
 
-  #keep(index: number, depth: number, floor: number): number {
+  #keep(index: number, depth: number): number {
     const padded = paddedCandidates(this.#query.candidates);
     const at = this.scores + index * this.#stride;
     this.#floats.fill(Number.NEGATIVE_INFINITY, (at >>> 2) + this.#query.candidates, (at >>> 2) + padded);
@@ -212,7 +203,6 @@ export class RankLane {
       at,
       padded,
       depth,
-      floor,
       this.#keptScores,
       this.#keptPositions,
       this.#sample,
@@ -230,10 +220,9 @@ export class RankLane {
     this.#leaveOut(index, excluded.values.subarray(excluded.offsets[row]!, excluded.offsets[row + 1]!));
   }
 
-  #leaveOut(index: number, positions: Uint32Array): Float32Array {
+  #leaveOut(index: number, positions: Uint32Array): void {
     const scores = this.row(index);
     for (let i = 0; i < positions.length; i++) scores[positions[i]!] = Number.NEGATIVE_INFINITY;
-    return scores;
   }
 }
 

@@ -8,7 +8,7 @@ import { UNIT_FIELDS, UNIT_FINISH, UNIT_PIECE } from './units.js';
 interface Kernels {
   resetEdgeTerm(): void;
   takeEdgeTerm(): number;
-  bindTable(ws: number, wr: number, fs: number, fm: number, activity: number): void;
+  bindTable(ws: number, wr: number, fs: number, fr: number, activity: number): void;
   bindHyper(...values: number[]): void;
   passPiece(...values: number[]): void;
   passTerms(...values: number[]): void;
@@ -33,7 +33,7 @@ export interface TableAddresses {
   readonly weightShape: number;
   readonly weightRate: number;
   readonly featureShape: number;
-  readonly featureMean: number;
+  readonly featureRate: number;
   readonly activity: number;
 }
 
@@ -105,7 +105,7 @@ export function dropIndex(id: number): void {
 export function run(job: Job): void {
   const { units, next, stride } = job;
   const { own, hyper } = job;
-  kernels.bindTable(own.weightShape, own.weightRate, own.featureShape, own.featureMean, own.activity);
+  kernels.bindTable(own.weightShape, own.weightRate, own.featureShape, own.featureRate, own.activity);
   kernels.bindHyper(
     hyper.sigma,
     hyper.tau,
@@ -145,7 +145,7 @@ export function run(job: Job): void {
           own.weightShape,
           own.weightRate,
           own.featureShape,
-          own.featureMean,
+          own.featureRate,
         ],
         ...[hyper.sigma, hyper.tau, hyper.shape, hyper.rate],
       );

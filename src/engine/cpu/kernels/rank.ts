@@ -58,22 +58,20 @@ export function rankScores(
 }
 
 /**
- * Keeps the scores of a row that can still be among its best `depth`: all of at least max(floor, t), where t leaves
- * at least `depth` of them. t is guessed from an even sample of the row and dropped if it was too high, so the result
- * is exact. Writes the kept scores and their positions in ascending order of position, padded to a multiple of 4 with
+ * Keeps the scores of a row that can be among its best `depth`: all of at least t, where t leaves at least `depth` of
+ * them. t is guessed from an even sample of the row and dropped if it was too high, so the result is exact. Writes the kept scores and their positions in ascending order of position, padded to a multiple of 4 with
  * −∞; returns how many. Scores of −∞ (left out by the caller) are never kept. `count` is a multiple of 8.
  */
 export function rankKeep(
   scores: usize,
   count: i32,
   depth: i32,
-  floor: f32,
   keptScores: usize,
   keptPositions: usize,
   sample: usize,
   sampleSize: i32,
 ): i32 {
-  const least = max<f32>(floor, -f32.MAX_VALUE);
+  const least: f32 = -f32.MAX_VALUE;
   let threshold = least;
   if (sampleSize > 0 && count > 4 * depth && count > 2 * sampleSize) {
     const step = count / sampleSize;

@@ -187,7 +187,7 @@ export function passTerms(
 let weightShape: usize = 0;
 let weightRate: usize = 0;
 let featureShape: usize = 0;
-let featureMean: usize = 0;
+let featureRate: usize = 0;
 let activity: usize = 0;
 // The side's hyperparameters and the call's options.
 let sigma: f64 = 0;
@@ -201,11 +201,11 @@ let laneMask: usize = 0;
 let shapeFloor: f64 = 0;
 let activityFloor: f32 = 0;
 
-export function bindTable(ws: usize, wr: usize, fs: usize, fm: usize, a: usize): void {
+export function bindTable(ws: usize, wr: usize, fs: usize, fr: usize, a: usize): void {
   weightShape = ws;
   weightRate = wr;
   featureShape = fs;
-  featureMean = fm;
+  featureRate = fr;
   activity = a;
 }
 
@@ -245,8 +245,10 @@ export function finishRow(i: u32, stride: u32, sums: usize, mass: usize): bool {
     const high = f32x4.demote_f64x2_zero(v128.load(sums + (k << 1), 16));
     const count = f32x4.mul(v128.load(activity + at + k), i64x2.shuffle(low, high, 0, 2));
     expected = f32x4.add(expected, count);
-    tilt = madd(v128.load(featureMean + at + k), v128.load(otherMass + k), tilt);
-    v128.store(featureShape + at + k, f32x4.add(f32x4.splat(shape), count));
+    const means = f32x4.div(v128.load(featureShape + at + k), v128.load(featureRate + at + k));
+    tilt = madd(means, v128.load(otherMass + k), tilt);
+    // Padding lanes keep shape 0, and with it mean 0 and activity 0.
+    v128.store(featureShape + at + k, v128.and(f32x4.add(f32x4.splat(shape), count), v128.load(laneMask + k)));
   }
   const ws: f64 = max(<f64>sum4(expected) - sigma, shapeFloor);
   const wr: f64 = tau + <f64>sum4(tilt);
@@ -255,10 +257,8 @@ export function finishRow(i: u32, stride: u32, sums: usize, mass: usize): bool {
   const mean = f32x4.splat(<f32>(ws / wr));
   for (let k: usize = 0; k < bytes; k += 16) {
     const rates = madd(mean, v128.load(otherMass + k), f32x4.splat(rate));
-    const shapes = v128.load(featureShape + at + k);
-    const means = v128.and(f32x4.div(shapes, rates), v128.load(laneMask + k));
-    v128.store(featureMean + at + k, means);
-    const part = f32x4.mul(mean, means);
+    v128.store(featureRate + at + k, rates);
+    const part = f32x4.mul(mean, f32x4.div(v128.load(featureShape + at + k), rates));
     const to = mass + (k << 1);
     v128.store(to, f64x2.add(v128.load(to), f64x2.promote_low_f32x4(part)));
     v128.store(to + 16, f64x2.add(v128.load(to + 16), f64x2.promote_low_f32x4(i64x2.shuffle(part, part, 1, 1))));
@@ -279,15 +279,19 @@ function showRow(i: u32, stride: u32): void {
   if (exact) {
     const scale = f32x4.splat(f32x4.extract_lane(expDigamma4(f32x4.splat(ws)), 0) / wr);
     for (let k: usize = 0; k < bytes; k += 16) {
-      const s = v128.load(featureShape + at + k);
-      // exp(ψ(s))/rate = exp(ψ(s))·mean/s
-      const value = f32x4.mul(scale, f32x4.mul(f32x4.div(expDigamma4(s), s), v128.load(featureMean + at + k)));
+      const value = f32x4.mul(
+        scale,
+        f32x4.div(expDigamma4(v128.load(featureShape + at + k)), v128.load(featureRate + at + k)),
+      );
       v128.store(activity + at + k, v128.and(f32x4.max(value, floor), v128.load(laneMask + k)));
     }
   } else {
     const scale = f32x4.splat(ws / wr);
     for (let k: usize = 0; k < bytes; k += 16) {
-      const value = f32x4.mul(scale, v128.load(featureMean + at + k));
+      const value = f32x4.mul(
+        scale,
+        f32x4.div(v128.load(featureShape + at + k), v128.load(featureRate + at + k)),
+      );
       v128.store(activity + at + k, v128.and(f32x4.max(value, floor), v128.load(laneMask + k)));
     }
   }
@@ -299,10 +303,11 @@ export function showRows(first: u32, last: u32, stride: u32, mass: usize): void 
   for (let i = first; i < last; i++) {
     showRow(i, stride);
     const mean = load<f32>(weightShape + ((<usize>i) << 2)) / load<f32>(weightRate + ((<usize>i) << 2));
-    const at = featureMean + (<usize>i) * bytes;
-    for (let k: u32 = 0; k < stride; k++) {
-      const to = mass + ((<usize>k) << 3);
-      store<f64>(to, load<f64>(to) + <f64>(mean * load<f32>(at + ((<usize>k) << 2))));
+    const at = (<usize>i) * bytes;
+    for (let k: usize = 0; k < bytes; k += 4) {
+      const to = mass + (k << 1);
+      const part = (mean * load<f32>(featureShape + at + k)) / load<f32>(featureRate + at + k);
+      store<f64>(to, load<f64>(to) + <f64>part);
     }
   }
 }

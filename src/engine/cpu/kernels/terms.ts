@@ -46,7 +46,7 @@ export function rowTerms(
   weightShape: usize,
   weightRate: usize,
   featureShape: usize,
-  featureMean: usize,
+  featureRate: usize,
   sigma: f64,
   tau: f64,
   shape: f64,
@@ -64,10 +64,10 @@ export function rowTerms(
     let logRates: f64 = 0;
     for (let k: u32 = 0; k < features; k++) {
       const fs = <f64>load<f32>(featureShape + at + ((<usize>k) << 2));
-      const fm = <f64>load<f32>(featureMean + at + ((<usize>k) << 2));
+      const fr = <f64>load<f32>(featureRate + at + ((<usize>k) << 2));
       lgammaDigamma(fs);
-      sum += lgammaOut + fs + (shape - fs) * digammaOut - rate * fm;
-      rates *= fs / fm;
+      sum += lgammaOut + fs + (shape - fs) * digammaOut - (rate * fs) / fr;
+      rates *= fr;
       if (rates > 1e200 || rates < 1e-200) {
         logRates += Math.log(rates);
         rates = 1;
