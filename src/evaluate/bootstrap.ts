@@ -1,0 +1,65 @@
+// Is one model better than another on the same users? The users are drawn again, with replacement, many times; both
+// models are judged on each draw, so what makes a user easy or hard for both cancels.
+
+import { InputError } from '../errors.js';
+import { randomStream } from '../math/random.js';
+
+export interface BootstrapOptions {
+  readonly seed?: number | undefined;
+  /** Draws of users. Default 2000. */
+  readonly replicates?: number | undefined;
+  /** Coverage of the interval. Default 0.95. */
+  readonly level?: number | undefined;
+}
+
+export interface PairedInterval {
+  /** Mean of a − b over users. */
+  readonly difference: number;
+  /** Percentile interval of the difference. */
+  readonly low: number;
+  readonly high: number;
+  readonly level: number;
+  readonly users: number;
+}
+
+/** The interval of mean(a) − mean(b), two metrics of the same users in the same order. */
+export function pairedBootstrap(
+  a: Float64Array,
+  b: Float64Array,
+  { seed = 1, replicates = 2000, level = 0.95 }: BootstrapOptions = {},
+): PairedInterval {
+  if (a.length !== b.length || a.length === 0) {
+    throw new InputError(
+      `${a.length} and ${b.length} users: a paired comparison needs the same users on both sides`,
+    );
+  }
+  if (!(level > 0 && level < 1)) throw new InputError(`level ${level}: expected a number between 0 and 1`);
+  if (!Number.isInteger(replicates) || replicates < 100) {
+    throw new InputError(`replicates ${replicates}: expected a whole number of at least 100`);
+  }
+  const users = a.length;
+  const differences = a.map((value, u) => value - b[u]!);
+  const random = randomStream(seed, 0x626f6f74);
+  const means = new Float64Array(replicates);
+  for (let r = 0; r < replicates; r++) {
+    let sum = 0;
+    for (let u = 0; u < users; u++) sum += differences[((random.uint32() / 4294967296) * users) | 0]!;
+    means[r] = sum / users;
+  }
+  means.sort();
+  const tail = (1 - level) / 2;
+  return Object.freeze({
+    difference: differences.reduce((sum, d) => sum + d, 0) / users,
+    low: quantile(means, tail),
+    high: quantile(means, 1 - tail),
+    level,
+    users,
+  });
+}
+
+function quantile(ordered: Float64Array, level: number): number {
+  const at = level * (ordered.length - 1);
+  const low = Math.floor(at);
+  const high = Math.min(low + 1, ordered.length - 1);
+  return ordered[low]! + (at - low) * (ordered[high]! - ordered[low]!);
+}

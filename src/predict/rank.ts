@@ -1,0 +1,66 @@
+// What a ranking needs of a model: a score for each pair of a row (a user) and an item.
+
+import { type FactorTables, type RowScores, rankByFactors, rankByRows } from '../engine/cpu/rank-factors.js';
+import type { RankAnswer, RankQuery, RowLists } from '../engine/cpu/rank-rows.js';
+import { InputError } from '../errors.js';
+import { meanTable, type Posterior } from '../fit/model.js';
+import type { TaskOptions } from '../progress.js';
+
+export type { FactorTables, RankQuery, RowLists, RowScores };
+
+/** Scores are products of two tables, or rows that a function writes. */
+export type Scorer =
+  | ({ readonly kind: 'factors' } & FactorTables)
+  | { readonly kind: 'rows'; readonly scores: RowScores };
+
+/** Scores from mean activities (section 8): r_ij = E[γ_i] E[ω_j] Σ_k E[θ_ik] E[β_jk]. */
+export function modelScorer(
+  users: Posterior,
+  items: Posterior,
+  features: number,
+): Scorer & { kind: 'factors' } {
+  return factorScorer(meanTable(users, features), meanTable(items, features), features);
+}
+
+export function factorScorer(
+  users: Float32Array,
+  items: Float32Array,
+  features: number,
+): Scorer & { kind: 'factors' } {
+  return { kind: 'factors', users, items, features };
+}
+
+/** The sum of several products, as one product over all their features side by side. */
+export function sumOfFactors(parts: readonly FactorTables[]): Scorer & { kind: 'factors' } {
+  const features = parts.reduce((sum, part) => sum + part.features, 0);
+  const join = (side: 'users' | 'items') => {
+    const rows = parts.map((part) => part[side].length / part.features);
+    if (rows.some((n) => n !== rows[0])) {
+      throw new InputError(
+        `tables of ${rows.join(', ')} ${side}: scores can be added only for the same ${side}`,
+      );
+    }
+    const table = new Float32Array(new SharedArrayBuffer(4 * (rows[0] ?? 0) * features));
+    let first = 0;
+    for (const part of parts) {
+      for (let r = 0; r < rows[0]!; r++) {
+        table.set(part[side].subarray(r * part.features, (r + 1) * part.features), r * features + first);
+      }
+      first += part.features;
+    }
+    return table;
+  };
+  return factorScorer(join('users'), join('items'), features);
+}
+
+/** Ranks of the relevant candidates under a scorer; see RankQuery. Ties go to the item of smaller index. */
+export function rank(
+  scorer: Scorer,
+  candidates: Uint32Array,
+  query: RankQuery,
+  options: TaskOptions = {},
+): Promise<RankAnswer> {
+  return scorer.kind === 'factors'
+    ? rankByFactors(scorer, candidates, query, options)
+    : rankByRows(scorer.scores, candidates, query, options);
+}
