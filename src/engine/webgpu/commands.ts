@@ -1,0 +1,272 @@
+// Kernels, and the queue that they wait in. A half-step only records work; it is handed to the GPU in batches, and
+// nothing is read back unless someone asks.
+
+import { FitError } from '../../errors.js';
+import type { GpuDevice } from './device.js';
+import { PARAMS_BYTES, type Params, writeParams } from './wgsl/params.js';
+
+/** WebGPU's usage flags; the global objects that hold them do not exist in Node. */
+export const USAGE = {
+  mapRead: 0x1,
+  copySource: 0x4,
+  copyTarget: 0x8,
+  uniform: 0x40,
+  storage: 0x80,
+  query: 0x200,
+} as const;
+const MAP_READ = 0x1;
+const COMPUTE_STAGE = 0x4;
+
+/** Parameter blocks of a batch. */
+const SLOTS = 64;
+/** Batches handed over and not yet done. */
+const MOST_IN_FLIGHT = 4;
+const TIMED = 512;
+
+/** What a kernel binds, in order: block of parameters, read-only or writable buffers. */
+export type Access = 'params' | 'read' | 'write';
+
+export interface Kernel {
+  readonly label: string;
+  readonly pipeline: GPUComputePipeline;
+  readonly layout: GPUBindGroupLayout;
+  readonly access: readonly Access[];
+  readonly groups: Map<string, GPUBindGroup>;
+}
+
+/** A part of a buffer, in bytes. */
+export interface Part {
+  readonly buffer: GPUBuffer;
+  readonly offset?: number;
+  readonly size?: number;
+}
+
+export interface Commands {
+  /** The kernel of that code, compiled once. Bindings are numbered as in `access`; undefined leaves a number out. */
+  kernel(label: string, code: string, access: readonly (Access | undefined)[]): Promise<Kernel>;
+  /** Keeps room for `n` parameter blocks in the batch. */
+  reserve(n: number): void;
+  /** A block of parameters that lasts until the batch is done. */
+  params(values: Params): number;
+  /** Records one run; `parts` follow the kernel's bindings, without the parameters. */
+  run(kernel: Kernel, params: number, parts: readonly Part[], workgroups: number): void;
+  /** Counts work, so that a batch is handed over when it is worth it. Waits when too much is under way. */
+  pace(edges: number): Promise<void>;
+  flush(): void;
+  read(buffer: GPUBuffer, offset: number, bytes: number): Promise<ArrayBuffer>;
+  /** Forgets what mentions buffers that are about to go. */
+  forget(): void;
+}
+
+const BATCH_EDGES = 2 ** 24;
+const BATCH_UPDATES = 16;
+
+export function createCommands(
+  gpu: GpuDevice,
+  onKernelTime?: (kernel: string, milliseconds: number) => void,
+): Commands {
+  const { device } = gpu;
+  const kernels = new Map<string, Promise<Kernel>>();
+  const names = new WeakMap<GPUBuffer, number>();
+  let nextName = 0;
+  const blocks = new ArrayBuffer(SLOTS * PARAMS_BYTES);
+  const blockBuffer = device.createBuffer({
+    size: blocks.byteLength,
+    usage: USAGE.uniform | USAGE.copyTarget,
+  });
+  let used = 0;
+  let encoder: GPUCommandEncoder | undefined;
+  let pass: GPUComputePassEncoder | undefined;
+  let edgesWaiting = 0;
+  let updatesWaiting = 0;
+  const underWay: Promise<void>[] = [];
+
+  const timing = onKernelTime && gpu.timestamps ? createTiming(device, onKernelTime) : undefined;
+
+  function passFor(label: string): GPUComputePassEncoder {
+    encoder ??= device.createCommandEncoder();
+    if (timing) {
+      if (timing.full()) {
+        flush();
+        encoder = device.createCommandEncoder();
+      }
+      pass?.end();
+      pass = encoder.beginComputePass({ timestampWrites: timing.next(label) });
+    }
+    pass ??= encoder.beginComputePass();
+    return pass;
+  }
+
+  function flush(): void {
+    if (!encoder) return;
+    pass?.end();
+    timing?.resolve(encoder);
+    if (used > 0) device.queue.writeBuffer(blockBuffer, 0, blocks, 0, used * PARAMS_BYTES);
+    device.queue.submit([encoder.finish()]);
+    timing?.collect();
+    encoder = undefined;
+    pass = undefined;
+    used = 0;
+    edgesWaiting = 0;
+    updatesWaiting = 0;
+  }
+
+  function bindGroup(kernel: Kernel, parts: readonly Part[]): GPUBindGroup {
+    let key = '';
+    for (const { buffer, offset, size } of parts) {
+      let name = names.get(buffer);
+      if (name === undefined) names.set(buffer, (name = nextName++));
+      key += `${name}:${offset ?? 0}:${size ?? ''},`;
+    }
+    let group = kernel.groups.get(key);
+    if (!group) {
+      const entries: GPUBindGroupEntry[] = [];
+      let part = 0;
+      for (const [binding, access] of kernel.access.entries()) {
+        if (access === 'params')
+          entries.push({ binding, resource: { buffer: blockBuffer, size: PARAMS_BYTES } });
+        else if (access) entries.push({ binding, resource: parts[part++]! });
+      }
+      group = device.createBindGroup({ layout: kernel.layout, entries });
+      kernel.groups.set(key, group);
+    }
+    return group;
+  }
+
+  async function compile(
+    label: string,
+    code: string,
+    access: readonly (Access | undefined)[],
+  ): Promise<Kernel> {
+    const entries = access.flatMap((kind, binding): GPUBindGroupLayoutEntry[] => {
+      if (!kind) return [];
+      if (kind === 'params') {
+        return [{ binding, visibility: COMPUTE_STAGE, buffer: { type: 'uniform', hasDynamicOffset: true } }];
+      }
+      const type = kind === 'read' ? 'read-only-storage' : 'storage';
+      return [{ binding, visibility: COMPUTE_STAGE, buffer: { type } }];
+    });
+    const layout = device.createBindGroupLayout({ entries });
+    try {
+      const pipeline = await device.createComputePipelineAsync({
+        label,
+        layout: device.createPipelineLayout({ bindGroupLayouts: [layout] }),
+        compute: { module: device.createShaderModule({ label, code }) },
+      });
+      return { label, pipeline, layout, access: access as readonly Access[], groups: new Map() };
+    } catch (error) {
+      throw new FitError(
+        `the GPU (${gpu.description}) refused the kernel "${label}": ${(error as Error).message}`,
+      );
+    }
+  }
+
+  return {
+    kernel(label, code, access) {
+      let kernel = kernels.get(code);
+      if (!kernel) kernels.set(code, (kernel = compile(label, code, access)));
+      return kernel;
+    },
+
+    reserve(n) {
+      if (used + n > SLOTS) flush();
+    },
+
+    params(values) {
+      const at = used++ * PARAMS_BYTES;
+      new Uint8Array(blocks, at, PARAMS_BYTES).fill(0);
+      writeParams(new DataView(blocks, at, PARAMS_BYTES), values);
+      return at;
+    },
+
+    run(kernel, params, parts, workgroups) {
+      if (workgroups === 0) return;
+      const to = passFor(kernel.label);
+      to.setPipeline(kernel.pipeline);
+      to.setBindGroup(0, bindGroup(kernel, parts), kernel.access[0] === 'params' ? [params] : []);
+      const most = device.limits.maxComputeWorkgroupsPerDimension;
+      // Two dimensions, the second as short as can be: the kernels drop what lies beyond the end.
+      const y = Math.ceil(workgroups / most);
+      to.dispatchWorkgroups(Math.ceil(workgroups / y), y);
+    },
+
+    async pace(edges) {
+      edgesWaiting += edges;
+      if (++updatesWaiting < BATCH_UPDATES && edgesWaiting < BATCH_EDGES) return;
+      flush();
+      underWay.push(device.queue.onSubmittedWorkDone().catch((error) => Promise.reject(gpu.explain(error))));
+      if (underWay.length > MOST_IN_FLIGHT) await underWay.shift();
+      gpu.check();
+    },
+
+    flush,
+
+    async read(buffer, offset, bytes) {
+      gpu.check();
+      const staging = device.createBuffer({ size: bytes, usage: USAGE.mapRead | USAGE.copyTarget });
+      encoder ??= device.createCommandEncoder();
+      pass?.end();
+      pass = undefined;
+      encoder.copyBufferToBuffer(buffer, offset, staging, 0, bytes);
+      flush();
+      try {
+        await staging.mapAsync(MAP_READ);
+        const copy = staging.getMappedRange().slice(0);
+        gpu.check();
+        return copy;
+      } catch (error) {
+        throw gpu.explain(error);
+      } finally {
+        staging.destroy();
+      }
+    },
+
+    forget() {
+      flush();
+      for (const kernel of kernels.values())
+        void kernel.then(
+          ({ groups }) => groups.clear(),
+          () => {},
+        );
+    },
+  };
+}
+
+/** Time stamps around every kernel of a batch. */
+function createTiming(device: GPUDevice, onKernelTime: (kernel: string, milliseconds: number) => void) {
+  const querySet = device.createQuerySet({ type: 'timestamp', count: 2 * TIMED });
+  const resolved = device.createBuffer({ size: 16 * TIMED, usage: USAGE.query | USAGE.copySource });
+  let labels: string[] = [];
+  let staging: GPUBuffer | undefined;
+  return {
+    full: () => labels.length === TIMED,
+    next(label: string): GPUComputePassTimestampWrites {
+      const at = 2 * labels.length;
+      labels.push(label);
+      return { querySet, beginningOfPassWriteIndex: at, endOfPassWriteIndex: at + 1 };
+    },
+    resolve(encoder: GPUCommandEncoder) {
+      if (labels.length === 0) return;
+      const bytes = 16 * labels.length;
+      staging = device.createBuffer({ size: bytes, usage: USAGE.mapRead | USAGE.copyTarget });
+      encoder.resolveQuerySet(querySet, 0, 2 * labels.length, resolved, 0);
+      encoder.copyBufferToBuffer(resolved, 0, staging, 0, bytes);
+    },
+    collect() {
+      const buffer = staging;
+      const names = labels;
+      if (!buffer) return;
+      staging = undefined;
+      labels = [];
+      void buffer.mapAsync(MAP_READ).then(
+        () => {
+          const stamps = new BigUint64Array(buffer.getMappedRange());
+          for (const [i, name] of names.entries())
+            onKernelTime(name, Number(stamps[2 * i + 1]! - stamps[2 * i]!) / 1e6);
+          buffer.destroy();
+        },
+        () => {},
+      );
+    },
+  };
+}

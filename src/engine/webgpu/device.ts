@@ -1,0 +1,212 @@
+// Where the GPU comes from: the browser's navigator.gpu, the optional package `webgpu` in Node, or, on a machine without
+// node_modules, Dawn's binding itself at the path named by the environment variable DAWN_NODE.
+
+import { FitError } from '../../errors.js';
+
+interface Binding {
+  create(flags: string[]): GPU;
+}
+
+export interface Availability {
+  readonly available: boolean;
+  /** Why not, or what was found: one sentence without a full stop. */
+  readonly reason: string;
+  /** True for an adapter that computes on the CPU: right, but slower than the cpu engine. */
+  readonly software: boolean;
+  readonly description: string;
+}
+
+/** A device and what the engine must know about it. */
+export interface GpuDevice {
+  readonly device: GPUDevice;
+  readonly description: string;
+  readonly software: boolean;
+  /** Least number of lanes of a subgroup; 0: no subgroups. */
+  readonly subgroupSize: number;
+  readonly timestamps: boolean;
+  /** Largest buffer that a shader can be given whole, in bytes. */
+  readonly maxBinding: number;
+  /** Throws what went wrong on the device since, if anything did. */
+  check(): void;
+  /** Turns a rejected wait into the error that caused it. */
+  explain(error: unknown): Error;
+}
+
+const KEPT = Symbol.for('graphex.webgpu');
+const LIMITS = [
+  'maxBufferSize',
+  'maxStorageBufferBindingSize',
+  'maxStorageBuffersPerShaderStage',
+  'maxComputeInvocationsPerWorkgroup',
+  'maxComputeWorkgroupSizeX',
+  'maxComputeWorkgroupStorageSize',
+] as const;
+
+/** Whether a GPU can be had, without making an engine; never throws. */
+export async function webgpuAvailability(): Promise<Availability> {
+  try {
+    const adapter = await findAdapter([]);
+    const description = describe(adapter.info);
+    const software = isSoftware(adapter.info);
+    const reason = software ? `only a software adapter was found: ${description}` : `found ${description}`;
+    return { available: true, reason, software, description };
+  } catch (error) {
+    return { available: false, reason: (error as Error).message, software: false, description: 'none' };
+  }
+}
+
+/** Opens the device with all the adapter offers. `flags` are Dawn's, in Node only. */
+export async function openDevice(flags: readonly string[] = []): Promise<GpuDevice> {
+  const adapter = await findAdapter(flags);
+  const requiredLimits: Record<string, number> = {};
+  for (const name of LIMITS) requiredLimits[name] = adapter.limits[name];
+  const wanted: GPUFeatureName[] = ['subgroups', 'timestamp-query'];
+  const requiredFeatures = wanted.filter((feature) => adapter.features.has(feature));
+  const device = await adapter.requestDevice({ requiredLimits, requiredFeatures });
+  const description = describe(adapter.info);
+
+  let failure: FitError | undefined;
+  void device.lost.then(({ reason, message }) => {
+    if (reason === 'destroyed') return;
+    failure ??= new FitError(
+      `the GPU (${description}) was lost: ${message}; fit again, or with the cpu engine, from the last saved state`,
+    );
+  });
+  device.onuncapturederror = ({ error }) => {
+    failure ??= gpuError(description, error);
+  };
+  const check = () => {
+    if (failure) throw failure;
+  };
+  return {
+    device,
+    description,
+    software: isSoftware(adapter.info),
+    subgroupSize: device.features.has('subgroups') ? await linearSubgroups(device, adapter.info) : 0,
+    timestamps: device.features.has('timestamp-query'),
+    maxBinding: Math.min(device.limits.maxStorageBufferBindingSize, device.limits.maxBufferSize),
+    check,
+    explain: (error) => failure ?? (error instanceof Error ? error : new FitError(String(error))),
+  };
+}
+
+/** Runs `make` and turns a failed allocation into a sentence that names what did not fit. */
+export async function allocate<T>(gpu: GpuDevice, what: string, bytes: number, make: () => T): Promise<T> {
+  gpu.check();
+  gpu.device.pushErrorScope('out-of-memory');
+  const made = make();
+  const error = await gpu.device.popErrorScope();
+  if (error) {
+    throw new FitError(
+      `the GPU (${gpu.description}) has no room for ${what} (${megabytes(bytes)}); use the cpu engine or fewer features`,
+    );
+  }
+  gpu.check();
+  return made;
+}
+
+export function megabytes(bytes: number): string {
+  return `${Math.ceil(bytes / 2 ** 20)} MiB`;
+}
+
+function gpuError(description: string, error: GPUError): FitError {
+  return new FitError(
+    `the GPU (${description}) reported an error: ${error.message.split('\n')[0]}; try the cpu engine`,
+  );
+}
+
+async function findAdapter(flags: readonly string[]): Promise<GPUAdapter> {
+  const gpu = await findGpu(flags);
+  const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
+  if (!adapter) throw new FitError('no GPU adapter was found: is a driver (on Linux: Vulkan) installed?');
+  return adapter;
+}
+
+async function findGpu(flags: readonly string[]): Promise<GPU> {
+  const browser = (globalThis.navigator as Navigator | undefined)?.gpu;
+  if (browser) return browser;
+  if (typeof process === 'undefined') throw new FitError('this browser has no WebGPU');
+  // The instance must never be collected, or its adapters crash the process: one per set of flags, for ever.
+  const store = globalThis as unknown as Record<symbol, Map<string, GPU> | undefined>;
+  const kept = (store[KEPT] ??= new Map());
+  const key = flags.join(' ');
+  let gpu = kept.get(key);
+  if (!gpu) {
+    gpu = (await loadBinding()).create([...flags]);
+    kept.set(key, gpu);
+  }
+  return gpu;
+}
+
+async function loadBinding(): Promise<Binding> {
+  const path = process.env.DAWN_NODE;
+  if (path) {
+    const binding = { exports: {} as Binding };
+    try {
+      process.dlopen(binding, path);
+    } catch (error) {
+      throw new FitError(`DAWN_NODE=${path} could not be loaded: ${(error as Error).message}`);
+    }
+    return binding.exports;
+  }
+  const name = 'webgpu'; // not a literal: the package is optional and a bundle for browsers must not look for it
+  try {
+    return (await import(/* @vite-ignore */ name)) as Binding;
+  } catch {
+    throw new FitError('the package "webgpu" is not installed: npm install webgpu');
+  }
+}
+
+function describe({ vendor, architecture, device, description }: GPUAdapterInfo): string {
+  const parts = [description || device || vendor, architecture];
+  return parts.filter((part) => part !== '').join(', ') || 'an unnamed GPU';
+}
+
+function isSoftware(info: GPUAdapterInfo): boolean {
+  const name = `${info.vendor} ${info.architecture} ${info.device} ${info.description}`;
+  return info.isFallbackAdapter || /swiftshader|llvmpipe|lavapipe|softpipe|basic render/i.test(name);
+}
+
+/**
+ * The kernels need neighbouring invocations to be neighbouring lanes of a subgroup. Every known driver does that for
+ * one-dimensional workgroups, but nothing promises it: ask once, and go without subgroups where it does not hold.
+ */
+async function linearSubgroups(device: GPUDevice, info: GPUAdapterInfo): Promise<number> {
+  const least = info.subgroupMinSize ?? 0;
+  if (least < 2) return 0;
+  const invocations = 128;
+  const code = `enable subgroups;
+    @group(0) @binding(0) var<storage, read_write> lanes: array<vec2u>;
+    @compute @workgroup_size(${invocations})
+    fn main(@builtin(local_invocation_index) i: u32, @builtin(subgroup_invocation_id) lane: u32,
+            @builtin(subgroup_size) size: u32) { lanes[i] = vec2u(lane, size); }`;
+  const bytes = 8 * invocations;
+  const lanes = device.createBuffer({ size: bytes, usage: 0x84 });
+  const staging = device.createBuffer({ size: bytes, usage: 0x09 });
+  const pipeline = device.createComputePipeline({
+    layout: 'auto',
+    compute: { module: device.createShaderModule({ code }) },
+  });
+  const encoder = device.createCommandEncoder();
+  const pass = encoder.beginComputePass();
+  pass.setPipeline(pipeline);
+  pass.setBindGroup(
+    0,
+    device.createBindGroup({
+      layout: pipeline.getBindGroupLayout(0),
+      entries: [{ binding: 0, resource: { buffer: lanes } }],
+    }),
+  );
+  pass.dispatchWorkgroups(1);
+  pass.end();
+  encoder.copyBufferToBuffer(lanes, 0, staging, 0, bytes);
+  device.queue.submit([encoder.finish()]);
+  await staging.mapAsync(0x01);
+  const seen = new Uint32Array(staging.getMappedRange().slice(0));
+  lanes.destroy();
+  staging.destroy();
+  for (let i = 0; i < invocations; i++) {
+    if (seen[2 * i + 1]! < least || seen[2 * i] !== i % seen[2 * i + 1]!) return 0;
+  }
+  return least;
+}

@@ -1,0 +1,83 @@
+// How a row of features is spread over the lanes of the GPU. A row of K features is `quads` = ⌈K/4⌉ vectors of four.
+// In the edge pass `lanes` lanes share an edge, each holding `perLane` quads, so that a gather of K = 32 features is
+// eight loads of 16 bytes, side by side. A *team* of lanes works on one task: `team / lanes` edges at a time, times
+// `steps` that are in flight together to hide the latency of memory.
+
+export interface Tuning {
+  /** Lanes that share an edge; a power of two. */
+  readonly lanes: number;
+  /** Edges in flight per lane; a power of two, at most `lanes`. */
+  readonly steps: number;
+  /** Lanes of a team on a long task; a power of two. */
+  readonly team: number;
+  /** Invocations of a workgroup of the edge pass. */
+  readonly workgroup: number;
+  /** Most edges of a task. */
+  readonly block: number;
+  /** Bytes of the other table that tasks running together gather from; 0: all of it. */
+  readonly tile: number;
+  /** Use subgroups where the device has them. */
+  readonly subgroups: boolean;
+  /** Most edges of one binding of the edge index; for tests of the seams. */
+  readonly chunkEdges: number;
+}
+
+export interface Layout {
+  readonly features: number;
+  readonly quads: number;
+  readonly subgroups: boolean;
+  readonly lanes: number;
+  readonly perLane: number;
+  readonly steps: number;
+  readonly team: number;
+  readonly workgroup: number;
+  readonly block: number;
+  readonly tile: number;
+  /** Tasks of at most this many edges get a team of `lanes` lanes instead. */
+  readonly short: number;
+}
+
+/** Registers: a lane keeps perLane quads of its row, of its sum, and of each edge in flight. */
+const MOST_PER_LANE = 8;
+const MOST_IN_FLIGHT = 8;
+const PLAIN_WORKGROUP = 64;
+
+export function chooseLayout(features: number, subgroupSize: number, tuning: Partial<Tuning>): Layout {
+  const quads = Math.ceil(features / 4);
+  const block = tuning.block ?? 512;
+  const tile = tuning.tile ?? 16 * 2 ** 20;
+  const base = { features, quads, block, tile };
+  const widest = Math.max(1, Math.min(subgroupSize, 32));
+  let lanes = tuning.lanes ?? Math.min(powerOfTwo(quads), 8);
+  lanes = Math.min(lanes, widest, powerOfTwo(quads));
+  if (!tuning.lanes) while (Math.ceil(quads / lanes) > 4 && lanes * 2 <= widest) lanes *= 2;
+  const perLane = Math.ceil(quads / lanes);
+  if ((tuning.subgroups ?? true) && subgroupSize >= 4 && perLane <= MOST_PER_LANE) {
+    let steps = Math.min(tuning.steps ?? 4, lanes);
+    while (steps > 1 && steps * perLane > MOST_IN_FLIGHT) steps /= 2;
+    const team = Math.max(lanes, Math.min(tuning.team ?? widest, widest));
+    const workgroup = Math.max(tuning.workgroup ?? 128, team);
+    // A short team takes lanes·… edges one by one; beyond three of its rounds the wide team is no slower.
+    const short = team > lanes ? 3 * steps : 0;
+    return { ...base, subgroups: true, lanes, perLane, steps, team, workgroup, short };
+  }
+  // Without subgroups a workgroup is one team, and sums go through its memory.
+  lanes = Math.min(powerOfTwo(quads), PLAIN_WORKGROUP);
+  return {
+    ...base,
+    subgroups: false,
+    lanes,
+    perLane: Math.ceil(quads / lanes),
+    steps: 1,
+    team: PLAIN_WORKGROUP,
+    workgroup: PLAIN_WORKGROUP,
+    short: 0,
+  };
+}
+
+/** The least power of two that is at least n. */
+export function powerOfTwo(n: number): number {
+  let power = 1;
+  while (power < n) power *= 2;
+  return power;
+}

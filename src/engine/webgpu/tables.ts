@@ -1,0 +1,157 @@
+// Tables on the GPU: rows × quads of four features, padded with zeros, moved in pieces of a bounded size.
+
+import { InputError } from '../../errors.js';
+import type { Table, TableValues } from '../engine.js';
+import { type Commands, USAGE } from './commands.js';
+import { allocate, type GpuDevice, megabytes } from './device.js';
+import { MAX_FEATURES } from './wgsl/params.js';
+
+export interface GpuTable extends Table {
+  readonly quads: number;
+  /** Shape and rate of each row's weight. */
+  readonly weights: GPUBuffer;
+  readonly shapes: GPUBuffer;
+  readonly rates: GPUBuffer;
+  /** What the edge pass of the other side sees. */
+  readonly activity: GPUBuffer;
+  /** Mass, leftover, and the mass at which the leftover was computed: quads each. */
+  readonly totals: GPUBuffer;
+}
+
+const PIECE_BYTES = 2 ** 24;
+
+/** A storage buffer of at least `bytes`; says which limit is in the way. */
+export function storageBuffer(gpu: GpuDevice, what: string, bytes: number): GPUBuffer {
+  if (bytes > gpu.maxBinding) {
+    throw new InputError(
+      `${what} takes ${megabytes(bytes)}, and this GPU (${gpu.description}) binds at most ${megabytes(gpu.maxBinding)} ` +
+        'at once (maxStorageBufferBindingSize); use the cpu engine or fewer features',
+    );
+  }
+  const size = Math.max(16, 4 * Math.ceil(bytes / 4));
+  return gpu.device.createBuffer({
+    label: what,
+    size,
+    usage: USAGE.storage | USAGE.copySource | USAGE.copyTarget,
+  });
+}
+
+export async function createGpuTable(
+  gpu: GpuDevice,
+  features: number,
+  values: TableValues,
+): Promise<GpuTable> {
+  if (!Number.isInteger(features) || features < 1 || features > MAX_FEATURES) {
+    throw new InputError(`${features} features: the GPU engine takes 1 to ${MAX_FEATURES}`);
+  }
+  const rows = values.weightShape.length;
+  const quads = Math.ceil(features / 4);
+  const bytes = rows * quads * 16;
+  const table = await allocate(
+    gpu,
+    `a table of ${rows} rows × ${features} features`,
+    3 * bytes + 8 * rows,
+    () => ({
+      rows,
+      features,
+      quads,
+      weights: storageBuffer(gpu, `the weights of ${rows} rows`, 8 * rows),
+      shapes: storageBuffer(gpu, `a table of ${rows} rows × ${features} features`, bytes),
+      rates: storageBuffer(gpu, `a table of ${rows} rows × ${features} features`, bytes),
+      activity: storageBuffer(gpu, `a table of ${rows} rows × ${features} features`, bytes),
+      totals: storageBuffer(gpu, 'totals', 3 * quads * 16),
+    }),
+  );
+  const weights = new Float32Array(2 * rows);
+  for (let i = 0; i < rows; i++) {
+    weights[2 * i] = values.weightShape[i]!;
+    weights[2 * i + 1] = values.weightRate[i]!;
+  }
+  upload(gpu.device, table.weights, weights);
+  writePadded(gpu.device, table, table.shapes, values.featureShape, 0);
+  writePadded(gpu.device, table, table.rates, values.featureRate, 1);
+  return table;
+}
+
+export async function readGpuTable(commands: Commands, table: GpuTable): Promise<TableValues> {
+  const { rows, features } = table;
+  const weights = new Float32Array(await commands.read(table.weights, 0, 8 * rows));
+  const weightShape = new Float32Array(rows);
+  const weightRate = new Float32Array(rows);
+  for (let i = 0; i < rows; i++) {
+    weightShape[i] = weights[2 * i]!;
+    weightRate[i] = weights[2 * i + 1]!;
+  }
+  return {
+    weightShape,
+    weightRate,
+    featureShape: await readPadded(commands, table, table.shapes, new Float32Array(rows * features)),
+    featureRate: await readPadded(commands, table, table.rates, new Float32Array(rows * features)),
+  };
+}
+
+export function destroyTable({ weights, shapes, rates, activity, totals }: GpuTable): void {
+  for (const buffer of [weights, shapes, rates, activity, totals]) buffer.destroy();
+}
+
+/** Writes an array piece by piece: a write keeps a copy of its source until the GPU has taken it. */
+export function upload(
+  device: GPUDevice,
+  buffer: GPUBuffer,
+  values: Float32Array | Uint32Array,
+  at = 0,
+): void {
+  const piece = PIECE_BYTES / 4;
+  for (let from = 0; from < values.length; from += piece) {
+    const part = values.subarray(from, Math.min(from + piece, values.length));
+    // A view of shared memory is not accepted everywhere.
+    const plain = part.buffer instanceof ArrayBuffer ? part : part.slice();
+    device.queue.writeBuffer(buffer, at + 4 * from, plain as Float32Array<ArrayBuffer>);
+  }
+}
+
+function writePadded(
+  device: GPUDevice,
+  { rows, features, quads }: GpuTable,
+  buffer: GPUBuffer,
+  values: ArrayLike<number>,
+  padding: number,
+): void {
+  const stride = 4 * quads;
+  const block = Math.max(1, Math.floor(PIECE_BYTES / (4 * stride)));
+  for (let first = 0; first < rows; first += block) {
+    const last = Math.min(rows, first + block);
+    const piece = new Float32Array((last - first) * stride);
+    if (stride !== features && padding !== 0) piece.fill(padding);
+    for (let i = first; i < last; i++) {
+      const to = (i - first) * stride;
+      for (let k = 0; k < features; k++) piece[to + k] = values[i * features + k]!;
+    }
+    device.queue.writeBuffer(buffer, 4 * first * stride, piece);
+  }
+}
+
+async function readPadded(
+  commands: Commands,
+  { rows, features, quads }: GpuTable,
+  buffer: GPUBuffer,
+  into: Float32Array<ArrayBuffer>,
+): Promise<Float32Array<ArrayBuffer>> {
+  const stride = 4 * quads;
+  const block = Math.max(1, Math.floor((4 * PIECE_BYTES) / (4 * stride)));
+  for (let first = 0; first < rows; first += block) {
+    const last = Math.min(rows, first + block);
+    const piece = new Float32Array(
+      await commands.read(buffer, 4 * first * stride, 4 * (last - first) * stride),
+    );
+    if (stride === features) {
+      into.set(piece, first * features);
+      continue;
+    }
+    for (let i = first; i < last; i++) {
+      const from = (i - first) * stride;
+      for (let k = 0; k < features; k++) into[i * features + k] = piece[from + k]!;
+    }
+  }
+  return into;
+}

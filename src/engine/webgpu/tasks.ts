@@ -1,0 +1,138 @@
+// Rows have any number of edges, from none to a large share of the whole. The edge pass works on *tasks*: at most
+// `block` neighbouring edges of one row. Each task has a slot for its partial sum, slots lie in the order of rows and
+// of edges within a row, and are added in that order: results do not depend on how the GPU schedules tasks.
+
+import type { EdgeRows } from '../engine.js';
+
+export interface CutOptions {
+  /** Most edges of a task. */
+  readonly block: number;
+  /** Tasks of at most this many edges are listed apart: several share a subgroup. */
+  readonly short: number;
+  /** Most edges of one binding of the edge index; no task crosses. */
+  readonly chunkEdges: number;
+  /**
+   * Number of ranges into which the rows of the other table are cut, so that tasks which run at the same time gather
+   * from a part of it that stays in the cache. Long rows are cut at the borders of these ranges.
+   */
+  readonly tiles: number;
+  readonly otherRows: number;
+}
+
+/** Tasks that one dispatch runs: the same binding of the edge index, and the same kernel. */
+export interface TaskGroup {
+  readonly chunk: number;
+  readonly short: boolean;
+  /** row, slot, first edge within the chunk, number of edges; for each task. */
+  readonly records: Uint32Array<ArrayBuffer>;
+}
+
+export interface TaskPlan {
+  readonly groups: readonly TaskGroup[];
+  /** rows + 1: the slots of row i are firstSlot[i] … firstSlot[i+1]−1. */
+  readonly firstSlot: Uint32Array<ArrayBuffer>;
+  readonly slots: number;
+  /** Most slots of a row. */
+  readonly mostSlots: number;
+}
+
+/** A row must have this many edges in a tile on average to be cut at the borders of tiles. */
+const LEAST_TILE_EDGES = 64;
+
+export function cutRows(edges: EdgeRows, options: CutOptions): TaskPlan {
+  const { block, short, chunkEdges, tiles, otherRows } = options;
+  const { offsets, neighbors } = edges;
+  const rows = offsets.length - 1;
+  const firstSlot = new Uint32Array(rows + 1);
+  const tileRows = Math.max(1, Math.ceil(otherRows / tiles));
+  // Task s: row, first edge, number of edges, sort key.
+  const row: number[] = [];
+  const start: number[] = [];
+  const count: number[] = [];
+  const tile: number[] = [];
+  let mostSlots = 0;
+
+  /** Tasks of one stretch of a row that lies in one tile. */
+  const cutStretch = (i: number, from: number, to: number, inTile: number) => {
+    let at = from;
+    while (at < to) {
+      const wall = Math.min(to, (Math.floor(at / chunkEdges) + 1) * chunkEdges);
+      const pieces = Math.ceil((wall - at) / block);
+      const size = Math.min(block, Math.ceil((wall - at) / pieces / 32) * 32);
+      const end = Math.min(wall, at + size);
+      row.push(i);
+      start.push(at);
+      count.push(end - at);
+      tile.push(inTile);
+      at = end;
+    }
+  };
+
+  for (let i = 0; i < rows; i++) {
+    const from = offsets[i]!;
+    const to = offsets[i + 1]!;
+    firstSlot[i] = row.length;
+    if (from === to) continue;
+    let parts = 1;
+    while (parts * 2 <= tiles && to - from >= LEAST_TILE_EDGES * parts * 2) parts *= 2;
+    let at = from;
+    for (let part = 0; part < parts && at < to; part++) {
+      const firstTile = Math.floor((part * tiles) / parts);
+      const border = Math.floor(((part + 1) * tiles) / parts) * tileRows;
+      const end = part === parts - 1 ? to : lowerBound(neighbors, at, to, border);
+      cutStretch(i, at, end, firstTile);
+      at = end;
+    }
+    mostSlots = Math.max(mostSlots, row.length - firstSlot[i]!);
+  }
+  const slots = row.length;
+  firstSlot[rows] = slots;
+
+  // Order: chunk, kernel, tile, then longest first, so that the last tasks to start are short ones.
+  const chunks = Math.max(1, Math.ceil(neighbors.length / chunkEdges));
+  const keys = new Float64Array(slots);
+  for (let s = 0; s < slots; s++) {
+    const isShort = count[s]! <= short;
+    const group = 2 * Math.floor(start[s]! / chunkEdges) + (isShort ? 1 : 0);
+    keys[s] = (group * tiles + (isShort ? 0 : tile[s]!)) * (block + 1) + (block - count[s]!);
+  }
+  const order = sortByKey(keys, 2 * chunks * tiles * (block + 1));
+
+  const groups: TaskGroup[] = [];
+  for (let first = 0; first < slots; ) {
+    const group = Math.floor(keys[order[first]!]! / (tiles * (block + 1)));
+    let last = first;
+    while (last < slots && Math.floor(keys[order[last]!]! / (tiles * (block + 1))) === group) last++;
+    const records = new Uint32Array(4 * (last - first));
+    const chunk = group >> 1;
+    for (let t = first; t < last; t++) {
+      const s = order[t]!;
+      records.set([row[s]!, s, start[s]! - chunk * chunkEdges, count[s]!], 4 * (t - first));
+    }
+    groups.push({ chunk, short: (group & 1) === 1, records });
+    first = last;
+  }
+  return { groups, firstSlot, slots, mostSlots };
+}
+
+/** First position in [from, to) whose neighbour is at least `border`; neighbours ascend within a row. */
+function lowerBound(neighbors: Uint32Array, from: number, to: number, border: number): number {
+  let low = from;
+  let high = to;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (neighbors[middle]! < border) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Positions of the keys in ascending order, equal keys in their own order: a counting sort. */
+function sortByKey(keys: Float64Array, bound: number): Uint32Array {
+  const next = new Uint32Array(bound + 1);
+  for (const key of keys) next[key + 1]!++;
+  for (let k = 0; k < bound; k++) next[k + 1]! += next[k]!;
+  const order = new Uint32Array(keys.length);
+  for (let s = 0; s < keys.length; s++) order[next[keys[s]!]!++] = s;
+  return order;
+}

@@ -1,0 +1,65 @@
+// What changes from one half-step to the next: one uniform block, shared by all kernels but the edge pass (which reads
+// its first two words).
+
+import type { Activity, SideHyper } from '../../engine.js';
+
+export const MEAN_ACTIVITY = 1;
+export const MASS_GIVEN = 2;
+export const HAS_LEFTOVER = 4;
+
+export const MAX_FEATURES = 512;
+/** Bytes of a block: 12 words, padded to 64 bytes, and a mass per feature; a multiple of 256, as offsets must be. */
+export const PARAMS_BYTES = 2304;
+const MASS_AT = 16;
+
+export const paramsWgsl = (quads: number): string => `
+struct Params {
+  first: u32, last: u32, flags: u32, partials: u32,
+  sigma: f32, tau: f32, shape: f32, rate: f32,
+  size: f32, logNorm: f32, constant: f32, chunk: u32,
+  unused: vec4f,
+  mass: array<vec4f, ${quads}>,
+}
+@group(0) @binding(0) var<uniform> params: Params;
+const MEAN_ACTIVITY = ${MEAN_ACTIVITY}u;
+const MASS_GIVEN = ${MASS_GIVEN}u;
+const HAS_LEFTOVER = ${HAS_LEFTOVER}u;
+`;
+
+export interface Params {
+  readonly first: number;
+  readonly last: number;
+  readonly hyper?: SideHyper;
+  readonly activity?: Activity;
+  /** Mass of the other side, where it is not the other table's own. */
+  readonly mass?: ArrayLike<number> | undefined;
+  /** Partial sums that the next kernel adds, and how many of them one invocation takes. */
+  readonly partials?: number;
+  readonly chunk?: number;
+  /** log Γ(1−σ). */
+  readonly logNorm?: number;
+  /** What each feature adds to the row terms whatever its state. */
+  readonly constant?: number;
+}
+
+export function writeParams(into: DataView, params: Params): void {
+  const { hyper, mass } = params;
+  const flags =
+    (params.activity === 'mean' ? MEAN_ACTIVITY : 0) |
+    (mass ? MASS_GIVEN : 0) |
+    (hyper && hyper.size > 0 ? HAS_LEFTOVER : 0);
+  const words = [params.first, params.last, flags, params.partials ?? 0];
+  for (const [i, word] of words.entries()) into.setUint32(4 * i, word, true);
+  const numbers = [
+    hyper?.sigma,
+    hyper?.tau,
+    hyper?.shape,
+    hyper?.rate,
+    hyper?.size,
+    params.logNorm,
+    params.constant,
+  ];
+  for (const [i, number] of numbers.entries()) into.setFloat32(16 + 4 * i, number ?? 0, true);
+  into.setUint32(44, params.chunk ?? 1, true);
+  if (mass) for (let k = 0; k < mass.length; k++) into.setFloat32(4 * (MASS_AT + k), mass[k]!, true);
+}

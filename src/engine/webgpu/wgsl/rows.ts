@@ -1,0 +1,230 @@
+// What is done once per row. `updateShader` is the half-step of section 6 after the edge pass: it adds the partial sums
+// of a row's tasks in their order, updates weight and features, shows the new activity, and adds up the mass of the
+// rows of its workgroup. `refreshShader` does the last two alone. `termsShader` sums what rows give to the bound.
+
+import { ACTIVITY_FLOOR, WEIGHT_SHAPE_FLOOR } from '../../engine.js';
+import { powerOfTwo } from '../layout.js';
+import { GAMMA_WGSL } from './gamma.js';
+import { paramsWgsl } from './params.js';
+
+/** Lanes of a row and rows of a workgroup. */
+export interface RowLayout {
+  readonly features: number;
+  readonly quads: number;
+  readonly lanes: number;
+  readonly perLane: number;
+  /** Lanes that share the adding of one quad's partial sums. */
+  readonly split: number;
+  readonly rows: number;
+}
+
+const WORKGROUP = 128;
+
+export function rowLayout(features: number, mostSlots: number): RowLayout {
+  const quads = Math.ceil(features / 4);
+  const lanes = Math.min(powerOfTwo(quads), 32);
+  const split = mostSlots > 8 ? Math.min(16, WORKGROUP / lanes) : 1;
+  const rows = WORKGROUP / (lanes * split);
+  return { features, quads, lanes, perLane: Math.ceil(quads / lanes), split, rows };
+}
+
+function head({ features, quads, lanes, split, rows }: RowLayout): string {
+  const remainder = features % 4;
+  return `${paramsWgsl(quads)}
+${GAMMA_WGSL}
+const QUADS = ${quads}u;
+const LANES = ${lanes}u;
+const SPLIT = ${split}u;
+const ROWS = ${rows}u;
+var<workgroup> quads: array<vec4f, ${WORKGROUP}>;
+
+// One for real features, zero for the padding of a row's last quad.
+fn laneMask(quad: u32) -> vec4f {
+  ${remainder === 0 ? '' : `if (quad == ${quads - 1}u) { return vec4f(${[0, 1, 2, 3].map((c) => (c < remainder ? '1.0' : '0.0')).join(', ')}); }`}
+  return vec4f(1.0);
+}
+
+fn activityOf(weight: vec2f, shape: vec4f, rate: vec4f, mask: vec4f) -> vec4f {
+  var product = vec4f(0.0);
+  if ((params.flags & MEAN_ACTIVITY) != 0u) {
+    product = (weight.x / weight.y) * (shape / rate);
+  } else {
+    product = (expDigamma(vec4f(weight.x)) / weight.y) * (expDigamma(shape) / rate);
+  }
+  return max(product, vec4f(${ACTIVITY_FLOOR})) * mask;
+}
+`;
+}
+
+const INVOCATION = `@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u,
+        @builtin(local_invocation_index) local: u32`;
+
+const PLACE = `
+  let at = group.y * groups.x + group.x;
+  let lane = local % LANES;
+  let part = (local / LANES) % SPLIT;
+  let row = params.first + at * ROWS + local / (LANES * SPLIT);
+  let live = row < params.last;`;
+
+/** Adds a quad of every row of the workgroup, in the order of rows, into the partial masses. */
+const ADD_MASS = `
+    quads[local] = mean;
+    workgroupBarrier();
+    if (local < LANES && quad < QUADS) {
+      var total = quads[local];
+      for (var r = 1u; r < ROWS; r++) { total += quads[local + r * LANES * SPLIT]; }
+      masses[at * QUADS + quad] = total;
+    }
+    workgroupBarrier();`;
+
+export function updateShader(layout: RowLayout): string {
+  const { perLane, lanes } = layout;
+  const tree: string[] = [];
+  for (let half = lanes / 2; half >= 1; half /= 2) {
+    tree.push(`if (lane < ${half}u) { sums[local] += sums[local + ${half}u]; }
+  workgroupBarrier();`);
+  }
+  return `${head(layout)}
+@group(0) @binding(1) var<storage, read> firstSlot: array<u32>;
+@group(0) @binding(2) var<storage, read> partials: array<vec4f>;
+@group(0) @binding(3) var<storage, read_write> weights: array<vec2f>;
+@group(0) @binding(4) var<storage, read_write> shapes: array<vec4f>;
+@group(0) @binding(5) var<storage, read_write> rates: array<vec4f>;
+@group(0) @binding(6) var<storage, read_write> activity: array<vec4f>;
+@group(0) @binding(7) var<storage, read> otherTotals: array<vec4f>;
+@group(0) @binding(8) var<storage, read_write> masses: array<vec4f>;
+var<workgroup> sums: array<vec2f, ${WORKGROUP}>;
+
+fn otherMass(quad: u32) -> vec4f {
+  if ((params.flags & MASS_GIVEN) != 0u) { return params.mass[quad]; }
+  return otherTotals[quad] + otherTotals[QUADS + quad];
+}
+
+@compute @workgroup_size(${WORKGROUP})
+fn main(${INVOCATION}) {
+  ${PLACE}
+  var begin = 0u;
+  var end = 0u;
+  if (live) { begin = firstSlot[row]; end = firstSlot[row + 1u]; }
+  var expected: array<vec4f, ${perLane}>;
+  var sum = vec2f(0.0);
+  for (var v = 0u; v < ${perLane}u; v++) {
+    let quad = v * LANES + lane;
+    var total = vec4f(0.0);
+    if (quad < QUADS) {
+      var slot = begin + part;
+      var total1 = vec4f(0.0);
+      var total2 = vec4f(0.0);
+      var total3 = vec4f(0.0);
+      for (; slot + 3u * SPLIT < end; slot += 4u * SPLIT) {
+        total += partials[slot * QUADS + quad];
+        total1 += partials[(slot + SPLIT) * QUADS + quad];
+        total2 += partials[(slot + 2u * SPLIT) * QUADS + quad];
+        total3 += partials[(slot + 3u * SPLIT) * QUADS + quad];
+      }
+      total = (total + total1) + (total2 + total3);
+      for (; slot < end; slot += SPLIT) { total += partials[slot * QUADS + quad]; }
+    }
+    if (SPLIT > 1u) {
+      quads[local] = total;
+      workgroupBarrier();
+      if (part == 0u) { for (var p = 1u; p < SPLIT; p++) { total += quads[local + p * LANES]; } }
+      workgroupBarrier();
+    }
+    if (live && part == 0u && quad < QUADS) {
+      let cell = row * QUADS + quad;
+      expected[v] = activity[cell] * total;
+      sum += vec2f(dot(expected[v], vec4f(1.0)), dot(shapes[cell] / rates[cell], otherMass(quad)));
+    }
+  }
+  sums[local] = sum;
+  workgroupBarrier();
+  ${tree.join('\n  ')}
+  let both = sums[local - lane - part * LANES];
+  let weight = vec2f(max(both.x - params.sigma, ${WEIGHT_SHAPE_FLOOR}), params.tau + both.y);
+  let weightMean = weight.x / weight.y;
+  if (live && part == 0u && lane == 0u) { weights[row] = weight; }
+  for (var v = 0u; v < ${perLane}u; v++) {
+    let quad = v * LANES + lane;
+    var mean = vec4f(0.0);
+    if (live && part == 0u && quad < QUADS) {
+      let cell = row * QUADS + quad;
+      let mask = laneMask(quad);
+      let shape = (params.shape + expected[v]) * mask;
+      let rate = select(vec4f(1.0), params.rate + weightMean * otherMass(quad), mask > vec4f(0.0));
+      shapes[cell] = shape;
+      rates[cell] = rate;
+      activity[cell] = activityOf(weight, shape, rate, mask);
+      mean = weightMean * (shape / rate);
+    }
+    ${ADD_MASS}
+  }
+}
+`;
+}
+
+export function refreshShader(layout: RowLayout): string {
+  return `${head(layout)}
+@group(0) @binding(1) var<storage, read> weights: array<vec2f>;
+@group(0) @binding(2) var<storage, read> shapes: array<vec4f>;
+@group(0) @binding(3) var<storage, read> rates: array<vec4f>;
+@group(0) @binding(4) var<storage, read_write> activity: array<vec4f>;
+@group(0) @binding(5) var<storage, read_write> masses: array<vec4f>;
+@compute @workgroup_size(${WORKGROUP})
+fn main(${INVOCATION}) {
+  ${PLACE}
+  for (var v = 0u; v < ${layout.perLane}u; v++) {
+    let quad = v * LANES + lane;
+    var mean = vec4f(0.0);
+    if (live && part == 0u && quad < QUADS) {
+      let cell = row * QUADS + quad;
+      let weight = weights[row];
+      activity[cell] = activityOf(weight, shapes[cell], rates[cell], laneMask(quad));
+      mean = (weight.x / weight.y) * (shapes[cell] / rates[cell]);
+    }
+    ${ADD_MASS}
+  }
+}
+`;
+}
+
+export function termsShader(layout: RowLayout): string {
+  return `${head(layout)}
+@group(0) @binding(1) var<storage, read> weights: array<vec2f>;
+@group(0) @binding(2) var<storage, read> shapes: array<vec4f>;
+@group(0) @binding(3) var<storage, read> rates: array<vec4f>;
+@group(0) @binding(4) var<storage, read_write> sums: array<f32>;
+@compute @workgroup_size(${WORKGROUP})
+fn main(${INVOCATION}) {
+  ${PLACE}
+  var sum = vec4f(0.0);
+  if (live && part == 0u) {
+    for (var v = 0u; v < ${layout.perLane}u; v++) {
+      let quad = v * LANES + lane;
+      if (quad < QUADS) {
+        let cell = row * QUADS + quad;
+        let mask = laneMask(quad);
+        let shape = select(vec4f(1.0), shapes[cell], mask > vec4f(0.0));
+        let rate = rates[cell];
+        let logRate = log(rate);
+        sum += mask * (params.constant + (params.shape - 1.0) * (digamma(shape) - logRate)
+          - params.rate * (shape / rate) + (gammaEntropy(shape) - logRate));
+      }
+    }
+    if (lane == 0u) {
+      let weight = weights[row];
+      let logRate = log(weight.y);
+      sum.x += (-1.0 - params.sigma) * (digamma(vec4f(weight.x)).x - logRate) - params.tau * (weight.x / weight.y)
+        + (gammaEntropy(vec4f(weight.x)).x - logRate);
+    }
+  }
+  quads[local] = sum;
+  workgroupBarrier();
+  for (var half = ${WORKGROUP / 2}u; half > 0u; half /= 2u) {
+    if (local < half) { quads[local] += quads[local + half]; }
+    workgroupBarrier();
+  }
+  if (local == 0u) { sums[at] = dot(quads[0], vec4f(1.0)); }
+}
+`;
+}

@@ -1,0 +1,156 @@
+// Small sums at the end of a half-step: partial masses in two levels, the leftover mass of section 5, and the edge
+// term. All in a fixed order.
+
+import { powerOfTwo } from '../layout.js';
+import { GAMMA_WGSL } from './gamma.js';
+import { paramsWgsl } from './params.js';
+
+const WORKGROUP = 256;
+export const REDUCE_WORKGROUP = 64;
+
+/** First level: each invocation adds `chunk` partial masses of one quad. */
+export function massShader(quads: number): string {
+  return `${paramsWgsl(quads)}
+@group(0) @binding(1) var<storage, read> masses: array<vec4f>;
+@group(0) @binding(2) var<storage, read_write> sums: array<vec4f>;
+const QUADS = ${quads}u;
+@compute @workgroup_size(${REDUCE_WORKGROUP})
+fn main(@builtin(global_invocation_id) id: vec3u) {
+  let quad = id.x % QUADS;
+  let begin = (id.x / QUADS) * params.chunk;
+  if (begin >= params.partials) { return; }
+  let end = min(begin + params.chunk, params.partials);
+  var total = vec4f(0.0);
+  for (var i = begin; i < end; i++) { total += masses[i * QUADS + quad]; }
+  sums[id.x] = total;
+}
+`;
+}
+
+/**
+ * Second level, and the leftover mass: one workgroup. The integral in t = e^x, with x = y − e^(bend−y) so that the left
+ * tail dies fast, over points y a fixed step apart; the ends follow from the masses.
+ */
+export function finishShader(features: number): string {
+  const quads = Math.ceil(features / 4);
+  const lanes = powerOfTwo(quads);
+  const ways = WORKGROUP / lanes;
+  return `${paramsWgsl(quads)}
+${GAMMA_WGSL}
+@group(0) @binding(1) var<storage, read> sums: array<vec4f>;
+@group(0) @binding(2) var<storage, read> otherTotals: array<vec4f>;
+@group(0) @binding(3) var<storage, read_write> totals: array<vec4f>;
+const QUADS = ${quads}u;
+const LANES = ${lanes}u;
+const WAYS = ${ways}u;
+var<workgroup> parts: array<vec4f, ${WORKGROUP}>;
+var<workgroup> ratios: array<vec4f, QUADS>;
+var<workgroup> terms: array<f32, ${WORKGROUP}>;
+var<workgroup> times: array<f32, ${WORKGROUP}>;
+var<workgroup> points: u32;
+var<workgroup> left: f32;
+var<workgroup> bend: f32;
+
+fn otherMass(quad: u32) -> vec4f {
+  if ((params.flags & MASS_GIVEN) != 0u) { return params.mass[quad]; }
+  return otherTotals[quad] + otherTotals[QUADS + quad];
+}
+
+@compute @workgroup_size(${WORKGROUP})
+fn main(@builtin(local_invocation_index) local: u32) {
+  let quad = local % LANES;
+  let way = local / LANES;
+  var total = vec4f(0.0);
+  if (quad < QUADS) {
+    for (var i = way; i < params.partials; i += WAYS) { total += sums[i * QUADS + quad]; }
+  }
+  parts[local] = total;
+  workgroupBarrier();
+  if (way == 0u && quad < QUADS) {
+    for (var i = 1u; i < WAYS; i++) { total += parts[local + i * LANES]; }
+    totals[quad] = total;
+    let mass = otherMass(quad);
+    totals[2u * QUADS + quad] = mass;
+    ratios[quad] = mass / params.rate;
+  }
+  workgroupBarrier();
+  if ((params.flags & HAS_LEFTOVER) == 0u) {
+    if (way == 0u && quad < QUADS) { totals[QUADS + quad] = vec4f(0.0); }
+    return;
+  }
+
+  let power = 1.0 - params.sigma;
+  let step = 0.2 / sqrt(max(1.0, power / 3.0));
+  if (local == 0u) {
+    var largest = 0.0;
+    var sum = 0.0;
+    for (var i = 0u; i < QUADS; i++) {
+      let r = ratios[i];
+      largest = max(largest, max(max(r.x, r.y), max(r.z, r.w)));
+      sum += dot(r, vec4f(1.0));
+    }
+    bend = -log(max(max(params.tau, largest), params.shape * sum)) - 3.0;
+    left = bend - log(40.0 / power + 1.0);
+    // e^(−τt) t^(1−σ) has fallen by more than float32 can tell.
+    let right = log((40.0 + 4.0 * power) / params.tau);
+    points = u32(ceil(max(right - left, 1.0) / step)) + 1u;
+  }
+  workgroupBarrier();
+  let count = workgroupUniformLoad(&points);
+  var leftover = vec4f(0.0);
+  for (var base = 0u; base < count; base += ${WORKGROUP}u) {
+    var term = 0.0;
+    var t = 0.0;
+    if (base + local < count) {
+      let y = f32(base + local) * step;
+      let bent = exp(bend - left - y);
+      let x = left + y - bent;
+      t = exp(x);
+      var product = 0.0;
+      for (var i = 0u; i < QUADS; i++) {
+        let r = t * ratios[i];
+        product += (logOnePlus(r.x) + logOnePlus(r.y)) + (logOnePlus(r.z) + logOnePlus(r.w));
+      }
+      term = (1.0 + bent) * exp(power * x - params.tau * t - params.shape * product - params.logNorm);
+    }
+    terms[local] = term;
+    times[local] = t;
+    workgroupBarrier();
+    if (quad < QUADS) {
+      for (var i = way; i < ${WORKGROUP}u; i += WAYS) { leftover += terms[i] / (1.0 + times[i] * ratios[quad]); }
+    }
+    workgroupBarrier();
+  }
+  parts[local] = leftover;
+  workgroupBarrier();
+  if (way == 0u && quad < QUADS) {
+    for (var i = 1u; i < WAYS; i++) { leftover += parts[local + i * LANES]; }
+    let cell = vec4u(4u * quad) + vec4u(0u, 1u, 2u, 3u);
+    let factor = params.size * step * params.shape / params.rate;
+    totals[QUADS + quad] = select(vec4f(0.0), factor * leftover, cell < vec4u(${features}u));
+  }
+}
+`;
+}
+
+/** Workgroup g adds its share of the edge terms of all tasks by a tree. */
+export const TERM_SUMS = 512;
+export const termSumShader = `
+@group(0) @binding(0) var<storage, read> terms: array<f32>;
+@group(0) @binding(1) var<storage, read_write> sums: array<f32>;
+var<workgroup> parts: array<f32, ${WORKGROUP}>;
+@compute @workgroup_size(${WORKGROUP})
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) local: u32) {
+  let share = (arrayLength(&terms) + ${TERM_SUMS - 1}u) / ${TERM_SUMS}u;
+  let end = min((group.x + 1u) * share, arrayLength(&terms));
+  var total = 0.0;
+  for (var i = group.x * share + local; i < end; i += ${WORKGROUP}u) { total += terms[i]; }
+  parts[local] = total;
+  workgroupBarrier();
+  for (var half = ${WORKGROUP / 2}u; half > 0u; half /= 2u) {
+    if (local < half) { parts[local] += parts[local + half]; }
+    workgroupBarrier();
+  }
+  if (local == 0u) { sums[group.x] = parts[0]; }
+}
+`;
