@@ -1,0 +1,134 @@
+// The two integrals of section 5: expectations over θ_k ~ Gamma(shape, rate) of powers of τ + θ·M, as one-dimensional
+// integrals in t. Substituted t = e^x they are smooth, and the trapezoid rule converges geometrically. Two things need
+// care: near σ = 1 the left tail e^((1−σ)x) is long, so x itself is bent, x = y − e^−(y−bend), which makes that tail
+// doubly exponential in y; and large masses move everything to tiny t, so the ends are found from the masses.
+
+import { expm1Ratio, lgamma } from './special.js';
+
+/** GGP of the weights and Gamma of the features of one side: the fields of a side's hyperparameters. */
+export interface LeftoverHyper {
+  readonly sigma: number;
+  readonly tau: number;
+  readonly shape: number;
+  readonly rate: number;
+  readonly size: number;
+}
+
+const STEP = 0.2;
+/** Terms below this share of the sum end the walk to either side. */
+const NEGLIGIBLE = 1e-17;
+/** Masses with t·M/b below this are summed by their power sums. */
+const SERIES = 1e-3;
+
+interface Rule {
+  /** M_k / b. */
+  readonly ratios: Float64Array;
+  readonly largest: number;
+  /** Σ ratio^j, j = 1 … 5. */
+  readonly powers: Float64Array;
+  readonly step: number;
+  /** Where x bends, left of everything that happens in the integrand. */
+  readonly bend: number;
+}
+
+function createRule(hyper: LeftoverHyper, otherMass: ArrayLike<number>): Rule {
+  const { sigma, tau, shape, rate } = hyper;
+  if (!(sigma < 1 && tau > 0 && shape > 0 && rate > 0)) {
+    throw new RangeError(
+      `leftover mass needs sigma < 1 and tau, shape, rate > 0, not ${sigma}, ${tau}, ${shape}, ${rate}`,
+    );
+  }
+  const ratios = new Float64Array(otherMass.length);
+  const powers = new Float64Array(5);
+  let largest = 0;
+  for (let k = 0; k < ratios.length; k++) {
+    const ratio = otherMass[k] / hyper.rate;
+    ratios[k] = ratio;
+    if (!(ratio >= 0 && ratio < Number.POSITIVE_INFINITY)) {
+      throw new RangeError(`mass of feature ${k} is ${otherMass[k]}; it must be finite and not negative`);
+    }
+    if (ratio > largest) largest = ratio;
+    let power = 1;
+    for (let j = 0; j < 5; j++) powers[j] += power *= ratio;
+  }
+  // The integrand is a pure power of t below the smallest of these scales.
+  const scale = Math.max(hyper.tau, largest, hyper.shape * powers[0]);
+  // A power t^(1−σ) narrows the peak when σ is very negative.
+  const step = STEP / Math.sqrt(Math.max(1, (1 - hyper.sigma) / 3));
+  return { ratios, largest, powers, step, bend: -Math.log(scale) - 3 };
+}
+
+/** Σ_k log(1 + t·ratio_k) / t, which stays finite as t underflows. */
+function logProductOverT({ ratios, largest, powers }: Rule, t: number): number {
+  if (t * largest < SERIES) {
+    return powers[0] - t * (powers[1] / 2 - t * (powers[2] / 3 - t * (powers[3] / 4 - (t * powers[4]) / 5)));
+  }
+  // A logarithm per eight factors; small factors lose nothing that counts beside the large one, which is ≥ 1e-3.
+  let sum = 0;
+  for (let k = 0; k < ratios.length; ) {
+    const end = Math.min(k + 8, ratios.length);
+    let product = 1;
+    for (; k < end; k++) product *= 1 + t * ratios[k];
+    sum += Math.log(product);
+  }
+  return sum / t;
+}
+
+/** The leftmost y: there t^(1−σ) has fallen by e^−40 from the bend. */
+function leftEnd(hyper: LeftoverHyper, rule: Rule): number {
+  const depth = 40 / (1 - hyper.sigma);
+  // y − bend − e^−(y−bend) = −depth; −log(depth) overshoots a little, which is harmless.
+  return rule.bend - Math.log(depth + 1);
+}
+
+/**
+ * Leftover mass per feature: size · E[θ_l (τ + θ·M)^(σ−1)] for every l, M = otherMass.
+ * Relative error below 1e-10 for σ from −2 to 0.95 and masses from 1e-6 to 1e9.
+ */
+export function leftoverMass(hyper: LeftoverHyper, otherMass: ArrayLike<number>): Float64Array {
+  const { sigma, tau, shape, rate, size } = hyper;
+  const result = new Float64Array(otherMass.length);
+  if (size === 0) return result;
+  const rule = createRule(hyper, otherMass);
+  const { ratios, bend, step } = rule;
+  const logNorm = lgamma(1 - sigma);
+  let total = 0;
+  for (let y = leftEnd(hyper, rule); ; y += step) {
+    const bent = Math.exp(bend - y);
+    const x = y - bent;
+    const t = Math.exp(x);
+    const term =
+      (1 + bent) * Math.exp((1 - sigma) * x - tau * t - shape * t * logProductOverT(rule, t) - logNorm);
+    // 1/(b + tM_l) falls with t, so every l ends no later than the bare term, which is log-concave in x.
+    if (term < NEGLIGIBLE * total) break;
+    total += term;
+    for (let l = 0; l < result.length; l++) result[l] += term / (1 + t * ratios[l]);
+  }
+  const factor = (size * step * shape) / rate;
+  for (let l = 0; l < result.length; l++) result[l] *= factor;
+  return result;
+}
+
+/** E_θ[ψ(θ·M)], the expected Laplace exponent of one unit of size, M = otherMass. Same accuracy. */
+export function expectedLaplace(hyper: Omit<LeftoverHyper, 'size'>, otherMass: ArrayLike<number>): number {
+  const { sigma, tau, shape } = hyper;
+  const full = { ...hyper, size: 1 };
+  const rule = createRule(full, otherMass);
+  if (rule.largest === 0) return 0;
+  const { bend, step } = rule;
+  const logNorm = lgamma(1 - sigma);
+  const end = (2 * Math.max(1, -sigma)) / tau;
+  let total = 0;
+  for (let y = leftEnd(full, rule); ; y += step) {
+    const bent = Math.exp(bend - y);
+    const x = y - bent;
+    const t = Math.exp(x);
+    const slope = shape * logProductOverT(rule, t);
+    // 1 − Π, over t.
+    const seen = slope * expm1Ratio(-slope * t);
+    const term = (1 + bent) * Math.exp((1 - sigma) * x - tau * t - logNorm) * seen;
+    if (t > end && term < NEGLIGIBLE * total) break;
+    total += term;
+  }
+  return total * step;
+}
