@@ -3,7 +3,8 @@
 import { InputError } from '../errors.js';
 import { buildGraph, MAX_EDGES } from '../graph/build.js';
 import type { BipartiteGraph } from '../graph/graph.js';
-import { IdColumn } from './id-column.js';
+import { clip } from './guess.js';
+import { IdColumn, type IdKind } from './id-column.js';
 import type { ReadCounts } from './options.js';
 
 const BLOCK = 1 << 18;
@@ -19,10 +20,10 @@ export class EdgeCollector {
   /** Bad rows that the reader set aside. */
   rejected = 0;
 
-  constructor(multigraph: boolean, textOnly: { users?: boolean; items?: boolean } = {}) {
+  constructor(multigraph: boolean, kinds: { users?: IdKind; items?: IdKind } = {}) {
     this.#multigraph = multigraph;
-    this.users = new IdColumn(textOnly.users ?? false);
-    this.items = new IdColumn(textOnly.items ?? false);
+    this.users = new IdColumn(kinds.users);
+    this.items = new IdColumn(kinds.items);
   }
 
   get rows(): number {
@@ -85,4 +86,13 @@ export class EdgeCollector {
     });
     return { graph, read };
   }
+}
+
+/** A count written in full, or what is wrong with it. */
+export function parseCount(text: string): number | string {
+  const value = text.trim() === '' ? Number.NaN : Number(text);
+  if (Number.isInteger(value) && value >= 1 && value <= MAX_COUNT) return value;
+  const rule = `a count must be a whole number from 1 to ${MAX_COUNT}`;
+  if (value === 0) return `the count is 0; ${rule}: leave out pairs that do not occur`;
+  return `the count is ${text === '' ? 'empty' : clip(text)}; ${rule}`;
 }

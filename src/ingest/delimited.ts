@@ -2,7 +2,7 @@
 // the end of a chunk waits for the next chunk. Everything that can be wrong with a row is told with its line and column.
 
 import { InputError, throwIfAborted } from '../errors.js';
-import { EdgeCollector, MAX_COUNT } from './collect.js';
+import { EdgeCollector, MAX_COUNT, parseCount } from './collect.js';
 import { clip, guessShape, show, type TableShape } from './guess.js';
 import { EMPTY_ID, NOT_UTF8 } from './id-column.js';
 import type { ByteSource, ReadOptions, ReadResult, RejectSink } from './options.js';
@@ -275,15 +275,6 @@ class TableParser {
     this.collector.rejected++;
     this.rejects.add({ line: this.#line, reason, text });
   }
-}
-
-/** A count written in full, or what is wrong with it. */
-export function parseCount(text: string): number | string {
-  const value = text.trim() === '' ? Number.NaN : Number(text);
-  if (Number.isInteger(value) && value >= 1 && value <= MAX_COUNT) return value;
-  const rule = `a count must be a whole number from 1 to ${MAX_COUNT}`;
-  if (value === 0) return `the count is 0; ${rule}: leave out pairs that do not occur`;
-  return `the count is ${text === '' ? 'empty' : clip(text)}; ${rule}`;
 }
 
 function startsWith(bytes: Uint8Array, at: number, prefix: Uint8Array): boolean {

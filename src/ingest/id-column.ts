@@ -14,6 +14,12 @@ const MAX_DIGITS = 15;
 export const EMPTY_ID = -1;
 export const NOT_UTF8 = -2;
 
+/**
+ * 'guess': whole numbers until something else comes. 'dictionary': codes from the start, so that a code once given
+ * stays valid; whole numbers in the end if all ids are. 'text': texts even where all ids are digits.
+ */
+export type IdKind = 'guess' | 'dictionary' | 'text';
+
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -25,10 +31,9 @@ export class IdColumn {
   #bad: Set<number> | undefined;
   readonly #textOnly: boolean;
 
-  /** `textOnly`: the ids stay texts even where all are digits, as in a Parquet column of texts. */
-  constructor(textOnly = false) {
-    this.#textOnly = textOnly;
-    if (textOnly) this.#dictionary = new ByteDictionary();
+  constructor(kind: IdKind = 'guess') {
+    this.#textOnly = kind === 'text';
+    if (kind !== 'guess') this.#dictionary = new ByteDictionary();
   }
 
   get rows(): number {

@@ -1,7 +1,16 @@
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { throwIfAborted } from '../errors.js';
 import { readDelimited } from './delimited.js';
-import type { ReadOptions, ReadResult } from './options.js';
-import { fileSource, lookAt, stdinSource } from './source.js';
+import { readJsonLines } from './jsonl.js';
+import type { ByteSource, ReadOptions, ReadResult, RejectSink } from './options.js';
+import { readParquet } from './parquet.js';
+import { openRejects } from './rejects.js';
+import { openSource, writeError } from './source.js';
 
 /**
  * Reads a graph from a file, `-` (standard input), a recipe such as `netflix:DIR`, or a built-in set such as `@sotu`.
@@ -9,6 +18,41 @@ import { fileSource, lookAt, stdinSource } from './source.js';
  */
 export async function readGraph(source: string, options: ReadOptions = {}): Promise<ReadResult> {
   throwIfAborted(options.signal);
-  if (source === '-') return readDelimited(stdinSource(), options);
-  return readDelimited(fileSource(source, await lookAt(source)), options);
+  if (options.rejects === undefined) return readTable(source, options);
+  const rejects = openRejects(options.rejects);
+  try {
+    const result = await readTable(source, options, rejects);
+    rejects.commit();
+    return result;
+  } finally {
+    rejects.discard();
+  }
+}
+
+async function readTable(path: string, options: ReadOptions, rejects?: RejectSink): Promise<ReadResult> {
+  const source = await openSource(path);
+  try {
+    if (source.content === 'json lines') return await readJsonLines(source, options, rejects);
+    if (source.content === 'text table') return await readDelimited(source, options, rejects);
+    if (source.plainFile) return await readParquet(path, options, rejects);
+    return await spooled(source, (file) => readParquet(file, options, rejects));
+  } finally {
+    source.close();
+  }
+}
+
+/** Parquet needs a file to seek in: standard input and compressed files are first written to a temporary one. */
+async function spooled<T>(source: ByteSource, use: (file: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'graphex-'));
+  try {
+    const file = join(folder, 'spooled.parquet');
+    try {
+      await pipeline(Readable.from(source.chunks), createWriteStream(file));
+    } catch (cause) {
+      throw writeError(file, cause);
+    }
+    return await use(file);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }

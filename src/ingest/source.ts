@@ -1,103 +1,106 @@
-// Files and standard input as streams of bytes; .gz is recognised by its first two bytes, whatever the name.
+// Files and standard input as streams of bytes. What a file holds is told by its first bytes, so a .gz or a .parquet is
+// recognised whatever its name, and also on standard input.
 
-import { createReadStream } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
+import { createReadStream, type ReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { InputError } from '../errors.js';
 import type { ByteSource } from './options.js';
 
 const CHUNK = 1 << 20;
 
-/** What the first bytes of a file say it is. */
-export type Content = 'parquet' | 'gzip' | 'zip' | 'bytes';
+export interface OpenedSource extends ByteSource {
+  readonly content: 'parquet' | 'json lines' | 'text table';
+  /** The file itself holds the content: neither standard input nor compressed. */
+  readonly plainFile: boolean;
+  /** Lets go of the file, also when not all of it was read. */
+  close(): void;
+}
 
-/** Checks that the path can be read and looks at its first bytes. */
-export async function lookAt(path: string): Promise<{ size: number; content: Content }> {
-  let size: number;
+/** Opens a path or `-`, decompresses where needed, and says what is inside. */
+export async function openSource(path: string): Promise<OpenedSource> {
+  const name = path === '-' ? 'standard input' : path;
+  let stream: ReadStream | undefined;
+  let size: number | undefined;
   try {
-    const found = await stat(path);
-    if (found.isDirectory()) {
-      throw new InputError(
-        `${path}: this is a directory; give a file, or a recipe such as text:${path} for a folder of .txt files`,
-      );
+    if (path !== '-') {
+      const found = await stat(path);
+      if (found.isDirectory()) {
+        throw new InputError(
+          `${path}: this is a directory; give a file, or text:${path} for a folder of .txt files`,
+        );
+      }
+      if (found.isFile()) size = found.size;
+      stream = createReadStream(path, { highWaterMark: CHUNK });
     }
-    size = found.size;
-    const file = await open(path, 'r');
-    try {
-      const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(4), position: 0 });
-      return { size, content: content(buffer.subarray(0, bytesRead)) };
-    } finally {
-      await file.close();
-    }
+    let peeked = await peek(stream ?? process.stdin);
+    const gzipped = peeked.first[0] === 0x1f && peeked.first[1] === 0x8b;
+    if (gzipped) peeked = await peek(gunzipped(peeked.all));
+    const opened = stream;
+    return {
+      name,
+      chunks: guarded(name, peeked.all),
+      size,
+      ...(opened ? { consumed: () => opened.bytesRead } : {}),
+      close: () => opened?.destroy(),
+      content: contentOf(name, peeked.first),
+      plainFile: stream !== undefined && size !== undefined && !gzipped,
+    };
   } catch (cause) {
-    throw readError(path, cause);
+    stream?.destroy();
+    throw readError(name, cause);
   }
 }
 
-function content(first: Uint8Array): Content {
-  const magic = Buffer.from(first).toString('latin1');
-  if (magic === 'PAR1') return 'parquet';
-  if (magic.startsWith('\x1f\x8b')) return 'gzip';
-  if (magic.startsWith('PK\x03\x04')) return 'zip';
-  return 'bytes';
+function contentOf(name: string, first: Uint8Array): OpenedSource['content'] {
+  const magic = Buffer.from(first.subarray(0, 64)).toString('latin1');
+  if (magic.startsWith('PAR1')) return 'parquet';
+  if (/\.parquet(\.gz)?$/i.test(name)) {
+    throw new InputError(
+      `${name}: this is not a Parquet file although its name says so; fetch or write it again`,
+    );
+  }
+  if (magic.startsWith('PK\x03\x04')) {
+    throw new InputError(`${name}: this is a zip archive; unpack it and give the file inside`);
+  }
+  if (/\.(jsonl|ndjson)(\.gz)?$/i.test(name) || /^(\xef\xbb\xbf)?\s*\{\s*"/.test(magic)) return 'json lines';
+  return 'text table';
 }
 
-/** A file's bytes, decompressed where it is gzipped. */
-export function fileSource(path: string, looked: { size: number; content: Content }): ByteSource {
-  if (looked.content === 'zip')
-    throw new InputError(`${path}: this is a zip archive; unpack it and give the file inside`);
-  const stream = createReadStream(path, { highWaterMark: CHUNK });
-  return {
-    name: path,
-    chunks: guarded(path, looked.content === 'gzip' ? gunzipped(stream) : stream),
-    size: looked.size,
-    consumed: () => stream.bytesRead,
-  };
-}
-
-/** Standard input, decompressed where it is gzipped. */
-export function stdinSource(): ByteSource {
-  return { name: 'standard input', chunks: guarded('standard input', sniffed(process.stdin)) };
-}
-
-async function* sniffed(stream: NodeJS.ReadableStream): AsyncIterable<Uint8Array> {
-  const iterator = stream[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
-  let first: Uint8Array = Buffer.alloc(0);
+/** The first bytes (at least 64, where there are so many), and all bytes from the start. */
+async function peek(
+  chunks: AsyncIterable<Uint8Array>,
+): Promise<{ first: Uint8Array; all: AsyncIterable<Uint8Array> }> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  let first: Uint8Array = new Uint8Array(0);
   let done = false;
-  while (first.length < 4 && !done) {
+  while (first.length < 64 && !done) {
     const next = await iterator.next();
     if (next.done) done = true;
-    else first = Buffer.concat([first, next.value]);
+    else first = first.length === 0 ? next.value : Buffer.concat([first, next.value]);
   }
-  const kind = content(first.subarray(0, 4));
-  if (kind === 'parquet')
-    throw new InputError('standard input: Parquet must be read from a file; save it and give its path');
-  if (kind === 'zip') throw new InputError('standard input: this is a zip archive; unpack it first');
-  const rest = (async function* () {
-    yield first;
-    if (!done) yield* { [Symbol.asyncIterator]: () => iterator };
-  })();
-  yield* kind === 'gzip' ? gunzipped(rest) : rest;
-}
-
-async function* gunzipped(input: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
-  const gunzip = createGunzip({ chunkSize: CHUNK });
-  const feed = (async () => {
+  const all = (async function* () {
     try {
-      for await (const chunk of input) {
-        if (!gunzip.write(chunk)) await new Promise((resolve) => gunzip.once('drain', resolve));
-      }
-      gunzip.end();
-    } catch (cause) {
-      gunzip.destroy(cause as Error);
+      if (first.length > 0) yield first;
+      if (!done) yield* { [Symbol.asyncIterator]: () => iterator };
+    } finally {
+      await iterator.return?.();
     }
   })();
+  return { first, all };
+}
+
+async function* gunzipped(input: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const gunzip = createGunzip({ chunkSize: CHUNK });
+  const compressed = Readable.from(input, { objectMode: false });
+  compressed.on('error', (cause) => gunzip.destroy(cause)).pipe(gunzip);
   try {
     yield* gunzip;
   } finally {
+    compressed.destroy();
     gunzip.destroy();
   }
-  await feed;
 }
 
 async function* guarded(name: string, chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
@@ -108,19 +111,42 @@ async function* guarded(name: string, chunks: AsyncIterable<Uint8Array>): AsyncI
   }
 }
 
-/** A system error as an InputError that says what to do. */
+/** A system error on reading as an InputError that says what to do; anything else unchanged. */
 export function readError(path: string, cause: unknown): unknown {
-  const code = (cause as NodeJS.ErrnoException).code;
-  if (cause instanceof InputError || !code) return cause;
-  if (code === 'ENOENT') return new InputError(`${path}: there is no such file; check the path`);
+  const { code, message } = cause as NodeJS.ErrnoException;
+  if (cause instanceof InputError || typeof code !== 'string') return cause;
+  if (code === 'ENOENT' || code === 'ENOTDIR')
+    return new InputError(`${path}: there is no such file; check the path`);
   if (code === 'EACCES' || code === 'EPERM') {
-    return new InputError(`${path}: no permission to read it; change its permissions or run as its owner`);
+    return new InputError(
+      `${path}: no permission to read it; change its permissions or read it as its owner`,
+    );
   }
   if (code === 'EISDIR') return new InputError(`${path}: this is a directory; give a file`);
   if (code.startsWith('Z_')) {
     return new InputError(
-      `${path}: the gzip data is damaged or cut short (${(cause as Error).message}); fetch the file again`,
+      `${path}: the gzip data is damaged or cut short (${message}); fetch or compress it again`,
     );
   }
-  return new InputError(`${path}: it cannot be read (${(cause as Error).message})`);
+  return new InputError(`${path}: it cannot be read (${message}); check the file and the disk`);
+}
+
+/** A system error on writing as an InputError that says what to do; anything else unchanged. */
+export function writeError(path: string, cause: unknown): unknown {
+  const { code, message } = cause as NodeJS.ErrnoException;
+  if (cause instanceof InputError) return cause;
+  if (code === 'ENOSPC' || code === 'EDQUOT' || /no space left/i.test(message ?? '')) {
+    return new InputError(
+      `${path}: the disk is full; nothing was written. Free some space or write to another disk`,
+    );
+  }
+  if (typeof code !== 'string') return cause;
+  if (code === 'ENOENT' || code === 'ENOTDIR') {
+    return new InputError(`${path}: its folder does not exist; create the folder or choose another path`);
+  }
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
+    return new InputError(`${path}: no permission to write there; choose another path`);
+  }
+  if (code === 'EISDIR') return new InputError(`${path}: a directory is in the way; choose another path`);
+  return new InputError(`${path}: it cannot be written (${message}); choose another path`);
 }

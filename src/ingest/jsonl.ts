@@ -1,0 +1,154 @@
+// JSON lines: an object or an array per line. Columns are keys, or positions in the first line.
+
+import { InputError, throwIfAborted } from '../errors.js';
+import { EdgeCollector, parseCount } from './collect.js';
+import { clip, findColumn } from './guess.js';
+import type { IdColumn } from './id-column.js';
+import type { ByteSource, ReadOptions, ReadResult, RejectSink } from './options.js';
+
+const MAX_LINE_BYTES = 1 << 24;
+
+type Columns = { users: string; items: string; count: string | undefined };
+
+/** Reads JSON lines from a stream of bytes. */
+export async function readJsonLines(
+  source: ByteSource,
+  options: ReadOptions,
+  rejects?: RejectSink,
+): Promise<ReadResult> {
+  const { name } = source;
+  const collector = new EdgeCollector(options.multigraph ?? false);
+  let columns: Columns | undefined;
+  let line = 0;
+
+  const take = (text: string): string | undefined => {
+    let row: Record<string, unknown>;
+    try {
+      row = JSON.parse(text);
+    } catch (cause) {
+      return `not valid JSON (${(cause as Error).message})`;
+    }
+    if (typeof row !== 'object' || row === null) return 'not a JSON object or array';
+    columns ??= chooseColumns(name, row, options);
+    const user = encodeId(collector.users, row, columns.users);
+    if (typeof user === 'string') return user;
+    const item = encodeId(collector.items, row, columns.items);
+    if (typeof item === 'string') return item;
+    const count = columns.count === undefined ? 1 : parseCount(String(row[columns.count] ?? ''));
+    if (typeof count === 'string') return `field ${clip(columns.count!)}: ${count}`;
+    collector.push(user, item, count);
+    return undefined;
+  };
+  const reject = (reason: string, text: string) => {
+    if (!rejects) {
+      throw new InputError(
+        `${name}, line ${line}: ${reason}. The line is ${clip(text)}. Correct it, or set bad rows aside with --rejects FILE`,
+      );
+    }
+    collector.rejected++;
+    rejects.add({ line, reason, text });
+  };
+  for await (const bytes of linesOf(source.chunks)) {
+    line++;
+    if (line % 8192 === 1) {
+      throwIfAborted(options.signal);
+      options.onProgress?.({ stage: 'reading', done: line, unit: 'rows' });
+    }
+    let text: string;
+    if (bytes.length > MAX_LINE_BYTES) {
+      reject(`the line is longer than ${MAX_LINE_BYTES} bytes`, decodeLoosely(bytes.subarray(0, 100)));
+      continue;
+    }
+    try {
+      text = strict.decode(bytes);
+    } catch {
+      reject('the line is not UTF-8 text', decodeLoosely(bytes));
+      continue;
+    }
+    if (text.trim() === '') continue;
+    const problem = take(text);
+    if (problem !== undefined) reject(problem, text);
+  }
+  throwIfAborted(options.signal);
+  const result = collector.finish(name);
+  const { users, items, count } = columns!;
+  return {
+    ...result,
+    guess: { format: 'json lines', columns: { users, items, ...(count === undefined ? {} : { count }) } },
+  };
+}
+
+const strict = new TextDecoder('utf-8', { fatal: true });
+const decodeLoosely = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+
+function chooseColumns(name: string, first: Record<string, unknown>, options: ReadOptions): Columns {
+  const keys = Object.keys(first);
+  if (keys.length < 2) {
+    throw new InputError(`${name}, line 1: it has ${keys.length} fields; a row needs a user and an item`);
+  }
+  const isArray = Array.isArray(first);
+  const find = (column: string | number, role: string) =>
+    keys[findColumn(name, column, role, keys, !isArray)]!;
+  const columns = {
+    users: find(options.users ?? 1, 'users'),
+    items: find(options.items ?? 2, 'items'),
+    count: options.count === undefined ? undefined : find(options.count, 'count'),
+  };
+  if (columns.users === columns.items) {
+    throw new InputError(
+      `${name}: users and items are both field ${columns.users}; name two different ones with --users and --items`,
+    );
+  }
+  return columns;
+}
+
+/** The code of an id, or what is wrong with it. */
+function encodeId(column: IdColumn, row: Record<string, unknown>, key: string): number | string {
+  const value = row[key];
+  if (value === undefined) return `no field ${clip(key)}`;
+  if (typeof value === 'string') {
+    return value === '' ? `field ${clip(key)}: the id is empty` : column.encodeText(value);
+  }
+  if (typeof value === 'number') {
+    if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
+      return `field ${clip(key)}: the id ${value} is too large to be exact as a number; write it as text`;
+    }
+    return column.encodeText(String(value));
+  }
+  return `field ${clip(key)}: the id is ${JSON.stringify(value)?.slice(0, 60)}; an id is a text or a number`;
+}
+
+/** The lines of the stream without their ends. A line beyond the limit comes cut, just longer than the limit. */
+async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let parts: Uint8Array[] = [];
+  let held = 0;
+  for await (const chunk of chunks) {
+    let start = 0;
+    for (;;) {
+      const end = chunk.indexOf(10, start);
+      const piece = chunk.subarray(start, end < 0 ? chunk.length : end);
+      if (end < 0) {
+        if (held <= MAX_LINE_BYTES) {
+          parts.push(piece.slice());
+          held += piece.length;
+        }
+        break;
+      }
+      yield parts.length === 0 ? piece : joined(parts, piece);
+      parts = [];
+      held = 0;
+      start = end + 1;
+    }
+  }
+  if (held > 0) yield joined(parts, new Uint8Array(0));
+}
+
+function joined(parts: readonly Uint8Array[], last: Uint8Array): Uint8Array {
+  const result = new Uint8Array(parts.reduce((sum, part) => sum + part.length, last.length));
+  let at = 0;
+  for (const part of [...parts, last]) {
+    result.set(part, at);
+    at += part.length;
+  }
+  return result;
+}
