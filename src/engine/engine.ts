@@ -80,6 +80,7 @@ export interface TableTotals {
   readonly leftoverAt: Float64Array;
 }
 
+/** Operations take effect in the order of the calls: a caller may queue several and wait for the last. */
 export interface Engine {
   /** 'reference', 'cpu', 'gpu', and what flavour of it ran: shown to people and written into the model file. */
   readonly name: string;

@@ -39,7 +39,15 @@ export async function evidenceBound(
   graph: Pick<BipartiteGraph, 'users'>,
   countFactorials = logCountFactorials(graph.users.counts),
 ): Promise<Bound> {
-  const totals = { users: await engine.totals(tables.users), items: await engine.totals(tables.items) };
+  // All at once, so that they are queued before whatever the caller queues next.
+  const [users, items, ofUsers, ofItems] = await Promise.all([
+    engine.totals(tables.users),
+    engine.totals(tables.items),
+    engine.rowTerms(tables.users, hyper.users),
+    engine.rowTerms(tables.items, hyper.items),
+  ]);
+  const totals = { users, items };
+  const rowTerms = { users: ofUsers, items: ofItems };
   const edges = edgeTerm - countFactorials;
   let mass = 0;
   for (let k = 0; k < totals.users.mass.length; k++) {
@@ -51,7 +59,7 @@ export async function evidenceBound(
   for (const side of SIDES) {
     const h = hyper[side];
     const rows = tables[side].rows;
-    let sum = (await engine.rowTerms(tables[side], h)) - rows * lgamma(1 - h.sigma);
+    let sum = rowTerms[side] - rows * lgamma(1 - h.sigma);
     if (h.size > 0) {
       const { leftover, leftoverAt } = totals[side];
       sum += rows * Math.log(h.size);

@@ -67,6 +67,14 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
   const otherMassAt = heap.allocate(4 * MAX_STRIDE);
   let nextIndex = 0;
   let edgeTermOfLastUpdate = 0;
+  let tail: Promise<unknown> = Promise.resolve();
+
+  /** Operations run one after another in the order of the calls, so callers may queue several without waiting. */
+  function inOrder<Result>(operation: () => Promise<Result>): Promise<Result> {
+    const result = tail.then(operation);
+    tail = result.catch(() => {}); // an operation's failure is its caller's to handle
+    return result;
+  }
 
   /** Runs one job on all workers and returns its units' results, in unit order. */
   async function run(
@@ -183,7 +191,7 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
         shapes.set(values.featureShape.subarray(i * features, (i + 1) * features), i * stride);
         rates.set(values.featureRate.subarray(i * features, (i + 1) * features), i * stride);
       }
-      await show(table, activity);
+      await inOrder(() => show(table, activity));
       return table;
     },
 
@@ -205,35 +213,38 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
     },
 
     update: (own, index, other, options) =>
-      update(own as CpuTable, index as CpuIndex, other as CpuTable, options),
+      inOrder(() => update(own as CpuTable, index as CpuIndex, other as CpuTable, options)),
 
-    lastEdgeTerm: async () => edgeTermOfLastUpdate,
+    lastEdgeTerm: () => inOrder(async () => edgeTermOfLastUpdate),
 
-    async edgeTerm(own, index, other): Promise<number> {
-      const units = unitsOf(index as CpuIndex, 0, own.rows);
-      const job = {
-        ...describe(own as CpuTable, 'edgeTerm'),
-        index: (index as CpuIndex).id,
-        other: (other as CpuTable).activity,
-        slots: slots(8 * (own as CpuTable).stride * units.slots),
-        withTerm: true,
-      } as const;
-      let term = 0;
-      if (units.pieces.length > 0) term += sumTerm(await run(units.pieces, job), job.stride);
-      return term + sumTerm(await run(units.rows, job), job.stride);
-    },
+    edgeTerm: (own, index, other) =>
+      inOrder(async () => {
+        const units = unitsOf(index as CpuIndex, 0, own.rows);
+        const job = {
+          ...describe(own as CpuTable, 'edgeTerm'),
+          index: (index as CpuIndex).id,
+          other: (other as CpuTable).activity,
+          slots: slots(8 * (own as CpuTable).stride * units.slots),
+          withTerm: true,
+        } as const;
+        let term = 0;
+        if (units.pieces.length > 0) term += sumTerm(await run(units.pieces, job), job.stride);
+        return term + sumTerm(await run(units.rows, job), job.stride);
+      }),
 
-    async rowTerms(table, hyper: SideHyper): Promise<number> {
-      const cpu = table as CpuTable;
-      const out = await run(cpu.evenUnits, { ...describe(cpu, 'rowTerms'), hyper });
-      const constant = hyper.shape * Math.log(hyper.rate) - lgamma(hyper.shape);
-      return sumTerm(out, cpu.stride) + table.rows * table.features * constant;
-    },
+    rowTerms: (table, hyper: SideHyper) =>
+      inOrder(async () => {
+        const cpu = table as CpuTable;
+        const out = await run(cpu.evenUnits, { ...describe(cpu, 'rowTerms'), hyper });
+        const constant = hyper.shape * Math.log(hyper.rate) - lgamma(hyper.shape);
+        return sumTerm(out, cpu.stride) + table.rows * table.features * constant;
+      }),
 
-    async totals(table) {
-      const { mass, leftover, leftoverAt } = table as CpuTable;
-      return { mass: mass.slice(), leftover: leftover.slice(), leftoverAt: leftoverAt.slice() };
-    },
+    totals: (table) =>
+      inOrder(async () => {
+        const { mass, leftover, leftoverAt } = table as CpuTable;
+        return { mass: mass.slice(), leftover: leftover.slice(), leftoverAt: leftoverAt.slice() };
+      }),
 
     setMass(table, mass) {
       (table as CpuTable).mass = mass.slice();
@@ -244,25 +255,26 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
       (table as CpuTable).leftoverAt = at.slice();
     },
 
-    setActivity: (table, activity) => show(table as CpuTable, activity),
+    setActivity: (table, activity) => inOrder(() => show(table as CpuTable, activity)),
 
-    async read(table) {
-      const { rows, features, stride, ...at } = table as CpuTable;
-      const featureShape = new Float32Array(rows * features);
-      const featureRate = new Float32Array(rows * features);
-      const shapes = heap.f32(at.featureShape, rows * stride);
-      const rates = heap.f32(at.featureRate, rows * stride);
-      for (let i = 0; i < rows; i++) {
-        featureShape.set(shapes.subarray(i * stride, i * stride + features), i * features);
-        featureRate.set(rates.subarray(i * stride, i * stride + features), i * features);
-      }
-      return {
-        weightShape: heap.f32(at.weightShape, rows).slice(),
-        weightRate: heap.f32(at.weightRate, rows).slice(),
-        featureShape,
-        featureRate,
-      };
-    },
+    read: (table) =>
+      inOrder(async () => {
+        const { rows, features, stride, ...at } = table as CpuTable;
+        const featureShape = new Float32Array(rows * features);
+        const featureRate = new Float32Array(rows * features);
+        const shapes = heap.f32(at.featureShape, rows * stride);
+        const rates = heap.f32(at.featureRate, rows * stride);
+        for (let i = 0; i < rows; i++) {
+          featureShape.set(shapes.subarray(i * stride, i * stride + features), i * features);
+          featureRate.set(rates.subarray(i * stride, i * stride + features), i * features);
+        }
+        return {
+          weightShape: heap.f32(at.weightShape, rows).slice(),
+          weightRate: heap.f32(at.weightRate, rows).slice(),
+          featureShape,
+          featureRate,
+        };
+      }),
 
     free(handle) {
       if ('evenUnits' in handle) {

@@ -1,0 +1,194 @@
+// Hyperparameters: their first values, and their maximization with the bound (sections 4 and 6).
+
+import type { Engine, SideHyper, Table, TableTotals } from '../engine/engine.js';
+import { type BipartiteGraph, degrees, otherSide, SIDES, type SideName } from '../graph/graph.js';
+import { expectedLaplace, leftoverMass } from '../math/quadrature.js';
+import { lgamma } from '../math/special.js';
+import { estimateSizes } from '../process/sizes.js';
+import { tailIndexHalf } from '../sparsity/tail-index.js';
+import type { BothHyper, BothTables } from './bound.js';
+import type { FitSettings, Learnable } from './options.js';
+
+/** The paper's values. */
+const TAU = 1;
+const SHAPE = 0.1;
+const RATE = 0.1;
+const DENSE_SIGMA = -0.1;
+/** σ̂ is a share of vertices, so it can reach 1 on tiny graphs; the model needs it below. */
+const LARGEST_SIGMA = 0.95;
+
+/** Hyperparameters to begin with: given ones, σ̂ from the degrees, sizes by simulation or, for the bound to learn, 1. */
+export async function firstHyper(
+  graph: BipartiteGraph,
+  settings: FitSettings,
+  signal: AbortSignal | undefined,
+): Promise<BothHyper> {
+  const hyper = {} as Record<SideName, SideHyper>;
+  for (const side of SIDES) {
+    const given = settings.given[side];
+    hyper[side] = {
+      sigma: given.sigma ?? (settings.model === 'dense' ? DENSE_SIGMA : firstSigma(graph, side)),
+      tau: given.tau ?? TAU,
+      shape: given.shape ?? SHAPE,
+      rate: given.rate ?? RATE,
+      size: given.size ?? (settings.model === 'dense' && !settings.learn[side].includes('size') ? 0 : 1),
+    };
+  }
+  const wanted = SIDES.filter((side) => settings.given[side].size === undefined && hyper[side].size > 0);
+  if (settings.sizes === 'paper' && wanted.length > 0) {
+    const sizes = await estimateSizes(graph, {
+      ...hyper,
+      features: settings.features,
+      seed: settings.seed,
+      signal,
+    });
+    for (const side of wanted) hyper[side] = { ...hyper[side], size: sizes[side] };
+  }
+  return hyper;
+}
+
+function firstSigma(graph: BipartiteGraph, side: SideName): number {
+  return Math.min(tailIndexHalf(degrees(graph[side])), LARGEST_SIGMA);
+}
+
+/** What the fit maximizes the bound over: the asked-for ones, and the sizes that nobody gave. */
+export function learned(settings: FitSettings, hyper: BothHyper): Record<SideName, readonly Learnable[]> {
+  const lists = {} as Record<SideName, readonly Learnable[]>;
+  for (const side of SIDES) {
+    const asked = new Set(settings.learn[side]);
+    const sizeIsFree = settings.given[side].size === undefined && settings.sizes === 'bound';
+    if (hyper[side].size > 0 && sizeIsFree) asked.add('size');
+    lists[side] = [...asked];
+  }
+  return lists;
+}
+
+/** Sums over a table's rows that the bound is linear in. */
+interface RowSums {
+  readonly logWeights: number;
+  readonly weights: number;
+  readonly logFeatures: number;
+  readonly features: number;
+}
+
+/**
+ * One round of maximization, side by side: each learned hyperparameter in turn with the unseen atoms at their optimum,
+ * which is what makes the size's maximum closed, s = rows / E[ψ]. The bound never falls. Also refreshes both leftover
+ * masses, since they depend on what was learned.
+ */
+export async function maximizeHyper(
+  engine: Engine,
+  tables: BothTables,
+  hyper: BothHyper,
+  learn: Readonly<Record<SideName, readonly Learnable[]>>,
+): Promise<BothHyper> {
+  const result = { ...hyper };
+  for (const side of SIDES) {
+    if (learn[side].length === 0) continue;
+    const other = await engine.totals(tables[otherSide(side)]);
+    const mass = totalMass(other);
+    const inner = learn[side].filter((name) => name !== 'size');
+    const sums = inner.length > 0 ? await rowSums(engine, tables[side], hyper[side]) : undefined;
+    const free = learn[side].includes('size');
+    let best = hyper[side];
+    for (const name of inner) best = maximizeOne(name, best, tables[side], sums!, mass, free);
+    if (free) best = { ...best, size: tables[side].rows / expectedLaplace(best, mass) };
+    result[side] = best;
+    if (best.size > 0) engine.setLeftover(tables[side], leftoverMass(best, mass), mass);
+  }
+  return result;
+}
+
+function totalMass(totals: TableTotals): Float64Array {
+  return totals.mass.map((m, k) => m + totals.leftover[k]!);
+}
+
+/** rowTerms is linear in σ, τ, a and b (but for the prior's constant), so differences give the sums. */
+async function rowSums(engine: Engine, table: Table, hyper: SideHyper): Promise<RowSums> {
+  const step = 64; // large, so that a float32 engine's rounding does not show in the difference
+  const at = (change: Partial<SideHyper>) => engine.rowTerms(table, { ...hyper, ...change });
+  const constant = (a: number, b: number) => table.rows * table.features * (a * Math.log(b) - lgamma(a));
+  const { sigma, tau, shape, rate } = hyper;
+  const base = await at({});
+  return {
+    logWeights: ((await at({ sigma: sigma - step })) - base) / step,
+    weights: -((await at({ tau: tau + step })) - base) / step,
+    logFeatures:
+      ((await at({ shape: shape + step })) - constant(shape + step, rate) - (base - constant(shape, rate))) /
+      step,
+    features:
+      -((await at({ rate: rate + step })) - constant(shape, rate + step) - (base - constant(shape, rate))) /
+      step,
+  };
+}
+
+/** The part of the bound that a side's hyperparameters enter, with its unseen atoms at their optimum. */
+function sideObjective(
+  h: SideHyper,
+  table: Table,
+  sums: RowSums,
+  mass: Float64Array,
+  sizeIsFree: boolean,
+): number {
+  const rows = table.rows;
+  let value =
+    -rows * lgamma(1 - h.sigma) -
+    h.sigma * sums.logWeights -
+    h.tau * sums.weights +
+    rows * table.features * (h.shape * Math.log(h.rate) - lgamma(h.shape)) +
+    h.shape * sums.logFeatures -
+    h.rate * sums.features;
+  if (h.size > 0) {
+    const laplace = expectedLaplace(h, mass);
+    const size = sizeIsFree ? rows / laplace : h.size;
+    value += rows * Math.log(size) - size * laplace;
+  }
+  return value;
+}
+
+/** How far one round may move a hyperparameter, as an interval around its value. */
+const REACH: Record<Exclude<Learnable, 'size'>, (x: number) => [number, number]> = {
+  sigma: (x) => [Math.max(-20, x - 0.1 - 0.5 * Math.abs(x)), Math.min(0.98, x + 0.1 + 0.5 * Math.abs(x))],
+  tau: (x) => [x / 2, x * 2],
+  shape: (x) => [Math.max(1e-3, x / 1.5), x * 1.5],
+  rate: (x) => [Math.max(1e-6, x / 2), x * 2],
+};
+
+function maximizeOne(
+  name: Exclude<Learnable, 'size'>,
+  hyper: SideHyper,
+  table: Table,
+  sums: RowSums,
+  mass: Float64Array,
+  sizeIsFree: boolean,
+): SideHyper {
+  const objective = (x: number) => sideObjective({ ...hyper, [name]: x }, table, sums, mass, sizeIsFree);
+  const [low, high] = REACH[name](hyper[name]);
+  const best = goldenSection(objective, low, high, 30);
+  return objective(best) > objective(hyper[name]) ? { ...hyper, [name]: best } : hyper;
+}
+
+/** The maximum of a function with one peak in [low, high]. */
+function goldenSection(f: (x: number) => number, low: number, high: number, steps: number): number {
+  const ratio = (Math.sqrt(5) - 1) / 2;
+  let left = high - ratio * (high - low);
+  let right = low + ratio * (high - low);
+  let fLeft = f(left);
+  let fRight = f(right);
+  for (let i = 0; i < steps; i++) {
+    if (fLeft > fRight) {
+      high = right;
+      right = left;
+      fRight = fLeft;
+      left = high - ratio * (high - low);
+      fLeft = f(left);
+    } else {
+      low = left;
+      left = right;
+      fLeft = fRight;
+      right = low + ratio * (high - low);
+      fRight = f(right);
+    }
+  }
+  return (low + high) / 2;
+}

@@ -1,0 +1,228 @@
+// The fit is only a loop: sweeps on an engine, the bound every few sweeps, and a state that can be stopped, saved and
+// resumed to the same numbers.
+
+import type { Activity, EdgeIndex, Engine, TableTotals, TableValues } from '../engine/engine.js';
+import { FitError } from '../errors.js';
+import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
+import type { TaskOptions } from '../progress.js';
+import { type BothHyper, type BothTables, evidenceBound, logCountFactorials } from './bound.js';
+import { maximizeHyper } from './hyper.js';
+import type { FitSettings, Learnable } from './options.js';
+
+/** Sweeps between two evaluations of the bound. */
+export const LEG = 5;
+/** The warm phase ends when its likelihood changes by less than this, relatively, per sweep. */
+const WARM_TOLERANCE = 1e-4;
+/** … but not before as many sweeps, and not after this share of all iterations. */
+const WARM_LEAST = 20;
+const WARM_SHARE = 0.5;
+
+/** All that decides how a fit goes on. */
+export interface LoopState {
+  /** Sweeps done. */
+  readonly iteration: number;
+  /** Sweeps of the warm phase; undefined while it lasts. */
+  readonly warmSweeps: number | undefined;
+  /** [iteration, bound] of each evaluation since the warm phase ended. */
+  readonly bounds: readonly (readonly [number, number])[];
+  /** The warm phase's likelihood at its last evaluation. */
+  readonly likelihood: number | undefined;
+  readonly hyper: BothHyper;
+}
+
+/** A fit that was stopped: the loop's state, the tables and their totals, exactly. */
+export interface Checkpoint {
+  readonly state: LoopState;
+  readonly tables: Readonly<Record<SideName, TableValues>>;
+  readonly totals: Readonly<Record<SideName, TableTotals>>;
+}
+
+export type StopReason = 'converged' | 'iterations' | 'aborted';
+
+export interface LoopResult {
+  readonly state: LoopState;
+  readonly tables: BothTables;
+  readonly bound: number;
+  readonly stopped: StopReason;
+}
+
+/** Runs sweeps from the given tables until the bound settles, the iterations end, or the signal fires. */
+export async function runLoop(
+  engine: Engine,
+  graph: BipartiteGraph,
+  tables: BothTables,
+  first: LoopState,
+  settings: FitSettings,
+  learn: Readonly<Record<SideName, readonly Learnable[]>>,
+  task: TaskOptions,
+): Promise<LoopResult> {
+  const index: Record<SideName, EdgeIndex> = {
+    users: await engine.createIndex(graph.users),
+    items: await engine.createIndex(graph.items),
+  };
+  const factorials = logCountFactorials(graph.users.counts);
+  let state = first;
+  let stopped: StopReason = 'iterations';
+  const began = performance.now();
+  try {
+    while (state.iteration < settings.iterations) {
+      if (task.signal?.aborted) {
+        stopped = 'aborted';
+        break;
+      }
+      const warm = state.warmSweeps === undefined;
+      const sweeps = Math.min(LEG, settings.iterations - state.iteration);
+      // The bound of the state before this leg: its row terms now, its edge term from the leg's first pass.
+      const before = warm
+        ? likelihoodParts(engine, tables)
+        : boundParts(engine, tables, state.hyper, graph, factorials);
+      const swept = sweep(
+        engine,
+        index,
+        tables,
+        state.hyper,
+        warm ? 'mean' : 'exact',
+        sweeps,
+        state.iteration,
+      );
+      const [withEdges, edgeTerm] = await Promise.all([before, swept]);
+      const value = withEdges(edgeTerm);
+      if (!Number.isFinite(value))
+        throw new FitError(`sweep ${state.iteration + 1}: the bound became ${value}`);
+      state = warm ? afterWarmLeg(state, value, sweeps, settings) : afterLeg(state, value, sweeps);
+      if (warm && state.warmSweeps !== undefined) {
+        for (const side of SIDES) await engine.setActivity(tables[side], 'exact');
+      }
+      report(task, state, graph, settings, began, first.iteration);
+      if (settled(state, settings.tolerance)) {
+        stopped = 'converged';
+        break;
+      }
+      state = { ...state, hyper: await maximizeHyper(engine, tables, state.hyper, learn) };
+    }
+    if (stopped !== 'aborted' && state.warmSweeps === undefined) {
+      for (const side of SIDES) await engine.setActivity(tables[side], 'exact');
+      state = { ...state, warmSweeps: state.iteration };
+    }
+    const edges = await engine.edgeTerm(tables.users, index.users, tables.items);
+    const bound = (await evidenceBound(engine, tables, state.hyper, edges, graph, factorials)).value;
+    if (stopped !== 'aborted') state = { ...state, bounds: [...state.bounds, [state.iteration, bound]] };
+    return { state, tables, bound, stopped };
+  } finally {
+    for (const side of SIDES) engine.free(index[side]);
+  }
+}
+
+/** Sweeps of two half-steps; resolves to the edge term of the state before the first. */
+async function sweep(
+  engine: Engine,
+  index: Readonly<Record<SideName, EdgeIndex>>,
+  tables: BothTables,
+  hyper: BothHyper,
+  activity: Activity,
+  sweeps: number,
+  done: number,
+): Promise<number> {
+  const halfSteps: Promise<void>[] = [];
+  let edgeTerm: Promise<number> | undefined;
+  for (let s = 0; s < sweeps; s++) {
+    for (const [side, other] of [['users', 'items'] as const, ['items', 'users'] as const]) {
+      const wantTerm = edgeTerm === undefined;
+      const step = engine.update(tables[side], index[side], tables[other], {
+        hyper: hyper[side],
+        activity,
+        edgeTerm: wantTerm,
+      });
+      if (wantTerm) edgeTerm = engine.lastEdgeTerm();
+      halfSteps.push(step.catch((error) => Promise.reject(located(error, done + s + 1, side))));
+    }
+  }
+  await Promise.all(halfSteps);
+  return edgeTerm!;
+}
+
+function located(error: unknown, sweepNumber: number, side: SideName): unknown {
+  if (!(error instanceof FitError)) return error;
+  return new FitError(`sweep ${sweepNumber}, ${side}, ${error.message}`);
+}
+
+/** The bound of the present state but for its edge term, which the next pass gives. */
+async function boundParts(
+  engine: Engine,
+  tables: BothTables,
+  hyper: BothHyper,
+  graph: BipartiteGraph,
+  factorials: number,
+): Promise<(edgeTerm: number) => number> {
+  const bound = await evidenceBound(engine, tables, hyper, 0, graph, factorials);
+  return (edgeTerm) => bound.value + edgeTerm;
+}
+
+/** The log-likelihood at the posterior means, which is what the warm phase climbs, but for its edge term. */
+async function likelihoodParts(engine: Engine, tables: BothTables): Promise<(edgeTerm: number) => number> {
+  const [users, items] = await Promise.all([engine.totals(tables.users), engine.totals(tables.items)]);
+  let mass = 0;
+  for (let k = 0; k < users.mass.length; k++) {
+    mass += (users.mass[k]! + users.leftover[k]!) * (items.mass[k]! + items.leftover[k]!);
+  }
+  return (edgeTerm) => edgeTerm - mass;
+}
+
+function afterLeg(state: LoopState, bound: number, sweeps: number): LoopState {
+  return {
+    ...state,
+    iteration: state.iteration + sweeps,
+    bounds: [...state.bounds, [state.iteration, bound]],
+  };
+}
+
+function afterWarmLeg(
+  state: LoopState,
+  likelihood: number,
+  sweeps: number,
+  settings: FitSettings,
+): LoopState {
+  const iteration = state.iteration + sweeps;
+  const change =
+    state.likelihood === undefined
+      ? Infinity
+      : Math.abs(likelihood - state.likelihood) / (Math.abs(likelihood) * LEG);
+  const over =
+    (iteration >= WARM_LEAST && change < WARM_TOLERANCE) || iteration >= WARM_SHARE * settings.iterations;
+  return { ...state, iteration, likelihood, warmSweeps: over ? iteration : undefined };
+}
+
+/** Relative change of the bound per iteration, between its last two evaluations. */
+export function boundChange(bounds: LoopState['bounds']): number | undefined {
+  const last = bounds.at(-1);
+  const before = bounds.at(-2);
+  if (!last || !before) return undefined;
+  return (last[1] - before[1]) / (Math.abs(last[1]) * (last[0] - before[0]));
+}
+
+function settled(state: LoopState, tolerance: number): boolean {
+  const change = boundChange(state.bounds);
+  return change !== undefined && Math.abs(change) < tolerance;
+}
+
+function report(
+  task: TaskOptions,
+  state: LoopState,
+  graph: BipartiteGraph,
+  settings: FitSettings,
+  began: number,
+  from: number,
+): void {
+  const rate = (graph.edges * (state.iteration - from)) / ((performance.now() - began) / 1000);
+  const change = boundChange(state.bounds);
+  const bound = state.bounds.at(-1)?.[1];
+  const objective =
+    bound === undefined ? `likelihood ${state.likelihood?.toPrecision(7)}` : `bound ${bound.toPrecision(7)}`;
+  task.onProgress?.({
+    stage: state.warmSweeps === undefined ? 'warming up' : 'fitting',
+    done: state.iteration,
+    total: settings.iterations,
+    unit: 'iterations',
+    note: `${objective}${change === undefined ? '' : `, change ${change.toExponential(1)}`}, ${(rate / 1e6).toPrecision(3)} M edges/s`,
+  });
+}
