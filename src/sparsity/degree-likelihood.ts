@@ -74,6 +74,23 @@ function profile({ degree, vertices, count, sum }: DegreeCounts, sigma: number):
   return value / count + mean * Math.log(-Math.expm1(-u)) - logMass(sigma, u);
 }
 
+/** Log-probability that a vertex has the given degree, under the law at (σ, r). */
+export function logProbability({ estimate, r }: Pick<DegreeFit, 'estimate' | 'r'>, degree: number): number {
+  const weight = lgamma(degree - estimate) - lgamma(1 - estimate) - lgamma(degree + 1);
+  return weight + degree * Math.log(r) - logMass(estimate, -Math.log1p(-r));
+}
+
+/** Probability of a degree below `degree`; walks up from 1 by the ratio of neighbours. */
+export function probabilityBelow(fit: Pick<DegreeFit, 'estimate' | 'r'>, degree: number): number {
+  let sum = 0;
+  let term = Math.exp(logProbability(fit, 1));
+  for (let n = 1; n < degree; n++) {
+    sum += term;
+    term *= (fit.r * (n - fit.estimate)) / (n + 1);
+  }
+  return Math.min(1, sum);
+}
+
 /** log( expm1(−σu)/(−σ) ): the normalizer without its Γ(1−σ). */
 function logMass(sigma: number, u: number): number {
   const x = -sigma * u;

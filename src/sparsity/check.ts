@@ -1,0 +1,131 @@
+// Is it sparse? Everything `graphex check` says, from the graph alone.
+
+import { InputError, throwIfAborted } from '../errors.js';
+import { type BipartiteGraph, degrees, otherSide, SIDES, type SideName } from '../graph/graph.js';
+import { randomStream } from '../math/random.js';
+import type { Progress } from '../progress.js';
+import { type CurvePoint, expectedDensity, sampledDensities } from './curves.js';
+import { countDegrees, type DegreeCounts, degreeQuantile } from './degree-counts.js';
+import { type TailIndex, tailIndexOfCounts } from './tail-index.js';
+import { judgeGraph, type Verdict } from './verdict.js';
+
+export interface CheckOptions {
+  /** Sampled points per level; 0: the exact line alone. Default 10. */
+  readonly replicates?: number | undefined;
+  /** Default 1. */
+  readonly seed?: number | undefined;
+  /** Sampling levels, above 0 and at most 1, at most 255 of them. Default: 0.05, 0.10 … 1. */
+  readonly levels?: readonly number[] | undefined;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** How the degrees of one side are spread. */
+export interface DegreeSummary {
+  readonly min: number;
+  readonly median: number;
+  readonly mean: number;
+  readonly max: number;
+  /** Share of the vertices with a single edge. */
+  readonly single: number;
+  /** [degree, number of vertices], ascending. */
+  readonly histogram: readonly (readonly [number, number])[];
+}
+
+type BySide<T> = Readonly<Record<SideName, T>>;
+
+export interface SparsityCheck {
+  readonly users: number;
+  readonly items: number;
+  readonly edges: number;
+  readonly total: number;
+  /** edges / (users × items). */
+  readonly density: number;
+  readonly degrees: BySide<DegreeSummary>;
+  readonly sigma: BySide<TailIndex>;
+  /** By the side that is *sampled*; each speaks of the other side. */
+  readonly curves: BySide<readonly CurvePoint[]>;
+  readonly verdict: Verdict;
+}
+
+export const DEFAULT_LEVELS: readonly number[] = Array.from({ length: 20 }, (_, i) => (i + 1) / 20);
+
+/** Density curves, tail indexes and a verdict for both sides. The same seed gives the same result. */
+export async function checkSparsity(
+  graph: BipartiteGraph,
+  options: CheckOptions = {},
+): Promise<SparsityCheck> {
+  const { replicates = 10, seed = 1, signal, onProgress } = options;
+  const levels = orderedLevels(options.levels ?? DEFAULT_LEVELS);
+  if (!Number.isInteger(replicates) || replicates < 0) {
+    throw new InputError(`replicates ${replicates}: expected a whole number of at least 0`);
+  }
+  if (graph.edges === 0) throw new InputError('the graph has no edges: there is nothing to check');
+
+  const counts = bySide((side) => countDegrees(degrees(graph[side])));
+  const sigma = bySide((side) => tailIndexOfCounts(counts[side]));
+
+  const random = randomStream(seed, 0xc4ec);
+  const sampled = bySide((): (number | undefined)[][] => []);
+  for (let replicate = 0; replicate < replicates; replicate++) {
+    for (const side of SIDES) {
+      await nextTurn();
+      throwIfAborted(signal);
+      onProgress?.({ stage: 'sampling', done: replicate, total: replicates, unit: 'replicates' });
+      const stream = random.derive(replicate, SIDES.indexOf(side));
+      sampled[side].push(sampledDensities(graph[side], graph[otherSide(side)], levels, stream));
+    }
+  }
+  const curves = bySide((side) =>
+    levels.map((level, l) =>
+      Object.freeze({
+        level,
+        expected: expectedDensity(counts[side], counts[otherSide(side)], level),
+        sampled: sampled[side].map((replicate) => replicate[l]).filter((density) => density !== undefined),
+      }),
+    ),
+  );
+  return Object.freeze({
+    users: graph.users.count,
+    items: graph.items.count,
+    edges: graph.edges,
+    total: graph.total,
+    density: graph.edges / (graph.users.count * graph.items.count),
+    degrees: bySide((side) => summarize(counts[side])),
+    sigma,
+    curves,
+    verdict: judgeGraph(counts, sigma),
+  });
+}
+
+function orderedLevels(levels: readonly number[]): readonly number[] {
+  const wrong = levels.find((level) => !(level > 0 && level <= 1));
+  if (wrong !== undefined) {
+    throw new InputError(`sampling level ${wrong}: expected a number above 0 and at most 1`);
+  }
+  const distinct = [...new Set(levels)].sort((a, b) => a - b);
+  if (distinct.length === 0 || distinct.length > 255) {
+    throw new InputError(`${distinct.length} sampling levels: expected 1 to 255`);
+  }
+  return distinct;
+}
+
+function summarize(counts: DegreeCounts): DegreeSummary {
+  return Object.freeze({
+    min: counts.degree[0]!,
+    median: degreeQuantile(counts, 0.5),
+    mean: counts.sum / counts.count,
+    max: counts.degree.at(-1)!,
+    single: (counts.degree[0] === 1 ? counts.vertices[0]! : 0) / counts.count,
+    histogram: Array.from(counts.degree, (degree, n) => [degree, counts.vertices[n]!] as const),
+  });
+}
+
+function bySide<T>(value: (side: SideName) => T): BySide<T> {
+  return { users: value('users'), items: value('items') };
+}
+
+/** Lets signals and timers through between two pieces of work. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0));
+}

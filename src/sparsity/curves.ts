@@ -1,0 +1,85 @@
+// Density against sampling level (section 3). Sampling the users to level p while all items are kept gives pE edges
+// and pU users in expectation, and Σ_j (1−(1−p)^d_j) items: the density of the sample therefore speaks of the *items*,
+// by how many of them are left.
+
+import type { GraphSide } from '../graph/graph.js';
+import type { Random } from '../math/random.js';
+import { type DegreeCounts, expectedSurvivors } from './degree-counts.js';
+
+/** Density of the whole graph after sampling one side to `level`. */
+export interface CurvePoint {
+  readonly level: number;
+  /** Ratio of the expected counts, exact given the degrees. */
+  readonly expected: number;
+  /** One density per replicate; a replicate that left no vertex at this level is left out. */
+  readonly sampled: readonly number[];
+}
+
+/** The exact line when the `own` side is sampled; `other` are the degrees of the side that is not. */
+export function expectedDensity(own: DegreeCounts, other: DegreeCounts, level: number): number {
+  return own.sum / (own.count * expectedSurvivors(other, level));
+}
+
+/**
+ * One replicate, every level from one pass: a uniform per sampled vertex; a vertex of the other side survives level p
+ * exactly if the smallest uniform of its neighbours is below p. Levels ascend; undefined where nothing was left.
+ */
+export function sampledDensities(
+  own: GraphSide,
+  other: GraphSide,
+  levels: readonly number[],
+  random: Random,
+): (number | undefined)[] {
+  const top = levels.length;
+  // The first level at which each sampled vertex is in; `top`: in none.
+  const first = new Uint8Array(own.count);
+  const vertices = new Float64Array(top + 1);
+  const edges = new Float64Array(top + 1);
+  const entry = levelTable(levels);
+  for (let v = 0; v < own.count; v++) {
+    const at = entry(random.uniform());
+    first[v] = at;
+    vertices[at]!++;
+    edges[at]! += own.offsets[v + 1]! - own.offsets[v]!;
+  }
+  const others = new Float64Array(top + 1);
+  const { offsets, neighbors, count } = other;
+  for (let v = 0; v < count; v++) {
+    let least = top;
+    const end = offsets[v + 1]!;
+    for (let e = offsets[v]!; e < end; e++) {
+      const at = first[neighbors[e]!]!;
+      if (at < least) {
+        least = at;
+        if (at === 0) break; // in at the lowest level: nothing can be lower
+      }
+    }
+    others[least]!++;
+  }
+  const result: (number | undefined)[] = [];
+  let v = 0;
+  let e = 0;
+  let o = 0;
+  for (let l = 0; l < top; l++) {
+    v += vertices[l]!;
+    e += edges[l]!;
+    o += others[l]!;
+    result.push(v > 0 ? e / (v * o) : undefined);
+  }
+  return result;
+}
+
+/** u → the index of the first level that is at least u, by a table of cells with a short walk in each. */
+function levelTable(levels: readonly number[]): (u: number) => number {
+  const cells = 1024;
+  const start = new Uint16Array(cells);
+  for (let c = 0, l = 0; c < cells; c++) {
+    while (l < levels.length && levels[l]! < c / cells) l++;
+    start[c] = l;
+  }
+  return (u) => {
+    let l = start[Math.floor(u * cells)]!;
+    while (l < levels.length && levels[l]! < u) l++;
+    return l;
+  };
+}

@@ -1,0 +1,136 @@
+// Sparse, dense or unclear, in words. The basis is the sign of the degree-likelihood estimate with its error (section
+// 4); the thresholds and the error rates measured with them are in docs/sparsity.md (bench/verdict.ts measures them).
+
+import type { SideName } from '../graph/graph.js';
+import type { DegreeCounts } from './degree-counts.js';
+import { type DegreeFit, logProbability, probabilityBelow } from './degree-likelihood.js';
+import type { TailIndex } from './tail-index.js';
+
+export type Judgement = 'sparse' | 'dense' | 'unclear';
+
+export interface Verdict {
+  readonly users: Judgement;
+  readonly items: Judgement;
+  /** Why, one sentence per side. */
+  readonly reasons: Readonly<Record<SideName, string>>;
+  /** What it means and what to do, for someone who knows neither the word nor the theory. */
+  readonly text: string;
+}
+
+/** Fewer vertices than this tell nothing about a tail. */
+const FEWEST_VERTICES = 50;
+/** Standard errors that the border σ = 0 must be away. */
+const CLEAR = 3;
+/** How far σ̂ may lie from the one that the fitted law implies, beyond three standard errors of chance. */
+const DISAGREE = 0.08;
+/** A pile of vertices at the largest degree, this many times what the law expects, is a cap. */
+const PILE = 5;
+/** A share of the vertices that the law expects below the smallest degree: a filter has removed them. */
+const MISSING = 0.02;
+
+export function judgeGraph(
+  counts: Readonly<Record<SideName, DegreeCounts>>,
+  sigma: Readonly<Record<SideName, TailIndex>>,
+): Verdict {
+  const users = judgeSide('users', counts.users, counts.items.count, sigma.users);
+  const items = judgeSide('items', counts.items, counts.users.count, sigma.items);
+  return Object.freeze({
+    users: users.judgement,
+    items: items.judgement,
+    reasons: Object.freeze({ users: users.reason, items: items.reason }),
+    text: [
+      meaning('users', users.judgement),
+      meaning('items', items.judgement),
+      advice(users.judgement, items.judgement),
+    ].join(' '),
+  });
+}
+
+interface SideVerdict {
+  readonly judgement: Judgement;
+  readonly reason: string;
+}
+
+/** `others`: vertices of the other side, the largest degree there can be. */
+function judgeSide(side: SideName, counts: DegreeCounts, others: number, sigma: TailIndex): SideVerdict {
+  const unclear = (reason: string): SideVerdict => ({ judgement: 'unclear', reason });
+  const one = side === 'users' ? 'user' : 'item';
+  if (counts.count < FEWEST_VERTICES) {
+    return unclear(`only ${counts.count} ${side}: too few to see how their degrees are spread`);
+  }
+  const fit = sigma.likelihood;
+  if (!fit) return unclear(`every ${one} has a single edge, which fits any tail index`);
+  const cut = describeCut(side, counts, others, fit);
+  if (cut) return unclear(cut);
+  const gap = sigma.half - fit.impliedHalf;
+  if (Math.abs(gap) > DISAGREE + 3 * halfError(counts)) {
+    return unclear(
+      `the two estimates disagree: σ̂ is ${sigma.half.toFixed(2)} where the degree likelihood implies ` +
+        `${fit.impliedHalf.toFixed(2)}, so its law does not describe these degrees`,
+    );
+  }
+  const error = fit.standardError === undefined ? '' : ` ± ${fit.standardError.toPrecision(1)}`;
+  const estimate = `the degree likelihood puts the tail index at ${fit.estimate.toFixed(2)}${error}`;
+  if (Math.abs(fit.score) < CLEAR) return unclear(`${estimate}, too near the border 0 to tell`);
+  return fit.estimate > 0
+    ? { judgement: 'sparse', reason: `${estimate}, above 0` }
+    : { judgement: 'dense', reason: `${estimate}, below 0` };
+}
+
+/** A cap or a filter that cut the degrees off, in words; undefined if there is none to be seen. */
+function describeCut(
+  side: SideName,
+  counts: DegreeCounts,
+  others: number,
+  fit: DegreeFit,
+): string | undefined {
+  const top = counts.degree.length - 1;
+  const max = counts.degree[top]!;
+  const piled = counts.vertices[top]!;
+  // At the number of the other side's vertices a degree is full, not capped.
+  if (max < 0.9 * others && piled >= 10 && piled > PILE * counts.count * Math.exp(logProbability(fit, max))) {
+    const share = Math.round((100 * piled) / counts.count);
+    return `${piled} ${side} (${share} %) have exactly ${max} edges, the most of all: the data seem to be capped there`;
+  }
+  const min = counts.degree[0]!;
+  const missing = min > 1 ? counts.count * probabilityBelow(fit, min) : 0;
+  if (missing >= 10 && missing > MISSING * counts.count) {
+    return `no ${side} have fewer than ${min} edges where about ${Math.round(missing)} should: they seem to have been filtered out`;
+  }
+  return undefined;
+}
+
+/** Standard error of σ̂ at p = ½, from the spread of 1 − 2^−d. */
+function halfError({ degree, vertices, count }: DegreeCounts): number {
+  let sum = 0;
+  let squares = 0;
+  for (let n = 0; n < degree.length; n++) {
+    const kept = 1 - 2 ** -degree[n]!;
+    sum += vertices[n]! * kept;
+    squares += vertices[n]! * kept ** 2;
+  }
+  const mean = sum / count;
+  return Math.sqrt(Math.max(0, squares / count - mean ** 2) / count) / (mean * Math.LN2);
+}
+
+function meaning(side: SideName, judgement: Judgement): string {
+  const name = side === 'users' ? 'Users' : 'Items';
+  const others = side === 'users' ? 'items' : 'users';
+  switch (judgement) {
+    case 'sparse':
+      return `${name} are sparse: however many ${others} are seen, new ${side} keep turning up, most of them with very few edges.`;
+    case 'dense':
+      return `${name} are dense: nearly all ${side} there are have been seen, and each gains edges as more ${others} come in.`;
+    case 'unclear':
+      return `For the ${side} the data cannot tell.`;
+  }
+}
+
+function advice(users: Judgement, items: Judgement): string {
+  if (users === 'dense' && items === 'dense')
+    return 'A dense model suits these data; the sparse one does no harm.';
+  if (users === 'sparse' || items === 'sparse') {
+    return 'Use the sparse model: a dense one would predict too few rarely seen vertices.';
+  }
+  return 'Use the sparse model, which can be as dense as the data ask for.';
+}
