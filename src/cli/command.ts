@@ -2,7 +2,8 @@
 
 import { type Command, Option } from 'commander';
 import { InputError } from '../errors.js';
-import type { Progress } from '../progress.js';
+import type { ReadOptions } from '../ingest/options.js';
+import type { Progress, TaskOptions } from '../progress.js';
 import { createProgressView } from './progress.js';
 
 /** What a command's work gets. */
@@ -51,49 +52,31 @@ export function addCommonOptions(command: Command, examples: readonly string[]):
   return command;
 }
 
-/** How a table is to be read; the values that `dataOptions` returns. */
-export interface DataOptions {
-  readonly users?: string;
-  readonly items?: string;
-  readonly count?: string;
-  readonly sep?: string;
-  /** undefined: guessed. */
-  readonly header?: boolean;
-  readonly multi: boolean;
-  readonly rejects?: string;
-}
-
 /** The options of every command that reads DATA. */
 export function addDataOptions(command: Command): Command {
+  const data = (flags: string, description: string) => new Option(flags, description).helpGroup('Data:');
   return command
+    .addOption(data('--users <col>', 'column of the users: header name or 1-based number (default: 1)'))
+    .addOption(data('--items <col>', 'column of the items (default: 2)'))
+    .addOption(data('--count <col>', 'column of the counts (default: none)'))
+    .addOption(data('--sep <str>', 'separator (default: guessed)'))
+    .addOption(data('--header', 'the first row is a header (default: guessed)'))
+    .addOption(data('--no-header', 'the first row is data').default(undefined))
+    .addOption(data('--simple', 'an edge or none: counts are ignored (default)').conflicts('multi'))
+    .addOption(data('--multi', 'keep counts').conflicts('simple'))
+    .addOption(data('--rejects <file>', 'set bad rows aside in FILE and go on'))
     .addOption(
-      new Option(
-        '--users <col>',
-        'column of the users: header name or 1-based number (default: 1)',
-      ).helpGroup('Data:'),
-    )
-    .addOption(new Option('--items <col>', 'column of the items (default: 2)').helpGroup('Data:'))
-    .addOption(new Option('--count <col>', 'column of the counts (default: none)').helpGroup('Data:'))
-    .addOption(new Option('--sep <str>', 'separator (default: guessed)').helpGroup('Data:'))
-    .addOption(new Option('--header', 'the first row is a header (default: guessed)').helpGroup('Data:'))
-    .addOption(new Option('--no-header', 'the first row is data').helpGroup('Data:').default(undefined))
-    .addOption(
-      new Option('--simple', 'an edge or none: counts are ignored (default)')
-        .helpGroup('Data:')
-        .conflicts('multi'),
-    )
-    .addOption(new Option('--multi', 'keep counts').helpGroup('Data:').conflicts('simple'))
-    .addOption(new Option('--rejects <file>', 'set bad rows aside in FILE and go on').helpGroup('Data:'));
+      data(
+        '--common-words <share>',
+        'text: leave out words in more documents than this (default: 0.5)',
+      ).argParser(decimalNumber('--common-words', { above: 0, max: 1 })),
+    );
 }
 
-/** The values of addDataOptions; keys the user left out are absent. */
-export function dataOptions(command: Command): DataOptions {
-  const values = command.opts();
-  const result: Record<string, unknown> = { multi: values.multi === true };
-  for (const key of ['users', 'items', 'count', 'sep', 'header', 'rejects']) {
-    if (values[key] !== undefined) result[key] = values[key];
-  }
-  return result as unknown as DataOptions;
+/** The values of addDataOptions, for readGraph; keys the user left out are absent. */
+export function dataOptions(command: Command): Omit<ReadOptions, keyof TaskOptions> {
+  const { users, items, count, sep, header, rejects, multi, commonWords } = command.opts();
+  return { users, items, count, sep, header, rejects, commonWords, multigraph: multi === true };
 }
 
 /**
