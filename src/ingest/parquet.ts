@@ -206,6 +206,9 @@ async function fitsNumber(
 function parquetError(path: string, cause: unknown): unknown {
   if (cause instanceof InputError || (cause as Error).name === 'AbortError') return cause;
   const message = (cause as Error).message?.split('\n')[0] ?? String(cause);
+  if (/^IO Error: No files found/.test(message)) {
+    return new InputError(`${path}: there is no such file; check the path`);
+  }
   return new InputError(
     `${path}: the Parquet file is damaged or cut short (${message}); fetch or write it again`,
   );
@@ -220,6 +223,6 @@ export function literal(text: string): string {
 }
 
 /** DuckDB takes paths for patterns; brackets make the pattern's signs plain characters. */
-function globSafe(path: string): string {
+export function globSafe(path: string): string {
   return path.replace(/[*?[]/g, '[$&]');
 }

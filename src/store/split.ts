@@ -1,0 +1,231 @@
+// A split as a folder: train, foldin and test as Parquet with the original ids, the coins of both sides as Parquet, and
+// split.json with the seed, the counts and the fingerprints that loading checks.
+
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { InputError } from '../errors.js';
+import { buildGraph } from '../graph/build.js';
+import { fingerprint } from '../graph/fingerprint.js';
+import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
+import { VertexIds } from '../graph/ids.js';
+import { globSafe, literal, readParquet, withDuckDB } from '../ingest/parquet.js';
+import { readError } from '../ingest/source.js';
+import type { TaskOptions } from '../progress.js';
+import type { Coins, Split } from '../sample/split-types.js';
+import { writeFolder, writeSynced } from './atomic.js';
+import { writeParquet } from './parquet.js';
+import { edgeColumns } from './table.js';
+
+const PARTS = { train: 'train', foldIn: 'foldin', test: 'test' } as const;
+type PartName = keyof typeof PARTS;
+const PART_NAMES = Object.keys(PARTS) as PartName[];
+const VERSION = 1;
+
+const partSchema = z.object({
+  users: z.number().int(),
+  items: z.number().int(),
+  edges: z.number().int(),
+  total: z.number().int(),
+  fingerprint: z.string(),
+});
+const coinSchema = z.object({ total: z.number().int(), drawn: z.number().int() });
+const kindSchema = z.enum(['integer', 'text']);
+const splitSchema = z.looseObject({
+  format: z.literal('graphex-split'),
+  version: z.number().int(),
+  method: z.enum(['pq', 'edges']),
+  seed: z.number(),
+  testUsers: z.number(),
+  testItems: z.number(),
+  multigraph: z.boolean(),
+  ids: z.object({ users: kindSchema, items: kindSchema }),
+  fingerprint: z.string(),
+  parts: z.object({ train: partSchema, foldIn: partSchema, test: partSchema }),
+  coins: z.object({ users: coinSchema, items: coinSchema }),
+});
+
+/** Saves the split; `extra` goes into split.json beside the rest, for instance what was dropped or the source's name. */
+export async function saveSplit(
+  folder: string,
+  split: Split,
+  extra: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
+  const { method, seed, testUsers, testItems, coins } = split;
+  const record: z.infer<typeof splitSchema> = {
+    ...extra,
+    format: 'graphex-split',
+    version: VERSION,
+    method,
+    seed,
+    testUsers,
+    testItems,
+    multigraph: split.train.multigraph,
+    ids: { users: coins.users.ids.kind, items: coins.items.ids.kind },
+    fingerprint: split.fingerprint,
+    parts: { train: describe(split.train), foldIn: describe(split.foldIn), test: describe(split.test) },
+    coins: { users: tally(coins.users), items: tally(coins.items) },
+  };
+  const files: Record<string, (beside: string) => Promise<void>> = {};
+  for (const part of PART_NAMES) {
+    const graph = split[part];
+    files[`${PARTS[part]}.parquet`] = (beside) => writeParquet(beside, graph.edges, edgeColumns(graph));
+  }
+  for (const side of SIDES) {
+    const { ids, drawn } = coins[side];
+    const every = Uint32Array.from({ length: ids.length }, (_, v) => v);
+    files[coinFile(side)] = (beside) =>
+      writeParquet(beside, ids.length, [
+        { name: 'id', ids, vertices: every },
+        { name: 'drawn', numbers: drawn },
+      ]);
+  }
+  files['split.json'] = (beside) => writeSynced(beside, [`${JSON.stringify(record, null, 2)}\n`]);
+  await writeFolder(folder, files);
+}
+
+/** Loads a split and checks every part against split.json. */
+export async function loadSplit(folder: string, options: TaskOptions = {}): Promise<Split> {
+  const record = await readRecord(folder);
+  const parts = {
+    train: await loadPart(folder, 'train', record, options),
+    foldIn: await loadPart(folder, 'foldIn', record, options),
+    test: await loadPart(folder, 'test', record, options),
+  };
+  const { method, seed, testUsers, testItems } = record;
+  return Object.freeze({
+    method,
+    seed,
+    testUsers,
+    testItems,
+    ...parts,
+    coins: Object.freeze({
+      users: await loadCoins(folder, 'users', record),
+      items: await loadCoins(folder, 'items', record),
+    }),
+    fingerprint: record.fingerprint,
+  });
+}
+
+/** What split.json says, extras included, without reading the parts. */
+export async function readSplitRecord(folder: string): Promise<Readonly<Record<string, unknown>>> {
+  return readRecord(folder);
+}
+
+async function readRecord(folder: string): Promise<z.infer<typeof splitSchema>> {
+  const path = join(folder, 'split.json');
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') {
+      throw new InputError(
+        `${folder}: there is no split.json in it; give a folder that "graphex split" wrote`,
+      );
+    }
+    throw readError(path, cause);
+  }
+  let json: { format?: unknown; version?: unknown };
+  try {
+    json = JSON.parse(text);
+  } catch (cause) {
+    throw new InputError(`${path}: it is not valid JSON (${(cause as Error).message}); split the data again`);
+  }
+  if (json?.format === 'graphex-split' && Number(json.version) > VERSION) {
+    throw new InputError(
+      `${path}: it has version ${json.version}, and this graphex reads up to ${VERSION}; update graphex`,
+    );
+  }
+  const parsed = splitSchema.safeParse(json);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new InputError(
+    `${path}: it does not describe a split (${issue!.path.join('.') || 'document'}: ${issue!.message}); split the data again`,
+  );
+}
+
+async function loadPart(
+  folder: string,
+  part: PartName,
+  record: z.infer<typeof splitSchema>,
+  options: TaskOptions,
+): Promise<BipartiteGraph> {
+  const path = join(folder, `${PARTS[part]}.parquet`);
+  const expected = record.parts[part];
+  const { multigraph, ids } = record;
+  let graph: BipartiteGraph;
+  if (expected.edges === 0) graph = emptyGraph(multigraph);
+  else {
+    const kind = (side: SideName) => (ids[side] === 'text' ? 'text' : 'dictionary');
+    const columns = { users: 'user', items: 'item', ...(multigraph ? { count: 'count' } : {}) };
+    const kinds = { users: kind('users'), items: kind('items') } as const;
+    graph = (await readParquet(path, { ...options, ...columns, multigraph }, undefined, kinds)).graph;
+  }
+  if (fingerprint(graph) !== expected.fingerprint) {
+    throw new InputError(
+      `${path}: its contents are not those that split.json describes; split the data again`,
+    );
+  }
+  return graph;
+}
+
+function emptyGraph(multigraph: boolean): BipartiteGraph {
+  return buildGraph({ users: [], items: [], userCount: 0, itemCount: 0, multigraph });
+}
+
+async function loadCoins(
+  folder: string,
+  side: SideName,
+  record: z.infer<typeof splitSchema>,
+): Promise<Coins> {
+  const path = join(folder, coinFile(side));
+  const ids: (string | number)[] = [];
+  const drawn: number[] = [];
+  try {
+    await withDuckDB(undefined, async (connection) => {
+      const result = await connection.stream(
+        `SELECT CAST(id AS ${record.ids[side] === 'text' ? 'VARCHAR' : 'DOUBLE'}), drawn FROM read_parquet(${literal(globSafe(path))})`,
+      );
+      for await (const chunk of result) {
+        for (const id of chunk.getColumnValues(0) as (string | number)[]) ids.push(id);
+        for (const coin of chunk.getColumnValues(1) as number[]) drawn.push(coin);
+      }
+    });
+  } catch (cause) {
+    throw new InputError(
+      `${path}: the coins cannot be read (${(cause as Error).message.split('\n')[0]}); split the data again`,
+    );
+  }
+  const coins = {
+    ids:
+      record.ids[side] === 'text'
+        ? VertexIds.texts(ids as string[])
+        : VertexIds.integers(Float64Array.from(ids as number[])),
+    drawn: Uint8Array.from(drawn),
+  };
+  const found = tally(coins);
+  if (found.total !== record.coins[side].total || found.drawn !== record.coins[side].drawn) {
+    throw new InputError(`${path}: its coins are not those that split.json counts; split the data again`);
+  }
+  return Object.freeze(coins);
+}
+
+function coinFile(side: SideName): string {
+  return `coins-${side}.parquet`;
+}
+
+function describe(graph: BipartiteGraph): z.infer<typeof partSchema> {
+  return {
+    users: graph.users.count,
+    items: graph.items.count,
+    edges: graph.edges,
+    total: graph.total,
+    fingerprint: fingerprint(graph),
+  };
+}
+
+function tally({ drawn }: Pick<Coins, 'drawn'>): { total: number; drawn: number } {
+  let heads = 0;
+  for (const coin of drawn) heads += coin;
+  return { total: drawn.length, drawn: heads };
+}
