@@ -110,10 +110,14 @@ export interface Engine {
   rowTerms(table: Table, hyper: SideHyper): Promise<number>;
 
   totals(table: Table): Promise<TableTotals>;
+  /** Σ_i E[weight_i] over all rows. */
+  weightSum(table: Table): Promise<number>;
   /** Replaces the mass: to resume a run to the last bit, or to fix the side that a fold-in does not update. */
   setMass(table: Table, mass: Float64Array): void;
   /** Replaces the leftover (after a size was learned). */
   setLeftover(table: Table, leftover: Float64Array, at: Float64Array): void;
+  /** Multiplies every weight by a factor (rates divided by it); activity and mass follow. */
+  scale(table: Table, factor: number, activity: Activity): Promise<void>;
   /** Switches what the table shows the edge pass. */
   setActivity(table: Table, activity: Activity): Promise<void>;
   read(table: Table): Promise<TableValues>;

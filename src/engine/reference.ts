@@ -88,6 +88,11 @@ export function createReferenceEngine(): Engine {
       return { mass: mass.slice(), leftover: leftover.slice(), leftoverAt: leftoverAt.slice() };
     },
 
+    async weightSum(table) {
+      const { weightShape, weightRate } = table as ReferenceTable;
+      return weightShape.reduce((sum, shape, i) => sum + shape / weightRate[i]!, 0);
+    },
+
     setMass(table, mass) {
       (table as ReferenceTable).mass.set(mass);
     },
@@ -95,6 +100,13 @@ export function createReferenceEngine(): Engine {
     setLeftover(table, leftover, at) {
       (table as ReferenceTable).leftover = leftover.slice();
       (table as ReferenceTable).leftoverAt = at.slice();
+    },
+
+    async scale(table, factor, activity) {
+      const scaled = table as ReferenceTable;
+      for (let i = 0; i < table.rows; i++) scaled.weightRate[i]! /= factor;
+      for (let k = 0; k < table.features; k++) scaled.mass[k]! *= factor;
+      showActivity(scaled, activity, 0, table.rows);
     },
 
     async setActivity(table, activity) {

@@ -1,6 +1,6 @@
 // Hyperparameters: their first values, and their maximization with the bound (sections 4 and 6).
 
-import type { Engine, SideHyper, Table, TableTotals } from '../engine/engine.js';
+import type { Activity, Engine, SideHyper, Table, TableTotals } from '../engine/engine.js';
 import { type BipartiteGraph, degrees, otherSide, SIDES, type SideName } from '../graph/graph.js';
 import { expectedLaplace, leftoverMass } from '../math/quadrature.js';
 import { lgamma } from '../math/special.js';
@@ -81,6 +81,7 @@ export async function maximizeHyper(
   tables: BothTables,
   hyper: BothHyper,
   learn: Readonly<Record<SideName, readonly Learnable[]>>,
+  activity: Activity,
 ): Promise<BothHyper> {
   const result = { ...hyper };
   for (const side of SIDES) {
@@ -96,23 +97,91 @@ export async function maximizeHyper(
     result[side] = best;
     if (best.size > 0) engine.setLeftover(tables[side], leftoverMass(best, mass), mass);
   }
-  return result;
+  const bothSizes = SIDES.every((side) => learn[side].includes('size'));
+  return bothSizes ? rebalance(engine, tables, result, activity) : result;
 }
 
 function totalMass(totals: TableTotals): Float64Array {
   return totals.mass.map((m, k) => m + totals.leftover[k]!);
 }
 
-/** rowTerms is linear in σ, τ, a and b (but for the prior's constant), so differences give the sums. */
+/**
+ * Moves along the flattest direction of the bound in one step. Multiplying all user weights by c and all item weights
+ * by 1/c changes no rate; only the priors and the sizes see it, so coordinate ascent creeps along c over hundreds of
+ * sweeps. The bound as a function of c needs K-vectors alone.
+ */
+async function rebalance(
+  engine: Engine,
+  tables: BothTables,
+  hyper: BothHyper,
+  activity: Activity,
+): Promise<BothHyper> {
+  const totals = { users: await engine.totals(tables.users), items: await engine.totals(tables.items) };
+  const weights = {
+    users: await engine.weightSum(tables.users),
+    items: await engine.weightSum(tables.items),
+  };
+  const rows = { users: tables.users.rows, items: tables.items.rows };
+  const at = (logFactor: number) => {
+    const c = Math.exp(logFactor);
+    const userMassAt = totalMass(totals.users).map((m) => m * c);
+    const items = optimalSize(hyper.items, rows.items, userMassAt);
+    const itemMassAt = totals.items.mass.map((m, k) => m / c + items.leftover[k]!);
+    const users = optimalSize(hyper.users, rows.users, itemMassAt);
+    let value =
+      users.value +
+      items.value -
+      hyper.users.sigma * rows.users * logFactor -
+      hyper.users.tau * weights.users * c +
+      hyper.items.sigma * rows.items * logFactor -
+      (hyper.items.tau * weights.items) / c;
+    for (let k = 0; k < itemMassAt.length; k++) {
+      value -= (totals.users.mass[k]! * c + users.leftover[k]!) * itemMassAt[k]!;
+    }
+    return { value, users, items, userMassAt, itemMassAt };
+  };
+  // The vertex of the parabola through three points; the next rounds refine it.
+  const [low, here, high] = [at(-REBALANCE_STEP).value, at(0).value, at(REBALANCE_STEP).value];
+  const curvature = low - 2 * here + high;
+  const vertex = (REBALANCE_STEP * (low - high)) / (2 * curvature);
+  const uphill = Math.sign(high - low) * REBALANCE_REACH;
+  const logFactor = curvature < 0 && Math.abs(vertex) < REBALANCE_REACH ? vertex : uphill;
+  const best = at(logFactor);
+  if (!(best.value > here)) return hyper;
+  await engine.scale(tables.users, Math.exp(logFactor), activity);
+  await engine.scale(tables.items, Math.exp(-logFactor), activity);
+  engine.setLeftover(tables.items, best.items.leftover, best.userMassAt);
+  engine.setLeftover(tables.users, best.users.leftover, best.itemMassAt);
+  return {
+    users: { ...hyper.users, size: best.users.size },
+    items: { ...hyper.items, size: best.items.size },
+  };
+}
+
+/** Farthest that one round multiplies weights, as a logarithm. */
+const REBALANCE_REACH = 0.4;
+/** Half-width of the parabola. */
+const REBALANCE_STEP = 0.1;
+
+/** The best size for a given mass of the other side, its leftover, and what both add to the bound. */
+function optimalSize(hyper: SideHyper, rows: number, mass: Float64Array) {
+  const size = rows / expectedLaplace(hyper, mass);
+  const leftover = leftoverMass({ ...hyper, size }, mass);
+  let value = rows * Math.log(size) - rows;
+  for (let k = 0; k < mass.length; k++) value += leftover[k]! * mass[k]!;
+  return { size, leftover, value };
+}
+
+/** rowTerms is linear in σ, a and b (but for the prior's constant), so differences give the sums. */
 async function rowSums(engine: Engine, table: Table, hyper: SideHyper): Promise<RowSums> {
   const step = 64; // large, so that a float32 engine's rounding does not show in the difference
   const at = (change: Partial<SideHyper>) => engine.rowTerms(table, { ...hyper, ...change });
   const constant = (a: number, b: number) => table.rows * table.features * (a * Math.log(b) - lgamma(a));
-  const { sigma, tau, shape, rate } = hyper;
+  const { sigma, shape, rate } = hyper;
   const base = await at({});
   return {
     logWeights: ((await at({ sigma: sigma - step })) - base) / step,
-    weights: -((await at({ tau: tau + step })) - base) / step,
+    weights: await engine.weightSum(table),
     logFeatures:
       ((await at({ shape: shape + step })) - constant(shape + step, rate) - (base - constant(shape, rate))) /
       step,

@@ -98,7 +98,8 @@ export async function runLoop(
         stopped = 'converged';
         break;
       }
-      state = { ...state, hyper: await maximizeHyper(engine, tables, state.hyper, learn) };
+      const activity = state.warmSweeps === undefined ? 'mean' : 'exact';
+      state = { ...state, hyper: await maximizeHyper(engine, tables, state.hyper, learn, activity) };
     }
     if (stopped !== 'aborted' && state.warmSweeps === undefined) {
       for (const side of SIDES) await engine.setActivity(tables[side], 'exact');

@@ -246,6 +246,15 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
         return { mass: mass.slice(), leftover: leftover.slice(), leftoverAt: leftoverAt.slice() };
       }),
 
+    weightSum: (table) =>
+      inOrder(async () => {
+        const shapes = heap.f32((table as CpuTable).weightShape, table.rows);
+        const rates = heap.f32((table as CpuTable).weightRate, table.rows);
+        let sum = 0;
+        for (let i = 0; i < table.rows; i++) sum += shapes[i]! / rates[i]!;
+        return sum;
+      }),
+
     setMass(table, mass) {
       (table as CpuTable).mass = mass.slice();
     },
@@ -254,6 +263,13 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
       (table as CpuTable).leftover = leftover.slice();
       (table as CpuTable).leftoverAt = at.slice();
     },
+
+    scale: (table, factor, activity) =>
+      inOrder(async () => {
+        const rates = heap.f32((table as CpuTable).weightRate, table.rows);
+        for (let i = 0; i < rates.length; i++) rates[i]! /= factor;
+        await show(table as CpuTable, activity);
+      }),
 
     setActivity: (table, activity) => inOrder(() => show(table as CpuTable, activity)),
 

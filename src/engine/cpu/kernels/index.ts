@@ -2,3 +2,4 @@
 export * from './rows';
 export * from './terms';
 export * from './rank';
+export * from './linear';

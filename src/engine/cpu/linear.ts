@@ -1,0 +1,280 @@
+// Linear solvers on the cpu engine, for the baselines: ridge regression of many targets on the same sparse 0/1 inputs,
+// and alternating least squares with implicit zeros. Typed arrays in, typed arrays out.
+
+import { throwIfAborted } from '../../errors.js';
+import { randomStream } from '../../math/random.js';
+import { createPool, threadCount, type WorkerPool } from '../../parallel/pool.js';
+import type { TaskOptions } from '../../progress.js';
+import { Heap } from './heap.js';
+import {
+  instantiate,
+  type LeastSquaresJob,
+  leastSquaresScratchBytes,
+  type RidgeJob,
+  ridgeScratchBytes,
+  solveLeastSquares,
+  solveRidge,
+  WIDTH,
+} from './linear-tasks.js';
+import type { RowLists } from './rank-rows.js';
+import { loadKernels } from './wasm.js';
+
+/** Below this many additions a pool of workers costs more than it saves. */
+const SMALL = 1e8;
+
+export interface RidgeProblem {
+  /** Per row, its columns: a 0/1 matrix X. */
+  readonly inputs: RowLists;
+  readonly columns: number;
+  /** Per target, its rows: the columns of a 0/1 matrix Y. */
+  readonly targets: RowLists;
+  readonly lambda: number;
+}
+
+/** Weights (columns × targets, row-major) that minimize ‖Y − X·W‖² + λ‖W‖². */
+export async function ridge(problem: RidgeProblem, options: TaskOptions = {}): Promise<Float32Array> {
+  const { inputs, columns, targets, lambda } = problem;
+  const targetCount = targets.offsets.length - 1;
+  const weights = new Float32Array(new SharedArrayBuffer(4 * columns * targetCount));
+  const small = inputs.values.length * targetCount < SMALL;
+  const lanes = small ? 1 : Math.min(threadCount(options.threads), Math.ceil(targetCount / WIDTH));
+  const { module } = await loadKernels();
+  const heap = new Heap();
+  const rows = storeLists(heap, inputs);
+  const scaleAt = heap.allocate(4 * columns);
+  const scratch = Array.from({ length: lanes }, () => heap.allocate(ridgeScratchBytes(columns)));
+  const scale = heap.f32(scaleAt, columns).fill(lambda);
+  for (const column of inputs.values) scale[column]! += 1;
+  for (let c = 0; c < columns; c++) scale[c] = 1 / scale[c]!;
+  const next = counter();
+  const job: RidgeJob = {
+    ...{ module, memory: heap.memory, places: counter(), next, scratch },
+    ...rows,
+    rows: inputs.offsets.length - 1,
+    scale: scaleAt,
+    columns,
+    lambda,
+    targets,
+    tolerance: 1e-4,
+    maxIterations: 200,
+    weights,
+  };
+  const run = inThreads(small ? 0 : lanes);
+  try {
+    await run.all('solveRidge', solveRidge, job, options.signal, targetCount, () =>
+      options.onProgress?.({
+        stage: 'solving',
+        done: Math.min(targetCount, WIDTH * Atomics.load(next, 0)),
+        total: targetCount,
+        unit: 'targets',
+      }),
+    );
+  } finally {
+    await run.close();
+  }
+  return weights;
+}
+
+export interface LeastSquaresOptions extends TaskOptions {
+  readonly features: number;
+  /** Regularization; a row's share is λ·(degree + α·size of the other side). */
+  readonly lambda: number;
+  /** Weight of the squared score of every pair, seen or not, beside 1 for the seen ones. */
+  readonly alpha: number;
+  readonly iterations: number;
+  readonly seed: number;
+}
+
+/** Two tables whose products approximate 1 on the edges and 0 elsewhere. */
+export interface LeastSquaresTables {
+  readonly users: Float32Array;
+  readonly items: Float32Array;
+  readonly features: number;
+}
+
+/** Conjugate-gradient steps a row takes in one half-step, from where it was. */
+const STEPS = 4;
+
+/** Alternating least squares: Σ_edges (1 − x·y)² + α Σ_pairs (x·y)² + regularization, over both tables. */
+export async function alternatingLeastSquares(
+  edges: { readonly users: RowLists; readonly items: RowLists },
+  options: LeastSquaresOptions,
+): Promise<LeastSquaresTables> {
+  const { features, alpha, iterations, signal } = options;
+  const solver = await createSolver(edges.users.values.length * features * iterations, options);
+  try {
+    const sides = (['users', 'items'] as const).map((name, s) => {
+      const rows = edges[name].offsets.length - 1;
+      const table = solver.table(rows);
+      randomize(solver.view(table, rows), features, solver.stride, options.seed, s);
+      return { rows, table, lists: storeLists(solver.heap, edges[name]) };
+    });
+    const [users, items] = sides as [(typeof sides)[0], (typeof sides)[0]];
+    for (let iteration = 0; iteration < iterations; iteration++) {
+      for (const [own, other] of [
+        [users, items],
+        [items, users],
+      ] as const) {
+        throwIfAborted(signal);
+        const gram = solver.gram(other.table, [[0, other.rows]], alpha);
+        await solver.solve(own, other.table, gram, alpha * other.rows, STEPS);
+      }
+      options.onProgress?.({
+        stage: 'least squares',
+        done: iteration + 1,
+        total: iterations,
+        unit: 'iterations',
+      });
+    }
+    return {
+      users: solver.read(users.table, users.rows),
+      items: solver.read(items.table, items.rows),
+      features,
+    };
+  } finally {
+    await solver.close();
+  }
+}
+
+/**
+ * Rows for new users given the items' table, solved to the end. Only items marked in `shown` count as unseen pairs: of
+ * the others nothing is known.
+ */
+export async function foldInLeastSquares(
+  items: Float32Array,
+  history: RowLists,
+  shown: Uint8Array,
+  options: Pick<LeastSquaresOptions, 'features' | 'lambda' | 'alpha'> & TaskOptions,
+): Promise<Float32Array> {
+  const { features, alpha } = options;
+  const rows = history.offsets.length - 1;
+  const count = items.length / features;
+  const solver = await createSolver(history.values.length * features * features, options);
+  try {
+    const other = solver.table(count);
+    const view = solver.view(other, count);
+    for (let j = 0; j < count; j++)
+      view.set(items.subarray(j * features, (j + 1) * features), j * solver.stride);
+    const own = { rows, table: solver.table(rows), lists: storeLists(solver.heap, history) };
+    const gram = solver.gram(other, runsOf(shown), alpha);
+    const visible = shown.reduce((sum, s) => sum + s, 0);
+    await solver.solve(own, other, gram, alpha * visible, Math.min(64, 2 * features));
+    return solver.read(own.table, rows);
+  } finally {
+    await solver.close();
+  }
+}
+
+interface SolverSide {
+  readonly rows: number;
+  readonly table: number;
+  readonly lists: { readonly offsets: number; readonly neighbors: number };
+}
+
+async function createSolver(work: number, options: { features: number; lambda: number } & TaskOptions) {
+  const { features, lambda, signal } = options;
+  const stride = Math.ceil(features / 4) * 4;
+  const lanes = work < SMALL ? 1 : threadCount(options.threads);
+  const { module } = await loadKernels();
+  const heap = new Heap();
+  const run = inThreads(work < SMALL ? 0 : lanes);
+  const gramAt = heap.allocate(4 * stride * stride);
+  const scratch = Array.from({ length: lanes }, () => heap.allocate(leastSquaresScratchBytes(stride)));
+  const kernels = instantiate({ module, memory: heap.memory });
+  return {
+    heap,
+    stride,
+    table: (rows: number) => heap.allocate(4 * rows * stride),
+    view: (table: number, rows: number) => heap.f32(table, rows * stride),
+    read(table: number, rows: number): Float32Array {
+      const result = new Float32Array(new SharedArrayBuffer(4 * rows * features));
+      const view = heap.f32(table, rows * stride);
+      for (let r = 0; r < rows; r++) {
+        result.set(view.subarray(r * stride, r * stride + features), r * features);
+      }
+      return result;
+    },
+    /** factor · Σ y yᵀ over runs of rows. */
+    gram(table: number, runs: readonly (readonly [number, number])[], factor: number): number {
+      heap.f32(gramAt, stride * stride).fill(0);
+      for (const [first, last] of runs) kernels.alsGram(table, first, last, stride, factor, gramAt);
+      return gramAt;
+    },
+    async solve(own: SolverSide, other: number, gram: number, base: number, steps: number): Promise<void> {
+      const job: LeastSquaresJob = {
+        ...{ module, memory: heap.memory, places: counter(), next: counter(), scratch },
+        ...own.lists,
+        ...{ own: own.table, other, gram, rows: own.rows, stride, lambda, base, steps },
+      };
+      await run.all('solveLeastSquares', solveLeastSquares, job, signal, own.rows);
+    },
+    close: () => run.close(),
+  };
+}
+
+/** Runs a task on so many workers, or right here where that is 0; the pool starts when first needed. */
+function inThreads(threads: number) {
+  let pool: WorkerPool | undefined;
+  return {
+    async all<Job extends { readonly next: Int32Array }>(
+      name: string,
+      task: (job: Job) => void,
+      job: Job,
+      signal: AbortSignal | undefined,
+      blocks: number,
+      report?: () => void,
+    ): Promise<void> {
+      throwIfAborted(signal);
+      if (threads === 0) {
+        task(job);
+        return;
+      }
+      pool ??= await createPool(new URL('./linear-tasks.js', import.meta.url), threads);
+      // A counter beyond the last block tells the workers that none is left.
+      const stop = () => Atomics.store(job.next, 0, blocks);
+      signal?.addEventListener('abort', stop, { once: true });
+      const ticking = setInterval(() => report?.(), 200);
+      try {
+        await pool.everywhere(name, job);
+      } finally {
+        clearInterval(ticking);
+        signal?.removeEventListener('abort', stop);
+      }
+      throwIfAborted(signal);
+    },
+    close: async () => pool?.close(),
+  };
+}
+
+const counter = () => new Int32Array(new SharedArrayBuffer(4));
+
+function storeLists(heap: Heap, lists: RowLists): { offsets: number; neighbors: number } {
+  const offsets = heap.allocate(4 * lists.offsets.length);
+  const neighbors = heap.allocate(4 * lists.values.length);
+  heap.u32(offsets, lists.offsets.length).set(lists.offsets);
+  heap.u32(neighbors, lists.values.length).set(lists.values);
+  return { offsets, neighbors };
+}
+
+/** Small normal numbers, so that products start near zero but no two features alike. */
+function randomize(view: Float32Array, features: number, stride: number, seed: number, side: number): void {
+  const random = randomStream(seed, 0x616c73, side);
+  for (let r = 0; r * stride < view.length; r++) {
+    for (let k = 0; k < features; k++) {
+      const normal = Math.sqrt(-2 * Math.log(random.uniform())) * Math.cos(2 * Math.PI * random.uniform());
+      view[r * stride + k] = (0.1 / Math.sqrt(features)) * normal;
+    }
+  }
+}
+
+/** Runs [first, last) of marked rows. */
+function runsOf(marks: Uint8Array): [number, number][] {
+  const runs: [number, number][] = [];
+  for (let r = 0; r < marks.length; r++) {
+    if (!marks[r]) continue;
+    const last = runs.at(-1);
+    if (last && last[1] === r) last[1] = r + 1;
+    else runs.push([r, r + 1]);
+  }
+  return runs;
+}
