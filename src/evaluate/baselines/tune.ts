@@ -1,0 +1,81 @@
+// How a baseline's setting is found: a search along one dial at a time. A dial goes on in a direction for as long as the
+// score rises, so that a best value is never merely the end of a grid.
+
+import type { Setting } from './baseline.js';
+
+/** One number of a setting, and the values next to a given one. */
+export interface Dial {
+  readonly start: number;
+  /** The next larger (+1) or smaller (−1) value; undefined where the value has no meaning beyond. */
+  next(value: number, direction: 1 | -1): number | undefined;
+}
+
+export interface Trial {
+  readonly setting: Setting;
+  readonly score: number;
+}
+
+export interface Tuned {
+  readonly best: Trial;
+  /** Every setting that was tried, in order. */
+  readonly trials: readonly Trial[];
+  /** False where the number of trials ended the search. */
+  readonly finished: boolean;
+}
+
+/** Multiplies or divides by `ratio`, within limits. */
+export function geometric(start: number, ratio: number, low = 0, high = Number.POSITIVE_INFINITY): Dial {
+  return {
+    start,
+    next(value, direction) {
+      // Rounded to six digits, so that going up and down again meets the same value.
+      const moved = Number((direction > 0 ? value * ratio : value / ratio).toPrecision(6));
+      return moved >= low && moved <= high ? moved : undefined;
+    },
+  };
+}
+
+/** Goes along given values. */
+export function ladder(start: number, values: readonly number[]): Dial {
+  return { start, next: (value, direction) => values[values.indexOf(value) + direction] };
+}
+
+export async function tune(
+  dials: Readonly<Record<string, Dial>>,
+  score: (setting: Setting) => Promise<number>,
+  { maxTrials = 40, onTrial }: { maxTrials?: number; onTrial?: (trials: number) => void } = {},
+): Promise<Tuned> {
+  const trials: Trial[] = [];
+  const known = new Map<string, Trial>();
+  async function attempt(setting: Setting): Promise<Trial | undefined> {
+    const key = JSON.stringify(setting);
+    const before = known.get(key);
+    if (before) return before;
+    if (trials.length >= maxTrials) return undefined;
+    const trial = Object.freeze({ setting, score: await score(setting) });
+    known.set(key, trial);
+    trials.push(trial);
+    onTrial?.(trials.length);
+    return trial;
+  }
+
+  const start = Object.fromEntries(Object.entries(dials).map(([name, dial]) => [name, dial.start]));
+  let best = (await attempt(start))!;
+  for (let moved = true; moved; ) {
+    moved = false;
+    for (const [name, dial] of Object.entries(dials)) {
+      for (const direction of [1, -1] as const) {
+        for (;;) {
+          const value = dial.next(best.setting[name]!, direction);
+          if (value === undefined) break;
+          const trial = await attempt({ ...best.setting, [name]: value });
+          if (!trial) return { best, trials, finished: false };
+          if (trial.score <= best.score) break;
+          best = trial;
+          moved = true;
+        }
+      }
+    }
+  }
+  return { best, trials, finished: true };
+}

@@ -1,0 +1,97 @@
+// A split within the training users, to tune on: some of them are held back and seen only through the items that can be
+// shown, as the test users are. Nothing of the test part is used.
+
+import { InputError } from '../../errors.js';
+import { randomStream } from '../../math/random.js';
+import type { RowLists } from '../../predict/rank.js';
+import { collectLists, type RankingTask, rankingTask } from '../ranking-task.js';
+import { type BaselineData, lengths, transposeLists } from './baseline.js';
+
+export interface Validation {
+  /** The other training users. */
+  readonly data: BaselineData;
+  /** What is shown of the held-back users. */
+  readonly history: RowLists;
+  /** What they are judged on. */
+  readonly task: RankingTask;
+}
+
+export interface ValidationOptions {
+  readonly seed: number;
+  /** Held-back share of the training users. Default 0.2. */
+  readonly share?: number | undefined;
+  /** Most users held back. Default 3000. */
+  readonly maxUsers?: number | undefined;
+  /** Most candidates, drawn at random. Default 2000. */
+  readonly maxCandidates?: number | undefined;
+}
+
+/** Holds training users back. `data.candidates` is not looked at: candidates are the items that are not shown. */
+export function holdBack(data: Omit<BaselineData, 'candidates'>, options: ValidationOptions): Validation {
+  const { share = 0.2, maxUsers = 3000, maxCandidates = 2000 } = options;
+  const { users, shown } = data;
+  const rows = users.offsets.length - 1;
+  const itemCount = shown.length;
+  const random = randomStream(options.seed, 0x686f6c64);
+  const heldBack = shuffled(
+    Array.from({ length: rows }, (_, row) => row).filter((row) => {
+      const list = users.values.subarray(users.offsets[row], users.offsets[row + 1]);
+      return list.some((item) => shown[item] === 1) && list.some((item) => shown[item] === 0);
+    }),
+    () => random.uniform(),
+  ).slice(0, Math.min(maxUsers, Math.ceil(share * rows)));
+  heldBack.sort((a, b) => a - b);
+  const isHeldBack = new Uint8Array(rows);
+  for (const row of heldBack) isHeldBack[row] = 1;
+  const kept = listsOf(
+    users,
+    Array.from(isHeldBack.keys()).filter((row) => !isHeldBack[row]),
+    () => true,
+  );
+  const items = transposeLists(kept, itemCount);
+  const degree = lengths(items);
+  const known = (item: number) => degree[item]! > 0;
+  const seen = new Uint8Array(itemCount);
+  for (const row of heldBack) {
+    for (let e = users.offsets[row]!; e < users.offsets[row + 1]!; e++) seen[users.values[e]!] = 1;
+  }
+  const candidates = shuffled(
+    Array.from(seen.keys()).filter((item) => seen[item] && !shown[item] && known(item)),
+    () => random.uniform(),
+  ).slice(0, maxCandidates);
+  const isCandidate = new Uint8Array(itemCount);
+  for (const item of candidates) isCandidate[item] = 1;
+  const relevant = listsOf(users, heldBack, (item) => isCandidate[item] === 1);
+  if (relevant.values.length === 0) {
+    throw new InputError(
+      `${rows} training users leave nothing to tune on: no held-back user has both shown and hidden items; ` +
+        'use more data, or turn the baselines off',
+    );
+  }
+  return {
+    data: { users: kept, items, shown, candidates: Uint32Array.from(candidates).sort() },
+    history: listsOf(users, heldBack, (item) => shown[item] === 1 && known(item)),
+    task: rankingTask({
+      rows: heldBack.length,
+      items: itemCount,
+      relevant,
+      candidates: Uint32Array.from(candidates),
+    }),
+  };
+}
+
+function listsOf(lists: RowLists, rows: readonly number[], keep: (value: number) => boolean): RowLists {
+  return collectLists(rows.length, (r, add) => {
+    for (let e = lists.offsets[rows[r]!]!; e < lists.offsets[rows[r]! + 1]!; e++) {
+      if (keep(lists.values[e]!)) add(lists.values[e]!);
+    }
+  });
+}
+
+function shuffled(values: number[], uniform: () => number): number[] {
+  for (let i = values.length - 1; i > 0; i--) {
+    const j = Math.floor(uniform() * (i + 1));
+    [values[i], values[j]] = [values[j]!, values[i]!];
+  }
+  return values;
+}
