@@ -1,0 +1,320 @@
+// New vertices against a fitted model (section 7): the other side stays as it was fitted, the new rows are updated
+// alone. Rows are independent given the other side, so many fold in at once on an engine, and one takes milliseconds.
+
+import type { Engine, SideHyper, TableValues } from '../engine/engine.js';
+import { ACTIVITY_FLOOR, WEIGHT_SHAPE_FLOOR } from '../engine/engine.js';
+import { type EngineName, selectEngine } from '../engine/select.js';
+import { InputError, throwIfAborted } from '../errors.js';
+import { type BipartiteGraph, degrees, type GraphSide, otherSide, type SideName } from '../graph/graph.js';
+import { digamma } from '../math/special.js';
+import type { TaskOptions } from '../progress.js';
+import type { Model, ModelSide } from './model.js';
+
+export interface FoldInOptions extends TaskOptions {
+  /** Which side the new vertices belong to. Default users. */
+  readonly side?: SideName;
+  /**
+   * Vertices of the fixed side that the new ones could have met: 1 per vertex of the model, for instance the items whose
+   * coin says "fit". Default: all.
+   */
+  readonly eligible?: Uint8Array;
+  /** Share of the fixed side's unseen atoms that the new vertices could have met (1 − q). Default 1. */
+  readonly unseenShare?: number;
+  /** Most half-steps. Default 300. */
+  readonly iterations?: number;
+  /** Stop when no feature's mass changes by more than this share per half-step. Default 1e-4. */
+  readonly tolerance?: number;
+  /** Default auto. */
+  readonly engine?: EngineName;
+}
+
+/** Half-steps with means in the edge pass before the exact ones: the same cure as in a fit's warm start. */
+const WARM_STEPS = 10;
+
+/**
+ * Folds the vertices of one side of `graph` into the model. The graph's other side is matched by id; an edge to a vertex
+ * the model never saw is an InputError (drop and count those first: `knownPart`). Vertices without an edge get the weight
+ * that "no edge" implies.
+ */
+export async function foldIn(
+  model: Model,
+  graph: BipartiteGraph,
+  options: FoldInOptions = {},
+): Promise<ModelSide> {
+  const side = options.side ?? 'users';
+  const fixed = model[otherSide(side)];
+  const rows = graph[side];
+  const neighbors = matchIds(graph[otherSide(side)], rows, fixed, otherSide(side));
+  const { engine } = await selectEngine(
+    options.engine ?? 'auto',
+    { edges: graph.edges * 0.5, features: model.features },
+    options.threads,
+  );
+  try {
+    const values = await foldRows(engine, model, side, { ...rows, neighbors }, options);
+    return Object.freeze({
+      count: rows.count,
+      ids: rows.ids,
+      weightShape: Float32Array.from(values.weightShape),
+      weightRate: Float32Array.from(values.weightRate),
+      featureShape: Float32Array.from(values.featureShape),
+      featureRate: Float32Array.from(values.featureRate),
+      leftover: new Float64Array(model.features),
+      hyper: model[side].hyper,
+      degree: degrees(rows),
+    });
+  } finally {
+    await engine.close();
+  }
+}
+
+/** The part of a graph whose vertices on `side` the model knows, and how many edges that leaves out. */
+export function knownPart(
+  model: Model,
+  graph: BipartiteGraph,
+  side: SideName,
+): { readonly known: Uint8Array; readonly droppedEdges: number; readonly droppedVertices: number } {
+  const known = new Uint8Array(graph[side].count);
+  let droppedEdges = 0;
+  let droppedVertices = 0;
+  for (let v = 0; v < known.length; v++) {
+    if (model[side].ids.find(graph[side].ids.at(v)) >= 0) known[v] = 1;
+    else {
+      droppedVertices++;
+      droppedEdges += graph[side].offsets[v + 1]! - graph[side].offsets[v]!;
+    }
+  }
+  return { known, droppedEdges, droppedVertices };
+}
+
+function matchIds(from: GraphSide, rows: GraphSide, fixed: ModelSide, side: SideName): Uint32Array {
+  const map = new Int32Array(from.count);
+  for (let v = 0; v < from.count; v++) map[v] = fixed.ids.find(from.ids.at(v));
+  const neighbors = new Uint32Array(new SharedArrayBuffer(rows.neighbors.byteLength));
+  for (let e = 0; e < neighbors.length; e++) {
+    const at = map[rows.neighbors[e]!]!;
+    if (at < 0) {
+      throw new InputError(
+        `fold-in: ${side} ${from.ids.at(rows.neighbors[e]!)} is unknown to the model; drop its edges first`,
+      );
+    }
+    neighbors[e] = at;
+  }
+  return neighbors;
+}
+
+async function foldRows(
+  engine: Engine,
+  model: Model,
+  side: SideName,
+  rows: Pick<GraphSide, 'count' | 'offsets' | 'neighbors' | 'counts'>,
+  options: FoldInOptions,
+): Promise<TableValues> {
+  const K = model.features;
+  const hyper: SideHyper = { ...model[side].hyper, size: 0 };
+  const otherMass = eligibleMass(model, otherSide(side), options);
+  const own = await engine.createTable(K, priorRows(rows, hyper, K, otherMass), 'mean');
+  const other = await engine.createTable(K, model[otherSide(side)], 'mean');
+  const index = await engine.createIndex({ ...rows, counts: model.multigraph ? rows.counts : undefined });
+  const iterations = options.iterations ?? 300;
+  const tolerance = options.tolerance ?? 1e-4;
+  let before = (await engine.totals(own)).mass;
+  for (let t = 0; t < iterations; t++) {
+    throwIfAborted(options.signal);
+    const warm = t < WARM_STEPS && t < iterations - 1;
+    if (t === WARM_STEPS) await engine.setActivity(other, 'exact');
+    await engine.update(own, index, other, {
+      hyper,
+      // The last warm step already shows the exact activity, which the first exact pass needs.
+      activity: warm && t < WARM_STEPS - 1 ? 'mean' : 'exact',
+      otherMass,
+    });
+    if (t % 5 !== 4) continue;
+    const { mass } = await engine.totals(own);
+    const total = mass.reduce((a, b) => a + b, 0);
+    const change = mass.reduce((worst, m, k) => Math.max(worst, Math.abs(m - before[k]!)), 0) / (5 * total);
+    before = mass;
+    options.onProgress?.({ stage: 'folding in', done: t + 1, total: iterations, unit: 'half-steps' });
+    if (t >= WARM_STEPS + 5 && change < tolerance) break;
+  }
+  return engine.read(own);
+}
+
+/** Every new row begins alike: the fixed side tells the features apart. */
+function priorRows(
+  rows: Pick<GraphSide, 'count' | 'offsets'>,
+  hyper: SideHyper,
+  K: number,
+  otherMass: Float64Array,
+): TableValues {
+  const total = otherMass.reduce((a, b) => a + b, 0);
+  const weightShape = new Float64Array(rows.count);
+  const weightRate = new Float64Array(rows.count).fill(hyper.tau + total);
+  for (let i = 0; i < rows.count; i++) {
+    weightShape[i] = Math.max(rows.offsets[i + 1]! - rows.offsets[i]! - hyper.sigma, WEIGHT_SHAPE_FLOOR);
+  }
+  return {
+    weightShape,
+    weightRate,
+    featureShape: new Float64Array(rows.count * K).fill(1),
+    featureRate: new Float64Array(rows.count * K).fill(1),
+  };
+}
+
+/** M_k over the vertices that the new ones could have met, plus the unseen ones' share. */
+export function eligibleMass(
+  model: Model,
+  side: SideName,
+  { eligible, unseenShare = 1 }: Pick<FoldInOptions, 'eligible' | 'unseenShare'> = {},
+): Float64Array {
+  const { weightShape, weightRate, featureShape, featureRate, leftover, count } = model[side];
+  const K = model.features;
+  const mass = Float64Array.from(leftover, (m) => m * unseenShare);
+  for (let j = 0; j < count; j++) {
+    if (eligible && !eligible[j]) continue;
+    const weight = weightShape[j]! / weightRate[j]!;
+    for (let k = 0; k < K; k++) mass[k]! += (weight * featureShape[j * K + k]!) / featureRate[j * K + k]!;
+  }
+  return mass;
+}
+
+/** The posterior of one new vertex. */
+export interface FoldedVertex {
+  readonly weightShape: number;
+  readonly weightRate: number;
+  readonly featureShape: Float64Array;
+  readonly featureRate: Float64Array;
+  /** Expected latent counts by own edge and feature (edges × features): what explanations share out. */
+  readonly edgeCounts: Float64Array;
+}
+
+/**
+ * Folds in one vertex in float64 on this thread: `neighbors` are vertices of the other side of the model. Pass the mass
+ * from `eligibleMass` when folding in several, since it is the same for all.
+ */
+export function foldInOne(
+  model: Model,
+  neighbors: ArrayLike<number>,
+  options: {
+    readonly counts?: ArrayLike<number>;
+    readonly side?: SideName;
+    readonly otherMass?: Float64Array;
+    readonly iterations?: number;
+    readonly tolerance?: number;
+  } = {},
+): FoldedVertex {
+  const side = options.side ?? 'users';
+  const fixed = model[otherSide(side)];
+  const K = model.features;
+  const hyper = model[side].hyper;
+  const M = options.otherMass ?? eligibleMass(model, otherSide(side));
+  const n = neighbors.length;
+  for (let e = 0; e < n; e++) {
+    if (!(neighbors[e]! >= 0 && neighbors[e]! < fixed.count)) {
+      throw new InputError(
+        `fold-in: there is no vertex ${neighbors[e]} among the ${fixed.count} ${otherSide(side)}`,
+      );
+    }
+  }
+  const means = gather(fixed, neighbors, K, 'mean');
+  const exact = gather(fixed, neighbors, K, 'exact');
+  const counts = model.multigraph ? options.counts : undefined;
+  const sums = new Float64Array(K);
+  const A = new Float64Array(K).fill(1);
+  const featureShape = new Float64Array(K).fill(1);
+  const featureRate = new Float64Array(K).fill(1);
+  let weightShape = Math.max(n - hyper.sigma, WEIGHT_SHAPE_FLOOR);
+  let weightRate = hyper.tau + M.reduce((a, b) => a + b, 0);
+  A.fill(weightShape / weightRate);
+  const iterations = options.iterations ?? 60;
+  const tolerance = options.tolerance ?? 1e-4;
+  for (let t = 0; t < iterations; t++) {
+    passVertex(A, t < WARM_STEPS ? means : exact, counts, n, K, sums);
+    let expected = 0;
+    let rate = hyper.tau;
+    for (let k = 0; k < K; k++) {
+      sums[k]! *= A[k]!;
+      expected += sums[k]!;
+      rate += (featureShape[k]! / featureRate[k]!) * M[k]!;
+    }
+    weightShape = Math.max(expected - hyper.sigma, WEIGHT_SHAPE_FLOOR);
+    weightRate = rate;
+    const weight = weightShape / weightRate;
+    const logWeight = t < WARM_STEPS - 1 ? 0 : Math.exp(digamma(weightShape)) / weightRate;
+    let change = 0;
+    for (let k = 0; k < K; k++) {
+      change += Math.abs(hyper.shape + sums[k]! - featureShape[k]!);
+      featureShape[k] = hyper.shape + sums[k]!;
+      featureRate[k] = hyper.rate + weight * M[k]!;
+      A[k] =
+        t < WARM_STEPS - 1
+          ? (weight * featureShape[k]!) / featureRate[k]!
+          : Math.max(ACTIVITY_FLOOR, (logWeight * Math.exp(digamma(featureShape[k]!))) / featureRate[k]!);
+    }
+    if (t > WARM_STEPS && change < tolerance * Math.max(1, expected)) break;
+  }
+  return {
+    weightShape,
+    weightRate,
+    featureShape,
+    featureRate,
+    edgeCounts: edgeCounts(A, exact, counts, n, K),
+  };
+}
+
+/** Σ_e w_e B_ek of one vertex: the inner loops of the edge pass. */
+function passVertex(
+  A: Float64Array,
+  B: Float64Array,
+  counts: ArrayLike<number> | undefined,
+  n: number,
+  K: number,
+  sums: Float64Array,
+): void {
+  sums.fill(0);
+  for (let e = 0; e < n; e++) {
+    const at = e * K;
+    let lambda = 0;
+    for (let k = 0; k < K; k++) lambda += A[k]! * B[at + k]!;
+    const w = counts ? counts[e]! / lambda : -1 / Math.expm1(-lambda);
+    for (let k = 0; k < K; k++) sums[k]! += w * B[at + k]!;
+  }
+}
+
+function edgeCounts(
+  A: Float64Array,
+  B: Float64Array,
+  counts: ArrayLike<number> | undefined,
+  n: number,
+  K: number,
+): Float64Array {
+  const result = new Float64Array(n * K);
+  for (let e = 0; e < n; e++) {
+    let lambda = 0;
+    for (let k = 0; k < K; k++) lambda += A[k]! * B[e * K + k]!;
+    const w = counts ? counts[e]! / lambda : -1 / Math.expm1(-lambda);
+    for (let k = 0; k < K; k++) result[e * K + k] = w * A[k]! * B[e * K + k]!;
+  }
+  return result;
+}
+
+/** Activities of the given vertices, one row each. */
+function gather(
+  side: ModelSide,
+  vertices: ArrayLike<number>,
+  K: number,
+  activity: 'mean' | 'exact',
+): Float64Array {
+  const rows = new Float64Array(vertices.length * K);
+  for (let e = 0; e < vertices.length; e++) {
+    const v = vertices[e]!;
+    const shape = side.weightShape[v]!;
+    const scale = (activity === 'mean' ? shape : Math.exp(digamma(shape))) / side.weightRate[v]!;
+    for (let k = 0; k < K; k++) {
+      const s = side.featureShape[v * K + k]!;
+      const value = (scale * (activity === 'mean' ? s : Math.exp(digamma(s)))) / side.featureRate[v * K + k]!;
+      rows[e * K + k] = Math.max(value, ACTIVITY_FLOOR);
+    }
+  }
+  return rows;
+}
