@@ -1,10 +1,10 @@
 // The command line: one file per command; here they are gathered, and errors become an exit status:
 // 0 done, 1 a bug, 2 bad usage or bad input, 130 interrupted.
 
-import { createRequire } from 'node:module';
 import { Command, CommanderError } from 'commander';
-
-const { version } = createRequire(import.meta.url)('../../package.json') as { version: string };
+import { register as check } from './check.js';
+import { register as split } from './split.js';
+import { VERSION } from './version.js';
 
 /** Runs the command in `argv` (as in process.argv) and resolves to the exit status. */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -30,9 +30,10 @@ export function createProgram(): Command {
     .description(
       'Is a relational data set sparse? Split it without bias, fit it, predict, recommend, report.',
     )
-    .version(version)
+    .version(VERSION)
     .exitOverride()
     .showHelpAfterError('(graphex <command> --help shows the options and an example)');
+  for (const register of [check, split]) register(program);
   return program;
 }
 
@@ -51,7 +52,7 @@ export function reportError(error: unknown): number {
     return 2;
   }
   process.stderr.write(
-    `${stack ?? message}\n\nThis is a bug in graphex ${version}: please report it with the command that led here.\n`,
+    `${stack ?? message}\n\nThis is a bug in graphex ${VERSION}: please report it with the command that led here.\n`,
   );
   return 1;
 }

@@ -1,0 +1,174 @@
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { fingerprint } from '../graph/fingerprint.js';
+import { SIDES } from '../graph/graph.js';
+import type { ReadResult } from '../ingest/options.js';
+import { readGraph } from '../ingest/read.js';
+import { chartDocument, drawChart } from '../report/chart.js';
+import { degreesChart } from '../report/chart-degrees.js';
+import { densityChart } from '../report/chart-density.js';
+import { renderCheckPage } from '../report/check-page.js';
+import { checkSparsity, type SparsityCheck } from '../sparsity/check.js';
+import type { CurvePoint } from '../sparsity/curves.js';
+import type { TailIndex } from '../sparsity/tail-index.js';
+import { writeFolder, writeSynced } from '../store/atomic.js';
+import { addCommonOptions, addDataOptions, dataOptions, runCommand, wholeNumber } from './command.js';
+import { describeRead } from './describe-read.js';
+import { count, short, textTable, wrap } from './text-table.js';
+import { VERSION } from './version.js';
+
+export function register(program: Command): void {
+  const command = program
+    .command('check')
+    .description('Is it sparse? Density curves, tail index and a verdict for both sides.')
+    .argument('<data>', 'a file, -, a recipe such as netflix:DIR, or a built-in set such as @sotu')
+    .option('-o, --output <dir>', 'write density.svg, degrees.svg and check.html into DIR')
+    .option(
+      '--replicates <n>',
+      'sampled points per level',
+      wholeNumber('--replicates', { min: 0, max: 1000 }),
+      10,
+    );
+  addDataOptions(command);
+  addCommonOptions(command, [
+    'graphex check ratings.csv --users user_id --items movie_id -o check',
+    'graphex check @sotu --json',
+  ]);
+  command.action((source: string, values: { output?: string; replicates: number }) =>
+    runCommand(command, async ({ seed, threads, signal, onProgress }) => {
+      const result = await readGraph(source, { ...dataOptions(command), threads, signal, onProgress });
+      const check = await checkSparsity(result.graph, {
+        replicates: values.replicates,
+        seed,
+        signal,
+        onProgress,
+      });
+      const written = values.output ? await writeReport(values.output, source, result, check, seed) : [];
+      return {
+        json: {
+          source,
+          ...check,
+          sigma: { users: sigmaJson(check.sigma.users), items: sigmaJson(check.sigma.items) },
+          read: result.read,
+          written,
+        },
+        text: describeCheck(source, result, check, written),
+      };
+    }),
+  );
+}
+
+/** JSON has no undefined: null where an estimate or its error does not exist. */
+function sigmaJson({ half, mean, likelihood }: TailIndex): object {
+  return {
+    half,
+    mean,
+    likelihood: likelihood ? { ...likelihood, standardError: likelihood.standardError ?? null } : null,
+  };
+}
+
+async function writeReport(
+  folder: string,
+  source: string,
+  { graph, read, guess }: ReadResult,
+  check: SparsityCheck,
+  seed: number,
+): Promise<string[]> {
+  const document = await chartDocument();
+  const charts = {
+    density: drawChart(document, densityChart(check.curves)),
+    degrees: drawChart(
+      document,
+      degreesChart({
+        users: { histogram: check.degrees.users.histogram, fit: check.sigma.users.likelihood },
+        items: { histogram: check.degrees.items.histogram, fit: check.sigma.items.likelihood },
+      }),
+    ),
+  };
+  const files: Record<string, string> = {
+    'density.svg': charts.density,
+    'degrees.svg': charts.degrees,
+    'check.html': renderCheckPage({
+      source,
+      check,
+      charts,
+      read,
+      columns: guess.columns,
+      version: VERSION,
+      seed,
+      fingerprint: fingerprint(graph),
+    }),
+  };
+  await writeFolder(
+    folder,
+    Object.fromEntries(
+      Object.entries(files).map(([name, text]) => [name, (beside: string) => writeSynced(beside, [text])]),
+    ),
+  );
+  return Object.keys(files).map((name) => join(folder, name));
+}
+
+/** The levels shown on a terminal; all are in --json. */
+const SHOWN_LEVELS = [0.05, 0.1, 0.2, 0.5, 1];
+
+function describeCheck(
+  source: string,
+  result: ReadResult,
+  check: SparsityCheck,
+  written: readonly string[],
+): string {
+  const { verdict, sigma, degrees, curves } = check;
+  const bySide = (value: (side: 'users' | 'items') => string) => SIDES.map(value);
+  const total = check.total === check.edges ? '' : ` (counts add up to ${count(check.total)})`;
+  const shown = SHOWN_LEVELS.map((level) => curves.users.findIndex((p) => p.level === level)).filter(
+    (l) => l >= 0,
+  );
+  return [
+    `${source}: ${count(check.users)} users × ${count(check.items)} items, ${count(check.edges)} edges${total}, density ${short(check.density)}`,
+    describeRead(result),
+    '',
+    textTable([
+      ['', 'users', 'items'],
+      ['verdict', ...bySide((side) => verdict[side])],
+      ['tail index by likelihood', ...bySide((side) => likelihoodText(sigma[side]))],
+      ['σ̂ at one half', ...bySide((side) => sigma[side].half.toFixed(3))],
+      ['σ̂, mean over levels', ...bySide((side) => sigma[side].mean.toFixed(3))],
+      ['edges of the median one', ...bySide((side) => count(degrees[side].median))],
+      ['edges on average', ...bySide((side) => short(degrees[side].mean))],
+      ['edges at most', ...bySide((side) => count(degrees[side].max))],
+      ['with a single edge', ...bySide((side) => `${(100 * degrees[side].single).toFixed(1)} %`)],
+    ]),
+    '',
+    textTable([
+      ['density at sampling level', ...shown.map((l) => short(curves.users[l]!.level))],
+      ['users sampled, exact (speaks of the items)', ...shown.map((l) => short(curves.users[l]!.expected))],
+      ...replicateRow(
+        '  mean of replicates',
+        shown.map((l) => curves.users[l]!),
+      ),
+      ['items sampled, exact (speaks of the users)', ...shown.map((l) => short(curves.items[l]!.expected))],
+      ...replicateRow(
+        '  mean of replicates',
+        shown.map((l) => curves.items[l]!),
+      ),
+    ]),
+    '',
+    wrap(verdict.text),
+    wrap(`Why: users: ${verdict.reasons.users}; items: ${verdict.reasons.items}.`),
+    ...(written.length ? ['', `wrote ${written.join(', ')}`] : []),
+  ].join('\n');
+}
+
+function replicateRow(label: string, points: readonly CurvePoint[]): string[][] {
+  if (points.every((p) => p.sampled.length === 0)) return [];
+  const mean = (p: CurvePoint) => p.sampled.reduce((sum, density) => sum + density, 0) / p.sampled.length;
+  return [[label, ...points.map((p) => (p.sampled.length ? short(mean(p)) : '–'))]];
+}
+
+function likelihoodText({ likelihood }: TailIndex): string {
+  if (!likelihood) return 'not defined';
+  const { estimate, standardError } = likelihood;
+  return standardError === undefined
+    ? estimate.toFixed(0)
+    : `${estimate.toFixed(3)} ± ${standardError.toPrecision(2)}`;
+}

@@ -1,0 +1,127 @@
+import { type Command, Option } from 'commander';
+import { InputError } from '../errors.js';
+import type { BipartiteGraph } from '../graph/graph.js';
+import { readGraph } from '../ingest/read.js';
+import { split, unseenByTraining } from '../sample/split.js';
+import type { Split } from '../sample/split-types.js';
+import { compareSplit, type SplitBias } from '../sparsity/split-bias.js';
+import { saveSplit } from '../store/split.js';
+import { addCommonOptions, addDataOptions, dataOptions, decimalNumber, runCommand } from './command.js';
+import { describeRead } from './describe-read.js';
+import { count, short, textTable, wrap } from './text-table.js';
+
+interface Values {
+  readonly output: string;
+  readonly testUsers: number;
+  readonly testItems: number;
+  readonly method: 'pq' | 'edges';
+}
+
+export function register(program: Command): void {
+  const command = program
+    .command('split')
+    .description(
+      'Train, fold-in and test parts by (p,q)-sampling: without the degree bias of held-out edges.',
+    )
+    .argument('<data>', 'a file, -, a recipe such as netflix:DIR, or a built-in set such as @sotu')
+    .requiredOption('-o, --output <dir>', 'folder for train, foldin and test (Parquet), coins and split.json')
+    .option(
+      '--test-users <p>',
+      'held-out fraction of the users (with --method edges: of the edges)',
+      decimalNumber('--test-users', { above: 0, below: 1 }),
+      0.2,
+    )
+    .option(
+      '--test-items <q>',
+      'fraction of the items that are test for held-out users',
+      decimalNumber('--test-items', { above: 0, below: 1 }),
+      0.2,
+    )
+    .addOption(
+      new Option('--method <name>', 'pq, or edges: the naive uniform hold-out, for comparison')
+        .choices(['pq', 'edges'])
+        .default('pq'),
+    );
+  addDataOptions(command);
+  addCommonOptions(command, ['graphex split ratings.csv -o parts --test-users 0.2 --test-items 0.2']);
+  command.action((source: string, values: Values) =>
+    runCommand(command, async ({ seed, threads, signal, onProgress }) => {
+      const { output, testUsers, testItems, method } = values;
+      if (method === 'edges' && command.getOptionValueSource('testItems') === 'cli') {
+        throw new InputError(
+          '--test-items has no meaning with --method edges: --test-users is the fraction of edges',
+        );
+      }
+      const result = await readGraph(source, { ...dataOptions(command), threads, signal, onProgress });
+      onProgress({ stage: 'splitting', done: 0 });
+      const parts = split(result.graph, { testUsers, testItems, method, seed });
+      const unseen = unseenByTraining(parts);
+      const bias = compareSplit(result.graph, parts);
+      const dropped = unseen.foldIn.edges + unseen.test.edges;
+      onProgress({ stage: 'writing', done: 0 });
+      const extra = { source, dropped, unseen: { foldin: unseen.foldIn, test: unseen.test } };
+      await saveSplit(output, parts, extra);
+      return {
+        json: {
+          ...extra,
+          method,
+          seed,
+          testUsers,
+          ...(method === 'pq' ? { testItems } : {}),
+          train: sizes(parts.train),
+          foldin: sizes(parts.foldIn),
+          test: sizes(parts.test),
+          coins: { users: drawn(parts.coins.users.drawn), items: drawn(parts.coins.items.drawn) },
+          bias,
+          fingerprint: parts.fingerprint,
+          read: result.read,
+          output,
+        },
+        text: [describeRead(result), '', describeSplit(parts, bias, dropped), `wrote ${output}`].join('\n'),
+      };
+    }),
+  );
+}
+
+function sizes(graph: BipartiteGraph): { users: number; items: number; edges: number } {
+  return { users: graph.users.count, items: graph.items.count, edges: graph.edges };
+}
+
+function drawn(coins: Uint8Array): number {
+  let sum = 0;
+  for (const coin of coins) sum += coin;
+  return sum;
+}
+
+function describeSplit(parts: Split, bias: SplitBias, dropped: number): string {
+  const { users, items } = bias;
+  const edges = parts.train.edges + parts.foldIn.edges + parts.test.edges;
+  const row = (name: string, part: 'whole' | 'train' | 'foldIn' | 'test', partEdges: number) => [
+    name,
+    count(users[part].vertices),
+    count(items[part].vertices),
+    count(partEdges),
+    users[part].meanDegree.toFixed(1),
+    items[part].meanDegree.toFixed(1),
+    users[part].sigma.toFixed(3),
+    items[part].sigma.toFixed(3),
+  ];
+  const preference = (side: 'users' | 'items') => bias[side].heldOutDegree / bias[side].whole.meanDegree;
+  const ratio = `${short(Number(preference('users').toPrecision(3)))} (users) and ${short(Number(preference('items').toPrecision(3)))} (items)`;
+  return [
+    textTable([
+      ['part', 'users', 'items', 'edges', 'edges/user', 'edges/item', 'σ̂ users', 'σ̂ items'],
+      row('whole graph', 'whole', edges),
+      row('train', 'train', parts.train.edges),
+      row('fold-in', 'foldIn', parts.foldIn.edges),
+      row('test', 'test', parts.test.edges),
+    ]),
+    '',
+    wrap(
+      parts.method === 'pq'
+        ? `Held-out vertices have ${ratio} times the average degree of the whole graph: drawn by coins, so 1 up to chance.`
+        : `Vertices with a held-out edge have ${ratio} times the average degree of the whole graph: holding out edges prefers vertices with many of them.`,
+    ),
+    `${count(dropped)} edges of fold-in and test lead to vertices that training never saw; a model must drop them.`,
+  ].join('\n');
+}

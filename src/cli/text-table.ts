@@ -1,0 +1,50 @@
+// Columns for a terminal.
+
+/** Rows of cells set in columns two spaces apart: the first to the left, the others to the right. */
+export function textTable(rows: readonly (readonly string[])[]): string {
+  const widths: number[] = [];
+  for (const row of rows) {
+    row.forEach((cell, i) => {
+      widths[i] = Math.max(widths[i] ?? 0, width(cell));
+    });
+  }
+  return rows
+    .map((row) =>
+      row
+        .map((cell, i) => {
+          const pad = ' '.repeat(widths[i]! - width(cell));
+          return i === 0 ? cell + pad : pad + cell;
+        })
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+/** Characters that take a place of their own: combining marks, as in σ̂, do not. */
+function width(text: string): number {
+  return [...text.normalize('NFD').replace(/\p{Mark}/gu, '')].length;
+}
+
+/** 1234567 → '1,234,567'. */
+export function count(value: number): string {
+  return value.toLocaleString('en-US');
+}
+
+/** Four significant digits at most. */
+export function short(value: number): string {
+  return Number.isInteger(value) ? count(value) : String(Number(value.toPrecision(4)));
+}
+
+/** Paragraphs broken at blanks to fit the width. */
+export function wrap(text: string, columns = 90): string {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line && line.length + 1 + word.length > columns) {
+      lines.push(line);
+      line = word;
+    } else line = line ? `${line} ${word}` : word;
+  }
+  return [...lines, line].join('\n');
+}

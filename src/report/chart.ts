@@ -1,0 +1,105 @@
+// Data → SVG text, by Observable Plot on whatever document it is given: the browser's own, or happy-dom's elsewhere.
+// The SVG stands alone: its own title, description, fonts, and colours that follow a light or dark surrounding.
+
+import * as Plot from '@observablehq/plot';
+
+/** A colour and what it becomes on a dark ground. */
+export interface Ink {
+  readonly light: string;
+  readonly dark: string;
+}
+
+/** The same colour always means the same thing: users, items, and for models sparse and dense. */
+export const INK = {
+  users: { light: '#2463a6', dark: '#7db5f2' },
+  items: { light: '#b8560f', dark: '#f2a365' },
+  sparse: { light: '#1d7a52', dark: '#66c89b' },
+  dense: { light: '#7a4fb0', dark: '#c0a1ec' },
+  muted: { light: '#68727d', dark: '#98a2ad' },
+  text: { light: '#1c2530', dark: '#e4e8ec' },
+  ground: { light: '#ffffff', dark: '#14181d' },
+} as const satisfies Record<string, Ink>;
+
+export interface Chart {
+  readonly title: string;
+  /** One line under the title: what to look for. */
+  readonly subtitle?: string | undefined;
+  /** For those who cannot see the picture. */
+  readonly description: string;
+  readonly width?: number | undefined;
+  readonly height?: number | undefined;
+  readonly plot: Plot.PlotOptions;
+}
+
+const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
+const CLASS = 'graphex-chart';
+const HEAD = 30;
+
+/** The browser's document, or one made by happy-dom. Make it once, draw many. */
+export async function chartDocument(): Promise<Document> {
+  if (typeof document !== 'undefined') return document;
+  const { Window } = await import('happy-dom');
+  return new Window().document as unknown as Document;
+}
+
+/** Draws a chart; the same data give the same text, byte for byte. */
+export function drawChart(document: Document, chart: Chart): string {
+  const { width = 680, height = 420 } = chart;
+  const svg = Plot.plot({
+    document,
+    width,
+    height,
+    className: CLASS,
+    marginTop: 30,
+    marginLeft: 62,
+    marginRight: 24,
+    marginBottom: 46,
+    style: { fontSize: '13px', fontFamily: FONT, overflow: 'visible' },
+    ...chart.plot,
+  } as Plot.PlotOptions) as unknown as SVGSVGElement;
+  const head = chart.subtitle ? HEAD + 20 : HEAD;
+  svg.querySelector('style')?.remove();
+  const inner = svg.innerHTML;
+  return tidy(
+    `<svg xmlns="http://www.w3.org/2000/svg" class="${CLASS}" role="img" width="${width}" height="${height + head}" ` +
+      `viewBox="0 0 ${width} ${height + head}" font-family='${FONT}' font-size="13" fill="currentColor" ` +
+      `color="${INK.text.light}" text-anchor="middle">` +
+      `<title>${escapeXml(chart.title)}</title><desc>${escapeXml(chart.description)}</desc>` +
+      `<style>${STYLE}</style>` +
+      `<text class="title" x="12" y="20" font-size="16" font-weight="600" text-anchor="start">${escapeXml(chart.title)}</text>` +
+      (chart.subtitle
+        ? `<text class="subtitle" x="12" y="40" fill="${INK.muted.light}" text-anchor="start">${escapeXml(chart.subtitle)}</text>`
+        : '') +
+      `<g transform="translate(0,${head})">${inner}</g></svg>\n`,
+  );
+}
+
+/** Dark colours replace light ones where the reader prefers dark; attributes stay for viewers that know no CSS. */
+const STYLE = [
+  `.${CLASS}{max-width:100%;height:auto}`,
+  `.${CLASS} text{white-space:pre}`,
+  `@media(prefers-color-scheme:dark){.${CLASS}{color:${INK.text.dark}}`,
+  ...Object.values(INK).flatMap(({ light, dark }) => [
+    `.${CLASS} [fill="${light}"]{fill:${dark}}`,
+    `.${CLASS} [stroke="${light}"]{stroke:${dark}}`,
+  ]),
+  '}',
+].join('');
+
+/** Coordinates to a hundredth of a pixel: smaller files, and snapshots that no last digit disturbs. */
+function tidy(svg: string): string {
+  return svg.replace(
+    / (d|transform|x|y|x1|x2|y1|y2|cx|cy|r|width|height)="([^"]*)"/g,
+    (_all, name, value) => {
+      const rounded = (value as string).replace(/-?\d+\.\d{3,}(e-?\d+)?/g, (n) =>
+        String(Number(Number(n).toFixed(2))),
+      );
+      return ` ${name}="${rounded}"`;
+    },
+  );
+}
+
+/** Text as XML or HTML content or attribute value. */
+export function escapeXml(text: string): string {
+  return text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
+}

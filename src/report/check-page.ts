@@ -1,0 +1,228 @@
+// check.html: what `graphex check` found, for a reader who has not heard of sparsity.
+
+import type { SideName } from '../graph/graph.js';
+import type { SparsityCheck } from '../sparsity/check.js';
+import type { Judgement } from '../sparsity/verdict.js';
+import { type Content, facts, figure, fold, type Html, html, table } from './html.js';
+import { count, type Definition, fixed, percent, renderPage, short, term } from './page.js';
+
+export interface CheckPage {
+  /** What was checked: a file or a built-in set. */
+  readonly source: string;
+  readonly check: SparsityCheck;
+  readonly charts: { readonly density: string; readonly degrees: string };
+  /** How the table was read. */
+  readonly read?: {
+    readonly rows: number;
+    readonly kept: number;
+    readonly merged: number;
+    readonly rejected: number;
+  };
+  readonly columns?: { readonly users: string; readonly items: string } | undefined;
+  readonly version: string;
+  readonly seed: number;
+  readonly fingerprint: string;
+}
+
+export function renderCheckPage(page: CheckPage): string {
+  const { check, charts } = page;
+  return renderPage({
+    title: `Is ${page.source} sparse?`,
+    lead: headline(check.verdict.users, check.verdict.items),
+    sections: [
+      { id: 'verdict', title: 'The verdict', body: verdict(check) },
+      {
+        id: 'density',
+        title: 'What happens as the data shrink',
+        body: [
+          html`<p>Keep a random share of the users and every item that still has an edge. If each item has plenty of
+users, hardly any item is lost and the ${term('density', 'density')} stays where it was. If many items hang on one or
+two users, they go, and what remains is denser: the curve rises to the left. So <b>sampling users tells about the
+items</b>, and sampling items about the users.</p>`,
+          figure(
+            charts.density,
+            html`Lines: the ${term('expected', 'expected density')}, exact given the data. Dots and bars: mean and
+range of ${count(check.curves.users[0]!.sampled.length)} ${term('replicate', 'replicates')}. They should agree.`,
+          ),
+        ],
+      },
+      {
+        id: 'degrees',
+        title: 'How the edges are spread',
+        body: [
+          html`<p>Each dot says what share of the users, or of the items, has at least so many edges. A straight slope
+that starts with many vertices of a single edge is the mark of sparsity; a shoulder on the left, of density.</p>`,
+          figure(
+            charts.degrees,
+            html`The dashed lines are the laws fitted to all degrees; where they leave the dots, read the
+${term('likelihood', 'likelihood estimate')} with care.`,
+          ),
+          degreeTable(check),
+        ],
+      },
+      { id: 'index', title: 'The tail index, three ways', body: tailIndexes(check) },
+      { id: 'data', title: 'The data', body: data(page) },
+    ],
+    definitions: DEFINITIONS,
+    footer: html`Made by graphex ${page.version} with seed ${page.seed}; data fingerprint <code>${page.fingerprint}</code>.
+The same data and seed give the same page.`,
+  });
+}
+
+function headline(users: Judgement, items: Judgement): string {
+  if (users === items) {
+    if (users === 'unclear') return 'The data cannot tell, on either side.';
+    return users === 'sparse' ? 'Yes, on both sides.' : 'No: users and items are both dense.';
+  }
+  const say = (side: SideName, judgement: Judgement) =>
+    judgement === 'unclear' ? `for the ${side} the data cannot tell` : `the ${side} are ${judgement}`;
+  const text = `${say('users', users)}; ${say('items', items)}.`;
+  return text[0]!.toUpperCase() + text.slice(1);
+}
+
+function verdict(check: SparsityCheck): Content {
+  const card = (side: SideName, name: string): Html => {
+    const judgement = check.verdict[side];
+    return html`<div class="card ${side}"><p class="kicker">${name}</p><strong>${judgement}</strong>
+<p>${capitalize(check.verdict.reasons[side])}.</p></div>`;
+  };
+  return [
+    html`<div class="cards">${card('users', 'Users')}${card('items', 'Items')}</div>`,
+    html`<p>${check.verdict.text}</p>`,
+    html`<p>The verdict rests on the sign of the ${term('likelihood', 'likelihood estimate')} of each side’s
+${term('sigma', 'tail index')}: above 0 ${term('sparse', 'sparse')}, below 0 ${term('dense', 'dense')}, and unclear where
+its error reaches 0, where degrees look cut off, or where the estimates contradict each other.</p>`,
+  ];
+}
+
+const SIDE_NAMES = [
+  ['users', 'Users'],
+  ['items', 'Items'],
+] as const;
+
+function degreeTable({ degrees }: SparsityCheck): Html {
+  return table(
+    [
+      { label: 'Edges per vertex' },
+      { label: 'least', numeric: true },
+      { label: 'median', numeric: true },
+      { label: 'mean', numeric: true },
+      { label: 'most', numeric: true },
+      { label: 'with a single edge', numeric: true },
+    ],
+    SIDE_NAMES.map(([side, name]) => {
+      const d = degrees[side];
+      return [name, count(d.min), count(d.median), short(d.mean), count(d.max), percent(d.single)];
+    }),
+  );
+}
+
+function tailIndexes({ sigma, verdict: { users, items } }: SparsityCheck): Content {
+  return [
+    html`<p>The ${term('sigma', 'tail index')} says how fast new vertices turn up as the data grow.</p>`,
+    table(
+      [
+        { label: 'Side' },
+        { label: term('half', 'σ̂ at one half'), numeric: true },
+        { label: term('mean', 'σ̂, mean over levels'), numeric: true },
+        { label: term('likelihood', 'by likelihood'), numeric: true },
+        { label: 'verdict' },
+      ],
+      SIDE_NAMES.map(([side, name]) => {
+        const s = sigma[side];
+        const error = s.likelihood?.standardError;
+        const likelihood = s.likelihood
+          ? `${fixed(s.likelihood.estimate, 2)}${error === undefined ? ' (end of its range)' : ` ± ${short(Number(error.toPrecision(2)))}`}`
+          : 'undefined: all degrees are 1';
+        return [name, fixed(s.half, 3), fixed(s.mean, 3), likelihood, side === 'users' ? users : items];
+      }),
+    ),
+    fold(
+      'Why three?',
+      html`<p>σ̂ is simple and never negative, but a small sample pushes it up, so that it cannot tell a dense side from
+a mildly sparse one. The likelihood uses every degree and can be negative, at the price of assuming a law for them. Where
+they tell the same story, believe it.</p>`,
+    ),
+  ];
+}
+
+function data({ source, check, read, columns }: CheckPage): Content {
+  return [
+    facts([
+      { label: 'Users', value: count(check.users) },
+      { label: 'Items', value: count(check.items) },
+      { label: 'Edges', value: count(check.edges) },
+      ...(check.total === check.edges ? [] : [{ label: 'Sum of counts', value: count(check.total) }]),
+      { label: 'Density', value: short(check.density) },
+    ]),
+    html`<p>Read from <code>${source}</code>${
+      columns
+        ? html`, users from column <code>${columns.users}</code> and items from column <code>${columns.items}</code>`
+        : undefined
+    }${
+      read
+        ? html`: ${count(read.rows)} rows, of which ${count(read.kept)} were kept, ${count(read.merged)} repeated an earlier
+pair and were merged, and ${count(read.rejected)} were rejected`
+        : undefined
+    }.</p>`,
+  ];
+}
+
+const DEFINITIONS: readonly Definition[] = [
+  {
+    id: 'density',
+    name: 'Density',
+    meaning: 'Edges divided by users times items: the share of all possible pairs that is there.',
+  },
+  {
+    id: 'sparse',
+    name: 'Sparse',
+    meaning:
+      'A side is sparse if, however much data come in, new vertices keep turning up whose edges can be counted on one hand. Words in texts are like that: every new text brings some never seen before.',
+  },
+  {
+    id: 'dense',
+    name: 'Dense',
+    meaning:
+      'A side is dense if its vertices are all seen sooner or later, and from then on only gain edges. The texts themselves are like that: each has many words.',
+  },
+  {
+    id: 'sigma',
+    name: 'Tail index σ',
+    meaning:
+      'A number below 1. If σ > 0, the number of vertices grows like the σ-th power of what is seen of the other side: the side is sparse, and more so the larger σ. If σ < 0, it levels off: the side is dense.',
+  },
+  {
+    id: 'half',
+    name: 'σ̂ at one half',
+    meaning:
+      'log₂ of the number of vertices over the number expected to keep an edge when half of the other side is dropped. From 0 (none is lost) to 1 (half are).',
+  },
+  {
+    id: 'mean',
+    name: 'σ̂, mean over levels',
+    meaning: 'The same with every share from 0 to 1 instead of one half, averaged.',
+  },
+  {
+    id: 'likelihood',
+    name: 'Likelihood estimate',
+    meaning:
+      'The σ under which the degrees of a side are most likely, if the number of vertices of degree n is proportional to Γ(n−σ)/n! · rⁿ, with its standard error from the curvature of the likelihood. It does not know the cut-off r beforehand and fits it too.',
+  },
+  {
+    id: 'expected',
+    name: 'Expected density',
+    meaning:
+      'With users kept with probability p: all edges divided by the number of users times the expected number of items with an edge left, Σ(1−(1−p)^d) over the items’ degrees d. Likewise for items.',
+  },
+  {
+    id: 'replicate',
+    name: 'Replicate',
+    meaning:
+      'One random draw of which vertices are kept, at every level at once, and the density that it leaves.',
+  },
+];
+
+function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,58 @@
+// How far the parts of a split resemble the whole. A part drawn by coins is a smaller graph of the same kind; one drawn
+// edge by edge prefers vertices with many edges.
+
+import { type BipartiteGraph, degrees, type SideName } from '../graph/graph.js';
+import { positions } from '../sample/split.js';
+import type { Split } from '../sample/split-types.js';
+import { tailIndexHalf } from './tail-index.js';
+
+export interface PartDegrees {
+  readonly vertices: number;
+  /** Edges per vertex of this side, within the part; 0 in an empty part. */
+  readonly meanDegree: number;
+  /** σ̂ at p = ½, within the part. */
+  readonly sigma: number;
+}
+
+export interface SideBias {
+  readonly whole: PartDegrees;
+  readonly train: PartDegrees;
+  readonly foldIn: PartDegrees;
+  readonly test: PartDegrees;
+  /**
+   * Mean degree, in the whole graph, of the vertices held out: those whose coin says so, or with `edges` those with a
+   * held-out edge. Divided by the whole graph's mean degree it is 1 if no vertex is preferred.
+   */
+  readonly heldOutDegree: number;
+}
+
+export type SplitBias = Readonly<Record<SideName, SideBias>>;
+
+export function compareSplit(graph: BipartiteGraph, split: Split): SplitBias {
+  return { users: compareSide('users', graph, split), items: compareSide('items', graph, split) };
+}
+
+function compareSide(side: SideName, graph: BipartiteGraph, split: Split): SideBias {
+  const whole = degrees(graph[side]);
+  const heldOut =
+    split.method === 'pq'
+      ? whole.filter((_, v) => split.coins[side].drawn[v] === 1)
+      : Uint32Array.from(positions(graph[side].ids, split.test[side].ids), (v) => whole[v]!);
+  return {
+    whole: describe(whole),
+    train: describe(degrees(split.train[side])),
+    foldIn: describe(degrees(split.foldIn[side])),
+    test: describe(degrees(split.test[side])),
+    heldOutDegree: mean(heldOut),
+  };
+}
+
+function describe(list: Uint32Array): PartDegrees {
+  return { vertices: list.length, meanDegree: mean(list), sigma: tailIndexHalf(list) };
+}
+
+function mean(list: Uint32Array): number {
+  let sum = 0;
+  for (let v = 0; v < list.length; v++) sum += list[v]!;
+  return list.length === 0 ? 0 : sum / list.length;
+}
