@@ -3,11 +3,11 @@
 import { InputError } from '../errors.js';
 import { buildGraph, MAX_EDGES } from '../graph/build.js';
 import type { BipartiteGraph } from '../graph/graph.js';
+import { NumberBlocks } from './blocks.js';
 import { clip } from './guess.js';
 import { IdColumn, type IdKind } from './id-column.js';
-import type { ReadCounts } from './options.js';
+import type { ReadCounts, ReadOptions, RejectSink } from './options.js';
 
-const BLOCK = 1 << 18;
 /** The largest count of one row and of one edge. */
 export const MAX_COUNT = 2 ** 32 - 1;
 
@@ -15,57 +15,67 @@ export class EdgeCollector {
   readonly users: IdColumn;
   readonly items: IdColumn;
   readonly #multigraph: boolean;
-  readonly #counts: Uint32Array[] = [];
-  #allOnes = true;
-  /** Bad rows that the reader set aside. */
-  rejected = 0;
+  #counts: NumberBlocks | undefined;
+  #rejected = 0;
 
-  constructor(multigraph: boolean, kinds: { users?: IdKind; items?: IdKind } = {}) {
-    this.#multigraph = multigraph;
+  /** `name` is the source, for messages. Without `rejects` the first bad row throws. */
+  constructor(
+    readonly name: string,
+    options: Pick<ReadOptions, 'multigraph'>,
+    readonly rejects?: RejectSink,
+    kinds: { users?: IdKind; items?: IdKind } = {},
+  ) {
+    this.#multigraph = options.multigraph ?? false;
     this.users = new IdColumn(kinds.users);
     this.items = new IdColumn(kinds.items);
   }
 
   get rows(): number {
-    return this.users.rows;
+    return this.users.codes.length;
   }
 
   /** Adds a row by the codes that `users` and `items` gave. */
   push(user: number, item: number, count: number): void {
-    const row = this.users.rows;
+    const row = this.rows;
     if (row >= MAX_EDGES - 1) {
-      throw new InputError(`more than ${MAX_EDGES - 1} rows: a graph holds no more; sample the data first`);
+      throw new InputError(
+        `${this.name}: more than ${MAX_EDGES - 1} rows; a graph holds no more, sample the data first`,
+      );
     }
-    this.users.push(user);
-    this.items.push(item);
+    this.users.codes.push(user);
+    this.items.codes.push(item);
     if (!this.#multigraph) return;
-    if (count !== 1 && this.#allOnes) {
-      this.#allOnes = false;
-      for (let at = 0; at < row; at += BLOCK) this.#counts.push(new Uint32Array(BLOCK).fill(1));
+    if (count !== 1 && !this.#counts) {
+      // Counts take memory from the first that is not 1.
+      this.#counts = new NumberBlocks();
+      for (let before = 0; before < row; before++) this.#counts.push(1);
     }
-    if (this.#allOnes) return;
-    if (row % BLOCK === 0) this.#counts.push(new Uint32Array(BLOCK));
-    this.#counts[this.#counts.length - 1]![row % BLOCK] = count;
+    this.#counts?.push(count);
   }
 
-  /** The graph of all rows. `name` is the source, for messages. */
-  finish(name: string): { graph: BipartiteGraph; read: ReadCounts } {
+  /** Sets a bad row aside, or stops. `line` counts from 1; `where` names it, if the source has other units than lines. */
+  reject(line: number, reason: string, text: string, where = `${this.name}, line ${line}`): void {
+    if (!this.rejects) {
+      throw new InputError(
+        `${where}: ${reason}. The row is ${clip(text)}. Correct it, or set bad rows aside with --rejects FILE`,
+      );
+    }
+    this.#rejected++;
+    this.rejects.add({ line, reason, text });
+  }
+
+  /** The graph of all rows, or of those whose item code `keepItem` accepts. */
+  finish(keepItem?: (code: number) => boolean): { graph: BipartiteGraph; read: ReadCounts } {
+    if (keepItem) this.#filter(keepItem);
     const rows = this.rows;
     if (rows === 0) {
       throw new InputError(
-        this.rejected > 0
-          ? `${name}: all ${this.rejected} rows were rejected, so no edge is left; look at the reasons in the rejects file`
-          : `${name}: there is no row of data in it; give a table with at least one row`,
+        this.#rejected > 0
+          ? `${this.name}: all ${this.#rejected} rows were rejected, so no edge is left; look at the reasons in the rejects file`
+          : `${this.name}: there is no row of data in it; give at least one`,
       );
     }
-    let counts: Uint32Array | undefined;
-    if (!this.#allOnes) {
-      counts = new Uint32Array(rows);
-      for (const [b, block] of this.#counts.entries()) {
-        counts.set(block.subarray(0, Math.min(BLOCK, rows - b * BLOCK)), b * BLOCK);
-      }
-      this.#counts.length = 0;
-    }
+    const counts = this.#counts?.drain();
     const users = this.users.finish();
     const items = this.items.finish();
     const graph = buildGraph({
@@ -79,12 +89,26 @@ export class EdgeCollector {
       multigraph: this.#multigraph,
     });
     const read = Object.freeze({
-      rows: rows + this.rejected,
+      rows: rows + this.#rejected,
       kept: graph.edges,
       merged: rows - graph.edges,
-      rejected: this.rejected,
+      rejected: this.#rejected,
     });
     return { graph, read };
+  }
+
+  #filter(keepItem: (code: number) => boolean): void {
+    const [users, items] = [this.users.codes, this.items.codes];
+    let kept = 0;
+    for (let row = 0; row < items.length; row++) {
+      const item = items.get(row);
+      if (!keepItem(item)) continue;
+      users.set(kept, users.get(row));
+      items.set(kept, item);
+      this.#counts?.set(kept, this.#counts.get(row));
+      kept++;
+    }
+    for (const list of [users, items, this.#counts]) list?.truncate(kept);
   }
 }
 

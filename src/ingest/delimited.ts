@@ -25,7 +25,10 @@ export async function readDelimited(
   const start = (whole: boolean) => {
     const skip = held[0] === 0xef && held[1] === 0xbb && held[2] === 0xbf ? 3 : 0;
     held = held.subarray(skip);
-    parser = new TableParser(source.name, tableShape(source.name, held, whole, options), options, rejects);
+    parser = new TableParser(
+      tableShape(source.name, held, whole, options),
+      new EdgeCollector(source.name, options, rejects),
+    );
   };
   for await (const chunk of source.chunks) {
     throwIfAborted(options.signal);
@@ -49,7 +52,7 @@ export async function readDelimited(
   const { shape, collector } = parser!;
   const { users, items, count } = shape.columns;
   return {
-    ...collector.finish(source.name),
+    ...collector.finish(),
     guess: {
       format: 'text table',
       separator: shape.separator,
@@ -88,7 +91,6 @@ function joined(held: Uint8Array, chunk: Uint8Array): Uint8Array<ArrayBuffer> {
 }
 
 class TableParser {
-  readonly collector: EdgeCollector;
   readonly #separator: Uint8Array;
   /** What each column is for: 0 users, 1 items, 2 count, −1 nothing. */
   readonly #slots: Int8Array;
@@ -101,12 +103,9 @@ class TableParser {
   #skipping = false;
 
   constructor(
-    readonly name: string,
     readonly shape: TableShape,
-    options: ReadOptions,
-    readonly rejects: RejectSink | undefined,
+    readonly collector: EdgeCollector,
   ) {
-    this.collector = new EdgeCollector(options.multigraph ?? false);
     this.#separator = new TextEncoder().encode(shape.separator);
     this.#skipHeader = shape.header;
     this.#slots = new Int8Array(shape.width).fill(-1);
@@ -267,13 +266,7 @@ class TableParser {
     const end = bytes.indexOf(LF, rowStart);
     const raw = bytes.subarray(rowStart, Math.min(end < 0 ? bytes.length : end, rowStart + MAX_ROW_BYTES));
     const text = new TextDecoder().decode(raw).replace(/\r$/, '');
-    if (!this.rejects) {
-      throw new InputError(
-        `${this.name}, line ${this.#line}: ${reason}. The row is ${clip(text)}. Correct it, or set bad rows aside with --rejects FILE`,
-      );
-    }
-    this.collector.rejected++;
-    this.rejects.add({ line: this.#line, reason, text });
+    this.collector.reject(this.#line, reason, text);
   }
 }
 

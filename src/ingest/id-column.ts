@@ -3,9 +3,9 @@
 // (whole numbers by value, texts by code unit) and each row gets its vertex, so row order never matters.
 
 import { VertexIds } from '../graph/ids.js';
+import { NumberBlocks } from './blocks.js';
 import { ByteDictionary, NumberDictionary } from './dictionary.js';
 
-const BLOCK = 1 << 18;
 const MAX_SMALL = 2 ** 32 - 2;
 /** Longest whole number that is always exact as a number; longer ids stay texts. */
 const MAX_DIGITS = 15;
@@ -24,8 +24,8 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 export class IdColumn {
-  readonly #blocks: Uint32Array[] = [];
-  #rows = 0;
+  /** The code of each row; push what `encode` gave. */
+  readonly codes = new NumberBlocks();
   #dictionary: ByteDictionary | undefined;
   /** Codes of byte strings that are not UTF-8; no row uses them. */
   #bad: Set<number> | undefined;
@@ -36,11 +36,7 @@ export class IdColumn {
     if (kind !== 'guess') this.#dictionary = new ByteDictionary();
   }
 
-  get rows(): number {
-    return this.#rows;
-  }
-
-  /** The code of the id in bytes start … stop−1, or EMPTY_ID or NOT_UTF8. Push it before encoding the next. */
+  /** The code of the id in bytes start … stop−1, or EMPTY_ID or NOT_UTF8. Push it before encoding the next: codes can change. */
   encode(bytes: Uint8Array, start: number, stop: number): number {
     if (start >= stop) return EMPTY_ID;
     if (this.#dictionary === undefined) {
@@ -73,107 +69,77 @@ export class IdColumn {
     return this.encodeText(String(value));
   }
 
-  /** Makes a code the next row. */
-  push(code: number): void {
-    const at = this.#rows % BLOCK;
-    if (at === 0) this.#blocks.push(new Uint32Array(BLOCK));
-    this.#blocks[this.#blocks.length - 1]![at] = code;
-    this.#rows++;
-  }
-
   /** The vertex of every row, and the ids of the vertices. The column is empty afterwards. */
   finish(): { vertices: Uint32Array; ids: VertexIds } {
-    return this.#dictionary ? this.#finishDictionary(this.#dictionary) : this.#finishIntegers();
+    const { rank, ids } = this.#dictionary ? this.#rankDictionary(this.#dictionary) : this.#rankIntegers();
+    const vertices = this.codes.drain();
+    for (let row = 0; row < vertices.length; row++) vertices[row] = rank[vertices[row]!]!;
+    return { vertices, ids };
   }
 
   #toDictionary(): void {
     const dictionary = new ByteDictionary();
     const numbers = new NumberDictionary();
     const codes: number[] = [];
-    this.#recode((value) => {
-      const code = numbers.code(value);
-      if (code === codes.length) {
-        const bytes = encoder.encode(String(value));
-        codes.push(dictionary.code(bytes, 0, bytes.length));
+    for (const part of this.codes.parts()) {
+      for (let i = 0; i < part.length; i++) {
+        const code = numbers.code(part[i]!);
+        if (code === codes.length) {
+          const bytes = encoder.encode(String(part[i]!));
+          codes.push(dictionary.code(bytes, 0, bytes.length));
+        }
+        part[i] = codes[code]!;
       }
-      return codes[code]!;
-    });
+    }
     this.#dictionary = dictionary;
   }
 
-  #finishIntegers(): { vertices: Uint32Array; ids: VertexIds } {
+  #rankIntegers(): { rank: Uint32Array; ids: VertexIds } {
     let max = 0;
-    this.#recode((value) => {
-      if (value > max) max = value;
-      return value;
-    });
-    if (max < 16 * this.#rows + (1 << 20)) {
-      const rank = this.#rankUsed(max + 1);
-      const ids = new Float64Array(rank.used);
-      for (let value = 0, v = 0; v < ids.length; value++) if (rank.present[value]) ids[v++] = value;
-      return { vertices: this.#drain(rank.present, 1), ids: VertexIds.integers(ids) };
+    for (const part of this.codes.parts())
+      for (let i = 0; i < part.length; i++) if (part[i]! > max) max = part[i]!;
+    if (max < 16 * this.codes.length + (1 << 20)) {
+      const { rank, used } = this.#rankUsed(max + 1);
+      return { rank, ids: VertexIds.integers(Float64Array.from(used)) };
     }
+    // Too thinly spread for a table: number the distinct values first.
     const numbers = new NumberDictionary();
-    this.#recode((value) => numbers.code(value));
+    for (const part of this.codes.parts())
+      for (let i = 0; i < part.length; i++) part[i] = numbers.code(part[i]!);
     const sorted = numbers.values.slice().sort();
     const rank = new Uint32Array(numbers.size);
     for (let v = 0; v < sorted.length; v++) rank[numbers.code(sorted[v]!)] = v;
-    return { vertices: this.#drain(rank, 0), ids: VertexIds.integers(Float64Array.from(sorted)) };
+    return { rank, ids: VertexIds.integers(Float64Array.from(sorted)) };
   }
 
-  #finishDictionary(dictionary: ByteDictionary): { vertices: Uint32Array; ids: VertexIds } {
-    const { present } = this.#rankUsed(dictionary.size);
-    const codes: number[] = [];
-    for (let code = 0; code < dictionary.size; code++) if (present[code]) codes.push(code);
-    const integers = !this.#textOnly && codes.every((code) => isInteger(dictionary.bytes(code)));
-    const texts = codes.map((code) => decoder.decode(dictionary.bytes(code)));
-    const rank = new Uint32Array(dictionary.size);
-    if (integers) {
+  #rankDictionary(dictionary: ByteDictionary): { rank: Uint32Array; ids: VertexIds } {
+    const { rank, used } = this.#rankUsed(dictionary.size);
+    const texts = Array.from(used, (code) => decoder.decode(dictionary.bytes(code)));
+    if (!this.#textOnly && used.every((code) => isInteger(dictionary.bytes(code)))) {
       const values = Float64Array.from(texts, Number);
       const order = Uint32Array.from(values.keys()).sort((a, b) => values[a]! - values[b]!);
-      order.forEach((at, v) => {
-        rank[codes[at]!] = v;
-      });
-      return { vertices: this.#drain(rank, 0), ids: VertexIds.integers(values.sort()) };
+      for (let v = 0; v < order.length; v++) rank[used[order[v]!]!] = v;
+      return { rank, ids: VertexIds.integers(values.sort()) };
     }
     const order = Array.from(texts.keys()).sort((a, b) => (texts[a]! < texts[b]! ? -1 : 1));
-    order.forEach((at, v) => {
-      rank[codes[at]!] = v;
-    });
-    return { vertices: this.#drain(rank, 0), ids: VertexIds.texts(order.map((at) => texts[at]!)) };
+    for (let v = 0; v < order.length; v++) rank[used[order[v]!]!] = v;
+    return { rank, ids: VertexIds.texts(order.map((at) => texts[at]!)) };
   }
 
-  /** For codes 0 … limit−1: the number of used codes up to and including this one, or 0 if no row uses it. */
-  #rankUsed(limit: number): { present: Uint32Array; used: number } {
-    const present = new Uint32Array(limit);
-    this.#recode((code) => {
-      present[code] = 1;
-      return code;
-    });
-    let used = 0;
-    for (let code = 0; code < limit; code++) if (present[code]) present[code] = ++used;
-    return { present, used };
-  }
-
-  #recode(next: (code: number) => number): void {
-    for (const [b, block] of this.#blocks.entries()) {
-      const n = Math.min(BLOCK, this.#rows - b * BLOCK);
-      for (let i = 0; i < n; i++) block[i] = next(block[i]!);
+  /** The codes below `limit` that rows use, ascending, and the place of each among them. */
+  #rankUsed(limit: number): { rank: Uint32Array; used: Uint32Array } {
+    const rank = new Uint32Array(limit);
+    for (const part of this.codes.parts()) for (let i = 0; i < part.length; i++) rank[part[i]!] = 1;
+    let count = 0;
+    for (let code = 0; code < limit; code++) count += rank[code]!;
+    const used = new Uint32Array(count);
+    count = 0;
+    for (let code = 0; code < limit; code++) {
+      if (rank[code] === 0) continue;
+      used[count] = code;
+      rank[code] = count++;
     }
-  }
-
-  /** rank[code] − less for every row, in one array; frees the blocks on the way. */
-  #drain(rank: Uint32Array, less: number): Uint32Array {
-    const vertices = new Uint32Array(this.#rows);
-    for (let b = 0, row = 0; row < this.#rows; b++) {
-      const block = this.#blocks[b]!;
-      const n = Math.min(BLOCK, this.#rows - row);
-      for (let i = 0; i < n; i++) vertices[row++] = rank[block[i]!]! - less;
-      this.#blocks[b] = block.subarray(0, 0);
-    }
-    this.#blocks.length = 0;
-    this.#rows = 0;
-    return vertices;
+    return { rank, used };
   }
 }
 

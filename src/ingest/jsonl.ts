@@ -4,9 +4,8 @@ import { InputError, throwIfAborted } from '../errors.js';
 import { EdgeCollector, parseCount } from './collect.js';
 import { clip, findColumn } from './guess.js';
 import type { IdColumn } from './id-column.js';
+import { decodeLine, linesOf, MAX_LINE_BYTES, showLine } from './lines.js';
 import type { ByteSource, ReadOptions, ReadResult, RejectSink } from './options.js';
-
-const MAX_LINE_BYTES = 1 << 24;
 
 type Columns = { users: string; items: string; count: string | undefined };
 
@@ -17,7 +16,7 @@ export async function readJsonLines(
   rejects?: RejectSink,
 ): Promise<ReadResult> {
   const { name } = source;
-  const collector = new EdgeCollector(options.multigraph ?? false);
+  const collector = new EdgeCollector(name, options, rejects);
   let columns: Columns | undefined;
   let line = 0;
 
@@ -39,47 +38,33 @@ export async function readJsonLines(
     collector.push(user, item, count);
     return undefined;
   };
-  const reject = (reason: string, text: string) => {
-    if (!rejects) {
-      throw new InputError(
-        `${name}, line ${line}: ${reason}. The line is ${clip(text)}. Correct it, or set bad rows aside with --rejects FILE`,
-      );
+  for await (const lines of linesOf(source.chunks)) {
+    throwIfAborted(options.signal);
+    for (const bytes of lines) {
+      line++;
+      const text = bytes.length > MAX_LINE_BYTES ? undefined : decodeLine(bytes);
+      if (text === undefined) {
+        const reason =
+          bytes.length > MAX_LINE_BYTES
+            ? `the line is longer than ${MAX_LINE_BYTES} bytes`
+            : 'the line is not UTF-8 text';
+        collector.reject(line, reason, showLine(bytes));
+        continue;
+      }
+      if (text.trim() === '') continue;
+      const problem = take(text);
+      if (problem !== undefined) collector.reject(line, problem, text);
     }
-    collector.rejected++;
-    rejects.add({ line, reason, text });
-  };
-  for await (const bytes of linesOf(source.chunks)) {
-    line++;
-    if (line % 8192 === 1) {
-      throwIfAborted(options.signal);
-      options.onProgress?.({ stage: 'reading', done: line, unit: 'rows' });
-    }
-    let text: string;
-    if (bytes.length > MAX_LINE_BYTES) {
-      reject(`the line is longer than ${MAX_LINE_BYTES} bytes`, decodeLoosely(bytes.subarray(0, 100)));
-      continue;
-    }
-    try {
-      text = strict.decode(bytes);
-    } catch {
-      reject('the line is not UTF-8 text', decodeLoosely(bytes));
-      continue;
-    }
-    if (text.trim() === '') continue;
-    const problem = take(text);
-    if (problem !== undefined) reject(problem, text);
+    options.onProgress?.({ stage: 'reading', done: line, unit: 'rows' });
   }
   throwIfAborted(options.signal);
-  const result = collector.finish(name);
+  const result = collector.finish();
   const { users, items, count } = columns!;
   return {
     ...result,
     guess: { format: 'json lines', columns: { users, items, ...(count === undefined ? {} : { count }) } },
   };
 }
-
-const strict = new TextDecoder('utf-8', { fatal: true });
-const decodeLoosely = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 
 function chooseColumns(name: string, first: Record<string, unknown>, options: ReadOptions): Columns {
   const keys = Object.keys(first);
@@ -116,39 +101,4 @@ function encodeId(column: IdColumn, row: Record<string, unknown>, key: string): 
     return column.encodeText(String(value));
   }
   return `field ${clip(key)}: the id is ${JSON.stringify(value)?.slice(0, 60)}; an id is a text or a number`;
-}
-
-/** The lines of the stream without their ends. A line beyond the limit comes cut, just longer than the limit. */
-async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let parts: Uint8Array[] = [];
-  let held = 0;
-  for await (const chunk of chunks) {
-    let start = 0;
-    for (;;) {
-      const end = chunk.indexOf(10, start);
-      const piece = chunk.subarray(start, end < 0 ? chunk.length : end);
-      if (end < 0) {
-        if (held <= MAX_LINE_BYTES) {
-          parts.push(piece.slice());
-          held += piece.length;
-        }
-        break;
-      }
-      yield parts.length === 0 ? piece : joined(parts, piece);
-      parts = [];
-      held = 0;
-      start = end + 1;
-    }
-  }
-  if (held > 0) yield joined(parts, new Uint8Array(0));
-}
-
-function joined(parts: readonly Uint8Array[], last: Uint8Array): Uint8Array {
-  const result = new Uint8Array(parts.reduce((sum, part) => sum + part.length, last.length));
-  let at = 0;
-  for (const part of [...parts, last]) {
-    result.set(part, at);
-    at += part.length;
-  }
-  return result;
 }

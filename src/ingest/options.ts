@@ -41,6 +41,8 @@ export interface ReadGuess {
   readonly header?: boolean;
   /** Names, or numbers as text, of the columns used. */
   readonly columns: { readonly users: string; readonly items: string; readonly count?: string };
+  /** A remark of a recipe, for instance how many common words were left out. */
+  readonly note?: string;
 }
 
 export interface ReadResult {

@@ -76,7 +76,7 @@ async function readWith(
     users: kinds.users !== 'text' && (await fitsNumber(connection, file, users)),
     items: kinds.items !== 'text' && (await fitsNumber(connection, file, items)),
   };
-  const collector = new EdgeCollector(options.multigraph ?? false, {
+  const collector = new EdgeCollector(path, options, rejects, {
     users: numbers.users ? 'guess' : (kinds.users ?? 'dictionary'),
     items: numbers.items ? 'guess' : (kinds.items ?? 'dictionary'),
   });
@@ -96,23 +96,22 @@ async function readWith(
     if (!chunk || chunk.rowCount === 0) break;
     const reject = (row: number, reason: string) => {
       const number = Number(chunk.getColumnVector(0).getItem(row)) + 1;
-      if (!rejects) {
-        throw new InputError(
-          `${path}, row ${number}: ${reason}. Correct it, or set bad rows aside with --rejects FILE`,
-        );
-      }
-      collector.rejected++;
       const cells = Array.from({ length: chunk.columnCount - 1 }, (_, c) =>
         chunk.getColumnVector(c + 1).getItem(row),
       );
-      rejects.add({ line: number, reason, text: cells.map((cell) => String(cell ?? '')).join(',') });
+      collector.reject(
+        number,
+        reason,
+        cells.map((cell) => String(cell ?? '')).join(','),
+        `${path}, row ${number}`,
+      );
     };
     takeChunk(chunk, collector, encodeUser, encodeItem, { users, items, count }, reject);
     seen += chunk.rowCount;
     options.onProgress?.({ stage: 'reading', done: seen, unit: 'rows' });
   }
   return {
-    ...collector.finish(path),
+    ...collector.finish(),
     guess: {
       format: 'parquet',
       columns: { users: users.name, items: items.name, ...(count ? { count: count.name } : {}) },

@@ -5,10 +5,12 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { throwIfAborted } from '../errors.js';
+import { readBuiltin } from './builtin.js';
 import { readDelimited } from './delimited.js';
 import { readJsonLines } from './jsonl.js';
 import type { ByteSource, ReadOptions, ReadResult, RejectSink } from './options.js';
 import { readParquet } from './parquet.js';
+import { readRecipe } from './recipes.js';
 import { openRejects } from './rejects.js';
 import { openSource, writeError } from './source.js';
 
@@ -18,15 +20,23 @@ import { openSource, writeError } from './source.js';
  */
 export async function readGraph(source: string, options: ReadOptions = {}): Promise<ReadResult> {
   throwIfAborted(options.signal);
-  if (options.rejects === undefined) return readTable(source, options);
+  if (options.rejects === undefined) return readAny(source, options);
   const rejects = openRejects(options.rejects);
   try {
-    const result = await readTable(source, options, rejects);
+    const result = await readAny(source, options, rejects);
     rejects.commit();
     return result;
   } finally {
     rejects.discard();
   }
+}
+
+async function readAny(source: string, options: ReadOptions, rejects?: RejectSink): Promise<ReadResult> {
+  return (
+    readBuiltin(source, options, rejects) ??
+    readRecipe(source, options, rejects) ??
+    readTable(source, options, rejects)
+  );
 }
 
 async function readTable(path: string, options: ReadOptions, rejects?: RejectSink): Promise<ReadResult> {
