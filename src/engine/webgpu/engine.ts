@@ -3,23 +3,32 @@
 
 import { FitError } from '../../errors.js';
 import { lgamma } from '../../math/special.js';
-import type { EdgeIndex, EdgeRows, Engine, Table, UpdateOptions } from '../engine.js';
+import type { EdgeIndex, Engine, Table, UpdateOptions } from '../engine.js';
 import { createCommands, type Kernel, type Part } from './commands.js';
 import { allocate, type GpuDevice, openDevice } from './device.js';
-import { chooseLayout, type Layout, type Tuning } from './layout.js';
-import {
-  createGpuTable,
-  destroyTable,
-  type GpuTable,
-  readGpuTable,
-  storageBuffer,
-  upload,
-} from './tables.js';
-import { cutRows } from './tasks.js';
+import { createGpuIndex, destroyIndex, type GpuIndex, type Plan, planOf } from './indexes.js';
+import type { Layout, Tuning } from './layout.js';
+import { createGpuTable, destroyTable, type GpuTable, readGpuTable, storageBuffer } from './tables.js';
 import { edgeShader } from './wgsl/edges.js';
 import { MAX_FEATURES, type Params } from './wgsl/params.js';
-import { type RowLayout, refreshShader, rowLayout, termsShader, updateShader } from './wgsl/rows.js';
-import { finishShader, massShader, REDUCE_WORKGROUP, TERM_SUMS, termSumShader } from './wgsl/totals.js';
+import { refreshShader, rowLayout, termsShader, updateShader } from './wgsl/rows.js';
+import {
+  finishShader,
+  MOST_TERM_SUMS,
+  massShader,
+  REDUCE_WORKGROUP,
+  termSumShader,
+  termSums,
+} from './wgsl/totals.js';
+import {
+  MOST_WEIGHT_SUMS,
+  SCALE_WORKGROUP,
+  scaleShader,
+  weightSumShader,
+  weightSums,
+} from './wgsl/weights.js';
+
+export { webgpuAvailability } from './device.js';
 
 export interface WebgpuOptions {
   /** How kernels use the GPU; results change only in their last digits. Default: by device and features. */
@@ -28,28 +37,6 @@ export interface WebgpuOptions {
   readonly onKernelTime?: (kernel: string, milliseconds: number) => void;
   /** Dawn's switches, in Node only, such as 'enable-dawn-features=disable_robustness'. */
   readonly flags?: readonly string[];
-}
-
-/** Tasks of an index for tables of one number of features, on the GPU. */
-interface Plan {
-  readonly layout: Layout;
-  readonly rowLayout: RowLayout;
-  readonly groups: readonly {
-    readonly tasks: GPUBuffer;
-    readonly count: number;
-    readonly chunk: number;
-    readonly short: boolean;
-  }[];
-  readonly firstSlot: GPUBuffer;
-  readonly slots: number;
-}
-
-interface GpuIndex extends EdgeIndex {
-  readonly source: EdgeRows;
-  readonly multigraph: boolean;
-  readonly chunks: readonly { readonly neighbors: GPUBuffer; readonly counts: GPUBuffer | undefined }[];
-  readonly chunkEdges: number;
-  readonly plans: Map<string, Promise<Plan>>;
 }
 
 const TOLERANCE = 1e-3;
@@ -62,7 +49,8 @@ export async function createWebgpuEngine(options: WebgpuOptions = {}): Promise<E
   const commands = createCommands(gpu, options.onKernelTime);
   const scratch = createScratch(gpu, () => commands.forget());
   const noTotals = storageBuffer(gpu, 'no totals', 12 * MAX_FEATURES);
-  const termSums = storageBuffer(gpu, 'sums of the edge term', 4 * TERM_SUMS);
+  let termCount = 0;
+  const termBuffer = storageBuffer(gpu, 'sums of the edge term', 4 * MOST_TERM_SUMS);
   const edgeKernels = new Map<string, Promise<Kernel>>();
 
   /** Masses of the rows in `partials` groups → totals; and the leftover where the parameters say so. */
@@ -104,32 +92,6 @@ export async function createWebgpuEngine(options: WebgpuOptions = {}): Promise<E
     return partials;
   }
 
-  function planOf(index: GpuIndex, own: GpuTable, other: GpuTable): Promise<Plan> {
-    const key = `${own.features} ${other.rows}`;
-    let plan = index.plans.get(key);
-    if (!plan) index.plans.set(key, (plan = makePlan(index, own.features, other.rows)));
-    return plan;
-  }
-
-  async function makePlan(index: GpuIndex, features: number, otherRows: number): Promise<Plan> {
-    const layout = chooseLayout(features, gpu.subgroupSize, tuning);
-    const otherBytes = otherRows * layout.quads * 16;
-    const tiles = layout.tile > 0 ? Math.max(1, Math.ceil(otherBytes / layout.tile)) : 1;
-    const { block, short } = layout;
-    const cut = cutRows(index.source, { block, short, chunkEdges: index.chunkEdges, tiles, otherRows });
-    const bytes = 16 * cut.slots + 4 * cut.firstSlot.length;
-    return allocate(gpu, `the list of ${cut.slots} tasks`, bytes, () => {
-      const firstSlot = storageBuffer(gpu, 'slots of rows', 4 * cut.firstSlot.length);
-      upload(device, firstSlot, cut.firstSlot);
-      const groups = cut.groups.map(({ chunk, short, records }) => {
-        const tasks = storageBuffer(gpu, 'tasks', 4 * records.length);
-        upload(device, tasks, records);
-        return { tasks, count: records.length / 4, chunk, short };
-      });
-      return { layout, rowLayout: rowLayout(features, cut.mostSlots), groups, firstSlot, slots: cut.slots };
-    });
-  }
-
   function edgeKernel(
     layout: Layout,
     short: boolean,
@@ -155,7 +117,7 @@ export async function createWebgpuEngine(options: WebgpuOptions = {}): Promise<E
     return kernel;
   }
 
-  /** Partial sums of every task into scratch; the edge term, where asked, into `termSums`. */
+  /** Partial sums of every task into scratch; the edge term, where asked, into `termBuffer`. */
   async function edgePass(
     own: GpuTable,
     index: GpuIndex,
@@ -184,18 +146,17 @@ export async function createWebgpuEngine(options: WebgpuOptions = {}): Promise<E
       const perGroup = layout.subgroups ? layout.workgroup / (short ? layout.lanes : layout.team) : 1;
       commands.run(kernels[g]!, at, parts, Math.ceil(count / perGroup));
     }
-    if (terms && slots > 0) {
-      commands.run(termSum, 0, [{ buffer: terms, size: 4 * slots }, { buffer: termSums }], TERM_SUMS);
-    } else if (terms) {
-      commands.flush();
-      device.queue.writeBuffer(termSums, 0, new Float32Array(TERM_SUMS));
+    if (terms) {
+      termCount = termSums(slots);
+      commands.run(termSum, 0, [{ buffer: terms, size: 4 * slots }, { buffer: termBuffer }], termCount);
     }
   }
 
   const sumOf = (values: Float32Array) => values.reduce((sum, value) => sum + value, 0);
 
   async function lastEdgeTerm(): Promise<number> {
-    const sum = sumOf(new Float32Array(await commands.read(termSums, 0, 4 * TERM_SUMS)));
+    if (termCount === 0) return 0;
+    const sum = sumOf(new Float32Array(await commands.read(termBuffer, 0, 4 * termCount)));
     if (!Number.isFinite(sum)) throw new FitError(`the edge term of the bound became ${sum}`);
     return sum;
   }
@@ -214,34 +175,7 @@ export async function createWebgpuEngine(options: WebgpuOptions = {}): Promise<E
       return table;
     },
 
-    async createIndex(source) {
-      const edges = source.neighbors.length;
-      const chunkEdges = tuning.chunkEdges ?? Math.floor(gpu.maxBinding / 256) * 64;
-      const bytes = 4 * edges * (source.counts ? 2 : 1);
-      const chunks = await allocate(gpu, `an index of ${edges} edges`, bytes, () => {
-        const made: { neighbors: GPUBuffer; counts: GPUBuffer | undefined }[] = [];
-        for (let first = 0; first < Math.max(1, edges); first += chunkEdges) {
-          const last = Math.min(edges, first + chunkEdges);
-          const fill = (values: Uint32Array) => {
-            const buffer = storageBuffer(gpu, 'edges', 4 * (last - first));
-            upload(device, buffer, values.subarray(first, last));
-            return buffer;
-          };
-          made.push({ neighbors: fill(source.neighbors), counts: source.counts && fill(source.counts) });
-        }
-        return made;
-      });
-      const rows = source.offsets.length - 1;
-      return {
-        rows,
-        edges,
-        source,
-        multigraph: source.counts !== undefined,
-        chunks,
-        chunkEdges,
-        plans: new Map(),
-      } as GpuIndex;
-    },
+    createIndex: (source) => createGpuIndex(gpu, source, tuning),
 
     async update(ownTable, edgeIndex, otherTable, options: UpdateOptions) {
       gpu.check();
@@ -258,7 +192,7 @@ export async function createWebgpuEngine(options: WebgpuOptions = {}): Promise<E
         mass: otherMass,
         logNorm: lgamma(1 - hyper.sigma),
       };
-      const plan = await planOf(index, own, other);
+      const plan = await planOf(gpu, index, own.features, other.rows, tuning);
       const rows = plan.rowLayout;
       const partials = Math.ceil((last - first) / rows.rows);
       const masses = await scratch.grow('masses', partials * own.quads * 16);
@@ -289,7 +223,7 @@ export async function createWebgpuEngine(options: WebgpuOptions = {}): Promise<E
       const own = ownTable as GpuTable;
       const index = edgeIndex as GpuIndex;
       const other = otherTable as GpuTable;
-      const plan = await planOf(index, own, other);
+      const plan = await planOf(gpu, index, own.features, other.rows, tuning);
       await edgePass(own, index, other, plan, { first: 0, last: own.rows }, true);
       return lastEdgeTerm();
     },
@@ -320,6 +254,27 @@ export async function createWebgpuEngine(options: WebgpuOptions = {}): Promise<E
       return { mass, leftover: vector(1), leftoverAt: vector(2) };
     },
 
+    async weightSum(gpuTable) {
+      const { weights, rows } = gpuTable as GpuTable;
+      const groups = weightSums(rows);
+      if (groups === 0) return 0;
+      const kernel = await commands.kernel('weight sum', weightSumShader, ['read', 'write']);
+      const sums = await scratch.grow('weight sums', 4 * MOST_WEIGHT_SUMS);
+      commands.run(kernel, 0, [{ buffer: weights, size: 8 * rows }, { buffer: sums }], groups);
+      return sumOf(new Float32Array(await commands.read(sums, 0, 4 * groups)));
+    },
+
+    async scale(gpuTable, factor, activity) {
+      const table = gpuTable as GpuTable;
+      const { rows, quads, weights, totals } = table;
+      const kernel = await commands.kernel('scale', scaleShader(quads), ['params', 'write', 'write']);
+      commands.reserve(1);
+      const at = commands.params({ first: 0, last: rows, constant: factor });
+      const groups = Math.ceil(Math.max(rows, quads) / SCALE_WORKGROUP);
+      commands.run(kernel, at, [weights, totals].map(whole), groups);
+      await refresh(table, { first: 0, last: rows, activity });
+    },
+
     setMass(gpuTable, mass) {
       const { totals, quads } = gpuTable as GpuTable;
       commands.flush();
@@ -347,17 +302,7 @@ export async function createWebgpuEngine(options: WebgpuOptions = {}): Promise<E
     free(handle: Table | EdgeIndex) {
       commands.forget();
       if ('weights' in handle) return destroyTable(handle as GpuTable);
-      const { chunks, plans } = handle as GpuIndex;
-      for (const { neighbors, counts } of chunks) {
-        neighbors.destroy();
-        counts?.destroy();
-      }
-      for (const plan of plans.values()) {
-        void plan.then(({ groups, firstSlot }) => {
-          for (const { tasks } of groups) tasks.destroy();
-          firstSlot.destroy();
-        });
-      }
+      destroyIndex(handle as GpuIndex);
     },
 
     async close() {

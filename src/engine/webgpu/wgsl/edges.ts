@@ -121,7 +121,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
       steps,
       (u) => `if (id${u} != NONE) {
       let row = id${u} * QUADS;
-      ${lines(perLane, (v) => (guard(v) === 'true' ? '' : `if (${guard(v)}) `) + `{ b${u}_${v} = other[row + ${quad(v)}]; }`)}
+      ${lines(perLane, (v) => `if (${guard(v)}) { b${u}_${v} = other[row + ${quad(v)}]; }`)}
     }`,
     )}
     ${lines(steps, (u) => `var d${u} = ${Array.from({ length: perLane }, (_, v) => `dot(own${v}, b${u}_${v})`).join(' + ')};`)}

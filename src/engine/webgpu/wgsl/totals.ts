@@ -133,15 +133,20 @@ fn main(@builtin(local_invocation_index) local: u32) {
 `;
 }
 
-/** Workgroup g adds its share of the edge terms of all tasks by a tree. */
-export const TERM_SUMS = 512;
+/** Edge terms that a workgroup of the last sum takes at least, and the most workgroups of it. */
+const TERM_SHARE = 1024;
+export const MOST_TERM_SUMS = 512;
+export const termSums = (terms: number): number => Math.min(MOST_TERM_SUMS, Math.ceil(terms / TERM_SHARE));
+
+/** Each workgroup adds its share of the edge terms of all tasks, by a tree. */
 export const termSumShader = `
 @group(0) @binding(0) var<storage, read> terms: array<f32>;
 @group(0) @binding(1) var<storage, read_write> sums: array<f32>;
 var<workgroup> parts: array<f32, ${WORKGROUP}>;
 @compute @workgroup_size(${WORKGROUP})
-fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) local: u32) {
-  let share = (arrayLength(&terms) + ${TERM_SUMS - 1}u) / ${TERM_SUMS}u;
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u,
+        @builtin(local_invocation_index) local: u32) {
+  let share = (arrayLength(&terms) + groups.x - 1u) / groups.x;
   let end = min((group.x + 1u) * share, arrayLength(&terms));
   var total = 0.0;
   for (var i = group.x * share + local; i < end; i += ${WORKGROUP}u) { total += terms[i]; }

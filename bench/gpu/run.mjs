@@ -1,0 +1,281 @@
+// The gpu engine on a large card: proved, then timed. Reads dist/ (npm run build) and golden files from the folder named
+// by GRAPHEX_GOLDEN; writes gpu.json into the folder named by OUT. The environment variable PARTS picks parts.
+
+import { existsSync, writeFileSync } from 'node:fs';
+import { availableParallelism, cpus } from 'node:os';
+import { join } from 'node:path';
+import { createCpuEngine } from '../../dist/engine/cpu/engine.js';
+import { createWebgpuEngine, webgpuAvailability } from '../../dist/engine/webgpu/engine.js';
+import { digamma } from '../../dist/math/special.js';
+import { SHAPES, skewedGraph, startValues } from './graphs.mjs';
+import { proveGolden, proveRows, proveVariants } from './prove.mjs';
+
+const began = performance.now();
+const parts = new Set((process.env.PARTS ?? 'prove,tune,netflix,echonest,crossover').split(','));
+const fraction = Number(process.env.FRACTION ?? 1);
+const HYPER = {
+  users: { sigma: 0.2, tau: 1, shape: 0.1, rate: 0.1, size: 2000 },
+  items: { sigma: 0.1, tau: 1, shape: 0.1, rate: 0.1, size: 2000 },
+};
+const results = { card: await webgpuAvailability(), node: process.version, cpu: cpus()[0]?.model };
+const elapsed = () => `${((performance.now() - began) / 1000).toFixed(1)} s`;
+const say = (...words) => console.log(`[${elapsed()}]`, ...words);
+say(results.card.description);
+
+const table = (rows) => {
+  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const show = (x) =>
+    (typeof x === 'number' && !Number.isInteger(x) ? Number(x.toPrecision(4)) : (x ?? '')).toString();
+  for (const line of [columns, ...rows.map((row) => columns.map((c) => show(row[c])))])
+    console.log(line.join(' | '));
+};
+
+/** The engine with both tables and both indexes of a graph. */
+async function load(engine, graph, features) {
+  const values = {
+    users: startValues(graph.users, features, HYPER.users, 2),
+    items: startValues(graph.items, features, HYPER.items, 3),
+  };
+  const users = await engine.createTable(features, values.users, 'exact');
+  const items = await engine.createTable(features, values.items, 'exact');
+  const byUser = await engine.createIndex(graph.users);
+  const byItem = await engine.createIndex(graph.items);
+  const half = {
+    users: (more) => engine.update(users, byUser, items, { hyper: HYPER.users, activity: 'exact', ...more }),
+    items: (more) => engine.update(items, byItem, users, { hyper: HYPER.items, activity: 'exact', ...more }),
+  };
+  const wait = async () => {
+    await engine.totals(users);
+  };
+  return { engine, users, items, byUser, byItem, half, wait, values };
+}
+
+async function iterate(fit, iterations, more) {
+  const start = performance.now();
+  for (let t = 0; t < iterations; t++) {
+    await fit.half.users(more);
+    await fit.half.items();
+  }
+  await fit.wait();
+  return (performance.now() - start) / iterations;
+}
+
+const median = (list) => [...list].sort((a, b) => a - b)[list.length >> 1];
+
+/** Median GPU time of each kernel of each half-step, in ms. */
+async function kernelTimes(graph, features, tuning, flags, rounds = 5) {
+  let side = 'users';
+  const times = new Map();
+  const engine = await createWebgpuEngine({
+    tuning,
+    flags,
+    onKernelTime(kernel, ms) {
+      const key = `${side}: ${kernel}`;
+      if (!times.has(key)) times.set(key, []);
+      times.get(key).push(ms);
+    },
+  });
+  const fit = await load(engine, graph, features);
+  for (let t = 0; t < rounds + 1; t++) {
+    if (t === 1) times.clear();
+    for (side of ['users', 'items']) {
+      await fit.half[side]();
+      await fit.wait();
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }
+  await engine.close();
+  const row = {};
+  for (const [key, list] of times) row[key] = median(list);
+  return row;
+}
+
+const sum = (row, test) => Object.entries(row).reduce((total, [key, ms]) => total + (test(key) ? ms : 0), 0);
+const edgeSum = (row, side) => sum(row, (key) => key.startsWith(`${side}: edges`));
+
+const VARIANTS = {
+  default: {},
+  'steps 1': { steps: 1 },
+  'steps 8': { steps: 8 },
+  'lanes 4': { lanes: 4 },
+  'lanes 2, steps 2': { lanes: 2, steps: 2 },
+  'team 16': { team: 16 },
+  'no subgroups': { subgroups: false },
+  'small blocks, tiles, chunks': { block: 32, tile: 4096, chunkEdges: 1024 },
+};
+
+if (parts.has('prove')) {
+  const rows = await proveVariants(VARIANTS, [1, 3, 8, 30, 32, 100, 128, 257]);
+  rows.push(
+    ...(await proveVariants({ default: {}, 'no subgroups': { subgroups: false } }, [5, 16, 64, 512])),
+  );
+  const bad = rows.filter(({ ok }) => !ok);
+  results.variants = rows;
+  const most = (field) => Math.max(...rows.map((row) => row[field]));
+  say(
+    `${rows.length} cases against the reference: state within ${most('state')}, bound within ${most('bound')}`,
+  );
+  if (bad.length > 0) {
+    table(bad);
+    say('NOT PROVED');
+  }
+  const golden = process.env.GRAPHEX_GOLDEN;
+  if (golden && existsSync(golden)) {
+    results.golden = await proveGolden(golden);
+    table(results.golden);
+  }
+}
+
+const graphs = new Map();
+function graphOf(name) {
+  if (!graphs.has(name)) {
+    const graph = skewedGraph(name, SHAPES[name], fraction);
+    graphs.set(name, graph);
+    const { userCount, itemCount, edges, most } = graph;
+    say(`${name}: ${edges} edges, ${userCount} × ${itemCount}, longest rows ${most.users} and ${most.items}`);
+  }
+  return graphs.get(name);
+}
+
+let best = JSON.parse(process.env.TUNING ?? '{}');
+if (parts.has('tune')) {
+  const graph = graphOf('netflix');
+  const MiB = 2 ** 20;
+  const space = {
+    '': [{}],
+    shape: [
+      { lanes: 8, steps: 1 },
+      { lanes: 8, steps: 2 },
+      { lanes: 8, steps: 8 },
+      { lanes: 4, steps: 2 },
+      { lanes: 4, steps: 4 },
+      { lanes: 2, steps: 2 },
+    ],
+    workgroup: [{ workgroup: 32 }, { workgroup: 64 }, { workgroup: 256 }],
+    block: [{ block: 128 }, { block: 256 }, { block: 1024 }, { block: 2048 }],
+    tile: [{ tile: 0 }, { tile: 4 * MiB }, { tile: 8 * MiB }, { tile: 32 * MiB }],
+  };
+  results.tuning = [];
+  const measure = async (tuning, flags) => {
+    const row = await kernelTimes(graph, 32, tuning, flags, 3);
+    const edges = { users: edgeSum(row, 'users'), items: edgeSum(row, 'items') };
+    const entry = {
+      tuning: JSON.stringify(tuning),
+      ...edges,
+      all: sum(row, () => true),
+      flags: flags?.join(' '),
+    };
+    results.tuning.push(entry);
+    return entry;
+  };
+  // One axis after the other, each from the best so far.
+  let least = Number.POSITIVE_INFINITY;
+  for (const choices of Object.values(space)) {
+    const from = best;
+    for (const choice of choices) {
+      const entry = await measure({ ...from, ...choice });
+      if (entry.all < least) {
+        least = entry.all;
+        best = { ...from, ...choice };
+      }
+    }
+  }
+  await measure(best, ['enable-dawn-features=disable_robustness']);
+  await measure(best);
+  table(results.tuning);
+  say('best:', JSON.stringify(best));
+}
+
+async function time(name, features, iterations) {
+  const graph = graphOf(name);
+  const kernels = await kernelTimes(graph, features, best);
+  const engine = await createWebgpuEngine({ tuning: best });
+  const start = performance.now();
+  const fit = await load(engine, graph, features);
+  await fit.wait();
+  const loading = performance.now() - start;
+  await iterate(fit, 3);
+  const runs = [];
+  for (let r = 0; r < 5; r++) runs.push(await iterate(fit, 20));
+  const withTerm = await iterate(fit, 20, { edgeTerm: true });
+  const long = iterations ? (await iterate(fit, iterations)) * iterations : undefined;
+  await engine.close();
+  const bytes = graph.edges * (4 * 4 * Math.ceil(features / 4) + 4);
+  const row = {
+    graph: name,
+    features,
+    edges: graph.edges,
+    'ms per iteration': median(runs),
+    spread: `${Math.min(...runs).toFixed(2)}–${Math.max(...runs).toFixed(2)}`,
+    'with edge term': withTerm,
+    'user edges ms': edgeSum(kernels, 'users'),
+    'item edges ms': edgeSum(kernels, 'items'),
+    'other kernels ms': sum(kernels, (key) => !key.includes('edges')),
+    'user gather TB/s': bytes / edgeSum(kernels, 'users') / 1e9,
+    'item gather TB/s': bytes / edgeSum(kernels, 'items') / 1e9,
+    'loading s': loading / 1000,
+    [`${iterations ?? ''} iterations s`]: long && long / 1000,
+  };
+  results.timed = [...(results.timed ?? []), { ...row, kernels }];
+  table([row]);
+  table([kernels]);
+}
+
+if (parts.has('netflix')) {
+  const graph = graphOf('netflix');
+  const engine = await createWebgpuEngine({ tuning: best });
+  const fit = await load(engine, graph, 32);
+  await fit.half.users();
+  const after = await engine.read(fit.users);
+  const activity = (values) => (i, k) =>
+    Math.exp(
+      digamma(values.weightShape[i]) -
+        Math.log(values.weightRate[i]) +
+        digamma(values.featureShape[i * 32 + k]) -
+        Math.log(values.featureRate[i * 32 + k]),
+    );
+  const { users, items } = fit.values;
+  const cached = cacheActivity(activity(items), graph.itemCount, 32);
+  results.sampledRows = proveRows(graph.users, cached, activity(users), users, items, HYPER.users, after, 32);
+  say(`sampled rows of netflix after a user half-step: within ${results.sampledRows}`);
+  await engine.close();
+  await time('netflix', 32, 400);
+}
+if (parts.has('echonest')) {
+  graphs.delete('netflix');
+  await time('echonest', 30);
+  await time('echonest', 100);
+}
+
+function cacheActivity(activity, rows, features) {
+  const values = new Float64Array(rows * features);
+  for (let i = 0; i < rows; i++) for (let k = 0; k < features; k++) values[i * features + k] = activity(i, k);
+  return (i, k) => values[i * features + k];
+}
+
+if (parts.has('crossover')) {
+  results.crossover = [];
+  for (const edges of [1e4, 1e5, 1e6, 1e7]) {
+    const graph = skewedGraph('crossover', SHAPES.echonest, edges / SHAPES.echonest.edges);
+    const row = { edges: graph.edges };
+    for (const [name, create] of [
+      ['gpu', () => createWebgpuEngine({ tuning: best })],
+      ['cpu', () => createCpuEngine({})],
+      ['cpu, 2 threads', () => createCpuEngine({ threads: 2 })],
+    ]) {
+      const start = performance.now();
+      const engine = await create();
+      const fit = await load(engine, graph, 32);
+      await iterate(fit, 1);
+      row[`${name}: start ms`] = performance.now() - start;
+      row[`${name}: ms per iteration`] = await iterate(fit, edges > 5e6 ? 10 : 30);
+      await engine.close();
+    }
+    results.crossover.push(row);
+  }
+  say(`${availableParallelism()} cores`);
+  table(results.crossover);
+}
+
+writeFileSync(join(process.env.OUT ?? '.', 'gpu.json'), JSON.stringify(results, undefined, 1));
+say('done');

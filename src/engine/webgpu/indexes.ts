@@ -1,0 +1,111 @@
+// The edge index on the GPU: neighbours in as many bindings as the device demands, and the tasks cut from it.
+
+import type { EdgeIndex, EdgeRows } from '../engine.js';
+import { allocate, type GpuDevice } from './device.js';
+import { chooseLayout, type Layout, type Tuning } from './layout.js';
+import { storageBuffer, upload } from './tables.js';
+import { cutRows } from './tasks.js';
+import { type RowLayout, rowLayout } from './wgsl/rows.js';
+
+/** Tasks of an index for tables of one number of features, on the GPU. */
+export interface Plan {
+  readonly layout: Layout;
+  readonly rowLayout: RowLayout;
+  readonly groups: readonly {
+    readonly tasks: GPUBuffer;
+    readonly count: number;
+    readonly chunk: number;
+    readonly short: boolean;
+  }[];
+  readonly firstSlot: GPUBuffer;
+  readonly slots: number;
+}
+
+export interface GpuIndex extends EdgeIndex {
+  readonly source: EdgeRows;
+  readonly multigraph: boolean;
+  readonly chunks: readonly { readonly neighbors: GPUBuffer; readonly counts: GPUBuffer | undefined }[];
+  readonly chunkEdges: number;
+  readonly plans: Map<string, Promise<Plan>>;
+}
+
+export async function createGpuIndex(
+  gpu: GpuDevice,
+  source: EdgeRows,
+  tuning: Partial<Tuning>,
+): Promise<GpuIndex> {
+  const edges = source.neighbors.length;
+  const chunkEdges = tuning.chunkEdges ?? Math.floor(gpu.maxBinding / 256) * 64;
+  const bytes = 4 * edges * (source.counts ? 2 : 1);
+  const chunks = await allocate(gpu, `an index of ${edges} edges`, bytes, () => {
+    const made: { neighbors: GPUBuffer; counts: GPUBuffer | undefined }[] = [];
+    for (let first = 0; first < edges; first += chunkEdges) {
+      const last = Math.min(edges, first + chunkEdges);
+      const fill = (values: Uint32Array) => {
+        const buffer = storageBuffer(gpu, 'edges', 4 * (last - first));
+        upload(gpu.device, buffer, values.subarray(first, last));
+        return buffer;
+      };
+      made.push({ neighbors: fill(source.neighbors), counts: source.counts && fill(source.counts) });
+    }
+    return made;
+  });
+  const rows = source.offsets.length - 1;
+  const multigraph = source.counts !== undefined;
+  return { rows, edges, source, multigraph, chunks, chunkEdges, plans: new Map() };
+}
+
+/** The tasks for tables of `features` features that gather from a table of `otherRows` rows; made once. */
+export function planOf(
+  gpu: GpuDevice,
+  index: GpuIndex,
+  features: number,
+  otherRows: number,
+  tuning: Partial<Tuning>,
+): Promise<Plan> {
+  const key = `${features} ${otherRows}`;
+  let plan = index.plans.get(key);
+  if (!plan) index.plans.set(key, (plan = makePlan(gpu, index, features, otherRows, tuning)));
+  return plan;
+}
+
+async function makePlan(
+  gpu: GpuDevice,
+  index: GpuIndex,
+  features: number,
+  otherRows: number,
+  tuning: Partial<Tuning>,
+): Promise<Plan> {
+  const layout = chooseLayout(features, gpu.subgroupSize, tuning);
+  const otherBytes = otherRows * layout.quads * 16;
+  const tiles = layout.tile > 0 ? Math.max(1, Math.ceil(otherBytes / layout.tile)) : 1;
+  const { block, short } = layout;
+  const cut = cutRows(index.source, { block, short, chunkEdges: index.chunkEdges, tiles, otherRows });
+  const bytes = 16 * cut.slots + 4 * cut.firstSlot.length;
+  return allocate(gpu, `the list of ${cut.slots} tasks`, bytes, () => {
+    const firstSlot = storageBuffer(gpu, 'slots of rows', 4 * cut.firstSlot.length);
+    upload(gpu.device, firstSlot, cut.firstSlot);
+    const groups = cut.groups.map(({ chunk, short, records }) => {
+      const tasks = storageBuffer(gpu, 'tasks', 4 * records.length);
+      upload(gpu.device, tasks, records);
+      return { tasks, count: records.length / 4, chunk, short };
+    });
+    return { layout, rowLayout: rowLayout(features, cut.mostSlots), groups, firstSlot, slots: cut.slots };
+  });
+}
+
+export function destroyIndex({ chunks, plans }: GpuIndex): void {
+  for (const { neighbors, counts } of chunks) {
+    neighbors.destroy();
+    counts?.destroy();
+  }
+  for (const plan of plans.values()) {
+    void plan.then(
+      ({ groups, firstSlot }) => {
+        for (const { tasks } of groups) tasks.destroy();
+        firstSlot.destroy();
+      },
+      () => {},
+    );
+  }
+}
