@@ -132,3 +132,26 @@ export function expectedLaplace(hyper: Omit<LeftoverHyper, 'size'>, otherMass: A
   }
   return total * step;
 }
+
+/**
+ * ∫_0^∞ e^−v f(v) dv for every component of a smooth bounded f, by a doubly exponential rule (v = exp(s − e^−s)): f may
+ * vary on any scale of v from 1e-2 up. `f` writes its components into the array that it is given.
+ */
+export function integrateAgainstExponential(
+  components: number,
+  f: (v: number, values: Float64Array) => void,
+): Float64Array {
+  const step = 0.02;
+  const values = new Float64Array(components);
+  const result = new Float64Array(components);
+  for (let i = -200; i <= 200; i++) {
+    const s = i * step;
+    const bent = Math.exp(-s);
+    const v = Math.exp(s - bent);
+    const weight = step * (1 + bent) * v * Math.exp(-v);
+    if (weight < 1e-18) continue;
+    f(v, values);
+    for (let k = 0; k < components; k++) result[k] += weight * values[k];
+  }
+  return result;
+}

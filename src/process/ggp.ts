@@ -1,0 +1,138 @@
+// The generalized gamma process (section 1): a Poisson process of weights w with intensity
+// size · w^(−1−σ) e^(−τw) / Γ(1−σ) dw.
+
+import { poisson } from '../math/counts.js';
+import { exponential } from '../math/distributions.js';
+import type { Random } from '../math/random.js';
+import { expm1Ratio, incompleteGamma, lgamma, upperGamma } from '../math/special.js';
+
+export interface Ggp {
+  /** Tail index, below 1: below 0 finitely many atoms (dense), from 0 on infinitely many (sparse). */
+  readonly sigma: number;
+  /** Exponential tilt, above 0. */
+  readonly tau: number;
+  readonly size: number;
+}
+
+/** Intensity of atoms at weight w > 0. */
+export function levyDensity({ sigma, tau, size }: Ggp, w: number): number {
+  return size * Math.exp((-1 - sigma) * Math.log(w) - tau * w - lgamma(1 - sigma));
+}
+
+/** ψ(t) = ((τ+t)^σ − τ^σ)/σ: minus the log of the Laplace transform of the total mass, per unit of size. */
+export function laplaceExponent({ sigma, tau }: Omit<Ggp, 'size'>, t: number): number {
+  const log = Math.log1p(t / tau);
+  return tau ** sigma * log * expm1Ratio(sigma * log);
+}
+
+/** Expected total mass, size · τ^(σ−1). */
+export function meanMass({ sigma, tau, size }: Ggp): number {
+  return size * tau ** (sigma - 1);
+}
+
+/** Variance of the total mass: the expected sum of squared weights, size · (1−σ) τ^(σ−2). */
+export function massVariance({ sigma, tau, size }: Ggp): number {
+  return size * (1 - sigma) * tau ** (sigma - 2);
+}
+
+/** Expected mass of the atoms below the cut. */
+export function massBelow(ggp: Ggp, cut: number): number {
+  return meanMass(ggp) * incompleteGamma(1 - ggp.sigma, ggp.tau * cut).lower;
+}
+
+/** Expected number of atoms above the cut; infinite at cut 0 when σ ≥ 0. */
+export function atomsAbove({ sigma, tau, size }: Ggp, cut: number): number {
+  if (cut <= 0) return sigma < 0 ? (size * tau ** sigma) / -sigma : Number.POSITIVE_INFINITY;
+  return size * tau ** sigma * upperGamma(-sigma, tau * cut) * Math.exp(-lgamma(1 - sigma));
+}
+
+/** Width of a cell in log w. */
+const CELL = 0.25;
+/** The smallest normal float64: an atom too small for float64 keeps a weight that has a logarithm. */
+const TINY = 2 ** -1022;
+
+/**
+ * The atoms above the cut, in random order. `logTilt`, if given, is the logarithm of a further factor of the intensity:
+ * at most 0 and not increasing in w.
+ *
+ * The axis is cut into cells of equal width in log w. In each, candidates come from the bare power law times the
+ * damping e^(−τw)·tilt at the cell's lower end, and each is kept with the ratio of its own damping to that: the damping
+ * falls little within a cell where atoms are many, so nearly all are kept and the cost is that of the atoms. Above all
+ * cells candidates are exponential. At σ < 0 the cut may be 0: the lowest cell then reaches down to 0, and the draw
+ * is exact.
+ */
+export function sampleAtoms(
+  random: Random,
+  ggp: Ggp,
+  cut: number,
+  logTilt?: (w: number) => number,
+): Float64Array {
+  const { sigma, tau, size } = ggp;
+  const logDamping = logTilt ? (w: number) => logTilt(w) - tau * w : (w: number) => -tau * w;
+  const scale = size * Math.exp(-lgamma(1 - sigma));
+  // From `end` on w^(−1−σ) is bounded by e^(slope·(w−end)) times its value there; slope is at most half of τ.
+  const power = Math.max(0, -1 - sigma);
+  const end = Math.max(cut, (4 + 2 * power) / tau);
+  const lowest = cut > 0 ? cut : endOfFlat(logDamping, 1 / tau);
+  const cells = Math.max(0, Math.ceil(Math.log(end / lowest) / CELL));
+  const width = cells > 0 ? Math.log(end / lowest) / cells : 0;
+  const border = (cell: number) => (cell === cells ? end : lowest * Math.exp(cell * width));
+
+  const slope = power / end;
+  const below = cut > 0 ? 0 : poisson(random, (scale * lowest ** -sigma) / -sigma);
+  const counts = new Float64Array(cells);
+  let candidates = below;
+  for (let cell = 0; cell < cells; cell++) {
+    const w = border(cell);
+    const mean = scale * w ** -sigma * width * expm1Ratio(-sigma * width) * Math.exp(logDamping(w));
+    counts[cell] = poisson(random, mean);
+    candidates += counts[cell];
+  }
+  const above = poisson(random, (scale * end ** (-1 - sigma) * Math.exp(logDamping(end))) / (tau - slope));
+  candidates += above;
+
+  const atoms = new Float64Array(candidates);
+  let kept = 0;
+  // −expm1 of the cell's width in σ; a candidate is w·e^y with y of density ∝ e^(−σy) on [0, width].
+  const span = -Math.expm1(-sigma * width);
+  const flat = Math.abs(sigma * width) < 1e-12;
+  for (let i = 0; i < below; i++) {
+    const w = Math.max(TINY, lowest * Math.exp(Math.log(random.uniform()) / -sigma));
+    if (Math.log(random.uniform()) < logDamping(w)) atoms[kept++] = w;
+  }
+  for (let cell = 0; cell < cells; cell++) {
+    const lower = border(cell);
+    const reference = logDamping(lower);
+    for (let i = 0; i < counts[cell]; i++) {
+      const u = random.uniform();
+      const w = lower * Math.exp(flat ? u * width : -Math.log1p(-u * span) / sigma);
+      if (Math.log(random.uniform()) < logDamping(w) - reference) atoms[kept++] = w;
+    }
+  }
+  const reference = logDamping(end);
+  for (let i = 0; i < above; i++) {
+    const w = end + exponential(random) / (tau - slope);
+    const bound = reference - (tau - slope) * (w - end);
+    if (Math.log(random.uniform()) < (-1 - sigma) * Math.log(w / end) + logDamping(w) - bound)
+      atoms[kept++] = w;
+  }
+  return shuffled(random, atoms.subarray(0, kept));
+}
+
+/** A weight below which the damping costs less than a tenth. */
+function endOfFlat(logDamping: (w: number) => number, start: number): number {
+  let w = start;
+  while (logDamping(w) < -0.1) w /= 2;
+  return w;
+}
+
+/** A copy in random order, over a shared buffer. */
+function shuffled(random: Random, values: Float64Array): Float64Array {
+  const result = new Float64Array(new SharedArrayBuffer(8 * values.length));
+  for (let i = 0; i < values.length; i++) {
+    const j = random.below(i + 1);
+    result[i] = result[j];
+    result[j] = values[i];
+  }
+  return result;
+}

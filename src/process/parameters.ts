@@ -1,0 +1,134 @@
+// The parameters of a simulation: what is allowed, and how large the graph will be, before any work.
+
+import { InputError } from '../errors.js';
+import { MAX_EDGES } from '../graph/build.js';
+import { SIDES, type SideName } from '../graph/graph.js';
+import { expectedLaplace } from '../math/quadrature.js';
+import { atomsAbove, massVariance, meanMass } from './ggp.js';
+import { chooseCut, type SideLaw } from './unseen.js';
+
+export interface ModelParameters {
+  readonly users: SideLaw;
+  readonly items: SideLaw;
+  /** Number of features, K. */
+  readonly features: number;
+}
+
+/** The paper's simulated set (section 2), `@simulated`. */
+export const PAPER_SIMULATION: ModelParameters = modelOfSize(1200);
+/** The same law at sizes 120, `@simulated-small`. */
+export const SMALL_SIMULATION: ModelParameters = modelOfSize(120);
+
+function modelOfSize(size: number): ModelParameters {
+  const side = Object.freeze({ sigma: 0.2, tau: 1, shape: 0.1, rate: 0.1, size });
+  return Object.freeze({ users: side, items: side, features: 30 });
+}
+
+/** What a simulation will be like, in expectation. */
+export interface Expectation {
+  /** Edges before equal ones merge, s·α·K at the paper's settings: the amount of work. */
+  readonly latentEdges: number;
+  /** Vertices with an edge, from the expected masses. */
+  readonly vertices: Readonly<Record<SideName, number>>;
+  /** Atoms above the cut. */
+  readonly atoms: Readonly<Record<SideName, number>>;
+  readonly cut: Readonly<Record<SideName, number>>;
+}
+
+/** Expected mass of one feature of a side. */
+export function featureMass(side: SideLaw): number {
+  return (meanMass(side) * side.shape) / side.rate;
+}
+
+/** First and second moments of a side's mass per feature, over its own randomness. */
+function reachOf(side: SideLaw): { mean: number; square: number; cross: number } {
+  const mean = featureMass(side);
+  const { shape, rate } = side;
+  const atoms = massVariance(side);
+  return {
+    mean,
+    square: mean * mean + (atoms * shape * (shape + 1)) / (rate * rate),
+    cross: mean * mean + (atoms * shape * shape) / (rate * rate),
+  };
+}
+
+/** A table of alias boxes takes this much for each atom and feature of a side. */
+const BYTES_PER_ATOM_AND_FEATURE = 20;
+const MOST_BYTES = 8 * 2 ** 30;
+
+/**
+ * Checks the parameters and says what to expect of them; throws an InputError that names the parameter, its value and
+ * the expected number of edges.
+ */
+export function expectSimulation(parameters: ModelParameters, tolerance: number): Expectation {
+  const { users, items, features } = parameters;
+  for (const side of SIDES) checkSide(side, parameters[side]);
+  if (!Number.isInteger(features) || features < 1 || features > 65_536) {
+    const edges = features === 0 ? ': without features the expected number of edges is 0' : '';
+    throw new InputError(`features is ${features}${edges}; give a whole number from 1 to 65536`);
+  }
+  if (!(tolerance > 0 && tolerance < 1)) {
+    throw new InputError(
+      `tolerance is ${tolerance}; give a share of the vertices above 0 and below 1, such as 1e-4`,
+    );
+  }
+  const latentEdges = features * featureMass(users) * featureMass(items);
+  const said = `these parameters give ${round(latentEdges)} edges in expectation, counting repeated ones`;
+  if (!(latentEdges < MAX_EDGES)) {
+    throw new InputError(
+      `${said}; at most ${round(MAX_EDGES)} are possible: make size of users (${users.size}) or of items (${items.size}), ` +
+        `or features (${features}), smaller`,
+    );
+  }
+  const cut = {
+    users: chooseCut(users, { reach: reachOf(items), features, tolerance }),
+    items: chooseCut(items, { reach: reachOf(users), features, tolerance }),
+  };
+  const atoms = { users: atomsAbove(users, cut.users), items: atomsAbove(items, cut.items) };
+  for (const side of SIDES) {
+    if (atoms[side] * features * BYTES_PER_ATOM_AND_FEATURE > MOST_BYTES) {
+      throw new InputError(
+        `${said}, but ${round(atoms[side])} atoms of ${side} would have to be drawn, more than memory holds: make sigma ` +
+          `(${parameters[side].sigma}) or size (${parameters[side].size}) of ${side} or features (${features}) smaller, ` +
+          `or tolerance (${tolerance}) larger`,
+      );
+    }
+  }
+  return {
+    latentEdges,
+    vertices: {
+      users: users.size * expectedLaplace(users, new Float64Array(features).fill(featureMass(items))),
+      items: items.size * expectedLaplace(items, new Float64Array(features).fill(featureMass(users))),
+    },
+    atoms,
+    cut,
+  };
+}
+
+function checkSide(side: SideName, { sigma, tau, shape, rate, size }: SideLaw): void {
+  const refuse = (name: string, value: number, why: string) => {
+    throw new InputError(`${name} of ${side} is ${value}: ${why}`);
+  };
+  if (!(sigma < 1))
+    refuse('sigma', sigma, 'from 1 on the expected number of edges is infinite; give a number below 1');
+  if (sigma < -1000) refuse('sigma', sigma, 'give a number from -1000 to 1');
+  if (!(tau > 0 && tau < Number.POSITIVE_INFINITY)) {
+    refuse(
+      'tau',
+      tau,
+      'without a positive tilt the expected number of edges is infinite; give a number above 0',
+    );
+  }
+  for (const [name, value] of Object.entries({ shape, rate })) {
+    if (!(value > 0 && value < Number.POSITIVE_INFINITY)) {
+      refuse(name, value, 'the expected number of edges needs a positive one; give a number above 0');
+    }
+  }
+  if (!(size > 0 && size < Number.POSITIVE_INFINITY)) {
+    refuse('size', size, 'the expected number of edges is proportional to it; give a number above 0');
+  }
+}
+
+function round(value: number): string {
+  return value < 1e6 ? String(Math.round(value)) : value.toPrecision(3);
+}

@@ -1,0 +1,196 @@
+// The sparse Poisson matrix model (section 2): GGP weights and Gamma features on both sides, Poisson edges by feature.
+//
+// The atoms of both sides above a cut are drawn one by one; what lies below is *dust*, of which only the expected mass
+// per feature counts: an edge that falls on it makes a vertex of degree 1 (section 1). Items are drawn first, then the
+// edges of every user given the items, in fixed pieces of users, each with a random stream of its own.
+
+import { throwIfAborted } from '../errors.js';
+import type { BipartiteGraph, SideName } from '../graph/graph.js';
+import { AliasTable } from '../math/alias.js';
+import { poisson } from '../math/counts.js';
+import { randomStream } from '../math/random.js';
+import { createPool, type WorkerPool } from '../parallel/pool.js';
+import type { TaskOptions } from '../progress.js';
+import { assembleGraph, type DustUser, type VertexParameters } from './assemble.js';
+import { sampleAtoms } from './ggp.js';
+import { expectSimulation, type ModelParameters } from './parameters.js';
+import {
+  buildTable,
+  drawFeatures,
+  drawRows,
+  type FeaturePiece,
+  type RowEdges,
+  type RowPiece,
+  STREAM,
+  type TableArrays,
+  type TablePiece,
+} from './rows.js';
+import { missingMass } from './unseen.js';
+
+export interface SimulateOptions extends ModelParameters, TaskOptions {
+  /** Keep the number of edges between two vertices, Σ_k e_ij^k, instead of one edge or none. Default false. */
+  readonly multigraph?: boolean | undefined;
+  /** Default 1. */
+  readonly seed?: number | undefined;
+  /** Also return the parameters of the vertices of the graph. Default false. */
+  readonly truth?: boolean | undefined;
+  /** The expected share of the vertices that the cut may miscount. Default 1e-4. */
+  readonly tolerance?: number | undefined;
+}
+
+type BothSides<T> = Readonly<Record<SideName, T>>;
+
+export interface Simulation {
+  readonly graph: BipartiteGraph;
+  /** Atoms that were drawn one by one. */
+  readonly atoms: BothSides<number>;
+  /** Weight below which atoms are dust; 0: none are. */
+  readonly cut: BothSides<number>;
+  /** Expected mass of the dust, all features together. Its edges are in the graph. */
+  readonly missingMass: BothSides<number>;
+  /** Vertices of the graph that are dust: of degree 1 by construction. */
+  readonly dust: BothSides<number>;
+  /** Parameters of the vertices, where asked for. */
+  readonly truth: BothSides<VertexParameters> | undefined;
+}
+
+/** Atoms in a piece of work. Part of the result: another size gives another graph of the same law. */
+const ITEM_PIECE = 4096;
+const USER_PIECE = 256;
+/** Fewer expected edges than this are drawn in the calling thread: starting workers would take longer. */
+const WORTH_THREADS = 1e6;
+
+/** Draws a graph from the model. The same seed gives the same graph on any number of threads. */
+export async function simulate(options: SimulateOptions): Promise<Simulation> {
+  const { users, items, features, signal, onProgress } = options;
+  const seed = options.seed ?? 1;
+  const multigraph = options.multigraph ?? false;
+  const truth = options.truth ?? false;
+  const { cut, latentEdges } = expectSimulation(options, options.tolerance ?? 1e-4);
+  throwIfAborted(signal);
+
+  const none = new Float64Array(features);
+  const missing = { users: missingMass(users, none, cut.users), items: missingMass(items, none, cut.items) };
+  const userWeights = sampleAtoms(randomStream(seed, STREAM.atoms.users), users, cut.users);
+  const itemWeights = sampleAtoms(randomStream(seed, STREAM.atoms.items), items, cut.items);
+  const atoms = itemWeights.length;
+  const activity = new Float64Array(new SharedArrayBuffer(8 * features * atoms));
+
+  const pool =
+    latentEdges < WORTH_THREADS ? callingThread() : await createPool(rowsModule(), options.threads);
+  try {
+    const masses = await pool.map(
+      'drawFeatures',
+      pieces(atoms, ITEM_PIECE).map(
+        (range): FeaturePiece => ({ seed, ...range, law: items, weights: itemWeights, activity }),
+      ),
+      { signal },
+    );
+    const itemMass = Float64Array.from(missing.items);
+    for (const mass of masses as Float64Array[]) for (let k = 0; k < features; k++) itemMass[k] += mass[k];
+
+    const tables: (TableArrays | undefined)[] = await pool.map(
+      'buildTable',
+      Array.from(missing.items, (dust, feature): TablePiece => ({ feature, atoms, activity, dust })),
+      { signal },
+    );
+
+    const userPieces = pieces(userWeights.length, USER_PIECE);
+    let done = 0;
+    const rows: RowEdges[] = await pool.map(
+      'drawRows',
+      userPieces.map(
+        (range): RowPiece => ({
+          seed,
+          ...range,
+          law: users,
+          weights: userWeights,
+          atoms,
+          tables,
+          itemMass,
+          multigraph,
+          truth,
+        }),
+      ),
+      {
+        signal,
+        onResult: () =>
+          onProgress?.({ stage: 'drawing edges', done: ++done, total: userPieces.length, unit: 'pieces' }),
+      },
+    );
+    throwIfAborted(signal);
+
+    const assembled = assembleGraph({
+      seed,
+      parameters: options,
+      rows,
+      dustUsers: drawDustUsers(seed, missing.users, itemMass, tables, atoms),
+      userWeights,
+      itemWeights,
+      activity,
+      cut,
+      multigraph,
+      truth,
+    });
+    const sum = (mass: Float64Array) => mass.reduce((a, b) => a + b, 0);
+    return Object.freeze({
+      ...assembled,
+      atoms: { users: userWeights.length, items: atoms },
+      cut,
+      missingMass: { users: sum(missing.users), items: sum(missing.items) },
+    });
+  } finally {
+    await pool.close();
+  }
+}
+
+/** The edges of the users' dust: each is a user of its own. */
+function drawDustUsers(
+  seed: number,
+  missing: Float64Array,
+  itemMass: Float64Array,
+  tables: readonly (TableArrays | undefined)[],
+  atoms: number,
+): DustUser[] {
+  const random = randomStream(seed, STREAM.dust);
+  const result: DustUser[] = [];
+  tables.forEach((arrays, feature) => {
+    const table = arrays && new AliasTable(arrays.borders, arrays.aliases);
+    const edges = table ? poisson(random, missing[feature] * itemMass[feature]) : 0;
+    for (let e = 0; e < edges; e++) {
+      const item = table!.sample(random);
+      result.push({ feature, item: item === atoms ? undefined : item });
+    }
+  });
+  return result;
+}
+
+function rowsModule(): URL {
+  return new URL('./rows.js', import.meta.url);
+}
+
+const TASKS = { drawFeatures, buildTable, drawRows };
+
+/** The same interface as a pool of workers, without any. */
+function callingThread(): Pick<WorkerPool, 'map' | 'close'> {
+  return {
+    async map(task, inputs, { signal, onResult } = {}) {
+      const run = TASKS[task as keyof typeof TASKS] as (input: unknown) => never;
+      return inputs.map((input, index) => {
+        throwIfAborted(signal);
+        const output = run(input);
+        onResult?.(output, index);
+        return output;
+      });
+    },
+    async close() {},
+  };
+}
+
+function pieces(length: number, size: number): { piece: number; first: number; last: number }[] {
+  return Array.from({ length: Math.ceil(length / size) }, (_, piece) => ({
+    piece,
+    first: piece * size,
+    last: Math.min(length, (piece + 1) * size),
+  }));
+}

@@ -1,0 +1,121 @@
+// Atoms with features: a GGP whose every atom carries θ_k ~ Gamma(shape, rate), and the same process tilted by
+// e^(−w θ·M), which is what is left of it once every atom that met the mass M has been seen (the unseen atoms of
+// section 7). θ integrates out, E[e^(−w θ·M)] = Π_k (rate/(rate + wM_k))^shape, so the weights of the tilted process are
+// again a Poisson process on the line, with a smooth decreasing extra factor, and given its weight an atom's features
+// are independent Gamma(shape, rate + wM_k): exact, and no atom is drawn in order to be thrown away.
+
+import { gamma } from '../math/distributions.js';
+import { expectedLaplace, integrateAgainstExponential, type LeftoverHyper } from '../math/quadrature.js';
+import type { Random } from '../math/random.js';
+import { lgamma } from '../math/special.js';
+import { atomsAbove, sampleAtoms } from './ggp.js';
+
+/** The law of one side: the GGP of its weights, the Gamma of its features, its size. */
+export type SideLaw = LeftoverHyper;
+
+export interface TiltedOptions {
+  readonly hyper: SideLaw;
+  /** The mass M per feature that the atoms were not seen to meet; zeros: the process itself. */
+  readonly otherMass: ArrayLike<number>;
+  /** Weight below which atoms are not drawn; their expected mass is `missing`. 0 is allowed at σ < 0. */
+  readonly cut: number;
+}
+
+export interface FeatureAtoms {
+  readonly weights: Float64Array;
+  /** Atoms × features, row-major. */
+  readonly features: Float64Array;
+  /** Expected mass per feature, Σ w θ_k, of the atoms below the cut. */
+  readonly missing: Float64Array;
+  readonly cut: number;
+}
+
+/** Draws the atoms above the cut, weights and features, in random order. */
+export function sampleTiltedAtoms(random: Random, { hyper, otherMass, cut }: TiltedOptions): FeatureAtoms {
+  const { shape, rate } = hyper;
+  const features = otherMass.length;
+  const weights =
+    hyper.size === 0 ? new Float64Array(0) : sampleAtoms(random, hyper, cut, logTilt(hyper, otherMass));
+  const values = new Float64Array(weights.length * features);
+  for (let i = 0; i < weights.length; i++) {
+    const w = weights[i];
+    for (let k = 0; k < features; k++) {
+      values[i * features + k] = gamma(random, shape) / (rate + w * otherMass[k]);
+    }
+  }
+  return { weights, features: values, missing: missingMass(hyper, otherMass, cut), cut };
+}
+
+/** log Π_k (rate/(rate + wM_k))^shape, or nothing to do where there is no mass. */
+function logTilt(
+  { shape, rate }: SideLaw,
+  otherMass: ArrayLike<number>,
+): ((w: number) => number) | undefined {
+  const ratios = Float64Array.from(otherMass, (mass) => mass / rate).filter((ratio) => ratio > 0);
+  if (ratios.length === 0) return undefined;
+  return (w) => {
+    let sum = 0;
+    for (let k = 0; k < ratios.length; k++) sum += Math.log1p(w * ratios[k]);
+    return -shape * sum;
+  };
+}
+
+/** Expected mass per feature of the (tilted) atoms below the cut. */
+export function missingMass(hyper: SideLaw, otherMass: ArrayLike<number>, cut: number): Float64Array {
+  const features = otherMass.length;
+  if (cut <= 0 || hyper.size === 0) return new Float64Array(features);
+  const { sigma, tau, shape, rate, size } = hyper;
+  const tilt = logTilt(hyper, otherMass);
+  // w = cut·e^(−v/(1−σ)) turns w^(−σ) dw into e^−v dv.
+  const integral = integrateAgainstExponential(features, (v, values) => {
+    const w = cut * Math.exp(-v / (1 - sigma));
+    const common = Math.exp((tilt ? tilt(w) : 0) - tau * w);
+    for (let k = 0; k < features; k++) values[k] = (common * shape) / (rate + w * otherMass[k]);
+  });
+  const factor = size * Math.exp((1 - sigma) * Math.log(cut) - Math.log(1 - sigma) - lgamma(1 - sigma));
+  return integral.map((value) => value * factor);
+}
+
+export interface CutOptions {
+  /**
+   * E[M_k M_l] of the mass that the atoms will meet, as its diagonal and off-diagonal value when all features are
+   * alike, or the masses themselves when they are known.
+   */
+  readonly reach:
+    | ArrayLike<number>
+    | { readonly mean: number; readonly square: number; readonly cross: number };
+  readonly features: number;
+  /** Largest expected share of the vertices that may be counted wrongly. */
+  readonly tolerance: number;
+}
+
+/** Above this many expected atoms the exact draw of the dense case is cut as well (σ just below 0). */
+const MOST_EXACT_ATOMS = 2 ** 22;
+
+/**
+ * The cut from a stated error. Below the cut an edge always goes to a fresh vertex, which is wrong only for an atom with
+ * two edges or more; their expected number is at most ½ size ∫_0^cut w² g(dw) · E[(θ·M)²], and the cut is where that is
+ * `tolerance` times the expected number of vertices, size · E[ψ(θ·M)]. 0, exact, where σ < 0 allows it.
+ */
+export function chooseCut(hyper: SideLaw, { reach, features, tolerance }: CutOptions): number {
+  const { sigma, shape, rate } = hyper;
+  if (sigma < 0 && atomsAbove(hyper, 0) <= MOST_EXACT_ATOMS) return 0;
+  const mean = 'mean' in reach ? new Float64Array(features).fill(reach.mean) : Float64Array.from(reach);
+  // E[(θ·M)²] = (a/b)² Σ_kl E[M_k M_l] + a/b² Σ_k E[M_k²].
+  let squares: number;
+  let all: number;
+  if ('mean' in reach) {
+    squares = features * reach.square;
+    all = squares + features * (features - 1) * reach.cross;
+  } else {
+    squares = mean.reduce((sum, m) => sum + m * m, 0);
+    all = mean.reduce((sum, m) => sum + m, 0) ** 2;
+  }
+  const second = (shape * shape * all + shape * squares) / (rate * rate);
+  const vertices = expectedLaplace(hyper, mean);
+  // With e^(−τw) ≤ 1 the integral is at most cut^(2−σ)/((2−σ)Γ(1−σ)).
+  const log = Math.log((2 * tolerance * vertices * (2 - sigma)) / second) + lgamma(1 - sigma);
+  // Beyond 1/τ atoms are few: nothing is gained by cutting there, whatever the other side.
+  const cut = second > 0 ? Math.exp(log / (2 - sigma)) : 1;
+  return Math.min(cut, 0.1 / hyper.tau);
+}
