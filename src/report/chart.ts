@@ -44,7 +44,7 @@ export async function chartDocument(): Promise<Document> {
 
 /** Draws a chart; the same data give the same text, byte for byte. */
 export function drawChart(document: Document, chart: Chart): string {
-  const { width = 680, height = 420 } = chart;
+  const { width = 620, height = 380 } = chart;
   const svg = Plot.plot({
     document,
     width,

@@ -27,7 +27,7 @@ export interface CheckPage {
 export function renderCheckPage(page: CheckPage): string {
   const { check, charts } = page;
   return renderPage({
-    title: `Is ${page.source} sparse?`,
+    title: `Is ${baseName(page.source)} sparse?`,
     lead: headline(check.verdict.users, check.verdict.items),
     sections: [
       { id: 'verdict', title: 'The verdict', body: verdict(check) },
@@ -80,18 +80,17 @@ function headline(users: Judgement, items: Judgement): string {
   return text[0]!.toUpperCase() + text.slice(1);
 }
 
-function verdict(check: SparsityCheck): Content {
-  const card = (side: SideName, name: string): Html => {
-    const judgement = check.verdict[side];
-    return html`<div class="card ${side}"><p class="kicker">${name}</p><strong>${judgement}</strong>
-<p>${capitalize(check.verdict.reasons[side])}.</p></div>`;
-  };
+function verdict({ verdict: v }: SparsityCheck): Content {
+  const card = (side: SideName, name: string): Html =>
+    html`<div class="card ${side}"><p class="kicker">${name}</p><strong>${v[side]}</strong>
+<p>${afterColon(v.meanings[side])}</p></div>`;
   return [
     html`<div class="cards">${card('users', 'Users')}${card('items', 'Items')}</div>`,
-    html`<p>${check.verdict.text}</p>`,
-    html`<p>The verdict rests on the sign of the ${term('likelihood', 'likelihood estimate')} of each side’s
-${term('sigma', 'tail index')}: above 0 ${term('sparse', 'sparse')}, below 0 ${term('dense', 'dense')}, and unclear where
-its error reaches 0, where degrees look cut off, or where the estimates contradict each other.</p>`,
+    html`<p><b>What to do.</b> ${v.advice}</p>`,
+    html`<p><b>Why we say so.</b> For the users, ${v.reasons.users}. For the items, ${v.reasons.items}. The verdict rests
+on the sign of the ${term('likelihood', 'likelihood estimate')} of each side’s ${term('sigma', 'tail index')}: above 0
+${term('sparse', 'sparse')}, below 0 ${term('dense', 'dense')}, and unclear where its error reaches 0, where degrees look
+cut off, or where the estimates contradict each other.</p>`,
   ];
 }
 
@@ -223,6 +222,13 @@ const DEFINITIONS: readonly Definition[] = [
   },
 ];
 
-function capitalize(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
+/** The card names the side and the verdict already. */
+function afterColon(text: string): string {
+  const rest = text.slice(text.indexOf(': ') + 2);
+  return rest.charAt(0).toUpperCase() + rest.slice(1);
+}
+
+/** A path's last part; recipes and built-in sets stay as they are. */
+function baseName(source: string): string {
+  return source === '-' ? 'standard input' : source.split(/[\\/]/).at(-1) || source;
 }

@@ -141,7 +141,7 @@ caption{caption-side:bottom;text-align:left;font-size:.95rem;color:var(--muted);
 th,td{padding:.45rem .8rem .45rem 0;text-align:left;border-bottom:1px solid var(--line);vertical-align:baseline}
 thead th{font-weight:600;color:var(--muted);font-size:.93rem}
 tbody th{font-weight:600}
-.number{text-align:right;padding-right:0;padding-left:.8rem;white-space:nowrap}
+.number{text-align:right;padding-right:0;padding-left:.8rem;white-space:nowrap}.number+td:not(.number),.number+th:not(.number){padding-left:1.6rem}
 tr.best td,td.best{font-weight:600}
 details{border:1px solid var(--line);border-radius:.5rem;margin:0 0 1rem;padding:.6rem 1rem;background:var(--soft)}
 summary{cursor:pointer;font-weight:600}

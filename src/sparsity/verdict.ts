@@ -11,9 +11,13 @@ export type Judgement = 'sparse' | 'dense' | 'unclear';
 export interface Verdict {
   readonly users: Judgement;
   readonly items: Judgement;
-  /** Why, one sentence per side. */
+  /** What it means for each side, for someone who knows neither the word nor the theory. */
+  readonly meanings: Readonly<Record<SideName, string>>;
+  /** What it rests on, for each side. */
   readonly reasons: Readonly<Record<SideName, string>>;
-  /** What it means and what to do, for someone who knows neither the word nor the theory. */
+  /** What to do. */
+  readonly advice: string;
+  /** Meanings and advice in one. */
   readonly text: string;
 }
 
@@ -34,15 +38,18 @@ export function judgeGraph(
 ): Verdict {
   const users = judgeSide('users', counts.users, counts.items.count, sigma.users);
   const items = judgeSide('items', counts.items, counts.users.count, sigma.items);
+  const meanings = {
+    users: meaning('users', users.judgement),
+    items: meaning('items', items.judgement),
+  };
+  const advice = advise(users.judgement, items.judgement);
   return Object.freeze({
     users: users.judgement,
     items: items.judgement,
+    meanings: Object.freeze(meanings),
     reasons: Object.freeze({ users: users.reason, items: items.reason }),
-    text: [
-      meaning('users', users.judgement),
-      meaning('items', items.judgement),
-      advice(users.judgement, items.judgement),
-    ].join(' '),
+    advice,
+    text: `${meanings.users} ${meanings.items} ${advice}`,
   });
 }
 
@@ -115,18 +122,17 @@ function halfError({ degree, vertices, count }: DegreeCounts): number {
 
 function meaning(side: SideName, judgement: Judgement): string {
   const name = side === 'users' ? 'Users' : 'Items';
-  const others = side === 'users' ? 'items' : 'users';
   switch (judgement) {
     case 'sparse':
-      return `${name} are sparse: however many ${others} are seen, new ${side} keep turning up, most of them with very few edges.`;
+      return `${name} are sparse: however large the data grow, ${side} with only one or two edges keep turning up.`;
     case 'dense':
-      return `${name} are dense: nearly all ${side} there are have been seen, and each gains edges as more ${others} come in.`;
+      return `${name} are dense: as the data grow, each of the ${side} gains edges and few are left with only one or two.`;
     case 'unclear':
-      return `For the ${side} the data cannot tell.`;
+      return `${name} are unclear: the data cannot tell.`;
   }
 }
 
-function advice(users: Judgement, items: Judgement): string {
+function advise(users: Judgement, items: Judgement): string {
   if (users === 'dense' && items === 'dense')
     return 'A dense model suits these data; the sparse one does no harm.';
   if (users === 'sparse' || items === 'sparse') {
