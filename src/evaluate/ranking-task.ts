@@ -22,10 +22,10 @@ export interface RankingTask {
 
 /** The ranking problem of a split: what its models see of each row, and what could not be asked. */
 export interface SplitRankingTask extends RankingTask {
-  /** Per row (user of split.foldIn) the known items, by index. */
+  /** Per row the known items, by index. */
   readonly history: RowLists;
   readonly left: {
-    /** Test users without a fold-in edge: nothing is known of them. */
+    /** Test users without any known item: they cannot be told apart, and a sparse model has no place for them. */
     readonly usersWithoutHistory: number;
     /** Edges of fold-in and test to items that training never saw. */
     readonly edgesToUnseenItems: number;
@@ -83,21 +83,22 @@ export function rankingTask(parts: TaskParts): RankingTask {
 }
 
 /**
- * The ranking problem of a split (section 8): rows are the users of `split.foldIn`, candidates the items of the test
- * part that training saw. `items` names the training items in the scorer's order.
+ * The ranking problem of a split (section 8): rows are the users of `historyOf(split)`, candidates the items of the
+ * test part that training saw. `items` names the training items in the scorer's order.
  */
 export function splitRankingTask(split: Split, items: VertexIds = split.train.items.ids): SplitRankingTask {
   const count = items.length;
-  const foldIn = indexByIds(split.foldIn, items);
+  const known = historyOf(split);
+  const history = indexByIds(known, items);
   const test = indexByIds(split.test, items);
-  const rows = split.foldIn.users.count;
-  // Test rows, put into the order of the fold-in users; those whose history is empty cannot be asked.
+  const rows = known.users.count;
+  // Test rows, put into the order of the known users; those whose history is empty cannot be asked.
   let usersWithoutHistory = 0;
   const testRow = new Int32Array(rows).fill(-1);
   for (let u = 0; u < split.test.users.count; u++) {
     if (test.offsets[u + 1] === test.offsets[u]) continue;
-    const row = split.foldIn.users.ids.find(split.test.users.ids.at(u));
-    if (row >= 0 && foldIn.offsets[row + 1]! > foldIn.offsets[row]!) testRow[row] = u;
+    const row = known.users.ids.find(split.test.users.ids.at(u));
+    if (row >= 0 && history.offsets[row + 1]! > history.offsets[row]!) testRow[row] = u;
     else usersWithoutHistory++;
   }
   const relevant = collectLists(rows, (row, add) => {
@@ -118,13 +119,18 @@ export function splitRankingTask(split: Split, items: VertexIds = split.train.it
   }
   const candidates = itemsIn({ offsets: test.offsets, values: test.values }, count);
   return Object.freeze({
-    ...rankingTask({ rows, items: count, relevant, excluded: foldIn, candidates, degree }),
-    history: { offsets: foldIn.offsets, values: foldIn.values },
+    ...rankingTask({ rows, items: count, relevant, excluded: history, candidates, degree }),
+    history: { offsets: history.offsets, values: history.values },
     left: {
       usersWithoutHistory,
-      edgesToUnseenItems: foldIn.unknown + test.unknown,
+      edgesToUnseenItems: history.unknown + test.unknown,
     },
   });
+}
+
+/** The part of a split through which its test users are known: the fold-in part, or training where edges were held out. */
+export function historyOf(split: Split): BipartiteGraph {
+  return split.method === 'edges' ? split.train : split.foldIn;
 }
 
 /** The same task with some users only. */

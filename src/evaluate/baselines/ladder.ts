@@ -156,11 +156,7 @@ async function fitOne(
     case 'ease':
       return fitEase(data, setting as Parameters<typeof fitEase>[1], options);
     case 'ials':
-      return fitIals(
-        data,
-        { ...(setting as Omit<Parameters<typeof fitIals>[1], 'iterations'>), iterations },
-        { ...options, seed },
-      );
+      return fitIals(data, { ...setting, iterations } as Parameters<typeof fitIals>[1], { ...options, seed });
   }
 }
 
