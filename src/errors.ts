@@ -11,7 +11,7 @@ export class FitError extends Error {
 /** The caller's AbortSignal fired. Nothing half-done is returned or left on disk. */
 export class AbortError extends Error {
   override readonly name = 'AbortError';
-  constructor(message = 'stopped on request') {
+  constructor(message = 'nothing was left half-written') {
     super(message);
   }
 }

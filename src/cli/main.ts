@@ -43,7 +43,7 @@ export function reportError(error: unknown): number {
   const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
   // Errors from a worker thread keep their name, not their class.
   if (name === 'AbortError') {
-    process.stderr.write('interrupted: nothing was left half-written\n');
+    process.stderr.write(`interrupted: ${message}\n`);
     return 130;
   }
   const said = name === 'InputError' || name === 'FitError' ? message : describeSystemError(error);

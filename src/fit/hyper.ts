@@ -13,7 +13,7 @@ import type { FitSettings, Learnable } from './options.js';
 const TAU = 1;
 const SHAPE = 0.1;
 const RATE = 0.1;
-const DENSE_SIGMA = -0.1;
+export const DENSE_SIGMA = -0.1;
 /** σ̂ is a share of vertices, so it can reach 1 on tiny graphs; the model needs it below. */
 const LARGEST_SIGMA = 0.95;
 

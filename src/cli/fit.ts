@@ -1,0 +1,257 @@
+// graphex fit: data or a split's training part → a model file.
+
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { Option } from 'commander';
+import { ENGINE_NAMES } from '../engine/select.js';
+import { AbortError, InputError } from '../errors.js';
+import { type SparsityEvidence, sparsityEvidence } from '../fit/evidence.js';
+import { type FitResult, fit } from '../fit/fit.js';
+import type { FitOptions } from '../fit/options.js';
+import { SIDES } from '../graph/graph.js';
+import { readGraph } from '../ingest/read.js';
+import { loadModelFile, type ModelFile, saveModel } from '../store/model.js';
+import { loadSplit } from '../store/split.js';
+import {
+  addCommonOptions,
+  addDataOptions,
+  type CommandContext,
+  dataOptions,
+  decimalNumber,
+  runCommand,
+  wholeNumber,
+} from './command.js';
+import { textTable } from './text-table.js';
+
+const HYPER = [
+  ['sigma', 'tail index of the GGP, below 1', { below: 1 }],
+  ['size', 'size of the GGP; 0: no unseen vertices', { min: 0 }],
+  ['tau', 'tilt of the GGP', { above: 0 }],
+  ['shape', 'Gamma shape of the features', { above: 0 }],
+  ['rate', 'Gamma rate of the features', { above: 0 }],
+] as const;
+
+export function register(program: Command): void {
+  const command = program
+    .command('fit')
+    .description('fit the sparse or dense Poisson matrix model')
+    .argument(
+      '<data>',
+      'a file, a recipe, a built-in set, or a folder made by `graphex split` (its training part)',
+    )
+    .requiredOption('-o, --output <file>', 'the model file to write (safetensors)')
+    .option('-k, --features <n>', 'number of features (default: 30)', wholeNumber('-k', { min: 1, max: 512 }))
+    .addOption(new Option('--model <kind>', 'sparse or dense (default: sparse)').choices(['sparse', 'dense']))
+    .addOption(
+      new Option('--objective <name>', 'evidence: the Bayesian fit; ranking: cross-fitted for recommending')
+        .choices(['evidence', 'ranking'])
+        .default('evidence'),
+    )
+    .option('--iterations <n>', 'most iterations (default: 400)', wholeNumber('--iterations', { min: 1 }))
+    .option(
+      '--tolerance <x>',
+      'stop when the bound changes by less than this, relatively, per iteration (default: 1e-5)',
+      decimalNumber('--tolerance', { above: 0 }),
+    )
+    .addOption(new Option('--engine <name>', 'what computes (default: auto)').choices([...ENGINE_NAMES]))
+    .addOption(new Option('--start <kind>', 'where to begin (default: warm)').choices(['warm', 'cold']))
+    .option(
+      '--restarts <n>',
+      'fit from n seeds, keep the best bound (default: 1)',
+      wholeNumber('--restarts', { min: 1 }),
+    )
+    .option(
+      '--learn <list>',
+      'maximize the bound over these: sigma,size,tau,shape,rate, or users.sigma, …',
+      commaList,
+    )
+    .addOption(
+      new Option('--sizes <way>', 'how sizes that are not given are found (default: bound)').choices([
+        'bound',
+        'paper',
+      ]),
+    )
+    .option('--no-evidence', 'do not compare the bound with that of a dense fit')
+    .option('--resume <file>', 'go on from a state that an interrupted fit has left');
+  for (const side of SIDES) {
+    for (const [name, meaning, range] of HYPER) {
+      const flag = `--${name}-${side}`;
+      command.addOption(
+        new Option(
+          `${flag} <x>`,
+          `${meaning}${name === 'sigma' || name === 'size' ? ' (default: estimated)' : ''}`,
+        )
+          .argParser(decimalNumber(flag, range))
+          .helpGroup('Hyperparameters:'),
+      );
+    }
+  }
+  addDataOptions(command);
+  addCommonOptions(command, [
+    'graphex fit ratings.csv -o model.safetensors',
+    'graphex fit split/ -k 50 --model dense -o dense.safetensors',
+  ]);
+  command.action(async (source: string) => {
+    await runCommand(command, (context) => run(command, source, context));
+  });
+}
+
+function commaList(text: string): string[] {
+  return text.split(',').filter((part) => part.trim() !== '');
+}
+
+async function run(command: Command, source: string, context: CommandContext) {
+  const values = command.opts();
+  const graph = await trainingGraph(command, source, context);
+  const saved = values.resume ? await loadModelFile(values.resume) : undefined;
+  const options: FitOptions = {
+    ...(saved ? savedOptions(saved, values.resume) : {}),
+    ...fitOptions(values),
+    seed: saved ? saved.model.provenance.seed : context.seed,
+    threads: context.threads,
+    signal: context.signal,
+    onProgress: context.onProgress,
+  };
+  const result = await fit(graph, options);
+  if (result.stopped === 'aborted') {
+    const partial = `${values.output}.partial`;
+    await saveModel(partial, result.model, result.checkpoint);
+    throw new AbortError(
+      `stopped at iteration ${result.model.provenance.iterations}; go on with --resume ${partial}`,
+    );
+  }
+  await saveModel(values.output, result.model);
+  const wantsEvidence =
+    values.evidence && result.model.kind === 'sparse' && result.model.objective === 'evidence';
+  const evidence = wantsEvidence
+    ? await sparsityEvidence(graph, result, { ...options, onProgress: relabel(context) })
+    : undefined;
+  return { json: toJson(result, evidence), text: toText(result, evidence, values.output) };
+}
+
+function relabel(context: CommandContext): FitOptions['onProgress'] {
+  return (progress) => context.onProgress({ ...progress, stage: 'comparing with dense' });
+}
+
+async function trainingGraph(command: Command, source: string, context: CommandContext) {
+  if (isSplitFolder(source)) return (await loadSplit(source)).train;
+  const { graph } = await readGraph(source, {
+    ...dataOptions(command),
+    signal: context.signal,
+    onProgress: context.onProgress,
+    threads: context.threads,
+  });
+  return graph;
+}
+
+function isSplitFolder(source: string): boolean {
+  return statSync(join(source, 'split.json'), { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
+/** Only what was said on the command line: the library has the defaults. */
+function fitOptions(values: Record<string, unknown>): FitOptions {
+  const options: Record<string, unknown> = {};
+  for (const name of [
+    'features',
+    'model',
+    'objective',
+    'iterations',
+    'tolerance',
+    'engine',
+    'start',
+    'restarts',
+    'learn',
+    'sizes',
+  ]) {
+    if (values[name] !== undefined) options[name] = values[name];
+  }
+  for (const side of SIDES) {
+    const hyper: Record<string, unknown> = {};
+    const suffix = side === 'users' ? 'Users' : 'Items';
+    for (const [name] of HYPER) if (values[name + suffix] !== undefined) hyper[name] = values[name + suffix];
+    if (Object.keys(hyper).length > 0) options[side] = hyper;
+  }
+  return options as FitOptions;
+}
+
+/** The options of the interrupted fit, so that it goes on as it began. */
+function savedOptions(file: ModelFile, path: string): FitOptions {
+  if (!file.checkpoint)
+    throw new InputError(`--resume ${path}: a finished model; only an interrupted fit can go on`);
+  const { given, ...settings } = file.model.provenance.options as {
+    given?: { users: FitOptions['users']; items: FitOptions['items'] };
+    learn?: { users: string[]; items: string[] };
+  };
+  const learn = SIDES.flatMap((side) => (settings.learn?.[side] ?? []).map((name) => `${side}.${name}`));
+  return {
+    ...(settings as Record<string, unknown>),
+    learn,
+    users: given?.users ?? {},
+    items: given?.items ?? {},
+    resume: file.checkpoint,
+  };
+}
+
+function toJson(result: FitResult, evidence: SparsityEvidence | undefined) {
+  const { model } = result;
+  const { provenance } = model;
+  const pair = (name: 'sigma' | 'size' | 'tau' | 'shape' | 'rate') => ({
+    users: model.users.hyper[name],
+    items: model.items.hyper[name],
+  });
+  return {
+    model: model.kind,
+    objective: model.objective,
+    features: model.features,
+    iterations: provenance.iterations,
+    converged: provenance.converged,
+    bound: model.bound ?? null,
+    bounds: provenance.bounds.map(([iteration, bound]) => ({ iteration, bound })),
+    seconds: result.seconds,
+    secondsPerIteration: result.seconds / Math.max(1, provenance.iterations),
+    engine: result.engine,
+    engineReason: result.engineReason,
+    threads: result.threads,
+    sigma: pair('sigma'),
+    size: pair('size'),
+    tau: pair('tau'),
+    shape: pair('shape'),
+    rate: pair('rate'),
+    evidence: evidence ?? null,
+  };
+}
+
+function toText(result: FitResult, evidence: SparsityEvidence | undefined, output: string): string {
+  const { model } = result;
+  const { provenance } = model;
+  const number = (x: number) => (Math.abs(x) >= 100 ? x.toFixed(0) : x.toPrecision(3));
+  const lines = [
+    `${model.kind} model, ${model.features} features, ${model.users.count} users × ${model.items.count} items`,
+    `engine       ${result.engine} (${result.engineReason})`,
+    `iterations   ${provenance.iterations}${provenance.converged ? ', converged' : ', not converged: raise --iterations'}`,
+    ...(model.bound === undefined ? [] : [`bound        ${model.bound.toFixed(1)}`]),
+    `time         ${result.seconds.toFixed(1)} s`,
+    '',
+    textTable([
+      ['', 'users', 'items'],
+      ...(['sigma', 'size', 'tau', 'shape', 'rate'] as const).map((name) => [
+        name,
+        number(model.users.hyper[name]),
+        number(model.items.hyper[name]),
+      ]),
+    ]),
+  ];
+  if (evidence) {
+    const verdict = evidence.difference > 0 ? 'speaks for the sparse model' : 'speaks for the dense model';
+    lines.push('', `evidence     sparse − dense = ${evidence.difference.toFixed(1)} nats: ${verdict}`);
+  }
+  if (model.objective === 'ranking') {
+    lines.push(
+      '',
+      'This objective is made for ranking: it does not ascend the evidence bound, and no draws come from it.',
+    );
+  }
+  lines.push('', `model        ${output}`);
+  return lines.join('\n');
+}
