@@ -160,6 +160,11 @@ function toModel(
     users: side('users'),
     items: side('items'),
     bound,
+    seen: Object.freeze({
+      offsets: graph.users.offsets,
+      neighbors: graph.users.neighbors,
+      counts: graph.users.counts,
+    }),
     provenance: Object.freeze({
       version: VERSION,
       engine: engine.description,

@@ -44,7 +44,26 @@ export interface Model {
   readonly items: ModelSide;
   /** The evidence lower bound; NaN-free: undefined where the objective has none. */
   readonly bound: number | undefined;
+  /** Further fits to the same graph, whose scores are added to this one's; see memberModels. */
+  readonly members?: readonly Model[];
   readonly provenance: Provenance;
+  /** Which items each known user has; absent where the model does not carry them. */
+  readonly seen?: SeenItems | undefined;
+  /** Models whose scores are added to make a ranking; absent: this one's alone. */
+  readonly members?: readonly Model[] | undefined;
+}
+
+/** The edges that the model was fitted to, by user: what a recommendation leaves out and an explanation refers to. */
+export interface SeenItems {
+  readonly offsets: Uint32Array;
+  readonly neighbors: Uint32Array;
+  /** Counts of a multigraph. */
+  readonly counts: Uint32Array | undefined;
+}
+
+/** The fits that a model's scores are the sum of: itself and its members. */
+export function memberModels(model: Model): readonly Model[] {
+  return [model, ...(model.members ?? [])];
 }
 
 /** The part of a side that scores need; fold-in gives the same for new users. */

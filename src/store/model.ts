@@ -1,12 +1,13 @@
-// A fitted model as one safetensors file: users.* and items.* hold shapes, rates, leftover masses, degrees and ids; the
-// metadata says how it came about. Member models of an averaged one stand under members.N.*; a fit that can be resumed
+// A fitted model as one safetensors file: users.* and items.* hold shapes, rates, leftover masses, degrees and ids;
+// users.neighbors (and users.counts) the items each user has, one user after the other; the metadata says how it came
+// about. Member models of an averaged one stand under members.N.*; a fit that can be resumed
 // adds checkpoint.*.
 
 import { z } from 'zod';
 import type { TableTotals, TableValues } from '../engine/engine.js';
 import { InputError } from '../errors.js';
 import type { Checkpoint, LoopState } from '../fit/loop.js';
-import type { Model, ModelSide } from '../fit/model.js';
+import type { Model, ModelSide, SeenItems } from '../fit/model.js';
 import { SIDES, type SideName } from '../graph/graph.js';
 import { VertexIds } from '../graph/ids.js';
 import { readTensors, type Tensor, type TensorData, writeTensors } from './safetensors.js';
@@ -15,7 +16,7 @@ const FORMAT = { format: 'graphex-model', version: 1 };
 
 /** A model whose ranking averages the scores of others. */
 export interface AveragedModel extends Model {
-  readonly members?: readonly Model[];
+  readonly members?: readonly Model[] | undefined;
 }
 
 const hyperSchema = z.object({
@@ -66,6 +67,7 @@ export async function saveModel(path: string, model: AveragedModel, checkpoint?:
     ...headOf(model),
   };
   putModel(tensors, '', model);
+  if (model.seen) putSeen(tensors, model.seen);
   if (model.members) {
     metadata.members = JSON.stringify(model.members.map(headOf));
     for (const [m, member] of model.members.entries()) putModel(tensors, `members.${m}.`, member);
@@ -91,7 +93,12 @@ export async function loadModelFile(path: string): Promise<ModelFile> {
     const heads =
       metadata.members === undefined ? undefined : (JSON.parse(metadata.members) as Record<string, string>[]);
     const members = heads?.map((head, m) => getModel(read, `members.${m}.`, head));
-    const model = members ? Object.freeze({ ...main, members: Object.freeze(members) }) : main;
+    const seen = getSeen(read, main.users);
+    const model = Object.freeze({
+      ...main,
+      ...(seen && { seen }),
+      ...(members && { members: Object.freeze(members) }),
+    });
     return { model, checkpoint: getCheckpoint(read, model, metadata.checkpoint) };
   } catch (cause) {
     // The checksum held, so the file is as it was written, but not by a graphex that this one understands.
@@ -136,6 +143,29 @@ function putModel(tensors: Map<string, Tensor>, prefix: string, model: Model): v
     put('degree', new Int32Array(side.degree.buffer, side.degree.byteOffset, side.degree.length));
     putIds(put, side.ids);
   }
+}
+
+/** Where each user's items begin follows from the degrees. */
+function putSeen(tensors: Map<string, Tensor>, { neighbors, counts }: SeenItems): void {
+  const put = (name: string, data: Uint32Array) =>
+    tensors.set(`users.${name}`, {
+      shape: [data.length],
+      data: new Int32Array(data.buffer, data.byteOffset, data.length),
+    });
+  put('neighbors', neighbors);
+  if (counts) put('counts', counts);
+}
+
+function getSeen(read: TensorReader, users: ModelSide): SeenItems | undefined {
+  if (!read.has('users.neighbors')) return undefined;
+  const offsets = new Uint32Array(users.count + 1);
+  for (let u = 0; u < users.count; u++) offsets[u + 1] = offsets[u]! + users.degree[u]!;
+  const get = (name: string) => new Uint32Array(read.get(name, Int32Array, offsets[users.count]!).buffer);
+  return Object.freeze({
+    offsets,
+    neighbors: get('users.neighbors'),
+    counts: read.has('users.counts') ? get('users.counts') : undefined,
+  });
 }
 
 type Put = (what: string, data: TensorData, shape?: readonly number[]) => void;
