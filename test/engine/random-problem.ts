@@ -1,0 +1,89 @@
+// Random graphs, hyperparameters and states for property tests.
+
+import type { SideHyper, TableValues } from '../../src/engine/engine.js';
+import { buildGraph } from '../../src/graph/build.js';
+import type { BipartiteGraph } from '../../src/graph/graph.js';
+import { poisson } from '../../src/math/counts.js';
+import { gamma } from '../../src/math/distributions.js';
+import { type Random, randomStream } from '../../src/math/random.js';
+
+export interface Problem {
+  readonly graph: BipartiteGraph;
+  readonly features: number;
+  readonly hyper: { readonly users: SideHyper; readonly items: SideHyper };
+  readonly start: { readonly users: TableValues; readonly items: TableValues };
+}
+
+export interface ProblemShape {
+  readonly users: number;
+  readonly items: number;
+  readonly edges: number;
+  readonly features: number;
+  readonly multigraph: boolean;
+  readonly dense?: boolean;
+}
+
+/** Heavy-tailed on both sides; every vertex has an edge. */
+export function randomGraph(shape: ProblemShape, random: Random): BipartiteGraph {
+  const users: number[] = [];
+  const items: number[] = [];
+  const counts: number[] = [];
+  const add = (user: number, item: number) => {
+    users.push(user);
+    items.push(item);
+    counts.push(shape.multigraph ? 1 + smallCount(random) : 1);
+  };
+  const skewed = (n: number) => Math.floor(n * random.uniform() ** 2);
+  for (let i = 0; i < shape.users; i++) add(i, skewed(shape.items));
+  for (let j = 0; j < shape.items; j++) add(skewed(shape.users), j);
+  while (users.length < shape.edges) add(skewed(shape.users), skewed(shape.items));
+  return buildGraph({
+    users,
+    items,
+    counts,
+    userCount: shape.users,
+    itemCount: shape.items,
+    multigraph: shape.multigraph,
+  });
+}
+
+function smallCount(random: Random): number {
+  return poisson(random, 0.7);
+}
+
+export function randomHyper(random: Random, dense: boolean): SideHyper {
+  return {
+    sigma: dense ? -0.05 - random.uniform() : random.uniform() * 0.7,
+    tau: 0.3 + 2 * random.uniform(),
+    shape: 0.05 + 0.5 * random.uniform(),
+    rate: 0.05 + 0.5 * random.uniform(),
+    size: dense ? 0 : 1 + 20 * random.uniform(),
+  };
+}
+
+export function randomValues(rows: number, features: number, random: Random): TableValues {
+  const draw = (n: number, low: number) => Float64Array.from({ length: n }, () => low + gamma(random, 1));
+  return {
+    weightShape: draw(rows, 0.5),
+    weightRate: draw(rows, 0.5),
+    featureShape: draw(rows * features, 0.1),
+    featureRate: draw(rows * features, 0.3),
+  };
+}
+
+export function randomProblem(shape: ProblemShape, seed: number): Problem {
+  const random = randomStream(seed, 77);
+  const graph = randomGraph(shape, random);
+  return {
+    graph,
+    features: shape.features,
+    hyper: {
+      users: randomHyper(random, shape.dense ?? false),
+      items: randomHyper(random, (shape.dense ?? false) && seed % 2 === 0),
+    },
+    start: {
+      users: randomValues(shape.users, shape.features, random),
+      items: randomValues(shape.items, shape.features, random),
+    },
+  };
+}
