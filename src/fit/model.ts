@@ -49,8 +49,6 @@ export interface Model {
   readonly provenance: Provenance;
   /** Which items each known user has; absent where the model does not carry them. */
   readonly seen?: SeenItems | undefined;
-  /** Models whose scores are added to make a ranking; absent: this one's alone. */
-  readonly members?: readonly Model[] | undefined;
 }
 
 /** The edges that the model was fitted to, by user: what a recommendation leaves out and an explanation refers to. */

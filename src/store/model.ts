@@ -16,7 +16,7 @@ const FORMAT = { format: 'graphex-model', version: 1 };
 
 /** A model whose ranking averages the scores of others. */
 export interface AveragedModel extends Model {
-  readonly members?: readonly Model[] | undefined;
+  readonly members?: readonly Model[];
 }
 
 const hyperSchema = z.object({
@@ -94,10 +94,10 @@ export async function loadModelFile(path: string): Promise<ModelFile> {
       metadata.members === undefined ? undefined : (JSON.parse(metadata.members) as Record<string, string>[]);
     const members = heads?.map((head, m) => getModel(read, `members.${m}.`, head));
     const seen = getSeen(read, main.users);
-    const model = Object.freeze({
+    const model: AveragedModel = Object.freeze({
       ...main,
-      ...(seen && { seen }),
-      ...(members && { members: Object.freeze(members) }),
+      ...(seen === undefined ? {} : { seen }),
+      ...(members === undefined ? {} : { members: Object.freeze(members) }),
     });
     return { model, checkpoint: getCheckpoint(read, model, metadata.checkpoint) };
   } catch (cause) {
