@@ -1,0 +1,175 @@
+// A table of ids and titles → the title of each vertex. Nobody should have to say which column is which: the ids are in
+// the column that names the most vertices of the graph, the titles in the one that is called so or reads most like text.
+
+import { InputError } from '../errors.js';
+import type { VertexIds } from '../graph/ids.js';
+
+export interface Titles {
+  /** The title of an id, or undefined. */
+  find(id: string): string | undefined;
+  /** Vertices of the graph that have a title. */
+  readonly matched: number;
+  /** Columns that were used, by header name or 1-based number. */
+  readonly columns: { readonly id: string; readonly title: string };
+}
+
+const SEPARATORS = ['::', '\t', ';', '|', ','] as const;
+const TITLE_NAMES = ['title', 'name', 'label', 'description', 'original_title'];
+/** Rows looked at to tell the columns apart. */
+const LOOK = 2000;
+
+/** Reads the text of a titles file for the vertices of one side. `source` is what messages call the file. */
+export function parseTitles(text: string, ids: VertexIds, source: string): Titles {
+  const separator = guessSeparator(text);
+  const rows = parseRows(text.replace(/^\uFEFF/, ''), separator).filter((row) => row.length > 1);
+  if (rows.length === 0) {
+    throw new InputError(
+      `${source}: no row has an id and a title, separated by one of :: tab ; | or comma; give a table with both`,
+    );
+  }
+  const columns = Math.max(...rows.slice(0, LOOK).map((row) => row.length));
+  const hits = Array.from({ length: columns }, (_, c) => distinctHits(rows, c, ids));
+  const id = hits.indexOf(Math.max(...hits));
+  if (hits[id] === 0) {
+    throw new InputError(
+      `${source}: none of its ${columns} columns holds ids of the data (for instance ${ids.at(0)}); ` +
+        'check that the titles belong to the items',
+    );
+  }
+  const header = ids.find(normalId(rows[0]![id] ?? '', ids)) < 0 ? rows[0]! : undefined;
+  const body = header ? rows.slice(1) : rows;
+  const title = titleColumn(header, body, id, columns);
+  const found = new Map<string, string>();
+  for (const row of body) {
+    const key = normalId(row[id] ?? '', ids);
+    const value = row[title]?.trim();
+    if (value && !found.has(key) && ids.find(key) >= 0) found.set(key, value);
+  }
+  const name = (column: number) => header?.[column]?.trim() || String(column + 1);
+  return Object.freeze({
+    find: (key: string) => found.get(key),
+    matched: found.size,
+    columns: { id: name(id), title: name(title) },
+  });
+}
+
+/** Distinct vertices that a column names; repeated numbers such as a year must not win over ids. */
+function distinctHits(rows: readonly (readonly string[])[], column: number, ids: VertexIds): number {
+  const seen = new Set<number>();
+  for (const row of rows) {
+    const vertex = ids.find(normalId(row[column] ?? '', ids));
+    if (vertex >= 0) seen.add(vertex);
+  }
+  return seen.size;
+}
+
+/** An id as the graph writes it: 0000008 is 8 where ids are whole numbers. */
+function normalId(text: string, ids: VertexIds): string {
+  const id = text.trim();
+  if (ids.kind === 'text' || id === '') return id;
+  const value = Number(id);
+  return Number.isSafeInteger(value) ? String(value) : id;
+}
+
+function titleColumn(
+  header: readonly string[] | undefined,
+  body: readonly (readonly string[])[],
+  id: number,
+  columns: number,
+): number {
+  const names = header?.map((name) => name.trim().toLowerCase()) ?? [];
+  for (const wanted of TITLE_NAMES) {
+    const at = names.indexOf(wanted);
+    if (at >= 0 && at !== id) return at;
+  }
+  // The column with the most distinct texts that have a letter; the first of equals.
+  let best = -1;
+  let most = -1;
+  for (let c = 0; c < columns; c++) {
+    if (c === id) continue;
+    const texts = new Set<string>();
+    for (const row of body.slice(0, LOOK)) {
+      const value = row[c] ?? '';
+      if (/\p{L}/u.test(value) && !/^https?:/.test(value)) texts.add(value);
+    }
+    if (texts.size > most) [best, most] = [c, texts.size];
+  }
+  return best;
+}
+
+/** The separator that cuts the first lines into the most columns that all of them have. */
+function guessSeparator(text: string): string {
+  const lines = text
+    .slice(0, 1 << 16)
+    .split(/\r?\n/)
+    .filter((line) => line !== '')
+    .slice(0, 20);
+  let best: string = SEPARATORS[0];
+  let most = 0;
+  for (const separator of SEPARATORS) {
+    const least = Math.min(
+      ...lines
+        .slice(0, -1)
+        .concat(lines[0] ?? '')
+        .map((l) => l.split(separator).length),
+    );
+    // Rare separators come first: a comma inside titles must not win over :: between them.
+    if (least > 1 && (most === 0 || (separator === ',' && least > 2 * most)))
+      [best, most] = [separator, least];
+  }
+  return best;
+}
+
+/** Rows of fields; a field in double quotes may hold separators, line breaks and doubled quotes. */
+function parseRows(text: string, separator: string): string[][] {
+  const rows: string[][] = [];
+  let row: string[] = [];
+  let at = 0;
+  while (at <= text.length) {
+    let field: string;
+    if (text[at] === '"') {
+      let end = at + 1;
+      field = '';
+      for (;;) {
+        const quote = text.indexOf('"', end);
+        if (quote < 0) {
+          field += text.slice(end);
+          at = text.length;
+          break;
+        }
+        field += text.slice(end, quote);
+        end = quote + 1;
+        if (text[end] !== '"') {
+          at = end;
+          break;
+        }
+        field += '"';
+        end++;
+      }
+      // What stands between the closing quote and the next separator belongs to the field.
+      const rest = endOfField(text, at, separator);
+      field += text.slice(at, rest);
+      at = rest;
+    } else {
+      const end = endOfField(text, at, separator);
+      field = text.slice(at, end);
+      at = end;
+    }
+    row.push(field.replace(/\r$/, ''));
+    if (at < text.length && text.startsWith(separator, at)) {
+      at += separator.length;
+      continue;
+    }
+    if (row.length > 1 || row[0] !== '') rows.push(row);
+    row = [];
+    at++;
+  }
+  return rows;
+}
+
+function endOfField(text: string, from: number, separator: string): number {
+  const line = text.indexOf('\n', from);
+  const end = line < 0 ? text.length : line;
+  const cut = text.indexOf(separator, from);
+  return cut >= 0 && cut < end ? cut : end;
+}
