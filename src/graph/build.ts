@@ -36,6 +36,7 @@ export function buildGraph(list: EdgeList): BipartiteGraph {
   const itemStart = new Uint32Array(itemCount + 1);
   for (let e = 0; e < rows; e++) itemStart[items[e]! + 1]!++;
   for (let v = 0; v < itemCount; v++) itemStart[v + 1]! += itemStart[v]!;
+  requireAll('items', itemStart[itemCount]! - itemStart[0]!, rows, itemCount);
   const cursor = itemStart.slice(0, itemCount);
   const userByItem = new Uint32Array(rows);
   const countByItem = multigraph ? new Uint32Array(rows) : undefined;
@@ -49,9 +50,10 @@ export function buildGraph(list: EdgeList): BipartiteGraph {
   const userStart = new Uint32Array(userCount + 1);
   for (let e = 0; e < rows; e++) userStart[userByItem[e]! + 1]!++;
   for (let v = 0; v < userCount; v++) userStart[v + 1]! += userStart[v]!;
+  requireAll('users', userStart[userCount]! - userStart[0]!, rows, userCount);
   const userCursor = userStart.slice(0, userCount);
-  const itemByUser = new Uint32Array(rows);
-  const countByUser = multigraph ? new Uint32Array(rows) : undefined;
+  const itemByUser = sharedUint32(rows);
+  const countByUser = multigraph ? sharedUint32(rows) : undefined;
   for (let item = 0; item < itemCount; item++) {
     for (let e = itemStart[item]!; e < itemStart[item + 1]!; e++) {
       const at = userCursor[userByItem[e]!]!++;
@@ -62,7 +64,6 @@ export function buildGraph(list: EdgeList): BipartiteGraph {
 
   // Merge equal neighbours in place.
   let edges = 0;
-  let total = 0;
   const offsets = sharedUint32(userCount + 1);
   for (let user = 0; user < userCount; user++) {
     offsets[user] = edges;
@@ -70,19 +71,21 @@ export function buildGraph(list: EdgeList): BipartiteGraph {
     for (let e = userStart[user]!; e < userStart[user + 1]!; e++) {
       const item = itemByUser[e]!;
       if (edges > first && itemByUser[edges - 1] === item) {
-        if (countByUser) countByUser[edges - 1]! += countByUser[e]!;
+        if (countByUser) countByUser[edges - 1] = addCounts(countByUser[edges - 1]!, countByUser[e]!);
       } else {
         if (countByUser) countByUser[edges] = countByUser[e]!;
         itemByUser[edges++] = item;
       }
-      total += countByUser ? countByUser[e]! : 0;
     }
   }
   offsets[userCount] = edges;
-  const neighbors = sharedUint32(edges);
-  neighbors.set(itemByUser.subarray(0, edges));
-  const merged = countByUser ? sharedUint32(edges) : undefined;
-  merged?.set(countByUser!.subarray(0, edges));
+  const neighbors = firstOf(itemByUser, edges);
+  const merged = countByUser && firstOf(countByUser, edges);
+  let total = edges;
+  if (merged) {
+    total = 0;
+    for (let e = 0; e < edges; e++) total += merged[e]!;
+  }
 
   const userSide: GraphSide = Object.freeze({
     count: userCount,
@@ -100,9 +103,32 @@ export function buildGraph(list: EdgeList): BipartiteGraph {
     users: userSide,
     items: itemSide,
     edges,
-    total: multigraph ? total : edges,
+    total,
     multigraph,
   });
+}
+
+/** Out-of-range vertices fall through the counting; rows that were not counted betray them. */
+function requireAll(side: string, counted: number, rows: number, count: number): void {
+  if (counted === rows) return;
+  throw new InputError(
+    `${rows - counted} rows name ${side} outside 0 … ${count - 1}; number the ${side} first`,
+  );
+}
+
+function addCounts(a: number, b: number): number {
+  if (a + b < 2 ** 32) return a + b;
+  throw new InputError(
+    `the counts of one pair add up to ${a + b}; at most ${2 ** 32 - 1} fit, scale the counts down`,
+  );
+}
+
+/** The first `length` values; a copy only where some are left out. */
+function firstOf(values: Uint32Array, length: number): Uint32Array {
+  if (length === values.length) return values;
+  const result = sharedUint32(length);
+  result.set(values.subarray(0, length));
+  return result;
 }
 
 /** The same edges grouped by the other side. */

@@ -10,9 +10,8 @@ export class ByteDictionary {
   #used = 0;
   /** End of each entry in the arena; its start is the end of the one before. */
   #ends = new Uint32Array(1 << 10);
-  #hashes = new Uint32Array(1 << 10);
-  /** Code + 1 by hash; 0 is free. */
-  #slots = new Uint32Array(1 << 12);
+  /** Four numbers a slot, so that one cache line answers most look-ups: code + 1 (0: free), hash, start, length. */
+  #slots = new Uint32Array(4 << 12);
   #count = 0;
 
   get size(): number {
@@ -21,26 +20,22 @@ export class ByteDictionary {
 
   /** The code of the bytes from start to stop; a new code if they were not seen before. */
   code(bytes: Uint8Array, start: number, stop: number): number {
-    let hash = 0x811c9dc5;
-    for (let i = start; i < stop; i++) hash = Math.imul(hash ^ bytes[i]!, 0x01000193);
-    hash = Math.imul(hash ^ (hash >>> 15), 0x85ebca6b);
-    hash = (hash ^ (hash >>> 13)) >>> 0;
+    let h = 0x811c9dc5;
+    for (let i = start; i < stop; i++) h = Math.imul(h ^ bytes[i]!, 0x01000193);
+    h = Math.imul(h ^ (h >>> 15), 0x85ebca6b);
+    const hash = (h ^ (h >>> 13)) >>> 0;
     const slots = this.#slots;
+    const arena = this.#arena;
     const mask = slots.length - 1;
     const length = stop - start;
-    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
-      const code = slots[slot]! - 1;
-      if (code < 0) {
-        slots[slot] = this.#count + 1;
-        return this.#append(bytes, start, stop, hash);
-      }
-      if (this.#hashes[code] !== hash) continue;
-      const from = code === 0 ? 0 : this.#ends[code - 1]!;
-      if (this.#ends[code]! - from !== length) continue;
-      const arena = this.#arena;
-      let i = 0;
-      while (i < length && arena[from + i] === bytes[start + i]) i++;
-      if (i === length) return code;
+    for (let slot = (hash << 2) & mask; ; slot = (slot + 4) & mask) {
+      const taken = slots[slot]!;
+      if (taken === 0) return this.#append(bytes, start, stop, hash, slot);
+      if (slots[slot + 1] !== hash || slots[slot + 3] !== length) continue;
+      const from = slots[slot + 2]! - start;
+      let i = start;
+      while (i < stop && arena[from + i] === bytes[i]) i++;
+      if (i === stop) return taken - 1;
     }
   }
 
@@ -49,36 +44,35 @@ export class ByteDictionary {
     return this.#arena.subarray(code === 0 ? 0 : this.#ends[code - 1]!, this.#ends[code]!);
   }
 
-  #append(bytes: Uint8Array, start: number, stop: number, hash: number): number {
+  #append(bytes: Uint8Array, start: number, stop: number, hash: number, slot: number): number {
     const code = this.#count++;
     const used = this.#used + stop - start;
     if (used > this.#arena.length) {
-      if (used > MAX_ARENA)
+      if (used > MAX_ARENA) {
         throw new InputError('the distinct ids take more than 4 GB of text; shorten them first');
+      }
       const grown = new Uint8Array(Math.min(MAX_ARENA, Math.max(2 * this.#arena.length, used)));
       grown.set(this.#arena.subarray(0, this.#used));
       this.#arena = grown;
     }
-    const arena = this.#arena;
-    for (let i = start, to = this.#used; i < stop; i++) arena[to++] = bytes[i]!;
+    for (let i = start, to = this.#used; i < stop; i++) this.#arena[to++] = bytes[i]!;
+    this.#slots.set([code + 1, hash, this.#used, stop - start], slot);
     this.#used = used;
-    if (code === this.#ends.length) {
-      this.#ends = doubled(this.#ends);
-      this.#hashes = doubled(this.#hashes);
-    }
+    if (code === this.#ends.length) this.#ends = doubled(this.#ends);
     this.#ends[code] = used;
-    this.#hashes[code] = hash;
-    if (2 * this.#count > this.#slots.length) this.#rehash();
+    if (8 * this.#count > this.#slots.length) this.#rehash();
     return code;
   }
 
   #rehash(): void {
-    const slots = new Uint32Array(2 * this.#slots.length);
+    const old = this.#slots;
+    const slots = new Uint32Array(2 * old.length);
     const mask = slots.length - 1;
-    for (let code = 0; code < this.#count; code++) {
-      let slot = this.#hashes[code]! & mask;
-      while (slots[slot] !== 0) slot = (slot + 1) & mask;
-      slots[slot] = code + 1;
+    for (let at = 0; at < old.length; at += 4) {
+      if (old[at] === 0) continue;
+      let slot = (old[at + 1]! << 2) & mask;
+      while (slots[slot] !== 0) slot = (slot + 4) & mask;
+      for (let i = 0; i < 4; i++) slots[slot + i] = old[at + i]!;
     }
     this.#slots = slots;
   }
