@@ -1,0 +1,174 @@
+// The graphex process in general (section 2): users are the points (x, label) of a Poisson process with intensity
+// η(dx) on labels below the size s, items the points (y, label) of one with intensity ρ(dy) on labels below α; each pair
+// is an edge with probability W(x, y), and points without an edge are dropped.
+
+import { InputError, throwIfAborted } from '../errors.js';
+import { buildGraph } from '../graph/build.js';
+import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
+import { poisson } from '../math/counts.js';
+import { type Random, randomStream } from '../math/random.js';
+import type { TaskOptions } from '../progress.js';
+
+/** A finite measure: its total mass, and a draw from it. */
+export interface FiniteIntensity {
+  readonly mass: number;
+  readonly sample: (random: Random) => number;
+}
+
+/**
+ * An infinite measure, from its most active end: `inverseTail(m)` is the point with mass m between it and that end.
+ * Points up to mass `depth` are drawn, size · depth of them in expectation, in that order.
+ */
+export interface InfiniteIntensity {
+  readonly inverseTail: (mass: number) => number;
+  readonly depth: number;
+}
+
+export type Intensity = FiniteIntensity | InfiniteIntensity;
+
+export interface SampleGraphexOptions extends TaskOptions {
+  readonly users: Intensity;
+  readonly items: Intensity;
+  /** s and α: labels run from 0 to these. */
+  readonly sizes: Readonly<Record<SideName, number>>;
+  /** W(x, y), from 0 to 1. */
+  readonly probability: (x: number, y: number) => number;
+  /**
+   * Promises that W does not increase along the item points of an infinite measure: edges are then found by leaps, and
+   * millions of items cost nothing. Default false.
+   */
+  readonly decreasing?: boolean | undefined;
+  /** Default 1. */
+  readonly seed?: number | undefined;
+}
+
+/** The points of one side. */
+export interface PointSet {
+  /** The point x or y. */
+  readonly positions: Float64Array;
+  /** Where on the side's axis it lies, 0 … size. */
+  readonly labels: Float64Array;
+  /** Its vertex in the graph, or −1 for a point without an edge. */
+  readonly vertices: Int32Array;
+}
+
+export interface GraphexSample {
+  readonly graph: BipartiteGraph;
+  readonly users: PointSet;
+  readonly items: PointSet;
+}
+
+const STREAM = { users: 11, items: 12, edges: 13 } as const;
+const MOST_POINTS = 2 ** 27;
+
+/** Draws a graph from any graphex process, with the points behind it. */
+export async function sampleGraphex(options: SampleGraphexOptions): Promise<GraphexSample> {
+  const { probability, signal, onProgress } = options;
+  const seed = options.seed ?? 1;
+  for (const side of SIDES) checkIntensity(side, options[side], options.sizes[side]);
+  if (options.decreasing && !('inverseTail' in options.items)) {
+    throw new InputError(
+      'decreasing needs an infinite measure of items, whose points come in order of activity',
+    );
+  }
+  const points = {
+    users: drawPoints(randomStream(seed, STREAM.users), options.users, options.sizes.users),
+    items: drawPoints(randomStream(seed, STREAM.items), options.items, options.sizes.items),
+  };
+  const random = randomStream(seed, STREAM.edges);
+  const connect = options.decreasing ? connectByLeaps : connectAll;
+  const users: number[] = [];
+  const items: number[] = [];
+  const xs = points.users.positions;
+  const every = Math.max(1, Math.floor(xs.length / 100));
+  for (let i = 0; i < xs.length; i++) {
+    connect(
+      random,
+      (j) => checkedProbability(probability, xs[i], points.items.positions[j]),
+      points.items.positions.length,
+      (j) => {
+        users.push(i);
+        items.push(j);
+      },
+    );
+    if (i % every === 0) {
+      throwIfAborted(signal);
+      onProgress?.({ stage: 'drawing edges', done: i, total: xs.length, unit: 'points' });
+    }
+  }
+  const userVertices = numberUsed(points.users.positions.length, users);
+  const itemVertices = numberUsed(points.items.positions.length, items);
+  const graph = buildGraph({
+    users: Uint32Array.from(users, (i) => userVertices.vertices[i]),
+    items: Uint32Array.from(items, (j) => itemVertices.vertices[j]),
+    userCount: userVertices.count,
+    itemCount: itemVertices.count,
+  });
+  return Object.freeze({
+    graph,
+    users: Object.freeze({ ...points.users, vertices: userVertices.vertices }),
+    items: Object.freeze({ ...points.items, vertices: itemVertices.vertices }),
+  });
+}
+
+function checkIntensity(side: SideName, intensity: Intensity, size: number): void {
+  if (!(size > 0 && size < Number.POSITIVE_INFINITY)) {
+    throw new InputError(`size of ${side} is ${size}; give a number above 0`);
+  }
+  const mass = 'mass' in intensity ? intensity.mass : intensity.depth;
+  const name = 'mass' in intensity ? 'mass' : 'depth';
+  if (!(mass >= 0 && mass < Number.POSITIVE_INFINITY)) {
+    throw new InputError(
+      `${name} of ${side} is ${mass}; give a finite number, an infinite measure needs an inverse tail`,
+    );
+  }
+  if (size * mass > MOST_POINTS) {
+    throw new InputError(
+      `size ${size} of ${side} times ${name} ${mass} gives ${(size * mass).toPrecision(3)} points; at most ${MOST_POINTS} are possible`,
+    );
+  }
+}
+
+function drawPoints(random: Random, intensity: Intensity, size: number): Omit<PointSet, 'vertices'> {
+  const mass = 'mass' in intensity ? intensity.mass : intensity.depth;
+  const positions = new Float64Array(poisson(random, size * mass));
+  if ('mass' in intensity) {
+    for (let i = 0; i < positions.length; i++) positions[i] = intensity.sample(random);
+  } else {
+    for (let i = 0; i < positions.length; i++) positions[i] = random.uniform() * mass;
+    positions.sort();
+    for (let i = 0; i < positions.length; i++) positions[i] = intensity.inverseTail(positions[i]);
+  }
+  return { positions, labels: positions.map(() => random.uniform() * size) };
+}
+
+function checkedProbability(probability: (x: number, y: number) => number, x: number, y: number): number {
+  const p = probability(x, y);
+  if (!(p >= 0 && p <= 1)) throw new InputError(`W(${x}, ${y}) is ${p}; an edge probability is from 0 to 1`);
+  return p;
+}
+
+function connectAll(random: Random, p: (j: number) => number, n: number, add: (j: number) => void): void {
+  for (let j = 0; j < n; j++) if (random.uniform() < p(j)) add(j);
+}
+
+/** Leaps over items at the probability of the first of them, then corrects for the probability where it lands. */
+function connectByLeaps(random: Random, p: (j: number) => number, n: number, add: (j: number) => void): void {
+  let bound = n > 0 ? p(0) : 0;
+  for (let j = 0; bound > 0; j++) {
+    // Geometric: items passed over before the next candidate.
+    if (bound < 1) j += Math.floor(Math.log(random.uniform()) / Math.log1p(-bound));
+    if (j >= n) return;
+    const actual = p(j);
+    if (random.uniform() * bound < actual) add(j);
+    bound = actual;
+  }
+}
+
+function numberUsed(points: number, ends: readonly number[]): { vertices: Int32Array; count: number } {
+  const vertices = new Int32Array(points).fill(-1);
+  for (const end of ends) vertices[end] = 0;
+  let count = 0;
+  for (let i = 0; i < points; i++) if (vertices[i] === 0) vertices[i] = count++;
+  return { vertices, count };
+}

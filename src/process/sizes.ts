@@ -1,0 +1,90 @@
+// The sizes s and α of a graph (section 4): the paper's estimate by simulation, and the closed form from the bound.
+
+import { InputError } from '../errors.js';
+import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
+import { expectedLaplace } from '../math/quadrature.js';
+import type { TaskOptions } from '../progress.js';
+import { featureMass } from './parameters.js';
+import { simulate } from './poisson-model.js';
+import type { SideLaw } from './unseen.js';
+
+/** The law of a side without its size; a size that is given is not looked at. */
+export type UnsizedLaw = Omit<SideLaw, 'size'>;
+
+export interface EstimateSizesOptions extends TaskOptions {
+  /** Law of the users; sigma is the estimated tail index. */
+  readonly users: UnsizedLaw;
+  readonly items: UnsizedLaw;
+  readonly features: number;
+  /** Of the simulations. Default 1. */
+  readonly seed?: number | undefined;
+}
+
+export type Sizes = Readonly<Record<SideName, number>>;
+
+/** Expected edges of the first simulation, and the most of a later one. */
+const FIRST_EDGES = 3e5;
+const MOST_EDGES = 1e6;
+/** The constant C depends on the sizes a little, so it is measured again at the sizes found. */
+const ROUNDS = 3;
+
+/**
+ * Sizes at which the model gives as many vertices and edges as the graph has. A graph of known sizes is simulated; its
+ * constants C solve log U − σ log E = C + (1−σ) log s for s where σ > 0, and s is proportional to U where σ ≤ 0. Repeated
+ * at the sizes found, or at smaller ones of the same ratio where those would take long.
+ */
+export async function estimateSizes(graph: BipartiteGraph, options: EstimateSizesOptions): Promise<Sizes> {
+  if (graph.edges === 0)
+    throw new InputError('the sizes of a graph without edges cannot be estimated; give them');
+  const seed = options.seed ?? 1;
+  let sizes: Sizes = sizesOfEdges({ users: 1, items: 1 }, FIRST_EDGES, options);
+  for (let round = 0; round < ROUNDS; round++) {
+    const at = sizesOfEdges(sizes, Math.min(MOST_EDGES, expectedEdges(sizes, options)), options);
+    const simulated = await simulate({
+      ...options,
+      users: { ...options.users, size: at.users },
+      items: { ...options.items, size: at.items },
+      multigraph: graph.multigraph,
+      seed: seed + round,
+      onProgress: undefined,
+    });
+    options.onProgress?.({ stage: 'estimating sizes', done: round + 1, total: ROUNDS, unit: 'rounds' });
+    sizes = {
+      users: solveSize(options.users.sigma, at.users, simulated.graph, graph, 'users'),
+      items: solveSize(options.items.sigma, at.items, simulated.graph, graph, 'items'),
+    };
+  }
+  return Object.freeze(sizes);
+}
+
+function solveSize(
+  sigma: number,
+  size: number,
+  simulated: BipartiteGraph,
+  observed: BipartiteGraph,
+  side: SideName,
+): number {
+  // A simulation without any vertex says only that the size is larger; doubling it goes on.
+  if (simulated[side].count === 0) return 2 * size;
+  const tail = Math.max(0, sigma);
+  const statistic = (graph: BipartiteGraph) => Math.log(graph[side].count) - tail * Math.log(graph.total);
+  return size * Math.exp((statistic(observed) - statistic(simulated)) / (1 - tail));
+}
+
+function expectedEdges(sizes: Sizes, options: EstimateSizesOptions): number {
+  return SIDES.reduce(
+    (edges, side) => edges * sizes[side] * featureMass({ ...options[side], size: 1 }),
+    options.features,
+  );
+}
+
+/** Sizes in the given ratio that are expected to give so many edges, counting repeated ones. */
+function sizesOfEdges(ratio: Sizes, edges: number, options: EstimateSizesOptions): Sizes {
+  const factor = Math.sqrt(edges / expectedEdges(ratio, options));
+  return { users: ratio.users * factor, items: ratio.items * factor };
+}
+
+/** The size that maximizes the bound given the other side's mass per feature: rows / E[ψ(θ·M)] (section 4). */
+export function sizeFromBound(law: UnsizedLaw, rows: number, otherMass: ArrayLike<number>): number {
+  return rows / expectedLaplace(law, otherMass);
+}
