@@ -2,6 +2,7 @@
 
 import { createRequire } from 'node:module';
 import { InputError } from '../errors.js';
+import { simulate } from '../process/poisson-model.js';
 import type { ReadOptions, ReadResult, RejectSink } from './options.js';
 import { refuseLayout } from './recipes.js';
 import { DocumentCollector } from './words.js';
@@ -10,6 +11,8 @@ const BUILTINS: Readonly<
   Record<string, (options: ReadOptions, rejects?: RejectSink) => Promise<ReadResult>>
 > = {
   '@sotu': readSotu,
+  '@simulated': (options) => drawPaperSet(1200, options),
+  '@simulated-small': (options) => drawPaperSet(120, options),
 };
 
 /** Reads a built-in set, if the source is the name of one (`@…`); otherwise undefined. */
@@ -39,4 +42,25 @@ async function readSotu(options: ReadOptions, rejects?: RejectSink): Promise<Rea
   const addresses = new DocumentCollector('@sotu', options, rejects);
   for (const { year, name, text } of load()) addresses.add(`${year}-${name}`, text);
   return addresses.finish('text');
+}
+
+/** The paper's simulated set (section 9 of the model), always the same draw, at the given size of both sides. */
+async function drawPaperSet(size: number, options: ReadOptions): Promise<ReadResult> {
+  const side = { sigma: 0.2, tau: 1, shape: 0.1, rate: 0.1, size };
+  const { multigraph, threads, signal, onProgress } = options;
+  const { graph } = await simulate({
+    users: side,
+    items: side,
+    features: 30,
+    multigraph,
+    threads,
+    signal,
+    onProgress,
+    seed: 1,
+  });
+  return {
+    graph,
+    read: { rows: graph.edges, kept: graph.edges, merged: 0, rejected: 0 },
+    guess: { format: 'simulated', columns: { users: 'user', items: 'item' } },
+  };
 }
