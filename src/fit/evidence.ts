@@ -25,6 +25,7 @@ export async function sparsityEvidence(
   options: FitOptions,
 ): Promise<SparsityEvidence | undefined> {
   const { model, checkpoint } = fitted;
+  if (!checkpoint) return undefined;
   const { hyper } = checkpoint.state;
   if (model.bound === undefined || hyper.users.size === 0 || hyper.items.size === 0) return undefined;
   const dense = await fit(graph, {

@@ -4,19 +4,20 @@ import type { Engine, TableValues } from '../engine/engine.js';
 import { selectEngine } from '../engine/select.js';
 import { InputError } from '../errors.js';
 import { fingerprint } from '../graph/fingerprint.js';
-import { type BipartiteGraph, degrees, SIDES, type SideName } from '../graph/graph.js';
+import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
 import { VERSION } from '../version.js';
 import { firstHyper, learned } from './hyper.js';
 import { type Checkpoint, type LoopResult, type LoopState, runLoop, type StopReason } from './loop.js';
-import type { Model, ModelSide } from './model.js';
-import { type FitOptions, type FitSettings, fitSettings } from './options.js';
+import { type Model, modelSide } from './model.js';
+import { checkGraph, type FitOptions, type FitSettings, fitSettings, oneOf } from './options.js';
+import { fitRanking } from './ranking.js';
 import { startValues } from './start.js';
 
 export interface FitResult {
   readonly model: Model;
   readonly stopped: StopReason;
-  /** To go on later: pass it as `resume`. */
-  readonly checkpoint: Checkpoint;
+  /** To go on later: pass it as `resume`. A ranking fit has none. */
+  readonly checkpoint?: Checkpoint;
   readonly engine: string;
   /** Why that engine ran. */
   readonly engineReason: string;
@@ -24,8 +25,11 @@ export interface FitResult {
   readonly seconds: number;
 }
 
-/** Fits the sparse or dense Poisson matrix model by coordinate ascent. */
+/** Fits the sparse or dense Poisson matrix model: by coordinate ascent, or cross-fitted where the objective is ranking. */
 export async function fit(graph: BipartiteGraph, options: FitOptions = {}): Promise<FitResult> {
+  if (oneOf('objective', options.objective ?? 'evidence', ['evidence', 'ranking']) === 'ranking') {
+    return fitRanking(graph, options);
+  }
   const settings = fitSettings(options);
   checkGraph(graph);
   const began = performance.now();
@@ -57,19 +61,6 @@ export async function fit(graph: BipartiteGraph, options: FitOptions = {}): Prom
     };
   } finally {
     await engine.close();
-  }
-}
-
-function checkGraph(graph: BipartiteGraph): void {
-  if (graph.edges === 0) throw new InputError('the graph has no edges: there is nothing to fit');
-  for (const side of SIDES) {
-    const degree = degrees(graph[side]);
-    const isolated = degree.indexOf(0);
-    if (isolated >= 0) {
-      throw new InputError(
-        `${side} ${graph[side].ids.at(isolated)} has no edge; drop isolated vertices before a fit`,
-      );
-    }
   }
 }
 
@@ -140,18 +131,8 @@ function toModel(
   seconds: number,
 ): Model {
   const { state, bound, stopped } = result;
-  const side = (name: SideName): ModelSide =>
-    Object.freeze({
-      count: graph[name].count,
-      ids: graph[name].ids,
-      weightShape: toFloat32(checkpoint.tables[name].weightShape),
-      weightRate: toFloat32(checkpoint.tables[name].weightRate),
-      featureShape: toFloat32(checkpoint.tables[name].featureShape),
-      featureRate: toFloat32(checkpoint.tables[name].featureRate),
-      leftover: checkpoint.totals[name].leftover,
-      hyper: state.hyper[name],
-      degree: degrees(graph[name]),
-    });
+  const side = (name: SideName) =>
+    modelSide(graph[name], checkpoint.tables[name], state.hyper[name], checkpoint.totals[name].leftover);
   return Object.freeze({
     kind: settings.model,
     objective: 'evidence',
@@ -177,8 +158,4 @@ function toModel(
       seconds,
     }),
   });
-}
-
-function toFloat32(values: Float32Array | Float64Array): Float32Array {
-  return values instanceof Float32Array ? values : Float32Array.from(values);
 }

@@ -31,6 +31,11 @@ export interface FoldInOptions extends TaskOptions {
 /** Half-steps with means in the edge pass before the exact ones: the same cure as in a fit's warm start. */
 const WARM_STEPS = 10;
 
+/** The ranking objective has means throughout (section 8b), and so has its fold-in. */
+function warmSteps(objective: Model['objective']): number {
+  return objective === 'ranking' ? Infinity : WARM_STEPS;
+}
+
 /**
  * Folds the vertices of one side of `graph` into the model. The graph's other side is matched by id; an edge to a vertex
  * the model never saw is an InputError (drop and count those first: `knownPart`). Vertices without an edge get the weight
@@ -51,7 +56,7 @@ export async function foldIn(
     options.threads,
   );
   try {
-    const values = await foldRows(engine, model, side, { ...rows, neighbors }, options);
+    const values = await foldRows(engine, model, model[side].hyper, fixed, { ...rows, neighbors }, options);
     return Object.freeze({
       count: rows.count,
       ids: rows.ids,
@@ -103,30 +108,32 @@ function matchIds(from: GraphSide, rows: GraphSide, fixed: ModelSide, side: Side
   return neighbors;
 }
 
-async function foldRows(
+/** The fold-in itself, on an engine: `rows` are edges to vertices of the fixed side, `prior` is that of the new ones. */
+export async function foldRows(
   engine: Engine,
-  model: Model,
-  side: SideName,
+  model: Pick<Model, 'features' | 'multigraph' | 'objective'>,
+  prior: SideHyper,
+  fixed: ModelSide,
   rows: Pick<GraphSide, 'count' | 'offsets' | 'neighbors' | 'counts'>,
   options: FoldInOptions,
 ): Promise<TableValues> {
   const K = model.features;
-  const hyper: SideHyper = { ...model[side].hyper, size: 0 };
-  const otherMass = eligibleMass(model, otherSide(side), options);
+  const hyper: SideHyper = { ...prior, size: 0 };
+  const otherMass = sideMass(fixed, K, options);
   const own = await engine.createTable(K, priorRows(rows, hyper, K, otherMass), 'mean');
-  const other = await engine.createTable(K, model[otherSide(side)], 'mean');
+  const other = await engine.createTable(K, fixed, 'mean');
   const index = await engine.createIndex({ ...rows, counts: model.multigraph ? rows.counts : undefined });
   const iterations = options.iterations ?? 300;
   const tolerance = options.tolerance ?? 1e-4;
+  const exactFrom = warmSteps(model.objective);
   let before = (await engine.totals(own)).mass;
   for (let t = 0; t < iterations; t++) {
     throwIfAborted(options.signal);
-    const warm = t < WARM_STEPS && t < iterations - 1;
-    if (t === WARM_STEPS) await engine.setActivity(other, 'exact');
+    if (t === exactFrom) await engine.setActivity(other, 'exact');
     await engine.update(own, index, other, {
       hyper,
       // The last warm step already shows the exact activity, which the first exact pass needs.
-      activity: warm && t < WARM_STEPS - 1 ? 'mean' : 'exact',
+      activity: t < exactFrom - 1 ? 'mean' : 'exact',
       otherMass,
     });
     if (t % 5 !== 4) continue;
@@ -137,7 +144,9 @@ async function foldRows(
     options.onProgress?.({ stage: 'folding in', done: t + 1, total: iterations, unit: 'half-steps' });
     if (t >= WARM_STEPS + 5 && change < tolerance) break;
   }
-  return engine.read(own);
+  const values = await engine.read(own);
+  for (const handle of [own, other, index]) engine.free(handle);
+  return values;
 }
 
 /** Every new row begins alike: the fixed side tells the features apart. */
@@ -165,10 +174,16 @@ function priorRows(
 export function eligibleMass(
   model: Model,
   side: SideName,
-  { eligible, unseenShare = 1 }: Pick<FoldInOptions, 'eligible' | 'unseenShare'> = {},
+  options: Pick<FoldInOptions, 'eligible' | 'unseenShare'> = {},
 ): Float64Array {
-  const { weightShape, weightRate, featureShape, featureRate, leftover, count } = model[side];
-  const K = model.features;
+  return sideMass(model[side], model.features, options);
+}
+
+function sideMass(
+  { weightShape, weightRate, featureShape, featureRate, leftover, count }: ModelSide,
+  K: number,
+  { eligible, unseenShare = 1 }: Pick<FoldInOptions, 'eligible' | 'unseenShare'>,
+): Float64Array {
   const mass = Float64Array.from(leftover, (m) => m * unseenShare);
   for (let j = 0; j < count; j++) {
     if (eligible && !eligible[j]) continue;
@@ -216,8 +231,9 @@ export function foldInOne(
       );
     }
   }
+  const exactFrom = warmSteps(model.objective);
   const means = gather(fixed, neighbors, K, 'mean');
-  const exact = gather(fixed, neighbors, K, 'exact');
+  const exact = exactFrom === Infinity ? means : gather(fixed, neighbors, K, 'exact');
   const counts = model.multigraph ? options.counts : undefined;
   const sums = new Float64Array(K);
   const A = new Float64Array(K).fill(1);
@@ -229,7 +245,7 @@ export function foldInOne(
   const iterations = options.iterations ?? 60;
   const tolerance = options.tolerance ?? 1e-4;
   for (let t = 0; t < iterations; t++) {
-    passVertex(A, t < WARM_STEPS ? means : exact, counts, n, K, sums);
+    passVertex(A, t < exactFrom ? means : exact, counts, n, K, sums);
     let expected = 0;
     let rate = hyper.tau;
     for (let k = 0; k < K; k++) {
@@ -240,14 +256,14 @@ export function foldInOne(
     weightShape = Math.max(expected - hyper.sigma, WEIGHT_SHAPE_FLOOR);
     weightRate = rate;
     const weight = weightShape / weightRate;
-    const logWeight = t < WARM_STEPS - 1 ? 0 : Math.exp(digamma(weightShape)) / weightRate;
+    const logWeight = t < exactFrom - 1 ? 0 : Math.exp(digamma(weightShape)) / weightRate;
     let change = 0;
     for (let k = 0; k < K; k++) {
       change += Math.abs(hyper.shape + sums[k]! - featureShape[k]!);
       featureShape[k] = hyper.shape + sums[k]!;
       featureRate[k] = hyper.rate + weight * M[k]!;
       A[k] =
-        t < WARM_STEPS - 1
+        t < exactFrom - 1
           ? (weight * featureShape[k]!) / featureRate[k]!
           : Math.max(ACTIVITY_FLOOR, (logWeight * Math.exp(digamma(featureShape[k]!))) / featureRate[k]!);
     }

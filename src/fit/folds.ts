@@ -17,7 +17,9 @@ export interface Folds {
 /** Cuts `count` vertices at random into folds whose sizes differ by at most one. */
 export function cutFolds(count: number, folds: number, random: Random): Folds {
   if (!Number.isInteger(folds) || folds < 2 || folds > count) {
-    throw new InputError(`folds: ${folds} is not a whole number from 2 to the ${count} vertices that are cut`);
+    throw new InputError(
+      `folds: ${folds} is not a whole number from 2 to the ${count} vertices that are cut`,
+    );
   }
   const order = Uint32Array.from({ length: count }, (_, v) => v);
   for (let i = count - 1; i > 0; i--) {

@@ -1,4 +1,5 @@
-import type { SideHyper } from '../engine/engine.js';
+import type { SideHyper, TableValues } from '../engine/engine.js';
+import { degrees, type GraphSide } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
 
 /** The fitted posterior of one side: Gamma(weightShape, weightRate) and Gamma(featureShape, featureRate) per vertex. */
@@ -15,6 +16,28 @@ export interface ModelSide {
   readonly hyper: SideHyper;
   /** Degree of each vertex in the data the model was fitted to. */
   readonly degree: Uint32Array;
+}
+
+/** A side of a model from its fitted table. */
+export function modelSide(
+  side: GraphSide,
+  table: TableValues,
+  hyper: SideHyper,
+  leftover: Float64Array,
+): ModelSide {
+  const single = (values: Float32Array | Float64Array) =>
+    values instanceof Float32Array ? values : Float32Array.from(values);
+  return Object.freeze({
+    count: side.count,
+    ids: side.ids,
+    weightShape: single(table.weightShape),
+    weightRate: single(table.weightRate),
+    featureShape: single(table.featureShape),
+    featureRate: single(table.featureRate),
+    leftover,
+    hyper,
+    degree: degrees(side),
+  });
 }
 
 /** How a model came about; goes into the file and into reports. */

@@ -3,8 +3,7 @@
 import type { SideHyper } from '../engine/engine.js';
 import { ENGINE_NAMES, type EngineName } from '../engine/select.js';
 import { InputError } from '../errors.js';
-import type { SideName } from '../graph/graph.js';
-import { SIDES } from '../graph/graph.js';
+import { type BipartiteGraph, degrees, SIDES, type SideName } from '../graph/graph.js';
 import type { TaskOptions } from '../progress.js';
 import type { Checkpoint } from './loop.js';
 
@@ -13,7 +12,12 @@ export const LEARNABLE = ['sigma', 'size', 'tau', 'shape', 'rate'] as const;
 export type Learnable = (typeof LEARNABLE)[number];
 
 export interface FitOptions extends TaskOptions {
-  /** Number of features K, 1 … 512. Default 30. */
+  /**
+   * `evidence`: the Bayesian fit, which ascends the bound; for checks and draws. `ranking`: the cross-fitted one of
+   * section 8b, for recommending; it has no bound. Default evidence.
+   */
+  readonly objective?: 'evidence' | 'ranking';
+  /** Number of features K, 1 … 512. Default 30; for ranking by the size of the data. */
   readonly features?: number;
   /** `sparse`: unseen atoms on both sides, σ from the degrees; `dense`: σ = −0.1, no unseen atoms. Default sparse. */
   readonly model?: 'sparse' | 'dense';
@@ -39,6 +43,10 @@ export interface FitOptions extends TaskOptions {
   readonly sizes?: 'bound' | 'paper';
   /** Seed of the start. Default 1. */
   readonly seed?: number;
+  /** Ranking: folds of the items, and so user tables. Default 5. */
+  readonly folds?: number;
+  /** Ranking: fits from this many seeds, whose scores are added. Default 1. */
+  readonly average?: number;
   /** Continue a fit that was stopped. */
   readonly resume?: Checkpoint;
 }
@@ -109,7 +117,7 @@ function learnLists(names: readonly string[]): Record<SideName, Learnable[]> {
   return lists;
 }
 
-function given(side: SideName, hyper: Partial<SideHyper> | undefined): Partial<SideHyper> {
+export function given(side: SideName, hyper: Partial<SideHyper> | undefined): Partial<SideHyper> {
   const result: Record<string, number> = {};
   for (const [name, value] of Object.entries(hyper ?? {})) {
     if (value === undefined) continue;
@@ -123,21 +131,34 @@ function given(side: SideName, hyper: Partial<SideHyper> | undefined): Partial<S
   return Object.freeze(result);
 }
 
-function oneOf<const T extends string>(name: string, value: T, allowed: readonly T[]): T {
+export function oneOf<const T extends string>(name: string, value: T, allowed: readonly T[]): T {
   if (!allowed.includes(value))
     throw new InputError(`${name}: "${value}" is not one of ${allowed.join(', ')}`);
   return value;
 }
 
-function whole(name: string, value: number, min: number, max: number): number {
+export function whole(name: string, value: number, min: number, max: number): number {
   if (!Number.isInteger(value) || value < min || value > max) {
     throw new InputError(`${name}: ${value} is not a whole number from ${min} to ${max}`);
   }
   return value;
 }
 
-function positive(name: string, value: number): number {
+export function positive(name: string, value: number): number {
   if (!(value > 0 && Number.isFinite(value)))
     throw new InputError(`${name}: ${value} is not a number above 0`);
   return value;
+}
+
+export function checkGraph(graph: BipartiteGraph): void {
+  if (graph.edges === 0) throw new InputError('the graph has no edges: there is nothing to fit');
+  for (const side of SIDES) {
+    const degree = degrees(graph[side]);
+    const isolated = degree.indexOf(0);
+    if (isolated >= 0) {
+      throw new InputError(
+        `${side} ${graph[side].ids.at(isolated)} has no edge; drop isolated vertices before a fit`,
+      );
+    }
+  }
 }

@@ -1,0 +1,68 @@
+// What the ranking objective can be told: the options of a fit, with defaults of its own, less those that only the
+// evidence fit understands.
+
+import type { SideHyper } from '../engine/engine.js';
+import { ENGINE_NAMES, type EngineName } from '../engine/select.js';
+import { InputError } from '../errors.js';
+import { type BipartiteGraph, degrees, SIDES, type SideName } from '../graph/graph.js';
+import { tailIndexHalf } from '../sparsity/tail-index.js';
+import type { BothHyper } from './bound.js';
+import { DENSE_SIGMA } from './hyper.js';
+import { type FitOptions, given, oneOf, positive, whole } from './options.js';
+
+export interface RankingSettings {
+  readonly objective: 'ranking';
+  readonly model: 'sparse' | 'dense';
+  readonly features: number;
+  readonly folds: number;
+  readonly average: number;
+  readonly iterations: number;
+  readonly tolerance: number;
+  readonly engine: EngineName;
+  readonly seed: number;
+  readonly hyper: BothHyper;
+}
+
+/** Options of the evidence fit that have no meaning here, and why. */
+const REFUSED: Readonly<Partial<Record<keyof FitOptions, string>>> = {
+  restarts: 'there is no bound to choose the best by; `average` adds the scores of several fits',
+  learn:
+    'hyperparameters are learned by the bound, which this objective has not; tune them on held-back users',
+  sizes: 'this objective has no unseen vertices, and so no sizes',
+  start: 'this objective has posterior means in its edge pass throughout: it is always warm',
+  resume: 'this objective keeps no checkpoint; fit again with more iterations',
+};
+
+const TAU = 1;
+
+export function rankingSettings(graph: BipartiteGraph, options: FitOptions): RankingSettings {
+  for (const [name, why] of Object.entries(REFUSED)) {
+    if (options[name as keyof FitOptions] !== undefined) {
+      throw new InputError(`${name} does not go with the ranking objective: ${why}`);
+    }
+  }
+  const model = oneOf('model', options.model ?? 'sparse', ['sparse', 'dense']);
+  const hyper = {} as Record<SideName, SideHyper>;
+  for (const side of SIDES) {
+    const own = given(side, options[side]);
+    if (own.size) {
+      throw new InputError(
+        `size of the ${side} is ${own.size}: the ranking objective has no unseen ${side}; leave it out`,
+      );
+    }
+    const sigma = model === 'dense' ? DENSE_SIGMA : Math.min(tailIndexHalf(degrees(graph[side])), 0.95);
+    hyper[side] = { sigma, tau: TAU, shape: 0.03, rate: 0.03, ...own, size: 0 };
+  }
+  return {
+    objective: 'ranking',
+    model,
+    features: whole('features', options.features ?? 100, 1, 512),
+    folds: whole('folds', options.folds ?? 5, 2, 100),
+    average: whole('average', options.average ?? 1, 1, 100),
+    iterations: whole('iterations', options.iterations ?? 100, 1, 1e9),
+    tolerance: positive('tolerance', options.tolerance ?? 1e-5),
+    engine: oneOf('engine', options.engine ?? 'auto', ENGINE_NAMES),
+    seed: whole('seed', options.seed ?? 1, 0, Number.MAX_SAFE_INTEGER),
+    hyper,
+  };
+}
