@@ -1,0 +1,220 @@
+// A model on a split: fold-in, recommendation metrics (section 8), predictive checks (section 7).
+
+import type { EngineName } from '../engine/select.js';
+import { InputError } from '../errors.js';
+import { foldIn } from '../fit/fold-in.js';
+import type { Model, ModelSide } from '../fit/model.js';
+import { buildGraph } from '../graph/build.js';
+import { fingerprint } from '../graph/fingerprint.js';
+import type { BipartiteGraph } from '../graph/graph.js';
+import { drawPredictive, type PredictiveDraw } from '../predict/draw.js';
+import type { SizeMode } from '../predict/draw-graph.js';
+import { fitItems, type Protocol } from '../predict/draw-plan.js';
+import { modelScorer, type Scorer, sumOfFactors } from '../predict/rank.js';
+import type { TaskOptions } from '../progress.js';
+import type { Split } from '../sample/split-types.js';
+import { checkPredictive, type PredictiveCheck } from './predictive.js';
+import { evaluateRanking, type RankingResult } from './ranking.js';
+import { type SplitRankingTask, splitRankingTask } from './ranking-task.js';
+
+export interface EvaluateOptions extends TaskOptions {
+  /** Length of the lists of recall, hit rate and coverage. Default 20. */
+  readonly n?: number | undefined;
+  /** Ranks that nDCG, MRR and MAP look at. Default 1000. */
+  readonly depth?: number | undefined;
+  /** Predictive draws; 0: no predictive check. Default 100. */
+  readonly draws?: number | undefined;
+  /** Default unconditional. */
+  readonly protocol?: Protocol | undefined;
+  /** Default posterior. */
+  readonly sizes?: SizeMode | undefined;
+  /** Seed of the draws. Default 1. */
+  readonly seed?: number | undefined;
+  /** Engine of the fold-in. Default auto. */
+  readonly engine?: EngineName | undefined;
+}
+
+/** A model, or several whose scores are added (the first also stands for all where one posterior is needed). */
+export type EvaluatedModel = Model & { readonly members?: readonly Model[] | undefined };
+
+/** Edges that carry no parameters, by what could not use them. */
+export interface Dropped {
+  /** Fold-in edges to items that training never saw, and the held-out users whose every fold-in edge is such. */
+  readonly foldIn: { readonly edges: number; readonly users: number };
+  /** Test edges to items that training never saw, and the test users with no known item to go by. */
+  readonly ranking: { readonly edges: number; readonly users: number };
+}
+
+export interface Evaluation {
+  readonly method: Split['method'];
+  readonly ranking: RankingResult;
+  readonly task: SplitRankingTask;
+  readonly scorer: Scorer;
+  /** The posterior of the split's held-out users, in the order of split.foldIn; undefined where edges were held out. */
+  readonly folded: ModelSide | undefined;
+  readonly protocol: Protocol;
+  readonly predictive: PredictiveCheck | undefined;
+  readonly draws: readonly PredictiveDraw[];
+  /** Why there is no predictive check. */
+  readonly predictiveReason: string | undefined;
+  readonly dropped: Dropped;
+  /** False: the model was fitted to other data than the split's training part (a note, not an error). */
+  readonly fittedToTrain: boolean;
+}
+
+/** Folds in the held-out users, ranks the test items for them, and draws test graphs. */
+export async function evaluateModel(
+  model: EvaluatedModel,
+  split: Split,
+  options: EvaluateOptions = {},
+): Promise<Evaluation> {
+  checkHeldOut(model, split);
+  const task = splitRankingTask(split, model.items.ids);
+  const members = model.members ?? [model];
+  const foldings: Folding[] = [];
+  for (const member of members) foldings.push(await foldHeldOut(member, split, options));
+  const scorer = sumOfFactors(
+    members.map((member, m) => {
+      checkItems(member, model);
+      const users = foldings[m].folded ?? matchRows(member.users, split.train);
+      return modelScorer(users, member.items, member.features);
+    }),
+  );
+  const ranking = await evaluateRanking(task, scorer, options);
+  const folded = foldings[0].folded;
+  const predictiveReason = reasonAgainst(model, split, options);
+  const draws = predictiveReason === undefined ? await drawPredictive(model, folded!, split, options) : [];
+  return Object.freeze({
+    method: split.method,
+    ranking,
+    task,
+    scorer,
+    folded,
+    protocol: options.protocol ?? 'unconditional',
+    predictive: draws.length > 0 ? checkPredictive(draws, split.test) : undefined,
+    draws,
+    predictiveReason,
+    dropped: {
+      foldIn: foldings[0].dropped,
+      ranking: {
+        edges: task.left.edgesToUnseenItems - foldings[0].dropped.edges,
+        users: task.left.usersWithoutHistory,
+      },
+    },
+    fittedToTrain: model.provenance.fingerprint === fingerprint(split.train),
+  });
+}
+
+function reasonAgainst(model: Model, split: Split, { draws = 100 }: EvaluateOptions): string | undefined {
+  if (draws === 0) return 'no draws were asked for';
+  if (split.method === 'edges') {
+    return 'the split holds out edges, and the model describes no test graph of that kind; split with --method pq';
+  }
+  if (model.objective === 'ranking') {
+    return 'the model was fitted for ranking, which gives no posterior to draw from; fit with --objective evidence';
+  }
+  return undefined;
+}
+
+interface Folding {
+  readonly folded: ModelSide | undefined;
+  readonly dropped: Dropped['foldIn'];
+}
+
+/**
+ * The posterior of the held-out users, a row for each user of the fold-in part. The mass that they could have met is
+ * that of the trained fit items alone: edges to other fit items are dropped, so their absence must not count either.
+ */
+export async function foldHeldOut(
+  model: Model,
+  split: Split,
+  options: TaskOptions & { readonly engine?: EngineName | undefined } = {},
+): Promise<Folding> {
+  if (split.method === 'edges') return { folded: undefined, dropped: { edges: 0, users: 0 } };
+  const { graph, dropped } = knownEdges(model, split.foldIn);
+  const { threads, signal, onProgress, engine = 'auto' } = options;
+  const eligible = fitItems(model, split);
+  const folded = await foldIn(model, graph, {
+    eligible,
+    unseenShare: 0,
+    engine,
+    threads,
+    signal,
+    onProgress,
+  });
+  return { folded, dropped };
+}
+
+/** The same users with their edges to items of the model; a user may be left with none. */
+function knownEdges(
+  model: Model,
+  graph: BipartiteGraph,
+): { readonly graph: BipartiteGraph; readonly dropped: Dropped['foldIn'] } {
+  const { offsets, neighbors, counts } = graph.users;
+  const known = Uint8Array.from({ length: graph.items.count }, (_, j) =>
+    model.items.ids.find(graph.items.ids.at(j)) >= 0 ? 1 : 0,
+  );
+  if (known.every((k) => k === 1)) return { graph, dropped: { edges: 0, users: 0 } };
+  const users: number[] = [];
+  const items: number[] = [];
+  const kept: number[] = [];
+  let lost = 0;
+  for (let user = 0; user < graph.users.count; user++) {
+    const before = users.length;
+    for (let e = offsets[user]; e < offsets[user + 1]; e++) {
+      if (!known[neighbors[e]]) continue;
+      users.push(user);
+      items.push(neighbors[e]);
+      if (counts) kept.push(counts[e]);
+    }
+    if (users.length === before) lost++;
+  }
+  return {
+    graph: buildGraph({
+      users,
+      items,
+      counts: counts ? kept : undefined,
+      userCount: graph.users.count,
+      itemCount: graph.items.count,
+      userIds: graph.users.ids,
+      itemIds: graph.items.ids,
+      multigraph: graph.multigraph,
+    }),
+    dropped: { edges: graph.edges - users.length, users: lost },
+  };
+}
+
+/** The model's rows in the order of the training users. */
+function matchRows(side: ModelSide, train: BipartiteGraph): ModelSide {
+  const { ids } = train.users;
+  if (ids.length !== side.count) throw otherUsers();
+  for (let u = 0; u < ids.length; u++) if (ids.at(u) !== side.ids.at(u)) throw otherUsers();
+  return side;
+}
+
+function otherUsers(): InputError {
+  return new InputError(
+    "the model's users are not those of the split's training part: evaluate a model with the split it was fitted to",
+  );
+}
+
+/** A held-out user that training saw would make every figure too good. */
+function checkHeldOut(model: Model, split: Split): void {
+  if (split.method === 'edges') return;
+  const { ids, drawn } = split.coins.users;
+  for (let u = 0; u < ids.length; u++) {
+    if (drawn[u] && model.users.ids.find(ids.at(u)) >= 0) {
+      throw new InputError(
+        `user ${ids.at(u)} is held out by the split, and the model was fitted to it: fit the split's training part`,
+      );
+    }
+  }
+}
+
+function checkItems(member: Model, model: Model): void {
+  if (member.items.count !== model.items.count) {
+    throw new InputError(
+      `a member of the model has ${member.items.count} items, the model ${model.items.count}: fit them to the same data`,
+    );
+  }
+}

@@ -1,0 +1,138 @@
+// Predictive checks (section 7): statistics and degree distributions of the test graph against those of posterior
+// predictive draws.
+
+import { InputError } from '../errors.js';
+import type { BipartiteGraph } from '../graph/graph.js';
+import { SIDES, type SideName } from '../graph/graph.js';
+import { type GraphStatistics, graphStatistics } from '../predict/draw-graph.js';
+import type { DegreeCounts } from '../sparsity/degree-counts.js';
+
+/** Compared one by one; `total` only in multigraphs. */
+export const STATISTICS = ['users', 'items', 'edges', 'total', 'sigmaUsers', 'sigmaItems'] as const;
+export type Statistic = (typeof STATISTICS)[number];
+
+/** How one statistic of the draws lies around the observed one. */
+export interface StatisticCheck {
+  readonly mean: number;
+  /** The central 90 % of the draws. */
+  readonly low: number;
+  readonly high: number;
+  /** Two-sided posterior predictive p-value: 2·min(1 + draws at or below, 1 + draws at or above)/(draws + 1), at most 1. */
+  readonly pValue: number;
+}
+
+/** Vertices with `from` to `to` edges: in the test graph, and over the draws. */
+export interface DegreeBin {
+  readonly from: number;
+  readonly to: number;
+  readonly observed: number;
+  /** 5 %, 50 % and 95 % points of the draws. */
+  readonly low: number;
+  readonly median: number;
+  readonly high: number;
+}
+
+export interface PredictiveCheck {
+  /** Number of draws. */
+  readonly count: number;
+  readonly observed: Readonly<Partial<Record<Statistic, number>>>;
+  readonly draws: Readonly<Partial<Record<Statistic, StatisticCheck>>>;
+  readonly degrees: Readonly<Record<SideName, readonly DegreeBin[]>>;
+}
+
+/** Ends of the central interval. */
+const LOW = 0.05;
+const HIGH = 0.95;
+/** Upper end over lower end of a degree bin; small degrees have a bin each. */
+const BIN_RATIO = 1.3;
+
+/** Compares draws with the raw test part: also its items that training never saw, since the draws include unseen ones. */
+export function checkPredictive(
+  draws: readonly GraphStatistics[],
+  observed: BipartiteGraph | GraphStatistics,
+): PredictiveCheck {
+  if (draws.length === 0) throw new InputError('a predictive check needs at least one draw');
+  const test = 'sigmaUsers' in observed ? observed : graphStatistics(observed);
+  const multigraph = test.total !== test.edges || draws.some((draw) => draw.total !== draw.edges);
+  const wanted = STATISTICS.filter((name) => name !== 'total' || multigraph);
+  return Object.freeze({
+    count: draws.length,
+    observed: Object.fromEntries(wanted.map((name) => [name, test[name]])),
+    draws: Object.fromEntries(
+      wanted.map((name) => [
+        name,
+        checkStatistic(
+          draws.map((draw) => draw[name]),
+          test[name],
+        ),
+      ]),
+    ),
+    degrees: Object.fromEntries(
+      SIDES.map((side) => [
+        side,
+        degreeBands(
+          draws.map((draw) => draw.degrees[side]),
+          test.degrees[side],
+        ),
+      ]),
+    ) as Record<SideName, DegreeBin[]>,
+  });
+}
+
+export function checkStatistic(values: readonly number[], observed: number): StatisticCheck {
+  const sorted = Float64Array.from(values).sort();
+  let below = 0;
+  let above = 0;
+  let sum = 0;
+  for (const value of sorted) {
+    if (value <= observed) below++;
+    if (value >= observed) above++;
+    sum += value;
+  }
+  return {
+    mean: sum / sorted.length,
+    low: quantile(sorted, LOW),
+    high: quantile(sorted, HIGH),
+    pValue: Math.min(1, (2 * (1 + Math.min(below, above))) / (sorted.length + 1)),
+  };
+}
+
+/** Linear between the order statistics. */
+function quantile(sorted: Float64Array, level: number): number {
+  const at = level * (sorted.length - 1);
+  const low = Math.floor(at);
+  const high = Math.min(low + 1, sorted.length - 1);
+  return sorted[low] + (at - low) * (sorted[high] - sorted[low]);
+}
+
+/** Bins up to the largest degree of the test graph or of any draw. */
+function degreeBands(draws: readonly DegreeCounts[], observed: DegreeCounts): DegreeBin[] {
+  const largest = Math.max(observed.degree.at(-1) ?? 1, ...draws.map((counts) => counts.degree.at(-1) ?? 1));
+  const starts = [1];
+  while (starts.at(-1)! <= largest) {
+    starts.push(Math.max(starts.at(-1)! + 1, Math.ceil(starts.at(-1)! * BIN_RATIO)));
+  }
+  const seen = binned(observed, starts);
+  const drawn = draws.map((counts) => binned(counts, starts));
+  return starts.slice(0, -1).map((from, bin) => {
+    const sorted = Float64Array.from(drawn, (counts) => counts[bin]).sort();
+    return {
+      from,
+      to: starts[bin + 1] - 1,
+      observed: seen[bin],
+      low: quantile(sorted, LOW),
+      median: quantile(sorted, 0.5),
+      high: quantile(sorted, HIGH),
+    };
+  });
+}
+
+function binned({ degree, vertices }: DegreeCounts, starts: readonly number[]): Float64Array {
+  const result = new Float64Array(starts.length - 1);
+  let bin = 0;
+  for (let n = 0; n < degree.length; n++) {
+    while (degree[n] >= starts[bin + 1]) bin++;
+    result[bin] += vertices[n];
+  }
+  return result;
+}

@@ -1,0 +1,214 @@
+// One posterior predictive draw of a test graph. Items are drawn first and make an alias table per feature; then users
+// one by one: how many edges, by which features, to which items. Edges come out grouped by user, so equal ones are
+// found with one mark per item and nothing is sorted; a user's features are forgotten once its edges are drawn.
+
+import type { Posterior } from '../fit/model.js';
+import { type BipartiteGraph, degrees } from '../graph/graph.js';
+import { AliasTable } from '../math/alias.js';
+import { multinomial, poisson } from '../math/counts.js';
+import { gamma } from '../math/distributions.js';
+import type { Random } from '../math/random.js';
+import { type FeatureAtoms, sampleTiltedAtoms } from '../process/unseen.js';
+import { countDegrees, type DegreeCounts } from '../sparsity/degree-counts.js';
+import { tailIndexHalf } from '../sparsity/tail-index.js';
+import type { DrawPlan, SidePlan, UnseenPlan } from './draw-plan.js';
+
+/** What predictive checks compare a test graph by. Vertices without an edge do not count. */
+export interface GraphStatistics {
+  readonly users: number;
+  readonly items: number;
+  /** Distinct pairs. */
+  readonly edges: number;
+  /** Sum of counts; equals `edges` in a simple graph. */
+  readonly total: number;
+  /** Tail index at one half of each side. */
+  readonly sigmaUsers: number;
+  readonly sigmaItems: number;
+  readonly degrees: { readonly users: DegreeCounts; readonly items: DegreeCounts };
+}
+
+/**
+ * Edges of a draw, one entry per unit of count, grouped by user. Known vertices have the indexes of the plan; unseen
+ * ones follow.
+ */
+export interface DrawnEdges {
+  readonly users: Uint32Array;
+  readonly items: Uint32Array;
+  readonly userCount: number;
+  readonly itemCount: number;
+}
+
+/** How the sizes of the unseen processes enter a draw: as they were estimated, or drawn with their uncertainty. */
+export const SIZE_MODES = ['posterior', 'point'] as const;
+export type SizeMode = (typeof SIZE_MODES)[number];
+
+export function graphStatistics(graph: BipartiteGraph): GraphStatistics {
+  return statistics(degrees(graph.users), degrees(graph.items), graph.total);
+}
+
+/** Draws a test graph; with `keep` also returns its edges. */
+export function drawTestGraph(
+  plan: DrawPlan,
+  random: Random,
+  { sizes, keep }: { readonly sizes: SizeMode; readonly keep: boolean },
+): { readonly statistics: GraphStatistics; readonly edges: DrawnEdges | undefined } {
+  const K = plan.features;
+  const items = drawItems(plan.items, K, random, sizes);
+  const unseen = plan.users.unseen && drawUnseen(plan.users.unseen, random, sizes);
+  const { known } = plan.users;
+  const atoms = known.count + (unseen?.weights.length ?? 0);
+
+  const mark = new Uint32Array(items.atoms); // 1 + the last user that met the item
+  const itemDegree = new Uint32Array(items.atoms);
+  const userDegree = new Uint32Array(atoms);
+  let itemDust = 0;
+  let userDust = 0;
+  let total = 0;
+  const kept = keep ? createEdgeBuffer() : undefined;
+
+  const connect = (user: number, feature: number): number => {
+    const item = items.tables[feature]!.sample(random);
+    total++;
+    if (item === items.atoms) {
+      kept?.add(user, items.atoms + itemDust++);
+      return 1; // dust: a fresh item every time
+    }
+    kept?.add(user, item);
+    if (mark[item] === user + 1) return 0;
+    mark[item] = user + 1;
+    itemDegree[item]++;
+    return 1;
+  };
+
+  const rates = new Float64Array(K);
+  const counts = new Uint32Array(K);
+  for (let user = 0; user < atoms; user++) {
+    if (user < known.count) drawRow(known, user, K, random, rates);
+    else copyRow(unseen!, user - known.count, K, rates);
+    let rate = 0;
+    for (let k = 0; k < K; k++) rate += rates[k] *= items.mass[k];
+    const n = poisson(random, rate);
+    if (n === 0) continue;
+    multinomial(random, n, rates, counts);
+    let degree = 0;
+    for (let k = 0; k < K; k++) for (let e = 0; e < counts[k]; e++) degree += connect(user, k);
+    userDegree[user] = degree;
+  }
+  // Dust among the users: every edge has a fresh user.
+  if (unseen) {
+    for (let k = 0; k < K; k++) {
+      const n = poisson(random, unseen.missing[k] * items.mass[k]);
+      for (let e = 0; e < n; e++) connect(atoms + userDust++, k);
+    }
+  }
+  return {
+    statistics: statistics(
+      withOnes(userDegree, userDust),
+      withOnes(itemDegree, itemDust),
+      plan.multigraph ? total : undefined,
+    ),
+    edges: kept?.finish(atoms + userDust, items.atoms + itemDust),
+  };
+}
+
+interface DrawnItems {
+  /** Items that have an index; entry `atoms` of a table is dust. */
+  readonly atoms: number;
+  /** By feature; undefined where the feature has no mass. */
+  readonly tables: readonly (AliasTable | undefined)[];
+  readonly mass: Float64Array;
+}
+
+function drawItems({ known, unseen }: SidePlan, K: number, random: Random, sizes: SizeMode): DrawnItems {
+  const extra = unseen && drawUnseen(unseen, random, sizes);
+  const atoms = known.count + (extra?.weights.length ?? 0);
+  // Feature-major, for the tables; the dust comes last.
+  const width = atoms + 1;
+  const activity = new Float64Array(K * width);
+  const row = new Float64Array(K);
+  for (let item = 0; item < atoms; item++) {
+    if (item < known.count) drawRow(known, item, K, random, row);
+    else copyRow(extra!, item - known.count, K, row);
+    for (let k = 0; k < K; k++) activity[k * width + item] = row[k];
+  }
+  const mass = new Float64Array(K);
+  const tables: (AliasTable | undefined)[] = [];
+  for (let k = 0; k < K; k++) {
+    const weights = activity.subarray(k * width, (k + 1) * width);
+    weights[atoms] = extra?.missing[k] ?? 0;
+    for (let item = 0; item < width; item++) mass[k] += weights[item];
+    tables.push(mass[k] > 0 ? AliasTable.of(weights) : undefined);
+  }
+  return { atoms, tables, mass };
+}
+
+/** A side's unseen atoms. Given the data its size is Gamma(vertices, E[ψ]), whose mean is the estimate of section 4. */
+function drawUnseen(plan: UnseenPlan, random: Random, sizes: SizeMode): FeatureAtoms {
+  const factor = sizes === 'posterior' ? gamma(random, plan.evidence) / plan.evidence : 1;
+  const hyper = { ...plan.law, size: plan.law.size * factor };
+  return sampleTiltedAtoms(random, { hyper, otherMass: plan.tilt, cut: plan.cut });
+}
+
+/** Weight times features of one vertex, from its Gammas. */
+function drawRow(side: Posterior, row: number, K: number, random: Random, out: Float64Array): void {
+  const weight = gamma(random, side.weightShape[row]) / side.weightRate[row];
+  for (let k = 0, at = row * K; k < K; k++, at++) {
+    out[k] = (weight * gamma(random, side.featureShape[at])) / side.featureRate[at];
+  }
+}
+
+function copyRow({ weights, features }: FeatureAtoms, row: number, K: number, out: Float64Array): void {
+  for (let k = 0; k < K; k++) out[k] = weights[row] * features[row * K + k];
+}
+
+/** `total` undefined: a simple graph. */
+function statistics(
+  userDegree: Uint32Array,
+  itemDegree: Uint32Array,
+  total: number | undefined,
+): GraphStatistics {
+  const users = countDegrees(userDegree);
+  const items = countDegrees(itemDegree);
+  return {
+    users: users.count,
+    items: items.count,
+    edges: users.sum,
+    total: total ?? users.sum,
+    sigmaUsers: tailIndexHalf(userDegree),
+    sigmaItems: tailIndexHalf(itemDegree),
+    degrees: { users, items },
+  };
+}
+
+function withOnes(degree: Uint32Array, ones: number): Uint32Array {
+  const result = new Uint32Array(degree.length + ones).fill(1, degree.length);
+  result.set(degree);
+  return result;
+}
+
+function createEdgeBuffer() {
+  let users = new Uint32Array(1024);
+  let items = new Uint32Array(1024);
+  let length = 0;
+  const grown = (values: Uint32Array) => {
+    const larger = new Uint32Array(2 * values.length);
+    larger.set(values);
+    return larger;
+  };
+  return {
+    add(user: number, item: number): void {
+      if (length === users.length) {
+        users = grown(users);
+        items = grown(items);
+      }
+      users[length] = user;
+      items[length++] = item;
+    },
+    finish: (userCount: number, itemCount: number): DrawnEdges => ({
+      users: users.slice(0, length),
+      items: items.slice(0, length),
+      userCount,
+      itemCount,
+    }),
+  };
+}

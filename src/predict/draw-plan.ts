@@ -1,0 +1,172 @@
+// What a posterior predictive draw of the test graph needs (section 7), as plain shared arrays that any worker can read.
+//
+// A test graph has four kinds of vertices. Held-out users with an edge to a trained fit item have a posterior of their
+// own, by fold-in; all other held-out users are the unseen atoms of a process of size s·p/(1−p), tilted by the mass of
+// those items. Trained items whose coin says "test" have their posterior from training; all other test items are the
+// unseen atoms of a process of size q·α, tilted by the mass of the training users. Edges to fit items that training
+// never saw are no evidence here: they are in neither the fold-in nor the tilt.
+
+import { InputError } from '../errors.js';
+import { eligibleMass } from '../fit/fold-in.js';
+import type { Model, ModelSide, Posterior } from '../fit/model.js';
+import type { VertexIds } from '../graph/ids.js';
+import { chooseCut, type SideLaw } from '../process/unseen.js';
+import type { Split } from '../sample/split-types.js';
+
+/** Unconditional: every held-out user and test item, seen or not. Paper: only those that the test set contains. */
+export const PROTOCOLS = ['unconditional', 'paper'] as const;
+export type Protocol = (typeof PROTOCOLS)[number];
+
+/** Unseen atoms of one side. */
+export interface UnseenPlan {
+  readonly law: SideLaw;
+  /** Mass per feature that these atoms were not seen to meet. */
+  readonly tilt: Float64Array;
+  /** Weight below which atoms are dust. */
+  readonly cut: number;
+  /** Vertices that the size was learned from: it is known to about one part in the root of this. */
+  readonly evidence: number;
+}
+
+export interface SidePlan {
+  readonly known: Posterior;
+  readonly unseen: UnseenPlan | undefined;
+}
+
+export interface DrawPlan {
+  readonly features: number;
+  readonly multigraph: boolean;
+  readonly users: SidePlan;
+  readonly items: SidePlan;
+}
+
+/** The plan, and the ids of its known vertices in order. */
+export interface NamedPlan {
+  readonly plan: DrawPlan;
+  readonly ids: { readonly users: VertexIds; readonly items: VertexIds };
+}
+
+/** Expected share of the vertices that the cut may miscount: far below the spread of any draw. */
+const CUT_TOLERANCE = 1e-4;
+
+/** Items of the model by their coin: 1 where the coin says "test". */
+export function testItems(model: Model, split: Split): Uint8Array {
+  const { ids, drawn } = split.coins.items;
+  return Uint8Array.from({ length: model.items.count }, (_, j) => {
+    const at = ids.find(model.items.ids.at(j));
+    if (at < 0) {
+      throw new InputError(
+        `item ${model.items.ids.at(j)} of the model is not in the split: evaluate a model with the split it was fitted to`,
+      );
+    }
+    return drawn[at];
+  });
+}
+
+/** Items of the model by their coin: 1 where the coin says "fit". */
+export function fitItems(model: Model, split: Split): Uint8Array {
+  return testItems(model, split).map((coin) => 1 - coin);
+}
+
+export function drawPlan(model: Model, folded: ModelSide, split: Split, protocol: Protocol): NamedPlan {
+  checkInput(model, folded, split);
+  const paper = protocol === 'paper';
+  const isTest = testItems(model, split);
+  const users = rowsWhere(
+    folded,
+    (i) => folded.degree[i] > 0 && (!paper || split.test.users.ids.find(folded.ids.at(i)) >= 0),
+  );
+  const items = rowsWhere(
+    model.items,
+    (j) => isTest[j] === 1 && (!paper || split.test.items.ids.find(model.items.ids.at(j)) >= 0),
+  );
+  const K = model.features;
+  const known = { users: pickRows(folded, users, K), items: pickRows(model.items, items, K) };
+  const plan = {
+    features: K,
+    multigraph: model.multigraph,
+    users: { known: known.users, unseen: paper ? undefined : unseenUsers(model, split, isTest) },
+    items: { known: known.items, unseen: paper ? undefined : unseenItems(model, split) },
+  };
+  return { plan, ids: { users: folded.ids.pick(users), items: model.items.ids.pick(items) } };
+}
+
+/** Held-out users without an edge to a trained fit item. */
+function unseenUsers(model: Model, split: Split, isTest: Uint8Array): UnseenPlan | undefined {
+  const p = split.testUsers;
+  const eligible = isTest.map((coin) => 1 - coin);
+  const reach = eligibleMass(model, 'items', { eligible: isTest, unseenShare: split.testItems });
+  return unseen(model.users, p / (1 - p), eligibleMass(model, 'items', { eligible, unseenShare: 0 }), reach);
+}
+
+/** Test items without an edge in training. */
+function unseenItems(model: Model, split: Split): UnseenPlan | undefined {
+  const p = split.testUsers;
+  const trained = eligibleMass(model, 'users');
+  // In expectation the held-out users are to the training users as p to 1 − p.
+  const reach = trained.map((mass) => (mass * p) / (1 - p));
+  return unseen(model.items, split.testItems, trained, reach);
+}
+
+function unseen(
+  side: ModelSide,
+  share: number,
+  tilt: Float64Array,
+  reach: Float64Array,
+): UnseenPlan | undefined {
+  const law: SideLaw = { ...side.hyper, size: side.hyper.size * share };
+  if (law.size === 0) return undefined;
+  const cut = chooseCut(law, { reach, features: reach.length, tolerance: CUT_TOLERANCE });
+  return { law, tilt, cut, evidence: side.count };
+}
+
+function checkInput(model: Model, folded: ModelSide, split: Split): void {
+  if (model.objective === 'ranking') {
+    throw new InputError(
+      'predictive draws need a posterior, and a model fitted with --objective ranking has none: ' +
+        'it was made to rank; fit with --objective evidence',
+    );
+  }
+  if (split.method !== 'pq') {
+    throw new InputError(
+      'predictive draws need a split by users and items: holding out edges leaves no test graph that the model ' +
+        'describes; split with --method pq',
+    );
+  }
+  if (folded.featureShape.length !== folded.count * model.features) {
+    throw new InputError(
+      `the folded-in users have ${folded.featureShape.length / Math.max(1, folded.count)} features, the model ` +
+        `${model.features}: fold them into this model`,
+    );
+  }
+  for (let i = 0; i < folded.count; i++) {
+    const at = split.coins.users.ids.find(folded.ids.at(i));
+    if (at < 0 || !split.coins.users.drawn[at]) {
+      throw new InputError(`user ${folded.ids.at(i)} is not held out by the split: fold in its fold-in part`);
+    }
+  }
+}
+
+function rowsWhere(side: ModelSide, wanted: (row: number) => boolean): Uint32Array {
+  const rows: number[] = [];
+  for (let row = 0; row < side.count; row++) if (wanted(row)) rows.push(row);
+  return Uint32Array.from(rows);
+}
+
+/** The given rows over shared buffers, so that workers read them without a copy. */
+function pickRows(side: Posterior, rows: Uint32Array, features: number): Posterior {
+  const pick = (values: Float32Array, width: number) => {
+    const result = new Float32Array(new SharedArrayBuffer(4 * rows.length * width));
+    for (let r = 0; r < rows.length; r++) {
+      result.set(values.subarray(rows[r] * width, (rows[r] + 1) * width), r * width);
+    }
+    return result;
+  };
+  return {
+    count: rows.length,
+    weightShape: pick(side.weightShape, 1),
+    weightRate: pick(side.weightRate, 1),
+    featureShape: pick(side.featureShape, features),
+    featureRate: pick(side.featureRate, features),
+  };
+}

@@ -1,0 +1,119 @@
+// Posterior predictive draws of a split's test graph (section 7).
+
+import { InputError } from '../errors.js';
+import type { Model, ModelSide } from '../fit/model.js';
+import { buildGraph } from '../graph/build.js';
+import type { BipartiteGraph } from '../graph/graph.js';
+import { VertexIds } from '../graph/ids.js';
+import { createPool, threadCount } from '../parallel/pool.js';
+import type { TaskOptions } from '../progress.js';
+import type { Split } from '../sample/split-types.js';
+import {
+  type DrawnEdges,
+  type drawTestGraph,
+  type GraphStatistics,
+  SIZE_MODES,
+  type SizeMode,
+} from './draw-graph.js';
+import { drawPlan, type NamedPlan, PROTOCOLS, type Protocol } from './draw-plan.js';
+import type { DrawTask } from './draw-tasks.js';
+
+export interface DrawOptions extends TaskOptions {
+  /** Number of draws. Default 100. */
+  readonly draws?: number | undefined;
+  /** Whether the draws may know which vertices the test set contains. Default unconditional: they may not. */
+  readonly protocol?: Protocol | undefined;
+  /** Default 1. */
+  readonly seed?: number | undefined;
+  /** Whether the sizes of the unseen processes are drawn with their uncertainty. Default posterior: they are. */
+  readonly sizes?: SizeMode | undefined;
+  /** Also return the drawn graphs. Default false. */
+  readonly graphs?: boolean | undefined;
+}
+
+export interface PredictiveDraw extends GraphStatistics {
+  /** Where asked for. Known vertices keep their ids; unseen ones are called "unseen 1", "unseen 2", …. */
+  readonly graph: BipartiteGraph | undefined;
+}
+
+/**
+ * Draws test graphs from a fitted model. `folded`: the posterior of the held-out users from the fold-in part; those
+ * without an edge there are drawn as unseen. The same seed gives the same draws on any number of threads.
+ */
+export async function drawPredictive(
+  model: Model,
+  folded: ModelSide,
+  split: Split,
+  options: DrawOptions = {},
+): Promise<readonly PredictiveDraw[]> {
+  const { seed = 1, signal, onProgress } = options;
+  const draws = atLeastOne(options.draws ?? 100);
+  const sizes = oneOf('sizes', options.sizes ?? 'posterior', SIZE_MODES);
+  const keep = options.graphs ?? false;
+  const named = drawPlan(
+    model,
+    folded,
+    split,
+    oneOf('protocol', options.protocol ?? 'unconditional', PROTOCOLS),
+  );
+  const pool = await createPool(
+    new URL('./draw-tasks.js', import.meta.url),
+    Math.min(threadCount(options.threads), draws),
+  );
+  try {
+    await pool.everywhere('prepare', named.plan);
+    let done = 0;
+    const results = await pool.map<DrawTask, ReturnType<typeof drawTestGraph>>(
+      'draw',
+      Array.from({ length: draws }, (_, index) => ({ seed, index, sizes, keep })),
+      {
+        signal,
+        onResult: () => onProgress?.({ stage: 'drawing', done: ++done, total: draws, unit: 'draws' }),
+      },
+    );
+    return results.map(({ statistics, edges }) =>
+      Object.freeze({ ...statistics, graph: edges && toGraph(edges, named, model.multigraph) }),
+    );
+  } finally {
+    await pool.close();
+  }
+}
+
+/** Drops isolated vertices and gives names. */
+function toGraph(edges: DrawnEdges, { ids }: NamedPlan, multigraph: boolean): BipartiteGraph {
+  const side = (vertices: Uint32Array, count: number, known: VertexIds) => {
+    const used = new Uint8Array(count);
+    for (const v of vertices) used[v] = 1;
+    const index = new Uint32Array(count);
+    const names: string[] = [];
+    for (let v = 0; v < count; v++) {
+      if (!used[v]) continue;
+      index[v] = names.length;
+      names.push(v < known.length ? known.at(v) : `unseen ${v - known.length + 1}`);
+    }
+    return { vertices: vertices.map((v) => index[v]), ids: VertexIds.texts(names) };
+  };
+  const users = side(edges.users, edges.userCount, ids.users);
+  const items = side(edges.items, edges.itemCount, ids.items);
+  return buildGraph({
+    users: users.vertices,
+    items: items.vertices,
+    userCount: users.ids.length,
+    itemCount: items.ids.length,
+    userIds: users.ids,
+    itemIds: items.ids,
+    multigraph,
+  });
+}
+
+function atLeastOne(draws: number): number {
+  if (!Number.isInteger(draws) || draws < 1) {
+    throw new InputError(`draws ${draws}: expected a whole number of at least 1`);
+  }
+  return draws;
+}
+
+function oneOf<T extends string>(name: string, value: T, allowed: readonly T[]): T {
+  if (!allowed.includes(value)) throw new InputError(`${name} ${value}: expected ${allowed.join(' or ')}`);
+  return value;
+}
