@@ -34,7 +34,7 @@ export async function readDelimited(
     throwIfAborted(options.signal);
     held = joined(held, chunk);
     if (!parser) {
-      if (held.length < SAMPLE_BYTES) continue;
+      if (held.length < SAMPLE_BYTES || (held.indexOf(LF) < 0 && held.length <= MAX_ROW_BYTES)) continue;
       start(false);
     }
     held = held.subarray(parser!.parse(held, false));
@@ -70,7 +70,7 @@ function tableShape(name: string, bytes: Uint8Array, whole: boolean, options: Re
   if (bytes.length === 0) {
     throw new InputError(`${name}: the file is empty; give a table with at least two columns`);
   }
-  const sample = bytes.subarray(0, SAMPLE_BYTES);
+  const sample = bytes.subarray(0, Math.max(SAMPLE_BYTES, bytes.indexOf(LF) + 1));
   if ((sample[0] === 0xff && sample[1] === 0xfe) || (sample[0] === 0xfe && sample[1] === 0xff)) {
     throw new InputError(`${name}: the file is UTF-16; save it as UTF-8`);
   }
@@ -174,6 +174,8 @@ class TableParser {
             pos++;
           }
           stop = pos;
+          const lineEnds = pos >= length || bytes[pos] === LF;
+          if (lineEnds && stop > start && bytes[stop - 1] === CR) stop--;
         }
         if (pos >= length) {
           if (!final) {
@@ -187,7 +189,6 @@ class TableParser {
           ended = true;
           pos++;
         } else pos += separator.length;
-        if (ended && stop > start && bytes[stop - 1] === CR) stop--;
         if (slot >= 0) {
           starts[slot] = start;
           stops[slot] = stop;

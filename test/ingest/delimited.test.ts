@@ -1,0 +1,184 @@
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { fingerprint } from '../../src/graph/fingerprint.js';
+import { readDelimited } from '../../src/ingest/delimited.js';
+import type { ReadOptions } from '../../src/ingest/options.js';
+import { readGraph } from '../../src/ingest/read.js';
+import { edgesOf, scratchFolder } from './scratch.js';
+
+const scratch = scratchFolder();
+
+/** Reads bytes that arrive in pieces of the given sizes, over and over. */
+function readPieces(bytes: Uint8Array, sizes: readonly number[], options: ReadOptions = {}) {
+  async function* chunks() {
+    for (let at = 0, n = 0; at < bytes.length; n++) {
+      const size = sizes[n % sizes.length]!;
+      yield bytes.subarray(at, at + size);
+      at += size;
+    }
+  }
+  return readDelimited({ name: 'pieces', chunks: chunks() }, options);
+}
+
+describe('text tables', () => {
+  it.each([
+    ['comma', 'a.csv', 'user,item\nann,x\nbob,y\n', { header: true, separator: ',' }],
+    ['tab', 'a.tsv', 'ann\tx\nbob\ty\n', { header: false, separator: '\t' }],
+    ['two colons', 'a.dat', 'ann::x::5\nbob::y::4\n', { header: false, separator: '::' }],
+    ['semicolon', 'a.csv', 'ann;x\nbob;y\n', { header: false, separator: ';' }],
+    ['bar', 'a.txt', 'ann|x\nbob|y', { header: false, separator: '|' }],
+    ['space', 'a.txt', 'ann x\nbob y\n', { header: false, separator: ' ' }],
+    [
+      'line ends of Windows, a byte order mark, blank lines',
+      'a.csv',
+      '\ufeffann,x\r\n\r\nbob,y\r\n\n',
+      { header: false, separator: ',' },
+    ],
+  ])('guesses the separator: %s', async (_, name, text, guess) => {
+    const result = await readGraph(scratch.write(name, text));
+    expect(edgesOf(result.graph)).toEqual(['["ann","x",1]', '["bob","y",1]']);
+    expect(result.guess).toMatchObject(guess);
+  });
+
+  it.each([
+    ['names of ids over numbers', 'user_id,book_id\n1,2\n', true],
+    ['usual names over texts', 'source,target\na,b\n', true],
+    ['unusual names over numbers', 'leser,buch\n1,2\n', true],
+    ['texts only', 'ann,x\nbob,y\n', false],
+    ['a number in the first row', 'x1,7\nx2,8\n', false],
+    ['a single row', 'user,item\n', false],
+  ])('guesses the header: %s', async (_, text, header) => {
+    expect((await readGraph(scratch.write('h.csv', text))).guess.header).toBe(header);
+  });
+
+  it('takes columns by name, by number and as told', async () => {
+    const file = scratch.write('c.csv', 'when,item,who,n\n1,x,ann,3\n2,y,bob,4\n');
+    const byName = await readGraph(file, { users: 'who', items: 'item', count: 'n', multigraph: true });
+    expect(edgesOf(byName.graph)).toEqual(['["ann","x",3]', '["bob","y",4]']);
+    expect(byName.guess.columns).toEqual({ users: 'who', items: 'item', count: 'n' });
+    const byNumber = await readGraph(file, { users: 3, items: '2', count: 4, multigraph: true });
+    expect(fingerprint(byNumber.graph)).toBe(fingerprint(byName.graph));
+    const told = await readGraph(file, { users: 3, items: 2, header: false });
+    expect(told.graph.edges).toBe(3);
+    const separated = await readGraph(scratch.write('s.txt', 'a,b\tc\nd,e\tf\n'), { sep: ',' });
+    expect(edgesOf(separated.graph)).toEqual(['["a","b\\tc",1]', '["d","e\\tf",1]']);
+  });
+
+  it('keeps every id exactly as it is written', async () => {
+    const ids = [
+      '0054890',
+      '12346.0',
+      '-0',
+      '+1',
+      '1e3',
+      ' 7',
+      '9007199254740993',
+      '4294967295',
+      'é',
+      '𝒳',
+      '""',
+      'a\nb',
+      'a,b',
+    ];
+    const text = ids.map((id) => `u,"${id.replaceAll('"', '""')}"\n`).join('');
+    const { graph } = await readGraph(scratch.write('ids.csv', text));
+    expect([...graph.items.ids.values].sort()).toEqual([...ids].sort());
+  });
+
+  it('sorts whole numbers by value and texts by code unit', async () => {
+    const numbers = await readGraph(scratch.write('n.csv', 'u,10\nu,9\nu,-3\nu,4294967296\nu,100\n'));
+    expect(numbers.graph.items.ids.kind).toBe('integer');
+    expect([...numbers.graph.items.ids.values]).toEqual([-3, 9, 10, 100, 4294967296]);
+    const texts = await readGraph(scratch.write('t.csv', 'u,10\nu,9\nu,x\nu,\uffff\nu,𝒳\n'));
+    expect(texts.graph.items.ids.values).toEqual(['10', '9', 'x', '𝒳', '\uffff']);
+    const thin = await readGraph(scratch.write('w.csv', 'u,4000000000\nu,5\nu,4294967294\n'));
+    expect([...thin.graph.items.ids.values]).toEqual([5, 4000000000, 4294967294]);
+  });
+
+  it('counts rows read, kept, merged', async () => {
+    const file = scratch.write('m.csv', 'a,x,2\na,x,3\nb,x,1\n');
+    const simple = await readGraph(file);
+    expect(simple.read).toEqual({ rows: 3, kept: 2, merged: 1, rejected: 0 });
+    const multi = await readGraph(file, { count: 3, multigraph: true });
+    expect(edgesOf(multi.graph)).toEqual(['["a","x",5]', '["b","x",1]']);
+    const rows = await readGraph(file, { multigraph: true });
+    expect(edgesOf(rows.graph)).toEqual(['["a","x",2]', '["b","x",1]']);
+  });
+
+  it('reads compressed files, whatever their name', async () => {
+    const plain = await readGraph(scratch.write('z.csv', 'ann,x\nbob,y\n'));
+    const zipped = await readGraph(scratch.write('z.bin', gzipSync('ann,x\nbob,y\n')));
+    expect(fingerprint(zipped.graph)).toBe(fingerprint(plain.graph));
+  });
+
+  it('gives the same graph for any order of rows', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(fc.nat(30), fc.constantFrom('1', '2', '10', 'x', '07')), {
+          minLength: 1,
+          maxLength: 40,
+        }),
+        async (rows) => {
+          const table = (list: typeof rows) => Buffer.from(list.map((row) => `${row.join(',')}\n`).join(''));
+          const one = await readPieces(table(rows), [1e6], { header: false, sep: ',' });
+          const two = await readPieces(table([...rows].reverse()), [1e6], { header: false, sep: ',' });
+          expect(two.graph.users.ids.values).toEqual(one.graph.users.ids.values);
+          expect(two.graph.items.ids.values).toEqual(one.graph.items.ids.values);
+          expect(two.graph.users.neighbors).toEqual(one.graph.users.neighbors);
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+
+  it('reads back any cells, quoted or not, with any separator, wherever the chunks are cut', async () => {
+    const cell = fc.oneof(
+      fc.string({ minLength: 1, maxLength: 6 }),
+      fc.constantFrom('7', '12', 'a"b', 'x,y', 'p:q', ':', 'line\nbreak', 'é\r', '"'),
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(cell, cell), { minLength: 2, maxLength: 30 }),
+        fc.constantFrom(',', '\t', ';', '|'),
+        fc.constantFrom('\n', '\r\n'),
+        fc.array(fc.integer({ min: 1, max: 5000 }), { minLength: 1, maxLength: 5 }),
+        async (rows, sep, end, sizes) => {
+          const quote = (text: string) => `"${text.replaceAll('"', '""')}"`;
+          const plain = (text: string) => (text.includes(sep) || /["\r\n]/.test(text) ? quote(text) : text);
+          const lines = rows.map(([u, i], n) => (n % 2 ? quote(u) : plain(u)) + sep + plain(i) + end);
+          // Enough copies that the guess from the first bytes is behind and chunks are cut in the middle of rows.
+          const text = lines.join('').repeat(Math.ceil(90_000 / lines.join('').length));
+          const { graph } = await readPieces(Buffer.from(text), sizes, { sep, header: false });
+          const expected = new Set(rows.map(([u, i]) => JSON.stringify([clean(u), clean(i), 1])));
+          expect(edgesOf(graph)).toEqual([...expected].sort());
+        },
+      ),
+      { numRuns: 40 },
+    );
+    // Unpaired surrogates have no UTF-8 form.
+    function clean(text: string) {
+      return Buffer.from(text).toString();
+    }
+  });
+
+  it('cuts two-character separators right at any chunk border', async () => {
+    const rows = Array.from({ length: 6000 }, (_, n) => `u${n % 50}::i:${n % 70}::${n}\n`).join('');
+    const whole = await readPieces(Buffer.from(rows), [1e6]);
+    expect(whole.graph.items.ids.at(0)).toBe('i:0');
+    for (const size of [1, 7, 64, 4097]) {
+      const cut = await readPieces(Buffer.from(rows), [size]);
+      expect(fingerprint(cut.graph)).toBe(fingerprint(whole.graph));
+    }
+  });
+
+  it('reports progress and stops on request', async () => {
+    const file = scratch.write('p.csv', 'a,b\n'.repeat(600_000));
+    const stages: number[] = [];
+    await readGraph(file, { onProgress: ({ done, total }) => stages.push(done / total!) });
+    expect(stages.at(-1)).toBe(1);
+    const controller = new AbortController();
+    const stopped = readGraph(file, { signal: controller.signal, onProgress: () => controller.abort() });
+    await expect(stopped).rejects.toMatchObject({ name: 'AbortError' });
+  });
+});
