@@ -1,0 +1,267 @@
+import { describe, expect, test } from 'vitest';
+import { InputError } from '../../src/errors.js';
+import type { BothHyper } from '../../src/fit/bound.js';
+import { fit } from '../../src/fit/fit.js';
+import { foldIn, foldInOne } from '../../src/fit/fold-in.js';
+import { cutFolds, reorderRows, rowsWithout } from '../../src/fit/folds.js';
+import { meanTable, memberModels } from '../../src/fit/model.js';
+import { startCrossFit } from '../../src/fit/ranking-sweep.js';
+import { buildGraph } from '../../src/graph/build.js';
+import type { BipartiteGraph } from '../../src/graph/graph.js';
+import { randomStream } from '../../src/math/random.js';
+import { ENGINES } from '../engine/engines.js';
+
+const K = 6;
+const hyper: BothHyper = {
+  users: { sigma: 0.1, tau: 1, shape: 0.1, rate: 0.1, size: 0 },
+  items: { sigma: 0.1, tau: 1, shape: 0.1, rate: 0.1, size: 0 },
+};
+
+/** Three groups of users who like three groups of items, and a little noise. Every vertex has an edge. */
+function grouped(users = 60, items = 45, multigraph = false, seed = 3): [number, number, number][] {
+  const random = randomStream(seed);
+  const edges: [number, number, number][] = [];
+  for (let u = 0; u < users; u++) {
+    for (let i = 0; i < items; i++) {
+      const same = u % 3 === i % 3;
+      if (random.uniform() < (same ? 0.45 : 0.04) || i === u % items || u === i % users) {
+        edges.push([u, i, multigraph ? 1 + random.below(4) : 1]);
+      }
+    }
+  }
+  return edges;
+}
+
+function graphOf(
+  edges: readonly (readonly number[])[],
+  users = 60,
+  items = 45,
+  multigraph = false,
+): BipartiteGraph {
+  return buildGraph({
+    users: edges.map((e) => e[0]!),
+    items: edges.map((e) => e[1]!),
+    counts: edges.map((e) => e[2]!),
+    userCount: users,
+    itemCount: items,
+    multigraph,
+  });
+}
+
+describe('folds', () => {
+  test('every vertex is in one fold, folds are of one size', () => {
+    const folds = cutFolds(47, 5, randomStream(1));
+    expect(Array.from(folds.order).sort((a, b) => a - b)).toEqual(Array.from({ length: 47 }, (_, v) => v));
+    const sizes = Array.from({ length: 5 }, (_, f) => folds.bounds[f + 1]! - folds.bounds[f]!);
+    expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(1);
+  });
+
+  test('more folds than vertices, or fewer than two, is an InputError', () => {
+    expect(() => cutFolds(3, 4, randomStream(1))).toThrow(InputError);
+    expect(() => cutFolds(3, 1, randomStream(1))).toThrow(/folds: 1/);
+  });
+
+  test.each([false, true])('rows without a fold are the other edges, by place (multigraph: %s)', (multi) => {
+    const graph = graphOf(grouped(60, 45, multi), 60, 45, multi);
+    const folds = cutFolds(45, 4, randomStream(2));
+    const place = new Map(Array.from(folds.order, (v, p) => [v, p]));
+    for (const without of [0, 3, undefined]) {
+      const rows = rowsWithout(graph, 'users', folds, without);
+      for (let u = 0; u < 60; u++) {
+        const wanted: [number, number][] = [];
+        for (let e = graph.users.offsets[u]!; e < graph.users.offsets[u + 1]!; e++) {
+          const p = place.get(graph.users.neighbors[e]!)!;
+          const inFold =
+            without !== undefined && p >= folds.bounds[without]! && p < folds.bounds[without + 1]!;
+          if (!inFold) wanted.push([p, graph.users.counts?.[e] ?? 1]);
+        }
+        const got: [number, number][] = [];
+        for (let e = rows.offsets[u]!; e < rows.offsets[u + 1]!; e++) {
+          got.push([rows.neighbors[e]!, rows.counts?.[e] ?? 1]);
+        }
+        expect(got).toEqual(wanted);
+      }
+    }
+    const items = reorderRows(graph.items, folds);
+    for (let p = 0; p < 45; p++) {
+      const v = folds.order[p]!;
+      expect(items.ids.at(p)).toBe(graph.items.ids.at(v));
+      expect(items.neighbors.slice(items.offsets[p], items.offsets[p + 1])).toEqual(
+        graph.items.neighbors.slice(graph.items.offsets[v], graph.items.offsets[v + 1]),
+      );
+    }
+  });
+});
+
+describe.each(ENGINES)('cross-fit on $name', ({ create }) => {
+  test("a fold's items never influence the user state they are updated from", async () => {
+    const engine = await create();
+    const edges = grouped();
+    const folds = cutFolds(45, 3, randomStream(7));
+    const fold = 1;
+    const inFold = new Set(folds.order.subarray(folds.bounds[fold], folds.bounds[fold + 1]));
+    // Give one edge of the fold to another user: nothing outside the fold changes, not even the number of edges.
+    const known = new Set(edges.map(([u, i]) => `${u} ${i}`));
+    const moved = edges.findIndex(([u, i]) => inFold.has(i) && !known.has(`${(u + 1) % 60} ${i}`));
+    const changed = edges.map((e, n) => (n === moved ? [(e[0] + 1) % 60, e[1], e[2]] : e));
+    const swept = async (list: readonly (readonly number[])[]) => {
+      const cross = await startCrossFit(engine, graphOf(list), folds, hyper, K, 5);
+      await cross.sweep();
+      const users = [];
+      for (const table of cross.users) users.push(await engine.read(table));
+      const items = await engine.read(cross.items);
+      cross.free();
+      return { users, items };
+    };
+    const one = await swept(edges);
+    const other = await swept(changed);
+    for (const f of [0, 1, 2]) {
+      const same = JSON.stringify(one.users[f]) === JSON.stringify(other.users[f]);
+      expect(same, `state ${f}`).toBe(f === fold);
+    }
+    // … and the items of the other folds did hear of it, the fold's own through their edges: the perturbation is real.
+    expect(JSON.stringify(one.items)).not.toBe(JSON.stringify(other.items));
+    await engine.close();
+  });
+
+  test('the likelihood of items given users who never saw them rises', async () => {
+    const engine = await create();
+    const folds = cutFolds(45, 5, randomStream(1));
+    const cross = await startCrossFit(engine, graphOf(grouped()), folds, hyper, K, 1);
+    const values: number[] = [];
+    for (let s = 0; s < 30; s++) values.push(await cross.sweep());
+    expect(values.at(-1)!).toBeGreaterThan(values[3]! + 10);
+    await engine.close();
+  });
+});
+
+describe('a ranking fit', () => {
+  const options = { objective: 'ranking', features: K, iterations: 25, engine: 'cpu' } as const;
+  const graph = graphOf(grouped());
+
+  test('is the same to the last bit on any number of threads', async () => {
+    const one = await fit(graph, { ...options, threads: 1 });
+    const two = await fit(graph, { ...options, threads: 2 });
+    expect(two.model.items).toEqual(one.model.items);
+    expect(two.model.users).toEqual(one.model.users);
+  });
+
+  test('engines agree', async () => {
+    const cpu = await fit(graph, options);
+    const reference = await fit(graph, { ...options, engine: 'reference' });
+    const a = meanTable(cpu.model.items, K);
+    const b = meanTable(reference.model.items, K);
+    const largest = b.reduce((m, x) => Math.max(m, x), 0);
+    for (let n = 0; n < a.length; n++) expect(Math.abs(a[n]! - b[n]!)).toBeLessThan(2e-3 * largest);
+  });
+
+  test('has no bound, keeps ids and seen items in the order of the graph, and finds the groups', async () => {
+    const { model, checkpoint } = await fit(graph, options);
+    expect(model.objective).toBe('ranking');
+    expect(model.bound).toBeUndefined();
+    expect(checkpoint).toBeUndefined();
+    expect(model.seen!.neighbors).toBe(graph.users.neighbors);
+    expect(groupShare(model)).toBeGreaterThan(0.9);
+  });
+
+  test('multigraph counts are used', async () => {
+    const multi = graphOf(grouped(60, 45, true), 60, 45, true);
+    const plain = graphOf(
+      grouped(60, 45, true).map(([u, i]) => [u, i, 1]),
+      60,
+      45,
+      true,
+    );
+    const [a, b] = [await fit(multi, options), await fit(plain, options)];
+    expect(a.model.multigraph).toBe(true);
+    expect(a.model.items.weightShape).not.toEqual(b.model.items.weightShape);
+  });
+
+  test('known users are what fold-in makes of their items, one at a time or all at once', async () => {
+    const { model } = await fit(graph, options);
+    const folded = await foldIn(model, graph, { engine: 'cpu' });
+    expect(folded.featureShape).toEqual(model.users.featureShape);
+    const tight = { iterations: 300, tolerance: 1e-12 };
+    const means = meanTable(await foldIn(model, graph, { engine: 'cpu', ...tight }), K);
+    const [first, last] = [graph.users.offsets[4]!, graph.users.offsets[5]!];
+    const one = foldInOne(model, graph.users.neighbors.subarray(first, last), tight);
+    for (let k = 0; k < K; k++) {
+      const mean = ((one.weightShape / one.weightRate) * one.featureShape[k]!) / one.featureRate[k]!;
+      expect(mean).toBeCloseTo(means[4 * K + k]!, 3);
+    }
+  });
+
+  test('average: members are the fits of the following seeds', async () => {
+    const { model } = await fit(graph, { ...options, average: 3, seed: 5 });
+    const members = memberModels(model);
+    expect(members).toHaveLength(3);
+    const third = await fit(graph, { ...options, seed: 7 });
+    expect(members[2]!.items).toEqual(third.model.items);
+    expect(members[1]!.items.featureShape).not.toEqual(members[0]!.items.featureShape);
+  });
+
+  test('every option has an effect', async () => {
+    const base = (await fit(graph, options)).model;
+    for (const other of [
+      { features: 5 },
+      { model: 'dense' },
+      { folds: 3 },
+      { iterations: 3 },
+      { tolerance: 1e-2 },
+      { seed: 2 },
+      { users: { shape: 0.3 } },
+      { users: { rate: 0.3 } },
+      { users: { tau: 3 } },
+      { items: { sigma: 0.4 } },
+      { items: { shape: 0.3 } },
+    ] as const) {
+      const { model } = await fit(graph, { ...options, ...other });
+      expect(model.items.featureShape, JSON.stringify(other)).not.toEqual(base.items.featureShape);
+    }
+  });
+
+  test('options of the evidence fit are refused with the reason', async () => {
+    for (const [wrong, says] of [
+      [{ restarts: 2 }, /restarts does not go with the ranking objective.*average/],
+      [{ learn: ['sigma'] }, /learn .*bound/],
+      [{ start: 'cold' }, /start /],
+      [{ sizes: 'paper' }, /sizes /],
+      [{ users: { size: 3 } }, /size of the users is 3/],
+      [{ folds: 1 }, /folds/],
+      [{ folds: 50 }, /folds: 50.*45/],
+    ] as const) {
+      const attempt = fit(graph, { ...options, ...wrong } as never);
+      await expect(attempt).rejects.toThrow(InputError);
+      await expect(attempt).rejects.toThrow(says);
+    }
+    await expect(fit(graph, { objective: 'fame' as never })).rejects.toThrow(/objective: "fame"/);
+  });
+
+  test('stops on request', async () => {
+    const controller = new AbortController();
+    const fitting = fit(graph, {
+      ...options,
+      signal: controller.signal,
+      onProgress: ({ done }) => done === 2 && controller.abort(),
+    });
+    await expect(fitting).rejects.toMatchObject({ name: 'AbortError' });
+  });
+});
+
+/** Share of the users whose ten best items are mostly of their own group. */
+function groupShare(model: Awaited<ReturnType<typeof fit>>['model']): number {
+  const users = meanTable(model.users, model.features);
+  const items = meanTable(model.items, model.features);
+  let good = 0;
+  for (let u = 0; u < model.users.count; u++) {
+    const scores = Array.from({ length: model.items.count }, (_, i) => {
+      let score = 0;
+      for (let k = 0; k < model.features; k++) {
+        score += users[u * model.features + k]! * items[i * model.features + k]!;
+      }
+      return [score, i] as const;
+    }).sort((a, b) => b[0] - a[0]);
+    if (scores.slice(0, 10).filter(([, i]) => i % 3 === u % 3).length > 7) good++;
+  }
+  return good / model.users.count;
+}
