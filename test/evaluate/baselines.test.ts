@@ -300,6 +300,21 @@ describe('tune', () => {
     expect(short.trials.length).toBe(5);
   });
 
+  it('goes on from an earlier search with other dials, without trying anything twice', async () => {
+    let tried = 0;
+    const score = async (s: Readonly<Record<string, number>>) => {
+      tried++;
+      return -Math.abs(s.a! - 8) - Math.abs(s.b! - 4);
+    };
+    const first = await tune({ a: geometric(1, 2), b: ladder(1, [1]) }, score);
+    expect(first.best.setting).toEqual({ a: 8, b: 1 });
+    const second = await tune({ b: geometric(1, 2) }, score, { from: first });
+    expect(second.best.setting).toEqual({ a: 8, b: 4 });
+    expect(second.trials.length).toBe(tried);
+    const none = await tune({ b: geometric(64, 2) }, score, { from: first, maxTrials: first.trials.length });
+    expect(none).toEqual({ ...first, finished: false });
+  });
+
   it('stays within limits', async () => {
     const found = await tune({ a: geometric(8, 2, 1, 64) }, async (s) => s.a!);
     expect(found.best.setting).toEqual({ a: 64 });

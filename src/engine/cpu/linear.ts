@@ -93,7 +93,7 @@ export interface LeastSquaresTables {
 }
 
 /** Conjugate-gradient steps a row takes in one half-step, from where it was. */
-const STEPS = 4;
+const STEPS = 3;
 
 /** Alternating least squares: Σ_edges (1 − x·y)² + α Σ_pairs (x·y)² + regularization, over both tables. */
 export async function alternatingLeastSquares(

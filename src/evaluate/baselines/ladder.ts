@@ -120,24 +120,22 @@ export async function tuneBaseline(
   { data, history, task }: Validation,
   options: BaselineOptions & { readonly seed: number },
 ): Promise<Tuned | undefined> {
-  const dials = DIALS[name](data);
-  if (Object.keys(dials).length === 0) return undefined;
   const { threads, signal, n, depth, seed, maxTrials = 30 } = options;
   const report = prefixed(options, `${BASELINE_TITLES[name]}: tuning`);
-  return tune(
-    dials,
-    async (setting) => {
-      const fitted = await fitOne(name, data, setting, seed, 8, { threads, signal });
-      const { all } = await evaluateRanking(task, await fitted.scorer(history), {
-        threads,
-        signal,
-        n,
-        depth,
-      });
-      return (all.mean.recall + all.mean.ndcg) / 2;
-    },
-    { maxTrials, onTrial: (done) => report?.({ stage: '', done, unit: 'settings' }) },
-  );
+  const score = async (setting: Setting) => {
+    const fitted = await fitOne(name, data, setting, seed, 8, { threads, signal });
+    const { all } = await evaluateRanking(task, await fitted.scorer(history), { threads, signal, n, depth });
+    return (all.mean.recall + all.mean.ndcg) / 2;
+  };
+  let found: Tuned | undefined;
+  for (const dials of DIALS[name](data)) {
+    found = await tune(dials, score, {
+      maxTrials,
+      from: found,
+      onTrial: (done) => report?.({ stage: '', done, unit: 'settings' }),
+    });
+  }
+  return found;
 }
 
 async function fitOne(
@@ -160,23 +158,30 @@ async function fitOne(
   }
 }
 
-/** Where each search starts and how it steps. */
-const DIALS: Readonly<Record<BaselineName, (data: BaselineData) => Readonly<Record<string, Dial>>>> = {
-  popularity: () => ({}),
-  neighbours: ({ shown, candidates }) => ({
-    // All neighbours of all candidates may be more than memory holds.
-    neighbours: geometric(100, 2, 1, Math.min(shown.length, 2e7 / candidates.length)),
-    shrinkage: ladder(10, [0, 1, 3, 10, 30, 100, 300, 1000, 3000, 10_000]),
-    asymmetry: ladder(0.5, [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1]),
-  }),
-  ease: () => ({ lambda: geometric(100, 2, 1e-3) }),
-  ials: () => ({
-    lambda: geometric(0.003, 2, 1e-9),
-    alpha: geometric(0.1, 2, 1e-9),
-    // More gains little and costs four times as much with each doubling.
-    features: geometric(64, 2, 8, 256),
-  }),
+/** Where each search starts and how it steps: one round of dials after the other. */
+const DIALS: Readonly<
+  Record<BaselineName, (data: BaselineData) => readonly Readonly<Record<string, Dial>>[]>
+> = {
+  popularity: () => [],
+  neighbours: ({ shown, candidates }) => [
+    {
+      // All neighbours of all candidates may be more than memory holds.
+      neighbours: geometric(100, 2, 1, Math.min(shown.length, 2e7 / candidates.length)),
+      shrinkage: ladder(10, [0, 1, 3, 10, 30, 100, 300, 1000, 3000, 10_000]),
+      asymmetry: ladder(0.5, [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1]),
+    },
+  ],
+  ease: () => [{ lambda: geometric(100, 2, 1e-3) }],
+  ials: ({ users, items }) => [
+    { lambda: geometric(0.003, 2, 1e-9), alpha: geometric(0.1, 2, 1e-9), features: ladder(64, [64]) },
+    // λ and α hardly depend on the number of features. Each doubling costs four times as much, so size sets the end.
+    { features: geometric(64, 2, 16, featureLimit(users.offsets.length + items.offsets.length)) },
+  ],
 };
+
+function featureLimit(vertices: number): number {
+  return Math.min(256, Math.max(64, Math.sqrt(4e9 / vertices)));
+}
 
 function prefixed({ onProgress }: TaskOptions, stage: string): TaskOptions['onProgress'] {
   return onProgress && ((progress) => onProgress({ ...progress, stage }));

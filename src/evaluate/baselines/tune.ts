@@ -40,15 +40,20 @@ export function ladder(start: number, values: readonly number[]): Dial {
   return { start, next: (value, direction) => values[values.indexOf(value) + direction] };
 }
 
+/** Turns the dials until none gains. A search can go on from an earlier one, with other dials. */
 export async function tune(
   dials: Readonly<Record<string, Dial>>,
   score: (setting: Setting) => Promise<number>,
-  { maxTrials = 40, onTrial }: { maxTrials?: number; onTrial?: (trials: number) => void } = {},
+  {
+    maxTrials = 40,
+    from,
+    onTrial,
+  }: { maxTrials?: number; from?: Tuned | undefined; onTrial?: (trials: number) => void } = {},
 ): Promise<Tuned> {
-  const trials: Trial[] = [];
-  const known = new Map<string, Trial>();
+  const trials: Trial[] = [...(from?.trials ?? [])];
+  const known = new Map(trials.map((trial) => [keyOf(trial.setting), trial]));
   async function attempt(setting: Setting): Promise<Trial | undefined> {
-    const key = JSON.stringify(setting);
+    const key = keyOf(setting);
     const before = known.get(key);
     if (before) return before;
     if (trials.length >= maxTrials) return undefined;
@@ -60,7 +65,9 @@ export async function tune(
   }
 
   const start = Object.fromEntries(Object.entries(dials).map(([name, dial]) => [name, dial.start]));
-  let best = (await attempt(start))!;
+  const first = await attempt({ ...from?.best.setting, ...start });
+  if (!first) return { ...from!, finished: false };
+  let best = first;
   for (let moved = true; moved; ) {
     moved = false;
     for (const [name, dial] of Object.entries(dials)) {
@@ -77,5 +84,9 @@ export async function tune(
       }
     }
   }
-  return { best, trials, finished: true };
+  return { best, trials, finished: from?.finished ?? true };
+}
+
+function keyOf(setting: Setting): string {
+  return JSON.stringify(Object.entries(setting).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
