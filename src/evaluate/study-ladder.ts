@@ -27,7 +27,8 @@ export interface LadderRow {
   /** 'sparse-30', 'ease', 'ceiling-fold-in'. */
   readonly id: string;
   readonly title: string;
-  readonly kind: 'model' | 'baseline' | 'ceiling';
+  /** `model`: fitted to explain; `ranker`: ours, fitted to rank. */
+  readonly kind: 'model' | 'ranker' | 'baseline' | 'ceiling';
   readonly model: ModelKind | null;
   readonly features: number | null;
   /** What tuning chose, for a baseline. */

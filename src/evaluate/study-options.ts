@@ -6,6 +6,7 @@ import { ENGINE_NAMES, type EngineName } from '../engine/select.js';
 import { InputError } from '../errors.js';
 import { type FitOptions, fitSettings } from '../fit/options.js';
 import type { SideName } from '../graph/graph.js';
+import { PROTOCOLS, type Protocol } from '../predict/draw-plan.js';
 import type { TaskOptions } from '../progress.js';
 import { BASELINES, type BaselineName } from './baselines/ladder.js';
 import type { Titles } from './titles.js';
@@ -23,7 +24,7 @@ export interface StudyOptions extends TaskOptions {
   /** Posterior predictive draws; at least 1. Default 100. */
   readonly draws?: number | undefined;
   /** What a draw is compared with; see predict. Default unconditional. */
-  readonly protocol?: 'unconditional' | 'paper' | undefined;
+  readonly protocol?: Protocol | undefined;
   /** Default 1. */
   readonly seed?: number | undefined;
   /** Held-out fraction of the users, and of the items. Default 0.2. */
@@ -35,6 +36,8 @@ export interface StudyOptions extends TaskOptions {
   readonly depth?: number | undefined;
   /** Baselines to set beside the models: all, none, or these. Default all. */
   readonly baselines?: boolean | readonly BaselineName[] | undefined;
+  /** Also fit for ranking (cross-fitted, section 8b), to stand in the ladder. Default true. */
+  readonly ranker?: boolean | undefined;
   /** Most settings tried for one baseline. Default 20. */
   readonly trials?: number | undefined;
   /** Default auto. */
@@ -77,13 +80,14 @@ export interface StudySettings {
   readonly features: readonly number[];
   readonly repeats: number;
   readonly draws: number;
-  readonly protocol: 'unconditional' | 'paper';
+  readonly protocol: Protocol;
   readonly seed: number;
   readonly testUsers: number;
   readonly testItems: number;
   readonly n: number;
   readonly depth: number;
   readonly baselines: readonly BaselineName[];
+  readonly ranker: boolean;
   readonly trials: number;
   readonly engine: EngineName;
   readonly iterations: number;
@@ -105,13 +109,14 @@ export function studySettings(options: StudyOptions): StudySettings {
     features: [...new Set(features)].sort((a, b) => a - b),
     repeats: whole('repeats', options.repeats ?? 1, 1, 1000),
     draws: whole('draws', options.draws ?? 100, 1, 100_000),
-    protocol: oneOf('protocol', options.protocol ?? 'unconditional', ['unconditional', 'paper'] as const),
+    protocol: oneOf('protocol', options.protocol ?? 'unconditional', PROTOCOLS),
     seed: whole('seed', options.seed ?? 1, 0, Number.MAX_SAFE_INTEGER - 1000),
     testUsers: fraction('testUsers', options.testUsers ?? 0.2),
     testItems: fraction('testItems', options.testItems ?? 0.2),
     n: whole('n', options.n ?? 20, 1, 1e6),
     depth: whole('depth', options.depth ?? 1000, 1, 1e9),
     baselines: baselineList(options.baselines ?? true),
+    ranker: options.ranker ?? true,
     trials: whole('trials', options.trials ?? 20, 1, 1000),
     engine: oneOf('engine', options.engine ?? 'auto', ENGINE_NAMES),
     iterations: options.iterations ?? 400,
