@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { buildGraph } from '../../src/graph/build.js';
+import type { ModelParameters } from '../../src/process/parameters.js';
+import { simulate } from '../../src/process/poisson-model.js';
+import { estimateSizes, sizeFromBound } from '../../src/process/sizes.js';
+
+const side = (sigma: number, size: number) => ({ sigma, tau: 1, shape: 0.1, rate: 0.1, size });
+const SETTINGS: readonly (ModelParameters & { readonly name: string })[] = [
+  { name: 'both sparse', users: side(0.2, 120), items: side(0.2, 120), features: 30 },
+  { name: 'both very sparse', users: side(0.5, 60), items: side(0.4, 80), features: 10 },
+  { name: 'dense users, sparse items', users: side(-0.3, 200), items: side(0.3, 100), features: 10 },
+  { name: 'both dense', users: side(-0.3, 200), items: side(-0.3, 200), features: 10 },
+  { name: 'unequal sizes', users: side(0.1, 300), items: side(0.3, 40), features: 20 },
+];
+
+describe('sizes of simulated graphs', () => {
+  it.each(SETTINGS)('the simulation estimate with the true sigma recovers them: $name', async (setting) => {
+    const { graph } = await simulate({ ...setting, seed: 11 });
+    const sizes = await estimateSizes(graph, { ...setting, seed: 100 });
+    expect(Math.abs(sizes.users / setting.users.size - 1)).toBeLessThan(0.15);
+    expect(Math.abs(sizes.items / setting.items.size - 1)).toBeLessThan(0.15);
+  });
+
+  it.each(SETTINGS)('the closed form recovers them from the true masses: $name', async (setting) => {
+    const { graph, truth, missingMass } = await simulate({ ...setting, seed: 12, truth: true });
+    for (const [own, other] of [
+      ['users', 'items'],
+      ['items', 'users'],
+    ] as const) {
+      const mass = new Float64Array(setting.features).fill(missingMass[other] / setting.features);
+      truth![other].weights.forEach((w, j) => {
+        for (let k = 0; k < setting.features; k++)
+          mass[k] += w * truth![other].features[j * setting.features + k];
+      });
+      const estimate = sizeFromBound(setting[own], graph[own].count, mass);
+      // U is Poisson given the masses.
+      const error = setting[own].size / Math.sqrt(graph[own].count);
+      expect(Math.abs(estimate - setting[own].size) / error).toBeLessThan(4.5);
+    }
+  });
+
+  it('the seed of the simulations has an effect, and the same one none', async () => {
+    const setting = SETTINGS[3];
+    const { graph } = await simulate({ ...setting, seed: 13 });
+    const once = await estimateSizes(graph, { ...setting, seed: 1 });
+    expect(await estimateSizes(graph, { ...setting, seed: 1 })).toEqual(once);
+    expect(await estimateSizes(graph, { ...setting, seed: 2 })).not.toEqual(once);
+  });
+
+  it('a graph without edges has no sizes', async () => {
+    const graph = buildGraph({ users: [], items: [], userCount: 0, itemCount: 0 });
+    await expect(estimateSizes(graph, SETTINGS[0])).rejects.toThrow(/without edges/);
+  });
+});
