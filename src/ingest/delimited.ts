@@ -161,7 +161,10 @@ class TableParser {
           const after = pos < length ? bytes[pos]! : LF;
           if (after === CR && (pos + 1 >= length || bytes[pos + 1] === LF)) pos++;
           else if (after !== LF && !startsWith(bytes, pos, separator)) {
-            problem = `column ${field + 1} goes on after its closing double quote`;
+            problem =
+              lines === 1
+                ? `column ${field + 1} goes on after its closing double quote`
+                : `column ${field + 1} opens a double quote that does not close on its line, nor at the end of a column below`;
             break;
           }
         } else {
