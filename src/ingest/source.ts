@@ -115,8 +115,12 @@ async function* guarded(name: string, chunks: AsyncIterable<Uint8Array>): AsyncI
 export function readError(path: string, cause: unknown): unknown {
   const { code, message } = cause as NodeJS.ErrnoException;
   if (cause instanceof InputError || typeof code !== 'string') return cause;
-  if (code === 'ENOENT' || code === 'ENOTDIR')
-    return new InputError(`${path}: there is no such file; check the path`);
+  if (code === 'ENOENT' || code === 'ENOTDIR') {
+    const recipes = /^[a-z]{2,}:/.test(path)
+      ? ', nor a recipe of that name: there are netflix:DIR, echonest:FILE, wikitext:FILE and text:PATH'
+      : '; check the path';
+    return new InputError(`${path}: there is no such file${recipes}`);
+  }
   if (code === 'EACCES' || code === 'EPERM') {
     return new InputError(
       `${path}: no permission to read it; change its permissions or read it as its owner`,
