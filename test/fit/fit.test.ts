@@ -1,0 +1,185 @@
+import { describe, expect, test } from 'vitest';
+import { InputError } from '../../src/errors.js';
+import { sparsityEvidence } from '../../src/fit/evidence.js';
+import { fit } from '../../src/fit/fit.js';
+import type { FitOptions } from '../../src/fit/options.js';
+import { SIDES } from '../../src/graph/graph.js';
+import { randomStream } from '../../src/math/random.js';
+import { simulate } from '../../src/process/poisson-model.js';
+import { randomGraph } from '../engine/random-problem.js';
+
+const SHAPE = { users: 60, items: 50, edges: 700, features: 4, multigraph: false };
+const graph = randomGraph(SHAPE, randomStream(11));
+const small: FitOptions = { features: 4, iterations: 60, threads: 1, engine: 'cpu' };
+
+describe('the loop', () => {
+  test('converges, and the bound never falls after the warm phase', async () => {
+    const { model, stopped, checkpoint } = await fit(graph, { ...small, iterations: 1000 });
+    expect(stopped).toBe('converged');
+    expect(checkpoint.state.warmSweeps).toBeGreaterThan(0);
+    const bounds = model.provenance.bounds.map(([, bound]) => bound);
+    expect(bounds.length).toBeGreaterThan(2);
+    for (let i = 1; i < bounds.length; i++) {
+      expect(bounds[i]).toBeGreaterThan(bounds[i - 1]! - 1e-6 * Math.abs(bounds[i]!));
+    }
+    expect(model.bound).toBe(bounds.at(-1));
+  });
+
+  test('the same seed gives the same model; another seed another one', async () => {
+    const [one, two, other] = [
+      await fit(graph, small),
+      await fit(graph, small),
+      await fit(graph, { ...small, seed: 2 }),
+    ];
+    expect(two.model.users.featureShape).toEqual(one.model.users.featureShape);
+    expect(other.model.users.featureShape).not.toEqual(one.model.users.featureShape);
+  });
+
+  test('the number of threads changes nothing', async () => {
+    const one = await fit(graph, small);
+    const three = await fit(graph, { ...small, threads: 3 });
+    expect(three.model.bound).toBe(one.model.bound);
+    expect(three.model.items.featureRate).toEqual(one.model.items.featureRate);
+  });
+
+  test.each([3, 25, 40])(
+    'stopped at %i iterations or more and resumed, it ends with the same numbers',
+    async (at) => {
+      const whole = await fit(graph, { ...small, iterations: 80, tolerance: 1e-12 });
+      const abort = new AbortController();
+      const part = await fit(graph, {
+        ...small,
+        iterations: 80,
+        tolerance: 1e-12,
+        signal: abort.signal,
+        onProgress: ({ done, unit }) => {
+          if (unit === 'iterations' && done >= at) abort.abort();
+        },
+      });
+      expect(part.stopped).toBe('aborted');
+      expect(part.model.provenance.iterations).toBeLessThan(80);
+      const rest = await fit(graph, { ...small, iterations: 80, tolerance: 1e-12, resume: part.checkpoint });
+      expect(rest.model.bound).toBe(whole.model.bound);
+      expect(rest.model.provenance.bounds).toEqual(whole.model.provenance.bounds);
+      for (const side of SIDES) expect(rest.model[side].featureShape).toEqual(whole.model[side].featureShape);
+    },
+  );
+
+  test('restarts keep the best bound', async () => {
+    const bounds = [];
+    for (const seed of [1, 2, 3]) bounds.push((await fit(graph, { ...small, seed })).model.bound!);
+    const best = await fit(graph, { ...small, restarts: 3 });
+    expect(best.model.bound).toBe(Math.max(...bounds));
+  });
+
+  test('every engine lands in the same optimum', async () => {
+    const options = { ...small, iterations: 30, start: 'cold' as const };
+    const reference = await fit(graph, { ...options, engine: 'reference' });
+    const cpu = await fit(graph, { ...options, engine: 'cpu' });
+    expect(Math.abs(cpu.model.bound! / reference.model.bound! - 1)).toBeLessThan(1e-4);
+  });
+});
+
+describe('hyperparameters', () => {
+  test('given ones are kept, the dense model has no unseen vertices', async () => {
+    const { model } = await fit(graph, {
+      ...small,
+      users: { sigma: 0.4, size: 33, tau: 2 },
+      items: { shape: 0.3, rate: 0.7 },
+    });
+    expect(model.users.hyper).toMatchObject({ sigma: 0.4, size: 33, tau: 2, shape: 0.1, rate: 0.1 });
+    expect(model.items.hyper).toMatchObject({ shape: 0.3, rate: 0.7, tau: 1 });
+    const dense = await fit(graph, { ...small, model: 'dense' });
+    for (const side of SIDES) {
+      expect(dense.model[side].hyper).toMatchObject({ sigma: -0.1, size: 0 });
+      expect(Array.from(dense.model[side].leftover)).toEqual([0, 0, 0, 0]);
+    }
+  });
+
+  test.each(['sigma', 'size', 'tau', 'shape', 'rate'])(
+    'learning %s raises the bound, by side if asked',
+    async (name) => {
+      // Sizes are given, so that `size` too is learned only where asked.
+      const given = { users: { size: 20, sigma: 0.3 }, items: { size: 20, sigma: 0.3 } };
+      const fixed = await fit(graph, { ...small, ...given, start: 'cold', iterations: 100 });
+      const learned = await fit(graph, {
+        ...small,
+        ...given,
+        start: 'cold',
+        iterations: 100,
+        learn: [`users.${name}`],
+      });
+      const key = name as 'sigma';
+      expect(learned.model.users.hyper[key]).not.toBe(fixed.model.users.hyper[key]);
+      expect(learned.model.items.hyper).toEqual(fixed.model.items.hyper);
+      expect(learned.model.bound).toBeGreaterThan(fixed.model.bound!);
+    },
+  );
+
+  test('sizes by the paper’s simulation differ from those of the bound', async () => {
+    const { model } = await fit(graph, { ...small, sizes: 'paper' });
+    const byBound = await fit(graph, small);
+    for (const side of SIDES) {
+      expect(model[side].hyper.size).toBeGreaterThan(0);
+      expect(model[side].hyper.size).not.toBe(byBound.model[side].hyper.size);
+    }
+  });
+
+  test('a sparse graph is evidence for the sparse model, a dense one is not', async () => {
+    const side = (sigma: number, size: number) => ({ sigma, tau: 1, shape: 0.5, rate: 0.5, size });
+    const options: FitOptions = { features: 5, engine: 'cpu' };
+    const evidence = async (sigma: number, size: number) => {
+      const { graph } = await simulate({
+        users: side(sigma, size),
+        items: side(sigma, size),
+        features: 5,
+        seed: 3,
+      });
+      return (await sparsityEvidence(graph, await fit(graph, options), options))!.difference;
+    };
+    expect(await evidence(0.5, 40)).toBeGreaterThan(0);
+    expect(await evidence(-0.5, 60)).toBeLessThan(0);
+  });
+});
+
+describe('every option has an effect', () => {
+  const changes: Record<string, FitOptions> = {
+    features: { features: 5 },
+    model: { model: 'dense' },
+    users: { users: { tau: 3 } },
+    items: { items: { tau: 3 } },
+    iterations: { iterations: 20 },
+    tolerance: { tolerance: 1e-2 },
+    engine: { engine: 'reference' },
+    start: { start: 'cold' },
+    restarts: { restarts: 4 },
+    learn: { learn: ['tau'] },
+    sizes: { sizes: 'paper' },
+    seed: { seed: 5 },
+  };
+  const base: FitOptions = { ...small, iterations: 200 };
+  const plain = fit(graph, base);
+  test.each(Object.entries(changes))('%s', async (_name, change) => {
+    const changed = await fit(graph, { ...base, ...change });
+    const summary = (r: Awaited<typeof plain>) => [r.model.bound, r.model.provenance.iterations, r.engine];
+    expect(summary(changed)).not.toEqual(summary(await plain));
+  });
+});
+
+describe('what it refuses', () => {
+  const refused: [string, FitOptions, RegExp][] = [
+    ['no features', { features: 0 }, /features: 0 is not a whole number from 1 to 512/],
+    ['too many features', { features: 513 }, /513/],
+    ['sigma 1', { users: { sigma: 1 } }, /sigma of the users is 1; it must be below 1/],
+    ['tau 0', { items: { tau: 0 } }, /tau of the items is 0; it must be above 0/],
+    ['a NaN', { users: { shape: Number.NaN } }, /shape of the users is NaN/],
+    ['an unknown thing to learn', { learn: ['sizes'] }, /"sizes" is not one of sigma/],
+    ['learning a size given as 0', { users: { size: 0 }, learn: ['size'] }, /given as 0/],
+    ['an unknown engine', { engine: 'tpu' as 'cpu' }, /"tpu" is not one of auto/],
+    ['tolerance 0', { tolerance: 0 }, /tolerance: 0/],
+  ];
+  test.each(refused)('%s', async (_name, options, message) => {
+    await expect(fit(graph, { ...small, ...options })).rejects.toThrow(message);
+    await expect(fit(graph, { ...small, ...options })).rejects.toBeInstanceOf(InputError);
+  });
+});
