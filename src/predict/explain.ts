@@ -48,29 +48,39 @@ export function explainer(
     if (!(item >= 0 && item < items.count)) {
       throw new InputError(`there is no item ${item} among the ${items.count} of the model`);
     }
-    const weight =
-      (users.weightShape[row]! / users.weightRate[row]!) *
-      (items.weightShape[item]! / items.weightRate[item]!);
-    const parts = new Float64Array(K);
+    const parts = featureParts(model, users, row, item);
     const byItem = new Float64Array(own.items.length);
-    let score = 0;
     let prior = 0;
     for (let k = 0; k < K; k++) {
-      const shape = users.featureShape[row * K + k]!;
-      const mean = shape / users.featureRate[row * K + k]!;
-      const part = weight * mean * (items.featureShape[item * K + k]! / items.featureRate[item * K + k]!);
-      parts[k] = part;
-      score += part;
-      if (!shares.some[k]) {
-        prior += part;
-        continue;
-      }
-      const ofItems = part * Math.max(0, 1 - a / shape);
+      const part = parts[k]!;
+      const ofItems = shares.some[k] ? part * Math.max(0, 1 - a / users.featureShape[row * K + k]!) : 0;
       prior += part - ofItems;
       for (let e = 0; e < byItem.length; e++) byItem[e]! += ofItems * shares.values[e * K + k]!;
     }
+    const score = parts.reduce((sum, part) => sum + part, 0);
     return { score, features: parts, items: byItem, prior };
   };
+}
+
+/** The score of an item for row `row` of `users` (section 8). */
+export function expectedRate(model: Model, users: Posterior, row: number, item: number): number {
+  return featureParts(model, users, row, item).reduce((sum, part) => sum + part, 0);
+}
+
+function featureParts(
+  { features: K, items }: Model,
+  users: Posterior,
+  row: number,
+  item: number,
+): Float64Array {
+  const weight =
+    (users.weightShape[row]! / users.weightRate[row]!) * (items.weightShape[item]! / items.weightRate[item]!);
+  const parts = new Float64Array(K);
+  for (let k = 0; k < K; k++) {
+    const mean = users.featureShape[row * K + k]! / users.featureRate[row * K + k]!;
+    parts[k] = weight * mean * (items.featureShape[item * K + k]! / items.featureRate[item * K + k]!);
+  }
+  return parts;
 }
 
 /** Each own item's share of the expected counts of each feature (own items × features, columns adding up to 1). */

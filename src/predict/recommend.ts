@@ -5,7 +5,7 @@ import { InputError, throwIfAborted } from '../errors.js';
 import { eligibleMass, foldInOne } from '../fit/fold-in.js';
 import { type Model, meanTable, memberModels, type Posterior } from '../fit/model.js';
 import type { TaskOptions } from '../progress.js';
-import { type Explanation, explainer, type OwnItems } from './explain.js';
+import { type Explanation, expectedRate, explainer, type OwnItems } from './explain.js';
 import { factorScorer, type RowLists, sumOfFactors } from './rank.js';
 
 type Id = string | number;
@@ -64,38 +64,47 @@ export async function recommendMany(
   if (!Number.isInteger(n) || n < 1) throw new InputError(`n ${n}: expected a whole number of at least 1`);
   if (askers.length === 0) return [];
   const members = memberModels(model);
-  const masses = members.map((member) => eligibleMass(member, 'items'));
+  const someNew = askers.some((asker) => 'likes' in asker);
+  const masses = someNew ? members.map((member) => eligibleMass(member, 'items')) : [];
   const known = askers.map((asker, a) => {
     if (a % 64 === 0) throwIfAborted(options.signal);
     return place(model, members, masses, asker, a, options);
   });
   const excluded = excludedItems(model, known, options.exclude ?? [], includeSeen);
   const tables = sumOfFactors(
-    members.map((member, m) =>
-      factorScorer(
-        joinRows(
-          known.map((asker) =>
-            meanTable(oneRow(asker.posteriors[m]!, asker.row, member.features), member.features),
-          ),
-        ),
-        meanTable(member.items, member.features),
-        member.features,
-      ),
-    ),
+    members.map((member, m) => {
+      const rows = new Float32Array(new SharedArrayBuffer(4 * known.length * member.features));
+      for (const [r, asker] of known.entries()) {
+        writeMeans(
+          asker.posteriors[m]!,
+          asker.row,
+          rows.subarray(r * member.features, (r + 1) * member.features),
+        );
+      }
+      return factorScorer(rows, meanTable(member.items, member.features), member.features);
+    }),
   );
   const everything = Uint32Array.from({ length: model.items.count }, (_, item) => item);
   const rows = Uint32Array.from({ length: askers.length }, (_, row) => row);
   const lists = await topByFactors(tables, everything, rows, n, excluded, options);
   return known.map((asker, row) => {
-    const explainers = members.map((member, m) =>
-      explainer(member, asker.posteriors[m]!, asker.row, asker.own),
-    );
+    if (row % 64 === 0) throwIfAborted(options.signal);
+    const explainers = options.explain
+      ? members.map((member, m) => explainer(member, asker.posteriors[m]!, asker.row, asker.own))
+      : undefined;
     const first = row * lists.listed;
     return Array.from(lists.positions.subarray(first, first + lists.counts[row]!), (item) => {
+      const name = model.items.ids.at(item);
+      if (!explainers) {
+        // In float64, so that the same score comes out with and without an explanation.
+        const scores = members.map((member, m) =>
+          expectedRate(member, asker.posteriors[m]!, asker.row, item),
+        );
+        return { item: name, score: scores.reduce((sum, score) => sum + score, 0) };
+      }
       const parts = explainers.map((explain) => explain(item));
       const score = parts.reduce((sum, part) => sum + part.score, 0);
-      const listed = { item: model.items.ids.at(item), score };
-      return options.explain ? { ...listed, explanation: shares(model, asker.own, parts) } : listed;
+      return { item: name, score, explanation: shares(model, asker.own, parts) };
     });
   });
 }
@@ -203,23 +212,13 @@ function excludedItems(
   return { offsets, values: Uint32Array.from(lists.flat()) };
 }
 
-/** One row of a posterior, as a posterior. */
-function oneRow(posterior: Posterior, row: number, features: number): Posterior {
-  const [first, last] = [row * features, (row + 1) * features];
-  return {
-    count: 1,
-    weightShape: posterior.weightShape.subarray(row, row + 1),
-    weightRate: posterior.weightRate.subarray(row, row + 1),
-    featureShape: posterior.featureShape.subarray(first, last),
-    featureRate: posterior.featureRate.subarray(first, last),
-  };
-}
-
-function joinRows(rows: readonly Float32Array[]): Float32Array {
-  const width = rows[0]!.length;
-  const table = new Float32Array(new SharedArrayBuffer(4 * width * rows.length));
-  for (const [r, row] of rows.entries()) table.set(row, r * width);
-  return table;
+/** E[weight]·E[feature] of one row. */
+function writeMeans(posterior: Posterior, row: number, out: Float32Array): void {
+  const weight = posterior.weightShape[row]! / posterior.weightRate[row]!;
+  for (let k = 0; k < out.length; k++) {
+    const at = row * out.length + k;
+    out[k] = (weight * posterior.featureShape[at]!) / posterior.featureRate[at]!;
+  }
 }
 
 function shares(model: Model, own: Placed['own'], parts: readonly Explanation[]): RecommendationShares {

@@ -65,7 +65,9 @@ const scorers = (c: Made): Record<string, Scorer> => ({
   factors: factorScorer(c.users, c.table, c.features),
   rows: {
     kind: 'rows',
-    scores: (row, candidates, out) => candidates.forEach((item, i) => (out[i] = c.score(row, item))),
+    scores: (row, candidates, out) => {
+      for (const [i, item] of candidates.entries()) out[i] = c.score(row, item);
+    },
   },
 });
 
@@ -166,8 +168,9 @@ describe('evaluateRanking', () => {
     });
     const perfect: Scorer = {
       kind: 'rows',
-      scores: (_row, candidates, out) =>
-        candidates.forEach((item, i) => (out[i] = [1, 2, 5].includes(item) ? 1 : 0)),
+      scores: (_row, candidates, out) => {
+        for (const [i, item] of candidates.entries()) out[i] = [1, 2, 5].includes(item) ? 1 : 0;
+      },
     };
     const { all } = await evaluateRanking(task, perfect, { n: 50, depth: 5000 });
     for (const name of USER_METRICS) expect(all.mean[name]).toBe(1);
@@ -263,8 +266,9 @@ describe('sumOfFactors', () => {
     const task = taskOf(a);
     const rows: Scorer = {
       kind: 'rows',
-      scores: (row, candidates, out) =>
-        candidates.forEach((item, i) => (out[i] = a.score(row, item) + b.score(row, item))),
+      scores: (row, candidates, out) => {
+        for (const [i, item] of candidates.entries()) out[i] = a.score(row, item) + b.score(row, item);
+      },
     };
     expect(await evaluateRanking(task, sum)).toEqual(await evaluateRanking(task, rows));
     const fewer = { users: a.users.slice(3), items: a.table, features: 3 };
