@@ -57,9 +57,15 @@ function bruteForce({ users, items, features }: ModelParameters, seed: number): 
   return result;
 }
 
+/** Element by element, without the matcher's care for a readable difference between a million of them. */
+function same(a: ArrayLike<number>, b: ArrayLike<number>): boolean {
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return a.length === b.length;
+}
+
 describe('the sparse Poisson matrix model', () => {
   it('has the law of its definition: vertices, edges, multiplicities and users of degree 1', async () => {
-    const runs = 1500;
+    const runs = 800;
     const drawn: Counts[] = [];
     const wanted: Counts[] = [];
     for (let seed = 1; seed <= runs; seed++) {
@@ -123,10 +129,11 @@ describe('the sparse Poisson matrix model', () => {
     expect(one.graph.total).toBeGreaterThan(1e6);
     for (const other of others) {
       for (const key of ['users', 'items'] as const) {
-        expect(other.graph[key].offsets).toEqual(one.graph[key].offsets);
-        expect(other.graph[key].neighbors).toEqual(one.graph[key].neighbors);
-        expect(other.graph[key].counts).toEqual(one.graph[key].counts);
-        expect(other.truth![key]).toEqual(one.truth![key]);
+        for (const part of ['offsets', 'neighbors', 'counts'] as const) {
+          expect(same(other.graph[key][part]!, one.graph[key][part]!), `${part} of ${key}`).toBe(true);
+        }
+        expect(same(other.truth![key].weights, one.truth![key].weights)).toBe(true);
+        expect(same(other.truth![key].features, one.truth![key].features)).toBe(true);
       }
       expect({ ...other, graph: 0, truth: 0 }).toEqual({ ...one, graph: 0, truth: 0 });
     }
@@ -165,7 +172,7 @@ describe('the sparse Poisson matrix model', () => {
   it('a simple graph is the multigraph of the same seed with its counts forgotten', async () => {
     const simple = (await simulate({ ...SMALL_SIMULATION, seed: 4 })).graph;
     const multi = (await simulate({ ...SMALL_SIMULATION, seed: 4, multigraph: true })).graph;
-    expect(simple.users.neighbors).toEqual(multi.users.neighbors);
+    expect(same(simple.users.neighbors, multi.users.neighbors)).toBe(true);
     expect(simple.total).toBe(simple.edges);
     expect(multi.total).toBeGreaterThan(multi.edges);
   });
