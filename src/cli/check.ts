@@ -59,12 +59,10 @@ export function register(program: Command): void {
 }
 
 /** JSON has no undefined: null where an estimate or its error does not exist. */
-function sigmaJson({ half, mean, likelihood }: TailIndex): object {
-  return {
-    half,
-    mean,
-    likelihood: likelihood ? { ...likelihood, standardError: likelihood.standardError ?? null } : null,
-  };
+function sigmaJson({ half, mean, likelihood, lowDegrees }: TailIndex): object {
+  const nullable = (fit: TailIndex['likelihood'] | TailIndex['lowDegrees']) =>
+    fit ? { ...fit, standardError: fit.standardError ?? null } : null;
+  return { half, mean, likelihood: nullable(likelihood), lowDegrees: nullable(lowDegrees) };
 }
 
 async function writeReport(
@@ -130,7 +128,8 @@ function describeCheck(
     textTable([
       ['', 'users', 'items'],
       ['verdict', ...bySide((side) => verdict[side])],
-      ['tail index by likelihood', ...bySide((side) => likelihoodText(sigma[side]))],
+      ['tail index by low degrees', ...bySide((side) => likelihoodText(sigma[side].lowDegrees))],
+      ['tail index by all degrees', ...bySide((side) => likelihoodText(sigma[side].likelihood))],
       ['σ̂ at one half', ...bySide((side) => sigma[side].half.toFixed(3))],
       ['σ̂, mean over levels', ...bySide((side) => sigma[side].mean.toFixed(3))],
       ['edges of the median one', ...bySide((side) => count(degrees[side].median))],
@@ -165,10 +164,10 @@ function replicateRow(label: string, points: readonly CurvePoint[]): string[][] 
   return [[label, ...points.map((p) => (p.sampled.length ? short(mean(p)) : '–'))]];
 }
 
-function likelihoodText({ likelihood }: TailIndex): string {
-  if (!likelihood) return 'not defined';
-  const { estimate, standardError } = likelihood;
+function likelihoodText(fit: TailIndex['likelihood'] | TailIndex['lowDegrees']): string {
+  if (!fit) return 'not defined';
+  const { estimate, standardError } = fit;
   return standardError === undefined
-    ? estimate.toFixed(0)
+    ? `below ${estimate.toFixed(0)}`
     : `${estimate.toFixed(3)} ± ${standardError.toPrecision(2)}`;
 }

@@ -37,7 +37,8 @@ export function renderCheckPage(page: CheckPage): string {
         body: [
           html`<p>Keep a random share of the users and every item that still has an edge. If each item has plenty of
 users, hardly any item is lost and the ${term('density', 'density')} stays where it was. If many items hang on one or
-two users, they go, and what remains is denser: the curve rises to the left. So <b>sampling users tells about the
+two users, they go, and what remains is denser: the curve rises to the left. (Close to the left end every curve rises, since a small enough
+sample is sparse; look whether it has levelled off.) So <b>sampling users tells about the
 items</b>, and sampling items about the users.</p>`,
           figure(
             charts.density,
@@ -60,7 +61,7 @@ ${term('likelihood', 'likelihood estimate')} with care.`,
           degreeTable(check),
         ],
       },
-      { id: 'index', title: 'The tail index, three ways', body: tailIndexes(check) },
+      { id: 'index', title: 'The tail index, four ways', body: tailIndexes(check) },
       { id: 'data', title: 'The data', body: data(page) },
     ],
     definitions: DEFINITIONS,
@@ -88,7 +89,7 @@ function verdict({ verdict: v }: SparsityCheck): Content {
     html`<div class="cards">${card('users', 'Users')}${card('items', 'Items')}</div>`,
     html`<p><b>What to do.</b> ${v.advice}</p>`,
     html`<p><b>Why we say so.</b> For the users, ${v.reasons.users}. For the items, ${v.reasons.items}. The verdict rests
-on the sign of the ${term('likelihood', 'likelihood estimate')} of each side’s ${term('sigma', 'tail index')}: above 0
+on the sign of the ${term('low', 'likelihood estimate')} of each side’s ${term('sigma', 'tail index')}: above 0
 ${term('sparse', 'sparse')}, below 0 ${term('dense', 'dense')}, and unclear where its error reaches 0, where degrees look
 cut off, or where the estimates contradict each other.</p>`,
   ];
@@ -124,25 +125,32 @@ function tailIndexes({ sigma, verdict: { users, items } }: SparsityCheck): Conte
         { label: 'Side' },
         { label: term('half', 'σ̂ at one half'), numeric: true },
         { label: term('mean', 'σ̂, mean over levels'), numeric: true },
-        { label: term('likelihood', 'by likelihood'), numeric: true },
+        { label: term('likelihood', 'all degrees'), numeric: true },
+        { label: term('low', 'low degrees'), numeric: true },
         { label: 'verdict' },
       ],
       SIDE_NAMES.map(([side, name]) => {
-        const s = sigma[side];
-        const error = s.likelihood?.standardError;
-        const likelihood = s.likelihood
-          ? `${fixed(s.likelihood.estimate, 2)}${error === undefined ? ' (end of its range)' : ` ± ${short(Number(error.toPrecision(2)))}`}`
-          : 'undefined: all degrees are 1';
-        return [name, fixed(s.half, 3), fixed(s.mean, 3), likelihood, side === 'users' ? users : items];
+        const { half, mean, likelihood, lowDegrees } = sigma[side];
+        const verdict = side === 'users' ? users : items;
+        return [name, fixed(half, 3), fixed(mean, 3), estimate(likelihood), estimate(lowDegrees), verdict];
       }),
     ),
     fold(
-      'Why three?',
+      'Why so many?',
       html`<p>σ̂ is simple and never negative, but a small sample pushes it up, so that it cannot tell a dense side from
-a mildly sparse one. The likelihood uses every degree and can be negative, at the price of assuming a law for them. Where
+a mildly sparse one. A likelihood can be negative, at the price of assuming a law for the degrees: over all degrees it
+leans towards dense, because the law fails at the top; over the low degrees, where sparsity shows, it hardly leans. Where
 they tell the same story, believe it.</p>`,
     ),
   ];
+}
+
+function estimate(
+  fit: { readonly estimate: number; readonly standardError: number | undefined } | undefined,
+): string {
+  if (!fit) return 'undefined';
+  if (fit.standardError === undefined) return `below ${fixed(fit.estimate, 0)}`;
+  return `${fixed(fit.estimate, 2)} ± ${short(Number(fit.standardError.toPrecision(2)))}`;
 }
 
 function data({ source, check, read, columns }: CheckPage): Content {
@@ -204,9 +212,15 @@ const DEFINITIONS: readonly Definition[] = [
   },
   {
     id: 'likelihood',
-    name: 'Likelihood estimate',
+    name: 'Likelihood estimate, all degrees',
     meaning:
       'The σ under which the degrees of a side are most likely, if the number of vertices of degree n is proportional to Γ(n−σ)/n! · rⁿ, with its standard error from the curvature of the likelihood. It does not know the cut-off r beforehand and fits it too.',
+  },
+  {
+    id: 'low',
+    name: 'Likelihood estimate, low degrees',
+    meaning:
+      'The same for the 95 % of the vertices with the lowest degrees, given that they are the lowest. The verdict rests on its sign, because the law fails for the few vertices of very high degree.',
   },
   {
     id: 'expected',

@@ -129,8 +129,8 @@ function impliedHalf(sigma: number, u: number): number {
   return -Math.log2(-Math.expm1(halved));
 }
 
-/** Golden section on a hill between low and high. */
-function maximize(f: (x: number) => number, low: number, high: number): number {
+/** The top of a hill between low and high, by golden section. */
+export function maximize(f: (x: number) => number, low: number, high: number, tolerance = 1e-7): number {
   const golden = (Math.sqrt(5) - 1) / 2;
   let a = low;
   let b = high;
@@ -138,7 +138,7 @@ function maximize(f: (x: number) => number, low: number, high: number): number {
   let x2 = a + golden * (b - a);
   let f1 = f(x1);
   let f2 = f(x2);
-  while (b - a > 1e-7 * (1 + Math.abs(a))) {
+  while (b - a > tolerance * (1 + Math.abs(a))) {
     if (f1 < f2) {
       a = x1;
       [x1, f1] = [x2, f2];

@@ -1,7 +1,8 @@
 import { countDegrees, type DegreeCounts, expectedSurvivors } from './degree-counts.js';
 import { type DegreeFit, fitDegrees } from './degree-likelihood.js';
+import { fitLowDegrees, type LowDegreeFit } from './low-degrees.js';
 
-/** Three estimates of one side's tail index σ (section 4). */
+/** Four estimates of one side's tail index σ (section 4). */
 export interface TailIndex {
   /** log2(N / Σ(1−2^−d)): between 0 and 1, pushed up by small samples. The default. */
   readonly half: number;
@@ -9,6 +10,8 @@ export interface TailIndex {
   readonly mean: number;
   /** By the degree likelihood, which can be negative; undefined where all degrees are 1. */
   readonly likelihood: DegreeFit | undefined;
+  /** By the likelihood of the low degrees alone, on which the verdict rests; undefined where it says nothing. */
+  readonly lowDegrees: LowDegreeFit | undefined;
 }
 
 /** Estimates the tail index of a side from its degrees (all ≥ 1). */
@@ -17,7 +20,12 @@ export function tailIndex(degrees: ArrayLike<number>): TailIndex {
 }
 
 export function tailIndexOfCounts(counts: DegreeCounts): TailIndex {
-  return { half: tailIndexAt(counts, 0.5), mean: meanTailIndex(counts), likelihood: fitDegrees(counts) };
+  return {
+    half: tailIndexAt(counts, 0.5),
+    mean: meanTailIndex(counts),
+    likelihood: fitDegrees(counts),
+    lowDegrees: fitLowDegrees(counts),
+  };
 }
 
 /** σ̂ at p = ½ alone, which is all that a posterior predictive draw is compared by. */

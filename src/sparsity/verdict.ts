@@ -1,5 +1,6 @@
 // Sparse, dense or unclear, in words. The basis is the sign of the degree-likelihood estimate with its error (section
-// 4); the thresholds and the error rates measured with them are in docs/sparsity.md (bench/verdict.ts measures them).
+// 4), taken over the low degrees, where it is least biased. The error rates of these rules, measured on simulated graphs
+// by bench/verdict.ts, are in docs/sparsity.md.
 
 import type { SideName } from '../graph/graph.js';
 import type { DegreeCounts } from './degree-counts.js';
@@ -23,8 +24,10 @@ export interface Verdict {
 
 /** Fewer vertices than this tell nothing about a tail. */
 const FEWEST_VERTICES = 50;
-/** Standard errors that the border σ = 0 must be away. */
-const CLEAR = 3;
+/** Standard errors that the border must be away. */
+const CLEAR = 2;
+/** The likelihood of all degrees, which is biased downwards, contradicts that of the low ones beyond these. */
+const CONTRADICTION = { sparse: -0.25, dense: 0.1 } as const;
 /** How far σ̂ may lie from the one that the fitted law implies, beyond three standard errors of chance. */
 const DISAGREE = 0.08;
 /** A pile of vertices at the largest degree, this many times what the law expects, is a cap. */
@@ -76,12 +79,27 @@ function judgeSide(side: SideName, counts: DegreeCounts, others: number, sigma: 
         `${fit.impliedHalf.toFixed(2)}, so its law does not describe these degrees`,
     );
   }
-  const error = fit.standardError === undefined ? '' : ` ± ${fit.standardError.toPrecision(1)}`;
-  const estimate = `the degree likelihood puts the tail index at ${fit.estimate.toFixed(2)}${error}`;
-  if (Math.abs(fit.score) < CLEAR) return unclear(`${estimate}, too near the border 0 to tell`);
-  return fit.estimate > 0
-    ? { judgement: 'sparse', reason: `${estimate}, above 0` }
-    : { judgement: 'dense', reason: `${estimate}, below 0` };
+  const low = sigma.lowDegrees;
+  if (!low) {
+    // Hardly any vertex has few edges: what little tail there is cannot be a sparse one.
+    return fit.score < -CLEAR
+      ? { judgement: 'dense', reason: `hardly any ${side} have few edges, and ${describe(fit)}, below 0` }
+      : unclear(`${describe(fit)}, but too few ${side} have few edges to be sure`);
+  }
+  const all = low.vertices === counts.count ? '' : ` among the ${side} with at most ${low.upTo} edges`;
+  const estimate = `${describe(low)}${all}`;
+  if (Math.abs(low.score) < CLEAR) return unclear(`${estimate}, too near the border to tell`);
+  const judgement = low.score > 0 ? 'sparse' : 'dense';
+  const contradicted =
+    judgement === 'sparse' ? fit.estimate < CONTRADICTION.sparse : fit.estimate > CONTRADICTION.dense;
+  if (contradicted) return unclear(`${estimate}, but over all degrees at ${fit.estimate.toFixed(2)}`);
+  return { judgement, reason: `${estimate}, ${judgement === 'sparse' ? 'above' : 'below'} 0` };
+}
+
+function describe({ estimate, standardError }: Pick<DegreeFit, 'estimate' | 'standardError'>): string {
+  if (standardError === undefined)
+    return `the degree likelihood puts the tail index below ${estimate.toFixed(0)}`;
+  return `the degree likelihood puts the tail index at ${estimate.toFixed(2)} ± ${Number(standardError.toPrecision(1))}`;
 }
 
 /** A cap or a filter that cut the degrees off, in words; undefined if there is none to be seen. */
