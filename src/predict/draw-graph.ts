@@ -2,8 +2,7 @@
 // one by one: how many edges, by which features, to which items. Edges come out grouped by user, so equal ones are
 // found with one mark per item and nothing is sorted; a user's features are forgotten once its edges are drawn.
 
-import type { Posterior } from '../fit/model.js';
-import { type BipartiteGraph, degrees } from '../graph/graph.js';
+import { type BipartiteGraph, degrees, type SideName } from '../graph/graph.js';
 import { AliasTable } from '../math/alias.js';
 import { multinomial, poisson } from '../math/counts.js';
 import { gamma } from '../math/distributions.js';
@@ -12,6 +11,7 @@ import { type FeatureAtoms, sampleTiltedAtoms } from '../process/unseen.js';
 import { countDegrees, type DegreeCounts } from '../sparsity/degree-counts.js';
 import { tailIndexHalf } from '../sparsity/tail-index.js';
 import type { DrawPlan, SidePlan, UnseenPlan } from './draw-plan.js';
+import { createVertexSampler, type VertexSampler } from './draw-vertex.js';
 
 /** What predictive checks compare a test graph by. Vertices without an edge do not count. */
 export interface GraphStatistics {
@@ -46,17 +46,37 @@ export function graphStatistics(graph: BipartiteGraph): GraphStatistics {
   return statistics(degrees(graph.users), degrees(graph.items), graph.total);
 }
 
-/** Draws a test graph; with `keep` also returns its edges. */
-export function drawTestGraph(
+export interface OneDrawOptions {
+  readonly sizes: SizeMode;
+  /** Also return the edges. */
+  readonly keep: boolean;
+}
+
+export interface TestGraphDraw {
+  readonly statistics: GraphStatistics;
+  readonly edges: DrawnEdges | undefined;
+}
+
+/** A function that draws test graphs of a plan, each from the random stream that it is given. */
+export function createDrawer(plan: DrawPlan): (random: Random, options: OneDrawOptions) => TestGraphDraw {
+  const samplers = {
+    users: createVertexSampler(plan.users.known, plan.features),
+    items: createVertexSampler(plan.items.known, plan.features),
+  };
+  return (random, options) => drawTestGraph(plan, samplers, random, options);
+}
+
+function drawTestGraph(
   plan: DrawPlan,
+  samplers: Readonly<Record<SideName, VertexSampler>>,
   random: Random,
-  { sizes, keep }: { readonly sizes: SizeMode; readonly keep: boolean },
-): { readonly statistics: GraphStatistics; readonly edges: DrawnEdges | undefined } {
+  { sizes, keep }: OneDrawOptions,
+): TestGraphDraw {
   const K = plan.features;
-  const items = drawItems(plan.items, K, random, sizes);
+  const items = drawItems(plan.items, samplers.items, K, random, sizes);
   const unseen = plan.users.unseen && drawUnseen(plan.users.unseen, random, sizes);
-  const { known } = plan.users;
-  const atoms = known.count + (unseen?.weights.length ?? 0);
+  const known = plan.users.known.count;
+  const atoms = known + (unseen?.weights.length ?? 0);
 
   const mark = new Uint32Array(items.atoms); // 1 + the last user that met the item
   const itemDegree = new Uint32Array(items.atoms);
@@ -70,7 +90,8 @@ export function drawTestGraph(
     const item = items.tables[feature]!.sample(random);
     total++;
     if (item === items.atoms) {
-      kept?.add(user, items.atoms + itemDust++);
+      kept?.add(user, items.atoms + itemDust);
+      itemDust++;
       return 1; // dust: a fresh item every time
     }
     kept?.add(user, item);
@@ -83,8 +104,8 @@ export function drawTestGraph(
   const rates = new Float64Array(K);
   const counts = new Uint32Array(K);
   for (let user = 0; user < atoms; user++) {
-    if (user < known.count) drawRow(known, user, K, random, rates);
-    else copyRow(unseen!, user - known.count, K, rates);
+    if (user < known) samplers.users(user, random, rates);
+    else copyRow(unseen!, user - known, K, rates);
     let rate = 0;
     for (let k = 0; k < K; k++) rate += rates[k] *= items.mass[k];
     const n = poisson(random, rate);
@@ -119,7 +140,13 @@ interface DrawnItems {
   readonly mass: Float64Array;
 }
 
-function drawItems({ known, unseen }: SidePlan, K: number, random: Random, sizes: SizeMode): DrawnItems {
+function drawItems(
+  { known, unseen }: SidePlan,
+  sampler: VertexSampler,
+  K: number,
+  random: Random,
+  sizes: SizeMode,
+): DrawnItems {
   const extra = unseen && drawUnseen(unseen, random, sizes);
   const atoms = known.count + (extra?.weights.length ?? 0);
   // Feature-major, for the tables; the dust comes last.
@@ -127,7 +154,7 @@ function drawItems({ known, unseen }: SidePlan, K: number, random: Random, sizes
   const activity = new Float64Array(K * width);
   const row = new Float64Array(K);
   for (let item = 0; item < atoms; item++) {
-    if (item < known.count) drawRow(known, item, K, random, row);
+    if (item < known.count) sampler(item, random, row);
     else copyRow(extra!, item - known.count, K, row);
     for (let k = 0; k < K; k++) activity[k * width + item] = row[k];
   }
@@ -147,14 +174,6 @@ function drawUnseen(plan: UnseenPlan, random: Random, sizes: SizeMode): FeatureA
   const factor = sizes === 'posterior' ? gamma(random, plan.evidence) / plan.evidence : 1;
   const hyper = { ...plan.law, size: plan.law.size * factor };
   return sampleTiltedAtoms(random, { hyper, otherMass: plan.tilt, cut: plan.cut });
-}
-
-/** Weight times features of one vertex, from its Gammas. */
-function drawRow(side: Posterior, row: number, K: number, random: Random, out: Float64Array): void {
-  const weight = gamma(random, side.weightShape[row]) / side.weightRate[row];
-  for (let k = 0, at = row * K; k < K; k++, at++) {
-    out[k] = (weight * gamma(random, side.featureShape[at])) / side.featureRate[at];
-  }
 }
 
 function copyRow({ weights, features }: FeatureAtoms, row: number, K: number, out: Float64Array): void {

@@ -8,10 +8,11 @@
 
 import { InputError } from '../errors.js';
 import { eligibleMass } from '../fit/fold-in.js';
-import type { Model, ModelSide, Posterior } from '../fit/model.js';
+import type { Model, ModelSide } from '../fit/model.js';
 import type { VertexIds } from '../graph/ids.js';
 import { chooseCut, type SideLaw } from '../process/unseen.js';
 import type { Split } from '../sample/split-types.js';
+import type { KnownVertices } from './draw-vertex.js';
 
 /** Unconditional: every held-out user and test item, seen or not. Paper: only those that the test set contains. */
 export const PROTOCOLS = ['unconditional', 'paper'] as const;
@@ -29,7 +30,7 @@ export interface UnseenPlan {
 }
 
 export interface SidePlan {
-  readonly known: Posterior;
+  readonly known: KnownVertices;
   readonly unseen: UnseenPlan | undefined;
 }
 
@@ -81,31 +82,44 @@ export function drawPlan(model: Model, folded: ModelSide, split: Split, protocol
     (j) => isTest[j] === 1 && (!paper || split.test.items.ids.find(model.items.ids.at(j)) >= 0),
   );
   const K = model.features;
-  const known = { users: pickRows(folded, users, K), items: pickRows(model.items, items, K) };
+  const metByUsers = eligibleMass(model, 'items', {
+    eligible: isTest.map((coin) => 1 - coin),
+    unseenShare: 0,
+  });
+  const metByItems = eligibleMass(model, 'users');
   const plan = {
     features: K,
     multigraph: model.multigraph,
-    users: { known: known.users, unseen: paper ? undefined : unseenUsers(model, split, isTest) },
-    items: { known: known.items, unseen: paper ? undefined : unseenItems(model, split) },
+    users: {
+      known: knownVertices(folded, users, K, metByUsers),
+      unseen: paper ? undefined : unseenUsers(model, split, isTest, metByUsers),
+    },
+    items: {
+      known: knownVertices(model.items, items, K, metByItems),
+      unseen: paper ? undefined : unseenItems(model, split, metByItems),
+    },
   };
   return { plan, ids: { users: folded.ids.pick(users), items: model.items.ids.pick(items) } };
 }
 
 /** Held-out users without an edge to a trained fit item. */
-function unseenUsers(model: Model, split: Split, isTest: Uint8Array): UnseenPlan | undefined {
+function unseenUsers(
+  model: Model,
+  split: Split,
+  isTest: Uint8Array,
+  met: Float64Array,
+): UnseenPlan | undefined {
   const p = split.testUsers;
-  const eligible = isTest.map((coin) => 1 - coin);
   const reach = eligibleMass(model, 'items', { eligible: isTest, unseenShare: split.testItems });
-  return unseen(model.users, p / (1 - p), eligibleMass(model, 'items', { eligible, unseenShare: 0 }), reach);
+  return unseen(model.users, p / (1 - p), met, reach);
 }
 
 /** Test items without an edge in training. */
-function unseenItems(model: Model, split: Split): UnseenPlan | undefined {
+function unseenItems(model: Model, split: Split, met: Float64Array): UnseenPlan | undefined {
   const p = split.testUsers;
-  const trained = eligibleMass(model, 'users');
   // In expectation the held-out users are to the training users as p to 1 − p.
-  const reach = trained.map((mass) => (mass * p) / (1 - p));
-  return unseen(model.items, split.testItems, trained, reach);
+  const reach = met.map((mass) => (mass * p) / (1 - p));
+  return unseen(model.items, split.testItems, met, reach);
 }
 
 function unseen(
@@ -154,7 +168,12 @@ function rowsWhere(side: ModelSide, wanted: (row: number) => boolean): Uint32Arr
 }
 
 /** The given rows over shared buffers, so that workers read them without a copy. */
-function pickRows(side: Posterior, rows: Uint32Array, features: number): Posterior {
+function knownVertices(
+  side: ModelSide,
+  rows: Uint32Array,
+  features: number,
+  otherMass: Float64Array,
+): KnownVertices {
   const pick = (values: Float32Array, width: number) => {
     const result = new Float32Array(new SharedArrayBuffer(4 * rows.length * width));
     for (let r = 0; r < rows.length; r++) {
@@ -168,5 +187,8 @@ function pickRows(side: Posterior, rows: Uint32Array, features: number): Posteri
     weightRate: pick(side.weightRate, 1),
     featureShape: pick(side.featureShape, features),
     featureRate: pick(side.featureRate, features),
+    tau: side.hyper.tau,
+    rate: side.hyper.rate,
+    otherMass,
   };
 }

@@ -1,7 +1,7 @@
 // What a worker does for predictive draws.
 
 import { randomStream } from '../math/random.js';
-import { drawTestGraph, type SizeMode } from './draw-graph.js';
+import { createDrawer, type SizeMode, type TestGraphDraw } from './draw-graph.js';
 import type { DrawPlan } from './draw-plan.js';
 
 export interface DrawTask {
@@ -14,13 +14,13 @@ export interface DrawTask {
 /** Tells the streams of predictive draws from all others of the same seed. */
 const STREAM = 0xd4a3;
 
-let plan: DrawPlan | undefined;
+let drawer: ReturnType<typeof createDrawer> | undefined;
 
-export function prepare(given: DrawPlan): void {
-  plan = given;
+export function prepare(plan: DrawPlan): void {
+  drawer = createDrawer(plan);
 }
 
 /** A draw has a stream of its own, so it does not matter which worker makes it. */
-export function draw({ seed, index, sizes, keep }: DrawTask) {
-  return drawTestGraph(plan!, randomStream(seed, STREAM, index), { sizes, keep });
+export function draw({ seed, index, sizes, keep }: DrawTask): TestGraphDraw {
+  return drawer!(randomStream(seed, STREAM, index), { sizes, keep });
 }

@@ -10,10 +10,10 @@ import type { TaskOptions } from '../progress.js';
 import type { Split } from '../sample/split-types.js';
 import {
   type DrawnEdges,
-  type drawTestGraph,
   type GraphStatistics,
   SIZE_MODES,
   type SizeMode,
+  type TestGraphDraw,
 } from './draw-graph.js';
 import { drawPlan, type NamedPlan, PROTOCOLS, type Protocol } from './draw-plan.js';
 import type { DrawTask } from './draw-tasks.js';
@@ -63,7 +63,7 @@ export async function drawPredictive(
   try {
     await pool.everywhere('prepare', named.plan);
     let done = 0;
-    const results = await pool.map<DrawTask, ReturnType<typeof drawTestGraph>>(
+    const results = await pool.map<DrawTask, TestGraphDraw>(
       'draw',
       Array.from({ length: draws }, (_, index) => ({ seed, index, sizes, keep })),
       {

@@ -1,0 +1,191 @@
+// graphex evaluate: recommendation metrics and predictive checks of a model on a split.
+
+import { type Command, Option } from 'commander';
+import { type Evaluation, evaluateModel } from '../evaluate/evaluate.js';
+import type { PredictiveCheck, Statistic } from '../evaluate/predictive.js';
+import type { UserMetric } from '../evaluate/ranking.js';
+import { PROTOCOLS, type Protocol } from '../predict/draw-plan.js';
+import { loadModel } from '../store/model.js';
+import { loadSplit } from '../store/split.js';
+import { addCommonOptions, runCommand, wholeNumber } from './command.js';
+import { count, textTable, wrap } from './text-table.js';
+
+interface Values {
+  readonly n: number;
+  readonly depth: number;
+  readonly draws: number;
+  readonly protocol: Protocol;
+}
+
+export function register(program: Command): void {
+  const command = program
+    .command('evaluate')
+    .description('recommendation metrics and posterior predictive checks of a model on a split')
+    .argument('<model>', 'a model file written by `graphex fit` from the training part of the split')
+    .argument('<dir>', 'the folder written by `graphex split`')
+    .option('-n <n>', 'length of the lists that recall looks at', wholeNumber('-n', { min: 1 }), 20)
+    .option('--depth <n>', 'ranks that nDCG looks at', wholeNumber('--depth', { min: 1 }), 1000)
+    .option(
+      '--draws <n>',
+      'posterior predictive draws; 0: no predictive check',
+      wholeNumber('--draws', { min: 0, max: 1e6 }),
+      100,
+    )
+    .addOption(
+      new Option(
+        '--protocol <name>',
+        'unconditional: draws know nothing of the test set; paper: they know its vertices',
+      )
+        .choices([...PROTOCOLS])
+        .default('unconditional'),
+    );
+  addCommonOptions(command, [
+    'graphex split ratings.csv -o parts && graphex fit parts -o sparse.model && graphex evaluate sparse.model parts',
+  ]);
+  command.action((modelFile: string, folder: string, values: Values) =>
+    runCommand(command, async ({ seed, threads, signal, onProgress, warn }) => {
+      const model = await loadModel(modelFile);
+      const split = await loadSplit(folder, { threads, signal, onProgress });
+      const { n, depth, draws, protocol } = values;
+      const result = await evaluateModel(model, split, {
+        n,
+        depth,
+        draws,
+        protocol,
+        seed,
+        threads,
+        signal,
+        onProgress,
+      });
+      if (!result.fittedToTrain) {
+        warn(
+          `${modelFile} was not fitted to the training part of ${folder} as it is; the figures may mean little`,
+        );
+      }
+      return {
+        json: {
+          model: modelFile,
+          kind: model.kind,
+          objective: model.objective,
+          features: model.features,
+          split: folder,
+          ...evaluationJson(result),
+        },
+        text: describe(`${modelFile} (${model.kind}, ${model.features} features) on ${folder}`, result),
+      };
+    }),
+  );
+}
+
+/** The document of --json; null where a value does not exist. */
+export function evaluationJson(result: Evaluation): object {
+  const { ranking, predictive, dropped } = result;
+  const { all, unpopular } = ranking;
+  return {
+    method: result.method,
+    recommendation: {
+      recall: all.mean.recall,
+      recallUnpopular: unpopular?.mean.recall ?? null,
+      ndcg: all.mean.ndcg,
+      ndcgUnpopular: unpopular?.mean.ndcg ?? null,
+      users: all.users,
+      usersUnpopular: unpopular?.users ?? 0,
+      candidates: all.candidates,
+      n: ranking.n,
+      depth: ranking.depth,
+      hitRate: all.mean.hitRate,
+      mrr: all.mean.mrr,
+      map: all.mean.map,
+      coverage: all.coverage,
+      standardError: all.standardError,
+      standardErrorUnpopular: unpopular?.standardError ?? null,
+    },
+    predictive: predictive
+      ? {
+          protocol: result.protocol,
+          count: predictive.count,
+          observed: predictive.observed,
+          draws: predictive.draws,
+          degrees: predictive.degrees,
+        }
+      : null,
+    predictiveReason: result.predictiveReason ?? null,
+    dropped,
+    fittedToTrain: result.fittedToTrain,
+  };
+}
+
+const METRIC_NAMES: Readonly<Record<UserMetric, (n: number, depth: number) => string>> = {
+  recall: (n) => `recall@${n}`,
+  ndcg: (_n, depth) => `nDCG@${depth}`,
+  hitRate: (n) => `hit rate@${n}`,
+  mrr: () => 'MRR',
+  map: () => 'MAP',
+};
+
+const STATISTIC_NAMES: Readonly<Record<Statistic, string>> = {
+  users: 'users',
+  items: 'items',
+  edges: 'edges',
+  total: 'sum of counts',
+  sigmaUsers: 'σ̂ users',
+  sigmaItems: 'σ̂ items',
+};
+
+function describe(heading: string, result: Evaluation): string {
+  return [
+    heading,
+    '',
+    describeRanking(result),
+    '',
+    result.predictive
+      ? describePredictive(result.predictive, result.protocol)
+      : wrap(`No predictive check: ${result.predictiveReason}.`),
+    '',
+    wrap(describeDropped(result)),
+  ].join('\n');
+}
+
+function describeRanking({ ranking }: Evaluation): string {
+  const { all, unpopular, n, depth } = ranking;
+  const metrics = Object.keys(METRIC_NAMES) as UserMetric[];
+  const cell = (scores: typeof unpopular, name: UserMetric) =>
+    scores ? `${scores.mean[name].toFixed(4)} ± ${scores.standardError[name].toFixed(4)}` : '–';
+  return textTable([
+    ['recommendation', 'all items', 'unpopular items'],
+    ...metrics.map((name) => [METRIC_NAMES[name](n, depth), cell(all, name), cell(unpopular, name)]),
+    ['coverage', all.coverage.toFixed(4), unpopular?.coverage.toFixed(4) ?? '–'],
+    ['users', count(all.users), unpopular ? count(unpopular.users) : '–'],
+    ['candidates', count(all.candidates), unpopular ? count(unpopular.candidates) : '–'],
+  ]);
+}
+
+function describePredictive(check: PredictiveCheck, protocol: Protocol): string {
+  const names = Object.keys(check.draws) as Statistic[];
+  const shown = (name: Statistic, value: number) =>
+    name.startsWith('sigma') ? value.toFixed(4) : count(Math.round(value));
+  return textTable([
+    [`test graph (${protocol})`, 'test', `mean of ${check.count} draws`, 'central 90 %', 'p-value'],
+    ...names.map((name) => {
+      const { mean, low, high, pValue } = check.draws[name]!;
+      return [
+        STATISTIC_NAMES[name],
+        shown(name, check.observed[name]!),
+        shown(name, mean),
+        `${shown(name, low)} … ${shown(name, high)}`,
+        pValue.toFixed(3),
+      ];
+    }),
+  ]);
+}
+
+function describeDropped({ dropped, method }: Evaluation): string {
+  const lost =
+    `Items that training never saw carry no parameters: ${count(dropped.ranking.edges)} test edges to them, and ` +
+    `${count(dropped.ranking.users)} test users without any known item, are no part of the recommendation figures`;
+  if (method === 'edges') return `${lost}.`;
+  return (
+    `${lost}; ${count(dropped.foldIn.edges)} fold-in edges to such items were dropped, all that ` +
+    `${count(dropped.foldIn.users)} held-out users had. The predictive check counts all of them.`
+  );
+}

@@ -1,0 +1,125 @@
+// Weight and features of a known vertex, drawn together. The fit's q takes them as independent, but given the expected
+// counts of a vertex, e_k, their posterior is
+//   γ^(n−σ−1) e^(−τγ) Π_k θ_k^(a+e_k−1) e^(−(b+γM_k)θ_k),  n = Σ e_k:
+// a large weight goes with small features. Drawn apart, the rate γθ·M of a vertex of few edges spreads far too much.
+// Integrated over θ the density of x = log γ is log-concave,
+//   h(x) = (n−σ)x − τe^x − Σ_k (a+e_k) log(b+M_k e^x),
+// and rejection under its tangents at two points beside the mode is exact; given γ the features are independent Gammas.
+
+import type { Posterior } from '../fit/model.js';
+import { exponential, gamma } from '../math/distributions.js';
+import type { Random } from '../math/random.js';
+
+/** Known vertices, and what they were fitted with. */
+export interface KnownVertices extends Posterior {
+  /** GGP tilt and Gamma rate of the side. */
+  readonly tau: number;
+  readonly rate: number;
+  /** Mass of the other side per feature, M, that the vertices were fitted with. */
+  readonly otherMass: Float64Array;
+}
+
+/** Draws the activity γθ_k of one vertex into `out`. */
+export type VertexSampler = (vertex: number, random: Random, out: Float64Array) => void;
+
+/** Fall of h from the mode to the points of contact: the envelope has the least area near 1. */
+const FALL = 1;
+/** Per vertex: left and right point of contact, h at the mode, h and its slope at both points. */
+const FIELDS = 7;
+
+export function createVertexSampler(vertices: KnownVertices, features: number): VertexSampler {
+  const { count, weightShape, featureShape, tau, rate, otherMass } = vertices;
+  const envelopes = new Float64Array(FIELDS * count);
+  const made = new Uint8Array(count);
+  let vertex = 0;
+
+  let slope = 0; // h′ at the last point
+  let bend = 0; // h″
+  const h = (x: number): number => {
+    const weight = Math.exp(x);
+    let value = weightShape[vertex] * x - tau * weight;
+    slope = weightShape[vertex] - tau * weight;
+    bend = -tau * weight;
+    for (let k = 0, at = vertex * features; k < features; k++, at++) {
+      const total = rate + otherMass[k] * weight;
+      const share = (otherMass[k] * weight) / total;
+      value -= featureShape[at] * Math.log(total);
+      slope -= featureShape[at] * share;
+      bend -= featureShape[at] * share * (1 - share);
+    }
+    return value;
+  };
+
+  /** Newton's method on a concave function, at most 2 at a time, until h is within 1e-6 of its maximum. */
+  function findMode(): number {
+    let x = Math.log(weightShape[vertex] / vertices.weightRate[vertex]);
+    for (let step = 0; step < 50; step++) {
+      h(x);
+      const move = Math.max(-2, Math.min(2, -slope / bend));
+      x += move;
+      if (move * move * -bend < 1e-6) break;
+    }
+    return x;
+  }
+
+  /** Walks from the mode until h has fallen by about FALL. */
+  function contact(mode: number, top: number, direction: 1 | -1, out: Float64Array): void {
+    h(mode);
+    let distance = Math.sqrt((2 * FALL) / -bend);
+    for (let step = 0; step < 30; step++) {
+      const fall = top - h(mode + direction * distance);
+      if (fall > 0.5 * FALL && fall < 2 * FALL) break;
+      // h falls like a power of the distance between 1 and 2.
+      distance *= Math.min(4, Math.max(0.25, (FALL / Math.max(fall, 1e-9)) ** 0.7));
+    }
+    const x = mode + direction * distance;
+    out[0] = x;
+    out[1] = h(x);
+    out[2] = slope;
+  }
+
+  function makeEnvelope(): void {
+    const at = vertex * FIELDS;
+    const mode = findMode();
+    const top = h(mode);
+    envelopes[at] = top;
+    contact(mode, top, -1, envelopes.subarray(at + 1, at + 4));
+    contact(mode, top, 1, envelopes.subarray(at + 4, at + 7));
+    made[vertex] = 1;
+  }
+
+  function drawLogWeight(random: Random): number {
+    const at = vertex * FIELDS;
+    const top = envelopes[at] + 1e-6;
+    const [leftAt, leftValue, leftSlope] = [envelopes[at + 1], envelopes[at + 2], envelopes[at + 3]];
+    const [rightAt, rightValue, rightSlope] = [envelopes[at + 4], envelopes[at + 5], envelopes[at + 6]];
+    // The flat piece ends where the tangents reach the top; beyond it they are exponentials.
+    const low = leftAt + (top - leftValue) / leftSlope;
+    const high = rightAt + (top - rightValue) / rightSlope;
+    const leftArea = 1 / leftSlope;
+    const rightArea = -1 / rightSlope;
+    for (;;) {
+      let u = random.uniform() * (leftArea + rightArea + high - low);
+      let x: number;
+      let bound = top;
+      if (u < high - low) x = low + u;
+      else if ((u -= high - low) < leftArea) {
+        x = low - exponential(random) / leftSlope;
+        bound = top + leftSlope * (x - low);
+      } else {
+        x = high - exponential(random) / rightSlope;
+        bound = top + rightSlope * (x - high);
+      }
+      if (Math.log(random.uniform()) <= h(x) - bound) return x;
+    }
+  }
+
+  return (v, random, out) => {
+    vertex = v;
+    if (!made[v]) makeEnvelope();
+    const weight = Math.exp(drawLogWeight(random));
+    for (let k = 0, at = v * features; k < features; k++, at++) {
+      out[k] = (weight * gamma(random, featureShape[at])) / (rate + weight * otherMass[k]);
+    }
+  };
+}
