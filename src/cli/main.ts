@@ -3,6 +3,7 @@
 
 import { Command, CommanderError } from 'commander';
 import { register as check } from './check.js';
+import { register as simulate } from './simulate.js';
 import { register as split } from './split.js';
 import { VERSION } from './version.js';
 
@@ -33,7 +34,7 @@ export function createProgram(): Command {
     .version(VERSION)
     .exitOverride()
     .showHelpAfterError('(graphex <command> --help shows the options and an example)');
-  for (const register of [check, split]) register(program);
+  for (const register of [simulate, check, split]) register(program);
   return program;
 }
 

@@ -16,19 +16,29 @@ const PIECE = 1 << 16;
  * format: .parquet, .csv, .tsv, the latter two also with .gz.
  */
 export async function writeEdges(path: string, graph: BipartiteGraph): Promise<void> {
-  const ending = /\.(parquet|csv|tsv)(\.gz)?$/i.exec(path);
-  const kind = ending?.[1]?.toLowerCase();
-  if (!ending || (kind === 'parquet' && ending[2])) {
-    throw new InputError(
-      `${path}: the format is not known by this ending; use .parquet, .csv, .tsv, .csv.gz or .tsv.gz`,
-    );
-  }
+  const { kind, gzipped } = edgesFormat(path);
   await writeAtomic(path, async (beside) => {
     if (kind === 'parquet') return writeParquet(beside, graph.edges, edgeColumns(graph));
     const rows = Readable.from(tableText(graph, kind === 'csv' ? ',' : '\t'), { objectMode: false });
     const file = createWriteStream(beside);
-    await (ending[2] ? pipeline(rows, createGzip({ level: 4 }), file) : pipeline(rows, file));
+    await (gzipped ? pipeline(rows, createGzip({ level: 4 }), file) : pipeline(rows, file));
   });
+}
+
+/** The format that a path's ending stands for; throws where it stands for none, so a command can ask before its work. */
+export function edgesFormat(path: string): {
+  readonly kind: 'parquet' | 'csv' | 'tsv';
+  readonly gzipped: boolean;
+} {
+  const ending = /\.(parquet|csv|tsv)(\.gz)?$/i.exec(path);
+  const kind = ending?.[1]?.toLowerCase() as 'parquet' | 'csv' | 'tsv' | undefined;
+  const gzipped = ending?.[2] !== undefined;
+  if (!kind || (kind === 'parquet' && gzipped)) {
+    throw new InputError(
+      `${path}: the format is not known by this ending; use .parquet, .csv, .tsv, .csv.gz or .tsv.gz`,
+    );
+  }
+  return { kind, gzipped };
 }
 
 /** The columns of the edge table, for the Parquet writer. */
