@@ -1,0 +1,253 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Checkpoint } from '../../src/fit/loop.js';
+import type { Model, ModelSide } from '../../src/fit/model.js';
+import { VertexIds } from '../../src/graph/ids.js';
+import { randomStream } from '../../src/math/random.js';
+import { loadModel, loadModelFile, saveModel } from '../../src/store/model.js';
+import { scratchFolder } from '../ingest/scratch.js';
+
+const scratch = scratchFolder();
+const FEATURES = 3;
+
+function exampleModel(seed: number): Model {
+  const random = randomStream(seed);
+  const floats = (n: number) => Float32Array.from({ length: n }, () => random.uniform());
+  const side = (ids: VertexIds): ModelSide => ({
+    count: ids.length,
+    ids,
+    weightShape: floats(ids.length),
+    weightRate: floats(ids.length),
+    featureShape: floats(FEATURES * ids.length),
+    featureRate: floats(FEATURES * ids.length),
+    leftover: Float64Array.of(0.1, 1 / 3, 1e-9),
+    hyper: { sigma: 0.2, tau: 1, shape: 0.1, rate: 0.1, size: 1 / 7 },
+    degree: Uint32Array.from({ length: ids.length }, (_, v) => v + 1),
+  });
+  return {
+    kind: 'sparse',
+    objective: 'evidence',
+    features: FEATURES,
+    multigraph: false,
+    users: side(VertexIds.integers(Float64Array.of(-4, 2, 2 ** 50))),
+    items: side(VertexIds.texts(['0054890', 'naïve', '映画', 'a "b"'])),
+    bound: -1234.5678901234567,
+    provenance: {
+      version: '0.1.0',
+      engine: 'reference (float64)',
+      seed,
+      fingerprint: '0123456789abcdef',
+      options: { features: FEATURES, learn: { users: [], items: ['size'] } },
+      bounds: [
+        [5, -2000.25],
+        [10, -1234.5678901234567],
+      ],
+      iterations: 10,
+      converged: true,
+      seconds: 0.125,
+    },
+  };
+}
+
+/** A reader of the format of its own: header length, JSON header, tensors as lists of numbers. */
+function readSafetensors(path: string) {
+  const bytes = readFileSync(path);
+  const length = Number(bytes.readBigUInt64LE(0));
+  const { __metadata__, ...entries } = JSON.parse(bytes.toString('utf8', 8, 8 + length));
+  const readers: Record<string, [number, (at: number) => number]> = {
+    F32: [4, (at) => bytes.readFloatLE(at)],
+    F64: [8, (at) => bytes.readDoubleLE(at)],
+    I32: [4, (at) => bytes.readInt32LE(at)],
+    I64: [8, (at) => Number(bytes.readBigInt64LE(at))],
+    U8: [1, (at) => bytes.readUInt8(at)],
+  };
+  const tensors: Record<string, { shape: number[]; values: number[] }> = {};
+  let end = 0;
+  for (const [name, entry] of Object.entries(entries)) {
+    const { dtype, shape, data_offsets } = entry as {
+      dtype: string;
+      shape: number[];
+      data_offsets: [number, number];
+    };
+    const [width, read] = readers[dtype]!;
+    expect(data_offsets[0]).toBe(end); // no gaps
+    expect((8 + length + end) % width).toBe(0); // aligned
+    end = data_offsets[1];
+    const count = shape.reduce((product, n) => product * n, 1);
+    expect(end - data_offsets[0]).toBe(width * count);
+    const values = Array.from({ length: count }, (_, i) => read(8 + length + data_offsets[0] + i * width));
+    tensors[name] = { shape, values };
+  }
+  expect(bytes.length).toBe(8 + length + end);
+  return { metadata: __metadata__ as Record<string, string>, tensors };
+}
+
+describe('the model file', () => {
+  const model = exampleModel(1);
+  let path: string;
+  beforeAll(async () => {
+    path = scratch.path('model.safetensors');
+    await saveModel(path, model);
+  });
+
+  it('gives back the model, bit for bit', async () => {
+    const { users, items, ...rest } = await loadModel(path);
+    const { users: expectedUsers, items: expectedItems, ...expected } = model;
+    expect(rest).toEqual(expected);
+    for (const [side, wanted] of [
+      [users, expectedUsers],
+      [items, expectedItems],
+    ] as const) {
+      const { ids, ...arrays } = side;
+      const { ids: wantedIds, ...wantedArrays } = wanted;
+      expect(ids.values).toEqual(wantedIds.values);
+      expect(arrays).toEqual(wantedArrays);
+    }
+    expect(Object.isFrozen(users)).toBe(true);
+  });
+
+  it('is plain safetensors for any other reader', () => {
+    const { metadata, tensors } = readSafetensors(path);
+    expect(tensors['users.feature_rate']).toEqual({
+      shape: [3, FEATURES],
+      values: [...model.users.featureRate],
+    });
+    expect(tensors['items.weight_shape']).toEqual({ shape: [4], values: [...model.items.weightShape] });
+    expect(tensors['items.leftover']!.values).toEqual([...model.items.leftover]);
+    expect(tensors['users.ids']!.values).toEqual([-4, 2, 2 ** 50]);
+    expect(tensors['users.degree']!.values).toEqual([1, 2, 3]);
+    const text = Buffer.from(tensors['items.id_text']!.values);
+    const ends = tensors['items.id_ends']!.values;
+    expect(ends.map((end, v) => text.toString('utf8', v === 0 ? 0 : ends[v - 1], end))).toEqual(
+      model.items.ids.values,
+    );
+    expect(metadata).toMatchObject({
+      format: 'graphex-model',
+      format_version: '1',
+      seed: '1',
+      kind: 'sparse',
+    });
+    expect(JSON.parse(metadata.options!)).toEqual(model.provenance.options);
+    expect(JSON.parse(metadata.hyper!).users.size).toBe(1 / 7);
+    for (const value of Object.values(metadata)) expect(typeof value).toBe('string');
+  });
+
+  it('holds members of an averaged model', async () => {
+    const averaged = {
+      ...model,
+      objective: 'ranking' as const,
+      bound: undefined,
+      members: [exampleModel(2), exampleModel(3)],
+    };
+    const file = scratch.path('averaged.safetensors');
+    await saveModel(file, averaged);
+    const loaded = await loadModel(file);
+    expect(loaded.bound).toBeUndefined();
+    expect(loaded.members!.map((member) => member.provenance.seed)).toEqual([2, 3]);
+    expect(loaded.members![1]!.items.featureShape).toEqual(averaged.members[1]!.items.featureShape);
+  });
+
+  it.each(['float32', 'float64'])('holds a checkpoint, exactly: %s tables', async (type) => {
+    const wide = (values: Float32Array) =>
+      type === 'float64' ? Float64Array.from(values, (x) => x / 3) : values;
+    const totals = {
+      mass: Float64Array.of(1, 2, 1 / 3),
+      leftover: Float64Array.of(4, 5, 6),
+      leftoverAt: Float64Array.of(7, 8, 9),
+    };
+    const tables = (side: ModelSide) => ({
+      weightShape: wide(side.weightShape),
+      weightRate: wide(side.weightRate),
+      featureShape: wide(side.featureShape),
+      featureRate: wide(side.featureRate),
+    });
+    const checkpoint: Checkpoint = {
+      state: {
+        iteration: 10,
+        warmSweeps: undefined,
+        bounds: [],
+        likelihood: -0.1,
+        hyper: { users: model.users.hyper, items: model.items.hyper },
+      },
+      tables: { users: tables(model.users), items: tables(model.items) },
+      totals: { users: totals, items: totals },
+    };
+    const file = scratch.path('checkpoint.safetensors');
+    await saveModel(file, model, checkpoint);
+    const loaded = (await loadModelFile(file)).checkpoint!;
+    expect(loaded.state).toEqual(checkpoint.state);
+    expect(loaded.totals).toEqual(checkpoint.totals);
+    for (const side of ['users', 'items'] as const) {
+      expect(loaded.tables[side]).toMatchObject(checkpoint.tables[side]);
+    }
+    expect((await loadModelFile(path)).checkpoint).toBeUndefined();
+  });
+});
+
+describe('a model file is refused', () => {
+  let bytes: Buffer;
+  beforeAll(async () => {
+    const path = scratch.path('whole.safetensors');
+    await saveModel(path, exampleModel(1));
+    bytes = readFileSync(path);
+  });
+  const refusal = async (data: Uint8Array | string): Promise<string> => {
+    const path = scratch.path('refused.safetensors');
+    writeFileSync(path, data);
+    const error = await loadModel(path).then(
+      () => undefined,
+      (cause) => cause,
+    );
+    expect(error?.name).toBe('InputError');
+    expect(error.message).toContain(path);
+    return error.message;
+  };
+  const header = () => JSON.parse(bytes.toString('utf8', 8, 8 + Number(bytes.readBigUInt64LE(0))));
+  const withHeader = (json: unknown) => {
+    const text = Buffer.from(JSON.stringify(json));
+    const length = Buffer.alloc(8);
+    length.writeBigUInt64LE(BigInt(text.length));
+    return Buffer.concat([length, text, bytes.subarray(8 + Number(bytes.readBigUInt64LE(0)))]);
+  };
+
+  it('when it is cut short, at any length', async () => {
+    for (const length of [40, 600, bytes.length >> 1, bytes.length - 1]) {
+      expect(await refusal(bytes.subarray(0, length))).toMatch(/cut short; copy it again/);
+    }
+    expect(await refusal(bytes.subarray(0, 5))).toMatch(/not a model file/);
+  });
+
+  it('when it is foreign', async () => {
+    expect(await refusal('user,item\n1,2\n3,4\n')).toMatch(/not a model file of graphex/);
+    expect(await refusal('')).toMatch(/not a model file/);
+    expect(await refusal(withHeader({ __metadata__: { format: 'pt' }, x: 1 }))).toMatch(/not a model file/);
+    await expect(loadModel(scratch.path('none.safetensors'))).rejects.toThrow(/no such file/);
+    await expect(loadModel(scratch.path(''))).rejects.toThrow(/directory/);
+  });
+
+  it('when it is from the future', async () => {
+    const json = header();
+    json.__metadata__.format_version = '2';
+    expect(await refusal(withHeader(json))).toMatch(
+      /format version 2, and this graphex reads up to 1; update/,
+    );
+  });
+
+  it('when any byte was changed', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat(bytes.length - 1), fc.integer({ min: 1, max: 255 }), async (at, flip) => {
+        const changed = Buffer.from(bytes);
+        changed[at]! ^= flip;
+        // The spaces that pad the header may become other white space without harm.
+        fc.pre(!(bytes[at] === 32 && /\s/.test(String.fromCharCode(changed[at]!))));
+        await refusal(changed);
+      }),
+      { numRuns: 150 },
+    );
+    const json = header();
+    json.__metadata__.seed = '2';
+    expect(await refusal(withHeader(json))).toMatch(/do not match its checksum/);
+    expect(await refusal(Buffer.concat([bytes, Buffer.from('more')]))).toMatch(/damaged/);
+  });
+});
