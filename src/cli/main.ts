@@ -3,6 +3,9 @@
 
 import { Command, CommanderError } from 'commander';
 import { register as check } from './check.js';
+import { register as evaluate } from './evaluate.js';
+import { register as fit } from './fit.js';
+import { register as recommend } from './recommend.js';
 import { register as simulate } from './simulate.js';
 import { register as split } from './split.js';
 import { VERSION } from './version.js';
@@ -34,7 +37,8 @@ export function createProgram(): Command {
     .version(VERSION)
     .exitOverride()
     .showHelpAfterError('(graphex <command> --help shows the options and an example)');
-  for (const register of [simulate, check, split]) register(program);
+  // In the order in which one uses them.
+  for (const register of [simulate, check, split, fit, evaluate, recommend]) register(program);
   return program;
 }
 
