@@ -64,7 +64,7 @@ ${term('likelihood', 'likelihood estimate')} with care.`,
       { id: 'index', title: 'The tail index, four ways', body: tailIndexes(check) },
       { id: 'data', title: 'The data', body: data(page) },
     ],
-    definitions: DEFINITIONS,
+    definitions: CHECK_DEFINITIONS,
     footer: html`Made by graphex ${page.version} with seed ${page.seed}; data fingerprint <code>${page.fingerprint}</code>.
 The same data and seed give the same page.`,
   });
@@ -175,7 +175,7 @@ pair and were merged, and ${count(read.rejected)} were rejected`
   ];
 }
 
-const DEFINITIONS: readonly Definition[] = [
+export const CHECK_DEFINITIONS: readonly Definition[] = [
   {
     id: 'density',
     name: 'Density',
