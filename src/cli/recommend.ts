@@ -1,0 +1,166 @@
+// graphex recommend: items for a known user, for a new one by what they like, or for a file of users.
+
+import { readFile } from 'node:fs/promises';
+import { type Command, Option } from 'commander';
+import { InputError } from '../errors.js';
+import type { Model } from '../fit/model.js';
+import { type Asker, type Recommendation, recommendMany } from '../predict/recommend.js';
+import { loadModel } from '../store/model.js';
+import { addCommonOptions, type CommandContext, runCommand, wholeNumber } from './command.js';
+import { textTable } from './text-table.js';
+
+interface Values {
+  readonly user?: string;
+  readonly likes?: string[];
+  readonly batch?: string;
+  readonly count: number;
+  readonly exclude?: string;
+  readonly includeSeen?: boolean;
+  readonly explain?: boolean;
+}
+
+export function register(program: Command): void {
+  const command = program
+    .command('recommend')
+    .description('Items for a user of the model, or for a new one by a few liked items.')
+    .argument('<model>', 'a model file made by `graphex fit`')
+    .option('--user <id>', 'a user of the model; items that the user has are left out')
+    .option('--likes <ids>', 'a new user who likes these items, separated by commas', commaList)
+    .addOption(
+      new Option('--batch <file>', 'many users: an id per line, or user and liked item per line').conflicts([
+        'user',
+        'likes',
+      ]),
+    )
+    .option('-n, --count <n>', 'items to list', wholeNumber('-n', { min: 1 }), 20)
+    .option('--exclude <file>', 'items not to list, an id per line')
+    .option('--include-seen', 'list also what the user already has')
+    .option('--explain', 'say which of the user’s items each score comes from');
+  addCommonOptions(command, [
+    'graphex recommend model.safetensors --user 4711 -n 10',
+    'graphex recommend model.safetensors --likes 112,235,4081 --explain',
+  ]);
+  command.action(async (path: string, values: Values) => {
+    await runCommand(command, (context) => run(path, values, context));
+  });
+}
+
+async function run(path: string, values: Values, context: CommandContext) {
+  if ([values.user, values.likes, values.batch].filter((given) => given !== undefined).length !== 1) {
+    throw new InputError('say for whom: one of --user ID, --likes ID,ID,… or --batch FILE');
+  }
+  const exclude = values.exclude === undefined ? [] : await readLines(values.exclude, '--exclude');
+  const askers = values.batch === undefined ? [single(values)] : await readBatch(values.batch);
+  const model = await loadModel(path);
+  const unknown = new Set<string>();
+  const lists = await recommendMany(
+    model,
+    askers.map(({ asker }) => asker),
+    {
+      n: values.count,
+      exclude,
+      includeSeen: values.includeSeen,
+      explain: values.explain,
+      threads: context.threads,
+      signal: context.signal,
+      onProgress: context.onProgress,
+      // One typed by hand is a mistake to stop at; in a file of many, a warning.
+      ...(values.batch === undefined
+        ? {}
+        : {
+            onUnknown: (ids: readonly (string | number)[]) => {
+              for (const id of ids) unknown.add(String(id));
+            },
+          }),
+    },
+  );
+  if (unknown.size > 0) {
+    context.warn(
+      `${unknown.size} liked items are unknown to the model and were left out: ${some([...unknown])}`,
+    );
+  }
+  const strange = exclude.filter((id) => model.items.ids.find(id) < 0);
+  if (strange.length > 0) {
+    context.warn(`${strange.length} ids of --exclude are not items of the model: ${some(strange)}`);
+  }
+  if (values.batch === undefined) return { json: lists[0], text: describe(lists[0]!, model) };
+  return {
+    json: askers.map(({ name }, a) => ({ user: name, items: lists[a] })),
+    text: askers.map(({ name }, a) => `${name}\n${describe(lists[a]!, model)}\n`).join('\n'),
+  };
+}
+
+function single({ user, likes }: Values): { name: string; asker: Asker } {
+  return user === undefined
+    ? { name: 'new user', asker: { likes: likes! } }
+    : { name: user, asker: { user } };
+}
+
+function commaList(text: string): string[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}
+
+async function readLines(path: string, option: string): Promise<string[]> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    const why =
+      code === 'ENOENT' ? 'there is no such file' : code === 'EISDIR' ? 'this is a folder' : String(code);
+    throw new InputError(`${option} ${path}: ${why}; give a text file with one entry per line`);
+  }
+  return text
+    .replace(/^\uFEFF/, '')
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}
+
+/** A column of known users, or two columns (tabs or commas): users who are folded in from the items beside them. */
+async function readBatch(path: string): Promise<{ name: string; asker: Asker }[]> {
+  const lines = await readLines(path, '--batch');
+  if (lines.length === 0) throw new InputError(`--batch ${path}: the file is empty; give an id per line`);
+  const separator = ['\t', ','].find((mark) => lines[0]!.includes(mark));
+  if (separator === undefined) return lines.map((user) => ({ name: user, asker: { user } }));
+  const likes = new Map<string, string[]>();
+  for (const [l, line] of lines.entries()) {
+    const [user, item, ...more] = line.split(separator).map((part) => part.trim());
+    if (!user || !item || more.length > 0) {
+      throw new InputError(
+        `--batch ${path}, entry ${l + 1} (${line}): expected a user and an item, separated as in the first line`,
+      );
+    }
+    likes.set(user, [...(likes.get(user) ?? []), item]);
+  }
+  return Array.from(likes, ([name, items]) => ({ name, asker: { likes: items } }));
+}
+
+function some(ids: readonly string[]): string {
+  return ids.slice(0, 5).join(', ') + (ids.length > 5 ? ', …' : '');
+}
+
+function describe(list: readonly Recommendation[], model: Model): string {
+  if (list.length === 0) return `no item is left of the ${model.items.count} of the model`;
+  const explained = list.some((entry) => entry.explanation);
+  return textTable([
+    ['', 'item', 'score', ...(explained ? ['because of'] : [])],
+    ...list.map(({ item, score, explanation }, rank) => [
+      `${rank + 1}.`,
+      item,
+      score.toPrecision(4),
+      ...(explanation ? [reasons(explanation, score)] : []),
+    ]),
+  ]);
+}
+
+/** The three own items with the largest parts, in percent of the score. */
+function reasons({ items }: NonNullable<Recommendation['explanation']>, score: number): string {
+  return items
+    .slice(0, 3)
+    .map(({ item, share }) => `${item} (${Math.round((100 * share) / score)} %)`)
+    .join(', ');
+}

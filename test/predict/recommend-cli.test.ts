@@ -1,0 +1,116 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { recommend } from '../../src/predict/recommend.js';
+import { loadModel, saveModel } from '../../src/store/model.js';
+import { smallModel } from './small-model.js';
+
+const bin = fileURLToPath(new URL('../../bin/graphex.js', import.meta.url));
+let folder: string;
+let path: string;
+
+function graphex(...args: string[]): Promise<{ status: number; stdout: string; stderr: string }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [bin, ...args], (error, stdout, stderr) => {
+      resolve({ status: error ? Number(error.code) : 0, stdout, stderr });
+    });
+  });
+}
+
+/** As a fit makes it: degrees are those of the edges that the model carries. */
+function fittedModel(multigraph: boolean) {
+  const model = smallModel({ multigraph });
+  const { offsets } = model.seen!;
+  const degree = Uint32Array.from({ length: 12 }, (_, u) => offsets[u + 1]! - offsets[u]!);
+  return { ...model, users: { ...model.users, degree } };
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'graphex-recommend-'));
+  path = join(folder, 'model.safetensors');
+  await saveModel(path, fittedModel(false));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+describe('a saved model', () => {
+  it.each([false, true])('keeps what its users have (multigraph: %s)', async (multigraph) => {
+    const model = fittedModel(multigraph);
+    const file = join(folder, `seen-${multigraph}.safetensors`);
+    await saveModel(file, model);
+    const { seen } = await loadModel(file);
+    expect(Array.from(seen!.offsets)).toEqual(Array.from(model.seen!.offsets));
+    expect(Array.from(seen!.neighbors)).toEqual(Array.from(model.seen!.neighbors));
+    expect(seen!.counts && Array.from(seen!.counts)).toEqual(
+      model.seen!.counts && Array.from(model.seen!.counts),
+    );
+  });
+});
+
+describe('graphex recommend', () => {
+  it('answers with one JSON document for a known user, a new one and a file of users', async () => {
+    const model = await loadModel(path);
+    const known = await graphex('recommend', path, '--user', 'user 3', '-n', '4', '--json');
+    expect(known.status).toBe(0);
+    expect(JSON.parse(known.stdout)).toEqual(await recommend(model, { user: 'user 3' }, { n: 4 }));
+
+    const fresh = await graphex('recommend', path, '--likes', 'item 1, item 2', '--json', '--explain');
+    const want = await recommend(model, { likes: ['item 1', 'item 2'] }, { explain: true });
+    expect(JSON.parse(fresh.stdout)).toEqual(want);
+    expect(want[0]!.explanation!.items.map((part) => part.item).sort()).toEqual(['item 1', 'item 2']);
+
+    const users = join(folder, 'users.txt');
+    await writeFile(users, 'user 3\nuser 5\n\n');
+    const batch = JSON.parse(
+      (await graphex('recommend', path, '--batch', users, '-n', '4', '--json')).stdout,
+    );
+    expect(batch.map((entry: { user: string }) => entry.user)).toEqual(['user 3', 'user 5']);
+    expect(batch[0].items).toEqual(JSON.parse(known.stdout));
+
+    const likes = join(folder, 'likes.tsv');
+    await writeFile(likes, 'ann\titem 1\nbob\titem 9\nann\titem 2\nann\tnever seen\n');
+    const folded = await graphex('recommend', path, '--batch', likes, '--json');
+    expect(folded.stderr).toMatch(/1 liked items are unknown to the model and were left out: never seen/);
+    const [ann, bob] = JSON.parse(folded.stdout);
+    expect(ann).toEqual({ user: 'ann', items: await recommend(model, { likes: ['item 1', 'item 2'] }) });
+    expect(bob).toEqual({ user: 'bob', items: await recommend(model, { likes: ['item 9'] }) });
+  });
+
+  it('leaves out what is asked to be left out, and prints a table for people', async () => {
+    const model = await loadModel(path);
+    const all = await recommend(model, { user: 'user 3' }, { n: 30, includeSeen: true });
+    const out = join(folder, 'out.txt');
+    await writeFile(out, `${all[0]!.item}\r\nno such item\r\n`);
+    const args = ['recommend', path, '--user', 'user 3', '-n', '30', '--include-seen', '--exclude', out];
+    const { stdout, stderr } = await graphex(...args, '--explain');
+    const lines = stdout.trim().split('\n');
+    expect(lines.length).toBe(30);
+    expect(lines[1]).toContain(all[1]!.item);
+    expect(lines[0]).toContain('because of');
+    expect(lines[1]).toMatch(/\(\d+ %\)/);
+    expect(stdout).not.toMatch(new RegExp(` ${all[0]!.item}  `));
+    expect(stderr).toMatch(/1 ids of --exclude are not items of the model: no such item/);
+  });
+
+  it('says what is wrong with status 2 and no stack', async () => {
+    const cases: [string[], RegExp][] = [
+      [[], /one of --user ID, --likes ID,ID,… or --batch FILE/],
+      [['--user', 'user 1', '--likes', 'item 1'], /say for whom/],
+      [['--user', 'nobody'], /user nobody is not in the model/],
+      [['--likes', 'item 1,x'], /item x: not among the 30 items/],
+      [['--user', 'user 1', '-n', '0'], /-n 0: expected a whole number, at least 1/],
+      [['--user', 'user 1', '--exclude', join(folder, 'none')], /there is no such file/],
+      [['--batch', folder], /this is a folder/],
+    ];
+    for (const [args, message] of cases) {
+      const { status, stdout, stderr } = await graphex('recommend', path, ...args);
+      expect(stderr).toMatch(message);
+      expect(stderr).not.toMatch(/\n {4}at /);
+      expect([status, stdout]).toEqual([2, '']);
+    }
+    const help = await graphex('recommend', '--help');
+    expect(help.stdout).toMatch(/Example/);
+  });
+});
