@@ -1,0 +1,38 @@
+// The public API that needs no files: what a page in a browser imports. index.ts adds the file readers and the store.
+
+// Values that are passed around
+export { AbortError, FitError, InputError } from './errors.js';
+export { type EvaluateOptions, type Evaluation, evaluateModel } from './evaluate/evaluate.js';
+export { checkPredictive, type PredictiveCheck } from './evaluate/predictive.js';
+// Judging
+export { evaluateRanking, type RankingOptions, type RankingResult } from './evaluate/ranking.js';
+export { study } from './evaluate/study.js';
+export type { StudyOptions } from './evaluate/study-options.js';
+export type { StudyResults } from './evaluate/study-results.js';
+export { type SparsityEvidence, sparsityEvidence } from './fit/evidence.js';
+// Fitting
+export { type FitResult, fit } from './fit/fit.js';
+export { type FoldedVertex, type FoldInOptions, foldIn, foldInOne } from './fit/fold-in.js';
+export type { Model, ModelSide, Provenance } from './fit/model.js';
+export type { FitOptions } from './fit/options.js';
+export type { GraphSide, SideName } from './graph/graph.js';
+export { VertexIds } from './graph/ids.js';
+export { BipartiteGraph } from './graph/public.js';
+export { Random, randomStream } from './math/random.js';
+export { type DrawOptions, drawPredictive, type PredictiveDraw } from './predict/draw.js';
+export { type Explanation, explain } from './predict/explain.js';
+// Predicting
+export { type Recommendation, type RecommendOptions, recommend, recommendMany } from './predict/recommend.js';
+export { type GraphexSample, type SampleGraphexOptions, sampleGraphex } from './process/graphex.js';
+// Graphs that are drawn
+export { type SimulateOptions, type Simulation, simulate } from './process/poisson-model.js';
+export { type EstimateSizesOptions, estimateSizes } from './process/sizes.js';
+export type { Progress, TaskOptions } from './progress.js';
+// Sampling and splitting
+export { type Levels, pqSample } from './sample/pq.js';
+export { type SplitOptions, split } from './sample/split.js';
+export type { Coins, Split } from './sample/split-types.js';
+// Is it sparse?
+export { type CheckOptions, checkSparsity, type SparsityCheck } from './sparsity/check.js';
+export { type TailIndex, tailIndex } from './sparsity/tail-index.js';
+export { VERSION } from './version.js';

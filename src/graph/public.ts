@@ -1,0 +1,17 @@
+// The graph as users of the library meet it: one name for the type and for what makes and asks it.
+
+import { buildGraph } from './build.js';
+import { fingerprint } from './fingerprint.js';
+import { degrees, type BipartiteGraph as Graph, transpose } from './graph.js';
+
+export type BipartiteGraph = Graph;
+export const BipartiteGraph = Object.freeze({
+  /** Builds a graph from pairs of vertex numbers. */
+  fromEdges: buildGraph,
+  /** Number of distinct neighbours of each vertex of a side. */
+  degrees,
+  /** The same graph with users and items exchanged. */
+  transpose,
+  /** A hash of the content: ids, edges and counts, whatever their order. */
+  fingerprint,
+});

@@ -1,0 +1,8 @@
+// The public API, in the order in which data walks through it; nothing else is public.
+
+export * from './browser.js';
+export type { ReadOptions, ReadResult } from './ingest/options.js';
+export { readGraph } from './ingest/read.js';
+export { loadModel, saveModel } from './store/model.js';
+export { loadSplit, saveSplit } from './store/split.js';
+export { writeEdges } from './store/table.js';
