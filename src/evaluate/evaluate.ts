@@ -3,7 +3,7 @@
 import type { EngineName } from '../engine/select.js';
 import { InputError } from '../errors.js';
 import { foldIn } from '../fit/fold-in.js';
-import type { Model, ModelSide } from '../fit/model.js';
+import { type Model, type ModelSide, memberModels } from '../fit/model.js';
 import { buildGraph } from '../graph/build.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import type { BipartiteGraph } from '../graph/graph.js';
@@ -70,7 +70,7 @@ export async function evaluateModel(
 ): Promise<Evaluation> {
   checkHeldOut(model, split);
   const task = splitRankingTask(split, model.items.ids);
-  const members = model.members ?? [model];
+  const members = memberModels(model);
   const foldings: Folding[] = [];
   for (const member of members) foldings.push(await foldHeldOut(member, split, options));
   const scorer = sumOfFactors(
