@@ -4,13 +4,20 @@
 import { InputError } from '../errors.js';
 
 const MAX_ARENA = 2 ** 32 - 1;
+/** Ids up to this many bytes are kept in the table itself. */
+const INLINE = 11;
+const LONG = 0xff000000;
 
 export class ByteDictionary {
   #arena = new Uint8Array(1 << 16);
   #used = 0;
   /** End of each entry in the arena; its start is the end of the one before. */
   #ends = new Uint32Array(1 << 10);
-  /** Four numbers a slot, so that one cache line answers most look-ups: code + 1 (0: free), hash, start, length. */
+  /**
+   * Four numbers a slot: code + 1 (0: free), then the id itself where it has at most 11 bytes, so that a look-up touches
+   * one cache line: bytes 0–3, bytes 4–7, bytes 8–10 with the length above them. A longer id leaves its hash, its start
+   * in the arena and LONG.
+   */
   #slots = new Uint32Array(4 << 12);
   #count = 0;
 
@@ -20,21 +27,45 @@ export class ByteDictionary {
 
   /** The code of the bytes from start to stop; a new code if they were not seen before. */
   code(bytes: Uint8Array, start: number, stop: number): number {
-    let h = 0x811c9dc5;
-    for (let i = start; i < stop; i++) h = Math.imul(h ^ bytes[i]!, 0x01000193);
-    h = Math.imul(h ^ (h >>> 15), 0x85ebca6b);
-    const hash = (h ^ (h >>> 13)) >>> 0;
+    const length = stop - start;
+    if (length > INLINE) return this.#codeLong(bytes, start, stop);
+    let a = 0;
+    let b = 0;
+    let c = length << 24;
+    const four = Math.min(length, 4);
+    for (let i = 0; i < four; i++) a |= bytes[start + i]! << (8 * i);
+    if (length > 4) {
+      const eight = Math.min(length, 8);
+      for (let i = 4; i < eight; i++) b |= bytes[start + i]! << (8 * i - 32);
+      for (let i = 8; i < length; i++) c |= bytes[start + i]! << (8 * i - 64);
+    }
+    a >>>= 0;
+    b >>>= 0;
+    c >>>= 0;
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    for (let slot = hashOf(a, b, c) & mask; ; slot = (slot + 4) & mask) {
+      const taken = slots[slot]!;
+      if (taken === 0) return this.#append(bytes, start, stop, slot, a, b, c);
+      if (slots[slot + 1] === a && slots[slot + 2] === b && slots[slot + 3] === c) return taken - 1;
+    }
+  }
+
+  #codeLong(bytes: Uint8Array, start: number, stop: number): number {
+    let hash = 0x811c9dc5;
+    for (let i = start; i < stop; i++) hash = Math.imul(hash ^ bytes[i]!, 0x01000193);
+    hash >>>= 0;
     const slots = this.#slots;
     const arena = this.#arena;
     const mask = slots.length - 1;
-    const length = stop - start;
-    for (let slot = (hash << 2) & mask; ; slot = (slot + 4) & mask) {
+    for (let slot = hashOf(hash, 0, LONG) & mask; ; slot = (slot + 4) & mask) {
       const taken = slots[slot]!;
-      if (taken === 0) return this.#append(bytes, start, stop, hash, slot);
-      if (slots[slot + 1] !== hash || slots[slot + 3] !== length) continue;
-      const from = slots[slot + 2]! - start;
+      if (taken === 0) return this.#append(bytes, start, stop, slot, hash, this.#used, LONG);
+      if (slots[slot + 1] !== hash || slots[slot + 3] !== LONG) continue;
+      const from = slots[slot + 2]!;
+      if (this.#ends[taken - 1]! - from !== stop - start) continue;
       let i = start;
-      while (i < stop && arena[from + i] === bytes[i]) i++;
+      while (i < stop && arena[from + i - start] === bytes[i]) i++;
       if (i === stop) return taken - 1;
     }
   }
@@ -44,7 +75,15 @@ export class ByteDictionary {
     return this.#arena.subarray(code === 0 ? 0 : this.#ends[code - 1]!, this.#ends[code]!);
   }
 
-  #append(bytes: Uint8Array, start: number, stop: number, hash: number, slot: number): number {
+  #append(
+    bytes: Uint8Array,
+    start: number,
+    stop: number,
+    slot: number,
+    a: number,
+    b: number,
+    c: number,
+  ): number {
     const code = this.#count++;
     const used = this.#used + stop - start;
     if (used > this.#arena.length) {
@@ -56,7 +95,7 @@ export class ByteDictionary {
       this.#arena = grown;
     }
     for (let i = start, to = this.#used; i < stop; i++) this.#arena[to++] = bytes[i]!;
-    this.#slots.set([code + 1, hash, this.#used, stop - start], slot);
+    this.#slots.set([code + 1, a, b, c], slot);
     this.#used = used;
     if (code === this.#ends.length) this.#ends = doubled(this.#ends);
     this.#ends[code] = used;
@@ -70,7 +109,8 @@ export class ByteDictionary {
     const mask = slots.length - 1;
     for (let at = 0; at < old.length; at += 4) {
       if (old[at] === 0) continue;
-      let slot = (old[at + 1]! << 2) & mask;
+      const long = old[at + 3] === LONG;
+      let slot = hashOf(old[at + 1]!, long ? 0 : old[at + 2]!, old[at + 3]!) & mask;
       while (slots[slot] !== 0) slot = (slot + 4) & mask;
       for (let i = 0; i < 4; i++) slots[slot + i] = old[at + i]!;
     }
@@ -125,6 +165,13 @@ export class NumberDictionary {
     this.#keys = keys;
     this.#codes = codes;
   }
+}
+
+/** Where a slot begins, before the mask: a multiple of 4. */
+function hashOf(a: number, b: number, c: number): number {
+  let h = Math.imul(a ^ Math.imul(b, 0x9e3779b1) ^ Math.imul(c, 0x85ebca77), 0x7feb352d);
+  h = Math.imul(h ^ (h >>> 15), 0x846ca68b);
+  return ((h ^ (h >>> 16)) << 2) >>> 0;
 }
 
 function scatter(value: number): number {
