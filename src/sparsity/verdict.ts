@@ -34,6 +34,10 @@ const DISAGREE = 0.08;
 const PILE = 5;
 /** A share of the vertices that the law expects below the smallest degree: a filter has removed them. */
 const MISSING = 0.02;
+/** A degree that is this share of the other side's vertices is full, not capped. */
+const FULL = 0.9;
+/** With such a mean share of the other side, degrees spread less than the law lets them, without any filter. */
+const CROWDED = 0.2;
 
 export function judgeGraph(
   counts: Readonly<Record<SideName, DegreeCounts>>,
@@ -112,13 +116,17 @@ function describeCut(
   const top = counts.degree.length - 1;
   const max = counts.degree[top]!;
   const piled = counts.vertices[top]!;
-  // At the number of the other side's vertices a degree is full, not capped.
-  if (max < 0.9 * others && piled >= 10 && piled > PILE * counts.count * Math.exp(logProbability(fit, max))) {
+  if (
+    max < FULL * others &&
+    piled >= 10 &&
+    piled > PILE * counts.count * Math.exp(logProbability(fit, max))
+  ) {
     const share = Math.round((100 * piled) / counts.count);
     return `${piled} ${side} (${share} %) have exactly ${max} edges, the most of all: the data seem to be capped there`;
   }
   const min = counts.degree[0]!;
-  const missing = min > 1 ? counts.count * probabilityBelow(fit, min) : 0;
+  const crowded = counts.sum / counts.count > CROWDED * others;
+  const missing = min > 1 && !crowded ? counts.count * probabilityBelow(fit, min) : 0;
   if (missing >= 10 && missing > MISSING * counts.count) {
     return `no ${side} have fewer than ${min} edges where about ${Math.round(missing)} should: they seem to have been filtered out`;
   }

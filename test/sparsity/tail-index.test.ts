@@ -78,11 +78,26 @@ describe('tailIndex', () => {
   });
 
   it('has finite estimates for one vertex, for huge degrees and for equal ones', () => {
-    for (const degrees of [[1], [2], [1_000_000_000], [7, 7, 7, 7, 7, 7], Array(1000).fill(20), [1, 2_000_000]]) {
+    for (const degrees of [
+      [1],
+      [2],
+      [1_000_000_000],
+      [7, 7, 7, 7, 7, 7],
+      Array(1000).fill(20),
+      [1, 2_000_000],
+    ]) {
       const { half, mean, likelihood, lowDegrees } = tailIndex(degrees);
-      const values = [half, mean, likelihood?.estimate, likelihood?.r, likelihood?.score, likelihood?.impliedHalf];
+      const values = [
+        half,
+        mean,
+        likelihood?.estimate,
+        likelihood?.r,
+        likelihood?.score,
+        likelihood?.impliedHalf,
+      ];
       for (const value of [...values, lowDegrees?.estimate, lowDegrees?.score]) {
-        if (value !== undefined) expect(Number.isFinite(value), `${degrees.slice(0, 3)}: ${value}`).toBe(true);
+        if (value !== undefined)
+          expect(Number.isFinite(value), `${degrees.slice(0, 3)}: ${value}`).toBe(true);
       }
     }
   });
@@ -116,7 +131,10 @@ describe('fitDegrees', () => {
       // Γ(−σ)·((1−r)^σ − 1), of section 4; both factors change sign at 0.
       const gamma = Math.exp(gammaln(1 - sigma)) / -sigma;
       const mass = Math.log(gamma * ((1 - r) ** sigma - 1));
-      return degrees.reduce((sum, n) => sum + gammaln(n - sigma) - gammaln(n + 1) + n * Math.log(r) - mass, 0);
+      return degrees.reduce(
+        (sum, n) => sum + gammaln(n - sigma) - gammaln(n + 1) + n * Math.log(r) - mass,
+        0,
+      );
     };
     const top = logLikelihood(fit.estimate, fit.r);
     for (const sigma of [-2, -0.5, -0.1, 0.1, 0.2, 0.25, 0.35, 0.4, 0.6]) {
