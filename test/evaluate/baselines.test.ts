@@ -8,7 +8,7 @@ import { baselineData, fitBaselines } from '../../src/evaluate/baselines/ladder.
 import { fitNeighbours } from '../../src/evaluate/baselines/neighbours.js';
 import { fitPopularity } from '../../src/evaluate/baselines/popularity.js';
 import { geometric, ladder, tune } from '../../src/evaluate/baselines/tune.js';
-import { holdBack } from '../../src/evaluate/baselines/validation.js';
+import { holdBack, someUsers } from '../../src/evaluate/baselines/validation.js';
 import { collectLists, splitRankingTask } from '../../src/evaluate/ranking-task.js';
 import { buildGraph } from '../../src/graph/build.js';
 import { randomStream } from '../../src/math/random.js';
@@ -349,6 +349,19 @@ describe('holdBack', () => {
     expect(Array.from(holdBack(all, { seed: 2 }).history.values)).not.toEqual(Array.from(history.values));
     expect(holdBack(all, { seed: 1, maxUsers: 7, maxCandidates: 5 }).task).toMatchObject({ rows: 7 });
     expect(holdBack(all, { seed: 1, maxCandidates: 5 }).task.candidates.length).toBe(5);
+  });
+});
+
+describe('someUsers', () => {
+  it('keeps whole users, evenly spaced, and all where that is few enough', () => {
+    const data = dataOf(communityLists(300, 60, 3, 30), 60, 30);
+    const edges = data.users.values.length;
+    const third = someUsers(data, edges / 3);
+    expect(third.users.offsets.length - 1).toBe(100);
+    for (const row of [0, 50, 99]) expect(listOf(third.users, row)).toEqual(listOf(data.users, 3 * row + 2));
+    expect(third.items.values.length).toBe(third.users.values.length);
+    expect(Math.abs(third.users.values.length / edges - 1 / 3)).toBeLessThan(0.05);
+    expect(someUsers(data, edges)).toBe(data);
   });
 });
 

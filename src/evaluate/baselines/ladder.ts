@@ -12,7 +12,7 @@ import { fitIals } from './ials.js';
 import { fitNeighbours } from './neighbours.js';
 import { fitPopularity } from './popularity.js';
 import { type Dial, geometric, ladder, type Trial, type Tuned, tune } from './tune.js';
-import { holdBack, type Validation } from './validation.js';
+import { holdBack, someUsers, type Validation } from './validation.js';
 
 export const BASELINES = ['popularity', 'neighbours', 'ease', 'ials'] as const;
 export type BaselineName = (typeof BASELINES)[number];
@@ -57,6 +57,12 @@ export interface BaselineReport {
 /** EASE beyond this takes minutes: entries of the inputs times candidates, and floats of its weights. */
 const EASE_LIMITS = { work: 5e9, weights: 2.5e8 };
 
+/** Sweeps of iALS: rankings move little after eight. */
+const ITERATIONS = 16;
+const TUNING_ITERATIONS = 8;
+/** iALS is tuned on about as many edges; its penalties grow with the degrees, so the setting carries over. */
+const TUNING_EDGES = 1e6;
+
 /** Fits and judges the baselines on a split. `task` is splitRankingTask(split). */
 export async function fitBaselines(
   split: Split,
@@ -86,7 +92,7 @@ export async function fitBaselines(
     }
     const stage = (what: string) => ({ ...options, onProgress: prefixed(options, `${title}: ${what}`) });
     const tuned = await tuneBaseline(name, validation, { ...options, seed });
-    const fitted = await fitOne(name, data, tuned?.best.setting ?? {}, seed, 16, stage('fitting'));
+    const fitted = await fitOne(name, data, tuned?.best.setting ?? {}, seed, ITERATIONS, stage('fitting'));
     const ranking = await evaluateRanking(task, await fitted.scorer(task.history), stage('ranking'));
     results.push({
       name,
@@ -121,9 +127,10 @@ export async function tuneBaseline(
   options: BaselineOptions & { readonly seed: number },
 ): Promise<Tuned | undefined> {
   const { threads, signal, n, depth, seed, maxTrials = 30 } = options;
+  const part = name === 'ials' ? someUsers(data, TUNING_EDGES) : data;
   const report = prefixed(options, `${BASELINE_TITLES[name]}: tuning`);
   const score = async (setting: Setting) => {
-    const fitted = await fitOne(name, data, setting, seed, 8, { threads, signal });
+    const fitted = await fitOne(name, part, setting, seed, TUNING_ITERATIONS, { threads, signal });
     const { all } = await evaluateRanking(task, await fitted.scorer(history), { threads, signal, n, depth });
     return (all.mean.recall + all.mean.ndcg) / 2;
   };

@@ -80,6 +80,18 @@ export function holdBack(data: Omit<BaselineData, 'candidates'>, options: Valida
   };
 }
 
+/** The data of evenly spaced users, with about so many edges. */
+export function someUsers(data: BaselineData, edges: number): BaselineData {
+  const { users } = data;
+  const share = edges / users.values.length;
+  if (share >= 1) return data;
+  const rows = Array.from({ length: users.offsets.length - 1 }, (_, row) => row).filter(
+    (row) => Math.floor((row + 1) * share) > Math.floor(row * share),
+  );
+  const chosen = listsOf(users, rows, () => true);
+  return { ...data, users: chosen, items: transposeLists(chosen, data.shown.length) };
+}
+
 function listsOf(lists: RowLists, rows: readonly number[], keep: (value: number) => boolean): RowLists {
   return collectLists(rows.length, (r, add) => {
     for (let e = lists.offsets[rows[r]!]!; e < lists.offsets[rows[r]! + 1]!; e++) {
