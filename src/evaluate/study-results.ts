@@ -2,10 +2,9 @@
 
 import type { SideName } from '../graph/graph.js';
 import type { Protocol } from '../predict/draw-plan.js';
-import type { DegreeSummary } from '../sparsity/check.js';
-import type { CurvePoint } from '../sparsity/curves.js';
+import type { SparsityCheck } from '../sparsity/check.js';
 import type { DegreeFit } from '../sparsity/degree-likelihood.js';
-import type { Verdict } from '../sparsity/verdict.js';
+import type { LowDegreeFit } from '../sparsity/low-degrees.js';
 import type { PredictiveCheck, Statistic } from './predictive.js';
 import type { Ladder, LadderMetric } from './study-ladder.js';
 import type { ModelKind, StudySettings } from './study-options.js';
@@ -59,8 +58,10 @@ export interface StudyOrigin {
     readonly merged: number;
     readonly rejected: number;
   } | null;
-  /** How the source was understood. */
+  /** How the source was understood, in a sentence. */
   readonly understood: string;
+  /** What stands for a user and for an item: columns, or documents and terms. */
+  readonly columns: { readonly users: string; readonly items: string };
   readonly titles: { readonly source: string; readonly matched: number; readonly columns: string } | null;
   readonly runtime: string;
   readonly machine: {
@@ -78,24 +79,20 @@ export interface StageTime {
   readonly seconds: number;
 }
 
-export interface StudyCheck {
-  readonly users: number;
-  readonly items: number;
-  readonly edges: number;
-  readonly total: number;
-  readonly density: number;
+/** The check as JSON holds it. */
+export interface StudyCheck extends Omit<SparsityCheck, 'sigma'> {
   readonly multigraph: boolean;
-  readonly degrees: BySide<DegreeSummary>;
   readonly sigma: BySide<{
     readonly half: number;
     readonly mean: number;
-    readonly likelihood:
-      | (Omit<DegreeFit, 'standardError'> & { readonly standardError: number | null })
-      | null;
+    readonly likelihood: WithNull<DegreeFit> | null;
+    readonly lowDegrees: WithNull<LowDegreeFit> | null;
   }>;
-  readonly curves: BySide<readonly CurvePoint[]>;
-  readonly verdict: Verdict;
 }
+
+type WithNull<T extends { readonly standardError: number | undefined }> = Omit<T, 'standardError'> & {
+  readonly standardError: number | null;
+};
 
 export interface PartSize {
   readonly users: number;

@@ -176,34 +176,36 @@ function rankingVerdict(results: Numbers): StudyVerdicts['ranking'] {
         undefined,
       );
   const model = bestOf('model')!;
+  const ranker = bestOf('ranker');
+  const ours = ranker && ranker.all.recall.mean > model.all.recall.mean ? ranker : model;
   const baseline = bestOf('baseline');
   const sparseDense = sparseAgainstDense(results);
   const parts: string[] = [];
   let winner: StudyVerdicts['ranking']['winner'] = null;
   let headline: string;
   if (!baseline) {
-    headline = `${best.title} ranks best: ${words.recall} ${value(best, 'recall')}`;
+    headline = `${capital(named(best))} ranks best: ${words.recall} ${value(best, 'recall')}`;
     parts.push('No baseline was fitted, so nothing says whether this is good.');
   } else {
-    const rival = best.kind === 'model' ? baseline : model;
+    const rival = best.kind === 'baseline' ? ours : baseline;
     const gap = ladder.comparisons.find(
       (c) => c.metric === 'recall' && c.row === rival.id && c.to === best.id,
     )!;
     const sure = gap.high < 0;
-    winner = sure ? (best.kind as 'model' | 'baseline') : 'tie';
-    const gapText = `${(-gap.difference).toFixed(3)} (95 % interval ${(-gap.high).toFixed(3)} to ${(-gap.low).toFixed(3)}, same users)`;
-    const sentence = `${best.title} reaches ${words.recall} ${value(best, 'recall')}, ${rival.title} ${value(rival, 'recall')}: a difference of ${gapText}.`;
+    winner = !sure ? 'tie' : best.kind === 'baseline' ? 'baseline' : 'model';
+    const gapText = `${(-gap.difference).toFixed(3)} (95 % interval ${signed(-gap.high)} to ${signed(-gap.low)}, same users)`;
+    const sentence = `${capital(named(best))} reaches ${words.recall} ${value(best, 'recall')}, ${named(rival)} ${value(rival, 'recall')}: a difference of ${gapText}.`;
     if (winner === 'tie') {
-      headline = `${best.title} and ${rival.title} rank alike`;
+      headline = `${capital(named(best))} and ${named(rival)} rank alike`;
       parts.push(`No sure winner. ${sentence}`);
     } else if (winner === 'baseline') {
       headline = `A baseline wins: ${best.title}`;
       parts.push(
-        `For recommending, ${best.title} is better here than the models of this study. ${sentence}`,
-        'These models are fitted to explain the data, not to rank.',
+        `For recommending, ${named(best)} is better here than the models of this study. ${sentence}`,
+        'The sparse and dense models are fitted to explain the data, not to rank.',
       );
     } else {
-      headline = `${best.title} ranks best`;
+      headline = `${capital(named(best))} ranks best`;
       parts.push(`It is better than every baseline. ${sentence}`);
     }
   }
@@ -212,7 +214,7 @@ function rankingVerdict(results: Numbers): StudyVerdicts['ranking'] {
   );
   for (const metric of other) {
     const row = rivals.find((r) => r.id === ladder.best[metric])!;
-    parts.push(`By ${words[metric]} the best is ${row.title} (${value(row, metric)}).`);
+    parts.push(`By ${words[metric]} the best is ${named(row)} (${value(row, metric)}).`);
   }
   if (sparseDense) parts.push(sparseDense);
   const fair = ladder.rows.find((row) => row.id === 'ceiling-fold-in');
@@ -223,10 +225,19 @@ function rankingVerdict(results: Numbers): StudyVerdicts['ranking'] {
       return top && own !== undefined ? (own / top).toFixed(3) : undefined;
     };
     parts.push(
-      `${model.title} reaches ${share('recall')} of the fair ceiling in ${words.recall} and ${share('ndcg')} in nDCG.`,
+      `${capital(named(model))} reaches ${share('recall')} of the fair ceiling in ${words.recall} and ${share('ndcg')} in nDCG.`,
     );
   }
   return { winner, headline, text: parts.join(' ') };
+}
+
+/** Ours take an article, baselines are names. */
+function named(row: LadderRow): string {
+  return row.kind === 'baseline' ? row.title : `the ${row.title}`;
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function sparseAgainstDense({ runs, chosen }: Numbers): string | undefined {
@@ -293,6 +304,10 @@ function nextSteps(
 
 function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+function signed(value: number): string {
+  return value.toFixed(3).replace('-', '−');
 }
 
 function grouped(value: number): string {

@@ -6,7 +6,7 @@ import { sparsityEvidence } from '../fit/evidence.js';
 import { type FitResult, fit } from '../fit/fit.js';
 import type { Model } from '../fit/model.js';
 import { fingerprint } from '../graph/fingerprint.js';
-import type { BipartiteGraph } from '../graph/graph.js';
+import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
 import type { Progress, TaskOptions } from '../progress.js';
 import { split as splitGraph, unseenByTraining } from '../sample/split.js';
 import type { Split } from '../sample/split-types.js';
@@ -104,7 +104,7 @@ async function oneRun(
   const fits: StudyFit[] = [];
   for (const features of settings.features) {
     for (const kind of settings.models) {
-      const name = `${kind}, K = ${features}`;
+      const name = settings.features.length > 1 ? `${kind} model, K = ${features}` : `${kind} model`;
       const fitOptions = fitOptionsOf(settings, kind, features);
       const fitted = await clock.stage(`fit ${name}`, (t) => fit(parts.train, { ...fitOptions, ...t }));
       const evaluation = await evaluate(fitted.model, parts, settings, clock, name);
@@ -129,8 +129,7 @@ async function oneRun(
       'fitted to rank',
     );
     const { features } = fitted.model;
-    const title = `fitted to rank, K = ${features}`;
-    contestants.push(contestant('ranking', title, 'ranker', null, features, evaluation));
+    contestants.push(contestant('ranking', 'fit for ranking', 'ranker', null, features, evaluation));
     ranker = describeRanker(fitted);
   }
   const skipped = await addBaselines(contestants, parts, task, settings, clock);
@@ -140,8 +139,8 @@ async function oneRun(
       rankingCeilings(graph, parts, task, truth, { ...t, n, depth }),
     );
     for (const [id, title, ranking] of [
-      ['ceiling-fold-in', 'ceiling: true items, users folded in', ceilings.foldIn],
-      ['ceiling-truth', 'ceiling: all parameters known', ceilings.truth],
+      ['ceiling-fold-in', 'ceiling: true items', ceilings.foldIn],
+      ['ceiling-truth', 'ceiling: all true', ceilings.truth],
     ] as const) {
       contestants.push({ ...PLAIN_ROW, id, title, kind: 'ceiling', ranking });
     }
@@ -238,7 +237,7 @@ class Clock {
 
 function checkTruth(graph: BipartiteGraph, { truth }: StudyOptions): void {
   if (!truth) return;
-  for (const side of ['users', 'items'] as const) {
+  for (const side of SIDES) {
     const { weights, features } = truth[side];
     if (weights.length !== graph[side].count || features.length !== weights.length * truth.features) {
       throw new InputError(
@@ -323,14 +322,13 @@ function describeSplit(parts: Split): StudySplit {
   };
 }
 
+/** JSON has no undefined: null where an estimate or its error does not exist. */
 function jsonCheck(check: SparsityCheck, multigraph: boolean): StudyCheck {
-  const sigma = (side: 'users' | 'items') => {
-    const { half, mean, likelihood } = check.sigma[side];
-    return {
-      half,
-      mean,
-      likelihood: likelihood ? { ...likelihood, standardError: likelihood.standardError ?? null } : null,
-    };
+  const nullable = <T extends { readonly standardError: number | undefined }>(fit: T | undefined) =>
+    fit ? { ...fit, standardError: fit.standardError ?? null } : null;
+  const sigma = (side: SideName) => {
+    const { half, mean, likelihood, lowDegrees } = check.sigma[side];
+    return { half, mean, likelihood: nullable(likelihood), lowDegrees: nullable(lowDegrees) };
   };
   return { ...check, multigraph, sigma: { users: sigma('users'), items: sigma('items') } };
 }

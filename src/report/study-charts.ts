@@ -1,0 +1,73 @@
+// All pictures of a study. Those in the page come in two widths, since a wide one shrinks to illegible on a phone.
+
+import { LADDER_METRICS } from '../evaluate/study-ladder.js';
+import type { StudyFit, StudyResults } from '../evaluate/study-results.js';
+import { type Chart, drawChart } from './chart.js';
+import { degreesChart } from './chart-degrees.js';
+import { densityChart } from './chart-density.js';
+import { predictiveChart } from './predictive-chart.js';
+import { rankingChart } from './ranking-chart.js';
+import { predictionChart } from './study-prediction-chart.js';
+import { splitChart } from './study-split-chart.js';
+
+export interface StudyPicture {
+  readonly wide: string;
+  readonly narrow: readonly string[];
+}
+
+export const STUDY_PICTURES = ['density', 'degrees', 'split', 'prediction', 'predictive', 'ranking'] as const;
+export type StudyPictureName = (typeof STUDY_PICTURES)[number];
+export type StudyPictures = Readonly<Record<StudyPictureName, StudyPicture>>;
+
+export function studyPictures(document: Document, results: StudyResults): StudyPictures {
+  const { check, runs } = results;
+  const fits = chosenFits(results);
+  const { ladder, split } = runs[0]!;
+  const pair = (wide: Chart, narrow: readonly Chart[]): StudyPicture => ({
+    wide: drawChart(document, wide),
+    narrow: narrow.map((chart) => drawChart(document, chart)),
+  });
+  const both = (chart: Chart) => pair(chart, [phone(chart)]);
+  const cut = splitChart(split);
+  const panels = fits.map(({ model, predictive }) => ({
+    name: model,
+    kind: model,
+    degrees: predictive.degrees,
+  }));
+  return {
+    density: both(densityChart(check.curves)),
+    degrees: both(
+      degreesChart({
+        users: { histogram: check.degrees.users.histogram, fit: lawOf(results, 'users') },
+        items: { histogram: check.degrees.items.histogram, fit: lawOf(results, 'items') },
+      }),
+    ),
+    split: pair({ ...cut, width: 560, height: 260 }, [cut]),
+    prediction: pair(predictionChart(fits), [predictionChart(fits, { narrow: true })]),
+    predictive: pair(
+      predictiveChart(panels),
+      panels.map((panel) => ({
+        ...phone(predictiveChart([panel])),
+        title: `Degrees: test and ${panel.name} draws`,
+        height: 480,
+      })),
+    ),
+    ranking: pair(rankingChart(ladder, LADDER_METRICS.slice(0, 2)), [
+      rankingChart(ladder, LADDER_METRICS.slice(0, 2), { narrow: true }),
+    ]),
+  };
+}
+
+/** The first run's fits with the K that the report shows. */
+export function chosenFits({ runs, chosen }: StudyResults): StudyFit[] {
+  return runs[0]!.fits.filter((fit) => fit.features === chosen.features);
+}
+
+function phone(chart: Chart): Chart {
+  return { ...chart, subtitle: undefined, width: 400, height: 330 };
+}
+
+function lawOf({ check }: StudyResults, side: 'users' | 'items') {
+  const law = check.sigma[side].likelihood;
+  return law ? { ...law, standardError: law.standardError ?? undefined } : undefined;
+}
