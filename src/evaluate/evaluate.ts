@@ -128,7 +128,10 @@ interface Folding {
 export async function foldHeldOut(
   model: Model,
   split: Split,
-  options: TaskOptions & { readonly engine?: EngineName | undefined } = {},
+  options: TaskOptions & {
+    readonly engine?: EngineName | undefined;
+    readonly activity?: 'exact' | 'mean';
+  } = {},
 ): Promise<Folding> {
   if (split.method === 'edges') return { folded: undefined, dropped: { edges: 0, users: 0 } };
   const { graph, dropped } = knownEdges(model, split.foldIn);
@@ -137,6 +140,7 @@ export async function foldHeldOut(
   const folded = await foldIn(model, graph, {
     eligible,
     unseenShare: 0,
+    activity: options.activity ?? 'mean',
     engine,
     threads,
     signal,

@@ -1,7 +1,7 @@
 // New vertices against a fitted model (section 7): the other side stays as it was fitted, the new rows are updated
 // alone. Rows are independent given the other side, so many fold in at once on an engine, and one takes milliseconds.
 
-import type { Engine, SideHyper, TableValues } from '../engine/engine.js';
+import type { Activity, Engine, SideHyper, TableValues } from '../engine/engine.js';
 import { ACTIVITY_FLOOR, WEIGHT_SHAPE_FLOOR } from '../engine/engine.js';
 import { type EngineName, selectEngine } from '../engine/select.js';
 import { InputError, throwIfAborted } from '../errors.js';
@@ -26,14 +26,20 @@ export interface FoldInOptions extends TaskOptions {
   readonly tolerance?: number;
   /** Default auto. */
   readonly engine?: EngineName;
+  /**
+   * `exact`: exp(E log ·) in the edge pass, which ascends the bound. `mean`: posterior means throughout, which does not
+   * shrink the weights of vertices that meet most of what they could, so predictive draws need it. Default exact, and
+   * mean for a model fitted for ranking (section 8b).
+   */
+  readonly activity?: Activity;
 }
 
 /** Half-steps with means in the edge pass before the exact ones: the same cure as in a fit's warm start. */
 const WARM_STEPS = 10;
 
 /** The ranking objective has means throughout (section 8b), and so has its fold-in. */
-function warmSteps(objective: Model['objective']): number {
-  return objective === 'ranking' ? Infinity : WARM_STEPS;
+function warmSteps(objective: Model['objective'], activity?: Activity): number {
+  return (activity ?? (objective === 'ranking' ? 'mean' : 'exact')) === 'mean' ? Infinity : WARM_STEPS;
 }
 
 /**
@@ -125,7 +131,7 @@ export async function foldRows(
   const index = await engine.createIndex({ ...rows, counts: model.multigraph ? rows.counts : undefined });
   const iterations = options.iterations ?? 300;
   const tolerance = options.tolerance ?? 1e-4;
-  const exactFrom = warmSteps(model.objective);
+  const exactFrom = warmSteps(model.objective, options.activity);
   let before = (await engine.totals(own)).mass;
   for (let t = 0; t < iterations; t++) {
     throwIfAborted(options.signal);
