@@ -1,5 +1,7 @@
 // Full ranking of 40,000 users × 40,000 items at K = 32 for recall@20 and nDCG@1000. Checks a few users against a full
 // sort, then times; seeded, warmed up, repeated.
+//
+//   npm run build && node scripts/run-ts.js bench/ranking.ts
 
 import { cpus } from 'node:os';
 import { evaluateRanking } from '../src/evaluate/ranking.js';
