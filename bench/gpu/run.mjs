@@ -180,7 +180,7 @@ if (parts.has('tune')) {
       }
     }
   }
-  await measure(best, ['enable-dawn-features=disable_robustness']);
+  await measure(best, ['enable-dawn-features=disable_workgroup_init,disable_robustness']);
   await measure(best);
   table(results.tuning);
   say('best:', JSON.stringify(best));

@@ -132,15 +132,13 @@ describe.skipIf(!gpu.available)('gpu engine', () => {
   describe.each(tunings)('%s', (_name, tuning) => {
     const made = createWebgpuEngine({ tuning });
     afterAll(async () => (await made).close());
-    test.each([
-      [1, false],
+    const cases: [number, boolean][] = [
       [3, true],
-      [4, false],
-      [6, true],
       [17, false],
-      [30, true],
       [32, false],
-    ])('%i features, multigraph %s', async (features, multigraph) => {
+    ];
+    if (Object.keys(tuning).length === 0) cases.push([1, false], [4, true], [6, false], [30, true]);
+    test.each(cases)('%i features, multigraph %s', async (features, multigraph) => {
       const play = async (engine: Engine, scene: Scene) => {
         const { users, items, byUser, byItem } = scene;
         for (let t = 0; t < 3; t++) {
@@ -228,9 +226,10 @@ describe.skipIf(!gpu.available)('gpu engine', () => {
     const [expDigamma, psi, entropy] = await evaluate(at);
     for (let i = 0; i < at.length; i++) {
       const x = at[i]!;
+      // e^−1/x for small x: the rounding of 1/x alone is 6e-8/x of the result.
       const expected = Math.exp(digamma(x));
       if (expected > 1e-30)
-        expect(Math.abs(expDigamma![i]! / expected - 1), `exp ψ(${x})`).toBeLessThan(4e-6);
+        expect(Math.abs(expDigamma![i]! / expected - 1), `exp ψ(${x})`).toBeLessThan(1e-6 + 3e-7 / x);
       else expect(expDigamma![i]).toBeLessThan(1e-29);
       const size = Math.max(1, Math.abs(digamma(x)));
       expect(Math.abs(psi![i]! - digamma(x)) / size, `ψ(${x})`).toBeLessThan(1e-6);
@@ -262,8 +261,8 @@ test('layouts fit every subgroup size and number of features', () => {
 async function evaluate(x: Float32Array<ArrayBuffer>): Promise<Float32Array[]> {
   const { device } = await openDevice();
   const code = `${GAMMA_WGSL}
-    @group(0) @binding(0) var<storage, read> x: array<vec4f>;
-    @group(0) @binding(1) var<storage, read_write> y: array<vec4f>;
+    @group(0) @binding(0) var<storage, read> x: array<f32>;
+    @group(0) @binding(1) var<storage, read_write> y: array<f32>;
     @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {
       let n = arrayLength(&x);
       y[id.x] = expDigamma(x[id.x]);
@@ -284,7 +283,7 @@ async function evaluate(x: Float32Array<ArrayBuffer>): Promise<Float32Array[]> {
   const pass = encoder.beginComputePass();
   pass.setPipeline(pipeline);
   pass.setBindGroup(0, device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries }));
-  pass.dispatchWorkgroups(x.length / 256);
+  pass.dispatchWorkgroups(x.length / 64);
   pass.end();
   encoder.copyBufferToBuffer(output, 0, staging, 0, 3 * x.byteLength);
   device.queue.submit([encoder.finish()]);

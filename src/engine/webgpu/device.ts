@@ -32,6 +32,8 @@ export interface GpuDevice {
   explain(error: unknown): Error;
 }
 
+/** No kernel reads workgroup memory that it has not written, and clearing it costs time, most of all to compile. */
+const FLAGS = ['enable-dawn-features=disable_workgroup_init'];
 const KEPT = Symbol.for('graphex.webgpu');
 const LIMITS = [
   'maxBufferSize',
@@ -45,7 +47,7 @@ const LIMITS = [
 /** Whether a GPU can be had, without making an engine; never throws. */
 export async function webgpuAvailability(): Promise<Availability> {
   try {
-    const adapter = await findAdapter([]);
+    const adapter = await findAdapter(FLAGS);
     const description = describe(adapter.info);
     const software = isSoftware(adapter.info);
     const reason = software ? `only a software adapter was found: ${description}` : `found ${description}`;
@@ -55,8 +57,8 @@ export async function webgpuAvailability(): Promise<Availability> {
   }
 }
 
-/** Opens the device with all the adapter offers. `flags` are Dawn's, in Node only. */
-export async function openDevice(flags: readonly string[] = []): Promise<GpuDevice> {
+/** Opens the device with all the adapter offers. `flags` are Dawn's, in Node only, instead of ours. */
+export async function openDevice(flags: readonly string[] = FLAGS): Promise<GpuDevice> {
   const adapter = await findAdapter(flags);
   const requiredLimits: Record<string, number> = {};
   for (const name of LIMITS) requiredLimits[name] = adapter.limits[name];

@@ -49,7 +49,7 @@ fn activityOf(weight: vec2f, shape: vec4f, rate: vec4f, mask: vec4f) -> vec4f {
   if ((params.flags & MEAN_ACTIVITY) != 0u) {
     product = (weight.x / weight.y) * (shape / rate);
   } else {
-    product = (expDigamma(vec4f(weight.x)) / weight.y) * (expDigamma(shape) / rate);
+    product = (expDigamma(weight.x) / weight.y) * (expDigammas(shape) / rate);
   }
   return max(product, vec4f(${ACTIVITY_FLOOR})) * mask;
 }
@@ -194,37 +194,38 @@ export function termsShader(layout: RowLayout): string {
 @group(0) @binding(2) var<storage, read> shapes: array<vec4f>;
 @group(0) @binding(3) var<storage, read> rates: array<vec4f>;
 @group(0) @binding(4) var<storage, read_write> sums: array<f32>;
+var<workgroup> parts: array<f32, ${WORKGROUP}>;
 @compute @workgroup_size(${WORKGROUP})
 fn main(${INVOCATION}) {
   ${PLACE}
-  var sum = vec4f(0.0);
+  var sum = 0.0;
   if (live && part == 0u) {
     for (var v = 0u; v < ${layout.perLane}u; v++) {
       let quad = v * LANES + lane;
-      if (quad < QUADS) {
-        let cell = row * QUADS + quad;
-        let mask = laneMask(quad);
-        let shape = select(vec4f(1.0), shapes[cell], mask > vec4f(0.0));
-        let rate = rates[cell];
-        let logRate = log(rate);
-        sum += mask * (params.constant + (params.shape - 1.0) * (digamma(shape) - logRate)
-          - params.rate * (shape / rate) + (gammaEntropy(shape) - logRate));
+      if (quad >= QUADS) { break; }
+      let shape4 = shapes[row * QUADS + quad];
+      let rate4 = rates[row * QUADS + quad];
+      for (var c = 0u; c < 4u && 4u * quad + c < ${layout.features}u; c++) {
+        let shape = shape4[c];
+        let logRate = log(rate4[c]);
+        sum += params.constant + (params.shape - 1.0) * (digamma(shape) - logRate)
+          - params.rate * (shape / rate4[c]) + (gammaEntropy(shape) - logRate);
       }
     }
     if (lane == 0u) {
       let weight = weights[row];
       let logRate = log(weight.y);
-      sum.x += (-1.0 - params.sigma) * (digamma(vec4f(weight.x)).x - logRate) - params.tau * (weight.x / weight.y)
-        + (gammaEntropy(vec4f(weight.x)).x - logRate);
+      sum += (-1.0 - params.sigma) * (digamma(weight.x) - logRate) - params.tau * (weight.x / weight.y)
+        + (gammaEntropy(weight.x) - logRate);
     }
   }
-  quads[local] = sum;
+  parts[local] = sum;
   workgroupBarrier();
   for (var half = ${WORKGROUP / 2}u; half > 0u; half /= 2u) {
-    if (local < half) { quads[local] += quads[local + half]; }
+    if (local < half) { parts[local] += parts[local + half]; }
     workgroupBarrier();
   }
-  if (local == 0u) { sums[at] = dot(quads[0], vec4f(1.0)); }
+  if (local == 0u) { sums[at] = parts[0]; }
 }
 `;
 }

@@ -107,10 +107,7 @@ fn main(@builtin(local_invocation_index) local: u32) {
       let x = left + y - bent;
       t = exp(x);
       var product = 0.0;
-      for (var i = 0u; i < QUADS; i++) {
-        let r = t * ratios[i];
-        product += (logOnePlus(r.x) + logOnePlus(r.y)) + (logOnePlus(r.z) + logOnePlus(r.w));
-      }
+      for (var k = 0u; k < ${features}u; k++) { product += logOnePlus(t * ratios[k / 4u][k % 4u]); }
       term = (1.0 + bent) * exp(power * x - params.tau * t - params.shape * product - params.logNorm);
     }
     terms[local] = term;
