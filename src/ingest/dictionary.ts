@@ -32,13 +32,9 @@ export class ByteDictionary {
     let a = 0;
     let b = 0;
     let c = length << 24;
-    const four = Math.min(length, 4);
-    for (let i = 0; i < four; i++) a |= bytes[start + i]! << (8 * i);
-    if (length > 4) {
-      const eight = Math.min(length, 8);
-      for (let i = 4; i < eight; i++) b |= bytes[start + i]! << (8 * i - 32);
-      for (let i = 8; i < length; i++) c |= bytes[start + i]! << (8 * i - 64);
-    }
+    for (let i = 0; i < length && i < 4; i++) a |= bytes[start + i]! << (8 * i);
+    for (let i = 4; i < length && i < 8; i++) b |= bytes[start + i]! << (8 * i - 32);
+    for (let i = 8; i < length; i++) c |= bytes[start + i]! << (8 * i - 64);
     a >>>= 0;
     b >>>= 0;
     c >>>= 0;

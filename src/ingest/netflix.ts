@@ -54,7 +54,7 @@ async function ratingFiles(path: string): Promise<string[]> {
 }
 
 async function readFile(path: string, collector: EdgeCollector, options: ReadOptions): Promise<void> {
-  const source = await openSource(path);
+  const source = await openSource(path, options.signal);
   let line = 0;
   let movie = -1;
   const bad = (reason: string, bytes: Uint8Array) =>

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { throwIfAborted } from '../errors.js';
+import { InputError, throwIfAborted } from '../errors.js';
 import { readBuiltin } from './builtin.js';
 import { readDelimited } from './delimited.js';
 import { readJsonLines } from './jsonl.js';
@@ -32,15 +32,24 @@ export async function readGraph(source: string, options: ReadOptions = {}): Prom
 }
 
 async function readAny(source: string, options: ReadOptions, rejects?: RejectSink): Promise<ReadResult> {
-  return (
-    readBuiltin(source, options, rejects) ??
-    readRecipe(source, options, rejects) ??
-    readTable(source, options, rejects)
-  );
+  if (options.commonWords !== undefined && !/^(text|wikitext):|^@sotu$/.test(source)) {
+    throw new InputError(
+      `--common-words ${options.commonWords}: only texts have words (text:, wikitext:, @sotu); leave this option out`,
+    );
+  }
+  try {
+    return await (readBuiltin(source, options, rejects) ??
+      readRecipe(source, options, rejects) ??
+      readTable(source, options, rejects));
+  } catch (cause) {
+    // A source that the signal closed ends with an error of its own.
+    throwIfAborted(options.signal);
+    throw cause;
+  }
 }
 
 async function readTable(path: string, options: ReadOptions, rejects?: RejectSink): Promise<ReadResult> {
-  const source = await openSource(path);
+  const source = await openSource(path, options.signal);
   try {
     if (source.content === 'json lines') return await readJsonLines(source, options, rejects);
     if (source.content === 'text table') return await readDelimited(source, options, rejects);

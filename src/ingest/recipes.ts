@@ -45,7 +45,7 @@ export function refuseLayout(source: string, options: ReadOptions): void {
 
 /** train_triplets.txt: user, song, plays, by tabs. An edge per played song; as a multigraph, the plays. */
 async function readEchonest(path: string, options: ReadOptions, rejects?: RejectSink): Promise<ReadResult> {
-  const source = await openSource(path);
+  const source = await openSource(path, options.signal);
   try {
     const layout = { users: 1, items: 2, count: 3, sep: '\t', header: false };
     const result = await readDelimited(source, { ...options, ...layout }, rejects);
@@ -143,7 +143,7 @@ async function eachLine(
   documents: DocumentCollector,
   take: (text: string, line: number) => void,
 ): Promise<void> {
-  const source = await openSource(path);
+  const source = await openSource(path, options.signal);
   let line = 0;
   try {
     if (source.content === 'parquet')

@@ -18,8 +18,11 @@ export interface OpenedSource extends ByteSource {
   close(): void;
 }
 
-/** Opens a path or `-`, decompresses where needed, and says what is inside. */
-export async function openSource(path: string): Promise<OpenedSource> {
+/**
+ * Opens a path or `-`, decompresses where needed, and says what is inside. The signal closes it, so that waiting for
+ * input that does not come ends too.
+ */
+export async function openSource(path: string, signal?: AbortSignal): Promise<OpenedSource> {
   const name = path === '-' ? 'standard input' : path;
   let stream: ReadStream | undefined;
   let size: number | undefined;
@@ -34,16 +37,18 @@ export async function openSource(path: string): Promise<OpenedSource> {
       if (found.isFile()) size = found.size;
       stream = createReadStream(path, { highWaterMark: CHUNK });
     }
-    let peeked = await peek(stream ?? process.stdin);
+    const opened: Readable = stream ?? process.stdin;
+    signal?.addEventListener('abort', () => opened.destroy(), { once: true });
+    let peeked = await peek(opened);
     const gzipped = peeked.first[0] === 0x1f && peeked.first[1] === 0x8b;
     if (gzipped) peeked = await peek(gunzipped(peeked.all));
-    const opened = stream;
+    const file = stream;
     return {
       name,
       chunks: guarded(name, peeked.all),
       size,
-      ...(opened ? { consumed: () => opened.bytesRead } : {}),
-      close: () => opened?.destroy(),
+      ...(file ? { consumed: () => file.bytesRead } : {}),
+      close: () => file?.destroy(),
       content: contentOf(name, peeked.first),
       plainFile: stream !== undefined && size !== undefined && !gzipped,
     };

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { readGraph } from '../../src/ingest/read.js';
@@ -163,6 +163,7 @@ describe('recipes and built-in sets', () => {
   it('refuse options that describe a table, and unknown names', async () => {
     await expect(readGraph('text:x', { sep: ',' })).rejects.toThrow(/--sep ,: text: has a fixed layout/);
     await expect(readGraph('@sotu', { users: 1 })).rejects.toThrow(/--users 1: @sotu has a fixed layout/);
+    await expect(readGraph('x.csv', { commonWords: 0.3 })).rejects.toThrow(/--common-words 0.3: only texts/);
     await expect(readGraph('netflix:')).rejects.toThrow(/a path is missing/);
     await expect(readGraph('@nothing')).rejects.toThrow(/no such built-in set; there are @sotu, @simulated/);
     await expect(readGraph('lastfm:x')).rejects.toThrow(/lastfm:x: there is no such file.*netflix:/);
@@ -185,6 +186,22 @@ describe('recipes and built-in sets', () => {
     // The multigraph has s·α·K = 432,000 edges in expectation.
     expect(again.graph.total / 432_000).toBeGreaterThan(0.8);
     expect(again.graph.total / 432_000).toBeLessThan(1.2);
+  });
+
+  it('stop on request while standard input is silent', async () => {
+    const program = `import { readGraph } from ${JSON.stringify(new URL('../../dist/ingest/read.js', import.meta.url).href)};
+      const controller = new AbortController();
+      setTimeout(() => controller.abort(), 100);
+      await readGraph('-', { signal: controller.signal }).catch((error) => process.stdout.write(error.name));`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    let output = '';
+    child.stdout.on('data', (data) => {
+      output += data;
+    });
+    await new Promise((resolve) => child.on('exit', resolve));
+    expect(output).toBe('AbortError');
   });
 
   it('read standard input', () => {
