@@ -35,7 +35,7 @@ const HYPER = [
 export function register(program: Command): void {
   const command = program
     .command('fit')
-    .description('fit the sparse or dense Poisson matrix model')
+    .description('Fits the sparse or dense Poisson matrix model to data or to the training part of a split.')
     .argument(
       '<data>',
       'a file, a recipe, a built-in set, or a folder made by `graphex split` (its training part)',
@@ -146,6 +146,7 @@ async function trainingGraph(command: Command, source: string, context: CommandC
 }
 
 function isSplitFolder(source: string): boolean {
+  if (!statSync(source, { throwIfNoEntry: false })?.isDirectory()) return false;
   return statSync(join(source, 'split.json'), { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
