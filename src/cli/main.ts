@@ -8,6 +8,7 @@ import { register as fit } from './fit.js';
 import { register as recommend } from './recommend.js';
 import { register as simulate } from './simulate.js';
 import { register as split } from './split.js';
+import { register as study } from './study.js';
 import { VERSION } from './version.js';
 
 /** Runs the command in `argv` (as in process.argv) and resolves to the exit status. */
@@ -38,7 +39,7 @@ export function createProgram(): Command {
     .exitOverride()
     .showHelpAfterError('(graphex <command> --help shows the options and an example)');
   // In the order in which one uses them.
-  for (const register of [simulate, check, split, fit, evaluate, recommend]) register(program);
+  for (const register of [simulate, check, split, fit, evaluate, recommend, study]) register(program);
   return program;
 }
 

@@ -19,7 +19,12 @@ export interface StudyVerdicts {
   readonly prediction: StudyVerdict & { readonly winner: ModelKind | 'alike' | null };
   readonly ranking: StudyVerdict & { readonly winner: 'model' | 'baseline' | 'tie' | null };
   /** What to do next, most useful first. */
-  readonly next: readonly string[];
+  readonly next: readonly NextStep[];
+}
+
+export interface NextStep {
+  readonly text: string;
+  readonly command: string | null;
 }
 
 type Numbers = Omit<StudyResults, 'verdicts'>;
@@ -269,35 +274,48 @@ function nextSteps(
   results: Numbers,
   prediction: StudyVerdicts['prediction']['winner'],
   ranking: StudyVerdicts['ranking']['winner'],
-): string[] {
+): NextStep[] {
   const { settings, origin } = results.receipt;
-  const steps: string[] = [];
+  const steps: NextStep[] = [];
+  const add = (text: string, command: string | null = null) => steps.push({ text, command });
   const data = origin?.source ?? 'DATA';
   const kind = prediction === 'dense' ? 'dense' : 'sparse';
   const stopped = results.runs.flatMap((run) => run.fits).filter((fit) => !fit.converged);
   if (stopped.length > 0) {
-    steps.push(
-      `${stopped.length === 1 ? 'One fit' : `${stopped.length} fits`} had not settled after ${settings.iterations} iterations: run again with --iterations ${2 * settings.iterations}.`,
+    add(
+      `${stopped.length === 1 ? 'One fit' : `${stopped.length} fits`} had not settled after ${settings.iterations} iterations. Run again with more:`,
+      `graphex study ${data} --iterations ${2 * settings.iterations} -o DIR`,
     );
   }
-  steps.push(
-    `To predict how these data will grow, fit all of them: graphex fit ${data} -k ${results.chosen.features} --model ${kind} -o model.safetensors.`,
+  add(
+    `To predict how these data will grow, fit all of them with the ${kind} model:`,
+    `graphex fit ${data} -k ${results.chosen.features} --model ${kind} -o model.safetensors`,
   );
   if (ranking === 'baseline') {
-    steps.push(
-      `To recommend, use the fit made for ranking (graphex fit ${data} --objective ranking -o ranker.safetensors) or the winning baseline.`,
+    add(
+      'To recommend, use the winning baseline, or the fit made for ranking and see whether it is close enough:',
+      `graphex fit ${data} --objective ranking -o ranker.safetensors`,
     );
   } else {
-    steps.push('To recommend: graphex recommend model.safetensors --user ID -n 20.');
+    add('To recommend with that model:', 'graphex recommend model.safetensors --user ID -n 20');
   }
   if (settings.features.length === 1) {
-    steps.push('Is K right? Compare a few: -k 10,30,60. The bound says which explains the data best.');
+    add(
+      'Is K right? Compare a few; the bound says which explains the data best:',
+      `graphex study ${data} -k 10,30,60 -o DIR`,
+    );
   }
   if (settings.repeats === 1) {
-    steps.push('One split is one draw of the coins: --repeats 5 shows how much the figures move.');
+    add(
+      'One split is one throw of the coins. See how much the figures move over several:',
+      `graphex study ${data} --repeats 5 -o DIR`,
+    );
   }
   if (results.topics === null) {
-    steps.push('To see what the features are about, give the items names: --titles FILE.');
+    add(
+      'To see what the features are about, give the items names:',
+      `graphex study ${data} --titles FILE -o DIR`,
+    );
   }
   return steps;
 }

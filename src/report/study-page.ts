@@ -68,16 +68,9 @@ function shortSection({ verdicts }: StudyResults): Content {
 }
 
 function nextSection({ verdicts }: StudyResults): Content {
-  return html`<ul class="steps">${verdicts.next.map((step) => html`<li>${withCode(step)}</li>`)}</ul>`;
-}
-
-/** Commands and options in their own type. */
-function withCode(text: string): Content {
-  return text
-    .split(
-      /((?:graphex [a-z]+ [^:)]*?(?=[.)]?(?:$|\s*\)))|(?<![\w-])--?[a-z]+(?:-[a-z]+)*(?: (?:FILE|[\d,]+))?))/,
-    )
-    .map((part, i) => (i % 2 === 1 ? html`<code>${part}</code>` : part));
+  return html`<ul class="steps">${verdicts.next.map(
+    ({ text, command }) => html`<li>${text}${command ? html`<br><code>${command}</code>` : undefined}</li>`,
+  )}</ul>`;
 }
 
 function receiptSection(receipt: StudyReceipt): Content {

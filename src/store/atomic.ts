@@ -14,17 +14,23 @@ export async function writeFileAtomic(path: string, data: string | Uint8Array): 
   await writeAtomic(path, (beside) => writeSynced(beside, [data]));
 }
 
-/** Writes several files in a folder, which is made if need be: all of them appear, or none. */
+/** Writes several files in a folder, which is made if need be, or one level below it: all appear, or none. */
 export async function writeFolder(
   folder: string,
   files: Readonly<Record<string, (beside: string) => Promise<void>>>,
 ): Promise<void> {
   let made: string | undefined;
+  const inner: string[] = [];
   try {
     made = await mkdir(folder, { recursive: true });
+    for (const name of Object.keys(files)) {
+      const parent = dirname(join(folder, name));
+      if (parent !== folder && (await mkdir(parent, { recursive: true }))) inner.push(parent);
+    }
     await writeTogether(Object.entries(files).map(([name, write]) => ({ path: join(folder, name), write })));
   } catch (cause) {
     // Only folders that are empty and were made here go away again.
+    for (const parent of inner) await rmdir(parent).catch(() => undefined);
     for (let at = folder; made !== undefined && at.length >= made.length; at = dirname(at)) {
       await rmdir(at).catch(() => undefined);
     }

@@ -1,0 +1,102 @@
+// A study on the terminal, and as one JSON document.
+
+import { LADDER_METRICS, type LadderRow, ladderFigure } from '../evaluate/study-ladder.js';
+import type { StudyFit, StudyResults } from '../evaluate/study-results.js';
+import { shownStatistics } from '../evaluate/study-words.js';
+import { count, short, textTable, wrap } from './text-table.js';
+
+/**
+ * The results with what the other commands print beside them, for the first split and the shown K: split, fit,
+ * predictive and recommendation by model and method.
+ */
+export function studyDocument(results: StudyResults): object {
+  const run = results.runs[0]!;
+  const fits = shownFits(results);
+  return {
+    ...results,
+    split: run.split,
+    fit: Object.fromEntries(fits.map(({ predictive: _, ...fit }) => [fit.model, fit])),
+    predictive: Object.fromEntries(fits.map(({ model, predictive }) => [model, predictive])),
+    recommendation: Object.fromEntries(
+      run.ladder.rows
+        .filter((row) => row.model === null || row.features === results.chosen.features)
+        .map((row) => [row.model ?? row.id, recommendationOf(row)]),
+    ),
+  };
+}
+
+function recommendationOf(row: LadderRow): object {
+  return {
+    ...Object.fromEntries(LADDER_METRICS.map((metric) => [metric, ladderFigure(row, metric)?.mean ?? null])),
+    hitRate: row.all.hitRate.mean,
+    mrr: row.all.mrr.mean,
+    map: row.all.map.mean,
+    coverage: row.all.coverage,
+    users: row.all.users,
+  };
+}
+
+function shownFits({ runs, chosen }: StudyResults): StudyFit[] {
+  return runs[0]!.fits.filter((fit) => fit.features === chosen.features);
+}
+
+export function describeStudy(results: StudyResults): string {
+  const { check, receipt, verdicts, runs } = results;
+  const { ladder } = runs[0]!;
+  const fits = shownFits(results);
+  const statistics = shownStatistics(fits);
+  const figure = (name: string, value: number) =>
+    name.startsWith('sigma') ? value.toFixed(3) : count(Math.round(value));
+  const rows = [...ladder.rows].sort((a, b) => b.all.recall.mean - a.all.recall.mean);
+  const cell = (row: LadderRow, metric: (typeof LADDER_METRICS)[number]) =>
+    ladderFigure(row, metric)?.mean.toFixed(3) ?? '–';
+  const names: Readonly<Record<string, string>> = {
+    sigmaUsers: 'σ̂ users',
+    sigmaItems: 'σ̂ items',
+    total: 'sum of counts',
+  };
+  return [
+    `${receipt.origin?.source ?? 'graph'}: ${count(check.users)} users × ${count(check.items)} items, ${count(check.edges)} edges`,
+    '',
+    `Is it sparse?  ${verdicts.sparsity.headline}`,
+    wrap(verdicts.sparsity.text),
+    '',
+    `Who predicts?  ${verdicts.prediction.headline}`,
+    textTable([
+      ['test part', 'test', ...fits.flatMap((fit) => [fit.model, '90 % interval'])],
+      ...statistics.map((name) => [
+        names[name] ?? name,
+        figure(name, fits[0]!.predictive.observed[name]!),
+        ...fits.flatMap((fit) => {
+          const { mean, low, high } = fit.predictive.draws[name]!;
+          return [figure(name, mean), `${figure(name, low)}…${figure(name, high)}`];
+        }),
+      ]),
+    ]),
+    '',
+    `Who recommends best?  ${verdicts.ranking.headline}`,
+    textTable([
+      ['', `recall@${ladder.n}`, 'nDCG', 'recall unpop.', 'nDCG unpop.'],
+      ...rows.map((row) => [row.title, ...LADDER_METRICS.map((metric) => cell(row, metric))]),
+    ]),
+    wrap(verdicts.ranking.text),
+    ...ladder.skipped.map(({ title, reason }) => wrap(`Not fitted: ${title} (${reason}).`)),
+    ...(runs.length > 1 ? ['', describeRepeats(results)] : []),
+    '',
+    `${short(Number(receipt.seconds.toPrecision(3)))} s in all.`,
+  ].join('\n');
+}
+
+function describeRepeats({ summary, runs }: StudyResults): string {
+  const rows = [...runs[0]!.ladder.rows].sort((a, b) => b.all.recall.mean - a.all.recall.mean);
+  return textTable([
+    [`mean ± spread over ${runs.length} splits`, ...LADDER_METRICS],
+    ...rows.map((row) => [
+      row.title,
+      ...LADDER_METRICS.map((metric) => {
+        const s = summary.ranking[row.id]?.[metric];
+        return s ? `${s.mean.toFixed(3)} ± ${(s.spread ?? 0).toFixed(3)}` : '–';
+      }),
+    ]),
+  ]);
+}
