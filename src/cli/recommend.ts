@@ -157,10 +157,13 @@ function describe(list: readonly Recommendation[], model: Model): string {
   ]);
 }
 
-/** The three own items with the largest parts, in percent of the score. */
-function reasons({ items }: NonNullable<Recommendation['explanation']>, score: number): string {
-  return items
+/** The three largest parts of the score, in percent: own items, or the prior, which is the same for everyone. */
+function reasons({ items, prior }: NonNullable<Recommendation['explanation']>, score: number): string {
+  return [...items, { item: 'prior', share: prior }]
+    .sort((a, b) => b.share - a.share)
     .slice(0, 3)
-    .map(({ item, share }) => `${item} (${Math.round((100 * share) / score)} %)`)
+    .map(({ item, share }) => ({ item, percent: Math.round((100 * share) / score) }))
+    .filter(({ percent }) => percent > 0)
+    .map(({ item, percent }) => `${item} (${percent} %)`)
     .join(', ');
 }
