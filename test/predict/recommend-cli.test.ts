@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { recommend } from '../../src/predict/recommend.js';
 import { loadModel, saveModel } from '../../src/store/model.js';
-import { smallModel } from './small-model.js';
+import { smallModel } from './recommend-model.js';
 
 const bin = fileURLToPath(new URL('../../bin/graphex.js', import.meta.url));
 let folder: string;

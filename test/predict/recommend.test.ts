@@ -5,7 +5,7 @@ import { foldInOne } from '../../src/fit/fold-in.js';
 import type { Model } from '../../src/fit/model.js';
 import { explain } from '../../src/predict/explain.js';
 import { recommend, recommendMany } from '../../src/predict/recommend.js';
-import { rate, smallModel } from './small-model.js';
+import { rate, smallModel } from './recommend-model.js';
 
 const seenOf = (model: Model, user: number) =>
   Array.from(model.seen!.neighbors.subarray(model.seen!.offsets[user], model.seen!.offsets[user + 1]));
