@@ -94,14 +94,24 @@ export function linearDirection(beta: usize, scale: usize, r: usize, p: usize, r
 /** gram += factor · Σ_rows y yᵀ for rows first … last−1 of a table with `stride` float32 a row. */
 export function alsGram(table: usize, first: i32, last: i32, stride: i32, factor: f32, gram: usize): void {
   const bytes = <usize>stride << 2;
-  for (let r = first; r < last; r++) {
+  let r = first;
+  for (; r + 4 <= last; r += 4) {
+    const a = table + <usize>r * bytes;
+    const b = a + bytes;
+    const c = b + bytes;
+    const d = c + bytes;
+    let to = gram;
+    for (let k: usize = 0; k < bytes; k += 4) {
+      add4(factor * load<f32>(a + k), factor * load<f32>(b + k), factor * load<f32>(c + k), factor * load<f32>(d + k),
+        a, b, c, d, to, bytes);
+      to += bytes;
+    }
+  }
+  for (; r < last; r++) {
     const row = table + <usize>r * bytes;
     let to = gram;
     for (let k: usize = 0; k < bytes; k += 4) {
-      const v = f32x4.splat(factor * load<f32>(row + k));
-      for (let at: usize = 0; at < bytes; at += 16) {
-        v128.store(to + at, madd(v, v128.load(row + at), v128.load(to + at)));
-      }
+      axpy(factor * load<f32>(row + k), row, to, bytes);
       to += bytes;
     }
   }
