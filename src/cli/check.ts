@@ -12,10 +12,10 @@ import { checkSparsity, type SparsityCheck } from '../sparsity/check.js';
 import type { CurvePoint } from '../sparsity/curves.js';
 import type { TailIndex } from '../sparsity/tail-index.js';
 import { writeFolder, writeSynced } from '../store/atomic.js';
+import { VERSION } from '../version.js';
 import { addCommonOptions, addDataOptions, dataOptions, runCommand, wholeNumber } from './command.js';
 import { describeRead } from './describe-read.js';
 import { count, short, textTable, wrap } from './text-table.js';
-import { VERSION } from './version.js';
 
 export function register(program: Command): void {
   const command = program

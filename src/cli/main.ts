@@ -2,6 +2,7 @@
 // 0 done, 1 a bug, 2 bad usage or bad input, 130 interrupted.
 
 import { Command, CommanderError } from 'commander';
+import { VERSION } from '../version.js';
 import { register as check } from './check.js';
 import { register as evaluate } from './evaluate.js';
 import { register as fit } from './fit.js';
@@ -9,7 +10,6 @@ import { register as recommend } from './recommend.js';
 import { register as simulate } from './simulate.js';
 import { register as split } from './split.js';
 import { register as study } from './study.js';
-import { VERSION } from './version.js';
 
 /** Runs the command in `argv` (as in process.argv) and resolves to the exit status. */
 export async function main(argv: readonly string[]): Promise<number> {

@@ -1,0 +1,84 @@
+import { Resvg } from '@resvg/resvg-js';
+import { describe, expect, it } from 'vitest';
+import { randomStream } from '../../src/math/random.js';
+import { chartDocument, drawChart, escapeXml, INK } from '../../src/report/chart.js';
+import { degreesChart } from '../../src/report/chart-degrees.js';
+import { densityChart } from '../../src/report/chart-density.js';
+import { checkSparsity } from '../../src/sparsity/check.js';
+import { graphOf } from '../sample/random-graph.js';
+
+const document = await chartDocument();
+
+/** Users alike, items from one edge to many. */
+const random = randomStream(6);
+const graph = graphOf(
+  Array.from({ length: 1500 }, () => [random.below(60), Math.floor(400 * random.uniform() ** 4)] as const),
+);
+const check = await checkSparsity(graph, { replicates: 4 });
+const density = drawChart(document, densityChart(check.curves));
+const degrees = drawChart(
+  document,
+  degreesChart({
+    users: { histogram: check.degrees.users.histogram, fit: check.sigma.users.likelihood },
+    items: { histogram: check.degrees.items.histogram, fit: check.sigma.items.likelihood },
+  }),
+);
+
+describe('charts', () => {
+  it('density.svg and degrees.svg look as they did', async () => {
+    await expect(density).toMatchFileSnapshot('snapshots/density.svg');
+    await expect(degrees).toMatchFileSnapshot('snapshots/degrees.svg');
+  });
+
+  it('draws the same bytes again, in a document of its own too', async () => {
+    expect(drawChart(document, densityChart(check.curves))).toBe(density);
+    const { Window } = await import('happy-dom');
+    const other = new Window().document as unknown as Document;
+    expect(drawChart(other, densityChart(check.curves))).toBe(density);
+  });
+
+  it('stands alone: valid XML that renders, with a title, a description and nothing from elsewhere', () => {
+    for (const svg of [density, degrees]) {
+      expect(svg).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg"[^>]*role="img"/);
+      expect(svg).toMatch(/<title>[^<]+<\/title><desc>[^<]+<\/desc>/);
+      expect(svg).not.toMatch(/href=|url\(|NaN|undefined|Infinity/);
+      const { width, height } = new Resvg(svg).render();
+      expect([width, height]).toEqual([620, Number(/height="(\d+)"/.exec(svg)![1])]);
+    }
+  });
+
+  it('says which side each curve speaks of, in that side’s colour', () => {
+    const label = (colour: string) =>
+      new RegExp(`fill="${colour}"[^>]*>(?:<[^>]*>)*([^<]*speaks of[^<]*)<`).exec(density)?.[1];
+    expect(label(INK.items.light)).toBe('users sampled: speaks of the items');
+    expect(label(INK.users.light)).toBe('items sampled: speaks of the users');
+  });
+
+  it('is dark where the reader prefers dark: every colour has its counterpart', () => {
+    for (const { light, dark } of [INK.users, INK.items, INK.muted]) {
+      expect(density).toContain(`[fill="${light}"]{fill:${dark}}`);
+    }
+    expect(density).toContain('@media(prefers-color-scheme:dark)');
+  });
+
+  it('draws a graph of one edge, and one without a fitted law', async () => {
+    const tiny = await checkSparsity(graphOf([[1, 1]]), { replicates: 0 });
+    const svg = drawChart(document, densityChart(tiny.curves));
+    expect(svg).not.toMatch(/NaN|undefined|Infinity/);
+    const one = drawChart(
+      document,
+      degreesChart({
+        users: { histogram: tiny.degrees.users.histogram },
+        items: { histogram: tiny.degrees.items.histogram },
+      }),
+    );
+    expect(one).not.toMatch(/NaN|undefined|Infinity/);
+  });
+
+  it('escapes what it is given', () => {
+    expect(escapeXml(`<b a="1">'&`)).toBe('&#60;b a=&#34;1&#34;&#62;&#39;&#38;');
+    const svg = drawChart(document, { title: '<script>', description: '&', plot: { marks: [] } });
+    expect(svg).not.toContain('<script>');
+    expect(() => new Resvg(svg)).not.toThrow();
+  });
+});
