@@ -152,9 +152,8 @@ export function gammaFraction(a: number, x: number): number {
   return h;
 }
 
-/** The upper incomplete gamma function Γ(a, x), a > −1 (0 and negative a too), x > 0. */
+/** The upper incomplete gamma function Γ(a, x) for −1 < a < 1, 0 and negative a too, x > 0. */
 export function upperGamma(a: number, x: number): number {
-  if (a > 0.5) return incompleteGamma(a, x).upper * Math.exp(lgamma(a));
   if (x >= 1) return gammaFraction(a, x) * Math.exp(a * Math.log(x) - x);
   // From x to 1 term by term of e^−t, which is smooth in a through 0; then from 1 on.
   const log = Math.log(x);

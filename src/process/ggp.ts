@@ -43,10 +43,15 @@ export function massBelow(ggp: Ggp, cut: number): number {
 /** Expected number of atoms above the cut; infinite at cut 0 when σ ≥ 0. */
 export function atomsAbove({ sigma, tau, size }: Ggp, cut: number): number {
   if (cut <= 0) return sigma < 0 ? (size * tau ** sigma) / -sigma : Number.POSITIVE_INFINITY;
-  return size * tau ** sigma * upperGamma(-sigma, tau * cut) * Math.exp(-lgamma(1 - sigma));
+  // Γ(−σ, x)/Γ(1−σ); the regularized form where Γ(−σ) itself may overflow.
+  const share =
+    sigma < -0.5
+      ? incompleteGamma(-sigma, tau * cut).upper / -sigma
+      : upperGamma(-sigma, tau * cut) * Math.exp(-lgamma(1 - sigma));
+  return size * tau ** sigma * share;
 }
 
-/** Width of a cell in log w. */
+/** Largest width of a cell in log w. */
 const CELL = 0.25;
 /** The smallest normal float64: an atom too small for float64 keeps a weight that has a logarithm. */
 const TINY = 2 ** -1022;
@@ -55,11 +60,10 @@ const TINY = 2 ** -1022;
  * The atoms above the cut, in random order. `logTilt`, if given, is the logarithm of a further factor of the intensity:
  * at most 0 and not increasing in w.
  *
- * The axis is cut into cells of equal width in log w. In each, candidates come from the bare power law times the
- * damping e^(−τw)·tilt at the cell's lower end, and each is kept with the ratio of its own damping to that: the damping
- * falls little within a cell where atoms are many, so nearly all are kept and the cost is that of the atoms. Above all
- * cells candidates are exponential. At σ < 0 the cut may be 0: the lowest cell then reaches down to 0, and the draw
- * is exact.
+ * The axis is cut into cells of equal width in log w. In each, candidates are uniform in log w at the highest intensity
+ * of the cell, and each is kept with the ratio of its own intensity to that: where atoms are many it changes little
+ * within a cell, so nearly all are kept and the cost is that of the atoms. Above all cells candidates are exponential.
+ * At σ < 0 the cut may be 0: the lowest cell then reaches down to 0, and the draw is exact.
  */
 export function sampleAtoms(
   random: Random,
@@ -69,54 +73,63 @@ export function sampleAtoms(
 ): Float64Array {
   const { sigma, tau, size } = ggp;
   const logDamping = logTilt ? (w: number) => logTilt(w) - tau * w : (w: number) => -tau * w;
-  const scale = size * Math.exp(-lgamma(1 - sigma));
+  // Logarithms throughout: at very negative σ the factors of an intensity overflow where their product does not.
+  const logScale = Math.log(size) - lgamma(1 - sigma);
   // From `end` on w^(−1−σ) is bounded by e^(slope·(w−end)) times its value there; slope is at most half of τ.
   const power = Math.max(0, -1 - sigma);
   const end = Math.max(cut, (4 + 2 * power) / tau);
   const lowest = cut > 0 ? cut : endOfFlat(logDamping, 1 / tau);
-  const cells = Math.max(0, Math.ceil(Math.log(end / lowest) / CELL));
+  // No wider than the power law needs to change by a factor of e.
+  const cells = Math.max(0, Math.ceil(Math.log(end / lowest) / Math.min(CELL, 1 / Math.abs(sigma))));
   const width = cells > 0 ? Math.log(end / lowest) / cells : 0;
   const border = (cell: number) => (cell === cells ? end : lowest * Math.exp(cell * width));
 
   const slope = power / end;
-  const below = cut > 0 ? 0 : poisson(random, (scale * lowest ** -sigma) / -sigma);
+  const below = cut > 0 ? 0 : poisson(random, Math.exp(logScale - sigma * Math.log(lowest)) / -sigma);
+  // Within a cell the power law w^−σ (in log w) is at most this factor above its value at the lower end.
+  const steepest = Math.max(0, -sigma * width);
   const counts = new Float64Array(cells);
   let candidates = below;
   for (let cell = 0; cell < cells; cell++) {
     const w = border(cell);
-    const mean = scale * w ** -sigma * width * expm1Ratio(-sigma * width) * Math.exp(logDamping(w));
-    counts[cell] = poisson(random, mean);
+    counts[cell] = poisson(
+      random,
+      width * Math.exp(logScale - sigma * Math.log(w) + logDamping(w) + steepest),
+    );
     candidates += counts[cell];
   }
-  const above = poisson(random, (scale * end ** (-1 - sigma) * Math.exp(logDamping(end))) / (tau - slope));
+  const logAtEnd = logScale + (-1 - sigma) * Math.log(end) + logDamping(end);
+  const above = poisson(random, Math.exp(logAtEnd) / (tau - slope));
   candidates += above;
 
   const atoms = new Float64Array(candidates);
   let kept = 0;
-  // −expm1 of the cell's width in σ; a candidate is w·e^y with y of density ∝ e^(−σy) on [0, width].
-  const span = -Math.expm1(-sigma * width);
-  const flat = Math.abs(sigma * width) < 1e-12;
   for (let i = 0; i < below; i++) {
     const w = Math.max(TINY, lowest * Math.exp(Math.log(random.uniform()) / -sigma));
-    if (Math.log(random.uniform()) < logDamping(w)) atoms[kept++] = w;
+    if (accepted(random, logDamping(w))) atoms[kept++] = w;
   }
   for (let cell = 0; cell < cells; cell++) {
     const lower = border(cell);
-    const reference = logDamping(lower);
+    const reference = logDamping(lower) + steepest;
     for (let i = 0; i < counts[cell]; i++) {
-      const u = random.uniform();
-      const w = lower * Math.exp(flat ? u * width : -Math.log1p(-u * span) / sigma);
-      if (Math.log(random.uniform()) < logDamping(w) - reference) atoms[kept++] = w;
+      const y = random.uniform() * width;
+      const w = lower * Math.exp(y);
+      if (accepted(random, logDamping(w) - sigma * y - reference)) atoms[kept++] = w;
     }
   }
   const reference = logDamping(end);
   for (let i = 0; i < above; i++) {
     const w = end + exponential(random) / (tau - slope);
     const bound = reference - (tau - slope) * (w - end);
-    if (Math.log(random.uniform()) < (-1 - sigma) * Math.log(w / end) + logDamping(w) - bound)
-      atoms[kept++] = w;
+    if (accepted(random, (-1 - sigma) * Math.log(w / end) + logDamping(w) - bound)) atoms[kept++] = w;
   }
   return shuffled(random, atoms.subarray(0, kept));
+}
+
+/** True with probability e^log, log ≤ 0; most draws need no exponential, since e^log ≥ 1 + log. */
+function accepted(random: Random, log: number): boolean {
+  const u = random.uniform();
+  return u < 1 + log || u < Math.exp(log);
 }
 
 /** A weight below which the damping costs less than a tenth. */

@@ -13,6 +13,7 @@ import {
   logFactorial,
   stirlingCorrection,
   trigamma,
+  upperGamma,
 } from '../../src/math/special.js';
 import {
   DIGAMMA,
@@ -53,6 +54,15 @@ describe('special functions to 1e-13', () => {
   });
   it.each(GAMMA_FRACTION)('gammaFraction(%d, %d)', (a, x, wanted) => {
     expect(error(gammaFraction(a, x), wanted)).toBeLessThan(1e-13);
+  });
+
+  it.each(GAMMA_FRACTION)('upperGamma(%d, %d), and below 1 by its recurrence', (a, x, wanted) => {
+    expect(error(upperGamma(a, x), wanted * x ** a * Math.exp(-x))).toBeLessThan(1e-13);
+    // Γ(a + 1, y) = a Γ(a, y) + y^a e^−y at y < 1, where the series is used.
+    const y = x / 100;
+    const above =
+      a + 1 < 1 ? upperGamma(a + 1, y) : incompleteGamma(a + 1, y).upper * Math.exp(lgamma(a + 1));
+    expect(error(a * upperGamma(a, y) + y ** a * Math.exp(-y), above)).toBeLessThan(1e-12);
   });
 
   it('agrees with another library at random arguments', () => {
