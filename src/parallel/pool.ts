@@ -59,10 +59,12 @@ export async function createPool(moduleUrl: URL, threads?: number): Promise<Work
         onResult?.(outputs[index]!, index);
       }
     };
-    const settled = await Promise.allSettled(workers.map(drain));
-    const failed = settled.find((s) => s.status === 'rejected');
-    if (failed) throw failed.reason;
-    return outputs;
+    const finished = Promise.allSettled(workers.map(drain)).then((settled) => {
+      const failed = settled.find((s) => s.status === 'rejected');
+      if (failed) throw failed.reason;
+      return outputs;
+    });
+    return signal ? Promise.race([finished, aborted(signal)]) : finished;
   }
 
   return {
@@ -73,6 +75,14 @@ export async function createPool(moduleUrl: URL, threads?: number): Promise<Work
       await Promise.all(workers.map((w) => w.close()));
     },
   };
+}
+
+/** Rejects as soon as the signal fires: a task under way is not waited for (closing the pool ends it). */
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(new AbortError());
+    signal.addEventListener('abort', () => reject(new AbortError()), { once: true });
+  });
 }
 
 interface PoolWorker {

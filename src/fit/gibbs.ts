@@ -1,0 +1,151 @@
+// The exact posterior of a small graph by Gibbs sampling, in several chains, with diagnostics; and as a model: Gammas
+// with the posterior's means and variances.
+
+import type { TableValues } from '../engine/engine.js';
+import { InputError } from '../errors.js';
+import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
+import { type ChainSummary, summarizeChains } from '../math/diagnostics.js';
+import { createPool } from '../parallel/pool.js';
+import type { TaskOptions } from '../progress.js';
+import type { BothHyper } from './bound.js';
+import { GIBBS_SCALARS, type GibbsScalar } from './gibbs-sampler.js';
+import type { ChainResult, ChainTask } from './gibbs-tasks.js';
+
+/** Above this many edges a sweep takes too long for an exact posterior to be worth it. */
+export const GIBBS_MOST_EDGES = 200_000;
+
+export interface GibbsOptions extends TaskOptions {
+  readonly features: number;
+  /** Fixed; a size of 0 means no unseen atoms. */
+  readonly hyper: BothHyper;
+  /** Gammas that each chain draws its first state from, for instance of a fit: chains then number features alike. */
+  readonly start: Readonly<Record<SideName, TableValues>>;
+  /** Default 4. */
+  readonly chains?: number;
+  /** Sweeps of each chain that are thrown away. Default 500. */
+  readonly warmup?: number;
+  /** Sweeps of each chain that are kept. Default 500. */
+  readonly draws?: number;
+  /** Default 1. */
+  readonly seed?: number;
+  /** Pairs [user, item, …] whose rates are followed. */
+  readonly pairs?: Uint32Array;
+}
+
+export interface PosteriorSide {
+  readonly weightMean: Float64Array;
+  readonly weightVariance: Float64Array;
+  readonly featureMean: Float64Array;
+  readonly featureVariance: Float64Array;
+  /** Mean mass of the unseen atoms per feature. */
+  readonly unseen: Float64Array;
+}
+
+export interface GibbsPosterior {
+  readonly chains: number;
+  readonly draws: number;
+  readonly scalars: Readonly<Record<GibbsScalar, ChainSummary>>;
+  /** Every draw of every scalar, by chain. */
+  readonly traces: Readonly<Record<GibbsScalar, readonly Float64Array[]>>;
+  readonly users: PosteriorSide;
+  readonly items: PosteriorSide;
+  readonly pairRates: { readonly mean: Float64Array; readonly standardDeviation: Float64Array };
+}
+
+/** Samples the posterior of weights, features, counts and unseen atoms. The same seed gives the same draws. */
+export async function gibbsPosterior(graph: BipartiteGraph, options: GibbsOptions): Promise<GibbsPosterior> {
+  const { chains = 4, warmup = 500, draws = 500, seed = 1, pairs = new Uint32Array(0) } = options;
+  if (graph.edges > GIBBS_MOST_EDGES) {
+    throw new InputError(
+      `the exact sampler is for small graphs, up to ${GIBBS_MOST_EDGES} edges; this one has ${graph.edges}: sample it ` +
+        'with `graphex split`, or use the cpu engine',
+    );
+  }
+  const problem = { graph: withoutIds(graph), features: options.features, hyper: options.hyper };
+  const tasks = Array.from(
+    { length: chains },
+    (_, chain): ChainTask => ({ problem, start: options.start, seed, chain, warmup, draws, pairs }),
+  );
+  const pool = await createPool(new URL('./gibbs-tasks.js', import.meta.url), options.threads);
+  try {
+    let done = 0;
+    const results = await pool.map<ChainTask, ChainResult>('runChain', tasks, {
+      signal: options.signal,
+      onResult: () =>
+        options.onProgress?.({ stage: 'sampling', done: ++done, total: chains, unit: 'chains' }),
+    });
+    return summarize(results, draws);
+  } finally {
+    await pool.close();
+  }
+}
+
+/** Ids do not travel to workers, and the sampler needs none. */
+function withoutIds(graph: BipartiteGraph): BipartiteGraph {
+  const bare = (side: BipartiteGraph['users']) =>
+    ({ ...side, ids: undefined }) as unknown as BipartiteGraph['users'];
+  return { ...graph, users: bare(graph.users), items: bare(graph.items) };
+}
+
+function summarize(results: readonly ChainResult[], draws: number): GibbsPosterior {
+  const n = results.length * draws;
+  const scalars = {} as Record<GibbsScalar, ChainSummary>;
+  const traces = {} as Record<GibbsScalar, Float64Array[]>;
+  for (const name of GIBBS_SCALARS) {
+    traces[name] = results.map((r) => r.scalars[name]);
+    scalars[name] = summarizeChains(traces[name]);
+  }
+  const side = (name: SideName): PosteriorSide => {
+    const sum = (field: keyof ChainResult['moments']['users']) =>
+      add(results.map((r) => r.moments[name][field]));
+    const [weightMean, weightVariance] = meanAndVariance(sum('weights'), sum('weightSquares'), n);
+    const [featureMean, featureVariance] = meanAndVariance(sum('features'), sum('featureSquares'), n);
+    return {
+      weightMean,
+      weightVariance,
+      featureMean,
+      featureVariance,
+      unseen: sum('unseen').map((x) => x / n),
+    };
+  };
+  const [mean, variance] = meanAndVariance(
+    add(results.map((r) => r.pairSums)),
+    add(results.map((r) => r.pairSquares)),
+    n,
+  );
+  return {
+    chains: results.length,
+    draws,
+    scalars,
+    traces,
+    users: side('users'),
+    items: side('items'),
+    pairRates: { mean, standardDeviation: variance.map(Math.sqrt) },
+  };
+}
+
+function add(parts: readonly Float64Array[]): Float64Array {
+  const sum = new Float64Array(parts[0]!.length);
+  for (const part of parts) for (let i = 0; i < sum.length; i++) sum[i]! += part[i]!;
+  return sum;
+}
+
+function meanAndVariance(sums: Float64Array, squares: Float64Array, n: number): [Float64Array, Float64Array] {
+  const mean = sums.map((s) => s / n);
+  return [mean, squares.map((s, i) => Math.max(s / n - mean[i]! ** 2, 1e-12 * mean[i]! ** 2))];
+}
+
+/** The Gammas with a posterior's means and variances: shape = mean²/variance, rate = mean/variance. */
+export function matchMoments(posterior: GibbsPosterior): Record<SideName, TableValues> {
+  const values = {} as Record<SideName, TableValues>;
+  for (const side of SIDES) {
+    const { weightMean, weightVariance, featureMean, featureVariance } = posterior[side];
+    values[side] = {
+      weightShape: weightMean.map((m, i) => (m * m) / weightVariance[i]!),
+      weightRate: weightMean.map((m, i) => m / weightVariance[i]!),
+      featureShape: featureMean.map((m, i) => (m * m) / featureVariance[i]!),
+      featureRate: featureMean.map((m, i) => m / featureVariance[i]!),
+    };
+  }
+  return values;
+}
