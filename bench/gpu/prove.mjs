@@ -86,6 +86,9 @@ export async function proveVariants(variants, featureCounts) {
     multigraph: true,
   });
   const reference = createReferenceEngine();
+  const engines = new Map();
+  for (const [name, tuning] of Object.entries(variants))
+    engines.set(name, await createWebgpuEngine({ tuning }));
   const rows = [];
   for (const features of featureCounts) {
     for (const [kind, graph] of [
@@ -94,14 +97,13 @@ export async function proveVariants(variants, featureCounts) {
     ]) {
       if (kind === 'multi' && features % 8 !== 0) continue;
       const expected = await replay(reference, graph, features, 2);
-      for (const [name, tuning] of Object.entries(variants)) {
-        const engine = await createWebgpuEngine({ tuning });
+      for (const [name, engine] of engines) {
         const found = differences(await replay(engine, graph, features, 2), expected);
-        await engine.close();
         rows.push({ variant: name, features, kind, ...found, ok: found.state < 2e-4 && found.bound < 1e-5 });
       }
     }
   }
+  for (const engine of engines.values()) await engine.close();
   return rows;
 }
 

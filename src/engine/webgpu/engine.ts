@@ -39,7 +39,7 @@ export interface WebgpuOptions {
   readonly flags?: readonly string[];
 }
 
-const TOLERANCE = 1e-3;
+const TOLERANCE = 1e-4;
 const MASS_CHUNK = 32;
 
 export async function createWebgpuEngine(options: WebgpuOptions = {}): Promise<Engine> {
