@@ -1,0 +1,112 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readGraph } from '../../src/ingest/read.js';
+import { simulate } from '../../src/process/poisson-model.js';
+
+const BIN = fileURLToPath(new URL('../../bin/graphex.js', import.meta.url));
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'graphex-simulate-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+function run(...args: string[]): Promise<{ status: number; stdout: string; stderr: string }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [BIN, 'simulate', ...args], (error, stdout, stderr) => {
+      resolve({ status: error ? Number(error.code) : 0, stdout, stderr });
+    });
+  });
+}
+
+const SMALL = [
+  '--size-users',
+  '20',
+  '--size-items',
+  '30',
+  '--features',
+  '5',
+  '--sigma-items',
+  '-0.3',
+  '--seed',
+  '7',
+];
+
+describe('graphex simulate', () => {
+  it('writes the graph that the library draws, as CSV and as Parquet', async () => {
+    const side = { tau: 1, shape: 0.1, rate: 0.1 };
+    const { graph, atoms, cut } = await simulate({
+      users: { ...side, sigma: 0.2, size: 20 },
+      items: { ...side, sigma: -0.3, size: 30 },
+      features: 5,
+      seed: 7,
+      multigraph: true,
+    });
+    for (const ending of ['csv', 'parquet']) {
+      const file = join(folder, `graph.${ending}`);
+      const { status, stdout } = await run('-o', file, ...SMALL, '--multi', '--json');
+      expect(status).toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject({
+        users: graph.users.count,
+        items: graph.items.count,
+        edges: graph.edges,
+        total: graph.total,
+        atoms,
+        cut,
+      });
+      const read = await readGraph(file, { multigraph: true, count: 'count' });
+      expect([read.graph.users.count, read.graph.items.count]).toEqual([
+        graph.users.count,
+        graph.items.count,
+      ]);
+      expect([read.graph.edges, read.graph.total]).toEqual([graph.edges, graph.total]);
+    }
+  });
+
+  it('says in words what it drew', async () => {
+    const { status, stdout } = await run('-o', join(folder, 'words.tsv.gz'), ...SMALL);
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/vertices .*\n.*atoms drawn .*\n.*cut .*none\n.*edges, density 0\.\d+\nwrote /);
+  });
+
+  it.each(['dense', 'sparse-items', 'power-law'])('draws the process %s', async (name) => {
+    const file = join(folder, `${name}.csv`);
+    const sizes = ['--size-users', '20', '--size-items', '10'];
+    const { status, stdout } = await run('-o', file, '--process', name, ...sizes, '--json');
+    expect(status).toBe(0);
+    const document = JSON.parse(stdout);
+    expect(document).toMatchObject({ process: name, sizes: { users: 20, items: 10 } });
+    const rows = (await readFile(file, 'utf8')).trim().split('\n');
+    expect(rows.length - 1).toBe(document.edges);
+    expect(document.atoms.items).toBeGreaterThanOrEqual(document.items);
+  });
+
+  it.each<[string, string[], RegExp]>([
+    ['sigma', ['--sigma-users', '1'], /sigma of users is 1: .*edges is infinite/],
+    ['tau', ['--tau-items', '0'], /tau of items is 0: .*edges is infinite/],
+    ['features', ['--features', '0'], /features is 0: .*edges is 0/],
+    ['sizes', ['--size-users', '1e6', '--size-items', '1e6'], /3\.00e\+13 edges in expectation/],
+    ['a number', ['--rate-users', 'many'], /--rate-users many: expected a number/],
+    ['tolerance', ['--tolerance', '2'], /tolerance is 2/],
+    ['a process', ['--process', 'circle'], /no process is called circle; there are dense/],
+    ['both', ['--process', 'dense', '--features', '3'], /--features has no meaning with --process dense/],
+  ])('refuses bad %s with status 2, and writes nothing', async (_what, args, message) => {
+    const file = join(folder, 'never.csv');
+    const { status, stdout, stderr } = await run('-o', file, ...args);
+    expect(status).toBe(2);
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(message);
+    expect(stderr).not.toMatch(/\n\s+at /);
+    expect(existsSync(file)).toBe(false);
+  });
+
+  it('refuses an ending that it does not know before any work', async () => {
+    const { status, stderr } = await run('-o', join(folder, 'graph.xls'));
+    expect(status).toBe(2);
+    expect(stderr).toMatch(/graph\.xls: the format is not known/);
+  });
+});
