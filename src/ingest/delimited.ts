@@ -90,17 +90,27 @@ function joined(held: Uint8Array, chunk: Uint8Array): Uint8Array<ArrayBuffer> {
   return both;
 }
 
+/** What a scan answers instead of a position: the row goes on in the next chunk, or cannot be read. */
+const MORE = -1;
+const BAD = -2;
+
 class TableParser {
   readonly #separator: Uint8Array;
   /** What each column is for: 0 users, 1 items, 2 count, −1 nothing. */
   readonly #slots: Int8Array;
-  readonly #starts = new Int32Array(3);
-  readonly #stops = new Int32Array(3);
-  readonly #escaped = new Uint8Array(3);
   #line = 1;
   #skipHeader: boolean;
   /** Inside a row that was given up for its length: everything up to the next line end is passed over. */
   #skipping = false;
+
+  // Of the row scanned last: its columns, its lines (quotes may hold line ends), what is wrong with it, and for each
+  // slot where its field begins and ends and whether it has doubled quotes.
+  #fields = 0;
+  #lines = 1;
+  #problem = '';
+  readonly #starts = new Int32Array(3);
+  readonly #stops = new Int32Array(3);
+  readonly #escaped = new Uint8Array(3);
 
   constructor(
     readonly shape: TableShape,
@@ -116,110 +126,125 @@ class TableParser {
 
   /** Takes every complete row (with `final`: also the last, unended one); returns the bytes used up. */
   parse(bytes: Uint8Array, final: boolean): number {
+    const { width, separator } = this.shape;
+    let pos = 0;
+    while (pos < bytes.length) {
+      if (this.#skipping) {
+        pos = this.#nextLine(bytes, pos);
+        continue;
+      }
+      const end = this.#scanRow(bytes, pos, final);
+      if (end === MORE) return pos;
+      if (end === BAD) {
+        // Go on, if asked to, after the line on which the bad row began.
+        this.#reject(bytes, pos, this.#problem);
+        pos = this.#nextLine(bytes, pos);
+        continue;
+      }
+      if (this.#fields > 1 || !isBlank(bytes, pos, end)) {
+        if (this.#skipHeader) this.#skipHeader = false;
+        else if (this.#fields === width) this.#takeRow(bytes, pos);
+        else {
+          const found = `the row has ${this.#fields} column${this.#fields === 1 ? '' : 's'}`;
+          this.#reject(
+            bytes,
+            pos,
+            `${found} where the first row has ${width} (separator ${show(separator)})`,
+          );
+        }
+      }
+      this.#line += this.#lines;
+      pos = end;
+    }
+    return bytes.length;
+  }
+
+  /** The beginning of the next line, or the end of the bytes, from where the rest of the line is still passed over. */
+  #nextLine(bytes: Uint8Array, pos: number): number {
+    const end = bytes.indexOf(LF, pos);
+    this.#skipping = end < 0;
+    if (end >= 0) this.#line++;
+    return end < 0 ? bytes.length : end + 1;
+  }
+
+  /** Finds the fields of the row that begins at `from`; returns where the next row begins, or MORE, or BAD. */
+  #scanRow(bytes: Uint8Array, from: number, final: boolean): number {
     const length = bytes.length;
     const separator = this.#separator;
     const sep0 = separator[0]!;
+    const slots = this.#slots;
     const { quoted, width } = this.shape;
-    const [slots, starts, stops, escaped] = [this.#slots, this.#starts, this.#stops, this.#escaped];
-    let pos = 0;
-    while (pos < length) {
-      const rowStart = pos;
-      if (this.#skipping) {
-        const end = bytes.indexOf(LF, pos);
-        if (end < 0) return length;
-        this.#skipping = false;
-        this.#line++;
-        pos = end + 1;
-        continue;
-      }
-      let field = 0;
-      let lines = 1;
-      let problem: string | undefined;
-      let ended = false;
-      while (!ended) {
-        const slot = field < width ? slots[field]! : -1;
-        let start = pos;
-        let stop = pos;
-        let quotes = 0;
-        if (quoted && pos < length && bytes[pos] === QUOTE) {
-          start = ++pos;
-          for (;;) {
-            while (pos < length && bytes[pos] !== QUOTE) if (bytes[pos++] === LF) lines++;
-            if (pos >= length || bytes[pos + 1] !== QUOTE || pos + 1 >= length) break;
-            quotes = 1;
-            pos += 2;
-          }
-          if (pos >= length || (pos + 1 >= length && !final)) {
-            // No closing quote yet, or it is the last byte here and may be the first of a doubled one.
-            if (final || length - rowStart > MAX_ROW_BYTES) {
-              problem = `column ${field + 1} opens a double quote that never closes`;
-              break;
-            }
-            return rowStart;
-          }
-          stop = pos++;
-          const after = pos < length ? bytes[pos]! : LF;
-          if (after === CR && (pos + 1 >= length || bytes[pos + 1] === LF)) pos++;
-          else if (after !== LF && !startsWith(bytes, pos, separator)) {
-            problem =
-              lines === 1
-                ? `column ${field + 1} goes on after its closing double quote`
-                : `column ${field + 1} opens a double quote that does not close on its line, nor at the end of a column below`;
-            break;
-          }
-        } else {
-          for (;;) {
-            let byte = LF;
-            while (pos < length && (byte = bytes[pos]!) !== sep0 && byte !== LF) pos++;
-            if (pos >= length || byte === LF || separator.length === 1) break;
-            if (startsWith(bytes, pos, separator)) break;
-            if (pos + separator.length > length && !final) return rowStart;
-            pos++;
-          }
-          stop = pos;
-          const lineEnds = pos >= length || bytes[pos] === LF;
-          if (lineEnds && stop > start && bytes[stop - 1] === CR) stop--;
-        }
-        if (pos >= length) {
-          if (!final) {
-            if (length - rowStart <= MAX_ROW_BYTES) return rowStart;
-            problem = `the row is longer than ${MAX_ROW_BYTES} bytes`;
-            this.#skipping = true;
-            break;
-          }
-          ended = true;
-        } else if (bytes[pos] === LF) {
-          ended = true;
+    this.#lines = 1;
+    let pos = from;
+    for (let field = 0; ; field++) {
+      const slot = field < width ? slots[field]! : -1;
+      if (quoted && pos < length && bytes[pos] === QUOTE) {
+        pos = this.#scanQuoted(bytes, pos, field, slot, final);
+        if (pos === BAD) return BAD;
+        if (pos === MORE) return this.#more(length - from, field);
+      } else {
+        const start = pos;
+        for (;;) {
+          let byte = LF;
+          while (pos < length && (byte = bytes[pos]!) !== sep0 && byte !== LF) pos++;
+          if (pos >= length || byte === LF || startsWith(bytes, pos, separator)) break;
+          if (pos + separator.length > length && !final) return MORE;
           pos++;
-        } else pos += separator.length;
-        if (slot >= 0) {
-          starts[slot] = start;
-          stops[slot] = stop;
-          escaped[slot] = quotes;
         }
-        field++;
+        if (slot >= 0) {
+          const lineEnds = pos >= length || bytes[pos] === LF;
+          this.#starts[slot] = start;
+          this.#stops[slot] = lineEnds && pos > start && bytes[pos - 1] === CR ? pos - 1 : pos;
+          this.#escaped[slot] = 0;
+        }
       }
-      if (problem !== undefined) {
-        // Go on, if asked to, after the line on which the bad row began.
-        this.#reject(bytes, rowStart, problem);
-        const end = this.#skipping ? -1 : bytes.indexOf(LF, rowStart);
-        if (end < 0) return length;
-        this.#line++;
-        pos = end + 1;
-        continue;
-      }
-      if (this.#skipHeader) this.#skipHeader = false;
-      else if (field === width) this.#takeRow(bytes, rowStart);
-      else if (field > 1 || !isBlank(bytes, rowStart, pos)) {
-        this.#reject(
-          bytes,
-          rowStart,
-          `the row has ${field} column${field === 1 ? '' : 's'} where the first row has ${width} (separator ${show(this.shape.separator)})`,
-        );
-      }
-      this.#line += lines;
+      this.#fields = field + 1;
+      if (pos >= length) return final ? length : this.#more(length - from);
+      if (bytes[pos] === LF) return pos + 1;
+      pos += separator.length;
     }
-    return length;
+  }
+
+  /** The field whose opening quote is at `open`; returns the position of the separator or line end behind it. */
+  #scanQuoted(bytes: Uint8Array, open: number, field: number, slot: number, final: boolean): number {
+    const length = bytes.length;
+    let pos = open + 1;
+    let escaped = 0;
+    for (;;) {
+      while (pos < length && bytes[pos] !== QUOTE) if (bytes[pos++] === LF) this.#lines++;
+      if (pos + 1 >= length || bytes[pos + 1] !== QUOTE) break;
+      escaped = 1;
+      pos += 2;
+    }
+    if (pos >= length && final) {
+      this.#problem = `column ${field + 1} opens a double quote that never closes`;
+      return BAD;
+    }
+    // The last byte of a chunk may be the first of a doubled quote.
+    if (pos + 1 >= length && !final) return MORE;
+    if (slot >= 0) {
+      this.#starts[slot] = open + 1;
+      this.#stops[slot] = pos;
+      this.#escaped[slot] = escaped;
+    }
+    pos++;
+    if (bytes[pos] === CR && (pos + 1 >= length || bytes[pos + 1] === LF)) pos++;
+    if (pos >= length || bytes[pos] === LF || startsWith(bytes, pos, this.#separator)) return pos;
+    this.#problem =
+      this.#lines === 1
+        ? `column ${field + 1} goes on after its closing double quote`
+        : `column ${field + 1} opens a double quote that does not close on its line, nor at the end of a column below`;
+    return BAD;
+  }
+
+  /** The row wants the next chunk too; too long a row is given up. `quote` is the column of an open quote. */
+  #more(held: number, quote?: number): number {
+    if (held <= MAX_ROW_BYTES) return MORE;
+    this.#problem =
+      quote === undefined
+        ? `the row is longer than ${MAX_ROW_BYTES} bytes`
+        : `column ${quote + 1} opens a double quote that never closes`;
+    return BAD;
   }
 
   #takeRow(bytes: Uint8Array, rowStart: number): void {
@@ -255,7 +280,10 @@ class TableParser {
   }
 
   #badId(bytes: Uint8Array, rowStart: number, slot: number, problem: number): void {
-    const what = { [EMPTY_ID]: 'the id is empty', [NOT_UTF8]: 'the id is not UTF-8 text' }[problem];
+    const what = {
+      [EMPTY_ID]: 'the id is empty',
+      [NOT_UTF8]: 'the id is not UTF-8 text (save the file as UTF-8)',
+    }[problem];
     const value = new TextDecoder().decode(bytes.subarray(this.#starts[slot]!, this.#stops[slot]!));
     this.#reject(bytes, rowStart, `${this.#column(slot)}: ${what}${value ? `: ${clip(value)}` : ''}`);
   }

@@ -8,7 +8,7 @@ const SAMPLE_ROWS = 200;
 
 export interface TableShape {
   readonly separator: string;
-  /** Whether a field may stand in double quotes; not so where the separator has several characters. */
+  /** Whether a field may stand in double quotes; not so where the separator is not one plain character. */
   readonly quoted: boolean;
   readonly header: boolean;
   /** Number of columns, which every row must have. */
@@ -24,13 +24,14 @@ export interface TableShape {
  * and is left out of account.
  */
 export function guessShape(name: string, text: string, whole: boolean, options: ReadOptions): TableShape {
-  const separator = options.sep ?? guessSeparator(name, text, whole);
+  // A shell passes \t as two characters.
+  const separator = options.sep === '\\t' ? '\t' : (options.sep ?? guessSeparator(name, text, whole));
   if (separator === '' || /["\r\n]/.test(separator)) {
     throw new InputError(
       `separator ${JSON.stringify(separator)}: it must be a character or a few, without quotes or line ends, for instance "," or "::"`,
     );
   }
-  const quoted = separator.length === 1;
+  const quoted = isQuoted(separator);
   const rows = sampleRows(text, separator, quoted, whole);
   const first = rows[0];
   if (!first) throw new InputError(`${name}: the file is empty; give a table with at least two columns`);
@@ -98,7 +99,7 @@ function guessSeparator(name: string, text: string, whole: boolean): string {
   let best = ',';
   let bestShare = 0;
   for (const separator of order) {
-    const rows = sampleRows(text, separator, separator.length === 1, whole);
+    const rows = sampleRows(text, separator, isQuoted(separator), whole);
     const tally = new Map<number, number>();
     for (const row of rows) tally.set(row.length, (tally.get(row.length) ?? 0) + 1);
     const width = rows[0]?.length ?? 0;
@@ -109,6 +110,11 @@ function guessSeparator(name: string, text: string, whole: boolean): string {
     }
   }
   return best;
+}
+
+/** Quotes belong to tables with a separator of one plain character. */
+function isQuoted(separator: string): boolean {
+  return separator.length === 1 && separator < '\x80';
 }
 
 /** The first rows of the text, split into fields. Lenient: what is wrong with a row is told when it is read. */

@@ -1,5 +1,7 @@
 // Parquet through DuckDB: whole numbers come out as typed arrays, texts once per distinct id.
 
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type DuckDBConnection, type DuckDBDataChunk, DuckDBInstance } from '@duckdb/node-api';
 import { InputError, throwIfAborted } from '../errors.js';
 import { threadCount } from '../parallel/pool.js';
@@ -16,7 +18,11 @@ export async function withDuckDB<T>(
   threads: number | undefined,
   work: (connection: DuckDBConnection) => Promise<T>,
 ): Promise<T> {
-  const instance = await DuckDBInstance.create(':memory:', { threads: String(threadCount(threads)) });
+  const instance = await DuckDBInstance.create(':memory:', {
+    threads: String(threadCount(threads)),
+    // Made only if memory runs short, and removed on closing.
+    temp_directory: join(tmpdir(), `graphex-duckdb-${process.pid}`),
+  });
   const connection = await instance.connect();
   try {
     return await work(connection);
@@ -204,7 +210,10 @@ async function fitsNumber(
 
 function parquetError(path: string, cause: unknown): unknown {
   if (cause instanceof InputError || (cause as Error).name === 'AbortError') return cause;
-  const message = (cause as Error).message?.split('\n')[0] ?? String(cause);
+  // The first line, without the odd bytes that a damaged file brings into it.
+  const message = String((cause as Error).message ?? cause)
+    .split('\n')[0]!
+    .replaceAll(/\p{Cc}/gu, '?');
   if (/^IO Error: No files found/.test(message)) {
     return new InputError(`${path}: there is no such file; check the path`);
   }

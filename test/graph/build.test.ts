@@ -82,6 +82,13 @@ describe('buildGraph', () => {
     expect(buildGraph(large).total).toBe(1);
   });
 
+  it('refuses more rows than it can number, before any work', () => {
+    const endless = { length: 2 ** 31 } as ArrayLike<number>;
+    expect(() => buildGraph({ users: endless, items: endless, userCount: 1, itemCount: 1 })).toThrow(
+      /2147483648 rows: a graph holds at most 2147483647 edges/,
+    );
+  });
+
   it('accepts an empty list', () => {
     const graph = buildGraph({ users: [], items: [], userCount: 0, itemCount: 0 });
     expect([graph.edges, graph.users.count, graph.items.count]).toEqual([0, 0, 0]);

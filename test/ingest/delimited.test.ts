@@ -28,6 +28,12 @@ describe('text tables', () => {
     ['two colons', 'a.dat', 'ann::x::5\nbob::y::4\n', { header: false, separator: '::' }],
     ['semicolon', 'a.csv', 'ann;x\nbob;y\n', { header: false, separator: ';' }],
     ['bar', 'a.txt', 'ann|x\nbob|y', { header: false, separator: '|' }],
+    [
+      'blank lines before the header',
+      'a.csv',
+      '\n\nuser,item\nann,x\nbob,y\n',
+      { header: true, separator: ',' },
+    ],
     ['space', 'a.txt', 'ann x\nbob y\n', { header: false, separator: ' ' }],
     [
       'line ends of Windows, a byte order mark, blank lines',
@@ -62,6 +68,10 @@ describe('text tables', () => {
     const told = await readGraph(file, { users: 3, items: 2, header: false });
     expect(told.graph.edges).toBe(3);
     const separated = await readGraph(scratch.write('s.txt', 'a,b\tc\nd,e\tf\n'), { sep: ',' });
+    const tab = await readGraph(scratch.write('tab.txt', 'a,b\tc\nd,e\tf\n'), { sep: '\\t' });
+    expect(edgesOf(tab.graph)).toEqual(['["a,b","c",1]', '["d,e","f",1]']);
+    const odd = await readGraph(scratch.write('odd.txt', 'a¦"b\nc¦d\n'), { sep: '¦' });
+    expect(edgesOf(odd.graph)).toEqual(['["a","\\"b",1]', '["c","d",1]']);
     expect(edgesOf(separated.graph)).toEqual(['["a","b\\tc",1]', '["d","e\\tf",1]']);
   });
 
