@@ -54,7 +54,9 @@ export function register(program: Command): void {
       'stop when the bound changes by less than this, relatively, per iteration (default: 1e-5)',
       decimalNumber('--tolerance', { above: 0 }),
     )
-    .addOption(new Option('--engine <name>', 'what computes (default: auto)').choices([...ENGINE_NAMES]))
+    .addOption(
+      new Option('--engine <name>', 'what computes (default: auto)').choices([...ENGINE_NAMES, 'gibbs']),
+    )
     .addOption(new Option('--start <kind>', 'where to begin (default: warm)').choices(['warm', 'cold']))
     .option(
       '--restarts <n>',
@@ -220,6 +222,9 @@ function toJson(result: FitResult, evidence: SparsityEvidence | undefined) {
     shape: pair('shape'),
     rate: pair('rate'),
     evidence: evidence ?? null,
+    posterior: result.posterior
+      ? { chains: result.posterior.chains, draws: result.posterior.draws, scalars: result.posterior.scalars }
+      : null,
   };
 }
 

@@ -2,7 +2,8 @@
 // differ in σ alone and are comparable.
 
 import type { BipartiteGraph } from '../graph/graph.js';
-import { type FitResult, fit } from './fit.js';
+import { ascend } from './ascent.js';
+import type { FitResult } from './fit.js';
 import { DENSE_SIGMA } from './hyper.js';
 import type { FitOptions } from './options.js';
 
@@ -28,7 +29,7 @@ export async function sparsityEvidence(
   if (!checkpoint) return undefined;
   const { hyper } = checkpoint.state;
   if (model.bound === undefined || hyper.users.size === 0 || hyper.items.size === 0) return undefined;
-  const dense = await fit(graph, {
+  const dense = await ascend(graph, {
     ...options,
     model: 'dense',
     learn: ['size'],

@@ -12,7 +12,7 @@ import { GIBBS_SCALARS, type GibbsScalar } from './gibbs-sampler.js';
 import type { ChainResult, ChainTask } from './gibbs-tasks.js';
 
 /** Above this many edges a sweep takes too long for an exact posterior to be worth it. */
-export const GIBBS_MOST_EDGES = 200_000;
+const GIBBS_MOST_EDGES = 200_000;
 
 export interface GibbsOptions extends TaskOptions {
   readonly features: number;
@@ -55,12 +55,7 @@ export interface GibbsPosterior {
 /** Samples the posterior of weights, features, counts and unseen atoms. The same seed gives the same draws. */
 export async function gibbsPosterior(graph: BipartiteGraph, options: GibbsOptions): Promise<GibbsPosterior> {
   const { chains = 4, warmup = 500, draws = 500, seed = 1, pairs = new Uint32Array(0) } = options;
-  if (graph.edges > GIBBS_MOST_EDGES) {
-    throw new InputError(
-      `the exact sampler is for small graphs, up to ${GIBBS_MOST_EDGES} edges; this one has ${graph.edges}: sample it ` +
-        'with `graphex split`, or use the cpu engine',
-    );
-  }
+  checkSmall(graph);
   const problem = { graph: withoutIds(graph), features: options.features, hyper: options.hyper };
   const tasks = Array.from(
     { length: chains },
@@ -78,6 +73,15 @@ export async function gibbsPosterior(graph: BipartiteGraph, options: GibbsOption
   } finally {
     await pool.close();
   }
+}
+
+/** Refuses a graph that the sampler is too slow for. */
+export function checkSmall(graph: BipartiteGraph): void {
+  if (graph.edges <= GIBBS_MOST_EDGES) return;
+  throw new InputError(
+    `the exact sampler is for small graphs, up to ${GIBBS_MOST_EDGES} edges; this one has ${graph.edges}: sample it ` +
+      'with `graphex split`, or use the cpu engine',
+  );
 }
 
 /** Ids do not travel to workers, and the sampler needs none. */

@@ -29,7 +29,7 @@ export interface FitOptions extends TaskOptions {
   /** Stop when the bound changes by less than this, relatively, per iteration. Default 1e-5. */
   readonly tolerance?: number;
   /** Default auto. */
-  readonly engine?: EngineName;
+  readonly engine?: EngineName | 'gibbs';
   /** Where to begin; see fit/start.ts. Default warm. */
   readonly start?: 'warm' | 'cold';
   /** Fits from this many seeds and keeps the best bound. Default 1. */
@@ -80,7 +80,7 @@ export function fitSettings(options: FitOptions): FitSettings {
     given: { users: given('users', options.users), items: given('items', options.items) },
     iterations: whole('iterations', options.iterations ?? 400, 1, 1e9),
     tolerance: positive('tolerance', options.tolerance ?? 1e-5),
-    engine: oneOf('engine', options.engine ?? 'auto', ENGINE_NAMES),
+    engine: oneOf('engine', (options.engine ?? 'auto') as EngineName, ENGINE_NAMES),
     start: oneOf('start', options.start ?? 'warm', ['warm', 'cold']),
     restarts: whole('restarts', options.restarts ?? 1, 1, 1000),
     learn: learnLists(options.learn ?? []),

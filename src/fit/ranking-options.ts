@@ -61,7 +61,7 @@ export function rankingSettings(graph: BipartiteGraph, options: FitOptions): Ran
     average: whole('average', options.average ?? 1, 1, 100),
     iterations: whole('iterations', options.iterations ?? 100, 1, 1e9),
     tolerance: positive('tolerance', options.tolerance ?? 1e-5),
-    engine: oneOf('engine', options.engine ?? 'auto', ENGINE_NAMES),
+    engine: oneOf('engine', (options.engine ?? 'auto') as EngineName, ENGINE_NAMES),
     seed: whole('seed', options.seed ?? 1, 0, Number.MAX_SAFE_INTEGER),
     hyper,
   };

@@ -1,0 +1,64 @@
+// A fit by the exact sampler: coordinate ascent finds hyperparameters and a start, then chains sample the posterior, and
+// the model holds Gammas of its means and variances.
+
+import { InputError } from '../errors.js';
+import type { BipartiteGraph, SideName } from '../graph/graph.js';
+import { ascend } from './ascent.js';
+import type { FitResult } from './fit.js';
+import { checkSmall, type GibbsPosterior, gibbsPosterior, matchMoments } from './gibbs.js';
+import { modelSide } from './model.js';
+import type { FitOptions } from './options.js';
+
+/** Above this the chains disagree: the posterior has not been explored. */
+const LARGEST_R_HAT = 1.1;
+
+export async function fitGibbs(graph: BipartiteGraph, options: FitOptions): Promise<FitResult> {
+  if (options.resume) throw new InputError('the gibbs engine samples anew each time; it cannot resume');
+  checkSmall(graph);
+  const began = performance.now();
+  const start = await ascend(graph, { ...options, engine: 'cpu' });
+  if (start.stopped === 'aborted') return start;
+  const { hyper } = start.checkpoint.state;
+  const { features } = start.model;
+  const posterior = await gibbsPosterior(graph, {
+    features,
+    hyper,
+    start: start.checkpoint.tables,
+    seed: options.seed ?? 1,
+    warmup: options.iterations ?? 400,
+    draws: options.iterations ?? 400,
+    threads: options.threads,
+    signal: options.signal,
+    onProgress: options.onProgress,
+  });
+  const tables = matchMoments(posterior);
+  const side = (name: SideName) => modelSide(graph[name], tables[name], hyper[name], posterior[name].unseen);
+  const seconds = (performance.now() - began) / 1000;
+  const engine = `gibbs (${posterior.chains} chains of ${posterior.draws} draws, largest split R-hat ${largestRHat(posterior).toFixed(3)})`;
+  return {
+    stopped: start.stopped,
+    threads: start.threads,
+    engine,
+    engineReason: 'asked for',
+    seconds,
+    model: Object.freeze({
+      ...start.model,
+      users: side('users'),
+      items: side('items'),
+      bound: undefined,
+      provenance: Object.freeze({
+        ...start.model.provenance,
+        engine,
+        bounds: [],
+        iterations: 2 * posterior.draws,
+        converged: largestRHat(posterior) < LARGEST_R_HAT,
+        seconds,
+      }),
+    }),
+    posterior,
+  };
+}
+
+function largestRHat(posterior: GibbsPosterior): number {
+  return Math.max(...Object.values(posterior.scalars).map((scalar) => scalar.splitRHat));
+}
