@@ -10,6 +10,7 @@ import type { ByteSource, ReadOptions, ReadResult, RejectSink } from './options.
 const LF = 10;
 const CR = 13;
 const QUOTE = 34;
+const TAB = 9;
 /** A row longer than this is taken for a sign of an unterminated quote or of a file that is no table. */
 const MAX_ROW_BYTES = 1 << 24;
 const SAMPLE_BYTES = 1 << 16;
@@ -93,6 +94,8 @@ function joined(held: Uint8Array, chunk: Uint8Array): Uint8Array<ArrayBuffer> {
 /** What a scan answers instead of a position: the row goes on in the next chunk, or cannot be read. */
 const MORE = -1;
 const BAD = -2;
+/** … or the quote is a plain character. */
+const PLAIN = -3;
 
 class TableParser {
   readonly #separator: Uint8Array;
@@ -178,11 +181,14 @@ class TableParser {
     let pos = from;
     for (let field = 0; ; field++) {
       const slot = field < width ? slots[field]! : -1;
-      if (quoted && pos < length && bytes[pos] === QUOTE) {
-        pos = this.#scanQuoted(bytes, pos, field, slot, final);
-        if (pos === BAD) return BAD;
-        if (pos === MORE) return this.#more(length - from, field);
-      } else {
+      const quotedEnd =
+        quoted && pos < length && bytes[pos] === QUOTE
+          ? this.#scanQuoted(bytes, pos, field, slot, final)
+          : PLAIN;
+      if (quotedEnd === BAD) return BAD;
+      if (quotedEnd === MORE) return this.#more(length - from, field);
+      if (quotedEnd !== PLAIN) pos = quotedEnd;
+      else {
         const start = pos;
         for (;;) {
           let byte = LF;
@@ -205,18 +211,27 @@ class TableParser {
     }
   }
 
-  /** The field whose opening quote is at `open`; returns the position of the separator or line end behind it. */
+  /**
+   * The field whose opening quote is at `open`; returns the position of the separator or line end behind it. Between
+   * tabs words may begin with a quote that never closes: there a field that is not well quoted on its line is PLAIN.
+   */
   #scanQuoted(bytes: Uint8Array, open: number, field: number, slot: number, final: boolean): number {
     const length = bytes.length;
+    const lenient = this.#separator[0] === TAB;
     let pos = open + 1;
     let escaped = 0;
     for (;;) {
-      while (pos < length && bytes[pos] !== QUOTE) if (bytes[pos++] === LF) this.#lines++;
+      for (; pos < length && bytes[pos] !== QUOTE; pos++) {
+        if (bytes[pos] !== LF) continue;
+        if (lenient) return PLAIN;
+        this.#lines++;
+      }
       if (pos + 1 >= length || bytes[pos + 1] !== QUOTE) break;
       escaped = 1;
       pos += 2;
     }
     if (pos >= length && final) {
+      if (lenient) return PLAIN;
       this.#problem = `column ${field + 1} opens a double quote that never closes`;
       return BAD;
     }
@@ -230,6 +245,7 @@ class TableParser {
     pos++;
     if (bytes[pos] === CR && (pos + 1 >= length || bytes[pos + 1] === LF)) pos++;
     if (pos >= length || bytes[pos] === LF || startsWith(bytes, pos, this.#separator)) return pos;
+    if (lenient) return PLAIN;
     this.#problem =
       this.#lines === 1
         ? `column ${field + 1} goes on after its closing double quote`

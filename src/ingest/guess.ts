@@ -125,15 +125,14 @@ function sampleRows(text: string, separator: string, quoted: boolean, whole: boo
     const row: string[] = [];
     let complete = false;
     for (;;) {
-      let field: string;
+      let field = '';
       if (quoted && text[pos] === '"') {
-        let close = pos + 1;
-        while (close < text.length && (text[close] !== '"' || text[close + 1] === '"')) {
-          close += text[close] === '"' ? 2 : 1;
+        const end = separator === '\t' ? tabQuoteEnd(text, pos) : quoteEnd(text, pos);
+        if (end !== undefined) {
+          field = text.slice(pos + 1, end).replaceAll('""', '"');
+          pos = Math.min(end + 1, text.length);
         }
-        field = text.slice(pos + 1, close).replaceAll('""', '"');
-        pos = Math.min(close + 1, text.length);
-      } else field = '';
+      }
       const line = text.indexOf('\n', pos);
       const lineEnd = line < 0 ? text.length : line;
       const next = text.indexOf(separator, pos);
@@ -153,6 +152,20 @@ function sampleRows(text: string, separator: string, quoted: boolean, whole: boo
     if (!blank && (complete || whole || rows.length === 0)) rows.push(row);
   }
   return rows;
+}
+
+/** Position of the closing quote, or the end of the text. */
+function quoteEnd(text: string, open: number): number {
+  let at = open + 1;
+  while (at < text.length && (text[at] !== '"' || text[at + 1] === '"')) at += text[at] === '"' ? 2 : 1;
+  return Math.min(at, text.length);
+}
+
+/** Position of the closing quote, if the field is well quoted on its line; see TableParser. */
+function tabQuoteEnd(text: string, open: number): number | undefined {
+  const pattern = /"(?:[^"\n]|"")*"(?=\t|\r?\n|$)/y;
+  pattern.lastIndex = open;
+  return pattern.test(text) ? pattern.lastIndex - 1 : undefined;
 }
 
 /**

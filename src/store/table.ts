@@ -77,5 +77,10 @@ function* tableText(graph: BipartiteGraph, separator: string): Generator<string>
 
 /** The id as a cell: in double quotes where it would otherwise be misread. */
 function cell(id: string, separator: string): string {
+  if (separator === '\t' && id.includes('\n')) {
+    throw new InputError(
+      `the id ${JSON.stringify(id)} holds a line break, which a .tsv cannot; write a .csv or .parquet`,
+    );
+  }
   return id.includes(separator) || /["\r\n]/.test(id) ? `"${id.replaceAll('"', '""')}"` : id;
 }

@@ -28,6 +28,10 @@ const textGraph = buildGraph({
 describe('writeEdges', () => {
   it.each(ENDINGS)('reads back what it wrote: .%s', async (ending) => {
     const path = scratch.path(`edges.${ending}`);
+    if (ending.startsWith('tsv')) {
+      await expect(writeEdges(path, textGraph)).rejects.toThrow(/"line\\nbreak" holds a line break/);
+      return;
+    }
     await writeEdges(path, textGraph);
     const options = { users: 'user', items: 'item', count: 'count', multigraph: true };
     const { graph } = await readGraph(path, options);
@@ -46,6 +50,7 @@ describe('writeEdges', () => {
   });
 
   it('keeps any graph, in any format', async () => {
+    // Graphemes hold no line break, which a .tsv cannot keep.
     const id = fc.string({ minLength: 1, maxLength: 5, unit: 'grapheme' });
     await fc.assert(
       fc.asyncProperty(
