@@ -180,7 +180,7 @@ const DIALS: Readonly<
   ],
   ease: () => [{ lambda: geometric(100, 2, 1e-3) }],
   ials: ({ users, items }) => [
-    { lambda: geometric(0.003, 2, 1e-9), alpha: geometric(0.1, 2, 1e-9), features: ladder(64, [64]) },
+    { lambda: geometric(0.012, 2, 1e-9), alpha: geometric(0.025, 2, 1e-9), features: ladder(64, [64]) },
     // λ and α hardly depend on the number of features. Each doubling costs four times as much, so size sets the end.
     { features: geometric(64, 2, 16, featureLimit(users.offsets.length + items.offsets.length)) },
   ],
