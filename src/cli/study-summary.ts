@@ -1,8 +1,8 @@
 // A study on the terminal, and as one JSON document.
 
 import { LADDER_METRICS, type LadderRow, ladderFigure } from '../evaluate/study-ladder.js';
+import { shownStatistics } from '../evaluate/study-prediction-words.js';
 import type { StudyFit, StudyResults } from '../evaluate/study-results.js';
-import { shownStatistics } from '../evaluate/study-words.js';
 import { count, short, textTable, wrap } from './text-table.js';
 
 /**
@@ -59,7 +59,7 @@ export function describeStudy(results: StudyResults): string {
     `${receipt.origin?.source ?? 'graph'}: ${count(check.users)} users × ${count(check.items)} items, ${count(check.edges)} edges`,
     '',
     `Is it sparse?  ${verdicts.sparsity.headline}`,
-    wrap(verdicts.sparsity.text),
+    wrap([...verdicts.sparsity.details, verdicts.sparsity.text].join(' ')),
     '',
     `Who predicts?  ${verdicts.prediction.headline}`,
     textTable([
@@ -79,7 +79,7 @@ export function describeStudy(results: StudyResults): string {
       ['', `recall@${ladder.n}`, 'nDCG', 'recall unpop.', 'nDCG unpop.'],
       ...rows.map((row) => [row.title, ...LADDER_METRICS.map((metric) => cell(row, metric))]),
     ]),
-    wrap(verdicts.ranking.text),
+    wrap([verdicts.ranking.text, ...verdicts.ranking.details].join(' ')),
     ...ladder.skipped.map(({ title, reason }) => wrap(`Not fitted: ${title} (${reason}).`)),
     ...(runs.length > 1 ? ['', describeRepeats(results)] : []),
     '',

@@ -94,8 +94,9 @@ async function run(
   const results = withOrigin(numbers, {
     source: plan.source,
     read: plan.read,
-    rows: result.guess.format === 'simulated' ? null : result.read,
+    rows: result.guess.format === 'simulated' || result.guess.note !== undefined ? null : result.read,
     understood: describeRead(result),
+    note: result.guess.note ?? null,
     columns: { users: result.guess.columns.users, items: result.guess.columns.items },
     titles: titles
       ? {

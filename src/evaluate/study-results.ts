@@ -60,6 +60,8 @@ export interface StudyOrigin {
   } | null;
   /** How the source was understood, in a sentence. */
   readonly understood: string;
+  /** A remark of the reader, for instance how many common words were left out. */
+  readonly note: string | null;
   /** What stands for a user and for an item: columns, or documents and terms. */
   readonly columns: { readonly users: string; readonly items: string };
   readonly titles: { readonly source: string; readonly matched: number; readonly columns: string } | null;

@@ -2,8 +2,8 @@
 
 import { STATISTICS, type Statistic } from './predictive.js';
 import { LADDER_METRICS, type LadderMetric, ladderFigure } from './study-ladder.js';
+import { predictionError } from './study-prediction-words.js';
 import { fitId, type Spread, type StudyRun, type StudySummary } from './study-results.js';
-import { predictionError } from './study-words.js';
 
 export function summarizeRuns(runs: readonly StudyRun[]): StudySummary {
   const ranking: Record<string, Partial<Record<LadderMetric, Spread>>> = {};

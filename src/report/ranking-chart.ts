@@ -8,7 +8,7 @@ import {
   type LadderRow,
   ladderFigure,
 } from '../evaluate/study-ladder.js';
-import { METRIC_WORDS } from '../evaluate/study-words.js';
+import { METRIC_WORDS } from '../evaluate/study-ranking-words.js';
 import { type Chart, INK } from './chart.js';
 
 interface Point {

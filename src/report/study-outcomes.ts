@@ -2,17 +2,18 @@
 
 import type { Statistic } from '../evaluate/predictive.js';
 import { type LadderMetric, type LadderRow, ladderFigure } from '../evaluate/study-ladder.js';
+import { shownStatistics } from '../evaluate/study-prediction-words.js';
 import { fitId, type StudyFit, type StudyResults, type StudyRun } from '../evaluate/study-results.js';
-import { shownStatistics } from '../evaluate/study-words.js';
+import type { StudyVerdict } from '../evaluate/study-words.js';
 import type { Topic } from '../evaluate/topics.js';
-import { type Content, fold, type Html, html, table } from './html.js';
+import { type Content, fold, type Html, html } from './html.js';
 import { count, fixed, percent, short, term } from './page.js';
 import { chosenFits, type StudyPicture } from './study-charts.js';
-import { capital, picture } from './study-sections.js';
+import { capital, picture, table } from './study-sections.js';
 
 const STATISTIC_NAMES: Readonly<Record<Statistic, Content>> = {
-  users: 'users with an edge',
-  items: 'items with an edge',
+  users: 'users',
+  items: 'items',
   edges: 'edges',
   total: 'sum of counts',
   sigmaUsers: html`${term('half', 'σ̂')} of users`,
@@ -30,12 +31,12 @@ export function predictionSection(
   const fits = chosenFits(results);
   const { protocol, count: draws } = fits[0]!.predictive;
   return [
-    html`<p>${results.verdicts.prediction.text}</p>`,
     html`<p>Each fitted model made up ${count(draws)} ${term('draw', 'test graphs')} of its own${
       protocol === 'paper'
         ? ', with the users and items that the real one contains (the paper’s protocol)'
         : ', without being told which users and items the real one contains'
     }. If the model is right, the real test graph looks like one of them.</p>`,
+    details(results.verdicts.prediction),
     picture(
       pictures.prediction,
       html`Dots: the mean of the ${term('draw', 'draws')}; bars: their ${term('interval', '90 % interval')}; the line at
@@ -54,12 +55,17 @@ model misses newcomers, dots lie above the band there. Hollow dots lie outside.`
   ];
 }
 
+/** The verdict's sentences as a list. */
+export function details({ text, details: more }: StudyVerdict): Html {
+  return html`<ul class="steps">${[text, ...more].map((sentence) => html`<li>${sentence}</li>`)}</ul>`;
+}
+
 function predictionTable(fits: readonly StudyFit[]): Html {
   const statistics = shownStatistics(fits);
   const several = new Set(fits.map((fit) => fit.features)).size > 1;
   return table(
     [
-      { label: 'In the test part' },
+      { label: 'Test part' },
       { label: 'test', numeric: true },
       ...fits.flatMap((fit) => [
         {
@@ -91,10 +97,10 @@ export function rankingSection(results: StudyResults, ranking: StudyPicture): Co
   const { users, candidates } = rows[0]!.all;
   const ceiling = ladder.rows.find((row) => row.id === 'ceiling-fold-in');
   return [
-    html`<p>${results.verdicts.ranking.text}</p>`,
     html`<p>The ${term('candidates', 'task')}: ${count(candidates)} items are put in order for each of ${count(users)}
 held-out users; their own test items should come first. All methods see the same edges of the same users.
 ${term('baseline', 'Baselines')} are tuned on held-back training users, and nothing was chosen by the test part.</p>`,
+    details(results.verdicts.ranking),
     picture(
       ranking,
       html`Further right is better. Bars: 95 % interval of each figure by itself, from its
@@ -157,9 +163,9 @@ function pairedTable({ ladder }: StudyRun, rows: readonly LadderRow[]): Html {
     const c = ladder.comparisons.find(
       (x) => x.metric === metric && x.row === row.id && x.to === ladder.best[metric],
     );
-    return c
-      ? html`${fixed(c.difference, 3)} <small>(${fixed(c.low, 3)} … ${fixed(c.high, 3)})</small>`
-      : '–';
+    if (!c) return '–';
+    const difference = fixed(c.difference, 3);
+    return html`${c.high < 0 ? html`<b>${difference}</b>` : difference} <small>(${fixed(c.low, 3)} … ${fixed(c.high, 3)})</small>`;
   };
   return table(
     [
@@ -170,7 +176,7 @@ function pairedTable({ ladder }: StudyRun, rows: readonly LadderRow[]): Html {
     rows
       .filter((row) => row.kind !== 'ceiling')
       .map((row) => [methodName(row), cell(row, 'recall'), cell(row, 'ndcg')]),
-    html`With 95 % ${term('paired', 'paired intervals')}: one that does not reach 0 is more than chance.`,
+    html`With 95 % ${term('paired', 'paired intervals')}. Bold: more than chance, the interval does not reach 0.`,
   );
 }
 
@@ -280,7 +286,7 @@ sections above show the first; here are ${term('spread', 'mean and spread')} ove
   ];
 }
 
-export function topicsSection({ topics }: StudyResults): Content {
+export function topicsSection({ topics, receipt }: StudyResults): Content {
   if (!topics) {
     return html`<p>The items of these data are numbers or codes, which say nothing to a reader. Give them names with
 <code>--titles FILE</code>, a table with an id and a title in each row, to see what each feature is about.</p>`;
@@ -292,7 +298,9 @@ export function topicsSection({ topics }: StudyResults): Content {
     html`<p>What the ${topics.model} model found: for each ${term('features', 'feature')} the items that
 ${term('topic', 'stand out')} in it, those that explain most edges first.${
       shown.some((topic) => topic.users.length > 0) ? ' Below them the users who have most of it.' : ''
-    } Nobody told the model what any item means.</p>`,
+    } Nobody told the model what any item means.${
+      receipt.origin?.columns.items === 'term' ? ' Words are cut to their stems.' : ''
+    }</p>`,
     html`<div class="topics">${first.map(topicCard)}</div>`,
     rest.length > 0
       ? fold(`The other ${rest.length} features`, html`<div class="topics">${rest.map(topicCard)}</div>`)

@@ -1,6 +1,7 @@
 // report.html of a study.
 
 import type { StudyReceipt, StudyResults } from '../evaluate/study-results.js';
+import type { StudyVerdict } from '../evaluate/study-words.js';
 import { type Content, fold, html, table } from './html.js';
 import { count, renderPage, type Section, short, term } from './page.js';
 import type { StudyPictures } from './study-charts.js';
@@ -50,20 +51,17 @@ model that knows about sparsity predict it better? Who recommends best?`,
 }
 
 function shortSection({ verdicts }: StudyResults): Content {
-  const card = (colour: string, kicker: string, headline: string, target: string) =>
-    html`<div class="card plain" style="border-top-color:var(--${colour})"><p class="kicker">${kicker}</p>
-<strong>${headline}</strong><p class="more"><a href="#${target}">Why</a></p></div>`;
+  const card = (colour: string, question: string, { headline, text }: StudyVerdict, target: string) =>
+    html`<div class="card plain" style="border-top-color:var(--${colour})"><p class="kicker">${question}</p>
+<strong>${headline}</strong><p>${text}</p><p class="more"><a href="#${target}">More</a></p></div>`;
   return [
     STUDY_STYLE,
-    html`<div class="cards">${card('items', 'Is it sparse?', verdicts.sparsity.headline, 'sparse')}${card(
+    html`<div class="cards">${card('items', 'Is it sparse?', verdicts.sparsity, 'sparse')}${card(
       'sparse',
       'Who predicts the test set?',
-      verdicts.prediction.headline,
+      verdicts.prediction,
       'prediction',
-    )}${card('users', 'Who recommends best?', verdicts.ranking.headline, 'ranking')}</div>`,
-    html`<p>${verdicts.sparsity.text}</p>`,
-    html`<p>${verdicts.prediction.text}</p>`,
-    html`<p>${verdicts.ranking.text}</p>`,
+    )}${card('users', 'Who recommends best?', verdicts.ranking, 'ranking')}</div>`,
   ];
 }
 

@@ -2,8 +2,8 @@
 
 import * as Plot from '@observablehq/plot';
 import type { Statistic } from '../evaluate/predictive.js';
+import { describeError, predictionError, shownStatistics } from '../evaluate/study-prediction-words.js';
 import type { StudyFit } from '../evaluate/study-results.js';
-import { describeError, predictionError, shownStatistics } from '../evaluate/study-words.js';
 import { type Chart, INK } from './chart.js';
 
 const NAMES: Readonly<Record<Statistic, string>> = {
@@ -41,7 +41,7 @@ export function predictionChart(
   );
   const reach = Math.max(1, ...points.flatMap((p) => [Math.abs(p.low), Math.abs(p.high), Math.abs(p.mean)]));
   return {
-    title: 'How far the predictions are from the test set',
+    title: narrow ? 'Predictions against the test set' : 'How far the predictions are from the test set',
     subtitle: narrow ? undefined : 'Dots: mean of the draws. Bars: 90 % of them. Zero: the test set.',
     description: fits
       .map(

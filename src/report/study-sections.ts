@@ -1,7 +1,7 @@
 // The sections of a study's report on the data, the split and the fits.
 
 import type { StudyResults } from '../evaluate/study-results.js';
-import { type Content, facts, fold, Html, html, table } from './html.js';
+import { type Column, type Content, facts, fold, Html, html, table as plainTable } from './html.js';
 import { count, fixed, percent, short, term } from './page.js';
 import type { StudyPicture } from './study-charts.js';
 
@@ -15,19 +15,33 @@ export function picture({ wide, narrow }: StudyPicture, caption: Content): Html 
   return html`<figure><div class="wide">${new Html(wide)}</div><div class="narrow">${narrow.map((svg) => new Html(svg))}</div><figcaption>${caption}</figcaption></figure>`;
 }
 
+/** A table whose note stays readable where the table itself must be scrolled. */
+export function table(
+  columns: readonly Column[],
+  rows: readonly (readonly Content[])[],
+  note?: Content,
+): Html {
+  const body = plainTable(columns, rows);
+  return note === undefined ? body : html`${body}<p class="note">${note}</p>`;
+}
+
 /** Rules for what is only in this page. */
 export const STUDY_STYLE = new Html(`<style>
 .narrow{display:none}
 @media(max-width:36rem){.wide{display:none}.narrow{display:block}}
-.steps li{margin:.4rem 0}
+.note{font-size:.95rem;color:var(--muted);margin:-.9rem 0 1.4rem}
+.steps{padding-left:1.2rem}.steps li{margin:.4rem 0}
 .topics{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,19rem),1fr));gap:1rem;margin:1.2rem 0}
 .topic{border:1px solid var(--line);border-radius:.5rem;padding:.8rem 1rem}
 .topic h3{margin:0 0 .3rem;display:flex;justify-content:space-between;gap:.8rem;align-items:baseline}
 .topic h3 span{font-weight:400;color:var(--muted);font-size:.93rem}
 .topic p{margin:.2rem 0;line-height:1.45}.topic .who{color:var(--muted);font-size:.93rem}
 .topic ol{margin:.2rem 0;padding-left:1.3rem}.topic li{line-height:1.4}
-.card.plain strong{font-size:1.25rem;line-height:1.25}
-.card .more{font-size:.95rem}
+.cards:has(.plain){grid-template-columns:repeat(auto-fit,minmax(min(100%,13rem),1fr))}
+.card.plain{display:flex;flex-direction:column;font-size:.98rem;line-height:1.5}
+.card.plain strong{font-size:1.2rem;line-height:1.25;margin-bottom:.2rem;text-wrap:balance}
+.card .more{margin-top:auto;padding-top:.4rem}
+tbody th{white-space:nowrap}
 </style>`);
 
 export function dataSection({ check, receipt }: StudyResults): Content {
@@ -86,7 +100,7 @@ export function sparsitySection(
       ]) => html`<div class="card ${side}"><p class="kicker">${name}</p><strong>${verdict[side]}</strong>
 <p>${capital(verdict.reasons[side])}.</p></div>`,
     )}</div>`,
-    html`<p>${verdict.text}</p>`,
+    html`<p>${verdict.meanings.users} ${verdict.meanings.items} ${verdict.advice}</p>`,
     html`<p>Why it matters: a model that takes a ${term('sparse', 'sparse')} side for ${term('dense', 'dense')} believes
 that it has met nearly everything there is, and is surprised by every newcomer.</p>`,
     picture(

@@ -1,0 +1,126 @@
+// Who predicts the test set, in words.
+
+import { STATISTICS, type Statistic } from './predictive.js';
+import type { ModelKind } from './study-options.js';
+import { grouped, list } from './study-phrases.js';
+import type { StudyFit } from './study-results.js';
+import type { StudyNumbers, StudyVerdicts } from './study-words.js';
+
+/** Statistics in words, for sentences about them. */
+export const STATISTIC_WORDS: Readonly<Record<Statistic, string>> = {
+  users: 'number of users',
+  items: 'number of items',
+  edges: 'number of edges',
+  total: 'sum of counts',
+  sigmaUsers: 'tail index of the users',
+  sigmaItems: 'tail index of the items',
+};
+
+const isIndex = (statistic: Statistic) => statistic === 'sigmaUsers' || statistic === 'sigmaItems';
+/** Errors that differ by less than this, relatively (for σ̂: absolutely), count as alike. */
+const ALIKE = 0.01;
+
+/** How far the draws' mean lies from the test set: relatively for counts, absolutely for σ̂. */
+export function predictionError(fit: StudyFit, statistic: Statistic): number {
+  const observed = fit.predictive.observed[statistic]!;
+  const difference = fit.predictive.draws[statistic]!.mean - observed;
+  return isIndex(statistic) ? difference : difference / observed;
+}
+
+/** The statistics that all fits were checked by: the sum of counts only where it is not the number of edges. */
+export function shownStatistics(fits: readonly StudyFit[]): Statistic[] {
+  return STATISTICS.filter((name) => fits.every((fit) => fit.predictive.observed[name] !== undefined));
+}
+
+export function predictionVerdict(results: StudyNumbers): StudyVerdicts['prediction'] {
+  const { features } = results.chosen;
+  const statistics = shownStatistics(results.runs.flatMap((run) => run.fits));
+  const fits = results.runs.map((run) => ({
+    sparse: run.fits.find((f) => f.model === 'sparse' && f.features === features),
+    dense: run.fits.find((f) => f.model === 'dense' && f.features === features),
+  }));
+  const error = (kind: ModelKind, statistic: Statistic) =>
+    mean(fits.map((pair) => predictionError(pair[kind]!, statistic)));
+  const [first] = fits;
+  if (!first?.sparse || !first.dense) {
+    const only: ModelKind = first?.sparse ? 'sparse' : 'dense';
+    const worst = statistics.reduce((a, b) => (Math.abs(error(only, b)) > Math.abs(error(only, a)) ? b : a));
+    return {
+      winner: null,
+      headline: `Off by at most ${sizeOfError(worst, error(only, worst))}`,
+      text: `The ${only} model’s largest error is in the ${STATISTIC_WORDS[worst]}: ${describeError(worst, error(only, worst))}.`,
+      details: [coverage(first![only]!, statistics)],
+    };
+  }
+  // Positive: how much closer the sparse model comes.
+  const gains = statistics
+    .map((statistic) => ({
+      statistic,
+      gain: Math.abs(error('dense', statistic)) - Math.abs(error('sparse', statistic)),
+    }))
+    .sort((a, b) => b.gain - a.gain);
+  const sparseBetter = gains.filter(({ gain }) => gain > ALIKE);
+  const denseBetter = gains.filter(({ gain }) => gain < -ALIKE).reverse();
+  const sum = gains.reduce((total, { gain }) => total + gain, 0);
+  const alike = sparseBetter.length + denseBetter.length === 0 || Math.abs(sum) <= ALIKE;
+  const winner = alike ? 'alike' : sum > 0 ? 'sparse' : 'dense';
+  const closer = (kind: ModelKind, list_: typeof gains) =>
+    list_.length === 0
+      ? []
+      : [
+          `The ${kind} model is closer in the ${list(
+            list_.map(({ statistic }) => {
+              const other = kind === 'sparse' ? 'dense' : 'sparse';
+              return `${STATISTIC_WORDS[statistic]} (${describeError(statistic, error(kind, statistic))}; ${other}: ${describeError(statistic, error(other, statistic))})`;
+            }),
+          )}.`,
+        ];
+  const telling = (winner === 'dense' ? denseBetter : sparseBetter)[0];
+  return {
+    winner,
+    headline: alike ? 'Sparse and dense predict alike' : `The ${winner} model predicts better`,
+    text: telling
+      ? `${illustration(telling.statistic, first.sparse, first.dense)}${
+          alike ? ' Over all figures the two come out even.' : ''
+        }`
+      : 'No figure of the test set is predicted clearly better by one of them.',
+    details: [
+      ...closer('sparse', sparseBetter),
+      ...closer('dense', denseBetter),
+      coverage(first.sparse, statistics),
+      coverage(first.dense, statistics),
+    ],
+  };
+}
+
+/** 'The test part has 1,298 items; the sparse model expects 1,293, the dense one 1,192.' */
+function illustration(statistic: Statistic, sparse: StudyFit, dense: StudyFit): string {
+  const show = (value: number) => (isIndex(statistic) ? value.toFixed(3) : grouped(value));
+  const observed = show(sparse.predictive.observed[statistic]!);
+  const drawn = (fit: StudyFit) => show(fit.predictive.draws[statistic]!.mean);
+  return `The ${STATISTIC_WORDS[statistic]} in the test part is ${observed}; the sparse model expects ${drawn(sparse)}, the dense one ${drawn(dense)}.`;
+}
+
+function coverage(fit: StudyFit, statistics: readonly Statistic[]): string {
+  const { observed, draws } = fit.predictive;
+  const missed = statistics.filter((s) => observed[s]! < draws[s]!.low || observed[s]! > draws[s]!.high);
+  const name = `The 90 % intervals of the ${fit.model} model’s draws`;
+  if (missed.length === 0) return `${name} contain every figure of the test set.`;
+  if (missed.length === statistics.length) return `${name} contain no figure of the test set.`;
+  return `${name} contain ${statistics.length - missed.length} of ${statistics.length} figures, all but the ${list(missed.map((s) => STATISTIC_WORDS[s]))}.`;
+}
+
+/** '3.1 % too low', '0.052 too high'. */
+export function describeError(statistic: Statistic, error: number): string {
+  const size = sizeOfError(statistic, error);
+  if (Math.abs(error) < (isIndex(statistic) ? 5e-4 : 5e-4)) return 'right on';
+  return `${size} too ${error < 0 ? 'low' : 'high'}`;
+}
+
+function sizeOfError(statistic: Statistic, error: number): string {
+  return isIndex(statistic) ? Math.abs(error).toFixed(3) : `${(100 * Math.abs(error)).toFixed(1)} %`;
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
