@@ -1,7 +1,5 @@
 // Parquet through DuckDB: whole numbers come out as typed arrays, texts once per distinct id.
 
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type DuckDBConnection, type DuckDBDataChunk, DuckDBInstance } from '@duckdb/node-api';
 import { InputError, throwIfAborted } from '../errors.js';
 import { threadCount } from '../parallel/pool.js';
@@ -9,6 +7,7 @@ import { EdgeCollector, MAX_COUNT } from './collect.js';
 import { clip, findColumn } from './guess.js';
 import { EMPTY_ID, type IdColumn, type IdKind } from './id-column.js';
 import type { ReadOptions, ReadResult, RejectSink } from './options.js';
+import { temporaryPath } from './source.js';
 
 const WHOLE = /^(U?TINYINT|U?SMALLINT|U?INTEGER|U?BIGINT|HUGEINT|UHUGEINT)$/;
 const NUMBER = /^(FLOAT|DOUBLE|DECIMAL.*)$/;
@@ -21,7 +20,7 @@ export async function withDuckDB<T>(
   const instance = await DuckDBInstance.create(':memory:', {
     threads: String(threadCount(threads)),
     // Made only if memory runs short, and removed on closing.
-    temp_directory: join(tmpdir(), `graphex-duckdb-${process.pid}`),
+    temp_directory: temporaryPath(`graphex-duckdb-${process.pid}`),
   });
   const connection = await instance.connect();
   try {

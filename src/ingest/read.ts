@@ -1,6 +1,5 @@
 import { createWriteStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -12,7 +11,7 @@ import type { ByteSource, ReadOptions, ReadResult, RejectSink } from './options.
 import { readParquet } from './parquet.js';
 import { readRecipe } from './recipes.js';
 import { openRejects } from './rejects.js';
-import { openSource, writeError } from './source.js';
+import { openSource, temporaryPath, writeError } from './source.js';
 
 /**
  * Reads a graph from a file, `-` (standard input), a recipe such as `netflix:DIR`, or a built-in set such as `@sotu`.
@@ -62,7 +61,7 @@ async function readTable(path: string, options: ReadOptions, rejects?: RejectSin
 
 /** Parquet needs a file to seek in: standard input and compressed files are first written to a temporary one. */
 async function spooled<T>(source: ByteSource, use: (file: string) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), 'graphex-'));
+  const folder = await mkdtemp(temporaryPath('graphex-'));
   try {
     const file = join(folder, 'spooled.parquet');
     try {

@@ -3,6 +3,8 @@
 
 import { createReadStream, type ReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { InputError } from '../errors.js';
@@ -114,6 +116,11 @@ async function* guarded(name: string, chunks: AsyncIterable<Uint8Array>): AsyncI
   } catch (cause) {
     throw readError(name, cause);
   }
+}
+
+/** A path in the system's folder for temporary files. */
+export function temporaryPath(name: string): string {
+  return join(tmpdir(), name);
 }
 
 /** A system error on reading as an InputError that says what to do; anything else unchanged. */
