@@ -3,15 +3,28 @@
 import { createCpuEngine } from '../../src/engine/cpu/engine.js';
 import type { Engine } from '../../src/engine/engine.js';
 import { createReferenceEngine } from '../../src/engine/reference.js';
+import { createWebgpuEngine } from '../../src/engine/webgpu/engine.js';
+import { findTestGpu } from './swiftshader.js';
 
 export interface EngineCase {
   readonly name: string;
   create(): Promise<Engine>;
 }
 
+const gpu = await findTestGpu();
+// Tasks and bindings so small that rows are cut everywhere, and sums by way of workgroup memory.
+const tiny = { subgroups: false, block: 4, tile: 64, chunkEdges: 64 };
+
 export const ENGINES: readonly EngineCase[] = [
   { name: 'reference', create: async () => createReferenceEngine() },
   { name: 'cpu', create: () => createCpuEngine({ threads: 2 }) },
   // Windows so small that rows are cut into pieces and units hold few rows: the path of huge graphs, on small ones.
   { name: 'cpu, tiny windows', create: () => createCpuEngine({ threads: 2, limits: { edges: 4, rows: 2 } }) },
+  // Absent where there is no adapter: webgpu.test.ts then says why.
+  ...(gpu.available
+    ? [
+        { name: 'gpu', create: () => createWebgpuEngine() },
+        { name: 'gpu, tiny tasks', create: () => createWebgpuEngine({ tuning: tiny }) },
+      ]
+    : []),
 ];

@@ -199,6 +199,32 @@ describe.skipIf(!gpu.available)('gpu engine', () => {
       await compare(await made, 7, false, play, 2e-5);
     });
 
+    test('calls that nobody awaits run in their order', async () => {
+      const play = async (engine: Engine, scene: Scene) => {
+        const { users, items, byUser, byItem } = scene;
+        const otherMass = Float64Array.of(5, 6, 7, 8, 9);
+        const waiting: Promise<unknown>[] = [
+          engine.update(users, byUser, items, half({ otherMass, edgeTerm: true })),
+        ];
+        otherMass.fill(1);
+        const first = engine.lastEdgeTerm();
+        engine.setMass(users, Float64Array.of(3, 1, 4, 1, 5));
+        const masses = engine.totals(users);
+        waiting.push(engine.update(items, byItem, users, half({ edgeTerm: true }, hyper.items)));
+        const second = engine.lastEdgeTerm();
+        const terms = engine.rowTerms(items, hyper.items);
+        waiting.push(engine.update(items, byItem, users, half({}, hyper.items)));
+        await Promise.all(waiting);
+        const { mass } = await masses;
+        return {
+          mass,
+          queued: [await first, await second, await terms],
+          ...(await everything(engine, scene)),
+        };
+      };
+      await compare(await made, 5, false, play, 2e-5);
+    });
+
     test('the same run twice gives the same bits', async () => {
       const engine = await made;
       const run = async () => {

@@ -40,16 +40,17 @@ export async function createGpuIndex(
   const chunks = await allocate(gpu, `an index of ${edges} edges`, bytes, () => {
     const made: { neighbors: GPUBuffer; counts: GPUBuffer | undefined }[] = [];
     for (let first = 0; first < edges; first += chunkEdges) {
-      const last = Math.min(edges, first + chunkEdges);
-      const fill = (values: Uint32Array) => {
-        const buffer = storageBuffer(gpu, 'edges', 4 * (last - first));
-        upload(gpu.device, buffer, values.subarray(first, last));
-        return buffer;
-      };
-      made.push({ neighbors: fill(source.neighbors), counts: source.counts && fill(source.counts) });
+      const size = 4 * (Math.min(edges, first + chunkEdges) - first);
+      const counts = source.counts && storageBuffer(gpu, 'counts of edges', size);
+      made.push({ neighbors: storageBuffer(gpu, 'edges', size), counts });
     }
     return made;
   });
+  for (const [c, { neighbors, counts }] of chunks.entries()) {
+    const [first, last] = [c * chunkEdges, (c + 1) * chunkEdges];
+    await upload(gpu.device, neighbors, source.neighbors.subarray(first, last));
+    if (counts) await upload(gpu.device, counts, source.counts!.subarray(first, last));
+  }
   const rows = source.offsets.length - 1;
   const multigraph = source.counts !== undefined;
   return { rows, edges, source, multigraph, chunks, chunkEdges, plans: new Map() };
@@ -82,16 +83,16 @@ async function makePlan(
   const { block, short } = layout;
   const cut = cutRows(index.source, { block, short, chunkEdges: index.chunkEdges, tiles, otherRows });
   const bytes = 16 * cut.slots + 4 * cut.firstSlot.length;
-  return allocate(gpu, `the list of ${cut.slots} tasks`, bytes, () => {
-    const firstSlot = storageBuffer(gpu, 'slots of rows', 4 * cut.firstSlot.length);
-    upload(gpu.device, firstSlot, cut.firstSlot);
-    const groups = cut.groups.map(({ chunk, short, records }) => {
+  const { firstSlot, groups } = await allocate(gpu, `the list of ${cut.slots} tasks`, bytes, () => ({
+    firstSlot: storageBuffer(gpu, 'slots of rows', 4 * cut.firstSlot.length),
+    groups: cut.groups.map(({ chunk, short, records }) => {
       const tasks = storageBuffer(gpu, 'tasks', 4 * records.length);
-      upload(gpu.device, tasks, records);
       return { tasks, count: records.length / 4, chunk, short };
-    });
-    return { layout, rowLayout: rowLayout(features, cut.mostSlots), groups, firstSlot, slots: cut.slots };
-  });
+    }),
+  }));
+  await upload(gpu.device, firstSlot, cut.firstSlot);
+  for (const [g, { tasks }] of groups.entries()) await upload(gpu.device, tasks, cut.groups[g]!.records);
+  return { layout, rowLayout: rowLayout(features, cut.mostSlots), groups, firstSlot, slots: cut.slots };
 }
 
 export function destroyIndex({ chunks, plans }: GpuIndex): void {

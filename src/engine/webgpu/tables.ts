@@ -19,6 +19,7 @@ export interface GpuTable extends Table {
 }
 
 const PIECE_BYTES = 2 ** 24;
+const PIECES_UNDER_WAY = 8;
 
 /** A storage buffer of at least `bytes`; says which limit is in the way. */
 export function storageBuffer(gpu: GpuDevice, what: string, bytes: number): GPUBuffer {
@@ -67,9 +68,9 @@ export async function createGpuTable(
     weights[2 * i] = values.weightShape[i]!;
     weights[2 * i + 1] = values.weightRate[i]!;
   }
-  upload(gpu.device, table.weights, weights);
-  writePadded(gpu.device, table, table.shapes, values.featureShape, 0);
-  writePadded(gpu.device, table, table.rates, values.featureRate, 1);
+  await upload(gpu.device, table.weights, weights);
+  await writePadded(gpu.device, table, table.shapes, values.featureShape, 0);
+  await writePadded(gpu.device, table, table.rates, values.featureRate, 1);
   return table;
 }
 
@@ -94,29 +95,33 @@ export function destroyTable({ weights, shapes, rates, activity, totals }: GpuTa
   for (const buffer of [weights, shapes, rates, activity, totals]) buffer.destroy();
 }
 
-/** Writes an array piece by piece: a write keeps a copy of its source until the GPU has taken it. */
-export function upload(
+/** Writes an array piece by piece, and waits now and then: a write keeps a copy until the GPU has taken it. */
+export async function upload(
   device: GPUDevice,
   buffer: GPUBuffer,
   values: Float32Array | Uint32Array,
-  at = 0,
-): void {
+): Promise<void> {
   const piece = PIECE_BYTES / 4;
   for (let from = 0; from < values.length; from += piece) {
     const part = values.subarray(from, Math.min(from + piece, values.length));
     // A view of shared memory is not accepted everywhere.
     const plain = part.buffer instanceof ArrayBuffer ? part : part.slice();
-    device.queue.writeBuffer(buffer, at + 4 * from, plain as Float32Array<ArrayBuffer>);
+    device.queue.writeBuffer(buffer, 4 * from, plain as Float32Array<ArrayBuffer>);
+    await settle(device, from / piece);
   }
 }
 
-function writePadded(
+async function settle(device: GPUDevice, piece: number): Promise<void> {
+  if (piece % PIECES_UNDER_WAY === PIECES_UNDER_WAY - 1) await device.queue.onSubmittedWorkDone();
+}
+
+async function writePadded(
   device: GPUDevice,
   { rows, features, quads }: GpuTable,
   buffer: GPUBuffer,
   values: ArrayLike<number>,
   padding: number,
-): void {
+): Promise<void> {
   const stride = 4 * quads;
   const block = Math.max(1, Math.floor(PIECE_BYTES / (4 * stride)));
   for (let first = 0; first < rows; first += block) {
@@ -128,6 +133,7 @@ function writePadded(
       for (let k = 0; k < features; k++) piece[to + k] = values[i * features + k]!;
     }
     device.queue.writeBuffer(buffer, 4 * first * stride, piece);
+    await settle(device, first / block);
   }
 }
 

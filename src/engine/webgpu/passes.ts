@@ -1,0 +1,176 @@
+// The passes of a half-step, recorded into the queue: edges, rows, masses. Scratch buffers are shared by all of them,
+// which is safe because the engine records one operation at a time and the GPU runs them in that order.
+
+import { FitError } from '../../errors.js';
+import type { Commands, Kernel, Part } from './commands.js';
+import { allocate, type GpuDevice } from './device.js';
+import type { GpuIndex, Plan } from './indexes.js';
+import type { Layout } from './layout.js';
+import { type GpuTable, storageBuffer } from './tables.js';
+import { edgeShader } from './wgsl/edges.js';
+import type { Params } from './wgsl/params.js';
+import { refreshShader, rowLayout, updateShader } from './wgsl/rows.js';
+import {
+  finishShader,
+  MOST_TERM_SUMS,
+  massShader,
+  REDUCE_WORKGROUP,
+  termSumShader,
+  termSums,
+} from './wgsl/totals.js';
+
+const MASS_CHUNK = 32;
+
+export type Passes = ReturnType<typeof createPasses>;
+
+export function createPasses(gpu: GpuDevice, commands: Commands) {
+  const scratch = createScratch(gpu, () => commands.forget());
+  const terms = { buffer: storageBuffer(gpu, 'sums of the edge term', 4 * MOST_TERM_SUMS), count: 0 };
+  const edgeKernels = new Map<string, Promise<Kernel>>();
+
+  /** Masses of the rows in `partials` groups → totals; and the leftover where the parameters say so. */
+  async function finish(table: GpuTable, other: GPUBuffer, partials: number, params: Params): Promise<void> {
+    const { quads } = table;
+    const mass = await commands.kernel('mass', massShader(quads), ['params', 'read', 'write']);
+    const last = await commands.kernel('totals', finishShader(table.features), [
+      'params',
+      'read',
+      'read',
+      'write',
+    ]);
+    const chunk = Math.max(MASS_CHUNK, Math.ceil(partials / 512));
+    const sums = Math.ceil(partials / chunk);
+    const masses = scratch.get('masses', partials * quads * 16);
+    const sumsBuffer = scratch.get('mass sums', sums * quads * 16);
+    const at = commands.params({ ...params, partials, chunk });
+    commands.run(
+      mass,
+      at,
+      [{ buffer: masses }, { buffer: sumsBuffer }],
+      Math.ceil((sums * quads) / REDUCE_WORKGROUP),
+    );
+    const parts = [{ buffer: sumsBuffer }, { buffer: other }, { buffer: table.totals }];
+    commands.run(last, commands.params({ ...params, partials: sums }), parts, 1);
+  }
+
+  /** Shows the activity of all rows; leaves partial masses, whose number it returns. */
+  async function refresh(table: GpuTable, params: Params): Promise<number> {
+    const rows = rowLayout(table.features, 1);
+    const access = ['params', 'read', 'read', 'read', 'write', 'write'] as const;
+    const kernel = await commands.kernel('refresh', refreshShader(rows), access);
+    const partials = Math.ceil(table.rows / rows.rows);
+    const masses = await scratch.grow('masses', partials * table.quads * 16);
+    await scratch.grow('mass sums', partials * table.quads * 16);
+    commands.reserve(3);
+    const buffers = [table.weights, table.shapes, table.rates, table.activity, masses];
+    commands.run(kernel, commands.params(params), buffers.map(whole), partials);
+    return partials;
+  }
+
+  function edgeKernel(
+    layout: Layout,
+    short: boolean,
+    multigraph: boolean,
+    withTerm: boolean,
+  ): Promise<Kernel> {
+    const label = `edges${short ? ', short rows' : ''}`;
+    const key = `${layout.features} ${short} ${multigraph} ${withTerm}`;
+    let kernel = edgeKernels.get(key);
+    if (!kernel) {
+      kernel = commands.kernel(label, edgeShader({ layout, short, multigraph, withTerm }), [
+        'params',
+        'read',
+        'read',
+        'read',
+        'read',
+        'write',
+        withTerm ? 'write' : undefined,
+        multigraph ? 'read' : undefined,
+      ]);
+      edgeKernels.set(key, kernel);
+    }
+    return kernel;
+  }
+
+  /** Partial sums of every task into scratch; the edge term, where asked, into `terms`. */
+  async function edgePass(
+    own: GpuTable,
+    index: GpuIndex,
+    other: GpuTable,
+    plan: Plan,
+    params: Params,
+    withTerm: boolean,
+  ): Promise<void> {
+    const { layout, groups, slots } = plan;
+    const partials = await scratch.grow('partial sums', slots * own.quads * 16);
+    const taskTerms = withTerm ? await scratch.grow('edge terms', 4 * slots) : undefined;
+    const kernels = await Promise.all(
+      groups.map(({ short }) => edgeKernel(layout, short, index.multigraph, withTerm)),
+    );
+    const termSum = await commands.kernel('edge term', termSumShader, ['read', 'write']);
+    commands.reserve(3);
+    const at = commands.params(params);
+    for (const [g, { tasks, count, chunk, short }] of groups.entries()) {
+      const { neighbors, counts } = index.chunks[chunk]!;
+      const parts: Part[] = [
+        { buffer: tasks, size: 16 * count },
+        ...[neighbors, own.activity, other.activity, partials].map(whole),
+      ];
+      if (taskTerms) parts.push({ buffer: taskTerms });
+      if (counts) parts.push({ buffer: counts });
+      const perGroup = layout.subgroups ? layout.workgroup / (short ? layout.lanes : layout.team) : 1;
+      commands.run(kernels[g]!, at, parts, Math.ceil(count / perGroup));
+    }
+    if (taskTerms) {
+      terms.count = termSums(slots);
+      commands.run(
+        termSum,
+        0,
+        [{ buffer: taskTerms, size: 4 * slots }, { buffer: terms.buffer }],
+        terms.count,
+      );
+    }
+  }
+
+  /** After the edge pass: the rows of the range, their mass, and the leftover. */
+  async function rowPass(own: GpuTable, other: GpuTable, plan: Plan, params: Params): Promise<void> {
+    const rows = plan.rowLayout;
+    const partials = Math.ceil((params.last - params.first) / rows.rows);
+    const masses = await scratch.grow('masses', partials * own.quads * 16);
+    await scratch.grow('mass sums', partials * own.quads * 16);
+    const access = ['params', 'read', 'read', 'write', 'write', 'write', 'write', 'read', 'write'] as const;
+    const kernel = await commands.kernel('rows', updateShader(rows), access);
+    commands.reserve(3);
+    const sums = scratch.get('partial sums', plan.slots * own.quads * 16);
+    const table = [own.weights, own.shapes, own.rates, own.activity];
+    const buffers = [plan.firstSlot, sums, ...table, other.totals, masses];
+    commands.run(kernel, commands.params(params), buffers.map(whole), partials);
+    await finish(own, other.totals, partials, params);
+  }
+
+  return { scratch, terms, finish, refresh, edgePass, rowPass };
+}
+
+export const whole = (buffer: GPUBuffer): Part => ({ buffer });
+
+/** Buffers that kernels hand to each other within a half-step, grown to the largest that was asked for. */
+function createScratch(gpu: GpuDevice, beforeGrowth: () => void) {
+  const buffers = new Map<string, GPUBuffer>();
+  return {
+    async grow(what: string, bytes: number): Promise<GPUBuffer> {
+      const old = buffers.get(what);
+      if (old && old.size >= bytes) return old;
+      beforeGrowth();
+      old?.destroy();
+      const made = await allocate(gpu, what, bytes, () => storageBuffer(gpu, what, bytes));
+      buffers.set(what, made);
+      return made;
+    },
+    /** One that has been grown before. */
+    get(what: string, bytes: number): GPUBuffer {
+      const buffer = buffers.get(what);
+      if (!buffer || buffer.size < bytes) throw new FitError(`scratch "${what}" was not made`);
+      return buffer;
+    },
+  };
+}
