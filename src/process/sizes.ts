@@ -3,6 +3,7 @@
 import { InputError } from '../errors.js';
 import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
 import { expectedLaplace } from '../math/quadrature.js';
+import { randomStream } from '../math/random.js';
 import type { TaskOptions } from '../progress.js';
 import { featureMass } from './parameters.js';
 import { simulate } from './poisson-model.js';
@@ -27,9 +28,11 @@ const FIRST_EDGES = 3e5;
 const MOST_EDGES = 1e6;
 /** The constant C depends on the sizes a little, so it is measured again at the sizes found. */
 const ROUNDS = 3;
+/** Small graphs vary a lot, and several of them take no longer than one large one. */
+const MOST_GRAPHS = 8;
 
 /**
- * Sizes at which the model gives as many vertices and edges as the graph has. A graph of known sizes is simulated; its
+ * Sizes at which the model gives as many vertices and edges as the graph has. Graphs of known sizes are simulated; their
  * constants C solve log U − σ log E = C + (1−σ) log s for s where σ > 0, and s is proportional to U where σ ≤ 0. Repeated
  * at the sizes found, or at smaller ones of the same ratio where those would take long.
  */
@@ -39,19 +42,25 @@ export async function estimateSizes(graph: BipartiteGraph, options: EstimateSize
   const seed = options.seed ?? 1;
   let sizes: Sizes = sizesOfEdges({ users: 1, items: 1 }, FIRST_EDGES, options);
   for (let round = 0; round < ROUNDS; round++) {
-    const at = sizesOfEdges(sizes, Math.min(MOST_EDGES, expectedEdges(sizes, options)), options);
-    const simulated = await simulate({
-      ...options,
-      users: { ...options.users, size: at.users },
-      items: { ...options.items, size: at.items },
-      multigraph: graph.multigraph,
-      seed: seed + round,
-      onProgress: undefined,
-    });
+    const edges = Math.min(MOST_EDGES, expectedEdges(sizes, options));
+    const at = sizesOfEdges(sizes, edges, options);
+    const graphs: BipartiteGraph[] = [];
+    const wanted = Math.min(MOST_GRAPHS, Math.max(1, Math.floor(MOST_EDGES / edges)));
+    while (graphs.length < wanted) {
+      const simulated = await simulate({
+        ...options,
+        users: { ...options.users, size: at.users },
+        items: { ...options.items, size: at.items },
+        multigraph: graph.multigraph,
+        seed: randomStream(seed, round, graphs.length).uint32(),
+        onProgress: undefined,
+      });
+      graphs.push(simulated.graph);
+    }
     options.onProgress?.({ stage: 'estimating sizes', done: round + 1, total: ROUNDS, unit: 'rounds' });
     sizes = {
-      users: solveSize(options.users.sigma, at.users, simulated.graph, graph, 'users'),
-      items: solveSize(options.items.sigma, at.items, simulated.graph, graph, 'items'),
+      users: solveSize(options.users.sigma, at.users, graphs, graph, 'users'),
+      items: solveSize(options.items.sigma, at.items, graphs, graph, 'items'),
     };
   }
   return Object.freeze(sizes);
@@ -60,15 +69,17 @@ export async function estimateSizes(graph: BipartiteGraph, options: EstimateSize
 function solveSize(
   sigma: number,
   size: number,
-  simulated: BipartiteGraph,
+  simulated: readonly BipartiteGraph[],
   observed: BipartiteGraph,
   side: SideName,
 ): number {
-  // A simulation without any vertex says only that the size is larger; doubling it goes on.
-  if (simulated[side].count === 0) return 2 * size;
   const tail = Math.max(0, sigma);
   const statistic = (graph: BipartiteGraph) => Math.log(graph[side].count) - tail * Math.log(graph.total);
-  return size * Math.exp((statistic(observed) - statistic(simulated)) / (1 - tail));
+  const filled = simulated.filter((graph) => graph.edges > 0);
+  // Graphs without any edge say only that the size is larger; doubling it goes on.
+  if (filled.length === 0) return 2 * size;
+  const mean = filled.reduce((sum, graph) => sum + statistic(graph), 0) / filled.length;
+  return size * Math.exp((statistic(observed) - mean) / (1 - tail));
 }
 
 function expectedEdges(sizes: Sizes, options: EstimateSizesOptions): number {

@@ -5,20 +5,27 @@ import { simulate } from '../../src/process/poisson-model.js';
 import { estimateSizes, sizeFromBound } from '../../src/process/sizes.js';
 
 const side = (sigma: number, size: number) => ({ sigma, tau: 1, shape: 0.1, rate: 0.1, size });
-const SETTINGS: readonly (ModelParameters & { readonly name: string })[] = [
-  { name: 'both sparse', users: side(0.2, 120), items: side(0.2, 120), features: 30 },
-  { name: 'both very sparse', users: side(0.5, 60), items: side(0.4, 80), features: 10 },
-  { name: 'dense users, sparse items', users: side(-0.3, 200), items: side(0.3, 100), features: 10 },
-  { name: 'both dense', users: side(-0.3, 200), items: side(-0.3, 200), features: 10 },
-  { name: 'unequal sizes', users: side(0.1, 300), items: side(0.3, 40), features: 20 },
+/** `spread`: relative standard deviation of the estimate over graphs, from the table of docs/model.md. */
+const SETTINGS: readonly (ModelParameters & { readonly name: string; readonly spread: number })[] = [
+  { name: 'both sparse', spread: 0.05, users: side(0.2, 120), items: side(0.2, 120), features: 30 },
+  { name: 'both very sparse', spread: 0.14, users: side(0.5, 60), items: side(0.4, 80), features: 10 },
+  {
+    name: 'dense users, sparse items',
+    spread: 0.06,
+    users: side(-0.3, 200),
+    items: side(0.3, 100),
+    features: 10,
+  },
+  { name: 'both dense', spread: 0.06, users: side(-0.3, 200), items: side(-0.3, 200), features: 10 },
+  { name: 'unequal sizes', spread: 0.08, users: side(0.1, 300), items: side(0.3, 40), features: 20 },
 ];
 
 describe('sizes of simulated graphs', () => {
   it.each(SETTINGS)('the simulation estimate with the true sigma recovers them: $name', async (setting) => {
     const { graph } = await simulate({ ...setting, seed: 11 });
     const sizes = await estimateSizes(graph, { ...setting, seed: 100 });
-    expect(Math.abs(sizes.users / setting.users.size - 1)).toBeLessThan(0.15);
-    expect(Math.abs(sizes.items / setting.items.size - 1)).toBeLessThan(0.15);
+    expect(Math.abs(sizes.users / setting.users.size - 1)).toBeLessThan(4 * setting.spread);
+    expect(Math.abs(sizes.items / setting.items.size - 1)).toBeLessThan(4 * setting.spread);
   });
 
   it.each(SETTINGS)('the closed form recovers them from the true masses: $name', async (setting) => {
