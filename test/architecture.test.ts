@@ -23,9 +23,9 @@ ARROWS.cli = [...EVERYWHERE, ...rooms];
 
 /** Files outside store/ and cli/ that may use Node: the readers of files, and the loaders of workers and kernels. */
 const NODE_FILES = [
-  /^ingest\//,
+  /^ingest\/(builtin|netflix|read|recipes|rejects|source)\.ts$/,
   /^parallel\/(spawn|worker)\.ts$/,
-  /^engine\/(cpu|webgpu)\/[^/]*(load|device|adapter|wasm|kernels|module|engine)[^/]*\.ts$/,
+  /^engine\/cpu\/wasm\.ts$/,
   /^store\//,
   /^cli\//,
 ];

@@ -79,6 +79,9 @@ export function dataOptions(command: Command): Omit<ReadOptions, keyof TaskOptio
   return { users, items, count, sep, header, rejects, commonWords, multigraph: multi === true };
 }
 
+/** How long an interrupted command may take to put its things in order. */
+const GRACE_MS = 60_000;
+
 /**
  * Runs a command's work: signal, progress, and exactly one result on stdout. Errors go up to `main`, which turns them
  * into an exit status.
@@ -96,6 +99,8 @@ export async function runCommand(
     if (asked) process.exit(130);
     asked = true;
     abort.abort();
+    // Work that hangs in the operating system never notices.
+    setTimeout(() => process.exit(130), GRACE_MS).unref();
   };
   process.on('SIGINT', stop);
   process.on('SIGTERM', stop);
