@@ -9,7 +9,7 @@ import { gamma } from '../math/distributions.js';
 import type { Random } from '../math/random.js';
 import { type FeatureAtoms, sampleTiltedAtoms } from '../process/unseen.js';
 import { countDegrees, type DegreeCounts } from '../sparsity/degree-counts.js';
-import { tailIndexHalf } from '../sparsity/tail-index.js';
+import { tailIndexAt } from '../sparsity/tail-index.js';
 import type { DrawPlan, SidePlan, UnseenPlan } from './draw-plan.js';
 import { createVertexSampler, type VertexSampler } from './draw-vertex.js';
 
@@ -193,8 +193,8 @@ function statistics(
     items: items.count,
     edges: users.sum,
     total: total ?? users.sum,
-    sigmaUsers: tailIndexHalf(userDegree),
-    sigmaItems: tailIndexHalf(itemDegree),
+    sigmaUsers: tailIndexAt(users, 0.5),
+    sigmaItems: tailIndexAt(items, 0.5),
     degrees: { users, items },
   };
 }

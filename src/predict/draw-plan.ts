@@ -48,7 +48,7 @@ export interface NamedPlan {
 }
 
 /** Expected share of the vertices that the cut may miscount: far below the spread of any draw. */
-const CUT_TOLERANCE = 1e-4;
+const CUT_TOLERANCE = 5e-4;
 
 /** Items of the model by their coin: 1 where the coin says "test". */
 export function testItems(model: Model, split: Split): Uint8Array {

@@ -33,28 +33,33 @@ export function createVertexSampler(vertices: KnownVertices, features: number): 
   const made = new Uint8Array(count);
   let vertex = 0;
 
-  let slope = 0; // h′ at the last point
-  let bend = 0; // h″
   const h = (x: number): number => {
     const weight = Math.exp(x);
     let value = weightShape[vertex] * x - tau * weight;
+    for (let k = 0, at = vertex * features; k < features; k++, at++) {
+      value -= featureShape[at] * Math.log(rate + otherMass[k] * weight);
+    }
+    return value;
+  };
+
+  let slope = 0; // h′ at the last point
+  let bend = 0; // h″
+  const differentiate = (x: number): void => {
+    const weight = Math.exp(x);
     slope = weightShape[vertex] - tau * weight;
     bend = -tau * weight;
     for (let k = 0, at = vertex * features; k < features; k++, at++) {
-      const total = rate + otherMass[k] * weight;
-      const share = (otherMass[k] * weight) / total;
-      value -= featureShape[at] * Math.log(total);
+      const share = (otherMass[k] * weight) / (rate + otherMass[k] * weight);
       slope -= featureShape[at] * share;
       bend -= featureShape[at] * share * (1 - share);
     }
-    return value;
   };
 
   /** Newton's method on a concave function, at most 2 at a time, until h is within 1e-6 of its maximum. */
   function findMode(): number {
     let x = Math.log(weightShape[vertex] / vertices.weightRate[vertex]);
     for (let step = 0; step < 50; step++) {
-      h(x);
+      differentiate(x);
       const move = Math.max(-2, Math.min(2, -slope / bend));
       x += move;
       if (move * move * -bend < 1e-6) break;
@@ -64,7 +69,7 @@ export function createVertexSampler(vertices: KnownVertices, features: number): 
 
   /** Walks from the mode until h has fallen by about FALL. */
   function contact(mode: number, top: number, direction: 1 | -1, out: Float64Array): void {
-    h(mode);
+    differentiate(mode);
     let distance = Math.sqrt((2 * FALL) / -bend);
     for (let step = 0; step < 30; step++) {
       const fall = top - h(mode + direction * distance);
@@ -73,6 +78,7 @@ export function createVertexSampler(vertices: KnownVertices, features: number): 
       distance *= Math.min(4, Math.max(0.25, (FALL / Math.max(fall, 1e-9)) ** 0.7));
     }
     const x = mode + direction * distance;
+    differentiate(x);
     out[0] = x;
     out[1] = h(x);
     out[2] = slope;
@@ -119,7 +125,13 @@ export function createVertexSampler(vertices: KnownVertices, features: number): 
     if (!made[v]) makeEnvelope();
     const weight = Math.exp(drawLogWeight(random));
     for (let k = 0, at = v * features; k < features; k++, at++) {
-      out[k] = (weight * gamma(random, featureShape[at])) / (rate + weight * otherMass[k]);
+      out[k] = (weight * featureGamma(random, featureShape[at])) / (rate + weight * otherMass[k]);
     }
   };
+}
+
+/** Gamma(shape, rate 1); a draw below float64 becomes 0, an activity of no consequence. */
+function featureGamma(random: Random, shape: number): number {
+  if (shape >= 1) return gamma(random, shape);
+  return gamma(random, shape + 1) * Math.exp(Math.log(random.uniform()) / shape);
 }

@@ -12,15 +12,18 @@ const ARRAY_LIMIT = 65536;
 
 /** Groups degrees by value; everything the tail index needs. Vertices of degree 0 are not of the graph: left out. */
 export function countDegrees(degrees: ArrayLike<number>): DegreeCounts {
-  const small = new Float64Array(ARRAY_LIMIT);
+  let largest = 0;
+  for (let v = 0; v < degrees.length; v++) if (degrees[v]! > largest) largest = degrees[v]!;
+  const limit = Math.min(ARRAY_LIMIT, largest + 1);
+  const small = new Float64Array(limit);
   const large = new Map<number, number>();
   for (let v = 0; v < degrees.length; v++) {
     const d = degrees[v]!;
-    if (d < ARRAY_LIMIT) small[d]!++;
+    if (d < limit) small[d]!++;
     else large.set(d, (large.get(d) ?? 0) + 1);
   }
   const pairs: [number, number][] = [];
-  for (let d = 1; d < ARRAY_LIMIT; d++) if (small[d]! > 0) pairs.push([d, small[d]!]);
+  for (let d = 1; d < limit; d++) if (small[d]! > 0) pairs.push([d, small[d]!]);
   pairs.push(...[...large].sort((a, b) => a[0] - b[0]));
   return {
     degree: Float64Array.from(pairs, (p) => p[0]),

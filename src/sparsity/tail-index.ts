@@ -33,8 +33,8 @@ export function tailIndexHalf(degrees: ArrayLike<number>): number {
   return tailIndexAt(countDegrees(degrees), 0.5);
 }
 
-/** log(Σ(1−(1−p)^d)/N) / log p: the share of vertices that a thinning to p leaves is p^σ in a power law. */
-function tailIndexAt(counts: DegreeCounts, p: number): number {
+/** σ̂ at level p, log(Σ(1−(1−p)^d)/N) / log p: the share of vertices that a thinning to p leaves is p^σ in a power law. */
+export function tailIndexAt(counts: DegreeCounts, p: number): number {
   if (counts.count === 0) return 0;
   // Rounding may put a graph of huge degrees an ulp above N.
   return Math.max(0, Math.log(expectedSurvivors(counts, p) / counts.count) / Math.log(p));
