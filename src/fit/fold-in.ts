@@ -20,7 +20,7 @@ export interface FoldInOptions extends TaskOptions {
   readonly eligible?: Uint8Array;
   /** Share of the fixed side's unseen atoms that the new vertices could have met (1 − q). Default 1. */
   readonly unseenShare?: number;
-  /** Most half-steps. Default 300. */
+  /** Most half-steps. Default 300; for a model fitted for ranking the few that its fit was made with. */
   readonly iterations?: number;
   /** Stop when no feature's mass changes by more than this share per half-step. Default 1e-4. */
   readonly tolerance?: number;
@@ -36,6 +36,12 @@ export interface FoldInOptions extends TaskOptions {
 
 /** Half-steps with means in the edge pass before the exact ones: the same cure as in a fit's warm start. */
 const WARM_STEPS = 10;
+
+/**
+ * Half-steps from the prior in a fit for ranking and in its fold-in. Items are then learned from users as a fold-in will
+ * see new ones; more steps sharpen the users' features, and on held-back users rank worse (docs/recommending.md).
+ */
+export const RANKING_STEPS = 3;
 
 /** The ranking objective has means throughout (section 8b), and so has its fold-in. */
 function warmSteps(objective: Model['objective'], activity?: Activity): number {
@@ -129,7 +135,7 @@ export async function foldRows(
   const own = await engine.createTable(K, priorRows(rows, hyper, K, otherMass), 'mean');
   const other = await engine.createTable(K, fixed, 'mean');
   const index = await engine.createIndex({ ...rows, counts: model.multigraph ? rows.counts : undefined });
-  const iterations = options.iterations ?? 300;
+  const iterations = options.iterations ?? (model.objective === 'ranking' ? RANKING_STEPS : 300);
   const tolerance = options.tolerance ?? 1e-4;
   const exactFrom = warmSteps(model.objective, options.activity);
   let before = (await engine.totals(own)).mass;
@@ -156,7 +162,7 @@ export async function foldRows(
 }
 
 /** Every new row begins alike: the fixed side tells the features apart. */
-function priorRows(
+export function priorRows(
   rows: Pick<GraphSide, 'count' | 'offsets'>,
   hyper: SideHyper,
   K: number,
@@ -168,12 +174,8 @@ function priorRows(
   for (let i = 0; i < rows.count; i++) {
     weightShape[i] = Math.max(rows.offsets[i + 1]! - rows.offsets[i]! - hyper.sigma, WEIGHT_SHAPE_FLOOR);
   }
-  return {
-    weightShape,
-    weightRate,
-    featureShape: new Float64Array(rows.count * K).fill(1),
-    featureRate: new Float64Array(rows.count * K).fill(1),
-  };
+  const ones = new Float32Array(rows.count * K).fill(1);
+  return { weightShape, weightRate, featureShape: ones, featureRate: ones };
 }
 
 /** M_k over the vertices that the new ones could have met, plus the unseen ones' share. */
@@ -248,7 +250,7 @@ export function foldInOne(
   let weightShape = Math.max(n - hyper.sigma, WEIGHT_SHAPE_FLOOR);
   let weightRate = hyper.tau + M.reduce((a, b) => a + b, 0);
   A.fill(weightShape / weightRate);
-  const iterations = options.iterations ?? 60;
+  const iterations = options.iterations ?? (model.objective === 'ranking' ? RANKING_STEPS : 60);
   const tolerance = options.tolerance ?? 1e-4;
   for (let t = 0; t < iterations; t++) {
     passVertex(A, t < exactFrom ? means : exact, counts, n, K, sums);

@@ -24,9 +24,12 @@ export interface FitOptions extends TaskOptions {
   /** Hyperparameters that are given; the others are estimated (sigma, size) or have the paper's values. */
   readonly users?: Partial<SideHyper>;
   readonly items?: Partial<SideHyper>;
-  /** Most iterations, each of two half-steps, warm ones included. Default 400. */
+  /** Most iterations, each of two half-steps, warm ones included. Default 400; for ranking 40 sweeps. */
   readonly iterations?: number;
-  /** Stop when the bound changes by less than this, relatively, per iteration. Default 1e-5. */
+  /**
+   * Stop when the bound changes by less than this, relatively, per iteration; for ranking the likelihood of items given
+   * users who never saw them. Default 1e-5; for ranking 1e-3.
+   */
   readonly tolerance?: number;
   /** Default auto. */
   readonly engine?: EngineName | 'gibbs';
@@ -43,7 +46,7 @@ export interface FitOptions extends TaskOptions {
   readonly sizes?: 'bound' | 'paper';
   /** Seed of the start. Default 1. */
   readonly seed?: number;
-  /** Ranking: folds of the items, and so user tables. Default 5. */
+  /** Ranking: folds of the items; each sees users who were made without it. Default 3. */
   readonly folds?: number;
   /** Ranking: fits from this many seeds, whose scores are added. Default 1. */
   readonly average?: number;

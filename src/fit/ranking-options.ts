@@ -35,12 +35,21 @@ const REFUSED: Readonly<Partial<Record<keyof FitOptions, string>>> = {
 
 const TAU = 1;
 
+/**
+ * K grows with the square root of the edges, and shapes shrink with K: a user then begins with about one edge's worth of
+ * prior spread over all features. Both were found on held-back users of several sets; docs/recommending.md has the grid.
+ */
+export function rankingFeatures(edges: number): number {
+  return Math.min(400, Math.max(4, 4 * Math.round(Math.sqrt(edges) / 4)));
+}
+
 export function rankingSettings(graph: BipartiteGraph, options: FitOptions): RankingSettings {
   for (const [name, why] of Object.entries(REFUSED)) {
     if (options[name as keyof FitOptions] !== undefined) {
       throw new InputError(`${name} does not go with the ranking objective: ${why}`);
     }
   }
+  const features = whole('features', options.features ?? rankingFeatures(graph.edges), 1, 512);
   const model = oneOf('model', options.model ?? 'sparse', ['sparse', 'dense']);
   const hyper = {} as Record<SideName, SideHyper>;
   for (const side of SIDES) {
@@ -51,16 +60,16 @@ export function rankingSettings(graph: BipartiteGraph, options: FitOptions): Ran
       );
     }
     const sigma = model === 'dense' ? DENSE_SIGMA : Math.min(tailIndexHalf(degrees(graph[side])), 0.95);
-    hyper[side] = { sigma, tau: TAU, shape: 0.03, rate: 0.03, ...own, size: 0 };
+    hyper[side] = { sigma, tau: TAU, shape: 1 / features, rate: 1 / features, ...own, size: 0 };
   }
   return {
     objective: 'ranking',
     model,
-    features: whole('features', options.features ?? 100, 1, 512),
-    folds: whole('folds', options.folds ?? 5, 2, 100),
+    features,
+    folds: whole('folds', options.folds ?? 3, 2, 100),
     average: whole('average', options.average ?? 1, 1, 100),
-    iterations: whole('iterations', options.iterations ?? 100, 1, 1e9),
-    tolerance: positive('tolerance', options.tolerance ?? 1e-5),
+    iterations: whole('iterations', options.iterations ?? 40, 1, 1e9),
+    tolerance: positive('tolerance', options.tolerance ?? 1e-3),
     engine: oneOf('engine', (options.engine ?? 'auto') as EngineName, ENGINE_NAMES),
     seed: whole('seed', options.seed ?? 1, 0, Number.MAX_SAFE_INTEGER),
     hyper,

@@ -1,27 +1,25 @@
-// The cross-fitted sweep of section 8b: one item table, and one user table per fold of the items. User table f never
-// sees an edge of fold f, and the items of fold f are updated from user table f alone, so that what an item learns of its
-// users was said by other items. Posterior means throughout.
+// The cross-fitted sweep of section 8b. For each fold of the items in turn: what the users are without the fold's items,
+// made anew from the prior in a few half-steps, as a fold-in makes a new user; then the fold's items from those users.
+// What an item learns of its users was thus said by other items, and by no more of a user's history than a fold-in has.
+// Posterior means throughout. Since users are made anew, one user table serves all folds.
 
-import type { EdgeIndex, Engine, Table, TableValues } from '../engine/engine.js';
+import type { EdgeIndex, EdgeRows, Engine, Table, TableValues } from '../engine/engine.js';
 import { FitError } from '../errors.js';
-import { sharedUint32 } from '../graph/build.js';
-import type { BipartiteGraph, GraphSide } from '../graph/graph.js';
+import type { BipartiteGraph } from '../graph/graph.js';
 import type { BothHyper } from './bound.js';
+import { priorRows, RANKING_STEPS } from './fold-in.js';
 import { type Folds, reorderRows, rowsWithout } from './folds.js';
 import { startValues } from './start.js';
 
-/** The state of a cross-fit on an engine; its owner frees it. */
+/** The state of a cross-fit on an engine. */
 export interface CrossFit {
-  readonly folds: Folds;
-  /** Rows in the order of the folds. */
-  readonly items: Table;
-  /** Per fold, the users without that fold's items. */
-  readonly users: readonly Table[];
   /**
-   * One sweep: every user table, then every fold of items, about F + 1 edge passes in all. Resolves to the
-   * log-likelihood, at the means before the item updates, of the items' edges given users who were fitted without them.
+   * One sweep over all folds: F × RANKING_STEPS passes over the edges outside a fold, one over all edges. Resolves to the
+   * log-likelihood of every item's edges at the means before its update, given users who were made without it.
    */
   sweep(): Promise<number>;
+  /** The users made without a fold's items; the caller frees the table. */
+  usersWithout(fold: number): Promise<Table>;
   /** The item table in the order of the graph. */
   readItems(): Promise<TableValues>;
   free(): void;
@@ -35,97 +33,83 @@ export async function startCrossFit(
   features: number,
   seed: number,
 ): Promise<CrossFit> {
-  const count = folds.bounds.length - 1;
   const itemSide = reorderRows(graph.items, folds);
   const itemIndex = await engine.createIndex(itemSide);
-  const start = startValues({ ...graph, items: itemSide }, hyper, features, seed);
-  const items = await engine.createTable(features, start.items, 'mean');
-  const users: Table[] = [];
+  const start = startValues({ ...graph, items: itemSide }, hyper, features, seed).items;
+  const items = await engine.createTable(features, start, 'mean');
+  const mass = massByFold(features, start, folds);
+  const userRows: EdgeRows[] = [];
   const userIndexes: EdgeIndex[] = [];
-  for (let f = 0; f < count; f++) {
-    const rows = rowsWithout(graph, 'users', folds, f);
-    userIndexes.push(await engine.createIndex(rows));
-    users.push(await engine.createTable(features, userStart(graph, rows, hyper, features, seed), 'mean'));
+  for (let f = 0; f < mass.length; f++) {
+    userRows.push(rowsWithout(graph, 'users', folds, f));
+    userIndexes.push(await engine.createIndex(userRows[f]!));
   }
-  let foldMass = massByFold(features, start.items, folds);
   let sweeps = 0;
+  const located = (error: unknown, where: string) =>
+    error instanceof FitError ? new FitError(`sweep ${sweeps + 1}, ${where}, ${error.message}`) : error;
 
-  async function sweep(): Promise<number> {
-    sweeps++;
-    const steps: Promise<unknown>[] = [];
-    const located = (step: Promise<void>, what: string) =>
-      step.catch((error) => {
-        throw error instanceof FitError ? new FitError(`sweep ${sweeps}, ${what}, ${error.message}`) : error;
-      });
-    for (let f = 0; f < count; f++) {
-      const step = engine.update(users[f]!, userIndexes[f]!, items, {
-        hyper: hyper.users,
-        activity: 'mean',
-        otherMass: sumWithout(foldMass, f),
-      });
-      steps.push(located(step, `users without fold ${f + 1}`));
+  async function usersWithout(fold: number): Promise<Table> {
+    const otherMass = sumWithout(mass, fold);
+    const { offsets } = userRows[fold]!;
+    const prior = priorRows({ count: graph.users.count, offsets }, hyper.users, features, otherMass);
+    const users = await engine.createTable(features, prior, 'mean');
+    try {
+      for (let step = 0; step < RANKING_STEPS; step++) {
+        await engine.update(users, userIndexes[fold]!, items, {
+          hyper: hyper.users,
+          activity: 'mean',
+          otherMass,
+        });
+      }
+      return users;
+    } catch (error) {
+      engine.free(users);
+      throw located(error, `users without fold ${fold + 1}`);
     }
-    const userTotals = users.map((table) => engine.totals(table));
-    const terms: Promise<number>[] = [];
-    const itemTotals: ReturnType<Engine['totals']>[] = [];
-    for (let f = 0; f < count; f++) {
-      const step = engine.update(items, itemIndex, users[f]!, {
+  }
+
+  async function updateFold(fold: number): Promise<number> {
+    const users = await usersWithout(fold);
+    try {
+      const step = engine.update(items, itemIndex, users, {
         hyper: hyper.items,
         activity: 'mean',
-        rows: { first: folds.bounds[f]!, last: folds.bounds[f + 1]! },
+        rows: { first: folds.bounds[fold]!, last: folds.bounds[fold + 1]! },
         edgeTerm: true,
       });
-      steps.push(located(step, `items of fold ${f + 1}`));
-      terms.push(engine.lastEdgeTerm());
-      itemTotals.push(engine.totals(items));
+      const [, edgeTerm, userTotals, itemTotals] = await Promise.all([
+        step,
+        engine.lastEdgeTerm(),
+        engine.totals(users),
+        engine.totals(items),
+      ]);
+      let expected = 0;
+      for (let k = 0; k < features; k++) expected += userTotals.mass[k]! * mass[fold]![k]!;
+      mass[fold] = itemTotals.mass;
+      return edgeTerm - expected;
+    } catch (error) {
+      throw located(error, `items of fold ${fold + 1}`);
+    } finally {
+      engine.free(users);
     }
-    const [userMass, edgeTerms, itemMass] = await Promise.all([
-      Promise.all(userTotals),
-      Promise.all(terms),
-      Promise.all(itemTotals),
-      ...steps,
-    ]);
-    let likelihood = 0;
-    for (let f = 0; f < count; f++) {
-      likelihood += edgeTerms[f]!;
-      for (let k = 0; k < features; k++) likelihood -= userMass[f]!.mass[k]! * foldMass[f]![k]!;
-    }
-    foldMass = itemMass.map(({ mass }) => mass);
-    if (!Number.isFinite(likelihood)) {
-      throw new FitError(`sweep ${sweeps}: the likelihood became ${likelihood}`);
-    }
-    return likelihood;
   }
 
   return {
-    folds,
-    items,
-    users,
-    sweep,
+    usersWithout,
+    async sweep() {
+      let likelihood = 0;
+      for (let f = 0; f < mass.length; f++) likelihood += await updateFold(f);
+      sweeps++;
+      if (!Number.isFinite(likelihood)) {
+        throw new FitError(`sweep ${sweeps}: the likelihood became ${likelihood}`);
+      }
+      return likelihood;
+    },
     readItems: async () => inGraphOrder(await engine.read(items), folds, features),
     free() {
-      for (const handle of [items, itemIndex, ...users, ...userIndexes]) engine.free(handle);
+      for (const handle of [items, itemIndex, ...userIndexes]) engine.free(handle);
     },
   };
-}
-
-/** Where the users of one fold begin: from the degrees that this fold's state may know, with noise common to all folds. */
-function userStart(
-  graph: BipartiteGraph,
-  rows: Pick<GraphSide, 'offsets' | 'neighbors' | 'counts'>,
-  hyper: BothHyper,
-  features: number,
-  seed: number,
-): TableValues {
-  const none: GraphSide = {
-    ...graph.items,
-    count: 0,
-    offsets: sharedUint32(1),
-    neighbors: sharedUint32(0),
-    counts: undefined,
-  };
-  return startValues({ ...graph, users: { ...graph.users, ...rows }, items: none }, hyper, features, seed)
-    .users;
 }
 
 function massByFold(features: number, items: TableValues, { bounds }: Folds): Float64Array[] {

@@ -1,7 +1,8 @@
 // Graph → model for recommending: cross-fitted sweeps (section 8b) from one or several seeds.
 //
 // Memory beside the graph, in bytes: 4 (F − 1) an edge for the users' edges without each fold and 4 an edge for the items'
-// (twice that in a multigraph), and 12 K for each item and, F times, each user.
+// (twice that in a multigraph), and 12 K for each item and each user: no more user tables than an evidence fit has, since
+// the folds take turns with one.
 
 import type { Engine, TableValues } from '../engine/engine.js';
 import { selectEngine } from '../engine/select.js';
@@ -17,6 +18,9 @@ import { type Model, modelSide } from './model.js';
 import { checkGraph, type FitOptions } from './options.js';
 import { type RankingSettings, rankingSettings } from './ranking-options.js';
 import { startCrossFit } from './ranking-sweep.js';
+
+/** Features first look alike and the likelihood hardly moves; it cannot have settled before they have told apart. */
+const LEAST_SWEEPS = 15;
 
 /** Fits the model for ranking. It does not ascend the bound and has none: it stops when the likelihood settles. */
 export async function fitRanking(graph: BipartiteGraph, options: FitOptions = {}): Promise<FitResult> {
@@ -79,7 +83,7 @@ async function oneFit(
       const likelihood = await cross.sweep();
       sweeps++;
       const change = before === undefined ? Infinity : Math.abs(likelihood - before) / Math.abs(likelihood);
-      converged = change < tolerance;
+      converged = sweeps >= LEAST_SWEEPS && change < tolerance;
       before = likelihood;
       options.onProgress?.({
         stage: settings.average > 1 ? `fitting ${run + 1} of ${settings.average}` : 'fitting for ranking',

@@ -104,23 +104,24 @@ describe.each(ENGINES)('cross-fit on $name', ({ create }) => {
     const known = new Set(edges.map(([u, i]) => `${u} ${i}`));
     const moved = edges.findIndex(([u, i]) => inFold.has(i) && !known.has(`${(u + 1) % 60} ${i}`));
     const changed = edges.map((e, n) => (n === moved ? [(e[0] + 1) % 60, e[1], e[2]] : e));
-    const swept = async (list: readonly (readonly number[])[]) => {
+    const states = async (list: readonly (readonly number[])[]) => {
       const cross = await startCrossFit(engine, graphOf(list), folds, hyper, K, 5);
+      const users: string[] = [];
+      for (const f of [0, 1, 2]) {
+        const table = await cross.usersWithout(f);
+        users.push(JSON.stringify(await engine.read(table)));
+        engine.free(table);
+      }
       await cross.sweep();
-      const users = [];
-      for (const table of cross.users) users.push(await engine.read(table));
-      const items = await engine.read(cross.items);
+      const items = JSON.stringify(await cross.readItems());
       cross.free();
       return { users, items };
     };
-    const one = await swept(edges);
-    const other = await swept(changed);
-    for (const f of [0, 1, 2]) {
-      const same = JSON.stringify(one.users[f]) === JSON.stringify(other.users[f]);
-      expect(same, `state ${f}`).toBe(f === fold);
-    }
-    // … and the items of the other folds did hear of it, the fold's own through their edges: the perturbation is real.
-    expect(JSON.stringify(one.items)).not.toBe(JSON.stringify(other.items));
+    const one = await states(edges);
+    const other = await states(changed);
+    for (const f of [0, 1, 2]) expect(one.users[f] === other.users[f], `state ${f}`).toBe(f === fold);
+    // … and items did hear of it: the change is one that matters.
+    expect(one.items).not.toBe(other.items);
     await engine.close();
   });
 
@@ -129,8 +130,8 @@ describe.each(ENGINES)('cross-fit on $name', ({ create }) => {
     const folds = cutFolds(45, 5, randomStream(1));
     const cross = await startCrossFit(engine, graphOf(grouped()), folds, hyper, K, 1);
     const values: number[] = [];
-    for (let s = 0; s < 30; s++) values.push(await cross.sweep());
-    expect(values.at(-1)!).toBeGreaterThan(values[3]! + 10);
+    for (let s = 0; s < 10; s++) values.push(await cross.sweep());
+    expect(values.at(-1)!).toBeGreaterThan(values[0]! + 20);
     await engine.close();
   });
 });
@@ -205,7 +206,7 @@ describe('a ranking fit', () => {
     for (const other of [
       { features: 5 },
       { model: 'dense' },
-      { folds: 3 },
+      { folds: 5 },
       { iterations: 3 },
       { tolerance: 1e-2 },
       { seed: 2 },
