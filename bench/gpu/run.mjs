@@ -172,13 +172,41 @@ function graphOf(name) {
   return graphs.get(name);
 }
 
+const MiB = 2 ** 20;
 let best = JSON.parse(process.env.TUNING ?? '{}');
+
+/** Tries one axis after the other, each from the best so far; every try goes into the results. */
+async function tune(name, features, from, axes) {
+  const graph = graphOf(name);
+  const tried = [];
+  const measure = async (tuning, flags) => {
+    const row = await kernelTimes(graph, features, tuning, flags);
+    const edges = { users: edgeSum(row, 'users'), items: edgeSum(row, 'items') };
+    const all = sum(row, () => true);
+    tried.push({ name, features, tuning: JSON.stringify(tuning), ...edges, all, flags: flags?.join(' ') });
+    return all;
+  };
+  let chosen = from;
+  let least = await measure(from);
+  for (const choices of axes) {
+    const base = chosen;
+    for (const choice of choices) {
+      const all = await measure({ ...base, ...choice });
+      if (all < least) [least, chosen] = [all, { ...base, ...choice }];
+    }
+  }
+  // The best once more, for the spread; and without the driver's checks of every index.
+  await measure(chosen);
+  await measure(chosen, ['enable-dawn-features=disable_workgroup_init,disable_robustness']);
+  results.tuning = [...(results.tuning ?? []), ...tried];
+  table(tried);
+  say('best:', JSON.stringify(chosen));
+  return chosen;
+}
+
 await part('tune', async () => {
-  const graph = graphOf('netflix');
-  const MiB = 2 ** 20;
-  const space = {
-    '': [{}],
-    shape: [
+  best = await tune('netflix', 32, best, [
+    [
       { lanes: 8, steps: 1 },
       { lanes: 8, steps: 2 },
       { lanes: 8, steps: 8 },
@@ -186,45 +214,16 @@ await part('tune', async () => {
       { lanes: 4, steps: 4 },
       { lanes: 2, steps: 2 },
     ],
-    workgroup: [{ workgroup: 32 }, { workgroup: 64 }, { workgroup: 256 }],
-    block: [{ block: 128 }, { block: 256 }, { block: 1024 }, { block: 2048 }],
-    tile: [{ tile: 0 }, { tile: 4 * MiB }, { tile: 8 * MiB }, { tile: 32 * MiB }],
-  };
-  results.tuning = [];
-  const measure = async (tuning, flags) => {
-    const row = await kernelTimes(graph, 32, tuning, flags);
-    const edges = { users: edgeSum(row, 'users'), items: edgeSum(row, 'items') };
-    const entry = {
-      tuning: JSON.stringify(tuning),
-      ...edges,
-      all: sum(row, () => true),
-      flags: flags?.join(' '),
-    };
-    results.tuning.push(entry);
-    return entry;
-  };
-  // One axis after the other, each from the best so far.
-  let least = Number.POSITIVE_INFINITY;
-  for (const choices of Object.values(space)) {
-    const from = best;
-    for (const choice of choices) {
-      const entry = await measure({ ...from, ...choice });
-      if (entry.all < least) {
-        least = entry.all;
-        best = { ...from, ...choice };
-      }
-    }
-  }
-  await measure(best, ['enable-dawn-features=disable_workgroup_init,disable_robustness']);
-  await measure(best);
-  table(results.tuning);
-  say('best:', JSON.stringify(best));
+    [{ workgroup: 32 }, { workgroup: 64 }, { workgroup: 256 }],
+    [{ block: 128 }, { block: 256 }, { block: 1024 }, { block: 2048 }],
+    [{ tile: 0 }, { tile: 4 * MiB }, { tile: 8 * MiB }, { tile: 32 * MiB }],
+  ]);
 });
 
-async function time(name, features, iterations) {
+async function time(name, features, tuning, iterations) {
   const graph = graphOf(name);
-  const kernels = await kernelTimes(graph, features, best);
-  const engine = await createWebgpuEngine({ tuning: best });
+  const kernels = await kernelTimes(graph, features, tuning);
+  const engine = await createWebgpuEngine({ tuning });
   const start = performance.now();
   const fit = await load(engine, graph, features);
   await fit.wait();
@@ -274,14 +273,23 @@ await part('netflix', async () => {
   results.sampledRows = proveRows(graph.users, cached, activity(users), users, items, HYPER.users, after, 32);
   say(`sampled rows of netflix after a user half-step: within ${results.sampledRows}`);
   await engine.close();
-  await time('netflix', 32, fraction < 1 ? 20 : 400);
+  await time('netflix', 32, best, fraction < 1 ? 20 : 400);
   results.ceilings = await ceilings(graph, 8);
   table([results.ceilings]);
 });
 await part('echonest', async () => {
   graphs.delete('netflix');
-  await time('echonest', 30);
-  await time('echonest', 100);
+  const tiles = [{ tile: 0 }, { tile: 8 * MiB }, { tile: 32 * MiB }];
+  await time('echonest', 30, parts.has('tune') ? await tune('echonest', 30, best, [tiles]) : best);
+  const { lanes: _lanes, steps: _steps, ...rest } = best;
+  const shapes = [
+    { lanes: 8, steps: 1 },
+    { lanes: 16, steps: 2 },
+    { lanes: 16, steps: 4 },
+    { lanes: 32, steps: 4 },
+    { lanes: 32, steps: 8 },
+  ];
+  await time('echonest', 100, parts.has('tune') ? await tune('echonest', 100, rest, [shapes, tiles]) : rest);
 });
 
 function cacheActivity(activity, rows, features) {
