@@ -11,6 +11,8 @@ export interface StudyDifference {
 
 /** What may differ between two runs of the same study: when, where and how fast. */
 const ASIDE = new Set([
+  'engine',
+  'engines',
   'seconds',
   'secondsPerIteration',
   'timings',
@@ -38,8 +40,14 @@ export function compareStudies(before: StudyResults, after: StudyResults, most =
       );
     }
   };
-  // Words carry the source's name; they follow from the numbers.
-  const numbers = ({ verdicts: _, ...rest }: StudyResults) => JSON.parse(JSON.stringify(rest));
-  walk(numbers(before), numbers(after), '');
+  for (const part of PARTS) walk(plain(before[part]), plain(after[part]), part);
   return found;
+}
+
+/** Words are left out: they carry the source's name, and otherwise follow from the numbers. */
+const PARTS = ['receipt', 'check', 'runs', 'chosen', 'evidence', 'topics', 'summary'] as const;
+
+/** As a file holds it. */
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
 }

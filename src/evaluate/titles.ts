@@ -42,7 +42,7 @@ export function parseTitles(text: string, ids: VertexIds, source: string): Title
   const found = new Map<string, string>();
   for (const row of body) {
     const key = normalId(row[id] ?? '', ids);
-    const value = row[title]?.trim();
+    const value = decodeEntities(row[title]?.trim() ?? '');
     if (value && !found.has(key) && ids.find(key) >= 0) found.set(key, value);
   }
   const name = (column: number) => header?.[column]?.trim() || String(column + 1);
@@ -69,6 +69,19 @@ function normalId(text: string, ids: VertexIds): string {
   if (ids.kind === 'text' || id === '') return id;
   const value = Number(id);
   return Number.isSafeInteger(value) ? String(value) : id;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+
+/** Titles scraped from pages bring their escapes along: &amp;, &#39;, &#x27; and its misspelling &x27;. */
+function decodeEntities(text: string): string {
+  return text.replace(
+    /&(?:(amp|lt|gt|quot|apos)|#(\d{1,6})|#?x([0-9a-f]{1,5}));/gi,
+    (_all, name, decimal, hex) =>
+      name
+        ? ENTITIES[name.toLowerCase()]!
+        : String.fromCodePoint(decimal ? Number(decimal) : Number.parseInt(hex, 16)),
+  );
 }
 
 function titleColumn(

@@ -1,0 +1,138 @@
+import { execFile, spawn } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { randomStream } from '../../src/math/random.js';
+import { scratchFolder } from '../ingest/scratch.js';
+
+const scratch = scratchFolder();
+const BIN = new URL('../../bin/graphex.js', import.meta.url).pathname;
+const QUICK = [
+  '-k',
+  '3',
+  '--draws',
+  '6',
+  '--iterations',
+  '30',
+  '--baselines',
+  'popularity,neighbours',
+  '--trials',
+  '2',
+];
+const run = promisify(execFile);
+const graphex = (...args: string[]) =>
+  run(process.execPath, [BIN, 'study', ...args, '--quiet'], { maxBuffer: 1 << 28 });
+
+/** Users like items near their own place on a line; half of the rows repeat. */
+function dataFile(): string {
+  const random = randomStream(11);
+  const lines = ['reader,book,stars'];
+  for (let u = 0; u < 150; u++) {
+    const degree = 1 + Math.floor(12 * random.uniform() ** 2);
+    for (let e = 0; e < degree; e++)
+      lines.push(`r${u},b${Math.floor((u / 3 + 15 * random.uniform()) % 60)},${e}`);
+  }
+  const path = scratch.path('ratings.csv');
+  writeFileSync(path, lines.join('\n'));
+  return path;
+}
+
+describe('graphex study', () => {
+  it('writes report, results and figures, and repeats them from the receipt', async () => {
+    const data = dataFile();
+    const folder = scratch.path('report');
+    const { stdout } = await graphex(data, ...QUICK, '--seed', '4', '-o', folder);
+    expect(stdout.trim().split('\n').at(-1)).toBe(`Report: ${join(folder, 'report.html')}`);
+    for (const name of [
+      'report.html',
+      'results.json',
+      'figures/density.svg',
+      'figures/ranking.svg',
+      'figures/predictive.svg',
+    ]) {
+      expect(existsSync(join(folder, name)), name).toBe(true);
+    }
+    const results = JSON.parse(readFileSync(join(folder, 'results.json'), 'utf8'));
+    expect(results.receipt.settings).toMatchObject({ seed: 4, features: [3], iterations: 30 });
+    expect(results.receipt.origin.machine.cores).toBeGreaterThan(0);
+
+    const again = JSON.parse(
+      (
+        await graphex(
+          '--from',
+          join(folder, 'results.json'),
+          '-o',
+          scratch.path('again'),
+          '--threads',
+          '1',
+          '--json',
+        )
+      ).stdout,
+    );
+    expect(again.repeated).toEqual({ same: true, differences: [] });
+    expect(again.recommendation).toEqual(results.recommendation);
+    expect(again.predictive.sparse.draws).toEqual(results.predictive.sparse.draws);
+    expect(Object.keys(again)).toEqual(
+      expect.arrayContaining([
+        'check',
+        'split',
+        'fit',
+        'predictive',
+        'recommendation',
+        'runs',
+        'receipt',
+        'verdicts',
+      ]),
+    );
+
+    // Other data under the same receipt are noticed.
+    const other = scratch.path('other.csv');
+    writeFileSync(other, readFileSync(data, 'utf8').replace('r0,', 'r1,'));
+    await expect(
+      graphex(other, '--from', join(folder, 'results.json'), '-o', scratch.path('third')),
+    ).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('these are not the data'),
+    });
+  }, 240_000);
+
+  it.each([
+    [[], /DATA is missing/],
+    [['@sotu', '-k', '3,x'], /-k x: expected a whole number/],
+    [['@sotu', '--baselines', 'magic'], /"magic" is not one of/],
+    [['nowhere.csv'], /nowhere.csv/],
+    [['--from', 'nowhere.json'], /nowhere.json/],
+  ])(
+    'says what is wrong with %j, exit status 2, nothing written',
+    async (args, message) => {
+      const folder = scratch.path(`bad-${String(message).replace(/\W/g, '')}`);
+      await expect(graphex(...args, '-o', folder)).rejects.toMatchObject({
+        code: 2,
+        stderr: expect.stringMatching(message),
+      });
+      expect(existsSync(folder)).toBe(false);
+    },
+    60_000,
+  );
+
+  it('leaves nothing behind when interrupted', async () => {
+    const folder = scratch.path('interrupted');
+    const child = spawn(
+      process.execPath,
+      [BIN, 'study', '@sotu', '-k', '60', '--iterations', '5000', '--tolerance', '1e-12', '-o', folder],
+      {
+        stdio: ['ignore', 'ignore', 'pipe'],
+      },
+    );
+    let said = '';
+    let asked = false;
+    child.stderr.on('data', (chunk) => {
+      said += chunk;
+      if (/fit sparse/.test(said) && !asked) asked = child.kill('SIGINT');
+    });
+    const code = await new Promise((resolve) => child.on('exit', resolve));
+    expect(code).toBe(130);
+    expect(existsSync(folder)).toBe(false);
+  }, 120_000);
+});

@@ -1,0 +1,106 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { study } from '../../src/evaluate/study.js';
+import type { StudyOrigin, StudyResults } from '../../src/evaluate/study-results.js';
+import { studyVerdicts } from '../../src/evaluate/study-words.js';
+import { parseTitles } from '../../src/evaluate/titles.js';
+import { simulate } from '../../src/process/poisson-model.js';
+import { chartDocument } from '../../src/report/chart.js';
+import { STUDY_PICTURES, type StudyPictures, studyPictures } from '../../src/report/study-charts.js';
+import { renderStudyPage } from '../../src/report/study-page.js';
+
+const SIDE = { sigma: 0.2, tau: 1, shape: 0.3, rate: 0.3, size: 40 };
+const ORIGIN: StudyOrigin = {
+  source: 'data/<b>ratings</b>.csv',
+  read: {},
+  rows: { rows: 1234, kept: 1200, merged: 30, rejected: 4 },
+  understood: 'read',
+  note: null,
+  columns: { users: 'user_id', items: '2' },
+  titles: null,
+  runtime: 'Node 20',
+  machine: { cpu: 'a processor', cores: 2, memory: 2 ** 33, system: 'Linux' },
+  threads: null,
+};
+
+let results: StudyResults;
+let pictures: StudyPictures;
+let page: string;
+
+beforeAll(async () => {
+  const { graph } = await simulate({ users: SIDE, items: SIDE, features: 3, seed: 3, multigraph: true });
+  const csv = `id,title\n${Array.from({ length: graph.items.count }, (_, j) => `${graph.items.ids.at(j)},Item & <script>${j}`).join('\n')}`;
+  const plain = await study(graph, {
+    features: [2, 3],
+    draws: 8,
+    iterations: 40,
+    baselines: ['popularity'],
+    ranker: true,
+    repeats: 2,
+    engine: 'reference',
+    titles: parseTitles(csv, graph.items.ids, 'titles.csv'),
+  });
+  results = { ...plain, receipt: { ...plain.receipt, origin: ORIGIN } };
+  results = { ...results, verdicts: studyVerdicts(results) };
+  pictures = studyPictures(await chartDocument(), results);
+  page = renderStudyPage(results, pictures);
+}, 240_000);
+
+describe('report.html', () => {
+  it('is self-contained: no script, nothing fetched', () => {
+    expect(page).not.toMatch(/<script|<link|<img|<iframe|@import|url\(/i);
+    // Names of the SVG namespace are no addresses to fetch.
+    expect(
+      page.replaceAll('http://www.w3.org/2000/svg', '').replaceAll('http://www.w3.org/1999/xlink', ''),
+    ).not.toMatch(/https?:/);
+    expect(page).toMatch(/<meta name="viewport"/);
+    expect(page).toMatch(/prefers-color-scheme:dark/);
+  });
+
+  it('escapes what comes from the data', () => {
+    expect(page).toContain('Item &#38; &#60;script&#62;');
+    expect(page).toContain('&#60;b&#62;ratings');
+  });
+
+  it('leads every dotted word and every link to something on the page', () => {
+    const ids = new Set([...page.matchAll(/ id="([^"]+)"/g)].map((m) => m[1]));
+    const targets = [...page.matchAll(/href="#([^"]+)"/g)].map((m) => m[1]!);
+    expect(targets.length).toBeGreaterThan(40);
+    expect(targets.filter((target) => !ids.has(target))).toEqual([]);
+  });
+
+  it('defines nothing twice', () => {
+    const ids = [...page.matchAll(/<(?:dt|section) id="([^"]+)"/g)].map((m) => m[1]!);
+    expect(ids.length).toBe(new Set(ids).size);
+  });
+
+  it('shows no undefined, NaN or null, and no empty cell', () => {
+    const text = page.replace(/<style>.*?<\/style>/gs, '').replace(/<svg.*?<\/svg>/gs, '');
+    expect(text.replace(/<[^>]+>/g, ' ')).not.toMatch(/\b(undefined|NaN|null|\[object Object\]|Infinity)\b/);
+    expect(text).not.toMatch(/<td[^>]*><\/td>/);
+    for (const { wide, narrow } of Object.values(pictures)) {
+      for (const svg of [wide, ...narrow]) expect(svg).not.toMatch(/NaN|undefined|Infinity/);
+    }
+  });
+
+  it('shows the figures of the results: test, sparse and dense, of the K with the highest bound', () => {
+    const k = results.chosen.features;
+    const sparse = results.runs[0]!.fits.filter((fit) => fit.model === 'sparse');
+    expect(Math.max(...sparse.map((fit) => fit.bound))).toBe(sparse.find((fit) => fit.features === k)!.bound);
+    const { observed, draws } = sparse.find((fit) => fit.features === k)!.predictive;
+    expect(page).toContain(`>${observed.items!.toLocaleString('en-US')}<`);
+    expect(page).toContain(`<b>${Math.round(draws.items!.mean).toLocaleString('en-US')}</b>`);
+    for (const row of results.runs[0]!.ladder.rows) expect(page).toContain(row.all.recall.mean.toFixed(3));
+    expect(page).toContain('sum of counts');
+    expect(page).toContain('Over several splits');
+  });
+
+  it('draws every picture, wide and narrow, the same each time', async () => {
+    expect(Object.keys(pictures)).toEqual([...STUDY_PICTURES]);
+    for (const { wide, narrow } of Object.values(pictures)) {
+      expect(wide).toMatch(/^<svg.*<title>.+<\/title><desc>.+<\/desc>/s);
+      expect(narrow.length).toBeGreaterThan(0);
+      for (const svg of narrow) expect(Number(/ width="(\d+)"/.exec(svg)![1])).toBeLessThanOrEqual(420);
+    }
+    expect(studyPictures(await chartDocument(), results)).toEqual(pictures);
+  });
+});
