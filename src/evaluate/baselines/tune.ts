@@ -19,7 +19,7 @@ export interface Tuned {
   readonly best: Trial;
   /** Every setting that was tried, in order. */
   readonly trials: readonly Trial[];
-  /** False where the number of trials ended the search. */
+  /** False where the number of trials, or their time, ended the search. */
   readonly finished: boolean;
 }
 
@@ -47,8 +47,15 @@ export async function tune(
   {
     maxTrials = 40,
     from,
+    goOn = () => true,
     onTrial,
-  }: { maxTrials?: number; from?: Tuned | undefined; onTrial?: (trials: number) => void } = {},
+  }: {
+    maxTrials?: number;
+    from?: Tuned | undefined;
+    /** Asked before each trial but the first: whether there is time for it. */
+    goOn?: () => boolean;
+    onTrial?: (trials: number) => void;
+  } = {},
 ): Promise<Tuned> {
   const trials: Trial[] = [...(from?.trials ?? [])];
   const known = new Map(trials.map((trial) => [keyOf(trial.setting), trial]));
@@ -56,7 +63,7 @@ export async function tune(
     const key = keyOf(setting);
     const before = known.get(key);
     if (before) return before;
-    if (trials.length >= maxTrials) return undefined;
+    if (trials.length >= maxTrials || (trials.length > 0 && !goOn())) return undefined;
     const trial = Object.freeze({ setting, score: await score(setting) });
     known.set(key, trial);
     trials.push(trial);

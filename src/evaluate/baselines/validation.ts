@@ -8,6 +8,8 @@ import { collectLists, type RankingTask, rankingTask } from '../ranking-task.js'
 import { type BaselineData, lengths, transposeLists } from './baseline.js';
 
 export interface Validation {
+  /** Training rows that are held back, ascending. */
+  readonly heldBack: Uint32Array;
   /** The other training users. */
   readonly data: BaselineData;
   /** What is shown of the held-back users. */
@@ -69,6 +71,7 @@ export function holdBack(data: Omit<BaselineData, 'candidates'>, options: Valida
     );
   }
   return {
+    heldBack: Uint32Array.from(heldBack),
     data: { users: kept, items, shown, candidates: Uint32Array.from(candidates).sort() },
     history: listsOf(users, heldBack, (item) => shown[item] === 1 && known(item)),
     task: rankingTask({

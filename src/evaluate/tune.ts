@@ -1,0 +1,140 @@
+// Settings of the ranking objective for a given set: a search on held-back training users, who are shown some of their
+// items and judged on the others, as the test users of a split are. Nothing but the given graph is used.
+
+import type { EngineName } from '../engine/select.js';
+import { InputError } from '../errors.js';
+import { fit } from '../fit/fit.js';
+import type { FitOptions } from '../fit/options.js';
+import { rankingFeatures } from '../fit/ranking-options.js';
+import { fingerprint } from '../graph/fingerprint.js';
+import type { BipartiteGraph } from '../graph/graph.js';
+import { randomStream } from '../math/random.js';
+import type { TaskOptions } from '../progress.js';
+import { drawCoins, labelEdges } from '../sample/pq.js';
+import type { Split } from '../sample/split-types.js';
+import { selectEdges } from '../sample/subgraph.js';
+import type { Setting } from './baselines/baseline.js';
+import { transposeLists } from './baselines/baseline.js';
+import { geometric, type Trial, tune } from './baselines/tune.js';
+import { holdBack } from './baselines/validation.js';
+import { evaluateModel } from './evaluate.js';
+
+export interface TuneOptions extends TaskOptions {
+  /** No new fit begins after this many minutes. Default 10. */
+  readonly budgetMinutes?: number | undefined;
+  /** Seed of the held-back users and of the fits. Default 1. */
+  readonly seed?: number | undefined;
+  /** Default auto. */
+  readonly engine?: EngineName | undefined;
+  /** Options of every fit that is tried: folds, average, iterations. Features and shapes are what is searched. */
+  readonly fit?: Omit<FitOptions, 'features' | 'users' | 'items'> | undefined;
+  /** Per item 1 if held-back users are shown it, 0 if they are judged on it. Default: a fifth is for judging, at random. */
+  readonly shown?: Uint8Array | undefined;
+}
+
+export interface TunedRanking {
+  /** What to give `fit`. */
+  readonly options: FitOptions & { readonly objective: 'ranking'; readonly features: number };
+  /** Mean of recall@20 and nDCG on the held-back users. */
+  readonly score: number;
+  /** `features`, and `prior`: the shapes' sum over features. */
+  readonly trials: readonly Trial[];
+  /** False where the budget ended the search. */
+  readonly finished: boolean;
+}
+
+/** Share of the items that held-back users are judged on, where no coins are given. */
+const JUDGED = 0.2;
+
+/** Searches features and shapes on held-back users, one dial at a time, within a budget of time. */
+export async function tuneRanking(graph: BipartiteGraph, options: TuneOptions = {}): Promise<TunedRanking> {
+  const { budgetMinutes = 10, seed = 1, engine = 'auto', threads, signal, onProgress } = options;
+  if (!(budgetMinutes > 0)) {
+    throw new InputError(`budgetMinutes ${budgetMinutes}: expected a number above 0`);
+  }
+  const inner = heldBackSplit(graph, seed, options.shown);
+  const task = { threads, signal };
+  const began = performance.now();
+  const spent = () => (performance.now() - began) / 60_000;
+  let best = 0;
+  const report = (done: number, note: string) =>
+    onProgress?.({
+      stage: 'tuning on held-back users',
+      done,
+      unit: 'fits',
+      note: `${note}, ${spent().toFixed(1)} of ${budgetMinutes} minutes`,
+    });
+  let tried = 0;
+  const tuned = await tune(
+    {
+      prior: geometric(1, 3, 1e-3, 1e3),
+      features: geometric(rankingFeatures(inner.train.edges), 2, 4, 512),
+    },
+    async (setting) => {
+      const { model } = await fit(inner.train, {
+        ...options.fit,
+        ...settingOptions(setting),
+        seed,
+        engine,
+        ...task,
+        onProgress: ({ done, total }) =>
+          report(tried, `K = ${setting.features}, prior ${setting.prior}: sweep ${done} of ${total}`),
+      });
+      const { ranking } = await evaluateModel(model, inner, { draws: 0, engine, ...task });
+      const score = (ranking.all.mean.recall + ranking.all.mean.ndcg) / 2;
+      best = Math.max(best, score);
+      return score;
+    },
+    {
+      goOn: () => spent() < budgetMinutes,
+      onTrial: (trials) => {
+        tried = trials;
+        report(trials, `best so far ${best.toFixed(4)}`);
+      },
+    },
+  );
+  return Object.freeze({
+    options: { ...options.fit, ...settingOptions(tuned.best.setting) },
+    score: tuned.best.score,
+    trials: tuned.trials,
+    finished: tuned.finished,
+  });
+}
+
+function settingOptions(setting: Setting): TunedRanking['options'] {
+  const features = Math.max(1, Math.round(setting.features!));
+  const hyper = { shape: setting.prior! / features, rate: setting.prior! / features };
+  return { objective: 'ranking', features, users: hyper, items: hyper };
+}
+
+/** A split of the training users: the same users that the baselines are tuned on, for the same seed and coins. */
+function heldBackSplit(graph: BipartiteGraph, seed: number, given: Uint8Array | undefined): Split {
+  const coins = drawCoins(graph.items.count, JUDGED, randomStream(seed, 0x7e57));
+  const shown = given ?? coins.map((coin) => 1 - coin);
+  if (shown.length !== graph.items.count) {
+    throw new InputError(`shown: ${shown.length} entries for ${graph.items.count} items; give one for each`);
+  }
+  const users = { offsets: graph.users.offsets, values: graph.users.neighbors };
+  const { heldBack } = holdBack({ users, items: transposeLists(users, graph.items.count), shown }, { seed });
+  const drawn = {
+    users: new Uint8Array(graph.users.count),
+    items: Uint8Array.from(shown, (s) => 1 - s),
+  };
+  for (const row of heldBack) drawn.users[row] = 1;
+  const labels = labelEdges(graph, drawn.users, drawn.items);
+  for (let e = 0; e < labels.length; e++) if (labels[e] === 1) labels[e] = 0;
+  return Object.freeze({
+    method: 'pq',
+    seed,
+    testUsers: heldBack.length / graph.users.count,
+    testItems: JUDGED,
+    train: selectEdges(graph, labels, 0),
+    foldIn: selectEdges(graph, labels, 2),
+    test: selectEdges(graph, labels, 3),
+    coins: {
+      users: { ids: graph.users.ids, drawn: drawn.users },
+      items: { ids: graph.items.ids, drawn: drawn.items },
+    },
+    fingerprint: fingerprint(graph),
+  });
+}
