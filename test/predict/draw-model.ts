@@ -1,6 +1,7 @@
 // Hand-made models and splits: posteriors that no fit has touched, small enough to check by integration.
 
 import type { SideHyper } from '../../src/engine/engine.js';
+import { eligibleMass } from '../../src/fit/fold-in.js';
 import type { Model, ModelSide } from '../../src/fit/model.js';
 import { buildGraph } from '../../src/graph/build.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
@@ -96,6 +97,13 @@ export function smallModel(
       seconds: 0,
     },
   };
+  // Weights such that the expected edges of training are about those it has.
+  const mass = { users: eligibleMass(model, 'users'), items: eligibleMass(model, 'items') };
+  const expected = mass.users.reduce((sum, m, k) => sum + m * mass.items[k], 0);
+  const scale = expected / train.edges;
+  model.users.weightRate.forEach((rate, v) => {
+    model.users.weightRate[v] = rate * scale;
+  });
   return {
     model,
     folded: randomSide(random, foldIn.users.ids, degrees(foldIn.users), hyper.users, features),
