@@ -4,12 +4,14 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { Option } from 'commander';
-import { ENGINE_NAMES } from '../engine/select.js';
+import { ENGINE_NAMES, type EngineName } from '../engine/select.js';
 import { AbortError, InputError } from '../errors.js';
+import { type TunedRanking, tuneRanking } from '../evaluate/tune.js';
 import { type SparsityEvidence, sparsityEvidence } from '../fit/evidence.js';
 import { type FitResult, fit } from '../fit/fit.js';
+import { memberModels } from '../fit/model.js';
 import type { FitOptions } from '../fit/options.js';
-import { SIDES } from '../graph/graph.js';
+import { type BipartiteGraph, SIDES } from '../graph/graph.js';
 import { readGraph } from '../ingest/read.js';
 import { loadModelFile, type ModelFile, saveModel } from '../store/model.js';
 import { loadSplit } from '../store/split.js';
@@ -41,17 +43,26 @@ export function register(program: Command): void {
       'a file, a recipe, a built-in set, or a folder made by `graphex split` (its training part)',
     )
     .requiredOption('-o, --output <file>', 'the model file to write (safetensors)')
-    .option('-k, --features <n>', 'number of features (default: 30)', wholeNumber('-k', { min: 1, max: 512 }))
+    .option(
+      '-k, --features <n>',
+      'number of features (default: 30; for ranking by the size of the data)',
+      wholeNumber('-k', { min: 1, max: 512 }),
+    )
     .addOption(new Option('--model <kind>', 'sparse or dense (default: sparse)').choices(['sparse', 'dense']))
     .addOption(
       new Option('--objective <name>', 'evidence: the Bayesian fit; ranking: cross-fitted for recommending')
         .choices(['evidence', 'ranking'])
         .default('evidence'),
     )
-    .option('--iterations <n>', 'most iterations (default: 400)', wholeNumber('--iterations', { min: 1 }))
+    .option(
+      '--iterations <n>',
+      'most iterations (default: 400; for ranking 40)',
+      wholeNumber('--iterations', { min: 1 }),
+    )
     .option(
       '--tolerance <x>',
-      'stop when the bound changes by less than this, relatively, per iteration (default: 1e-5)',
+      'stop when the bound (for ranking the likelihood of items given users who never saw them) changes by less than ' +
+        'this, relatively, per iteration (default: 1e-5; for ranking 1e-3)',
       decimalNumber('--tolerance', { above: 0 }),
     )
     .addOption(
@@ -74,6 +85,21 @@ export function register(program: Command): void {
         'paper',
       ]),
     )
+    .option(
+      '--folds <n>',
+      'ranking: folds of the items, each fitted to users who never saw it (default: 3)',
+      wholeNumber('--folds', { min: 2, max: 100 }),
+    )
+    .option(
+      '--average <n>',
+      'ranking: add the scores of fits from n seeds (default: 1)',
+      wholeNumber('--average', { min: 1, max: 100 }),
+    )
+    .option(
+      '--tune [minutes]',
+      'ranking: first search features and shapes on held-back users, beginning no fit after so many minutes (default: 10)',
+      decimalNumber('--tune', { above: 0 }),
+    )
     .option('--no-evidence', 'do not compare the bound with that of a dense fit')
     .option('--resume <file>', 'go on from a state that an interrupted fit has left');
   for (const side of SIDES) {
@@ -93,6 +119,7 @@ export function register(program: Command): void {
   addCommonOptions(command, [
     'graphex fit ratings.csv -o model.safetensors',
     'graphex fit split/ -k 50 --model dense -o dense.safetensors',
+    'graphex fit split/ --objective ranking --tune --average 4 -o ranker.safetensors',
   ]);
   command.action(async (source: string) => {
     await runCommand(command, (context) => run(command, source, context));
@@ -115,7 +142,8 @@ async function run(command: Command, source: string, context: CommandContext) {
     signal: context.signal,
     onProgress: context.onProgress,
   };
-  const result = await fit(graph, options);
+  const tuned = values.tune === undefined ? undefined : await tuneFirst(graph, values.tune, options);
+  const result = await fit(graph, { ...options, ...tuned?.options });
   if (result.stopped === 'aborted') {
     const partial = `${values.output}.partial`;
     await saveModel(partial, result.model, result.checkpoint);
@@ -129,7 +157,36 @@ async function run(command: Command, source: string, context: CommandContext) {
   const evidence = wantsEvidence
     ? await sparsityEvidence(graph, result, { ...options, onProgress: relabel(context) })
     : undefined;
-  return { json: toJson(result, evidence), text: toText(result, evidence, values.output) };
+  return { json: toJson(result, evidence, tuned), text: toText(result, evidence, tuned, values.output) };
+}
+
+/** Searches what the command line leaves open. */
+function tuneFirst(
+  graph: BipartiteGraph,
+  minutes: number | true,
+  options: FitOptions,
+): Promise<TunedRanking> {
+  const { objective, features, users, items, engine, average, seed, threads, signal, onProgress, ...rest } =
+    options;
+  if (objective !== 'ranking') {
+    throw new InputError(
+      '--tune searches settings for ranking: add --objective ranking, or leave --tune out',
+    );
+  }
+  if (features !== undefined || users !== undefined || items !== undefined) {
+    throw new InputError(
+      '--tune finds the number of features and the hyperparameters: leave out -k and those of users and items',
+    );
+  }
+  return tuneRanking(graph, {
+    ...(minutes === true ? {} : { budgetMinutes: minutes }),
+    engine: engine as EngineName | undefined,
+    fit: rest,
+    seed,
+    threads,
+    signal,
+    onProgress,
+  });
 }
 
 function relabel(context: CommandContext): FitOptions['onProgress'] {
@@ -166,6 +223,8 @@ function fitOptions(values: Record<string, unknown>): FitOptions {
     'restarts',
     'learn',
     'sizes',
+    'folds',
+    'average',
   ]) {
     if (values[name] !== undefined) options[name] = values[name];
   }
@@ -196,7 +255,7 @@ function savedOptions(file: ModelFile, path: string): FitOptions {
   };
 }
 
-function toJson(result: FitResult, evidence: SparsityEvidence | undefined) {
+function toJson(result: FitResult, evidence: SparsityEvidence | undefined, tuned: TunedRanking | undefined) {
   const { model } = result;
   const { provenance } = model;
   const pair = (name: 'sigma' | 'size' | 'tau' | 'shape' | 'rate') => ({
@@ -222,13 +281,20 @@ function toJson(result: FitResult, evidence: SparsityEvidence | undefined) {
     shape: pair('shape'),
     rate: pair('rate'),
     evidence: evidence ?? null,
+    average: memberModels(model).length,
+    tuned: tuned ? { score: tuned.score, trials: tuned.trials, finished: tuned.finished } : null,
     posterior: result.posterior
       ? { chains: result.posterior.chains, draws: result.posterior.draws, scalars: result.posterior.scalars }
       : null,
   };
 }
 
-function toText(result: FitResult, evidence: SparsityEvidence | undefined, output: string): string {
+function toText(
+  result: FitResult,
+  evidence: SparsityEvidence | undefined,
+  tuned: TunedRanking | undefined,
+  output: string,
+): string {
   const { model } = result;
   const { provenance } = model;
   const number = (x: number) => (Math.abs(x) >= 100 ? x.toFixed(0) : x.toPrecision(3));
@@ -252,7 +318,16 @@ function toText(result: FitResult, evidence: SparsityEvidence | undefined, outpu
     const verdict = evidence.difference > 0 ? 'speaks for the sparse model' : 'speaks for the dense model';
     lines.push('', `evidence     sparse − dense = ${evidence.difference.toFixed(1)} nats: ${verdict}`);
   }
+  if (tuned) {
+    lines.push(
+      '',
+      `tuned        ${tuned.trials.length} settings on held-back users, mean of recall@20 and nDCG ${tuned.score.toFixed(4)}` +
+        `${tuned.finished ? '' : '; the budget ended the search'}`,
+    );
+  }
   if (model.objective === 'ranking') {
+    const fits = memberModels(model).length;
+    if (fits > 1) lines.push('', `The scores of ${fits} fits from different seeds are added.`);
     lines.push(
       '',
       'This objective is made for ranking: it does not ascend the evidence bound, and no draws come from it.',
