@@ -76,6 +76,26 @@ export function predictionVerdict(results: StudyNumbers): StudyVerdicts['predict
           )}.`,
         ];
   const telling = (winner === 'dense' ? denseBetter : sparseBetter)[0];
+  const details = [
+    ...closer('sparse', sparseBetter),
+    ...closer('dense', denseBetter),
+    coverage(first.sparse, statistics),
+    coverage(first.dense, statistics),
+  ];
+  // What even the better of the two misses by far.
+  const missed = (s: Statistic) => Math.min(Math.abs(error('sparse', s)), Math.abs(error('dense', s)));
+  const worst = statistics.reduce((a, b) => (missed(b) / POOR(b) > missed(a) / POOR(a) ? b : a));
+  if (missed(worst) > POOR(worst)) {
+    if (results.check.multigraph) details.unshift(OVERDISPERSED);
+    return {
+      winner,
+      headline: alike
+        ? 'Neither model predicts the test set well'
+        : `Neither predicts well; ${winner} comes closer`,
+      text: illustration(worst, first.sparse, first.dense),
+      details,
+    };
+  }
   return {
     winner,
     headline: alike ? 'Sparse and dense predict alike' : `The ${winner} model predicts better`,
@@ -84,14 +104,15 @@ export function predictionVerdict(results: StudyNumbers): StudyVerdicts['predict
           alike ? ' Over all figures the two come out even.' : ''
         }`
       : 'No figure of the test set is predicted clearly better by one of them.',
-    details: [
-      ...closer('sparse', sparseBetter),
-      ...closer('dense', denseBetter),
-      coverage(first.sparse, statistics),
-      coverage(first.dense, statistics),
-    ],
+    details,
   };
 }
+
+/** An error beyond this is no prediction: a fifth of a count, a tenth of tail index. */
+const POOR = (statistic: Statistic) => (isIndex(statistic) ? 0.1 : 0.2);
+
+const OVERDISPERSED =
+  'Within a pair the model lets counts vary as in a Poisson law. Where a few pairs hold most of the counts it spreads them over far too many pairs; if that is so here, ask only whether a pair is there, with --simple.';
 
 /** 'The test part has 1,298 items; the sparse model expects 1,293, the dense one 1,192.' */
 function illustration(statistic: Statistic, sparse: StudyFit, dense: StudyFit): string {

@@ -146,7 +146,7 @@ vertices with many of them and give a test set that looks unlike the data.`,
       id: 'baseline',
       name: 'Baseline',
       meaning:
-        'A plain or well-known method, to know what is easy. Popularity ranks by training degree; item-kNN by the similarity of an item’s users to those of the items shown; EASE is a linear model of items on items; iALS factorizes with weights on what is missing. Each is tuned on training users that are held back for it; nothing of the test part is used.',
+        'A plain or well-known method, to know what is easy. Popularity ranks by training degree; item-kNN by the similarity of an item’s users to those of the items shown; EASE is a linear model of items on items; iALS factorizes with weights on what is missing. Each is tuned on training users that are held back for it; nothing of the test part is used. Counts of pairs are ignored.',
     },
     {
       id: 'ranker',

@@ -117,6 +117,12 @@ describe('a study in words', () => {
     expect(studyVerdicts(numbers(recall, { items: [100.2, 100] })).prediction.winner).toBe('alike');
   });
 
+  it('says so when neither predicts', () => {
+    const { prediction } = studyVerdicts(numbers({ 'sparse-30': 0.3, EASE: 0.2 }, { items: [300, 250] }));
+    expect(prediction.headline).toBe('Neither predicts well; dense comes closer');
+    expect(prediction.text).toContain('is 100; the sparse model expects 300, the dense one 250');
+  });
+
   it('says which figures the intervals miss', () => {
     const { prediction } = studyVerdicts(numbers({ 'sparse-30': 0.3, EASE: 0.2 }, { items: [99, 80] }));
     const text = prediction.details.join(' ');
