@@ -4,7 +4,7 @@
 import { InputError } from '../errors.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import type { Random } from '../math/random.js';
-import { selectEdges } from './subgraph.js';
+import { selectVertices } from './subgraph.js';
 
 export interface Levels {
   /** Probability with which each user is kept, 0 … 1. */
@@ -22,7 +22,7 @@ export function pqSample(graph: BipartiteGraph, levels: Levels, random: Random):
   }
   const users = drawCoins(graph.users.count, levels.users, random.derive(0));
   const items = drawCoins(graph.items.count, levels.items, random.derive(1));
-  return selectEdges(graph, labelEdges(graph, users, items), 3);
+  return selectVertices(graph, users, items);
 }
 
 /** One coin per vertex: 1 with the given probability. */
@@ -32,7 +32,7 @@ export function drawCoins(count: number, probability: number, random: Random): U
   return coins;
 }
 
-/** Per edge, in the order of the users: 2 × its user's coin + its item's coin. */
+/** Per edge, in the order of the users: 2 × its user's coin + its item's coin; for selectEdges. */
 export function labelEdges(graph: BipartiteGraph, users: Uint8Array, items: Uint8Array): Uint8Array {
   const { offsets, neighbors } = graph.users;
   const labels = new Uint8Array(graph.edges);

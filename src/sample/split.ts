@@ -6,9 +6,9 @@ import { fingerprint } from '../graph/fingerprint.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
 import { randomStream } from '../math/random.js';
-import { drawCoins, labelEdges } from './pq.js';
+import { drawCoins } from './pq.js';
 import type { Split } from './split-types.js';
-import { selectEdges } from './subgraph.js';
+import { selectEdges, selectVertices } from './subgraph.js';
 
 export interface SplitOptions {
   /** Held-out fraction of the users; of the edges where method is `edges`. Between 0 and 1, default 0.2. */
@@ -35,22 +35,27 @@ export function split(graph: BipartiteGraph, options: SplitOptions = {}): Split 
   const random = randomStream(seed, 0x5b117);
   const users = new Uint8Array(graph.users.count);
   const items = new Uint8Array(graph.items.count);
-  let labels: Uint8Array;
+  let parts: Pick<Split, 'train' | 'foldIn' | 'test'>;
   if (method === 'pq') {
     users.set(drawCoins(users.length, testUsers, random.derive(0)));
     items.set(drawCoins(items.length, testItems, random.derive(1)));
-    labels = labelEdges(graph, users, items);
-    // 0 and 1: a training user, whatever the item's coin.
-    for (let e = 0; e < labels.length; e++) if (labels[e] === 1) labels[e] = 0;
+    parts = {
+      train: selectVertices(
+        graph,
+        opposite(users),
+        items.map(() => 1),
+      ),
+      foldIn: selectVertices(graph, users, opposite(items)),
+      test: selectVertices(graph, users, items),
+    };
   } else {
-    labels = drawCoins(graph.edges, testUsers, random.derive(2));
-    for (let e = 0; e < labels.length; e++) labels[e]! *= 3;
+    const heldOut = drawCoins(graph.edges, testUsers, random.derive(2));
+    parts = {
+      train: selectEdges(graph, heldOut, 0),
+      foldIn: selectEdges(graph, heldOut, NO_EDGE),
+      test: selectEdges(graph, heldOut, 1),
+    };
   }
-  const parts = {
-    train: selectEdges(graph, labels, 0),
-    foldIn: selectEdges(graph, labels, 2),
-    test: selectEdges(graph, labels, 3),
-  };
   for (const name of ['train', 'test'] as const) {
     if (parts[name].edges === 0) {
       throw new InputError(
@@ -72,6 +77,13 @@ export function split(graph: BipartiteGraph, options: SplitOptions = {}): Split 
     }),
     fingerprint: fingerprint(graph),
   });
+}
+
+/** A label that no edge has: held-out edges belong to users that are in training, so nobody is folded in. */
+const NO_EDGE = 2;
+
+function opposite(coins: Uint8Array): Uint8Array {
+  return coins.map((coin) => 1 - coin);
 }
 
 /** What a part holds that training never saw, so that the model has no parameters for it. */

@@ -4,7 +4,7 @@ import { InputError, throwIfAborted } from '../errors.js';
 import { type BipartiteGraph, degrees, otherSide, SIDES, type SideName } from '../graph/graph.js';
 import { randomStream } from '../math/random.js';
 import type { Progress } from '../progress.js';
-import { type CurvePoint, expectedDensity, sampledDensities } from './curves.js';
+import { ABREAST, type CurvePoint, expectedDensity, MOST_LEVELS, sampledDensities } from './curves.js';
 import { countDegrees, type DegreeCounts, degreeQuantile } from './degree-counts.js';
 import { type TailIndex, tailIndexOfCounts } from './tail-index.js';
 import { judgeGraph, type Verdict } from './verdict.js';
@@ -14,7 +14,7 @@ export interface CheckOptions {
   readonly replicates?: number | undefined;
   /** Default 1. */
   readonly seed?: number | undefined;
-  /** Sampling levels, above 0 and at most 1, at most 255 of them. Default: 0.05, 0.10 … 1. */
+  /** Sampling levels, above 0 and at most 1, at most 127 of them. Default: 0.05, 0.10 … 1. */
   readonly levels?: readonly number[] | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -67,13 +67,15 @@ export async function checkSparsity(
 
   const random = randomStream(seed, 0xc4ec);
   const sampled = bySide((): (number | undefined)[][] => []);
-  for (let replicate = 0; replicate < replicates; replicate++) {
+  for (let done = 0; done < replicates; done += ABREAST) {
     for (const side of SIDES) {
       await nextTurn();
       throwIfAborted(signal);
-      onProgress?.({ stage: 'sampling', done: replicate, total: replicates, unit: 'replicates' });
-      const stream = random.derive(replicate, SIDES.indexOf(side));
-      sampled[side].push(sampledDensities(graph[side], graph[otherSide(side)], levels, stream));
+      onProgress?.({ stage: 'sampling', done, total: replicates, unit: 'replicates' });
+      const streams = Array.from({ length: Math.min(ABREAST, replicates - done) }, (_, r) =>
+        random.derive(done + r, SIDES.indexOf(side)),
+      );
+      sampled[side].push(...sampledDensities(graph[side], graph[otherSide(side)], levels, streams));
     }
   }
   const curves = bySide((side) =>
@@ -104,8 +106,8 @@ function orderedLevels(levels: readonly number[]): readonly number[] {
     throw new InputError(`sampling level ${wrong}: expected a number above 0 and at most 1`);
   }
   const distinct = [...new Set(levels)].sort((a, b) => a - b);
-  if (distinct.length === 0 || distinct.length > 255) {
-    throw new InputError(`${distinct.length} sampling levels: expected 1 to 255`);
+  if (distinct.length === 0 || distinct.length > MOST_LEVELS) {
+    throw new InputError(`${distinct.length} sampling levels: expected 1 to ${MOST_LEVELS}`);
   }
   return distinct;
 }

@@ -20,54 +20,65 @@ export function expectedDensity(own: DegreeCounts, other: DegreeCounts, level: n
   return own.sum / (own.count * expectedSurvivors(other, level));
 }
 
+/** Most levels of a curve: a level's index and one more fit in seven bits. */
+export const MOST_LEVELS = 127;
+/** Replicates that go through the edges together, a byte each. */
+export const ABREAST = 4;
+
 /**
- * One replicate, every level from one pass: a uniform per sampled vertex; a vertex of the other side survives level p
- * exactly if the smallest uniform of its neighbours is below p. Levels ascend; undefined where nothing was left.
+ * A replicate per stream, up to four, every level of all from one pass: a uniform per sampled vertex; a vertex of the
+ * other side survives level p exactly if the smallest uniform of its neighbours is below p. Levels ascend; undefined
+ * where nothing was left. What a stream gives does not depend on the others.
  */
 export function sampledDensities(
   own: GraphSide,
   other: GraphSide,
   levels: readonly number[],
-  random: Random,
-): (number | undefined)[] {
+  streams: readonly Random[],
+): (number | undefined)[][] {
   const top = levels.length;
-  // The first level at which each sampled vertex is in; `top`: in none.
-  const first = new Uint8Array(own.count);
-  const vertices = new Float64Array(top + 1);
-  const edges = new Float64Array(top + 1);
   const entry = levelTable(levels);
-  for (let v = 0; v < own.count; v++) {
-    const at = entry(random.uniform());
-    first[v] = at;
-    vertices[at]!++;
-    edges[at]! += own.offsets[v + 1]! - own.offsets[v]!;
-  }
-  const others = new Float64Array(top + 1);
+  // Per vertex and replicate, a byte with the first level at which the vertex is in; `top`: in none.
+  const first = new Uint32Array(own.count);
+  const tallies = streams.map((random, replicate) => {
+    const vertices = new Float64Array(top + 1);
+    const edges = new Float64Array(top + 1);
+    for (let v = 0; v < own.count; v++) {
+      const at = entry(random.uniform());
+      first[v]! |= at << (8 * replicate);
+      vertices[at]!++;
+      edges[at]! += own.offsets[v + 1]! - own.offsets[v]!;
+    }
+    return { vertices, edges, others: new Float64Array(top + 1) };
+  });
   const { offsets, neighbors, count } = other;
+  const none = Math.imul(top, 0x01010101);
   for (let v = 0; v < count; v++) {
-    let least = top;
+    let least = none;
     const end = offsets[v + 1]!;
     for (let e = offsets[v]!; e < end; e++) {
       const at = first[neighbors[e]!]!;
-      if (at < least) {
-        least = at;
-        if (at === 0) break; // in at the lowest level: nothing can be lower
-      }
+      // The smaller of each pair of bytes: bit 7 of (least | 128) − at stays where least ≥ at.
+      const lower = Math.imul((((least | HIGH_BITS) - at) & HIGH_BITS) >>> 7, 255);
+      least = (at & lower) | (least & ~lower);
+      if (least === 0) break; // all in at the lowest level: nothing can be lower
     }
-    others[least]!++;
+    for (const [replicate, { others }] of tallies.entries()) others[(least >>> (8 * replicate)) & 255]!++;
   }
-  const result: (number | undefined)[] = [];
-  let v = 0;
-  let e = 0;
-  let o = 0;
-  for (let l = 0; l < top; l++) {
-    v += vertices[l]!;
-    e += edges[l]!;
-    o += others[l]!;
-    result.push(v > 0 ? e / (v * o) : undefined);
-  }
-  return result;
+  return tallies.map(({ vertices, edges, others }) => {
+    let v = 0;
+    let e = 0;
+    let o = 0;
+    return levels.map((_, l) => {
+      v += vertices[l]!;
+      e += edges[l]!;
+      o += others[l]!;
+      return v > 0 ? e / (v * o) : undefined;
+    });
+  });
 }
+
+const HIGH_BITS = 0x80808080 | 0;
 
 /** u → the index of the first level that is at least u, by a table of cells with a short walk in each. */
 function levelTable(levels: readonly number[]): (u: number) => number {
