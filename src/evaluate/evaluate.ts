@@ -12,7 +12,9 @@ import type { SizeMode } from '../predict/draw-graph.js';
 import { fitItems, type Protocol } from '../predict/draw-plan.js';
 import { modelScorer, type Scorer, sumOfFactors } from '../predict/rank.js';
 import type { TaskOptions } from '../progress.js';
+import { labelEdges } from '../sample/pq.js';
 import type { Split } from '../sample/split-types.js';
+import { selectEdges } from '../sample/subgraph.js';
 import { checkPredictive, type PredictiveCheck } from './predictive.js';
 import { evaluateRanking, type RankingResult } from './ranking.js';
 import { type SplitRankingTask, splitRankingTask } from './ranking-task.js';
@@ -82,6 +84,7 @@ export async function evaluateModel(
   );
   const ranking = await evaluateRanking(task, scorer, options);
   const folded = foldings[0].folded;
+  const protocol = options.protocol ?? 'unconditional';
   const predictiveReason = reasonAgainst(model, split, options);
   const draws = predictiveReason === undefined ? await drawPredictive(model, folded!, split, options) : [];
   return Object.freeze({
@@ -90,8 +93,9 @@ export async function evaluateModel(
     task,
     scorer,
     folded,
-    protocol: options.protocol ?? 'unconditional',
-    predictive: draws.length > 0 ? checkPredictive(draws, split.test) : undefined,
+    protocol,
+    predictive:
+      draws.length > 0 ? checkPredictive(draws, observedGraph(model, folded!, split, protocol)) : undefined,
     draws,
     predictiveReason,
     dropped: {
@@ -114,6 +118,19 @@ function reasonAgainst(model: Model, split: Split, { draws = 100 }: EvaluateOpti
     return 'the model was fitted for ranking, which gives no posterior to draw from; fit with --objective evidence';
   }
   return undefined;
+}
+
+/** What draws are compared with: the raw test part, or what the paper leaves of it, the vertices that have a posterior. */
+function observedGraph(model: Model, folded: ModelSide, split: Split, protocol: Protocol): BipartiteGraph {
+  const { test } = split;
+  if (protocol !== 'paper') return test;
+  const users = Uint8Array.from({ length: test.users.count }, (_, u) =>
+    (folded.degree[folded.ids.find(test.users.ids.at(u))] ?? 0) > 0 ? 1 : 0,
+  );
+  const items = Uint8Array.from({ length: test.items.count }, (_, i) =>
+    model.items.ids.find(test.items.ids.at(i)) >= 0 ? 1 : 0,
+  );
+  return selectEdges(test, labelEdges(test, users, items), 3);
 }
 
 interface Folding {

@@ -70,6 +70,12 @@ describe('evaluateModel on a split by users and items', () => {
     const paper = await evaluateModel(model, parts, { draws: 10, protocol: 'paper', threads: 1 });
     expect(paper.protocol).toBe('paper');
     expect(paper.predictive!.draws.users!.mean).toBeLessThan(result.predictive!.draws.users!.mean);
+    // The paper drops what has no posterior from the test set as well.
+    expect(paper.predictive!.observed.edges).toBeLessThan(
+      parts.test.edges - result.dropped.ranking.edges + 1,
+    );
+    expect(paper.predictive!.observed.users).toBe(result.ranking.all.users);
+    expect(paper.predictive!.observed.items).toBeLessThanOrEqual(result.ranking.all.candidates);
     const seeded = await evaluateModel(model, parts, { draws: 10, seed: 9, threads: 1 });
     const again = await evaluateModel(model, parts, { draws: 10, seed: 9, threads: 2 });
     expect(again.predictive).toEqual(seeded.predictive);
