@@ -150,7 +150,7 @@ export async function foldHeldOut(
   options: TaskOptions & { readonly engine?: EngineName | undefined } = {},
 ): Promise<Folding> {
   if (split.method === 'edges') return { folded: undefined, dropped: { edges: 0, users: 0 } };
-  const { graph, dropped } = knownEdges(model, split.foldIn);
+  const { graph, dropped } = knownFoldIn(model, split);
   const { threads, signal, onProgress, engine = 'auto' } = options;
   const eligible = fitItems(model, split);
   const folded = await foldIn(model, graph, {
@@ -165,10 +165,10 @@ export async function foldHeldOut(
   return { folded, dropped };
 }
 
-/** The same users with their edges to items of the model; a user may be left with none. */
-function knownEdges(
+/** The fold-in part without edges to items that the model does not know; a user may be left with none. */
+export function knownFoldIn(
   model: Model,
-  graph: BipartiteGraph,
+  { foldIn: graph }: Split,
 ): { readonly graph: BipartiteGraph; readonly dropped: Dropped['foldIn'] } {
   const { offsets, neighbors, counts } = graph.users;
   const known = Uint8Array.from({ length: graph.items.count }, (_, j) =>
