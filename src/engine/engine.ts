@@ -66,6 +66,11 @@ export interface UpdateOptions {
    * Default: all rows.
    */
   readonly rows?: { readonly first: number; readonly last: number } | undefined;
+  /**
+   * Over-relaxation: features go this much farther than the half-step would take them, as a share of the step; 0 to
+   * below 1. Such a step is faster on the way but need not raise the bound: the loop guards it. Default 0.
+   */
+  readonly relaxation?: number | undefined;
   /** Also sum the edge term of the bound over this pass's λ: the state *before* the update. Default false. */
   readonly edgeTerm?: boolean | undefined;
 }
@@ -137,3 +142,6 @@ export const WEIGHT_SHAPE_FLOOR = 1e-3;
  * an edge whose features are all but switched off on both sides still shares its count by their ratios.
  */
 export const ACTIVITY_FLOOR = 1e-18;
+
+/** An over-relaxed count never falls below this share of the plain one. */
+export const RELAXATION_FLOOR = 0.3;

@@ -14,7 +14,7 @@ import type {
   TableValues,
   UpdateOptions,
 } from './engine.js';
-import { WEIGHT_SHAPE_FLOOR } from './engine.js';
+import { RELAXATION_FLOOR, WEIGHT_SHAPE_FLOOR } from './engine.js';
 
 interface ReferenceTable extends Table {
   readonly weightShape: Float64Array;
@@ -161,7 +161,8 @@ function halfStep(
     own.weightRate[i] = rate;
     // θ_ik: shape a + e_ik, rate b + E[γ_i] M_k
     for (let k = 0; k < K; k++) {
-      own.featureShape[i * K + k] = hyper.shape + sum[k]!;
+      const before = own.featureShape[i * K + k]! - hyper.shape;
+      own.featureShape[i * K + k] = hyper.shape + overRelaxed(sum[k]!, before, options.relaxation ?? 0);
       own.featureRate[i * K + k] = hyper.rate + (shape / rate) * M[k]!;
     }
   }
@@ -170,6 +171,11 @@ function halfStep(
   own.leftoverAt = M.slice();
   own.leftover = hyper.size > 0 ? leftoverMass(hyper, M) : new Float64Array(K);
   return edgeTerm;
+}
+
+/** The count, moved on in the direction it went. */
+function overRelaxed(count: number, before: number, relaxation: number): number {
+  return relaxation === 0 ? count : Math.max(count + relaxation * (count - before), RELAXATION_FLOOR * count);
 }
 
 /** Walks the edges of row i: fills `sum` with Σ_j w_ij B_jk and returns the row's edge term. */

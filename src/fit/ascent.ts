@@ -8,7 +8,7 @@ import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
 import { VERSION } from '../version.js';
 import type { FitResult } from './fit.js';
 import { firstHyper, learned } from './hyper.js';
-import { type Checkpoint, type LoopResult, type LoopState, runLoop } from './loop.js';
+import { type Checkpoint, type LoopResult, type LoopState, RELAXATION, runLoop } from './loop.js';
 import { type Model, modelSide } from './model.js';
 import { checkGraph, type FitOptions, type FitSettings, fitSettings } from './options.js';
 import { startValues } from './start.js';
@@ -67,6 +67,7 @@ async function oneRun(
     warmSweeps: settings.start === 'warm' ? undefined : 0,
     bounds: [],
     likelihood: undefined,
+    relaxation: RELAXATION,
     hyper,
   };
   if (resume) checkResume(graph, settings, values);

@@ -5,6 +5,7 @@ import type { BipartiteGraph } from '../graph/graph.js';
 import { ascend } from './ascent.js';
 import type { FitResult } from './fit.js';
 import { DENSE_SIGMA } from './hyper.js';
+import { RELAXATION } from './loop.js';
 import type { FitOptions } from './options.js';
 
 export interface SparsityEvidence {
@@ -42,6 +43,7 @@ export async function sparsityEvidence(
         warmSweeps: 0,
         bounds: [],
         likelihood: undefined,
+        relaxation: RELAXATION,
         hyper: {
           users: { ...hyper.users, sigma: DENSE_SIGMA },
           items: { ...hyper.items, sigma: DENSE_SIGMA },

@@ -17,6 +17,9 @@ const WARM_TOLERANCE = 1e-4;
 const WARM_LEAST = 20;
 const WARM_SHARE = 0.5;
 
+/** How far features are over-relaxed, until the bound falls once: then the rest of the fit is plain ascent. */
+export const RELAXATION = 0.9;
+
 /** All that decides how a fit goes on. */
 export interface LoopState {
   /** Sweeps done. */
@@ -27,6 +30,8 @@ export interface LoopState {
   readonly bounds: readonly (readonly [number, number])[];
   /** The warm phase's likelihood at its last evaluation. */
   readonly likelihood: number | undefined;
+  /** Over-relaxation of the next sweeps. */
+  readonly relaxation: number;
   readonly hyper: BothHyper;
 }
 
@@ -82,6 +87,7 @@ export async function runLoop(
         tables,
         state.hyper,
         warm ? 'mean' : 'exact',
+        state.relaxation,
         sweeps,
         state.iteration,
       );
@@ -121,6 +127,7 @@ async function sweep(
   tables: BothTables,
   hyper: BothHyper,
   activity: Activity,
+  relaxation: number,
   sweeps: number,
   done: number,
 ): Promise<number> {
@@ -132,6 +139,7 @@ async function sweep(
       const step = engine.update(tables[side], index[side], tables[other], {
         hyper: hyper[side],
         activity,
+        relaxation,
         edgeTerm: wantTerm,
       });
       if (wantTerm) edgeTerm = engine.lastEdgeTerm();
@@ -170,10 +178,12 @@ async function likelihoodParts(engine: Engine, tables: BothTables): Promise<(edg
 }
 
 function afterLeg(state: LoopState, bound: number, sweeps: number): LoopState {
+  const last = state.bounds.at(-1)?.[1];
   return {
     ...state,
     iteration: state.iteration + sweeps,
     bounds: [...state.bounds, [state.iteration, bound]],
+    relaxation: last !== undefined && bound < last ? 0 : state.relaxation,
   };
 }
 

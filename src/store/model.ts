@@ -49,6 +49,7 @@ const stateSchema = z.object({
   warmSweeps: z.number().optional(),
   bounds: boundsSchema,
   likelihood: z.number().optional(),
+  relaxation: z.number(),
   hyper: headSchema.shape.hyper,
 });
 
@@ -93,7 +94,7 @@ export async function loadModelFile(path: string): Promise<ModelFile> {
     const heads =
       metadata.members === undefined ? undefined : (JSON.parse(metadata.members) as Record<string, string>[]);
     const members = heads?.map((head, m) => getModel(read, `members.${m}.`, head));
-    const seen = getSeen(read, main.users);
+    const seen = getSeen(read, main);
     const model: AveragedModel = Object.freeze({
       ...main,
       ...(seen === undefined ? {} : { seen }),
@@ -156,14 +157,17 @@ function putSeen(tensors: Map<string, Tensor>, { neighbors, counts }: SeenItems)
   if (counts) put('counts', counts);
 }
 
-function getSeen(read: TensorReader, users: ModelSide): SeenItems | undefined {
+function getSeen(read: TensorReader, { users, items }: Model): SeenItems | undefined {
   if (!read.has('users.neighbors')) return undefined;
   const offsets = new Uint32Array(users.count + 1);
   for (let u = 0; u < users.count; u++) offsets[u + 1] = offsets[u]! + users.degree[u]!;
   const get = (name: string) => new Uint32Array(read.get(name, Int32Array, offsets[users.count]!).buffer);
+  const neighbors = get('users.neighbors');
+  if (neighbors.some((item) => item >= items.count))
+    throw new Error('users.neighbors names items that are not there');
   return Object.freeze({
     offsets,
-    neighbors: get('users.neighbors'),
+    neighbors,
     counts: read.has('users.counts') ? get('users.counts') : undefined,
   });
 }
@@ -242,11 +246,20 @@ function getTable<T extends Float32Array | Float64Array>(
   rows: number,
   features: number,
 ): { weightShape: T; weightRate: T; featureShape: T; featureRate: T } {
+  // A Gamma has a finite shape of at least 0 and a finite rate above 0; anything else would come out as NaN.
+  const get = (name: string, length: number, ok: (value: number) => boolean) => {
+    const values = read.get(prefix + name, type, length);
+    const bad = values.findIndex((value) => !(ok(value) && value < Infinity));
+    if (bad >= 0) throw new Error(`tensor ${prefix}${name} holds ${values[bad]}`);
+    return values;
+  };
+  const isShape = (value: number) => value >= 0;
+  const isRate = (value: number) => value > 0;
   return {
-    weightShape: read.get(`${prefix}weight_shape`, type, rows),
-    weightRate: read.get(`${prefix}weight_rate`, type, rows),
-    featureShape: read.get(`${prefix}feature_shape`, type, rows * features),
-    featureRate: read.get(`${prefix}feature_rate`, type, rows * features),
+    weightShape: get('weight_shape', rows, isShape),
+    weightRate: get('weight_rate', rows, isRate),
+    featureShape: get('feature_shape', rows * features, isShape),
+    featureRate: get('feature_rate', rows * features, isRate),
   };
 }
 

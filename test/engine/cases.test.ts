@@ -141,6 +141,22 @@ describe.each(ENGINES.filter((e) => e.name !== 'reference'))('$name against the 
     expect(actual.values.weightShape[7]).not.toBe(untouched[7]);
   });
 
+  test('over-relaxation moves the features as in the reference', async () => {
+    const problem = randomProblem({ users: 20, items: 25, edges: 200, features: 6, multigraph: false }, 15);
+    const { graph, hyper, features } = problem;
+    const run = async (e: Engine, relaxation: number) => {
+      const users = await e.createTable(features, problem.start.users, 'exact');
+      const items = await e.createTable(features, problem.start.items, 'exact');
+      const index = await e.createIndex(graph.users);
+      const options = { hyper: hyper.users, activity: 'exact' as const, relaxation };
+      for (let t = 0; t < 3; t++) await e.update(users, index, items, options);
+      return (await e.read(users)).featureShape;
+    };
+    const relaxed = await run(engine, 0.8);
+    expect(difference(relaxed, await run(reference, 0.8))).toBeLessThan(engine.tolerance);
+    expect(difference(relaxed, await run(reference, 0))).toBeGreaterThan(0.01);
+  });
+
   test('scaling the weights, setting masses and switching activity', async () => {
     const problem = randomProblem({ users: 20, items: 25, edges: 200, features: 6, multigraph: false }, 5);
     const { graph, hyper, features } = problem;

@@ -101,6 +101,7 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
       slots: 0,
       hyper: NO_HYPER,
       exact: true,
+      relaxation: 0,
       withTerm: false,
     } as const;
   }
@@ -138,6 +139,7 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
       slots: slots(8 * own.stride * units.slots),
       hyper,
       exact: update.activity === 'exact',
+      relaxation: update.relaxation ?? 0,
       withTerm: update.edgeTerm ?? false,
     } as const;
     let term = 0;

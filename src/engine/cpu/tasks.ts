@@ -1,7 +1,7 @@
 // What a worker of the cpu engine does: take the next unit of work, copy its edges into this worker's window of the
 // WebAssembly memory, run the kernel, leave the unit's partial sums in the unit's own place.
 
-import { ACTIVITY_FLOOR, WEIGHT_SHAPE_FLOOR } from '../engine.js';
+import { ACTIVITY_FLOOR, RELAXATION_FLOOR, WEIGHT_SHAPE_FLOOR } from '../engine.js';
 import { UNIT_FIELDS, UNIT_FINISH, UNIT_PIECE } from './units.js';
 
 /** The kernels' exports, as far as this engine uses them. */
@@ -68,6 +68,7 @@ export interface Job {
     readonly rate: number;
   };
   readonly exact: boolean;
+  readonly relaxation: number;
   readonly withTerm: boolean;
 }
 
@@ -116,6 +117,8 @@ export function run(job: Job): void {
     job.laneMask,
     WEIGHT_SHAPE_FLOOR,
     ACTIVITY_FLOOR,
+    job.relaxation,
+    RELAXATION_FLOOR,
   );
   const results = new Float64Array(setup.memory.buffer, job.results);
   const sums = scratch;

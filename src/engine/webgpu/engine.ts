@@ -112,10 +112,13 @@ export async function createWebgpuEngine(options: WebgpuOptions = {}): Promise<E
       const own = ownTable as GpuTable;
       const index = edgeIndex as GpuIndex;
       const other = otherTable as GpuTable;
-      const { hyper, activity } = options;
+      const { hyper, activity, relaxation } = options;
       const { first, last } = options.rows ?? { first: 0, last: own.rows };
       const mass = options.otherMass?.slice();
-      const params: Params = { first, last, hyper, activity, mass, logNorm: lgamma(1 - hyper.sigma) };
+      const params: Params = {
+        ...{ first, last, hyper, activity, mass, relaxation },
+        logNorm: lgamma(1 - hyper.sigma),
+      };
       return inOrder(async () => {
         const plan = await planOf(gpu, index, own.features, other.rows, tuning);
         await passes.edgePass(own, index, other, plan, params, options.edgeTerm ?? false);

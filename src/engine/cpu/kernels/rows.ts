@@ -195,6 +195,8 @@ let tau: f64 = 0;
 let shape: f32 = 0;
 let rate: f32 = 0;
 let exact: bool = true;
+let relaxation: f32 = 0;
+let relaxationFloor: f32 = 0;
 /** stride float32: M_k, the other side's mass; and a mask whose lanes are all ones for real features, 0 for padding. */
 let otherMass: usize = 0;
 let laneMask: usize = 0;
@@ -219,6 +221,8 @@ export function bindHyper(
   laneMask_: usize,
   shapeFloor_: f64,
   activityFloor_: f32,
+  relaxation_: f32,
+  relaxationFloor_: f32,
 ): void {
   sigma = sigma_;
   tau = tau_;
@@ -229,6 +233,8 @@ export function bindHyper(
   laneMask = laneMask_;
   shapeFloor = shapeFloor_;
   activityFloor = activityFloor_;
+  relaxation = relaxation_;
+  relaxationFloor = relaxationFloor_;
 }
 
 /**
@@ -247,8 +253,14 @@ export function finishRow(i: u32, stride: u32, sums: usize, mass: usize): bool {
     expected = f32x4.add(expected, count);
     const means = f32x4.div(v128.load(featureShape + at + k), v128.load(featureRate + at + k));
     tilt = madd(means, v128.load(otherMass + k), tilt);
+    let moved = count;
+    if (relaxation > 0) {
+      const before = f32x4.sub(v128.load(featureShape + at + k), f32x4.splat(shape));
+      const farther = madd(f32x4.splat(relaxation), f32x4.sub(count, before), count);
+      moved = f32x4.max(farther, f32x4.mul(f32x4.splat(relaxationFloor), count));
+    }
     // Padding lanes keep shape 0, and with it mean 0 and activity 0.
-    v128.store(featureShape + at + k, v128.and(f32x4.add(f32x4.splat(shape), count), v128.load(laneMask + k)));
+    v128.store(featureShape + at + k, v128.and(f32x4.add(f32x4.splat(shape), moved), v128.load(laneMask + k)));
   }
   const ws: f64 = max(<f64>sum4(expected) - sigma, shapeFloor);
   const wr: f64 = tau + <f64>sum4(tilt);

@@ -2,7 +2,7 @@
 // of a row's tasks in their order, updates weight and features, shows the new activity, and adds up the mass of the
 // rows of its workgroup. `refreshShader` does the last two alone. `termsShader` sums what rows give to the bound.
 
-import { ACTIVITY_FLOOR, WEIGHT_SHAPE_FLOOR } from '../../engine.js';
+import { ACTIVITY_FLOOR, RELAXATION_FLOOR, WEIGHT_SHAPE_FLOOR } from '../../engine.js';
 import { powerOfTwo } from '../layout.js';
 import { GAMMA_WGSL } from './gamma.js';
 import { paramsWgsl } from './params.js';
@@ -150,7 +150,9 @@ fn main(${INVOCATION}) {
     if (live && part == 0u && quad < QUADS) {
       let cell = row * QUADS + quad;
       let mask = laneMask(quad);
-      let shape = (params.shape + expected[v]) * mask;
+      let farther = expected[v] + params.relaxation * (expected[v] - (shapes[cell] - params.shape));
+      let moved = select(expected[v], max(farther, ${RELAXATION_FLOOR} * expected[v]), params.relaxation > 0.0);
+      let shape = (params.shape + moved) * mask;
       let rate = select(vec4f(1.0), params.rate + weightMean * otherMass(quad), mask > vec4f(0.0));
       shapes[cell] = shape;
       rates[cell] = rate;
