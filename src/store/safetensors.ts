@@ -116,7 +116,8 @@ async function readFrom(
   }
   const damaged = `${path}: the model file is damaged: its contents do not match its checksum; copy it again or fit again`;
   const entries = Object.entries(header).filter(([name]) => name !== '__metadata__') as [string, Entry][];
-  const total = entries.reduce((end, [, entry]) => Math.max(end, entry?.data_offsets?.[1] ?? 0), 0);
+  const total = endOfTensors(entries.map(([, entry]) => entry));
+  if (total === undefined) throw new InputError(damaged);
   if (size < 8 + length + total) throw new InputError(cut);
   if (size > 8 + length + total) throw new InputError(damaged);
   const { [CHECKSUM]: checksum = '', ...rest } = metadata;
@@ -125,7 +126,6 @@ async function readFrom(
   );
   const tensors = new Map<string, Tensor>();
   for (const [name, entry] of entries) {
-    if (!isSound(entry)) throw new InputError(damaged);
     const [start, end] = entry.data_offsets;
     const buffer = new SharedArrayBuffer(end - start);
     const bytes = new Uint8Array(buffer);
@@ -143,17 +143,28 @@ async function readFrom(
   return { tensors, metadata: rest };
 }
 
-function isSound(entry: Entry): boolean {
-  if (!(entry?.dtype in TYPES) || !Array.isArray(entry.shape) || !Array.isArray(entry.data_offsets))
-    return false;
-  const [start, end] = entry.data_offsets;
-  const elements = entry.shape.reduce((product, n) => product * n, 1);
-  return (
-    Number.isSafeInteger(start) &&
-    start >= 0 &&
-    Number.isSafeInteger(elements) &&
-    end - start === elements * TYPES[entry.dtype].BYTES_PER_ELEMENT
-  );
+/** Where the last tensor ends, if they lie one after the other: then no header makes the reader take more than the file holds. */
+function endOfTensors(entries: readonly unknown[]): number | undefined {
+  if (!entries.every(isSound)) return undefined;
+  const places = entries.map((entry) => entry.data_offsets).sort(([a, b], [c, d]) => a - c || b - d);
+  let end = 0;
+  for (const [start, stop] of places) {
+    if (start !== end) return undefined;
+    end = stop;
+  }
+  return end;
+}
+
+function isSound(entry: unknown): entry is Entry {
+  const { dtype, shape, data_offsets } = (entry ?? {}) as Partial<Entry>;
+  if (typeof dtype !== 'string' || !Object.hasOwn(TYPES, dtype)) return false;
+  if (!areSizes(shape) || !areSizes(data_offsets) || data_offsets.length !== 2) return false;
+  const elements = shape.reduce((product, n) => product * n, 1);
+  return data_offsets[1]! - data_offsets[0]! === elements * TYPES[dtype].BYTES_PER_ELEMENT;
+}
+
+function areSizes(values: unknown): values is readonly number[] {
+  return Array.isArray(values) && values.every((value) => Number.isSafeInteger(value) && value >= 0);
 }
 
 async function readBytes(file: FileHandle, position: number, length: number): Promise<Buffer> {

@@ -1,0 +1,147 @@
+// Damaged files of every kind that graphex reads, by the thousand: each must be read or refused in words, soon and in
+// little memory. Readers run in a process of their own, so that a crash or a hang is counted and the rest goes on.
+//   npm run build && node scripts/run-ts.js bench/fuzz.ts [inputs per kind, 1000] [seed, 1] [kind]
+// Exit status 1 if anything was found; the inputs that did it are kept.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import * as library from '../src/index.js';
+import { randomStream } from '../src/math/random.js';
+import { attempt, fuzzKinds, type Outcome } from '../test/faults/fuzz.js';
+
+const HANG_SECONDS = 60;
+/** Beyond this, for inputs of at most some 200 kB, memory is not bounded by the input. */
+const MOST_MEGABYTES = 1500;
+
+interface Tally {
+  inputs: number;
+  read: number;
+  refused: number;
+  slowest: number;
+  megabytes: number;
+  readonly found: string[];
+}
+
+/** What a reading process says about one input. */
+interface Report {
+  readonly input: number;
+  readonly outcome: Outcome;
+  readonly seconds: number;
+  readonly megabytes: number;
+}
+
+if (process.argv[2] === 'child') await child(process.argv.slice(3));
+else await parent(Number(process.argv[2] ?? 1000), Number(process.argv[3] ?? 1), process.argv[4]);
+
+async function parent(inputs: number, seed: number, only: string | undefined): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'graphex-fuzz-'));
+  const names = (await fuzzKinds(library, folder)).map((kind) => kind.name);
+  const kept = join(tmpdir(), 'graphex-fuzz-found');
+  let found = 0;
+  write(`kind: inputs, read, refused, slowest, peak memory, found (seed ${seed})`);
+  for (const [k, name] of names.entries()) {
+    if (only !== undefined && only !== name) continue;
+    const tally: Tally = { inputs, read: 0, refused: 0, slowest: 0, megabytes: 0, found: [] };
+    for (let from = 0; from < inputs; ) from = await oneProcess(k, from, inputs, seed, folder, kept, tally);
+    found += tally.found.length;
+    const { read, refused, slowest, megabytes } = tally;
+    write(
+      `${name}: ${inputs}, ${read}, ${refused}, ${slowest.toFixed(2)} s, ${megabytes} MB, ${tally.found.length}`,
+    );
+    for (const line of tally.found) write(`  ${line.replaceAll('\n', '\n    ')}`);
+  }
+  rmSync(folder, { recursive: true, force: true });
+  if (found > 0) {
+    write(`${found} found; the inputs are in ${kept}`);
+    process.exitCode = 1;
+  }
+}
+
+/** Starts a reading process at input `from` and follows it; returns the input to go on with. */
+async function oneProcess(
+  kind: number,
+  from: number,
+  to: number,
+  seed: number,
+  folder: string,
+  kept: string,
+  tally: Tally,
+): Promise<number> {
+  const place = join(folder, 'input');
+  const args = [fileURLToPath(import.meta.url), 'child', folder, kind, from, to, seed].map(String);
+  const process_ = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const ended = once(process_, 'exit');
+  let next = from;
+  let problem: string | undefined;
+  let errors = '';
+  process_.stderr.on('data', (text) => (errors = `${errors}${text}`.slice(-2000)));
+  const watch = watchdog(process_, () => (problem = `no answer in ${HANG_SECONDS} s`));
+  const keep = (what: string) => {
+    tally.found.push(`input ${next}: ${what}`);
+    mkdirSync(kept, { recursive: true });
+    if (existsSync(place)) cpSync(place, join(kept, `${kind}-${seed}-${next}`), { recursive: true });
+  };
+  for await (const line of createInterface({ input: process_.stdout })) {
+    watch.reset();
+    const report = JSON.parse(line) as Report;
+    next = report.input;
+    tally.slowest = Math.max(tally.slowest, report.seconds);
+    tally.megabytes = Math.max(tally.megabytes, report.megabytes);
+    if (report.outcome === 'read') tally.read++;
+    else if (report.outcome === 'refused') tally.refused++;
+    else keep(report.outcome);
+    if (report.megabytes > MOST_MEGABYTES) {
+      keep(`${report.megabytes} MB of memory`);
+      process_.kill('SIGKILL');
+    }
+    next++;
+  }
+  watch.stop();
+  const [code, signal] = await ended;
+  const status = code ?? signal;
+  if (next < to && status !== 'SIGKILL') problem ??= `the process ended with ${status}: ${errors}`;
+  if (problem !== undefined) {
+    keep(problem);
+    next++;
+  }
+  return next;
+}
+
+function watchdog(process_: ChildProcess, onHang: () => void): { reset(): void; stop(): void } {
+  const bite = () => {
+    onHang();
+    process_.kill('SIGKILL');
+  };
+  let timer = setTimeout(bite, 1000 * HANG_SECONDS);
+  return {
+    reset() {
+      clearTimeout(timer);
+      timer = setTimeout(bite, 1000 * HANG_SECONDS);
+    },
+    stop: () => clearTimeout(timer),
+  };
+}
+
+async function child([folder, kind, from, to, seed]: readonly string[]): Promise<void> {
+  const kinds = await fuzzKinds(library, folder!);
+  const place = join(folder!, 'input');
+  for (let input = Number(from); input < Number(to); input++) {
+    rmSync(place, { recursive: true, force: true });
+    mkdirSync(place, { recursive: true });
+    const run = kinds[Number(kind)]!.prepare(randomStream(Number(seed), Number(kind), input), place);
+    const began = performance.now();
+    const outcome = await attempt(run);
+    const seconds = (performance.now() - began) / 1000;
+    const megabytes = Math.round(process.resourceUsage().maxRSS / 1024);
+    write(JSON.stringify({ input, outcome, seconds, megabytes } satisfies Report));
+  }
+}
+
+function write(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
