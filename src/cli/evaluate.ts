@@ -20,7 +20,7 @@ interface Values {
 export function register(program: Command): void {
   const command = program
     .command('evaluate')
-    .description('recommendation metrics and posterior predictive checks of a model on a split')
+    .description('Recommendation metrics and posterior predictive checks of a model on a split')
     .argument('<model>', 'a model file written by `graphex fit` from the training part of the split')
     .argument('<dir>', 'the folder written by `graphex split`')
     .option('-n <n>', 'length of the lists that recall looks at', wholeNumber('-n', { min: 1 }), 20)
@@ -179,13 +179,14 @@ function describePredictive(check: PredictiveCheck, protocol: Protocol): string 
   ]);
 }
 
-function describeDropped({ dropped, method }: Evaluation): string {
+function describeDropped({ dropped, method, predictive, protocol }: Evaluation): string {
   const lost =
     `Items that training never saw carry no parameters: ${count(dropped.ranking.edges)} test edges to them, and ` +
     `${count(dropped.ranking.users)} test users without any known item, are no part of the recommendation figures`;
   if (method === 'edges') return `${lost}.`;
   return (
     `${lost}; ${count(dropped.foldIn.edges)} fold-in edges to such items were dropped, all that ` +
-    `${count(dropped.foldIn.users)} held-out users had. The predictive check counts all of them.`
+    `${count(dropped.foldIn.users)} held-out users had.` +
+    (predictive && protocol === 'unconditional' ? ' The predictive check counts all of them.' : '')
   );
 }

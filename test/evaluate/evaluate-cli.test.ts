@@ -1,0 +1,77 @@
+// graphex evaluate as people run it: a child process on a split and a model in a scratch folder.
+
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { fit } from '../../src/fit/fit.js';
+import { simulate } from '../../src/process/poisson-model.js';
+import { split } from '../../src/sample/split.js';
+import { saveModel } from '../../src/store/model.js';
+import { saveSplit } from '../../src/store/split.js';
+
+const bin = fileURLToPath(new URL('../../bin/graphex.js', import.meta.url));
+let folder: string;
+let model: string;
+let parts: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'graphex-evaluate-'));
+  model = join(folder, 'sparse.model');
+  parts = join(folder, 'parts');
+  const side = { sigma: 0.3, tau: 1, shape: 0.3, rate: 0.3, size: 40 };
+  const { graph } = await simulate({ users: side, items: side, features: 3, seed: 4, threads: 1 });
+  const cut = split(graph, { seed: 4 });
+  await saveSplit(parts, cut);
+  await saveModel(model, (await fit(cut.train, { features: 3, iterations: 30, threads: 1 })).model);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+function run(...args: string[]): Promise<{ status: number; out: string; err: string }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [bin, 'evaluate', ...args], (error, out, err) => {
+      resolve({ status: error ? Number(error.code) : 0, out, err });
+    });
+  });
+}
+
+test('--json is one document with the fields of the contract', async () => {
+  const { status, out, err } = await run(model, parts, '--json', '--draws', '20', '-n', '5', '--quiet');
+  expect([status, err]).toEqual([0, '']);
+  const document = JSON.parse(out);
+  expect(document.recommendation).toMatchObject({ n: 5, depth: 1000 });
+  for (const name of ['recall', 'recallUnpopular', 'ndcg', 'ndcgUnpopular', 'users']) {
+    expect(document.recommendation[name], name).toBeTypeOf('number');
+  }
+  const { observed, draws, count, protocol } = document.predictive;
+  expect([count, protocol]).toEqual([20, 'unconditional']);
+  for (const name of ['users', 'items', 'edges', 'sigmaUsers', 'sigmaItems']) {
+    expect(observed[name], name).toBeTypeOf('number');
+    expect(Object.keys(draws[name])).toEqual(['mean', 'low', 'high', 'pValue']);
+  }
+  expect(document.dropped.foldIn.edges).toBeTypeOf('number');
+  expect(document.fittedToTrain).toBe(true);
+  const again = await run(model, parts, '--json', '--draws', '20', '-n', '5', '--quiet', '--threads', '1');
+  expect(again.out).toBe(out);
+});
+
+test('for people: both tables, what was dropped, and other options take effect', async () => {
+  const { status, out } = await run(model, parts, '--draws', '10', '--protocol', 'paper', '--depth', '30');
+  expect(status).toBe(0);
+  expect(out).toMatch(/nDCG@30 +0\.\d{4} ± 0\.\d{4}/);
+  expect(out).toMatch(/test graph \(paper\) +test +mean of 10 draws/);
+  expect(out).toMatch(/carry no parameters/);
+  const none = await run(model, parts, '--draws', '0');
+  expect(none.out).toContain('No predictive check');
+});
+
+test('bad input is status 2 and a sentence', async () => {
+  const missing = await run(join(folder, 'none.model'), parts);
+  expect(missing.status).toBe(2);
+  expect(missing.err).toMatch(/no such file/);
+  const wrong = await run(model, folder);
+  expect(wrong.status).toBe(2);
+  expect(wrong.err).toMatch(/graphex split/);
+});
