@@ -104,7 +104,7 @@ async function oneRun(
   const fits: StudyFit[] = [];
   for (const features of settings.features) {
     for (const kind of settings.models) {
-      const name = settings.features.length > 1 ? `${kind} model, K = ${features}` : `${kind} model`;
+      const name = settings.features.length > 1 ? `${kind} model (K = ${features})` : `${kind} model`;
       const fitOptions = fitOptionsOf(settings, kind, features);
       const fitted = await clock.stage(`fit ${name}`, (t) => fit(parts.train, { ...fitOptions, ...t }));
       const evaluation = await evaluate(fitted.model, parts, settings, clock, name);

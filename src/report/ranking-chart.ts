@@ -58,7 +58,7 @@ export function rankingChart(
     width: narrow ? 400 : 680,
     height,
     plot: {
-      marginLeft: 128,
+      marginLeft: 22 + 7.2 * Math.max(...rows.map((row) => row.title.length)),
       marginRight: 14,
       marginTop: 34,
       [panel]: { label: null, domain, padding: narrow ? 0.16 : 0.08, axis: null },

@@ -72,7 +72,6 @@ function predictionTable(fits: readonly StudyFit[]): Html {
           label: term(`${fit.model}-model`, several ? `${fit.model}, K = ${fit.features}` : fit.model),
           numeric: true,
         },
-        { label: term('interval', '90 % interval'), numeric: true },
         { label: term('pvalue', 'p'), numeric: true },
       ]),
     ],
@@ -82,12 +81,12 @@ function predictionTable(fits: readonly StudyFit[]): Html {
       ...fits.flatMap((fit) => {
         const { mean, low, high, pValue } = fit.predictive.draws[statistic]!;
         return [
-          html`<b>${show(statistic, mean)}</b>`,
-          `${show(statistic, low)} … ${show(statistic, high)}`,
+          html`<b>${show(statistic, mean)}</b><br><small>${show(statistic, low)} … ${show(statistic, high)}</small>`,
           fixed(pValue, 2),
         ];
       }),
     ]),
+    html`Of the draws: the mean, below it the ${term('interval', '90 % interval')}, beside it the ${term('pvalue', 'p-value')}.`,
   );
 }
 
@@ -126,7 +125,7 @@ function figureCell(row: LadderRow, metric: LadderMetric, best: string | undefin
   const figure = ladderFigure(row, metric);
   if (!figure) return '–';
   const mean = fixed(figure.mean, 3);
-  return html`${row.id === best ? html`<b>${mean}</b>` : mean} ± ${fixed(figure.standardError, 3)}`;
+  return html`${row.id === best ? html`<b>${mean}</b>` : mean} <small>± ${fixed(figure.standardError, 3)}</small>`;
 }
 
 function methodName(row: LadderRow): Content {
@@ -141,8 +140,8 @@ function ladderTable({ ladder }: StudyRun, rows: readonly LadderRow[]): Html {
       { label: 'Method' },
       { label: term('recall', `recall@${ladder.n}`), numeric: true },
       { label: term('ndcg', 'nDCG'), numeric: true },
-      { label: term('unpopular', 'recall, unpopular'), numeric: true },
-      { label: term('unpopular', 'nDCG, unpopular'), numeric: true },
+      { label: html`recall<br>${term('unpopular', 'unpopular')}`, numeric: true },
+      { label: html`nDCG<br>${term('unpopular', 'unpopular')}`, numeric: true },
     ],
     rows.map((row) => [
       methodName(row),
@@ -164,19 +163,24 @@ function pairedTable({ ladder }: StudyRun, rows: readonly LadderRow[]): Html {
       (x) => x.metric === metric && x.row === row.id && x.to === ladder.best[metric],
     );
     if (!c) return '–';
-    const difference = fixed(c.difference, 3);
-    return html`${c.high < 0 ? html`<b>${difference}</b>` : difference} <small>(${fixed(c.low, 3)} … ${fixed(c.high, 3)})</small>`;
+    // Tiny differences between nearly equal models need a digit more to be seen at all.
+    const digits = Math.abs(c.difference) < 0.001 ? 4 : 3;
+    const [difference, low, high] = [c.difference, c.low, c.high].map((x) => fixed(x, digits));
+    return html`${c.high < 0 ? html`<b>${difference}</b>` : difference}<br><small>${low} … ${high}</small>`;
   };
   return table(
     [
       { label: 'Difference to the best' },
-      { label: term('recall', `recall@${ladder.n}: to ${title(ladder.best.recall)}`), numeric: true },
-      { label: term('ndcg', `nDCG: to ${title(ladder.best.ndcg)}`), numeric: true },
+      {
+        label: html`${term('recall', `recall@${ladder.n}`)}<br><small>to ${title(ladder.best.recall)}</small>`,
+        numeric: true,
+      },
+      { label: html`${term('ndcg', 'nDCG')}<br><small>to ${title(ladder.best.ndcg)}</small>`, numeric: true },
     ],
     rows
       .filter((row) => row.kind !== 'ceiling')
       .map((row) => [methodName(row), cell(row, 'recall'), cell(row, 'ndcg')]),
-    html`With 95 % ${term('paired', 'paired intervals')}. Bold: more than chance, the interval does not reach 0.`,
+    html`Below each its 95 % ${term('paired', 'paired interval')}. Bold: more than chance, the interval does not reach 0.`,
   );
 }
 

@@ -28,7 +28,7 @@ export function table(
 /** Rules for what is only in this page. */
 export const STUDY_STYLE = new Html(`<style>
 .narrow{display:none}
-@media(max-width:36rem){.wide{display:none}.narrow{display:block}}
+@media(max-width:36rem){.wide{display:none}.narrow{display:block}table{font-size:.9rem}.number{padding-left:.5rem}}
 .note{font-size:.95rem;color:var(--muted);margin:-.9rem 0 1.4rem}
 .steps{padding-left:1.2rem}.steps li{margin:.4rem 0}
 .topics{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,19rem),1fr));gap:1rem;margin:1.2rem 0}
@@ -36,12 +36,13 @@ export const STUDY_STYLE = new Html(`<style>
 .topic h3{margin:0 0 .3rem;display:flex;justify-content:space-between;gap:.8rem;align-items:baseline}
 .topic h3 span{font-weight:400;color:var(--muted);font-size:.93rem}
 .topic p{margin:.2rem 0;line-height:1.45}.topic .who{color:var(--muted);font-size:.93rem}
-.topic ol{margin:.2rem 0;padding-left:1.3rem}.topic li{line-height:1.4}
+.topic ol{margin:.2rem 0;padding-left:1.7rem}.topic li{line-height:1.4}
 .cards:has(.plain){grid-template-columns:repeat(auto-fit,minmax(min(100%,13rem),1fr))}
 .card.plain{display:flex;flex-direction:column;font-size:.98rem;line-height:1.5}
 .card.plain strong{font-size:1.2rem;line-height:1.25;margin-bottom:.2rem;text-wrap:balance}
 .card .more{margin-top:auto;padding-top:.4rem}
 tbody th{white-space:nowrap}
+td small,th small{color:var(--muted);font-weight:400}
 </style>`);
 
 export function dataSection({ check, receipt }: StudyResults): Content {
