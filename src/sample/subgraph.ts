@@ -66,9 +66,10 @@ export function selectEdges(graph: BipartiteGraph, labels: Uint8Array, label: nu
  * each order is read straight through, where scattering ten million edges would miss the cache at every one.
  */
 export function selectVertices(graph: BipartiteGraph, users: Uint8Array, items: Uint8Array): BipartiteGraph {
-  const kept = { users: connected(graph.users, users, items), items: connected(graph.items, items, users) };
-  const userSide = selectSide(graph.users, kept.users, graph.items.count, kept.items);
-  const itemSide = selectSide(graph.items, kept.items, graph.users.count, kept.users);
+  const userDegree = innerDegrees(graph.users, users, items);
+  const itemDegree = innerDegrees(graph.items, items, users);
+  const userSide = selectSide(graph.users, userDegree, itemDegree);
+  const itemSide = selectSide(graph.items, itemDegree, userDegree);
   const edges = userSide.neighbors.length;
   return Object.freeze({
     users: userSide,
@@ -79,42 +80,35 @@ export function selectVertices(graph: BipartiteGraph, users: Uint8Array, items: 
   });
 }
 
-/** The vertices of `own` with a neighbour in `other`, ascending. */
-function connected(side: GraphSide, own: Uint8Array, other: Uint8Array): Uint32Array {
-  const degree = new Uint32Array(side.count);
-  for (let v = 0; v < side.count; v++) {
+/** How many neighbours in `other` each vertex of `own` has. */
+function innerDegrees(side: GraphSide, own: Uint8Array, other: Uint8Array): Uint32Array {
+  const { offsets, neighbors, count } = side;
+  const degree = new Uint32Array(count);
+  for (let v = 0; v < count; v++) {
     if (own[v] === 0) continue;
+    const end = offsets[v + 1]!;
     let found = 0;
-    for (let e = side.offsets[v]!; e < side.offsets[v + 1]! && found === 0; e++)
-      found = other[side.neighbors[e]!]!;
+    for (let e = offsets[v]!; e < end; e++) found += other[neighbors[e]!]!;
     degree[v] = found;
   }
-  return withEdges(degree);
+  return degree;
 }
 
-/** The rows of the given vertices, with neighbours renumbered to their place in `others`. */
-function selectSide(
-  side: GraphSide,
-  vertices: Uint32Array,
-  otherCount: number,
-  others: Uint32Array,
-): GraphSide {
-  const place = new Uint32Array(otherCount); // one more than the new number; 0: dropped
-  for (let v = 0; v < others.length; v++) place[others[v]!] = v + 1;
+/** The rows of the vertices of positive degree, with neighbours of positive degree, renumbered. */
+function selectSide(side: GraphSide, degree: Uint32Array, otherDegree: Uint32Array): GraphSide {
+  const vertices = withEdges(degree);
+  const place = new Uint32Array(otherDegree.length); // one more than the new number; 0: dropped
+  for (let v = 0, next = 1; v < place.length; v++) if (otherDegree[v]! > 0) place[v] = next++;
   const offsets = sharedUint32(vertices.length + 1);
-  let edges = 0;
-  for (let v = 0; v < vertices.length; v++) {
-    const old = vertices[v]!;
-    for (let e = side.offsets[old]!; e < side.offsets[old + 1]!; e++)
-      edges += place[side.neighbors[e]!]! > 0 ? 1 : 0;
-    offsets[v + 1] = edges;
-  }
+  for (let v = 0; v < vertices.length; v++) offsets[v + 1] = offsets[v]! + degree[vertices[v]!]!;
+  const edges = offsets[vertices.length]!;
   const neighbors = sharedUint32(edges);
   const counts = side.counts ? sharedUint32(edges) : undefined;
   let at = 0;
   for (let v = 0; v < vertices.length; v++) {
     const old = vertices[v]!;
-    for (let e = side.offsets[old]!; e < side.offsets[old + 1]!; e++) {
+    const end = side.offsets[old + 1]!;
+    for (let e = side.offsets[old]!; e < end; e++) {
       const next = place[side.neighbors[e]!]!;
       if (next === 0) continue;
       neighbors[at] = next - 1;

@@ -49,8 +49,15 @@ export function sampledDensities(
       vertices[at]!++;
       edges[at]! += own.offsets[v + 1]! - own.offsets[v]!;
     }
-    return { vertices, edges, others: new Float64Array(top + 1) };
+    return { vertices, edges };
   });
+  const others = Array.from({ length: ABREAST }, () => new Float64Array(256));
+  const [others0, others1, others2, others3] = others as [
+    Float64Array,
+    Float64Array,
+    Float64Array,
+    Float64Array,
+  ];
   const { offsets, neighbors, count } = other;
   const none = Math.imul(top, 0x01010101);
   for (let v = 0; v < count; v++) {
@@ -63,16 +70,19 @@ export function sampledDensities(
       least = (at & lower) | (least & ~lower);
       if (least === 0) break; // all in at the lowest level: nothing can be lower
     }
-    for (const [replicate, { others }] of tallies.entries()) others[(least >>> (8 * replicate)) & 255]!++;
+    others0[least & 255]!++;
+    others1[(least >>> 8) & 255]!++;
+    others2[(least >>> 16) & 255]!++;
+    others3[least >>> 24]!++;
   }
-  return tallies.map(({ vertices, edges, others }) => {
+  return tallies.map(({ vertices, edges }, replicate) => {
     let v = 0;
     let e = 0;
     let o = 0;
     return levels.map((_, l) => {
       v += vertices[l]!;
       e += edges[l]!;
-      o += others[l]!;
+      o += others[replicate]![l]!;
       return v > 0 ? e / (v * o) : undefined;
     });
   });
