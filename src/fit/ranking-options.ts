@@ -40,7 +40,7 @@ const TAU = 1;
  * prior spread over all features. Both were found on held-back users of several sets; docs/recommending.md has the grid.
  */
 export function rankingFeatures(edges: number): number {
-  return Math.min(400, Math.max(4, 4 * Math.round(Math.sqrt(edges) / 4)));
+  return Math.min(512, Math.max(4, 4 * Math.round(Math.sqrt(edges) / 2)));
 }
 
 export function rankingSettings(graph: BipartiteGraph, options: FitOptions): RankingSettings {
