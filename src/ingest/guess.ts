@@ -5,6 +5,7 @@ import type { ReadOptions } from './options.js';
 
 const CANDIDATES = ['::', '\t', ',', ';', '|', ' '] as const;
 const SAMPLE_ROWS = 200;
+const SHOWN_NAMES = 30;
 
 export interface TableShape {
   readonly separator: string;
@@ -77,7 +78,9 @@ export function findColumn(
   }
   const number = Number(column);
   if (Number.isInteger(number) && number >= 1 && number <= names.length) return number - 1;
-  const known = header ? `; the columns are ${names.map((n) => clip(n)).join(', ')}` : '';
+  const more = names.length > SHOWN_NAMES ? ', …' : '';
+  const shown = names.slice(0, SHOWN_NAMES).map((n) => clip(n));
+  const known = header ? `; the columns are ${shown.join(', ')}${more}` : '';
   throw new InputError(
     `${name}: no column ${JSON.stringify(column)} for --${role}: the table has ${names.length} columns${known}. ` +
       `Give a number from 1 to ${names.length}${header ? ' or one of these names' : '; names need a header row'}`,
@@ -124,6 +127,8 @@ function sampleRows(text: string, separator: string, quoted: boolean, whole: boo
   while (pos < text.length && rows.length < SAMPLE_ROWS) {
     const row: string[] = [];
     let complete = false;
+    // Looked up once a line and not once a field: a line can hold millions of fields.
+    let line = text.indexOf('\n', pos);
     for (;;) {
       let field = '';
       if (quoted && text[pos] === '"') {
@@ -133,7 +138,7 @@ function sampleRows(text: string, separator: string, quoted: boolean, whole: boo
           pos = Math.min(end + 1, text.length);
         }
       }
-      const line = text.indexOf('\n', pos);
+      if (line >= 0 && line < pos) line = text.indexOf('\n', pos);
       const lineEnd = line < 0 ? text.length : line;
       const next = text.indexOf(separator, pos);
       const stop = next >= 0 && next < lineEnd ? next : lineEnd;

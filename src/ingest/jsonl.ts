@@ -33,7 +33,7 @@ export async function readJsonLines(
     if (typeof user === 'string') return user;
     const item = encodeId(collector.items, row, columns.items);
     if (typeof item === 'string') return item;
-    const count = columns.count === undefined ? 1 : parseCount(String(row[columns.count] ?? ''));
+    const count = columns.count === undefined ? 1 : parseCount(plain(row[columns.count]));
     if (typeof count === 'string') return `field ${clip(columns.count!)}: ${count}`;
     collector.push(user, item, count);
     return undefined;
@@ -100,5 +100,15 @@ function encodeId(column: IdColumn, row: Record<string, unknown>, key: string): 
     }
     return column.encodeText(String(value));
   }
-  return `field ${clip(key)}: the id is ${JSON.stringify(value)?.slice(0, 60)}; an id is a text or a number`;
+  return `field ${clip(key)}: the id is ${plain(value) || 'null'}; an id is a text or a number`;
+}
+
+/** A value as text. A damaged line can nest deeper than the call stack. */
+function plain(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return String(value ?? '');
+  try {
+    return JSON.stringify(value).slice(0, 60);
+  } catch {
+    return 'nested too deeply';
+  }
 }

@@ -184,7 +184,7 @@ async function loadCoins(
   try {
     await withDuckDB(undefined, async (connection) => {
       const result = await connection.stream(
-        `SELECT CAST(id AS ${record.ids[side] === 'text' ? 'VARCHAR' : 'DOUBLE'}), drawn FROM read_parquet(${literal(globSafe(path))})`,
+        `SELECT CAST(id AS ${record.ids[side] === 'text' ? 'VARCHAR' : 'DOUBLE'}), CAST(drawn AS DOUBLE) FROM read_parquet(${literal(globSafe(path))})`,
       );
       for await (const chunk of result) {
         for (const id of chunk.getColumnValues(0) as (string | number)[]) ids.push(id);
@@ -204,7 +204,8 @@ async function loadCoins(
     drawn: Uint8Array.from(drawn),
   };
   const found = tally(coins);
-  if (found.total !== record.coins[side].total || found.drawn !== record.coins[side].drawn) {
+  const whole = ids.every((id) => id !== null) && drawn.every((coin) => coin === 0 || coin === 1);
+  if (!whole || found.total !== record.coins[side].total || found.drawn !== record.coins[side].drawn) {
     throw new InputError(`${path}: its coins are not those that split.json counts; split the data again`);
   }
   return Object.freeze(coins);

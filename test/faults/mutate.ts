@@ -250,7 +250,10 @@ function change(parent: Record<string, Json>, key: string, dice: Dice): void {
 export function openTensors(bytes: Uint8Array): { header: Record<string, Json>; data: Uint8Array } {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const end = 8 + Number(view.getBigUint64(0, true));
-  return { header: JSON.parse(Buffer.from(bytes.subarray(8, end)).toString()), data: bytes.subarray(end) };
+  return {
+    header: JSON.parse(Buffer.from(bytes.subarray(8, end)).toString()),
+    data: new Uint8Array(bytes.subarray(end)),
+  };
 }
 
 /** The file of the two parts; with `seal` under a checksum that holds, so that a reader goes on past it. */
