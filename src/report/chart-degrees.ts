@@ -30,7 +30,7 @@ export function degreesChart(sides: Readonly<Record<SideName, DegreeCurve>>): Ch
   const minShare = Math.min(...curves.map(({ vertices }) => 1 / vertices));
   return {
     title: 'How many edges a vertex has',
-    subtitle: 'Dots: the data. Dashed: the law whose tail index the verdict rests on.',
+    subtitle: 'Dots: the data. Dashed: the law fitted to all degrees.',
     description: curves
       .map(({ side, points }) => {
         const last = points.at(-1)!;
@@ -68,7 +68,13 @@ export function degreesChart(sides: Readonly<Record<SideName, DegreeCurve>>): Ch
             strokeOpacity: 0.8,
           }),
           Plot.dot(points, { x: 'degree', y: 'share', r: 2.2, fill: ink }),
-          Plot.text([side], { frameAnchor: 'top-right', fill: ink, fontWeight: 600, dy: 4 + 18 * i, dx: -4 }),
+          Plot.text([side], {
+            frameAnchor: 'bottom-left',
+            fill: ink,
+            fontWeight: 600,
+            dy: -30 + 18 * i,
+            dx: 8,
+          }),
         ];
       }),
     },

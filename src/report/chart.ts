@@ -44,17 +44,17 @@ export async function chartDocument(): Promise<Document> {
 
 /** Draws a chart; the same data give the same text, byte for byte. */
 export function drawChart(document: Document, chart: Chart): string {
-  const { width = 620, height = 380 } = chart;
+  const { width = 560, height = 360 } = chart;
   const svg = Plot.plot({
     document,
     width,
     height,
     className: CLASS,
     marginTop: 30,
-    marginLeft: 62,
+    marginLeft: 66,
     marginRight: 24,
     marginBottom: 46,
-    style: { fontSize: '13px', fontFamily: FONT, overflow: 'visible' },
+    style: { fontSize: '14px', fontFamily: FONT, overflow: 'visible' },
     ...chart.plot,
   } as Plot.PlotOptions) as unknown as SVGSVGElement;
   const head = chart.subtitle ? HEAD + 20 : HEAD;
@@ -62,7 +62,7 @@ export function drawChart(document: Document, chart: Chart): string {
   const inner = svg.innerHTML;
   return tidy(
     `<svg xmlns="http://www.w3.org/2000/svg" class="${CLASS}" role="img" width="${width}" height="${height + head}" ` +
-      `viewBox="0 0 ${width} ${height + head}" font-family='${FONT}' font-size="13" fill="currentColor" ` +
+      `viewBox="0 0 ${width} ${height + head}" font-family='${FONT}' font-size="14" fill="currentColor" ` +
       `color="${INK.text.light}" text-anchor="middle">` +
       `<title>${escapeXml(chart.title)}</title><desc>${escapeXml(chart.description)}</desc>` +
       `<style>${STYLE}</style>` +

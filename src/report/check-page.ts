@@ -37,8 +37,8 @@ export function renderCheckPage(page: CheckPage): string {
         body: [
           html`<p>Keep a random share of the users and every item that still has an edge. If each item has plenty of
 users, hardly any item is lost and the ${term('density', 'density')} stays where it was. If many items hang on one or
-two users, they go, and what remains is denser: the curve rises to the left. (Close to the left end every curve rises, since a small enough
-sample is sparse; look whether it has levelled off.) So <b>sampling users tells about the
+two users, they go, and what remains is denser: the curve rises to the left. (Near the left end every curve
+rises, since a tiny sample leaves nobody many edges; look whether it has levelled off before.) So <b>sampling users tells about the
 items</b>, and sampling items about the users.</p>`,
           figure(
             charts.density,

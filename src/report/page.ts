@@ -140,6 +140,7 @@ table{border-collapse:collapse;width:100%;font-size:.97rem;font-variant-numeric:
 caption{caption-side:bottom;text-align:left;font-size:.95rem;color:var(--muted);padding-top:.5rem}
 th,td{padding:.45rem .8rem .45rem 0;text-align:left;border-bottom:1px solid var(--line);vertical-align:baseline}
 thead th{font-weight:600;color:var(--muted);font-size:.93rem}
+thead .number{white-space:normal;vertical-align:bottom}thead th{vertical-align:bottom}
 tbody th{font-weight:600}
 .number{text-align:right;padding-right:0;padding-left:.8rem;white-space:nowrap}.number+td:not(.number),.number+th:not(.number){padding-left:1.6rem}
 tr.best td,td.best{font-weight:600}

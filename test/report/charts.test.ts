@@ -43,7 +43,7 @@ describe('charts', () => {
       expect(svg).toMatch(/<title>[^<]+<\/title><desc>[^<]+<\/desc>/);
       expect(svg).not.toMatch(/href=|url\(|NaN|undefined|Infinity/);
       const { width, height } = new Resvg(svg).render();
-      expect([width, height]).toEqual([620, Number(/height="(\d+)"/.exec(svg)![1])]);
+      expect([width, height]).toEqual([560, Number(/height="(\d+)"/.exec(svg)![1])]);
     }
   });
 
