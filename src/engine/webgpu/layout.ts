@@ -44,19 +44,18 @@ const PLAIN_WORKGROUP = 64;
 
 export function chooseLayout(features: number, subgroupSize: number, tuning: Partial<Tuning>): Layout {
   const quads = Math.ceil(features / 4);
-  const block = tuning.block ?? 512;
+  // Defaults as measured on an H200 (docs/performance.md).
+  const block = tuning.block ?? 2048;
   const tile = tuning.tile ?? 16 * 2 ** 20;
   const base = { features, quads, block, tile };
   const widest = Math.max(1, Math.min(subgroupSize, 32));
-  let lanes = tuning.lanes ?? Math.min(powerOfTwo(quads), 8);
-  lanes = Math.min(lanes, widest, powerOfTwo(quads));
-  if (!tuning.lanes) while (Math.ceil(quads / lanes) > 4 && lanes * 2 <= widest) lanes *= 2;
+  let lanes = Math.min(tuning.lanes ?? powerOfTwo(quads), widest, powerOfTwo(quads));
   const perLane = Math.ceil(quads / lanes);
   if ((tuning.subgroups ?? true) && subgroupSize >= 4 && perLane <= MOST_PER_LANE) {
-    let steps = Math.min(tuning.steps ?? 4, lanes);
+    let steps = Math.min(tuning.steps ?? 8, lanes);
     while (steps > 1 && steps * perLane > MOST_IN_FLIGHT) steps /= 2;
     const team = Math.max(lanes, Math.min(tuning.team ?? widest, widest));
-    const workgroup = Math.max(tuning.workgroup ?? 128, team);
+    const workgroup = Math.max(tuning.workgroup ?? 32, team);
     // A short team takes lanes·… edges one by one; beyond three of its rounds the wide team is no slower.
     const short = team > lanes ? 3 * steps : 0;
     return { ...base, subgroups: true, lanes, perLane, steps, team, workgroup, short };
