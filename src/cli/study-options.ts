@@ -110,9 +110,11 @@ export function addStudyOptions(command: Command): Command {
       ).argParser(baselineList),
     )
     .addOption(
-      group('Evaluation', '--trials <n>', 'settings tried for one baseline, at most (default: 20)').argParser(
-        wholeNumber('--trials', { min: 1, max: 1000 }),
-      ),
+      group(
+        'Evaluation',
+        '--trials <n>',
+        'settings tried for one baseline, at most (default: 20; 8 from 2 M edges)',
+      ).argParser(wholeNumber('--trials', { min: 1, max: 1000 })),
     )
     .addOption(group('Evaluation', '--no-ranker', 'leave out the fit made for ranking').default(undefined))
     .addOption(group('Fit', '--engine <name>', 'what computes (default: auto)').choices([...ENGINE_NAMES]))

@@ -38,7 +38,7 @@ export interface StudyOptions extends TaskOptions {
   readonly baselines?: boolean | readonly BaselineName[] | undefined;
   /** Also fit for ranking (cross-fitted, section 8b), to stand in the ladder. Default true. */
   readonly ranker?: boolean | undefined;
-  /** Most settings tried for one baseline. Default 20. */
+  /** Most settings tried for one baseline. Default 20; 8 for more than 2 million edges, where each takes long. */
   readonly trials?: number | undefined;
   /** Default auto. */
   readonly engine?: EngineName | undefined;
@@ -100,7 +100,10 @@ export interface StudySettings {
   readonly topicItems: number;
 }
 
-export function studySettings(options: StudyOptions): StudySettings {
+/** Edges above which fewer settings of the baselines are tried. */
+const MANY_EDGES = 2e6;
+
+export function studySettings(options: StudyOptions, edges: number): StudySettings {
   const features = typeof options.features === 'number' ? [options.features] : (options.features ?? [30]);
   if (features.length === 0) throw new InputError('features: an empty list; give at least one number');
   const model = oneOf('model', options.model ?? 'both', [...MODEL_KINDS, 'both'] as const);
@@ -117,7 +120,7 @@ export function studySettings(options: StudyOptions): StudySettings {
     depth: whole('depth', options.depth ?? 1000, 1, 1e9),
     baselines: baselineList(options.baselines ?? true),
     ranker: options.ranker ?? true,
-    trials: whole('trials', options.trials ?? 20, 1, 1000),
+    trials: whole('trials', options.trials ?? (edges > MANY_EDGES ? 8 : 20), 1, 1000),
     engine: oneOf('engine', options.engine ?? 'auto', ENGINE_NAMES),
     iterations: options.iterations ?? 400,
     tolerance: options.tolerance ?? 1e-5,

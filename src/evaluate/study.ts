@@ -42,7 +42,7 @@ import { hasNames, type Topic, topics } from './topics.js';
 
 /** Runs the study. The same graph and options give the same numbers, on any number of threads; only times differ. */
 export async function study(graph: BipartiteGraph, options: StudyOptions = {}): Promise<StudyResults> {
-  const settings = studySettings(options);
+  const settings = studySettings(options, graph.edges);
   checkTruth(graph, options);
   const began = performance.now();
   const clock = new Clock(options, settings);
