@@ -11,7 +11,7 @@ import { renderCheckPage } from '../report/check-page.js';
 import { checkSparsity, type SparsityCheck } from '../sparsity/check.js';
 import type { CurvePoint } from '../sparsity/curves.js';
 import type { TailIndex } from '../sparsity/tail-index.js';
-import { writeFolder, writeSynced } from '../store/atomic.js';
+import { writeFolder, writePieces } from '../store/atomic.js';
 import { VERSION } from '../version.js';
 import { addCommonOptions, addDataOptions, dataOptions, runCommand, wholeNumber } from './command.js';
 import { describeRead } from './describe-read.js';
@@ -100,7 +100,7 @@ async function writeReport(
   await writeFolder(
     folder,
     Object.fromEntries(
-      Object.entries(files).map(([name, text]) => [name, (beside: string) => writeSynced(beside, [text])]),
+      Object.entries(files).map(([name, text]) => [name, (beside: string) => writePieces(beside, [text])]),
     ),
   );
   return Object.keys(files).map((name) => join(folder, name));

@@ -21,7 +21,7 @@ import { simulate } from '../process/poisson-model.js';
 import { chartDocument } from '../report/chart.js';
 import { studyPictures } from '../report/study-charts.js';
 import { renderStudyPage } from '../report/study-page.js';
-import { writeFolder, writeSynced } from '../store/atomic.js';
+import { writeFolder, writePieces } from '../store/atomic.js';
 import {
   addCommonOptions,
   addDataOptions,
@@ -245,7 +245,7 @@ async function writeReport(folder: string, results: StudyResults, document: obje
   await writeFolder(
     folder,
     Object.fromEntries(
-      Object.entries(files).map(([name, text]) => [name, (beside: string) => writeSynced(beside, [text])]),
+      Object.entries(files).map(([name, text]) => [name, (beside: string) => writePieces(beside, [text])]),
     ),
   );
   return Object.keys(files).map((name) => join(folder, name));

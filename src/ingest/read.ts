@@ -11,7 +11,7 @@ import type { ByteSource, ReadOptions, ReadResult, RejectSink } from './options.
 import { readParquet } from './parquet.js';
 import { readRecipe } from './recipes.js';
 import { openRejects } from './rejects.js';
-import { openSource, temporaryPath, writeError } from './source.js';
+import { openSource, removeOnExit, temporaryPath, writeError } from './source.js';
 
 /**
  * Reads a graph from a file, `-` (standard input), a recipe such as `netflix:DIR`, or a built-in set such as `@sotu`.
@@ -62,6 +62,7 @@ async function readTable(path: string, options: ReadOptions, rejects?: RejectSin
 /** Parquet needs a file to seek in: standard input and compressed files are first written to a temporary one. */
 async function spooled<T>(source: ByteSource, use: (file: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(temporaryPath('graphex-'));
+  const done = removeOnExit(folder);
   try {
     const file = join(folder, 'spooled.parquet');
     try {
@@ -72,5 +73,6 @@ async function spooled<T>(source: ByteSource, use: (file: string) => Promise<T>)
     return await use(file);
   } finally {
     await rm(folder, { recursive: true, force: true });
+    done();
   }
 }

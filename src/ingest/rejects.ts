@@ -2,7 +2,7 @@
 
 import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import type { RejectSink } from './options.js';
-import { writeError } from './source.js';
+import { removeOnExit, writeError } from './source.js';
 
 const BUFFERED_BYTES = 1 << 16;
 
@@ -23,6 +23,7 @@ export function openRejects(path: string): RejectFile {
       throw writeError(path, cause);
     }
   };
+  const done = removeOnExit(beside);
   const file = guard(() => openSync(beside, 'w'));
   let buffered = 'line,reason,row\n';
   let open = true;
@@ -45,6 +46,7 @@ export function openRejects(path: string): RejectFile {
       if (open) closeSync(file);
       open = false;
       rmSync(beside, { force: true });
+      done();
     },
   };
 }

@@ -1,7 +1,7 @@
 // Files and standard input as streams of bytes. What a file holds is told by its first bytes, so a .gz or a .parquet is
 // recognised whatever its name, and also on standard input.
 
-import { createReadStream, type ReadStream } from 'node:fs';
+import { createReadStream, type ReadStream, rmSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -121,6 +121,22 @@ async function* guarded(name: string, chunks: AsyncIterable<Uint8Array>): AsyncI
 /** A path in the system's folder for temporary files. */
 export function temporaryPath(name: string): string {
   return join(tmpdir(), name);
+}
+
+const unfinished = new Set<string>();
+
+/** Removes the file or folder should the process exit before the returned function is called. */
+export function removeOnExit(path: string): () => void {
+  if (unfinished.size === 0) process.on('exit', removeUnfinished);
+  unfinished.add(path);
+  return () => {
+    unfinished.delete(path);
+    if (unfinished.size === 0) process.off('exit', removeUnfinished);
+  };
+}
+
+function removeUnfinished(): void {
+  for (const path of unfinished) rmSync(path, { recursive: true, force: true });
 }
 
 /** A system error on reading as an InputError that says what to do; anything else unchanged. */

@@ -1,58 +1,95 @@
-// Files appear whole or not at all: written beside, then renamed. Whatever fails on the way is removed again.
+// Files appear whole or not at all: written beside, put on the disk, then renamed. Whatever fails on the way is removed
+// again. A process that is killed can leave a file or folder ending in .part, never half a result under its own name.
 
-import { mkdir, open, rename, rm, rmdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { writeError } from '../ingest/source.js';
+import { mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
+import { removeOnExit, writeError } from '../ingest/source.js';
 
 /** Lets `write` fill a file beside `path`, and renames it to `path` when it has succeeded. */
 export async function writeAtomic(path: string, write: (beside: string) => Promise<void>): Promise<void> {
-  await writeTogether([{ path, write }]);
+  const beside = `${path}.${process.pid}.part`;
+  const done = removeOnExit(beside);
+  try {
+    await write(beside);
+    await settle(beside);
+    await rename(beside, path);
+  } catch (cause) {
+    await rm(beside, { force: true });
+    throw writeError(path, cause);
+  } finally {
+    done();
+  }
 }
 
-/** The same for a text or bytes at hand. */
-export async function writeFileAtomic(path: string, data: string | Uint8Array): Promise<void> {
-  await writeAtomic(path, (beside) => writeSynced(beside, [data]));
-}
+/** Where the files of a folder wait that were all written but are not all in their places. */
+const COMMITTED = '.graphex-written';
 
-/** Writes several files in a folder, which is made if need be, or one level below it: all appear, or none. */
+/**
+ * Writes several files in a folder, which is made if need be, or below it: all appear, or none. A new folder is written
+ * beside and renamed. In a folder that exists one rename decides: from then on the new files count, and whoever comes
+ * first, this process or the next that calls `finishFolder`, moves them to their places.
+ */
 export async function writeFolder(
   folder: string,
   files: Readonly<Record<string, (beside: string) => Promise<void>>>,
 ): Promise<void> {
+  const home = resolve(folder);
   let made: string | undefined;
-  const inner: string[] = [];
+  let stage: string | undefined;
+  let done: (() => void) | undefined;
   try {
-    made = await mkdir(folder, { recursive: true });
-    for (const name of Object.keys(files)) {
-      const parent = dirname(join(folder, name));
-      if (parent !== folder && (await mkdir(parent, { recursive: true }))) inner.push(parent);
+    const exists = await isFolder(home);
+    if (exists) await finishFolder(home);
+    else made = await mkdir(dirname(home), { recursive: true });
+    stage = exists ? join(home, `.${process.pid}.part`) : `${home}.${process.pid}.part`;
+    done = removeOnExit(stage);
+    await mkdir(stage);
+    for (const [name, write] of Object.entries(files)) {
+      const path = join(stage, name);
+      try {
+        await mkdir(dirname(path), { recursive: true });
+        await write(path);
+        await settle(path);
+      } catch (cause) {
+        throw writeError(join(folder, name), cause);
+      }
     }
-    await writeTogether(Object.entries(files).map(([name, write]) => ({ path: join(folder, name), write })));
+    await rename(stage, exists ? join(home, COMMITTED) : home);
+    if (exists) await finishFolder(home);
   } catch (cause) {
-    // Only folders that are empty and were made here go away again.
-    for (const parent of inner) await rmdir(parent).catch(() => undefined);
-    for (let at = folder; made !== undefined && at.length >= made.length; at = dirname(at)) {
+    if (stage !== undefined) await rm(stage, { recursive: true, force: true });
+    // Folders on the way that were made here and are empty go away again.
+    for (let at = dirname(home); made !== undefined && at.length >= made.length; at = dirname(at)) {
       await rmdir(at).catch(() => undefined);
     }
     throw writeError(folder, cause);
+  } finally {
+    done?.();
   }
 }
 
-async function writeTogether(
-  files: readonly { path: string; write: (beside: string) => Promise<void> }[],
-): Promise<void> {
-  const beside = (path: string) => `${path}.${process.pid}.part`;
-  try {
-    for (const { path, write } of files) await guard(path, () => write(beside(path)));
-    for (const { path } of files) await guard(path, () => rename(beside(path), path));
-  } catch (cause) {
-    for (const { path } of files) await rm(beside(path), { force: true });
-    throw cause;
+/** Moves to their places the files that a killed `writeFolder` had all written. Readers of a folder call it first. */
+export async function finishFolder(folder: string): Promise<void> {
+  const committed = join(folder, COMMITTED);
+  const entries = await readdir(committed, { recursive: true, withFileTypes: true }).catch(absent);
+  if (entries === undefined) return;
+  const folders = [committed];
+  for (const entry of entries) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isDirectory()) {
+      folders.push(path);
+      continue;
+    }
+    const place = join(folder, relative(committed, path));
+    await mkdir(dirname(place), { recursive: true });
+    // Where another process is at the same, it may have been faster.
+    await rename(path, place).catch(absent);
   }
+  for (const path of folders.reverse()) await rmdir(path).catch(() => undefined);
 }
 
-/** Writes the pieces one after the other and waits until they are on the disk. */
-export async function writeSynced(path: string, pieces: Iterable<string | Uint8Array>): Promise<void> {
+/** Writes the pieces one after the other. */
+export async function writePieces(path: string, pieces: Iterable<string | Uint8Array>): Promise<void> {
   const file = await open(path, 'w');
   try {
     for (const piece of pieces) {
@@ -62,16 +99,25 @@ export async function writeSynced(path: string, pieces: Iterable<string | Uint8A
         at += bytesWritten;
       }
     }
+  } finally {
+    await file.close();
+  }
+}
+
+/** Waits until the file is on the disk: renamed before that, a power failure could leave an empty one under its name. */
+async function settle(path: string): Promise<void> {
+  const file = await open(path, 'r+');
+  try {
     await file.datasync();
   } finally {
     await file.close();
   }
 }
 
-async function guard(path: string, work: () => Promise<unknown>): Promise<void> {
-  try {
-    await work();
-  } catch (cause) {
-    throw writeError(path, cause);
-  }
+async function isFolder(path: string): Promise<boolean> {
+  return (await stat(path).catch(absent))?.isDirectory() ?? false;
+}
+
+function absent(cause: NodeJS.ErrnoException): undefined {
+  if (cause.code !== 'ENOENT') throw cause;
 }

@@ -5,7 +5,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { InputError } from '../errors.js';
 import { readError } from '../ingest/source.js';
-import { writeAtomic, writeSynced } from './atomic.js';
+import { writeAtomic, writePieces } from './atomic.js';
 
 export type TensorData = Float32Array | Float64Array | Int32Array | BigInt64Array | Uint8Array;
 
@@ -59,7 +59,7 @@ export async function writeTensors(path: string, file: TensorFile): Promise<void
   const length = Buffer.alloc(8);
   length.writeBigUInt64LE(BigInt(padded.length));
   const pieces = [length, padded, ...tensors.map(([, { data }]) => bytesOf(data))];
-  await writeAtomic(path, (beside) => writeSynced(beside, pieces));
+  await writeAtomic(path, (beside) => writePieces(beside, pieces));
 }
 
 /** Reads a file that `writeTensors` wrote; refuses one that is cut, changed or foreign, with a sentence. */

@@ -13,7 +13,7 @@ import { globSafe, literal, readParquet, withDuckDB } from '../ingest/parquet.js
 import { readError } from '../ingest/source.js';
 import type { TaskOptions } from '../progress.js';
 import type { Coins, Split } from '../sample/split-types.js';
-import { writeFolder, writeSynced } from './atomic.js';
+import { finishFolder, writeFolder, writePieces } from './atomic.js';
 import { writeParquet } from './parquet.js';
 import { edgeColumns } from './table.js';
 
@@ -80,7 +80,7 @@ export async function saveSplit(
         { name: 'drawn', numbers: drawn },
       ]);
   }
-  files['split.json'] = (beside) => writeSynced(beside, [`${JSON.stringify(record, null, 2)}\n`]);
+  files['split.json'] = (beside) => writePieces(beside, [`${JSON.stringify(record, null, 2)}\n`]);
   await writeFolder(folder, files);
 }
 
@@ -116,6 +116,7 @@ async function readRecord(folder: string): Promise<z.infer<typeof splitSchema>> 
   const path = join(folder, 'split.json');
   let text: string;
   try {
+    await finishFolder(folder);
     text = await readFile(path, 'utf8');
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') {

@@ -7,7 +7,7 @@ import { buildGraph } from '../../src/graph/build.js';
 import { fingerprint } from '../../src/graph/fingerprint.js';
 import { VertexIds } from '../../src/graph/ids.js';
 import { readGraph } from '../../src/ingest/read.js';
-import { writeAtomic, writeFileAtomic, writeFolder } from '../../src/store/atomic.js';
+import { writeAtomic, writeFolder, writePieces } from '../../src/store/atomic.js';
 import { writeEdges } from '../../src/store/table.js';
 import { edgesOf, scratchFolder } from '../ingest/scratch.js';
 
@@ -115,19 +115,20 @@ describe('writeEdges', () => {
 describe('atomic writes', () => {
   it('leave nothing of a write that failed', async () => {
     const path = scratch.path('whole.txt');
-    await writeFileAtomic(path, 'old');
+    const write = (text: string) => writeAtomic(path, (beside) => writePieces(beside, [text]));
+    await write('old');
     const failing = writeAtomic(path, async (beside) => {
-      await writeFileAtomic(beside, 'half');
+      await writePieces(beside, ['half']);
       throw new RangeError('a bug');
     });
     await expect(failing).rejects.toBeInstanceOf(RangeError);
     expect(readFileSync(path, 'utf8')).toBe('old');
-    await writeFileAtomic(path, 'new');
+    await write('new');
     expect(readFileSync(path, 'utf8')).toBe('new');
   });
 
   it('give all files of a folder or none, and no folder', async () => {
-    const fine = (beside: string) => writeFileAtomic(beside, 'fine');
+    const fine = (beside: string) => writePieces(beside, ['fine']);
     const full = async () => {
       throw Object.assign(new Error('write'), { code: 'ENOSPC' });
     };
