@@ -62,7 +62,7 @@ export function createProgressView(stream: ProgressStream, options: ProgressView
       lastDrawn = time;
       const line = describeProgress(progress, (time - stageStart) / 1000, firstDone, terminal);
       if (terminal) {
-        const width = Math.max(20, (stream.columns ?? 80) - 1);
+        const width = Math.max(20, (stream.columns || 80) - 1);
         stream.write(`${CLEAR_LINE}${line.slice(0, width)}`);
         drawn = true;
       } else {
