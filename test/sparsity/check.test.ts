@@ -150,6 +150,27 @@ describe('verdict', () => {
     expect(verdict.reasons.items).toMatch(/tail index at 0\.[345]/);
   });
 
+  it('is right nearly always and never wrong at σ = −0.1 and at 0.2 (bench/verdict.ts measures this at length)', async () => {
+    const judged: Record<string, string[]> = { '-0.1': [], '0.2': [] };
+    for (let seed = 1; seed <= 8; seed++) {
+      const { graph } = await simulate({
+        users: { ...law, sigma: -0.1, size: 85 },
+        items: { ...law, sigma: 0.2, size: 85 },
+        features: 6,
+        seed,
+        threads: 1,
+      });
+      expect(graph.edges).toBeGreaterThan(10_000);
+      const verdict = await verdictOf(graph);
+      judged['-0.1']!.push(verdict.users);
+      judged['0.2']!.push(verdict.items);
+    }
+    expect(judged['-0.1']).not.toContain('sparse');
+    expect(judged['0.2']).not.toContain('dense');
+    expect(judged['-0.1']!.filter((j) => j === 'dense').length).toBeGreaterThanOrEqual(7);
+    expect(judged['0.2']!.filter((j) => j === 'sparse').length).toBeGreaterThanOrEqual(7);
+  });
+
   it('is unclear, with the reason, for few vertices, single edges, capped and filtered degrees', async () => {
     const random = randomStream(8);
     const few = graphOf(Array.from({ length: 100 }, () => [random.below(20), random.below(1000)] as const));
