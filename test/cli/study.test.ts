@@ -3,7 +3,11 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { fingerprint } from '../../src/graph/fingerprint.js';
+import { readGraph } from '../../src/ingest/read.js';
 import { randomStream } from '../../src/math/random.js';
+import { SMALL_SIMULATION } from '../../src/process/parameters.js';
+import { simulate } from '../../src/process/poisson-model.js';
 import { scratchFolder } from '../ingest/scratch.js';
 
 const scratch = scratchFolder();
@@ -39,6 +43,12 @@ function dataFile(): string {
 }
 
 describe('graphex study', () => {
+  it('studies the same simulated set that every other command reads', async () => {
+    const read = await readGraph('@simulated-small');
+    const drawn = await simulate({ ...SMALL_SIMULATION, seed: 1, truth: true });
+    expect(fingerprint(drawn.graph)).toBe(fingerprint(read.graph));
+  });
+
   it('writes report, results and figures, and repeats them from the receipt', async () => {
     const data = dataFile();
     const folder = scratch.path('report');
