@@ -1,6 +1,6 @@
 // The sections of a study's report on the data, the split and the fits.
 
-import type { StudyResults } from '../evaluate/study-results.js';
+import type { StudyOrigin, StudyReceipt, StudyResults } from '../evaluate/study-results.js';
 import { type Column, type Content, facts, fold, Html, html, table as plainTable } from './html.js';
 import { count, fixed, percent, short, term } from './page.js';
 import type { StudyPicture } from './study-charts.js';
@@ -56,13 +56,7 @@ export function dataSection({ check, receipt }: StudyResults): Content {
       { label: term('density', 'Density'), value: short(check.density) },
     ]),
     origin
-      ? html`<p>From <code>${origin.source}</code>. A user is ${meaningOf(origin.columns.users)}, an item
-${meaningOf(origin.columns.items)}${check.multigraph ? ', and a pair may count more than once' : ''}. ${
-          origin.rows
-            ? html`Of ${count(origin.rows.rows)} rows, ${count(origin.rows.kept)} were kept, ${count(origin.rows.merged)}
-repeated an earlier pair and were merged, ${count(origin.rows.rejected)} were rejected.`
-            : undefined
-        }</p>`
+      ? html`<p>From <code>${origin.source}</code>. ${whatItIs(receipt, origin, check.multigraph)}</p>`
       : undefined,
     table(
       [
@@ -78,6 +72,21 @@ repeated an earlier pair and were merged, ${count(origin.rows.rejected)} were re
         return [name, count(d.min), count(d.median), short(d.mean), count(d.max), percent(d.single)];
       }),
     ),
+  ];
+}
+
+function whatItIs(receipt: StudyReceipt, origin: StudyOrigin, multigraph: boolean): Content {
+  if (receipt.withTruth) {
+    return 'Drawn from the sparse model itself, with parameters that are known: so the best possible ranking is known too.';
+  }
+  const { columns, note, rows } = origin;
+  return [
+    html`A user is ${meaningOf(columns.users)}, an item ${meaningOf(columns.items)}`,
+    multigraph ? ', and a pair may count more than once. ' : '. ',
+    note === null ? undefined : `${capital(note)}. `,
+    rows
+      ? `Of ${count(rows.rows)} rows, ${count(rows.kept)} were kept, ${count(rows.merged)} repeated an earlier pair and were merged, ${count(rows.rejected)} were rejected.`
+      : undefined,
   ];
 }
 
