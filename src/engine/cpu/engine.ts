@@ -162,7 +162,7 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
   return {
     name: 'cpu',
     description: `cpu (WebAssembly SIMD${relaxed ? ' with fused multiply-add' : ''}, float32, ${threads} thread${threads === 1 ? '' : 's'})`,
-    tolerance: 2e-4,
+    tolerance: 2e-5,
     threads,
 
     async createTable(features: number, values: TableValues, activity: Activity): Promise<Table> {
