@@ -85,10 +85,11 @@ for (let set = 0; set < sets; set++) {
   });
   for (const side of SIDES) {
     const { likelihood } = tailIndex(degrees(graph[side]));
-    if (likelihood) {
+    const error = likelihood?.standardError;
+    if (likelihood && error !== undefined) {
       const normalDraws = Array.from(
         { length: DRAWS },
-        (_, d) => likelihood.estimate + likelihood.standardError * normalQuantile((d + 0.5) / DRAWS),
+        (_, d) => likelihood.estimate + error * normalQuantile((d + 0.5) / DRAWS),
       );
       tally(
         sigma[side] < 0 ? 'tail index, dense sides' : 'tail index, sparse sides',

@@ -16,7 +16,7 @@ describe('the loop', () => {
   test('converges, and the bound never falls after the warm phase', async () => {
     const { model, stopped, checkpoint } = await fit(graph, { ...small, iterations: 1000 });
     expect(stopped).toBe('converged');
-    expect(checkpoint.state.warmSweeps).toBeGreaterThan(0);
+    expect(checkpoint!.state.warmSweeps).toBeGreaterThan(0);
     const bounds = model.provenance.bounds.map(([, bound]) => bound);
     expect(bounds.length).toBeGreaterThan(2);
     for (let i = 1; i < bounds.length; i++) {
@@ -58,7 +58,7 @@ describe('the loop', () => {
       });
       expect(part.stopped).toBe('aborted');
       expect(part.model.provenance.iterations).toBeLessThan(80);
-      const rest = await fit(graph, { ...small, iterations: 80, tolerance: 1e-12, resume: part.checkpoint });
+      const rest = await fit(graph, { ...small, iterations: 80, tolerance: 1e-12, resume: part.checkpoint! });
       expect(rest.model.bound).toBe(whole.model.bound);
       expect(rest.model.provenance.bounds).toEqual(whole.model.provenance.bounds);
       for (const side of SIDES) expect(rest.model[side].featureShape).toEqual(whole.model[side].featureShape);

@@ -168,6 +168,7 @@ describe('the model file', () => {
         warmSweeps: undefined,
         bounds: [],
         likelihood: -0.1,
+        relaxation: 0.9,
         hyper: { users: model.users.hyper, items: model.items.hyper },
       },
       tables: { users: tables(model.users), items: tables(model.items) },
