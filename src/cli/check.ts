@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import { InputError } from '../errors.js';
+import type { SparsityEvidence } from '../fit/evidence.js';
 import { fingerprint } from '../graph/fingerprint.js';
-import { SIDES } from '../graph/graph.js';
+import { type BipartiteGraph, SIDES } from '../graph/graph.js';
 import type { ReadResult } from '../ingest/options.js';
 import { readGraph } from '../ingest/read.js';
 import { chartDocument, drawChart } from '../report/chart.js';
@@ -12,9 +14,11 @@ import { checkSparsity, type SparsityCheck } from '../sparsity/check.js';
 import type { CurvePoint } from '../sparsity/curves.js';
 import type { TailIndex } from '../sparsity/tail-index.js';
 import { writeFolder, writePieces } from '../store/atomic.js';
+import { loadModel } from '../store/model.js';
 import { VERSION } from '../version.js';
 import { addCommonOptions, addDataOptions, dataOptions, runCommand, wholeNumber } from './command.js';
 import { describeRead } from './describe-read.js';
+import { describeEvidence } from './fit.js';
 import { count, short, textTable, wrap } from './text-table.js';
 
 export function register(program: Command): void {
@@ -23,6 +27,7 @@ export function register(program: Command): void {
     .description('Is it sparse? Density curves, tail index and a verdict for both sides.')
     .argument('<data>', 'a file, -, a recipe such as netflix:DIR, or a built-in set such as @sotu')
     .option('-o, --output <dir>', 'write density.svg, degrees.svg and check.html into DIR')
+    .option('--model <file>', 'a model fitted to this data: also show its evidence for sparsity')
     .option(
       '--replicates <n>',
       'sampled points per level',
@@ -34,8 +39,8 @@ export function register(program: Command): void {
     'graphex check ratings.csv --users user_id --items movie_id -o check',
     'graphex check @sotu --json',
   ]);
-  command.action((source: string, values: { output?: string; replicates: number }) =>
-    runCommand(command, async ({ seed, threads, signal, onProgress }) => {
+  command.action((source: string, values: { output?: string; model?: string; replicates: number }) =>
+    runCommand(command, async ({ seed, threads, signal, onProgress, warn }) => {
       const result = await readGraph(source, { ...dataOptions(command), threads, signal, onProgress });
       const check = await checkSparsity(result.graph, {
         replicates: values.replicates,
@@ -43,6 +48,7 @@ export function register(program: Command): void {
         signal,
         onProgress,
       });
+      const evidence = values.model ? await modelEvidence(values.model, result.graph, warn) : undefined;
       const written = values.output ? await writeReport(values.output, source, result, check, seed) : [];
       return {
         json: {
@@ -50,12 +56,29 @@ export function register(program: Command): void {
           ...check,
           sigma: { users: sigmaJson(check.sigma.users), items: sigmaJson(check.sigma.items) },
           read: result.read,
+          ...(evidence ? { evidence } : {}),
           written,
         },
-        text: describeCheck(source, result, check, written),
+        text: describeCheck(source, result, check, written, evidence),
       };
     }),
   );
+}
+
+/** What a model says on sparse or dense; a model of other data, such as a split's training part, is named as such. */
+async function modelEvidence(
+  path: string,
+  graph: BipartiteGraph,
+  warn: (message: string) => void,
+): Promise<SparsityEvidence> {
+  const { provenance } = await loadModel(path);
+  if (!provenance.evidence) {
+    throw new InputError(`--model ${path}: it holds no evidence; fit the sparse model without --no-evidence`);
+  }
+  if (provenance.fingerprint !== fingerprint(graph)) {
+    warn(`${path} was fitted to other data than these, or to a part of them`);
+  }
+  return provenance.evidence;
 }
 
 /** JSON has no undefined: null where an estimate or its error does not exist. */
@@ -114,6 +137,7 @@ function describeCheck(
   result: ReadResult,
   check: SparsityCheck,
   written: readonly string[],
+  evidence: SparsityEvidence | undefined,
 ): string {
   const { verdict, sigma, degrees, curves } = check;
   const bySide = (value: (side: 'users' | 'items') => string) => SIDES.map(value);
@@ -154,6 +178,7 @@ function describeCheck(
     '',
     wrap(verdict.text),
     wrap(`Why: users: ${verdict.reasons.users}; items: ${verdict.reasons.items}.`),
+    ...(evidence ? ['', `Evidence of the fitted model: ${describeEvidence(evidence)}.`] : []),
     ...(written.length ? ['', `wrote ${written.join(', ')}`] : []),
   ].join('\n');
 }

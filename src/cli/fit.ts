@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { Option } from 'commander';
 import { ENGINE_NAMES, type EngineName } from '../engine/select.js';
-import { AbortError, InputError } from '../errors.js';
+import { AbortError, FitError, InputError } from '../errors.js';
 import { type TunedRanking, tuneRanking } from '../evaluate/tune.js';
+import { LostFitError } from '../fit/ascent.js';
 import { type SparsityEvidence, sparsityEvidence } from '../fit/evidence.js';
 import { type FitResult, fit } from '../fit/fit.js';
 import { memberModels } from '../fit/model.js';
@@ -143,9 +144,11 @@ async function run(command: Command, source: string, context: CommandContext) {
     onProgress: context.onProgress,
   };
   const tuned = values.tune === undefined ? undefined : await tuneFirst(graph, values.tune, options);
-  const result = await fit(graph, { ...options, ...tuned?.options });
+  const partial = `${values.output}.partial`;
+  const result = await fit(graph, { ...options, ...tuned?.options }).catch((error) =>
+    keepLost(error, partial),
+  );
   if (result.stopped === 'aborted') {
-    const partial = `${values.output}.partial`;
     await saveModel(partial, result.model, result.checkpoint);
     throw new AbortError(
       `stopped at iteration ${result.model.provenance.iterations}; go on with --resume ${partial}`,
@@ -157,7 +160,21 @@ async function run(command: Command, source: string, context: CommandContext) {
   const evidence = wantsEvidence
     ? await sparsityEvidence(graph, result, { ...options, onProgress: relabel(context) })
     : undefined;
+  if (evidence) {
+    const { model } = result;
+    await saveModel(values.output, { ...model, provenance: { ...model.provenance, evidence } });
+  }
   return { json: toJson(result, evidence, tuned), text: toText(result, evidence, tuned, values.output) };
+}
+
+/** What a lost GPU has left goes to the disk, as after an interruption. */
+async function keepLost(error: unknown, partial: string): Promise<never> {
+  if (!(error instanceof LostFitError)) throw error;
+  const { model, checkpoint } = error.result;
+  await saveModel(partial, model, checkpoint);
+  throw new FitError(
+    `${error.message}; the state after ${checkpoint.state.iteration} iterations is kept: add --resume ${partial}`,
+  );
 }
 
 /** Searches what the command line leaves open. */
@@ -315,8 +332,7 @@ function toText(
     ]),
   ];
   if (evidence) {
-    const verdict = evidence.difference > 0 ? 'speaks for the sparse model' : 'speaks for the dense model';
-    lines.push('', `evidence     sparse − dense = ${evidence.difference.toFixed(1)} nats: ${verdict}`);
+    lines.push('', `evidence     ${describeEvidence(evidence)}`);
   }
   if (tuned) {
     lines.push(
@@ -335,4 +351,10 @@ function toText(
   }
   lines.push('', `model        ${output}`);
   return lines.join('\n');
+}
+
+/** The evidence in a line, for this command and for `check --model`. */
+export function describeEvidence({ difference }: SparsityEvidence): string {
+  const verdict = difference > 0 ? 'speaks for the sparse model' : 'speaks for the dense model';
+  return `sparse − dense = ${difference.toFixed(1)} nats: ${verdict}`;
 }

@@ -1,14 +1,22 @@
 // Coordinate ascent: graph → model, through the loop.
 
 import type { Engine, TableValues } from '../engine/engine.js';
-import { selectEngine } from '../engine/select.js';
-import { InputError } from '../errors.js';
+import { onEngine } from '../engine/select.js';
+import { DeviceError, FitError, InputError } from '../errors.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
 import { VERSION } from '../version.js';
+import type { BothTables } from './bound.js';
 import type { FitResult } from './fit.js';
 import { firstHyper, learned } from './hyper.js';
-import { type Checkpoint, type LoopResult, type LoopState, RELAXATION, runLoop } from './loop.js';
+import {
+  type AfterLeg,
+  type Checkpoint,
+  type LoopResult,
+  type LoopState,
+  RELAXATION,
+  runLoop,
+} from './loop.js';
 import { type Model, modelSide } from './model.js';
 import { checkGraph, type FitOptions, type FitSettings, fitSettings } from './options.js';
 import { startValues } from './start.js';
@@ -16,40 +24,78 @@ import { startValues } from './start.js';
 /** A fit by coordinate ascent, which has the state to go on from. */
 export type AscentResult = FitResult & { readonly checkpoint: Checkpoint };
 
+/** A fit that a GPU took with it when it failed. What had been copied from it can go on: `result` is as if stopped there. */
+export class LostFitError extends FitError {
+  constructor(
+    message: string,
+    readonly result: AscentResult,
+  ) {
+    super(message);
+  }
+}
+
+/** A GPU can vanish: its state is copied to the host after so many seconds, and then for this share of the time. */
+const COPY_FROM_SECONDS = 1;
+const COPY_SHARE = 0.05;
+
+/** How a run ended, or where it stood when its state was last copied. */
+interface Outcome {
+  readonly bound: number | undefined;
+  readonly stopped: LoopResult['stopped'];
+  readonly checkpoint: Checkpoint;
+}
+
 /** Maximizes the evidence bound. */
 export async function ascend(graph: BipartiteGraph, options: FitOptions = {}): Promise<AscentResult> {
   const settings = fitSettings(options);
   checkGraph(graph);
   const began = performance.now();
-  const { engine, reason } = await selectEngine(
-    settings.engine,
-    { edges: graph.edges, features: settings.features },
-    options.threads,
-  );
+  const runs = options.resume ? 1 : settings.restarts;
+  // These outlive an engine that fails.
+  let run = 0;
+  let best: Outcome | undefined;
+  let last = options.resume;
+  let finish: ((outcome: Outcome) => AscentResult) | undefined;
+
+  const work = { edges: graph.edges, features: settings.features };
   try {
-    let best: { result: LoopResult; checkpoint: Checkpoint } | undefined;
-    const runs = options.resume ? 1 : settings.restarts;
-    for (let run = 0; run < runs; run++) {
-      const result = await oneRun(engine, graph, settings, options, run);
-      const checkpoint = await takeCheckpoint(engine, result);
-      for (const side of SIDES) engine.free(result.tables[side]);
-      if (!best || result.bound > best.result.bound) best = { result, checkpoint };
-      if (result.stopped === 'aborted') break;
-    }
-    const { result, checkpoint } = best!;
-    const seconds = (performance.now() - began) / 1000;
-    return {
-      model: toModel(graph, settings, result, checkpoint, engine, seconds),
-      stopped: result.stopped,
-      checkpoint,
-      engine: engine.description,
-      engineReason: reason,
-      threads: engine.threads,
-      seconds,
-    };
-  } finally {
-    await engine.close();
+    return await onEngine(settings.engine, work, options.threads, async ({ engine, reason }) => {
+      const why = finish ? `${reason}; went on from iteration ${last?.state.iteration ?? 0}` : reason;
+      finish = (outcome) => toResult(graph, settings, outcome, engine, why, began);
+      const keep = engine.name === 'gpu' ? copyNowAndThen(engine, (copy) => (last = copy)) : undefined;
+      for (; run < runs; run++, last = undefined) {
+        const { bound, stopped, state, tables } = await oneRun(
+          engine,
+          graph,
+          settings,
+          { ...options, ...(last && { resume: last }) },
+          run,
+          keep,
+        );
+        const checkpoint = await takeCheckpoint(engine, state, tables);
+        for (const side of SIDES) engine.free(tables[side]);
+        if (!best || bound > best.bound!) best = { bound, stopped, checkpoint };
+        if (stopped === 'aborted') break;
+      }
+      return finish(best!);
+    });
+  } catch (error) {
+    if (!(error instanceof DeviceError) || !finish || !last || last === options.resume) throw error;
+    const bound = last.state.bounds.at(-1)?.[1];
+    throw new LostFitError(error.message, finish({ bound, stopped: 'aborted', checkpoint: last }));
   }
+}
+
+/** Copies the state from the engine, seldom enough to cost little. */
+function copyNowAndThen(engine: Engine, keep: (copy: Checkpoint) => void): AfterLeg {
+  let due = performance.now() + 1000 * COPY_FROM_SECONDS;
+  return async (state, tables) => {
+    const began = performance.now();
+    if (began < due) return;
+    keep(await takeCheckpoint(engine, state, tables));
+    const end = performance.now();
+    due = end + Math.max(1000 * COPY_FROM_SECONDS, (end - began) / COPY_SHARE);
+  };
 }
 
 async function oneRun(
@@ -58,6 +104,7 @@ async function oneRun(
   settings: FitSettings,
   options: FitOptions,
   run: number,
+  afterLeg: AfterLeg | undefined,
 ): Promise<LoopResult> {
   const { resume } = options;
   const hyper = resume?.state.hyper ?? (await firstHyper(graph, settings, options.signal));
@@ -82,7 +129,7 @@ async function oneRun(
       engine.setLeftover(tables[side], resume.totals[side].leftover, resume.totals[side].leftoverAt);
     }
   }
-  return runLoop(engine, graph, tables, state, settings, learned(settings, hyper), options);
+  return runLoop(engine, graph, tables, state, settings, learned(settings, hyper), options, afterLeg);
 }
 
 function checkResume(
@@ -102,8 +149,7 @@ function checkResume(
   }
 }
 
-async function takeCheckpoint(engine: Engine, result: LoopResult): Promise<Checkpoint> {
-  const { tables, state } = result;
+async function takeCheckpoint(engine: Engine, state: LoopState, tables: BothTables): Promise<Checkpoint> {
   return {
     state,
     tables: { users: await engine.read(tables.users), items: await engine.read(tables.items) },
@@ -111,15 +157,34 @@ async function takeCheckpoint(engine: Engine, result: LoopResult): Promise<Check
   };
 }
 
+function toResult(
+  graph: BipartiteGraph,
+  settings: FitSettings,
+  outcome: Outcome,
+  engine: Engine,
+  reason: string,
+  began: number,
+): AscentResult {
+  const seconds = (performance.now() - began) / 1000;
+  return {
+    model: toModel(graph, settings, outcome, engine, seconds),
+    stopped: outcome.stopped,
+    checkpoint: outcome.checkpoint,
+    engine: engine.description,
+    engineReason: reason,
+    threads: engine.threads,
+    seconds,
+  };
+}
+
 function toModel(
   graph: BipartiteGraph,
   settings: FitSettings,
-  result: LoopResult,
-  checkpoint: Checkpoint,
+  { bound, stopped, checkpoint }: Outcome,
   engine: Engine,
   seconds: number,
 ): Model {
-  const { state, bound, stopped } = result;
+  const { state } = checkpoint;
   const side = (name: SideName) =>
     modelSide(graph[name], checkpoint.tables[name], state.hyper[name], checkpoint.totals[name].leftover);
   return Object.freeze({

@@ -3,6 +3,7 @@
 
 import type { BipartiteGraph } from '../graph/graph.js';
 import { ascend } from './ascent.js';
+import type { BothHyper } from './bound.js';
 import type { FitResult } from './fit.js';
 import { DENSE_SIGMA } from './hyper.js';
 import { RELAXATION } from './loop.js';
@@ -17,40 +18,51 @@ export interface SparsityEvidence {
   readonly difference: number;
 }
 
+/** Most further iterations of either side of the comparison. */
+const MOST_ITERATIONS = 100;
+
 /**
- * Goes on from a sparse fit with σ moved into the dense range until the bound settles again. Starting where the sparse fit
- * ended keeps both in the same optimum, so that the difference is the hyperparameters' and not the start's.
+ * Goes on from a sparse fit twice: with σ moved into the dense range until the bound settles again, and as it was for as
+ * many iterations. Starting from one state keeps both in the same optimum, and equal further work gives neither an
+ * advantage: the difference is the hyperparameters'.
  */
 export async function sparsityEvidence(
   graph: BipartiteGraph,
   fitted: FitResult,
   options: FitOptions,
 ): Promise<SparsityEvidence | undefined> {
-  const { model, checkpoint } = fitted;
+  const { checkpoint } = fitted;
   if (!checkpoint) return undefined;
   const { hyper } = checkpoint.state;
-  if (model.bound === undefined || hyper.users.size === 0 || hyper.items.size === 0) return undefined;
-  const dense = await ascend(graph, {
-    ...options,
-    model: 'dense',
-    learn: ['size'],
-    users: {},
-    items: {},
-    resume: {
-      ...checkpoint,
-      state: {
-        iteration: 0,
-        warmSweeps: 0,
-        bounds: [],
-        likelihood: undefined,
-        relaxation: RELAXATION,
-        hyper: {
-          users: { ...hyper.users, sigma: DENSE_SIGMA },
-          items: { ...hyper.items, sigma: DENSE_SIGMA },
+  if (hyper.users.size === 0 || hyper.items.size === 0) return undefined;
+  const goOn = (with_: BothHyper, more: FitOptions) =>
+    ascend(graph, {
+      ...options,
+      learn: ['size'],
+      users: {},
+      items: {},
+      restarts: 1,
+      ...more,
+      resume: {
+        ...checkpoint,
+        state: {
+          iteration: 0,
+          warmSweeps: 0,
+          bounds: [],
+          likelihood: undefined,
+          relaxation: RELAXATION,
+          hyper: with_,
         },
       },
-    },
-  });
-  if (dense.model.bound === undefined || dense.stopped === 'aborted') return undefined;
-  return { sparse: model.bound, dense: dense.model.bound, difference: model.bound - dense.model.bound };
+    });
+  const dense = await goOn(
+    { users: { ...hyper.users, sigma: DENSE_SIGMA }, items: { ...hyper.items, sigma: DENSE_SIGMA } },
+    { model: 'dense', iterations: MOST_ITERATIONS },
+  );
+  if (dense.stopped === 'aborted') return undefined;
+  const iterations = dense.model.provenance.iterations;
+  const sparse = await goOn(hyper, { model: 'sparse', iterations, tolerance: Number.MIN_VALUE });
+  if (sparse.stopped === 'aborted') return undefined;
+  const bounds = { sparse: sparse.model.bound!, dense: dense.model.bound! };
+  return { ...bounds, difference: bounds.sparse - bounds.dense };
 }

@@ -3,7 +3,7 @@
 
 import type { Activity, Engine, SideHyper, TableValues } from '../engine/engine.js';
 import { ACTIVITY_FLOOR, WEIGHT_SHAPE_FLOOR } from '../engine/engine.js';
-import { type EngineName, selectEngine } from '../engine/select.js';
+import { type EngineName, onEngine } from '../engine/select.js';
 import { InputError, throwIfAborted } from '../errors.js';
 import { type BipartiteGraph, degrees, type GraphSide, otherSide, type SideName } from '../graph/graph.js';
 import { digamma } from '../math/special.js';
@@ -62,12 +62,8 @@ export async function foldIn(
   const fixed = model[otherSide(side)];
   const rows = graph[side];
   const neighbors = matchIds(graph[otherSide(side)], rows, fixed, otherSide(side));
-  const { engine } = await selectEngine(
-    options.engine ?? 'auto',
-    { edges: graph.edges * 0.5, features: model.features },
-    options.threads,
-  );
-  try {
+  const work = { edges: graph.edges * 0.5, features: model.features };
+  return onEngine(options.engine ?? 'auto', work, options.threads, async ({ engine }) => {
     const values = await foldRows(engine, model, model[side].hyper, fixed, { ...rows, neighbors }, options);
     return Object.freeze({
       count: rows.count,
@@ -80,9 +76,7 @@ export async function foldIn(
       hyper: model[side].hyper,
       degree: degrees(rows),
     });
-  } finally {
-    await engine.close();
-  }
+  });
 }
 
 /** The part of a graph whose vertices on `side` the model knows, and how many edges that leaves out. */

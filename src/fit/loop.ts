@@ -2,7 +2,7 @@
 // resumed to the same numbers.
 
 import type { Activity, EdgeIndex, Engine, TableTotals, TableValues } from '../engine/engine.js';
-import { FitError } from '../errors.js';
+import { FitError, located } from '../errors.js';
 import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
 import type { TaskOptions } from '../progress.js';
 import { type BothHyper, type BothTables, evidenceBound, logCountFactorials } from './bound.js';
@@ -42,6 +42,9 @@ export interface Checkpoint {
   readonly totals: Readonly<Record<SideName, TableTotals>>;
 }
 
+/** Called after each leg with the state from which the next one starts. */
+export type AfterLeg = (state: LoopState, tables: BothTables) => Promise<void>;
+
 export type StopReason = 'converged' | 'iterations' | 'aborted';
 
 export interface LoopResult {
@@ -60,6 +63,7 @@ export async function runLoop(
   settings: FitSettings,
   learn: Readonly<Record<SideName, readonly Learnable[]>>,
   task: TaskOptions,
+  afterLeg: AfterLeg = async () => {},
 ): Promise<LoopResult> {
   const index: Record<SideName, EdgeIndex> = {
     users: await engine.createIndex(graph.users),
@@ -95,7 +99,7 @@ export async function runLoop(
       const value = withEdges(edgeTerm);
       if (!Number.isFinite(value))
         throw new FitError(`sweep ${state.iteration + 1}: the bound became ${value}`);
-      state = warm ? afterWarmLeg(state, value, sweeps, settings) : afterLeg(state, value, sweeps);
+      state = warm ? afterWarmLeg(state, value, sweeps, settings) : afterExactLeg(state, value, sweeps);
       if (warm && state.warmSweeps !== undefined) {
         for (const side of SIDES) await engine.setActivity(tables[side], 'exact');
       }
@@ -106,6 +110,7 @@ export async function runLoop(
       }
       const activity = state.warmSweeps === undefined ? 'mean' : 'exact';
       state = { ...state, hyper: await maximizeHyper(engine, tables, state.hyper, learn, activity) };
+      await afterLeg(state, tables);
     }
     if (stopped !== 'aborted' && state.warmSweeps === undefined) {
       for (const side of SIDES) await engine.setActivity(tables[side], 'exact');
@@ -143,16 +148,13 @@ async function sweep(
         edgeTerm: wantTerm,
       });
       if (wantTerm) edgeTerm = engine.lastEdgeTerm();
-      halfSteps.push(step.catch((error) => Promise.reject(located(error, done + s + 1, side))));
+      const place = `sweep ${done + s + 1}, ${side}`;
+      halfSteps.push(step.catch((error) => Promise.reject(located(error, place))));
     }
   }
-  await Promise.all(halfSteps);
+  // Half-steps first: where several fail for one reason, theirs says the place.
+  await Promise.all([...halfSteps, edgeTerm]);
   return edgeTerm!;
-}
-
-function located(error: unknown, sweepNumber: number, side: SideName): unknown {
-  if (!(error instanceof FitError)) return error;
-  return new FitError(`sweep ${sweepNumber}, ${side}, ${error.message}`);
 }
 
 /** The bound of the present state but for its edge term, which the next pass gives. */
@@ -177,7 +179,7 @@ async function likelihoodParts(engine: Engine, tables: BothTables): Promise<(edg
   return (edgeTerm) => edgeTerm - mass;
 }
 
-function afterLeg(state: LoopState, bound: number, sweeps: number): LoopState {
+function afterExactLeg(state: LoopState, bound: number, sweeps: number): LoopState {
   const last = state.bounds.at(-1)?.[1];
   return {
     ...state,

@@ -52,6 +52,8 @@ export interface Provenance {
   readonly iterations: number;
   readonly converged: boolean;
   readonly seconds: number;
+  /** Bounds of the sparse and of the dense model, where they were compared (fit/evidence.ts). */
+  readonly evidence?: { readonly sparse: number; readonly dense: number; readonly difference: number };
 }
 
 /**

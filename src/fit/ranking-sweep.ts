@@ -4,7 +4,7 @@
 // Posterior means throughout. Since users are made anew, one user table serves all folds.
 
 import type { EdgeIndex, EdgeRows, Engine, Table, TableValues } from '../engine/engine.js';
-import { FitError } from '../errors.js';
+import { FitError, located } from '../errors.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import type { BothHyper } from './bound.js';
 import { priorRows, RANKING_STEPS } from './fold-in.js';
@@ -45,8 +45,6 @@ export async function startCrossFit(
     userIndexes.push(await engine.createIndex(userRows[f]!));
   }
   let sweeps = 0;
-  const located = (error: unknown, where: string) =>
-    error instanceof FitError ? new FitError(`sweep ${sweeps + 1}, ${where}, ${error.message}`) : error;
 
   async function usersWithout(fold: number): Promise<Table> {
     const otherMass = sumWithout(mass, fold);
@@ -64,7 +62,7 @@ export async function startCrossFit(
       return users;
     } catch (error) {
       engine.free(users);
-      throw located(error, `users without fold ${fold + 1}`);
+      throw located(error, `sweep ${sweeps + 1}, users without fold ${fold + 1}`);
     }
   }
 
@@ -88,7 +86,7 @@ export async function startCrossFit(
       mass[fold] = itemTotals.mass;
       return edgeTerm - expected;
     } catch (error) {
-      throw located(error, `items of fold ${fold + 1}`);
+      throw located(error, `sweep ${sweeps + 1}, items of fold ${fold + 1}`);
     } finally {
       engine.free(users);
     }

@@ -5,7 +5,7 @@
 // the folds take turns with one.
 
 import type { Engine, TableValues } from '../engine/engine.js';
-import { selectEngine } from '../engine/select.js';
+import { onEngine } from '../engine/select.js';
 import { throwIfAborted } from '../errors.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import type { BipartiteGraph, SideName } from '../graph/graph.js';
@@ -27,12 +27,8 @@ export async function fitRanking(graph: BipartiteGraph, options: FitOptions = {}
   checkGraph(graph);
   const settings = rankingSettings(graph, options);
   const began = performance.now();
-  const { engine, reason } = await selectEngine(
-    settings.engine,
-    { edges: graph.edges * settings.folds, features: settings.features },
-    options.threads,
-  );
-  try {
+  const work = { edges: graph.edges * settings.folds, features: settings.features };
+  return onEngine(settings.engine, work, options.threads, async ({ engine, reason }) => {
     const models: Model[] = [];
     for (let run = 0; run < settings.average; run++) {
       models.push(await oneFit(engine, graph, settings, options, run));
@@ -57,9 +53,7 @@ export async function fitRanking(graph: BipartiteGraph, options: FitOptions = {}
       threads: engine.threads,
       seconds,
     };
-  } finally {
-    await engine.close();
-  }
+  });
 }
 
 async function oneFit(

@@ -43,6 +43,7 @@ const headSchema = z.object({
   iterations: z.number(),
   converged: z.boolean(),
   seconds: z.number(),
+  evidence: z.object({ sparse: z.number(), dense: z.number(), difference: z.number() }).optional(),
 });
 const stateSchema = z.object({
   iteration: z.number(),
@@ -198,7 +199,8 @@ function putIds(put: Put, ids: VertexIds): void {
 
 function getModel(read: TensorReader, prefix: string, metadata: Readonly<Record<string, string>>): Model {
   const head = parseHead(metadata);
-  const { version, engine, seed, fingerprint, options, bounds, iterations, converged, seconds } = head;
+  const { version, engine, seed, fingerprint, options, bounds, iterations, converged, seconds, evidence } =
+    head;
   return Object.freeze({
     kind: head.kind,
     objective: head.objective,
@@ -217,6 +219,7 @@ function getModel(read: TensorReader, prefix: string, metadata: Readonly<Record<
       iterations,
       converged,
       seconds,
+      ...(evidence ? { evidence } : {}),
     }),
   });
 }
