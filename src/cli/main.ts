@@ -13,12 +13,14 @@ import { register as study } from './study.js';
 
 /** Runs the command in `argv` (as in process.argv) and resolves to the exit status. */
 export async function main(argv: readonly string[]): Promise<number> {
-  // `graphex … | head` closes our stdout early; that is the reader's right, not a failure.
+  // `graphex … | head` closes our stdout early; that is the reader's right, not a failure. Nor is a closed stderr, but
+  // there only the progress goes: the work goes on.
   const onStreamError = (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0);
   };
+  const ignore = () => {};
   process.stdout.on('error', onStreamError);
-  process.stderr.on('error', onStreamError);
+  process.stderr.on('error', ignore);
   try {
     await createProgram().parseAsync([...argv]);
     return 0;
@@ -26,7 +28,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     return reportError(error);
   } finally {
     process.stdout.off('error', onStreamError);
-    process.stderr.off('error', onStreamError);
+    process.stderr.off('error', ignore);
   }
 }
 
@@ -79,16 +81,17 @@ const SYSTEM_ERRORS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'the name is too long; choose a shorter one',
 };
 
+const OUT_OF_MEMORY =
+  /allocation failed|could not allocate|out of memory|invalid (typed array|array buffer|string|array) length|maximum (memory )?size exceeded/i;
+
 /** A sentence for an error of the operating system or of memory; undefined for anything else. */
 function describeSystemError(error: unknown): string | undefined {
-  const { code, path, syscall, message } = error as NodeJS.ErrnoException;
+  const { name, code, path, syscall, message } = error as NodeJS.ErrnoException;
   const reason = code === undefined ? undefined : SYSTEM_ERRORS[code];
   if (reason !== undefined)
     return `${path ?? (syscall === 'write' ? 'writing the result' : message)}: ${reason}`;
-  if (
-    error instanceof RangeError &&
-    /allocation failed|invalid (typed array|array buffer) length/i.test(message)
-  ) {
+  // By name: an error from a worker thread has lost its class.
+  if (name === 'RangeError' && OUT_OF_MEMORY.test(message)) {
     return `not enough memory (${message}); close other programs, use fewer --threads, or sample the data first`;
   }
   return undefined;

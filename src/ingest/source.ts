@@ -172,6 +172,14 @@ export function writeError(path: string, cause: unknown): unknown {
       `${path}: the disk is full; nothing was written. Free some space or write to another disk`,
     );
   }
+  if (code === 'EFBIG' || /file too large/i.test(message ?? '')) {
+    return new InputError(
+      `${path}: the file would be larger than the file system or a limit (ulimit -f) allows; nothing was written. Write to another disk`,
+    );
+  }
+  // DuckDB, which writes Parquet, has words and no codes.
+  const database = /^(?:IO|Out of Memory|Permission) Error: (.*)/.exec(message ?? '');
+  if (database) return new InputError(`${path}: it cannot be written (${database[1]}); choose another path`);
   if (typeof code !== 'string') return cause;
   if (code === 'ENOENT' || code === 'ENOTDIR') {
     return new InputError(`${path}: its folder does not exist; create the folder or choose another path`);

@@ -3,7 +3,7 @@
 // ones. Results come back in input order, whatever worker made them, so a caller that derives randomness and blocks
 // from the input alone gets the same numbers on any number of threads.
 
-import { AbortError } from '../errors.js';
+import { AbortError, FitError } from '../errors.js';
 import { cores, spawnWorker, type WorkerHandle } from './spawn.js';
 
 export interface WorkerPool {
@@ -37,7 +37,14 @@ export function threadCount(threads: number | undefined): number {
  */
 export async function createPool(moduleUrl: URL, threads?: number): Promise<WorkerPool> {
   const size = threadCount(threads);
-  const workers = await Promise.all(Array.from({ length: size }, () => startWorker(moduleUrl)));
+  let died: (error: FitError) => void;
+  const death = new Promise<never>((_, reject) => {
+    died = reject;
+  });
+  death.catch(() => {}); // whoever waits for a result hears of it
+  const workers = await Promise.all(
+    Array.from({ length: size }, () => startWorker(moduleUrl, (error) => died(error))),
+  );
 
   async function map<Input, Output>(
     task: string,
@@ -64,7 +71,7 @@ export async function createPool(moduleUrl: URL, threads?: number): Promise<Work
       if (failed) throw failed.reason;
       return outputs;
     });
-    return signal ? Promise.race([finished, aborted(signal)]) : finished;
+    return Promise.race(signal ? [finished, death, aborted(signal)] : [finished, death]);
   }
 
   return {
@@ -90,14 +97,15 @@ interface PoolWorker {
   close(): Promise<void>;
 }
 
-async function startWorker(moduleUrl: URL): Promise<PoolWorker> {
+async function startWorker(moduleUrl: URL, onDeath: (error: FitError) => void): Promise<PoolWorker> {
   const pending = new Map<number, Pending>();
   let nextId = 0;
-  let dead: Error | undefined;
-  const fail = (error: Error) => {
+  let dead: FitError | undefined;
+  const fail = (error: FitError) => {
     dead ??= error;
     for (const { reject } of pending.values()) reject(dead);
     pending.clear();
+    onDeath(dead);
   };
   const handle: WorkerHandle = await spawnWorker(moduleUrl, {
     onMessage({ id, output, error }) {
@@ -106,7 +114,10 @@ async function startWorker(moduleUrl: URL): Promise<PoolWorker> {
       if (error) waiting?.reject(revive(error));
       else waiting?.resolve(output);
     },
-    onDeath: (reason) => fail(new Error(`a worker thread died: ${reason}`)),
+    onDeath: (reason) =>
+      fail(
+        new FitError(`a worker thread died (${reason}); run it again, with fewer threads if memory is short`),
+      ),
   });
   return {
     call(task, input) {

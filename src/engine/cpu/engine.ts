@@ -57,10 +57,15 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
   const limits = options.limits ?? DEFAULT_LIMITS;
   const { module, relaxed } = await loadKernels();
   const heap = new Heap();
-  const pool = await createPool(new URL('./tasks.js', import.meta.url), threads);
   const scratch = Array.from({ length: threads }, () => heap.allocate(scratchBytes(limits, MAX_STRIDE)));
   const places = new Int32Array(new SharedArrayBuffer(4));
-  await pool.everywhere('start', { module, memory: heap.memory, places, scratch, limits } satisfies Setup);
+  const pool = await createPool(new URL('./tasks.js', import.meta.url), threads);
+  try {
+    await pool.everywhere('start', { module, memory: heap.memory, places, scratch, limits } satisfies Setup);
+  } catch (error) {
+    await pool.close();
+    throw error;
+  }
 
   const results = growing(heap);
   const slots = growing(heap);
@@ -299,7 +304,8 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
         for (const address of Object.values(addresses(handle as CpuTable))) heap.release(address);
         heap.release((handle as CpuTable).laneMask);
       } else {
-        void pool.everywhere('dropIndex', (handle as CpuIndex).id);
+        // A worker that has died meanwhile has told so to whoever waited for it.
+        pool.everywhere('dropIndex', (handle as CpuIndex).id).catch(() => {});
       }
     },
 

@@ -1,0 +1,22 @@
+// Tasks for a pool that come to grief in every way a worker can.
+
+export const double = (n) => 2 * n;
+
+export function fail(n) {
+  if (n === 3) throw new TypeError('three is too many');
+  return n;
+}
+
+export function leave(n) {
+  if (n === 3) process.exit(7);
+  return n;
+}
+
+export function explode(n) {
+  if (n === 3) setTimeout(() => JSON.parse('{'), 0);
+  return n < 3 ? n : new Promise(() => {});
+}
+
+export function unspeakable(n) {
+  return n === 3 ? () => n : n;
+}

@@ -1,0 +1,90 @@
+// A worker that dies ends the run with a message, not with a hang, nor with a stack trace.
+
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, it } from 'vitest';
+import { FitError } from '../../src/errors.js';
+import { createPool, type WorkerPool } from '../../src/parallel/pool.js';
+import { scratchFolder } from '../ingest/scratch.js';
+import { graphex } from './command.js';
+
+const scratch = scratchFolder();
+const TASKS = new URL('./dying-tasks.js', import.meta.url);
+const PATCH = fileURLToPath(new URL('./patch-workers.js', import.meta.url));
+const INPUTS = [0, 1, 2, 3, 4, 5, 6, 7];
+
+describe('a pool', () => {
+  let pool: WorkerPool;
+  afterEach(() => pool.close());
+
+  it.each([1, 2])(
+    'of %i goes on after a task that threw, and keeps the name of the error',
+    async (threads) => {
+      pool = await createPool(TASKS, threads);
+      await expect(pool.map('fail', INPUTS)).rejects.toMatchObject({
+        name: 'TypeError',
+        message: 'three is too many',
+      });
+      expect(await pool.map('double', INPUTS)).toEqual(INPUTS.map((n) => 2 * n));
+    },
+  );
+
+  it.each([
+    ['leaves', 'leave', /a worker thread died \(it exited with status 7\)/],
+    ['throws where nobody waits, while another never ends', 'explode', /a worker thread died \(.*JSON/],
+  ])('tells of a worker that %s, then and at every later call', async (_, task, message) => {
+    pool = await createPool(TASKS, 2);
+    for (const call of [
+      () => pool.map(task, INPUTS),
+      () => pool.map('double', INPUTS),
+      () => pool.everywhere('double', 1),
+    ]) {
+      const error = await call().catch((cause: unknown) => cause);
+      expect(error).toBeInstanceOf(FitError);
+      expect((error as Error).message).toMatch(message);
+    }
+  });
+
+  it('tells of a result that cannot be passed on, and of a task that is not there', async () => {
+    pool = await createPool(TASKS, 2);
+    await expect(pool.map('unspeakable', INPUTS)).rejects.toThrow(/could not be cloned/);
+    await expect(pool.map('nothing', INPUTS)).rejects.toThrow(/has no task nothing/);
+    expect(await pool.map('double', [4])).toEqual([8]);
+  });
+
+  it('tells of a module that is not there', async () => {
+    pool = await createPool(new URL('./no-such-tasks.js', import.meta.url), 2);
+    await expect(pool.map('double', INPUTS)).rejects.toThrow(/a worker thread died .*no-such-tasks/);
+  });
+});
+
+describe('a command whose worker dies', () => {
+  const FIT = ['fit', '@simulated-small', '-k', '20', '--iterations', '1000000', '--tolerance', '1e-300'];
+
+  it.each([
+    ['at the start', 'terminate 0'],
+    ['on the way', 'terminate 1500'],
+    ['for want of memory', 'memory 2'],
+  ])('%s says so and leaves nothing', async (_, fault) => {
+    const output = scratch.path('model.safetensors');
+    const ended = await graphex([...FIT, '--threads', '2', '-o', output], {
+      node: ['--import', PATCH],
+      env: { GRAPHEX_FAULT: fault },
+    });
+    expect(ended.stderr).toMatch(/error: .*a worker thread died \(.+\); run it again/);
+    expect(ended.stderr).not.toMatch(/\n {4}at /);
+    expect(ended.status).toBe(2);
+    expect(ended.stdout).toBe('');
+    expect([output, `${output}.partial`].filter(existsSync)).toEqual([]);
+  });
+
+  it('says so in simulate', async () => {
+    const patched = { node: ['--import', PATCH], env: { GRAPHEX_FAULT: 'terminate 0' } };
+    const simulated = scratch.path('graph.csv');
+    const sizes = ['--size-users', '600', '--size-items', '600'];
+    const simulate = await graphex(['simulate', ...sizes, '--threads', '2', '-o', simulated], patched);
+    expect(simulate.stderr).toMatch(/error: a worker thread died/);
+    expect(simulate.status).toBe(2);
+    expect(existsSync(simulated)).toBe(false);
+  });
+});
