@@ -1,21 +1,21 @@
 // The ladder of docs/recommending.md: baselines, the evidence fit and the ranking fit on the same splits, everything
-// tuned on the same held-back training users. A split is done once: results are kept, one JSON line for each, in the
-// file given, and a later run does what is missing and prints the tables of all.
+// tuned on the same held-back training users. Every contestant's result, user by user, is kept as a JSON line of the
+// file given: a later run does what is missing and prints the tables of all.
 //
-//   node scripts/run-ts.js bench/recommending.ts RESULTS.jsonl [set …] [seed …] [minutes=N]
+//   node scripts/run-ts.js bench/recommending.ts RESULTS.jsonl [set …] [seed …] [baselines|fits|tuned …] [minutes=N] [threads=N]
 //
-// minutes: budget of the ranking fit's tuning for one split, default 10.
+// Default: every set, seeds 1 2 3, all three kinds. minutes: budget of the ranking fit's tuning for a split, default 10.
 
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { baselineData, fitBaselines } from '../src/evaluate/baselines/ladder.js';
-import { type PairedInterval, pairedBootstrap } from '../src/evaluate/bootstrap.js';
+import { BASELINE_TITLES, BASELINES, baselineData, fitBaselines } from '../src/evaluate/baselines/ladder.js';
+import { pairedBootstrap } from '../src/evaluate/bootstrap.js';
 import { evaluateModel } from '../src/evaluate/evaluate.js';
 import type { RankingResult } from '../src/evaluate/ranking.js';
 import { splitRankingTask } from '../src/evaluate/ranking-task.js';
 import { tuneRanking } from '../src/evaluate/tune.js';
 import { fit } from '../src/fit/fit.js';
-import type { FitOptions } from '../src/fit/options.js';
+import type { Model } from '../src/fit/model.js';
 import { readGraph } from '../src/ingest/read.js';
 import { split } from '../src/sample/split.js';
 
@@ -25,134 +25,158 @@ const SETS: Record<string, string> = {
   movietweetings: '../shared/data/movietweetings/ratings.dat.gz',
   goodbooks: '../shared/data/goodbooks/to_read.csv.gz',
 };
+const KINDS = ['baselines', 'fits', 'tuned'] as const;
 const METRICS = ['recall', 'ndcg', 'recallUnpopular', 'ndcgUnpopular'] as const;
 type Metric = (typeof METRICS)[number];
+const FITS = { evidence: 'evidence fit, K 30', one: 'ranking fit', four: 'ranking fit, 4 added' };
+const TUNED = 'ranking fit, tuned, 4 added';
+const ORDER = [...BASELINES.map((name) => BASELINE_TITLES[name]), ...Object.values(FITS), TUNED];
 
-interface Contestant {
+interface Line {
+  readonly set: string;
+  readonly seed: number;
   readonly name: string;
-  readonly baseline: boolean;
   readonly mean: Readonly<Record<Metric, number>>;
   readonly setting: Readonly<Record<string, unknown>>;
   readonly seconds: number;
-  /** Against the best baseline by that metric; none for baselines. */
-  readonly against?: Readonly<Record<'recall' | 'ndcg', PairedInterval & { readonly best: string }>>;
-}
-interface Result {
-  readonly set: string;
-  readonly seed: number;
-  readonly users: number;
   readonly machine: string;
-  readonly contestants: readonly Contestant[];
+  /** In the order of the task's users. */
+  readonly perUser: Readonly<Record<'recall' | 'ndcg', readonly number[]>>;
 }
 
-const [file, ...rest] = process.argv.slice(2);
-if (!file) throw new Error('usage: bench/recommending.ts RESULTS.jsonl [set …] [seed …] [minutes=N]');
-const sets = rest.filter((word) => word in SETS);
-const seeds = rest.filter((word) => /^\d+$/.test(word)).map(Number);
-const minutes = Number(rest.find((word) => word.startsWith('minutes='))?.slice(8) ?? 10);
-const results: Result[] = existsSync(file)
+const [file, ...words] = process.argv.slice(2);
+if (!file) {
+  throw new Error('usage: bench/recommending.ts RESULTS.jsonl [set …] [seed …] [baselines|fits|tuned …]');
+}
+const option = (name: string) =>
+  Number(words.find((word) => word.startsWith(`${name}=`))?.split('=')[1]) || undefined;
+const chosen = <T extends string>(all: readonly T[]) => {
+  const some = all.filter((name) => words.includes(name));
+  return some.length > 0 ? some : all;
+};
+const seeds = words.filter((word) => /^\d+$/.test(word)).map(Number);
+const threads = option('threads');
+const lines: Line[] = existsSync(file)
   ? readFileSync(file, 'utf8')
       .split('\n')
       .filter((line) => line !== '')
       .map((line) => JSON.parse(line))
   : [];
 
-for (const set of sets.length > 0 ? sets : Object.keys(SETS)) {
-  for (const seed of seeds.length > 0 ? seeds : [1, 2, 3]) {
-    if (results.some((result) => result.set === set && result.seed === seed)) continue;
-    if (!existsSync(SETS[set])) {
-      console.error(`${set}: skipped, no ${SETS[set]}`);
-      continue;
-    }
-    const result = await oneSplit(set, seed);
-    appendFileSync(file, `${JSON.stringify(result)}\n`);
-    results.push(result);
+for (const set of chosen(Object.keys(SETS))) {
+  if (!existsSync(SETS[set])) {
+    console.error(`${set}: skipped, no ${SETS[set]}`);
+    continue;
   }
-}
-for (const set of Object.keys(SETS)) printSet(results.filter((result) => result.set === set));
-
-async function oneSplit(set: string, seed: number): Promise<Result> {
   const { graph } = await readGraph(SETS[set]);
-  const parts = split(graph, { testUsers: 0.2, testItems: 0.2, seed });
-  const task = splitRankingTask(parts);
-  const rankings = new Map<string, RankingResult>();
-  const contestants: Contestant[] = [];
-  const say = (name: string) => console.error(`${set} ${seed}: ${name}`);
-  const baselines = await fitBaselines(parts, task, { seed: 1 });
-  for (const { title, ranking, setting, seconds } of baselines.results) {
-    rankings.set(title, ranking);
-    contestants.push({ name: title, baseline: true, mean: means(ranking), setting, seconds });
-    say(`${title} ${JSON.stringify(means(ranking))}`);
+  for (const seed of seeds.length > 0 ? seeds : [1, 2, 3]) {
+    const parts = split(graph, { testUsers: 0.2, testItems: 0.2, seed });
+    for (const kind of chosen(KINDS)) await run(set, seed, kind, parts);
   }
-  for (const { title, reason } of baselines.skipped) say(`${title} skipped: ${reason}`);
-  const best = (metric: 'recall' | 'ndcg') =>
-    contestants.filter((c) => c.baseline).reduce((a, b) => (b.mean[metric] > a.mean[metric] ? b : a)).name;
-  const add = async (name: string, options: FitOptions, tuning = 0) => {
-    const began = performance.now();
-    const { model } = await fit(parts.train, { seed: 1, ...options });
-    const { ranking } = await evaluateModel(model, parts, { draws: 0 });
-    const seconds = (performance.now() - began) / 1000 + tuning;
-    const against = (metric: 'recall' | 'ndcg') => ({
-      best: best(metric),
-      ...pairedBootstrap(ranking.all.perUser[metric], rankings.get(best(metric))!.all.perUser[metric]),
-    });
-    const { features, provenance, users } = model;
-    contestants.push({
-      name,
-      baseline: false,
-      mean: means(ranking),
-      setting: { features, shape: users.hyper.shape, sweeps: provenance.iterations },
-      seconds,
-      against: { recall: against('recall'), ndcg: against('ndcg') },
-    });
-    say(`${name} ${JSON.stringify(means(ranking))} ${seconds.toFixed(0)} s`);
-  };
-  await add('evidence fit, K 30', { features: 30 });
-  await add('ranking fit', { objective: 'ranking' });
-  await add('ranking fit, 4 added', { objective: 'ranking', average: 4 });
-  const began = performance.now();
-  const { shown } = baselineData(parts, task);
-  const tuned = await tuneRanking(parts.train, { shown, seed: 1, budgetMinutes: minutes });
-  say(`tuned ${JSON.stringify(tuned.trials)}${tuned.finished ? '' : ', the budget ended the search'}`);
-  const tuning = (performance.now() - began) / 1000;
-  await add('ranking fit, tuned, 4 added', { ...tuned.options, average: 4 }, tuning);
-  const machine = `${cpus()[0]?.model} × ${cpus().length}, Node ${process.version}`;
-  return { set, seed, users: rankings.values().next().value!.all.users, machine, contestants };
+}
+for (const set of Object.keys(SETS)) {
+  for (const seed of new Set(lines.filter((line) => line.set === set).map((line) => line.seed))) {
+    printTable(lines.filter((line) => line.set === set && line.seed === seed));
+  }
 }
 
-function means({ all, unpopular }: RankingResult): Record<Metric, number> {
-  return {
-    recall: all.mean.recall,
-    ndcg: all.mean.ndcg,
-    recallUnpopular: unpopular?.mean.recall ?? 0,
-    ndcgUnpopular: unpopular?.mean.ndcg ?? 0,
+async function run(
+  set: string,
+  seed: number,
+  kind: (typeof KINDS)[number],
+  parts: ReturnType<typeof split>,
+): Promise<void> {
+  const done = (name: string) =>
+    lines.some((line) => line.set === set && line.seed === seed && line.name === name);
+  const add = (name: string, ranking: RankingResult, setting: Line['setting'], seconds: number) => {
+    const { all, unpopular } = ranking;
+    const round = (values: Float64Array) => Array.from(values, (x) => Number(x.toPrecision(6)));
+    const mean = {
+      recall: all.mean.recall,
+      ndcg: all.mean.ndcg,
+      recallUnpopular: unpopular?.mean.recall ?? 0,
+      ndcgUnpopular: unpopular?.mean.ndcg ?? 0,
+    };
+    const perUser = { recall: round(all.perUser.recall), ndcg: round(all.perUser.ndcg) };
+    const machine = `${cpus()[0]?.model} × ${cpus().length}, Node ${process.version}`;
+    const line = { set, seed, name, mean, setting, seconds, machine, perUser };
+    appendFileSync(file, `${JSON.stringify(line)}\n`);
+    lines.push(line);
+    console.error(set, seed, name, JSON.stringify({ mean, setting, seconds: Math.round(seconds) }));
   };
-}
+  const addModel = async (name: string, model: Model, seconds: number) => {
+    const { ranking } = await evaluateModel(model, parts, { draws: 0, threads });
+    const { features, users, provenance } = model;
+    add(name, ranking, { features, shape: users.hyper.shape, sweeps: provenance.iterations }, seconds);
+  };
 
-function printSet(all: readonly Result[]): void {
-  if (all.length === 0) return;
-  const short = (x: number) => x.toFixed(4).replace(/^0/, '');
-  console.log(`\n### ${all[0].set}\n`);
-  for (const { seed, users, contestants } of all) {
-    console.log(`Split seed ${seed}, ${users} users.\n`);
-    console.log(
-      '| | recall@20 | nDCG | unpopular recall@20 | unpopular nDCG | recall − best baseline | nDCG − best baseline | setting |',
-    );
-    console.log('|---|---|---|---|---|---|---|---|');
-    for (const { name, mean, against, setting } of contestants) {
-      const interval = (metric: 'recall' | 'ndcg') => {
-        const a = against?.[metric];
-        if (!a) return '';
-        const sign = (x: number) => `${x < 0 ? '−' : '+'}${short(Math.abs(x))}`;
-        return `${sign(a.difference)} [${sign(a.low)}, ${sign(a.high)}] (${a.best})`;
-      };
-      const dials = Object.entries(setting)
-        .map(([key, value]) => `${key} ${typeof value === 'number' ? Number(value.toPrecision(3)) : value}`)
-        .join(', ');
-      console.log(
-        `| ${name} | ${METRICS.map((m) => short(mean[m])).join(' | ')} | ${interval('recall')} | ${interval('ndcg')} | ${dials} |`,
-      );
+  if (kind === 'baselines') {
+    const task = splitRankingTask(parts);
+    for (const baseline of BASELINES) {
+      if (done(BASELINE_TITLES[baseline])) continue;
+      const report = await fitBaselines(parts, task, { seed: 1, baselines: [baseline], threads });
+      for (const { title, ranking, setting, seconds } of report.results) {
+        add(title, ranking, setting, seconds);
+      }
+      for (const { title, reason } of report.skipped) console.error(set, seed, title, 'skipped:', reason);
     }
-    console.log('');
+  }
+  if (kind === 'fits') {
+    if (!done(FITS.evidence)) {
+      const { model, seconds } = await fit(parts.train, { features: 30, seed: 1, threads });
+      await addModel(FITS.evidence, model, seconds);
+    }
+    if (!done(FITS.four)) {
+      const { model, seconds } = await fit(parts.train, {
+        objective: 'ranking',
+        average: 4,
+        seed: 1,
+        threads,
+      });
+      const { members: _, ...first } = model;
+      await addModel(FITS.one, first, seconds / 4);
+      await addModel(FITS.four, model, seconds);
+    }
+  }
+  if (kind === 'tuned' && !done(TUNED)) {
+    const began = performance.now();
+    const { shown } = baselineData(parts, splitRankingTask(parts));
+    const budgetMinutes = option('minutes');
+    const tuned = await tuneRanking(parts.train, { shown, seed: 1, budgetMinutes, threads });
+    const note = tuned.finished ? '' : ', the budget ended the search';
+    console.error(set, seed, 'tuned', JSON.stringify(tuned.trials), note);
+    const { model } = await fit(parts.train, { ...tuned.options, average: 4, seed: 1, threads });
+    await addModel(TUNED, model, (performance.now() - began) / 1000);
+  }
+}
+
+function printTable(table: readonly Line[]): void {
+  const rows = ORDER.flatMap((name) => table.filter((line) => line.name === name));
+  const baselines = rows.filter(({ name }) => BASELINES.some((b) => BASELINE_TITLES[b] === name));
+  const short = (x: number) => x.toFixed(4).replace(/^0/, '');
+  const signed = (x: number) => `${x < 0 ? '−' : '+'}${short(Math.abs(x))}`;
+  const { set, seed, perUser } = rows[0];
+  console.log(`\n### ${set}, split ${seed} (${perUser.recall.length} users)\n`);
+  console.log(
+    '| | recall@20 | nDCG | unpopular recall | unpopular nDCG | recall − best | nDCG − best | setting |',
+  );
+  console.log('|---|---|---|---|---|---|---|---|');
+  for (const row of rows) {
+    const against = (metric: 'recall' | 'ndcg') => {
+      if (baselines.length === 0 || baselines.includes(row)) return '';
+      const best = baselines.reduce((a, b) => (b.mean[metric] > a.mean[metric] ? b : a));
+      const { difference, low, high } = pairedBootstrap(
+        Float64Array.from(row.perUser[metric]),
+        Float64Array.from(best.perUser[metric]),
+      );
+      return `${signed(difference)} [${signed(low)}, ${signed(high)}] (${best.name})`;
+    };
+    const dials = Object.entries(row.setting).map(
+      ([key, value]) => `${key} ${typeof value === 'number' ? Number(value.toPrecision(3)) : value}`,
+    );
+    const means = METRICS.map((metric) => short(row.mean[metric])).join(' | ');
+    console.log(
+      `| ${row.name} | ${means} | ${against('recall')} | ${against('ndcg')} | ${dials.join(', ')} |`,
+    );
   }
 }
