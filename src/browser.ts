@@ -1,7 +1,7 @@
 // The public API that needs no files: what a page in a browser imports. index.ts adds the file readers and the store.
 
 // Values that are passed around
-export { AbortError, FitError, InputError } from './errors.js';
+export { AbortError, DeviceError, FitError, InputError } from './errors.js';
 export { type EvaluateOptions, type Evaluation, evaluateModel } from './evaluate/evaluate.js';
 export { checkPredictive, type PredictiveCheck } from './evaluate/predictive.js';
 // Judging
@@ -9,8 +9,9 @@ export { evaluateRanking, type RankingOptions, type RankingResult } from './eval
 export { study } from './evaluate/study.js';
 export type { StudyOptions } from './evaluate/study-options.js';
 export type { StudyResults } from './evaluate/study-results.js';
-export { type SparsityEvidence, sparsityEvidence } from './fit/evidence.js';
 // Fitting
+export { LostFitError } from './fit/ascent.js';
+export { type SparsityEvidence, sparsityEvidence } from './fit/evidence.js';
 export { type FitResult, fit } from './fit/fit.js';
 export { type FoldedVertex, type FoldInOptions, foldIn, foldInOne } from './fit/fold-in.js';
 export type { Model, ModelSide, Provenance } from './fit/model.js';

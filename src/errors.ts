@@ -8,6 +8,16 @@ export class FitError extends Error {
   override readonly name = 'FitError';
 }
 
+/** The GPU is gone, full or too small; another engine could do the same work. */
+export class DeviceError extends FitError {}
+
+/** The same error with the place in front of it; anything but a FitError as it is. */
+export function located(error: unknown, place: string): unknown {
+  if (!(error instanceof FitError)) return error;
+  const message = `${place}, ${error.message}`;
+  return error instanceof DeviceError ? new DeviceError(message) : new FitError(message);
+}
+
 /** The caller's AbortSignal fired. Nothing half-done is returned or left on disk. */
 export class AbortError extends Error {
   override readonly name = 'AbortError';

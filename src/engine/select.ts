@@ -1,6 +1,6 @@
 // Which engine runs: the one asked for, or the best for this machine and this much work.
 
-import { InputError } from '../errors.js';
+import { DeviceError, InputError } from '../errors.js';
 import { createCpuEngine } from './cpu/engine.js';
 import type { Engine } from './engine.js';
 import { createReferenceEngine } from './reference.js';
@@ -17,9 +17,42 @@ export interface EngineChoice {
   readonly reason: string;
 }
 
+export interface EngineWork {
+  readonly edges: number;
+  readonly features: number;
+}
+
+/**
+ * Runs `task` on the engine that `selectEngine` picks and closes it. Where a GPU that was picked by `auto` is lost, full
+ * or too small, `task` runs once more on the cpu engine: what it has kept outside itself it may go on from.
+ */
+export async function onEngine<T>(
+  name: EngineName,
+  work: EngineWork,
+  threads: number | undefined,
+  task: (choice: EngineChoice) => Promise<T>,
+): Promise<T> {
+  const first = await selectEngine(name, work, threads);
+  let failed: DeviceError;
+  try {
+    return await task(first);
+  } catch (error) {
+    if (name !== 'auto' || !(error instanceof DeviceError)) throw error;
+    failed = error;
+  } finally {
+    await first.engine.close();
+  }
+  const engine = await createCpuEngine({ threads });
+  try {
+    return await task({ engine, reason: `the GPU failed: ${failed.message}` });
+  } finally {
+    await engine.close();
+  }
+}
+
 export async function selectEngine(
   name: EngineName,
-  work: { readonly edges: number; readonly features: number },
+  work: EngineWork,
   threads?: number,
 ): Promise<EngineChoice> {
   switch (name) {
@@ -38,10 +71,7 @@ export async function selectEngine(
   }
 }
 
-async function automatic(
-  work: { readonly edges: number; readonly features: number },
-  threads: number | undefined,
-): Promise<EngineChoice> {
+async function automatic(work: EngineWork, threads: number | undefined): Promise<EngineChoice> {
   const onCpu = async (reason: string) => ({ engine: await createCpuEngine({ threads }), reason });
   if (work.edges * work.features < GPU_PAYS_FROM) return onCpu('too little work for a GPU to pay');
   const { createWebgpuEngine, webgpuAvailability } = await import('./webgpu/engine.js');

@@ -1,7 +1,7 @@
 // Kernels, and the queue that they wait in. A half-step only records work; it is handed to the GPU in batches, and
 // nothing is read back unless someone asks.
 
-import { FitError } from '../../errors.js';
+import { DeviceError } from '../../errors.js';
 import type { GpuDevice } from './device.js';
 import { PARAMS_BYTES, type Params, writeParams } from './wgsl/params.js';
 
@@ -155,8 +155,8 @@ export function createCommands(
       });
       return { label, pipeline, layout, access: access as readonly Access[], groups: new Map() };
     } catch (error) {
-      throw new FitError(
-        `the GPU (${gpu.description}) refused the kernel "${label}": ${(error as Error).message}`,
+      throw new DeviceError(
+        `the GPU (${gpu.description}) refused the kernel "${label}": ${(error as Error).message}; use the cpu engine`,
       );
     }
   }
@@ -194,8 +194,11 @@ export function createCommands(
       edgesWaiting += edges;
       if (++updatesWaiting < BATCH_UPDATES && edgesWaiting < BATCH_EDGES) return;
       flush();
-      underWay.push(device.queue.onSubmittedWorkDone().catch((error) => Promise.reject(gpu.explain(error))));
-      if (underWay.length > MOST_IN_FLIGHT) await underWay.shift();
+      const done = device.queue.onSubmittedWorkDone();
+      done.catch(() => {}); // whoever waits for it hears of it
+      underWay.push(done);
+      if (underWay.length > MOST_IN_FLIGHT)
+        await underWay.shift()!.catch((error) => Promise.reject(gpu.explain(error)));
       gpu.check();
     },
 

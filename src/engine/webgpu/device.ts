@@ -1,7 +1,7 @@
 // Where the GPU comes from: the browser's navigator.gpu, the optional package `webgpu` in Node, or, on a machine without
 // node_modules, Dawn's binding itself at the path named by the environment variable DAWN_NODE.
 
-import { FitError } from '../../errors.js';
+import { DeviceError } from '../../errors.js';
 
 interface Binding {
   create(flags: string[]): GPU;
@@ -29,7 +29,9 @@ export interface GpuDevice {
   /** Throws what went wrong on the device since, if anything did. */
   check(): void;
   /** Turns a rejected wait into the error that caused it. */
-  explain(error: unknown): Error;
+  explain(error: unknown): DeviceError;
+  /** Gives the device back; from then on nothing counts as a failure. */
+  close(): void;
 }
 
 /** No kernel reads workgroup memory that it has not written, and clearing it costs time, most of all to compile. */
@@ -64,15 +66,17 @@ export async function openDevice(flags: readonly string[] = FLAGS): Promise<GpuD
   for (const name of LIMITS) requiredLimits[name] = adapter.limits[name];
   const wanted: GPUFeatureName[] = ['subgroups', 'timestamp-query'];
   const requiredFeatures = wanted.filter((feature) => adapter.features.has(feature));
-  const device = await adapter.requestDevice({ requiredLimits, requiredFeatures });
   const description = describe(adapter.info);
+  const lost = (why: string) =>
+    new DeviceError(`the GPU (${description}) was lost (${why}); try again, or use the cpu engine`);
+  const device = await adapter.requestDevice({ requiredLimits, requiredFeatures }).catch((error: Error) => {
+    throw new DeviceError(`the GPU (${description}) could not be opened: ${firstLine(error)}`);
+  });
 
-  let failure: FitError | undefined;
-  void device.lost.then(({ reason, message }) => {
-    if (reason === 'destroyed') return;
-    failure ??= new FitError(
-      `the GPU (${description}) was lost: ${message}; fit again, or with the cpu engine, from the last saved state`,
-    );
+  let failure: DeviceError | undefined;
+  let closed = false;
+  void device.lost.then((info) => {
+    if (!closed) failure ??= lost(firstLine(info));
   });
   device.onuncapturederror = ({ error }) => {
     failure ??= gpuError(description, error);
@@ -88,7 +92,11 @@ export async function openDevice(flags: readonly string[] = FLAGS): Promise<GpuD
     timestamps: device.features.has('timestamp-query'),
     maxBinding: Math.min(device.limits.maxStorageBufferBindingSize, device.limits.maxBufferSize),
     check,
-    explain: (error) => failure ?? (error instanceof Error ? error : new FitError(String(error))),
+    explain: (error) => failure ?? lost(error instanceof Error ? firstLine(error) : String(error)),
+    close() {
+      closed = true;
+      device.destroy();
+    },
   };
 }
 
@@ -96,10 +104,16 @@ export async function openDevice(flags: readonly string[] = FLAGS): Promise<GpuD
 export async function allocate<T>(gpu: GpuDevice, what: string, bytes: number, make: () => T): Promise<T> {
   gpu.check();
   gpu.device.pushErrorScope('out-of-memory');
-  const made = make();
-  const error = await gpu.device.popErrorScope();
-  if (error) {
-    throw new FitError(
+  let made: T;
+  let error: Promise<GPUError | null>;
+  try {
+    made = make();
+  } finally {
+    error = gpu.device.popErrorScope();
+    error.catch(() => {});
+  }
+  if (await error.catch((cause) => Promise.reject(gpu.explain(cause)))) {
+    throw new DeviceError(
       `the GPU (${gpu.description}) has no room for ${what} (${megabytes(bytes)}); use the cpu engine or fewer features`,
     );
   }
@@ -111,23 +125,30 @@ export function megabytes(bytes: number): string {
   return `${Math.ceil(bytes / 2 ** 20)} MiB`;
 }
 
-function gpuError(description: string, error: GPUError): FitError {
-  return new FitError(
-    `the GPU (${description}) reported an error: ${error.message.split('\n')[0]}; try the cpu engine`,
+function firstLine({ message }: { readonly message: string }): string {
+  return message.split('\n')[0] || 'no reason was given';
+}
+
+function gpuError(description: string, error: GPUError): DeviceError {
+  return new DeviceError(
+    `the GPU (${description}) reported an error: ${firstLine(error)}; try the cpu engine`,
   );
 }
 
 async function findAdapter(flags: readonly string[]): Promise<GPUAdapter> {
   const gpu = await findGpu(flags);
   const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
-  if (!adapter) throw new FitError('no GPU adapter was found: is a driver (on Linux: Vulkan) installed?');
+  if (!adapter)
+    throw new DeviceError(
+      'no GPU adapter was found; is a driver (on Linux: of Vulkan) installed? The cpu engine needs none',
+    );
   return adapter;
 }
 
 async function findGpu(flags: readonly string[]): Promise<GPU> {
   const browser = (globalThis.navigator as Navigator | undefined)?.gpu;
   if (browser) return browser;
-  if (typeof process === 'undefined') throw new FitError('this browser has no WebGPU');
+  if (typeof process === 'undefined') throw new DeviceError('this browser has no WebGPU; use the cpu engine');
   // The instance must never be collected, or its adapters crash the process: one per set of flags, for ever.
   const store = globalThis as unknown as Record<symbol, Map<string, GPU> | undefined>;
   const kept = (store[KEPT] ??= new Map());
@@ -147,7 +168,7 @@ async function loadBinding(): Promise<Binding> {
     try {
       process.dlopen(binding, path);
     } catch (error) {
-      throw new FitError(`DAWN_NODE=${path} could not be loaded: ${(error as Error).message}`);
+      throw new DeviceError(`DAWN_NODE=${path} could not be loaded: ${(error as Error).message}`);
     }
     return binding.exports;
   }
@@ -155,7 +176,7 @@ async function loadBinding(): Promise<Binding> {
   try {
     return (await import(/* @vite-ignore */ name)) as Binding;
   } catch {
-    throw new FitError('the package "webgpu" is not installed: npm install webgpu');
+    throw new DeviceError('the package "webgpu" is not installed: npm install webgpu, or use the cpu engine');
   }
 }
 

@@ -199,7 +199,7 @@ export async function createWebgpuEngine(options: WebgpuOptions = {}): Promise<E
       await last;
       commands.flush();
       await device.queue.onSubmittedWorkDone().catch(() => {});
-      device.destroy();
+      gpu.close();
     },
   };
 }

@@ -48,8 +48,8 @@ export async function createGpuIndex(
   });
   for (const [c, { neighbors, counts }] of chunks.entries()) {
     const [first, last] = [c * chunkEdges, (c + 1) * chunkEdges];
-    await upload(gpu.device, neighbors, source.neighbors.subarray(first, last));
-    if (counts) await upload(gpu.device, counts, source.counts!.subarray(first, last));
+    await upload(gpu, neighbors, source.neighbors.subarray(first, last));
+    if (counts) await upload(gpu, counts, source.counts!.subarray(first, last));
   }
   const rows = source.offsets.length - 1;
   const multigraph = source.counts !== undefined;
@@ -90,8 +90,8 @@ async function makePlan(
       return { tasks, count: records.length / 4, chunk, short };
     }),
   }));
-  await upload(gpu.device, firstSlot, cut.firstSlot);
-  for (const [g, { tasks }] of groups.entries()) await upload(gpu.device, tasks, cut.groups[g]!.records);
+  await upload(gpu, firstSlot, cut.firstSlot);
+  for (const [g, { tasks }] of groups.entries()) await upload(gpu, tasks, cut.groups[g]!.records);
   return { layout, rowLayout: rowLayout(features, cut.mostSlots), groups, firstSlot, slots: cut.slots };
 }
 

@@ -1,6 +1,6 @@
 // Tables on the GPU: rows × quads of four features, padded with zeros, moved in pieces of a bounded size.
 
-import { InputError } from '../../errors.js';
+import { DeviceError, InputError } from '../../errors.js';
 import type { Table, TableValues } from '../engine.js';
 import { type Commands, USAGE } from './commands.js';
 import { allocate, type GpuDevice, megabytes } from './device.js';
@@ -24,7 +24,7 @@ const PIECES_UNDER_WAY = 8;
 /** A storage buffer of at least `bytes`; says which limit is in the way. */
 export function storageBuffer(gpu: GpuDevice, what: string, bytes: number): GPUBuffer {
   if (bytes > gpu.maxBinding) {
-    throw new InputError(
+    throw new DeviceError(
       `${what} takes ${megabytes(bytes)}, and this GPU (${gpu.description}) binds at most ${megabytes(gpu.maxBinding)} ` +
         'at once (maxStorageBufferBindingSize); use the cpu engine or fewer features',
     );
@@ -68,9 +68,9 @@ export async function createGpuTable(
     weights[2 * i] = values.weightShape[i]!;
     weights[2 * i + 1] = values.weightRate[i]!;
   }
-  await upload(gpu.device, table.weights, weights);
-  await writePadded(gpu.device, table, table.shapes, values.featureShape, 0);
-  await writePadded(gpu.device, table, table.rates, values.featureRate, 1);
+  await upload(gpu, table.weights, weights);
+  await writePadded(gpu, table, table.shapes, values.featureShape, 0);
+  await writePadded(gpu, table, table.rates, values.featureRate, 1);
   return table;
 }
 
@@ -97,7 +97,7 @@ export function destroyTable({ weights, shapes, rates, activity, totals }: GpuTa
 
 /** Writes an array piece by piece, and waits now and then: a write keeps a copy until the GPU has taken it. */
 export async function upload(
-  device: GPUDevice,
+  gpu: GpuDevice,
   buffer: GPUBuffer,
   values: Float32Array | Uint32Array,
 ): Promise<void> {
@@ -106,17 +106,19 @@ export async function upload(
     const part = values.subarray(from, Math.min(from + piece, values.length));
     // A view of shared memory is not accepted everywhere.
     const plain = part.buffer instanceof ArrayBuffer ? part : part.slice();
-    device.queue.writeBuffer(buffer, 4 * from, plain as Float32Array<ArrayBuffer>);
-    await settle(device, from / piece);
+    gpu.device.queue.writeBuffer(buffer, 4 * from, plain as Float32Array<ArrayBuffer>);
+    await settle(gpu, from / piece);
   }
 }
 
-async function settle(device: GPUDevice, piece: number): Promise<void> {
-  if (piece % PIECES_UNDER_WAY === PIECES_UNDER_WAY - 1) await device.queue.onSubmittedWorkDone();
+async function settle(gpu: GpuDevice, piece: number): Promise<void> {
+  if (piece % PIECES_UNDER_WAY !== PIECES_UNDER_WAY - 1) return;
+  await gpu.device.queue.onSubmittedWorkDone().catch((error) => Promise.reject(gpu.explain(error)));
+  gpu.check();
 }
 
 async function writePadded(
-  device: GPUDevice,
+  gpu: GpuDevice,
   { rows, features, quads }: GpuTable,
   buffer: GPUBuffer,
   values: ArrayLike<number>,
@@ -132,8 +134,8 @@ async function writePadded(
       const to = (i - first) * stride;
       for (let k = 0; k < features; k++) piece[to + k] = values[i * features + k]!;
     }
-    device.queue.writeBuffer(buffer, 4 * first * stride, piece);
-    await settle(device, first / block);
+    gpu.device.queue.writeBuffer(buffer, 4 * first * stride, piece);
+    await settle(gpu, first / block);
   }
 }
 
