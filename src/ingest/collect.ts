@@ -76,8 +76,8 @@ export class EdgeCollector {
       );
     }
     const counts = this.#counts?.drain();
-    const users = this.users.finish();
-    const items = this.items.finish();
+    const users = this.users.finish(this.name);
+    const items = this.items.finish(this.name);
     const graph = buildGraph({
       users: users.vertices,
       items: items.vertices,

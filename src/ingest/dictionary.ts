@@ -25,6 +25,11 @@ export class ByteDictionary {
     return this.#count;
   }
 
+  /** Bytes of all entries. */
+  get byteLength(): number {
+    return this.#used;
+  }
+
   /** The code of the bytes from start to stop; a new code if they were not seen before. */
   code(bytes: Uint8Array, start: number, stop: number): number {
     const length = stop - start;

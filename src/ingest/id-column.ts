@@ -5,6 +5,7 @@
 import { VertexIds } from '../graph/ids.js';
 import { NumberBlocks } from './blocks.js';
 import { ByteDictionary, NumberDictionary } from './dictionary.js';
+import { requireHeap } from './heap.js';
 
 const MAX_SMALL = 2 ** 32 - 2;
 /** Longest whole number that is always exact as a number; longer ids stay texts. */
@@ -69,9 +70,11 @@ export class IdColumn {
     return this.encodeText(String(value));
   }
 
-  /** The vertex of every row, and the ids of the vertices. The column is empty afterwards. */
-  finish(): { vertices: Uint32Array; ids: VertexIds } {
-    const { rank, ids } = this.#dictionary ? this.#rankDictionary(this.#dictionary) : this.#rankIntegers();
+  /** The vertex of every row, and the ids of the vertices. The column is empty afterwards. `name`: the source. */
+  finish(name: string): { vertices: Uint32Array; ids: VertexIds } {
+    const dictionary = this.#dictionary;
+    if (dictionary) requireHeap(name, dictionary.size, dictionary.byteLength);
+    const { rank, ids } = dictionary ? this.#rankDictionary(dictionary) : this.#rankIntegers();
     const vertices = this.codes.drain();
     for (let row = 0; row < vertices.length; row++) vertices[row] = rank[vertices[row]!]!;
     return { vertices, ids };
