@@ -7,18 +7,39 @@ import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const require = createRequire(import.meta.url);
-const run = (script, args) => execFileSync(process.execPath, [script, ...args], { cwd: root, stdio: 'inherit' });
+const run = (script, args) =>
+  execFileSync(process.execPath, [script, ...args], { cwd: root, stdio: 'inherit' });
 
 const kernels = 'src/engine/cpu/kernels/index.ts';
 if (existsSync(join(root, kernels))) {
   mkdirSync(join(root, 'dist/engine/cpu'), { recursive: true });
   const asc = join(dirname(require.resolve('assemblyscript/package.json')), 'bin/asc.js');
-  const shared = ['--runtime', 'stub', '--importMemory', '--sharedMemory', '--initialMemory', '1', '--maximumMemory', '65536'];
+  const shared = [
+    '--runtime',
+    'stub',
+    '--importMemory',
+    '--sharedMemory',
+    '--initialMemory',
+    '1',
+    '--maximumMemory',
+    '65536',
+  ];
   for (const [name, features, relaxed] of [
     ['kernels', 'simd,threads', '0'],
     ['kernels-relaxed', 'simd,threads,relaxed-simd', '1'],
   ]) {
-    run(asc, [kernels, '-o', `dist/engine/cpu/${name}.wasm`, '-O3', '--noAssert', '--use', `RELAXED=${relaxed}`, '--enable', features, ...shared]);
+    run(asc, [
+      kernels,
+      '-o',
+      `dist/engine/cpu/${name}.wasm`,
+      '-O3',
+      '--noAssert',
+      '--use',
+      `RELAXED=${relaxed}`,
+      '--enable',
+      features,
+      ...shared,
+    ]);
   }
 }
 run(join(dirname(require.resolve('typescript/package.json')), 'bin/tsc'), ['-p', 'tsconfig.json']);

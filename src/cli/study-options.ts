@@ -116,6 +116,13 @@ export function addStudyOptions(command: Command): Command {
         'settings tried for one baseline, at most (default: 20; 8 from 2 M edges)',
       ).argParser(wholeNumber('--trials', { min: 1, max: 1000 })),
     )
+    .addOption(
+      group(
+        'Evaluation',
+        '--ranker',
+        'also fit for ranking (default: on up to 2 million edges, above which it takes longest)',
+      ).default(undefined),
+    )
     .addOption(group('Evaluation', '--no-ranker', 'leave out the fit made for ranking').default(undefined))
     .addOption(group('Fit', '--engine <name>', 'what computes (default: auto)').choices([...ENGINE_NAMES]))
     .addOption(

@@ -119,7 +119,7 @@ export function studySettings(options: StudyOptions, edges: number): StudySettin
     n: whole('n', options.n ?? 20, 1, 1e6),
     depth: whole('depth', options.depth ?? 1000, 1, 1e9),
     baselines: baselineList(options.baselines ?? true),
-    ranker: options.ranker ?? true,
+    ranker: options.ranker ?? edges <= MANY_EDGES,
     trials: whole('trials', options.trials ?? (edges > MANY_EDGES ? 8 : 20), 1, 1000),
     engine: oneOf('engine', options.engine ?? 'auto', ENGINE_NAMES),
     iterations: options.iterations ?? 400,

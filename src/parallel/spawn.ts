@@ -38,7 +38,9 @@ function built(url: URL): URL {
 }
 
 const entry = (): URL =>
-  import.meta.url.endsWith('.ts') ? built(new URL('./worker.ts', import.meta.url)) : new URL('./worker.js', import.meta.url);
+  import.meta.url.endsWith('.ts')
+    ? built(new URL('./worker.ts', import.meta.url))
+    : new URL('./worker.js', import.meta.url);
 
 export async function spawnWorker(moduleUrl: URL, events: WorkerEvents): Promise<WorkerHandle> {
   const url = import.meta.url.endsWith('.ts') ? built(moduleUrl) : moduleUrl;
