@@ -36,7 +36,7 @@ export interface StudyOptions extends TaskOptions {
   readonly depth?: number | undefined;
   /** Baselines to set beside the models: all, none, or these. Default all. */
   readonly baselines?: boolean | readonly BaselineName[] | undefined;
-  /** Also fit for ranking (cross-fitted, section 8b), to stand in the ladder. Default true. */
+  /** Also fit for ranking (cross-fitted, section 8b), to stand in the ladder. Default: up to 2 million edges. */
   readonly ranker?: boolean | undefined;
   /** Most settings tried for one baseline. Default 20; 8 for more than 2 million edges, where each takes long. */
   readonly trials?: number | undefined;
