@@ -32,7 +32,7 @@ export interface EvaluateOptions extends TaskOptions {
   readonly sizes?: SizeMode | undefined;
   /** Seed of the draws. Default 1. */
   readonly seed?: number | undefined;
-  /** Engine of the fold-in. Default auto. */
+  /** Engine of the fold-in and of the rankings. Default auto. */
   readonly engine?: EngineName | undefined;
 }
 

@@ -1,15 +1,14 @@
 // Ranking metrics (section 8; definitions for readers in docs/metrics.md), all from the ranks of the relevant items.
 
 import { InputError } from '../errors.js';
-import { type RowLists, rank, type Scorer } from '../predict/rank.js';
-import type { TaskOptions } from '../progress.js';
+import { type RankOptions, type RowLists, rank, type Scorer } from '../predict/rank.js';
 import { queryOf, type RankingTask } from './ranking-task.js';
 
 /** Metrics that every user has a value of. Coverage belongs to all users together. */
 export const USER_METRICS = ['recall', 'ndcg', 'hitRate', 'mrr', 'map'] as const;
 export type UserMetric = (typeof USER_METRICS)[number];
 
-export interface RankingOptions extends TaskOptions {
+export interface RankingOptions extends RankOptions {
   /** Length of the lists that recall, hit rate and coverage look at. Default 20. */
   readonly n?: number | undefined;
   /** Ranks beyond this count as misses in nDCG, MRR and MAP. Default 1000. */

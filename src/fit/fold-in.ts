@@ -25,7 +25,7 @@ export interface FoldInOptions extends TaskOptions {
   /** Stop when no feature's mass changes by more than this share per half-step. Default 1e-4. */
   readonly tolerance?: number;
   /** Default auto. */
-  readonly engine?: EngineName;
+  readonly engine?: EngineName | undefined;
   /**
    * `exact`: exp(E log ·) in the edge pass, which ascends the bound. `mean`: posterior means throughout, which does not
    * shrink the weights of vertices that meet most of what they could, so predictive draws need it. Default exact, and

@@ -1,12 +1,12 @@
 // What a ranking needs of a model: a score for each pair of a row (a user) and an item.
 
-import { type FactorTables, type RowScores, rankByFactors, rankByRows } from '../engine/cpu/rank-factors.js';
+import { type FactorTables, type RowScores, rankByRows } from '../engine/cpu/rank-factors.js';
 import type { RankAnswer, RankQuery, RowLists } from '../engine/cpu/rank-rows.js';
+import { type RankOptions, rankFactors } from '../engine/rank.js';
 import { InputError } from '../errors.js';
 import { meanTable, type Posterior } from '../fit/model.js';
-import type { TaskOptions } from '../progress.js';
 
-export type { FactorTables, RankQuery, RowLists, RowScores };
+export type { FactorTables, RankOptions, RankQuery, RowLists, RowScores };
 
 /** Scores are products of two tables, or rows that a function writes. */
 export type Scorer =
@@ -58,9 +58,9 @@ export function rank(
   scorer: Scorer,
   candidates: Uint32Array,
   query: RankQuery,
-  options: TaskOptions = {},
+  options: RankOptions = {},
 ): Promise<RankAnswer> {
   return scorer.kind === 'factors'
-    ? rankByFactors(scorer, candidates, query, options)
+    ? rankFactors(scorer, candidates, query, options)
     : rankByRows(scorer.scores, candidates, query, options);
 }

@@ -156,7 +156,7 @@ export async function rankByRows(
   return answer;
 }
 
-function rowsToRank({ views }: RankQuery): Uint32Array {
+export function rowsToRank({ views }: RankQuery): Uint32Array {
   const rows: number[] = [];
   const count = (views[0]?.relevant.offsets.length ?? 1) - 1;
   for (let r = 0; r < count; r++) {
@@ -165,7 +165,7 @@ function rowsToRank({ views }: RankQuery): Uint32Array {
   return Uint32Array.from(rows);
 }
 
-function emptyAnswer({ views, candidates }: RankQuery): RankAnswer {
+export function emptyAnswer({ views, candidates }: RankQuery): RankAnswer {
   return {
     ranks: views.map(({ relevant }) => new Uint32Array(new SharedArrayBuffer(4 * relevant.values.length))),
     shown: views.map(() => new Uint8Array(new SharedArrayBuffer(candidates))),

@@ -1,0 +1,145 @@
+// Full rankings on the GPU: the same answers as cpu/rank-factors.ts, up to scores that tie in float32. Scores of a block
+// of rows exist at a time; only ranks and what was shown come back.
+
+import { throwIfAborted } from '../../errors.js';
+import type { TaskOptions } from '../../progress.js';
+import { emptyAnswer, type FactorTables, rowsToRank } from '../cpu/rank-factors.js';
+import type { RankAnswer, RankQuery, RowLists } from '../cpu/rank-rows.js';
+import { type Commands, createCommands } from './commands.js';
+import { allocate, type GpuDevice, openDevice } from './device.js';
+import { whole } from './passes.js';
+import { storageBuffer, upload } from './tables.js';
+import { leaveOutShader, type RankShape, rankShader, scoreShader, shownShader, TILE } from './wgsl/rank.js';
+
+export interface GpuRankOptions extends TaskOptions {
+  /** Most bytes of scores that exist at a time. Default 256 MiB. */
+  readonly scoreBytes?: number | undefined;
+}
+
+export async function rankOnGpu(
+  tables: FactorTables,
+  candidates: Uint32Array,
+  query: RankQuery,
+  { signal, onProgress, scoreBytes = 2 ** 28 }: GpuRankOptions = {},
+): Promise<RankAnswer> {
+  throwIfAborted(signal);
+  const answer = emptyAnswer(query);
+  const rows = rowsToRank(query);
+  if (rows.length === 0) return answer;
+  const gpu = await openDevice();
+  try {
+    const commands = createCommands(gpu);
+    const ranking = await prepare(gpu, commands, tables, candidates, query, rows, scoreBytes);
+    for (let first = 0; first < rows.length; first += ranking.blockRows) {
+      throwIfAborted(signal);
+      onProgress?.({ stage: 'ranking', done: first, total: rows.length, unit: 'users' });
+      ranking.rankBlock(first, Math.min(rows.length, first + ranking.blockRows));
+      await commands.pace(ranking.blockRows * candidates.length);
+    }
+    for (const [v, { ranks, shown }] of ranking.views.entries()) {
+      const found = await commands.read(ranks, 0, 4 * answer.ranks[v]!.length);
+      answer.ranks[v]!.set(new Uint32Array(found));
+      answer.shown[v]!.set(new Uint32Array(await commands.read(shown, 0, 4 * candidates.length)));
+    }
+    onProgress?.({ stage: 'ranking', done: rows.length, total: rows.length, unit: 'users' });
+    return answer;
+  } finally {
+    gpu.close();
+  }
+}
+
+interface GpuLists {
+  readonly offsets: GPUBuffer;
+  readonly values: GPUBuffer;
+}
+
+interface PreparedView {
+  readonly without: GpuLists | undefined;
+  readonly relevant: GpuLists;
+  readonly ranks: GPUBuffer;
+  readonly shown: GPUBuffer;
+}
+
+/** Everything on the GPU that a ranking needs, and how a block of rows is ranked with it. */
+async function prepare(
+  gpu: GpuDevice,
+  commands: Commands,
+  { users, items, features }: FactorTables,
+  candidates: Uint32Array,
+  { views, excluded, depth, top }: RankQuery,
+  rows: Uint32Array,
+  mostBytes: number,
+) {
+  const shape: RankShape = { quads: Math.ceil(features / 4), candidates: candidates.length, depth, top };
+  const most = Math.floor(Math.min(mostBytes, gpu.maxBinding) / (4 * candidates.length));
+  // Whole tiles of rows, but never less than a row: a longer one is refused with the limit.
+  const blockRows = Math.min(rows.length, Math.max(1, most - (most > TILE ? most % TILE : 0)));
+  const make = async (what: string, values: Uint32Array | Float32Array) => {
+    const bytes = values.byteLength;
+    const buffer = await allocate(gpu, what, bytes, () => storageBuffer(gpu, what, bytes));
+    await upload(gpu, buffer, values);
+    return buffer;
+  };
+  const lists = async (what: string, { offsets, values }: RowLists): Promise<GpuLists> => ({
+    offsets: await make(`the rows of ${what}`, offsets),
+    values: await make(what, values),
+  });
+  const rowsBuffer = await make('the list of rows', rows);
+  const usersBuffer = await make(`the features of ${rows.length} users`, padded(users, rows, features));
+  const itemsBuffer = await make(
+    `the features of ${candidates.length} items`,
+    padded(items, candidates, features),
+  );
+  const scoreBytes = 4 * blockRows * candidates.length;
+  const what = `the scores of ${blockRows} users`;
+  const scores = await allocate(gpu, what, scoreBytes, () => storageBuffer(gpu, what, scoreBytes));
+  const seen = excluded && (await lists('items that are left out', excluded));
+  const prepared: PreparedView[] = [];
+  for (const { without, relevant } of views) {
+    const all = { offsets: Uint32Array.of(0, without.length), values: without };
+    prepared.push({
+      without: without.length > 0 ? await lists('items that nobody is shown', all) : undefined,
+      relevant: await lists('relevant items', relevant),
+      ranks: await make('ranks', new Uint32Array(relevant.values.length)),
+      shown: await make('shown items', new Uint32Array(candidates.length)),
+    });
+  }
+  const reads = (n: number) => ['params', ...Array<'read'>(n).fill('read'), 'write'] as const;
+  const score = await commands.kernel('scores', scoreShader(shape), reads(2));
+  const leaveOut = await commands.kernel('left out', leaveOutShader(shape, true), reads(3));
+  const leaveOutForAll = await commands.kernel('left out for all', leaveOutShader(shape, false), reads(3));
+  const rank = await commands.kernel('ranks', rankShader(shape), reads(4));
+  const show = await commands.kernel('shown', shownShader(shape), reads(3));
+
+  function rankBlock(first: number, last: number): void {
+    commands.reserve(1);
+    const at = commands.params({ first, last });
+    const count = last - first;
+    const tiles = Math.ceil(count / TILE) * Math.ceil(candidates.length / TILE);
+    commands.run(score, at, [usersBuffer, itemsBuffer, scores].map(whole), tiles);
+    if (seen) {
+      commands.run(leaveOut, at, [rowsBuffer, seen.offsets, seen.values, scores].map(whole), count);
+    }
+    for (const { without, relevant, ranks, shown } of prepared) {
+      if (without) {
+        const buffers = [rowsBuffer, without.offsets, without.values, scores];
+        commands.run(leaveOutForAll, at, buffers.map(whole), count);
+      }
+      const { offsets, values } = relevant;
+      commands.run(rank, at, [rowsBuffer, offsets, values, scores, ranks].map(whole), count);
+      commands.run(show, at, [rowsBuffer, offsets, scores, shown].map(whole), count);
+    }
+  }
+  return { blockRows, views: prepared, rankBlock };
+}
+
+/** The picked rows of a table, each padded with zeros to whole vectors of four. */
+function padded(table: Float32Array, picked: Uint32Array, features: number): Float32Array {
+  const stride = 4 * Math.ceil(features / 4);
+  const values = new Float32Array(picked.length * stride);
+  for (let r = 0; r < picked.length; r++) {
+    const from = picked[r]! * features;
+    values.set(table.subarray(from, from + features), r * stride);
+  }
+  return values;
+}

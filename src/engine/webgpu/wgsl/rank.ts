@@ -1,0 +1,202 @@
+// Full rankings in four kernels over a block of rows whose scores lie in one buffer: scores, what is left out, ranks of
+// the relevant candidates, and the best few. A workgroup ranks one row; scores are made by tiles of 64 × 64.
+
+export interface RankShape {
+  /** Vectors of four features of a row. */
+  readonly quads: number;
+  readonly candidates: number;
+  readonly depth: number;
+  readonly top: number;
+}
+
+export const TILE = 64;
+const WORKGROUP = 256;
+/** Vectors of four features of a step of a tile; relevant candidates counted in one walk over the scores. */
+const STEP = 4;
+const AT_ONCE = 8;
+
+const head = ({ quads, candidates, depth, top }: RankShape) => `
+struct Block { first: u32, last: u32 }
+@group(0) @binding(0) var<uniform> block: Block;
+const QUADS = ${quads}u;
+const CANDIDATES = ${candidates}u;
+const DEPTH = ${depth}u;
+const TOP = ${top}u;
+// The lowest score stands for no score: WGSL knows no infinity.
+const NOTHING = -0x1.fffffep+127f;
+`;
+
+const INVOCATION = `@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u,
+        @builtin(local_invocation_index) local: u32`;
+
+/** The row of this workgroup: within the block, and in the query. */
+const ROW = `
+  let at = group.y * groups.x + group.x;
+  if (block.first + at >= block.last) { return; }
+  let row = rows[block.first + at];
+  let scored = at * CANDIDATES;`;
+
+export function scoreShader(shape: RankShape): string {
+  return `${head(shape)}
+@group(0) @binding(1) var<storage, read> users: array<vec4f>;
+@group(0) @binding(2) var<storage, read> items: array<vec4f>;
+@group(0) @binding(3) var<storage, read_write> scores: array<f32>;
+var<workgroup> a: array<vec4f, ${TILE * STEP}>;
+var<workgroup> b: array<vec4f, ${TILE * STEP}>;
+@compute @workgroup_size(${WORKGROUP})
+fn main(${INVOCATION}) {
+  let columns = (CANDIDATES + ${TILE - 1}u) / ${TILE}u;
+  let tile = group.y * groups.x + group.x;
+  let firstRow = block.first + (tile / columns) * ${TILE}u;
+  let firstItem = (tile % columns) * ${TILE}u;
+  if (firstRow >= block.last) { return; }
+  let x = local % 16u;
+  let y = local / 16u;
+  var sums: array<vec4f, 4>;
+  for (var quad = 0u; quad < QUADS; quad += ${STEP}u) {
+    // Each invocation fetches one vector of either table; quads lie apart so that neighbours read side by side.
+    let q = quad + local % ${STEP}u;
+    let r = local / ${STEP}u;
+    let to = (local % ${STEP}u) * ${TILE}u + r;
+    a[to] = vec4f(0.0);
+    b[to] = vec4f(0.0);
+    if (q < QUADS && firstRow + r < block.last) { a[to] = users[(firstRow + r) * QUADS + q]; }
+    if (q < QUADS && firstItem + r < CANDIDATES) { b[to] = items[(firstItem + r) * QUADS + q]; }
+    workgroupBarrier();
+    for (var s = 0u; s < ${STEP}u; s++) {
+      let b0 = b[s * ${TILE}u + x];
+      let b1 = b[s * ${TILE}u + x + 16u];
+      let b2 = b[s * ${TILE}u + x + 32u];
+      let b3 = b[s * ${TILE}u + x + 48u];
+      for (var i = 0u; i < 4u; i++) {
+        let own = a[s * ${TILE}u + y + 16u * i];
+        sums[i] += vec4f(dot(own, b0), dot(own, b1), dot(own, b2), dot(own, b3));
+      }
+    }
+    workgroupBarrier();
+  }
+  for (var i = 0u; i < 4u; i++) {
+    let row = firstRow + y + 16u * i;
+    for (var j = 0u; j < 4u; j++) {
+      let item = firstItem + x + 16u * j;
+      if (row < block.last && item < CANDIDATES) { scores[(row - block.first) * CANDIDATES + item] = sums[i][j]; }
+    }
+  }
+}
+`;
+}
+
+/** No score for candidates that are not ranked: a list per row, or one list for all rows. */
+export function leaveOutShader(shape: RankShape, perRow: boolean): string {
+  return `${head(shape)}
+@group(0) @binding(1) var<storage, read> rows: array<u32>;
+@group(0) @binding(2) var<storage, read> offsets: array<u32>;
+@group(0) @binding(3) var<storage, read> values: array<u32>;
+@group(0) @binding(4) var<storage, read_write> scores: array<f32>;
+@compute @workgroup_size(${WORKGROUP})
+fn main(${INVOCATION}) {
+  ${ROW}
+  let list = ${perRow ? 'row' : '0u'};
+  for (var i = offsets[list] + local; i < offsets[list + 1u]; i += ${WORKGROUP}u) {
+    scores[scored + values[i]] = NOTHING;
+  }
+}
+`;
+}
+
+/** Rank of each relevant candidate: one more than those with a higher score, or the same one and a smaller position. */
+export function rankShader(shape: RankShape): string {
+  const each = (line: (j: number) => string) => Array.from({ length: AT_ONCE }, (_, j) => line(j)).join('\n');
+  return `${head(shape)}
+@group(0) @binding(1) var<storage, read> rows: array<u32>;
+@group(0) @binding(2) var<storage, read> offsets: array<u32>;
+@group(0) @binding(3) var<storage, read> relevant: array<u32>;
+@group(0) @binding(4) var<storage, read> scores: array<f32>;
+@group(0) @binding(5) var<storage, read_write> ranks: array<u32>;
+var<workgroup> above: array<atomic<u32>, ${AT_ONCE}>;
+@compute @workgroup_size(${WORKGROUP})
+fn main(${INVOCATION}) {
+  ${ROW}
+  let end = offsets[row + 1u];
+  for (var first = offsets[row]; first < end; first += ${AT_ONCE}u) {
+    if (local < ${AT_ONCE}u) { atomicStore(&above[local], 0u); }
+    ${each(
+      (j) => `let p${j} = relevant[min(first + ${j}u, end - 1u)];
+    let s${j} = scores[scored + p${j}];
+    var n${j} = 0u;`,
+    )}
+    for (var c = local; c < CANDIDATES; c += ${WORKGROUP}u) {
+      let s = scores[scored + c];
+      ${each((j) => `n${j} += select(0u, 1u, s > s${j} || (s == s${j} && c < p${j}));`)}
+    }
+    workgroupBarrier();
+    ${each((j) => `atomicAdd(&above[${j}], n${j});`)}
+    workgroupBarrier();
+    if (local < ${AT_ONCE}u && first + local < end) {
+      let rank = atomicLoad(&above[local]) + 1u;
+      ranks[first + local] = select(0u, rank, rank <= DEPTH);
+    }
+    workgroupBarrier();
+  }
+}
+`;
+}
+
+/**
+ * Marks the best TOP candidates of every row that has a relevant one. Bit by bit: the score of the last of them, then,
+ * among those of that score, the position.
+ */
+export function shownShader(shape: RankShape): string {
+  return `${head(shape)}
+@group(0) @binding(1) var<storage, read> rows: array<u32>;
+@group(0) @binding(2) var<storage, read> offsets: array<u32>;
+@group(0) @binding(3) var<storage, read> scores: array<f32>;
+@group(0) @binding(4) var<storage, read_write> shown: array<atomic<u32>>;
+var<workgroup> counted: atomic<u32>;
+var<workgroup> total: u32;
+
+// Whole numbers in the order of the scores.
+fn keyOf(score: f32) -> u32 {
+  let bits = select(bitcast<u32>(score), 0u, score == 0.0); // there are two zeros
+  return select(bits ^ 0x80000000u, ~bits, (bits >> 31u) == 1u);
+}
+
+/** Candidates of the row with a key from \`least\` to \`most\` and a position below \`before\`. */
+fn countKeys(local: u32, scored: u32, least: u32, most: u32, before: u32) -> u32 {
+  var n = 0u;
+  for (var c = local; c < before; c += ${WORKGROUP}u) {
+    let key = keyOf(scores[scored + c]);
+    n += select(0u, 1u, key >= least && key <= most);
+  }
+  atomicAdd(&counted, n);
+  workgroupBarrier();
+  if (local == 0u) { total = atomicExchange(&counted, 0u); }
+  return workgroupUniformLoad(&total);
+}
+
+@compute @workgroup_size(${WORKGROUP})
+fn main(${INVOCATION}) {
+  ${ROW}
+  if (offsets[row] == offsets[row + 1u]) { return; }
+  let least = keyOf(NOTHING) + 1u;
+  let most = 0xffffffffu;
+  let wanted = min(TOP, countKeys(local, scored, least, most, CANDIDATES));
+  if (wanted == 0u) { return; }
+  var key = 0u;
+  for (var bit = 0x80000000u; bit > 0u; bit >>= 1u) {
+    if (countKeys(local, scored, key | bit, most, CANDIDATES) >= wanted) { key |= bit; }
+  }
+  var higher = 0u;
+  if (key < most) { higher = countKeys(local, scored, key + 1u, most, CANDIDATES); }
+  var position = 0u;
+  for (var bit = 1u << firstLeadingBit(CANDIDATES); bit > 0u; bit >>= 1u) {
+    let tried = position | bit;
+    if (tried < CANDIDATES && higher + countKeys(local, scored, key, key, tried) < wanted) { position = tried; }
+  }
+  for (var c = local; c < CANDIDATES; c += ${WORKGROUP}u) {
+    let own = keyOf(scores[scored + c]);
+    if (own > key || (own == key && c <= position)) { atomicStore(&shown[c], 1u); }
+  }
+}
+`;
+}
