@@ -16,7 +16,7 @@ import type { TailIndex } from '../sparsity/tail-index.js';
 import { writeFolder, writePieces } from '../store/atomic.js';
 import { loadModel } from '../store/model.js';
 import { VERSION } from '../version.js';
-import { addCommonOptions, addDataOptions, dataOptions, runCommand, wholeNumber } from './command.js';
+import { addCommonOptions, addDataOptions, dataOptions, pause, runCommand, wholeNumber } from './command.js';
 import { describeRead } from './describe-read.js';
 import { describeEvidence } from './fit.js';
 import { count, short, textTable, wrap } from './text-table.js';
@@ -49,6 +49,7 @@ export function register(program: Command): void {
         onProgress,
       });
       const evidence = values.model ? await modelEvidence(values.model, result.graph, warn) : undefined;
+      await pause(signal);
       const written = values.output ? await writeReport(values.output, source, result, check, seed) : [];
       return {
         json: {

@@ -1,7 +1,7 @@
 // What every command shares: its options, its signal, its progress, its one result on stdout, its exit status.
 
 import { type Command, Option } from 'commander';
-import { InputError } from '../errors.js';
+import { InputError, throwIfAborted } from '../errors.js';
 import type { ReadOptions } from '../ingest/options.js';
 import type { Progress, TaskOptions } from '../progress.js';
 import { createProgressView } from './progress.js';
@@ -121,6 +121,13 @@ export async function runCommand(
     process.off('SIGINT', stop);
     process.off('SIGTERM', stop);
   }
+}
+
+/** Between a long calculation and the writing of its results: lets a Ctrl-C that came meanwhile be heard, and obeys it. */
+export async function pause(signal: AbortSignal): Promise<void> {
+  // Two turns of the event loop: the first may have looked for signals before this one came.
+  for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve));
+  throwIfAborted(signal);
 }
 
 /** Typed arrays become plain ones; indented for a person at a terminal, one line for a program. */

@@ -160,6 +160,9 @@ async function run(command: Command, source: string, context: CommandContext) {
   const evidence = wantsEvidence
     ? await sparsityEvidence(graph, result, { ...options, onProgress: relabel(context) })
     : undefined;
+  if (wantsEvidence && context.signal.aborted) {
+    throw new AbortError(`${values.output} is written, without the comparison with a dense fit`);
+  }
   if (evidence) {
     const { model } = result;
     await saveModel(values.output, { ...model, provenance: { ...model.provenance, evidence } });
@@ -211,7 +214,7 @@ function relabel(context: CommandContext): FitOptions['onProgress'] {
 }
 
 async function trainingGraph(command: Command, source: string, context: CommandContext) {
-  if (isSplitFolder(source)) return (await loadSplit(source)).train;
+  if (isSplitFolder(source)) return (await loadSplit(source, context)).train;
   const { graph } = await readGraph(source, {
     ...dataOptions(command),
     signal: context.signal,

@@ -7,7 +7,7 @@ import { PAPER_SIMULATION } from '../process/parameters.js';
 import { simulate } from '../process/poisson-model.js';
 import type { TaskOptions } from '../progress.js';
 import { edgesFormat, writeEdges } from '../store/table.js';
-import { addCommonOptions, decimalNumber, runCommand, wholeNumber } from './command.js';
+import { addCommonOptions, decimalNumber, pause, runCommand, wholeNumber } from './command.js';
 import { count, short, textTable } from './text-table.js';
 
 /** The numbers of one side: option, its place in the law, what it is. Ranges are the library's to judge. */
@@ -82,6 +82,7 @@ export function register(program: Command): void {
         values.process === undefined
           ? await drawModel(values, task)
           : await drawProcess(command, values, task);
+      await pause(signal);
       onProgress({ stage: 'writing', done: 0 });
       await writeEdges(values.output, drawn.graph);
       const { graph, atoms, cut, more } = drawn;

@@ -6,7 +6,14 @@ import { split, unseenByTraining } from '../sample/split.js';
 import type { Split } from '../sample/split-types.js';
 import { compareSplit, type SplitBias } from '../sparsity/split-bias.js';
 import { saveSplit } from '../store/split.js';
-import { addCommonOptions, addDataOptions, dataOptions, decimalNumber, runCommand } from './command.js';
+import {
+  addCommonOptions,
+  addDataOptions,
+  dataOptions,
+  decimalNumber,
+  pause,
+  runCommand,
+} from './command.js';
 import { describeRead } from './describe-read.js';
 import { count, short, textTable, wrap } from './text-table.js';
 
@@ -58,6 +65,7 @@ export function register(program: Command): void {
       const unseen = unseenByTraining(parts);
       const bias = compareSplit(result.graph, parts);
       const dropped = unseen.foldIn.edges + unseen.test.edges;
+      await pause(signal);
       onProgress({ stage: 'writing', done: 0 });
       const extra = { source, dropped, unseen: { foldin: unseen.foldIn, test: unseen.test } };
       await saveSplit(output, parts, extra);

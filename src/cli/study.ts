@@ -28,6 +28,7 @@ import {
   type CommandContext,
   type CommandOutput,
   dataOptions,
+  pause,
   runCommand,
 } from './command.js';
 import { describeRead } from './describe-read.js';
@@ -115,6 +116,7 @@ async function run(
     threads: threads ?? null,
   });
   const differences = plan.before ? compareStudies(plan.before, results) : undefined;
+  await pause(signal);
   onProgress({ stage: 'writing', done: 0 });
   const document = studyDocument(results);
   const written = await writeReport(values.output, results, document);

@@ -2,7 +2,7 @@
 
 import type { Engine, TableValues } from '../engine/engine.js';
 import { onEngine } from '../engine/select.js';
-import { DeviceError, FitError, InputError } from '../errors.js';
+import { AbortError, DeviceError, FitError, InputError } from '../errors.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
 import { VERSION } from '../version.js';
@@ -72,6 +72,8 @@ export async function ascend(graph: BipartiteGraph, options: FitOptions = {}): P
           run,
           keep,
         );
+        // A checkpoint is of one run: of several, none could go on to the same numbers.
+        if (stopped === 'aborted' && runs > 1) throw new AbortError();
         const checkpoint = await takeCheckpoint(engine, state, tables);
         for (const side of SIDES) engine.free(tables[side]);
         if (!best || bound > best.bound!) best = { bound, stopped, checkpoint };

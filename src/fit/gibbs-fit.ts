@@ -1,7 +1,7 @@
 // A fit by the exact sampler: coordinate ascent finds hyperparameters and a start, then chains sample the posterior, and
 // the model holds Gammas of its means and variances.
 
-import { InputError } from '../errors.js';
+import { AbortError, InputError } from '../errors.js';
 import type { BipartiteGraph, SideName } from '../graph/graph.js';
 import { ascend } from './ascent.js';
 import type { FitResult } from './fit.js';
@@ -17,7 +17,7 @@ export async function fitGibbs(graph: BipartiteGraph, options: FitOptions): Prom
   checkSmall(graph);
   const began = performance.now();
   const start = await ascend(graph, { ...options, engine: 'cpu' });
-  if (start.stopped === 'aborted') return start;
+  if (start.stopped === 'aborted') throw new AbortError(); // the sampler cannot be resumed
   const { hyper } = start.checkpoint.state;
   const { features } = start.model;
   const posterior = await gibbsPosterior(graph, {

@@ -1,0 +1,160 @@
+// Ctrl-C at any moment: exit status 130 and nothing half-written. A fit leaves nothing or FILE.partial, from which
+// --resume goes on to the numbers of a fit that was never stopped, bit for bit.
+
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { randomStream } from '../../src/math/random.js';
+import { loadModel } from '../../src/store/model.js';
+import { loadSplit } from '../../src/store/split.js';
+import { scratchFolder } from '../ingest/scratch.js';
+import { type Ended, graphex } from './command.js';
+import { openTensors } from './mutate.js';
+
+const scratch = scratchFolder();
+const random = randomStream(7, 0xc);
+
+/** Runs the command and interrupts it after so many milliseconds, or when what is waited for has come. */
+function interrupted(args: readonly string[], when: number | ((stderr: string) => boolean)): Promise<Ended> {
+  return graphex(args, {
+    onStart(child) {
+      if (typeof when === 'number') {
+        setTimeout(() => child.kill('SIGINT'), when);
+        return;
+      }
+      let said = '';
+      child.stderr!.on('data', (text) => (said += text));
+      const watch = setInterval(() => {
+        if (!when(said)) return;
+        clearInterval(watch);
+        child.kill('SIGINT');
+      }, 2);
+      child.on('exit', () => clearInterval(watch));
+    },
+  });
+}
+
+/** Status 130, or the signal itself where it came before the program had begun. */
+function expectInterrupted(ended: Ended): void {
+  expect(ended.stderr).not.toMatch(/\n {4}at /);
+  expect([130, 'SIGINT']).toContain(ended.status ?? ended.signal);
+  expect(ended.stdout).toBe('');
+}
+
+describe('graphex fit', () => {
+  const FIT = [
+    ...['fit', '@simulated-small', '-k', '10', '--iterations', '400', '--tolerance', '1e-300'],
+    ...['--seed', '5', '--threads', '1', '--engine', 'cpu'],
+  ];
+
+  /** Everything in the file but how long it took. */
+  function contents(file: string): object {
+    const { header, data } = openTensors(readFileSync(file));
+    const { seconds, checksum, ...metadata } = header.__metadata__ as Record<string, string>;
+    return { header: { ...header, __metadata__: metadata }, data: Buffer.from(data).toString('hex') };
+  }
+
+  it('goes on to the same numbers from wherever it was stopped', async () => {
+    mkdirSync(scratch.path('whole'));
+    const whole = scratch.path('whole/model.safetensors');
+    const never = await graphex([...FIT, '--no-evidence', '-o', whole]);
+    expect(never.status).toBe(0);
+    let resumed = 0;
+    for (let trial = 0; trial < 6; trial++) {
+      const folder = scratch.path(`stopped-${trial}`);
+      mkdirSync(folder);
+      const output = scratch.path(`stopped-${trial}/model.safetensors`);
+      const resume: string[] = [];
+      // Stopped at a random moment, and what is left of it again, until it comes through.
+      for (let stops = 0; ; stops++) {
+        const when = stops < 3 ? Math.round(1000 * never.seconds * random.uniform()) : 1e6;
+        const ended = await interrupted([...FIT, '--no-evidence', '-o', output, ...resume], when);
+        if (ended.status === 0) break;
+        expectInterrupted(ended);
+        const left = readdirSync(folder);
+        expect(left).toEqual(resume.length || left.length ? ['model.safetensors.partial'] : []);
+        if (left.length) {
+          // Nothing is said where the program had not begun.
+          expect(ended.stderr).toMatch(
+            /^$|interrupted: (stopped at iteration \d+; go on with --resume|nothing)/,
+          );
+          await loadModel(`${output}.partial`);
+          resume.splice(0, 2, '--resume', `${output}.partial`);
+        }
+      }
+      if (resume.length) resumed++;
+      expect(contents(output)).toEqual(contents(whole));
+    }
+    expect(resumed).toBeGreaterThan(0);
+  }, 300_000);
+
+  it('of several restarts, of the sampler or for ranking leaves nothing: none of them could go on', async () => {
+    const folder = scratch.path('nothing');
+    mkdirSync(folder);
+    const output = scratch.path('nothing/model.safetensors');
+    for (const more of [
+      ['--restarts', '50'],
+      ['--engine', 'gibbs'],
+      ['--objective', 'ranking'],
+    ]) {
+      const args = [...FIT, ...more, '--iterations', '2000', '-o', output];
+      expectInterrupted(await interrupted(args, (stderr) => /fitting|warming|sampling/.test(stderr)));
+      expect(readdirSync(folder), more.join(' ')).toEqual([]);
+    }
+  }, 120_000);
+
+  it('interrupted after the fit, while comparing with a dense one, has written the model and says so', async () => {
+    const output = scratch.path('compared.safetensors');
+    const ended = await interrupted([...FIT, '-o', output], () => existsSync(output));
+    expectInterrupted(ended);
+    expect(ended.stderr).toMatch(/compared\.safetensors is written, without the comparison/);
+    expect((await loadModel(output)).provenance.iterations).toBe(400);
+  }, 60_000);
+});
+
+describe('other commands, interrupted at random moments', () => {
+  it.each([
+    ['simulate', ['simulate', '--size-users', '500', '--size-items', '500', '-o', 'OUT/graph.csv.gz']],
+    ['split', ['split', '@simulated-small', '-o', 'OUT/split']],
+    ['check', ['check', '@simulated-small', '--replicates', '200', '-o', 'OUT/check']],
+    ['study', ['study', '@simulated-small', '-k', '5', '-o', 'OUT/study', '--draws', '10']],
+  ])(
+    '%s leaves nothing, or all',
+    async (name, template) => {
+      for (let trial = 0; trial < 4; trial++) {
+        const folder = scratch.path(`${name}-${trial}`);
+        mkdirSync(folder);
+        const args = [...template.map((part) => part.replace('OUT', folder)), '--threads', '2'];
+        const ended = await interrupted(args, 200 + 1800 * random.uniform());
+        if (ended.status === 0) {
+          if (name === 'split') await loadSplit(`${folder}/split`);
+          expect(readdirSync(folder)).toHaveLength(1);
+          continue;
+        }
+        expectInterrupted(ended);
+        expect(readdirSync(folder)).toEqual([]);
+      }
+    },
+    120_000,
+  );
+
+  it('a second Ctrl-C ends it at once, and still leaves no temporary file', async () => {
+    const folder = scratch.path('twice');
+    mkdirSync(folder);
+    const rejects = scratch.path('twice/rejects.csv');
+    const table = scratch.write('table.csv', `a,b\n${'1,2\n,\n'.repeat(1_000_000)}`);
+    const ended = await graphex(['check', table, '--rejects', rejects], {
+      onStart(child) {
+        const watch = setInterval(() => {
+          if (readdirSync(folder).length === 0) return;
+          clearInterval(watch);
+          child.kill('SIGINT');
+          setTimeout(() => child.kill('SIGINT'), 1);
+        }, 2);
+        child.on('exit', () => clearInterval(watch));
+      },
+    });
+    expectInterrupted(ended);
+    expect(readdirSync(folder)).toEqual([]);
+    expect(existsSync(rejects)).toBe(false);
+  });
+});
