@@ -10,9 +10,10 @@ import { digamma } from '../../dist/math/special.js';
 import { ceilings } from './ceilings.mjs';
 import { SHAPES, skewedGraph, startValues } from './graphs.mjs';
 import { proveGolden, proveRows, proveVariants } from './prove.mjs';
+import { timeRankings } from './rank.mjs';
 
 const began = performance.now();
-const parts = new Set((process.env.PARTS ?? 'prove,tune,netflix,echonest,crossover').split(','));
+const parts = new Set((process.env.PARTS ?? 'prove,tune,netflix,echonest,crossover,rank').split(','));
 const fraction = Number(process.env.FRACTION ?? 1);
 const HYPER = {
   users: { sigma: 0.2, tau: 1, shape: 0.1, rate: 0.1, size: 2000 },
@@ -323,6 +324,18 @@ await part('crossover', async () => {
   }
   say(`${availableParallelism()} cores`);
   table(results.crossover);
+});
+
+await part('rank', async () => {
+  results.rank = [];
+  const { users, items } = SHAPES.netflix;
+  for (const share of [0.002, 0.02, 0.2, 1]) {
+    const rows = Math.round(users.count * share * fraction);
+    const columns = Math.max(100, Math.round(items.count * Math.min(1, 4 * fraction)));
+    // Two threads need minutes for the whole.
+    results.rank.push(await timeRankings(rows, columns, 32, share < 1 ? [undefined, 2] : [undefined]));
+  }
+  table(results.rank);
 });
 
 say('done');
