@@ -84,18 +84,18 @@ for (let set = 0; set < sets; set++) {
     items: given('items'),
   });
   for (const side of SIDES) {
-    const { likelihood } = tailIndex(degrees(graph[side]));
-    const error = likelihood?.standardError;
-    if (likelihood && error !== undefined) {
-      const normalDraws = Array.from(
+    const index = tailIndex(degrees(graph[side]));
+    for (const [way, fitted] of Object.entries({
+      'low degrees': index.lowDegrees,
+      'all degrees': index.likelihood,
+    })) {
+      const error = fitted?.standardError;
+      if (!fitted || error === undefined) continue;
+      const draws = Array.from(
         { length: DRAWS },
-        (_, d) => likelihood.estimate + error * normalQuantile((d + 0.5) / DRAWS),
+        (_, d) => fitted.estimate + error * normalQuantile((d + 0.5) / DRAWS),
       );
-      tally(
-        sigma[side] < 0 ? 'tail index, dense sides' : 'tail index, sparse sides',
-        sigma[side],
-        normalDraws,
-      );
+      tally(`tail index by ${way}, ${sigma[side] < 0 ? 'dense' : 'sparse'} sides`, sigma[side], draws);
     }
     // s | data ~ Gamma(rows, E[ψ]), E[ψ] = rows / ŝ.
     const { count, hyper } = model[side];
