@@ -6,6 +6,8 @@ import { availableParallelism, cpus } from 'node:os';
 import { join } from 'node:path';
 import { createCpuEngine } from '../../dist/engine/cpu/engine.js';
 import { createWebgpuEngine, webgpuAvailability } from '../../dist/engine/webgpu/engine.js';
+import { fit as fitModel } from '../../dist/fit/fit.js';
+import { VertexIds } from '../../dist/graph/ids.js';
 import { digamma } from '../../dist/math/special.js';
 import { ceilings } from './ceilings.mjs';
 import { SHAPES, skewedGraph, startValues } from './graphs.mjs';
@@ -13,7 +15,7 @@ import { proveGolden, proveRows, proveVariants } from './prove.mjs';
 import { timeRankings } from './rank.mjs';
 
 const began = performance.now();
-const parts = new Set((process.env.PARTS ?? 'prove,tune,netflix,echonest,crossover,rank').split(','));
+const parts = new Set((process.env.PARTS ?? 'prove,tune,netflix,fit,echonest,crossover,rank').split(','));
 const fraction = Number(process.env.FRACTION ?? 1);
 const HYPER = {
   users: { sigma: 0.2, tau: 1, shape: 0.1, rate: 0.1, size: 2000 },
@@ -280,6 +282,28 @@ await part('netflix', async () => {
   await time('netflix', 32, best, fraction < 1 ? 20 : 400);
   results.ceilings = await ceilings(graph, 8);
   table([results.ceilings]);
+});
+/** The whole fit as a user calls it: sizes learned, the bound after every leg, copies of the state. */
+await part('fit', async () => {
+  const { users, items, userCount, itemCount, edges } = graphOf('netflix');
+  const side = (rows, count) => ({ ...rows, count, ids: VertexIds.range(count) });
+  const graph = { users: side(users, userCount), items: side(items, itemCount), edges, total: edges };
+  const iterations = fraction < 1 ? 20 : 400;
+  let first;
+  let last;
+  const { model, seconds, engine } = await fitModel(
+    { ...graph, multigraph: false },
+    {
+      ...{ engine: 'gpu', features: 32, iterations, tolerance: 1e-300 },
+      onProgress: ({ done }) => {
+        last = { done, at: performance.now() };
+        first ??= last;
+      },
+    },
+  );
+  const legs = (last.at - first.at) / (last.done - first.done);
+  results.fit = { engine, iterations: model.provenance.iterations, seconds, 'ms per iteration': legs };
+  table([results.fit]);
 });
 await part('echonest', async () => {
   graphs.delete('netflix');
