@@ -87,6 +87,16 @@ describe('graphex fit', () => {
     expect(resumed).toBeGreaterThan(0);
   }, 300_000);
 
+  it('hears it at every moment of its start: while modules load, data are drawn, workers begin', async () => {
+    const folder = scratch.path('early');
+    mkdirSync(folder);
+    const args = [...FIT, '--iterations', '1000000', '-o', scratch.path('early/model.safetensors')];
+    for (let moment = 0; moment < 1500; moment += 100) {
+      expectInterrupted(await interrupted(args, moment + 100 * random.uniform()));
+      expect(readdirSync(folder).filter((name) => !name.endsWith('.partial'))).toEqual([]);
+    }
+  }, 120_000);
+
   it('of several restarts, of the sampler or for ranking leaves nothing: none of them could go on', async () => {
     const folder = scratch.path('nothing');
     mkdirSync(folder);
