@@ -60,8 +60,11 @@ const EASE_LIMITS = { work: 5e9, weights: 2.5e8 };
 /** Sweeps of iALS: rankings move little after eight. */
 const ITERATIONS = 16;
 const TUNING_ITERATIONS = 8;
-/** iALS is tuned on about as many edges; its penalties grow with the degrees, so the setting carries over. */
-const TUNING_EDGES = 1e6;
+/**
+ * Tuned on about as many edges, where that is fewer than there are: iALS's penalties grow with the degrees, so its setting
+ * carries over; neighbours cost the squares of the degrees.
+ */
+const TUNING_EDGES: Partial<Record<BaselineName, number>> = { ials: 1e6, neighbours: 2e6 };
 
 /** Fits and judges the baselines on a split. `task` is splitRankingTask(split). */
 export async function fitBaselines(
@@ -127,7 +130,7 @@ export async function tuneBaseline(
   options: BaselineOptions & { readonly seed: number },
 ): Promise<Tuned | undefined> {
   const { threads, signal, n, depth, seed, maxTrials = 30 } = options;
-  const part = name === 'ials' ? someUsers(data, TUNING_EDGES) : data;
+  const part = someUsers(data, TUNING_EDGES[name] ?? Infinity);
   const report = prefixed(options, `${BASELINE_TITLES[name]}: tuning`);
   const score = async (setting: Setting) => {
     const fitted = await fitOne(name, part, setting, seed, TUNING_ITERATIONS, { threads, signal });
