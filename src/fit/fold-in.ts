@@ -50,8 +50,7 @@ function warmSteps(objective: Model['objective'], activity?: Activity): number {
 
 /**
  * Folds the vertices of one side of `graph` into the model. The graph's other side is matched by id; an edge to a vertex
- * the model never saw is an InputError (drop and count those first: `knownPart`). Vertices without an edge get the weight
- * that "no edge" implies.
+ * the model never saw is an InputError: drop those first. Vertices without an edge get the weight that "no edge" implies.
  */
 export async function foldIn(
   model: Model,
@@ -77,25 +76,6 @@ export async function foldIn(
       degree: degrees(rows),
     });
   });
-}
-
-/** The part of a graph whose vertices on `side` the model knows, and how many edges that leaves out. */
-export function knownPart(
-  model: Model,
-  graph: BipartiteGraph,
-  side: SideName,
-): { readonly known: Uint8Array; readonly droppedEdges: number; readonly droppedVertices: number } {
-  const known = new Uint8Array(graph[side].count);
-  let droppedEdges = 0;
-  let droppedVertices = 0;
-  for (let v = 0; v < known.length; v++) {
-    if (model[side].ids.find(graph[side].ids.at(v)) >= 0) known[v] = 1;
-    else {
-      droppedVertices++;
-      droppedEdges += graph[side].offsets[v + 1]! - graph[side].offsets[v]!;
-    }
-  }
-  return { known, droppedEdges, droppedVertices };
 }
 
 function matchIds(from: GraphSide, rows: GraphSide, fixed: ModelSide, side: SideName): Uint32Array {
