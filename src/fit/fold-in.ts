@@ -181,8 +181,6 @@ export interface FoldedVertex {
   readonly weightRate: number;
   readonly featureShape: Float64Array;
   readonly featureRate: Float64Array;
-  /** Expected latent counts by own edge and feature (edges × features): what explanations share out. */
-  readonly edgeCounts: Float64Array;
 }
 
 /**
@@ -251,13 +249,7 @@ export function foldInOne(
     }
     if (t > WARM_STEPS && change < tolerance * Math.max(1, expected)) break;
   }
-  return {
-    weightShape,
-    weightRate,
-    featureShape,
-    featureRate,
-    edgeCounts: edgeCounts(A, exact, counts, n, K),
-  };
+  return { weightShape, weightRate, featureShape, featureRate };
 }
 
 /** Σ_e w_e B_ek of one vertex: the inner loops of the edge pass. */
@@ -277,23 +269,6 @@ function passVertex(
     const w = counts ? counts[e]! / lambda : -1 / Math.expm1(-lambda);
     for (let k = 0; k < K; k++) sums[k]! += w * B[at + k]!;
   }
-}
-
-function edgeCounts(
-  A: Float64Array,
-  B: Float64Array,
-  counts: ArrayLike<number> | undefined,
-  n: number,
-  K: number,
-): Float64Array {
-  const result = new Float64Array(n * K);
-  for (let e = 0; e < n; e++) {
-    let lambda = 0;
-    for (let k = 0; k < K; k++) lambda += A[k]! * B[e * K + k]!;
-    const w = counts ? counts[e]! / lambda : -1 / Math.expm1(-lambda);
-    for (let k = 0; k < K; k++) result[e * K + k] = w * A[k]! * B[e * K + k]!;
-  }
-  return result;
 }
 
 /** Activities of the given vertices, one row each. */

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { InputError } from '../../src/errors.js';
 import { foldInOne } from '../../src/fit/fold-in.js';
 import type { Model } from '../../src/fit/model.js';
+import { digamma } from '../../src/math/special.js';
 import { explain } from '../../src/predict/explain.js';
 import { recommend, recommendMany } from '../../src/predict/recommend.js';
 import { rate, smallModel } from './recommend-model.js';
@@ -170,11 +171,28 @@ describe('explain', () => {
     const parts = explain(model, posterior, 0, { items: own }, 8);
     const weight =
       ((folded.weightShape / folded.weightRate) * model.items.weightShape[8]!) / model.items.weightRate[8]!;
+    // Section 6: an edge's expected counts are λ_k/(1 − e^−Σλ), and at the fixed point a feature's shape is a + their sum.
+    const logMean = (shape: number, rate: number) => Math.exp(digamma(shape)) / rate;
+    const counts = own.map((item) => {
+      const rates = [0, 1, 2, 3].map(
+        (k) =>
+          logMean(folded.weightShape, folded.weightRate) *
+          logMean(folded.featureShape[k]!, folded.featureRate[k]!) *
+          logMean(model.items.weightShape[item]!, model.items.weightRate[item]!) *
+          logMean(model.items.featureShape[item * 4 + k]!, model.items.featureRate[item * 4 + k]!),
+      );
+      const total = rates.reduce((a, b) => a + b, 0);
+      return rates.map((rate) => rate / -Math.expm1(-total));
+    });
+    for (let k = 0; k < 4; k++) {
+      const sum = counts.reduce((a, edge) => a + edge[k]!, 0);
+      expect(folded.featureShape[k]!).toBeCloseTo(model.users.hyper.shape + sum, 8);
+    }
     for (let e = 0; e < own.length; e++) {
       let want = 0;
       for (let k = 0; k < 4; k++) {
         const mean = model.items.featureShape[32 + k]! / model.items.featureRate[32 + k]!;
-        want += (weight * folded.edgeCounts[e * 4 + k]! * mean) / folded.featureRate[k]!;
+        want += (weight * counts[e]![k]! * mean) / folded.featureRate[k]!;
       }
       expect(parts.items[e]!).toBeCloseTo(want, 5);
     }
