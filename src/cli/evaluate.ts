@@ -78,7 +78,7 @@ export function register(program: Command): void {
 }
 
 /** The document of --json; null where a value does not exist. */
-export function evaluationJson(result: Evaluation): object {
+function evaluationJson(result: Evaluation): object {
   const { ranking, predictive, dropped } = result;
   const { all, unpopular } = ranking;
   return {

@@ -10,7 +10,7 @@ import type { EngineName } from './select.js';
  * Rows × candidates × features from which `auto` takes a real GPU. Two cores need seconds for as many products, and to
  * open a GPU takes a quarter of one (docs/performance.md).
  */
-export const GPU_RANKS_FROM = 1e11;
+const GPU_RANKS_FROM = 1e11;
 
 export interface RankOptions extends TaskOptions {
   /** What ranks where scores are products of two tables: gpu, or auto and much work; the cpu engine otherwise. Default auto. */

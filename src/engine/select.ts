@@ -9,7 +9,7 @@ export const ENGINE_NAMES = ['auto', 'cpu', 'gpu', 'reference'] as const;
 export type EngineName = (typeof ENGINE_NAMES)[number];
 
 /** Edges × features above which a real GPU beats two cores, setup included; docs/performance.md has the measurement. */
-export const GPU_PAYS_FROM = 3e6;
+const GPU_PAYS_FROM = 3e6;
 
 export interface EngineChoice {
   readonly engine: Engine;

@@ -36,9 +36,6 @@ export interface EvaluateOptions extends TaskOptions {
   readonly engine?: EngineName | undefined;
 }
 
-/** A model, or several whose scores are added (the first also stands for all where one posterior is needed). */
-export type EvaluatedModel = Model & { readonly members?: readonly Model[] | undefined };
-
 /** Edges that carry no parameters, by what could not use them. */
 export interface Dropped {
   /** Fold-in edges to items that training never saw, and the held-out users whose every fold-in edge is such. */
@@ -64,9 +61,12 @@ export interface Evaluation {
   readonly fittedToTrain: boolean;
 }
 
-/** Folds in the held-out users, ranks the test items for them, and draws test graphs. */
+/**
+ * Folds in the held-out users, ranks the test items for them, and draws test graphs. The scores of a model with members
+ * are added; where one posterior is needed, it is that of the model itself.
+ */
 export async function evaluateModel(
-  model: EvaluatedModel,
+  model: Model,
   split: Split,
   options: EvaluateOptions = {},
 ): Promise<Evaluation> {
@@ -144,7 +144,7 @@ interface Folding {
  * edges to other fit items are dropped and their absence must not count either; and the edge pass uses means
  * throughout, since exp(E log ·) gives held-out users less mass than training gives their like.
  */
-export async function foldHeldOut(
+async function foldHeldOut(
   model: Model,
   split: Split,
   options: TaskOptions & { readonly engine?: EngineName | undefined } = {},

@@ -11,7 +11,7 @@ import type { TaskOptions } from '../progress.js';
 import { BASELINES, type BaselineName } from './baselines/ladder.js';
 import type { Titles } from './titles.js';
 
-export const MODEL_KINDS = ['sparse', 'dense'] as const;
+const MODEL_KINDS = ['sparse', 'dense'] as const;
 export type ModelKind = (typeof MODEL_KINDS)[number];
 
 export interface StudyOptions extends TaskOptions {

@@ -7,7 +7,7 @@ import type { StudyFit } from './study-results.js';
 import type { StudyNumbers, StudyVerdicts } from './study-words.js';
 
 /** Statistics in words, for sentences about them. */
-export const STATISTIC_WORDS: Readonly<Record<Statistic, string>> = {
+const STATISTIC_WORDS: Readonly<Record<Statistic, string>> = {
   users: 'number of users',
   items: 'number of items',
   edges: 'number of edges',

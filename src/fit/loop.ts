@@ -10,7 +10,7 @@ import { maximizeHyper } from './hyper.js';
 import type { FitSettings, Learnable } from './options.js';
 
 /** Sweeps between two evaluations of the bound. */
-export const LEG = 5;
+const LEG = 5;
 /** The warm phase ends when its likelihood changes by less than this, relatively, per sweep. */
 const WARM_TOLERANCE = 1e-4;
 /** … but not before as many sweeps, and not after this share of all iterations. */
@@ -206,7 +206,7 @@ function afterWarmLeg(
 }
 
 /** Relative change of the bound per iteration, between its last two evaluations. */
-export function boundChange(bounds: LoopState['bounds']): number | undefined {
+function boundChange(bounds: LoopState['bounds']): number | undefined {
   const last = bounds.at(-1);
   const before = bounds.at(-2);
   if (!last || !before) return undefined;

@@ -239,7 +239,7 @@ after ${count(settings.iterations)} iterations.</p>`,
   ];
 }
 
-export function signedCount(value: number): string {
+function signedCount(value: number): string {
   return count(Math.round(value)).replace('-', '−');
 }
 

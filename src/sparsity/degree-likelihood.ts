@@ -26,7 +26,7 @@ export interface DegreeFit {
 }
 
 /** The range searched: beyond −1000 the law is a Poisson law for every purpose, at 1 it has no mean. */
-export const SIGMA_RANGE = { low: -1000, high: 0.999 } as const;
+const SIGMA_RANGE = { low: -1000, high: 0.999 } as const;
 
 /** Maximizes the likelihood. Undefined where it says nothing: no vertices, or all of degree 1. */
 export function fitDegrees(counts: DegreeCounts): DegreeFit | undefined {

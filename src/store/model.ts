@@ -14,11 +14,6 @@ import { readTensors, type Tensor, type TensorData, writeTensors } from './safet
 
 const FORMAT = { format: 'graphex-model', version: 1 };
 
-/** A model whose ranking averages the scores of others. */
-export interface AveragedModel extends Model {
-  readonly members?: readonly Model[];
-}
-
 const hyperSchema = z.object({
   sigma: z.number(),
   tau: z.number(),
@@ -55,13 +50,13 @@ const stateSchema = z.object({
 });
 
 export interface ModelFile {
-  readonly model: AveragedModel;
+  readonly model: Model;
   /** Where the fit stopped; absent in a model that was saved without it. */
   readonly checkpoint: Checkpoint | undefined;
 }
 
 /** Saves a model, and with a checkpoint all that a fit needs to go on to the same numbers. */
-export async function saveModel(path: string, model: AveragedModel, checkpoint?: Checkpoint): Promise<void> {
+export async function saveModel(path: string, model: Model, checkpoint?: Checkpoint): Promise<void> {
   const tensors = new Map<string, Tensor>();
   const metadata: Record<string, string> = {
     format: FORMAT.format,
@@ -82,7 +77,7 @@ export async function saveModel(path: string, model: AveragedModel, checkpoint?:
 }
 
 /** Loads a model. A truncated, changed, foreign or future file is refused with a sentence. */
-export async function loadModel(path: string): Promise<AveragedModel> {
+export async function loadModel(path: string): Promise<Model> {
   return (await loadModelFile(path)).model;
 }
 
@@ -96,7 +91,7 @@ export async function loadModelFile(path: string): Promise<ModelFile> {
       metadata.members === undefined ? undefined : (JSON.parse(metadata.members) as Record<string, string>[]);
     const members = heads?.map((head, m) => getModel(read, `members.${m}.`, head));
     const seen = getSeen(read, main);
-    const model: AveragedModel = Object.freeze({
+    const model: Model = Object.freeze({
       ...main,
       ...(seen === undefined ? {} : { seen }),
       ...(members === undefined ? {} : { members: Object.freeze(members) }),

@@ -107,11 +107,6 @@ export async function loadSplit(folder: string, options: TaskOptions = {}): Prom
   });
 }
 
-/** What split.json says, extras included, without reading the parts. */
-export async function readSplitRecord(folder: string): Promise<Readonly<Record<string, unknown>>> {
-  return readRecord(folder);
-}
-
 async function readRecord(folder: string): Promise<z.infer<typeof splitSchema>> {
   const path = join(folder, 'split.json');
   let text: string;

@@ -68,18 +68,17 @@ export interface RankAnswer {
   readonly shown: readonly Uint8Array[];
 }
 
-export const USERS_PER_TILE = 4;
-export const ITEMS_PER_PANEL = 8;
+const USERS_PER_TILE = 4;
+const ITEMS_PER_PANEL = 8;
 /** Rows scored together: enough to reuse each panel, few enough for their scores to stay in the cache. */
 export const ROWS_PER_BLOCK = 16;
 const SAMPLE = 2048;
 
 const align = (bytes: number) => Math.ceil(bytes / 64) * 64;
-export const paddedCandidates = (candidates: number) =>
-  Math.ceil(candidates / ITEMS_PER_PANEL) * ITEMS_PER_PANEL;
+const paddedCandidates = (candidates: number) => Math.ceil(candidates / ITEMS_PER_PANEL) * ITEMS_PER_PANEL;
 
 /** Bytes from one row of scores to the next: never near a multiple of 4096, where rows would share cache sets. */
-export function rowStride(candidates: number): number {
+function rowStride(candidates: number): number {
   return Math.ceil((4 * paddedCandidates(candidates)) / 4096) * 4096 + 320;
 }
 

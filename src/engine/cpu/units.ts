@@ -4,7 +4,7 @@
 /** Fields of a unit in the flat list: what, rows first … last−1, edges firstEdge … lastEdge−1, and a slot. */
 export const UNIT_FIELDS = 6;
 /** Whole rows, passed and updated at once. */
-export const UNIT_ROWS = 0;
+const UNIT_ROWS = 0;
 /** One piece of a row that is longer than a window: its sums go to `slot`. */
 export const UNIT_PIECE = 1;
 /** The update of such a row from its pieces: slots slot … slot + (lastEdge − firstEdge) − 1 (edges hold the number). */

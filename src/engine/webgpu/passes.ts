@@ -21,8 +21,6 @@ import {
 
 const MASS_CHUNK = 32;
 
-export type Passes = ReturnType<typeof createPasses>;
-
 export function createPasses(gpu: GpuDevice, commands: Commands) {
   const scratch = createScratch(gpu, () => commands.forget());
   const terms = { buffer: storageBuffer(gpu, 'sums of the edge term', 4 * MOST_TERM_SUMS), count: 0 };

@@ -124,7 +124,7 @@ export function baselineData(split: Split, task: SplitRankingTask): BaselineData
 }
 
 /** Finds a setting on held-back users: the mean of recall and nDCG decides. Undefined: nothing to tune. */
-export async function tuneBaseline(
+async function tuneBaseline(
   name: BaselineName,
   { data, history, task }: Validation,
   options: BaselineOptions & { readonly seed: number },
