@@ -10,7 +10,7 @@ import { RELAXATION } from './loop.js';
 import type { FitOptions } from './options.js';
 
 export interface SparsityEvidence {
-  /** Bound of the sparse fit, its sizes learned. */
+  /** Bound of the sparse model, sizes learned, after as much further work as the dense one had. */
   readonly sparse: number;
   /** Bound with σ = −0.1 on both sides, sizes learned, from the same state. */
   readonly dense: number;

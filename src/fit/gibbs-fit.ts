@@ -1,11 +1,11 @@
 // A fit by the exact sampler: coordinate ascent finds hyperparameters and a start, then chains sample the posterior, and
-// the model holds Gammas of its means and variances.
+// the model holds Gammas of its means.
 
 import { AbortError, InputError } from '../errors.js';
 import type { BipartiteGraph, SideName } from '../graph/graph.js';
 import { ascend } from './ascent.js';
 import type { FitResult } from './fit.js';
-import { checkSmall, type GibbsPosterior, gibbsPosterior, matchMoments } from './gibbs.js';
+import { checkSmall, type GibbsPosterior, gibbsPosterior, posteriorTables } from './gibbs.js';
 import { modelSide } from './model.js';
 import type { FitOptions } from './options.js';
 
@@ -31,12 +31,12 @@ export async function fitGibbs(graph: BipartiteGraph, options: FitOptions): Prom
     signal: options.signal,
     onProgress: options.onProgress,
   });
-  const tables = matchMoments(posterior);
+  const tables = posteriorTables(posterior, hyper, features);
   const side = (name: SideName) => modelSide(graph[name], tables[name], hyper[name], posterior[name].unseen);
   const seconds = (performance.now() - began) / 1000;
   const engine = `gibbs (${posterior.chains} chains of ${posterior.draws} draws, largest split R-hat ${largestRHat(posterior).toFixed(3)})`;
   return {
-    stopped: start.stopped,
+    stopped: largestRHat(posterior) < LARGEST_R_HAT ? 'converged' : 'iterations',
     threads: start.threads,
     engine,
     engineReason: 'asked for',
@@ -49,6 +49,7 @@ export async function fitGibbs(graph: BipartiteGraph, options: FitOptions): Prom
       provenance: Object.freeze({
         ...start.model.provenance,
         engine,
+        options: { ...start.model.provenance.options, engine: 'gibbs' },
         bounds: [],
         iterations: 2 * posterior.draws,
         converged: largestRHat(posterior) < LARGEST_R_HAT,

@@ -40,18 +40,25 @@ export interface GibbsProblem {
 const CUT_TOLERANCE = 1e-4;
 
 /** Sums of latent counts: rows × features for both sides, filled anew by each sweep. */
-interface Counts {
+export interface Counts {
   readonly users: Float64Array;
   readonly items: Float64Array;
 }
 
-export function createGibbsSweep(problem: GibbsProblem): (state: GibbsState, random: Random) => void {
+export interface GibbsSampler {
+  /** Draws every block of the state anew, in turn. */
+  sweep(state: GibbsState, random: Random): void;
+  /** The latent counts of the last sweep. */
+  readonly counts: Counts;
+}
+
+export function createGibbsSampler(problem: GibbsProblem): GibbsSampler {
   const { graph, features: K, hyper } = problem;
   const counts: Counts = {
     users: new Float64Array(graph.users.count * K),
     items: new Float64Array(graph.items.count * K),
   };
-  return (state, random) => {
+  const sweep = (state: GibbsState, random: Random) => {
     drawCounts(problem, state, counts, random);
     for (const side of SIDES) {
       const mass = totalMass(state[otherSide(side)], K);
@@ -59,6 +66,7 @@ export function createGibbsSweep(problem: GibbsProblem): (state: GibbsState, ran
       drawUnseen(state[side], hyper[side], mass, random, problem.cuts?.[side]);
     }
   };
+  return { sweep, counts };
 }
 
 /** Latent counts of every edge: truncated Poisson in all (simple), given in all (multi), multinomial over features. */

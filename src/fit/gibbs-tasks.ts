@@ -5,7 +5,7 @@ import { SIDES, type SideName } from '../graph/graph.js';
 import { gamma } from '../math/distributions.js';
 import { randomStream } from '../math/random.js';
 import {
-  createGibbsSweep,
+  createGibbsSampler,
   GIBBS_SCALARS,
   type GibbsProblem,
   type GibbsScalar,
@@ -31,8 +31,10 @@ export interface ChainTask {
 export interface Moments {
   readonly weights: Float64Array;
   readonly weightSquares: Float64Array;
-  readonly features: Float64Array;
-  readonly featureSquares: Float64Array;
+  /** rows × features: weight × feature, which is what rates are made of. */
+  readonly activities: Float64Array;
+  /** rows × features: latent counts. */
+  readonly counts: Float64Array;
   readonly unseen: Float64Array;
 }
 
@@ -49,18 +51,18 @@ export function runChain(task: ChainTask): ChainResult {
   const K = problem.features;
   const random = randomStream(task.seed, 0x61bb, task.chain);
   const state = firstState(task, random.derive(0));
-  const sweep = createGibbsSweep(problem);
-  for (let t = 0; t < task.warmup; t++) sweep(state, random);
+  const sampler = createGibbsSampler(problem);
+  for (let t = 0; t < task.warmup; t++) sampler.sweep(state, random);
   const scalars = {} as Record<GibbsScalar, Float64Array>;
   for (const name of GIBBS_SCALARS) scalars[name] = new Float64Array(draws);
   const moments = { users: zeroMoments(state.users, K), items: zeroMoments(state.items, K) };
   const pairSums = new Float64Array(pairs.length / 2);
   const pairSquares = new Float64Array(pairs.length / 2);
   for (let t = 0; t < draws; t++) {
-    sweep(state, random);
+    sampler.sweep(state, random);
     const values = gibbsScalars(problem, state);
     for (const name of GIBBS_SCALARS) scalars[name][t] = values[name];
-    for (const side of SIDES) addMoments(moments[side], state[side]);
+    for (const side of SIDES) addMoments(moments[side], state[side], sampler.counts[side], K);
     for (let p = 0; p < pairSums.length; p++) {
       const rate = pairRate(state, pairs[2 * p]!, pairs[2 * p + 1]!, K);
       pairSums[p]! += rate;
@@ -88,21 +90,21 @@ function zeroMoments(side: GibbsSide, K: number): Moments {
   return {
     weights: new Float64Array(n),
     weightSquares: new Float64Array(n),
-    features: new Float64Array(n * K),
-    featureSquares: new Float64Array(n * K),
+    activities: new Float64Array(n * K),
+    counts: new Float64Array(n * K),
     unseen: new Float64Array(K),
   };
 }
 
-function addMoments(moments: Moments, side: GibbsSide): void {
-  addTo(moments.weights, moments.weightSquares, side.weights);
-  addTo(moments.features, moments.featureSquares, side.features);
-  for (let k = 0; k < side.unseen.length; k++) moments.unseen[k]! += side.unseen[k]!;
-}
-
-function addTo(sums: Float64Array, squares: Float64Array, values: Float64Array): void {
-  for (let i = 0; i < values.length; i++) {
-    sums[i]! += values[i]!;
-    squares[i]! += values[i]! * values[i]!;
+function addMoments(moments: Moments, side: GibbsSide, counts: Float64Array, K: number): void {
+  for (let i = 0; i < side.weights.length; i++) {
+    const weight = side.weights[i]!;
+    moments.weights[i]! += weight;
+    moments.weightSquares[i]! += weight * weight;
+    for (let ik = i * K; ik < (i + 1) * K; ik++) {
+      moments.activities[ik]! += weight * side.features[ik]!;
+      moments.counts[ik]! += counts[ik]!;
+    }
   }
+  for (let k = 0; k < K; k++) moments.unseen[k]! += side.unseen[k]!;
 }

@@ -1,5 +1,5 @@
 // The exact posterior of a small graph by Gibbs sampling, in several chains, with diagnostics; and as a model: Gammas
-// with the posterior's means and variances.
+// with the posterior's means.
 
 import type { TableValues } from '../engine/engine.js';
 import { InputError } from '../errors.js';
@@ -13,6 +13,9 @@ import type { ChainResult, ChainTask } from './gibbs-tasks.js';
 
 /** Above this many edges a sweep takes too long for an exact posterior to be worth it. */
 const GIBBS_MOST_EDGES = 200_000;
+
+/** Halves of chains are compared, each of at least two draws. */
+const LEAST_DRAWS = 4;
 
 export interface GibbsOptions extends TaskOptions {
   readonly features: number;
@@ -35,8 +38,9 @@ export interface GibbsOptions extends TaskOptions {
 export interface PosteriorSide {
   readonly weightMean: Float64Array;
   readonly weightVariance: Float64Array;
-  readonly featureMean: Float64Array;
-  readonly featureVariance: Float64Array;
+  /** rows × features: means of weight × feature, and of the latent counts. */
+  readonly activityMean: Float64Array;
+  readonly countMean: Float64Array;
   /** Mean mass of the unseen atoms per feature. */
   readonly unseen: Float64Array;
 }
@@ -55,6 +59,11 @@ export interface GibbsPosterior {
 /** Samples the posterior of weights, features, counts and unseen atoms. The same seed gives the same draws. */
 export async function gibbsPosterior(graph: BipartiteGraph, options: GibbsOptions): Promise<GibbsPosterior> {
   const { chains = 4, warmup = 500, draws = 500, seed = 1, pairs = new Uint32Array(0) } = options;
+  if (draws < LEAST_DRAWS) {
+    throw new InputError(
+      `${draws} draws: the sampler needs at least ${LEAST_DRAWS} to tell whether its chains agree`,
+    );
+  }
   checkSmall(graph);
   const problem = { graph: withoutIds(graph), features: options.features, hyper: options.hyper };
   const tasks = Array.from(
@@ -103,13 +112,13 @@ function summarize(results: readonly ChainResult[], draws: number): GibbsPosteri
     const sum = (field: keyof ChainResult['moments']['users']) =>
       add(results.map((r) => r.moments[name][field]));
     const [weightMean, weightVariance] = meanAndVariance(sum('weights'), sum('weightSquares'), n);
-    const [featureMean, featureVariance] = meanAndVariance(sum('features'), sum('featureSquares'), n);
+    const mean = (field: 'activities' | 'counts' | 'unseen') => sum(field).map((x) => x / n);
     return {
       weightMean,
       weightVariance,
-      featureMean,
-      featureVariance,
-      unseen: sum('unseen').map((x) => x / n),
+      activityMean: mean('activities'),
+      countMean: mean('counts'),
+      unseen: mean('unseen'),
     };
   };
   const [mean, variance] = meanAndVariance(
@@ -139,16 +148,30 @@ function meanAndVariance(sums: Float64Array, squares: Float64Array, n: number): 
   return [mean, squares.map((s, i) => Math.max(s / n - mean[i]! ** 2, 1e-12 * mean[i]! ** 2))];
 }
 
-/** The Gammas with a posterior's means and variances: shape = mean²/variance, rate = mean/variance. */
-export function matchMoments(posterior: GibbsPosterior): Record<SideName, TableValues> {
+/**
+ * The posterior as Gammas of the model's own form: shapes from the mean latent counts (Σ_k e_ik − σ and a + e_ik), rates such
+ * that E[weight], and E[weight]·E[feature] as the mean of their product, are the posterior's.
+ */
+export function posteriorTables(
+  posterior: GibbsPosterior,
+  hyper: BothHyper,
+  K: number,
+): Record<SideName, TableValues> {
   const values = {} as Record<SideName, TableValues>;
   for (const side of SIDES) {
-    const { weightMean, weightVariance, featureMean, featureVariance } = posterior[side];
+    const { weightMean, activityMean, countMean } = posterior[side];
+    const { sigma, shape } = hyper[side];
+    const weightShape = weightMean.map((_, i) => {
+      let count = 0;
+      for (let ik = i * K; ik < (i + 1) * K; ik++) count += countMean[ik]!;
+      return count - sigma;
+    });
+    const featureShape = countMean.map((count) => shape + count);
     values[side] = {
-      weightShape: weightMean.map((m, i) => (m * m) / weightVariance[i]!),
-      weightRate: weightMean.map((m, i) => m / weightVariance[i]!),
-      featureShape: featureMean.map((m, i) => (m * m) / featureVariance[i]!),
-      featureRate: featureMean.map((m, i) => m / featureVariance[i]!),
+      weightShape,
+      weightRate: weightMean.map((mean, i) => weightShape[i]! / mean),
+      featureShape,
+      featureRate: featureShape.map((s, ik) => (s * weightMean[Math.floor(ik / K)]!) / activityMean[ik]!),
     };
   }
   return values;

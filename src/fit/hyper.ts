@@ -2,15 +2,16 @@
 
 import type { Activity, Engine, SideHyper, Table, TableTotals } from '../engine/engine.js';
 import { type BipartiteGraph, degrees, otherSide, SIDES, type SideName } from '../graph/graph.js';
+import { maximize } from '../math/maximize.js';
 import { expectedLaplace, leftoverMass } from '../math/quadrature.js';
 import { lgamma } from '../math/special.js';
-import { estimateSizes } from '../process/sizes.js';
+import { estimateSizes, sizeFromBound } from '../process/sizes.js';
 import { tailIndexHalf } from '../sparsity/tail-index.js';
 import type { BothHyper, BothTables } from './bound.js';
 import type { FitSettings, Learnable } from './options.js';
 
 /** The paper's values. */
-const TAU = 1;
+export const TAU = 1;
 const SHAPE = 0.1;
 const RATE = 0.1;
 export const DENSE_SIGMA = -0.1;
@@ -27,7 +28,7 @@ export async function firstHyper(
   for (const side of SIDES) {
     const given = settings.given[side];
     hyper[side] = {
-      sigma: given.sigma ?? (settings.model === 'dense' ? DENSE_SIGMA : firstSigma(graph, side)),
+      sigma: given.sigma ?? firstSigma(settings.model, graph, side),
       tau: given.tau ?? TAU,
       shape: given.shape ?? SHAPE,
       rate: given.rate ?? RATE,
@@ -47,8 +48,9 @@ export async function firstHyper(
   return hyper;
 }
 
-function firstSigma(graph: BipartiteGraph, side: SideName): number {
-  return Math.min(tailIndexHalf(degrees(graph[side])), LARGEST_SIGMA);
+/** σ before anything is learned: the dense model's, or the tail index of the degrees. */
+export function firstSigma(model: 'sparse' | 'dense', graph: BipartiteGraph, side: SideName): number {
+  return model === 'dense' ? DENSE_SIGMA : Math.min(tailIndexHalf(degrees(graph[side])), LARGEST_SIGMA);
 }
 
 /** What the fit maximizes the bound over: the asked-for ones, and the sizes that nobody gave. */
@@ -93,7 +95,7 @@ export async function maximizeHyper(
     const free = learn[side].includes('size');
     let best = hyper[side];
     for (const name of inner) best = maximizeOne(name, best, tables[side], sums!, mass, free);
-    if (free) best = { ...best, size: tables[side].rows / expectedLaplace(best, mass) };
+    if (free) best = { ...best, size: sizeFromBound(best, tables[side].rows, mass) };
     result[side] = best;
     if (best.size > 0) engine.setLeftover(tables[side], leftoverMass(best, mass), mass);
   }
@@ -165,7 +167,7 @@ const REBALANCE_STEP = 0.1;
 
 /** The best size for a given mass of the other side, its leftover, and what both add to the bound. */
 function optimalSize(hyper: SideHyper, rows: number, mass: Float64Array) {
-  const size = rows / expectedLaplace(hyper, mass);
+  const size = sizeFromBound(hyper, rows, mass);
   const leftover = leftoverMass({ ...hyper, size }, mass);
   let value = rows * Math.log(size) - rows;
   for (let k = 0; k < mass.length; k++) value += leftover[k]! * mass[k]!;
@@ -233,31 +235,6 @@ function maximizeOne(
 ): SideHyper {
   const objective = (x: number) => sideObjective({ ...hyper, [name]: x }, table, sums, mass, sizeIsFree);
   const [low, high] = REACH[name](hyper[name]);
-  const best = goldenSection(objective, low, high, 30);
+  const best = maximize(objective, low, high, { tolerance: 0, steps: 30 });
   return objective(best) > objective(hyper[name]) ? { ...hyper, [name]: best } : hyper;
-}
-
-/** The maximum of a function with one peak in [low, high]. */
-function goldenSection(f: (x: number) => number, low: number, high: number, steps: number): number {
-  const ratio = (Math.sqrt(5) - 1) / 2;
-  let left = high - ratio * (high - low);
-  let right = low + ratio * (high - low);
-  let fLeft = f(left);
-  let fRight = f(right);
-  for (let i = 0; i < steps; i++) {
-    if (fLeft > fRight) {
-      high = right;
-      right = left;
-      fRight = fLeft;
-      left = high - ratio * (high - low);
-      fLeft = f(left);
-    } else {
-      low = left;
-      left = right;
-      fLeft = fRight;
-      right = low + ratio * (high - low);
-      fRight = f(right);
-    }
-  }
-  return (low + high) / 2;
 }

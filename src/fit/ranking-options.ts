@@ -4,10 +4,9 @@
 import type { SideHyper } from '../engine/engine.js';
 import { ENGINE_NAMES, type EngineName } from '../engine/select.js';
 import { InputError } from '../errors.js';
-import { type BipartiteGraph, degrees, SIDES, type SideName } from '../graph/graph.js';
-import { tailIndexHalf } from '../sparsity/tail-index.js';
+import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
 import type { BothHyper } from './bound.js';
-import { DENSE_SIGMA } from './hyper.js';
+import { firstSigma, TAU } from './hyper.js';
 import { type FitOptions, given, oneOf, positive, whole } from './options.js';
 
 export interface RankingSettings {
@@ -33,8 +32,6 @@ const REFUSED: Readonly<Partial<Record<keyof FitOptions, string>>> = {
   resume: 'this objective keeps no checkpoint; fit again with more iterations',
 };
 
-const TAU = 1;
-
 /**
  * K grows with the square root of the edges, and shapes shrink with K: a user then begins with about one edge's worth of
  * prior spread over all features. Both were found on held-back users of several sets; docs/recommending.md has the grid.
@@ -59,7 +56,7 @@ export function rankingSettings(graph: BipartiteGraph, options: FitOptions): Ran
         `size of the ${side} is ${own.size}: the ranking objective has no unseen ${side}; leave it out`,
       );
     }
-    const sigma = model === 'dense' ? DENSE_SIGMA : Math.min(tailIndexHalf(degrees(graph[side])), 0.95);
+    const sigma = firstSigma(model, graph, side);
     hyper[side] = { sigma, tau: TAU, shape: 1 / features, rate: 1 / features, ...own, size: 0 };
   }
   return {

@@ -3,13 +3,20 @@
 // What an item learns of its users was thus said by other items, and by no more of a user's history than a fold-in has.
 // Posterior means throughout. Since users are made anew, one user table serves all folds.
 
-import type { EdgeIndex, EdgeRows, Engine, Table, TableValues } from '../engine/engine.js';
+import type { EdgeIndex, EdgeRows, Engine, SideHyper, Table, TableValues } from '../engine/engine.js';
 import { FitError, located } from '../errors.js';
+import { sharedUint32 } from '../graph/build.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import type { BothHyper } from './bound.js';
 import { priorRows, RANKING_STEPS } from './fold-in.js';
 import { type Folds, reorderRows, rowsWithout } from './folds.js';
 import { startValues } from './start.js';
+
+/**
+ * A half-step over no edges leaves a row at the prior it is given. With a prior this firm every feature gets mean 1, and
+ * with σ = −d every weight the mean of d edges: where a fold-in begins, at the cost of a row update.
+ */
+const FIRM = 1e6;
 
 /** The state of a cross-fit on an engine. */
 export interface CrossFit {
@@ -18,7 +25,7 @@ export interface CrossFit {
    * log-likelihood of every item's edges at the means before its update, given users who were made without it.
    */
   sweep(): Promise<number>;
-  /** The users made without a fold's items; the caller frees the table. */
+  /** The users made without a fold's items: one table, which the next call makes anew. */
   usersWithout(fold: number): Promise<Table>;
   /** The item table in the order of the graph. */
   readItems(): Promise<TableValues>;
@@ -38,36 +45,43 @@ export async function startCrossFit(
   const start = startValues({ ...graph, items: itemSide }, hyper, features, seed).items;
   const items = await engine.createTable(features, start, 'mean');
   const mass = massByFold(features, start, folds);
-  const userRows: EdgeRows[] = [];
   const userIndexes: EdgeIndex[] = [];
   for (let f = 0; f < mass.length; f++) {
-    userRows.push(rowsWithout(graph, 'users', folds, f));
-    userIndexes.push(await engine.createIndex(userRows[f]!));
+    userIndexes.push(await engine.createIndex(rowsWithout(graph, 'users', folds, f)));
   }
+  const noEdges = await engine.createIndex(rowsWithoutEdges(graph.users.count));
+  const users = await engine.createTable(
+    features,
+    priorRows(graph.users, hyper.users, features, sumWithout(mass, 0)),
+    'mean',
+  );
+  const prior: SideHyper = {
+    ...hyper.users,
+    sigma: -Math.max(1, graph.edges / graph.users.count),
+    shape: FIRM,
+    rate: FIRM,
+  };
   let sweeps = 0;
+  const located = (error: unknown, where: string) =>
+    error instanceof FitError ? new FitError(`sweep ${sweeps + 1}, ${where}, ${error.message}`) : error;
 
   async function usersWithout(fold: number): Promise<Table> {
     const otherMass = sumWithout(mass, fold);
-    const { offsets } = userRows[fold]!;
-    const prior = priorRows({ count: graph.users.count, offsets }, hyper.users, features, otherMass);
-    const users = await engine.createTable(features, prior, 'mean');
+    const options = { activity: 'mean', otherMass } as const;
     try {
+      const steps = [engine.update(users, noEdges, items, { ...options, hyper: prior })];
       for (let step = 0; step < RANKING_STEPS; step++) {
-        await engine.update(users, userIndexes[fold]!, items, {
-          hyper: hyper.users,
-          activity: 'mean',
-          otherMass,
-        });
+        steps.push(engine.update(users, userIndexes[fold]!, items, { ...options, hyper: hyper.users }));
       }
+      await Promise.all(steps);
       return users;
     } catch (error) {
-      engine.free(users);
-      throw located(error, `sweep ${sweeps + 1}, users without fold ${fold + 1}`);
+      throw located(error, `users without fold ${fold + 1}`);
     }
   }
 
   async function updateFold(fold: number): Promise<number> {
-    const users = await usersWithout(fold);
+    await usersWithout(fold);
     try {
       const step = engine.update(items, itemIndex, users, {
         hyper: hyper.items,
@@ -105,9 +119,13 @@ export async function startCrossFit(
     },
     readItems: async () => inGraphOrder(await engine.read(items), folds, features),
     free() {
-      for (const handle of [items, itemIndex, ...userIndexes]) engine.free(handle);
+      for (const handle of [users, items, noEdges, itemIndex, ...userIndexes]) engine.free(handle);
     },
   };
+}
+
+function rowsWithoutEdges(rows: number): EdgeRows {
+  return { offsets: sharedUint32(rows + 1), neighbors: sharedUint32(0), counts: undefined };
 }
 
 function massByFold(features: number, items: TableValues, { bounds }: Folds): Float64Array[] {

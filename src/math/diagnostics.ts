@@ -23,7 +23,7 @@ export function summarizeChains(chains: readonly ArrayLike<number>[]): ChainSumm
   const between = (n * sumSquares(means, mean)) / (halves.length - 1);
   const pooled = ((n - 1) / n) * within + between / n;
   // A constant has mixed, and one draw of it tells all.
-  if (!(pooled > 0)) {
+  if (pooled === 0) {
     return { mean, standardDeviation: 0, splitRHat: 1, effectiveSamples: n * halves.length };
   }
   return {

@@ -4,7 +4,7 @@
 
 import { describe, expect, test } from 'vitest';
 import type { SideHyper } from '../../src/engine/engine.js';
-import { createGibbsSweep, type GibbsSide, type GibbsState } from '../../src/fit/gibbs-sampler.js';
+import { createGibbsSampler, type GibbsSide, type GibbsState } from '../../src/fit/gibbs-sampler.js';
 import { buildGraph } from '../../src/graph/build.js';
 import { poisson } from '../../src/math/counts.js';
 import { summarizeChains } from '../../src/math/diagnostics.js';
@@ -117,8 +117,7 @@ function alternate(
     users: divide(world.users, number.users),
     items: divide(world.items, number.items),
   };
-  const sweep = createGibbsSweep({ graph, features: K, hyper: setting, cuts });
-  sweep(state, random);
+  createGibbsSampler({ graph, features: K, hyper: setting, cuts }).sweep(state, random);
   const users = join(state.users);
   const items = join(state.items);
   return { users, items, counts: drawCounts(users, items, random) };

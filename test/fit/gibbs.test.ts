@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { evaluateModel } from '../../src/evaluate/evaluate.js';
 import { ascend } from '../../src/fit/ascent.js';
 import { fit } from '../../src/fit/fit.js';
+import { eligibleMass } from '../../src/fit/fold-in.js';
 import { gibbsPosterior } from '../../src/fit/gibbs.js';
-import { SIDES } from '../../src/graph/graph.js';
 import { simulate } from '../../src/process/poisson-model.js';
+import { split } from '../../src/sample/split.js';
 
 const side = { sigma: 0.2, tau: 1, shape: 0.5, rate: 0.5, size: 12 };
 const simulated = simulate({ users: side, items: side, features: 3, seed: 4 });
@@ -36,12 +38,34 @@ describe('the exact sampler', () => {
     const approximate = await fit(graph, { ...options, engine: 'cpu', iterations: 400 });
     expect(exact.engine).toMatch(/gibbs \(4 chains of 150 draws/);
     expect(exact.model.bound).toBeUndefined();
-    for (const name of SIDES) {
-      const mean = (model: typeof exact.model) =>
-        model[name].weightShape.reduce((sum, shape, i) => sum + shape / model[name].weightRate[i]!, 0);
-      expect(mean(exact.model) / mean(approximate.model)).toBeGreaterThan(0.6);
-      expect(mean(exact.model) / mean(approximate.model)).toBeLessThan(1.6);
-    }
+    // Rates are what the data know: those of the model are the sampler's, and close to coordinate ascent's.
+    const rate = (model: typeof exact.model) => {
+      const [users, items] = [eligibleMass(model, 'users'), eligibleMass(model, 'items')];
+      return users.reduce((sum, m, k) => sum + m * items[k]!, 0);
+    };
+    expect(rate(exact.model) / exact.posterior!.scalars.rate.mean).toBeGreaterThan(0.9);
+    expect(rate(exact.model) / exact.posterior!.scalars.rate.mean).toBeLessThan(1.1);
+    expect(rate(exact.model) / rate(approximate.model)).toBeGreaterThan(0.7);
+    expect(rate(exact.model) / rate(approximate.model)).toBeLessThan(2);
+  });
+
+  test('its model predicts: draws of the test part hold about as many edges as there are', async () => {
+    const { graph } = await simulate({
+      users: { ...side, size: 30 },
+      items: { ...side, size: 30 },
+      features: 3,
+      seed: 6,
+    });
+    const parts = split(graph, { testUsers: 0.3, testItems: 0.4, seed: 2 });
+    const { model } = await fit(parts.train, { features: 3, engine: 'gibbs', iterations: 150, threads: 2 });
+    const { predictive } = await evaluateModel(model, parts, { draws: 40 });
+    expect(predictive!.draws.edges!.mean / parts.test.edges).toBeGreaterThan(0.6);
+    expect(predictive!.draws.edges!.mean / parts.test.edges).toBeLessThan(1.6);
+  });
+
+  test('too few draws to compare chains are refused', async () => {
+    const { graph } = await simulated;
+    await expect(fit(graph, { engine: 'gibbs', features: 2, iterations: 2 })).rejects.toThrow(/2 draws/);
   });
 
   test('refuses a large graph before any work', async () => {
