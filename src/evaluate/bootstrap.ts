@@ -2,6 +2,7 @@
 // models are judged on each draw, so what makes a user easy or hard for both cancels.
 
 import { InputError } from '../errors.js';
+import { quantile } from '../math/quantile.js';
 import { randomStream } from '../math/random.js';
 
 export interface BootstrapOptions {
@@ -55,11 +56,4 @@ export function pairedBootstrap(
     level,
     users,
   });
-}
-
-function quantile(ordered: Float64Array, level: number): number {
-  const at = level * (ordered.length - 1);
-  const low = Math.floor(at);
-  const high = Math.min(low + 1, ordered.length - 1);
-  return ordered[low]! + (at - low) * (ordered[high]! - ordered[low]!);
 }

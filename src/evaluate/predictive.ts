@@ -4,6 +4,7 @@
 import { InputError } from '../errors.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { SIDES, type SideName } from '../graph/graph.js';
+import { quantile } from '../math/quantile.js';
 import { type GraphStatistics, graphStatistics } from '../predict/draw-graph.js';
 import type { DegreeCounts } from '../sparsity/degree-counts.js';
 
@@ -95,14 +96,6 @@ export function checkStatistic(values: readonly number[], observed: number): Sta
     high: quantile(sorted, HIGH),
     pValue: Math.min(1, (2 * (1 + Math.min(below, above))) / (sorted.length + 1)),
   };
-}
-
-/** Linear between the order statistics. */
-function quantile(sorted: Float64Array, level: number): number {
-  const at = level * (sorted.length - 1);
-  const low = Math.floor(at);
-  const high = Math.min(low + 1, sorted.length - 1);
-  return sorted[low] + (at - low) * (sorted[high] - sorted[low]);
 }
 
 /** Bins up to the largest degree of the test graph or of any draw. */

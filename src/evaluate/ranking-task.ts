@@ -5,6 +5,7 @@ import { InputError } from '../errors.js';
 import { sharedUint32 } from '../graph/build.js';
 import { type BipartiteGraph, degrees } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
+import { quantile } from '../math/quantile.js';
 import type { Split } from '../sample/split-types.js';
 
 /** A ranking problem. Rows are users, in the order of the scorer's rows; items are training items. */
@@ -234,23 +235,12 @@ function sorted(candidates: Uint32Array): Uint32Array {
 
 /** Positions of the candidates whose degree is above the 95th percentile of the degrees of items that have any. */
 function popularPositions(candidates: Uint32Array, degree: Uint32Array): Uint32Array {
-  const cut = percentile(
-    degree.filter((d) => d > 0),
-    0.95,
-  );
+  const known = degree.filter((d) => d > 0).sort();
+  if (known.length === 0) return new Uint32Array(0);
+  const cut = quantile(known, 0.95);
   const positions: number[] = [];
   for (let c = 0; c < candidates.length; c++) if (degree[candidates[c]!]! > cut) positions.push(c);
   return Uint32Array.from(positions);
-}
-
-/** Linear interpolation between the order statistics around level·(n−1). */
-export function percentile(values: Uint32Array, level: number): number {
-  if (values.length === 0) return 0;
-  const order = values.slice().sort();
-  const at = level * (order.length - 1);
-  const low = Math.floor(at);
-  const high = Math.min(low + 1, order.length - 1);
-  return order[low]! + (at - low) * (order[high]! - order[low]!);
 }
 
 function checkDisjoint(relevant: RowLists, excluded: RowLists, candidates: Uint32Array): void {

@@ -6,6 +6,7 @@
 // σ·expm1(u)/expm1(σu), which grows in u, so that for each σ the best u is the one whose mean is the observed mean.
 // What is left is a smooth function of σ alone.
 
+import { maximize } from '../math/maximize.js';
 import { lgamma, logExpm1 } from '../math/special.js';
 import type { DegreeCounts } from './degree-counts.js';
 
@@ -127,29 +128,4 @@ function impliedHalf(sigma: number, u: number): number {
   const r = -Math.expm1(-u);
   const halved = logMass(sigma, -Math.log1p(-r / 2)) - logMass(sigma, u);
   return -Math.log2(-Math.expm1(halved));
-}
-
-/** The top of a hill between low and high, by golden section. */
-export function maximize(f: (x: number) => number, low: number, high: number, tolerance = 1e-7): number {
-  const golden = (Math.sqrt(5) - 1) / 2;
-  let a = low;
-  let b = high;
-  let x1 = b - golden * (b - a);
-  let x2 = a + golden * (b - a);
-  let f1 = f(x1);
-  let f2 = f(x2);
-  while (b - a > tolerance * (1 + Math.abs(a))) {
-    if (f1 < f2) {
-      a = x1;
-      [x1, f1] = [x2, f2];
-      x2 = a + golden * (b - a);
-      f2 = f(x2);
-    } else {
-      b = x2;
-      [x2, f2] = [x1, f1];
-      x1 = b - golden * (b - a);
-      f1 = f(x1);
-    }
-  }
-  return (a + b) / 2;
 }

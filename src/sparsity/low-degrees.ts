@@ -4,9 +4,9 @@
 // out the top of the degrees and maximizing what remains, given that it remains, removes most of that: docs/sparsity.md
 // has the figures.
 
+import { maximize } from '../math/maximize.js';
 import { lgamma } from '../math/special.js';
 import { type DegreeCounts, degreeQuantile } from './degree-counts.js';
-import { maximize } from './degree-likelihood.js';
 
 export interface LowDegreeFit {
   readonly estimate: number;
@@ -60,12 +60,9 @@ export function fitLowDegrees(counts: DegreeCounts): LowDegreeFit | undefined {
 
   // Uniform in log(1−σ), as for the whole likelihood; the hill has one top.
   const sigmaOf = (x: number) => 1 - Math.exp(x);
-  const top = maximize(
-    (x) => logLikelihood(sigmaOf(x)),
-    Math.log(1 - RANGE.high),
-    Math.log(1 - RANGE.low),
-    1e-6,
-  );
+  const top = maximize((x) => logLikelihood(sigmaOf(x)), Math.log(1 - RANGE.high), Math.log(1 - RANGE.low), {
+    tolerance: 1e-6,
+  });
   const sigma = sigmaOf(top);
   const value = logLikelihood(sigma);
   const width = 0.01 * (1 - sigma);

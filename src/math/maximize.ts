@@ -1,0 +1,35 @@
+// The top of a hill, by golden section.
+
+/** When to stop: at so narrow an interval, relative to 1 + |x|, or after so many narrowings, whichever comes first. */
+export interface MaximizeOptions {
+  readonly tolerance?: number;
+  readonly steps?: number;
+}
+
+/** Where a function with one peak in [low, high] is largest. By default to 1e-7. */
+export function maximize(
+  f: (x: number) => number,
+  low: number,
+  high: number,
+  { tolerance = 1e-7, steps = Infinity }: MaximizeOptions = {},
+): number {
+  const golden = (Math.sqrt(5) - 1) / 2;
+  let x1 = high - golden * (high - low);
+  let x2 = low + golden * (high - low);
+  let f1 = f(x1);
+  let f2 = f(x2);
+  for (let step = 0; step < steps && high - low > tolerance * (1 + Math.abs(low)); step++) {
+    if (f1 < f2) {
+      low = x1;
+      [x1, f1] = [x2, f2];
+      x2 = low + golden * (high - low);
+      f2 = f(x2);
+    } else {
+      high = x2;
+      [x2, f2] = [x1, f1];
+      x1 = high - golden * (high - low);
+      f1 = f(x1);
+    }
+  }
+  return (low + high) / 2;
+}
