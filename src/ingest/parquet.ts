@@ -7,7 +7,7 @@ import { EdgeCollector, MAX_COUNT } from './collect.js';
 import { clip, findColumn } from './guess.js';
 import { EMPTY_ID, type IdColumn, type IdKind } from './id-column.js';
 import type { ReadOptions, ReadResult, RejectSink } from './options.js';
-import { temporaryPath } from './source.js';
+import { OUT_OF_MEMORY, temporaryPath } from './source.js';
 
 const WHOLE = /^(U?TINYINT|U?SMALLINT|U?INTEGER|U?BIGINT|HUGEINT|UHUGEINT)$/;
 const NUMBER = /^(FLOAT|DOUBLE|DECIMAL.*)$/;
@@ -215,6 +215,11 @@ function parquetError(path: string, cause: unknown): unknown {
     .replaceAll(/\p{Cc}/gu, '?');
   if (/^IO Error: No files found/.test(message)) {
     return new InputError(`${path}: there is no such file; check the path`);
+  }
+  if (OUT_OF_MEMORY.test(message)) {
+    return new InputError(
+      `${path}: not enough memory to read it (${message}); close other programs or use fewer --threads; a damaged file can ask for too much as well`,
+    );
   }
   return new InputError(
     `${path}: the Parquet file is damaged or cut short (${message}); fetch or write it again`,

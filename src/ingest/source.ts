@@ -163,6 +163,9 @@ export function readError(path: string, cause: unknown): unknown {
   return new InputError(`${path}: it cannot be read (${message}); check the file and the disk`);
 }
 
+/** How DuckDB says that memory ended. */
+export const OUT_OF_MEMORY = /out of memory|failed to allocate|allocation fail|bad allocation/i;
+
 /** A system error on writing as an InputError that says what to do; anything else unchanged. */
 export function writeError(path: string, cause: unknown): unknown {
   const { code, message } = cause as NodeJS.ErrnoException;
@@ -178,7 +181,12 @@ export function writeError(path: string, cause: unknown): unknown {
     );
   }
   // DuckDB, which writes Parquet, has words and no codes.
-  const database = /^(?:IO|Out of Memory|Permission) Error: (.*)/.exec(message ?? '');
+  if (OUT_OF_MEMORY.test(message ?? '')) {
+    return new InputError(
+      `${path}: not enough memory to write it (${message!.split('\n')[0]}); close other programs, use fewer --threads, or sample the data first`,
+    );
+  }
+  const database = /^(?:IO|Permission) Error: (.*)/.exec(message ?? '');
   if (database) return new InputError(`${path}: it cannot be written (${database[1]}); choose another path`);
   if (typeof code !== 'string') return cause;
   if (code === 'ENOENT' || code === 'ENOTDIR') {
