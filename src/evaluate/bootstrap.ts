@@ -4,6 +4,7 @@
 import { InputError } from '../errors.js';
 import { quantile } from '../math/quantile.js';
 import { randomStream } from '../math/random.js';
+import { fraction, whole } from '../validate.js';
 
 export interface BootstrapOptions {
   readonly seed?: number | undefined;
@@ -34,10 +35,8 @@ export function pairedBootstrap(
       `${a.length} and ${b.length} users: a paired comparison needs the same users on both sides`,
     );
   }
-  if (!(level > 0 && level < 1)) throw new InputError(`level ${level}: expected a number between 0 and 1`);
-  if (!Number.isInteger(replicates) || replicates < 100) {
-    throw new InputError(`replicates ${replicates}: expected a whole number of at least 100`);
-  }
+  fraction('level', level);
+  whole('replicates', replicates, 100);
   const users = a.length;
   const differences = a.map((value, u) => value - b[u]!);
   const random = randomStream(seed, 0x626f6f74);

@@ -2,6 +2,7 @@
 
 import { InputError } from '../errors.js';
 import { type RankOptions, type RowLists, rank, type Scorer } from '../predict/rank.js';
+import { whole } from '../validate.js';
 import { queryOf, type RankingTask } from './ranking-task.js';
 
 /** Metrics that every user has a value of. Coverage belongs to all users together. */
@@ -43,8 +44,8 @@ export async function evaluateRanking(
   scorer: Scorer,
   options: RankingOptions = {},
 ): Promise<RankingResult> {
-  const n = atLeastOne('n', options.n ?? 20);
-  const depth = Math.max(n, atLeastOne('depth', options.depth ?? 1000));
+  const n = whole('n', options.n ?? 20, 1);
+  const depth = Math.max(n, whole('depth', options.depth ?? 1000, 1));
   if (task.relevant.values.length === 0) {
     throw new InputError('nothing to evaluate: no row has a relevant item; hold out more users or items');
   }
@@ -64,13 +65,6 @@ export async function evaluateRanking(
     }),
   );
   return Object.freeze({ n, depth, all: scores[0]!, unpopular: scores[1] });
-}
-
-function atLeastOne(name: string, value: number): number {
-  if (!Number.isInteger(value) || value < 1) {
-    throw new InputError(`${name} ${value}: expected a whole number of at least 1`);
-  }
-  return value;
 }
 
 interface Frame {

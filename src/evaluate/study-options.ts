@@ -8,6 +8,7 @@ import { type FitOptions, fitSettings } from '../fit/options.js';
 import type { SideName } from '../graph/graph.js';
 import { PROTOCOLS, type Protocol } from '../predict/draw-plan.js';
 import type { TaskOptions } from '../progress.js';
+import { fraction, oneOf, whole } from '../validate.js';
 import { BASELINES, type BaselineName } from './baselines/ladder.js';
 import type { Titles } from './titles.js';
 
@@ -176,25 +177,4 @@ function defined<T extends object>(values: T): Partial<T> {
 function baselineList(value: boolean | readonly BaselineName[]): readonly BaselineName[] {
   if (typeof value === 'boolean') return value ? BASELINES : [];
   return value.map((name) => oneOf('baselines', name, BASELINES));
-}
-
-function oneOf<const T extends string>(name: string, value: T, allowed: readonly T[]): T {
-  if (!allowed.includes(value)) {
-    throw new InputError(`${name}: "${value}" is not one of ${allowed.join(', ')}`);
-  }
-  return value;
-}
-
-function whole(name: string, value: number, min: number, max: number): number {
-  if (!Number.isInteger(value) || value < min || value > max) {
-    throw new InputError(`${name}: ${value} is not a whole number from ${min} to ${max}`);
-  }
-  return value;
-}
-
-function fraction(name: string, value: number): number {
-  if (!(value > 0 && value < 1)) {
-    throw new InputError(`${name}: ${value} is not a fraction above 0 and below 1`);
-  }
-  return value;
 }

@@ -1,12 +1,13 @@
 // Graph → model: which of the three ways.
 
 import type { BipartiteGraph } from '../graph/graph.js';
+import { oneOf } from '../validate.js';
 import { ascend } from './ascent.js';
 import type { GibbsPosterior } from './gibbs.js';
 import { fitGibbs } from './gibbs-fit.js';
 import type { Checkpoint, StopReason } from './loop.js';
 import type { Model } from './model.js';
-import { type FitOptions, oneOf } from './options.js';
+import type { FitOptions } from './options.js';
 import { fitRanking } from './ranking.js';
 
 export interface FitResult {

@@ -5,6 +5,7 @@ import { ENGINE_NAMES, type EngineName } from '../engine/select.js';
 import { InputError } from '../errors.js';
 import { type BipartiteGraph, degrees, SIDES, type SideName } from '../graph/graph.js';
 import type { TaskOptions } from '../progress.js';
+import { oneOf, positive, whole } from '../validate.js';
 import type { Checkpoint } from './loop.js';
 
 /** Hyperparameters that the bound can be maximized over. */
@@ -90,6 +91,13 @@ export function fitSettings(options: FitOptions): FitSettings {
     sizes: oneOf('sizes', options.sizes ?? 'bound', ['bound', 'paper']),
     seed: whole('seed', options.seed ?? 1, 0, Number.MAX_SAFE_INTEGER),
   };
+  for (const name of ['folds', 'average'] as const) {
+    if (options[name] !== undefined) {
+      throw new InputError(
+        `${name} belongs to the ranking objective; leave it out, or fit with objective ranking`,
+      );
+    }
+  }
   for (const side of SIDES) {
     if (settings.learn[side].includes('size') && settings.given[side].size === 0) {
       throw new InputError(
@@ -132,25 +140,6 @@ export function given(side: SideName, hyper: Partial<SideHyper> | undefined): Pa
     result[name] = value;
   }
   return Object.freeze(result);
-}
-
-export function oneOf<const T extends string>(name: string, value: T, allowed: readonly T[]): T {
-  if (!allowed.includes(value))
-    throw new InputError(`${name}: "${value}" is not one of ${allowed.join(', ')}`);
-  return value;
-}
-
-export function whole(name: string, value: number, min: number, max: number): number {
-  if (!Number.isInteger(value) || value < min || value > max) {
-    throw new InputError(`${name}: ${value} is not a whole number from ${min} to ${max}`);
-  }
-  return value;
-}
-
-export function positive(name: string, value: number): number {
-  if (!(value > 0 && Number.isFinite(value)))
-    throw new InputError(`${name}: ${value} is not a number above 0`);
-  return value;
 }
 
 export function checkGraph(graph: BipartiteGraph): void {

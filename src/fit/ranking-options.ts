@@ -5,9 +5,10 @@ import type { SideHyper } from '../engine/engine.js';
 import { ENGINE_NAMES, type EngineName } from '../engine/select.js';
 import { InputError } from '../errors.js';
 import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
+import { oneOf, positive, whole } from '../validate.js';
 import type { BothHyper } from './bound.js';
 import { firstSigma, TAU } from './hyper.js';
-import { type FitOptions, given, oneOf, positive, whole } from './options.js';
+import { type FitOptions, given } from './options.js';
 
 export interface RankingSettings {
   readonly objective: 'ranking';

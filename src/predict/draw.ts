@@ -1,6 +1,5 @@
 // Posterior predictive draws of a split's test graph (section 7).
 
-import { InputError } from '../errors.js';
 import type { Model, ModelSide } from '../fit/model.js';
 import { buildGraph } from '../graph/build.js';
 import type { BipartiteGraph } from '../graph/graph.js';
@@ -8,6 +7,7 @@ import { VertexIds } from '../graph/ids.js';
 import { createPool, threadCount } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
 import type { Split } from '../sample/split-types.js';
+import { oneOf, whole } from '../validate.js';
 import {
   type DrawnEdges,
   type GraphStatistics,
@@ -47,7 +47,7 @@ export async function drawPredictive(
   options: DrawOptions = {},
 ): Promise<readonly PredictiveDraw[]> {
   const { seed = 1, signal, onProgress } = options;
-  const draws = atLeastOne(options.draws ?? 100);
+  const draws = whole('draws', options.draws ?? 100, 1);
   const sizes = oneOf('sizes', options.sizes ?? 'posterior', SIZE_MODES);
   const keep = options.graphs ?? false;
   const named = drawPlan(
@@ -104,16 +104,4 @@ function toGraph(edges: DrawnEdges, { ids }: NamedPlan, multigraph: boolean): Bi
     itemIds: items.ids,
     multigraph,
   });
-}
-
-function atLeastOne(draws: number): number {
-  if (!Number.isInteger(draws) || draws < 1) {
-    throw new InputError(`draws ${draws}: expected a whole number of at least 1`);
-  }
-  return draws;
-}
-
-function oneOf<T extends string>(name: string, value: T, allowed: readonly T[]): T {
-  if (!allowed.includes(value)) throw new InputError(`${name} ${value}: expected ${allowed.join(' or ')}`);
-  return value;
 }

@@ -6,6 +6,7 @@ import { fingerprint } from '../graph/fingerprint.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
 import { randomStream } from '../math/random.js';
+import { fraction, oneOf } from '../validate.js';
 import { drawCoins } from './pq.js';
 import type { Split } from './split-types.js';
 import { selectEdges, selectVertices } from './subgraph.js';
@@ -21,17 +22,9 @@ export interface SplitOptions {
 
 export function split(graph: BipartiteGraph, options: SplitOptions = {}): Split {
   const { testUsers = 0.2, testItems = 0.2, method = 'pq', seed = 1 } = options;
-  if (method !== 'pq' && method !== 'edges') {
-    throw new InputError(`split method ${method}: expected pq or edges`);
-  }
-  for (const [name, value] of [
-    ['testUsers', testUsers],
-    ['testItems', testItems],
-  ] as const) {
-    if (!(value > 0 && value < 1)) {
-      throw new InputError(`${name} ${value}: expected a fraction above 0 and below 1`);
-    }
-  }
+  oneOf('method', method, ['pq', 'edges']);
+  fraction('testUsers', testUsers);
+  fraction('testItems', testItems);
   const random = randomStream(seed, 0x5b117);
   const users = new Uint8Array(graph.users.count);
   const items = new Uint8Array(graph.items.count);

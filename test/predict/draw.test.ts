@@ -286,9 +286,9 @@ describe('drawPredictive', () => {
     await expect(drawPredictive({ ...model, features: 2 }, folded, split)).rejects.toThrow(
       /3 features, the model 2/,
     );
-    await expect(drawPredictive(model, folded, split, { draws: 0 })).rejects.toThrow(/draws 0/);
+    await expect(drawPredictive(model, folded, split, { draws: 0 })).rejects.toThrow(/draws: 0/);
     await expect(drawPredictive(model, folded, split, { protocol: 'some' as never })).rejects.toThrow(
-      /unconditional or paper/,
+      /not one of unconditional, paper/,
     );
     await expect(drawPredictive(model, folded, split, { sizes: 'some' as never })).rejects.toThrow(
       /posterior or point/,
