@@ -12,9 +12,8 @@ import type { SizeMode } from '../predict/draw-graph.js';
 import { fitItems, type Protocol } from '../predict/draw-plan.js';
 import { modelScorer, type Scorer, sumOfFactors } from '../predict/rank.js';
 import type { TaskOptions } from '../progress.js';
-import { labelEdges } from '../sample/pq.js';
 import type { Split } from '../sample/split-types.js';
-import { selectEdges } from '../sample/subgraph.js';
+import { selectVertices } from '../sample/subgraph.js';
 import { checkPredictive, type PredictiveCheck } from './predictive.js';
 import { evaluateRanking, type RankingResult } from './ranking.js';
 import { type SplitRankingTask, splitRankingTask } from './ranking-task.js';
@@ -130,7 +129,7 @@ function observedGraph(model: Model, folded: ModelSide, split: Split, protocol: 
   const items = Uint8Array.from({ length: test.items.count }, (_, i) =>
     model.items.ids.find(test.items.ids.at(i)) >= 0 ? 1 : 0,
   );
-  return selectEdges(test, labelEdges(test, users, items), 3);
+  return selectVertices(test, users, items);
 }
 
 interface Folding {

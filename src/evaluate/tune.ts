@@ -10,9 +10,9 @@ import { fingerprint } from '../graph/fingerprint.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { randomStream } from '../math/random.js';
 import type { TaskOptions } from '../progress.js';
-import { drawCoins, labelEdges } from '../sample/pq.js';
+import { drawCoins } from '../sample/pq.js';
+import { cutByCoins } from '../sample/split.js';
 import type { Split } from '../sample/split-types.js';
-import { selectEdges } from '../sample/subgraph.js';
 import type { Setting } from './baselines/baseline.js';
 import { transposeLists } from './baselines/baseline.js';
 import { geometric, type Trial, tune } from './baselines/tune.js';
@@ -121,16 +121,12 @@ function heldBackSplit(graph: BipartiteGraph, seed: number, given: Uint8Array | 
     items: Uint8Array.from(shown, (s) => 1 - s),
   };
   for (const row of heldBack) drawn.users[row] = 1;
-  const labels = labelEdges(graph, drawn.users, drawn.items);
-  for (let e = 0; e < labels.length; e++) if (labels[e] === 1) labels[e] = 0;
   return Object.freeze({
     method: 'pq',
     seed,
     testUsers: heldBack.length / graph.users.count,
     testItems: JUDGED,
-    train: selectEdges(graph, labels, 0),
-    foldIn: selectEdges(graph, labels, 2),
-    test: selectEdges(graph, labels, 3),
+    ...cutByCoins(graph, drawn.users, drawn.items),
     coins: {
       users: { ids: graph.users.ids, drawn: drawn.users },
       items: { ids: graph.items.ids, drawn: drawn.items },

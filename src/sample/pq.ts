@@ -31,14 +31,3 @@ export function drawCoins(count: number, probability: number, random: Random): U
   for (let v = 0; v < count; v++) coins[v] = random.uniform() < probability ? 1 : 0;
   return coins;
 }
-
-/** Per edge, in the order of the users: 2 × its user's coin + its item's coin; for selectEdges. */
-export function labelEdges(graph: BipartiteGraph, users: Uint8Array, items: Uint8Array): Uint8Array {
-  const { offsets, neighbors } = graph.users;
-  const labels = new Uint8Array(graph.edges);
-  for (let user = 0; user < users.length; user++) {
-    const own = 2 * users[user]!;
-    for (let e = offsets[user]!; e < offsets[user + 1]!; e++) labels[e] = own + items[neighbors[e]!]!;
-  }
-  return labels;
-}

@@ -32,15 +32,7 @@ export function split(graph: BipartiteGraph, options: SplitOptions = {}): Split 
   if (method === 'pq') {
     users.set(drawCoins(users.length, testUsers, random.derive(0)));
     items.set(drawCoins(items.length, testItems, random.derive(1)));
-    parts = {
-      train: selectVertices(
-        graph,
-        opposite(users),
-        items.map(() => 1),
-      ),
-      foldIn: selectVertices(graph, users, opposite(items)),
-      test: selectVertices(graph, users, items),
-    };
+    parts = cutByCoins(graph, users, items);
   } else {
     const heldOut = drawCoins(graph.edges, testUsers, random.derive(2));
     parts = {
@@ -70,6 +62,20 @@ export function split(graph: BipartiteGraph, options: SplitOptions = {}): Split 
     }),
     fingerprint: fingerprint(graph),
   });
+}
+
+/** The parts of a `pq` split: a coin of 1 says "held out" of a user and "test" of an item. */
+export function cutByCoins(
+  graph: BipartiteGraph,
+  users: Uint8Array,
+  items: Uint8Array,
+): Pick<Split, 'train' | 'foldIn' | 'test'> {
+  const everyItem = new Uint8Array(items.length).fill(1);
+  return {
+    train: selectVertices(graph, opposite(users), everyItem),
+    foldIn: selectVertices(graph, users, opposite(items)),
+    test: selectVertices(graph, users, items),
+  };
 }
 
 /** A label that no edge has: held-out edges belong to users that are in training, so nobody is folded in. */

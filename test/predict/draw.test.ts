@@ -291,7 +291,7 @@ describe('drawPredictive', () => {
       /not one of unconditional, paper/,
     );
     await expect(drawPredictive(model, folded, split, { sizes: 'some' as never })).rejects.toThrow(
-      /posterior or point/,
+      /not one of posterior, point/,
     );
     const items = { ...model.items, ids: model.users.ids.pick(new Uint32Array(model.items.count).fill(0)) };
     const strange = { ...split.coins.items, ids: items.ids.pick([]), drawn: new Uint8Array(0) };
