@@ -13,10 +13,11 @@ import { type Folds, reorderRows, rowsWithout } from './folds.js';
 import { startValues } from './start.js';
 
 /**
- * A half-step over no edges leaves a row at the prior it is given. With a prior this firm every feature gets mean 1, and
- * with σ = −d every weight the mean of d edges: where a fold-in begins, at the cost of a row update.
+ * A half-step over no edges leaves a row at the prior it is given. Against one this firm no other number counts, not even
+ * what the row was before: every weight and every feature gets its mean exactly. So users begin anew, where a fold-in
+ * begins, at the cost of a row update.
  */
-const FIRM = 1e6;
+const FIRM = 1e30;
 
 /** The state of a cross-fit on an engine. */
 export interface CrossFit {
@@ -55,28 +56,26 @@ export async function startCrossFit(
     priorRows(graph.users, hyper.users, features, sumWithout(mass, 0)),
     'mean',
   );
-  const prior: SideHyper = {
-    ...hyper.users,
-    sigma: -Math.max(1, graph.edges / graph.users.count),
-    shape: FIRM,
-    rate: FIRM,
+  /** The prior of mean 1 in every feature, and in every weight the mean of an average user. */
+  const anew = (otherMass: Float64Array): SideHyper => {
+    const exposure = hyper.users.tau + otherMass.reduce((a, b) => a + b, 0);
+    const weight = graph.edges / graph.users.count / exposure;
+    return { sigma: -FIRM * weight, tau: FIRM, shape: FIRM, rate: FIRM, size: 0 };
   };
   let sweeps = 0;
-  const located = (error: unknown, where: string) =>
-    error instanceof FitError ? new FitError(`sweep ${sweeps + 1}, ${where}, ${error.message}`) : error;
 
   async function usersWithout(fold: number): Promise<Table> {
     const otherMass = sumWithout(mass, fold);
     const options = { activity: 'mean', otherMass } as const;
     try {
-      const steps = [engine.update(users, noEdges, items, { ...options, hyper: prior })];
+      const steps = [engine.update(users, noEdges, items, { ...options, hyper: anew(otherMass) })];
       for (let step = 0; step < RANKING_STEPS; step++) {
         steps.push(engine.update(users, userIndexes[fold]!, items, { ...options, hyper: hyper.users }));
       }
       await Promise.all(steps);
       return users;
     } catch (error) {
-      throw located(error, `users without fold ${fold + 1}`);
+      throw located(error, `sweep ${sweeps + 1}, users without fold ${fold + 1}`);
     }
   }
 
@@ -101,8 +100,6 @@ export async function startCrossFit(
       return edgeTerm - expected;
     } catch (error) {
       throw located(error, `sweep ${sweeps + 1}, items of fold ${fold + 1}`);
-    } finally {
-      engine.free(users);
     }
   }
 
