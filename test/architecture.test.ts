@@ -32,6 +32,7 @@ const NODE_FILES = [
   /^engine\/cpu\/wasm\.ts$/,
   /^store\//,
   /^cli\//,
+  /^engine\/webgpu\/device\.ts$/,
 ];
 
 interface Import {

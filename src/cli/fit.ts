@@ -12,6 +12,7 @@ import { type SparsityEvidence, sparsityEvidence } from '../fit/evidence.js';
 import { type FitResult, fit } from '../fit/fit.js';
 import { memberModels } from '../fit/model.js';
 import type { FitOptions } from '../fit/options.js';
+import { fingerprint } from '../graph/fingerprint.js';
 import { type BipartiteGraph, SIDES } from '../graph/graph.js';
 import { readGraph } from '../ingest/read.js';
 import { loadModelFile, type ModelFile, saveModel } from '../store/model.js';
@@ -136,7 +137,7 @@ async function run(command: Command, source: string, context: CommandContext) {
   const graph = await trainingGraph(command, source, context);
   const saved = values.resume ? await loadModelFile(values.resume) : undefined;
   const options: FitOptions = {
-    ...(saved ? savedOptions(saved, values.resume) : {}),
+    ...(saved ? savedOptions(saved, values.resume, graph) : {}),
     ...fitOptions(values),
     seed: saved ? saved.model.provenance.seed : context.seed,
     threads: context.threads,
@@ -258,9 +259,14 @@ function fitOptions(values: Record<string, unknown>): FitOptions {
 }
 
 /** The options of the interrupted fit, so that it goes on as it began. */
-function savedOptions(file: ModelFile, path: string): FitOptions {
+function savedOptions(file: ModelFile, path: string, graph: BipartiteGraph): FitOptions {
   if (!file.checkpoint)
     throw new InputError(`--resume ${path}: a finished model; only an interrupted fit can go on`);
+  if (file.model.provenance.fingerprint !== fingerprint(graph)) {
+    throw new InputError(
+      `--resume ${path}: it was fitted to other data; go on with the data that it began with`,
+    );
+  }
   const { given, ...settings } = file.model.provenance.options as {
     given?: { users: FitOptions['users']; items: FitOptions['items'] };
     learn?: { users: string[]; items: string[] };

@@ -38,7 +38,9 @@ export async function rankingCeilings(
   const folded = await foldIn(model, split.foldIn, {
     ...options,
     eligible: split.coins.items.drawn.map((drawn) => 1 - drawn),
-    unseenShare: 1 - split.testItems,
+    // As the held-out users of the models are folded in.
+    activity: 'mean',
+    unseenShare: 0,
   });
   const byFoldIn = factorScorer(modelScorer(folded, model.items, K).users, trainItems, K);
   return {

@@ -76,7 +76,7 @@ export async function ascend(graph: BipartiteGraph, options: FitOptions = {}): P
         if (stopped === 'aborted' && runs > 1) throw new AbortError();
         const checkpoint = await takeCheckpoint(engine, state, tables);
         for (const side of SIDES) engine.free(tables[side]);
-        if (!best || bound > best.bound!) best = { bound, stopped, checkpoint };
+        if (!best || (bound ?? -Infinity) > (best.bound ?? -Infinity)) best = { bound, stopped, checkpoint };
         if (stopped === 'aborted') break;
       }
       return finish(best!);

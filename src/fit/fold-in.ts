@@ -194,6 +194,8 @@ export function foldInOne(
     readonly counts?: ArrayLike<number>;
     readonly side?: SideName;
     readonly otherMass?: Float64Array;
+    /** What the edge pass uses; as in `foldIn`. */
+    readonly activity?: Activity;
     readonly iterations?: number;
     readonly tolerance?: number;
   } = {},
@@ -211,7 +213,7 @@ export function foldInOne(
       );
     }
   }
-  const exactFrom = warmSteps(model.objective);
+  const exactFrom = warmSteps(model.objective, options.activity);
   const means = gather(fixed, neighbors, K, 'mean');
   const exact = exactFrom === Infinity ? means : gather(fixed, neighbors, K, 'exact');
   const counts = model.multigraph ? options.counts : undefined;

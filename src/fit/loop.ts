@@ -50,7 +50,8 @@ export type StopReason = 'converged' | 'iterations' | 'aborted';
 export interface LoopResult {
   readonly state: LoopState;
   readonly tables: BothTables;
-  readonly bound: number;
+  /** Undefined where the fit was stopped in its warm phase. */
+  readonly bound: number | undefined;
   readonly stopped: StopReason;
 }
 
@@ -116,6 +117,8 @@ export async function runLoop(
       for (const side of SIDES) await engine.setActivity(tables[side], 'exact');
       state = { ...state, warmSweeps: state.iteration };
     }
+    // In the warm phase there is no bound yet: the edge pass does not see what it bounds.
+    if (state.warmSweeps === undefined) return { state, tables, bound: undefined, stopped };
     const edges = await engine.edgeTerm(tables.users, index.users, tables.items);
     const bound = (await evidenceBound(engine, tables, state.hyper, edges, graph, factorials)).value;
     if (stopped !== 'aborted') state = { ...state, bounds: [...state.bounds, [state.iteration, bound]] };
@@ -180,11 +183,13 @@ async function likelihoodParts(engine: Engine, tables: BothTables): Promise<(edg
 }
 
 function afterExactLeg(state: LoopState, bound: number, sweeps: number): LoopState {
-  const last = state.bounds.at(-1)?.[1];
+  // A finished fit that goes on has this state's bound already.
+  const bounds = state.bounds.filter(([iteration]) => iteration < state.iteration);
+  const last = bounds.at(-1)?.[1];
   return {
     ...state,
     iteration: state.iteration + sweeps,
-    bounds: [...state.bounds, [state.iteration, bound]],
+    bounds: [...bounds, [state.iteration, bound]],
     relaxation: last !== undefined && bound < last ? 0 : state.relaxation,
   };
 }

@@ -2,7 +2,7 @@
 // a plus the expected counts of the user's own edges in feature k (section 6). So each feature's part of the score
 // divides between the prior and the user's own items in proportion to a and to those counts; parts add up to the whole.
 
-import { ACTIVITY_FLOOR } from '../engine/engine.js';
+import { ACTIVITY_FLOOR, type Activity } from '../engine/engine.js';
 import { InputError } from '../errors.js';
 import type { Model, Posterior } from '../fit/model.js';
 import { digamma } from '../math/special.js';
@@ -11,6 +11,8 @@ import { digamma } from '../math/special.js';
 export interface OwnItems {
   readonly items: ArrayLike<number>;
   readonly counts?: ArrayLike<number> | undefined;
+  /** What the edge pass that made the user's posterior used. Default: what the model's objective uses. */
+  readonly activity?: Activity | undefined;
 }
 
 export interface Explanation {
@@ -84,13 +86,13 @@ function featureParts(
 }
 
 /** Each own item's share of the expected counts of each feature (own items × features, columns adding up to 1). */
-function ownShares(model: Model, users: Posterior, row: number, { items, counts }: OwnItems) {
+function ownShares(model: Model, users: Posterior, row: number, { items, counts, activity: used }: OwnItems) {
   const K = model.features;
   const n = items.length;
   const values = new Float64Array(n * K);
   const sums = new Float64Array(K);
-  // The edge pass of the objective that made the model: exp(E log ·), or means.
-  const value = model.objective === 'evidence' ? logMean : mean;
+  // The edge pass that made the posterior: exp(E log ·), or means.
+  const value = (used ?? (model.objective === 'evidence' ? 'exact' : 'mean')) === 'exact' ? logMean : mean;
   const activity = (side: Posterior, v: number, out: Float64Array) => {
     const weight = value(side.weightShape[v]!, side.weightRate[v]!);
     for (let k = 0; k < K; k++) {

@@ -65,7 +65,8 @@ export async function recommendMany(
   if (askers.length === 0) return [];
   const members = memberModels(model);
   const someNew = askers.some((asker) => 'likes' in asker);
-  const masses = someNew ? members.map((member) => eligibleMass(member, 'items')) : [];
+  // As in an evaluation: a new user's items are known ones, so only these count as what they could have met.
+  const masses = someNew ? members.map((member) => eligibleMass(member, 'items', { unseenShare: 0 })) : [];
   const known = askers.map((asker, a) => {
     if (a % 64 === 0) throwIfAborted(options.signal);
     return place(model, members, masses, asker, a, options);
@@ -150,6 +151,7 @@ function place(
     const vertex = foldInOne(member, own.items, {
       ...(own.counts && { counts: own.counts }),
       otherMass: masses[m]!,
+      activity: 'mean',
     });
     return {
       count: 1,
@@ -159,7 +161,7 @@ function place(
       featureRate: Float32Array.from(vertex.featureRate),
     };
   });
-  return { posteriors, row: 0, own };
+  return { posteriors, row: 0, own: { ...own, activity: 'mean' } };
 }
 
 /** Liked items by index, each once, counts added. */

@@ -65,6 +65,24 @@ describe('the loop', () => {
     },
   );
 
+  test('stopped in its warm phase it has no bound; finished, it can go on, and no bound is counted twice', async () => {
+    const abort = new AbortController();
+    const warm = await fit(graph, { ...small, signal: abort.signal, onProgress: () => abort.abort() });
+    expect(warm.model.bound).toBeUndefined();
+    const done = await fit(graph, { ...small, iterations: 60, tolerance: 1e-12 });
+    const notes: string[] = [];
+    const on = await fit(graph, {
+      ...small,
+      iterations: 80,
+      tolerance: 1e-12,
+      resume: done.checkpoint!,
+      onProgress: ({ note }) => notes.push(note ?? ''),
+    });
+    expect(notes.join()).not.toMatch(/NaN/);
+    const at = on.model.provenance.bounds.map(([iteration]) => iteration);
+    expect(new Set(at).size).toBe(at.length);
+  });
+
   test('restarts keep the best bound', async () => {
     const bounds = [];
     for (const seed of [1, 2, 3]) bounds.push((await fit(graph, { ...small, seed })).model.bound!);
@@ -176,6 +194,7 @@ describe('what it refuses', () => {
     ['an unknown thing to learn', { learn: ['sizes'] }, /"sizes" is not one of sigma/],
     ['learning a size given as 0', { users: { size: 0 }, learn: ['size'] }, /given as 0/],
     ['an unknown engine', { engine: 'tpu' as 'cpu' }, /"tpu" is not one of auto/],
+    ['folds without the ranking objective', { folds: 3 }, /folds belongs to the ranking objective/],
     ['tolerance 0', { tolerance: 0 }, /tolerance: 0/],
   ];
   test.each(refused)('%s', async (_name, options, message) => {

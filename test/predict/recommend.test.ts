@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InputError } from '../../src/errors.js';
-import { foldInOne } from '../../src/fit/fold-in.js';
+import { eligibleMass, foldInOne } from '../../src/fit/fold-in.js';
 import type { Model } from '../../src/fit/model.js';
 import { digamma } from '../../src/math/special.js';
 import { explain } from '../../src/predict/explain.js';
@@ -63,7 +63,9 @@ describe('recommend', () => {
     const list = await recommend(model, { likes: ['item 3', 'item 7', 'item 3'] }, { n: 30 });
     expect(list.length).toBe(28);
     expect(list.map((r) => r.item)).not.toContain('item 3');
-    const folded = foldInOne(model, [3, 7]);
+    // As an evaluation folds in: means in the edge pass, and only known items as what could have been met.
+    const otherMass = eligibleMass(model, 'items', { unseenShare: 0 });
+    const folded = foldInOne(model, [3, 7], { activity: 'mean', otherMass });
     const score = (item: number) => {
       let sum = 0;
       for (let k = 0; k < 4; k++) {

@@ -48,6 +48,15 @@ const LIMITS = [
 
 /** Whether a GPU can be had, without making an engine; never throws. */
 export async function webgpuAvailability(): Promise<Availability> {
+  // Looking for adapters makes Dawn and the Vulkan loader write to stderr; where there is no device, nobody need ask.
+  if (await noDeviceFile()) {
+    return {
+      available: false,
+      reason: 'this machine has no GPU device',
+      software: false,
+      description: 'none',
+    };
+  }
   try {
     const adapter = await findAdapter(FLAGS);
     const description = describe(adapter.info);
@@ -57,6 +66,16 @@ export async function webgpuAvailability(): Promise<Availability> {
   } catch (error) {
     return { available: false, reason: (error as Error).message, software: false, description: 'none' };
   }
+}
+
+/** True on Linux where neither a graphics device nor a driver named by the environment is there. */
+async function noDeviceFile(): Promise<boolean> {
+  if (typeof process === 'undefined' || process.platform !== 'linux') return false;
+  if (process.env.VK_ICD_FILENAMES || process.env.VK_DRIVER_FILES || process.env.DAWN_NODE) return false;
+  const { existsSync } = await import('node:fs');
+  return !['/dev/dri', '/dev/nvidia0', '/dev/dxg', '/dev/kgsl-3d0', '/dev/mali0'].some((path) =>
+    existsSync(path),
+  );
 }
 
 /** Opens the device with all the adapter offers. `flags` are Dawn's, in Node only, instead of ours. */
