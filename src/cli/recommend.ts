@@ -134,7 +134,9 @@ async function readBatch(path: string): Promise<{ name: string; asker: Asker }[]
         `--batch ${path}, entry ${l + 1} (${line}): expected a user and an item, separated as in the first line`,
       );
     }
-    likes.set(user, [...(likes.get(user) ?? []), item]);
+    const items = likes.get(user);
+    if (items) items.push(item);
+    else likes.set(user, [item]);
   }
   return Array.from(likes, ([name, items]) => ({ name, asker: { likes: items } }));
 }

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { arch, cpus, release, totalmem, type } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import { z } from 'zod';
 import { InputError } from '../errors.js';
 import { study } from '../evaluate/study.js';
 import { optionsOf, type StudyOptions, type StudyTruth } from '../evaluate/study-options.js';
@@ -173,6 +174,22 @@ function planFromReceipt(
   };
 }
 
+/** What is used of a receipt before the study looks at its settings. */
+const receiptSchema = z.looseObject({
+  fingerprint: z.string(),
+  settings: z.looseObject({
+    models: z.array(z.enum(['sparse', 'dense'])).min(1),
+    given: z.object({ users: z.record(z.string(), z.number()), items: z.record(z.string(), z.number()) }),
+  }),
+  origin: z
+    .looseObject({
+      source: z.string(),
+      read: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+      titles: z.looseObject({ source: z.string() }).nullable(),
+    })
+    .nullish(),
+});
+
 async function readResults(path: string): Promise<StudyResults> {
   let results: StudyResults;
   try {
@@ -181,8 +198,8 @@ async function readResults(path: string): Promise<StudyResults> {
     if (!(cause instanceof SyntaxError)) throw cause;
     throw new InputError(`${path}: it is not valid JSON (${cause.message}); give a results.json of a study`);
   }
-  if (results?.format !== 'graphex-study' || !results.receipt?.settings) {
-    throw new InputError(`${path}: it is not the results.json of a study`);
+  if (results?.format !== 'graphex-study' || !receiptSchema.safeParse(results.receipt).success) {
+    throw new InputError(`${path}: it is not the results.json of a study; give one that graphex study wrote`);
   }
   if (results.version !== 1) {
     throw new InputError(`${path}: it has version ${results.version}, this graphex reads 1; update graphex`);

@@ -17,6 +17,8 @@ const SEPARATORS = ['::', '\t', ';', '|', ','] as const;
 const TITLE_NAMES = ['title', 'name', 'label', 'description', 'original_title'];
 /** Rows looked at to tell the columns apart. */
 const LOOK = 2000;
+/** Columns looked at: more than any table of titles has, and less than a damaged file may. */
+const MOST_COLUMNS = 200;
 
 /** Reads the text of a titles file for the vertices of one side. `source` is what messages call the file. */
 export function parseTitles(text: string, ids: VertexIds, source: string): Titles {
@@ -27,7 +29,8 @@ export function parseTitles(text: string, ids: VertexIds, source: string): Title
       `${source}: no row has an id and a title, separated by one of :: tab ; | or comma; give a table with both`,
     );
   }
-  const columns = Math.max(...rows.slice(0, LOOK).map((row) => row.length));
+  let columns = 0;
+  for (const row of rows.slice(0, LOOK)) columns = Math.min(MOST_COLUMNS, Math.max(columns, row.length));
   const hits = Array.from({ length: columns }, (_, c) => distinctHits(rows, c, ids));
   const id = hits.indexOf(Math.max(...hits));
   if (hits[id] === 0) {
@@ -180,9 +183,9 @@ function parseRows(text: string, separator: string): string[][] {
   return rows;
 }
 
+/** Character by character: looking up the end of a line anew for every field takes hours where it has millions. */
 function endOfField(text: string, from: number, separator: string): number {
-  const line = text.indexOf('\n', from);
-  const end = line < 0 ? text.length : line;
-  const cut = text.indexOf(separator, from);
-  return cut >= 0 && cut < end ? cut : end;
+  let at = from;
+  while (at < text.length && text[at] !== '\n' && !text.startsWith(separator, at)) at++;
+  return at;
 }

@@ -1,15 +1,18 @@
 // Files that are wrong on purpose or by accident: each is read, or refused in words, soon and in little memory.
 
-import { mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { main } from '../../src/cli/main.js';
 import { InputError } from '../../src/errors.js';
+import { parseTitles } from '../../src/evaluate/titles.js';
+import { VertexIds } from '../../src/graph/ids.js';
 import * as library from '../../src/index.js';
 import { literal, withDuckDB } from '../../src/ingest/parquet.js';
 import { randomStream } from '../../src/math/random.js';
 import { scratchFolder } from '../ingest/scratch.js';
 import { attempt, fuzzKinds } from './fuzz.js';
-import { closeTensors, type Json, openTensors } from './mutate.js';
+import { closeTensors, type Json, mutateJson, openTensors } from './mutate.js';
 
 const scratch = scratchFolder();
 const { loadModel, loadSplit, readGraph, saveModel, saveSplit } = library;
@@ -163,6 +166,40 @@ describe('a split folder', () => {
     expect((await refusal(() => loadSplit(folder))).message).toMatch(/coins are not those/);
     await rewrite("'heads'");
     expect((await refusal(() => loadSplit(folder))).message).toMatch(/the coins cannot be read/);
+  });
+});
+
+describe('smaller files', () => {
+  it('titles in a line of a million columns are looked for in the first ones', () => {
+    const wide = `1,The first${',x'.repeat(1 << 20)}\n2,The second${',y'.repeat(1 << 20)}\n`;
+    const began = performance.now();
+    const titles = parseTitles(wide, VertexIds.integers(Float64Array.of(1, 2)), 'titles.csv');
+    expect(titles.find('2')).toBe('The second');
+    expect(performance.now() - began).toBeLessThan(20_000);
+  });
+
+  it('a receipt that is none is refused in words, whatever is missing', async () => {
+    const sound = {
+      format: 'graphex-study',
+      version: 1,
+      receipt: {
+        fingerprint: 'of other data',
+        settings: { models: ['sparse'], given: { users: {}, items: {} } },
+        origin: { source: '@simulated-small', read: {}, titles: null },
+      },
+    };
+    const random = randomStream(5);
+    const output = scratch.path('study');
+    for (let input = 0; input < 40; input++) {
+      const file = scratch.write('results.json', JSON.stringify(mutateJson(sound, random)));
+      const said: string[] = [];
+      const write = process.stderr.write;
+      process.stderr.write = ((text: string) => said.push(text) > 0) as typeof write;
+      const status = await main(['node', 'graphex', 'study', '--from', file, '-o', output, '--quiet']);
+      process.stderr.write = write;
+      expect(status, said.join('')).toBe(2);
+    }
+    expect(existsSync(output)).toBe(false);
   });
 });
 
