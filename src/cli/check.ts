@@ -12,6 +12,7 @@ import { densityChart } from '../report/chart-density.js';
 import { renderCheckPage } from '../report/check-page.js';
 import { checkSparsity, type SparsityCheck } from '../sparsity/check.js';
 import type { CurvePoint } from '../sparsity/curves.js';
+import { estimateWords } from '../sparsity/estimate-words.js';
 import type { TailIndex } from '../sparsity/tail-index.js';
 import { writeFolder, writePieces } from '../store/atomic.js';
 import { loadModel } from '../store/model.js';
@@ -191,9 +192,5 @@ function replicateRow(label: string, points: readonly CurvePoint[]): string[][] 
 }
 
 function likelihoodText(fit: TailIndex['likelihood'] | TailIndex['lowDegrees']): string {
-  if (!fit) return 'not defined';
-  const { estimate, standardError } = fit;
-  return standardError === undefined
-    ? `below ${estimate.toFixed(0)}`
-    : `${estimate.toFixed(3)} ± ${standardError.toPrecision(2)}`;
+  return fit ? estimateWords(fit, 3) : 'not defined';
 }

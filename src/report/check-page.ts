@@ -2,9 +2,13 @@
 
 import type { SideName } from '../graph/graph.js';
 import type { SparsityCheck } from '../sparsity/check.js';
+import type { DegreeFit } from '../sparsity/degree-likelihood.js';
+import { estimateWords } from '../sparsity/estimate-words.js';
+import { BORDER, type LowDegreeFit } from '../sparsity/low-degrees.js';
 import type { Judgement } from '../sparsity/verdict.js';
+import { degreeTable, SIDE_NAMES } from './degree-table.js';
 import { type Content, facts, figure, fold, type Html, html, table } from './html.js';
-import { count, type Definition, fixed, percent, renderPage, short, term } from './page.js';
+import { count, type Definition, fixed, renderPage, short, term } from './page.js';
 
 export interface CheckPage {
   /** What was checked: a file or a built-in set. */
@@ -89,32 +93,11 @@ function verdict({ verdict: v }: SparsityCheck): Content {
     html`<div class="cards">${card('users', 'Users')}${card('items', 'Items')}</div>`,
     html`<p><b>What to do.</b> ${v.advice}</p>`,
     html`<p><b>Why we say so.</b> For the users, ${v.reasons.users}. For the items, ${v.reasons.items}. The verdict rests
-on the sign of the ${term('low', 'likelihood estimate')} of each side’s ${term('sigma', 'tail index')}: above 0
-${term('sparse', 'sparse')}, below 0 ${term('dense', 'dense')}, and unclear where its error reaches 0, where degrees look
-cut off, or where the estimates contradict each other.</p>`,
+on the ${term('low', 'likelihood estimate')} of each side’s ${term('sigma', 'tail index')}: above ${BORDER}
+${term('sparse', 'sparse')}, below it ${term('dense', 'dense')}, and unclear where it is less than two standard errors
+from there, where degrees look cut off, or where the estimates contradict each other. (The border is the
+middle between the estimates seen in simulations at σ = −0.1 and at 0.2.)</p>`,
   ];
-}
-
-const SIDE_NAMES = [
-  ['users', 'Users'],
-  ['items', 'Items'],
-] as const;
-
-function degreeTable({ degrees }: SparsityCheck): Html {
-  return table(
-    [
-      { label: 'Edges per vertex' },
-      { label: 'least', numeric: true },
-      { label: 'median', numeric: true },
-      { label: 'mean', numeric: true },
-      { label: 'most', numeric: true },
-      { label: 'with a single edge', numeric: true },
-    ],
-    SIDE_NAMES.map(([side, name]) => {
-      const d = degrees[side];
-      return [name, count(d.min), count(d.median), short(d.mean), count(d.max), percent(d.single)];
-    }),
-  );
 }
 
 function tailIndexes({ sigma, verdict: { users, items } }: SparsityCheck): Content {
@@ -132,7 +115,7 @@ function tailIndexes({ sigma, verdict: { users, items } }: SparsityCheck): Conte
       SIDE_NAMES.map(([side, name]) => {
         const { half, mean, likelihood, lowDegrees } = sigma[side];
         const verdict = side === 'users' ? users : items;
-        return [name, fixed(half, 3), fixed(mean, 3), estimate(likelihood), estimate(lowDegrees), verdict];
+        return [name, fixed(half, 3), fixed(mean, 3), words(likelihood), words(lowDegrees), verdict];
       }),
     ),
     fold(
@@ -145,13 +128,7 @@ they tell the same story, believe it.</p>`,
   ];
 }
 
-function estimate(
-  fit: { readonly estimate: number; readonly standardError: number | undefined } | undefined,
-): string {
-  if (!fit) return 'undefined';
-  if (fit.standardError === undefined) return `below ${fixed(fit.estimate, 0)}`;
-  return `${fixed(fit.estimate, 2)} ± ${short(Number(fit.standardError.toPrecision(2)))}`;
-}
+const words = (fit: DegreeFit | LowDegreeFit | undefined) => (fit ? estimateWords(fit) : 'undefined');
 
 function data({ source, check, read, columns }: CheckPage): Content {
   return [
@@ -220,7 +197,7 @@ export const CHECK_DEFINITIONS: readonly Definition[] = [
     id: 'low',
     name: 'Likelihood estimate, low degrees',
     meaning:
-      'The same for the 95 % of the vertices with the lowest degrees, given that they are the lowest. The verdict rests on its sign, because the law fails for the few vertices of very high degree.',
+      'The same for the 95 % of the vertices with the lowest degrees, given that they are the lowest. The verdict rests on this one, because the law fails for the few vertices of very high degree.',
   },
   {
     id: 'expected',

@@ -1,14 +1,10 @@
 // The sections of a study's report on the data, the split and the fits.
 
 import type { StudyOrigin, StudyReceipt, StudyResults } from '../evaluate/study-results.js';
+import { degreeTable, SIDE_NAMES } from './degree-table.js';
 import { type Column, type Content, facts, fold, Html, html, table as plainTable } from './html.js';
 import { count, fixed, percent, short, term } from './page.js';
 import type { StudyPicture } from './study-charts.js';
-
-export const SIDE_NAMES = [
-  ['users', 'Users'],
-  ['items', 'Items'],
-] as const;
 
 /** A picture with its caption: the wide one, or on a small screen the narrow ones. */
 export function picture({ wide, narrow }: StudyPicture, caption: Content): Html {
@@ -58,20 +54,7 @@ export function dataSection({ check, receipt }: StudyResults): Content {
     origin
       ? html`<p>From <code>${origin.source}</code>. ${whatItIs(receipt, origin, check.multigraph)}</p>`
       : undefined,
-    table(
-      [
-        { label: 'Edges per vertex' },
-        { label: 'least', numeric: true },
-        { label: 'median', numeric: true },
-        { label: 'mean', numeric: true },
-        { label: 'most', numeric: true },
-        { label: 'with a single edge', numeric: true },
-      ],
-      SIDE_NAMES.map(([side, name]) => {
-        const d = check.degrees[side];
-        return [name, count(d.min), count(d.median), short(d.mean), count(d.max), percent(d.single)];
-      }),
-    ),
+    degreeTable(check),
   ];
 }
 

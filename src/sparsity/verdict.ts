@@ -1,10 +1,12 @@
-// Sparse, dense or unclear, in words. The basis is the sign of the degree-likelihood estimate with its error (section
-// 4), taken over the low degrees, where it is least biased. The error rates of these rules, measured on simulated graphs
+// Sparse, dense or unclear, in words. The basis is the degree-likelihood estimate with its error (section 4) over the
+// low degrees, where it is least biased, against the border of low-degrees.ts. The error rates of these rules, measured on simulated graphs
 // by bench/verdict.ts, are in docs/sparsity.md.
 
 import type { SideName } from '../graph/graph.js';
 import type { DegreeCounts } from './degree-counts.js';
 import { type DegreeFit, logProbability, probabilityBelow } from './degree-likelihood.js';
+import { estimateWords, signed } from './estimate-words.js';
+import { BORDER } from './low-degrees.js';
 import type { TailIndex } from './tail-index.js';
 
 export type Judgement = 'sparse' | 'dense' | 'unclear';
@@ -92,18 +94,17 @@ function judgeSide(side: SideName, counts: DegreeCounts, others: number, sigma: 
   }
   const all = low.vertices === counts.count ? '' : ` among the ${side} with at most ${low.upTo} edges`;
   const estimate = `${describe(low)}${all}`;
-  if (Math.abs(low.score) < CLEAR) return unclear(`${estimate}, too near the border to tell`);
+  if (Math.abs(low.score) < CLEAR) return unclear(`${estimate}, too near the border of ${BORDER} to tell`);
   const judgement = low.score > 0 ? 'sparse' : 'dense';
   const contradicted =
     judgement === 'sparse' ? fit.estimate < CONTRADICTION.sparse : fit.estimate > CONTRADICTION.dense;
-  if (contradicted) return unclear(`${estimate}, but over all degrees at ${fit.estimate.toFixed(2)}`);
-  return { judgement, reason: `${estimate}, ${judgement === 'sparse' ? 'above' : 'below'} 0` };
+  if (contradicted) return unclear(`${estimate}, but over all degrees at ${signed(fit.estimate, 2)}`);
+  const where = judgement === 'sparse' ? 'above' : 'below';
+  return { judgement, reason: `${estimate}, ${where} ${BORDER}, the border between dense and sparse` };
 }
 
-function describe({ estimate, standardError }: Pick<DegreeFit, 'estimate' | 'standardError'>): string {
-  if (standardError === undefined)
-    return `the degree likelihood puts the tail index below ${estimate.toFixed(0)}`;
-  return `the degree likelihood puts the tail index at ${estimate.toFixed(2)} ± ${Number(standardError.toPrecision(1))}`;
+function describe(fit: Pick<DegreeFit, 'estimate' | 'standardError'>): string {
+  return `the degree likelihood puts the tail index ${fit.standardError === undefined ? '' : 'at '}${estimateWords(fit)}`;
 }
 
 /** A cap or a filter that cut the degrees off, in words; undefined if there is none to be seen. */

@@ -147,7 +147,8 @@ describe('verdict', () => {
     const verdict = await verdictOf(graph);
     expect([verdict.users, verdict.items]).toEqual(['dense', 'sparse']);
     expect(verdict.text).toMatch(/Users are dense: .*Items are sparse: .*Use the sparse model/);
-    expect(verdict.reasons.items).toMatch(/tail index at 0\.[345]/);
+    expect(verdict.reasons.items).toMatch(/tail index at 0\.[345].*, above 0\.015, the border/);
+    expect(verdict.reasons.users).toMatch(/tail index at −0\.\d.*, below 0\.015, the border/);
   });
 
   it('is right nearly always and never wrong at σ = −0.1 and at 0.2 (bench/verdict.ts measures this at length)', async () => {
