@@ -40,14 +40,14 @@ export async function writeFolder(
   try {
     const exists = await isFolder(home);
     if (exists) await finishFolder(home);
-    else made = await mkdir(dirname(home), { recursive: true });
+    else made = await makeFolders(dirname(home));
     stage = exists ? join(home, `.${process.pid}.part`) : `${home}.${process.pid}.part`;
     done = removeOnExit(stage);
     await mkdir(stage);
     for (const [name, write] of Object.entries(files)) {
       const path = join(stage, name);
       try {
-        await mkdir(dirname(path), { recursive: true });
+        await makeFolders(dirname(path));
         await write(path);
         await settle(path);
       } catch (cause) {
@@ -59,9 +59,7 @@ export async function writeFolder(
   } catch (cause) {
     if (stage !== undefined) await rm(stage, { recursive: true, force: true });
     // Folders on the way that were made here and are empty go away again.
-    for (let at = dirname(home); made !== undefined && at.length >= made.length; at = dirname(at)) {
-      await rmdir(at).catch(() => undefined);
-    }
+    await removeFolders(dirname(home), made);
     throw writeError(folder, cause);
   } finally {
     done?.();
@@ -81,7 +79,7 @@ export async function finishFolder(folder: string): Promise<void> {
       continue;
     }
     const place = join(folder, relative(committed, path));
-    await mkdir(dirname(place), { recursive: true });
+    await makeFolders(dirname(place));
     // Where another process is at the same, it may have been faster.
     await rename(path, place).catch(absent);
   }
@@ -111,6 +109,32 @@ async function settle(path: string): Promise<void> {
     await file.datasync();
   } finally {
     await file.close();
+  }
+}
+
+/**
+ * Makes a folder and those on the way to it, and returns the first that was missing. One by one: Node's own recursion
+ * never ends where a folder is refused as if its parent were not there, as in /proc.
+ */
+async function makeFolders(folder: string): Promise<string | undefined> {
+  if (await isFolder(folder)) return undefined;
+  const parent = dirname(folder);
+  const made = parent === folder ? undefined : await makeFolders(parent);
+  try {
+    await mkdir(folder);
+  } catch (cause) {
+    // Another process may have been faster.
+    if ((cause as NodeJS.ErrnoException).code === 'EEXIST' && (await isFolder(folder))) return made;
+    await removeFolders(parent, made);
+    throw cause;
+  }
+  return made ?? folder;
+}
+
+/** Removes the folders from `made` down to `last` that are empty; none where none was made. */
+async function removeFolders(last: string, made: string | undefined): Promise<void> {
+  for (let at = last; made !== undefined && at.length >= made.length; at = dirname(at)) {
+    await rmdir(at).catch(() => undefined);
   }
 }
 

@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -139,5 +140,21 @@ describe('atomic writes', () => {
     expect(existsSync(scratch.path('new'))).toBe(false);
     await writeFolder(deep, { 'a.txt': fine, 'b.txt': fine });
     expect(readdirSync(deep).sort()).toEqual(['a.txt', 'b.txt']);
+  });
+
+  it('are refused with a sentence where no folder can be made, and leave none behind', async () => {
+    const files = { 'a.txt': (beside: string) => writePieces(beside, ['fine']) };
+    const below = join(scratch.write('a file', 'text'), 'x', 'y');
+    await expect(writeFolder(below, files)).rejects.toThrow(/a file.x.y: its folder does not exist/);
+    const long = join(scratch.path('short'), 'x'.repeat(300), 'y');
+    await expect(writeFolder(long, files)).rejects.toThrow(InputError);
+    expect(existsSync(scratch.path('short'))).toBe(false);
+  });
+
+  it.runIf(process.platform === 'linux')('are refused below /proc, which takes no folders', async () => {
+    const files = { 'a.txt': (beside: string) => writePieces(beside, ['fine']) };
+    for (const folder of ['/proc/x', '/proc/x/y', '/proc/x/y/z']) {
+      await expect(writeFolder(folder, files)).rejects.toThrow(`${folder}: its folder does not exist`);
+    }
   });
 });
