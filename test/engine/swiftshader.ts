@@ -2,6 +2,7 @@
 // used when no driver was named and Chromium is installed; elsewhere tests of the gpu engine skip themselves.
 
 import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { type Availability, webgpuAvailability } from '../../src/engine/webgpu/device.js';
 
 const PLACES = [
@@ -17,7 +18,7 @@ export async function findTestGpu(): Promise<Availability> {
     if (found) process.env.VK_ICD_FILENAMES = found;
   }
   // The Vulkan loader complains without it; nothing is written there.
-  process.env.XDG_RUNTIME_DIR ??= '/tmp';
+  process.env.XDG_RUNTIME_DIR ??= tmpdir();
   return webgpuAvailability();
 }
 
