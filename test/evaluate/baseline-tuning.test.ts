@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest';
+import { baselineData, fitBaselines } from '../../src/evaluate/baselines/ladder.js';
+import { geometric, ladder, tune } from '../../src/evaluate/baselines/tune.js';
+import { holdBack, someUsers } from '../../src/evaluate/baselines/validation.js';
+import { splitRankingTask } from '../../src/evaluate/ranking-task.js';
+import { buildGraph } from '../../src/graph/build.js';
+import { split } from '../../src/sample/split.js';
+import { communityLists, dataOf } from './baseline-data.js';
+import { listOf } from './brute-force.js';
+
+describe('tune', () => {
+  it('goes on past any start until the score falls on both sides of every dial', async () => {
+    const peak = (s: Readonly<Record<string, number>>) =>
+      -(Math.log2(s.a! / 4096) ** 2) - (s.b! - 7) ** 2 - 0.1 * Math.log2(s.a! / 4096) * (s.b! - 7);
+    const dials = { a: geometric(1, 2), b: ladder(2, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]) };
+    const found = await tune(dials, async (s) => peak(s), { maxTrials: 100 });
+    expect(found.best.setting).toEqual({ a: 4096, b: 7 });
+    expect(found.finished).toBe(true);
+    expect(new Set(found.trials.map((t) => JSON.stringify(t.setting))).size).toBe(found.trials.length);
+    const short = await tune(dials, async (s) => peak(s), { maxTrials: 5 });
+    expect(short).toMatchObject({ finished: false, best: { setting: { a: 16, b: 2 } } });
+    expect(short.trials.length).toBe(5);
+  });
+
+  it('goes on from an earlier search with other dials, without trying anything twice', async () => {
+    let tried = 0;
+    const score = async (s: Readonly<Record<string, number>>) => {
+      tried++;
+      return -Math.abs(s.a! - 8) - Math.abs(s.b! - 4);
+    };
+    const first = await tune({ a: geometric(1, 2), b: ladder(1, [1]) }, score);
+    expect(first.best.setting).toEqual({ a: 8, b: 1 });
+    const second = await tune({ b: geometric(1, 2) }, score, { from: first });
+    expect(second.best.setting).toEqual({ a: 8, b: 4 });
+    expect(second.trials.length).toBe(tried);
+    const none = await tune({ b: geometric(64, 2) }, score, { from: first, maxTrials: first.trials.length });
+    expect(none).toEqual({ ...first, finished: false });
+  });
+
+  it('stays within limits', async () => {
+    const found = await tune({ a: geometric(8, 2, 1, 64) }, async (s) => s.a!);
+    expect(found.best.setting).toEqual({ a: 64 });
+    expect(found.finished).toBe(true);
+  });
+});
+
+describe('holdBack', () => {
+  it('parts training users: history of shown items, judged on hidden ones, nothing of theirs in the data', () => {
+    const all = dataOf(communityLists(200, 60, 3, 12), 60, 12);
+    const { data, history, task } = holdBack(all, { seed: 1 });
+    const held = history.offsets.length - 1;
+    expect(held).toBe(40);
+    expect(task.rows).toBe(held);
+    expect(data.users.offsets.length - 1).toBe(160);
+    expect(data.users.values.length).toBe(data.items.values.length);
+    expect(history.values.every((item) => all.shown[item] === 1)).toBe(true);
+    expect(task.candidates.every((item) => all.shown[item] === 0)).toBe(true);
+    expect(Array.from(task.candidates)).toEqual(Array.from(data.candidates));
+    // Every edge of a held-back user with known items is in exactly one place.
+    const keys = new Set(Array.from({ length: 160 }, (_, row) => listOf(data.users, row).join()));
+    const rest = Array.from({ length: 200 }, (_, row) => listOf(all.users, row)).filter(
+      (l) => !keys.has(l.join()),
+    );
+    expect(rest.length).toBe(held);
+    for (const [row, list] of rest.entries()) {
+      const hidden = listOf(task.relevant, row).map((position) => task.candidates[position]!);
+      expect([...listOf(history, row), ...hidden].sort((a, b) => a - b)).toEqual(list);
+    }
+    const again = holdBack(all, { seed: 1 });
+    expect(Array.from(again.history.values)).toEqual(Array.from(history.values));
+    expect(Array.from(holdBack(all, { seed: 2 }).history.values)).not.toEqual(Array.from(history.values));
+    expect(holdBack(all, { seed: 1, maxUsers: 7, maxCandidates: 5 }).task).toMatchObject({ rows: 7 });
+    expect(holdBack(all, { seed: 1, maxCandidates: 5 }).task.candidates.length).toBe(5);
+  });
+});
+
+describe('someUsers', () => {
+  it('keeps whole users, evenly spaced, and all where that is few enough', () => {
+    const data = dataOf(communityLists(300, 60, 3, 30), 60, 30);
+    const edges = data.users.values.length;
+    const third = someUsers(data, edges / 3);
+    expect(third.users.offsets.length - 1).toBe(100);
+    for (const row of [0, 50, 99]) expect(listOf(third.users, row)).toEqual(listOf(data.users, 3 * row + 2));
+    expect(third.items.values.length).toBe(third.users.values.length);
+    expect(Math.abs(third.users.values.length / edges - 1 / 3)).toBeLessThan(0.05);
+    expect(someUsers(data, edges)).toBe(data);
+  });
+});
+
+describe('fitBaselines', () => {
+  const lists = communityLists(400, 120, 4, 20);
+  const graph = buildGraph({
+    users: Array.from({ length: 400 }, (_, u) => listOf(lists, u).map(() => u)).flat(),
+    items: lists.values,
+    userCount: 400,
+    itemCount: 120,
+  });
+
+  it('tunes, fits and judges each on the same users; all personal ones beat popularity on communities', async () => {
+    const parts = split(graph, { testUsers: 0.3, testItems: 0.3, seed: 2 });
+    const task = splitRankingTask(parts);
+    const stages = new Set<string>();
+    const { results, skipped } = await fitBaselines(parts, task, {
+      n: 5,
+      maxTrials: 6,
+      onProgress: ({ stage }) => stages.add(stage),
+    });
+    expect(skipped).toEqual([]);
+    expect(results.map((r) => r.name)).toEqual(['popularity', 'neighbours', 'ease', 'ials']);
+    const [popularity, ...personal] = results;
+    for (const result of personal) {
+      expect(result.ranking.all.mean.recall).toBeGreaterThan(popularity!.ranking.all.mean.recall + 0.1);
+      expect(Array.from(result.ranking.all.rows)).toEqual(Array.from(popularity!.ranking.all.rows));
+      expect(result.trials.length).toBeGreaterThan(1);
+      expect(result.trials.length).toBeLessThanOrEqual(6);
+      const best = Math.max(...result.trials.map((t) => t.score));
+      expect(result.trials.find((t) => t.score === best)!.setting).toMatchObject(
+        Object.fromEntries(Object.entries(result.setting).filter(([key]) => key !== 'iterations')),
+      );
+    }
+    expect([...stages]).toContain('EASE: tuning');
+    const data = baselineData(parts, task);
+    expect(task.history.values.every((item) => data.shown[item] === 1)).toBe(true);
+    expect(task.candidates.every((item) => data.shown[item] === 0)).toBe(true);
+  });
+
+  it('refuses a split by edges', async () => {
+    const parts = split(graph, { method: 'edges', seed: 2 });
+    await expect(fitBaselines(parts, splitRankingTask(parts))).rejects.toThrow(/need a split by pq/);
+  });
+});
