@@ -2,6 +2,7 @@
 // loses, it says so.
 
 import type { Judgement } from '../sparsity/verdict.js';
+import { command, fitCommand, rankingFitCommand, studyCommand } from './study-commands.js';
 import type { ModelKind } from './study-options.js';
 import { grouped } from './study-phrases.js';
 import { predictionVerdict } from './study-prediction-words.js';
@@ -81,46 +82,49 @@ function nextSteps(
   prediction: StudyVerdicts['prediction']['winner'],
   ranking: StudyVerdicts['ranking']['winner'],
 ): NextStep[] {
-  const { settings, origin } = results.receipt;
+  const { receipt } = results;
+  const { settings } = receipt;
   const steps: NextStep[] = [];
-  const add = (text: string, command: string | null = null) => steps.push({ text, command });
-  const data = origin?.source ?? 'DATA';
+  const add = (text: string, line: string | null = null) => steps.push({ text, command: line });
   const kind = prediction === 'dense' ? 'dense' : 'sparse';
   const stopped = results.runs.flatMap((run) => run.fits).filter((fit) => !fit.converged);
   if (stopped.length > 0) {
     add(
       `${stopped.length === 1 ? 'One fit' : `${stopped.length} fits`} had not settled after ${settings.iterations} iterations. Run again with more:`,
-      `graphex study ${data} --iterations ${2 * settings.iterations} -o DIR`,
+      studyCommand(receipt, { iterations: 2 * settings.iterations }),
     );
   }
   add(
     `To predict how these data will grow, fit all of them with the ${kind} model:`,
-    `graphex fit ${data} -k ${results.chosen.features} --model ${kind} -o model.safetensors`,
+    fitCommand(receipt, kind, results.chosen.features),
   );
   if (ranking === 'baseline') {
     add(
       'To recommend, use the winning baseline, or the fit made for ranking and see whether it is close enough:',
-      `graphex fit ${data} --objective ranking -o ranker.safetensors`,
+      rankingFitCommand(receipt),
     );
   } else {
-    add('To recommend with that model:', 'graphex recommend model.safetensors --user ID -n 20');
+    add(
+      'To recommend with that model:',
+      command(['recommend', 'model.safetensors', '--user', 'ID', '-n', '20']),
+    );
   }
   if (settings.features.length === 1) {
     add(
       'Is K right? Compare a few; the bound says which explains the data best:',
-      `graphex study ${data} -k 10,30,60 -o DIR`,
+      studyCommand(receipt, { features: [10, 30, 60] }),
     );
   }
   if (settings.repeats === 1) {
     add(
       'One split is one throw of the coins. See how much the figures move over several:',
-      `graphex study ${data} --repeats 5 -o DIR`,
+      studyCommand(receipt, { repeats: 5 }),
     );
   }
   if (results.topics === null) {
     add(
       'To see what the features are about, give the items names:',
-      `graphex study ${data} --titles FILE -o DIR`,
+      studyCommand(receipt, { titles: 'FILE' }),
     );
   }
   return steps;

@@ -102,7 +102,7 @@ function receiptSection(receipt: StudyReceipt): Content {
   return [
     html`<p>All figures are in <code>results.json</code> beside this page. This command repeats the study to the same
 numbers, times aside:</p>`,
-    html`<p><code>graphex study --from results.json -o again</code></p>`,
+    html`<p><code>npx graphex study --from results.json -o again</code></p>`,
     table([{ label: 'What' }, { label: 'Value' }], rows),
     fold('Options', optionsTable(settings)),
     fold(

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { LadderMetric, LadderRow } from '../../src/evaluate/study-ladder.js';
+import { studySettings } from '../../src/evaluate/study-options.js';
 import type { StudyFit } from '../../src/evaluate/study-results.js';
 import { type StudyNumbers, studyVerdicts } from '../../src/evaluate/study-words.js';
 
@@ -54,7 +55,7 @@ function numbers(
     },
   });
   return {
-    receipt: { settings: { features: [30], repeats: 1, iterations: 400 }, origin: null },
+    receipt: { settings: studySettings({}, 1000), origin: null },
     check: {
       verdict: {
         users: 'dense',
@@ -128,5 +129,25 @@ describe('a study in words', () => {
     const text = prediction.details.join(' ');
     expect(text).toContain('The 90 % intervals of the sparse model’s draws contain every figure');
     expect(text).toContain('contain 1 of 2 figures, all but the number of items');
+  });
+
+  it('names commands that read the data as the study did', () => {
+    const plain = numbers({ 'sparse-30': 0.2, EASE: 0.3 });
+    const read = { users: 'who', items: "it's", sep: '\t', header: true, multigraph: true };
+    const receipt = {
+      ...plain.receipt,
+      settings: studySettings({ seed: 7, baselines: false, users: { sigma: 0.2 } }, 1000),
+      origin: { ...plain.receipt.origin, source: 'my cols.csv', read, titles: null },
+    } as unknown as StudyNumbers['receipt'];
+    const commands = studyVerdicts({ ...plain, receipt }).next.map((s) => s.command);
+    const data = String.raw`'my cols.csv' --users who --items 'it'\''s' --sep '\t' --header --multi`;
+    const rest = '--baselines none --seed 7 --sigma-users 0.2 -o DIR';
+    expect(commands).toEqual([
+      `npx graphex fit ${data} -k 30 --model sparse --seed 7 --sigma-users 0.2 -o model.safetensors`,
+      `npx graphex fit ${data} --objective ranking --seed 7 -o ranker.safetensors`,
+      `npx graphex study ${data} -k 10,30,60 ${rest}`,
+      `npx graphex study ${data} -k 30 --repeats 5 ${rest}`,
+      `npx graphex study ${data} --titles FILE -k 30 ${rest}`,
+    ]);
   });
 });
