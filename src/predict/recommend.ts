@@ -5,6 +5,7 @@ import { InputError, throwIfAborted } from '../errors.js';
 import { eligibleMass, foldInOne } from '../fit/fold-in.js';
 import { type Model, meanTable, memberModels, type Posterior } from '../fit/model.js';
 import type { TaskOptions } from '../progress.js';
+import { whole } from '../validate.js';
 import { type Explanation, expectedRate, explainer, type OwnItems } from './explain.js';
 import { factorScorer, type RowLists, sumOfFactors } from './rank.js';
 
@@ -61,7 +62,7 @@ export async function recommendMany(
   options: RecommendOptions = {},
 ): Promise<Recommendation[][]> {
   const { n = 20, includeSeen = false } = options;
-  if (!Number.isInteger(n) || n < 1) throw new InputError(`n ${n}: expected a whole number of at least 1`);
+  whole('n', n, 1);
   if (askers.length === 0) return [];
   const members = memberModels(model);
   const someNew = askers.some((asker) => 'likes' in asker);
