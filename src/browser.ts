@@ -9,12 +9,13 @@ export { evaluateRanking, type RankingOptions, type RankingResult } from './eval
 export { study } from './evaluate/study.js';
 export type { StudyOptions } from './evaluate/study-options.js';
 export type { StudyResults } from './evaluate/study-results.js';
+export { type TunedRanking, type TuneOptions, tuneRanking } from './evaluate/tune.js';
 // Fitting
 export { LostFitError } from './fit/ascent.js';
 export { type SparsityEvidence, sparsityEvidence } from './fit/evidence.js';
 export { type FitResult, fit } from './fit/fit.js';
 export { type FoldedVertex, type FoldInOptions, foldIn, foldInOne } from './fit/fold-in.js';
-export type { Model, ModelSide, Provenance } from './fit/model.js';
+export { type Model, type ModelSide, memberModels, type Provenance } from './fit/model.js';
 export type { FitOptions } from './fit/options.js';
 export type { GraphSide, SideName } from './graph/graph.js';
 export { VertexIds } from './graph/ids.js';
