@@ -48,7 +48,7 @@ export function guessShape(name: string, text: string, whole: boolean, options: 
   const named = [options.users, options.items, options.count].some(
     (column) => typeof column === 'string' && !/^\d+$/.test(column),
   );
-  const header = options.header ?? (named || looksLikeHeader(first, rows.slice(1)));
+  const header = options.header ?? (named || looksLikeHeader(first, rows.slice(1), whole));
   const names = header ? first : first.map((_, i) => String(i + 1));
   const find = (column: string | number, role: string) => findColumn(name, column, role, names, header);
   const columns = {
@@ -175,14 +175,19 @@ function tabQuoteEnd(text: string, open: number): number | undefined {
 
 /**
  * The first row names columns if none of its cells is a number and either a column below is all numbers or the names
- * are words that tables use for their columns.
+ * are words that tables use for their columns; only these words tell a file that has a header alone from one of a
+ * single edge.
  */
-function looksLikeHeader(first: readonly string[], below: readonly (readonly string[])[]): boolean {
+function looksLikeHeader(
+  first: readonly string[],
+  below: readonly (readonly string[])[],
+  whole: boolean,
+): boolean {
   if (first.some((cell) => isNumeric(cell)) || new Set(first).size < first.length) return false;
-  const numericBelow = first.some(
-    (_, i) => below.length > 0 && below.every((row) => row[i] !== undefined && isNumeric(row[i])),
-  );
-  return numericBelow || (first.filter((cell) => USUAL_NAME.test(cell)).length >= 2 && below.length > 0);
+  const usual = first.filter((cell) => USUAL_NAME.test(cell)).length >= 2;
+  if (below.length === 0) return whole && usual;
+  const numericBelow = first.some((_, i) => below.every((row) => row[i] !== undefined && isNumeric(row[i])));
+  return numericBelow || usual;
 }
 
 const USUAL_NAME =

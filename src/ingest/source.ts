@@ -43,6 +43,11 @@ export async function openSource(path: string, signal?: AbortSignal): Promise<Op
     signal?.addEventListener('abort', () => opened.destroy(), { once: true });
     let peeked = await peek(opened);
     const gzipped = peeked.first[0] === 0x1f && peeked.first[1] === 0x8b;
+    if (!gzipped && peeked.first.length > 0 && /\.gz$/i.test(name)) {
+      throw new InputError(
+        `${name}: this is not gzip data although its name says so; fetch or compress it again, or leave .gz out of its name`,
+      );
+    }
     if (gzipped) peeked = await peek(gunzipped(peeked.all));
     const file = stream;
     return {

@@ -25,6 +25,8 @@ const CASES: [string, string | Uint8Array, ReadOptions, RegExp[]][] = [
   ['empty file', '', {}, [/empty/, /at least two columns/]],
   ['only blank lines', '\n\r\n\n', {}, [/empty/]],
   ['only a header', 'user,item\n', { header: true }, [/no row of data/]],
+  ['only a header, guessed', 'user,item\n', {}, [/no row of data/]],
+  ['only a header, without a line end', 'user_id,movie_id,rating', {}, [/no row of data/]],
   ['one column', 'ann\nbob\n', {}, [/line 1/, /only one column/, /"ann"/, /--sep/]],
   ['wrong separator', 'ann,x\nbob,y\n', { sep: ';' }, [/line 1/, /only one column/, /";"/, /"ann,x"/]],
   ['impossible separator', 'ann,x\n', { sep: '' }, [/separator ""/]],
@@ -121,6 +123,7 @@ describe('bad input', () => {
   it('a gzip file that is cut short or damaged', async () => {
     const { gzipSync } = await import('node:zlib');
     const bytes = gzipSync(Array.from({ length: 5000 }, (_, n) => `${n},${n * 7}\n`).join(''));
+    expect(await messageOf(scratch.write('plain.csv.gz', 'user,item\n1,2\n'))).toMatch(/not gzip data/);
     const cut = scratch.write('cut.csv.gz', bytes.subarray(0, bytes.length / 2));
     expect(await messageOf(cut)).toMatch(/cut\.csv\.gz: the gzip data is damaged or cut short/);
     const flipped = Buffer.from(bytes);
