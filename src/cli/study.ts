@@ -33,7 +33,9 @@ import {
   runCommand,
 } from './command.js';
 import { describeRead } from './describe-read.js';
+import { checkOutputs } from './outputs.js';
 import { addStudyOptions, studyOptions } from './study-options.js';
+import { findSource, seenFrom } from './study-paths.js';
 import { describeStudy, studyDocument } from './study-summary.js';
 
 export function register(program: Command): void {
@@ -81,6 +83,11 @@ async function run(
   const plan = values.from
     ? planFromReceipt(command, source, await readResults(values.from), values.from)
     : planFromOptions(command, source, values, context.seed);
+  checkOutputs({
+    files: [plan.read.rejects as string | undefined],
+    folder: { path: values.output, names: ['report.html', 'results.json', 'figures/'] },
+    inputs: [plan.source, plan.titles, values.from],
+  });
   const { signal, threads, onProgress } = context;
   const task = { signal, threads, onProgress };
   const { result, truth } = await readData(plan, task);
@@ -95,6 +102,7 @@ async function run(
   const numbers = await study(graph, { ...plan.options, ...task, titles, truth });
   const results = withOrigin(numbers, {
     source: plan.source,
+    sourceFrom: seenFrom(values.output, plan.source),
     read: plan.read,
     rows: result.guess.format === 'simulated' || result.guess.note !== undefined ? null : result.read,
     understood: describeRead(result),
@@ -103,6 +111,7 @@ async function run(
     titles: titles
       ? {
           source: plan.titles!,
+          sourceFrom: seenFrom(values.output, plan.titles!),
           matched: titles.matched,
           columns: `${titles.columns.id} → ${titles.columns.title}`,
         }
@@ -166,9 +175,13 @@ function planFromReceipt(
   if (!origin)
     throw new InputError(`${path}: it does not say where its data came from; give DATA and options`);
   return {
-    source: source ?? origin.source,
+    source:
+      source ?? findSource(path, origin, `say where the data are, as in graphex study DATA --from ${path}`),
     read: origin.read,
-    titles: origin.titles?.source,
+    titles:
+      origin.titles === null
+        ? undefined
+        : findSource(path, origin.titles, 'put the titles there, or work in the folder of the first study'),
     options: optionsOf(settings),
     before,
   };
@@ -184,8 +197,9 @@ const receiptSchema = z.looseObject({
   origin: z
     .looseObject({
       source: z.string(),
+      sourceFrom: z.string().nullish(),
       read: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
-      titles: z.looseObject({ source: z.string() }).nullable(),
+      titles: z.looseObject({ source: z.string(), sourceFrom: z.string().nullish() }).nullable(),
     })
     .nullish(),
 });

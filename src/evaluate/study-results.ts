@@ -49,7 +49,10 @@ export interface StudyReceipt {
 }
 
 export interface StudyOrigin {
+  /** As given. */
   readonly source: string;
+  /** A relative source as seen from the folder of results.json; null where it is the same from anywhere. */
+  readonly sourceFrom: string | null;
   /** Options of the reader. */
   readonly read: Readonly<Record<string, unknown>>;
   readonly rows: {
@@ -64,7 +67,12 @@ export interface StudyOrigin {
   readonly note: string | null;
   /** What stands for a user and for an item: columns, or documents and terms. */
   readonly columns: { readonly users: string; readonly items: string };
-  readonly titles: { readonly source: string; readonly matched: number; readonly columns: string } | null;
+  readonly titles: {
+    readonly source: string;
+    readonly sourceFrom: string | null;
+    readonly matched: number;
+    readonly columns: string;
+  } | null;
   readonly runtime: string;
   readonly machine: {
     readonly cpu: string;

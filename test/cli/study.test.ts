@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { fingerprint } from '../../src/graph/fingerprint.js';
@@ -106,6 +106,27 @@ describe('graphex study', () => {
       stderr: expect.stringContaining('these are not the data'),
     });
   }, 240_000);
+
+  it('finds relative data from inside the report, and says whose path it is when they are gone', async () => {
+    const data = dataFile();
+    const home = dirname(data);
+    const quick = [...QUICK, '--no-ranker', '--model', 'sparse', '--quiet'];
+    await run(process.execPath, [BIN, 'study', 'ratings.csv', ...quick, '-o', 'out/report'], { cwd: home });
+    const inside = join(home, 'out/report');
+    const { origin } = JSON.parse(readFileSync(join(inside, 'results.json'), 'utf8')).receipt;
+    expect(origin).toMatchObject({ source: 'ratings.csv', sourceFrom: join('..', '..', 'ratings.csv') });
+    const again = ['study', '--from', 'results.json', '-o', 'again', '--json', '--quiet'];
+    const { stdout } = await run(process.execPath, [BIN, ...again], { cwd: inside, maxBuffer: 1 << 28 });
+    expect(JSON.parse(stdout)).toMatchObject({
+      repeated: { same: true },
+      receipt: { origin: { source: join('..', '..', 'ratings.csv') } },
+    });
+    renameSync(data, join(home, 'moved.csv'));
+    await expect(run(process.execPath, [BIN, ...again], { cwd: inside })).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('the path comes from results.json'),
+    });
+  }, 120_000);
 
   it.each([
     [[], /DATA is missing/],

@@ -11,6 +11,7 @@ import { renderStudyPage } from '../../src/report/study-page.js';
 const SIDE = { sigma: 0.2, tau: 1, shape: 0.3, rate: 0.3, size: 40 };
 const ORIGIN: StudyOrigin = {
   source: 'data/<b>ratings</b>.csv',
+  sourceFrom: null,
   read: {},
   rows: { rows: 1234, kept: 1200, merged: 30, rejected: 4 },
   understood: 'read',

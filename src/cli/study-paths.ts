@@ -1,0 +1,38 @@
+// Where a receipt's files are: a path as it was given means nothing in another folder, so a receipt also says how to get
+// there from its own.
+
+import { existsSync } from 'node:fs';
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { InputError } from '../errors.js';
+
+/** The path in a source, and what stands before it: 'text:' of 'text:speeches'. No path in '-' and in '@sotu'. */
+function parts(source: string): { readonly recipe: string; readonly path: string } | undefined {
+  if (source === '-' || source.startsWith('@')) return undefined;
+  const [, recipe = '', path = source] = /^([a-z]{2,}:)(.+)$/.exec(source) ?? [];
+  return { recipe, path };
+}
+
+/** A relative source as seen from the folder of the report; null where the source itself is good anywhere. */
+export function seenFrom(folder: string, source: string): string | null {
+  const found = parts(source);
+  if (!found || isAbsolute(found.path)) return null;
+  const path = relative(resolve(folder), resolve(found.path));
+  return isAbsolute(path) ? null : found.recipe + path;
+}
+
+/** A receipt's source, found as it was given or from the receipt's folder. */
+export function findSource(
+  receipt: string,
+  what: { readonly source: string; readonly sourceFrom?: string | null | undefined },
+  advice: string,
+): string {
+  const given = parts(what.source);
+  if (!given || existsSync(given.path)) return what.source;
+  const beside = what.sourceFrom ? parts(what.sourceFrom) : undefined;
+  const path = beside && relative('', join(dirname(resolve(receipt)), beside.path));
+  if (path && existsSync(path)) return beside.recipe + path;
+  throw new InputError(
+    `${what.source}: there is no such file${path ? `, nor ${path}` : ''}; the path comes from ${receipt}, ` +
+      `and is tried as given and from that file's folder: ${advice}`,
+  );
+}
