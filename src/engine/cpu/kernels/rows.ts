@@ -120,9 +120,11 @@ function passEdges(
       const w4 = f32x4.splat(w);
       for (let k: usize = 0; k < bytes; k += 16) v128.store(acc + k, madd(w4, v128.load(b + k), v128.load(acc + k)));
     }
-    for (let k: u32 = 0; k < stride; k++) {
-      const to = sums + ((<usize>k) << 3);
-      store<f64>(to, load<f64>(to) + <f64>load<f32>(acc + ((<usize>k) << 2)));
+    for (let k: usize = 0; k < bytes; k += 16) {
+      const part = v128.load(acc + k);
+      const to = sums + (k << 1);
+      v128.store(to, f64x2.add(v128.load(to), f64x2.promote_low_f32x4(part)));
+      v128.store(to + 16, f64x2.add(v128.load(to + 16), f64x2.promote_low_f32x4(i64x2.shuffle(part, part, 1, 1))));
     }
   }
 }

@@ -103,9 +103,10 @@ export function expDigamma4(x: v128): v128 {
   const d1 = f32x4.add(q, f32x4.splat(4));
   const d2 = f32x4.add(q, f32x4.splat(6));
   const twice = madd(f32x4.splat(2), x, f32x4.splat(5));
-  // 1/d0 apart from the other two, so that a tiny x loses nothing to a common denominator's rounding.
-  const others = f32x4.div(f32x4.add(d1, d2), f32x4.mul(d1, d2));
-  const shift = f32x4.mul(twice, f32x4.add(f32x4.div(f32x4.splat(1), d0), others));
+  // (1/d0 + 1/d1 + 1/d2) over one denominator: every term is positive, so nothing cancels.
+  const p12 = f32x4.mul(d1, d2);
+  const numerator = madd(d0, f32x4.add(d1, d2), p12);
+  const shift = f32x4.div(f32x4.mul(twice, numerator), f32x4.mul(d0, p12));
   const lowered = f32x4.mul(large, exp4(f32x4.neg(shift)));
   return v128.bitselect(lowered, large, small);
 }
