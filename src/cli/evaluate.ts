@@ -179,14 +179,30 @@ function describePredictive(check: PredictiveCheck, protocol: Protocol): string 
   ]);
 }
 
+/** What the figures leave out; nothing is said of what did not happen. */
 function describeDropped({ dropped, method, predictive, protocol }: Evaluation): string {
-  const lost =
-    `Items that training never saw carry no parameters: ${count(dropped.ranking.edges)} test edges to them, and ` +
-    `${count(dropped.ranking.users)} test users without any known item, are no part of the recommendation figures`;
-  if (method === 'edges') return `${lost}.`;
-  return (
-    `${lost}; ${count(dropped.foldIn.edges)} fold-in edges to such items were dropped, all that ` +
-    `${count(dropped.foldIn.users)} held-out users had.` +
-    (predictive && protocol === 'unconditional' ? ' The predictive check counts all of them.' : '')
-  );
+  const { ranking, foldIn } = dropped;
+  const many = (n: number, noun: string) => `${count(n)} ${noun}${n === 1 ? '' : 's'}`;
+  const sentences: string[] = [];
+  if (ranking.edges > 0) {
+    sentences.push(
+      `No part of the recommendation figures: ${many(ranking.edges, 'test edge')} to items that training never saw.`,
+    );
+  }
+  if (ranking.users > 0) {
+    const known = method === 'edges' ? 'training edge' : 'fold-in edge to an item that training saw';
+    sentences.push(
+      `Not ranked for: ${many(ranking.users, 'test user')} without any ${known}, of whom nothing is known.`,
+    );
+  }
+  if (foldIn.edges > 0) {
+    const whose = foldIn.users > 0 ? `, all that ${many(foldIn.users, 'held-out user')} had` : '';
+    sentences.push(
+      `Dropped: ${many(foldIn.edges, 'fold-in edge')} to items that training never saw${whose}.`,
+    );
+  }
+  if (sentences.length === 0)
+    return 'Every test edge and every test user counts in the recommendation figures.';
+  if (predictive && protocol === 'unconditional') sentences.push('The predictive check counts all of them.');
+  return sentences.join(' ');
 }

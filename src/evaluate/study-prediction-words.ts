@@ -2,7 +2,7 @@
 
 import { STATISTICS, type Statistic } from './predictive.js';
 import type { ModelKind } from './study-options.js';
-import { grouped, list } from './study-phrases.js';
+import { grouped, list, TOO_LITTLE, tooLittle } from './study-phrases.js';
 import type { StudyFit } from './study-results.js';
 import type { StudyNumbers, StudyVerdicts } from './study-words.js';
 
@@ -33,6 +33,13 @@ export function shownStatistics(fits: readonly StudyFit[]): Statistic[] {
 }
 
 export function predictionVerdict(results: StudyNumbers): StudyVerdicts['prediction'] {
+  const verdict = predictionByFigures(results);
+  const reason = tooLittle(results.runs[0]!);
+  if (!reason) return verdict;
+  return { ...verdict, winner: null, headline: TOO_LITTLE, text: `${reason} ${verdict.text}` };
+}
+
+function predictionByFigures(results: StudyNumbers): StudyVerdicts['prediction'] {
   const { features } = results.chosen;
   const statistics = shownStatistics(results.runs.flatMap((run) => run.fits));
   const fits = results.runs.map((run) => ({

@@ -7,7 +7,7 @@ import {
   type LadderRow,
   ladderFigure,
 } from './study-ladder.js';
-import { capital, list, signed } from './study-phrases.js';
+import { capital, list, signed, TOO_LITTLE, tooLittle } from './study-phrases.js';
 import type { StudyRun } from './study-results.js';
 import type { StudyNumbers, StudyVerdicts } from './study-words.js';
 
@@ -55,6 +55,13 @@ function duel({ ladder }: StudyRun, metric: LadderMetric): Duel | undefined {
 }
 
 export function rankingVerdict(results: StudyNumbers): StudyVerdicts['ranking'] {
+  const verdict = rankingByFigures(results);
+  const reason = tooLittle(results.runs[0]!, results.runs[0]!.ladder.rows[0]?.all.users);
+  if (!reason) return verdict;
+  return { ...verdict, winner: null, headline: TOO_LITTLE, text: `${reason} ${verdict.text}` };
+}
+
+function rankingByFigures(results: StudyNumbers): StudyVerdicts['ranking'] {
   const run = results.runs[0]!;
   const { ladder } = run;
   const words = METRIC_WORDS(ladder.n);

@@ -7,9 +7,13 @@ import { type StudyNumbers, studyVerdicts } from '../../src/evaluate/study-words
 /** Numbers of a study in which everything is as given and the rest does not matter. */
 function numbers(
   recall: Readonly<Record<string, number>>,
-  options: { readonly sure?: boolean; readonly items?: readonly [sparse: number, dense: number] } = {},
+  options: {
+    readonly sure?: boolean;
+    readonly items?: readonly [sparse: number, dense: number];
+    readonly test?: { readonly users: number; readonly edges: number };
+  } = {},
 ): StudyNumbers {
-  const { sure = true, items = [100, 80] } = options;
+  const { sure = true, items = [100, 80], test = { users: 50, edges: 400 } } = options;
   const kinds: Readonly<Record<string, LadderRow['kind']>> = { 'sparse-30': 'model', 'dense-30': 'model' };
   const rows = Object.entries(recall).map(([id, value]) => {
     const figure = { mean: value, standardError: 0.01 };
@@ -19,7 +23,7 @@ function numbers(
       kind: kinds[id] ?? 'baseline',
       model: id.endsWith('-30') ? id.slice(0, -3) : null,
       features: id.endsWith('-30') ? 30 : null,
-      all: { recall: figure, ndcg: figure },
+      all: { recall: figure, ndcg: figure, users: test.users },
       unpopular: null,
     };
   });
@@ -70,6 +74,7 @@ function numbers(
     summary: { runs: 1, ranking: {}, prediction: {} },
     runs: [
       {
+        split: { test: { ...test, items: 100 } },
         fits: [fit('sparse', items[0]), fit('dense', items[1])],
         ladder: { n: 20, rows, best: { recall: best, ndcg: best }, comparisons },
       },
@@ -129,6 +134,22 @@ describe('a study in words', () => {
     const text = prediction.details.join(' ');
     expect(text).toContain('The 90 % intervals of the sparse model’s draws contain every figure');
     expect(text).toContain('contain 1 of 2 figures, all but the number of items');
+  });
+
+  it('judges nobody by a handful of test users or edges', () => {
+    const recall = { 'sparse-30': 0.32, EASE: 0.3 };
+    for (const test of [
+      { users: 29, edges: 400 },
+      { users: 50, edges: 49 },
+    ]) {
+      const { ranking, prediction } = studyVerdicts(numbers(recall, { test }));
+      for (const verdict of [ranking, prediction]) {
+        expect(verdict).toMatchObject({ winner: null, headline: 'Too little data to tell' });
+        expect(verdict.text).toContain(`With ${test.users} test users and ${test.edges} test edges`);
+      }
+    }
+    const { ranking } = studyVerdicts(numbers(recall, { test: { users: 30, edges: 50 } }));
+    expect(ranking.winner).toBe('model');
   });
 
   it('names commands that read the data as the study did', () => {
