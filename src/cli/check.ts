@@ -20,6 +20,7 @@ import { VERSION } from '../version.js';
 import { addCommonOptions, addDataOptions, dataOptions, pause, runCommand, wholeNumber } from './command.js';
 import { describeRead } from './describe-read.js';
 import { describeEvidence } from './fit.js';
+import { checkOutputs } from './outputs.js';
 import { count, short, textTable, wrap } from './text-table.js';
 
 export function register(program: Command): void {
@@ -42,7 +43,13 @@ export function register(program: Command): void {
   ]);
   command.action((source: string, values: { output?: string; model?: string; replicates: number }) =>
     runCommand(command, async ({ seed, threads, signal, onProgress, warn }) => {
-      const result = await readGraph(source, { ...dataOptions(command), threads, signal, onProgress });
+      const reader = dataOptions(command);
+      checkOutputs({
+        files: [reader.rejects],
+        ...(values.output === undefined ? {} : { folder: { path: values.output, names: REPORT_FILES } }),
+        inputs: [source, values.model],
+      });
+      const result = await readGraph(source, { ...reader, threads, signal, onProgress });
       const check = await checkSparsity(result.graph, {
         replicates: values.replicates,
         seed,
@@ -66,6 +73,8 @@ export function register(program: Command): void {
     }),
   );
 }
+
+const REPORT_FILES = ['density.svg', 'degrees.svg', 'check.html'] as const;
 
 /** What a model says on sparse or dense; a model of other data, such as a split's training part, is named as such. */
 async function modelEvidence(
@@ -108,7 +117,7 @@ async function writeReport(
       }),
     ),
   };
-  const files: Record<string, string> = {
+  const files: Record<(typeof REPORT_FILES)[number], string> = {
     'density.svg': charts.density,
     'degrees.svg': charts.degrees,
     'check.html': renderCheckPage({

@@ -44,6 +44,7 @@ export function addCommonOptions(command: Command, examples: readonly string[]):
       wholeNumber('--threads', { min: 1, max: 1024 }),
     )
     .option('--quiet', 'no progress and no warnings on stderr');
+  command.showHelpAfterError(`(graphex ${command.name()} --help shows the options and an example)`);
   const program = command.parent;
   const version = program?.version();
   if (version) command.version(version);
@@ -52,9 +53,12 @@ export function addCommonOptions(command: Command, examples: readonly string[]):
   return command;
 }
 
+/** The heading of addDataOptions in the help. */
+export const DATA_GROUP = 'Data:';
+
 /** The options of every command that reads DATA. */
 export function addDataOptions(command: Command): Command {
-  const data = (flags: string, description: string) => new Option(flags, description).helpGroup('Data:');
+  const data = (flags: string, description: string) => new Option(flags, description).helpGroup(DATA_GROUP);
   return command
     .addOption(data('--users <col>', 'column of the users: header name or 1-based number (default: 1)'))
     .addOption(data('--items <col>', 'column of the items (default: 2)'))

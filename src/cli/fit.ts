@@ -21,11 +21,13 @@ import {
   addCommonOptions,
   addDataOptions,
   type CommandContext,
+  DATA_GROUP,
   dataOptions,
   decimalNumber,
   runCommand,
   wholeNumber,
 } from './command.js';
+import { checkOutputs } from './outputs.js';
 import { textTable } from './text-table.js';
 
 const HYPER = [
@@ -134,6 +136,10 @@ function commaList(text: string): string[] {
 
 async function run(command: Command, source: string, context: CommandContext) {
   const values = command.opts();
+  const partial = `${values.output}.partial`;
+  checkOutputs({ files: [values.output, values.rejects], inputs: [source, values.resume] });
+  // The state of an interrupted fit may replace the one that it went on from.
+  checkOutputs({ files: [partial], inputs: [source] });
   const graph = await trainingGraph(command, source, context);
   const saved = values.resume ? await loadModelFile(values.resume) : undefined;
   const options: FitOptions = {
@@ -145,7 +151,6 @@ async function run(command: Command, source: string, context: CommandContext) {
     onProgress: context.onProgress,
   };
   const tuned = values.tune === undefined ? undefined : await tuneFirst(graph, values.tune, options);
-  const partial = `${values.output}.partial`;
   const result = await fit(graph, { ...options, ...tuned?.options }).catch((error) =>
     keepLost(error, partial),
   );
@@ -215,7 +220,10 @@ function relabel(context: CommandContext): FitOptions['onProgress'] {
 }
 
 async function trainingGraph(command: Command, source: string, context: CommandContext) {
-  if (isSplitFolder(source)) return (await loadSplit(source, context)).train;
+  if (isSplitFolder(source)) {
+    refuseDataOptions(command, source);
+    return (await loadSplit(source, context)).train;
+  }
   const { graph } = await readGraph(source, {
     ...dataOptions(command),
     signal: context.signal,
@@ -223,6 +231,17 @@ async function trainingGraph(command: Command, source: string, context: CommandC
     threads: context.threads,
   });
   return graph;
+}
+
+/** A split was read when it was made: what would be ignored is refused. */
+function refuseDataOptions(command: Command, source: string): void {
+  for (const option of command.options) {
+    if (option.helpGroupHeading !== DATA_GROUP) continue;
+    if (command.getOptionValueSource(option.attributeName()) !== 'cli') continue;
+    throw new InputError(
+      `${option.long}: ${source} is a split, which was read when it was made; leave this option out, or give it to graphex split`,
+    );
+  }
 }
 
 function isSplitFolder(source: string): boolean {
@@ -335,13 +354,25 @@ function toText(
       ['', 'users', 'items'],
       ...(['sigma', 'size', 'tau', 'shape', 'rate'] as const).map((name) => [
         name,
-        number(model.users.hyper[name]),
-        number(model.items.hyper[name]),
+        ...SIDES.map((side) => {
+          const value = model[side].hyper[name];
+          return name === 'size' && value === 0 ? 'none' : number(value);
+        }),
       ]),
     ]),
   ];
+  const closed = SIDES.filter((side) => model[side].hyper.size === 0);
+  if (closed.length > 0) {
+    lines.push('', `size none    the model expects no ${closed.join(' or ')} beyond those of the data`);
+  }
   if (evidence) {
     lines.push('', `evidence     ${describeEvidence(evidence)}`);
+  }
+  if (model.objective === 'evidence') {
+    lines.push(
+      '',
+      'Bounds of sparse and dense fits are comparable only through the evidence of a sparse fit.',
+    );
   }
   if (tuned) {
     lines.push(

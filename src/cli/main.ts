@@ -39,7 +39,7 @@ export function createProgram(): Command {
     )
     .version(VERSION)
     .exitOverride()
-    .showHelpAfterError('(graphex <command> --help shows the options and an example)');
+    .showHelpAfterError('(graphex --help lists the commands)');
   // In the order in which one uses them.
   for (const register of [simulate, check, split, fit, evaluate, recommend, study]) register(program);
   return program;

@@ -46,12 +46,22 @@ export function register(program: Command): void {
 }
 
 async function run(path: string, values: Values, context: CommandContext) {
-  if ([values.user, values.likes, values.batch].filter((given) => given !== undefined).length !== 1) {
-    throw new InputError('say for whom: one of --user ID, --likes ID,ID,… or --batch FILE');
+  const asked = (['user', 'likes', 'batch'] as const).filter((name) => values[name] !== undefined);
+  if (asked.length !== 1) {
+    const given = asked.map((name) => `--${name}`).join(' and ');
+    throw new InputError(
+      `${given && `${given} were both given; `}say for whom: one of --user ID, --likes ID,ID,… or --batch FILE`,
+    );
   }
   const exclude = values.exclude === undefined ? [] : await readLines(values.exclude, '--exclude');
   const askers = values.batch === undefined ? [single(values)] : await readBatch(values.batch);
   const model = await loadModel(path);
+  if (values.user !== undefined && model.users.ids.find(values.user) < 0) {
+    throw new InputError(
+      `user ${values.user} is not in the model (${model.users.count} users, the first is ${model.users.ids.at(0)}); ` +
+        'for a new user, name liked items with --likes ID,ID,…',
+    );
+  }
   const unknown = new Set<string>();
   const lists = await recommendMany(
     model,

@@ -8,6 +8,7 @@ import { simulate } from '../process/poisson-model.js';
 import type { TaskOptions } from '../progress.js';
 import { edgesFormat, writeEdges } from '../store/table.js';
 import { addCommonOptions, decimalNumber, pause, runCommand, wholeNumber } from './command.js';
+import { checkOutputs } from './outputs.js';
 import { count, short, textTable } from './text-table.js';
 
 /** The numbers of one side: option, its place in the law, what it is. Ranges are the library's to judge. */
@@ -77,6 +78,7 @@ export function register(program: Command): void {
   command.action((values: Values) =>
     runCommand(command, async ({ seed, threads, signal, onProgress }) => {
       edgesFormat(values.output);
+      checkOutputs({ files: [values.output], inputs: [] });
       const task = { seed, threads, signal, onProgress };
       const drawn =
         values.process === undefined

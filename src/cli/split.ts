@@ -5,7 +5,7 @@ import { readGraph } from '../ingest/read.js';
 import { split, unseenByTraining } from '../sample/split.js';
 import type { Split } from '../sample/split-types.js';
 import { compareSplit, type SplitBias } from '../sparsity/split-bias.js';
-import { saveSplit } from '../store/split.js';
+import { SPLIT_FILES, saveSplit } from '../store/split.js';
 import {
   addCommonOptions,
   addDataOptions,
@@ -15,6 +15,7 @@ import {
   runCommand,
 } from './command.js';
 import { describeRead } from './describe-read.js';
+import { checkOutputs } from './outputs.js';
 import { count, short, textTable, wrap } from './text-table.js';
 
 interface Values {
@@ -59,7 +60,13 @@ export function register(program: Command): void {
           '--test-items has no meaning with --method edges: --test-users is the fraction of edges',
         );
       }
-      const result = await readGraph(source, { ...dataOptions(command), threads, signal, onProgress });
+      const reader = dataOptions(command);
+      checkOutputs({
+        files: [reader.rejects],
+        folder: { path: output, names: SPLIT_FILES },
+        inputs: [source],
+      });
+      const result = await readGraph(source, { ...reader, threads, signal, onProgress });
       onProgress({ stage: 'splitting', done: 0 });
       const parts = split(result.graph, { testUsers, testItems, method, seed });
       const unseen = unseenByTraining(parts);

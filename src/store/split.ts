@@ -22,6 +22,13 @@ type PartName = keyof typeof PARTS;
 const PART_NAMES = Object.keys(PARTS) as PartName[];
 const VERSION = 1;
 
+/** The files of a split in its folder. */
+export const SPLIT_FILES: readonly string[] = [
+  ...PART_NAMES.map((part) => `${PARTS[part]}.parquet`),
+  ...SIDES.map(coinFile),
+  'split.json',
+];
+
 const partSchema = z.object({
   users: z.number().int(),
   items: z.number().int(),
@@ -114,7 +121,11 @@ async function readRecord(folder: string): Promise<z.infer<typeof splitSchema>> 
     await finishFolder(folder);
     text = await readFile(path, 'utf8');
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === 'ENOTDIR') {
+      throw new InputError(`${folder}: this is a file; give a folder that "graphex split" wrote`);
+    }
+    if (code === 'ENOENT') {
       throw new InputError(
         `${folder}: there is no split.json in it; give a folder that "graphex split" wrote`,
       );

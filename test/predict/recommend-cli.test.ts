@@ -97,8 +97,8 @@ describe('graphex recommend', () => {
   it('says what is wrong with status 2 and no stack', async () => {
     const cases: [string[], RegExp][] = [
       [[], /one of --user ID, --likes ID,ID,… or --batch FILE/],
-      [['--user', 'user 1', '--likes', 'item 1'], /say for whom/],
-      [['--user', 'nobody'], /user nobody is not in the model/],
+      [['--user', 'user 1', '--likes', 'item 1'], /--user and --likes were both given; say for whom/],
+      [['--user', 'nobody'], /user nobody is not in the model .* --likes ID/],
       [['--likes', 'item 1,x'], /item x: not among the 30 items/],
       [['--user', 'user 1', '-n', '0'], /-n 0: expected a whole number, at least 1/],
       [['--user', 'user 1', '--exclude', join(folder, 'none')], /there is no such file/],

@@ -1,0 +1,141 @@
+// Where a command is going to write, looked at before it works: never over what it reads, and not after hours of
+// computing to a place that takes nothing.
+
+import { accessSync, constants, fstatSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { dirname, join, resolve, sep } from 'node:path';
+import { InputError } from '../errors.js';
+import { writeError } from '../ingest/source.js';
+
+export interface Outputs {
+  /** Files that will be written; undefined: not asked for. */
+  readonly files?: readonly (string | undefined)[];
+  /** A folder that will be made or filled, and what is written in it; a name that ends in / is a folder. */
+  readonly folder?: { readonly path: string; readonly names: readonly string[] };
+  /** What the command reads: paths, recipes, built-in sets, or - for standard input. */
+  readonly inputs: readonly (string | undefined)[];
+}
+
+/** Throws where an output is an input, or cannot be written. */
+export function checkOutputs({ files = [], folder, inputs }: Outputs): void {
+  const alone = files.filter((path) => path !== undefined);
+  const within = folder ? folder.names.map((name) => join(folder.path, name)) : [];
+  const written = [...alone, ...within.filter((path) => !path.endsWith(sep))];
+  for (const input of inputs) {
+    if (input === undefined) continue;
+    for (const path of written) {
+      if (isRead(input, path)) {
+        throw new InputError(`${path}: the output is the input file; choose another path`);
+      }
+    }
+  }
+  for (const [at, path] of written.entries()) {
+    if (written.slice(0, at).some((other) => resolve(other) === resolve(path))) {
+      throw new InputError(
+        `${path}: two outputs would be this one file; choose another path for one of them`,
+      );
+    }
+  }
+  for (const path of alone) checkFile(path);
+  if (folder) checkFolder(folder.path, within);
+}
+
+/** Whether reading `input` reads the file at `path`. */
+function isRead(input: string, path: string): boolean {
+  const there = found(path);
+  if (!there) return false;
+  if (input === '-') return isStandardInput(there);
+  const plain = found(input);
+  const recipe = plain ? undefined : /^[a-z]+:(.*)$/s.exec(input)?.[1];
+  const place = recipe ?? input;
+  const source = plain ?? found(place);
+  if (!source?.isDirectory()) return source !== undefined && isSame(there, source);
+  // Of a folder, the texts of a recipe or the parts of a split; other things may well lie beside them.
+  const real = realpathSync(path);
+  const isPart = recipe === undefined ? /(\.parquet|split\.json)$/ : /\.txt$/;
+  return real.startsWith(join(realpathSync(place), sep)) && isPart.test(real);
+}
+
+function isStandardInput(file: Stats): boolean {
+  try {
+    return isSame(file, fstatSync(0));
+  } catch {
+    return false; // it is closed
+  }
+}
+
+/** By what the file system calls the same, so that links and letter case make no other file of it. */
+function isSame(a: Stats, b: Stats): boolean {
+  return a.isFile() && a.ino !== 0 && a.ino === b.ino && a.dev === b.dev;
+}
+
+function checkFile(path: string): void {
+  const there = existing(path);
+  if (there?.isDirectory() || /[/\\]$/.test(path)) {
+    throw new InputError(`${path}: this is a folder, and a file is to be written; name a file in it`);
+  }
+  if (there && !there.isFile()) {
+    throw new InputError(`${path}: something that is no plain file is in the way; choose another path`);
+  }
+  const home = dirname(resolve(path));
+  const parent = existing(home);
+  if (!parent) {
+    throw new InputError(`${path}: its folder does not exist; create the folder or choose another path`);
+  }
+  if (!parent.isDirectory()) throw inTheWay(path, home);
+  checkWritable(path, home);
+}
+
+function checkFolder(path: string, within: readonly string[]): void {
+  // Missing folders are made: the first that exists must take them.
+  let home = resolve(path);
+  let there = existing(home);
+  const whole = there !== undefined;
+  while (!there && dirname(home) !== home) {
+    home = dirname(home);
+    there = existing(home);
+  }
+  if (there && !there.isDirectory()) throw inTheWay(path, home);
+  checkWritable(path, home);
+  if (!whole) return;
+  for (const entry of within) {
+    const kind = found(entry.endsWith(sep) ? entry.slice(0, -1) : entry);
+    if (kind && kind.isDirectory() !== entry.endsWith(sep)) {
+      throw new InputError(
+        `${entry}: a ${kind.isDirectory() ? 'folder' : 'file'} is in the way; choose another path`,
+      );
+    }
+  }
+}
+
+function inTheWay(path: string, file: string): InputError {
+  const which = resolve(path) === file ? '' : `, ${file}`;
+  return new InputError(`${path}: a file is in the way${which}; choose another path or remove the file`);
+}
+
+function checkWritable(path: string, folder: string): void {
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    throw writeError(path, cause);
+  }
+}
+
+/** What is at a place to write to; undefined: nothing. */
+function existing(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (cause) {
+    // Below a file there is nothing; the file itself is met on the way up.
+    if ((cause as NodeJS.ErrnoException).code === 'ENOTDIR') return undefined;
+    throw writeError(path, cause);
+  }
+}
+
+/** What is at a path; undefined also where one may not look: whoever reads it says so. */
+function found(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
