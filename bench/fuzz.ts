@@ -14,7 +14,7 @@ import * as library from '../src/index.js';
 import { randomStream } from '../src/math/random.js';
 import { attempt, fuzzKinds, type Outcome } from '../test/faults/fuzz.js';
 
-const HANG_SECONDS = 60;
+const HANG_SECONDS = 120;
 /** Beyond this, for inputs of at most some 200 kB, memory is not bounded by the input. */
 const MOST_MEGABYTES = 1500;
 
@@ -43,7 +43,7 @@ async function parent(inputs: number, seed: number, only: string | undefined): P
   const names = (await fuzzKinds(library, folder)).map((kind) => kind.name);
   const kept = join(tmpdir(), 'graphex-fuzz-found');
   let found = 0;
-  write(`kind: inputs, read, refused, slowest, peak memory, found (seed ${seed})`);
+  write(`kind: inputs, read, refused, most processor time, peak memory, found (seed ${seed})`);
   for (const [k, name] of names.entries()) {
     if (only !== undefined && only !== name) continue;
     const tally: Tally = { inputs, read: 0, refused: 0, slowest: 0, megabytes: 0, found: [] };
@@ -134,9 +134,11 @@ async function child([folder, kind, from, to, seed]: readonly string[]): Promise
     rmSync(place, { recursive: true, force: true });
     mkdirSync(place, { recursive: true });
     const run = kinds[Number(kind)]!.prepare(randomStream(Number(seed), Number(kind), input), place);
-    const began = performance.now();
+    // Processor time: what else the machine does is not the reader's doing.
+    const before = process.cpuUsage();
     const outcome = await attempt(run);
-    const seconds = (performance.now() - began) / 1000;
+    const { user, system } = process.cpuUsage(before);
+    const seconds = (user + system) / 1e6;
     const megabytes = Math.round(process.resourceUsage().maxRSS / 1024);
     write(JSON.stringify({ input, outcome, seconds, megabytes } satisfies Report));
   }
