@@ -3,6 +3,7 @@
 
 import { mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
+import { InputError } from '../errors.js';
 import { removeOnExit, writeError } from '../ingest/source.js';
 
 /** Lets `write` fill a file beside `path`, and renames it to `path` when it has succeeded. */
@@ -139,7 +140,11 @@ async function removeFolders(last: string, made: string | undefined): Promise<vo
 }
 
 async function isFolder(path: string): Promise<boolean> {
-  return (await stat(path).catch(absent))?.isDirectory() ?? false;
+  const found = await stat(path).catch(absent);
+  if (found && !found.isDirectory()) {
+    throw new InputError(`${path}: a file is in the way of the folder; choose another name or remove it`);
+  }
+  return found !== undefined;
 }
 
 function absent(cause: NodeJS.ErrnoException): undefined {

@@ -2,7 +2,7 @@
 
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { main } from '../../src/cli/main.js';
 import { InputError } from '../../src/errors.js';
 import { parseTitles } from '../../src/evaluate/titles.js';
@@ -14,18 +14,19 @@ import { scratchFolder } from '../ingest/scratch.js';
 import { attempt, fuzzKinds } from './fuzz.js';
 import { closeTensors, type Json, mutateJson, openTensors } from './mutate.js';
 
+vi.setConfig({ testTimeout: 180_000 });
 const scratch = scratchFolder();
 const { loadModel, loadSplit, readGraph, saveModel, saveSplit } = library;
 
-/** The time that reading takes, and the message of the refusal. */
+/** The processor time that reading takes, and the message of the refusal. */
 async function refusal(work: () => Promise<unknown>): Promise<{ message: string; seconds: number }> {
-  const began = performance.now();
+  const before = process.cpuUsage();
   const error = await work().then(
     () => undefined,
     (cause: unknown) => cause,
   );
   expect(error).toBeInstanceOf(InputError);
-  return { message: (error as Error).message, seconds: (performance.now() - began) / 1000 };
+  return { message: (error as Error).message, seconds: process.cpuUsage(before).user / 1e6 };
 }
 
 describe('damaged files', () => {
@@ -172,10 +173,10 @@ describe('a split folder', () => {
 describe('smaller files', () => {
   it('titles in a line of a million columns are looked for in the first ones', () => {
     const wide = `1,The first${',x'.repeat(1 << 20)}\n2,The second${',y'.repeat(1 << 20)}\n`;
-    const began = performance.now();
+    const before = process.cpuUsage();
     const titles = parseTitles(wide, VertexIds.integers(Float64Array.of(1, 2)), 'titles.csv');
     expect(titles.find('2')).toBe('The second');
-    expect(performance.now() - began).toBeLessThan(20_000);
+    expect(process.cpuUsage(before).user).toBeLessThan(20e6);
   });
 
   it('a receipt that is none is refused in words, whatever is missing', async () => {

@@ -2,12 +2,13 @@
 
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { FitError } from '../../src/errors.js';
 import { createPool, type WorkerPool } from '../../src/parallel/pool.js';
 import { scratchFolder } from '../ingest/scratch.js';
 import { graphex } from './command.js';
 
+vi.setConfig({ testTimeout: 600_000 });
 const scratch = scratchFolder();
 const TASKS = new URL('./dying-tasks.js', import.meta.url);
 const PATCH = fileURLToPath(new URL('./patch-workers.js', import.meta.url));

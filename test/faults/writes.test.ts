@@ -5,13 +5,14 @@ import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Heap } from '../../src/engine/cpu/heap.js';
 import { loadModel, loadSplit, readGraph, saveSplit, split } from '../../src/index.js';
 import { randomStream } from '../../src/math/random.js';
 import { scratchFolder } from '../ingest/scratch.js';
 import { graphex } from './command.js';
 
+vi.setConfig({ testTimeout: 600_000 });
 const scratch = scratchFolder();
 const random = randomStream(3, 0x9);
 const WRITER = fileURLToPath(new URL('./write-forever.js', import.meta.url));
@@ -58,7 +59,7 @@ describe('kill -9 while writing', () => {
       found[whole.indexOf(readFileSync(output).toString('hex'))]!++;
     }
     expect(found[0]! + found[1]!).toBe(KILLS);
-  }, 600_000);
+  });
 
   it('leaves the old split or the new one, though it is six files', async () => {
     const { graph } = await readGraph('@simulated-small', { threads: 1 });
@@ -75,7 +76,7 @@ describe('kill -9 while writing', () => {
         if (name.endsWith('.part')) rmSync(join(output, name), { recursive: true });
     }
     process.stdout.write(`${between} of ${KILLS} kills fell between the renames of a split\n`);
-  }, 600_000);
+  });
 
   it('between any two renames of a split leaves the new one', async () => {
     const { graph } = await readGraph('@simulated-small', { threads: 1 });
@@ -94,7 +95,7 @@ describe('kill -9 while writing', () => {
       expect((await loadSplit(folder)).seed).toBe(12);
       expect(readdirSync(folder)).toEqual(names);
     }
-  }, 60_000);
+  });
 
   it.each(['csv', 'csv.gz', 'parquet'])(
     'leaves the old table or the new one: .%s',
@@ -136,7 +137,22 @@ describe('kill -9 while writing', () => {
       expect([0, 'SIGKILL']).toContain(ended.status ?? ended.signal);
       expect([1, 2]).toContain((await loadModel(output)).provenance.seed);
     }
-  }, 60_000);
+  });
+});
+
+describe('a folder that cannot be', () => {
+  it('is told: a file is in the way, or its parent is one', async () => {
+    const file = scratch.write('in-the-way', 'mine');
+    for (const [output, says] of [
+      [file, /in-the-way: a file is in the way of the folder/],
+      [join(file, 'below'), /error: .*in-the-way/],
+    ] as const) {
+      const ended = await graphex(['check', '@simulated-small', '--replicates', '1', '-o', output]);
+      expect(ended.stderr).toMatch(says);
+      expect(ended.status).toBe(2);
+      expect(readFileSync(file, 'utf8')).toBe('mine');
+    }
+  });
 });
 
 /** A disk of 64 kB, where this process may mount one. */
