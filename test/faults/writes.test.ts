@@ -144,7 +144,7 @@ describe('a folder that cannot be', () => {
   it('is told: a file is in the way, or its parent is one', async () => {
     const file = scratch.write('in-the-way', 'mine');
     for (const [output, says] of [
-      [file, /in-the-way: a file is in the way of the folder/],
+      [file, /in-the-way: a file is in the way/],
       [join(file, 'below'), /error: .*in-the-way/],
     ] as const) {
       const ended = await graphex(['check', '@simulated-small', '--replicates', '1', '-o', output]);
