@@ -138,7 +138,7 @@ async function readRecord(folder: string): Promise<z.infer<typeof splitSchema>> 
   } catch (cause) {
     throw new InputError(`${path}: it is not valid JSON (${(cause as Error).message}); split the data again`);
   }
-  if (json?.format === 'graphex-split' && Number(json.version) > VERSION) {
+  if (json?.format === 'graphex-split' && typeof json.version === 'number' && json.version > VERSION) {
     throw new InputError(
       `${path}: it has version ${json.version}, and this graphex reads up to ${VERSION}; update graphex`,
     );
