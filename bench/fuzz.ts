@@ -73,7 +73,7 @@ async function oneProcess(
   tally: Tally,
 ): Promise<number> {
   const place = join(folder, 'input');
-  const args = [fileURLToPath(import.meta.url), 'child', folder, kind, from, to, seed].map(String);
+  const args = [fileURLToPath(import.meta.url), 'child', folder, kept, kind, from, to, seed].map(String);
   const process_ = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = once(process_, 'exit');
   let next = from;
@@ -83,8 +83,7 @@ async function oneProcess(
   const watch = watchdog(process_, () => (problem = `no answer in ${HANG_SECONDS} s`));
   const keep = (what: string) => {
     tally.found.push(`input ${next}: ${what}`);
-    mkdirSync(kept, { recursive: true });
-    if (existsSync(place)) cpSync(place, join(kept, `${kind}-${seed}-${next}`), { recursive: true });
+    keepInput(place, kept, kind, seed, next);
   };
   for await (const line of createInterface({ input: process_.stdout })) {
     watch.reset();
@@ -94,7 +93,7 @@ async function oneProcess(
     tally.megabytes = Math.max(tally.megabytes, report.megabytes);
     if (report.outcome === 'read') tally.read++;
     else if (report.outcome === 'refused') tally.refused++;
-    else keep(report.outcome);
+    else tally.found.push(`input ${next}: ${report.outcome}`);
     if (report.megabytes > MOST_MEGABYTES) {
       keep(`${report.megabytes} MB of memory`);
       process_.kill('SIGKILL');
@@ -112,6 +111,10 @@ async function oneProcess(
   return next;
 }
 
+function keepInput(place: string, kept: string, kind: number, seed: number, input: number): void {
+  if (existsSync(place)) cpSync(place, join(kept, `${kind}-${seed}-${input}`), { recursive: true });
+}
+
 function watchdog(process_: ChildProcess, onHang: () => void): { reset(): void; stop(): void } {
   const bite = () => {
     onHang();
@@ -127,7 +130,7 @@ function watchdog(process_: ChildProcess, onHang: () => void): { reset(): void; 
   };
 }
 
-async function child([folder, kind, from, to, seed]: readonly string[]): Promise<void> {
+async function child([folder, kept, kind, from, to, seed]: readonly string[]): Promise<void> {
   const kinds = await fuzzKinds(library, folder!);
   const place = join(folder!, 'input');
   for (let input = Number(from); input < Number(to); input++) {
@@ -138,6 +141,7 @@ async function child([folder, kind, from, to, seed]: readonly string[]): Promise
     const before = process.cpuUsage();
     const outcome = await attempt(run);
     const { user, system } = process.cpuUsage(before);
+    if (outcome.startsWith('bug')) keepInput(place, kept!, Number(kind), Number(seed), input);
     const seconds = (user + system) / 1e6;
     const megabytes = Math.round(process.resourceUsage().maxRSS / 1024);
     write(JSON.stringify({ input, outcome, seconds, megabytes } satisfies Report));

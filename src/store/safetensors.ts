@@ -108,6 +108,7 @@ async function readFrom(
   }
   const metadata = header?.__metadata__ as Record<string, string> | undefined;
   if (metadata?.format !== expected.format) throw new InputError(foreign);
+  if (Object.values(metadata).some((value) => typeof value !== 'string')) throw new InputError(foreign);
   const version = Number(metadata.format_version);
   if (!(version <= expected.version)) {
     throw new InputError(

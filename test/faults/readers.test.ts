@@ -118,6 +118,13 @@ describe('a model file', () => {
     expect((await refusal(() => loadModel(file))).message).toMatch(says);
   });
 
+  it('whose version is no text is refused', async () => {
+    const { header, data } = openTensors(await sound());
+    header.__metadata__ = { ...(header.__metadata__ as object), format_version: { toString: 1 } } as Json;
+    const file = scratch.write('damaged.safetensors', closeTensors(header, data, true));
+    expect((await refusal(() => loadModel(file))).message).toMatch(/not a model file/);
+  });
+
   it('whose tensors lie over one another is refused: a header could ask for the file a thousand times', async () => {
     const { header, data } = openTensors(await sound());
     for (let copy = 0; copy < 1000; copy++) {
@@ -167,6 +174,9 @@ describe('a split folder', () => {
     expect((await refusal(() => loadSplit(folder))).message).toMatch(/coins are not those/);
     await rewrite("'heads'");
     expect((await refusal(() => loadSplit(folder))).message).toMatch(/the coins cannot be read/);
+    const record = JSON.parse(readFileSync(scratch.path('split/split.json'), 'utf8'));
+    scratch.write('split/split.json', JSON.stringify({ ...record, version: { toString: 1 } }));
+    expect((await refusal(() => loadSplit(folder))).message).toMatch(/does not describe a split \(version/);
   });
 });
 
