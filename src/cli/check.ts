@@ -19,7 +19,7 @@ import { loadModel } from '../store/model.js';
 import { VERSION } from '../version.js';
 import { addCommonOptions, addDataOptions, dataOptions, pause, runCommand, wholeNumber } from './command.js';
 import { describeRead } from './describe-read.js';
-import { describeEvidence } from './fit.js';
+import { describeEvidence } from './fit-output.js';
 import { checkOutputs } from './outputs.js';
 import { count, short, textTable, wrap } from './text-table.js';
 
