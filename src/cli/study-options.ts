@@ -83,9 +83,11 @@ export function addStudyOptions(command: Command): Command {
       ),
     )
     .addOption(
-      group('Evaluation', '--draws <n>', 'posterior predictive draws (default: 100)').argParser(
-        wholeNumber('--draws', { min: 1, max: 100_000 }),
-      ),
+      group(
+        'Evaluation',
+        '--draws <n>',
+        'posterior predictive draws; 0: no predictive checks (default: 100)',
+      ).argParser(wholeNumber('--draws', { min: 0, max: 100_000 })),
     )
     .addOption(
       group('Evaluation', '--protocol <name>', 'what draws may know (default: unconditional)').choices([

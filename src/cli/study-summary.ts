@@ -2,7 +2,7 @@
 
 import { LADDER_METRICS, type LadderRow, ladderFigure } from '../evaluate/study-ladder.js';
 import { shownStatistics } from '../evaluate/study-prediction-words.js';
-import type { StudyFit, StudyResults } from '../evaluate/study-results.js';
+import { checkedFits, type StudyFit, type StudyResults } from '../evaluate/study-results.js';
 import { count, short, textTable, wrap } from './text-table.js';
 
 /**
@@ -12,11 +12,15 @@ import { count, short, textTable, wrap } from './text-table.js';
 export function studyDocument(results: StudyResults): object {
   const run = results.runs[0]!;
   const fits = shownFits(results);
+  const checked = checkedFits(fits);
   return {
     ...results,
     split: run.split,
     fit: Object.fromEntries(fits.map(({ predictive: _, ...fit }) => [fit.model, fit])),
-    predictive: Object.fromEntries(fits.map(({ model, predictive }) => [model, predictive])),
+    predictive:
+      checked.length > 0
+        ? Object.fromEntries(checked.map(({ model, predictive }) => [model, predictive]))
+        : null,
     recommendation: Object.fromEntries(
       run.ladder.rows
         .filter((row) => row.model === null || row.features === results.chosen.features)
@@ -43,37 +47,18 @@ function shownFits({ runs, chosen }: StudyResults): StudyFit[] {
 export function describeStudy(results: StudyResults): string {
   const { check, receipt, verdicts, runs } = results;
   const { ladder } = runs[0]!;
-  const fits = shownFits(results);
-  const statistics = shownStatistics(fits);
-  const figure = (name: string, value: number) =>
-    name.startsWith('sigma') ? value.toFixed(3) : count(Math.round(value));
   const rows = [...ladder.rows].sort((a, b) => b.all.recall.mean - a.all.recall.mean);
   const cell = (row: LadderRow, metric: (typeof LADDER_METRICS)[number]) =>
     ladderFigure(row, metric)?.mean.toFixed(3) ?? '–';
-  const names: Readonly<Record<string, string>> = {
-    sigmaUsers: 'σ̂ users',
-    sigmaItems: 'σ̂ items',
-    total: 'sum of counts',
-  };
   return [
     `${receipt.origin?.source ?? 'graph'}: ${count(check.users)} users × ${count(check.items)} items, ${count(check.edges)} edges`,
     '',
     `Is it sparse?  ${verdicts.sparsity.headline}`,
     wrap([...verdicts.sparsity.details, verdicts.sparsity.text].join(' ')),
     '',
-    `Who predicts?  ${verdicts.prediction.headline}`,
-    textTable([
-      ['test part', 'test', ...fits.flatMap((fit) => [fit.model, '90 % interval'])],
-      ...statistics.map((name) => [
-        names[name] ?? name,
-        figure(name, fits[0]!.predictive.observed[name]!),
-        ...fits.flatMap((fit) => {
-          const { mean, low, high } = fit.predictive.draws[name]!;
-          return [figure(name, mean), `${figure(name, low)}…${figure(name, high)}`];
-        }),
-      ]),
-    ]),
-    '',
+    ...(verdicts.prediction
+      ? [`Who predicts?  ${verdicts.prediction.headline}`, describePredictions(results), '']
+      : []),
     `Who recommends best?  ${verdicts.ranking.headline}`,
     textTable([
       ['', `recall@${ladder.n}`, 'nDCG', 'recall unpop.', 'nDCG unpop.'],
@@ -85,6 +70,28 @@ export function describeStudy(results: StudyResults): string {
     '',
     `${short(Number(receipt.seconds.toPrecision(3)))} s in all.`,
   ].join('\n');
+}
+
+function describePredictions(results: StudyResults): string {
+  const fits = checkedFits(shownFits(results));
+  const names: Readonly<Record<string, string>> = {
+    sigmaUsers: 'σ̂ users',
+    sigmaItems: 'σ̂ items',
+    total: 'sum of counts',
+  };
+  const figure = (name: string, value: number) =>
+    name.startsWith('sigma') ? value.toFixed(3) : count(Math.round(value));
+  return textTable([
+    ['test part', 'test', ...fits.flatMap((fit) => [fit.model, '90 % interval'])],
+    ...shownStatistics(fits).map((name) => [
+      names[name] ?? name,
+      figure(name, fits[0]!.predictive.observed[name]!),
+      ...fits.flatMap((fit) => {
+        const { mean, low, high } = fit.predictive.draws[name]!;
+        return [figure(name, mean), `${figure(name, low)}…${figure(name, high)}`];
+      }),
+    ]),
+  ]);
 }
 
 function describeRepeats({ summary, runs }: StudyResults): string {

@@ -1,6 +1,6 @@
 // graphex study: data → report.html, results.json and figures, and a summary on the terminal.
 
-import { readFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { arch, cpus, release, totalmem, type } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -20,7 +20,7 @@ import { openSource } from '../ingest/source.js';
 import { PAPER_SIMULATION, SMALL_SIMULATION } from '../process/parameters.js';
 import { simulate } from '../process/poisson-model.js';
 import { chartDocument } from '../report/chart.js';
-import { studyPictures } from '../report/study-charts.js';
+import { STUDY_PICTURES, studyPictures } from '../report/study-charts.js';
 import { renderStudyPage } from '../report/study-page.js';
 import { writeFolder, writePieces } from '../store/atomic.js';
 import {
@@ -281,6 +281,10 @@ async function writeReport(folder: string, results: StudyResults, document: obje
       Object.entries(files).map(([name, text]) => [name, (beside: string) => writePieces(beside, [text])]),
     ),
   );
+  // A picture that this study has not may be there from an earlier one.
+  for (const name of STUDY_PICTURES) {
+    if (!(name in pictures)) await rm(join(folder, 'figures', `${name}.svg`), { force: true });
+  }
   return Object.keys(files).map((name) => join(folder, name));
 }
 

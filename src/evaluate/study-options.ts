@@ -22,7 +22,7 @@ export interface StudyOptions extends TaskOptions {
   readonly features?: number | readonly number[] | undefined;
   /** Repeats the study on this many splits, with seeds one after the other. Default 1. */
   readonly repeats?: number | undefined;
-  /** Posterior predictive draws; at least 1. Default 100. */
+  /** Posterior predictive draws; 0: no predictive checks. Default 100. */
   readonly draws?: number | undefined;
   /** What a draw is compared with; see predict. Default unconditional. */
   readonly protocol?: Protocol | undefined;
@@ -112,7 +112,7 @@ export function studySettings(options: StudyOptions, edges: number): StudySettin
     models: model === 'both' ? MODEL_KINDS : [model],
     features: [...new Set(features)].sort((a, b) => a - b),
     repeats: whole('repeats', options.repeats ?? 1, 1, 1000),
-    draws: whole('draws', options.draws ?? 100, 1, 100_000),
+    draws: whole('draws', options.draws ?? 100, 0, 100_000),
     protocol: oneOf('protocol', options.protocol ?? 'unconditional', PROTOCOLS),
     seed: whole('seed', options.seed ?? 1, 0, Number.MAX_SAFE_INTEGER - 1000),
     testUsers: fraction('testUsers', options.testUsers ?? 0.2),

@@ -3,7 +3,7 @@
 import { STATISTICS, type Statistic } from './predictive.js';
 import type { ModelKind } from './study-options.js';
 import { grouped, list, TOO_LITTLE, tooLittle } from './study-phrases.js';
-import type { StudyFit } from './study-results.js';
+import { type CheckedFit, checkedFits } from './study-results.js';
 import type { StudyNumbers, StudyVerdicts } from './study-words.js';
 
 /** Statistics in words, for sentences about them. */
@@ -21,31 +21,38 @@ const isIndex = (statistic: Statistic) => statistic === 'sigmaUsers' || statisti
 const ALIKE = 0.01;
 
 /** How far the draws' mean lies from the test set: relatively for counts, absolutely for σ̂. */
-export function predictionError(fit: StudyFit, statistic: Statistic): number {
+export function predictionError(fit: CheckedFit, statistic: Statistic): number {
   const observed = fit.predictive.observed[statistic]!;
   const difference = fit.predictive.draws[statistic]!.mean - observed;
   return isIndex(statistic) ? difference : difference / observed;
 }
 
 /** The statistics that all fits were checked by: the sum of counts only where it is not the number of edges. */
-export function shownStatistics(fits: readonly StudyFit[]): Statistic[] {
+export function shownStatistics(fits: readonly CheckedFit[]): Statistic[] {
   return STATISTICS.filter((name) => fits.every((fit) => fit.predictive.observed[name] !== undefined));
 }
 
-export function predictionVerdict(results: StudyNumbers): StudyVerdicts['prediction'] {
+type PredictionVerdict = NonNullable<StudyVerdicts['prediction']>;
+
+/** Null where no draws were asked for. */
+export function predictionVerdict(results: StudyNumbers): PredictionVerdict | null {
+  if (checkedFits(results.runs[0]!.fits).length === 0) return null;
   const verdict = predictionByFigures(results);
   const reason = tooLittle(results.runs[0]!);
   if (!reason) return verdict;
   return { ...verdict, winner: null, headline: TOO_LITTLE, text: `${reason} ${verdict.text}` };
 }
 
-function predictionByFigures(results: StudyNumbers): StudyVerdicts['prediction'] {
+function predictionByFigures(results: StudyNumbers): PredictionVerdict {
   const { features } = results.chosen;
-  const statistics = shownStatistics(results.runs.flatMap((run) => run.fits));
-  const fits = results.runs.map((run) => ({
-    sparse: run.fits.find((f) => f.model === 'sparse' && f.features === features),
-    dense: run.fits.find((f) => f.model === 'dense' && f.features === features),
-  }));
+  const statistics = shownStatistics(results.runs.flatMap((run) => checkedFits(run.fits)));
+  const fits = results.runs.map((run) => {
+    const shown = checkedFits(run.fits).filter((f) => f.features === features);
+    return {
+      sparse: shown.find((f) => f.model === 'sparse'),
+      dense: shown.find((f) => f.model === 'dense'),
+    };
+  });
   const error = (kind: ModelKind, statistic: Statistic) =>
     mean(fits.map((pair) => predictionError(pair[kind]!, statistic)));
   const [first] = fits;
@@ -122,14 +129,14 @@ const OVERDISPERSED =
   'Within a pair the model lets counts vary as in a Poisson law. Where a few pairs hold most of the counts it spreads them over far too many pairs; if that is so here, ask only whether a pair is there, with --simple.';
 
 /** 'The test part has 1,298 items; the sparse model expects 1,293, the dense one 1,192.' */
-function illustration(statistic: Statistic, sparse: StudyFit, dense: StudyFit): string {
+function illustration(statistic: Statistic, sparse: CheckedFit, dense: CheckedFit): string {
   const show = (value: number) => (isIndex(statistic) ? value.toFixed(3) : grouped(value));
   const observed = show(sparse.predictive.observed[statistic]!);
-  const drawn = (fit: StudyFit) => show(fit.predictive.draws[statistic]!.mean);
+  const drawn = (fit: CheckedFit) => show(fit.predictive.draws[statistic]!.mean);
   return `The ${STATISTIC_WORDS[statistic]} in the test part is ${observed}; the sparse model expects ${drawn(sparse)}, the dense one ${drawn(dense)}.`;
 }
 
-function coverage(fit: StudyFit, statistics: readonly Statistic[]): string {
+function coverage(fit: CheckedFit, statistics: readonly Statistic[]): string {
   const { observed, draws } = fit.predictive;
   const missed = statistics.filter((s) => observed[s]! < draws[s]!.low || observed[s]! > draws[s]!.high);
   const name = `The 90 % intervals of the ${fit.model} model’s draws`;

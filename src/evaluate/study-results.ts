@@ -148,7 +148,16 @@ export interface StudyFit {
   readonly tau: BySide<number>;
   readonly shape: BySide<number>;
   readonly rate: BySide<number>;
-  readonly predictive: StudyPredictive;
+  /** Null where no draws were asked for. */
+  readonly predictive: StudyPredictive | null;
+}
+
+/** A fit that was checked by draws. */
+export type CheckedFit = StudyFit & { readonly predictive: StudyPredictive };
+
+/** The fits that were checked by draws: all of them, or none. */
+export function checkedFits(fits: readonly StudyFit[]): CheckedFit[] {
+  return fits.filter((fit): fit is CheckedFit => fit.predictive !== null);
 }
 
 export interface StudyRanker {
@@ -184,7 +193,7 @@ export interface StudySummary {
   readonly runs: number;
   /** By row id and metric. */
   readonly ranking: Readonly<Record<string, Readonly<Partial<Record<LadderMetric, Spread>>>>>;
-  /** By fit ('sparse-30') and statistic: mean of the draws over the test set, minus 1; for σ̂ the difference. */
+  /** By fit ('sparse-30') and statistic: mean of the draws over the test set, minus 1; for σ̂ the difference. Empty without draws. */
   readonly prediction: Readonly<Record<string, Readonly<Partial<Record<Statistic, Spread>>>>>;
 }
 

@@ -3,7 +3,7 @@
 import { STATISTICS, type Statistic } from './predictive.js';
 import { LADDER_METRICS, type LadderMetric, ladderFigure } from './study-ladder.js';
 import { predictionError } from './study-prediction-words.js';
-import { fitId, type Spread, type StudyRun, type StudySummary } from './study-results.js';
+import { checkedFits, fitId, type Spread, type StudyRun, type StudySummary } from './study-results.js';
 
 export function summarizeRuns(runs: readonly StudyRun[]): StudySummary {
   const ranking: Record<string, Partial<Record<LadderMetric, Spread>>> = {};
@@ -21,12 +21,12 @@ export function summarizeRuns(runs: readonly StudyRun[]): StudySummary {
     ranking[id] = metrics;
   }
   const prediction: Record<string, Partial<Record<Statistic, Spread>>> = {};
-  for (const { model, features } of runs[0]!.fits) {
+  for (const { model, features } of checkedFits(runs[0]!.fits)) {
     const errors: Partial<Record<Statistic, Spread>> = {};
     for (const statistic of STATISTICS) {
       const spread = spreadOf(
         runs.map((run) => {
-          const fit = run.fits.find((f) => f.model === model && f.features === features);
+          const fit = checkedFits(run.fits).find((f) => f.model === model && f.features === features);
           return fit?.predictive.observed[statistic] === undefined
             ? undefined
             : predictionError(fit, statistic);

@@ -20,7 +20,8 @@ export interface StudyVerdict {
 
 export interface StudyVerdicts {
   readonly sparsity: StudyVerdict;
-  readonly prediction: StudyVerdict & { readonly winner: ModelKind | 'alike' | null };
+  /** Null where no draws were asked for. */
+  readonly prediction: (StudyVerdict & { readonly winner: ModelKind | 'alike' | null }) | null;
   readonly ranking: StudyVerdict & { readonly winner: 'model' | 'baseline' | 'tie' | null };
   /** What to do next, most useful first. */
   readonly next: readonly NextStep[];
@@ -41,7 +42,7 @@ export function studyVerdicts(results: StudyNumbers): StudyVerdicts {
     sparsity: sparsityVerdict(results),
     prediction,
     ranking,
-    next: nextSteps(results, prediction.winner, ranking.winner),
+    next: nextSteps(results, prediction, ranking.winner),
   };
 }
 
@@ -79,19 +80,27 @@ function sparsityVerdict({ check, evidence: all, chosen }: StudyNumbers): StudyV
 
 function nextSteps(
   results: StudyNumbers,
-  prediction: StudyVerdicts['prediction']['winner'],
+  prediction: StudyVerdicts['prediction'],
   ranking: StudyVerdicts['ranking']['winner'],
 ): NextStep[] {
   const { receipt } = results;
   const { settings } = receipt;
   const steps: NextStep[] = [];
   const add = (text: string, line: string | null = null) => steps.push({ text, command: line });
-  const kind = prediction === 'dense' ? 'dense' : 'sparse';
+  // The kind that predicted better; as the check advises, the sparse one, where nobody knows or was asked.
+  const { models } = settings;
+  const kind = models.length === 1 ? models[0]! : prediction?.winner === 'dense' ? 'dense' : 'sparse';
   const stopped = results.runs.flatMap((run) => run.fits).filter((fit) => !fit.converged);
   if (stopped.length > 0) {
     add(
       `${stopped.length === 1 ? 'One fit' : `${stopped.length} fits`} had not settled after ${settings.iterations} iterations. Run again with more:`,
       studyCommand(receipt, { iterations: 2 * settings.iterations }),
+    );
+  }
+  if (!prediction) {
+    add(
+      'Nothing was drawn from the models. To see whether they predict the test set:',
+      studyCommand(receipt, { draws: 100 }),
     );
   }
   add(

@@ -293,7 +293,7 @@ function describeFit(kind: ModelKind, fitted: FitResult, evaluation: Evaluation)
     tau: pair('tau'),
     shape: pair('shape'),
     rate: pair('rate'),
-    predictive: { protocol: evaluation.protocol, ...evaluation.predictive! },
+    predictive: evaluation.predictive ? { protocol: evaluation.protocol, ...evaluation.predictive } : null,
   };
 }
 

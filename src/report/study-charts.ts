@@ -1,7 +1,7 @@
 // All pictures of a study. Those in the page come in two widths, since a wide one shrinks to illegible on a phone.
 
 import { LADDER_METRICS } from '../evaluate/study-ladder.js';
-import type { StudyFit, StudyResults } from '../evaluate/study-results.js';
+import { checkedFits, type StudyFit, type StudyResults } from '../evaluate/study-results.js';
 import { type Chart, drawChart } from './chart.js';
 import { degreesChart } from './chart-degrees.js';
 import { densityChart } from './chart-density.js';
@@ -17,11 +17,16 @@ export interface StudyPicture {
 
 export const STUDY_PICTURES = ['density', 'degrees', 'split', 'prediction', 'predictive', 'ranking'] as const;
 export type StudyPictureName = (typeof STUDY_PICTURES)[number];
-export type StudyPictures = Readonly<Record<StudyPictureName, StudyPicture>>;
+/** Those of the predictive checks, which a study without draws has not. */
+export type PredictionPictures = Readonly<Record<'prediction' | 'predictive', StudyPicture>>;
+export type StudyPictures = Readonly<
+  Record<Exclude<StudyPictureName, keyof PredictionPictures>, StudyPicture>
+> &
+  Partial<PredictionPictures>;
 
 export function studyPictures(document: Document, results: StudyResults): StudyPictures {
   const { check, runs } = results;
-  const fits = chosenFits(results);
+  const fits = checkedFits(chosenFits(results));
   const { ladder, split } = runs[0]!;
   const pair = (wide: Chart, narrow: readonly Chart[]): StudyPicture => ({
     wide: drawChart(document, wide),
@@ -43,15 +48,17 @@ export function studyPictures(document: Document, results: StudyResults): StudyP
       }),
     ),
     split: pair({ ...cut, width: 560, height: 260 }, [cut]),
-    prediction: pair(predictionChart(fits), [predictionChart(fits, { narrow: true })]),
-    predictive: pair(
-      predictiveChart(panels),
-      panels.map((panel) => ({
-        ...phone(predictiveChart([panel])),
-        title: `Degrees: test and ${panel.name} draws`,
-        height: 480,
-      })),
-    ),
+    ...(fits.length > 0 && {
+      prediction: pair(predictionChart(fits), [predictionChart(fits, { narrow: true })]),
+      predictive: pair(
+        predictiveChart(panels),
+        panels.map((panel) => ({
+          ...phone(predictiveChart([panel])),
+          title: `Degrees: test and ${panel.name} draws`,
+          height: 480,
+        })),
+      ),
+    }),
     ranking: pair(rankingChart(ladder, LADDER_METRICS.slice(0, 2)), [
       rankingChart(ladder, LADDER_METRICS.slice(0, 2), { narrow: true }),
     ]),

@@ -4,7 +4,28 @@ import { CHECK_DEFINITIONS } from './check-page.js';
 import { html } from './html.js';
 import type { Definition } from './page.js';
 
-export function studyDefinitions(n: number, depth: number): readonly Definition[] {
+const DRAW_DEFINITIONS: readonly Definition[] = [
+  {
+    id: 'draw',
+    name: 'Predictive draw',
+    meaning:
+      'A test graph made up by the fitted model: weights and features of held-out users and test items are drawn from what the fit left uncertain, unseen users and items are added as the model expects them, and edges are drawn between all. If the model is right, the real test graph looks like one of the draws.',
+  },
+  {
+    id: 'interval',
+    name: '90 % interval',
+    meaning: 'The range that holds the middle 90 % of the draws.',
+  },
+  {
+    id: 'pvalue',
+    name: 'p-value',
+    meaning:
+      'Twice the share of the draws that lie at or beyond the test set on the nearer side, at most 1. Below 0.1 the test set lies outside the 90 % interval: the model is surprised. It is a measure of surprise, not of how large the error is.',
+  },
+];
+
+/** `drawn`: whether the study has predictive checks. */
+export function studyDefinitions(n: number, depth: number, drawn: boolean): readonly Definition[] {
   return [
     {
       id: 'user',
@@ -71,26 +92,9 @@ vertices with many of them and give a test set that looks unlike the data.`,
     {
       id: 'dropped',
       name: 'Dropped edges',
-      meaning:
-        'Edges of the fold-in and test parts to items that no training user has: the model knows nothing about these items, so no recommendation is asked of it there. The predictive checks do count them.',
+      meaning: `Edges of the fold-in and test parts to items that no training user has: the model knows nothing about these items, so no recommendation is asked of it there.${drawn ? ' The predictive checks do count them.' : ''}`,
     },
-    {
-      id: 'draw',
-      name: 'Predictive draw',
-      meaning:
-        'A test graph made up by the fitted model: weights and features of held-out users and test items are drawn from what the fit left uncertain, unseen users and items are added as the model expects them, and edges are drawn between all. If the model is right, the real test graph looks like one of the draws.',
-    },
-    {
-      id: 'interval',
-      name: '90 % interval',
-      meaning: 'The range that holds the middle 90 % of the draws.',
-    },
-    {
-      id: 'pvalue',
-      name: 'p-value',
-      meaning:
-        'Twice the share of the draws that lie at or beyond the test set on the nearer side, at most 1. Below 0.1 the test set lies outside the 90 % interval: the model is surprised. It is a measure of surprise, not of how large the error is.',
-    },
+    ...(drawn ? DRAW_DEFINITIONS : []),
     {
       id: 'candidates',
       name: 'The ranking task',

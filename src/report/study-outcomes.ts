@@ -3,12 +3,19 @@
 import type { Statistic } from '../evaluate/predictive.js';
 import { type LadderMetric, type LadderRow, ladderFigure } from '../evaluate/study-ladder.js';
 import { shownStatistics } from '../evaluate/study-prediction-words.js';
-import { fitId, type StudyFit, type StudyResults, type StudyRun } from '../evaluate/study-results.js';
+import {
+  type CheckedFit,
+  checkedFits,
+  fitId,
+  type Spread,
+  type StudyResults,
+  type StudyRun,
+} from '../evaluate/study-results.js';
 import type { StudyVerdict } from '../evaluate/study-words.js';
 import type { Topic } from '../evaluate/topics.js';
 import { type Content, fold, type Html, html } from './html.js';
 import { count, fixed, percent, short, term } from './page.js';
-import { chosenFits, type StudyPicture } from './study-charts.js';
+import { chosenFits, type PredictionPictures, type StudyPicture } from './study-charts.js';
 import { capital, picture, table } from './study-sections.js';
 
 const STATISTIC_NAMES: Readonly<Record<Statistic, Content>> = {
@@ -26,9 +33,10 @@ const show = (statistic: Statistic, value: number) =>
 
 export function predictionSection(
   results: StudyResults,
-  pictures: { readonly prediction: StudyPicture; readonly predictive: StudyPicture },
+  verdict: StudyVerdict,
+  pictures: PredictionPictures,
 ): Content {
-  const fits = chosenFits(results);
+  const fits = checkedFits(chosenFits(results));
   const { protocol, count: draws } = fits[0]!.predictive;
   return [
     html`<p>Each fitted model made up ${count(draws)} ${term('draw', 'test graphs')} of its own${
@@ -36,7 +44,7 @@ export function predictionSection(
         ? ', with the users and items that the real one contains (the paper’s protocol)'
         : ', without being told which users and items the real one contains'
     }. If the model is right, the real test graph looks like one of them.</p>`,
-    details(results.verdicts.prediction),
+    details(verdict),
     picture(
       pictures.prediction,
       html`Dots: the mean of the ${term('draw', 'draws')}; bars: their ${term('interval', '90 % interval')}; the line at
@@ -50,7 +58,7 @@ ${term('interval', '90 % interval')} of the draws. On the left of each panel are
 model misses newcomers, dots lie above the band there. Hollow dots lie outside.`,
     ),
     results.receipt.settings.features.length > 1
-      ? fold('The same for every K', predictionTable(results.runs[0]!.fits))
+      ? fold('The same for every K', predictionTable(checkedFits(results.runs[0]!.fits)))
       : undefined,
   ];
 }
@@ -60,7 +68,7 @@ export function details({ text, details: more }: StudyVerdict): Html {
   return html`<ul class="steps">${[text, ...more].map((sentence) => html`<li>${sentence}</li>`)}</ul>`;
 }
 
-function predictionTable(fits: readonly StudyFit[]): Html {
+function predictionTable(fits: readonly CheckedFit[]): Html {
   const statistics = shownStatistics(fits);
   const several = new Set(fits.map((fit) => fit.features)).size > 1;
   return table(
@@ -242,13 +250,10 @@ function ceilingTable(rows: readonly LadderRow[], ceiling: LadderRow): Html {
   );
 }
 
-export function repeatsSection({ summary, runs }: StudyResults): Content {
-  const spread = (
-    value: { readonly mean: number; readonly spread: number | null } | undefined,
-    digits = 3,
-  ) => (value ? `${fixed(value.mean, digits)} ± ${fixed(value.spread ?? 0, digits)}` : '–');
+export function repeatsSection(results: StudyResults): Content {
+  const { summary, runs } = results;
   const rows = [...runs[0]!.ladder.rows].sort((a, b) => b.all.recall.mean - a.all.recall.mean);
-  const statistics = shownStatistics(runs.flatMap((run) => run.fits));
+  const checked = checkedFits(runs[0]!.fits);
   return [
     html`<p>The study was repeated on ${runs.length} splits (seeds ${runs.map((run) => run.split.seed).join(', ')}). The
 sections above show the first; here are ${term('spread', 'mean and spread')} over all.</p>`,
@@ -271,23 +276,33 @@ sections above show the first; here are ${term('spread', 'mean and spread')} ove
         ];
       }),
     ),
-    table(
-      [
-        { label: 'Error of the predictions' },
-        ...statistics.map((s) => ({ label: STATISTIC_NAMES[s], numeric: true })),
-      ],
-      runs[0]!.fits.map(({ model, features }) => [
-        `${model}, K = ${features}`,
-        ...statistics.map((statistic) => {
-          const error = summary.prediction[fitId(model, features)]?.[statistic];
-          if (!error || isIndex(statistic)) return spread(error);
-          const percentage = (x: number | null) => (x === null ? null : 100 * x);
-          return `${spread({ mean: percentage(error.mean)!, spread: percentage(error.spread) }, 1)} %`;
-        }),
-      ]),
-      'Counts: relative error of the mean draw; tail indexes: difference.',
-    ),
+    checked.length > 0 ? predictionErrors(results, checked) : undefined,
   ];
+}
+
+/** '.123 ± .004'. */
+function spread(value: Spread | undefined, digits = 3): string {
+  return value ? `${fixed(value.mean, digits)} ± ${fixed(value.spread ?? 0, digits)}` : '–';
+}
+
+function predictionErrors({ summary, runs }: StudyResults, fits: readonly CheckedFit[]): Html {
+  const statistics = shownStatistics(runs.flatMap((run) => checkedFits(run.fits)));
+  return table(
+    [
+      { label: 'Error of the predictions' },
+      ...statistics.map((s) => ({ label: STATISTIC_NAMES[s], numeric: true })),
+    ],
+    fits.map(({ model, features }) => [
+      `${model}, K = ${features}`,
+      ...statistics.map((statistic) => {
+        const error = summary.prediction[fitId(model, features)]?.[statistic];
+        if (!error || isIndex(statistic)) return spread(error);
+        const percentage = (x: number | null) => (x === null ? null : 100 * x);
+        return `${spread({ mean: percentage(error.mean)!, spread: percentage(error.spread) }, 1)} %`;
+      }),
+    ]),
+    'Counts: relative error of the mean draw; tail indexes: difference.',
+  );
 }
 
 export function topicsSection({ topics, receipt }: StudyResults): Content {

@@ -17,7 +17,8 @@ import {
 } from './study-sections.js';
 
 export function renderStudyPage(results: StudyResults, pictures: StudyPictures): string {
-  const { check, receipt, runs } = results;
+  const { check, receipt, runs, verdicts } = results;
+  const { prediction, predictive } = pictures;
   const { n, depth } = runs[0]!.ladder;
   const source = receipt.origin ? baseName(receipt.origin.source) : 'a graph';
   const sections: Section[] = [
@@ -26,11 +27,15 @@ export function renderStudyPage(results: StudyResults, pictures: StudyPictures):
     { id: 'sparse', title: 'Is it sparse?', body: sparsitySection(results, pictures) },
     { id: 'split', title: 'What was kept from the models', body: splitSection(results, pictures.split) },
     { id: 'fits', title: 'The fits', body: fitsSection(results) },
-    {
-      id: 'prediction',
-      title: 'Do the models predict the test set?',
-      body: predictionSection(results, pictures),
-    },
+    ...(verdicts.prediction && prediction && predictive
+      ? [
+          {
+            id: 'prediction',
+            title: 'Do the models predict the test set?',
+            body: predictionSection(results, verdicts.prediction, { prediction, predictive }),
+          },
+        ]
+      : []),
     { id: 'ranking', title: 'Who recommends best?', body: rankingSection(results, pictures.ranking) },
     ...(runs.length > 1
       ? [{ id: 'repeats', title: 'Over several splits', body: repeatsSection(results) }]
@@ -41,10 +46,11 @@ export function renderStudyPage(results: StudyResults, pictures: StudyPictures):
   ];
   return renderPage({
     title: `A study of ${source}`,
-    lead: html`${count(check.users)} users, ${count(check.items)} items, ${count(check.edges)} edges. Is it sparse? Does a
-model that knows about sparsity predict it better? Who recommends best?`,
+    lead: html`${count(check.users)} users, ${count(check.items)} items, ${count(check.edges)} edges. Is it sparse?${
+      verdicts.prediction ? ' Does a model that knows about sparsity predict it better?' : ''
+    } Who recommends best?`,
     sections,
-    definitions: studyDefinitions(n, depth),
+    definitions: studyDefinitions(n, depth, verdicts.prediction !== null),
     footer: html`Made by graphex ${receipt.graphexVersion}, seed ${receipt.settings.seed}, data fingerprint
 <code>${receipt.fingerprint}</code>. Dotted words lead to their definition.`,
   });
@@ -56,12 +62,11 @@ function shortSection({ verdicts }: StudyResults): Content {
 <strong>${headline}</strong><p>${text}</p><p class="more"><a href="#${target}">More</a></p></div>`;
   return [
     STUDY_STYLE,
-    html`<div class="cards">${card('items', 'Is it sparse?', verdicts.sparsity, 'sparse')}${card(
-      'sparse',
-      'Who predicts the test set?',
-      verdicts.prediction,
-      'prediction',
-    )}${card('users', 'Who recommends best?', verdicts.ranking, 'ranking')}</div>`,
+    html`<div class="cards">${card('items', 'Is it sparse?', verdicts.sparsity, 'sparse')}${
+      verdicts.prediction
+        ? card('sparse', 'Who predicts the test set?', verdicts.prediction, 'prediction')
+        : undefined
+    }${card('users', 'Who recommends best?', verdicts.ranking, 'ranking')}</div>`,
   ];
 }
 

@@ -3,7 +3,7 @@
 import * as Plot from '@observablehq/plot';
 import type { Statistic } from '../evaluate/predictive.js';
 import { describeError, predictionError, shownStatistics } from '../evaluate/study-prediction-words.js';
-import type { StudyFit } from '../evaluate/study-results.js';
+import type { CheckedFit } from '../evaluate/study-results.js';
 import { type Chart, INK } from './chart.js';
 
 const NAMES: Readonly<Record<Statistic, string>> = {
@@ -16,14 +16,14 @@ const NAMES: Readonly<Record<Statistic, string>> = {
 };
 
 /** Per cent for counts; for tail indexes hundredths, so that both fit one axis. */
-function scaled(fit: StudyFit, statistic: Statistic, value: number): number {
+function scaled(fit: CheckedFit, statistic: Statistic, value: number): number {
   const observed = fit.predictive.observed[statistic]!;
   const index = statistic === 'sigmaUsers' || statistic === 'sigmaItems';
   return 100 * (index ? value - observed : value / observed - 1);
 }
 
 export function predictionChart(
-  fits: readonly StudyFit[],
+  fits: readonly CheckedFit[],
   { narrow = false }: { readonly narrow?: boolean } = {},
 ): Chart {
   const statistics = shownStatistics(fits);

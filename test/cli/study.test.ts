@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -105,6 +105,28 @@ describe('graphex study', () => {
       code: 2,
       stderr: expect.stringContaining('these are not the data'),
     });
+  }, 240_000);
+
+  it('--draws 0: no predictive checks, in the text, the figures and the results', async () => {
+    const folder = scratch.path('undrawn');
+    // Figures of an earlier study in the same folder would pass for those of this one.
+    mkdirSync(join(folder, 'figures'), { recursive: true });
+    writeFileSync(join(folder, 'figures', 'prediction.svg'), '<svg/>');
+    writeFileSync(join(folder, 'figures', 'mine.svg'), '<svg/>');
+    const { stdout } = await graphex(dataFile(), ...QUICK, '--draws', '0', '-o', folder);
+    expect(stdout).toMatch(/Is it sparse\?[\s\S]*Who recommends best\?/);
+    expect(stdout).not.toMatch(/Who predicts|NaN|undefined/);
+    expect(readdirSync(join(folder, 'figures')).sort()).toEqual([
+      'degrees.svg',
+      'density.svg',
+      'mine.svg',
+      'ranking.svg',
+      'split.svg',
+    ]);
+    const results = JSON.parse(readFileSync(join(folder, 'results.json'), 'utf8'));
+    expect(results).toMatchObject({ predictive: null, verdicts: { prediction: null } });
+    const again = await graphex('--from', join(folder, 'results.json'), '-o', scratch.path('too'), '--json');
+    expect(JSON.parse(again.stdout).repeated.same).toBe(true);
   }, 240_000);
 
   it('finds relative data from inside the report, and says whose path it is when they are gone', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { LadderMetric, LadderRow } from '../../src/evaluate/study-ladder.js';
-import { studySettings } from '../../src/evaluate/study-options.js';
+import { type StudyOptions, studySettings } from '../../src/evaluate/study-options.js';
 import type { StudyFit } from '../../src/evaluate/study-results.js';
 import { type StudyNumbers, studyVerdicts } from '../../src/evaluate/study-words.js';
 
@@ -113,27 +113,50 @@ describe('a study in words', () => {
 
   it('names the model that predicts better, and by how much', () => {
     const recall = { 'sparse-30': 0.3, EASE: 0.2 };
-    const sparse = studyVerdicts(numbers(recall, { items: [99, 80] })).prediction;
+    const sparse = studyVerdicts(numbers(recall, { items: [99, 80] })).prediction!;
     expect(sparse.winner).toBe('sparse');
     expect(sparse.text).toBe(
       'The number of items in the test part is 100; the sparse model expects 99, the dense one 80.',
     );
     expect(sparse.details.join(' ')).toContain('1.0 % too low; dense: 20.0 % too low');
-    expect(studyVerdicts(numbers(recall, { items: [120, 100] })).prediction.winner).toBe('dense');
-    expect(studyVerdicts(numbers(recall, { items: [100.2, 100] })).prediction.winner).toBe('alike');
+    expect(studyVerdicts(numbers(recall, { items: [120, 100] })).prediction!.winner).toBe('dense');
+    expect(studyVerdicts(numbers(recall, { items: [100.2, 100] })).prediction!.winner).toBe('alike');
   });
 
   it('says so when neither predicts', () => {
     const { prediction } = studyVerdicts(numbers({ 'sparse-30': 0.3, EASE: 0.2 }, { items: [300, 250] }));
-    expect(prediction.headline).toBe('Neither predicts well; dense comes closer');
-    expect(prediction.text).toContain('is 100; the sparse model expects 300, the dense one 250');
+    expect(prediction!.headline).toBe('Neither predicts well; dense comes closer');
+    expect(prediction!.text).toContain('is 100; the sparse model expects 300, the dense one 250');
   });
 
   it('says which figures the intervals miss', () => {
     const { prediction } = studyVerdicts(numbers({ 'sparse-30': 0.3, EASE: 0.2 }, { items: [99, 80] }));
-    const text = prediction.details.join(' ');
+    const text = prediction!.details.join(' ');
     expect(text).toContain('The 90 % intervals of the sparse model’s draws contain every figure');
     expect(text).toContain('contain 1 of 2 figures, all but the number of items');
+  });
+
+  it('has no words on predictions where nothing was drawn', () => {
+    const drawn = numbers({ 'sparse-30': 0.3, EASE: 0.2 }, { items: [120, 100] });
+    const undrawn = (options: StudyOptions) =>
+      studyVerdicts({
+        ...drawn,
+        receipt: { ...drawn.receipt, settings: studySettings({ draws: 0, ...options }, 1000) },
+        runs: drawn.runs.map((run) => ({
+          ...run,
+          fits: run.fits.map((fit) => ({ ...fit, predictive: null })),
+        })),
+      });
+    const { prediction, next } = undrawn({});
+    expect(prediction).toBeNull();
+    expect(next[0]).toEqual({
+      text: 'Nothing was drawn from the models. To see whether they predict the test set:',
+      command: 'npx graphex study DATA -k 30 -o DIR',
+    });
+    expect(next[1]!.text).toContain('the sparse model');
+    expect(undrawn({ model: 'dense' }).next[1]!.text).toContain('the dense model');
+    // Other commands stay without draws.
+    expect(next.find(({ text }) => text.startsWith('One split'))!.command).toContain('--draws 0');
   });
 
   it('judges nobody by a handful of test users or edges', () => {
@@ -145,7 +168,7 @@ describe('a study in words', () => {
       const { ranking, prediction } = studyVerdicts(numbers(recall, { test }));
       for (const verdict of [ranking, prediction]) {
         expect(verdict).toMatchObject({ winner: null, headline: 'Too little data to tell' });
-        expect(verdict.text).toContain(`With ${test.users} test users and ${test.edges} test edges`);
+        expect(verdict!.text).toContain(`With ${test.users} test users and ${test.edges} test edges`);
       }
     }
     const { ranking } = studyVerdicts(numbers(recall, { test: { users: 30, edges: 50 } }));

@@ -63,13 +63,31 @@ describe('study', () => {
     ]);
     const { train, foldin, test } = run!.split;
     expect(train.edges + foldin.edges + test.edges).toBe(graph.edges);
-    expect(run!.fits[0]!.predictive.observed).toMatchObject({
+    expect(run!.fits[0]!.predictive!.observed).toMatchObject({
       users: test.users,
       items: test.items,
       edges: test.edges,
     });
     // Both sides of the comparison go on from the sparse fit, so its bound can only have risen.
     expect(base.evidence[0]!.sparse).toBeGreaterThanOrEqual(run!.fits[0]!.bound);
+  });
+
+  it('leaves the predictive checks out where no draws are wanted, and nothing else', async () => {
+    const none = await study(graph, { ...QUICK, draws: 0 });
+    expect(none.runs[0]!.fits.map((fit) => fit.predictive)).toEqual([null, null]);
+    expect(none.summary.prediction).toEqual({});
+    expect(none.verdicts.prediction).toBeNull();
+    const without = (results: StudyResults) => ({
+      ...results,
+      receipt: { ...results.receipt, settings: { ...results.receipt.settings, draws: 0 } },
+      runs: results.runs.map((run) => ({
+        ...run,
+        fits: run.fits.map((fit) => ({ ...fit, predictive: null })),
+      })),
+      summary: { ...results.summary, prediction: {} },
+    });
+    expect(compareStudies(without(base), none)).toEqual([]);
+    expect(JSON.parse(JSON.stringify(none))).toEqual(none);
   });
 
   it('compares every row with the best, and the best is the best', () => {
@@ -175,7 +193,7 @@ describe('study', () => {
     [{ features: [0] }, /features: 0/],
     [{ model: 'both ' as 'both' }, /model: "both "/],
     [{ repeats: 0 }, /repeats: 0/],
-    [{ draws: 0 }, /draws: 0/],
+    [{ draws: -1 }, /draws: -1/],
     [{ testUsers: 1 }, /testUsers: 1/],
     [{ iterations: 0 }, /iterations: 0/],
     [{ baselines: ['magic' as 'ease'] }, /baselines: "magic"/],

@@ -46,6 +46,17 @@ beforeAll(async () => {
   page = renderStudyPage(results, pictures);
 }, 240_000);
 
+/** No link without its target, no value that is none, no empty cell. */
+function expectWhole(page: string): void {
+  const ids = new Set([...page.matchAll(/ id="([^"]+)"/g)].map((m) => m[1]));
+  const targets = [...page.matchAll(/href="#([^"]+)"/g)].map((m) => m[1]!);
+  expect(targets.length).toBeGreaterThan(40);
+  expect(targets.filter((target) => !ids.has(target))).toEqual([]);
+  const text = page.replace(/<style>.*?<\/style>/gs, '').replace(/<svg.*?<\/svg>/gs, '');
+  expect(text.replace(/<[^>]+>/g, ' ')).not.toMatch(/\b(undefined|NaN|null|\[object Object\]|Infinity)\b/);
+  expect(text).not.toMatch(/<td[^>]*><\/td>/);
+}
+
 describe('report.html', () => {
   it('is self-contained: no script, nothing fetched', () => {
     expect(page).not.toMatch(/<script|<link|<img|<iframe|@import|url\(/i);
@@ -62,22 +73,13 @@ describe('report.html', () => {
     expect(page).toContain('&#60;b&#62;ratings');
   });
 
-  it('leads every dotted word and every link to something on the page', () => {
-    const ids = new Set([...page.matchAll(/ id="([^"]+)"/g)].map((m) => m[1]));
-    const targets = [...page.matchAll(/href="#([^"]+)"/g)].map((m) => m[1]!);
-    expect(targets.length).toBeGreaterThan(40);
-    expect(targets.filter((target) => !ids.has(target))).toEqual([]);
-  });
-
   it('defines nothing twice', () => {
     const ids = [...page.matchAll(/<(?:dt|section) id="([^"]+)"/g)].map((m) => m[1]!);
     expect(ids.length).toBe(new Set(ids).size);
   });
 
-  it('shows no undefined, NaN or null, and no empty cell', () => {
-    const text = page.replace(/<style>.*?<\/style>/gs, '').replace(/<svg.*?<\/svg>/gs, '');
-    expect(text.replace(/<[^>]+>/g, ' ')).not.toMatch(/\b(undefined|NaN|null|\[object Object\]|Infinity)\b/);
-    expect(text).not.toMatch(/<td[^>]*><\/td>/);
+  it('leads every dotted word and every link to something on the page; shows no undefined, NaN or null', () => {
+    expectWhole(page);
     for (const { wide, narrow } of Object.values(pictures)) {
       for (const svg of [wide, ...narrow]) expect(svg).not.toMatch(/NaN|undefined|Infinity/);
     }
@@ -87,7 +89,7 @@ describe('report.html', () => {
     const k = results.chosen.features;
     const sparse = results.runs[0]!.fits.filter((fit) => fit.model === 'sparse');
     expect(Math.max(...sparse.map((fit) => fit.bound))).toBe(sparse.find((fit) => fit.features === k)!.bound);
-    const { observed, draws } = sparse.find((fit) => fit.features === k)!.predictive;
+    const { observed, draws } = sparse.find((fit) => fit.features === k)!.predictive!;
     expect(page).toContain(`>${observed.items!.toLocaleString('en-US')}<`);
     expect(page).toContain(`<b>${Math.round(draws.items!.mean).toLocaleString('en-US')}</b>`);
     for (const row of results.runs[0]!.ladder.rows) expect(page).toContain(row.all.recall.mean.toFixed(3));
@@ -103,5 +105,25 @@ describe('report.html', () => {
       for (const svg of narrow) expect(Number(/ width="(\d+)"/.exec(svg)![1])).toBeLessThanOrEqual(420);
     }
     expect(studyPictures(await chartDocument(), results)).toEqual(pictures);
+  });
+
+  it('speaks of no draws where there are none', async () => {
+    const undrawn = {
+      ...results,
+      receipt: { ...results.receipt, settings: { ...results.receipt.settings, draws: 0 } },
+      runs: results.runs.map((run) => ({
+        ...run,
+        fits: run.fits.map((fit) => ({ ...fit, predictive: null })),
+      })),
+      summary: { ...results.summary, prediction: {} },
+    };
+    const shown = { ...undrawn, verdicts: studyVerdicts(undrawn) };
+    const drawn = studyPictures(await chartDocument(), shown);
+    expect(Object.keys(drawn)).toEqual(['density', 'degrees', 'split', 'ranking']);
+    const without = renderStudyPage(shown, drawn);
+    expectWhole(without);
+    expect(without).not.toMatch(/predictive|90 % interval|p-value|Who predicts|Error of the predictions/i);
+    expect(without).toContain('Over several splits');
+    expect(page).toMatch(/predictive|90 % interval|p-value/i);
   });
 });
