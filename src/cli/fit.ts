@@ -10,6 +10,7 @@ import { type TunedRanking, tuneRanking } from '../evaluate/tune.js';
 import { LostFitError } from '../fit/ascent.js';
 import { sparsityEvidence } from '../fit/evidence.js';
 import { fit } from '../fit/fit.js';
+import type { Checkpoint } from '../fit/loop.js';
 import type { FitOptions } from '../fit/options.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import { type BipartiteGraph, SIDES } from '../graph/graph.js';
@@ -53,9 +54,10 @@ export function register(program: Command): void {
     )
     .addOption(new Option('--model <kind>', 'sparse or dense (default: sparse)').choices(['sparse', 'dense']))
     .addOption(
-      new Option('--objective <name>', 'evidence: the Bayesian fit; ranking: cross-fitted for recommending')
-        .choices(['evidence', 'ranking'])
-        .default('evidence'),
+      new Option(
+        '--objective <name>',
+        'evidence: the Bayesian fit; ranking: cross-fitted for recommending (default: evidence)',
+      ).choices(['evidence', 'ranking']),
     )
     .option(
       '--iterations <n>',
@@ -140,6 +142,11 @@ async function run(command: Command, source: string, context: CommandContext) {
   // The state of an interrupted fit may replace the one that it went on from.
   checkOutputs({ files: [partial], inputs: [source] });
   const graph = await trainingGraph(command, source, context);
+  if (values.resume && values.tune !== undefined) {
+    throw new InputError(
+      '--tune cannot be given with --resume: a saved fit goes on with the settings that it has; leave --tune out',
+    );
+  }
   const saved = values.resume ? await loadModelFile(values.resume) : undefined;
   const options: FitOptions = {
     ...(saved ? savedOptions(saved, values.resume, graph) : {}),
@@ -155,9 +162,7 @@ async function run(command: Command, source: string, context: CommandContext) {
   );
   if (result.stopped === 'aborted') {
     await saveModel(partial, result.model, result.checkpoint);
-    throw new AbortError(
-      `stopped at iteration ${result.model.provenance.iterations}; go on with --resume ${partial}`,
-    );
+    throw new AbortError(`${whereStopped(result.checkpoint!, options)}; go on with --resume ${partial}`);
   }
   await saveModel(values.output, result.model);
   const wantsEvidence =
@@ -173,6 +178,11 @@ async function run(command: Command, source: string, context: CommandContext) {
     await saveModel(values.output, { ...model, provenance: { ...model.provenance, evidence } });
   }
   return { json: fitJson(result, evidence, tuned), text: fitText(result, evidence, tuned, values.output) };
+}
+
+function whereStopped({ state, ranking }: Checkpoint, { average = 1 }: FitOptions): string {
+  const which = ranking && average > 1 ? ` of fit ${ranking.done.length + 1} of ${average}` : '';
+  return `stopped at iteration ${state.iteration}${which}`;
 }
 
 /** What a lost GPU has left goes to the disk, as after an interruption. */
@@ -285,16 +295,20 @@ function savedOptions(file: ModelFile, path: string, graph: BipartiteGraph): Fit
       `--resume ${path}: it was fitted to other data; go on with the data that it began with`,
     );
   }
-  const { given, ...settings } = file.model.provenance.options as {
-    given?: { users: FitOptions['users']; items: FitOptions['items'] };
+  const { given, hyper, ...settings } = file.model.provenance.options as {
+    given?: Pick<FitOptions, 'users' | 'items'>;
+    hyper?: Pick<FitOptions, 'users' | 'items'>;
     learn?: { users: string[]; items: string[] };
   };
+  const resume = file.checkpoint;
+  // A fit for ranking has all hyperparameters from its beginning, and learns none.
+  if (resume.ranking) return { ...(settings as Record<string, unknown>), ...hyper, resume };
   const learn = SIDES.flatMap((side) => (settings.learn?.[side] ?? []).map((name) => `${side}.${name}`));
   return {
     ...(settings as Record<string, unknown>),
     learn,
     users: given?.users ?? {},
     items: given?.items ?? {},
-    resume: file.checkpoint,
+    resume,
   };
 }

@@ -2,7 +2,7 @@
 // items and judged on the others, as the test users of a split are. Nothing but the given graph is used.
 
 import type { EngineName } from '../engine/select.js';
-import { InputError } from '../errors.js';
+import { InputError, throwIfAborted } from '../errors.js';
 import { fit } from '../fit/fit.js';
 import type { FitOptions } from '../fit/options.js';
 import { rankingFeatures } from '../fit/ranking-options.js';
@@ -80,6 +80,8 @@ export async function tuneRanking(graph: BipartiteGraph, options: TuneOptions = 
         onProgress: ({ done, total }) =>
           report(tried, `K = ${setting.features}, prior ${setting.prior}: sweep ${done} of ${total}`),
       });
+      // A fit that was stopped returns what it has; a search has no use for it.
+      throwIfAborted(signal);
       const { ranking } = await evaluateModel(model, inner, { draws: 0, engine, ...task });
       const score = (ranking.all.mean.recall + ranking.all.mean.ndcg) / 2;
       best = Math.max(best, score);

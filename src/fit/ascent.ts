@@ -119,7 +119,7 @@ async function oneRun(
     relaxation: RELAXATION,
     hyper,
   };
-  if (resume) checkResume(graph, settings, values);
+  if (resume) checkResume(graph, settings.features, values);
   const activity = state.warmSweeps === undefined ? 'mean' : 'exact';
   const tables = {
     users: await engine.createTable(settings.features, values.users, activity),
@@ -134,18 +134,19 @@ async function oneRun(
   return runLoop(engine, graph, tables, state, settings, learned(settings, hyper), options, afterLeg);
 }
 
-function checkResume(
+/** A saved fit goes on with the data and the number of features that it began with. */
+export function checkResume(
   graph: BipartiteGraph,
-  settings: FitSettings,
+  wanted: number,
   values: Readonly<Record<SideName, TableValues>>,
 ): void {
   for (const side of SIDES) {
     const rows = values[side].weightShape.length;
     const features = values[side].featureShape.length / Math.max(rows, 1);
-    if (rows !== graph[side].count || features !== settings.features) {
+    if (rows !== graph[side].count || features !== wanted) {
       throw new InputError(
         `resume: the saved fit has ${rows} ${side} and ${features} features, this one ${graph[side].count} and ` +
-          `${settings.features}; resume with the same data and options`,
+          `${wanted}; resume with the same data and options`,
       );
     }
   }

@@ -1,5 +1,6 @@
 // Graph → model: which of the three ways.
 
+import { InputError } from '../errors.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { oneOf } from '../validate.js';
 import { ascend } from './ascent.js';
@@ -13,7 +14,7 @@ import { fitRanking } from './ranking.js';
 export interface FitResult {
   readonly model: Model;
   readonly stopped: StopReason;
-  /** To go on later: pass it as `resume`. A ranking fit has none. */
+  /** To go on later: pass it as `resume`. A ranking fit has one where it was stopped. */
   readonly checkpoint?: Checkpoint;
   /** Chains and diagnostics, where the engine was `gibbs`. */
   readonly posterior?: GibbsPosterior;
@@ -29,8 +30,15 @@ export interface FitResult {
  * or cross-fitted, where the objective is ranking.
  */
 export async function fit(graph: BipartiteGraph, options: FitOptions = {}): Promise<FitResult> {
-  if (oneOf('objective', options.objective ?? 'evidence', ['evidence', 'ranking']) === 'ranking') {
-    return fitRanking(graph, options);
+  const objective = oneOf('objective', options.objective ?? 'evidence', ['evidence', 'ranking']);
+  if (options.resume) {
+    const saved = options.resume.ranking ? 'ranking' : 'evidence';
+    if (saved !== objective) {
+      throw new InputError(
+        `resume: the saved fit has the objective ${saved}, this one ${objective}; resume with objective ${saved}`,
+      );
+    }
   }
+  if (objective === 'ranking') return fitRanking(graph, options);
   return options.engine === 'gibbs' ? fitGibbs(graph, options) : ascend(graph, options);
 }

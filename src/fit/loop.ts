@@ -7,6 +7,7 @@ import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
 import type { TaskOptions } from '../progress.js';
 import { type BothHyper, type BothTables, evidenceBound, logCountFactorials } from './bound.js';
 import { maximizeHyper } from './hyper.js';
+import type { Model } from './model.js';
 import type { FitSettings, Learnable } from './options.js';
 
 /** Sweeps between two evaluations of the bound. */
@@ -40,6 +41,18 @@ export interface Checkpoint {
   readonly state: LoopState;
   readonly tables: Readonly<Record<SideName, TableValues>>;
   readonly totals: Readonly<Record<SideName, TableTotals>>;
+  /** Of a fit for ranking alone, whose state is that of a warm phase without end: what its sweeps need beside. */
+  readonly ranking?: RankingProgress;
+}
+
+/** How far a fit for ranking has come. */
+export interface RankingProgress {
+  /** Seed of the first of its fits: it decides the folds. */
+  readonly seed: number;
+  /** Fits of `average` that are done. */
+  readonly done: readonly Model[];
+  /** Mass of each fold's items, folds × features. */
+  readonly foldMass: Float64Array;
 }
 
 /** Called after each leg with the state from which the next one starts. */

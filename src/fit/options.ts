@@ -51,7 +51,7 @@ export interface FitOptions extends TaskOptions {
   readonly folds?: number;
   /** Ranking: fits from this many seeds, whose scores are added. Default 1. */
   readonly average?: number;
-  /** Continue a fit that was stopped. */
+  /** Continue a fit that was stopped, of the same objective. */
   readonly resume?: Checkpoint;
 }
 

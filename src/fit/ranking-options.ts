@@ -30,7 +30,6 @@ const REFUSED: Readonly<Partial<Record<keyof FitOptions, string>>> = {
     'hyperparameters are learned by the bound, which this objective has not; tune them on held-back users',
   sizes: 'this objective has no unseen vertices, and so no sizes',
   start: 'this objective has posterior means in its edge pass throughout: it is always warm',
-  resume: 'this objective keeps no checkpoint; fit again with more iterations',
 };
 
 /**

@@ -30,7 +30,17 @@ export interface CrossFit {
   usersWithout(fold: number): Promise<Table>;
   /** The item table in the order of the graph. */
   readItems(): Promise<TableValues>;
+  /** Mass of each fold's items, folds × features: with the item table all that the next sweep depends on. */
+  foldMass(): Float64Array;
   free(): void;
+}
+
+/** Where a cross-fit that was stopped goes on, to the same numbers. */
+export interface CrossFitState {
+  readonly sweeps: number;
+  /** In the order of the graph. */
+  readonly items: TableValues;
+  readonly foldMass: Float64Array;
 }
 
 export async function startCrossFit(
@@ -40,12 +50,19 @@ export async function startCrossFit(
   hyper: BothHyper,
   features: number,
   seed: number,
+  from?: CrossFitState,
 ): Promise<CrossFit> {
   const itemSide = reorderRows(graph.items, folds);
   const itemIndex = await engine.createIndex(itemSide);
-  const start = startValues({ ...graph, items: itemSide }, hyper, features, seed).items;
+  const start = from
+    ? inFoldOrder(from.items, folds, features)
+    : startValues({ ...graph, items: itemSide }, hyper, features, seed).items;
   const items = await engine.createTable(features, start, 'mean');
-  const mass = massByFold(features, start, folds);
+  const mass = from
+    ? Array.from({ length: folds.bounds.length - 1 }, (_, f) =>
+        from.foldMass.slice(f * features, (f + 1) * features),
+      )
+    : massByFold(features, start, folds);
   const userIndexes: EdgeIndex[] = [];
   for (let f = 0; f < mass.length; f++) {
     userIndexes.push(await engine.createIndex(rowsWithout(graph, 'users', folds, f)));
@@ -62,7 +79,7 @@ export async function startCrossFit(
     const weight = graph.edges / graph.users.count / exposure;
     return { sigma: -FIRM * weight, tau: FIRM, shape: FIRM, rate: FIRM, size: 0 };
   };
-  let sweeps = 0;
+  let sweeps = from?.sweeps ?? 0;
 
   async function usersWithout(fold: number): Promise<Table> {
     const otherMass = sumWithout(mass, fold);
@@ -115,6 +132,11 @@ export async function startCrossFit(
       return likelihood;
     },
     readItems: async () => inGraphOrder(await engine.read(items), folds, features),
+    foldMass() {
+      const all = new Float64Array(mass.length * features);
+      for (const [f, part] of mass.entries()) all.set(part, f * features);
+      return all;
+    },
     free() {
       for (const handle of [users, items, noEdges, itemIndex, ...userIndexes]) engine.free(handle);
     },
@@ -149,17 +171,38 @@ function sumWithout(masses: readonly Float64Array[], without: number): Float64Ar
 }
 
 function inGraphOrder(values: TableValues, { order }: Folds, features: number): TableValues {
-  const scatter = (from: TableValues[keyof TableValues], width: number) => {
-    const to = new Float32Array(from.length);
+  return moveRows(values, features, (to, from, width) => {
     for (let place = 0; place < order.length; place++) {
       to.set(from.subarray(place * width, (place + 1) * width), order[place]! * width);
     }
+  });
+}
+
+function inFoldOrder(values: TableValues, { order }: Folds, features: number): TableValues {
+  return moveRows(values, features, (to, from, width) => {
+    for (let place = 0; place < order.length; place++) {
+      to.set(from.subarray(order[place]! * width, (order[place]! + 1) * width), place * width);
+    }
+  });
+}
+
+type Values = TableValues[keyof TableValues];
+
+/** A table of the same kind of numbers with its rows elsewhere. */
+function moveRows(
+  table: TableValues,
+  features: number,
+  move: (to: Values, from: Values, width: number) => void,
+): TableValues {
+  const moved = (from: Values, width: number) => {
+    const to = from instanceof Float32Array ? new Float32Array(from.length) : new Float64Array(from.length);
+    move(to, from, width);
     return to;
   };
   return {
-    weightShape: scatter(values.weightShape, 1),
-    weightRate: scatter(values.weightRate, 1),
-    featureShape: scatter(values.featureShape, features),
-    featureRate: scatter(values.featureRate, features),
+    weightShape: moved(table.weightShape, 1),
+    weightRate: moved(table.weightRate, 1),
+    featureShape: moved(table.featureShape, features),
+    featureRate: moved(table.featureRate, features),
   };
 }

@@ -4,34 +4,52 @@
 // (twice that in a multigraph), and 12 K for each item and each user: no more user tables than an evidence fit has, since
 // the folds take turns with one.
 
-import type { Engine, TableValues } from '../engine/engine.js';
+import type { Engine } from '../engine/engine.js';
 import { onEngine } from '../engine/select.js';
-import { throwIfAborted } from '../errors.js';
+import { InputError } from '../errors.js';
 import { fingerprint } from '../graph/fingerprint.js';
-import type { BipartiteGraph, SideName } from '../graph/graph.js';
+import { type BipartiteGraph, SIDES } from '../graph/graph.js';
 import { randomStream } from '../math/random.js';
 import { VERSION } from '../version.js';
+import { checkResume } from './ascent.js';
 import type { FitResult } from './fit.js';
 import { foldRows } from './fold-in.js';
 import { cutFolds } from './folds.js';
+import type { Checkpoint, LoopState, RankingProgress, StopReason } from './loop.js';
 import { type Model, modelSide } from './model.js';
 import { checkGraph, type FitOptions } from './options.js';
 import { type RankingSettings, rankingSettings } from './ranking-options.js';
-import { startCrossFit } from './ranking-sweep.js';
+import { type CrossFitState, startCrossFit } from './ranking-sweep.js';
 
 /** Features first look alike and the likelihood hardly moves; it cannot have settled before they have told apart. */
 const LEAST_SWEEPS = 15;
+
+type RankingCheckpoint = Checkpoint & { readonly ranking: RankingProgress };
 
 /** Fits the model for ranking. It does not ascend the bound and has none: it stops when the likelihood settles. */
 export async function fitRanking(graph: BipartiteGraph, options: FitOptions = {}): Promise<FitResult> {
   checkGraph(graph);
   const settings = rankingSettings(graph, options);
+  const resume = options.resume as RankingCheckpoint | undefined;
+  if (resume) checkSaved(resume, graph, settings);
   const began = performance.now();
   const work = { edges: graph.edges * settings.folds, features: settings.features };
+  // Fits that are done outlive an engine that fails.
+  const models: Model[] = [...(resume?.ranking.done ?? [])];
   return onEngine(settings.engine, work, options.threads, async ({ engine, reason }) => {
-    const models: Model[] = [];
-    for (let run = 0; run < settings.average; run++) {
-      models.push(await oneFit(engine, graph, settings, options, run));
+    let checkpoint: Checkpoint | undefined;
+    while (models.length < settings.average && !checkpoint) {
+      const run = models.length;
+      const from = run === resume?.ranking.done.length ? resume : undefined;
+      const fitted = await oneFit(engine, graph, settings, options, run, from);
+      if (fitted.stopped === 'aborted') {
+        const { seed } = settings;
+        checkpoint = {
+          ...fitted.checkpoint,
+          ranking: { seed, done: [...models], foldMass: fitted.foldMass },
+        };
+      }
+      models.push(fitted.model);
     }
     const [first, ...members] = models;
     const seconds = (performance.now() - began) / 1000;
@@ -47,7 +65,8 @@ export async function fitRanking(graph: BipartiteGraph, options: FitOptions = {}
         ...(members.length > 0 && { members: Object.freeze(members) }),
         provenance: Object.freeze({ ...first!.provenance, seconds }),
       }),
-      stopped: converged ? 'converged' : 'iterations',
+      stopped: checkpoint ? 'aborted' : converged ? 'converged' : 'iterations',
+      ...(checkpoint && { checkpoint }),
       engine: engine.description,
       engineReason: reason,
       threads: engine.threads,
@@ -56,71 +75,133 @@ export async function fitRanking(graph: BipartiteGraph, options: FitOptions = {}
   });
 }
 
+/** The saved fit goes on where it stood: only with what decides its numbers as it was. */
+function checkSaved(
+  { ranking, state, tables }: RankingCheckpoint,
+  graph: BipartiteGraph,
+  settings: RankingSettings,
+): void {
+  checkResume(graph, settings.features, tables);
+  const { features, folds, seed, hyper, average } = settings;
+  const same = (name: string, before: unknown, now: unknown) => {
+    if (JSON.stringify(before) === JSON.stringify(now)) return;
+    throw new InputError(
+      `resume: the saved fit has ${name} ${JSON.stringify(before)}, this one ${JSON.stringify(now)}; resume with the same options`,
+    );
+  };
+  same('folds', ranking.foldMass.length / features, folds);
+  same('seed', ranking.seed, seed);
+  for (const side of SIDES) {
+    for (const name of HYPER_NAMES)
+      same(`${name} of the ${side}`, state.hyper[side][name], hyper[side][name]);
+  }
+  if (average <= ranking.done.length) {
+    throw new InputError(
+      `resume: the saved fit is at number ${ranking.done.length + 1} of several, average is ${average}; leave average as it was, or raise it`,
+    );
+  }
+}
+
+const HYPER_NAMES = ['sigma', 'tau', 'shape', 'rate', 'size'] as const;
+
+/** One of the fits, whole or stopped between two sweeps. */
+interface OneFit {
+  readonly model: Model;
+  readonly stopped: StopReason;
+  readonly checkpoint: Checkpoint;
+  readonly foldMass: Float64Array;
+}
+
 async function oneFit(
   engine: Engine,
   graph: BipartiteGraph,
   settings: RankingSettings,
   options: FitOptions,
   run: number,
-): Promise<Model> {
+  from: RankingCheckpoint | undefined,
+): Promise<OneFit> {
   const began = performance.now();
-  const { features, iterations, tolerance } = settings;
+  const { features, iterations, tolerance, hyper } = settings;
   const seed = settings.seed + run;
   const folds = cutFolds(graph.items.count, settings.folds, randomStream(seed, 0xf01d));
-  const cross = await startCrossFit(engine, graph, folds, settings.hyper, features, seed);
+  const cross = await startCrossFit(engine, graph, folds, hyper, features, seed, from && goOnFrom(from));
   try {
-    let before: number | undefined;
-    let sweeps = 0;
-    let converged = false;
-    while (sweeps < iterations && !converged) {
-      throwIfAborted(options.signal);
+    let state: LoopState = from?.state ?? {
+      iteration: 0,
+      warmSweeps: undefined,
+      bounds: [],
+      likelihood: undefined,
+      relaxation: 0,
+      hyper,
+    };
+    let stopped: StopReason = 'iterations';
+    while (state.iteration < iterations) {
+      if (options.signal?.aborted) {
+        stopped = 'aborted';
+        break;
+      }
       const likelihood = await cross.sweep();
-      sweeps++;
-      const change = before === undefined ? Infinity : Math.abs(likelihood - before) / Math.abs(likelihood);
-      converged = sweeps >= LEAST_SWEEPS && change < tolerance;
-      before = likelihood;
+      const change = relativeChange(state.likelihood, likelihood);
+      state = { ...state, iteration: state.iteration + 1, likelihood };
       options.onProgress?.({
         stage: settings.average > 1 ? `fitting ${run + 1} of ${settings.average}` : 'fitting for ranking',
-        done: sweeps,
+        done: state.iteration,
         total: iterations,
         unit: 'sweeps',
         note: `likelihood ${likelihood.toPrecision(7)}, change ${change.toExponential(1)}`,
       });
+      if (state.iteration >= LEAST_SWEEPS && change < tolerance) {
+        stopped = 'converged';
+        break;
+      }
     }
-    const leftover = new Float64Array(features);
-    const side = (name: SideName, values: TableValues) =>
-      modelSide(graph[name], values, settings.hyper[name], leftover);
-    const itemSide = side('items', await cross.readItems());
+    const items = await cross.readItems();
+    const foldMass = cross.foldMass();
     cross.free();
+    const nothing = new Float64Array(features);
     const base = {
       kind: settings.model,
       objective: 'ranking',
       features,
       multigraph: graph.multigraph,
-      items: itemSide,
+      items: modelSide(graph.items, items, hyper.items, nothing),
     } as const;
-    // Known users, from all of their items: state F + 1, which no item was updated from.
-    const users = await foldRows(engine, base, settings.hyper.users, base.items, graph.users, {
-      signal: options.signal,
-    });
-    return Object.freeze({
-      ...base,
-      users: side('users', users),
-      bound: undefined,
-      provenance: Object.freeze({
-        version: VERSION,
-        engine: engine.description,
-        seed,
-        fingerprint: fingerprint(graph),
-        options: { ...settings },
-        bounds: [],
-        iterations: sweeps,
-        converged,
-        seconds: (performance.now() - began) / 1000,
+    // Known users, from all of their items: state F + 1, which no item was updated from. It takes a few half-steps, which
+    // a stop waits for: what is left is then a whole model.
+    const users = await foldRows(engine, base, hyper.users, base.items, graph.users, {});
+    const totals = { mass: nothing, leftover: nothing, leftoverAt: nothing };
+    return {
+      model: Object.freeze({
+        ...base,
+        users: modelSide(graph.users, users, hyper.users, nothing),
+        bound: undefined,
+        provenance: Object.freeze({
+          version: VERSION,
+          engine: engine.description,
+          seed,
+          fingerprint: fingerprint(graph),
+          options: { ...settings },
+          bounds: [],
+          iterations: state.iteration,
+          converged: stopped === 'converged',
+          seconds: (performance.now() - began) / 1000,
+        }),
       }),
-    });
+      stopped,
+      // Masses are kept by fold, and users begin anew in each: no totals go on.
+      checkpoint: { state, tables: { users, items }, totals: { users: totals, items: totals } },
+      foldMass,
+    };
   } catch (error) {
     cross.free();
     throw error;
   }
+}
+
+function goOnFrom({ state, tables, ranking }: RankingCheckpoint): CrossFitState {
+  return { sweeps: state.iteration, items: tables.items, foldMass: ranking.foldMass };
+}
+
+function relativeChange(before: number | undefined, now: number): number {
+  return before === undefined ? Infinity : Math.abs(now - before) / Math.abs(now);
 }

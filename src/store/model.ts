@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { TableTotals, TableValues } from '../engine/engine.js';
 import { InputError } from '../errors.js';
 import type { Checkpoint, LoopState } from '../fit/loop.js';
-import type { Model, ModelSide, SeenItems } from '../fit/model.js';
+import { type Model, type ModelSide, memberModels, type SeenItems } from '../fit/model.js';
 import { SIDES, type SideName } from '../graph/graph.js';
 import { VertexIds } from '../graph/ids.js';
 import { readTensors, type Tensor, type TensorData, writeTensors } from './safetensors.js';
@@ -47,6 +47,7 @@ const stateSchema = z.object({
   likelihood: z.number().optional(),
   relaxation: z.number(),
   hyper: headSchema.shape.hyper,
+  seed: z.number().optional(),
 });
 
 export interface ModelFile {
@@ -70,8 +71,14 @@ export async function saveModel(path: string, model: Model, checkpoint?: Checkpo
     for (const [m, member] of model.members.entries()) putModel(tensors, `members.${m}.`, member);
   }
   if (checkpoint) {
-    metadata.checkpoint = JSON.stringify(checkpoint.state);
-    for (const side of SIDES) putCheckpoint(tensors, side, model[side], checkpoint);
+    const { state, ranking } = checkpoint;
+    metadata.checkpoint = JSON.stringify({ ...state, ...(ranking && { seed: ranking.seed }) });
+    const stopped = memberModels(model).at(-1)!;
+    for (const side of SIDES) putCheckpoint(tensors, side, stopped[side], checkpoint);
+    if (ranking) {
+      const shape = [ranking.foldMass.length / model.features, model.features];
+      tensors.set('checkpoint.fold_mass', { shape, data: ranking.foldMass });
+    }
   }
   await writeTensors(path, { tensors, metadata });
 }
@@ -293,14 +300,17 @@ function putCheckpoint(
 
 function getCheckpoint(read: TensorReader, model: Model, state: string | undefined): Checkpoint | undefined {
   if (state === undefined) return undefined;
-  const { warmSweeps, likelihood, ...rest } = stateSchema.parse(JSON.parse(state));
+  const { warmSweeps, likelihood, seed, ...rest } = stateSchema.parse(JSON.parse(state));
   const loopState: LoopState = { ...rest, warmSweeps, likelihood };
+  // Of several fits for ranking the last is the one that was stopped.
+  const fits = memberModels(model);
+  const stopped = fits.at(-1)!;
   const table = (name: SideName): TableValues => {
     const prefix = `checkpoint.${name}.`;
-    const { count } = model[name];
+    const { count } = stopped[name];
     return read.has(`${prefix}weight_shape`)
       ? getTable(read, prefix, Float64Array, count, model.features)
-      : model[name];
+      : stopped[name];
   };
   const total = (name: SideName): TableTotals => ({
     mass: read.get(`checkpoint.${name}.mass`, Float64Array, model.features),
@@ -311,7 +321,20 @@ function getCheckpoint(read: TensorReader, model: Model, state: string | undefin
     state: loopState,
     tables: { users: table('users'), items: table('items') },
     totals: { users: total('users'), items: total('items') },
+    ...(seed !== undefined && {
+      ranking: { seed, done: fits.slice(0, -1), foldMass: getFoldMass(read, model.features) },
+    }),
   };
+}
+
+function getFoldMass(read: TensorReader, features: number): Float64Array {
+  const mass = read.get('checkpoint.fold_mass', Float64Array);
+  if (mass.length === 0 || mass.length % features !== 0) {
+    throw new Error(`tensor checkpoint.fold_mass has ${mass.length} values`);
+  }
+  const bad = mass.findIndex((value) => !(value >= 0 && value < Infinity));
+  if (bad >= 0) throw new Error(`tensor checkpoint.fold_mass holds ${mass[bad]}`);
+  return mass;
 }
 
 /** Takes tensors by name, type and length; anything else is an error. */

@@ -4,7 +4,8 @@ import type { BothHyper } from '../../src/fit/bound.js';
 import { fit } from '../../src/fit/fit.js';
 import { foldIn, foldInOne } from '../../src/fit/fold-in.js';
 import { cutFolds, reorderRows, rowsWithout } from '../../src/fit/folds.js';
-import { meanTable, memberModels } from '../../src/fit/model.js';
+import { type Model, meanTable, memberModels } from '../../src/fit/model.js';
+import type { FitOptions } from '../../src/fit/options.js';
 import { startCrossFit } from '../../src/fit/ranking-sweep.js';
 import { buildGraph } from '../../src/graph/build.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
@@ -124,6 +125,21 @@ describe.each(ENGINES)('cross-fit on $name', ({ create }) => {
     await engine.close();
   });
 
+  test('goes on from its item table and the masses of its folds, to the last bit', async () => {
+    const engine = await create();
+    const graph = graphOf(grouped());
+    const folds = cutFolds(45, 4, randomStream(2));
+    const whole = await startCrossFit(engine, graph, folds, hyper, K, 5);
+    for (let s = 0; s < 3; s++) await whole.sweep();
+    const state = { sweeps: 3, items: await whole.readItems(), foldMass: whole.foldMass() };
+    const rest = await startCrossFit(engine, graph, folds, hyper, K, 5, state);
+    for (let s = 0; s < 3; s++) expect(await rest.sweep()).toBe(await whole.sweep());
+    expect(await rest.readItems()).toEqual(await whole.readItems());
+    expect(rest.foldMass()).toEqual(whole.foldMass());
+    for (const cross of [whole, rest]) cross.free();
+    await engine.close();
+  });
+
   test('the likelihood of items given users who never saw them rises', async () => {
     const engine = await create();
     const folds = cutFolds(45, 5, randomStream(1));
@@ -237,14 +253,81 @@ describe('a ranking fit', () => {
     await expect(fit(graph, { objective: 'fame' as never })).rejects.toThrow(/objective: "fame"/);
   });
 
-  test('stops on request', async () => {
+  /** The fit, stopped after so many sweeps of all its fits together. */
+  async function stoppedAt(sweeps: number, more: FitOptions) {
     const controller = new AbortController();
-    const fitting = fit(graph, {
-      ...options,
+    if (sweeps === 0) controller.abort();
+    let seen = 0;
+    const part = await fit(graph, {
+      ...more,
       signal: controller.signal,
-      onProgress: ({ done }) => done === 2 && controller.abort(),
+      onProgress: () => ++seen === sweeps && controller.abort(),
     });
-    await expect(fitting).rejects.toMatchObject({ name: 'AbortError' });
+    expect(part.stopped).toBe('aborted');
+    return part;
+  }
+
+  /** A fitted model, less how long it took. */
+  function numbers(model: Model): unknown {
+    return memberModels(model).map(({ users, items, provenance }) => {
+      const { seconds, ...rest } = provenance;
+      return { users, items, rest };
+    });
+  }
+
+  test.each([
+    // Of 3 × 17 sweeps: at the start, within a fit, as one ends, at the start of the next, as the last begins.
+    { engine: 'cpu', stops: [0, 1, 9, 16, 17, 20, 34, 40] },
+    { engine: 'reference', stops: [5, 17, 18, 50] },
+  ] as const)('stopped and resumed it ends with the same numbers, on $engine', async ({ engine, stops }) => {
+    const several = { ...options, engine, iterations: 17, tolerance: 1e-12, average: 3, seed: 4 } as const;
+    const whole = await fit(graph, several);
+    expect(memberModels(whole.model).map((model) => model.provenance.iterations)).toEqual([17, 17, 17]);
+    for (const sweeps of stops) {
+      const part = await stoppedAt(sweeps, several);
+      const { state, ranking } = part.checkpoint!;
+      expect(ranking!.done.length * 17 + state.iteration, `stopped at ${sweeps}`).toBe(sweeps);
+      // What is left can be used as it is.
+      expect(memberModels(part.model)).toHaveLength(ranking!.done.length + 1);
+      const rest = await fit(graph, { ...several, resume: part.checkpoint! });
+      expect(rest.stopped).toBe('iterations');
+      expect(rest.checkpoint).toBeUndefined();
+      expect(numbers(rest.model), `stopped at ${sweeps}`).toEqual(numbers(whole.model));
+    }
+  });
+
+  test('stopped twice, with fits that settle, it ends with the same numbers', async () => {
+    const settled = { ...options, iterations: 60, average: 2 };
+    const whole = await fit(graph, settled);
+    expect(whole.stopped).toBe('converged');
+    const once = await stoppedAt(4, settled);
+    const twice = await stoppedAt(8, { ...settled, resume: once.checkpoint! });
+    expect(twice.checkpoint!.state.iteration).toBe(12);
+    const rest = await fit(graph, { ...settled, resume: twice.checkpoint! });
+    expect(rest.stopped).toBe('converged');
+    expect(numbers(rest.model)).toEqual(numbers(whole.model));
+  });
+
+  test('goes on only with what it began with', async () => {
+    const several = { ...options, average: 3 };
+    const { checkpoint } = await stoppedAt(30, several);
+    expect(checkpoint!.ranking!.done.length).toBeGreaterThan(0);
+    for (const [other, says] of [
+      [{ features: 5 }, /6 features, this one 60 and 5|60 users and 6 features/],
+      [{ folds: 4 }, /folds 3, this one 4/],
+      [{ seed: 2 }, /seed 1, this one 2/],
+      [{ items: { shape: 0.3 } }, /shape of the items 0\.1\d*, this one 0\.3/],
+      [{ average: 1 }, /at number 2 of several, average is 1/],
+      [{ objective: 'evidence', average: undefined }, /objective ranking, this one evidence/],
+    ] as const) {
+      const attempt = fit(graph, { ...several, ...other, resume: checkpoint! } as FitOptions);
+      await expect(attempt, JSON.stringify(other)).rejects.toThrow(InputError);
+      await expect(attempt, JSON.stringify(other)).rejects.toThrow(says);
+    }
+    const evidence = await fit(graph, { features: K, iterations: 10, engine: 'cpu' });
+    await expect(fit(graph, { ...options, resume: evidence.checkpoint! })).rejects.toThrow(
+      /objective evidence, this one ranking/,
+    );
   });
 });
 

@@ -1,15 +1,18 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { fit } from '../../src/fit/fit.js';
 import type { Checkpoint } from '../../src/fit/loop.js';
-import type { Model, ModelSide } from '../../src/fit/model.js';
+import { type Model, type ModelSide, memberModels } from '../../src/fit/model.js';
 import { VertexIds } from '../../src/graph/ids.js';
 import { randomStream } from '../../src/math/random.js';
+import { simulate } from '../../src/process/poisson-model.js';
 import { loadModel, loadModelFile, saveModel } from '../../src/store/model.js';
 import { scratchFolder } from '../ingest/scratch.js';
 
 const scratch = scratchFolder();
 const FEATURES = 3;
+const SIDE = { sigma: 0.2, tau: 1, shape: 0.3, rate: 0.3, size: 30 };
 
 function exampleModel(seed: number): Model {
   const random = randomStream(seed);
@@ -183,6 +186,31 @@ describe('the model file', () => {
       expect(loaded.tables[side]).toMatchObject(checkpoint.tables[side]);
     }
     expect((await loadModelFile(path)).checkpoint).toBeUndefined();
+  });
+
+  it('holds the state of a fit for ranking, with the fits that are done: it goes on to the same numbers', async () => {
+    const { graph } = await simulate({ users: SIDE, items: SIDE, features: 3, seed: 3 });
+    for (const engine of ['cpu', 'reference'] as const) {
+      const options = { objective: 'ranking', features: 4, iterations: 6, average: 3, engine } as const;
+      const whole = await fit(graph, options);
+      for (const stop of [2, 10]) {
+        const controller = new AbortController();
+        let seen = 0;
+        const part = await fit(graph, {
+          ...options,
+          signal: controller.signal,
+          onProgress: () => ++seen === stop && controller.abort(),
+        });
+        const file = scratch.path('ranking.safetensors');
+        await saveModel(file, part.model, part.checkpoint);
+        const loaded = await loadModelFile(file);
+        expect(memberModels(loaded.model)).toHaveLength(stop < 6 ? 1 : 2);
+        const rest = await fit(graph, { ...options, resume: loaded.checkpoint! });
+        const tables = (model: Model) =>
+          memberModels(model).map(({ users, items }) => [users.featureShape, items.weightRate]);
+        expect(tables(rest.model)).toEqual(tables(whole.model));
+      }
+    }
   });
 });
 
