@@ -122,7 +122,8 @@ function unseenItems(model: Model, split: Split, met: Float64Array): UnseenPlan 
   return unseen(model.items, split.testItems, met, reach);
 }
 
-function unseen(
+/** The unseen atoms of a share of a side's process, tilted by what they did not meet; `reach`: the mass they are to meet. */
+export function unseen(
   side: ModelSide,
   share: number,
   tilt: Float64Array,
@@ -168,7 +169,7 @@ function rowsWhere(side: ModelSide, wanted: (row: number) => boolean): Uint32Arr
 }
 
 /** The given rows over shared buffers, so that workers read them without a copy. */
-function knownVertices(
+export function knownVertices(
   side: ModelSide,
   rows: Uint32Array,
   features: number,
