@@ -59,6 +59,21 @@ export function skewedGraph(name, shape, fraction = 1, seed = 1) {
   return { name, users, items, userCount: userSide.count, itemCount: itemSide.count, edges, most };
 }
 
+/** The same graph without items that no user met (every user has met one): a fit takes none. */
+export function withoutIsolated({ users, items, edges }) {
+  const renumbered = new Uint32Array(items.offsets.length - 1);
+  const offsets = [0];
+  for (let j = 0; j < renumbered.length; j++) {
+    renumbered[j] = offsets.length - 1;
+    if (items.offsets[j + 1] > items.offsets[j]) offsets.push(items.offsets[j + 1]);
+  }
+  return {
+    users: { ...users, neighbors: users.neighbors.map((j) => renumbered[j]) },
+    items: { ...items, offsets: Uint32Array.from(offsets) },
+    edges,
+  };
+}
+
 /** Weights with that median whose sum is `total`: the spread follows from the mean; none exceeds the cap. */
 function logNormal({ count, median }, total, cap, random) {
   const mean = total / count;
