@@ -1,12 +1,18 @@
 // Are predictive intervals honest? Simulated sets of known law, each split, fitted and drawn: how often the central 90 %
-// of the draws holds the test graph's statistic, and how far the draws are off on average. Four ways beside each other:
-// the default; sizes as points; the fold-in that ascends the bound; and that one with the unseen fit items' mass.
+// of the draws holds the test graph's statistic, how far the draws are off on average, and the ranks of the observed
+// among the draws. The default beside its alternatives (--all): sizes as points; hyperparameters given; the fold-in that
+// ascends the bound; and that one with the unseen fit items' mass.
 //
-//   npm run build && node scripts/run-ts.js bench/predictive.ts [sets 20] [size 120] [features 30] [shape 0.1] [--multi]
+//   npm run build && node scripts/run-ts.js bench/predictive.ts [sets 200] [size 120] [features 30] [shape 0.1]
+//     [--multi] [--all] [--rows FILE]
+//
+// --rows writes a line of JSON per set, way and statistic.
 
+import { appendFileSync } from 'node:fs';
 import { knownFoldIn } from '../src/evaluate/evaluate.js';
 import { fit } from '../src/fit/fit.js';
 import { eligibleMass, foldIn } from '../src/fit/fold-in.js';
+import type { FitOptions } from '../src/fit/options.js';
 import { randomStream } from '../src/math/random.js';
 import {
   createDrawer,
@@ -19,13 +25,21 @@ import { simulate } from '../src/process/poisson-model.js';
 import { split } from '../src/sample/split.js';
 
 const numbers = process.argv.slice(2).filter((a) => /^[\d.]+$/.test(a));
-const [sets, size, features, shape] = [20, 120, 30, 0.1].map((fallback, i) => Number(numbers[i] ?? fallback));
+const [sets, size, features, shape] = [200, 120, 30, 0.1].map((fallback, i) =>
+  Number(numbers[i] ?? fallback),
+);
 const multigraph = process.argv.includes('--multi');
 const DRAWS = 100;
 const STATISTICS = ['users', 'items', 'edges', 'sigmaUsers', 'sigmaItems'] as const;
-const WAYS = ['default', 'sizes as points', 'exact fold-in', 'exact, with unseen'] as const;
+const WAYS = process.argv.includes('--all')
+  ? ['default', 'sizes as points', 'hyperparameters given', 'exact fold-in', 'exact, with unseen']
+  : ['default'];
+const rowsAt = process.argv.indexOf('--rows');
+const rowsFile = rowsAt < 0 ? undefined : process.argv[rowsAt + 1];
 
 interface Row {
+  /** Share of the draws below the observed, ties by half. */
+  readonly rank: number;
   readonly inside: number;
   /** Mean of the draws over the observed, less 1. */
   readonly error: number;
@@ -38,15 +52,19 @@ const law = { sigma: 0.2, tau: 1, shape, rate: shape, size };
 for (let set = 0; set < sets; set++) {
   const { graph } = await simulate({ users: law, items: law, features, seed: 1000 + set, multigraph });
   const parts = split(graph, { seed: set });
-  const given = { shape, rate: shape };
-  const { model } = await fit(parts.train, { features, users: given, items: given, iterations: 200 });
+  const learned = { shape, rate: shape };
+  const share = 1 - parts.testUsers;
+  const given = { users: { ...law, size: size * share }, items: law };
+  const fitted = (hyper: Pick<FitOptions, 'users' | 'items'>) =>
+    fit(parts.train, { features, ...hyper, iterations: 200 }).then(({ model }) => model);
+  const estimated = await fitted({ users: learned, items: learned });
   const observed = graphStatistics(parts.test);
-  const eligible = fitItems(model, parts);
-  const known = knownFoldIn(model, parts).graph;
   for (const way of WAYS) {
+    const model = way === 'hyperparameters given' ? await fitted(given) : estimated;
+    const eligible = fitItems(model, parts);
     const unseenShare = way === 'exact, with unseen' ? 1 - parts.testItems : 0;
     const activity = way.startsWith('exact') ? 'exact' : 'mean';
-    const folded = await foldIn(model, known, { eligible, unseenShare, activity });
+    const folded = await foldIn(model, knownFoldIn(model, parts).graph, { eligible, unseenShare, activity });
     const { plan } = drawPlan(model, folded, parts, 'unconditional');
     const met = eligibleMass(model, 'items', { eligible, unseenShare });
     const sizes: SizeMode = way === 'sizes as points' ? 'point' : 'posterior';
@@ -75,11 +93,15 @@ function record(way: string, plan: DrawPlan, sizes: SizeMode, set: number, obser
     const variance = values.reduce((sum, v) => sum + (v - mean) ** 2, 0) / (DRAWS - 1);
     const inside = observed[name] >= values[4]! && observed[name] <= values[DRAWS - 5]!;
     const list = rows.get(`${way}|${name}`) ?? [];
-    list.push({
+    const below = values.reduce((n, v) => n + (v < observed[name] ? 1 : v === observed[name] ? 0.5 : 0), 0);
+    const row: Row = {
+      rank: below / DRAWS,
       inside: inside ? 1 : 0,
       error: mean / observed[name] - 1,
       spread: Math.sqrt(variance) / mean,
-    });
+    };
+    list.push(row);
+    if (rowsFile) appendFileSync(rowsFile, `${JSON.stringify({ set, way, name, ...row })}\n`);
     rows.set(`${way}|${name}`, list);
   }
 }
@@ -88,13 +110,18 @@ const percent = (x: number) => `${(100 * x).toFixed(1)} %`.padStart(8);
 console.log(
   `${sets} sets, size ${size}, K ${features}, a = b = ${shape}, ${multigraph ? 'multi' : 'simple'}`,
 );
-console.log('way                 statistic   coverage      bias  spread of errors  of draws');
+console.log(
+  'way                 statistic   coverage      bias  spread of errors  of draws  ranks in ten bins, %',
+);
 for (const [key, list] of rows) {
   const [way, name] = key.split('|') as [string, string];
   const mean = (value: (row: Row) => number) => list.reduce((sum, row) => sum + value(row), 0) / list.length;
   const bias = mean((row) => row.error);
   const errors = Math.sqrt(mean((row) => (row.error - bias) ** 2));
+  const bins = new Array<number>(10).fill(0);
+  for (const { rank } of list) bins[Math.min(9, Math.floor(10 * rank))]! += 100 / list.length;
   console.log(
-    `${way.padEnd(19)} ${name.padEnd(10)}  ${percent(mean((row) => row.inside))}  ${percent(bias)}          ${percent(errors)}  ${percent(mean((row) => row.spread))}`,
+    `${way.padEnd(22)} ${name.padEnd(10)}  ${percent(mean((row) => row.inside))}  ${percent(bias)}          ` +
+      `${percent(errors)}  ${percent(mean((row) => row.spread))}  ${bins.map((b) => b.toFixed(0)).join(' ')}`,
   );
 }
