@@ -5,12 +5,15 @@ import type { SparsityEvidence } from '../fit/evidence.js';
 import type { FitResult } from '../fit/fit.js';
 import { memberModels } from '../fit/model.js';
 import { SIDES } from '../graph/graph.js';
+import type { ReadResult } from '../ingest/options.js';
+import { describeRead } from './describe-read.js';
 import { textTable } from './text-table.js';
 
 export function fitJson(
   result: FitResult,
   evidence: SparsityEvidence | undefined,
   tuned: TunedRanking | undefined,
+  read: ReadResult | undefined,
 ) {
   const { model } = result;
   const { provenance } = model;
@@ -37,6 +40,7 @@ export function fitJson(
     shape: pair('shape'),
     rate: pair('rate'),
     evidence: evidence ?? null,
+    read: read?.read ?? null,
     average: memberModels(model).length,
     tuned: tuned ? { score: tuned.score, trials: tuned.trials, finished: tuned.finished } : null,
     posterior: result.posterior
@@ -49,12 +53,14 @@ export function fitText(
   result: FitResult,
   evidence: SparsityEvidence | undefined,
   tuned: TunedRanking | undefined,
+  read: ReadResult | undefined,
   output: string,
 ): string {
   const { model } = result;
   const { provenance } = model;
   const number = (x: number) => (Math.abs(x) >= 100 ? x.toFixed(0) : x.toPrecision(3));
   const lines = [
+    ...(read ? [describeRead(read), ''] : []),
     `${model.kind} model, ${model.features} features, ${model.users.count} users × ${model.items.count} items`,
     `engine       ${result.engine} (${result.engineReason})`,
     `iterations   ${provenance.iterations}${provenance.converged ? ', converged' : ', not converged: raise --iterations'}`,

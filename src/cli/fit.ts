@@ -14,6 +14,7 @@ import type { Checkpoint } from '../fit/loop.js';
 import type { FitOptions } from '../fit/options.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import { type BipartiteGraph, SIDES } from '../graph/graph.js';
+import type { ReadResult } from '../ingest/options.js';
 import { readGraph } from '../ingest/read.js';
 import { loadModelFile, type ModelFile, saveModel } from '../store/model.js';
 import { loadSplit } from '../store/split.js';
@@ -141,7 +142,7 @@ async function run(command: Command, source: string, context: CommandContext) {
   checkOutputs({ files: [values.output, values.rejects], inputs: [source, values.resume] });
   // The state of an interrupted fit may replace the one that it went on from.
   checkOutputs({ files: [partial], inputs: [source] });
-  const graph = await trainingGraph(command, source, context);
+  const { graph, read } = await trainingData(command, source, context);
   if (values.resume && values.tune !== undefined) {
     throw new InputError(
       '--tune cannot be given with --resume: a saved fit goes on with the settings that it has; leave --tune out',
@@ -177,7 +178,10 @@ async function run(command: Command, source: string, context: CommandContext) {
     const { model } = result;
     await saveModel(values.output, { ...model, provenance: { ...model.provenance, evidence } });
   }
-  return { json: fitJson(result, evidence, tuned), text: fitText(result, evidence, tuned, values.output) };
+  return {
+    json: fitJson(result, evidence, tuned, read),
+    text: fitText(result, evidence, tuned, read, values.output),
+  };
 }
 
 function whereStopped({ state, ranking }: Checkpoint, { average = 1 }: FitOptions): string {
@@ -228,18 +232,23 @@ function relabel(context: CommandContext): FitOptions['onProgress'] {
   return (progress) => context.onProgress({ ...progress, stage: 'comparing with dense' });
 }
 
-async function trainingGraph(command: Command, source: string, context: CommandContext) {
+/** The graph, and how it was read where it was read from a table or a recipe. */
+async function trainingData(
+  command: Command,
+  source: string,
+  context: CommandContext,
+): Promise<{ readonly graph: BipartiteGraph; readonly read: ReadResult | undefined }> {
   if (isSplitFolder(source)) {
     refuseDataOptions(command, source);
-    return (await loadSplit(source, context)).train;
+    return { graph: (await loadSplit(source, context)).train, read: undefined };
   }
-  const { graph } = await readGraph(source, {
+  const read = await readGraph(source, {
     ...dataOptions(command),
     signal: context.signal,
     onProgress: context.onProgress,
     threads: context.threads,
   });
-  return graph;
+  return { graph: read.graph, read };
 }
 
 /** A split was read when it was made: what would be ignored is refused. */

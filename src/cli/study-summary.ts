@@ -52,6 +52,7 @@ export function describeStudy(results: StudyResults): string {
     ladderFigure(row, metric)?.mean.toFixed(3) ?? '–';
   return [
     `${receipt.origin?.source ?? 'graph'}: ${count(check.users)} users × ${count(check.items)} items, ${count(check.edges)} edges`,
+    ...(receipt.origin?.rows ? [wrap(receipt.origin.understood)] : []),
     '',
     `Is it sparse?  ${verdicts.sparsity.headline}`,
     wrap([...verdicts.sparsity.details, verdicts.sparsity.text].join(' ')),

@@ -58,6 +58,7 @@ export async function readDelimited(
       format: 'text table',
       separator: shape.separator,
       header: shape.header,
+      headerGuessed: shape.headerGuessed,
       columns: {
         users: shape.names[users]!,
         items: shape.names[items]!,

@@ -12,6 +12,8 @@ export interface TableShape {
   /** Whether a field may stand in double quotes; not so where the separator is not one plain character. */
   readonly quoted: boolean;
   readonly header: boolean;
+  /** Whether nobody said so, not even by naming a column. */
+  readonly headerGuessed: boolean;
   /** Number of columns, which every row must have. */
   readonly width: number;
   /** Column positions from 0. */
@@ -61,7 +63,8 @@ export function guessShape(name: string, text: string, whole: boolean, options: 
       `${name}: users and items are both column ${names[columns.users]}; name two different columns with --users and --items`,
     );
   }
-  return { separator, quoted, header, width: first.length, columns, names };
+  const headerGuessed = options.header === undefined && !named;
+  return { separator, quoted, header, headerGuessed, width: first.length, columns, names };
 }
 
 /** Position from 0 of a column given by header name or 1-based number. */
@@ -174,21 +177,42 @@ function tabQuoteEnd(text: string, open: number): number | undefined {
 }
 
 /**
- * The first row names columns if none of its cells is a number and either a column below is all numbers or the names
- * are words that tables use for their columns; only these words tell a file that has a header alone from one of a
- * single edge.
+ * The first row names columns if none of its cells is a number or a sign of something missing, and either the cells of a
+ * column below are of another kind, or the names are words that tables use for their columns; only these words tell a
+ * file that has a header alone from one of a single edge.
  */
 function looksLikeHeader(
   first: readonly string[],
   below: readonly (readonly string[])[],
   whole: boolean,
 ): boolean {
-  if (first.some((cell) => isNumeric(cell)) || new Set(first).size < first.length) return false;
+  if (first.some((cell) => isNumeric(cell) || MISSING.test(cell.trim()))) return false;
+  if (new Set(first).size < first.length) return false;
   const usual = first.filter((cell) => USUAL_NAME.test(cell)).length >= 2;
   if (below.length === 0) return whole && usual;
-  const numericBelow = first.some((_, i) => below.every((row) => row[i] !== undefined && isNumeric(row[i])));
-  return numericBelow || usual;
+  return usual || first.some((cell, i) => otherKind(cell, below, i));
 }
+
+/**
+ * Whether the cells of a column are of another kind than the one above them: all numbers; or codes where that is a word
+ * without a digit. Codes: alike but for their digits, as u17 and u4 or 2024-05-01 and 2023-11-30, in two rows or more, or
+ * with a digit at least in every one of many rows.
+ */
+function otherKind(above: string, below: readonly (readonly string[])[], column: number): boolean {
+  const cells = below.map((row) => row[column]);
+  // Only a column of row numbers, which comes first, goes without a name; elsewhere a cell may just be empty.
+  if ((above === '' && column > 0) || !cells.every((cell) => cell !== undefined)) return false;
+  if (cells.every(isNumeric)) return true;
+  if (/\d/.test(above) || !/\p{L}/u.test(above) || !cells.every((cell) => /\d/.test(cell))) return false;
+  if (cells.length >= MANY_ROWS) return true;
+  return cells.length > 1 && new Set(cells.map((cell) => cell.replace(/\d+/g, '0'))).size === 1;
+}
+
+/** So many codes that a first row without a digit is no chance. */
+const MANY_ROWS = 20;
+
+/** What tables write where a value is missing: in a row of data. */
+const MISSING = /^(na|n\/a|nan|null|nil|none|missing|unknown|-|\?)$/i;
 
 const USUAL_NAME =
   /^(user|item|customer|product|reader|book|film|movie|song|track|artist|person|doc|document|paper|article|word|term|token|package|dependency|source|target|from|to|src|dst|count|counts|quantity|qty|rating|score|plays|weight|timestamp|time|date|title|name|id)s?([ _-]?(id|ids|name|no|number|key|code))?$/i;

@@ -39,6 +39,8 @@ export interface ReadGuess {
   /** Present for text tables. */
   readonly separator?: string;
   readonly header?: boolean;
+  /** Whether nobody said whether there is a header, not even by naming a column. */
+  readonly headerGuessed?: boolean;
   /** Names, or numbers as text, of the columns used. */
   readonly columns: { readonly users: string; readonly items: string; readonly count?: string };
   /** A remark of a recipe, for instance how many common words were left out. */

@@ -15,8 +15,13 @@ describe('graphex check', () => {
     const { status, stdout } = await graphex('check', data);
     expect(status).toBe(0);
     expect(stdout).toMatch(
-      /read 4,000 rows: [\d,]+ kept, [\d,]+ merged, 0 rejected \(.*users person, items thing\)/,
+      /read 4,000 rows: [\d,]+ kept, [\d,]+ merged, 0 rejected \(.*users person; items thing\)/,
     );
+    expect(stdout).toContain('first row taken as header, --no-header if not');
+    const told = await graphex('check', data, '--header', '--quiet');
+    expect(told.stdout).toContain('; with header; ');
+    const fitted = await graphex('fit', data, '-k', '2', '--iterations', '5', '-o', join(folder, 'm.st'));
+    expect(fitted.stdout).toMatch(/^read 4,000 rows: .*first row taken as header, --no-header if not/);
     expect(stdout).toMatch(/verdict +(sparse|dense|unclear) +(sparse|dense|unclear)/);
     expect(stdout).toMatch(/users sampled, exact \(speaks of the items\)/);
     expect(stdout).toMatch(/Why: users: .+; items: .+\./s);

@@ -21,6 +21,9 @@ function readPieces(bytes: Uint8Array, sizes: readonly number[], options: ReadOp
   return readDelimited({ name: 'pieces', chunks: chunks() }, options);
 }
 
+/** Twenty codes, no two of one pattern. */
+const CODES = Array.from({ length: 20 }, (_, i) => `ann,${String.fromCharCode(97 + i)}${i}x`);
+
 describe('text tables', () => {
   it.each([
     ['comma', 'a.csv', 'user,item\nann,x\nbob,y\n', { header: true, separator: ',' }],
@@ -51,6 +54,19 @@ describe('text tables', () => {
     ['names of ids over numbers', 'user_id,book_id\n1,2\n', true],
     ['usual names over texts', 'source,target\na,b\n', true],
     ['unusual names over numbers', 'leser,buch\n1,2\n', true],
+    ['words over codes', 'person,thing\nu17,b23\nu4,b7\n', true],
+    ['words over one column of codes', 'leser,kennung\nann,B-17/3\nbob,B-2/19\n', true],
+    ['words over dates', 'wer,was,wann\nann,x,2024-05-01\nbob,y,2023-11-30\n', true],
+    ['words over codes of many kinds', `leser,buch\n${CODES.join('\n')}\n`, true],
+    ['words over too few codes of many kinds', `leser,buch\n${CODES.slice(0, 19).join('\n')}\n`, false],
+    ['words over a single code', 'person,thing\nu17,b23\n', false],
+    ['words over codes and words', 'ann,tea\nu17,b23\nu4,milk\nbob,b2\n', false],
+    ['codes over codes', 'u1,b2\nu17,b23\nu4,b7\n', false],
+    ['a row without a date over rows with one', 'ann,x,\nbob,y,2023-11-30\nbob,x,2023-11-29\n', false],
+    ['an empty name over row numbers', ',leser,buch\n0,ann,x\n1,bob,y\n', true],
+    ['names before an empty column', 'leser,buch,\n7,3,\n', true],
+    ['a row without a number over rows with one', 'ann,x,\nbob,y,3\n', false],
+    ['a row with a missing number', 'ann,x,NA\nbob,y,3\n', false],
     ['texts only', 'ann,x\nbob,y\n', false],
     ['a number in the first row', 'x1,7\nx2,8\n', false],
     ['a single row', 'ann,x\n', false],
