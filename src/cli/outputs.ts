@@ -77,26 +77,20 @@ function checkFile(path: string): void {
     throw new InputError(`${path}: something that is no plain file is in the way; choose another path`);
   }
   const home = dirname(resolve(path));
-  const parent = existing(home);
-  if (!parent) {
+  const nearest = firstExisting(home);
+  if (nearest.there && !nearest.there.isDirectory()) throw inTheWay(path, nearest.at);
+  if (nearest.at !== home) {
     throw new InputError(`${path}: its folder does not exist; create the folder or choose another path`);
   }
-  if (!parent.isDirectory()) throw inTheWay(path, home);
   checkWritable(path, home);
 }
 
 function checkFolder(path: string, within: readonly string[]): void {
   // Missing folders are made: the first that exists must take them.
-  let home = resolve(path);
-  let there = existing(home);
-  const whole = there !== undefined;
-  while (!there && dirname(home) !== home) {
-    home = dirname(home);
-    there = existing(home);
-  }
-  if (there && !there.isDirectory()) throw inTheWay(path, home);
-  checkWritable(path, home);
-  if (!whole) return;
+  const { at, there } = firstExisting(resolve(path));
+  if (there && !there.isDirectory()) throw inTheWay(path, at);
+  checkWritable(path, at);
+  if (at !== resolve(path)) return;
   for (const entry of within) {
     const kind = found(entry.endsWith(sep) ? entry.slice(0, -1) : entry);
     if (kind && kind.isDirectory() !== entry.endsWith(sep)) {
@@ -105,6 +99,17 @@ function checkFolder(path: string, within: readonly string[]): void {
       );
     }
   }
+}
+
+/** The path itself, or what of it there is. */
+function firstExisting(path: string): { readonly at: string; readonly there: Stats | undefined } {
+  let at = path;
+  let there = existing(at);
+  while (!there && dirname(at) !== at) {
+    at = dirname(at);
+    there = existing(at);
+  }
+  return { at, there };
 }
 
 function inTheWay(path: string, file: string): InputError {

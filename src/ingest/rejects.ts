@@ -23,8 +23,8 @@ export function openRejects(path: string): RejectFile {
       throw writeError(path, cause);
     }
   };
-  const done = removeOnExit(beside);
   const file = guard(() => openSync(beside, 'w'));
+  const done = removeOnExit(beside);
   let buffered = 'line,reason,row\n';
   let open = true;
   const flush = () => {

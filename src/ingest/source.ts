@@ -1,10 +1,10 @@
 // Files and standard input as streams of bytes. What a file holds is told by its first bytes, so a .gz or a .parquet is
 // recognised whatever its name, and also on standard input.
 
-import { createReadStream, type ReadStream, rmSync } from 'node:fs';
+import { createReadStream, type ReadStream, rmSync, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { InputError } from '../errors.js';
@@ -168,11 +168,24 @@ export function readError(path: string, cause: unknown): unknown {
   return new InputError(`${path}: it cannot be read (${message}); check the file and the disk`);
 }
 
+/** The part of a path that is there and no folder. */
+function endOfPath(path: string): string {
+  for (let at = path; dirname(at) !== at; at = dirname(at)) {
+    try {
+      if (!statSync(at).isDirectory()) return at;
+    } catch {
+      // Nothing is below it, or one may not look: on the way up it will be met.
+    }
+  }
+  return 'a part of the path';
+}
+
 /** How DuckDB says that memory ended. */
 export const OUT_OF_MEMORY = /out of memory|failed to allocate|allocation fail|bad allocation/i;
 
 /** A system error on writing as an InputError that says what to do; anything else unchanged. */
 export function writeError(path: string, cause: unknown): unknown {
+  // DuckDB, which writes Parquet, has words and no codes.
   const { code, message } = cause as NodeJS.ErrnoException;
   if (cause instanceof InputError) return cause;
   if (code === 'ENOSPC' || code === 'EDQUOT' || /no space left/i.test(message ?? '')) {
@@ -185,16 +198,20 @@ export function writeError(path: string, cause: unknown): unknown {
       `${path}: the file would be larger than the file system or a limit (ulimit -f) allows; nothing was written. Write to another disk`,
     );
   }
-  // DuckDB, which writes Parquet, has words and no codes.
   if (OUT_OF_MEMORY.test(message ?? '')) {
     return new InputError(
       `${path}: not enough memory to write it (${message!.split('\n')[0]}); close other programs, use fewer --threads, or sample the data first`,
     );
   }
+  if (code === 'ENOTDIR' || /: not a directory$/i.test(message ?? '')) {
+    return new InputError(
+      `${path}: ${endOfPath(path)} is a file where a folder is needed; choose another path, or move that file away`,
+    );
+  }
   const database = /^(?:IO|Permission) Error: (.*)/.exec(message ?? '');
   if (database) return new InputError(`${path}: it cannot be written (${database[1]}); choose another path`);
   if (typeof code !== 'string') return cause;
-  if (code === 'ENOENT' || code === 'ENOTDIR') {
+  if (code === 'ENOENT') {
     return new InputError(`${path}: its folder does not exist; create the folder or choose another path`);
   }
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {

@@ -15,11 +15,16 @@ export async function writeAtomic(path: string, write: (beside: string) => Promi
     await settle(beside);
     await rename(beside, path);
   } catch (cause) {
-    await rm(beside, { force: true });
+    await remove(beside);
     throw writeError(path, cause);
   } finally {
     done();
   }
+}
+
+/** Removes what a failed write has left, if anything; whatever is wrong with that, the write's own error is the one to tell. */
+async function remove(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true }).catch(() => undefined);
 }
 
 /** Where the files of a folder wait that were all written but are not all in their places. */
@@ -58,7 +63,7 @@ export async function writeFolder(
     await rename(stage, exists ? join(home, COMMITTED) : home);
     if (exists) await finishFolder(home);
   } catch (cause) {
-    if (stage !== undefined) await rm(stage, { recursive: true, force: true });
+    if (stage !== undefined) await remove(stage);
     // Folders on the way that were made here and are empty go away again.
     await removeFolders(dirname(home), made);
     throw writeError(folder, cause);

@@ -87,6 +87,15 @@ describe('an output that cannot be written', () => {
     expect(existsSync(missing)).toBe(false);
   });
 
+  it.each(['m', join('below', 'm')])(
+    'fit names a file that is where the folder of its output should be: %s',
+    async (name) => {
+      const { status, stderr } = await graphex('fit', '-', '-o', join(data, name));
+      expect(status).toBe(2);
+      expect(stderr).toContain(`a file is in the way, ${data}; choose another path or remove the file`);
+    },
+  );
+
   it.each(['study', 'split', 'check'])('%s names a file that is where its folder should be', async (name) => {
     for (const path of [data, join(data, 'below')]) {
       const { status, stderr } = await graphex(name, '@simulated', '-o', path);

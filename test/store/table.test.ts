@@ -89,6 +89,14 @@ describe('writeEdges', () => {
     await expect(writeEdges(scratch.path('no/such/edges.csv'), textGraph)).rejects.toThrow(
       /folder does not exist/,
     );
+    const file = scratch.write('plain', 'text');
+    for (const name of ['edges.csv', join('deep', 'edges.parquet')]) {
+      const attempt = writeEdges(join(file, name), textGraph);
+      await expect(attempt).rejects.toBeInstanceOf(InputError);
+      await expect(attempt).rejects.toThrow(
+        `${file} is a file where a folder is needed; choose another path`,
+      );
+    }
     mkdirSync(scratch.path('taken.csv'));
     await expect(writeEdges(scratch.path('taken.csv'), textGraph)).rejects.toBeInstanceOf(InputError);
     expect(readdirSync(scratch.path('')).filter((name) => name.endsWith('.part'))).toEqual([]);
@@ -145,7 +153,9 @@ describe('atomic writes', () => {
   it('are refused with a sentence where no folder can be made, and leave none behind', async () => {
     const files = { 'a.txt': (beside: string) => writePieces(beside, ['fine']) };
     const below = join(scratch.write('a file', 'text'), 'x', 'y');
-    await expect(writeFolder(below, files)).rejects.toThrow(/a file.x.y: its folder does not exist/);
+    await expect(writeFolder(below, files)).rejects.toThrow(
+      /a file.x.y: \S+.a file is a file where a folder is needed; choose another path/,
+    );
     const long = join(scratch.path('short'), 'x'.repeat(300), 'y');
     await expect(writeFolder(long, files)).rejects.toThrow(InputError);
     expect(existsSync(scratch.path('short'))).toBe(false);
