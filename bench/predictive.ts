@@ -4,14 +4,16 @@
 // ascends the bound; and that one with the unseen fit items' mass.
 //
 //   npm run build && node scripts/run-ts.js bench/predictive.ts [sets 200] [size 120] [features 30] [shape 0.1]
-//     [--multi] [--all] [--rows FILE]
+//     [--multi] [--all] [--calibrate N] [--rows FILE]
 //
-// --rows writes a line of JSON per set, way and statistic.
+// --rows writes a line of JSON per set, way and statistic; --calibrate also corrects the intervals by N replicas.
 
 import { appendFileSync } from 'node:fs';
-import { knownFoldIn } from '../src/evaluate/evaluate.js';
+import { evaluateModel } from '../src/evaluate/evaluate.js';
+import { knownFoldIn } from '../src/evaluate/held-out.js';
 import { fit } from '../src/fit/fit.js';
 import { eligibleMass, foldIn } from '../src/fit/fold-in.js';
+import type { Model } from '../src/fit/model.js';
 import type { FitOptions } from '../src/fit/options.js';
 import { randomStream } from '../src/math/random.js';
 import {
@@ -23,8 +25,10 @@ import {
 import { type DrawPlan, drawPlan, fitItems } from '../src/predict/draw-plan.js';
 import { simulate } from '../src/process/poisson-model.js';
 import { split } from '../src/sample/split.js';
+import type { Split } from '../src/sample/split-types.js';
 
-const numbers = process.argv.slice(2).filter((a) => /^[\d.]+$/.test(a));
+const firstOption = process.argv.findIndex((a) => a.startsWith('--'));
+const numbers = process.argv.slice(2, firstOption < 0 ? undefined : firstOption);
 const [sets, size, features, shape] = [200, 120, 30, 0.1].map((fallback, i) =>
   Number(numbers[i] ?? fallback),
 );
@@ -34,8 +38,12 @@ const STATISTICS = ['users', 'items', 'edges', 'sigmaUsers', 'sigmaItems'] as co
 const WAYS = process.argv.includes('--all')
   ? ['default', 'sizes as points', 'hyperparameters given', 'exact fold-in', 'exact, with unseen']
   : ['default'];
-const rowsAt = process.argv.indexOf('--rows');
-const rowsFile = rowsAt < 0 ? undefined : process.argv[rowsAt + 1];
+const argument = (name: string) => {
+  const at = process.argv.indexOf(name);
+  return at < 0 ? undefined : process.argv[at + 1];
+};
+const rowsFile = argument('--rows');
+const replicas = Number(argument('--calibrate') ?? 0);
 
 interface Row {
   /** Share of the draws below the observed, ties by half. */
@@ -70,6 +78,7 @@ for (let set = 0; set < sets; set++) {
     const sizes: SizeMode = way === 'sizes as points' ? 'point' : 'posterior';
     record(way, withMass(plan, met), sizes, set, observed);
   }
+  if (replicas > 0) await recordCalibrated(estimated, parts, set);
   process.stderr.write(`set ${set + 1} of ${sets}: ${graph.edges} edges\n`);
 }
 
@@ -92,17 +101,51 @@ function record(way: string, plan: DrawPlan, sizes: SizeMode, set: number, obser
     const mean = values.reduce((sum, v) => sum + v, 0) / DRAWS;
     const variance = values.reduce((sum, v) => sum + (v - mean) ** 2, 0) / (DRAWS - 1);
     const inside = observed[name] >= values[4]! && observed[name] <= values[DRAWS - 5]!;
-    const list = rows.get(`${way}|${name}`) ?? [];
     const below = values.reduce((n, v) => n + (v < observed[name] ? 1 : v === observed[name] ? 0.5 : 0), 0);
-    const row: Row = {
-      rank: below / DRAWS,
-      inside: inside ? 1 : 0,
-      error: mean / observed[name] - 1,
-      spread: Math.sqrt(variance) / mean,
-    };
-    list.push(row);
-    if (rowsFile) appendFileSync(rowsFile, `${JSON.stringify({ set, way, name, ...row })}\n`);
-    rows.set(`${way}|${name}`, list);
+    add(
+      `${way}|${name}`,
+      {
+        rank: below / DRAWS,
+        inside: inside ? 1 : 0,
+        error: mean / observed[name] - 1,
+        spread: Math.sqrt(variance) / mean,
+      },
+      set,
+    );
+  }
+}
+
+function add(key: string, row: Row, set: number): void {
+  const list = rows.get(key) ?? [];
+  list.push(row);
+  rows.set(key, list);
+  const [way, name] = key.split('|');
+  if (rowsFile) appendFileSync(rowsFile, `${JSON.stringify({ set, way, name, ...row })}\n`);
+}
+
+/** The corrected intervals, as deviations of the observed in halves of the interval. */
+async function recordCalibrated(model: Model, parts: Split, set: number): Promise<void> {
+  const { predictive } = await evaluateModel(model, parts, {
+    draws: DRAWS,
+    calibrate: replicas,
+    seed: set,
+  });
+  for (const name of STATISTICS) {
+    const corrected = predictive!.calibration!.statistics[name];
+    if (!corrected) continue;
+    const { low, high, pValue } = corrected;
+    const observed = predictive!.observed[name]!;
+    const middle = (low + high) / 2;
+    add(
+      `calibrated|${name}`,
+      {
+        rank: observed < middle ? pValue / 2 : 1 - pValue / 2,
+        inside: observed >= low && observed <= high ? 1 : 0,
+        error: middle / observed - 1,
+        spread: (high - low) / (2 * 1.645 * middle),
+      },
+      set,
+    );
   }
 }
 

@@ -4,6 +4,7 @@ import { type Command, Option } from 'commander';
 import { ENGINE_NAMES } from '../engine/select.js';
 import { InputError } from '../errors.js';
 import { BASELINES, type BaselineName } from '../evaluate/baselines/ladder.js';
+import { LEAST_REPLICAS } from '../evaluate/calibrate.js';
 import type { StudyOptions } from '../evaluate/study-options.js';
 import { SIDES } from '../graph/graph.js';
 import { PROTOCOLS } from '../predict/draw-plan.js';
@@ -23,6 +24,7 @@ const PLAIN = [
   'features',
   'repeats',
   'draws',
+  'calibrate',
   'protocol',
   'testUsers',
   'testItems',
@@ -88,6 +90,13 @@ export function addStudyOptions(command: Command): Command {
         '--draws <n>',
         'posterior predictive draws; 0: no predictive checks (default: 100)',
       ).argParser(wholeNumber('--draws', { min: 0, max: 100_000 })),
+    )
+    .addOption(
+      group(
+        'Evaluation',
+        '--calibrate <n>',
+        `correct the intervals by fits to n replicas of each model, at least ${LEAST_REPLICAS} (default: 0, none)`,
+      ).argParser(wholeNumber('--calibrate', { min: 0, max: 10_000 })),
     )
     .addOption(
       group('Evaluation', '--protocol <name>', 'what draws may know (default: unconditional)').choices([

@@ -1,7 +1,7 @@
 // A study on the terminal, and as one JSON document.
 
 import { LADDER_METRICS, type LadderRow, ladderFigure } from '../evaluate/study-ladder.js';
-import { shownStatistics } from '../evaluate/study-prediction-words.js';
+import { believedInterval, shownStatistics } from '../evaluate/study-prediction-words.js';
 import { checkedFits, type StudyFit, type StudyResults } from '../evaluate/study-results.js';
 import { count, short, textTable, wrap } from './text-table.js';
 
@@ -83,12 +83,17 @@ function describePredictions(results: StudyResults): string {
   const figure = (name: string, value: number) =>
     name.startsWith('sigma') ? value.toFixed(3) : count(Math.round(value));
   return textTable([
-    ['test part', 'test', ...fits.flatMap((fit) => [fit.model, '90 % interval'])],
+    [
+      'test part',
+      'test',
+      ...fits.flatMap((fit) => [fit.model, fit.predictive.calibration ? 'corrected 90 %' : '90 % interval']),
+    ],
     ...shownStatistics(fits).map((name) => [
       names[name] ?? name,
       figure(name, fits[0]!.predictive.observed[name]!),
       ...fits.flatMap((fit) => {
-        const { mean, low, high } = fit.predictive.draws[name]!;
+        const { mean } = fit.predictive.draws[name]!;
+        const { low, high } = believedInterval(fit, name);
         return [figure(name, mean), `${figure(name, low)}…${figure(name, high)}`];
       }),
     ]),

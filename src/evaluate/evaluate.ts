@@ -2,18 +2,17 @@
 
 import type { EngineName } from '../engine/select.js';
 import { InputError } from '../errors.js';
-import { foldIn } from '../fit/fold-in.js';
 import { type Model, type ModelSide, memberModels } from '../fit/model.js';
-import { buildGraph } from '../graph/build.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { drawPredictive, type PredictiveDraw } from '../predict/draw.js';
 import type { SizeMode } from '../predict/draw-graph.js';
-import { fitItems, type Protocol } from '../predict/draw-plan.js';
+import type { Protocol } from '../predict/draw-plan.js';
 import { modelScorer, type Scorer, sumOfFactors } from '../predict/rank.js';
 import type { TaskOptions } from '../progress.js';
 import type { Split } from '../sample/split-types.js';
-import { selectVertices } from '../sample/subgraph.js';
+import { calibratePredictive, replicaCount } from './calibrate.js';
+import { type DroppedEdges, type Folding, foldHeldOut, observedGraph } from './held-out.js';
 import { checkPredictive, type PredictiveCheck } from './predictive.js';
 import { evaluateRanking, type RankingResult } from './ranking.js';
 import { type SplitRankingTask, splitRankingTask } from './ranking-task.js';
@@ -27,6 +26,11 @@ export interface EvaluateOptions extends TaskOptions {
   readonly draws?: number | undefined;
   /** Default unconditional. */
   readonly protocol?: Protocol | undefined;
+  /**
+   * Replicas of the model to correct the intervals with (evaluate/calibrate.ts), each as much work as the fit and its
+   * draws were; at least 5, or 0: none. Default 0.
+   */
+  readonly calibrate?: number | undefined;
   /** Default posterior. */
   readonly sizes?: SizeMode | undefined;
   /** Seed of the draws. Default 1. */
@@ -38,9 +42,9 @@ export interface EvaluateOptions extends TaskOptions {
 /** Edges that carry no parameters, by what could not use them. */
 export interface Dropped {
   /** Fold-in edges to items that training never saw, and the held-out users whose every fold-in edge is such. */
-  readonly foldIn: { readonly edges: number; readonly users: number };
+  readonly foldIn: DroppedEdges;
   /** Test edges to items that training never saw, and the test users with no known item to go by. */
-  readonly ranking: { readonly edges: number; readonly users: number };
+  readonly ranking: DroppedEdges;
 }
 
 export interface Evaluation {
@@ -69,6 +73,7 @@ export async function evaluateModel(
   split: Split,
   options: EvaluateOptions = {},
 ): Promise<Evaluation> {
+  const replicas = replicaCount(options.calibrate ?? 0);
   checkHeldOut(model, split);
   const task = splitRankingTask(split, model.items.ids);
   const members = memberModels(model);
@@ -86,6 +91,15 @@ export async function evaluateModel(
   const protocol = options.protocol ?? 'unconditional';
   const predictiveReason = reasonAgainst(model, split, options);
   const draws = predictiveReason === undefined ? await drawPredictive(model, folded!, split, options) : [];
+  let predictive =
+    draws.length > 0 ? checkPredictive(draws, observedGraph(model, folded!, split, protocol)) : undefined;
+  if (predictive && replicas > 0) {
+    predictive = await calibratePredictive(model, split, predictive, draws, {
+      ...options,
+      protocol,
+      replicas,
+    });
+  }
   return Object.freeze({
     method: split.method,
     ranking,
@@ -93,8 +107,7 @@ export async function evaluateModel(
     scorer,
     folded,
     protocol,
-    predictive:
-      draws.length > 0 ? checkPredictive(draws, observedGraph(model, folded!, split, protocol)) : undefined,
+    predictive,
     draws,
     predictiveReason,
     dropped: {
@@ -117,90 +130,6 @@ function reasonAgainst(model: Model, split: Split, { draws = 100 }: EvaluateOpti
     return 'the model was fitted for ranking, which gives no posterior to draw from; fit with --objective evidence';
   }
   return undefined;
-}
-
-/** What draws are compared with: the raw test part, or what the paper leaves of it, the vertices that have a posterior. */
-function observedGraph(model: Model, folded: ModelSide, split: Split, protocol: Protocol): BipartiteGraph {
-  const { test } = split;
-  if (protocol !== 'paper') return test;
-  const users = Uint8Array.from({ length: test.users.count }, (_, u) =>
-    (folded.degree[folded.ids.find(test.users.ids.at(u))] ?? 0) > 0 ? 1 : 0,
-  );
-  const items = Uint8Array.from({ length: test.items.count }, (_, i) =>
-    model.items.ids.find(test.items.ids.at(i)) >= 0 ? 1 : 0,
-  );
-  return selectVertices(test, users, items);
-}
-
-interface Folding {
-  readonly folded: ModelSide | undefined;
-  readonly dropped: Dropped['foldIn'];
-}
-
-/**
- * The posterior of the held-out users, a row for each user of the fold-in part. Two choices, both measured on simulated
- * sets (docs/predictive.md): the mass that these users could have met is that of the trained fit items alone, since
- * edges to other fit items are dropped and their absence must not count either; and the edge pass uses means
- * throughout, since exp(E log ·) gives held-out users less mass than training gives their like.
- */
-async function foldHeldOut(
-  model: Model,
-  split: Split,
-  options: TaskOptions & { readonly engine?: EngineName | undefined } = {},
-): Promise<Folding> {
-  if (split.method === 'edges') return { folded: undefined, dropped: { edges: 0, users: 0 } };
-  const { graph, dropped } = knownFoldIn(model, split);
-  const { threads, signal, onProgress, engine = 'auto' } = options;
-  const eligible = fitItems(model, split);
-  const folded = await foldIn(model, graph, {
-    eligible,
-    unseenShare: 0,
-    activity: 'mean',
-    engine,
-    threads,
-    signal,
-    onProgress,
-  });
-  return { folded, dropped };
-}
-
-/** The fold-in part without edges to items that the model does not know; a user may be left with none. */
-export function knownFoldIn(
-  model: Model,
-  { foldIn: graph }: Split,
-): { readonly graph: BipartiteGraph; readonly dropped: Dropped['foldIn'] } {
-  const { offsets, neighbors, counts } = graph.users;
-  const known = Uint8Array.from({ length: graph.items.count }, (_, j) =>
-    model.items.ids.find(graph.items.ids.at(j)) >= 0 ? 1 : 0,
-  );
-  if (known.every((k) => k === 1)) return { graph, dropped: { edges: 0, users: 0 } };
-  const users: number[] = [];
-  const items: number[] = [];
-  const kept: number[] = [];
-  let lost = 0;
-  for (let user = 0; user < graph.users.count; user++) {
-    const before = users.length;
-    for (let e = offsets[user]; e < offsets[user + 1]; e++) {
-      if (!known[neighbors[e]]) continue;
-      users.push(user);
-      items.push(neighbors[e]);
-      if (counts) kept.push(counts[e]);
-    }
-    if (users.length === before) lost++;
-  }
-  return {
-    graph: buildGraph({
-      users,
-      items,
-      counts: counts ? kept : undefined,
-      userCount: graph.users.count,
-      itemCount: graph.items.count,
-      userIds: graph.users.ids,
-      itemIds: graph.items.ids,
-      multigraph: graph.multigraph,
-    }),
-    dropped: { edges: graph.edges - users.length, users: lost },
-  };
 }
 
 /** The model's rows in the order of the training users. */

@@ -33,17 +33,37 @@ export interface DegreeBin {
   readonly high: number;
 }
 
+/** What replicas of the model say of one statistic's interval (calibrate.ts). */
+export interface CalibratedStatistic {
+  /** Replicas whose test graph lay within the central 90 % of its draws. */
+  readonly held: number;
+  /** The 90 % interval, corrected. */
+  readonly low: number;
+  readonly high: number;
+  /** Two-sided p-value of the observed, corrected. */
+  readonly pValue: number;
+}
+
+export interface Calibration {
+  readonly replicas: number;
+  /** A statistic that does not vary, or is not defined on the replicas, has none. */
+  readonly statistics: Readonly<Partial<Record<Statistic, CalibratedStatistic>>>;
+}
+
 export interface PredictiveCheck {
   /** Number of draws. */
   readonly count: number;
   readonly observed: Readonly<Partial<Record<Statistic, number>>>;
   readonly draws: Readonly<Partial<Record<Statistic, StatisticCheck>>>;
   readonly degrees: Readonly<Record<SideName, readonly DegreeBin[]>>;
+  /** Where replicas were asked for. */
+  readonly calibration?: Calibration;
 }
 
-/** Ends of the central interval. */
-const LOW = 0.05;
-const HIGH = 0.95;
+/** Share that intervals leave out, half of it on either side. */
+export const OUTSIDE = 0.1;
+const LOW = OUTSIDE / 2;
+const HIGH = 1 - OUTSIDE / 2;
 /** Upper end over lower end of a degree bin; small degrees have a bin each. */
 const BIN_RATIO = 1.3;
 

@@ -9,6 +9,7 @@ import type { StudyReceipt } from './study-results.js';
 const STUDY_FLAGS = [
   ['repeats', '--repeats', 1],
   ['draws', '--draws', 100],
+  ['calibrate', '--calibrate', 0],
   ['protocol', '--protocol', 'unconditional'],
   ['testUsers', '--test-users', 0.2],
   ['testItems', '--test-items', 0.2],

@@ -10,6 +10,7 @@ import { PROTOCOLS, type Protocol } from '../predict/draw-plan.js';
 import type { TaskOptions } from '../progress.js';
 import { fraction, oneOf, whole } from '../validate.js';
 import { BASELINES, type BaselineName } from './baselines/ladder.js';
+import { replicaCount } from './calibrate.js';
 import type { Titles } from './titles.js';
 
 const MODEL_KINDS = ['sparse', 'dense'] as const;
@@ -24,6 +25,8 @@ export interface StudyOptions extends TaskOptions {
   readonly repeats?: number | undefined;
   /** Posterior predictive draws; 0: no predictive checks. Default 100. */
   readonly draws?: number | undefined;
+  /** Replicas of each model to correct the intervals with, each as much work as its fit; at least 5, or 0. Default 0. */
+  readonly calibrate?: number | undefined;
   /** What a draw is compared with; see predict. Default unconditional. */
   readonly protocol?: Protocol | undefined;
   /** Default 1. */
@@ -81,6 +84,7 @@ export interface StudySettings {
   readonly features: readonly number[];
   readonly repeats: number;
   readonly draws: number;
+  readonly calibrate: number;
   readonly protocol: Protocol;
   readonly seed: number;
   readonly testUsers: number;
@@ -113,6 +117,7 @@ export function studySettings(options: StudyOptions, edges: number): StudySettin
     features: [...new Set(features)].sort((a, b) => a - b),
     repeats: whole('repeats', options.repeats ?? 1, 1, 1000),
     draws: whole('draws', options.draws ?? 100, 0, 100_000),
+    calibrate: replicaCount(options.calibrate ?? 0),
     protocol: oneOf('protocol', options.protocol ?? 'unconditional', PROTOCOLS),
     seed: whole('seed', options.seed ?? 1, 0, Number.MAX_SAFE_INTEGER - 1000),
     testUsers: fraction('testUsers', options.testUsers ?? 0.2),

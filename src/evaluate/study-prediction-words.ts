@@ -136,10 +136,21 @@ function illustration(statistic: Statistic, sparse: CheckedFit, dense: CheckedFi
   return `The ${STATISTIC_WORDS[statistic]} in the test part is ${observed}; the sparse model expects ${drawn(sparse)}, the dense one ${drawn(dense)}.`;
 }
 
+/** The interval that is to be believed: corrected by replicas where there are any, else that of the draws. */
+export function believedInterval(
+  { predictive }: CheckedFit,
+  statistic: Statistic,
+): { readonly low: number; readonly high: number; readonly pValue: number; readonly held?: number } {
+  return predictive.calibration?.statistics[statistic] ?? predictive.draws[statistic]!;
+}
+
 function coverage(fit: CheckedFit, statistics: readonly Statistic[]): string {
-  const { observed, draws } = fit.predictive;
-  const missed = statistics.filter((s) => observed[s]! < draws[s]!.low || observed[s]! > draws[s]!.high);
-  const name = `The 90 % intervals of the ${fit.model} model’s draws`;
+  const { observed, calibration } = fit.predictive;
+  const missed = statistics.filter((s) => {
+    const { low, high } = believedInterval(fit, s);
+    return observed[s]! < low || observed[s]! > high;
+  });
+  const name = `The ${calibration ? 'corrected ' : ''}90 % intervals of the ${fit.model} model’s draws`;
   if (missed.length === 0) return `${name} contain every figure of the test set.`;
   if (missed.length === statistics.length) return `${name} contain no figure of the test set.`;
   return `${name} contain ${statistics.length - missed.length} of ${statistics.length} figures, all but the ${list(missed.map((s) => STATISTIC_WORDS[s]))}.`;

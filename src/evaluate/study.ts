@@ -159,9 +159,9 @@ async function evaluate(
   clock: Clock,
   name: string,
 ): Promise<Evaluation> {
-  const { n, depth, draws, protocol, seed, engine } = settings;
+  const { n, depth, draws, calibrate, protocol, seed, engine } = settings;
   return clock.stage(`evaluate ${name}`, (t) =>
-    evaluateModel(model, parts, { n, depth, draws, protocol, seed, engine, ...t }),
+    evaluateModel(model, parts, { n, depth, draws, calibrate, protocol, seed, engine, ...t }),
   );
 }
 

@@ -12,16 +12,16 @@ import { randomStream } from '../math/random.js';
 import { createDrawer } from './draw-graph.js';
 import { type DrawPlan, knownVertices, type SidePlan, unseen } from './draw-plan.js';
 
-/** A function that draws replicas: one for each seed. Vertices are numbered anew; isolated ones are dropped. */
-export function createReplicator(model: Model): (seed: number) => BipartiteGraph {
+/** A function that draws replicas by their seed and number. Vertices are numbered anew; isolated ones are dropped. */
+export function createReplicator(model: Model): (seed: number, replica: number) => BipartiteGraph {
   if (model.objective === 'ranking') {
     throw new InputError(
       'replicas need a posterior, and a model fitted with --objective ranking has none: fit with --objective evidence',
     );
   }
   const draw = createDrawer(replicaPlan(model));
-  return (seed) => {
-    const { edges } = draw(randomStream(seed, REPLICA_STREAM), { sizes: 'posterior', keep: true });
+  return (seed, replica) => {
+    const { edges } = draw(randomStream(seed, REPLICA_STREAM, replica), { sizes: 'posterior', keep: true });
     const users = renumbered(edges!.users, edges!.userCount);
     const items = renumbered(edges!.items, edges!.itemCount);
     return buildGraph({
@@ -38,7 +38,8 @@ export function createReplicator(model: Model): (seed: number) => BipartiteGraph
 
 const REPLICA_STREAM = 0x4e91;
 
-function replicaPlan(model: Model): DrawPlan {
+/** All vertices of the model and the unseen of both sides, to be drawn as the graph that the model was fitted to was. */
+export function replicaPlan(model: Model): DrawPlan {
   const side = (name: SideName): SidePlan => {
     const own = model[name];
     const met = eligibleMass(model, otherSide(name));

@@ -24,8 +24,20 @@ const DRAW_DEFINITIONS: readonly Definition[] = [
   },
 ];
 
-/** `drawn`: whether the study has predictive checks. */
-export function studyDefinitions(n: number, depth: number, drawn: boolean): readonly Definition[] {
+const CORRECTED_DEFINITION: Definition = {
+  id: 'corrected',
+  name: 'Corrected interval',
+  meaning:
+    'Replicas are graphs drawn from the fitted model, so the truth behind them is known. Each is split, fitted and drawn from as the data were. Where its test part lies among its own draws shows how far off and how much too narrow such intervals are for data of this kind; the intervals of the data are moved and widened by that.',
+};
+
+/** `drawn`: whether the study has predictive checks; `corrected`: whether replicas corrected them. */
+export function studyDefinitions(
+  n: number,
+  depth: number,
+  drawn: boolean,
+  corrected: boolean,
+): readonly Definition[] {
   return [
     {
       id: 'user',
@@ -95,6 +107,7 @@ vertices with many of them and give a test set that looks unlike the data.`,
       meaning: `Edges of the fold-in and test parts to items that no training user has: the model knows nothing about these items, so no recommendation is asked of it there.${drawn ? ' The predictive checks do count them.' : ''}`,
     },
     ...(drawn ? DRAW_DEFINITIONS : []),
+    ...(corrected ? [CORRECTED_DEFINITION] : []),
     {
       id: 'candidates',
       name: 'The ranking task',

@@ -2,7 +2,7 @@
 
 import type { Statistic } from '../evaluate/predictive.js';
 import { type LadderMetric, type LadderRow, ladderFigure } from '../evaluate/study-ladder.js';
-import { shownStatistics } from '../evaluate/study-prediction-words.js';
+import { believedInterval, shownStatistics } from '../evaluate/study-prediction-words.js';
 import {
   type CheckedFit,
   checkedFits,
@@ -68,6 +68,21 @@ export function details({ text, details: more }: StudyVerdict): Html {
   return html`<ul class="steps">${[text, ...more].map((sentence) => html`<li>${sentence}</li>`)}</ul>`;
 }
 
+/** Whether the intervals were corrected, and what that rests on. */
+function intervalNote(fits: readonly CheckedFit[]): Content {
+  const [first] = fits;
+  const calibration = first!.predictive.calibration;
+  if (!calibration) {
+    return html`The intervals are those of the draws; how often such intervals held the truth on simulated data is in
+docs/predictive.md, and <code>--calibrate 20</code> corrects them for data like these.`;
+  }
+  const held = (fit: CheckedFit) =>
+    shownStatistics(fits).map((s) => fit.predictive.calibration?.statistics[s]?.held ?? 0);
+  const parts = fits.map((fit) => `${fit.model}: ${held(fit).join(', ')}`);
+  return html`Intervals and p-values are ${term('corrected', 'corrected')} by ${count(calibration.replicas)} replicas of each
+model; so many of them lay within the uncorrected interval, row by row: ${parts.join('; ')}.`;
+}
+
 function predictionTable(fits: readonly CheckedFit[]): Html {
   const statistics = shownStatistics(fits);
   const several = new Set(fits.map((fit) => fit.features)).size > 1;
@@ -87,14 +102,14 @@ function predictionTable(fits: readonly CheckedFit[]): Html {
       STATISTIC_NAMES[statistic],
       show(statistic, fits[0]!.predictive.observed[statistic]!),
       ...fits.flatMap((fit) => {
-        const { mean, low, high, pValue } = fit.predictive.draws[statistic]!;
+        const { low, high, pValue } = believedInterval(fit, statistic);
         return [
-          html`<b>${show(statistic, mean)}</b><br><small>${show(statistic, low)} … ${show(statistic, high)}</small>`,
+          html`<b>${show(statistic, fit.predictive.draws[statistic]!.mean)}</b><br><small>${show(statistic, low)} … ${show(statistic, high)}</small>`,
           fixed(pValue, 2),
         ];
       }),
     ]),
-    html`Of the draws: the mean, below it the ${term('interval', '90 % interval')}, beside it the ${term('pvalue', 'p-value')}.`,
+    html`Of the draws: the mean, below it the ${term('interval', '90 % interval')}, beside it the ${term('pvalue', 'p-value')}. ${intervalNote(fits)}`,
   );
 }
 

@@ -50,7 +50,7 @@ export function renderStudyPage(results: StudyResults, pictures: StudyPictures):
       verdicts.prediction ? ' Does a model that knows about sparsity predict it better?' : ''
     } Who recommends best?`,
     sections,
-    definitions: studyDefinitions(n, depth, verdicts.prediction !== null),
+    definitions: studyDefinitions(n, depth, verdicts.prediction !== null, receipt.settings.calibrate > 0),
     footer: html`Made by graphex ${receipt.graphexVersion}, seed ${receipt.settings.seed}, data fingerprint
 <code>${receipt.fingerprint}</code>. Dotted words lead to their definition.`,
   });

@@ -2,7 +2,12 @@
 
 import * as Plot from '@observablehq/plot';
 import type { Statistic } from '../evaluate/predictive.js';
-import { describeError, predictionError, shownStatistics } from '../evaluate/study-prediction-words.js';
+import {
+  believedInterval,
+  describeError,
+  predictionError,
+  shownStatistics,
+} from '../evaluate/study-prediction-words.js';
 import type { CheckedFit } from '../evaluate/study-results.js';
 import { type Chart, INK } from './chart.js';
 
@@ -27,9 +32,11 @@ export function predictionChart(
   { narrow = false }: { readonly narrow?: boolean } = {},
 ): Chart {
   const statistics = shownStatistics(fits);
+  const corrected = fits.some((fit) => fit.predictive.calibration);
   const points = fits.flatMap((fit) =>
     statistics.map((statistic) => {
-      const { mean, low, high } = fit.predictive.draws[statistic]!;
+      const { mean } = fit.predictive.draws[statistic]!;
+      const { low, high } = believedInterval(fit, statistic);
       return {
         statistic: NAMES[statistic],
         model: fit.model,
@@ -42,7 +49,9 @@ export function predictionChart(
   const reach = Math.max(1, ...points.flatMap((p) => [Math.abs(p.low), Math.abs(p.high), Math.abs(p.mean)]));
   return {
     title: narrow ? 'Predictions against the test set' : 'How far the predictions are from the test set',
-    subtitle: narrow ? undefined : 'Dots: mean of the draws. Bars: 90 % of them. Zero: the test set.',
+    subtitle: narrow
+      ? undefined
+      : `Dots: mean of the draws. Bars: ${corrected ? 'corrected 90 % interval' : '90 % of them'}. Zero: the test set.`,
     description: fits
       .map(
         (fit) =>

@@ -12,7 +12,7 @@ describe.each([false, true])('replicas of a fitted model, multigraph %s', (multi
     const given = { sigma: 0.2, shape: 0.3, rate: 0.3 };
     const { model } = await fit(graph, { features: 4, users: given, items: given, engine: 'reference' });
     const replicate = createReplicator(model);
-    const replicas = Array.from({ length: 20 }, (_, seed) => replicate(seed));
+    const replicas = Array.from({ length: 20 }, (_, replica) => replicate(1, replica));
     const mean = (value: (graph: (typeof replicas)[0]) => number) =>
       replicas.reduce((sum, replica) => sum + value(replica), 0) / replicas.length;
     // Twenty draws of some hundred vertices and thousands of edges: their mean is known to about 1 %.
@@ -23,7 +23,7 @@ describe.each([false, true])('replicas of a fitted model, multigraph %s', (multi
     expect(mean((replica) => replica.edges) / graph.edges).toBeCloseTo(1, 1);
     expect(mean((replica) => replica.total) / graph.total).toBeCloseTo(1, 1);
     expect(new Set(replicas.map((replica) => replica.edges)).size).toBeGreaterThan(5);
-    expect(replicate(3)).toEqual(replicas[3]);
+    expect(replicate(1, 3)).toEqual(replicas[3]);
   });
 });
 

@@ -1,0 +1,144 @@
+// Predictive intervals are as good as the approximation behind them. Replicas show how good that is on data of this
+// kind: graphs drawn from the model, whose truth is therefore known, are split, fitted, folded in and drawn from as the
+// data were. Where a replica's test graph lies among its own draws, in their standard deviations, is how far off this
+// way of drawing is and how much too narrow; the data's intervals are moved and widened by that.
+
+import { InputError, throwIfAborted } from '../errors.js';
+import { fit } from '../fit/fit.js';
+import type { Model } from '../fit/model.js';
+import { refitOptions } from '../fit/refit.js';
+import { studentQuantile, studentTwoSided } from '../math/student.js';
+import { type DrawOptions, drawPredictive } from '../predict/draw.js';
+import { type GraphStatistics, graphStatistics } from '../predict/draw-graph.js';
+import { createReplicator } from '../predict/replica.js';
+import type { TaskOptions } from '../progress.js';
+import { split } from '../sample/split.js';
+import type { Split } from '../sample/split-types.js';
+import { whole } from '../validate.js';
+import { foldHeldOut, observedGraph } from './held-out.js';
+import {
+  type CalibratedStatistic,
+  checkStatistic,
+  OUTSIDE,
+  type PredictiveCheck,
+  STATISTICS,
+  type Statistic,
+} from './predictive.js';
+
+export interface CalibrateOptions extends DrawOptions {
+  /** Number of replicas, each as much work as the fit and its draws were; at least 5. */
+  readonly replicas: number;
+}
+
+/** From fewer replicas than this a spread cannot be told. */
+export const LEAST_REPLICAS = 5;
+
+/** The number of replicas, or 0 for no calibration, as it was asked for. */
+export function replicaCount(asked: number): number {
+  const replicas = whole('calibrate', asked, 0, 10_000);
+  if (replicas > 0 && replicas < LEAST_REPLICAS) {
+    throw new InputError(
+      `calibrate is ${replicas}: fewer than ${LEAST_REPLICAS} replicas do not tell how far off intervals are; give ` +
+        `${LEAST_REPLICAS} or more, or 0 for none`,
+    );
+  }
+  return replicas;
+}
+
+/** The check with its intervals corrected by what happens on replicas of the model. */
+export async function calibratePredictive(
+  model: Model,
+  original: Split,
+  check: PredictiveCheck,
+  draws: readonly GraphStatistics[],
+  options: CalibrateOptions,
+): Promise<PredictiveCheck> {
+  const { replicas, seed = 1, signal, onProgress, threads } = options;
+  const again = { ...refitOptions(model), threads, signal };
+  const replicate = createReplicator(model);
+  const places: Place[] = [];
+  for (let r = 0; r < replicas; r++) {
+    throwIfAborted(signal);
+    onProgress?.({ stage: 'calibrating', done: r, total: replicas, unit: 'replicas' });
+    const { testUsers, testItems } = original;
+    const parts = split(replicate(seed, r), { testUsers, testItems, seed: seed + 1 + r });
+    const refitted = (await fit(parts.train, again)).model;
+    places.push(await placeAmongDraws(refitted, parts, { ...options, onProgress: undefined }));
+  }
+  onProgress?.({ stage: 'calibrating', done: replicas, total: replicas, unit: 'replicas' });
+  const statistics: Partial<Record<Statistic, CalibratedStatistic>> = {};
+  for (const name of STATISTICS) {
+    const observed = check.observed[name];
+    if (observed === undefined) continue;
+    const corrected = correctedInterval(
+      draws.map((draw) => draw[name]),
+      observed,
+      places.map((place) => place[name]),
+    );
+    if (corrected) statistics[name] = corrected;
+  }
+  return Object.freeze({ ...check, calibration: { replicas, statistics } });
+}
+
+/** Where a test graph lies among its draws, by statistic. */
+type Place = Readonly<Record<Statistic, ReplicaPlace>>;
+
+export interface ReplicaPlace {
+  /** Observed less the mean of the draws, in their standard deviations. */
+  readonly deviation: number;
+  /** Within their central 90 %. */
+  readonly inside: boolean;
+}
+
+async function placeAmongDraws(
+  model: Model,
+  parts: Split,
+  options: DrawOptions & TaskOptions,
+): Promise<Place> {
+  const { threads, signal, protocol = 'unconditional' } = options;
+  const folded = (await foldHeldOut(model, parts, { threads, signal })).folded!;
+  const draws = await drawPredictive(model, folded, parts, options);
+  const observed = graphStatistics(observedGraph(model, folded, parts, protocol));
+  const place = (name: Statistic) => {
+    const values = draws.map((draw) => draw[name]);
+    const { low, high } = checkStatistic(values, observed[name]);
+    const { mean, spread } = moments(values);
+    return {
+      deviation: (observed[name] - mean) / spread,
+      inside: observed[name] >= low && observed[name] <= high,
+    };
+  };
+  return Object.fromEntries(STATISTICS.map((name) => [name, place(name)])) as Record<
+    Statistic,
+    ReturnType<typeof place>
+  >;
+}
+
+/**
+ * The deviations of the replicas are a sample of the one that the data have if the model is right: its 90 % prediction
+ * interval is that of Student's distribution.
+ */
+export function correctedInterval(
+  draws: readonly number[],
+  observed: number,
+  places: readonly ReplicaPlace[],
+): CalibratedStatistic | undefined {
+  const usable = places.filter(({ deviation }) => Number.isFinite(deviation));
+  const { mean, spread } = moments(draws);
+  if (usable.length < LEAST_REPLICAS || spread === 0) return undefined;
+  const deviations = moments(usable.map(({ deviation }) => deviation));
+  const scale = deviations.spread * Math.sqrt(1 + 1 / usable.length);
+  const reach = studentQuantile(OUTSIDE, usable.length - 1) * scale;
+  return {
+    held: places.filter(({ inside }) => inside).length,
+    low: Math.max(0, mean + (deviations.mean - reach) * spread),
+    high: mean + (deviations.mean + reach) * spread,
+    pValue: studentTwoSided(((observed - mean) / spread - deviations.mean) / scale, usable.length - 1),
+  };
+}
+
+function moments(values: readonly number[]): { readonly mean: number; readonly spread: number } {
+  const mean = values.reduce((sum, x) => sum + x, 0) / values.length;
+  const squares = values.reduce((sum, x) => sum + (x - mean) ** 2, 0);
+  return { mean, spread: Math.sqrt(squares / Math.max(1, values.length - 1)) };
+}
