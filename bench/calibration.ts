@@ -2,8 +2,11 @@
 // 90 % hold the truth? For the tail index (degree likelihood), the sizes (closed form of the bound), and the rates of
 // pairs (the fit's Gammas). Predictive intervals: bench/predictive.ts.
 //
-//   node scripts/run-ts.js bench/calibration.ts [sets]
+//   npm run build && node scripts/run-ts.js bench/calibration.ts [sets 200] [--rows FILE]
+//
+// --rows writes a line of JSON per rank, which bench/figures.ts draws.
 
+import { appendFileSync } from 'node:fs';
 import { ascend } from '../src/fit/ascent.js';
 import { degrees, SIDES } from '../src/graph/graph.js';
 import { gamma } from '../src/math/distributions.js';
@@ -11,7 +14,9 @@ import { type Random, randomStream } from '../src/math/random.js';
 import { simulate } from '../src/process/poisson-model.js';
 import { tailIndex } from '../src/sparsity/tail-index.js';
 
-const sets = Number(process.argv[2] ?? 200);
+const sets = Number(process.argv.slice(2).find((a) => /^\d+$/.test(a)) ?? 200);
+const rowsAt = process.argv.indexOf('--rows');
+const rowsFile = rowsAt < 0 ? undefined : process.argv[rowsAt + 1];
 const DRAWS = 199;
 const PAIRS = 20;
 const K = 4;
@@ -26,7 +31,7 @@ interface Tally {
 }
 const tallies = new Map<string, Tally>();
 
-function tally(name: string, truth: number, draws: readonly number[]): void {
+function tally(set: number, name: string, truth: number, draws: readonly number[]): void {
   let t = tallies.get(name);
   if (!t) {
     t = { inside: 0, below: 0, above: 0, all: 0, bins: new Array(10).fill(0) };
@@ -38,6 +43,8 @@ function tally(name: string, truth: number, draws: readonly number[]): void {
   else if (share > 0.95) t.above++;
   else t.inside++;
   t.bins[Math.min(9, Math.floor(10 * share))]!++;
+  if (rowsFile)
+    appendFileSync(rowsFile, `${JSON.stringify({ set, name, rank: share, draws: draws.length })}\n`);
 }
 
 /** A draw of each pair's rate from the fit's Gammas. */
@@ -95,11 +102,12 @@ for (let set = 0; set < sets; set++) {
         { length: DRAWS },
         (_, d) => fitted.estimate + error * normalQuantile((d + 0.5) / DRAWS),
       );
-      tally(`tail index by ${way}, ${sigma[side] < 0 ? 'dense' : 'sparse'} sides`, sigma[side], draws);
+      tally(set, `tail index by ${way}, ${sigma[side] < 0 ? 'dense' : 'sparse'} sides`, sigma[side], draws);
     }
     // s | data ~ Gamma(rows, E[ψ]), E[ψ] = rows / ŝ.
     const { count, hyper } = model[side];
     tally(
+      set,
       'sizes',
       size[side],
       Array.from({ length: DRAWS }, () => (gamma(random, count) * hyper.size) / count),
@@ -112,6 +120,7 @@ for (let set = 0; set < sets; set++) {
     for (let k = 0; k < K; k++) rate += users.features[i * K + k]! * items.features[j * K + k]!;
     rate *= users.weights[i]! * items.weights[j]!;
     tally(
+      set,
       'rates of pairs',
       rate,
       Array.from({ length: DRAWS }, () => drawRate(model, i, j, random)),

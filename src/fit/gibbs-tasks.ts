@@ -72,7 +72,11 @@ export function runChain(task: ChainTask): ChainResult {
   return { scalars, moments, pairSums, pairSquares };
 }
 
-function firstState(task: ChainTask, random: ReturnType<typeof randomStream>): GibbsState {
+/** A state drawn from the Gammas of the start. */
+export function firstState(
+  task: Pick<ChainTask, 'problem' | 'start'>,
+  random: ReturnType<typeof randomStream>,
+): GibbsState {
   const side = (name: SideName): GibbsSide => {
     const { weightShape, weightRate, featureShape, featureRate } = task.start[name];
     return {
