@@ -71,7 +71,8 @@ export async function createPool(moduleUrl: URL, threads?: number): Promise<Work
       if (failed) throw failed.reason;
       return outputs;
     });
-    return Promise.race(signal ? [finished, death, aborted(signal)] : [finished, death]);
+    const ends = [finished, death];
+    return signal ? orAborted(signal, ends) : Promise.race(ends);
   }
 
   return {
@@ -85,11 +86,19 @@ export async function createPool(moduleUrl: URL, threads?: number): Promise<Work
 }
 
 /** Rejects as soon as the signal fires: a task under way is not waited for (closing the pool ends it). */
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal.aborted) reject(new AbortError());
-    signal.addEventListener('abort', () => reject(new AbortError()), { once: true });
+async function orAborted<T>(signal: AbortSignal, ends: readonly Promise<T>[]): Promise<T> {
+  let stop: () => void;
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(new AbortError());
   });
+  if (signal.aborted) stop!();
+  // Taken off again: one signal may guard thousands of calls.
+  signal.addEventListener('abort', stop!, { once: true });
+  try {
+    return await Promise.race([...ends, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop!);
+  }
 }
 
 interface PoolWorker {

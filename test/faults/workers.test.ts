@@ -1,9 +1,10 @@
 // A worker that dies ends the run with a message, not with a hang, nor with a stack trace.
 
+import { getEventListeners } from 'node:events';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { FitError } from '../../src/errors.js';
+import { AbortError, FitError } from '../../src/errors.js';
 import { createPool, type WorkerPool } from '../../src/parallel/pool.js';
 import { scratchFolder } from '../ingest/scratch.js';
 import { graphex } from './command.js';
@@ -51,6 +52,15 @@ describe('a pool', () => {
     await expect(pool.map('unspeakable', INPUTS)).rejects.toThrow(/could not be cloned/);
     await expect(pool.map('nothing', INPUTS)).rejects.toThrow(/has no task nothing/);
     expect(await pool.map('double', [4])).toEqual([8]);
+  });
+
+  it('leaves nothing on a signal that guards many calls, and stops when it fires', async () => {
+    pool = await createPool(TASKS, 1);
+    const controller = new AbortController();
+    for (let call = 0; call < 12; call++) await pool.map('double', [call], { signal: controller.signal });
+    expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0);
+    controller.abort();
+    await expect(pool.map('double', INPUTS, { signal: controller.signal })).rejects.toThrow(AbortError);
   });
 
   it('tells of a module that is not there', async () => {
