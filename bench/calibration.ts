@@ -30,6 +30,8 @@ interface Tally {
   readonly bins: number[];
 }
 const tallies = new Map<string, Tally>();
+/** Per set log(ŝ/s) of users and items, and the variances that Gamma(rows, ·) claims for them. */
+const sizeErrors: { error: number; claimed: number }[][] = [];
 
 function tally(set: number, name: string, truth: number, draws: readonly number[]): void {
   let t = tallies.get(name);
@@ -104,6 +106,10 @@ for (let set = 0; set < sets; set++) {
       );
       tally(set, `tail index by ${way}, ${sigma[side] < 0 ? 'dense' : 'sparse'} sides`, sigma[side], draws);
     }
+    (sizeErrors[set] ??= []).push({
+      error: Math.log(model[side].hyper.size / size[side]),
+      claimed: 1 / model[side].count,
+    });
     // s | data ~ Gamma(rows, E[ψ]), E[ψ] = rows / ŝ.
     const { count, hyper } = model[side];
     tally(
@@ -157,3 +163,9 @@ for (const [name, t] of tallies) {
     `| ${name} | ${share(t.inside)} | ${share(t.below)} | ${share(t.above)} | ${t.bins.map((b) => Math.round((100 * b) / t.all)).join(' ')} | ${t.all} |`,
   );
 }
+const rootMean = (value: (set: (typeof sizeErrors)[number]) => number) =>
+  `${(100 * Math.sqrt(sizeErrors.reduce((sum, one) => sum + value(one), 0) / sets)).toFixed(0)} %`;
+console.log(
+  `sizes: product of both sides off by ${rootMean(([u, i]) => (u!.error + i!.error) ** 2)} (root mean square), ratio by ` +
+    `${rootMean(([u, i]) => (u!.error - i!.error) ** 2)}; claimed for either ${rootMean(([u, i]) => u!.claimed + i!.claimed)}`,
+);

@@ -132,7 +132,7 @@ export function ratiosChart(rows: readonly TrustRow[]): Chart {
   return {
     title: 'Fitted over exact',
     subtitle:
-      'Bars: 95 % of chance in the chains; for rates, the middle half of the pairs. sd: of the standard deviation.',
+      'Rates: median and middle half of the pairs. Elsewhere bars, mostly within the dots, are 95 % of chance. sd: spread.',
     description: rows
       .map((row) => `${row.graph}: ${row.ratios.map((r) => `${r.name} ${r.ratio.toFixed(2)}`).join(', ')}.`)
       .join(' '),

@@ -3,24 +3,39 @@
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { REPLICA_STATISTICS, type ReplicaStatistic, replicaChain } from '../../bench/exact-replica.js';
 import { ascend } from '../../src/fit/ascent.js';
 import { eligibleMass } from '../../src/fit/fold-in.js';
 import { gibbsPosterior } from '../../src/fit/gibbs.js';
 import { GIBBS_SCALARS, type GibbsScalar } from '../../src/fit/gibbs-sampler.js';
 import { otherSide, SIDES } from '../../src/graph/graph.js';
+import { type ChainSummary, summarizeChains } from '../../src/math/diagnostics.js';
+import { randomStream } from '../../src/math/random.js';
+import { createDrawer } from '../../src/predict/draw-graph.js';
+import { replicaPlan } from '../../src/predict/replica.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { SMALL_GRAPHS } from './small-graphs.js';
 
+type KeptSummary = Omit<ChainSummary, 'splitRHat'>;
 interface Kept {
   readonly edges: number;
-  readonly scalars: Record<
-    GibbsScalar,
-    { mean: number; standardDeviation: number; effectiveSamples: number }
-  >;
+  readonly scalars: Record<GibbsScalar, KeptSummary>;
+  readonly replicas: Record<ReplicaStatistic, KeptSummary>;
 }
 const kept: Record<string, Kept> = JSON.parse(
   readFileSync(new URL('./posteriors.json', import.meta.url), 'utf8'),
 );
+
+/** Standard error of the mean. */
+const errorOf = (s: KeptSummary) => s.standardDeviation / Math.sqrt(s.effectiveSamples);
+
+/** How far docs/trust.md says that the fit's replicas are off: ranges of fitted over exact, of means and of spreads. */
+function stated(statistic: ReplicaStatistic, multigraph: boolean) {
+  if (statistic === 'users' || statistic === 'items') return { mean: [0.975, 1.02], spread: [0.97, 1.12] };
+  if (!multigraph) return { mean: [0.9, 0.98], spread: [1.02, 1.17] };
+  if (statistic === 'edges') return { mean: [0.985, 1], spread: [1.02, 1.1] };
+  return { mean: [0.99, 1], spread: [1.18, 1.26] };
+}
 
 describe.each(Object.entries(SMALL_GRAPHS))('%s', (name, { parameters }) => {
   const given = { users: parameters.users, items: parameters.items };
@@ -50,10 +65,7 @@ describe.each(Object.entries(SMALL_GRAPHS))('%s', (name, { parameters }) => {
     for (const scalar of GIBBS_SCALARS) {
       const long = kept[name]!.scalars[scalar];
       const now = short.scalars[scalar];
-      const error = Math.hypot(
-        long.standardDeviation / Math.sqrt(long.effectiveSamples),
-        now.standardDeviation / Math.sqrt(now.effectiveSamples),
-      );
+      const error = Math.hypot(errorOf(long), errorOf(now));
       // Short chains know their own error only roughly: half a standard deviation is allowed for that.
       expect(Math.abs(now.mean - long.mean), scalar).toBeLessThan(
         4 * error + 0.5 * long.standardDeviation + 1e-9,
@@ -77,6 +89,48 @@ describe.each(Object.entries(SMALL_GRAPHS))('%s', (name, { parameters }) => {
       const exactUnseen = scalars[side === 'users' ? 'unseenUserRate' : 'unseenItemRate'].mean;
       expect(unseen / exactUnseen).toBeGreaterThan(0.9);
       expect(unseen / exactUnseen).toBeLessThan(1.45);
+    }
+  });
+
+  test('replicas of short chains agree with those of the long ones', async () => {
+    const { graph, checkpoint } = await fitted;
+    const task = {
+      problem: { graph, features: parameters.features, hyper: given },
+      start: checkpoint.tables,
+      warmup: 150,
+      draws: 600,
+      every: 3,
+      seed: 78,
+    };
+    const chains = [0, 1].map((chain) => replicaChain({ ...task, chain }));
+    for (const statistic of REPLICA_STATISTICS) {
+      const long = kept[name]!.replicas[statistic];
+      const now = summarizeChains(chains.map((chain) => chain[statistic]));
+      expect(Math.abs(now.mean - long.mean), statistic).toBeLessThan(
+        4 * Math.hypot(errorOf(long), errorOf(now)),
+      );
+    }
+  });
+
+  test('coordinate ascent: replicas have the vertices, and in simple graphs too few edges', async () => {
+    const { graph, model } = await fitted;
+    const draw = createDrawer(replicaPlan(model));
+    const drawn = Array.from(
+      { length: 1000 },
+      (_, r) => draw(randomStream(12, r), { sizes: 'point', keep: false }).statistics,
+    );
+    for (const statistic of REPLICA_STATISTICS) {
+      const exact = kept[name]!.replicas[statistic];
+      const now = summarizeChains([drawn.map((one) => one[statistic])]);
+      const { mean, spread } = stated(statistic, graph.multigraph);
+      const error = 4 * Math.hypot(errorOf(exact) / exact.mean, errorOf(now) / now.mean);
+      expect(now.mean / exact.mean, statistic).toBeGreaterThan(mean[0]! - error);
+      expect(now.mean / exact.mean, statistic).toBeLessThan(mean[1]! + error);
+      // A standard deviation is known to one part in √(2n), as of a normal's.
+      const spreadError = 4 * Math.sqrt(1 / (2 * exact.effectiveSamples) + 1 / (2 * now.effectiveSamples));
+      const ratio = now.standardDeviation / exact.standardDeviation;
+      expect(ratio, `${statistic}, spread`).toBeGreaterThan(spread[0]! - spreadError);
+      expect(ratio, `${statistic}, spread`).toBeLessThan(spread[1]! + spreadError);
     }
   });
 });
