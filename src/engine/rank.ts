@@ -7,10 +7,10 @@ import type { RankAnswer, RankQuery } from './cpu/rank-rows.js';
 import type { EngineName } from './select.js';
 
 /**
- * Rows × candidates × features from which `auto` takes a real GPU. Two cores need seconds for as many products, and to
- * open a GPU takes a quarter of one (docs/performance.md).
+ * Rows × candidates × features from which `auto` takes a real GPU: to open one takes 0.2 s, in which two cores rank a
+ * billion of these products and sixteen three billion (docs/performance.md).
  */
-const GPU_RANKS_FROM = 1e11;
+const GPU_RANKS_FROM = 5e9;
 
 export interface RankOptions extends TaskOptions {
   /** What ranks where scores are products of two tables: gpu, or auto and much work; the cpu engine otherwise. Default auto. */
