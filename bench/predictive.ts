@@ -4,7 +4,7 @@
 // ascends the bound; and that one with the unseen fit items' mass.
 //
 //   npm run build && node scripts/run-ts.js bench/predictive.ts [sets 200] [size 120] [features 30] [shape 0.1]
-//     [--multi] [--all] [--calibrate N] [--rows FILE]
+//     [--multi] [--all] [--calibrate N] [--rows FILE] [--from SET]
 //
 // --rows writes a line of JSON per set, way and statistic; --calibrate also corrects the intervals by N replicas.
 
@@ -43,6 +43,7 @@ const argument = (name: string) => {
   return at < 0 ? undefined : process.argv[at + 1];
 };
 const rowsFile = argument('--rows');
+const from = Number(argument('--from') ?? 0);
 const replicas = Number(argument('--calibrate') ?? 0);
 
 interface Row {
@@ -57,7 +58,7 @@ interface Row {
 const rows = new Map<string, Row[]>();
 const law = { sigma: 0.2, tau: 1, shape, rate: shape, size };
 
-for (let set = 0; set < sets; set++) {
+for (let set = from; set < sets; set++) {
   const { graph } = await simulate({ users: law, items: law, features, seed: 1000 + set, multigraph });
   const parts = split(graph, { seed: set });
   const learned = { shape, rate: shape };
@@ -151,7 +152,7 @@ async function recordCalibrated(model: Model, parts: Split, set: number): Promis
 
 const percent = (x: number) => `${(100 * x).toFixed(1)} %`.padStart(8);
 console.log(
-  `${sets} sets, size ${size}, K ${features}, a = b = ${shape}, ${multigraph ? 'multi' : 'simple'}`,
+  `${sets - from} sets, size ${size}, K ${features}, a = b = ${shape}, ${multigraph ? 'multi' : 'simple'}`,
 );
 console.log(
   'way                 statistic   coverage      bias  spread of errors  of draws  ranks in ten bins, %',
