@@ -20,6 +20,7 @@ import { Heap } from './heap.js';
 import {
   type IndexArrays,
   type Job,
+  MAX_STRIDE,
   RESULT_EXTRAS,
   type Setup,
   scratchBytes,
@@ -57,7 +58,7 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
   const limits = options.limits ?? DEFAULT_LIMITS;
   const { module, relaxed } = await loadKernels();
   const heap = new Heap();
-  const scratch = Array.from({ length: threads }, () => heap.allocate(scratchBytes(limits, MAX_STRIDE)));
+  const scratch = Array.from({ length: threads }, () => heap.allocate(scratchBytes(limits)));
   const places = new Int32Array(new SharedArrayBuffer(4));
   const pool = await createPool(new URL('./tasks.js', import.meta.url), threads);
   try {
@@ -313,8 +314,6 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
   };
 }
 
-/** Features are at most 512, so the scratch of a worker can be laid out once. */
-const MAX_STRIDE = 512;
 const EVEN_ROWS = 2048;
 
 function addresses(table: CpuTable): TableAddresses {

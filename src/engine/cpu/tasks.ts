@@ -12,8 +12,9 @@ interface Kernels {
   bindHyper(...values: number[]): void;
   passPiece(...values: number[]): void;
   passTerms(...values: number[]): void;
-  finishRow(i: number, stride: number, sums: number, mass: number): number;
-  showRows(first: number, last: number, stride: number, mass: number): void;
+  finishRow(...values: number[]): number;
+  scratchBytes(stride: number): number;
+  showRows(first: number, last: number, stride: number, scratch: number, mass: number): void;
   updateRows(...values: number[]): number;
   rowTerms(...values: number[]): number;
 }
@@ -80,9 +81,14 @@ let kernels: Kernels;
 let scratch = 0;
 const indexes = new Map<number, IndexArrays>();
 
-/** Bytes of scratch that a worker needs: sums, accumulators, and the window's offsets, neighbours and counts. */
-export function scratchBytes(limits: Setup['limits'], stride: number): number {
-  return 12 * stride + 4 * (limits.rows + 2) + 8 * (limits.edges + 4) + 64;
+/** Features are at most 512, so the scratch of a worker is laid out once. */
+export const MAX_STRIDE = 512;
+/** Bytes that the kernels themselves need: a block of 16 rows, and little else (kernels/rows.ts). */
+const KERNEL_BYTES = 16 * 4 * MAX_STRIDE + 8 * MAX_STRIDE + 4096;
+
+/** Bytes of scratch that a worker needs: the kernels' own, and the window's offsets, neighbours and counts. */
+export function scratchBytes(limits: Setup['limits']): number {
+  return KERNEL_BYTES + 4 * (limits.rows + 4) + 8 * (limits.edges + 4) + 64;
 }
 
 export function start(input: Setup): void {
@@ -92,6 +98,8 @@ export function start(input: Setup): void {
     env: { memory: input.memory, abort: () => {} },
   });
   kernels = instance.exports as unknown as Kernels;
+  const need = kernels.scratchBytes(MAX_STRIDE);
+  if (need > KERNEL_BYTES) throw new RangeError(`kernels need ${need} bytes of scratch, not ${KERNEL_BYTES}`);
 }
 
 export function addIndex(index: IndexArrays): void {
@@ -121,8 +129,6 @@ export function run(job: Job): void {
     RELAXATION_FLOOR,
   );
   const results = new Float64Array(setup.memory.buffer, job.results);
-  const sums = scratch;
-  const acc = sums + 8 * stride;
   const unitCount = units.length / UNIT_FIELDS;
   for (;;) {
     const unit = Atomics.add(next, 0, 1);
@@ -135,7 +141,7 @@ export function run(job: Job): void {
     results.fill(0, result, result + stride + 1);
     results[result + stride + 1] = -1;
     if (job.kind === 'show') {
-      kernels.showRows(first, last, stride, mass);
+      kernels.showRows(first, last, stride, scratch, mass);
       continue;
     }
     if (job.kind === 'rowTerms') {
@@ -160,38 +166,25 @@ export function run(job: Job): void {
     const lastEdge = units[at + 4]!;
     const slot = job.slots + 8 * stride * units[at + 5]!;
     if (what === UNIT_FINISH) {
-      addSlots(slot, lastEdge, stride, sums);
-      if (job.kind === 'update' && !kernels.finishRow(first, stride, sums, mass))
+      if (job.kind === 'update' && !kernels.finishRow(first, stride, slot, lastEdge, scratch, mass))
         results[result + stride + 1] = first;
       continue;
     }
     const window = openWindow(job, first, last, firstEdge, lastEdge);
     if (what === UNIT_PIECE) {
-      const row = own.activity + 4 * stride * first;
       kernels.passPiece(
-        ...[row, job.other, window.neighbors, window.counts, lastEdge - firstEdge, stride, acc, slot],
+        ...[first, job.other, window.neighbors, window.counts, lastEdge - firstEdge, stride, scratch, slot],
         job.withTerm ? 1 : 0,
       );
     } else if (job.kind === 'update') {
       const bad = kernels.updateRows(
-        ...[first, last, window.offsets, window.neighbors, window.counts, job.other, stride, acc, sums, mass],
+        ...[first, last, window.offsets, window.neighbors, window.counts, job.other, stride, scratch, mass],
         job.withTerm ? 1 : 0,
       );
       if (bad >>> 0 < last) results[result + stride + 1] = bad >>> 0;
     } else {
       kernels.passTerms(
-        ...[
-          first,
-          last,
-          window.offsets,
-          window.neighbors,
-          window.counts,
-          own.activity,
-          job.other,
-          stride,
-          acc,
-          sums,
-        ],
+        ...[first, last, window.offsets, window.neighbors, window.counts, job.other, stride, scratch],
       );
     }
     if (job.withTerm) results[result + stride] = kernels.takeEdgeTerm();
@@ -201,7 +194,7 @@ export function run(job: Job): void {
 /** Copies offsets, neighbours and counts of a unit into this worker's window: 4 to 8 bytes an edge, read once. */
 function openWindow(job: Job, first: number, last: number, firstEdge: number, lastEdge: number) {
   const index = indexes.get(job.index)!;
-  const offsets = scratch + 12 * job.stride;
+  const offsets = scratch + KERNEL_BYTES;
   const neighbors = offsets + 4 * Math.ceil((setup.limits.rows + 2) / 4) * 4;
   const counts = neighbors + 4 * Math.ceil((setup.limits.edges + 4) / 4) * 4;
   const view = new Uint32Array(setup.memory.buffer);
@@ -209,14 +202,4 @@ function openWindow(job: Job, first: number, last: number, firstEdge: number, la
   view.set(index.neighbors.subarray(firstEdge, lastEdge), neighbors / 4);
   if (index.counts) view.set(index.counts.subarray(firstEdge, lastEdge), counts / 4);
   return { offsets, neighbors, counts: index.counts ? counts : 0 };
-}
-
-/** Adds the sums of a long row's pieces, in order. */
-function addSlots(slot: number, count: number, stride: number, sums: number): void {
-  const values = new Float64Array(setup.memory.buffer);
-  for (let k = 0; k < stride; k++) {
-    let sum = 0;
-    for (let s = 0; s < count; s++) sum += values[slot / 8 + s * stride + k]!;
-    values[sums / 8 + k] = sum;
-  }
 }

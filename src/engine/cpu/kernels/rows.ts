@@ -1,189 +1,17 @@
-// One half-step over a run of rows: the edge pass and, row by row while it is in cache, the update that follows it.
+// One half-step over a run of rows: the edge pass and, block by block while the rows are in cache, the update that
+// follows it.
 //
-// All tables are rows × stride float32 (stride = features rounded up to 4), 16-byte aligned. The edges of the run lie
-// in a window that the host has copied into this memory, so the index itself may be larger than WebAssembly can
-// address.
+// All tables are rows × stride float32 (stride = features rounded up to 4), 16-byte aligned.
 
-import { expDigamma4, madd, oneMinusExpNeg, rowSums, sum4 } from './simd';
-
-/** Edges added up in float32 before they go into the row's float64 sums: keeps long rows accurate. */
-const CHUNK: u32 = 256;
-
-// Edge term of the bound: Σ λ and the product of (1 − e^−λ), folded into `logProduct` before it underflows.
-let linear: f64 = 0;
-let product: f64 = 1;
-let logProduct: f64 = 0;
-
-export function resetEdgeTerm(): void {
-  linear = 0;
-  product = 1;
-  logProduct = 0;
-}
-
-/** Σ log(e^λ − 1) over the simple edges, or Σ g log λ over the multigraph edges, walked since the reset. */
-export function takeEdgeTerm(): f64 {
-  return linear + logProduct + Math.log(product);
-}
-
-// @ts-ignore: decorator
-@inline
-function foldProduct(): void {
-  if (product < 1e-150) {
-    logProduct += Math.log(product);
-    product = 1;
-  }
-}
+import { showMeans, showPair } from './activity';
+import { BATCH_BYTES, demoteSums, passLong, passRows } from './edges';
+import { expDigammaOver, madd, narrow, promoteHigh, rowSums } from './simd';
 
 /**
- * Σ_j w_ij B_jk over edges first … last−1 of the window, added to the float64 sums at `sums` (stride of them).
- * @param row address of the row's own activities A_i
- * @param other address of the other table's activities B
- * @param counts address of the window's counts; 0: a simple graph
- * @param acc address of stride float32 of scratch
+ * Rows updated together. What a row needs once (its weight, exp ψ of it) then fills vectors, and what a feature needs
+ * once (its masses) stays in registers; yet a block's rows are still in the first-level cache when they come back.
  */
-function passEdges(
-  row: usize,
-  other: usize,
-  neighbors: usize,
-  counts: usize,
-  first: u32,
-  last: u32,
-  stride: u32,
-  acc: usize,
-  sums: usize,
-  withTerm: bool,
-): void {
-  const bytes: usize = (<usize>stride) << 2;
-  for (let start = first; start < last; start += CHUNK) {
-    const end = min(start + CHUNK, last);
-    memory.fill(acc, 0, bytes);
-    let e = start;
-    for (; e + 4 <= end; e += 4) {
-      const at = neighbors + ((<usize>e) << 2);
-      const b0 = other + (<usize>load<u32>(at)) * bytes;
-      const b1 = other + (<usize>load<u32>(at, 4)) * bytes;
-      const b2 = other + (<usize>load<u32>(at, 8)) * bytes;
-      const b3 = other + (<usize>load<u32>(at, 12)) * bytes;
-      let s0 = f32x4.splat(0);
-      let s1 = f32x4.splat(0);
-      let s2 = f32x4.splat(0);
-      let s3 = f32x4.splat(0);
-      for (let k: usize = 0; k < bytes; k += 16) {
-        const a = v128.load(row + k);
-        s0 = madd(a, v128.load(b0 + k), s0);
-        s1 = madd(a, v128.load(b1 + k), s1);
-        s2 = madd(a, v128.load(b2 + k), s2);
-        s3 = madd(a, v128.load(b3 + k), s3);
-      }
-      const lambda = rowSums(s0, s1, s2, s3);
-      let w: v128;
-      if (counts) {
-        const g = f32x4.convert_i32x4_u(v128.load(counts + ((<usize>e) << 2)));
-        w = f32x4.div(g, lambda);
-        if (withTerm) multiTerm4(lambda, g);
-      } else {
-        const q = oneMinusExpNeg(lambda);
-        w = f32x4.div(f32x4.splat(1), q);
-        if (withTerm) simpleTerm4(lambda, q);
-      }
-      const w0 = f32x4.splat(f32x4.extract_lane(w, 0));
-      const w1 = f32x4.splat(f32x4.extract_lane(w, 1));
-      const w2 = f32x4.splat(f32x4.extract_lane(w, 2));
-      const w3 = f32x4.splat(f32x4.extract_lane(w, 3));
-      for (let k: usize = 0; k < bytes; k += 16) {
-        let s = madd(w0, v128.load(b0 + k), v128.load(acc + k));
-        s = madd(w1, v128.load(b1 + k), s);
-        s = madd(w2, v128.load(b2 + k), s);
-        s = madd(w3, v128.load(b3 + k), s);
-        v128.store(acc + k, s);
-      }
-    }
-    for (; e < end; e++) {
-      const b = other + (<usize>load<u32>(neighbors + ((<usize>e) << 2))) * bytes;
-      let s = f32x4.splat(0);
-      for (let k: usize = 0; k < bytes; k += 16) s = madd(v128.load(row + k), v128.load(b + k), s);
-      const lambda = sum4(s);
-      let w: f32;
-      if (counts) {
-        const g = <f32>load<u32>(counts + ((<usize>e) << 2));
-        w = g / lambda;
-        if (withTerm) logProduct += (<f64>g) * Math.log(<f64>lambda);
-      } else {
-        const q = f32x4.extract_lane(oneMinusExpNeg(f32x4.splat(lambda)), 0);
-        w = 1 / q;
-        if (withTerm) {
-          linear += <f64>lambda;
-          product *= <f64>q;
-          foldProduct();
-        }
-      }
-      const w4 = f32x4.splat(w);
-      for (let k: usize = 0; k < bytes; k += 16) v128.store(acc + k, madd(w4, v128.load(b + k), v128.load(acc + k)));
-    }
-    for (let k: usize = 0; k < bytes; k += 16) {
-      const part = v128.load(acc + k);
-      const to = sums + (k << 1);
-      v128.store(to, f64x2.add(v128.load(to), f64x2.promote_low_f32x4(part)));
-      v128.store(to + 16, f64x2.add(v128.load(to + 16), f64x2.promote_low_f32x4(i64x2.shuffle(part, part, 1, 1))));
-    }
-  }
-}
-
-// @ts-ignore: decorator
-@inline
-function simpleTerm4(lambda: v128, q: v128): void {
-  linear += <f64>f32x4.extract_lane(lambda, 0) + <f64>f32x4.extract_lane(lambda, 1) +
-    (<f64>f32x4.extract_lane(lambda, 2) + <f64>f32x4.extract_lane(lambda, 3));
-  product *= <f64>f32x4.extract_lane(q, 0) * <f64>f32x4.extract_lane(q, 1) *
-    (<f64>f32x4.extract_lane(q, 2) * <f64>f32x4.extract_lane(q, 3));
-  foldProduct();
-}
-
-// @ts-ignore: decorator
-@inline
-function multiTerm4(lambda: v128, g: v128): void {
-  logProduct += <f64>f32x4.extract_lane(g, 0) * Math.log(<f64>f32x4.extract_lane(lambda, 0)) +
-    <f64>f32x4.extract_lane(g, 1) * Math.log(<f64>f32x4.extract_lane(lambda, 1)) +
-    <f64>f32x4.extract_lane(g, 2) * Math.log(<f64>f32x4.extract_lane(lambda, 2)) +
-    <f64>f32x4.extract_lane(g, 3) * Math.log(<f64>f32x4.extract_lane(lambda, 3));
-}
-
-/** Only the sums of one piece of a long row: zeroes `sums` (stride float64), then adds the piece's edges. */
-export function passPiece(
-  row: usize,
-  other: usize,
-  neighbors: usize,
-  counts: usize,
-  edges: u32,
-  stride: u32,
-  acc: usize,
-  sums: usize,
-  withTerm: bool,
-): void {
-  memory.fill(sums, 0, (<usize>stride) << 3);
-  passEdges(row, other, neighbors, counts, 0, edges, stride, acc, sums, withTerm);
-}
-
-/** Only the edge term of rows first … last−1; their edges are in the window as in updateRows. */
-export function passTerms(
-  first: u32,
-  last: u32,
-  offsets: usize,
-  neighbors: usize,
-  counts: usize,
-  activity: usize,
-  other: usize,
-  stride: u32,
-  acc: usize,
-  sums: usize,
-): void {
-  const base = load<u32>(offsets);
-  for (let i = first; i < last; i++) {
-    const at = offsets + ((<usize>(i - first)) << 2);
-    const row = activity + (<usize>i) * ((<usize>stride) << 2);
-    passEdges(row, other, neighbors, counts, load<u32>(at) - base, load<u32>(at, 4) - base, stride, acc, sums, true);
-  }
-}
+const BLOCK: usize = 16;
 
 // A table: where its arrays lie.
 let weightShape: usize = 0;
@@ -239,91 +67,203 @@ export function bindHyper(
   relaxationFloor = relaxationFloor_;
 }
 
-/**
- * The update of row i from its sums Σ_j w_ij B_jk: weight, features, activity, and its part of the mass, added to
- * `mass` (stride float64). Returns false if the weight is not finite.
- */
-export function finishRow(i: u32, stride: u32, sums: usize, mass: usize): bool {
-  const at = (<usize>i) * ((<usize>stride) << 2);
-  const bytes: usize = (<usize>stride) << 2;
-  let expected = f32x4.splat(0);
-  let tilt = f32x4.splat(0);
-  for (let k: usize = 0; k < bytes; k += 16) {
-    const low = f32x4.demote_f64x2_zero(v128.load(sums + (k << 1)));
-    const high = f32x4.demote_f64x2_zero(v128.load(sums + (k << 1), 16));
-    const count = f32x4.mul(v128.load(activity + at + k), i64x2.shuffle(low, high, 0, 2));
-    expected = f32x4.add(expected, count);
-    const means = f32x4.div(v128.load(featureShape + at + k), v128.load(featureRate + at + k));
-    tilt = madd(means, v128.load(otherMass + k), tilt);
-    let moved = count;
-    if (relaxation > 0) {
-      const before = f32x4.sub(v128.load(featureShape + at + k), f32x4.splat(shape));
-      const farther = madd(f32x4.splat(relaxation), f32x4.sub(count, before), count);
-      moved = f32x4.max(farther, f32x4.mul(f32x4.splat(relaxationFloor), count));
-    }
-    // Padding lanes keep shape 0, and with it mean 0 and activity 0.
-    v128.store(featureShape + at + k, v128.and(f32x4.add(f32x4.splat(shape), moved), v128.load(laneMask + k)));
-  }
-  const ws: f64 = max(<f64>sum4(expected) - sigma, shapeFloor);
-  const wr: f64 = tau + <f64>sum4(tilt);
-  store<f32>(weightShape + ((<usize>i) << 2), <f32>ws);
-  store<f32>(weightRate + ((<usize>i) << 2), <f32>wr);
-  const mean = f32x4.splat(<f32>(ws / wr));
-  for (let k: usize = 0; k < bytes; k += 16) {
-    const rates = madd(mean, v128.load(otherMass + k), f32x4.splat(rate));
-    v128.store(featureRate + at + k, rates);
-    const part = f32x4.mul(mean, f32x4.div(v128.load(featureShape + at + k), rates));
-    const to = mass + (k << 1);
-    v128.store(to, f64x2.add(v128.load(to), f64x2.promote_low_f32x4(part)));
-    v128.store(to + 16, f64x2.add(v128.load(to + 16), f64x2.promote_low_f32x4(i64x2.shuffle(part, part, 1, 1))));
-  }
-  showRow(i, stride);
-  return isFinite(<f32>ws) && isFinite(<f32>wr);
+// A worker's scratch: the edge pass's batch; what each row of a block needs once, at these offsets; one row's sums in
+// float64; and the sums of the block's rows, BLOCK × stride float32.
+const COUNTED: usize = BATCH_BYTES; // four partial sums of the row's counts
+const TILTED: usize = COUNTED + 16 * BLOCK; // four partial sums of Σ_k E[feature_k] M_k
+const SHAPES: usize = TILTED + 16 * BLOCK; // the weight's shape,
+const RATES: usize = SHAPES + 4 * BLOCK; // its rate,
+const MEANS: usize = RATES + 4 * BLOCK; // its mean,
+const SCALES: usize = MEANS + 4 * BLOCK; // and its factor in the row's activities
+const LONG_SUMS: usize = SCALES + 4 * BLOCK;
+
+/** Bytes of scratch for rows of this stride. */
+export function scratchBytes(stride: u32): usize {
+  return LONG_SUMS + ((<usize>stride) << 3) + BLOCK * ((<usize>stride) << 2);
 }
 
-/** Sets the activity of row i from its Gammas: exp(E log ·) or the mean, never below the floor in a real lane. */
 // @ts-ignore: decorator
 @inline
-function showRow(i: u32, stride: u32): void {
+function blockSums(scratch: usize, stride: u32): usize {
+  return scratch + LONG_SUMS + ((<usize>stride) << 3);
+}
+
+/**
+ * The update of rows first … first+rows−1, a block at most, from the sums Σ_j w_ij B_jk in the scratch: weights,
+ * features, activities, and their part of the mass, added to `mass` (stride float64).
+ * @returns the first row whose weight is not finite, or first+rows if all are
+ */
+function finishBlock(first: u32, rows: u32, stride: u32, scratch: usize, mass: usize): u32 {
   const bytes: usize = (<usize>stride) << 2;
-  const at = (<usize>i) * bytes;
-  const ws = load<f32>(weightShape + ((<usize>i) << 2));
-  const wr = load<f32>(weightRate + ((<usize>i) << 2));
+  const sums = blockSums(scratch, stride);
+  for (let r: u32 = 0; r < rows; r++) {
+    const at = (<usize>(first + r)) * bytes;
+    const row = scratch + ((<usize>r) << 4);
+    if (relaxation > 0) updateShapes(at, sums + (<usize>r) * bytes, bytes, row, true);
+    else updateShapes(at, sums + (<usize>r) * bytes, bytes, row, false);
+  }
+  updateWeights(rows, scratch);
+  let bad = first + rows;
+  for (let r: u32 = 0; r < rows; r++) {
+    const ws = load<f32>(scratch + ((<usize>r) << 2), SHAPES);
+    const wr = load<f32>(scratch + ((<usize>r) << 2), RATES);
+    store<f32>(weightShape + ((<usize>(first + r)) << 2), ws);
+    store<f32>(weightRate + ((<usize>(first + r)) << 2), wr);
+    if (!(isFinite(ws) && isFinite(wr)) && bad == first + rows) bad = first + r;
+  }
+  showBlock(first, rows, stride, scratch, mass, true);
+  return bad;
+}
+
+/** The shapes of one row's features, a + Σ_j w_ij A_ik B_jk, and the sums over features that its weight needs. */
+// @ts-ignore: decorator
+@inline
+function updateShapes(at: usize, sums: usize, bytes: usize, row: usize, relaxed: bool): void {
+  const prior = f32x4.splat(shape);
+  const farther = f32x4.splat(relaxation);
+  const least = f32x4.splat(relaxationFloor);
+  let a = activity + at;
+  let fs = featureShape + at;
+  let fr = featureRate + at;
+  let M = otherMass;
+  let mask = laneMask;
+  let counted = f32x4.splat(0);
+  let tilted = f32x4.splat(0);
+  for (const end = sums + bytes; sums < end; sums += 16, a += 16, fs += 16, fr += 16, M += 16, mask += 16) {
+    const count = f32x4.mul(v128.load(a), v128.load(sums));
+    counted = f32x4.add(counted, count);
+    const before = v128.load(fs);
+    tilted = madd(f32x4.div(before, v128.load(fr)), v128.load(M), tilted);
+    let moved = count;
+    if (relaxed) {
+      moved = madd(farther, f32x4.sub(count, f32x4.sub(before, prior)), count);
+      moved = f32x4.pmax(moved, f32x4.mul(least, count));
+    }
+    // Padding lanes keep shape 0, and with it mean 0 and activity 0.
+    v128.store(fs, v128.and(f32x4.add(prior, moved), v128.load(mask)));
+  }
+  v128.store(row, counted, COUNTED);
+  v128.store(row, tilted, TILTED);
+}
+
+/** The Gammas of the block's weights, four rows at a time. */
+// @ts-ignore: decorator
+@inline
+function updateWeights(rows: u32, scratch: usize): void {
+  for (let r: u32 = 0; r < rows; r += 4) {
+    const from = scratch + ((<usize>r) << 4);
+    const to = scratch + ((<usize>r) << 2);
+    const counted = sumsOfFour(from + COUNTED);
+    const tilted = sumsOfFour(from + TILTED);
+    v128.store(to, narrow(
+      f64x2.pmax(f64x2.sub(f64x2.promote_low_f32x4(counted), f64x2.splat(sigma)), f64x2.splat(shapeFloor)),
+      f64x2.pmax(f64x2.sub(promoteHigh(counted), f64x2.splat(sigma)), f64x2.splat(shapeFloor)),
+    ), SHAPES);
+    v128.store(to, narrow(
+      f64x2.add(f64x2.promote_low_f32x4(tilted), f64x2.splat(tau)),
+      f64x2.add(promoteHigh(tilted), f64x2.splat(tau)),
+    ), RATES);
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function sumsOfFour(at: usize): v128 {
+  return rowSums(v128.load(at), v128.load(at, 16), v128.load(at, 32), v128.load(at, 48));
+}
+
+/**
+ * Activities of a block of rows from their Gammas, exp(E log ·) or the mean, never below the floor in a real lane; and
+ * their mass. The block's weights are in the scratch; `updated`: the rates of its features follow from these first.
+ */
+// @ts-ignore: decorator
+@inline
+function showBlock(first: u32, rows: u32, stride: u32, scratch: usize, mass: usize, updated: bool): void {
+  for (let r: u32 = 0; r < rows; r += 4) {
+    const at = scratch + ((<usize>r) << 2);
+    const ws = v128.load(at, SHAPES);
+    const wr = v128.load(at, RATES);
+    const mean = f32x4.div(ws, wr);
+    v128.store(at, mean, MEANS);
+    v128.store(at, exact ? expDigammaOver(ws, wr) : mean, SCALES);
+  }
+  const bytes: usize = (<usize>stride) << 2;
+  const prior = f32x4.splat(rate);
   const floor = f32x4.splat(activityFloor);
+  let at = (<usize>first) * bytes;
+  let row = scratch;
   if (exact) {
-    const scale = f32x4.splat(f32x4.extract_lane(expDigamma4(f32x4.splat(ws)), 0) / wr);
-    for (let k: usize = 0; k < bytes; k += 16) {
-      const value = f32x4.mul(
-        scale,
-        f32x4.div(expDigamma4(v128.load(featureShape + at + k)), v128.load(featureRate + at + k)),
+    for (let r: u32 = 2; r <= rows; r += 2) {
+      showPair(
+        bytes, featureShape + at, featureShape + at + bytes, featureRate + at, featureRate + at + bytes,
+        activity + at, activity + at + bytes, v128.load32_splat(row, MEANS), v128.load32_splat(row, MEANS + 4),
+        v128.load32_splat(row, SCALES), v128.load32_splat(row, SCALES + 4), prior, floor, otherMass, laneMask, mass,
+        updated, false,
       );
-      v128.store(activity + at + k, v128.and(f32x4.max(value, floor), v128.load(laneMask + k)));
+      at += bytes << 1;
+      row += 8;
+    }
+    if (rows & 1) {
+      const mean = v128.load32_splat(row, MEANS);
+      const scale = v128.load32_splat(row, SCALES);
+      showPair(
+        bytes, featureShape + at, featureShape + at, featureRate + at, featureRate + at, activity + at, activity + at,
+        mean, mean, scale, scale, prior, floor, otherMass, laneMask, mass, updated, true,
+      );
     }
   } else {
-    const scale = f32x4.splat(ws / wr);
-    for (let k: usize = 0; k < bytes; k += 16) {
-      const value = f32x4.mul(
-        scale,
-        f32x4.div(v128.load(featureShape + at + k), v128.load(featureRate + at + k)),
+    for (let r: u32 = 0; r < rows; r++, at += bytes, row += 4) {
+      showMeans(
+        bytes, featureShape + at, featureRate + at, activity + at, v128.load32_splat(row, MEANS), prior, floor,
+        otherMass, laneMask, mass, updated,
       );
-      v128.store(activity + at + k, v128.and(f32x4.max(value, floor), v128.load(laneMask + k)));
     }
   }
 }
 
 /** Sets the activity of rows first … last−1 and adds their mass to `mass` (stride float64). */
-export function showRows(first: u32, last: u32, stride: u32, mass: usize): void {
-  const bytes: usize = (<usize>stride) << 2;
-  for (let i = first; i < last; i++) {
-    showRow(i, stride);
-    const mean = load<f32>(weightShape + ((<usize>i) << 2)) / load<f32>(weightRate + ((<usize>i) << 2));
-    const at = (<usize>i) * bytes;
-    for (let k: usize = 0; k < bytes; k += 4) {
-      const to = mass + (k << 1);
-      const part = (mean * load<f32>(featureShape + at + k)) / load<f32>(featureRate + at + k);
-      store<f64>(to, load<f64>(to) + <f64>part);
+export function showRows(first: u32, last: u32, stride: u32, scratch: usize, mass: usize): void {
+  for (let start = first; start < last; start += <u32>BLOCK) {
+    const rows = min(<u32>BLOCK, last - start);
+    for (let r: u32 = 0; r < rows; r++) {
+      const i = (<usize>(start + r)) << 2;
+      store<f32>(scratch + ((<usize>r) << 2), load<f32>(weightShape + i), SHAPES);
+      store<f32>(scratch + ((<usize>r) << 2), load<f32>(weightRate + i), RATES);
     }
+    showBlock(start, rows, stride, scratch, mass, false);
   }
+}
+
+/**
+ * The update of one long row from the float64 sums of its pieces, `count` of them from `pieces` on, added in order.
+ * Returns false if its weight is not finite.
+ */
+export function finishRow(i: u32, stride: u32, pieces: usize, count: u32, scratch: usize, mass: usize): bool {
+  const sums = scratch + LONG_SUMS;
+  for (let k: usize = 0; k < (<usize>stride) << 3; k += 16) {
+    let sum = f64x2.splat(0);
+    for (let p: u32 = 0; p < count; p++) sum = f64x2.add(sum, v128.load(pieces + (<usize>p) * ((<usize>stride) << 3) + k));
+    v128.store(sums + k, sum);
+  }
+  demoteSums(sums, (<usize>stride) << 2, blockSums(scratch, stride));
+  return finishBlock(i, 1, stride, scratch, mass) > i;
+}
+
+/** Only the sums of one piece of a long row, to `sums` (stride float64). */
+export function passPiece(
+  i: u32,
+  other: usize,
+  neighbors: usize,
+  counts: usize,
+  edges: u32,
+  stride: u32,
+  scratch: usize,
+  sums: usize,
+  withTerm: bool,
+): void {
+  const row = activity + (<usize>i) * ((<usize>stride) << 2);
+  const bytes: usize = (<usize>stride) << 2;
+  passLong(row, edges, other, neighbors, counts, bytes, scratch, blockSums(scratch, stride), sums, withTerm);
 }
 
 /**
@@ -339,19 +279,43 @@ export function updateRows(
   counts: usize,
   other: usize,
   stride: u32,
-  acc: usize,
-  sums: usize,
+  scratch: usize,
   mass: usize,
   withTerm: bool,
 ): u32 {
+  const bytes: usize = (<usize>stride) << 2;
   const base = load<u32>(offsets);
+  const sums = blockSums(scratch, stride);
   let bad = last;
-  for (let i = first; i < last; i++) {
-    const at = offsets + ((<usize>(i - first)) << 2);
-    memory.fill(sums, 0, (<usize>stride) << 3);
-    const row = activity + (<usize>i) * ((<usize>stride) << 2);
-    passEdges(row, other, neighbors, counts, load<u32>(at) - base, load<u32>(at, 4) - base, stride, acc, sums, withTerm);
-    if (!finishRow(i, stride, sums, mass) && bad == last) bad = i;
+  for (let start = first; start < last; start += <u32>BLOCK) {
+    const rows = min(<u32>BLOCK, last - start);
+    const at = offsets + ((<usize>(start - first)) << 2);
+    const own = activity + (<usize>start) * bytes;
+    passRows(own, rows, at, base, other, neighbors, counts, bytes, scratch, scratch + LONG_SUMS, sums, withTerm);
+    const badHere = finishBlock(start, rows, stride, scratch, mass);
+    if (bad == last && badHere < start + rows) bad = badHere;
   }
   return bad;
+}
+
+/** Only the edge term of rows first … last−1; their edges are in the window as in updateRows. */
+export function passTerms(
+  first: u32,
+  last: u32,
+  offsets: usize,
+  neighbors: usize,
+  counts: usize,
+  other: usize,
+  stride: u32,
+  scratch: usize,
+): void {
+  const bytes: usize = (<usize>stride) << 2;
+  const base = load<u32>(offsets);
+  for (let start = first; start < last; start += <u32>BLOCK) {
+    const rows = min(<u32>BLOCK, last - start);
+    const at = offsets + ((<usize>(start - first)) << 2);
+    const own = activity + (<usize>start) * bytes;
+    const sums = blockSums(scratch, stride);
+    passRows(own, rows, at, base, other, neighbors, counts, bytes, scratch, scratch + LONG_SUMS, sums, true);
+  }
 }

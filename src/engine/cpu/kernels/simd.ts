@@ -33,80 +33,115 @@ export function sum4(v: v128): f32 {
   );
 }
 
-const LOG2E: f32 = 1.44269504;
+/** The upper two of four float32, as float64. */
+// @ts-ignore: decorator
+@inline
+export function promoteHigh(v: v128): v128 {
+  return f64x2.promote_low_f32x4(i64x2.shuffle(v, v, 1, 1));
+}
+
+/** Two vectors of float64 as one of float32. */
+// @ts-ignore: decorator
+@inline
+export function narrow(low: v128, high: v128): v128 {
+  return i64x2.shuffle(f32x4.demote_f64x2_zero(low), f32x4.demote_f64x2_zero(high), 0, 2);
+}
+
+// Constants of the functions below lie in memory and are broadcast from there, one instruction each. Written as
+// f32x4.splat(number) each would take three at every use, loops included: V8 builds vector constants where they are used.
+
+/** Four times the constant at this address. */
+// @ts-ignore: decorator
+@inline
+export function constant(at: usize): v128 {
+  return v128.load32_splat(at);
+}
+
+export const ONE = memory.data<f32>([1]);
+export const HALF = memory.data<f32>([0.5]);
+export const MINUS_LOG2E = memory.data<f32>([-1.44269504]);
 // ln 2 in two pieces: the first has few bits, so n·LN2_HIGH is exact.
-const LN2_HIGH: f32 = 0.693359375;
-const LN2_LOW: f32 = -2.12194440e-4;
+export const LN2_HIGH = memory.data<f32>([0.693359375]);
+export const LN2_LOW = memory.data<f32>([-2.12194440e-4]);
+// 1.5·2^23: a small number added to it is rounded to a whole one, which then stands in the sum's lowest bits. One
+// addition does what nearest and a conversion to integers would do in a dozen instructions.
+export const ROUND = memory.data<f32>([12582912]);
+export const GREATEST = memory.data<f32>([87]); // e^−87 is about the smallest normal number
+const VANISHING = memory.data<f32>([30]); // e^−30 is nothing beside 1
+// e^−r = 1 − r + r²(E2 + E3 r + E4 r² + E5 r³ + E6 r⁴) for |r| ≤ ln2/2: a minimax fit, relative error 3e-9.
+export const E2 = memory.data<f32>([0.49999993]);
+export const E3 = memory.data<f32>([-0.1666652]);
+export const E4 = memory.data<f32>([4.1668391e-2]);
+export const E5 = memory.data<f32>([-8.3687453e-3]);
+export const E6 = memory.data<f32>([1.381454e-3]);
 
-/** 2^n for whole n in [−126, 127]. */
+/** −n in its lowest bits, for the whole n nearest to x log2(e): e^−x = 2^−n e^−r. */
 // @ts-ignore: decorator
 @inline
-function pow2(n: v128): v128 {
-  return i32x4.shl(i32x4.add(i32x4.trunc_sat_f32x4_s(n), i32x4.splat(127)), 23);
+function round(x: v128): v128 {
+  return madd(x, constant(MINUS_LOG2E), constant(ROUND));
 }
 
-/** e^x, |relative error| about 1e-7; below −87 it is the smallest normal number's neighbourhood. */
+/** r = x − n ln 2: at most ln2/2 in size. */
 // @ts-ignore: decorator
 @inline
-export function exp4(x: v128): v128 {
-  x = f32x4.max(x, f32x4.splat(-87.0));
-  const n = f32x4.nearest(f32x4.mul(x, f32x4.splat(LOG2E)));
-  let r = nmadd(n, f32x4.splat(LN2_HIGH), x);
-  r = nmadd(n, f32x4.splat(LN2_LOW), r);
-  return f32x4.mul(madd(expm1Reduced(r), f32x4.splat(1), f32x4.splat(1)), pow2(n));
+function reduce(x: v128, rounded: v128): v128 {
+  const n = f32x4.sub(rounded, constant(ROUND));
+  return madd(n, constant(LN2_LOW), madd(n, constant(LN2_HIGH), x));
 }
 
-/** e^r − 1 for |r| ≤ ln2/2, accurate relative to its own size. */
+/** (e^−r − 1 + r)/r², in pairs of terms: a shorter chain of operations than Horner's. */
 // @ts-ignore: decorator
 @inline
-function expm1Reduced(r: v128): v128 {
-  let p = f32x4.splat(1.9841270e-4); // 1/5040
-  p = madd(p, r, f32x4.splat(1.3888889e-3)); // 1/720
-  p = madd(p, r, f32x4.splat(8.3333333e-3)); // 1/120
-  p = madd(p, r, f32x4.splat(4.1666667e-2)); // 1/24
-  p = madd(p, r, f32x4.splat(0.16666667)); // 1/6
-  p = madd(p, r, f32x4.splat(0.5));
-  return madd(f32x4.mul(p, r), r, r);
+function quadraticPart(r: v128, r2: v128): v128 {
+  const high = madd(r2, constant(E6), madd(r, constant(E5), constant(E4)));
+  return madd(high, r2, madd(r, constant(E3), constant(E2)));
+}
+
+/** e^−x for x ≥ 0, |relative error| about 1e-7; beyond 87 it is e^−87. */
+// @ts-ignore: decorator
+@inline
+export function expNeg(x: v128): v128 {
+  // pmin is one instruction where min, which orders NaN and −0, takes several.
+  x = f32x4.pmin(x, constant(GREATEST));
+  const rounded = round(x);
+  const r = reduce(x, rounded);
+  const r2 = f32x4.mul(r, r);
+  const p = madd(quadraticPart(r, r2), r2, f32x4.sub(constant(ONE), r));
+  return i32x4.add(p, i32x4.shl(rounded, 23)); // times 2^−n, by subtracting n from the exponent
 }
 
 /** 1 − e^−x for x ≥ 0, accurate also for tiny x, where it is x: no cancellation. */
 // @ts-ignore: decorator
 @inline
 export function oneMinusExpNeg(x: v128): v128 {
-  const y = f32x4.max(f32x4.neg(x), f32x4.splat(-30.0)); // e^−30 vanishes beside 1
-  const n = f32x4.nearest(f32x4.mul(y, f32x4.splat(LOG2E)));
-  let r = nmadd(n, f32x4.splat(LN2_HIGH), y);
-  r = nmadd(n, f32x4.splat(LN2_LOW), r);
-  const scale = pow2(n);
-  return f32x4.sub(f32x4.sub(f32x4.splat(1), scale), f32x4.mul(scale, expm1Reduced(r)));
+  x = f32x4.pmin(x, constant(VANISHING));
+  const rounded = round(x);
+  const r = reduce(x, rounded);
+  const r2 = f32x4.mul(r, r);
+  const scale = i32x4.add(i32x4.shl(rounded, 23), constant(ONE)); // 2^−n
+  return madd(scale, nmadd(quadraticPart(r, r2), r2, r), f32x4.sub(constant(ONE), scale));
 }
 
-/**
- * exp(ψ(x)) for x > 0. For large x the series in y = x − ½: y + 1/(24y) − 37/(5760y³) + …; below 6 the argument is
- * first raised by 6 with ψ(x) = ψ(x+6) − Σ 1/(x+i), the six reciprocals as three fractions.
- */
+// exp(ψ(x)) = e^(−1/x) · exp(ψ(x+1)), where the second factor is smooth from 0 on: x + ½ + p(x)/d(x) with the quadratic
+// p and the cubic d below, a minimax fit with relative error 2e-8 over all x ≥ 0. Every coefficient is positive, so
+// nothing cancels. Whoever divides by something else as well puts it under the same fraction.
+export const P0 = memory.data<f32>([9.4573799e-2]);
+export const P1 = memory.data<f32>([0.11521068]);
+export const P2 = memory.data<f32>([4.1678559e-2]);
+export const D0 = memory.data<f32>([1.53879886]);
+export const D1 = memory.data<f32>([3.78838479]);
+export const D2 = memory.data<f32>([3.26876373]);
+// From here on p/d is nothing beside x; it is held, so that no power overflows.
+export const FAR = memory.data<f32>([1e4]);
+
+/** exp(ψ(x))/y for x > 0. */
 // @ts-ignore: decorator
 @inline
-export function expDigamma4(x: v128): v128 {
-  const small = f32x4.lt(x, f32x4.splat(6));
-  const shifted = f32x4.add(x, f32x4.splat(6));
-  const y = f32x4.sub(v128.bitselect(shifted, x, small), f32x4.splat(0.5));
-  const inverse = f32x4.div(f32x4.splat(1), y);
-  const inverse2 = f32x4.mul(inverse, inverse);
-  let series = madd(f32x4.splat(3.5525892e-3), inverse2, f32x4.splat(-6.4236111e-3)); // 10313/2903040, −37/5760
-  series = madd(series, inverse2, f32x4.splat(4.1666667e-2)); // 1/24
-  const large = madd(series, inverse, y);
-  if (!v128.any_true(small)) return large;
-  // Pairs (x+i)(x+5−i) share x(x+5) = q: 1/(x+i) + 1/(x+5−i) = (2x+5)/(q + i(5−i)), i = 0, 1, 2.
-  const q = f32x4.mul(x, f32x4.add(x, f32x4.splat(5)));
-  const d0 = q;
-  const d1 = f32x4.add(q, f32x4.splat(4));
-  const d2 = f32x4.add(q, f32x4.splat(6));
-  const twice = madd(f32x4.splat(2), x, f32x4.splat(5));
-  // (1/d0 + 1/d1 + 1/d2) over one denominator: every term is positive, so nothing cancels.
-  const p12 = f32x4.mul(d1, d2);
-  const numerator = madd(d0, f32x4.add(d1, d2), p12);
-  const shift = f32x4.div(f32x4.mul(twice, numerator), f32x4.mul(d0, p12));
-  const lowered = f32x4.mul(large, exp4(f32x4.neg(shift)));
-  return v128.bitselect(lowered, large, small);
+export function expDigammaOver(x: v128, y: v128): v128 {
+  const near = f32x4.pmin(x, constant(FAR));
+  const d = madd(madd(f32x4.add(near, constant(D2)), near, constant(D1)), near, constant(D0));
+  const p = madd(madd(constant(P2), near, constant(P1)), near, constant(P0));
+  const smooth = madd(f32x4.add(x, constant(HALF)), d, p);
+  return f32x4.div(f32x4.mul(smooth, expNeg(f32x4.div(constant(ONE), x))), f32x4.mul(d, y));
 }

@@ -1,0 +1,301 @@
+// The edge pass: λ of each edge from the two vertices' activities, its weight w = 1/(1 − e^−λ) (multigraph: g/λ), and
+// the sums Σ_j w_ij B_jk of each row.
+//
+// Edges go through these three steps in batches: all λ's of a batch, all weights, all sums. So rows of the other table
+// are fetched with nothing to wait for in between, the weights of short rows still fill whole vectors, and the rows are
+// in cache when the third step reads them again.
+//
+// The edges lie in a window that the host has copied into this memory, so the index itself may be larger than
+// WebAssembly can address.
+
+import { constant, madd, narrow, ONE, oneMinusExpNeg, promoteHigh, rowSums } from './simd';
+
+/** Most edges of a batch. A longer row is cut into batches, whose sums are added in float64: so it stays accurate. */
+const BATCH: u32 = 128;
+/** Bytes of scratch of a batch: its λ's, then its weights. */
+export const BATCH_BYTES: usize = 4 * BATCH + 16;
+
+// Edge term of the bound: Σ λ and the product of (1 − e^−λ), folded into `logProduct` before it underflows.
+let linear: f64 = 0;
+let product: f64 = 1;
+let logProduct: f64 = 0;
+
+export function resetEdgeTerm(): void {
+  linear = 0;
+  product = 1;
+  logProduct = 0;
+}
+
+/** Σ log(e^λ − 1) over the simple edges, or Σ g log λ over the multigraph edges, walked since the reset. */
+export function takeEdgeTerm(): f64 {
+  return linear + logProduct + Math.log(product);
+}
+
+/** Σ_k A_k B_k for the rows of B at four addresses. */
+// @ts-ignore: decorator
+@inline
+function dots(a: usize, b0: usize, b1: usize, b2: usize, b3: usize, bytes: usize): v128 {
+  const end = a + bytes;
+  let s0 = f32x4.splat(0);
+  let s1 = f32x4.splat(0);
+  let s2 = f32x4.splat(0);
+  let s3 = f32x4.splat(0);
+  // Eight features a turn: more would not fit into registers, since V8 puts all loads of a turn first.
+  for (const whole = a + (bytes & ~31); a < whole; a += 32, b0 += 32, b1 += 32, b2 += 32, b3 += 32) {
+    const x = v128.load(a);
+    const y = v128.load(a, 16);
+    s0 = madd(y, v128.load(b0, 16), madd(x, v128.load(b0), s0));
+    s1 = madd(y, v128.load(b1, 16), madd(x, v128.load(b1), s1));
+    s2 = madd(y, v128.load(b2, 16), madd(x, v128.load(b2), s2));
+    s3 = madd(y, v128.load(b3, 16), madd(x, v128.load(b3), s3));
+  }
+  for (; a < end; a += 16, b0 += 16, b1 += 16, b2 += 16, b3 += 16) {
+    const x = v128.load(a);
+    s0 = madd(x, v128.load(b0), s0);
+    s1 = madd(x, v128.load(b1), s1);
+    s2 = madd(x, v128.load(b2), s2);
+    s3 = madd(x, v128.load(b3), s3);
+  }
+  return rowSums(s0, s1, s2, s3);
+}
+
+/** λ's of a row's edges, to `lambdas`. Up to three places after the last are written too: they are filled later. */
+// @ts-ignore: decorator
+@inline
+function computeLambdas(row: usize, other: usize, neighbors: usize, edges: u32, bytes: usize, lambdas: usize): void {
+  const end = (<usize>edges) << 2;
+  for (let e: usize = 0; e < end; e += 16) {
+    // The last edge stands in for those that a group of four lacks.
+    const b0 = other + (<usize>load<u32>(neighbors + e)) * bytes;
+    const b1 = other + (<usize>load<u32>(neighbors + min(e + 4, end - 4))) * bytes;
+    const b2 = other + (<usize>load<u32>(neighbors + min(e + 8, end - 4))) * bytes;
+    const b3 = other + (<usize>load<u32>(neighbors + min(e + 12, end - 4))) * bytes;
+    v128.store(lambdas + e, dots(row, b0, b1, b2, b3, bytes));
+  }
+}
+
+/** Replaces the λ's of a batch by the weights. */
+// @ts-ignore: decorator
+@inline
+function computeWeights(lambdas: usize, counts: usize, edges: u32, withTerm: bool): void {
+  for (let e: u32 = 0; e < edges; e += 4) {
+    const at = lambdas + ((<usize>e) << 2);
+    const lambda = v128.load(at);
+    if (counts) {
+      const g = f32x4.convert_i32x4_u(v128.load(counts + ((<usize>e) << 2)));
+      v128.store(at, f32x4.div(g, lambda));
+      if (withTerm) multiTerm(lambda, g, edges - e);
+    } else {
+      const q = oneMinusExpNeg(lambda);
+      v128.store(at, f32x4.div(constant(ONE), q));
+      if (withTerm) simpleTerm(lambda, q, edges - e);
+    }
+  }
+}
+
+/** Σ_j w_j B_jk over a row's edges, to `sums`: 16 features in registers at a time, then what is left four at a time. */
+// @ts-ignore: decorator
+@inline
+function addWeighted(other: usize, neighbors: usize, weights: usize, edges: u32, bytes: usize, sums: usize): void {
+  const end = (<usize>edges) << 2;
+  let k: usize = 0;
+  for (; k + 64 <= bytes; k += 64) {
+    const from = other + k;
+    let s0 = f32x4.splat(0);
+    let s1 = f32x4.splat(0);
+    let s2 = f32x4.splat(0);
+    let s3 = f32x4.splat(0);
+    let e: usize = 0;
+    for (; e + 8 <= end; e += 8) {
+      const b = from + (<usize>load<u32>(neighbors + e)) * bytes;
+      const c = from + (<usize>load<u32>(neighbors + e, 4)) * bytes;
+      const v = v128.load32_splat(weights + e);
+      const w = v128.load32_splat(weights + e, 4);
+      s0 = madd(w, v128.load(c), madd(v, v128.load(b), s0));
+      s1 = madd(w, v128.load(c, 16), madd(v, v128.load(b, 16), s1));
+      s2 = madd(w, v128.load(c, 32), madd(v, v128.load(b, 32), s2));
+      s3 = madd(w, v128.load(c, 48), madd(v, v128.load(b, 48), s3));
+    }
+    if (e < end) {
+      const b = from + (<usize>load<u32>(neighbors + e)) * bytes;
+      const v = v128.load32_splat(weights + e);
+      s0 = madd(v, v128.load(b), s0);
+      s1 = madd(v, v128.load(b, 16), s1);
+      s2 = madd(v, v128.load(b, 32), s2);
+      s3 = madd(v, v128.load(b, 48), s3);
+    }
+    v128.store(sums + k, s0);
+    v128.store(sums + k, s1, 16);
+    v128.store(sums + k, s2, 32);
+    v128.store(sums + k, s3, 48);
+  }
+  for (; k < bytes; k += 16) {
+    let s = f32x4.splat(0);
+    for (let e: usize = 0; e < end; e += 4) {
+      const b = other + (<usize>load<u32>(neighbors + e)) * bytes + k;
+      s = madd(v128.load32_splat(weights + e), v128.load(b), s);
+    }
+    v128.store(sums + k, s);
+  }
+}
+
+/** All ones in the first `count` lanes. */
+// @ts-ignore: decorator
+@inline
+function firstLanes(count: u32): v128 {
+  return i32x4.lt_u(i32x4(0, 1, 2, 3), i32x4.splat(count));
+}
+
+// @ts-ignore: decorator
+@inline
+function simpleTerm(lambda: v128, q: v128, left: u32): void {
+  if (left < 4) {
+    lambda = v128.and(lambda, firstLanes(left));
+    q = v128.bitselect(q, f32x4.splat(1), firstLanes(left));
+  }
+  linear += <f64>f32x4.extract_lane(lambda, 0) + <f64>f32x4.extract_lane(lambda, 1) +
+    (<f64>f32x4.extract_lane(lambda, 2) + <f64>f32x4.extract_lane(lambda, 3));
+  product *= <f64>f32x4.extract_lane(q, 0) * <f64>f32x4.extract_lane(q, 1) *
+    (<f64>f32x4.extract_lane(q, 2) * <f64>f32x4.extract_lane(q, 3));
+  if (product < 1e-150) {
+    logProduct += Math.log(product);
+    product = 1;
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function multiTerm(lambda: v128, g: v128, left: u32): void {
+  if (left < 4) {
+    g = v128.and(g, firstLanes(left));
+    lambda = v128.bitselect(lambda, f32x4.splat(1), firstLanes(left));
+  }
+  logProduct += <f64>f32x4.extract_lane(g, 0) * Math.log(<f64>f32x4.extract_lane(lambda, 0)) +
+    <f64>f32x4.extract_lane(g, 1) * Math.log(<f64>f32x4.extract_lane(lambda, 1)) +
+    <f64>f32x4.extract_lane(g, 2) * Math.log(<f64>f32x4.extract_lane(lambda, 2)) +
+    <f64>f32x4.extract_lane(g, 3) * Math.log(<f64>f32x4.extract_lane(lambda, 3));
+}
+
+/**
+ * One batch: Σ_j w_ij B_jk of rows first … last−1 of the block, whose edges are at most BATCH in all.
+ * @param rows address of the first row's activities A
+ * @param offsets address of the first row's offset; `base` is the one where the window begins
+ * @param counts address of the window's counts; 0: a simple graph
+ * @param lambdas BATCH_BYTES of scratch
+ * @param sums where the sums go, stride float32 a row
+ */
+function passBatch(
+  rows: usize,
+  count: u32,
+  offsets: usize,
+  base: u32,
+  other: usize,
+  neighbors: usize,
+  counts: usize,
+  bytes: usize,
+  lambdas: usize,
+  sums: usize,
+  withTerm: bool,
+): void {
+  const first = load<u32>(offsets);
+  const at = neighbors + ((<usize>(first - base)) << 2);
+  let begin = first;
+  for (let r: u32 = 0; r < count; r++) {
+    const end = load<u32>(offsets + ((<usize>r) << 2), 4);
+    const skip = (<usize>(begin - first)) << 2;
+    computeLambdas(rows + (<usize>r) * bytes, other, at + skip, end - begin, bytes, lambdas + skip);
+    begin = end;
+  }
+  computeWeights(lambdas, counts ? counts + ((<usize>(first - base)) << 2) : 0, begin - first, withTerm);
+  begin = first;
+  for (let r: u32 = 0; r < count; r++) {
+    const end = load<u32>(offsets + ((<usize>r) << 2), 4);
+    const skip = (<usize>(begin - first)) << 2;
+    addWeighted(other, at + skip, lambdas + skip, end - begin, bytes, sums + (<usize>r) * bytes);
+    begin = end;
+  }
+}
+
+/**
+ * Σ_j w_ij B_jk over `edges` edges of one row in float64, batch by batch, to `sums`.
+ * @param lambdas BATCH_BYTES of scratch
+ * @param part stride float32 of scratch
+ */
+export function passLong(
+  row: usize,
+  edges: u32,
+  other: usize,
+  neighbors: usize,
+  counts: usize,
+  bytes: usize,
+  lambdas: usize,
+  part: usize,
+  sums: usize,
+  withTerm: bool,
+): void {
+  memory.fill(sums, 0, bytes << 1);
+  for (let e: u32 = 0; e < edges; e += BATCH) {
+    const here = min(BATCH, edges - e);
+    const skip = (<usize>e) << 2;
+    computeLambdas(row, other, neighbors + skip, here, bytes, lambdas);
+    computeWeights(lambdas, counts ? counts + skip : 0, here, withTerm);
+    addWeighted(other, neighbors + skip, lambdas, here, bytes, part);
+    for (let k: usize = 0; k < bytes; k += 16) {
+      const sum = v128.load(part + k);
+      const to = sums + (k << 1);
+      v128.store(to, f64x2.add(v128.load(to), f64x2.promote_low_f32x4(sum)));
+      v128.store(to, f64x2.add(v128.load(to, 16), promoteHigh(sum)), 16);
+    }
+  }
+}
+
+/** Float64 sums as float32. */
+export function demoteSums(sums: usize, bytes: usize, to: usize): void {
+  for (let k: usize = 0; k < bytes; k += 16) {
+    v128.store(to + k, narrow(v128.load(sums + (k << 1)), v128.load(sums + (k << 1), 16)));
+  }
+}
+
+/**
+ * Σ_j w_ij B_jk of `count` rows, to `sums` (stride float32 a row).
+ * @param rows address of the first row's activities A
+ * @param offsets address of the first row's offset; the window begins at offset `base`
+ * @param other address of the other table's activities B
+ * @param counts address of the window's counts; 0: a simple graph
+ * @param lambdas BATCH_BYTES of scratch
+ * @param long stride float64 of scratch
+ */
+export function passRows(
+  rows: usize,
+  count: u32,
+  offsets: usize,
+  base: u32,
+  other: usize,
+  neighbors: usize,
+  counts: usize,
+  bytes: usize,
+  lambdas: usize,
+  long: usize,
+  sums: usize,
+  withTerm: bool,
+): void {
+  for (let r: u32 = 0; r < count; ) {
+    const at = offsets + ((<usize>r) << 2);
+    const begin = load<u32>(at);
+    const row = rows + (<usize>r) * bytes;
+    const to = sums + (<usize>r) * bytes;
+    // As many rows as a batch holds.
+    let next = r;
+    while (next < count && load<u32>(offsets + ((<usize>next) << 2), 4) - begin <= BATCH) next++;
+    if (next > r) {
+      passBatch(row, next - r, at, base, other, neighbors, counts, bytes, lambdas, to, withTerm);
+      r = next;
+    } else {
+      const edges = load<u32>(at, 4) - begin;
+      const skip = (<usize>(begin - base)) << 2;
+      passLong(row, edges, other, neighbors + skip, counts ? counts + skip : 0, bytes, lambdas, to, long, withTerm);
+      demoteSums(long, bytes, to);
+      r++;
+    }
+  }
+}

@@ -1,0 +1,80 @@
+// The kernels by themselves, both flavours: what a table shows is exp(E log ·) to float32 over the whole range.
+
+import { readFileSync } from 'node:fs';
+import v8 from 'node:v8';
+import { expect, test } from 'vitest';
+import { digamma } from '../../src/math/special.js';
+
+v8.setFlagsFromString('--experimental-wasm-relaxed-simd');
+
+const FLOOR = 1e-18;
+const FEATURES = 8;
+
+interface Exports {
+  bindTable(ws: number, wr: number, fs: number, fr: number, activity: number): void;
+  bindHyper(...values: number[]): void;
+  scratchBytes(stride: number): number;
+  showRows(first: number, last: number, stride: number, scratch: number, mass: number): void;
+}
+
+/** Activities and masses of rows of FEATURES shapes each, with weights Gamma(weights[i], 2) and rates 3. */
+function show(flavour: string, shapes: Float32Array, weights: Float32Array) {
+  const memory = new WebAssembly.Memory({ initial: 16, maximum: 65536, shared: true });
+  const url = new URL(`../../dist/engine/cpu/${flavour}.wasm`, import.meta.url);
+  const instance = new WebAssembly.Instance(new WebAssembly.Module(readFileSync(url)), {
+    env: { memory, abort: () => {} },
+  });
+  const kernels = instance.exports as unknown as Exports;
+  let end = 65536;
+  const allocate = (bytes: number) => {
+    end += Math.ceil(bytes / 64) * 64;
+    return end - Math.ceil(bytes / 64) * 64;
+  };
+  const rows = weights.length;
+  const [ws, wr] = [allocate(4 * rows), allocate(4 * rows)];
+  const [fs, fr, activity] = [0, 1, 2].map(() => allocate(4 * shapes.length)) as [number, number, number];
+  const [otherMass, laneMask, mass] = [
+    allocate(4 * FEATURES),
+    allocate(4 * FEATURES),
+    allocate(8 * FEATURES),
+  ];
+  const scratch = allocate(kernels.scratchBytes(FEATURES));
+  new Float32Array(memory.buffer, ws, rows).set(weights);
+  new Float32Array(memory.buffer, wr, rows).fill(2);
+  new Float32Array(memory.buffer, fs, shapes.length).set(shapes);
+  new Float32Array(memory.buffer, fr, shapes.length).fill(3);
+  new Uint32Array(memory.buffer, laneMask, FEATURES).fill(0xffffffff);
+  kernels.bindTable(ws, wr, fs, fr, activity);
+  kernels.bindHyper(0.2, 1, 0.1, 0.1, 1, otherMass, laneMask, 1e-3, FLOOR, 0, 0.3);
+  kernels.showRows(0, rows, FEATURES, scratch, mass);
+  return {
+    activity: new Float32Array(memory.buffer, activity, shapes.length),
+    mass: new Float64Array(memory.buffer, mass, FEATURES),
+  };
+}
+
+// Both parities of the number of rows, and blocks that are not full: rows go through in blocks, two at a time.
+test.each(['kernels', 'kernels-relaxed'])('%s: exp(E log) and masses', (flavour) => {
+  for (const rows of [1, 2, 31, 512]) {
+    const count = rows * FEATURES;
+    const at = Float32Array.from({ length: count }, (_, i) => 1e-3 * Math.exp((i / count) * Math.log(1e12)));
+    const weights = Float32Array.from(
+      { length: rows },
+      (_, i) => 0.05 * Math.exp((i / rows) * Math.log(1e6)),
+    );
+    const { activity, mass } = show(flavour, at, weights);
+    const masses = new Float64Array(FEATURES);
+    for (let i = 0; i < count; i++) {
+      const [x, weight] = [at[i]!, weights[Math.floor(i / FEATURES)]!];
+      masses[i % FEATURES]! += ((weight / 2) * x) / 3;
+      const expected = (Math.exp(digamma(weight)) / 2) * (Math.exp(digamma(x)) / 3);
+      // The rounding of 1/x alone is 6e-8/x of e^−1/x.
+      const room = 5e-7 + 1.5e-7 / x + 1.5e-7 / weight;
+      if (expected > 2 * FLOOR)
+        expect(Math.abs(activity[i]! / expected - 1), `exp ψ(${x}) at weight ${weight}`).toBeLessThan(room);
+      else expect(activity[i]).toBeLessThanOrEqual(Math.fround(3 * FLOOR));
+      expect(activity[i]).toBeGreaterThanOrEqual(Math.fround(FLOOR));
+    }
+    for (let k = 0; k < FEATURES; k++) expect(Math.abs(mass[k]! / masses[k]! - 1)).toBeLessThan(5e-7);
+  }
+});
