@@ -104,7 +104,8 @@ if (predictive.length > 0) {
     'trust-predictive',
     ecdfChart(panels, {
       title: 'Calibration of predictive intervals',
-      subtitle: 'The test graph’s rank among its draws. Steep at both ends of a panel: draws too narrow.',
+      subtitle:
+        'Ranks of test graphs among their draws. Below 0: draws too small; above: too large; both in turn: too narrow.',
       draws: 100,
       width: 800,
       height: 110 + 170 * predictive.length,

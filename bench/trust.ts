@@ -151,8 +151,9 @@ const WORDS: Readonly<Record<ReplicaStatistic, string>> = {
   users: 'users',
   items: 'items',
   edges: 'edges',
-  total: 'counts',
+  total: 'sum of counts',
 };
+const SHORT_WORDS = { ...WORDS, total: 'counts' };
 const kept: Record<string, unknown> = {};
 const posteriorTable = [
   '| graph | edges | R-hat | rates: correlation | rates: fitted / exact | spread: fitted / exact | weights, users | weights, items | unseen users | unseen items |',
@@ -228,12 +229,12 @@ for (const [name, { parameters }] of Object.entries(SMALL_GRAPHS)) {
     );
     return [
       ratioOf(
-        `replica: ${WORDS[statistic]}`,
+        `replica: ${SHORT_WORDS[statistic]}`,
         f.mean / e.mean,
         Math.hypot(relativeError(e), relativeError(f)),
       ),
       ratioOf(
-        `replica: ${WORDS[statistic]}, sd`,
+        `replica: ${SHORT_WORDS[statistic]}, sd`,
         f.standardDeviation / e.standardDeviation,
         Math.sqrt(1 / (2 * e.effectiveSamples) + 1 / (2 * REPLICAS)), // as of a normal's
       ),
