@@ -86,9 +86,12 @@ export const MAX_STRIDE = 512;
 /** Bytes that the kernels themselves need: a block of 16 rows, and little else (kernels/rows.ts). */
 const KERNEL_BYTES = 16 * 4 * MAX_STRIDE + 8 * MAX_STRIDE + 4096;
 
+/** Kernels read counts four at a time: so many bytes after the last. */
+const SLACK = 16;
+
 /** Bytes of scratch that a worker needs: the kernels' own, and the window's offsets, neighbours and counts. */
 export function scratchBytes(limits: Setup['limits']): number {
-  return KERNEL_BYTES + 4 * (limits.rows + 4) + 8 * (limits.edges + 4) + 64;
+  return KERNEL_BYTES + 4 * (limits.rows + 1) + 8 * limits.edges + 3 * (SLACK + 24);
 }
 
 export function start(input: Setup): void {
@@ -194,12 +197,17 @@ export function run(job: Job): void {
 /** Copies offsets, neighbours and counts of a unit into this worker's window: 4 to 8 bytes an edge, read once. */
 function openWindow(job: Job, first: number, last: number, firstEdge: number, lastEdge: number) {
   const index = indexes.get(job.index)!;
-  const offsets = scratch + KERNEL_BYTES;
-  const neighbors = offsets + 4 * Math.ceil((setup.limits.rows + 2) / 4) * 4;
-  const counts = neighbors + 4 * Math.ceil((setup.limits.edges + 4) / 4) * 4;
   const view = new Uint32Array(setup.memory.buffer);
-  view.set(index.offsets.subarray(first, last + 1), offsets / 4);
-  view.set(index.neighbors.subarray(firstEdge, lastEdge), neighbors / 4);
-  if (index.counts) view.set(index.counts.subarray(firstEdge, lastEdge), counts / 4);
-  return { offsets, neighbors, counts: index.counts ? counts : 0 };
+  let free = scratch + KERNEL_BYTES;
+  const copy = (from: Uint32Array, start: number, end: number): number => {
+    // Between shared buffers V8 copies words of 8 bytes where both sides are aligned alike, else byte by byte.
+    const at = free + ((from.byteOffset + 4 * start) % 8);
+    view.set(from.subarray(start, end), at / 4);
+    free = Math.ceil((at + 4 * (end - start) + SLACK) / 16) * 16;
+    return at;
+  };
+  const offsets = copy(index.offsets, first, last + 1);
+  const neighbors = copy(index.neighbors, firstEdge, lastEdge);
+  const counts = index.counts ? copy(index.counts, firstEdge, lastEdge) : 0;
+  return { offsets, neighbors, counts };
 }
