@@ -85,11 +85,19 @@ export async function maximizeHyper(
   learn: Readonly<Record<SideName, readonly Learnable[]>>,
   activity: Activity,
 ): Promise<BothHyper> {
+  if (SIDES.every((side) => learn[side].length === 0)) return hyper;
+  const bothSizes = SIDES.every((side) => learn[side].includes('size'));
   const result = { ...hyper };
+  // Read at once, and kept true by hand: on a GPU every read is a wait.
+  const [users, items, ...weights] = await Promise.all([
+    engine.totals(tables.users),
+    engine.totals(tables.items),
+    ...(bothSizes ? SIDES.map((side) => engine.weightSum(tables[side])) : []),
+  ]);
+  const totals = { users, items };
   for (const side of SIDES) {
     if (learn[side].length === 0) continue;
-    const other = await engine.totals(tables[otherSide(side)]);
-    const mass = totalMass(other);
+    const mass = totalMass(totals[otherSide(side)]);
     const inner = learn[side].filter((name) => name !== 'size');
     const sums = inner.length > 0 ? await rowSums(engine, tables[side], hyper[side]) : undefined;
     const free = learn[side].includes('size');
@@ -97,13 +105,17 @@ export async function maximizeHyper(
     for (const name of inner) best = maximizeOne(name, best, tables[side], sums!, mass, free);
     if (free) best = { ...best, size: sizeFromBound(best, tables[side].rows, mass) };
     result[side] = best;
-    if (best.size > 0) engine.setLeftover(tables[side], leftoverMass(best, mass), mass);
+    if (best.size > 0) {
+      const leftover = leftoverMass(best, mass);
+      engine.setLeftover(tables[side], leftover, mass);
+      totals[side] = { ...totals[side], leftover };
+    }
   }
-  const bothSizes = SIDES.every((side) => learn[side].includes('size'));
-  return bothSizes ? rebalance(engine, tables, result, activity) : result;
+  if (!bothSizes) return result;
+  return rebalance(engine, tables, totals, { users: weights[0]!, items: weights[1]! }, result, activity);
 }
 
-function totalMass(totals: TableTotals): Float64Array {
+function totalMass(totals: Pick<TableTotals, 'mass' | 'leftover'>): Float64Array {
   return totals.mass.map((m, k) => m + totals.leftover[k]!);
 }
 
@@ -115,14 +127,11 @@ function totalMass(totals: TableTotals): Float64Array {
 async function rebalance(
   engine: Engine,
   tables: BothTables,
+  totals: Readonly<Record<SideName, Pick<TableTotals, 'mass' | 'leftover'>>>,
+  weights: Readonly<Record<SideName, number>>,
   hyper: BothHyper,
   activity: Activity,
 ): Promise<BothHyper> {
-  const totals = { users: await engine.totals(tables.users), items: await engine.totals(tables.items) };
-  const weights = {
-    users: await engine.weightSum(tables.users),
-    items: await engine.weightSum(tables.items),
-  };
   const rows = { users: tables.users.rows, items: tables.items.rows };
   const at = (logFactor: number) => {
     const c = Math.exp(logFactor);
@@ -150,8 +159,10 @@ async function rebalance(
   const logFactor = curvature < 0 && Math.abs(vertex) < REBALANCE_REACH ? vertex : uphill;
   const best = at(logFactor);
   if (!(best.value > here)) return hyper;
-  await engine.scale(tables.users, Math.exp(logFactor), activity);
-  await engine.scale(tables.items, Math.exp(-logFactor), activity);
+  await Promise.all([
+    engine.scale(tables.users, Math.exp(logFactor), activity),
+    engine.scale(tables.items, Math.exp(-logFactor), activity),
+  ]);
   engine.setLeftover(tables.items, best.items.leftover, best.userMassAt);
   engine.setLeftover(tables.users, best.users.leftover, best.itemMassAt);
   return {
