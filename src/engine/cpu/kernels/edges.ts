@@ -12,6 +12,8 @@ import { constant, madd, narrow, ONE, oneMinusExpNeg, promoteHigh, rowSums } fro
 
 /** Most edges of a batch. A longer row is cut into batches, whose sums are added in float64: so it stays accurate. */
 const BATCH: u32 = 128;
+/** Bytes of the other table's rows that a batch may take: not much more than the first-level cache, at least 16 rows. */
+const BATCH_ROWS: usize = 32768;
 /** Bytes of scratch of a batch: its λ's, then its weights. */
 export const BATCH_BYTES: usize = 4 * BATCH + 16;
 
@@ -29,6 +31,13 @@ export function resetEdgeTerm(): void {
 /** Σ log(e^λ − 1) over the simple edges, or Σ g log λ over the multigraph edges, walked since the reset. */
 export function takeEdgeTerm(): f64 {
   return linear + logProduct + Math.log(product);
+}
+
+/** Edges of a batch where rows have this many bytes. */
+// @ts-ignore: decorator
+@inline
+function batchEdges(bytes: usize): u32 {
+  return max(16, min(BATCH, <u32>(BATCH_ROWS / bytes)));
 }
 
 /** Σ_k A_k B_k for the rows of B at four addresses. */
@@ -177,7 +186,7 @@ function multiTerm(lambda: v128, g: v128, left: u32): void {
 }
 
 /**
- * One batch: Σ_j w_ij B_jk of rows first … last−1 of the block, whose edges are at most BATCH in all.
+ * One batch: Σ_j w_ij B_jk of rows first … last−1 of the block, whose edges are at most a batch in all.
  * @param rows address of the first row's activities A
  * @param offsets address of the first row's offset; `base` is the one where the window begins
  * @param counts address of the window's counts; 0: a simple graph
@@ -234,8 +243,9 @@ export function passLong(
   withTerm: bool,
 ): void {
   memory.fill(sums, 0, bytes << 1);
-  for (let e: u32 = 0; e < edges; e += BATCH) {
-    const here = min(BATCH, edges - e);
+  const batch = batchEdges(bytes);
+  for (let e: u32 = 0; e < edges; e += batch) {
+    const here = min(batch, edges - e);
     const skip = (<usize>e) << 2;
     computeLambdas(row, other, neighbors + skip, here, bytes, lambdas);
     computeWeights(lambdas, counts ? counts + skip : 0, here, withTerm);
@@ -279,6 +289,7 @@ export function passRows(
   sums: usize,
   withTerm: bool,
 ): void {
+  const batch = batchEdges(bytes);
   for (let r: u32 = 0; r < count; ) {
     const at = offsets + ((<usize>r) << 2);
     const begin = load<u32>(at);
@@ -286,7 +297,7 @@ export function passRows(
     const to = sums + (<usize>r) * bytes;
     // As many rows as a batch holds.
     let next = r;
-    while (next < count && load<u32>(offsets + ((<usize>next) << 2), 4) - begin <= BATCH) next++;
+    while (next < count && load<u32>(offsets + ((<usize>next) << 2), 4) - begin <= batch) next++;
     if (next > r) {
       passBatch(row, next - r, at, base, other, neighbors, counts, bytes, lambdas, to, withTerm);
       r = next;
