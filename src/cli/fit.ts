@@ -12,6 +12,7 @@ import { sparsityEvidence } from '../fit/evidence.js';
 import { fit } from '../fit/fit.js';
 import type { Checkpoint } from '../fit/loop.js';
 import type { FitOptions } from '../fit/options.js';
+import { refitOptions } from '../fit/refit.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import { type BipartiteGraph, SIDES } from '../graph/graph.js';
 import type { ReadResult } from '../ingest/options.js';
@@ -304,20 +305,11 @@ function savedOptions(file: ModelFile, path: string, graph: BipartiteGraph): Fit
       `--resume ${path}: it was fitted to other data; go on with the data that it began with`,
     );
   }
-  const { given, hyper, ...settings } = file.model.provenance.options as {
-    given?: Pick<FitOptions, 'users' | 'items'>;
-    hyper?: Pick<FitOptions, 'users' | 'items'>;
-    learn?: { users: string[]; items: string[] };
-  };
   const resume = file.checkpoint;
+  if (!resume.ranking) return { ...refitOptions(file.model), resume };
   // A fit for ranking has all hyperparameters from its beginning, and learns none.
-  if (resume.ranking) return { ...(settings as Record<string, unknown>), ...hyper, resume };
-  const learn = SIDES.flatMap((side) => (settings.learn?.[side] ?? []).map((name) => `${side}.${name}`));
-  return {
-    ...(settings as Record<string, unknown>),
-    learn,
-    users: given?.users ?? {},
-    items: given?.items ?? {},
-    resume,
+  const { hyper, ...settings } = file.model.provenance.options as {
+    hyper?: Pick<FitOptions, 'users' | 'items'>;
   };
+  return { ...(settings as Record<string, unknown>), ...hyper, resume };
 }

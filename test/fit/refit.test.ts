@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { fit } from '../../src/fit/fit.js';
+import { refitOptions } from '../../src/fit/refit.js';
+import { simulate } from '../../src/process/poisson-model.js';
+
+const law = { sigma: 0.2, tau: 1, shape: 0.3, rate: 0.3, size: 12 };
+
+test('a fit can be repeated from what its model says', async () => {
+  const { graph } = await simulate({ users: law, items: law, features: 2, seed: 3 });
+  const { model } = await fit(graph, {
+    features: 2,
+    users: { shape: 0.4 },
+    learn: ['items.rate', 'tau'],
+    iterations: 25,
+    tolerance: 1e-7,
+    seed: 9,
+    engine: 'reference',
+  });
+  const options = refitOptions(JSON.parse(JSON.stringify(model)));
+  expect(options).toMatchObject({ features: 2, users: { shape: 0.4 }, iterations: 25, seed: 9 });
+  const again = (await fit(graph, options)).model;
+  expect(again.bound).toBe(model.bound);
+  expect(again.users.featureRate).toEqual(model.users.featureRate);
+  expect(again.items.hyper).toEqual(model.items.hyper);
+});
+
+test('a fit for ranking is not repeated on other data', async () => {
+  const { graph } = await simulate({ users: law, items: law, features: 2, seed: 3 });
+  const { model } = await fit(graph, { features: 2, objective: 'ranking', iterations: 2 });
+  expect(() => refitOptions(model)).toThrow('--objective evidence');
+});
