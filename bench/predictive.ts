@@ -13,8 +13,9 @@ import { evaluateModel } from '../src/evaluate/evaluate.js';
 import { knownFoldIn } from '../src/evaluate/held-out.js';
 import { fit } from '../src/fit/fit.js';
 import { eligibleMass, foldIn } from '../src/fit/fold-in.js';
-import type { Model } from '../src/fit/model.js';
+import { type Model, type ModelSide, meanTable } from '../src/fit/model.js';
 import type { FitOptions } from '../src/fit/options.js';
+import type { GraphSide, SideName } from '../src/graph/graph.js';
 import { randomStream } from '../src/math/random.js';
 import {
   createDrawer,
@@ -23,6 +24,7 @@ import {
   type SizeMode,
 } from '../src/predict/draw-graph.js';
 import { type DrawPlan, drawPlan, fitItems } from '../src/predict/draw-plan.js';
+import type { VertexParameters } from '../src/process/assemble.js';
 import { simulate } from '../src/process/poisson-model.js';
 import { split } from '../src/sample/split.js';
 import type { Split } from '../src/sample/split-types.js';
@@ -56,10 +58,15 @@ interface Row {
   readonly spread: number;
 }
 const rows = new Map<string, Row[]>();
+/** By way: of the training and of the held-out users, for each set. */
+const rates = new Map<string, [number, number][]>();
 const law = { sigma: 0.2, tau: 1, shape, rate: shape, size };
 
 for (let set = from; set < sets; set++) {
-  const { graph } = await simulate({ users: law, items: law, features, seed: 1000 + set, multigraph });
+  const { graph, truth } = await simulate({
+    ...{ users: law, items: law, features, seed: 1000 + set, multigraph },
+    truth: true,
+  });
   const parts = split(graph, { seed: set });
   const learned = { shape, rate: shape };
   const share = 1 - parts.testUsers;
@@ -78,6 +85,7 @@ for (let set = from; set < sets; set++) {
     const met = eligibleMass(model, 'items', { eligible, unseenShare });
     const sizes: SizeMode = way === 'sizes as points' ? 'point' : 'posterior';
     record(way, withMass(plan, met), sizes, set, observed);
+    recordRates(way, model, folded, (side, name) => trueMass(graph[name], truth![name], side));
   }
   if (replicas > 0) await recordCalibrated(estimated, parts, set);
   process.stderr.write(`set ${set + 1} of ${sets}: ${graph.edges} edges\n`);
@@ -124,6 +132,37 @@ function add(key: string, row: Row, set: number): void {
   if (rowsFile) appendFileSync(rowsFile, `${JSON.stringify({ set, way, name, ...row })}\n`);
 }
 
+/** Mass of the vertices of a fitted side by their true weights and features. */
+function trueMass(graph: GraphSide, { weights, features: values }: VertexParameters, side: ModelSide) {
+  const mass = new Float64Array(features);
+  for (let v = 0; v < side.count; v++) {
+    const at = graph.ids.find(side.ids.at(v));
+    for (let k = 0; k < features; k++) mass[k]! += weights[at]! * values[at * features + k]!;
+  }
+  return mass;
+}
+
+type MassOf = (side: ModelSide, name: SideName) => Float64Array;
+
+/** Expected edges of training and of held-out users to the trained items, latent ones counted, fitted over true. */
+function recordRates(way: string, model: Model, folded: ModelSide, truth: MassOf): void {
+  const total = (users: ModelSide, mass: MassOf) => {
+    const items = mass(model.items, 'items');
+    return mass(users, 'users').reduce((sum, m, k) => sum + m * items[k]!, 0);
+  };
+  const fitted = (side: ModelSide) => {
+    const mass = new Float64Array(features);
+    meanTable(side, features).forEach((a, at) => {
+      mass[at % features]! += a;
+    });
+    return mass;
+  };
+  const ratio = (users: ModelSide) => total(users, fitted) / total(users, truth);
+  const list = rates.get(way) ?? [];
+  list.push([ratio(model.users), ratio(folded)]);
+  rates.set(way, list);
+}
+
 /** The corrected intervals, as deviations of the observed in halves of the interval. */
 async function recordCalibrated(model: Model, parts: Split, set: number): Promise<void> {
   const { predictive } = await evaluateModel(model, parts, {
@@ -167,5 +206,11 @@ for (const [key, list] of rows) {
   console.log(
     `${way.padEnd(22)} ${name.padEnd(10)}  ${percent(mean((row) => row.inside))}  ${percent(bias)}          ` +
       `${percent(errors)}  ${percent(mean((row) => row.spread))}  ${bins.map((b) => b.toFixed(0)).join(' ')}`,
+  );
+}
+for (const [way, list] of rates) {
+  const mean = (at: 0 | 1) => list.reduce((sum, pair) => sum + pair[at], 0) / list.length;
+  console.log(
+    `${way}: rates fitted / true, training users ${mean(0).toFixed(3)}, held-out ${mean(1).toFixed(3)}`,
   );
 }
