@@ -73,8 +73,8 @@ function intervalNote(fits: readonly CheckedFit[]): Content {
   const [first] = fits;
   const calibration = first!.predictive.calibration;
   if (!calibration) {
-    return html`The intervals are those of the draws; how often such intervals held the truth on simulated data is in
-docs/predictive.md, and <code>--calibrate 20</code> corrects them for data like these.`;
+    return html`On simulated data such intervals held the truth in 72 to 95 % of the cases; <code>--calibrate 20</code>
+measures this for data like these, and corrects the intervals.`;
   }
   const held = (fit: CheckedFit) =>
     shownStatistics(fits).map((s) => fit.predictive.calibration?.statistics[s]?.held ?? 0);
