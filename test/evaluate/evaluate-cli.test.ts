@@ -67,6 +67,25 @@ test('for people: both tables, what was dropped, and other options take effect',
   expect(none.out).toContain('No predictive check');
 });
 
+test('--calibrate corrects the intervals, for people and in the document; without it their level is said', async () => {
+  const { status, out } = await run(model, parts, '--draws', '20', '--calibrate', '5');
+  expect(status).toBe(0);
+  expect(out).toMatch(/corrected 90 % +p-value +replicas held/);
+  expect(out).toMatch(/edges .* \d of 5\n/);
+  const document = JSON.parse((await run(model, parts, '--draws', '20', '--calibrate', '5', '--json')).out);
+  expect(document.predictive.calibration.replicas).toBe(5);
+  expect(Object.keys(document.predictive.calibration.statistics.edges)).toEqual([
+    'held',
+    'low',
+    'high',
+    'pValue',
+  ]);
+  const plain = await run(model, parts, '--draws', '20');
+  expect(plain.out).toContain('--calibrate 20');
+  const few = await run(model, parts, '--calibrate', '3');
+  expect([few.status, few.err]).toEqual([2, expect.stringMatching(/give 5 or more, or 0 for none/)]);
+}, 60_000);
+
 test('bad input is status 2 and a sentence', async () => {
   const missing = await run(join(folder, 'none.model'), parts);
   expect(missing.status).toBe(2);
