@@ -12,16 +12,29 @@ describe.each([false, true])('replicas of a fitted model, multigraph %s', (multi
     const given = { sigma: 0.2, shape: 0.3, rate: 0.3 };
     const { model } = await fit(graph, { features: 4, users: given, items: given, engine: 'reference' });
     const replicate = createReplicator(model);
-    const replicas = Array.from({ length: 20 }, (_, replica) => replicate(1, replica));
-    const mean = (value: (graph: (typeof replicas)[0]) => number) =>
-      replicas.reduce((sum, replica) => sum + value(replica), 0) / replicas.length;
-    // Twenty draws of some hundred vertices and thousands of edges: their mean is known to about 1 %.
+    const replicas = Array.from({ length: 100 }, (_, replica) => replicate(1, replica));
+    /** The replicas' mean over the observed value: within the range and four standard errors. */
+    const expectMean = (
+      name: string,
+      value: (graph: (typeof replicas)[0]) => number,
+      [low, high]: readonly [number, number],
+    ) => {
+      const ratios = replicas.map((replica) => value(replica) / value(graph));
+      const mean = ratios.reduce((sum, x) => sum + x, 0) / ratios.length;
+      const squares = ratios.reduce((sum, x) => sum + (x - mean) ** 2, 0);
+      const room = 4 * Math.sqrt(squares / (ratios.length - 1) / ratios.length);
+      expect(mean, name).toBeGreaterThan(low - room);
+      expect(mean, name).toBeLessThan(high + room);
+    };
+    // As docs/trust.md has predictive counts: vertices right within 2 %; edges right within 1 % in multigraphs, 3 to 9 %
+    // too few in simple graphs. A hundred replicas know their means to 0.2 % (edges) and 0.4 % (vertices).
     for (const side of SIDES) {
-      expect(mean((replica) => replica[side].count) / graph[side].count).toBeCloseTo(1, 1);
+      expectMean(side, (replica) => replica[side].count, [0.98, 1.02]);
       expect(Math.min(...degrees(replicas[0]![side]))).toBeGreaterThan(0);
     }
-    expect(mean((replica) => replica.edges) / graph.edges).toBeCloseTo(1, 1);
-    expect(mean((replica) => replica.total) / graph.total).toBeCloseTo(1, 1);
+    const edges = multigraph ? ([0.99, 1.01] as const) : ([0.91, 0.97] as const);
+    expectMean('edges', (replica) => replica.edges, edges);
+    expectMean('total', (replica) => replica.total, edges);
     expect(new Set(replicas.map((replica) => replica.edges)).size).toBeGreaterThan(5);
     expect(replicate(1, 3)).toEqual(replicas[3]);
   });
