@@ -16,8 +16,8 @@ export function describeRead({ read, guess }: ReadResult): string {
 }
 
 function headerWords({ header, headerGuessed }: ReadGuess): string {
-  if (!header) return 'no header';
-  return headerGuessed ? 'first row taken as header, --no-header if not' : 'with header';
+  if (!headerGuessed) return header ? 'with header' : 'no header';
+  return header ? 'first row taken as header, --no-header if not' : 'no header, --header if there is one';
 }
 
 function separatorName(separator: string): string {

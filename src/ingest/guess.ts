@@ -50,7 +50,10 @@ export function guessShape(name: string, text: string, whole: boolean, options: 
   const named = [options.users, options.items, options.count].some(
     (column) => typeof column === 'string' && !/^\d+$/.test(column),
   );
-  const header = options.header ?? (named || looksLikeHeader(first, rows.slice(1), whole));
+  const asked = [options.users ?? 1, options.items ?? 2];
+  if (options.count !== undefined) asked.push(options.count);
+  const used = asked.map((column) => Number(column) - 1);
+  const header = options.header ?? (named || looksLikeHeader(first, rows.slice(1), used, whole));
   const names = header ? first : first.map((_, i) => String(i + 1));
   const find = (column: string | number, role: string) => findColumn(name, column, role, names, header);
   const columns = {
@@ -177,38 +180,60 @@ function tabQuoteEnd(text: string, open: number): number | undefined {
 }
 
 /**
- * The first row names columns if none of its cells is a number or a sign of something missing, and either the cells of a
- * column below are of another kind, or the names are words that tables use for their columns; only these words tell a
- * file that has a header alone from one of a single edge.
+ * The first row names columns if none of its cells is a number or a sign of something missing, and the names are words
+ * that tables use for their columns, or a column below is all numbers, or the rows below are of another kind; only
+ * the usual words tell a file that has a header alone from one of a single edge.
  */
 function looksLikeHeader(
   first: readonly string[],
   below: readonly (readonly string[])[],
+  used: readonly number[],
   whole: boolean,
 ): boolean {
   if (first.some((cell) => isNumeric(cell) || MISSING.test(cell.trim()))) return false;
   if (new Set(first).size < first.length) return false;
   const usual = first.filter((cell) => USUAL_NAME.test(cell)).length >= 2;
   if (below.length === 0) return whole && usual;
-  return usual || first.some((cell, i) => otherKind(cell, below, i));
+  // An empty cell names nothing: the value of that row is missing.
+  const overNumbers = first.some((cell, i) => cell !== '' && below.every((row) => isNumeric(row[i] ?? '')));
+  return usual || overNumbers || otherKind(first, below, used);
 }
 
 /**
- * Whether the cells of a column are of another kind than the one above them: all numbers; or codes where that is a word
- * without a digit. Codes: alike but for their digits, as u17 and u4 or 2024-05-01 and 2023-11-30, in two rows or more, or
- * with a digit at least in every one of many rows.
+ * Whether the rows below are of another kind than the first: codes below words in every column that is used, or numbered
+ * below an empty cell. Both also happen by chance, as where a guest comes before user1 and user2; so in a few rows
+ * nothing is concluded, nor where a cell of the first row comes again below, as values do and names do not.
  */
-function otherKind(above: string, below: readonly (readonly string[])[], column: number): boolean {
-  const cells = below.map((row) => row[column]);
-  // Only a column of row numbers, which comes first, goes without a name; elsewhere a cell may just be empty.
-  if ((above === '' && column > 0) || !cells.every((cell) => cell !== undefined)) return false;
-  if (cells.every(isNumeric)) return true;
-  if (/\d/.test(above) || !/\p{L}/u.test(above) || !cells.every((cell) => /\d/.test(cell))) return false;
-  if (cells.length >= MANY_ROWS) return true;
-  return cells.length > 1 && new Set(cells.map((cell) => cell.replace(/\d+/g, '0'))).size === 1;
+function otherKind(
+  first: readonly string[],
+  below: readonly (readonly string[])[],
+  used: readonly number[],
+): boolean {
+  if (below.length < FEW_ROWS) return false;
+  if (first.some((cell, i) => cell !== '' && below.some((row) => row[i] === cell))) return false;
+  return areNumbered(first, below) || used.every((column) => areCodes(first[column] ?? '', below, column));
 }
 
-/** So many codes that a first row without a digit is no chance. */
+/** Whether the first column counts the rows and has no name, as data frames are written; two more hold the edges. */
+function areNumbered(first: readonly string[], below: readonly (readonly string[])[]): boolean {
+  if (first[0] !== '' || first.length < 3) return false;
+  return [0, 1].some((start) => below.every((row, i) => row[0] === String(start + i)));
+}
+
+/**
+ * Whether a column holds codes below a word without a digit: alike but for their digits, as u17 and u4 or 2024-05-01 and
+ * 2023-11-30, or with a digit at least in every one of many rows.
+ */
+function areCodes(above: string, below: readonly (readonly string[])[], column: number): boolean {
+  const cells = below.map((row) => row[column] ?? '');
+  if (/\d/.test(above) || !/\p{L}/u.test(above) || !cells.every((cell) => /\d/.test(cell))) return false;
+  return cells.length >= MANY_ROWS || new Set(cells.map((cell) => cell.replace(/\d+/g, '0'))).size === 1;
+}
+
+/** In fewer rows a difference in kind may be chance. */
+const FEW_ROWS = 5;
+
+/** So many codes, be they alike or not, that a first row without a digit is no chance. */
 const MANY_ROWS = 20;
 
 /** What tables write where a value is missing: in a row of data. */

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readGraph } from '../../src/ingest/read.js';
@@ -20,6 +20,12 @@ describe('graphex check', () => {
     expect(stdout).toContain('first row taken as header, --no-header if not');
     const told = await graphex('check', data, '--header', '--quiet');
     expect(told.stdout).toContain('; with header; ');
+    const none = await graphex('check', data, '--no-header', '--quiet');
+    expect(none.stdout).toContain('; no header; ');
+    const bare = join(folder, 'bare.csv');
+    writeFileSync(bare, readFileSync(data, 'utf8').replace('person,thing\n', ''));
+    const guessed = await graphex('check', bare, '--quiet');
+    expect(guessed.stdout).toContain('; no header, --header if there is one; users 1; items 2)');
     const fitted = await graphex('fit', data, '-k', '2', '--iterations', '5', '-o', join(folder, 'm.st'));
     expect(fitted.stdout).toMatch(/^read 4,000 rows: .*first row taken as header, --no-header if not/);
     expect(stdout).toMatch(/verdict +(sparse|dense|unclear) +(sparse|dense|unclear)/);

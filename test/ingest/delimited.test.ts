@@ -21,8 +21,8 @@ function readPieces(bytes: Uint8Array, sizes: readonly number[], options: ReadOp
   return readDelimited({ name: 'pieces', chunks: chunks() }, options);
 }
 
-/** Twenty codes, no two of one pattern. */
-const CODES = Array.from({ length: 20 }, (_, i) => `ann,${String.fromCharCode(97 + i)}${i}x`);
+/** Twenty rows of codes, no two of one pattern. */
+const CODES = Array.from({ length: 20 }, (_, i) => `u${i},${String.fromCharCode(97 + i)}${i}x`);
 
 describe('text tables', () => {
   it.each([
@@ -54,16 +54,44 @@ describe('text tables', () => {
     ['names of ids over numbers', 'user_id,book_id\n1,2\n', true],
     ['usual names over texts', 'source,target\na,b\n', true],
     ['unusual names over numbers', 'leser,buch\n1,2\n', true],
-    ['words over codes', 'person,thing\nu17,b23\nu4,b7\n', true],
-    ['words over one column of codes', 'leser,kennung\nann,B-17/3\nbob,B-2/19\n', true],
-    ['words over dates', 'wer,was,wann\nann,x,2024-05-01\nbob,y,2023-11-30\n', true],
+    ['usual names of which one comes again', 'word,title\nu1,title\nu2,b\n', true],
+    ['words over codes', 'person,thing\nu17,b23\nu4,b7\nu4,b9\nu5,b23\nu6,b1\n', true],
+    ['words over too few codes', 'person,thing\nu17,b23\nu4,b7\nu4,b9\nu5,b23\n', false],
+    ['words over one column of codes', 'leser,kennung\na,B-1\nb,B-2\nc,B-3\nd,B-4\ne,B-5\n', false],
+    ['words over codes beside a text', 'wer,was,wo\nu1,b2,x\nu2,b2,y\nu3,b4,x\nu3,b7,z\nu5,b2,x\n', true],
+    [
+      'words over codes beside a date',
+      'wer,was,am\nu1,b,2-1\nu2,c,3-1\nu3,d,4-1\nu3,e,5-1\nu5,b,6-1\n',
+      false,
+    ],
     ['words over codes of many kinds', `leser,buch\n${CODES.join('\n')}\n`, true],
     ['words over too few codes of many kinds', `leser,buch\n${CODES.slice(0, 19).join('\n')}\n`, false],
-    ['words over a single code', 'person,thing\nu17,b23\n', false],
-    ['words over codes and words', 'ann,tea\nu17,b23\nu4,milk\nbob,b2\n', false],
-    ['codes over codes', 'u1,b2\nu17,b23\nu4,b7\n', false],
+    ['words over codes and words', 'ann,tea\nu1,b23\nu4,milk\nu4,b3\nu5,b2\nu6,b2\n', false],
+    [
+      'words over codes beside a text that comes again',
+      'wer,was,de\nu1,b2,de\nu2,b3,en\nu3,b4,de\nu4,b5,fr\nu5,b6,de\n',
+      false,
+    ],
+    ['codes over codes', 'u1,b2\nu17,b23\nu4,b7\nu4,b9\nu5,b23\nu6,b1\n', false],
+    ['a guest before users', 'guest,home\nuser1,home\nuser2,about\nuser3,home\n', false],
+    ['a guest before many users', `guest,home\n${CODES.map((_, i) => `user${i},home`).join('\n')}\n`, false],
+    ['a guest on a page of its own', 'guest,home\nu1,a\nu2,b\nu3,c\nu4,d\nu5,e\nu6,f\n', false],
+    ['an item without a number before some with one', 'anna,milk\nanna,b12\nbob,b7\n', false],
+    ['root before users', 'root\tp\nu1\tq\nu2\tr\n', false],
+    ['a path without a letter', 'anonymous,/\nuser1,/a\nuser2,/b\n', false],
+    ['a path without a letter before many', 'anonymous,/\nu1,/1\nu2,/2\nu3,/3\nu4,/4\nu5,/5\n', false],
     ['a row without a date over rows with one', 'ann,x,\nbob,y,2023-11-30\nbob,x,2023-11-29\n', false],
-    ['an empty name over row numbers', ',leser,buch\n0,ann,x\n1,bob,y\n', true],
+    ['an empty name over row numbers', ',leser,buch\n0,ann,x\n1,bob,y\n2,bob,x\n3,ann,z\n4,cem,x\n', true],
+    [
+      'an empty name over row numbers from 1',
+      ',wer,was\n1,ann,x\n2,bob,y\n3,bob,x\n4,ann,z\n5,cem,x\n',
+      true,
+    ],
+    ['an empty user', ',x\n1,y\n2,z\n', false],
+    ['an empty name over few row numbers', ',wer,was\n1,ann,x\n2,bob,y\n', false],
+    ['an empty cell over other numbers', ',wer,was\n1,ann,x\n2,bob,y\n3,bob,x\n5,ann,z\n6,cem,x\n', false],
+    ['row numbers below values', ',ann,x\n1,ann,y\n2,bob,y\n3,bob,x\n4,ann,z\n5,cem,x\n', false],
+    ['an empty name over numbers beside a name over numbers', ',buch,jahr\n17,x,1999\n4,y,2003\n', true],
     ['names before an empty column', 'leser,buch,\n7,3,\n', true],
     ['a row without a number over rows with one', 'ann,x,\nbob,y,3\n', false],
     ['a row with a missing number', 'ann,x,NA\nbob,y,3\n', false],
@@ -71,7 +99,25 @@ describe('text tables', () => {
     ['a number in the first row', 'x1,7\nx2,8\n', false],
     ['a single row', 'ann,x\n', false],
   ])('guesses the header: %s', async (_, text, header) => {
-    expect((await readGraph(scratch.write('h.csv', text))).guess.header).toBe(header);
+    const { guess } = await readGraph(scratch.write('h.csv', text), { rejects: scratch.path('h.rejects') });
+    expect(guess).toMatchObject({ header, headerGuessed: true });
+  });
+
+  it('asks the columns that are used for the kind of the first row', async () => {
+    const file = scratch.write(
+      'used.csv',
+      'wer,was,wo\nu1,ann,p1\nu2,bob,p1\nu3,ann,p2\nu3,cem,p7\nu5,bob,p2\n',
+    );
+    expect((await readGraph(file)).guess.header).toBe(false);
+    expect((await readGraph(file, { items: 3 })).guess.header).toBe(true);
+    expect((await readGraph(file, { users: 3, items: '1' })).guess.header).toBe(true);
+  });
+
+  it('does not lose a first row without a user as a header', async () => {
+    const file = scratch.write('none.csv', ',x\n1,y\n2,z\n3,y\n4,z\n5,y\n');
+    await expect(readGraph(file)).rejects.toThrow(/line 1: column 1: the id is empty/);
+    const { read } = await readGraph(file, { rejects: scratch.path('none.rejects') });
+    expect(read).toEqual({ rows: 6, kept: 5, merged: 0, rejected: 1 });
   });
 
   it('takes columns by name, by number and as told', async () => {
