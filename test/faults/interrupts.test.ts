@@ -120,17 +120,18 @@ describe('graphex fit', () => {
     }
   });
 
-  it('of several restarts or of the sampler leaves nothing: neither could go on', async () => {
+  it('of several restarts, of the sampler or while tuning leaves nothing: none could go on', async () => {
     const folder = scratch.path('nothing');
     mkdirSync(folder);
     const output = scratch.path('nothing/model.safetensors');
-    for (const more of [
-      ['--restarts', '50'],
-      ['--engine', 'gibbs'],
+    for (const args of [
+      [...FIT, '--iterations', '2000', '--restarts', '50'],
+      [...FIT, '--iterations', '2000', '--engine', 'gibbs'],
+      ['fit', '@simulated-small', '--objective', 'ranking', '--tune', '--threads', '1', '--engine', 'cpu'],
     ]) {
-      const args = [...FIT, ...more, '--iterations', '2000', '-o', output];
-      expectInterrupted(await interrupted(args, (stderr) => /fitting|warming|sampling/.test(stderr)));
-      expect(readdirSync(folder), more.join(' ')).toEqual([]);
+      const begun = (stderr: string) => /fitting|warming|sampling|tuning/.test(stderr);
+      expectInterrupted(await interrupted([...args, '-o', output], begun));
+      expect(readdirSync(folder), args.join(' ')).toEqual([]);
     }
   });
 
