@@ -11,6 +11,7 @@
 import { appendFileSync } from 'node:fs';
 import { evaluateModel } from '../src/evaluate/evaluate.js';
 import { knownFoldIn } from '../src/evaluate/held-out.js';
+import { checkStatistic } from '../src/evaluate/predictive.js';
 import { fit } from '../src/fit/fit.js';
 import { eligibleMass, foldIn } from '../src/fit/fold-in.js';
 import { type Model, type ModelSide, meanTable } from '../src/fit/model.js';
@@ -23,7 +24,7 @@ import {
   graphStatistics,
   type SizeMode,
 } from '../src/predict/draw-graph.js';
-import { type DrawPlan, drawPlan, fitItems } from '../src/predict/draw-plan.js';
+import { type DrawPlan, drawPlan, fitItems, type VertexGroup } from '../src/predict/draw-plan.js';
 import type { VertexParameters } from '../src/process/assemble.js';
 import { simulate } from '../src/process/poisson-model.js';
 import { split } from '../src/sample/split.js';
@@ -92,10 +93,10 @@ for (let set = from; set < sets; set++) {
 }
 
 function withMass(plan: DrawPlan, met: Float64Array): DrawPlan {
-  const { known, unseen } = plan.users;
+  const [{ known, unseen }] = plan.users as readonly [VertexGroup];
   return {
     ...plan,
-    users: { known: { ...known, otherMass: met }, unseen: unseen && { ...unseen, tilt: met } },
+    users: [{ known: { ...known, otherMass: met }, unseen: unseen && { ...unseen, tilt: met } }],
   };
 }
 
@@ -109,7 +110,8 @@ function record(way: string, plan: DrawPlan, sizes: SizeMode, set: number, obser
     const values = draws.map((d) => d[name]).sort((a, b) => a - b);
     const mean = values.reduce((sum, v) => sum + v, 0) / DRAWS;
     const variance = values.reduce((sum, v) => sum + (v - mean) ** 2, 0) / (DRAWS - 1);
-    const inside = observed[name] >= values[4]! && observed[name] <= values[DRAWS - 5]!;
+    const { low, high } = checkStatistic(values, observed[name]);
+    const inside = observed[name] >= low && observed[name] <= high;
     const below = values.reduce((n, v) => n + (v < observed[name] ? 1 : v === observed[name] ? 0.5 : 0), 0);
     add(
       `${way}|${name}`,

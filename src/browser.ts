@@ -3,7 +3,13 @@
 // Values that are passed around
 export { AbortError, DeviceError, FitError, InputError } from './errors.js';
 export { type EvaluateOptions, type Evaluation, evaluateModel } from './evaluate/evaluate.js';
-export { checkPredictive, type PredictiveCheck } from './evaluate/predictive.js';
+export {
+  type CalibratedStatistic,
+  type Calibration,
+  checkPredictive,
+  type PredictiveCheck,
+  type StatisticCheck,
+} from './evaluate/predictive.js';
 // Judging
 export { evaluateRanking, type RankingOptions, type RankingResult } from './evaluate/ranking.js';
 export { study } from './evaluate/study.js';

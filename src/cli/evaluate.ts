@@ -1,7 +1,7 @@
 // graphex evaluate: recommendation metrics and predictive checks of a model on a split.
 
 import { type Command, Option } from 'commander';
-import { LEAST_REPLICAS } from '../evaluate/calibrate.js';
+import { LEAST_REPLICAS, MOST_REPLICAS } from '../evaluate/calibrate.js';
 import { type Evaluation, evaluateModel } from '../evaluate/evaluate.js';
 import type { PredictiveCheck, Statistic } from '../evaluate/predictive.js';
 import type { UserMetric } from '../evaluate/ranking.js';
@@ -43,8 +43,8 @@ export function register(program: Command): void {
     )
     .option(
       '--calibrate <n>',
-      `correct the intervals by fits to n replicas of the model, at least ${LEAST_REPLICAS}; 0: none`,
-      wholeNumber('--calibrate', { min: 0, max: 10000 }),
+      `correct the intervals by n replicas of the model, at least ${LEAST_REPLICAS}, each a fit of its own; 0: none`,
+      wholeNumber('--calibrate', { min: 0, max: MOST_REPLICAS }),
       0,
     );
   addCommonOptions(command, [
@@ -205,7 +205,7 @@ function describePredictive(check: PredictiveCheck, protocol: Protocol): string 
           ? [
               interval(name, corrected),
               corrected.pValue.toFixed(3),
-              `${corrected.held} of ${calibration.replicas}`,
+              `${corrected.held} of ${corrected.replicas}`,
             ]
           : calibration
             ? ['–', '–', '–']

@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander';
 import { ENGINE_NAMES } from '../engine/select.js';
 import { InputError } from '../errors.js';
 import { BASELINES, type BaselineName } from '../evaluate/baselines/ladder.js';
-import { LEAST_REPLICAS } from '../evaluate/calibrate.js';
+import { LEAST_REPLICAS, MOST_REPLICAS } from '../evaluate/calibrate.js';
 import type { StudyOptions } from '../evaluate/study-options.js';
 import { SIDES } from '../graph/graph.js';
 import { PROTOCOLS } from '../predict/draw-plan.js';
@@ -95,8 +95,8 @@ export function addStudyOptions(command: Command): Command {
       group(
         'Evaluation',
         '--calibrate <n>',
-        `correct the intervals by fits to n replicas of each model, at least ${LEAST_REPLICAS} (default: 0, none)`,
-      ).argParser(wholeNumber('--calibrate', { min: 0, max: 10_000 })),
+        `correct the intervals by n replicas of each model, at least ${LEAST_REPLICAS}, each a fit of its own (default: 0)`,
+      ).argParser(wholeNumber('--calibrate', { min: 0, max: MOST_REPLICAS })),
     )
     .addOption(
       group('Evaluation', '--protocol <name>', 'what draws may know (default: unconditional)').choices([

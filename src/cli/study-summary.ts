@@ -93,8 +93,11 @@ function describePredictions(results: StudyResults): string {
       figure(name, fits[0]!.predictive.observed[name]!),
       ...fits.flatMap((fit) => {
         const { mean } = fit.predictive.draws[name]!;
-        const { low, high } = believedInterval(fit, name);
-        return [figure(name, mean), `${figure(name, low)}…${figure(name, high)}`];
+        const { low, high, asDrawn } = believedInterval(fit, name);
+        return [
+          figure(name, mean),
+          `${figure(name, low)}…${figure(name, high)}${asDrawn ? ' (as drawn)' : ''}`,
+        ];
       }),
     ]),
   ]);

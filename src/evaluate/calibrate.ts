@@ -3,6 +3,7 @@
 // data were. Where a replica's test graph lies among its own draws, in their standard deviations, is how far off this
 // way of drawing is and how much too narrow; the data's intervals are moved and widened by that.
 
+import type { EngineName } from '../engine/select.js';
 import { InputError, throwIfAborted } from '../errors.js';
 import { fit } from '../fit/fit.js';
 import type { Model } from '../fit/model.js';
@@ -10,7 +11,7 @@ import { refitOptions } from '../fit/refit.js';
 import { studentQuantile, studentTwoSided } from '../math/student.js';
 import { type DrawOptions, drawPredictive } from '../predict/draw.js';
 import { type GraphStatistics, graphStatistics } from '../predict/draw-graph.js';
-import { createReplicator } from '../predict/replica.js';
+import { createReplicator, type HeldOutUsers } from '../predict/replica.js';
 import type { TaskOptions } from '../progress.js';
 import { split } from '../sample/split.js';
 import type { Split } from '../sample/split-types.js';
@@ -28,14 +29,17 @@ import {
 export interface CalibrateOptions extends DrawOptions {
   /** Number of replicas, each as much work as the fit and its draws were; at least 5. */
   readonly replicas: number;
+  /** Of the replicas' fits and fold-ins; a model of the exact sampler is sampled again. Default auto. */
+  readonly engine?: EngineName | undefined;
 }
 
 /** From fewer replicas than this a spread cannot be told. */
 export const LEAST_REPLICAS = 5;
+export const MOST_REPLICAS = 10_000;
 
 /** The number of replicas, or 0 for no calibration, as it was asked for. */
 export function replicaCount(asked: number): number {
-  const replicas = whole('calibrate', asked, 0, 10_000);
+  const replicas = whole('calibrate', asked, 0, MOST_REPLICAS);
   if (replicas > 0 && replicas < LEAST_REPLICAS) {
     throw new InputError(
       `calibrate is ${replicas}: fewer than ${LEAST_REPLICAS} replicas do not tell how far off intervals are; give ` +
@@ -48,22 +52,31 @@ export function replicaCount(asked: number): number {
 /** The check with its intervals corrected by what happens on replicas of the model. */
 export async function calibratePredictive(
   model: Model,
-  original: Split,
+  heldOut: HeldOutUsers,
   check: PredictiveCheck,
   draws: readonly GraphStatistics[],
   options: CalibrateOptions,
 ): Promise<PredictiveCheck> {
-  const { replicas, seed = 1, signal, onProgress, threads } = options;
-  const again = { ...refitOptions(model), threads, signal };
-  const replicate = createReplicator(model);
+  const { replicas, seed = 1, signal, onProgress, threads, engine = 'auto' } = options;
+  const fitted = refitOptions(model);
+  const again = { ...fitted, engine: fitted.engine === 'gibbs' ? 'gibbs' : engine, threads, signal } as const;
+  const replicate = createReplicator(model, heldOut);
   const places: Place[] = [];
   for (let r = 0; r < replicas; r++) {
     throwIfAborted(signal);
     onProgress?.({ stage: 'calibrating', done: r, total: replicas, unit: 'replicas' });
-    const { testUsers, testItems } = original;
-    const parts = split(replicate(seed, r), { testUsers, testItems, seed: seed + 1 + r });
-    const refitted = (await fit(parts.train, again)).model;
-    places.push(await placeAmongDraws(refitted, parts, { ...options, onProgress: undefined }));
+    const { testUsers, testItems } = heldOut.split;
+    try {
+      const parts = split(replicate(seed, r), { testUsers, testItems, seed: seed + 1 + r });
+      const refitted = (await fit(parts.train, again)).model;
+      places.push(await placeAmongDraws(refitted, parts, { ...options, onProgress: undefined }));
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      throw new InputError(
+        `calibrate: replica ${r + 1} of ${replicas} cannot be split and fitted (${error.message}); the data are too few ` +
+          'to calibrate: leave --calibrate out',
+      );
+    }
   }
   onProgress?.({ stage: 'calibrating', done: replicas, total: replicas, unit: 'replicas' });
   const statistics: Partial<Record<Statistic, CalibratedStatistic>> = {};
@@ -93,10 +106,10 @@ export interface ReplicaPlace {
 async function placeAmongDraws(
   model: Model,
   parts: Split,
-  options: DrawOptions & TaskOptions,
+  options: DrawOptions & TaskOptions & { readonly engine?: EngineName | undefined },
 ): Promise<Place> {
-  const { threads, signal, protocol = 'unconditional' } = options;
-  const folded = (await foldHeldOut(model, parts, { threads, signal })).folded!;
+  const { threads, signal, engine, protocol = 'unconditional' } = options;
+  const folded = (await foldHeldOut(model, parts, { threads, signal, engine })).folded!;
   const draws = await drawPredictive(model, folded, parts, options);
   const observed = graphStatistics(observedGraph(model, folded, parts, protocol));
   const place = (name: Statistic) => {
@@ -127,10 +140,12 @@ export function correctedInterval(
   const { mean, spread } = moments(draws);
   if (usable.length < LEAST_REPLICAS || spread === 0) return undefined;
   const deviations = moments(usable.map(({ deviation }) => deviation));
+  if (deviations.spread === 0) return undefined;
   const scale = deviations.spread * Math.sqrt(1 + 1 / usable.length);
   const reach = studentQuantile(OUTSIDE, usable.length - 1) * scale;
   return {
-    held: places.filter(({ inside }) => inside).length,
+    held: usable.filter(({ inside }) => inside).length,
+    replicas: usable.length,
     low: Math.max(0, mean + (deviations.mean - reach) * spread),
     high: mean + (deviations.mean + reach) * spread,
     pValue: studentTwoSided(((observed - mean) / spread - deviations.mean) / scale, usable.length - 1),

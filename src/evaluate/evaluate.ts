@@ -74,6 +74,10 @@ export async function evaluateModel(
   options: EvaluateOptions = {},
 ): Promise<Evaluation> {
   const replicas = replicaCount(options.calibrate ?? 0);
+  const predictiveReason = reasonAgainst(model, split, options);
+  if (replicas > 0 && predictiveReason !== undefined) {
+    throw new InputError(`calibrate: there are no intervals to correct, since ${predictiveReason}`);
+  }
   checkHeldOut(model, split);
   const task = splitRankingTask(split, model.items.ids);
   const members = memberModels(model);
@@ -89,12 +93,11 @@ export async function evaluateModel(
   const ranking = await evaluateRanking(task, scorer, options);
   const folded = foldings[0].folded;
   const protocol = options.protocol ?? 'unconditional';
-  const predictiveReason = reasonAgainst(model, split, options);
   const draws = predictiveReason === undefined ? await drawPredictive(model, folded!, split, options) : [];
   let predictive =
     draws.length > 0 ? checkPredictive(draws, observedGraph(model, folded!, split, protocol)) : undefined;
   if (predictive && replicas > 0) {
-    predictive = await calibratePredictive(model, split, predictive, draws, {
+    predictive = await calibratePredictive(model, { folded: folded!, split }, predictive, draws, {
       ...options,
       protocol,
       replicas,

@@ -4,7 +4,7 @@
 import { InputError } from '../errors.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { SIDES, type SideName } from '../graph/graph.js';
-import { quantile } from '../math/quantile.js';
+import { predictiveQuantile } from '../math/quantile.js';
 import { type GraphStatistics, graphStatistics } from '../predict/draw-graph.js';
 import type { DegreeCounts } from '../sparsity/degree-counts.js';
 
@@ -15,7 +15,7 @@ export type Statistic = (typeof STATISTICS)[number];
 /** How one statistic of the draws lies around the observed one. */
 export interface StatisticCheck {
   readonly mean: number;
-  /** The central 90 % of the draws. */
+  /** The central 90 % of the draws: a further draw would lie within with 90 % (from 19 draws on). */
   readonly low: number;
   readonly high: number;
   /** Two-sided posterior predictive p-value: 2·min(1 + draws at or below, 1 + draws at or above)/(draws + 1), at most 1. */
@@ -37,6 +37,8 @@ export interface DegreeBin {
 export interface CalibratedStatistic {
   /** Replicas whose test graph lay within the central 90 % of its draws. */
   readonly held: number;
+  /** Replicas on which the statistic is defined. */
+  readonly replicas: number;
   /** The 90 % interval, corrected. */
   readonly low: number;
   readonly high: number;
@@ -112,8 +114,8 @@ export function checkStatistic(values: readonly number[], observed: number): Sta
   }
   return {
     mean: sum / sorted.length,
-    low: quantile(sorted, LOW),
-    high: quantile(sorted, HIGH),
+    low: predictiveQuantile(sorted, LOW),
+    high: predictiveQuantile(sorted, HIGH),
     pValue: Math.min(1, (2 * (1 + Math.min(below, above))) / (sorted.length + 1)),
   };
 }
@@ -133,9 +135,9 @@ function degreeBands(draws: readonly DegreeCounts[], observed: DegreeCounts): De
       from,
       to: starts[bin + 1] - 1,
       observed: seen[bin],
-      low: quantile(sorted, LOW),
-      median: quantile(sorted, 0.5),
-      high: quantile(sorted, HIGH),
+      low: predictiveQuantile(sorted, LOW),
+      median: predictiveQuantile(sorted, 0.5),
+      high: predictiveQuantile(sorted, HIGH),
     };
   });
 }

@@ -137,6 +137,11 @@ export function studySettings(options: StudyOptions, edges: number): StudySettin
     given: { users: { ...options.users }, items: { ...options.items } },
     topicItems: whole('topicItems', options.topicItems ?? 10, 1, 1000),
   };
+  if (settings.calibrate > 0 && settings.draws === 0) {
+    throw new InputError(
+      'calibrate: there are no intervals to correct without draws; ask for draws too, or for neither',
+    );
+  }
   // The fit's own door refuses what it cannot use, before any work.
   for (const kind of settings.models) {
     for (const k of settings.features) fitSettings(fitOptionsOf(settings, kind, k));

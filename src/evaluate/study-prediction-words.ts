@@ -137,11 +137,11 @@ function illustration(statistic: Statistic, sparse: CheckedFit, dense: CheckedFi
 }
 
 /** The interval that is to be believed: corrected by replicas where there are any, else that of the draws. */
-export function believedInterval(
-  { predictive }: CheckedFit,
-  statistic: Statistic,
-): { readonly low: number; readonly high: number; readonly pValue: number; readonly held?: number } {
-  return predictive.calibration?.statistics[statistic] ?? predictive.draws[statistic]!;
+export function believedInterval({ predictive }: CheckedFit, statistic: Statistic) {
+  const { low, high, pValue } = predictive.calibration?.statistics[statistic] ?? predictive.draws[statistic]!;
+  // A statistic that does not vary cannot be corrected.
+  const asDrawn = predictive.calibration !== undefined && !predictive.calibration.statistics[statistic];
+  return { low, high, pValue, asDrawn };
 }
 
 function coverage(fit: CheckedFit, statistics: readonly Statistic[]): string {

@@ -10,7 +10,7 @@ import type { Random } from '../math/random.js';
 import { type FeatureAtoms, sampleTiltedAtoms } from '../process/unseen.js';
 import { countDegrees, type DegreeCounts } from '../sparsity/degree-counts.js';
 import { tailIndexAt } from '../sparsity/tail-index.js';
-import type { DrawPlan, SidePlan, UnseenPlan } from './draw-plan.js';
+import type { DrawPlan, UnseenPlan, VertexGroup } from './draw-plan.js';
 import { createVertexSampler, type VertexSampler } from './draw-vertex.js';
 
 /** What predictive checks compare a test graph by. Vertices without an edge do not count. */
@@ -60,8 +60,8 @@ export interface TestGraphDraw {
 /** A function that draws test graphs of a plan, each from the random stream that it is given. */
 export function createDrawer(plan: DrawPlan): (random: Random, options: OneDrawOptions) => TestGraphDraw {
   const samplers = {
-    users: createVertexSampler(plan.users.known, plan.features),
-    items: createVertexSampler(plan.items.known, plan.features),
+    users: groupSampler(plan.users, plan.features),
+    items: groupSampler(plan.items, plan.features),
   };
   return (random, options) => drawTestGraph(plan, samplers, random, options);
 }
@@ -74,9 +74,9 @@ function drawTestGraph(
 ): TestGraphDraw {
   const K = plan.features;
   const items = drawItems(plan.items, samplers.items, K, random, sizes);
-  const unseen = plan.users.unseen && drawUnseen(plan.users.unseen, random, sizes);
-  const known = plan.users.known.count;
-  const atoms = known + (unseen?.weights.length ?? 0);
+  const unseen = drawUnseen(plan.users, K, random, sizes);
+  const known = knownCount(plan.users);
+  const atoms = known + unseen.weights.length;
 
   const mark = new Uint32Array(items.atoms); // 1 + the last user that met the item
   const itemDegree = new Uint32Array(items.atoms);
@@ -105,7 +105,7 @@ function drawTestGraph(
   const counts = new Uint32Array(K);
   for (let user = 0; user < atoms; user++) {
     if (user < known) samplers.users(user, random, rates);
-    else copyRow(unseen!, user - known, K, rates);
+    else copyRow(unseen, user - known, K, rates);
     let rate = 0;
     for (let k = 0; k < K; k++) rate += rates[k] *= items.mass[k];
     const n = poisson(random, rate);
@@ -116,11 +116,9 @@ function drawTestGraph(
     userDegree[user] = degree;
   }
   // Dust among the users: every edge has a fresh user.
-  if (unseen) {
-    for (let k = 0; k < K; k++) {
-      const n = poisson(random, unseen.missing[k] * items.mass[k]);
-      for (let e = 0; e < n; e++) connect(atoms + userDust++, k);
-    }
+  for (let k = 0; k < K; k++) {
+    const n = poisson(random, unseen.missing[k] * items.mass[k]);
+    for (let e = 0; e < n; e++) connect(atoms + userDust++, k);
   }
   return {
     statistics: statistics(
@@ -141,42 +139,86 @@ interface DrawnItems {
 }
 
 function drawItems(
-  { known, unseen }: SidePlan,
+  groups: readonly VertexGroup[],
   sampler: VertexSampler,
   K: number,
   random: Random,
   sizes: SizeMode,
 ): DrawnItems {
-  const extra = unseen && drawUnseen(unseen, random, sizes);
-  const atoms = known.count + (extra?.weights.length ?? 0);
+  const unseen = drawUnseen(groups, K, random, sizes);
+  const known = knownCount(groups);
+  const atoms = known + unseen.weights.length;
   // Feature-major, for the tables; the dust comes last.
   const width = atoms + 1;
   const activity = new Float64Array(K * width);
   const row = new Float64Array(K);
   for (let item = 0; item < atoms; item++) {
-    if (item < known.count) sampler(item, random, row);
-    else copyRow(extra!, item - known.count, K, row);
+    if (item < known) sampler(item, random, row);
+    else copyRow(unseen, item - known, K, row);
     for (let k = 0; k < K; k++) activity[k * width + item] = row[k];
   }
   const mass = new Float64Array(K);
   const tables: (AliasTable | undefined)[] = [];
   for (let k = 0; k < K; k++) {
     const weights = activity.subarray(k * width, (k + 1) * width);
-    weights[atoms] = extra?.missing[k] ?? 0;
+    weights[atoms] = unseen.missing[k];
     for (let item = 0; item < width; item++) mass[k] += weights[item];
     tables.push(mass[k] > 0 ? AliasTable.of(weights) : undefined);
   }
   return { atoms, tables, mass };
 }
 
-/** A side's unseen atoms. Given the data its size is Gamma(vertices, E[ψ]), whose mean is the estimate of section 4. */
-function drawUnseen(plan: UnseenPlan, random: Random, sizes: SizeMode): FeatureAtoms {
+function knownCount(groups: readonly VertexGroup[]): number {
+  return groups.reduce((sum, { known }) => sum + known.count, 0);
+}
+
+/** The known vertices of all groups, one group after another. */
+function groupSampler(groups: readonly VertexGroup[], features: number): VertexSampler {
+  const samplers = groups.map(({ known }) => createVertexSampler(known, features));
+  if (samplers.length === 1) return samplers[0]!;
+  return (vertex, random, out) => {
+    let group = 0;
+    for (; vertex >= groups[group].known.count; group++) vertex -= groups[group].known.count;
+    samplers[group](vertex, random, out);
+  };
+}
+
+/** The unseen atoms of all groups together; none where a side has no unseen vertices. */
+function drawUnseen(
+  groups: readonly VertexGroup[],
+  K: number,
+  random: Random,
+  sizes: SizeMode,
+): Omit<FeatureAtoms, 'cut'> {
+  const parts = groups.flatMap(({ unseen }) => (unseen ? [drawAtoms(unseen, random, sizes)] : []));
+  if (parts.length === 1) return parts[0]!;
+  const missing = new Float64Array(K);
+  for (const part of parts) for (let k = 0; k < K; k++) missing[k] += part.missing[k];
+  const joined = (name: 'weights' | 'features') => {
+    const result = new Float64Array(parts.reduce((sum, part) => sum + part[name].length, 0));
+    let at = 0;
+    for (const part of parts) {
+      result.set(part[name], at);
+      at += part[name].length;
+    }
+    return result;
+  };
+  return { weights: joined('weights'), features: joined('features'), missing };
+}
+
+/** Unseen atoms of a group. Given the data a size is Gamma(vertices, E[ψ]), whose mean is the estimate of section 4. */
+function drawAtoms(plan: UnseenPlan, random: Random, sizes: SizeMode): FeatureAtoms {
   const factor = sizes === 'posterior' ? gamma(random, plan.evidence) / plan.evidence : 1;
   const hyper = { ...plan.law, size: plan.law.size * factor };
   return sampleTiltedAtoms(random, { hyper, otherMass: plan.tilt, cut: plan.cut });
 }
 
-function copyRow({ weights, features }: FeatureAtoms, row: number, K: number, out: Float64Array): void {
+function copyRow(
+  { weights, features }: Pick<FeatureAtoms, 'weights' | 'features'>,
+  row: number,
+  K: number,
+  out: Float64Array,
+): void {
   for (let k = 0; k < K; k++) out[k] = weights[row] * features[row * K + k];
 }
 

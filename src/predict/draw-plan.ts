@@ -29,7 +29,8 @@ export interface UnseenPlan {
   readonly evidence: number;
 }
 
-export interface SidePlan {
+/** Vertices of a side that had the same to meet. */
+export interface VertexGroup {
   readonly known: KnownVertices;
   readonly unseen: UnseenPlan | undefined;
 }
@@ -37,8 +38,8 @@ export interface SidePlan {
 export interface DrawPlan {
   readonly features: number;
   readonly multigraph: boolean;
-  readonly users: SidePlan;
-  readonly items: SidePlan;
+  readonly users: readonly VertexGroup[];
+  readonly items: readonly VertexGroup[];
 }
 
 /** The plan, and the ids of its known vertices in order. */
@@ -82,24 +83,30 @@ export function drawPlan(model: Model, folded: ModelSide, split: Split, protocol
     (j) => isTest[j] === 1 && (!paper || split.test.items.ids.find(model.items.ids.at(j)) >= 0),
   );
   const K = model.features;
-  const metByUsers = eligibleMass(model, 'items', {
-    eligible: isTest.map((coin) => 1 - coin),
-    unseenShare: 0,
-  });
+  const metByUsers = metByHeldOut(model, isTest);
   const metByItems = eligibleMass(model, 'users');
   const plan = {
     features: K,
     multigraph: model.multigraph,
-    users: {
-      known: knownVertices(folded, users, K, metByUsers),
-      unseen: paper ? undefined : unseenUsers(model, split, isTest, metByUsers),
-    },
-    items: {
-      known: knownVertices(model.items, items, K, metByItems),
-      unseen: paper ? undefined : unseenItems(model, split, metByItems),
-    },
+    users: [
+      {
+        known: knownVertices(folded, users, K, metByUsers),
+        unseen: paper ? undefined : unseenUsers(model, split, isTest, metByUsers),
+      },
+    ],
+    items: [
+      {
+        known: knownVertices(model.items, items, K, metByItems),
+        unseen: paper ? undefined : unseenItems(model, split, metByItems),
+      },
+    ],
   };
   return { plan, ids: { users: folded.ids.pick(users), items: model.items.ids.pick(items) } };
+}
+
+/** What held-out users could have met by their fold-in edges: the trained fit items. */
+export function metByHeldOut(model: Model, isTest: Uint8Array): Float64Array {
+  return eligibleMass(model, 'items', { eligible: isTest.map((coin) => 1 - coin), unseenShare: 0 });
 }
 
 /** Held-out users without an edge to a trained fit item. */
@@ -162,7 +169,7 @@ function checkInput(model: Model, folded: ModelSide, split: Split): void {
   }
 }
 
-function rowsWhere(side: ModelSide, wanted: (row: number) => boolean): Uint32Array {
+export function rowsWhere(side: ModelSide, wanted: (row: number) => boolean): Uint32Array {
   const rows: number[] = [];
   for (let row = 0; row < side.count; row++) if (wanted(row)) rows.push(row);
   return Uint32Array.from(rows);

@@ -1,25 +1,48 @@
-// A replica: a graph drawn from a fitted model, like the one it was fitted to. Its vertices are those of the model, with
-// weights and features from their posterior, and the unseen atoms of both sides. Splitting, fitting and drawing again on
-// replicas shows how far predictive intervals can be trusted on data of this kind (evaluate/calibrate.ts).
+// A replica: a graph drawn from a fitted model, like the one it was fitted to, or like the whole of a split of which it saw
+// the training part. Its vertices are those that have a posterior, with weights and features from it, and unseen atoms.
+// Splitting, fitting and drawing again on replicas shows how far predictive intervals can be trusted on data of this kind
+// (evaluate/calibrate.ts).
 
 import { InputError } from '../errors.js';
 import { eligibleMass } from '../fit/fold-in.js';
-import type { Model } from '../fit/model.js';
+import type { Model, ModelSide } from '../fit/model.js';
 import { buildGraph } from '../graph/build.js';
 import { type BipartiteGraph, otherSide, type SideName } from '../graph/graph.js';
 import { VertexIds } from '../graph/ids.js';
 import { randomStream } from '../math/random.js';
+import type { Split } from '../sample/split-types.js';
 import { createDrawer } from './draw-graph.js';
-import { type DrawPlan, knownVertices, type SidePlan, unseen } from './draw-plan.js';
+import {
+  type DrawPlan,
+  knownVertices,
+  metByHeldOut,
+  rowsWhere,
+  testItems,
+  unseen,
+  type VertexGroup,
+} from './draw-plan.js';
 
-/** A function that draws replicas by their seed and number. Vertices are numbered anew; isolated ones are dropped. */
-export function createReplicator(model: Model): (seed: number, replica: number) => BipartiteGraph {
+/** The users that a split holds out of training, as far as they are known. */
+export interface HeldOutUsers {
+  /** Their posterior by fold-in. */
+  readonly folded: ModelSide;
+  readonly split: Split;
+}
+
+/**
+ * A function that draws replicas by their seed and number: of the graph that the model was fitted to or, with the held-out
+ * users, of the whole that was split. Vertices are numbered anew; isolated ones are dropped.
+ */
+export function createReplicator(
+  model: Model,
+  heldOut?: HeldOutUsers,
+): (seed: number, replica: number) => BipartiteGraph {
   if (model.objective === 'ranking') {
     throw new InputError(
       'replicas need a posterior, and a model fitted with --objective ranking has none: fit with --objective evidence',
     );
   }
-  const draw = createDrawer(replicaPlan(model));
+  const draw = createDrawer(replicaPlan(model, heldOut));
   return (seed, replica) => {
     const { edges } = draw(randomStream(seed, REPLICA_STREAM, replica), { sizes: 'posterior', keep: true });
     const users = renumbered(edges!.users, edges!.userCount);
@@ -39,21 +62,40 @@ export function createReplicator(model: Model): (seed: number, replica: number) 
 const REPLICA_STREAM = 0x4e91;
 
 /** All vertices of the model and the unseen of both sides, to be drawn as the graph that the model was fitted to was. */
-export function replicaPlan(model: Model): DrawPlan {
-  const side = (name: SideName): SidePlan => {
+export function replicaPlan(model: Model, heldOut?: HeldOutUsers): DrawPlan {
+  const fitted = (name: SideName): VertexGroup => {
     const own = model[name];
     const met = eligibleMass(model, otherSide(name));
-    const all = Uint32Array.from({ length: own.count }, (_, row) => row);
     return {
-      known: knownVertices(own, all, model.features, met),
+      known: knownVertices(
+        own,
+        rowsWhere(own, () => true),
+        model.features,
+        met,
+      ),
       unseen: unseen(own, 1, met, met),
     };
   };
   return {
     features: model.features,
     multigraph: model.multigraph,
-    users: side('users'),
-    items: side('items'),
+    users: heldOut ? [fitted('users'), heldOutGroup(model, heldOut)] : [fitted('users')],
+    items: [fitted('items')],
+  };
+}
+
+/** Held-out users met the trained fit items or nothing that is known; a replica's may meet every item. */
+function heldOutGroup(model: Model, { folded, split }: HeldOutUsers): VertexGroup {
+  const met = metByHeldOut(model, testItems(model, split));
+  const p = split.testUsers;
+  return {
+    known: knownVertices(
+      folded,
+      rowsWhere(folded, (i) => folded.degree[i] > 0),
+      model.features,
+      met,
+    ),
+    unseen: unseen(model.users, p / (1 - p), met, eligibleMass(model, 'items')),
   };
 }
 

@@ -14,13 +14,14 @@ const DRAW_DEFINITIONS: readonly Definition[] = [
   {
     id: 'interval',
     name: '90 % interval',
-    meaning: 'The range that holds the middle 90 % of the draws.',
+    meaning:
+      'The range that holds the middle 90 % of the draws. It is as good as the fit behind it: replicas, where they were asked for, correct it.',
   },
   {
     id: 'pvalue',
     name: 'p-value',
     meaning:
-      'Twice the share of the draws that lie at or beyond the test set on the nearer side, at most 1. Below 0.1 the test set lies outside the 90 % interval: the model is surprised. It is a measure of surprise, not of how large the error is.',
+      'Twice the share of the draws that lie at or beyond the test set on the nearer side, at most 1; with a corrected interval, corrected too. Below 0.1 the test set lies outside the 90 % interval: the model is surprised. It is a measure of surprise, not of how large the error is.',
   },
 ];
 

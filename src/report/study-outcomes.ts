@@ -47,14 +47,17 @@ export function predictionSection(
     details(verdict),
     picture(
       pictures.prediction,
-      html`Dots: the mean of the ${term('draw', 'draws')}; bars: their ${term('interval', '90 % interval')}; the line at
-zero: the test set.`,
+      html`Dots: the mean of the ${term('draw', 'draws')}; bars: their ${
+        fits[0]!.predictive.calibration
+          ? term('corrected', 'corrected 90 % interval')
+          : term('interval', '90 % interval')
+      }; the line at zero: the test set.`,
     ),
     predictionTable(fits),
     picture(
       pictures.predictive,
       html`How many edges the users, and the items, of the test graph have. Dots: the test graph; band: the
-${term('interval', '90 % interval')} of the draws. On the left of each panel are the vertices with a single edge: where a
+${term('interval', '90 % interval')} of the draws${fits[0]!.predictive.calibration ? ', not corrected' : ''}. On the left of each panel are the vertices with a single edge: where a
 model misses newcomers, dots lie above the band there. Hollow dots lie outside.`,
     ),
     results.receipt.settings.features.length > 1
@@ -77,7 +80,7 @@ function intervalNote(fits: readonly CheckedFit[]): Content {
 measures this for data like these, and corrects the intervals.`;
   }
   const held = (fit: CheckedFit) =>
-    shownStatistics(fits).map((s) => fit.predictive.calibration?.statistics[s]?.held ?? 0);
+    shownStatistics(fits).map((s) => fit.predictive.calibration?.statistics[s]?.held ?? '–');
   const parts = fits.map((fit) => `${fit.model}: ${held(fit).join(', ')}`);
   return html`Intervals and p-values are ${term('corrected', 'corrected')} by ${count(calibration.replicas)} replicas of each
 model; so many of them lay within the uncorrected interval, row by row: ${parts.join('; ')}.`;
@@ -102,9 +105,9 @@ function predictionTable(fits: readonly CheckedFit[]): Html {
       STATISTIC_NAMES[statistic],
       show(statistic, fits[0]!.predictive.observed[statistic]!),
       ...fits.flatMap((fit) => {
-        const { low, high, pValue } = believedInterval(fit, statistic);
+        const { low, high, pValue, asDrawn } = believedInterval(fit, statistic);
         return [
-          html`<b>${show(statistic, fit.predictive.draws[statistic]!.mean)}</b><br><small>${show(statistic, low)} … ${show(statistic, high)}</small>`,
+          html`<b>${show(statistic, fit.predictive.draws[statistic]!.mean)}</b><br><small>${show(statistic, low)} … ${show(statistic, high)}${asDrawn ? ' (as drawn)' : ''}</small>`,
           fixed(pValue, 2),
         ];
       }),

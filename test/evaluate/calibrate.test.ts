@@ -49,6 +49,7 @@ describe('a corrected interval', () => {
       ),
     ).toBeUndefined();
     expect(correctedInterval(draws, 1000, [Number.NaN, 1, 2, 3, 4].map(place))).toBeUndefined();
+    expect(correctedInterval(draws, 1000, [1, 1, 1, 1, 1].map(place))).toBeUndefined();
   });
 });
 
@@ -91,7 +92,29 @@ test('replicas of a model are fitted as it was, the same on any number of thread
     const observed = one.predictive!.observed[name]!;
     expect(observed >= low && observed <= high, name).toBe(pValue >= 0.1);
   }
+  await expect(evaluateModel(model, parts, { draws: 0, calibrate: 5 })).rejects.toThrow(
+    'no intervals to correct, since no draws were asked for',
+  );
   const none = await evaluateModel(model, parts, { draws: 30, threads: 1 });
   expect(none.predictive!.calibration).toBeUndefined();
   expect(none.predictive!.draws).toEqual(one.predictive!.draws);
 }, 60_000);
+
+test('replicas that are too small to split and fit are named as such', async () => {
+  const side = { sigma: 0, tau: 1, shape: 1, rate: 1, size: 8 };
+  const { graph } = await simulate({ users: side, items: side, features: 1, seed: 8, threads: 1 });
+  const parts = split(graph, { seed: 1, testUsers: 0.5, testItems: 0.5 });
+  const { model } = await fit(parts.train, { features: 1, iterations: 5, threads: 1 });
+  // A model of next to no activity has next to no edges in its replicas.
+  const faint = (name: 'users' | 'items') => ({
+    ...model[name],
+    weightShape: model[name].weightShape.map((x) => x * 1e-9),
+    featureShape: model[name].featureShape.map((x) => x * 1e-9),
+    leftover: new Float64Array(1),
+    hyper: { ...model[name].hyper, size: 0 },
+  });
+  const failing = { ...model, users: faint('users'), items: faint('items') };
+  await expect(evaluateModel(failing, parts, { draws: 5, calibrate: 5, threads: 1 })).rejects.toThrow(
+    /replica 1 of 5 cannot be split and fitted .*leave --calibrate out/,
+  );
+});

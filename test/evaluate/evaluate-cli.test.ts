@@ -76,6 +76,7 @@ test('--calibrate corrects the intervals, for people and in the document; withou
   expect(document.predictive.calibration.replicas).toBe(5);
   expect(Object.keys(document.predictive.calibration.statistics.edges)).toEqual([
     'held',
+    'replicas',
     'low',
     'high',
     'pValue',

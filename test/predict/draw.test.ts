@@ -8,7 +8,7 @@ import { leftoverMass } from '../../src/math/quadrature.js';
 import { type Random, randomStream } from '../../src/math/random.js';
 import { drawPredictive } from '../../src/predict/draw.js';
 import { createDrawer, graphStatistics, type OneDrawOptions } from '../../src/predict/draw-graph.js';
-import { type DrawPlan, drawPlan, testItems } from '../../src/predict/draw-plan.js';
+import { type DrawPlan, drawPlan, testItems, type VertexGroup } from '../../src/predict/draw-plan.js';
 import { createVertexSampler, type KnownVertices } from '../../src/predict/draw-vertex.js';
 import { sampleAtoms } from '../../src/process/ggp.js';
 import { activityMoments } from './activity-moments.js';
@@ -65,7 +65,7 @@ describe('expected edges', () => {
       users: leftoverMass({ ...users, size: (users.size * p) / (1 - p) }, met.users),
       items: leftoverMass({ ...items, size: items.size * split.testItems }, met.items),
     };
-    const mass = { users: knownMass(plan.users.known), items: knownMass(plan.items.known) };
+    const mass = { users: knownMass(plan.users[0]!.known), items: knownMass(plan.items[0]!.known) };
     const expected = mass.users.reduce(
       (sum, m, k) => sum + (m + unseen.users[k]) * (mass.items[k] + unseen.items[k]),
       0,
@@ -80,7 +80,7 @@ describe('expected edges', () => {
 /** The same law the slow way: atoms of the untilted process kept with e^(−wθ·tilt), and a Poisson for every pair. */
 function slowDraw(plan: DrawPlan, random: Random, cut: number) {
   const rows = (['users', 'items'] as const).map((side) => {
-    const { known, unseen } = plan[side];
+    const [{ known, unseen }] = plan[side] as readonly [VertexGroup];
     const sample = createVertexSampler(known, plan.features);
     const result: Float64Array[] = [];
     for (let v = 0; v < known.count; v++) {
@@ -213,8 +213,8 @@ describe('drawPredictive', () => {
     }
     const { plan } = drawPlan(model, folded, split, 'paper');
     const all = drawPlan(model, folded, split, 'unconditional').plan;
-    expect(plan.users.unseen ?? plan.items.unseen).toBeUndefined();
-    expect(plan.items.known.count).toBeLessThan(all.items.known.count);
+    expect(plan.users[0]!.unseen ?? plan.items[0]!.unseen).toBeUndefined();
+    expect(plan.items[0]!.known.count).toBeLessThan(all.items[0]!.known.count);
   });
 
   test('unconditional draws take every held-out user with an edge and every trained test item', () => {
@@ -234,8 +234,8 @@ describe('drawPredictive', () => {
   test('without sizes there is nobody unseen, and drawing sizes changes nothing', async () => {
     const { model, folded, split } = smallModel(3, { users: NO_UNSEEN, items: NO_UNSEEN });
     const { plan } = drawPlan(model, folded, split, 'unconditional');
-    expect(plan.users.unseen).toBeUndefined();
-    expect(plan.items.unseen).toBeUndefined();
+    expect(plan.users[0]!.unseen).toBeUndefined();
+    expect(plan.items[0]!.unseen).toBeUndefined();
     const run = (sizes: 'point' | 'posterior') =>
       drawPredictive(model, folded, split, { draws: 3, threads: 1, sizes });
     expect(await run('point')).toEqual(await run('posterior'));
@@ -245,22 +245,24 @@ describe('drawPredictive', () => {
     const { model, folded, split } = sparse;
     const { plan } = drawPlan(model, folded, split, 'unconditional');
     // Nothing but unseen users before one certain item of activity 10, so that their number shows the size.
-    const unseen = { ...plan.users.unseen!, tilt: new Float64Array(3), cut: 0.02, evidence: 9 };
+    const unseen = { ...plan.users[0]!.unseen!, tilt: new Float64Array(3), cut: 0.02, evidence: 9 };
     const bare: DrawPlan = {
       ...plan,
-      users: { known: { ...plan.users.known, count: 0 }, unseen },
-      items: {
-        known: {
-          ...plan.items.known,
-          count: 1,
-          weightShape: Float32Array.of(1e6),
-          featureShape: Float32Array.of(1e6, 1e6, 1e6),
-          tau: 1e6,
-          rate: 1e5,
-          otherMass: new Float64Array(3).fill(1e-9),
+      users: [{ known: { ...plan.users[0]!.known, count: 0 }, unseen }],
+      items: [
+        {
+          known: {
+            ...plan.items[0]!.known,
+            count: 1,
+            weightShape: Float32Array.of(1e6),
+            featureShape: Float32Array.of(1e6, 1e6, 1e6),
+            tau: 1e6,
+            rate: 1e5,
+            otherMass: new Float64Array(3).fill(1e-9),
+          },
+          unseen: undefined,
         },
-        unseen: undefined,
-      },
+      ],
     };
     const draw = createDrawer(bare);
     const n = 2000;

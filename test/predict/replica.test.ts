@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { foldHeldOut } from '../../src/evaluate/held-out.js';
 import { fit } from '../../src/fit/fit.js';
 import { degrees, SIDES } from '../../src/graph/graph.js';
 import { createReplicator } from '../../src/predict/replica.js';
 import { simulate } from '../../src/process/poisson-model.js';
+import { split } from '../../src/sample/split.js';
 
 const law = { sigma: 0.2, tau: 1, shape: 0.3, rate: 0.3, size: 40 };
 
@@ -38,6 +40,22 @@ describe.each([false, true])('replicas of a fitted model, multigraph %s', (multi
     expect(new Set(replicas.map((replica) => replica.edges)).size).toBeGreaterThan(5);
     expect(replicate(1, 3)).toEqual(replicas[3]);
   });
+});
+
+it('with the held-out users replicas have the size of the whole that was split', async () => {
+  const { graph } = await simulate({ users: law, items: law, features: 4, seed: 5, multigraph: true });
+  const parts = split(graph, { seed: 2, testUsers: 0.4 });
+  const given = { sigma: 0.2, shape: 0.3, rate: 0.3 };
+  const { model } = await fit(parts.train, { features: 4, users: given, items: given, engine: 'reference' });
+  const { folded } = await foldHeldOut(model, parts, { engine: 'reference' });
+  const replicate = createReplicator(model, { folded: folded!, split: parts });
+  const alone = createReplicator(model);
+  const mean = (draw: typeof replicate, value: (replica: ReturnType<typeof replicate>) => number) =>
+    Array.from({ length: 20 }, (_, r) => value(draw(1, r))).reduce((sum, x) => sum + x, 0) / 20;
+  // The held-out users, who are two fifths, are known by their fold-in edges alone.
+  expect(mean(replicate, (r) => r.users.count) / graph.users.count).toBeCloseTo(1, 1);
+  expect(mean(replicate, (r) => r.total) / graph.total).toBeCloseTo(1, 1);
+  expect(mean(alone, (r) => r.users.count) / parts.train.users.count).toBeCloseTo(1, 1);
 });
 
 it('a model fitted for ranking has no replicas', async () => {
