@@ -55,7 +55,7 @@ function fittedRate(model: Model, i: number, j: number): [number, number] {
   return [scale * mean, scale * Math.sqrt(second - mean * mean)];
 }
 
-/** Pairs [user, item, …], half of them edges. */
+/** Pairs [user, item, …] of random users: every other one an edge, the rest with any item. */
 function choosePairs(graph: BipartiteGraph): Uint32Array {
   const random = randomStream(9);
   const pairs = new Uint32Array(2 * PAIRS);
