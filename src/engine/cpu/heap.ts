@@ -6,8 +6,8 @@ const PAGE = 65536;
 /** The first page holds the module's own constants. */
 const BASE = PAGE;
 const MAX_PAGES = 65536;
-/** Two cache lines: a row of 32 features then fills two of them, where at any other address it would lie in three. */
-const ALIGN = 128;
+/** A cache line: vectors need 16 bytes, and the scratch of two workers must not share a line that both write. */
+const ALIGN = 64;
 
 export class Heap {
   readonly memory = new WebAssembly.Memory({ initial: 16, maximum: MAX_PAGES, shared: true });
