@@ -6,7 +6,13 @@ import { createReferenceEngine } from '../../src/engine/reference.js';
 import { evidenceBound } from '../../src/fit/bound.js';
 import { SIDES } from '../../src/graph/graph.js';
 import { ENGINES } from './engines.js';
-import { type Problem, type ProblemShape, randomProblem } from './random-problem.js';
+import {
+  BATCH_BORDERS,
+  type Problem,
+  type ProblemShape,
+  problemOfDegrees,
+  randomProblem,
+} from './random-problem.js';
 
 const SHAPES: Record<string, ProblemShape> = {
   'simple, sparse': { users: 40, items: 30, edges: 400, features: 5, multigraph: false },
@@ -139,6 +145,32 @@ describe.each(ENGINES.filter((e) => e.name !== 'reference'))('$name against the 
     expect(actual.values.weightShape[6]).toBe(untouched[6]);
     expect(actual.values.weightShape[19]).toBe(untouched[19]);
     expect(actual.values.weightShape[7]).not.toBe(untouched[7]);
+  });
+
+  test.each(
+    BATCH_BORDERS.flatMap((border) => [false, true].map((multigraph) => ({ ...border, multigraph }))),
+  )('rows at the borders of batches: $features features, multigraph $multigraph', async (border) => {
+    const { features, degrees, multigraph } = border;
+    const problem = problemOfDegrees(degrees, features, multigraph, 21);
+    const run = async (e: Engine) => {
+      const own = await e.createTable(features, problem.own, 'exact');
+      const other = await e.createTable(features, problem.other, 'exact');
+      const index = await e.createIndex(problem.rows);
+      const options = { hyper: problem.hyper, activity: 'exact' as const };
+      await e.update(own, index, other, options);
+      await e.update(own, index, other, { ...options, edgeTerm: true });
+      const terms = [await e.lastEdgeTerm(), await e.edgeTerm(own, index, other)];
+      return { terms, values: await e.read(own), mass: (await e.totals(own)).mass };
+    };
+    const actual = await run(engine);
+    const expected = await run(reference);
+    for (const [t, term] of expected.terms.entries()) {
+      expect(Math.abs(actual.terms[t]! / term - 1)).toBeLessThan(1e-6);
+    }
+    for (const field of ['weightShape', 'weightRate', 'featureShape', 'featureRate'] as const) {
+      expect(difference(actual.values[field], expected.values[field]), field).toBeLessThan(engine.tolerance);
+    }
+    expect(difference(actual.mass, expected.mass)).toBeLessThan(engine.tolerance);
   });
 
   test('over-relaxation moves the features as in the reference', async () => {

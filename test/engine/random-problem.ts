@@ -1,6 +1,6 @@
 // Random graphs, hyperparameters and states for property tests.
 
-import type { SideHyper, TableValues } from '../../src/engine/engine.js';
+import type { EdgeRows, SideHyper, TableValues } from '../../src/engine/engine.js';
 import { buildGraph } from '../../src/graph/build.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
 import { poisson } from '../../src/math/counts.js';
@@ -86,4 +86,56 @@ export function randomProblem(shape: ProblemShape, seed: number): Problem {
       items: randomValues(shape.items, shape.features, random),
     },
   };
+}
+
+export interface RowsProblem {
+  readonly features: number;
+  readonly rows: EdgeRows;
+  readonly hyper: SideHyper;
+  readonly own: TableValues;
+  readonly other: TableValues;
+}
+
+/** Rows of given degrees, of which some may be 0, as when vertices are folded in; the neighbours of a row are distinct. */
+export function problemOfDegrees(
+  degrees: readonly number[],
+  features: number,
+  multigraph: boolean,
+  seed: number,
+): RowsProblem {
+  const random = randomStream(seed, 78);
+  const others = Math.max(...degrees) + 3;
+  const neighbors = degrees.flatMap((degree) => {
+    const start = random.below(others);
+    return Array.from({ length: degree }, (_, e) => (start + e) % others).sort((a, b) => a - b);
+  });
+  const offsets = new Uint32Array(degrees.length + 1);
+  for (const [row, degree] of degrees.entries()) offsets[row + 1] = offsets[row]! + degree;
+  return {
+    features,
+    rows: {
+      offsets,
+      neighbors: Uint32Array.from(neighbors),
+      counts: multigraph ? Uint32Array.from(neighbors, () => 1 + smallCount(random)) : undefined,
+    },
+    hyper: randomHyper(random, false),
+    own: randomValues(degrees.length, features, random),
+    other: randomValues(others, features, random),
+  };
+}
+
+/**
+ * Features and degrees at the borders of the cpu engine's batches (at most 128 edges, 16 where rows are as wide as 512
+ * features) and of its blocks of 16 rows: one edge less and one more, in one row and in several that share a batch, with
+ * empty rows before, between and after them.
+ */
+export const BATCH_BORDERS = [
+  { features: 8, degrees: bordersOf(128) },
+  { features: 512, degrees: bordersOf(16) },
+] as const;
+
+function bordersOf(n: number): readonly number[] {
+  const one = [0, n - 1, 0, n, 0, 0, n + 1, 0, 2 * n - 1, 2 * n, 2 * n + 1];
+  const shared = [n / 2, n / 2, 0, n / 2, 0, n / 2 + 1, 1, n - 2, 1, 0, n - 1, 1, 1, n - 1, 2, 0];
+  return [...one, ...shared, ...Array<number>(20).fill(0), n, 0, 1, 0];
 }

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { createCpuEngine } from '../../src/engine/cpu/engine.js';
-import { randomProblem } from './random-problem.js';
+import { BATCH_BORDERS, problemOfDegrees, randomProblem } from './random-problem.js';
 
 async function run(threads: number, multigraph: boolean) {
   const problem = randomProblem({ users: 700, items: 500, edges: 40_000, features: 13, multigraph }, 8);
@@ -29,9 +29,37 @@ async function run(threads: number, multigraph: boolean) {
   }
 }
 
+async function runBorders(
+  threads: number,
+  { features, degrees }: (typeof BATCH_BORDERS)[number],
+  multigraph: boolean,
+) {
+  const problem = problemOfDegrees(degrees, features, multigraph, 21);
+  const engine = await createCpuEngine({ threads, limits: { edges: 2 * Math.max(...degrees), rows: 7 } });
+  try {
+    const own = await engine.createTable(features, problem.own, 'exact');
+    const other = await engine.createTable(features, problem.other, 'exact');
+    const index = await engine.createIndex(problem.rows);
+    const options = { hyper: problem.hyper, activity: 'exact', edgeTerm: true } as const;
+    for (let t = 0; t < 3; t++) await engine.update(own, index, other, options);
+    return {
+      own: await engine.read(own),
+      totals: await engine.totals(own),
+      terms: [await engine.lastEdgeTerm(), await engine.edgeTerm(own, index, other)],
+    };
+  } finally {
+    await engine.close();
+  }
+}
+
 describe.each([false, true])('multigraph %s', (multigraph) => {
   test('1, 2, 3 and 8 threads give the same bits', async () => {
     const one = await run(1, multigraph);
     for (const threads of [2, 3, 8]) expect(await run(threads, multigraph)).toEqual(one);
+  });
+
+  test.each(BATCH_BORDERS)('so do rows at the borders of batches, $features features', async (border) => {
+    const one = await runBorders(1, border, multigraph);
+    for (const threads of [2, 3, 8]) expect(await runBorders(threads, border, multigraph)).toEqual(one);
   });
 });
