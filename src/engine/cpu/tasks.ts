@@ -11,11 +11,10 @@ interface Kernels {
   bindTable(ws: number, wr: number, fs: number, fr: number, activity: number): void;
   bindHyper(...values: number[]): void;
   passPiece(...values: number[]): void;
-  passTerms(...values: number[]): void;
   finishRow(...values: number[]): number;
   scratchBytes(stride: number): number;
   showRows(first: number, last: number, stride: number, scratch: number, mass: number): void;
-  updateRows(...values: number[]): number;
+  walkRows(...values: number[]): number;
   rowTerms(...values: number[]): number;
 }
 
@@ -179,16 +178,13 @@ export function run(job: Job): void {
         ...[first, job.other, window.neighbors, window.counts, lastEdge - firstEdge, stride, scratch, slot],
         job.withTerm ? 1 : 0,
       );
-    } else if (job.kind === 'update') {
-      const bad = kernels.updateRows(
-        ...[first, last, window.offsets, window.neighbors, window.counts, job.other, stride, scratch, mass],
+    } else {
+      const bad = kernels.walkRows(
+        ...[first, last, window.offsets, window.neighbors, window.counts, job.other, stride, scratch],
+        job.kind === 'update' ? mass : 0,
         job.withTerm ? 1 : 0,
       );
       if (bad >>> 0 < last) results[result + stride + 1] = bad >>> 0;
-    } else {
-      kernels.passTerms(
-        ...[first, last, window.offsets, window.neighbors, window.counts, job.other, stride, scratch],
-      );
     }
     if (job.withTerm) results[result + stride] = kernels.takeEdgeTerm();
   }

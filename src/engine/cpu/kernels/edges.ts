@@ -185,29 +185,50 @@ function multiTerm(lambda: v128, g: v128, left: u32): void {
     <f64>f32x4.extract_lane(g, 3) * Math.log(<f64>f32x4.extract_lane(lambda, 3));
 }
 
+// What a pass works on. Bound once for many rows, and read into locals by those who loop over it.
+let other: usize = 0;
+let neighbors: usize = 0;
+let counts: usize = 0;
+let base: u32 = 0;
+let bytes: usize = 0;
+let lambdas: usize = 0;
+let withTerm: bool = false;
+
 /**
- * One batch: Σ_j w_ij B_jk of rows first … last−1 of the block, whose edges are at most a batch in all.
- * @param rows address of the first row's activities A
- * @param offsets address of the first row's offset; `base` is the one where the window begins
- * @param counts address of the window's counts; 0: a simple graph
- * @param lambdas BATCH_BYTES of scratch
- * @param sums where the sums go, stride float32 a row
+ * @param other_ address of the other table's activities B
+ * @param neighbors_ address of the window's neighbours; likewise its counts, 0: a simple graph
+ * @param base_ the offset where the window begins
+ * @param bytes_ bytes of a row: stride float32
+ * @param lambdas_ BATCH_BYTES of scratch
+ * @param withTerm_ whether the edge term is taken
  */
-function passBatch(
-  rows: usize,
-  count: u32,
-  offsets: usize,
-  base: u32,
-  other: usize,
-  neighbors: usize,
-  counts: usize,
-  bytes: usize,
-  lambdas: usize,
-  sums: usize,
-  withTerm: bool,
+export function bindPass(
+  other_: usize,
+  neighbors_: usize,
+  counts_: usize,
+  base_: u32,
+  bytes_: usize,
+  lambdas_: usize,
+  withTerm_: bool,
 ): void {
+  other = other_;
+  neighbors = neighbors_;
+  counts = counts_;
+  base = base_;
+  bytes = bytes_;
+  lambdas = lambdas_;
+  withTerm = withTerm_;
+}
+
+/**
+ * One batch: Σ_j w_ij B_jk of `count` rows, whose edges are at most a batch in all, to `sums` (stride float32 a row).
+ * @param rows address of the first row's activities A
+ * @param offsets address of the first row's offset
+ */
+function passBatch(rows: usize, count: u32, offsets: usize, sums: usize): void {
   const first = load<u32>(offsets);
-  const at = neighbors + ((<usize>(first - base)) << 2);
+  const skipped = (<usize>(first - base)) << 2;
+  const at = neighbors + skipped;
   let begin = first;
   for (let r: u32 = 0; r < count; r++) {
     const end = load<u32>(offsets + ((<usize>r) << 2), 4);
@@ -215,7 +236,7 @@ function passBatch(
     computeLambdas(rows + (<usize>r) * bytes, other, at + skip, end - begin, bytes, lambdas + skip);
     begin = end;
   }
-  computeWeights(lambdas, counts ? counts + ((<usize>(first - base)) << 2) : 0, begin - first, withTerm);
+  computeWeights(lambdas, counts ? counts + skipped : 0, begin - first, withTerm);
   begin = first;
   for (let r: u32 = 0; r < count; r++) {
     const end = load<u32>(offsets + ((<usize>r) << 2), 4);
@@ -226,27 +247,16 @@ function passBatch(
 }
 
 /**
- * Σ_j w_ij B_jk over `edges` edges of one row in float64, batch by batch, to `sums`.
- * @param lambdas BATCH_BYTES of scratch
+ * Σ_j w_ij B_jk over one row's edges begin … end−1 in float64, batch by batch, to `sums`.
+ * @param row address of the row's activities A
  * @param part stride float32 of scratch
  */
-export function passLong(
-  row: usize,
-  edges: u32,
-  other: usize,
-  neighbors: usize,
-  counts: usize,
-  bytes: usize,
-  lambdas: usize,
-  part: usize,
-  sums: usize,
-  withTerm: bool,
-): void {
+export function passLong(row: usize, begin: u32, end: u32, part: usize, sums: usize): void {
   memory.fill(sums, 0, bytes << 1);
   const batch = batchEdges(bytes);
-  for (let e: u32 = 0; e < edges; e += batch) {
-    const here = min(batch, edges - e);
-    const skip = (<usize>e) << 2;
+  for (let e = begin; e < end; e += batch) {
+    const here = min(batch, end - e);
+    const skip = (<usize>(e - base)) << 2;
     computeLambdas(row, other, neighbors + skip, here, bytes, lambdas);
     computeWeights(lambdas, counts ? counts + skip : 0, here, withTerm);
     addWeighted(other, neighbors + skip, lambdas, here, bytes, part);
@@ -269,26 +279,10 @@ export function demoteSums(sums: usize, bytes: usize, to: usize): void {
 /**
  * Σ_j w_ij B_jk of `count` rows, to `sums` (stride float32 a row).
  * @param rows address of the first row's activities A
- * @param offsets address of the first row's offset; the window begins at offset `base`
- * @param other address of the other table's activities B
- * @param counts address of the window's counts; 0: a simple graph
- * @param lambdas BATCH_BYTES of scratch
+ * @param offsets address of the first row's offset
  * @param long stride float64 of scratch
  */
-export function passRows(
-  rows: usize,
-  count: u32,
-  offsets: usize,
-  base: u32,
-  other: usize,
-  neighbors: usize,
-  counts: usize,
-  bytes: usize,
-  lambdas: usize,
-  long: usize,
-  sums: usize,
-  withTerm: bool,
-): void {
+export function passRows(rows: usize, count: u32, offsets: usize, long: usize, sums: usize): void {
   const batch = batchEdges(bytes);
   for (let r: u32 = 0; r < count; ) {
     const at = offsets + ((<usize>r) << 2);
@@ -299,12 +293,10 @@ export function passRows(
     let next = r;
     while (next < count && load<u32>(offsets + ((<usize>next) << 2), 4) - begin <= batch) next++;
     if (next > r) {
-      passBatch(row, next - r, at, base, other, neighbors, counts, bytes, lambdas, to, withTerm);
+      passBatch(row, next - r, at, to);
       r = next;
     } else {
-      const edges = load<u32>(at, 4) - begin;
-      const skip = (<usize>(begin - base)) << 2;
-      passLong(row, edges, other, neighbors + skip, counts ? counts + skip : 0, bytes, lambdas, to, long, withTerm);
+      passLong(row, begin, load<u32>(at, 4), to, long);
       demoteSums(long, bytes, to);
       r++;
     }

@@ -4,7 +4,7 @@
 // All tables are rows × stride float32 (stride = features rounded up to 4), 16-byte aligned.
 
 import { showMeans, showPair } from './activity';
-import { BATCH_BYTES, demoteSums, passLong, passRows } from './edges';
+import { BATCH_BYTES, bindPass, demoteSums, passLong, passRows } from './edges';
 import { expDigammaOver, madd, narrow, promoteHigh, rowSums } from './simd';
 
 /**
@@ -261,17 +261,18 @@ export function passPiece(
   sums: usize,
   withTerm: bool,
 ): void {
-  const row = activity + (<usize>i) * ((<usize>stride) << 2);
   const bytes: usize = (<usize>stride) << 2;
-  passLong(row, edges, other, neighbors, counts, bytes, scratch, blockSums(scratch, stride), sums, withTerm);
+  bindPass(other, neighbors, counts, 0, bytes, scratch, withTerm);
+  passLong(activity + (<usize>i) * bytes, 0, edges, blockSums(scratch, stride), sums);
 }
 
 /**
  * Half-step of rows first … last−1.
  * @param offsets the window's copy of offsets[first … last]; the window's edges begin at offsets[first]
+ * @param mass stride float64, to which the rows' mass is added; 0: no update, only the edge term
  * @returns the first row whose weight is not finite, or `last` if all are
  */
-export function updateRows(
+export function walkRows(
   first: u32,
   last: u32,
   offsets: usize,
@@ -284,38 +285,16 @@ export function updateRows(
   withTerm: bool,
 ): u32 {
   const bytes: usize = (<usize>stride) << 2;
-  const base = load<u32>(offsets);
   const sums = blockSums(scratch, stride);
+  bindPass(other, neighbors, counts, load<u32>(offsets), bytes, scratch, withTerm);
   let bad = last;
   for (let start = first; start < last; start += <u32>BLOCK) {
     const rows = min(<u32>BLOCK, last - start);
     const at = offsets + ((<usize>(start - first)) << 2);
-    const own = activity + (<usize>start) * bytes;
-    passRows(own, rows, at, base, other, neighbors, counts, bytes, scratch, scratch + LONG_SUMS, sums, withTerm);
+    passRows(activity + (<usize>start) * bytes, rows, at, scratch + LONG_SUMS, sums);
+    if (!mass) continue;
     const badHere = finishBlock(start, rows, stride, scratch, mass);
     if (bad == last && badHere < start + rows) bad = badHere;
   }
   return bad;
-}
-
-/** Only the edge term of rows first … last−1; their edges are in the window as in updateRows. */
-export function passTerms(
-  first: u32,
-  last: u32,
-  offsets: usize,
-  neighbors: usize,
-  counts: usize,
-  other: usize,
-  stride: u32,
-  scratch: usize,
-): void {
-  const bytes: usize = (<usize>stride) << 2;
-  const base = load<u32>(offsets);
-  for (let start = first; start < last; start += <u32>BLOCK) {
-    const rows = min(<u32>BLOCK, last - start);
-    const at = offsets + ((<usize>(start - first)) << 2);
-    const own = activity + (<usize>start) * bytes;
-    const sums = blockSums(scratch, stride);
-    passRows(own, rows, at, base, other, neighbors, counts, bytes, scratch, scratch + LONG_SUMS, sums, true);
-  }
 }
