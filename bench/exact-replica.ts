@@ -1,9 +1,8 @@
 // The exact posterior predictive distribution of a small graph: chains of the sampler, and every few sweeps a graph drawn
 // from the state, with its seen vertices and its unseen atoms. What createReplicator draws from a fit is held against it.
 
-import type { TableValues } from '../src/engine/engine.js';
-import { createGibbsSampler, type GibbsProblem, type GibbsSide } from '../src/fit/gibbs-sampler.js';
-import { firstState } from '../src/fit/gibbs-tasks.js';
+import { createGibbsSampler, type GibbsSide } from '../src/fit/gibbs-sampler.js';
+import { type ChainTask, firstState } from '../src/fit/gibbs-tasks.js';
 import type { SideName } from '../src/graph/graph.js';
 import { AliasTable } from '../src/math/alias.js';
 import { poisson } from '../src/math/counts.js';
@@ -13,14 +12,8 @@ import { type Random, randomStream } from '../src/math/random.js';
 export const REPLICA_STATISTICS = ['users', 'items', 'edges', 'total'] as const;
 export type ReplicaStatistic = (typeof REPLICA_STATISTICS)[number];
 
-export interface ReplicaChainTask {
-  readonly problem: GibbsProblem;
-  readonly start: Readonly<Record<SideName, TableValues>>;
-  readonly seed: number;
-  readonly chain: number;
-  readonly warmup: number;
-  /** Sweeps after the warm-up; a graph is drawn after every `every` of them. */
-  readonly draws: number;
+export interface ReplicaChainTask extends Omit<ChainTask, 'pairs'> {
+  /** Sweeps from one drawn graph to the next. */
   readonly every: number;
 }
 

@@ -7,6 +7,7 @@ import { simulate } from '../../src/process/poisson-model.js';
 import { chartDocument } from '../../src/report/chart.js';
 import { STUDY_PICTURES, type StudyPictures, studyPictures } from '../../src/report/study-charts.js';
 import { renderStudyPage } from '../../src/report/study-page.js';
+import { withoutDraws } from '../evaluate/undrawn-study.js';
 
 const SIDE = { sigma: 0.2, tau: 1, shape: 0.3, rate: 0.3, size: 40 };
 const ORIGIN: StudyOrigin = {
@@ -108,15 +109,7 @@ describe('report.html', () => {
   });
 
   it('speaks of no draws where there are none', async () => {
-    const undrawn = {
-      ...results,
-      receipt: { ...results.receipt, settings: { ...results.receipt.settings, draws: 0 } },
-      runs: results.runs.map((run) => ({
-        ...run,
-        fits: run.fits.map((fit) => ({ ...fit, predictive: null })),
-      })),
-      summary: { ...results.summary, prediction: {} },
-    };
+    const undrawn = withoutDraws(results);
     const shown = { ...undrawn, verdicts: studyVerdicts(undrawn) };
     const drawn = studyPictures(await chartDocument(), shown);
     expect(Object.keys(drawn)).toEqual(['density', 'degrees', 'split', 'ranking']);
