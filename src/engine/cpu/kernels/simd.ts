@@ -101,7 +101,7 @@ function quadraticPart(r: v128, r2: v128): v128 {
 /** e^−x for x ≥ 0, |relative error| about 1e-7; beyond 87 it is e^−87. */
 // @ts-ignore: decorator
 @inline
-export function expNeg(x: v128): v128 {
+function expNeg(x: v128): v128 {
   // pmin is one instruction where min, which orders NaN and −0, takes several.
   x = f32x4.pmin(x, constant(GREATEST));
   const rounded = round(x);
@@ -135,7 +135,7 @@ export const D2 = memory.data<f32>([3.26876373]);
 // From here on p/d is nothing beside x; it is held, so that no power overflows.
 export const FAR = memory.data<f32>([1e4]);
 
-/** exp(ψ(x))/y for x > 0. */
+/** exp(ψ(x))/y for x > 0. showPair (activity.ts) has the same for two rows at once: a test holds the one to the other. */
 // @ts-ignore: decorator
 @inline
 export function expDigammaOver(x: v128, y: v128): v128 {
