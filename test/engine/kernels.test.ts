@@ -88,17 +88,17 @@ test.each(['kernels', 'kernels-relaxed'])('%s: exp ψ of weights and of features
     (_, v) => 0.05 * Math.exp((v / (groups * FEATURES)) * Math.log(1e8)),
   );
   // Group g has the values g, g + 64, …: its rows have them as weights, and all of them as features.
-  const valueOf = (group: number, i: number) => values[i * groups + group]!;
+  const valueIn = (group: number, i: number) => values[i * groups + group]!;
   const each = <T>(count: number, of: (i: number) => T) => Array.from({ length: count }, (_, i) => of(i));
-  const weights = each(groups, (g) => each(FEATURES, (i) => valueOf(g, i))).flat();
-  const shapes = weights.flatMap((_, row) => each(FEATURES, (k) => valueOf(Math.floor(row / FEATURES), k)));
+  const weights = each(groups, (g) => each(FEATURES, (i) => valueIn(g, i))).flat();
+  const shapes = weights.flatMap((_, row) => each(FEATURES, (k) => valueIn(Math.floor(row / FEATURES), k)));
   const { activity } = show(flavour, Float32Array.from(shapes), Float32Array.from(weights));
   for (let g = 0; g < groups; g++) {
     const at = (i: number, k: number) => activity[(g * FEATURES + i) * FEATURES + k]!;
     for (let i = 0; i < FEATURES; i++) {
       for (let k = 0; k < i; k++) {
         const change = Math.abs(at(i, k) / at(k, i) - 1);
-        expect(change, `${valueOf(g, i)} and ${valueOf(g, k)}`).toBeLessThan(5e-7);
+        expect(change, `${valueIn(g, i)} and ${valueIn(g, k)}`).toBeLessThan(5e-7);
       }
     }
   }
