@@ -8,6 +8,7 @@ import { gamma } from '../math/distributions.js';
 import type { Random } from '../math/random.js';
 import { logExpm1 } from '../math/special.js';
 import { chooseCut, type FeatureAtoms, sampleTiltedAtoms } from '../process/unseen.js';
+import { moveScales, moveWeights } from './gibbs-scale.js';
 
 /** The weights and features of the observed vertices of a side, and the mass of the unseen ones. */
 export interface GibbsSide {
@@ -58,12 +59,21 @@ export function createGibbsSampler(problem: GibbsProblem): GibbsSampler {
     users: new Float64Array(graph.users.count * K),
     items: new Float64Array(graph.items.count * K),
   };
+  // A world without atoms below a cut has another law, which the moves do not know.
+  const whole = SIDES.every((side) => (problem.cuts?.[side] ?? 0) === 0);
   const sweep = (state: GibbsState, random: Random) => {
+    if (whole && !graph.multigraph) {
+      for (const side of SIDES) {
+        moveWeights(graph, state, side, hyper[side], totalMass(state[otherSide(side)], K), random);
+      }
+    }
     drawCounts(problem, state, counts, random);
     for (const side of SIDES) {
       const mass = totalMass(state[otherSide(side)], K);
       drawRows(state[side], counts[side], hyper[side], mass, K, random, problem.cuts?.[side] ?? 0);
-      drawUnseen(state[side], hyper[side], mass, random, problem.cuts?.[side]);
+      if (whole) moveScales(state, side, hyper, K, random);
+      const met = whole ? totalMass(state[otherSide(side)], K) : mass;
+      drawUnseen(state[side], hyper[side], met, random, problem.cuts?.[side]);
     }
   };
   return { sweep, counts };
