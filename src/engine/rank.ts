@@ -7,8 +7,8 @@ import type { RankAnswer, RankQuery } from './cpu/rank-rows.js';
 import type { EngineName } from './select.js';
 
 /**
- * Rows × candidates × features from which `auto` takes a real GPU: to open one takes 0.2 s, in which two cores rank a
- * billion of these products and sixteen three billion (docs/performance.md).
+ * Rows × candidates × features from which `auto` takes a real GPU: with as many, its first ranking took 0.19 s, opening
+ * included, sixteen cores 0.30 and two 0.90 (docs/performance.md).
  */
 const GPU_RANKS_FROM = 5e9;
 
