@@ -95,7 +95,7 @@ export function addStudyOptions(command: Command): Command {
       group(
         'Evaluation',
         '--calibrate <n>',
-        `correct the intervals by n replicas of each model, at least ${LEAST_REPLICAS}, each a fit of its own (default: 0)`,
+        `correct the intervals by n replicas of the sparse model, at least ${LEAST_REPLICAS}, each a fit of its own (default: 0)`,
       ).argParser(wholeNumber('--calibrate', { min: 0, max: MOST_REPLICAS })),
     )
     .addOption(

@@ -8,6 +8,7 @@ import { InputError, throwIfAborted } from '../errors.js';
 import { fit } from '../fit/fit.js';
 import type { Model } from '../fit/model.js';
 import { refitOptions } from '../fit/refit.js';
+import { SIDES } from '../graph/graph.js';
 import { studentQuantile, studentTwoSided } from '../math/student.js';
 import { type DrawOptions, drawPredictive } from '../predict/draw.js';
 import { type GraphStatistics, graphStatistics } from '../predict/draw-graph.js';
@@ -47,6 +48,19 @@ export function replicaCount(asked: number): number {
     );
   }
   return replicas;
+}
+
+/**
+ * Why replicas must not correct a model's intervals, if so. Draws of a side without unseen atoms miss vertices that training
+ * never saw, on replicas as on the data: a correction would hide what is wrong with the model.
+ */
+export function reasonAgainstCalibration(model: Model): string | undefined {
+  const closed = SIDES.filter((side) => model[side].hyper.size === 0);
+  if (closed.length === 0) return undefined;
+  return (
+    `the model expects no unseen ${closed.join(' or ')} and its draws miss them; that is the model's error, which a ` +
+    'correction would hide: calibrate the sparse model'
+  );
 }
 
 /** The check with its intervals corrected by what happens on replicas of the model. */

@@ -11,7 +11,7 @@ import type { Protocol } from '../predict/draw-plan.js';
 import { modelScorer, type Scorer, sumOfFactors } from '../predict/rank.js';
 import type { TaskOptions } from '../progress.js';
 import type { Split } from '../sample/split-types.js';
-import { calibratePredictive, replicaCount } from './calibrate.js';
+import { calibratePredictive, reasonAgainstCalibration, replicaCount } from './calibrate.js';
 import { type DroppedEdges, type Folding, foldHeldOut, observedGraph } from './held-out.js';
 import { checkPredictive, type PredictiveCheck } from './predictive.js';
 import { evaluateRanking, type RankingResult } from './ranking.js';
@@ -75,8 +75,12 @@ export async function evaluateModel(
 ): Promise<Evaluation> {
   const replicas = replicaCount(options.calibrate ?? 0);
   const predictiveReason = reasonAgainst(model, split, options);
-  if (replicas > 0 && predictiveReason !== undefined) {
-    throw new InputError(`calibrate: there are no intervals to correct, since ${predictiveReason}`);
+  if (replicas > 0) {
+    if (predictiveReason !== undefined) {
+      throw new InputError(`calibrate: there are no intervals to correct, since ${predictiveReason}`);
+    }
+    const against = reasonAgainstCalibration(model);
+    if (against) throw new InputError(`calibrate: ${against}`);
   }
   checkHeldOut(model, split);
   const task = splitRankingTask(split, model.items.ids);

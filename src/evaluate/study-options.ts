@@ -25,7 +25,7 @@ export interface StudyOptions extends TaskOptions {
   readonly repeats?: number | undefined;
   /** Posterior predictive draws; 0: no predictive checks. Default 100. */
   readonly draws?: number | undefined;
-  /** Replicas of each model to correct the intervals with, each as much work as its fit; at least 5, or 0. Default 0. */
+  /** Replicas of each model with unseen atoms to correct its intervals with, each as much work as its fit; at least 5, or 0. Default 0. */
   readonly calibrate?: number | undefined;
   /** What a draw is compared with; see predict. Default unconditional. */
   readonly protocol?: Protocol | undefined;

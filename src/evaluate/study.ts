@@ -13,6 +13,7 @@ import type { Split } from '../sample/split-types.js';
 import { checkSparsity, type SparsityCheck } from '../sparsity/check.js';
 import { VERSION } from '../version.js';
 import { fitBaselines } from './baselines/ladder.js';
+import { reasonAgainstCalibration } from './calibrate.js';
 import { type Evaluation, evaluateModel } from './evaluate.js';
 import type { RankingOptions } from './ranking.js';
 import { type SplitRankingTask, splitRankingTask } from './ranking-task.js';
@@ -159,7 +160,8 @@ async function evaluate(
   clock: Clock,
   name: string,
 ): Promise<Evaluation> {
-  const { n, depth, draws, calibrate, protocol, seed, engine } = settings;
+  const { n, depth, draws, protocol, seed, engine } = settings;
+  const calibrate = reasonAgainstCalibration(model) ? 0 : settings.calibrate;
   return clock.stage(`evaluate ${name}`, (t) =>
     evaluateModel(model, parts, { n, depth, draws, calibrate, protocol, seed, engine, ...t }),
   );

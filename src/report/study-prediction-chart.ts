@@ -51,7 +51,7 @@ export function predictionChart(
     title: narrow ? 'Predictions against the test set' : 'How far the predictions are from the test set',
     subtitle: narrow
       ? undefined
-      : `Dots: mean of the draws. Bars: ${corrected ? 'corrected 90 % interval' : '90 % of them'}. Zero: the test set.`,
+      : `Dots: mean of the draws. Bars: ${corrected ? '90 %, corrected for the sparse model' : '90 % of them'}. Zero: the test set.`,
     description: fits
       .map(
         (fit) =>

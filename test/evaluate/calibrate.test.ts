@@ -95,6 +95,10 @@ test('replicas of a model are fitted as it was, the same on any number of thread
   await expect(evaluateModel(model, parts, { draws: 0, calibrate: 5 })).rejects.toThrow(
     'no intervals to correct, since no draws were asked for',
   );
+  const closed = { ...model, items: { ...model.items, hyper: { ...model.items.hyper, size: 0 } } };
+  await expect(evaluateModel(closed, parts, { draws: 30, calibrate: 5 })).rejects.toThrow(
+    /expects no unseen items .* calibrate the sparse model/,
+  );
   const none = await evaluateModel(model, parts, { draws: 30, threads: 1 });
   expect(none.predictive!.calibration).toBeUndefined();
   expect(none.predictive!.draws).toEqual(one.predictive!.draws);
@@ -111,7 +115,7 @@ test('replicas that are too small to split and fit are named as such', async () 
     weightShape: model[name].weightShape.map((x) => x * 1e-9),
     featureShape: model[name].featureShape.map((x) => x * 1e-9),
     leftover: new Float64Array(1),
-    hyper: { ...model[name].hyper, size: 0 },
+    hyper: { ...model[name].hyper, size: 1e-12 },
   });
   const failing = { ...model, users: faint('users'), items: faint('items') };
   await expect(evaluateModel(failing, parts, { draws: 5, calibrate: 5, threads: 1 })).rejects.toThrow(

@@ -47,6 +47,17 @@ describe('study', () => {
     walk(base, 'results');
   });
 
+  it('corrects the intervals of the sparse model, and of no other', async () => {
+    const corrected = await study(graph, { ...QUICK, baselines: [], draws: 20, calibrate: 5 });
+    const [sparse, dense] = corrected.runs[0]!.fits;
+    expect(sparse!.predictive!.calibration!.replicas).toBe(5);
+    expect(dense!.predictive!.calibration).toBeUndefined();
+    expect(JSON.stringify(corrected.verdicts)).toContain(
+      'The corrected 90 % intervals of the sparse model’s draws',
+    );
+    await expect(study(graph, { ...QUICK, draws: 0, calibrate: 5 })).rejects.toThrow('without draws');
+  }, 60_000);
+
   it('holds every part of the paper’s study', () => {
     const [run] = base.runs;
     expect(base.check).toMatchObject({

@@ -108,6 +108,38 @@ describe('report.html', () => {
     expect(studyPictures(await chartDocument(), results)).toEqual(pictures);
   });
 
+  it('says what was corrected, and that the dense model was not', async () => {
+    const believed = { held: 4, replicas: 5, low: 1, high: 12_345, pValue: 0.42 };
+    const corrected = {
+      ...results,
+      receipt: { ...results.receipt, settings: { ...results.receipt.settings, calibrate: 5 } },
+      runs: results.runs.map((run) => ({
+        ...run,
+        fits: run.fits.map((fit) =>
+          fit.model === 'dense'
+            ? fit
+            : {
+                ...fit,
+                predictive: {
+                  ...fit.predictive!,
+                  calibration: { replicas: 5, statistics: { users: believed, edges: believed } },
+                },
+              },
+        ),
+      })),
+    };
+    const shown = { ...corrected, verdicts: studyVerdicts(corrected) };
+    const with5 = renderStudyPage(shown, studyPictures(await chartDocument(), shown));
+    expectWhole(with5);
+    expect(with5).toContain('1 … 12,345');
+    expect(with5).toContain('(as drawn)'); // items have no correction here
+    expect(with5).toMatch(/row by row: .*4, –, 4/s);
+    expect(with5).toContain('Those of the dense model are as drawn');
+    expect(with5).toContain('id="what-corrected"');
+    expect(page).not.toContain('id="what-corrected"');
+    expect(page).toContain('--calibrate 20');
+  });
+
   it('speaks of no draws where there are none', async () => {
     const undrawn = withoutDraws(results);
     const shown = { ...undrawn, verdicts: studyVerdicts(undrawn) };
