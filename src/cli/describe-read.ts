@@ -1,8 +1,9 @@
+import { type GraphSide, SIDES } from '../graph/graph.js';
 import type { ReadGuess, ReadResult } from '../ingest/options.js';
 import { count } from './text-table.js';
 
 /** One line on how the data were understood, so that a wrong guess is seen at once. */
-export function describeRead({ read, guess }: ReadResult): string {
+export function describeRead({ graph, read, guess }: ReadResult): string {
   const parts: string[] = [guess.format];
   if (guess.separator !== undefined) parts.push(`separator ${separatorName(guess.separator)}`);
   if (guess.header !== undefined) parts.push(headerWords(guess));
@@ -11,8 +12,22 @@ export function describeRead({ read, guess }: ReadResult): string {
   if (counts !== undefined) parts.push(`counts ${counts}`);
   return (
     `read ${count(read.rows)} rows: ${count(read.kept)} kept, ${count(read.merged)} merged, ` +
-    `${count(read.rejected)} rejected (${parts.join('; ')})`
+    `${count(read.rejected)} rejected (${parts.join('; ')})` +
+    SIDES.filter((side) => areRowNumbers(graph[side]))
+      .map((side) => `\nThe ${side} are 1, 2, 3, … with one edge each, like row numbers: ${ADVICE}`)
+      .join('')
   );
+}
+
+const ADVICE = 'if they are, name the columns with --users and --items';
+/** Fewer could be a coincidence. */
+const LEAST_ROW_NUMBERS = 20;
+
+/** Consecutive whole numbers from 0 or 1 on, each met once. */
+function areRowNumbers({ count: vertices, ids, neighbors }: GraphSide): boolean {
+  if (vertices < LEAST_ROW_NUMBERS || neighbors.length !== vertices) return false;
+  const first = Number(ids.at(0));
+  return (first === 0 || first === 1) && Number(ids.at(vertices - 1)) === first + vertices - 1;
 }
 
 function headerWords({ header, headerGuessed }: ReadGuess): string {

@@ -142,8 +142,11 @@ const STATISTIC_NAMES: Readonly<Record<Statistic, string>> = {
   sigmaItems: 'σ̂ items',
 };
 
+/** From so many draws on an interval can leave out a tenth of them. */
+const LEAST_DRAWS = 19;
+
 const CORRECTED =
-  'Corrected: moved and widened by what the same split, fit and draws did on replicas of the model, whose truth is known.';
+  'Corrected: moved and rescaled by what the same split, fit and draws did on replicas of the model, whose truth is known.';
 const UNCORRECTED =
   'The intervals hold 90 % of the draws; on simulated data they held the truth in 72 to 95 % of the cases ' +
   '(docs/predictive.md). --calibrate 20 measures this on replicas of the model, and corrects the intervals.';
@@ -188,7 +191,7 @@ function describePredictive(check: PredictiveCheck, protocol: Protocol): string 
       `test graph (${protocol})`,
       'test',
       `mean of ${check.count} draws`,
-      'central 90 %',
+      check.count < LEAST_DRAWS ? 'range of the draws' : 'central 90 %',
       'p-value',
       ...(calibration ? ['corrected 90 %', 'p-value', 'replicas held'] : []),
     ],

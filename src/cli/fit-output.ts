@@ -85,7 +85,7 @@ export function fitText(
   if (evidence) {
     lines.push('', `evidence     ${describeEvidence(evidence)}`);
   }
-  if (model.objective === 'evidence') {
+  if (model.bound !== undefined) {
     lines.push(
       '',
       'Bounds of sparse and dense fits are comparable only through the evidence of a sparse fit.',

@@ -1,7 +1,7 @@
 // A study on the terminal, and as one JSON document.
 
 import { LADDER_METRICS, type LadderRow, ladderFigure } from '../evaluate/study-ladder.js';
-import { believedInterval, shownStatistics } from '../evaluate/study-prediction-words.js';
+import { shownStatistics } from '../evaluate/study-prediction-words.js';
 import { checkedFits, type StudyFit, type StudyResults } from '../evaluate/study-results.js';
 import { count, short, textTable, wrap } from './text-table.js';
 
@@ -86,17 +86,24 @@ function describePredictions(results: StudyResults): string {
     [
       'test part',
       'test',
-      ...fits.flatMap((fit) => [fit.model, fit.predictive.calibration ? 'corrected 90 %' : '90 % interval']),
+      ...fits.flatMap((fit) => [
+        fit.model,
+        '90 % interval',
+        ...(fit.predictive.calibration ? ['corrected'] : []),
+      ]),
     ],
     ...shownStatistics(fits).map((name) => [
       names[name] ?? name,
       figure(name, fits[0]!.predictive.observed[name]!),
       ...fits.flatMap((fit) => {
-        const { mean } = fit.predictive.draws[name]!;
-        const { low, high, asDrawn } = believedInterval(fit, name);
+        const { mean, low, high } = fit.predictive.draws[name]!;
+        const corrected = fit.predictive.calibration?.statistics[name];
+        const interval = (i: { readonly low: number; readonly high: number }) =>
+          `${figure(name, i.low)}…${figure(name, i.high)}`;
         return [
           figure(name, mean),
-          `${figure(name, low)}…${figure(name, high)}${asDrawn ? ' (as drawn)' : ''}`,
+          interval({ low, high }),
+          ...(fit.predictive.calibration ? [corrected ? interval(corrected) : '–'] : []),
         ];
       }),
     ]),

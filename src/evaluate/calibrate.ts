@@ -1,7 +1,7 @@
 // Predictive intervals are as good as the approximation behind them. Replicas show how good that is on data of this
 // kind: graphs drawn from the model, whose truth is therefore known, are split, fitted, folded in and drawn from as the
 // data were. Where a replica's test graph lies among its own draws, in their standard deviations, is how far off this
-// way of drawing is and how much too narrow; the data's intervals are moved and widened by that.
+// way of drawing is and how much too narrow; the data's intervals are moved and rescaled by that.
 
 import type { EngineName } from '../engine/select.js';
 import { InputError, throwIfAborted } from '../errors.js';
@@ -12,6 +12,7 @@ import { SIDES } from '../graph/graph.js';
 import { studentQuantile, studentTwoSided } from '../math/student.js';
 import { type DrawOptions, drawPredictive } from '../predict/draw.js';
 import { type GraphStatistics, graphStatistics } from '../predict/draw-graph.js';
+import type { Protocol } from '../predict/draw-plan.js';
 import { createReplicator, type HeldOutUsers } from '../predict/replica.js';
 import type { TaskOptions } from '../progress.js';
 import { split } from '../sample/split.js';
@@ -50,11 +51,18 @@ export function replicaCount(asked: number): number {
   return replicas;
 }
 
+export const PAPER_IS_NOT_CALIBRATED =
+  'the paper’s protocol leaves vertices out by design, and a correction would hide that; leave out one of the two';
+
 /**
  * Why replicas must not correct a model's intervals, if so. Draws of a side without unseen atoms miss vertices that training
  * never saw, on replicas as on the data: a correction would hide what is wrong with the model.
  */
-export function reasonAgainstCalibration(model: Model): string | undefined {
+export function reasonAgainstCalibration(
+  model: Pick<Model, 'users' | 'items'>,
+  protocol: Protocol = 'unconditional',
+): string | undefined {
+  if (protocol === 'paper') return PAPER_IS_NOT_CALIBRATED;
   const closed = SIDES.filter((side) => model[side].hyper.size === 0);
   if (closed.length === 0) return undefined;
   return (

@@ -79,9 +79,10 @@ export async function evaluateModel(
     if (predictiveReason !== undefined) {
       throw new InputError(`calibrate: there are no intervals to correct, since ${predictiveReason}`);
     }
-    const against = reasonAgainstCalibration(model);
+    const against = reasonAgainstCalibration(model, options.protocol);
     if (against) throw new InputError(`calibrate: ${against}`);
   }
+  checkSameData(model, split);
   checkHeldOut(model, split);
   const task = splitRankingTask(split, model.items.ids);
   const members = memberModels(model);
@@ -150,6 +151,15 @@ function matchRows(side: ModelSide, train: BipartiteGraph): ModelSide {
 function otherUsers(): InputError {
   return new InputError(
     "the model's users are not those of the split's training part: evaluate a model with the split it was fitted to",
+  );
+}
+
+/** A model of other data knows none of the items, and every message that follows would mislead. */
+function checkSameData(model: Model, { train }: Split): void {
+  const { ids } = train.items;
+  for (let j = 0; j < ids.length; j++) if (model.items.ids.find(ids.at(j)) >= 0) return;
+  throw new InputError(
+    "the model knows none of the split's items: evaluate a model with the split it was fitted to",
   );
 }
 

@@ -31,7 +31,8 @@ export function studyCommand(
   receipt: StudyReceipt,
   changes: Partial<StudySettings> & { readonly titles?: string },
 ): string {
-  const settings = { ...receipt.settings, ...changes };
+  const changed = { ...receipt.settings, ...changes };
+  const settings = changed.models.includes('sparse') ? changed : { ...changed, calibrate: 0 };
   const { models, baselines, features, learn, given } = settings;
   const titles = changes.titles ?? receipt.origin?.titles?.source;
   return command([

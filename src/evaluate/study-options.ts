@@ -10,7 +10,7 @@ import { PROTOCOLS, type Protocol } from '../predict/draw-plan.js';
 import type { TaskOptions } from '../progress.js';
 import { fraction, oneOf, whole } from '../validate.js';
 import { BASELINES, type BaselineName } from './baselines/ladder.js';
-import { replicaCount } from './calibrate.js';
+import { PAPER_IS_NOT_CALIBRATED, replicaCount } from './calibrate.js';
 import type { Titles } from './titles.js';
 
 const MODEL_KINDS = ['sparse', 'dense'] as const;
@@ -108,6 +108,23 @@ export interface StudySettings {
 /** Edges above which fewer settings of the baselines are tried. */
 const MANY_EDGES = 2e6;
 
+/** Replicas must correct something, and must not correct away what is wrong with a model or a protocol. */
+function checkCalibration({ draws, models, given, protocol }: StudySettings): void {
+  const { users, items } = given;
+  if (draws === 0) {
+    throw new InputError(
+      'calibrate: there are no intervals to correct without draws; ask for both, or for neither',
+    );
+  }
+  if (!models.includes('sparse') || users.size === 0 || items.size === 0) {
+    throw new InputError(
+      'calibrate: a model that expects no unseen users or items is not corrected, since that would hide its error; ' +
+        'leave calibrate out, or study the sparse model',
+    );
+  }
+  if (protocol === 'paper') throw new InputError(`calibrate: ${PAPER_IS_NOT_CALIBRATED}`);
+}
+
 export function studySettings(options: StudyOptions, edges: number): StudySettings {
   const features = typeof options.features === 'number' ? [options.features] : (options.features ?? [30]);
   if (features.length === 0) throw new InputError('features: an empty list; give at least one number');
@@ -137,11 +154,7 @@ export function studySettings(options: StudyOptions, edges: number): StudySettin
     given: { users: { ...options.users }, items: { ...options.items } },
     topicItems: whole('topicItems', options.topicItems ?? 10, 1, 1000),
   };
-  if (settings.calibrate > 0 && settings.draws === 0) {
-    throw new InputError(
-      'calibrate: there are no intervals to correct without draws; ask for draws too, or for neither',
-    );
-  }
+  if (settings.calibrate > 0) checkCalibration(settings);
   // The fit's own door refuses what it cannot use, before any work.
   for (const kind of settings.models) {
     for (const k of settings.features) fitSettings(fitOptionsOf(settings, kind, k));

@@ -136,24 +136,26 @@ function illustration(statistic: Statistic, sparse: CheckedFit, dense: CheckedFi
   return `The ${STATISTIC_WORDS[statistic]} in the test part is ${observed}; the sparse model expects ${drawn(sparse)}, the dense one ${drawn(dense)}.`;
 }
 
-/** The interval that is to be believed: corrected by replicas where there are any, else that of the draws. */
-export function believedInterval({ predictive }: CheckedFit, statistic: Statistic) {
-  const { low, high, pValue } = predictive.calibration?.statistics[statistic] ?? predictive.draws[statistic]!;
-  // A statistic that does not vary cannot be corrected.
-  const asDrawn = predictive.calibration !== undefined && !predictive.calibration.statistics[statistic];
-  return { low, high, pValue, asDrawn };
+function coverage(fit: CheckedFit, statistics: readonly Statistic[]): string {
+  const { draws, calibration } = fit.predictive;
+  const said = `The 90 % intervals of the ${fit.model} model’s draws contain`;
+  const drawn = containment(fit, statistics, (s) => draws[s]!);
+  if (!calibration) return `${said} ${drawn}.`;
+  return `${said} ${drawn}; corrected, ${containment(fit, statistics, (s) => calibration.statistics[s] ?? draws[s]!)}.`;
 }
 
-function coverage(fit: CheckedFit, statistics: readonly Statistic[]): string {
-  const { observed, calibration } = fit.predictive;
+function containment(
+  { predictive }: CheckedFit,
+  statistics: readonly Statistic[],
+  interval: (statistic: Statistic) => { readonly low: number; readonly high: number },
+): string {
   const missed = statistics.filter((s) => {
-    const { low, high } = believedInterval(fit, s);
-    return observed[s]! < low || observed[s]! > high;
+    const { low, high } = interval(s);
+    return predictive.observed[s]! < low || predictive.observed[s]! > high;
   });
-  const name = `The ${calibration ? 'corrected ' : ''}90 % intervals of the ${fit.model} model’s draws`;
-  if (missed.length === 0) return `${name} contain every figure of the test set.`;
-  if (missed.length === statistics.length) return `${name} contain no figure of the test set.`;
-  return `${name} contain ${statistics.length - missed.length} of ${statistics.length} figures, all but the ${list(missed.map((s) => STATISTIC_WORDS[s]))}.`;
+  if (missed.length === 0) return 'every figure of the test set';
+  if (missed.length === statistics.length) return 'no figure of the test set';
+  return `${statistics.length - missed.length} of ${statistics.length} figures, all but the ${list(missed.map((s) => STATISTIC_WORDS[s]))}`;
 }
 
 /** '3.1 % too low', '0.052 too high'. */

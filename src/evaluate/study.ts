@@ -161,6 +161,7 @@ async function evaluate(
   name: string,
 ): Promise<Evaluation> {
   const { n, depth, draws, protocol, seed, engine } = settings;
+  // Of both models, only the one that can be is corrected.
   const calibrate = reasonAgainstCalibration(model) ? 0 : settings.calibrate;
   return clock.stage(`evaluate ${name}`, (t) =>
     evaluateModel(model, parts, { n, depth, draws, calibrate, protocol, seed, engine, ...t }),

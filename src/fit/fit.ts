@@ -39,6 +39,18 @@ export async function fit(graph: BipartiteGraph, options: FitOptions = {}): Prom
       );
     }
   }
+  if (options.engine === 'gibbs') {
+    if (objective === 'ranking') {
+      throw new InputError(
+        'the exact sampler has no ranking objective: leave out one of engine gibbs and objective ranking',
+      );
+    }
+    if ((options.restarts ?? 1) > 1) {
+      throw new InputError(
+        'restarts keep the best bound, and the exact sampler has none: it runs several chains as it is',
+      );
+    }
+  }
   if (objective === 'ranking') return fitRanking(graph, options);
   return options.engine === 'gibbs' ? fitGibbs(graph, options) : ascend(graph, options);
 }

@@ -29,7 +29,7 @@ const CORRECTED_DEFINITION: Definition = {
   id: 'corrected',
   name: 'Corrected interval',
   meaning:
-    'Replicas are graphs drawn from the fitted model, so the truth behind them is known. Each is split, fitted and drawn from as the data were. Where its test part lies among its own draws shows how far off and how much too narrow such intervals are for data of this kind; the intervals of the data are moved and widened by that.',
+    'Replicas are graphs drawn from the fitted model, so the truth behind them is known. Each is split, fitted and drawn from as the data were. Where its test part lies among its own draws shows how far off and how much too narrow or too wide such intervals are for data of this kind; the intervals of the data are moved and rescaled by that.',
 };
 
 /** `drawn`: whether the study has predictive checks; `corrected`: whether replicas corrected them. */

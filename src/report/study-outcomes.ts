@@ -2,7 +2,7 @@
 
 import type { Statistic } from '../evaluate/predictive.js';
 import { type LadderMetric, type LadderRow, ladderFigure } from '../evaluate/study-ladder.js';
-import { believedInterval, shownStatistics } from '../evaluate/study-prediction-words.js';
+import { shownStatistics } from '../evaluate/study-prediction-words.js';
 import {
   type CheckedFit,
   checkedFits,
@@ -47,10 +47,10 @@ export function predictionSection(
     details(verdict),
     picture(
       pictures.prediction,
-      html`Dots: the mean of the ${term('draw', 'draws')}; bars: their ${
+      html`Dots: the mean of the ${term('draw', 'draws')}; bars: their ${term('interval', '90 % interval')}${
         fits.some((fit) => fit.predictive.calibration)
-          ? term('corrected', '90 % interval, the sparse model’s corrected')
-          : term('interval', '90 % interval')
+          ? html`, thin lines: ${term('corrected', 'corrected')}`
+          : undefined
       }; the line at zero: the test set.`,
     ),
     predictionTable(fits),
@@ -83,10 +83,10 @@ measures this for data like these, and corrects the intervals.`;
     shownStatistics(fits).map((s) => fit.predictive.calibration!.statistics[s]?.held ?? '–');
   const several = corrected.length > 1;
   const parts = corrected.map((fit) => (several ? `K = ${fit.features}: ` : '') + held(fit).join(', '));
-  return html`Intervals and p-values of the sparse model are ${term('corrected', 'corrected')} by ${count(replicas)} replicas of
+  return html`Of the sparse model both are also given ${term('corrected', 'corrected')} by ${count(replicas)} replicas of
 it; so many of them lay within the interval of their draws, row by row: ${parts.join('; ')}.${
     fits.length > corrected.length
-      ? ' Those of the dense model are as drawn: that it misses unseen vertices is its own error, and none of the intervals’.'
+      ? ' Those of the dense model are not corrected: that it misses unseen vertices is its own error, and none of the intervals’.'
       : ''
   }`;
 }
@@ -110,10 +110,14 @@ function predictionTable(fits: readonly CheckedFit[]): Html {
       STATISTIC_NAMES[statistic],
       show(statistic, fits[0]!.predictive.observed[statistic]!),
       ...fits.flatMap((fit) => {
-        const { low, high, pValue, asDrawn } = believedInterval(fit, statistic);
+        const { mean, low, high, pValue } = fit.predictive.draws[statistic]!;
+        const corrected = fit.predictive.calibration?.statistics[statistic];
         return [
-          html`<b>${show(statistic, fit.predictive.draws[statistic]!.mean)}</b><br><small>${show(statistic, low)} … ${show(statistic, high)}${asDrawn ? ' (as drawn)' : ''}</small>`,
-          fixed(pValue, 2),
+          html`<b>${show(statistic, mean)}</b><br><small>${show(statistic, low)} … ${show(statistic, high)}${
+            corrected &&
+            html`<br>corrected ${show(statistic, corrected.low)} … ${show(statistic, corrected.high)}`
+          }</small>`,
+          html`${fixed(pValue, 2)}${corrected && html`<br><br><small>${fixed(corrected.pValue, 2)}</small>`}`,
         ];
       }),
     ]),

@@ -2,12 +2,7 @@
 
 import * as Plot from '@observablehq/plot';
 import type { Statistic } from '../evaluate/predictive.js';
-import {
-  believedInterval,
-  describeError,
-  predictionError,
-  shownStatistics,
-} from '../evaluate/study-prediction-words.js';
+import { describeError, predictionError, shownStatistics } from '../evaluate/study-prediction-words.js';
 import type { CheckedFit } from '../evaluate/study-results.js';
 import { type Chart, INK } from './chart.js';
 
@@ -35,23 +30,28 @@ export function predictionChart(
   const corrected = fits.some((fit) => fit.predictive.calibration);
   const points = fits.flatMap((fit) =>
     statistics.map((statistic) => {
-      const { mean } = fit.predictive.draws[statistic]!;
-      const { low, high } = believedInterval(fit, statistic);
+      const { mean, low, high } = fit.predictive.draws[statistic]!;
+      const believed = fit.predictive.calibration?.statistics[statistic] ?? { low: mean, high: mean };
       return {
         statistic: NAMES[statistic],
         model: fit.model,
         mean: scaled(fit, statistic, mean),
         low: scaled(fit, statistic, low),
         high: scaled(fit, statistic, high),
+        correctedLow: scaled(fit, statistic, believed.low),
+        correctedHigh: scaled(fit, statistic, believed.high),
       };
     }),
   );
-  const reach = Math.max(1, ...points.flatMap((p) => [Math.abs(p.low), Math.abs(p.high), Math.abs(p.mean)]));
+  const reach = Math.max(
+    1,
+    ...points.flatMap((p) => [p.low, p.high, p.mean, p.correctedLow, p.correctedHigh].map(Math.abs)),
+  );
   return {
     title: narrow ? 'Predictions against the test set' : 'How far the predictions are from the test set',
     subtitle: narrow
       ? undefined
-      : `Dots: mean of the draws. Bars: ${corrected ? '90 %, corrected for the sparse model' : '90 % of them'}. Zero: the test set.`,
+      : `Dots: mean of the draws. Bars: ${corrected ? '90 % of them, thin: corrected' : '90 % of them'}. Zero: the test set.`,
     description: fits
       .map(
         (fit) =>
@@ -89,6 +89,14 @@ export function predictionChart(
               stroke: INK[model].light,
               strokeWidth: 4,
               strokeOpacity: 0.35,
+            }),
+            Plot.ruleY(corrected ? own : [], {
+              ...place,
+              x1: 'correctedLow',
+              x2: 'correctedHigh',
+              stroke: INK[model].light,
+              strokeWidth: 1.6,
+              dy: 7,
             }),
             Plot.dot(own, { ...place, x: 'mean', fill: INK[model].light, r: 4.4 }),
           ];

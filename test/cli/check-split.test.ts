@@ -62,6 +62,18 @@ describe('graphex check', () => {
     expect(check.verdict.text).toBeTypeOf('string');
   });
 
+  it('says when a side looks like row numbers', async () => {
+    const rows = Array.from({ length: 60 }, (_, r) => `${r},u${(r * 7) % 13},i${(r * 5) % 11}`);
+    const numbered = join(folder, 'numbered.csv');
+    writeFileSync(numbered, [',user,item', ...rows].join('\n'));
+    const { stdout } = await graphex('check', numbered);
+    expect(stdout).toMatch(
+      /The users are .* like row numbers: if they are, name the columns with --users and --items/,
+    );
+    const named = await graphex('check', numbered, '--users', 'user', '--items', 'item');
+    expect(named.stdout).not.toContain('row numbers');
+  });
+
   it('-o writes two charts and a page, whole, and the same for the same seed', async () => {
     const out = join(folder, 'a', 'check');
     const { status, stdout } = await graphex('check', data, '-o', out);

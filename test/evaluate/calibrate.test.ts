@@ -99,6 +99,9 @@ test('replicas of a model are fitted as it was, the same on any number of thread
   await expect(evaluateModel(closed, parts, { draws: 30, calibrate: 5 })).rejects.toThrow(
     /expects no unseen items .* calibrate the sparse model/,
   );
+  await expect(evaluateModel(model, parts, { draws: 30, calibrate: 5, protocol: 'paper' })).rejects.toThrow(
+    'leaves vertices out by design',
+  );
   const none = await evaluateModel(model, parts, { draws: 30, threads: 1 });
   expect(none.predictive!.calibration).toBeUndefined();
   expect(none.predictive!.draws).toEqual(one.predictive!.draws);

@@ -5,6 +5,7 @@ import { splitRankingTask } from '../../src/evaluate/ranking-task.js';
 import { fit } from '../../src/fit/fit.js';
 import type { Model } from '../../src/fit/model.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
+import { VertexIds } from '../../src/graph/ids.js';
 import { modelScorer } from '../../src/predict/rank.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { split, unseenByTraining } from '../../src/sample/split.js';
@@ -123,4 +124,15 @@ describe('evaluateModel on held-out edges', () => {
     expect(evaluation.dropped.foldIn).toEqual({ edges: 0, users: 0 });
     await expect(evaluateModel(model, held)).rejects.toThrow(/not those of the split/);
   });
+});
+
+test('a model of other data is named as such', async () => {
+  const other = await simulate({ users: side, items: side, features, seed: 9, threads: 1 });
+  const renamed = {
+    ...other.graph.items,
+    ids: VertexIds.texts(Array.from({ length: other.graph.items.count }, (_, j) => `other ${j}`)),
+  };
+  const foreign = (await fit({ ...other.graph, items: renamed }, { features, iterations: 3, threads: 1 }))
+    .model;
+  await expect(evaluateModel(foreign, parts)).rejects.toThrow("knows none of the split's items");
 });

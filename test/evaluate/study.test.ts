@@ -52,10 +52,14 @@ describe('study', () => {
     const [sparse, dense] = corrected.runs[0]!.fits;
     expect(sparse!.predictive!.calibration!.replicas).toBe(5);
     expect(dense!.predictive!.calibration).toBeUndefined();
-    expect(JSON.stringify(corrected.verdicts)).toContain(
-      'The corrected 90 % intervals of the sparse model’s draws',
+    expect(JSON.stringify(corrected.verdicts)).toMatch(/sparse model’s draws contain [^.]*; corrected, /);
+    const refused = { ...QUICK, calibrate: 5 };
+    await expect(study(graph, { ...refused, draws: 0 })).rejects.toThrow('without draws');
+    await expect(study(graph, { ...refused, model: 'dense' })).rejects.toThrow('would hide its error');
+    await expect(study(graph, { ...refused, users: { size: 0 } })).rejects.toThrow('would hide its error');
+    await expect(study(graph, { ...refused, protocol: 'paper' })).rejects.toThrow(
+      'leaves vertices out by design',
     );
-    await expect(study(graph, { ...QUICK, draws: 0, calibrate: 5 })).rejects.toThrow('without draws');
   }, 60_000);
 
   it('holds every part of the paper’s study', () => {

@@ -67,6 +67,14 @@ describe('the exact sampler', () => {
     expect(predictive!.draws.edges!.mean / parts.test.edges).toBeLessThan(1.6);
   });
 
+  test('what has no meaning beside it is refused', async () => {
+    const { graph } = await simulated;
+    await expect(fit(graph, { engine: 'gibbs', objective: 'ranking' })).rejects.toThrow(
+      'no ranking objective',
+    );
+    await expect(fit(graph, { engine: 'gibbs', restarts: 3 })).rejects.toThrow('several chains');
+  });
+
   test('too few draws to compare chains are refused', async () => {
     const { graph } = await simulated;
     await expect(fit(graph, { engine: 'gibbs', features: 2, iterations: 2 })).rejects.toThrow(/2 draws/);

@@ -131,10 +131,10 @@ describe('report.html', () => {
     const shown = { ...corrected, verdicts: studyVerdicts(corrected) };
     const with5 = renderStudyPage(shown, studyPictures(await chartDocument(), shown));
     expectWhole(with5);
-    expect(with5).toContain('1 … 12,345');
-    expect(with5).toContain('(as drawn)'); // items have no correction here
+    // Users and edges of each sparse fit, and nothing else.
+    expect(with5.match(/<br>corrected 1 … 12,345/g)!.length).toBe(with5.match(/<br>corrected /g)!.length);
     expect(with5).toMatch(/row by row: .*4, –, 4/s);
-    expect(with5).toContain('Those of the dense model are as drawn');
+    expect(with5).toContain('Those of the dense model are not corrected');
     expect(with5).toContain('id="what-corrected"');
     expect(page).not.toContain('id="what-corrected"');
     expect(page).toContain('--calibrate 20');
