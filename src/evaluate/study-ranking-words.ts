@@ -75,7 +75,7 @@ function rankingByFigures(results: StudyNumbers): StudyVerdicts['ranking'] {
     const best = ladder.rows.find((row) => row.id === ladder.best.recall)!;
     return {
       winner: null,
-      headline: `${start(named(best))} ranks best`,
+      headline: ranksBest(best, results),
       text: `Its ${words.recall} is ${best.all.recall.mean.toFixed(3)}. No baseline was fitted, so nothing says whether this is good.`,
       details,
     };
@@ -93,7 +93,7 @@ function rankingByFigures(results: StudyNumbers): StudyVerdicts['ranking'] {
   }
   return {
     winner,
-    headline: rankingHeadline(recall, ndcg, words),
+    headline: rankingHeadline(recall, ndcg, words, results),
     text: [recall.text, ...also].join(' '),
     details,
   };
@@ -105,7 +105,12 @@ function splitDecision(a: Duel['winner'], b: Duel['winner']): Duel['winner'] {
   return b === 'tie' ? a : 'tie';
 }
 
-function rankingHeadline(recall: Duel, ndcg: Duel, words: Readonly<Record<LadderMetric, string>>): string {
+function rankingHeadline(
+  recall: Duel,
+  ndcg: Duel,
+  words: Readonly<Record<LadderMetric, string>>,
+  results: StudyNumbers,
+): string {
   const name = (d: Duel) => named(d.winner === 'baseline' ? d.baseline : d.ours);
   if (recall.winner === ndcg.winner) {
     if (recall.winner === 'tie') {
@@ -113,11 +118,19 @@ function rankingHeadline(recall: Duel, ndcg: Duel, words: Readonly<Record<Ladder
     }
     return recall.winner === 'baseline'
       ? `A baseline wins: ${recall.baseline.title}`
-      : `${start(named(recall.ours))} ranks best`;
+      : ranksBest(recall.ours, results);
   }
   const [first, second] = recall.winner === 'tie' ? [ndcg, recall] : [recall, ndcg];
   const rest = second.winner === 'tie' ? 'a tie' : name(second);
   return `${start(name(first))} by ${words[first.metric]}, ${rest} by ${words[second.metric]}`;
+}
+
+/** Sparse and dense share the honour where their difference may be chance. */
+function ranksBest(row: LadderRow, { runs, chosen }: StudyNumbers): string {
+  const gap = row.kind === 'model' && findComparison(runs[0]!.ladder.comparisons, chosen.features);
+  return gap && gap.low <= 0 && gap.high >= 0
+    ? 'The sparse and the dense model rank best, alike'
+    : `${start(named(row))} ranks best`;
 }
 
 function ceilingShare({ ladder }: StudyRun): string[] {

@@ -102,6 +102,11 @@ describe('a study in words', () => {
     expect(sure).toMatchObject({ winner: 'model', headline: 'The sparse model ranks best' });
     const unsure = studyVerdicts(numbers({ 'sparse-30': 0.32, EASE: 0.3 }, { sure: false })).ranking;
     expect(unsure).toMatchObject({ winner: 'tie', headline: 'The sparse model and EASE rank alike' });
+    const both = { 'sparse-30': 0.32, 'dense-30': 0.319 };
+    expect(studyVerdicts(numbers(both, { sure: false })).ranking.headline).toBe(
+      'The sparse and the dense model rank best, alike',
+    );
+    expect(studyVerdicts(numbers(both)).ranking.headline).toBe('The sparse model ranks best');
     expect(unsure.text).toContain('may be chance');
   });
 
