@@ -1,7 +1,8 @@
 // The exact posterior predictive distribution of a small graph: chains of the sampler, and every few sweeps a graph drawn
 // from the state, with its seen vertices and its unseen atoms. What createReplicator draws from a fit is held against it.
 
-import { createGibbsSampler, type GibbsSide } from '../src/fit/gibbs-sampler.js';
+import { createGibbsSampler } from '../src/fit/gibbs-sampler.js';
+import type { GibbsSide } from '../src/fit/gibbs-state.js';
 import { type ChainTask, firstState } from '../src/fit/gibbs-tasks.js';
 import type { SideName } from '../src/graph/graph.js';
 import { AliasTable } from '../src/math/alias.js';

@@ -2,7 +2,7 @@ import { type GraphSide, SIDES } from '../graph/graph.js';
 import type { ReadGuess, ReadResult } from '../ingest/options.js';
 import { count } from './text-table.js';
 
-/** One line on how the data were understood, so that a wrong guess is seen at once. */
+/** How the data were understood, so that a wrong guess is seen at once. */
 export function describeRead({ graph, read, guess }: ReadResult): string {
   const parts: string[] = [guess.format];
   if (guess.separator !== undefined) parts.push(`separator ${separatorName(guess.separator)}`);

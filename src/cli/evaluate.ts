@@ -3,12 +3,13 @@
 import { type Command, Option } from 'commander';
 import { LEAST_REPLICAS, MOST_REPLICAS } from '../evaluate/calibrate.js';
 import { type Evaluation, evaluateModel } from '../evaluate/evaluate.js';
-import type { PredictiveCheck, Statistic } from '../evaluate/predictive.js';
+import { isIndex, LEAST_DRAWS, type PredictiveCheck, type Statistic } from '../evaluate/predictive.js';
 import type { UserMetric } from '../evaluate/ranking.js';
 import { PROTOCOLS, type Protocol } from '../predict/draw-plan.js';
 import { loadModel } from '../store/model.js';
 import { loadSplit } from '../store/split.js';
 import { addCommonOptions, runCommand, wholeNumber } from './command.js';
+import { STATISTIC_NAMES } from './statistic-names.js';
 import { count, textTable, wrap } from './text-table.js';
 
 interface Values {
@@ -133,18 +134,6 @@ const METRIC_NAMES: Readonly<Record<UserMetric, (n: number, depth: number) => st
   map: () => 'MAP',
 };
 
-const STATISTIC_NAMES: Readonly<Record<Statistic, string>> = {
-  users: 'users',
-  items: 'items',
-  edges: 'edges',
-  total: 'sum of counts',
-  sigmaUsers: 'σ̂ users',
-  sigmaItems: 'σ̂ items',
-};
-
-/** From so many draws on an interval can leave out a tenth of them. */
-const LEAST_DRAWS = 19;
-
 const CORRECTED =
   'Corrected: moved and rescaled by what the same split, fit and draws did on replicas of the model, whose truth is known.';
 const UNCORRECTED =
@@ -183,7 +172,7 @@ function describePredictive(check: PredictiveCheck, protocol: Protocol): string 
   const { calibration } = check;
   const names = Object.keys(check.draws) as Statistic[];
   const shown = (name: Statistic, value: number) =>
-    name.startsWith('sigma') ? value.toFixed(4) : count(Math.round(value));
+    isIndex(name) ? value.toFixed(4) : count(Math.round(value));
   const interval = (name: Statistic, { low, high }: { readonly low: number; readonly high: number }) =>
     `${shown(name, low)} … ${shown(name, high)}`;
   const table = textTable([

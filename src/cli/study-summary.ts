@@ -1,8 +1,10 @@
 // A study on the terminal, and as one JSON document.
 
+import { isIndex, type Statistic } from '../evaluate/predictive.js';
 import { LADDER_METRICS, type LadderRow, ladderFigure } from '../evaluate/study-ladder.js';
 import { shownStatistics } from '../evaluate/study-prediction-words.js';
 import { checkedFits, type StudyFit, type StudyResults } from '../evaluate/study-results.js';
+import { STATISTIC_NAMES } from './statistic-names.js';
 import { count, short, textTable, wrap } from './text-table.js';
 
 /**
@@ -75,13 +77,8 @@ export function describeStudy(results: StudyResults): string {
 
 function describePredictions(results: StudyResults): string {
   const fits = checkedFits(shownFits(results));
-  const names: Readonly<Record<string, string>> = {
-    sigmaUsers: 'σ̂ users',
-    sigmaItems: 'σ̂ items',
-    total: 'sum of counts',
-  };
-  const figure = (name: string, value: number) =>
-    name.startsWith('sigma') ? value.toFixed(3) : count(Math.round(value));
+  const figure = (name: Statistic, value: number) =>
+    isIndex(name) ? value.toFixed(3) : count(Math.round(value));
   return textTable([
     [
       'test part',
@@ -93,7 +90,7 @@ function describePredictions(results: StudyResults): string {
       ]),
     ],
     ...shownStatistics(fits).map((name) => [
-      names[name] ?? name,
+      STATISTIC_NAMES[name],
       figure(name, fits[0]!.predictive.observed[name]!),
       ...fits.flatMap((fit) => {
         const { mean, low, high } = fit.predictive.draws[name]!;

@@ -1,7 +1,7 @@
 // Predictive intervals are as good as the approximation behind them. Replicas show how good that is on data of this
 // kind: graphs drawn from the model, whose truth is therefore known, are split, fitted, folded in and drawn from as the
 // data were. Where a replica's test graph lies among its own draws, in their standard deviations, is how far off this
-// way of drawing is and how much too narrow; the data's intervals are moved and rescaled by that.
+// way of drawing is and how much too narrow or wide; the data's intervals are moved and rescaled by that.
 
 import type { EngineName } from '../engine/select.js';
 import { InputError, throwIfAborted } from '../errors.js';
@@ -9,16 +9,16 @@ import { fit } from '../fit/fit.js';
 import type { Model } from '../fit/model.js';
 import { refitOptions } from '../fit/refit.js';
 import { SIDES } from '../graph/graph.js';
+import { meanAndSpread } from '../math/moments.js';
 import { studentQuantile, studentTwoSided } from '../math/student.js';
 import { type DrawOptions, drawPredictive } from '../predict/draw.js';
 import { type GraphStatistics, graphStatistics } from '../predict/draw-graph.js';
 import type { Protocol } from '../predict/draw-plan.js';
 import { createReplicator, type HeldOutUsers } from '../predict/replica.js';
-import type { TaskOptions } from '../progress.js';
 import { split } from '../sample/split.js';
 import type { Split } from '../sample/split-types.js';
 import { whole } from '../validate.js';
-import { foldHeldOut, observedGraph } from './held-out.js';
+import { foldHeldOut } from './held-out.js';
 import {
   type CalibratedStatistic,
   checkStatistic,
@@ -28,7 +28,7 @@ import {
   type Statistic,
 } from './predictive.js';
 
-export interface CalibrateOptions extends DrawOptions {
+export interface CalibrateOptions extends Omit<DrawOptions, 'protocol'> {
   /** Number of replicas, each as much work as the fit and its draws were; at least 5. */
   readonly replicas: number;
   /** Of the replicas' fits and fold-ins; a model of the exact sampler is sampled again. Default auto. */
@@ -128,16 +128,16 @@ export interface ReplicaPlace {
 async function placeAmongDraws(
   model: Model,
   parts: Split,
-  options: DrawOptions & TaskOptions & { readonly engine?: EngineName | undefined },
+  options: Omit<CalibrateOptions, 'replicas'>,
 ): Promise<Place> {
-  const { threads, signal, engine, protocol = 'unconditional' } = options;
+  const { threads, signal, engine } = options;
   const folded = (await foldHeldOut(model, parts, { threads, signal, engine })).folded!;
   const draws = await drawPredictive(model, folded, parts, options);
-  const observed = graphStatistics(observedGraph(model, folded, parts, protocol));
+  const observed = graphStatistics(parts.test);
   const place = (name: Statistic) => {
     const values = draws.map((draw) => draw[name]);
     const { low, high } = checkStatistic(values, observed[name]);
-    const { mean, spread } = moments(values);
+    const { mean, spread } = meanAndSpread(values);
     return {
       deviation: (observed[name] - mean) / spread,
       inside: observed[name] >= low && observed[name] <= high,
@@ -159,9 +159,9 @@ export function correctedInterval(
   places: readonly ReplicaPlace[],
 ): CalibratedStatistic | undefined {
   const usable = places.filter(({ deviation }) => Number.isFinite(deviation));
-  const { mean, spread } = moments(draws);
+  const { mean, spread } = meanAndSpread(draws);
   if (usable.length < LEAST_REPLICAS || spread === 0) return undefined;
-  const deviations = moments(usable.map(({ deviation }) => deviation));
+  const deviations = meanAndSpread(usable.map(({ deviation }) => deviation));
   if (deviations.spread === 0) return undefined;
   const scale = deviations.spread * Math.sqrt(1 + 1 / usable.length);
   const reach = studentQuantile(OUTSIDE, usable.length - 1) * scale;
@@ -172,10 +172,4 @@ export function correctedInterval(
     high: mean + (deviations.mean + reach) * spread,
     pValue: studentTwoSided(((observed - mean) / spread - deviations.mean) / scale, usable.length - 1),
   };
-}
-
-function moments(values: readonly number[]): { readonly mean: number; readonly spread: number } {
-  const mean = values.reduce((sum, x) => sum + x, 0) / values.length;
-  const squares = values.reduce((sum, x) => sum + (x - mean) ** 2, 0);
-  return { mean, spread: Math.sqrt(squares / Math.max(1, values.length - 1)) };
 }

@@ -104,7 +104,6 @@ export async function evaluateModel(
   if (predictive && replicas > 0) {
     predictive = await calibratePredictive(model, { folded: folded!, split }, predictive, draws, {
       ...options,
-      protocol,
       replicas,
     });
   }

@@ -12,6 +12,9 @@ import type { DegreeCounts } from '../sparsity/degree-counts.js';
 export const STATISTICS = ['users', 'items', 'edges', 'total', 'sigmaUsers', 'sigmaItems'] as const;
 export type Statistic = (typeof STATISTICS)[number];
 
+/** Tail indexes are shown with digits; all other statistics are counts. */
+export const isIndex = (statistic: Statistic) => statistic === 'sigmaUsers' || statistic === 'sigmaItems';
+
 /** How one statistic of the draws lies around the observed one. */
 export interface StatisticCheck {
   readonly mean: number;
@@ -64,6 +67,8 @@ export interface PredictiveCheck {
 
 /** Share that intervals leave out, half of it on either side. */
 export const OUTSIDE = 0.1;
+/** From so many draws on an interval can leave that share out. */
+export const LEAST_DRAWS = 2 / OUTSIDE - 1;
 const LOW = OUTSIDE / 2;
 const HIGH = 1 - OUTSIDE / 2;
 /** Upper end over lower end of a degree bin; small degrees have a bin each. */

@@ -1,6 +1,6 @@
 // Who predicts the test set, in words.
 
-import { STATISTICS, type Statistic } from './predictive.js';
+import { isIndex, STATISTICS, type Statistic } from './predictive.js';
 import type { ModelKind } from './study-options.js';
 import { grouped, list, TOO_LITTLE, tooLittle } from './study-phrases.js';
 import { type CheckedFit, checkedFits } from './study-results.js';
@@ -16,7 +16,6 @@ const STATISTIC_WORDS: Readonly<Record<Statistic, string>> = {
   sigmaItems: 'tail index of the items',
 };
 
-const isIndex = (statistic: Statistic) => statistic === 'sigmaUsers' || statistic === 'sigmaItems';
 /** Errors that differ by less than this, relatively (for σ̂: absolutely), count as alike. */
 const ALIKE = 0.01;
 
@@ -161,7 +160,7 @@ function containment(
 /** '3.1 % too low', '0.052 too high'. */
 export function describeError(statistic: Statistic, error: number): string {
   const size = sizeOfError(statistic, error);
-  if (Math.abs(error) < (isIndex(statistic) ? 5e-4 : 5e-4)) return 'right on';
+  if (Math.abs(error) < 5e-4) return 'right on';
   return `${size} too ${error < 0 ? 'low' : 'high'}`;
 }
 

@@ -1,5 +1,6 @@
 // Mean and spread of a study's figures over its splits.
 
+import { meanAndSpread } from '../math/moments.js';
 import { STATISTICS, type Statistic } from './predictive.js';
 import { LADDER_METRICS, type LadderMetric, ladderFigure } from './study-ladder.js';
 import { predictionError } from './study-prediction-words.js';
@@ -43,7 +44,6 @@ export function summarizeRuns(runs: readonly StudyRun[]): StudySummary {
 function spreadOf(values: readonly (number | undefined)[]): Spread | undefined {
   const present = values.filter((value) => value !== undefined);
   if (present.length === 0) return undefined;
-  const mean = present.reduce((sum, value) => sum + value, 0) / present.length;
-  const squares = present.reduce((sum, value) => sum + (value - mean) ** 2, 0);
-  return { mean, spread: present.length > 1 ? Math.sqrt(squares / (present.length - 1)) : null };
+  const { mean, spread } = meanAndSpread(present);
+  return { mean, spread: present.length > 1 ? spread : null };
 }

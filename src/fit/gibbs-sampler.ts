@@ -7,24 +7,9 @@ import { multinomial, truncatedPoisson } from '../math/counts.js';
 import { gamma } from '../math/distributions.js';
 import type { Random } from '../math/random.js';
 import { logExpm1 } from '../math/special.js';
-import { chooseCut, type FeatureAtoms, sampleTiltedAtoms } from '../process/unseen.js';
+import { chooseCut, sampleTiltedAtoms } from '../process/unseen.js';
 import { moveScales, moveWeights } from './gibbs-scale.js';
-
-/** The weights and features of the observed vertices of a side, and the mass of the unseen ones. */
-export interface GibbsSide {
-  readonly weights: Float64Array;
-  /** rows × features. */
-  readonly features: Float64Array;
-  /** Σ over unseen atoms of weight × feature, per feature. */
-  readonly unseen: Float64Array;
-  /** The unseen atoms above the cut of the last draw. */
-  unseenAtoms: FeatureAtoms | undefined;
-}
-
-export interface GibbsState {
-  readonly users: GibbsSide;
-  readonly items: GibbsSide;
-}
+import { type GibbsSide, type GibbsState, pairRate, totalMass } from './gibbs-state.js';
 
 export interface GibbsProblem {
   readonly graph: BipartiteGraph;
@@ -72,8 +57,13 @@ export function createGibbsSampler(problem: GibbsProblem): GibbsSampler {
       const mass = totalMass(state[otherSide(side)], K);
       drawRows(state[side], counts[side], hyper[side], mass, K, random, problem.cuts?.[side] ?? 0);
       if (whole) moveScales(state, side, hyper, K, random);
-      const met = whole ? totalMass(state[otherSide(side)], K) : mass;
-      drawUnseen(state[side], hyper[side], met, random, problem.cuts?.[side]);
+      drawUnseen(
+        state[side],
+        hyper[side],
+        totalMass(state[otherSide(side)], K),
+        random,
+        problem.cuts?.[side],
+      );
     }
   };
   return { sweep, counts };
@@ -177,15 +167,6 @@ function drawUnseen(
   }
 }
 
-/** Observed plus unseen mass per feature. */
-export function totalMass(side: GibbsSide, K: number): Float64Array {
-  const mass = side.unseen.slice();
-  for (let i = 0; i < side.weights.length; i++) {
-    for (let k = 0; k < K; k++) mass[k]! += side.weights[i]! * side.features[i * K + k]!;
-  }
-  return mass;
-}
-
 /** Scalars of a state that do not depend on how features are numbered: what chains are compared by. */
 export const GIBBS_SCALARS = [
   'logLikelihood',
@@ -228,11 +209,4 @@ function edgeLikelihood({ graph, features: K }: GibbsProblem, state: GibbsState)
     }
   }
   return sum;
-}
-
-/** γ_i ω_j Σ_k θ_ik β_jk. */
-export function pairRate({ users, items }: GibbsState, i: number, j: number, K: number): number {
-  let sum = 0;
-  for (let k = 0; k < K; k++) sum += users.features[i * K + k]! * items.features[j * K + k]!;
-  return users.weights[i]! * items.weights[j]! * sum;
 }

@@ -14,7 +14,7 @@ import { normal } from '../math/distributions.js';
 import { expectedLaplace } from '../math/quadrature.js';
 import type { Random } from '../math/random.js';
 import { logExpm1 } from '../math/special.js';
-import type { GibbsSide, GibbsState } from './gibbs-sampler.js';
+import { type GibbsSide, type GibbsState, pairRate, seenMass } from './gibbs-state.js';
 
 /** Steps of log c, one picked at random each time: how sharp the posterior is along a direction differs by graph. */
 const STEPS = [0.03, 0.15, 0.6] as const;
@@ -96,7 +96,6 @@ export function moveWeights(
   random: Random,
 ): void {
   const own = state[side];
-  const other = state[otherSide(side)];
   const K = otherMass.length;
   const { offsets, neighbors } = graph[side];
   for (let i = 0; i < own.weights.length; i++) {
@@ -107,21 +106,11 @@ export function moveWeights(
     let ratio = -sigma * Math.log(c) - (c - 1) * weight * met;
     for (let e = offsets[i]!; e < offsets[i + 1]!; e++) {
       const j = neighbors[e]!;
-      let rate = 0;
-      for (let k = 0; k < K; k++) rate += own.features[i * K + k]! * other.features[j * K + k]!;
-      rate *= weight * other.weights[j]!;
+      const rate = side === 'users' ? pairRate(state, i, j, K) : pairRate(state, j, i, K);
       ratio += logExpm1(c * rate) - logExpm1(rate);
     }
     if (Math.log(random.uniform()) < ratio) own.weights[i] = c * weight;
   }
-}
-
-function seenMass(side: GibbsSide, K: number): Float64Array {
-  const mass = new Float64Array(K);
-  for (let i = 0; i < side.weights.length; i++) {
-    for (let k = 0; k < K; k++) mass[k]! += side.weights[i]! * side.features[i * K + k]!;
-  }
-  return mass;
 }
 
 function add(a: Float64Array, b: Float64Array): Float64Array {

@@ -9,11 +9,9 @@ import {
   GIBBS_SCALARS,
   type GibbsProblem,
   type GibbsScalar,
-  type GibbsSide,
-  type GibbsState,
   gibbsScalars,
-  pairRate,
 } from './gibbs-sampler.js';
+import { type GibbsSide, type GibbsState, pairRate } from './gibbs-state.js';
 
 export interface ChainTask {
   readonly problem: GibbsProblem;

@@ -1,6 +1,6 @@
 // The sections of a study's report on what came out: predictions, recommendations, repeats, features.
 
-import type { Statistic } from '../evaluate/predictive.js';
+import { isIndex, type Statistic } from '../evaluate/predictive.js';
 import { type LadderMetric, type LadderRow, ladderFigure } from '../evaluate/study-ladder.js';
 import { shownStatistics } from '../evaluate/study-prediction-words.js';
 import {
@@ -27,7 +27,6 @@ const STATISTIC_NAMES: Readonly<Record<Statistic, Content>> = {
   sigmaItems: html`${term('half', 'σ̂')} of items`,
 };
 
-const isIndex = (statistic: Statistic) => statistic === 'sigmaUsers' || statistic === 'sigmaItems';
 const show = (statistic: Statistic, value: number) =>
   isIndex(statistic) ? fixed(value, 3) : count(Math.round(value));
 
@@ -38,6 +37,7 @@ export function predictionSection(
 ): Content {
   const fits = checkedFits(chosenFits(results));
   const { protocol, count: draws } = fits[0]!.predictive;
+  const corrected = fits.some((fit) => fit.predictive.calibration);
   return [
     html`<p>Each fitted model made up ${count(draws)} ${term('draw', 'test graphs')} of its own${
       protocol === 'paper'
@@ -48,16 +48,14 @@ export function predictionSection(
     picture(
       pictures.prediction,
       html`Dots: the mean of the ${term('draw', 'draws')}; bars: their ${term('interval', '90 % interval')}${
-        fits.some((fit) => fit.predictive.calibration)
-          ? html`, thin lines: ${term('corrected', 'corrected')}`
-          : undefined
+        corrected ? html`, thin lines: ${term('corrected', 'corrected')}` : undefined
       }; the line at zero: the test set.`,
     ),
     predictionTable(fits),
     picture(
       pictures.predictive,
       html`How many edges the users, and the items, of the test graph have. Dots: the test graph; band: the
-${term('interval', '90 % interval')} of the draws${fits.some((fit) => fit.predictive.calibration) ? ', not corrected' : ''}. On the left of each panel are the vertices with a single edge: where a
+${term('interval', '90 % interval')} of the draws${corrected ? ', not corrected' : ''}. On the left of each panel are the vertices with a single edge: where a
 model misses newcomers, dots lie above the band there. Hollow dots lie outside.`,
     ),
     results.receipt.settings.features.length > 1

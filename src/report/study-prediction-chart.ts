@@ -1,7 +1,7 @@
 // How far the draws of each model lie from the test set: mean and interval of every figure, the test set at zero.
 
 import * as Plot from '@observablehq/plot';
-import type { Statistic } from '../evaluate/predictive.js';
+import { isIndex, type Statistic } from '../evaluate/predictive.js';
 import { describeError, predictionError, shownStatistics } from '../evaluate/study-prediction-words.js';
 import type { CheckedFit } from '../evaluate/study-results.js';
 import { type Chart, INK } from './chart.js';
@@ -18,8 +18,7 @@ const NAMES: Readonly<Record<Statistic, string>> = {
 /** Per cent for counts; for tail indexes hundredths, so that both fit one axis. */
 function scaled(fit: CheckedFit, statistic: Statistic, value: number): number {
   const observed = fit.predictive.observed[statistic]!;
-  const index = statistic === 'sigmaUsers' || statistic === 'sigmaItems';
-  return 100 * (index ? value - observed : value / observed - 1);
+  return 100 * (isIndex(statistic) ? value - observed : value / observed - 1);
 }
 
 export function predictionChart(

@@ -28,7 +28,7 @@ describe('the exact sampler', () => {
     expect(two.users).toEqual(one.users);
     for (const [name, { splitRHat, effectiveSamples }] of Object.entries(one.scalars)) {
       expect(splitRHat, name).toBeLessThan(1.05);
-      // Of 3,000 draws; without the moves along flat directions a hundred.
+      // Of 3,000 draws.
       expect(effectiveSamples, name).toBeGreaterThan(250);
     }
     // The expected number of latent edges is close to what the data say.

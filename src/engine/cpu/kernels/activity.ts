@@ -1,17 +1,9 @@
 // What rows show the edge pass, and their mass, from the Gammas of their weights and features.
 
 import {
-  constant, D0, D1, D2, E2, E3, E4, E5, E6, FAR, GREATEST, HALF, LN2_HIGH, LN2_LOW, madd, MINUS_LOG2E, ONE, P0, P1, P2,
-  promoteHigh, ROUND,
+  addTo, constant, D0, D1, D2, E2, E3, E4, E5, E6, FAR, GREATEST, HALF, LN2_HIGH, LN2_LOW, madd, MINUS_LOG2E, ONE, P0, P1, P2,
+  ROUND,
 } from './simd';
-
-/** Adds four float32 to four float64. */
-// @ts-ignore: decorator
-@inline
-function addTo(to: usize, values: v128): void {
-  v128.store(to, f64x2.add(v128.load(to), f64x2.promote_low_f32x4(values)));
-  v128.store(to, f64x2.add(v128.load(to, 16), promoteHigh(values)), 16);
-}
 
 /**
  * Activities exp(E log ·) of two rows, never below the floor in a real lane, and their part of the mass. The rows go

@@ -8,7 +8,7 @@
 // The edges lie in a window that the host has copied into this memory, so the index itself may be larger than
 // WebAssembly can address.
 
-import { constant, madd, narrow, ONE, oneMinusExpNeg, promoteHigh, rowSums } from './simd';
+import { addTo, constant, madd, narrow, ONE, oneMinusExpNeg, rowSums } from './simd';
 
 /** Most edges of a batch. A longer row is cut into batches, whose sums are added in float64: so it stays accurate. */
 const BATCH: u32 = 128;
@@ -260,12 +260,7 @@ export function passLong(row: usize, begin: u32, end: u32, part: usize, sums: us
     computeLambdas(row, other, neighbors + skip, here, bytes, lambdas);
     computeWeights(lambdas, counts ? counts + skip : 0, here, withTerm);
     addWeighted(other, neighbors + skip, lambdas, here, bytes, part);
-    for (let k: usize = 0; k < bytes; k += 16) {
-      const sum = v128.load(part + k);
-      const to = sums + (k << 1);
-      v128.store(to, f64x2.add(v128.load(to), f64x2.promote_low_f32x4(sum)));
-      v128.store(to, f64x2.add(v128.load(to, 16), promoteHigh(sum)), 16);
-    }
+    for (let k: usize = 0; k < bytes; k += 16) addTo(sums + (k << 1), v128.load(part + k));
   }
 }
 

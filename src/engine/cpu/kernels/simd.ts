@@ -40,6 +40,14 @@ export function promoteHigh(v: v128): v128 {
   return f64x2.promote_low_f32x4(i64x2.shuffle(v, v, 1, 1));
 }
 
+/** Adds four float32 to four float64. */
+// @ts-ignore: decorator
+@inline
+export function addTo(to: usize, values: v128): void {
+  v128.store(to, f64x2.add(v128.load(to), f64x2.promote_low_f32x4(values)));
+  v128.store(to, f64x2.add(v128.load(to, 16), promoteHigh(values)), 16);
+}
+
 /** Two vectors of float64 as one of float32. */
 // @ts-ignore: decorator
 @inline

@@ -1,0 +1,6 @@
+/** Mean and standard deviation of a sample; a single value spreads by 0. */
+export function meanAndSpread(values: readonly number[]): { readonly mean: number; readonly spread: number } {
+  const mean = values.reduce((sum, x) => sum + x, 0) / values.length;
+  const squares = values.reduce((sum, x) => sum + (x - mean) ** 2, 0);
+  return { mean, spread: Math.sqrt(squares / Math.max(1, values.length - 1)) };
+}
