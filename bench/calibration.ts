@@ -44,7 +44,7 @@ function tally(set: number, name: string, truth: number, draws: readonly number[
   if (share < 0.05) t.below++;
   else if (share > 0.95) t.above++;
   else t.inside++;
-  t.bins[Math.min(9, Math.floor(10 * share))]!++;
+  t.bins[Math.min(9, Math.floor(10 * share))]++;
   if (rowsFile)
     appendFileSync(rowsFile, `${JSON.stringify({ set, name, rank: share, draws: draws.length })}\n`);
 }
@@ -57,12 +57,10 @@ function drawRate(model: Fitted, i: number, j: number, random: Random): number {
   let sum = 0;
   for (let k = 0; k < K; k++) {
     sum +=
-      of(users.featureShape[i * K + k]!, users.featureRate[i * K + k]!) *
-      of(items.featureShape[j * K + k]!, items.featureRate[j * K + k]!);
+      of(users.featureShape[i * K + k], users.featureRate[i * K + k]) *
+      of(items.featureShape[j * K + k], items.featureRate[j * K + k]);
   }
-  return (
-    sum * of(users.weightShape[i]!, users.weightRate[i]!) * of(items.weightShape[j]!, items.weightRate[j]!)
-  );
+  return sum * of(users.weightShape[i], users.weightRate[i]) * of(items.weightShape[j], items.weightRate[j]);
 }
 
 for (let set = 0; set < sets; set++) {
@@ -123,8 +121,8 @@ for (let set = 0; set < sets; set++) {
     const [i, j] = [random.below(graph.users.count), random.below(graph.items.count)];
     const { users, items } = truth!;
     let rate = 0;
-    for (let k = 0; k < K; k++) rate += users.features[i * K + k]! * items.features[j * K + k]!;
-    rate *= users.weights[i]! * items.weights[j]!;
+    for (let k = 0; k < K; k++) rate += users.features[i * K + k] * items.features[j * K + k];
+    rate *= users.weights[i] * items.weights[j];
     tally(
       set,
       'rates of pairs',

@@ -27,7 +27,7 @@ function heavyTailed(users: number, items: number, exponent: number): BipartiteG
     for (const v of list) index[v] = 1;
     let count = 0;
     for (let v = 0; v < n; v++) if (index[v]) index[v] = count++;
-    for (let e = 0; e < list.length; e++) list[e] = index[list[e]!]!;
+    for (let e = 0; e < list.length; e++) list[e] = index[list[e]];
     return count;
   };
   return buildGraph({ ...pairs, userCount: used(pairs.users, users), itemCount: used(pairs.items, items) });
@@ -62,10 +62,10 @@ async function time(work: () => unknown): Promise<string> {
     seconds.push((performance.now() - start) / 1000);
   }
   seconds.sort((a, b) => a - b);
-  return `${seconds[REPEATS >> 1]!.toFixed(2)} s (${seconds.map((s) => s.toFixed(2)).join(', ')})`;
+  return `${seconds[REPEATS >> 1].toFixed(2)} s (${seconds.map((s) => s.toFixed(2)).join(', ')})`;
 }
 
-console.log(`${cpus().length} × ${cpus()[0]!.model}, node ${process.versions.node}; median of ${REPEATS}\n`);
+console.log(`${cpus().length} × ${cpus()[0].model}, node ${process.versions.node}; median of ${REPEATS}\n`);
 console.log(
   '| graph | users × items | edges | check, 10 replicates | split, pq | split, edges | bias report |',
 );

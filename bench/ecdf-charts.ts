@@ -3,7 +3,7 @@
 
 import * as Plot from '@observablehq/plot';
 import { randomStream } from '../src/math/random.js';
-import { type Chart, INK } from '../src/report/chart.js';
+import { type Chart, INK } from '../src/report/charts/chart.js';
 
 /** The rank of a truth among draws of one simulated set. */
 export interface Rank {
@@ -81,19 +81,19 @@ export function simultaneousBand(n: number, draws: number): { x: number; low: nu
   const counts = new Uint32Array(draws + 1);
   const worst = Array.from({ length: SIMULATIONS }, () => {
     counts.fill(0);
-    for (let i = 0; i < n; i++) counts[random.below(draws + 1)]!++;
+    for (let i = 0; i < n; i++) counts[random.below(draws + 1)]++;
     let below = 0;
     let least = 1;
-    for (let k = 0; k < draws; k++) least = Math.min(least, tails[k]![(below += counts[k]!)]!);
+    for (let k = 0; k < draws; k++) least = Math.min(least, tails[k][(below += counts[k])]);
     return least;
   }).sort((a, b) => a - b);
-  const level = worst[Math.floor((1 - LEVEL) * SIMULATIONS)]!;
+  const level = worst[Math.floor((1 - LEVEL) * SIMULATIONS)];
   const inner = tails.map((tail, k) => {
     const z = (k + 1) / (draws + 1);
     let low = 0;
-    while (tail[low]! < level) low++;
+    while (tail[low] < level) low++;
     let high = n;
-    while (tail[high]! < level) high--;
+    while (tail[high] < level) high--;
     return { x: z, low: low / n - z, high: high / n - z };
   });
   return [{ x: 0, low: 0, high: 0 }, ...inner, { x: 1, low: 0, high: 0 }];
@@ -105,12 +105,12 @@ function binomialTails(n: number, p: number): Float64Array {
   // From the mode outwards, then scaled: no factorials, no underflow that matters.
   const mode = Math.min(n, Math.floor((n + 1) * p));
   mass[mode] = 1;
-  for (let c = mode; c < n; c++) mass[c + 1] = (mass[c]! * (n - c) * p) / ((c + 1) * (1 - p));
-  for (let c = mode; c > 0; c--) mass[c - 1] = (mass[c]! * c * (1 - p)) / ((n - c + 1) * p);
+  for (let c = mode; c < n; c++) mass[c + 1] = (mass[c] * (n - c) * p) / ((c + 1) * (1 - p));
+  for (let c = mode; c > 0; c--) mass[c - 1] = (mass[c] * c * (1 - p)) / ((n - c + 1) * p);
   const total = mass.reduce((a, b) => a + b, 0);
   const tails = new Float64Array(n + 1).fill(1);
-  for (let c = 0, sum = 0; c <= n; c++) tails[c] = sum += mass[c]! / total;
-  for (let c = n, sum = 0; c >= 0; c--) tails[c] = Math.min(tails[c]!, (sum += mass[c]! / total));
+  for (let c = 0, sum = 0; c <= n; c++) tails[c] = sum += mass[c] / total;
+  for (let c = n, sum = 0; c >= 0; c--) tails[c] = Math.min(tails[c], (sum += mass[c] / total));
   return tails;
 }
 
@@ -135,7 +135,7 @@ export function ecdfChart(panels: readonly EcdfPanel[], options: EcdfChartOption
   };
   // One band per panel: that of the line with the fewest ranks.
   const band = panels.flatMap(({ column, row, lines }) => {
-    const widest = [...lines].sort((a, b) => independentRanks(a.ranks) - independentRanks(b.ranks))[0]!;
+    const widest = [...lines].sort((a, b) => independentRanks(a.ranks) - independentRanks(b.ranks))[0];
     return bandOf(widest).map((b) => ({ ...b, column, row }));
   });
   const lines = panels.flatMap(({ column, row, lines }) =>
@@ -200,7 +200,7 @@ export function ecdfChart(panels: readonly EcdfPanel[], options: EcdfChartOption
           Plot.line(line.points, { ...facet, x: 'x', y: 'difference', stroke: line.ink, strokeWidth: 2 }),
         ),
         Plot.text(
-          columns.map((column) => ({ column, row: rowNames[0]! })),
+          columns.map((column) => ({ column, row: rowNames[0] })),
           { ...facet, text: 'column', frameAnchor: 'top-left', dy: -16, fontWeight: 600 },
         ),
         Plot.text(

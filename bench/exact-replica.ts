@@ -57,7 +57,7 @@ export function drawReplica(
   for (let k = 0; k < K; k++) {
     const [u, i] = [users.tables[k], items.tables[k]];
     if (!u || !i) continue;
-    const n = poisson(random, users.mass[k]! * items.mass[k]!);
+    const n = poisson(random, users.mass[k] * items.mass[k]);
     total += n;
     for (let e = 0; e < n; e++) {
       const user = u.sample(random);
@@ -93,13 +93,13 @@ function sideActivity(side: GibbsSide, K: number): SideActivity {
   const mass = new Float64Array(K);
   const tables = Array.from(mass, (_, k) => {
     const activity = new Float64Array(atoms + 1);
-    for (let v = 0; v < seen; v++) activity[v] = side.weights[v]! * side.features[v * K + k]!;
+    for (let v = 0; v < seen; v++) activity[v] = side.weights[v] * side.features[v * K + k];
     for (let v = seen; v < atoms; v++) {
-      activity[v] = unseen!.weights[v - seen]! * unseen!.features[(v - seen) * K + k]!;
+      activity[v] = unseen!.weights[v - seen] * unseen!.features[(v - seen) * K + k];
     }
     activity[atoms] = unseen?.missing[k] ?? 0;
     mass[k] = activity.reduce((sum, x) => sum + x, 0);
-    return mass[k]! > 0 ? AliasTable.of(activity) : undefined;
+    return mass[k] > 0 ? AliasTable.of(activity) : undefined;
   });
   return { atoms, mass, tables };
 }

@@ -8,7 +8,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Chart, chartDocument, drawChart, INK } from '../src/report/chart.js';
+import { type Chart, chartDocument, drawChart, INK } from '../src/report/charts/chart.js';
 import { type EcdfLine, type EcdfPanel, ecdfChart, type Rank } from './ecdf-charts.js';
 import { ratesChart, ratiosChart, type TrustRow } from './trust-charts.js';
 
@@ -69,7 +69,7 @@ if (values.calibration !== undefined) {
       title: 'Calibration of estimates',
       subtitle:
         'Within the band the ranks are as uniform as chance allows; above 0 at the left: truths too often low.',
-      draws: rows[0]!.draws,
+      draws: rows[0].draws,
       width: 800,
       height: 300,
     }),

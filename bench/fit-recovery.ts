@@ -32,11 +32,11 @@ function correlation(x: Float64Array, y: Float64Array): number {
   const n = x.length;
   let [sx, sy, sxx, syy, sxy] = [0, 0, 0, 0, 0];
   for (let i = 0; i < n; i++) {
-    sx += x[i]!;
-    sy += y[i]!;
-    sxx += x[i]! ** 2;
-    syy += y[i]! ** 2;
-    sxy += x[i]! * y[i]!;
+    sx += x[i];
+    sy += y[i];
+    sxx += x[i] ** 2;
+    syy += y[i] ** 2;
+    sxy += x[i] * y[i];
   }
   return (sxy - (sx * sy) / n) / Math.sqrt((sxx - sx ** 2 / n) * (syy - sy ** 2 / n));
 }
@@ -44,7 +44,7 @@ function correlation(x: Float64Array, y: Float64Array): number {
 /** Mean of the best correlations when each true feature is matched with a fitted one, greedily. */
 function matchedFeatures(truth: Float64Array, fitted: Float32Array, rows: number, K: number): number {
   const column = (t: ArrayLike<number>, k: number) =>
-    Float64Array.from({ length: rows }, (_, i) => Math.sqrt(t[i * K + k]!));
+    Float64Array.from({ length: rows }, (_, i) => Math.sqrt(t[i * K + k]));
   const all: [number, number, number][] = [];
   for (let a = 0; a < K; a++) {
     const x = column(truth, a);
@@ -81,22 +81,22 @@ for (const [name, parameters] of Object.entries(CASES)) {
     const [i, j] = [random.below(graph.users.count), random.below(graph.items.count)];
     let [t, f] = [0, 0];
     for (let k = 0; k < K; k++) {
-      t += truth!.users.features[i * K + k]! * truth!.items.features[j * K + k]!;
-      f += users[i * K + k]! * items[j * K + k]!;
+      t += truth!.users.features[i * K + k] * truth!.items.features[j * K + k];
+      f += users[i * K + k] * items[j * K + k];
     }
-    real[p] = t * truth!.users.weights[i]! * truth!.items.weights[j]!;
+    real[p] = t * truth!.users.weights[i] * truth!.items.weights[j];
     fitted[p] = f;
   }
-  const order = Array.from(fitted.keys()).sort((a, b) => fitted[a]! - fitted[b]!);
+  const order = Array.from(fitted.keys()).sort((a, b) => fitted[a] - fitted[b]);
   const deciles = Array.from({ length: 10 }, (_, d) => {
     const slice = order.slice((d * PAIRS) / 10, ((d + 1) * PAIRS) / 10);
-    const sum = (v: Float64Array) => slice.reduce((s, p) => s + v[p]!, 0);
+    const sum = (v: Float64Array) => slice.reduce((s, p) => s + v[p], 0);
     return (sum(real) / sum(fitted)).toFixed(2);
   });
   const log = (v: Float64Array) => v.map((x) => Math.log(x + 1e-12));
   const weighted = Float64Array.from(
     truth!.users.features,
-    (x, at) => x * truth!.users.weights[Math.floor(at / K)]!,
+    (x, at) => x * truth!.users.weights[Math.floor(at / K)],
   );
   console.log(
     `| ${name} | ${graph.edges} | ${correlation(real, fitted).toFixed(3)} (${correlation(log(real), log(fitted)).toFixed(3)}) | ` +

@@ -33,7 +33,7 @@ function heavyTailed(edges: number, vertices: number): BipartiteGraph {
     const w = Float64Array.from({ length: vertices }, (_, i) => (i + 10) ** -0.6);
     for (let i = vertices - 1; i > 0; i--) {
       const j = random.below(i + 1);
-      [w[i], w[j]] = [w[j]!, w[i]!];
+      [w[i], w[j]] = [w[j], w[i]];
     }
     return AliasTable.of(w);
   };
@@ -87,7 +87,7 @@ async function prove(): Promise<void> {
   const gap = Math.abs((await actual.edgeTerm()) / (await expected.edgeTerm()) - 1);
   const [a, e] = [(await actual.read()).featureShape, (await expected.read()).featureShape];
   let worst = 0;
-  for (let i = 0; i < a.length; i++) worst = Math.max(worst, Math.abs(a[i]! - e[i]!) / (1 + Math.abs(e[i]!)));
+  for (let i = 0; i < a.length; i++) worst = Math.max(worst, Math.abs(a[i] - e[i]) / (1 + Math.abs(e[i])));
   await cpu.close();
   if (!(gap < 1e-5 && worst < 1e-3)) throw new Error(`cpu differs from the reference: ${gap}, ${worst}`);
   console.log(

@@ -136,7 +136,7 @@ async function child([folder, kept, kind, from, to, seed]: readonly string[]): P
   for (let input = Number(from); input < Number(to); input++) {
     rmSync(place, { recursive: true, force: true });
     mkdirSync(place, { recursive: true });
-    const run = kinds[Number(kind)]!.prepare(randomStream(Number(seed), Number(kind), input), place);
+    const run = kinds[Number(kind)].prepare(randomStream(Number(seed), Number(kind), input), place);
     // Processor time: what else the machine does is not the reader's doing.
     const before = process.cpuUsage();
     const outcome = await attempt(run);

@@ -21,7 +21,7 @@ interface Timing {
 }
 
 if (process.argv[2] === 'graphex' || process.argv[2] === 'duckdb')
-  await timeOne(process.argv[2], process.argv[3]!);
+  await timeOne(process.argv[2], process.argv[3]);
 else await compare(Number(process.argv[2] ?? 10_000_000), Number(process.argv[3] ?? 3));
 
 async function compare(rows: number, repeats: number): Promise<void> {
@@ -48,7 +48,7 @@ async function compare(rows: number, repeats: number): Promise<void> {
         }
       }
     }
-    const unit = best['duckdb integer']!.seconds;
+    const unit = best['duckdb integer'].seconds;
     for (const [name, { seconds, megabytes }] of Object.entries(best)) {
       write(
         `${name.padEnd(16)} ${seconds.toFixed(2)} s  ${(seconds / unit).toFixed(2)} × DuckDB's integers  ${megabytes} MB`,
@@ -110,8 +110,8 @@ async function check(file: string): Promise<void> {
 function* edgesInOrder(graph: BipartiteGraph): Generator<[string, string]> {
   const { users, items } = graph;
   for (let u = 0; u < users.count; u++) {
-    for (let e = users.offsets[u]!; e < users.offsets[u + 1]!; e++) {
-      yield [users.ids.at(u), items.ids.at(users.neighbors[e]!)];
+    for (let e = users.offsets[u]; e < users.offsets[u + 1]; e++) {
+      yield [users.ids.at(u), items.ids.at(users.neighbors[e])];
     }
   }
 }

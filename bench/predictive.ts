@@ -139,7 +139,7 @@ function trueMass(graph: GraphSide, { weights, features: values }: VertexParamet
   const mass = new Float64Array(features);
   for (let v = 0; v < side.count; v++) {
     const at = graph.ids.find(side.ids.at(v));
-    for (let k = 0; k < features; k++) mass[k]! += weights[at]! * values[at * features + k]!;
+    for (let k = 0; k < features; k++) mass[k] += weights[at] * values[at * features + k];
   }
   return mass;
 }
@@ -150,12 +150,12 @@ type MassOf = (side: ModelSide, name: SideName) => Float64Array;
 function recordRates(way: string, model: Model, folded: ModelSide, truth: MassOf): void {
   const total = (users: ModelSide, mass: MassOf) => {
     const items = mass(model.items, 'items');
-    return mass(users, 'users').reduce((sum, m, k) => sum + m * items[k]!, 0);
+    return mass(users, 'users').reduce((sum, m, k) => sum + m * items[k], 0);
   };
   const fitted = (side: ModelSide) => {
     const mass = new Float64Array(features);
     meanTable(side, features).forEach((a, at) => {
-      mass[at % features]! += a;
+      mass[at % features] += a;
     });
     return mass;
   };
@@ -204,7 +204,7 @@ for (const [key, list] of rows) {
   const bias = mean((row) => row.error);
   const errors = Math.sqrt(mean((row) => (row.error - bias) ** 2));
   const bins = new Array<number>(10).fill(0);
-  for (const { rank } of list) bins[Math.min(9, Math.floor(10 * rank))]! += 100 / list.length;
+  for (const { rank } of list) bins[Math.min(9, Math.floor(10 * rank))] += 100 / list.length;
   console.log(
     `${way.padEnd(22)} ${name.padEnd(10)}  ${percent(mean((row) => row.inside))}  ${percent(bias)}          ` +
       `${percent(errors)}  ${percent(mean((row) => row.spread))}  ${bins.map((b) => b.toFixed(0)).join(' ')}`,

@@ -65,17 +65,17 @@ function checkUser(row: number): void {
   const score = new Float64Array(items);
   for (let i = 0; i < items; i++) {
     for (let k = 0; k < features; k++) {
-      score[i]! += scorer.users[row * features + k]! * scorer.items[i * features + k]!;
+      score[i] += scorer.users[row * features + k] * scorer.items[i * features + k];
     }
   }
-  const order = Array.from(score.keys()).sort((a, b) => score[b]! - score[a]! || a - b);
+  const order = Array.from(score.keys()).sort((a, b) => score[b] - score[a] || a - b);
   const wanted = new Set(relevant.values.subarray(relevant.offsets[row], relevant.offsets[row + 1]));
   const gain = order
     .slice(0, depth)
     .reduce((sum, item, i) => sum + (wanted.has(item) ? 1 / Math.log2(i + 2) : 0), 0);
   let ideal = 0;
   for (let i = 0; i < Math.min(depth, wanted.size); i++) ideal += 1 / Math.log2(i + 2);
-  const got = result.all.perUser.ndcg[result.all.rows.indexOf(row)]!;
+  const got = result.all.perUser.ndcg[result.all.rows.indexOf(row)];
   // float32 scores may exchange neighbours; that moves nDCG by far less than this.
   if (Math.abs(got - gain / ideal) > 1e-4)
     throw new Error(`user ${row}: nDCG ${got}, a full sort gives ${gain / ideal}`);

@@ -1,7 +1,7 @@
 // The figures of docs/trust.md that hold coordinate ascent against the exact posterior: rates pair by pair, and ratios.
 
 import * as Plot from '@observablehq/plot';
-import { type Chart, INK } from '../src/report/chart.js';
+import { type Chart, INK } from '../src/report/charts/chart.js';
 
 /** Fitted over exact, and an interval: of chance, or over pairs. */
 export interface Ratio {
@@ -51,7 +51,7 @@ export function ratesChart(rows: readonly TrustRow[]): Chart {
       row.exactRates.flatMap((exact, p) =>
         row.isEdge[p] === edge
           ? [
-              { exact, fitted: row.fittedRates[p]!, ...panel(index) },
+              { exact, fitted: row.fittedRates[p], ...panel(index) },
               { exact: NaN, fitted: NaN, ...panel(index) },
             ]
           : [],
@@ -62,7 +62,7 @@ export function ratesChart(rows: readonly TrustRow[]): Chart {
     subtitle: 'A dot per pair, at the mean of its rate. On the line both agree; below it the fit is too low.',
     description: rows
       .map((row) => {
-        const lower = row.exactRates.filter((exact, p) => row.fittedRates[p]! < exact).length;
+        const lower = row.exactRates.filter((exact, p) => row.fittedRates[p] < exact).length;
         return `${row.graph}: the fitted rate is below the exact one for ${lower} of ${row.exactRates.length} pairs.`;
       })
       .join(' '),
@@ -128,7 +128,7 @@ export function ratiosChart(rows: readonly TrustRow[]): Chart {
     Math.min(...points.map((p) => p.low)) / 1.06,
     Math.max(...points.map((p) => p.high)) * 1.06,
   ];
-  const ticks = [0.25, 0.35, 0.5, 0.7, 1, 1.4, 2].filter((t) => t >= domain[0]! && t <= domain[1]!);
+  const ticks = [0.25, 0.35, 0.5, 0.7, 1, 1.4, 2].filter((t) => t >= domain[0] && t <= domain[1]);
   return {
     title: 'Fitted over exact',
     subtitle:

@@ -44,13 +44,13 @@ function fittedRate(model: Model, i: number, j: number): [number, number] {
   let mean = 0;
   let sumOfVariances = 0;
   for (let k = 0; k < K; k++) {
-    const [ts, bs] = [users.featureShape[i * K + k]!, items.featureShape[j * K + k]!];
-    const m = (ts / users.featureRate[i * K + k]!) * (bs / items.featureRate[j * K + k]!);
+    const [ts, bs] = [users.featureShape[i * K + k], items.featureShape[j * K + k]];
+    const m = (ts / users.featureRate[i * K + k]) * (bs / items.featureRate[j * K + k]);
     mean += m;
     sumOfVariances += m * m * ((1 + 1 / ts) * (1 + 1 / bs) - 1);
   }
-  const [ws, os] = [users.weightShape[i]!, items.weightShape[j]!];
-  const scale = (ws / users.weightRate[i]!) * (os / items.weightRate[j]!);
+  const [ws, os] = [users.weightShape[i], items.weightShape[j]];
+  const scale = (ws / users.weightRate[i]) * (os / items.weightRate[j]);
   const second = (1 + 1 / ws) * (1 + 1 / os) * (sumOfVariances + mean * mean);
   return [scale * mean, scale * Math.sqrt(second - mean * mean)];
 }
@@ -61,10 +61,10 @@ function choosePairs(graph: BipartiteGraph): Uint32Array {
   const pairs = new Uint32Array(2 * PAIRS);
   for (let p = 0; p < PAIRS; p++) {
     const i = random.below(graph.users.count);
-    const degree = graph.users.offsets[i + 1]! - graph.users.offsets[i]!;
+    const degree = graph.users.offsets[i + 1] - graph.users.offsets[i];
     const j =
       p % 2 === 0
-        ? graph.users.neighbors[graph.users.offsets[i]! + random.below(degree)]!
+        ? graph.users.neighbors[graph.users.offsets[i] + random.below(degree)]
         : random.below(graph.items.count);
     pairs.set([i, j], 2 * p);
   }
@@ -72,7 +72,7 @@ function choosePairs(graph: BipartiteGraph): Uint32Array {
 }
 
 function isEdge({ users }: BipartiteGraph, i: number, j: number): boolean {
-  return users.neighbors.subarray(users.offsets[i]!, users.offsets[i + 1]!).includes(j);
+  return users.neighbors.subarray(users.offsets[i], users.offsets[i + 1]).includes(j);
 }
 
 const sum = (v: ArrayLike<number>) => Array.from(v).reduce((a, b) => a + b, 0);
@@ -82,21 +82,21 @@ function correlation(x: readonly number[], y: readonly number[]): number {
   const [mx, my] = [sum(x) / x.length, sum(y) / y.length];
   let [xy, xx, yy] = [0, 0, 0];
   x.forEach((a, i) => {
-    xy += (a - mx) * (y[i]! - my);
+    xy += (a - mx) * (y[i] - my);
     xx += (a - mx) ** 2;
-    yy += (y[i]! - my) ** 2;
+    yy += (y[i] - my) ** 2;
   });
   return xy / Math.sqrt(xx * yy);
 }
 
 function sumOfWeights(model: Model, side: SideName): number {
-  return sum(model[side].weightShape.map((shape, i) => shape / model[side].weightRate[i]!));
+  return sum(model[side].weightShape.map((shape, i) => shape / model[side].weightRate[i]));
 }
 
 /** Expected edges of the unseen vertices of a side. */
 function unseenRate(model: Model, side: SideName): number {
   const met = eligibleMass(model, otherSide(side));
-  return sum(model[side].leftover.map((mass, k) => mass * met[k]!));
+  return sum(model[side].leftover.map((mass, k) => mass * met[k]));
 }
 
 /** The replicas' statistics, from the fit: sizes as given, or drawn as where they are estimated. */
@@ -191,10 +191,10 @@ for (const [name, { parameters }] of Object.entries(SMALL_GRAPHS)) {
     sizesDrawn: fittedReplicas(model, 'posterior'),
   };
 
-  const fitted = Array.from({ length: PAIRS }, (_, p) => fittedRate(model, pairs[2 * p]!, pairs[2 * p + 1]!));
+  const fitted = Array.from({ length: PAIRS }, (_, p) => fittedRate(model, pairs[2 * p], pairs[2 * p + 1]));
   const rates = fitted.map((f) => f[0]);
   const exactRates = Array.from(exact.pairRates.mean);
-  const spreads = fitted.map((f, p) => f[1] / exact.pairRates.standardDeviation[p]!);
+  const spreads = fitted.map((f, p) => f[1] / exact.pairRates.standardDeviation[p]);
   const { userWeights, itemWeights, unseenUserRate, unseenItemRate } = exact.scalars;
   const sides = [
     ratioOf('weights, users', sumOfWeights(model, 'users') / userWeights.mean, relativeError(userWeights)),
@@ -246,11 +246,11 @@ for (const [name, { parameters }] of Object.entries(SMALL_GRAPHS)) {
       graph: name,
       exactRates: exactRates.map((x) => Number(x.toPrecision(4))),
       fittedRates: rates.map((x) => Number(x.toPrecision(4))),
-      isEdge: rates.map((_, p) => isEdge(graph, pairs[2 * p]!, pairs[2 * p + 1]!)),
+      isEdge: rates.map((_, p) => isEdge(graph, pairs[2 * p], pairs[2 * p + 1])),
       ratios: [
         middleHalf(
           'rates of pairs',
-          rates.map((rate, p) => rate / exactRates[p]!),
+          rates.map((rate, p) => rate / exactRates[p]),
         ),
         middleHalf('rates of pairs, sd', spreads),
         ...sides,

@@ -24,7 +24,7 @@ const outcomes = new Map<number, Outcome[]>(SIGMAS.map((sigma) => [sigma, []]));
 
 for (let g = 0; g < graphs; g++) {
   const random = randomStream(seed, g);
-  const pick = (values: readonly number[]) => values[random.below(values.length)]!;
+  const pick = (values: readonly number[]) => values[random.below(values.length)];
   const sigma = { users: pick(SIGMAS), items: pick(SIGMAS) };
   const shape = { users: pick([0.1, 0.3, 1]), items: pick([0.1, 0.3, 1]) };
   const features = pick([5, 10, 30, 100]);
@@ -69,7 +69,7 @@ const percent = (list: readonly Outcome[], judgement: Judgement) =>
 const range = (values: readonly (number | undefined)[]) => {
   const sorted = values.filter((v) => v !== undefined).sort((a, b) => a - b);
   const at = (share: number) =>
-    sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]!.toFixed(2);
+    sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))].toFixed(2);
   return `${at(0.05)} … ${at(0.95)}`;
 };
 console.log(`${graphs} graphs of ${leastEdges} edges or more, both sides of each, seed ${seed}\n`);

@@ -12,9 +12,6 @@ export {
 } from './evaluate/predictive.js';
 // Judging
 export { evaluateRanking, type RankingOptions, type RankingResult } from './evaluate/ranking.js';
-export { study } from './evaluate/study.js';
-export type { StudyOptions } from './evaluate/study-options.js';
-export type { StudyResults } from './evaluate/study-results.js';
 export { type TunedRanking, type TuneOptions, tuneRanking } from './evaluate/tune.js';
 // Fitting
 export { LostFitError } from './fit/ascent.js';
@@ -43,4 +40,7 @@ export type { Coins, Split } from './sample/split-types.js';
 // Is it sparse?
 export { type CheckOptions, checkSparsity, type SparsityCheck } from './sparsity/check.js';
 export { type TailIndex, tailIndex } from './sparsity/tail-index.js';
+export type { StudyOptions } from './study/options.js';
+export type { StudyResults } from './study/results.js';
+export { study } from './study/study.js';
 export { VERSION } from './version.js';

@@ -12,9 +12,9 @@ const EVERYWHERE = ['errors.ts', 'progress.ts', 'version.ts', 'validate.ts'];
 const ARROWS: Record<string, readonly string[]> = {};
 for (const line of readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8').split('\n')) {
   const cells = line.split('|').map((cell) => cell.trim());
-  if (cells.length !== 5 || !cells[1]!.startsWith('`')) continue;
-  const rooms = [...cells[1]!.matchAll(/`([^`]+?)\/?`/g)].map((m) => m[1]!);
-  const targets = /^(nothing|everything)/.test(cells[3]!) ? [] : cells[3]!.split(', ');
+  if (cells.length !== 5 || !cells[1].startsWith('`')) continue;
+  const rooms = [...cells[1].matchAll(/`([^`]+?)\/?`/g)].map((m) => m[1]);
+  const targets = /^(nothing|everything)/.test(cells[3]) ? [] : cells[3].split(', ');
   for (const name of rooms) {
     const place = EVERYWHERE.indexOf(name);
     ARROWS[name] = place < 0 ? [...EVERYWHERE, ...targets] : EVERYWHERE.slice(0, place);
@@ -67,16 +67,16 @@ function importsOf(file: string): Import[] {
   for (const m of code.matchAll(
     /^(?:import|export)\s+(type\s+)?(?:[^'"();]*?\sfrom\s+)?['"]([^'"]+)['"]/gm,
   )) {
-    add(m[2]!, m[1] !== undefined, false);
+    add(m[2], m[1] !== undefined, false);
   }
-  for (const m of code.matchAll(/\bimport\(\s*['"]([^'"]+)['"]\s*\)/g)) add(m[1]!, false, true);
+  for (const m of code.matchAll(/\bimport\(\s*['"]([^'"]+)['"]\s*\)/g)) add(m[1], false, true);
   for (const m of code.matchAll(/new URL\(\s*['"](\.[^'"]+)['"],\s*import\.meta\.url/g))
-    add(m[1]!, false, true);
+    add(m[1], false, true);
   return found;
 }
 
 const imports = files.flatMap(importsOf);
-const room = (file: string) => file.split('/')[0]!;
+const room = (file: string) => file.split('/')[0];
 
 function reachable(from: string): Set<string> {
   const seen = new Set<string>([from]);

@@ -12,7 +12,7 @@ const pages = ['README.md', 'ARCHITECTURE.md', ...docs.map((name) => `docs/${nam
 function linksOf(page: string): string[] {
   const text = readFileSync(join(root, page), 'utf8').replace(/```[\s\S]*?```/g, '');
   return [...text.matchAll(/\]\(([^)\s#]+)(?:#[^)\s]*)?\)/g)]
-    .map((match) => match[1]!)
+    .map((match) => match[1])
     .filter((target) => !/^[a-z]+:/.test(target));
 }
 

@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
 symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
 
-const blocks = [...readme.matchAll(/```(sh|js)\n([\s\S]*?)```/g)].map((m) => ({ kind: m[1]!, text: m[2]! }));
+const blocks = [...readme.matchAll(/```(sh|js)\n([\s\S]*?)```/g)].map((m) => ({ kind: m[1], text: m[2] }));
 const commands = blocks
   .filter((b) => b.kind === 'sh')
   .flatMap((b) => b.text.replaceAll('\\\n', ' ').split('\n'))

@@ -6,10 +6,10 @@ import { fingerprint } from '../graph/fingerprint.js';
 import { type BipartiteGraph, SIDES } from '../graph/graph.js';
 import type { ReadResult } from '../ingest/options.js';
 import { readGraph } from '../ingest/read.js';
-import { chartDocument, drawChart } from '../report/chart.js';
-import { degreesChart } from '../report/chart-degrees.js';
-import { densityChart } from '../report/chart-density.js';
-import { renderCheckPage } from '../report/check-page.js';
+import { chartDocument, drawChart } from '../report/charts/chart.js';
+import { degreesChart } from '../report/charts/degrees.js';
+import { densityChart } from '../report/charts/density.js';
+import { renderCheckPage } from '../report/pages/check.js';
 import { checkSparsity, type SparsityCheck } from '../sparsity/check.js';
 import type { CurvePoint } from '../sparsity/curves.js';
 import { estimateWords } from '../sparsity/estimate-words.js';
@@ -174,16 +174,16 @@ function describeCheck(
     ]),
     '',
     textTable([
-      ['density at sampling level', ...shown.map((l) => short(curves.users[l]!.level))],
-      ['users sampled, exact (speaks of the items)', ...shown.map((l) => short(curves.users[l]!.expected))],
+      ['density at sampling level', ...shown.map((l) => short(curves.users[l].level))],
+      ['users sampled, exact (speaks of the items)', ...shown.map((l) => short(curves.users[l].expected))],
       ...replicateRow(
         '  mean of replicates',
-        shown.map((l) => curves.users[l]!),
+        shown.map((l) => curves.users[l]),
       ),
-      ['items sampled, exact (speaks of the users)', ...shown.map((l) => short(curves.items[l]!.expected))],
+      ['items sampled, exact (speaks of the users)', ...shown.map((l) => short(curves.items[l].expected))],
       ...replicateRow(
         '  mean of replicates',
-        shown.map((l) => curves.items[l]!),
+        shown.map((l) => curves.items[l]),
       ),
     ]),
     '',

@@ -93,10 +93,10 @@ async function run(path: string, values: Values, context: CommandContext) {
   if (strange.length > 0) {
     context.warn(`${strange.length} ids of --exclude are not items of the model: ${some(strange)}`);
   }
-  if (values.batch === undefined) return { json: lists[0], text: describe(lists[0]!, model) };
+  if (values.batch === undefined) return { json: lists[0], text: describe(lists[0], model) };
   return {
     json: askers.map(({ name }, a) => ({ user: name, items: lists[a] })),
-    text: askers.map(({ name }, a) => `${name}\n${describe(lists[a]!, model)}\n`).join('\n'),
+    text: askers.map(({ name }, a) => `${name}\n${describe(lists[a], model)}\n`).join('\n'),
   };
 }
 
@@ -134,7 +134,7 @@ async function readLines(path: string, option: string): Promise<string[]> {
 async function readBatch(path: string): Promise<{ name: string; asker: Asker }[]> {
   const lines = await readLines(path, '--batch');
   if (lines.length === 0) throw new InputError(`--batch ${path}: the file is empty; give an id per line`);
-  const separator = ['\t', ','].find((mark) => lines[0]!.includes(mark));
+  const separator = ['\t', ','].find((mark) => lines[0].includes(mark));
   if (separator === undefined) return lines.map((user) => ({ name: user, asker: { user } }));
   const likes = new Map<string, string[]>();
   for (const [l, line] of lines.entries()) {

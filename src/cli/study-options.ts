@@ -5,9 +5,9 @@ import { ENGINE_NAMES } from '../engine/select.js';
 import { InputError } from '../errors.js';
 import { BASELINES, type BaselineName } from '../evaluate/baselines/ladder.js';
 import { LEAST_REPLICAS, MOST_REPLICAS } from '../evaluate/calibrate.js';
-import type { StudyOptions } from '../evaluate/study-options.js';
 import { SIDES } from '../graph/graph.js';
 import { PROTOCOLS } from '../predict/draw-plan.js';
+import type { StudyOptions } from '../study/options.js';
 import { decimalNumber, wholeNumber } from './command.js';
 
 const HYPER = [

@@ -1,9 +1,10 @@
 // A study on the terminal, and as one JSON document.
 
 import { isIndex, type Statistic } from '../evaluate/predictive.js';
-import { LADDER_METRICS, type LadderRow, ladderFigure } from '../evaluate/study-ladder.js';
-import { shownStatistics } from '../evaluate/study-prediction-words.js';
-import { checkedFits, type StudyFit, type StudyResults } from '../evaluate/study-results.js';
+import { shownStatistics } from '../report/words/prediction.js';
+import { studyVerdicts } from '../report/words/study.js';
+import { LADDER_METRICS, type LadderRow, ladderFigure } from '../study/ladder.js';
+import { checkedFits, type StudyFit, type StudyResults } from '../study/results.js';
 import { STATISTIC_NAMES } from './statistic-names.js';
 import { count, short, textTable, wrap } from './text-table.js';
 
@@ -12,11 +13,12 @@ import { count, short, textTable, wrap } from './text-table.js';
  * predictive and recommendation by model and method.
  */
 export function studyDocument(results: StudyResults): object {
-  const run = results.runs[0]!;
+  const run = results.runs[0];
   const fits = shownFits(results);
   const checked = checkedFits(fits);
   return {
     ...results,
+    verdicts: studyVerdicts(results),
     split: run.split,
     fit: Object.fromEntries(fits.map(({ predictive: _, ...fit }) => [fit.model, fit])),
     predictive:
@@ -43,12 +45,13 @@ function recommendationOf(row: LadderRow): object {
 }
 
 function shownFits({ runs, chosen }: StudyResults): StudyFit[] {
-  return runs[0]!.fits.filter((fit) => fit.features === chosen.features);
+  return runs[0].fits.filter((fit) => fit.features === chosen.features);
 }
 
 export function describeStudy(results: StudyResults): string {
-  const { check, receipt, verdicts, runs } = results;
-  const { ladder } = runs[0]!;
+  const { check, receipt, runs } = results;
+  const verdicts = studyVerdicts(results);
+  const { ladder } = runs[0];
   const rows = [...ladder.rows].sort((a, b) => b.all.recall.mean - a.all.recall.mean);
   const cell = (row: LadderRow, metric: (typeof LADDER_METRICS)[number]) =>
     ladderFigure(row, metric)?.mean.toFixed(3) ?? '–';
@@ -108,7 +111,7 @@ function describePredictions(results: StudyResults): string {
 }
 
 function describeRepeats({ summary, runs }: StudyResults): string {
-  const rows = [...runs[0]!.ladder.rows].sort((a, b) => b.all.recall.mean - a.all.recall.mean);
+  const rows = [...runs[0].ladder.rows].sort((a, b) => b.all.recall.mean - a.all.recall.mean);
   return textTable([
     [`mean ± spread over ${runs.length} splits`, ...LADDER_METRICS],
     ...rows.map((row) => [

@@ -6,11 +6,6 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { InputError } from '../errors.js';
-import { study } from '../evaluate/study.js';
-import { optionsOf, type StudyOptions, type StudyTruth } from '../evaluate/study-options.js';
-import { compareStudies, type StudyDifference } from '../evaluate/study-receipt.js';
-import type { StudyOrigin, StudyResults } from '../evaluate/study-results.js';
-import { studyVerdicts } from '../evaluate/study-words.js';
 import { parseTitles, type Titles } from '../evaluate/titles.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import type { VertexIds } from '../graph/ids.js';
@@ -19,10 +14,14 @@ import { readGraph } from '../ingest/read.js';
 import { openSource } from '../ingest/source.js';
 import { PAPER_SIMULATION, SMALL_SIMULATION } from '../process/parameters.js';
 import { simulate } from '../process/poisson-model.js';
-import { chartDocument } from '../report/chart.js';
-import { STUDY_PICTURES, studyPictures } from '../report/study-charts.js';
-import { renderStudyPage } from '../report/study-page.js';
+import { chartDocument } from '../report/charts/chart.js';
+import { STUDY_PICTURES, studyPictures } from '../report/charts/study.js';
+import { renderStudyPage } from '../report/pages/study.js';
 import { writeFolder, writePieces } from '../store/atomic.js';
+import { compareStudies, type StudyDifference } from '../study/compare.js';
+import { optionsOf, type StudyOptions, type StudyTruth } from '../study/options.js';
+import type { StudyOrigin, StudyResults } from '../study/results.js';
+import { study } from '../study/study.js';
 import {
   addCommonOptions,
   addDataOptions,
@@ -263,8 +262,7 @@ async function readTitles(path: string, ids: VertexIds): Promise<Titles> {
 
 function withOrigin(results: StudyResults, origin: StudyOrigin): StudyResults {
   const receipt = { ...results.receipt, origin };
-  const numbers = { ...results, receipt };
-  return { ...numbers, verdicts: studyVerdicts(numbers) };
+  return { ...results, receipt };
 }
 
 /** Everything at the end and together: an interrupted study leaves nothing. */

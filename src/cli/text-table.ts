@@ -12,7 +12,7 @@ export function textTable(rows: readonly (readonly string[])[]): string {
     .map((row) =>
       row
         .map((cell, i) => {
-          const pad = ' '.repeat(widths[i]! - width(cell));
+          const pad = ' '.repeat(widths[i] - width(cell));
           return i === 0 ? cell + pad : pad + cell;
         })
         .join('  ')

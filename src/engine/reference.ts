@@ -90,7 +90,7 @@ export function createReferenceEngine(): Engine {
 
     async weightSum(table) {
       const { weightShape, weightRate } = table as ReferenceTable;
-      return weightShape.reduce((sum, shape, i) => sum + shape / weightRate[i]!, 0);
+      return weightShape.reduce((sum, shape, i) => sum + shape / weightRate[i], 0);
     },
 
     setMass(table, mass) {
@@ -104,8 +104,8 @@ export function createReferenceEngine(): Engine {
 
     async scale(table, factor, activity) {
       const scaled = table as ReferenceTable;
-      for (let i = 0; i < table.rows; i++) scaled.weightRate[i]! /= factor;
-      for (let k = 0; k < table.features; k++) scaled.mass[k]! *= factor;
+      for (let i = 0; i < table.rows; i++) scaled.weightRate[i] /= factor;
+      for (let k = 0; k < table.features; k++) scaled.mass[k] *= factor;
       showActivity(scaled, activity, 0, table.rows);
     },
 
@@ -137,7 +137,7 @@ function halfStep(
 ): number {
   const { hyper } = options;
   const K = own.features;
-  const M = options.otherMass ?? other.mass.map((m, k) => m + other.leftover[k]!);
+  const M = options.otherMass ?? other.mass.map((m, k) => m + other.leftover[k]);
   const { first, last } = options.rows ?? { first: 0, last: own.rows };
   const sum = new Float64Array(K); // Σ_j w_ij B_jk
   let edgeTerm = 0;
@@ -148,9 +148,9 @@ function halfStep(
     let rate = hyper.tau;
     for (let k = 0; k < K; k++) {
       const ik = i * K + k;
-      sum[k]! *= own.activity[ik]!;
-      expectedCount += sum[k]!;
-      rate += (own.featureShape[ik]! / own.featureRate[ik]!) * M[k]!;
+      sum[k] *= own.activity[ik];
+      expectedCount += sum[k];
+      rate += (own.featureShape[ik] / own.featureRate[ik]) * M[k];
     }
     // γ_i: shape Σ_k e_ik − σ, rate τ + Σ_k E[θ_ik] M_k
     const shape = Math.max(expectedCount - hyper.sigma, WEIGHT_SHAPE_FLOOR);
@@ -161,9 +161,9 @@ function halfStep(
     own.weightRate[i] = rate;
     // θ_ik: shape a + e_ik, rate b + E[γ_i] M_k
     for (let k = 0; k < K; k++) {
-      const before = own.featureShape[i * K + k]! - hyper.shape;
-      own.featureShape[i * K + k] = hyper.shape + overRelaxed(sum[k]!, before, options.relaxation ?? 0);
-      own.featureRate[i * K + k] = hyper.rate + (shape / rate) * M[k]!;
+      const before = own.featureShape[i * K + k] - hyper.shape;
+      own.featureShape[i * K + k] = hyper.shape + overRelaxed(sum[k], before, options.relaxation ?? 0);
+      own.featureRate[i * K + k] = hyper.rate + (shape / rate) * M[k];
     }
   }
   showActivity(own, options.activity, first, last);
@@ -190,14 +190,14 @@ function passRow(
   const B = other.activity;
   let term = 0;
   sum?.fill(0);
-  for (let e = index.offsets[i]!; e < index.offsets[i + 1]!; e++) {
-    const j = index.neighbors[e]! * K;
+  for (let e = index.offsets[i]; e < index.offsets[i + 1]; e++) {
+    const j = index.neighbors[e] * K;
     let lambda = 0;
-    for (let k = 0; k < K; k++) lambda += activity[i * K + k]! * B[j + k]!;
-    const count = index.counts ? index.counts[e]! : 1;
+    for (let k = 0; k < K; k++) lambda += activity[i * K + k] * B[j + k];
+    const count = index.counts ? index.counts[e] : 1;
     term += index.counts ? count * Math.log(lambda) : logExpm1(lambda);
     const w = index.counts ? count / lambda : -1 / Math.expm1(-lambda);
-    if (sum) for (let k = 0; k < K; k++) sum[k]! += w * B[j + k]!;
+    if (sum) for (let k = 0; k < K; k++) sum[k] += w * B[j + k];
   }
   return term;
 }
@@ -206,12 +206,12 @@ function passRow(
 function showActivity(table: ReferenceTable, activity: Activity, first: number, last: number): void {
   const K = table.features;
   for (let i = first; i < last; i++) {
-    const shape = table.weightShape[i]!;
-    const rate = table.weightRate[i]!;
+    const shape = table.weightShape[i];
+    const rate = table.weightRate[i];
     const logWeight = digamma(shape) - Math.log(rate);
     for (let ik = i * K; ik < (i + 1) * K; ik++) {
-      const featureShape = table.featureShape[ik]!;
-      const featureRate = table.featureRate[ik]!;
+      const featureShape = table.featureShape[ik];
+      const featureRate = table.featureRate[ik];
       table.activity[ik] =
         activity === 'mean'
           ? (shape / rate) * (featureShape / featureRate)
@@ -224,9 +224,9 @@ function sumMass(table: ReferenceTable, first: number, last: number): void {
   const K = table.features;
   table.mass.fill(0);
   for (let i = first; i < last; i++) {
-    const weight = table.weightShape[i]! / table.weightRate[i]!;
+    const weight = table.weightShape[i] / table.weightRate[i];
     for (let k = 0; k < K; k++) {
-      table.mass[k]! += (weight * table.featureShape[i * K + k]!) / table.featureRate[i * K + k]!;
+      table.mass[k] += (weight * table.featureShape[i * K + k]) / table.featureRate[i * K + k];
     }
   }
 }
@@ -235,14 +235,14 @@ function rowTerms(table: ReferenceTable, hyper: SideHyper): number {
   const { sigma, tau, shape: a, rate: b } = hyper;
   let sum = 0;
   for (let i = 0; i < table.rows; i++) {
-    const s = table.weightShape[i]!;
-    const r = table.weightRate[i]!;
+    const s = table.weightShape[i];
+    const r = table.weightRate[i];
     sum += (-1 - sigma) * (digamma(s) - Math.log(r)) - (tau * s) / r + gammaEntropy(s, r);
   }
   const priorConstant = a * Math.log(b) - lgamma(a);
   for (let ik = 0; ik < table.featureShape.length; ik++) {
-    const s = table.featureShape[ik]!;
-    const r = table.featureRate[ik]!;
+    const s = table.featureShape[ik];
+    const r = table.featureRate[ik];
     sum += priorConstant + (a - 1) * (digamma(s) - Math.log(r)) - (b * s) / r + gammaEntropy(s, r);
   }
   return sum;

@@ -38,12 +38,12 @@ export function pairedBootstrap(
   fraction('level', level);
   whole('replicates', replicates, 100);
   const users = a.length;
-  const differences = a.map((value, u) => value - b[u]!);
+  const differences = a.map((value, u) => value - b[u]);
   const random = randomStream(seed, 0x626f6f74);
   const means = new Float64Array(replicates);
   for (let r = 0; r < replicates; r++) {
     let sum = 0;
-    for (let u = 0; u < users; u++) sum += differences[((random.uint32() / 4294967296) * users) | 0]!;
+    for (let u = 0; u < users; u++) sum += differences[((random.uint32() / 4294967296) * users) | 0];
     means[r] = sum / users;
   }
   means.sort();

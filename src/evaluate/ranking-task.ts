@@ -64,18 +64,18 @@ export function rankingTask(parts: TaskParts): RankingTask {
   }
   const candidates = parts.candidates ? sorted(parts.candidates) : itemsIn(relevant, items);
   const position = new Int32Array(items).fill(-1);
-  for (let c = 0; c < candidates.length; c++) position[candidates[c]!] = c;
-  const strange = relevant.values.find((item) => position[item]! < 0);
+  for (let c = 0; c < candidates.length; c++) position[candidates[c]] = c;
+  const strange = relevant.values.find((item) => position[item] < 0);
   if (strange !== undefined) {
     throw new InputError(
       `relevant: item ${strange} is not among the ${candidates.length} candidates; add it to them`,
     );
   }
-  const excluded = parts.excluded && mapLists(parts.excluded, (item) => position[item]!);
+  const excluded = parts.excluded && mapLists(parts.excluded, (item) => position[item]);
   const task = {
     rows,
     candidates,
-    relevant: mapLists(relevant, (item) => position[item]!),
+    relevant: mapLists(relevant, (item) => position[item]),
     excluded: excluded && excluded.values.length > 0 ? excluded : undefined,
     popular: parts.degree ? popularPositions(candidates, parts.degree) : new Uint32Array(0),
   };
@@ -99,13 +99,13 @@ export function splitRankingTask(split: Split, items: VertexIds = split.train.it
   for (let u = 0; u < split.test.users.count; u++) {
     if (test.offsets[u + 1] === test.offsets[u]) continue;
     const row = known.users.ids.find(split.test.users.ids.at(u));
-    if (row >= 0 && history.offsets[row + 1]! > history.offsets[row]!) testRow[row] = u;
+    if (row >= 0 && history.offsets[row + 1] > history.offsets[row]) testRow[row] = u;
     else usersWithoutHistory++;
   }
   const relevant = collectLists(rows, (row, add) => {
-    const u = testRow[row]!;
+    const u = testRow[row];
     if (u < 0) return;
-    for (let e = test.offsets[u]!; e < test.offsets[u + 1]!; e++) add(test.values[e]!);
+    for (let e = test.offsets[u]; e < test.offsets[u + 1]; e++) add(test.values[e]);
   });
   if (relevant.values.length === 0) {
     throw new InputError(
@@ -116,7 +116,7 @@ export function splitRankingTask(split: Split, items: VertexIds = split.train.it
   const trained = degrees(split.train.items);
   for (let j = 0; j < trained.length; j++) {
     const item = items.find(split.train.items.ids.at(j));
-    if (item >= 0) degree[item] = trained[j]!;
+    if (item >= 0) degree[item] = trained[j];
   }
   const candidates = itemsIn({ offsets: test.offsets, values: test.values }, count);
   return Object.freeze({
@@ -138,7 +138,7 @@ export function historyOf(split: Split): BipartiteGraph {
 export function pickRows(task: RankingTask, rows: ArrayLike<number>): RankingTask {
   const pick = (lists: RowLists) =>
     collectLists(rows.length, (r, add) => {
-      for (let e = lists.offsets[rows[r]!]!; e < lists.offsets[rows[r]! + 1]!; e++) add(lists.values[e]!);
+      for (let e = lists.offsets[rows[r]]; e < lists.offsets[rows[r] + 1]; e++) add(lists.values[e]);
     });
   return Object.freeze({
     ...task,
@@ -156,8 +156,8 @@ export function queryOf(task: RankingTask, n: number, depth: number): RankQuery 
     const isPopular = new Uint8Array(candidates.length);
     for (const position of popular) isPopular[position] = 1;
     const kept = collectLists(rows, (row, add) => {
-      for (let e = relevant.offsets[row]!; e < relevant.offsets[row + 1]!; e++) {
-        if (!isPopular[relevant.values[e]!]) add(relevant.values[e]!);
+      for (let e = relevant.offsets[row]; e < relevant.offsets[row + 1]; e++) {
+        if (!isPopular[relevant.values[e]]) add(relevant.values[e]);
       }
     });
     if (kept.values.length > 0) views.push({ without: popular, relevant: kept });
@@ -181,7 +181,7 @@ export function collectLists(
       larger.set(values);
       values = larger;
     }
-    ascending &&= end === first || values[end - 1]! < value;
+    ascending &&= end === first || values[end - 1] < value;
     values[end++] = value;
   };
   for (let row = 0; row < rows; row++) {
@@ -205,8 +205,8 @@ export function indexByIds(graph: BipartiteGraph, items: VertexIds): RowLists & 
   const map = Int32Array.from({ length: graph.items.count }, (_, j) => items.find(graph.items.ids.at(j)));
   let unknown = 0;
   const lists = collectLists(graph.users.count, (u, add) => {
-    for (let e = graph.users.offsets[u]!; e < graph.users.offsets[u + 1]!; e++) {
-      const item = map[graph.users.neighbors[e]!]!;
+    for (let e = graph.users.offsets[u]; e < graph.users.offsets[u + 1]; e++) {
+      const item = map[graph.users.neighbors[e]];
       if (item >= 0) add(item);
       else unknown++;
     }
@@ -216,8 +216,8 @@ export function indexByIds(graph: BipartiteGraph, items: VertexIds): RowLists & 
 
 function mapLists(lists: RowLists, position: (item: number) => number): RowLists {
   return collectLists(lists.offsets.length - 1, (row, add) => {
-    for (let e = lists.offsets[row]!; e < lists.offsets[row + 1]!; e++) {
-      const at = position(lists.values[e]!);
+    for (let e = lists.offsets[row]; e < lists.offsets[row + 1]; e++) {
+      const at = position(lists.values[e]);
       if (at >= 0) add(at);
     }
   });
@@ -239,16 +239,16 @@ function popularPositions(candidates: Uint32Array, degree: Uint32Array): Uint32A
   if (known.length === 0) return new Uint32Array(0);
   const cut = quantile(known, 0.95);
   const positions: number[] = [];
-  for (let c = 0; c < candidates.length; c++) if (degree[candidates[c]!]! > cut) positions.push(c);
+  for (let c = 0; c < candidates.length; c++) if (degree[candidates[c]] > cut) positions.push(c);
   return Uint32Array.from(positions);
 }
 
 function checkDisjoint(relevant: RowLists, excluded: RowLists, candidates: Uint32Array): void {
   for (let row = 0; row + 1 < relevant.offsets.length; row++) {
     const out = new Set(excluded.values.subarray(excluded.offsets[row], excluded.offsets[row + 1]));
-    for (let e = relevant.offsets[row]!; out.size > 0 && e < relevant.offsets[row + 1]!; e++) {
-      if (out.has(relevant.values[e]!)) {
-        const item = candidates[relevant.values[e]!];
+    for (let e = relevant.offsets[row]; out.size > 0 && e < relevant.offsets[row + 1]; e++) {
+      if (out.has(relevant.values[e])) {
+        const item = candidates[relevant.values[e]];
         throw new InputError(
           `row ${row}: item ${item} is both relevant and excluded; take it out of one of the lists`,
         );

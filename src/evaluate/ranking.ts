@@ -57,14 +57,14 @@ export async function evaluateRanking(
   const query = queryOf(task, n, depth);
   const answer = await rank(scorer, task.candidates, query, options);
   const scores = query.views.map((view, v) =>
-    scoreRanks(view.relevant, answer.ranks[v]!, {
+    scoreRanks(view.relevant, answer.ranks[v], {
       n,
       depth,
       candidates: query.candidates - view.without.length,
-      shown: answer.shown[v]!,
+      shown: answer.shown[v],
     }),
   );
-  return Object.freeze({ n, depth, all: scores[0]!, unpopular: scores[1] });
+  return Object.freeze({ n, depth, all: scores[0], unpopular: scores[1] });
 }
 
 interface Frame {
@@ -77,14 +77,14 @@ interface Frame {
 function scoreRanks(relevant: RowLists, ranks: Uint32Array, frame: Frame): RankingScores {
   const { offsets } = relevant;
   const rows: number[] = [];
-  for (let r = 0; r + 1 < offsets.length; r++) if (offsets[r + 1]! > offsets[r]!) rows.push(r);
+  for (let r = 0; r + 1 < offsets.length; r++) if (offsets[r + 1] > offsets[r]) rows.push(r);
   const perUser = Object.fromEntries(
     USER_METRICS.map((name) => [name, new Float64Array(rows.length)]),
   ) as Record<UserMetric, Float64Array>;
   const ideal = idealGains(frame.depth);
   for (const [u, row] of rows.entries()) {
-    const first = offsets[row]!;
-    const last = offsets[row + 1]!;
+    const first = offsets[row];
+    const last = offsets[row + 1];
     scoreUser(
       ranks
         .slice(first, last)
@@ -126,22 +126,22 @@ function scoreUser(
   let gain = 0;
   let precision = 0;
   for (let h = 0; h < hits.length; h++) {
-    const rank = hits[h]!;
+    const rank = hits[h];
     if (rank <= n) early++;
     gain += 1 / Math.log2(rank + 1);
     precision += (h + 1) / rank;
   }
   perUser.recall[u] = early / Math.min(n, relevant);
-  perUser.ndcg[u] = gain / ideal[Math.min(depth, relevant)]!;
+  perUser.ndcg[u] = gain / ideal[Math.min(depth, relevant)];
   perUser.hitRate[u] = early > 0 ? 1 : 0;
-  perUser.mrr[u] = hits.length > 0 ? 1 / hits[0]! : 0;
+  perUser.mrr[u] = hits.length > 0 ? 1 / hits[0] : 0;
   perUser.map[u] = precision / Math.min(depth, relevant);
 }
 
 /** Σ_{r ≤ m} 1/log2(r+1) for m = 0 … depth, added in the order in which gains are. */
 function idealGains(depth: number): Float64Array {
   const ideal = new Float64Array(depth + 1);
-  for (let m = 1; m <= depth; m++) ideal[m] = ideal[m - 1]! + 1 / Math.log2(m + 1);
+  for (let m = 1; m <= depth; m++) ideal[m] = ideal[m - 1] + 1 / Math.log2(m + 1);
   return ideal;
 }
 

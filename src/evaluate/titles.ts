@@ -39,7 +39,7 @@ export function parseTitles(text: string, ids: VertexIds, source: string): Title
         'check that the titles belong to the items',
     );
   }
-  const header = ids.find(normalId(rows[0]![id] ?? '', ids)) < 0 ? rows[0]! : undefined;
+  const header = ids.find(normalId(rows[0][id] ?? '', ids)) < 0 ? rows[0] : undefined;
   const body = header ? rows.slice(1) : rows;
   const title = titleColumn(header, body, id, columns);
   const found = new Map<string, string>();
@@ -82,7 +82,7 @@ function decodeEntities(text: string): string {
     /&(?:(amp|lt|gt|quot|apos)|#(\d{1,6})|#?x([0-9a-f]{1,5}));/gi,
     (_all, name, decimal, hex) =>
       name
-        ? ENTITIES[name.toLowerCase()]!
+        ? ENTITIES[name.toLowerCase()]
         : String.fromCodePoint(decimal ? Number(decimal) : Number.parseInt(hex, 16)),
   );
 }

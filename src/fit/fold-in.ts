@@ -83,10 +83,10 @@ function matchIds(from: GraphSide, rows: GraphSide, fixed: ModelSide, side: Side
   for (let v = 0; v < from.count; v++) map[v] = fixed.ids.find(from.ids.at(v));
   const neighbors = new Uint32Array(new SharedArrayBuffer(rows.neighbors.byteLength));
   for (let e = 0; e < neighbors.length; e++) {
-    const at = map[rows.neighbors[e]!]!;
+    const at = map[rows.neighbors[e]];
     if (at < 0) {
       throw new InputError(
-        `fold-in: ${side} ${from.ids.at(rows.neighbors[e]!)} is unknown to the model; drop its edges first`,
+        `fold-in: ${side} ${from.ids.at(rows.neighbors[e])} is unknown to the model; drop its edges first`,
       );
     }
     neighbors[e] = at;
@@ -125,7 +125,7 @@ export async function foldRows(
     if (t % 5 !== 4) continue;
     const { mass } = await engine.totals(own);
     const total = mass.reduce((a, b) => a + b, 0);
-    const change = mass.reduce((worst, m, k) => Math.max(worst, Math.abs(m - before[k]!)), 0) / (5 * total);
+    const change = mass.reduce((worst, m, k) => Math.max(worst, Math.abs(m - before[k])), 0) / (5 * total);
     before = mass;
     options.onProgress?.({ stage: 'folding in', done: t + 1, total: iterations, unit: 'half-steps' });
     if (t >= WARM_STEPS + 5 && change < tolerance) break;
@@ -146,7 +146,7 @@ export function priorRows(
   const weightShape = new Float64Array(rows.count);
   const weightRate = new Float64Array(rows.count).fill(hyper.tau + total);
   for (let i = 0; i < rows.count; i++) {
-    weightShape[i] = Math.max(rows.offsets[i + 1]! - rows.offsets[i]! - hyper.sigma, WEIGHT_SHAPE_FLOOR);
+    weightShape[i] = Math.max(rows.offsets[i + 1] - rows.offsets[i] - hyper.sigma, WEIGHT_SHAPE_FLOOR);
   }
   const ones = new Float32Array(rows.count * K).fill(1);
   return { weightShape, weightRate, featureShape: ones, featureRate: ones };
@@ -169,8 +169,8 @@ function sideMass(
   const mass = Float64Array.from(leftover, (m) => m * unseenShare);
   for (let j = 0; j < count; j++) {
     if (eligible && !eligible[j]) continue;
-    const weight = weightShape[j]! / weightRate[j]!;
-    for (let k = 0; k < K; k++) mass[k]! += (weight * featureShape[j * K + k]!) / featureRate[j * K + k]!;
+    const weight = weightShape[j] / weightRate[j];
+    for (let k = 0; k < K; k++) mass[k] += (weight * featureShape[j * K + k]) / featureRate[j * K + k];
   }
   return mass;
 }
@@ -207,7 +207,7 @@ export function foldInOne(
   const M = options.otherMass ?? eligibleMass(model, otherSide(side));
   const n = neighbors.length;
   for (let e = 0; e < n; e++) {
-    if (!(neighbors[e]! >= 0 && neighbors[e]! < fixed.count)) {
+    if (!(neighbors[e] >= 0 && neighbors[e] < fixed.count)) {
       throw new InputError(
         `fold-in: there is no vertex ${neighbors[e]} among the ${fixed.count} ${otherSide(side)}`,
       );
@@ -231,9 +231,9 @@ export function foldInOne(
     let expected = 0;
     let rate = hyper.tau;
     for (let k = 0; k < K; k++) {
-      sums[k]! *= A[k]!;
-      expected += sums[k]!;
-      rate += (featureShape[k]! / featureRate[k]!) * M[k]!;
+      sums[k] *= A[k];
+      expected += sums[k];
+      rate += (featureShape[k] / featureRate[k]) * M[k];
     }
     weightShape = Math.max(expected - hyper.sigma, WEIGHT_SHAPE_FLOOR);
     weightRate = rate;
@@ -241,13 +241,13 @@ export function foldInOne(
     const logWeight = t < exactFrom - 1 ? 0 : Math.exp(digamma(weightShape)) / weightRate;
     let change = 0;
     for (let k = 0; k < K; k++) {
-      change += Math.abs(hyper.shape + sums[k]! - featureShape[k]!);
-      featureShape[k] = hyper.shape + sums[k]!;
-      featureRate[k] = hyper.rate + weight * M[k]!;
+      change += Math.abs(hyper.shape + sums[k] - featureShape[k]);
+      featureShape[k] = hyper.shape + sums[k];
+      featureRate[k] = hyper.rate + weight * M[k];
       A[k] =
         t < exactFrom - 1
-          ? (weight * featureShape[k]!) / featureRate[k]!
-          : Math.max(ACTIVITY_FLOOR, (logWeight * Math.exp(digamma(featureShape[k]!))) / featureRate[k]!);
+          ? (weight * featureShape[k]) / featureRate[k]
+          : Math.max(ACTIVITY_FLOOR, (logWeight * Math.exp(digamma(featureShape[k]))) / featureRate[k]);
     }
     if (t > WARM_STEPS && change < tolerance * Math.max(1, expected)) break;
   }
@@ -267,9 +267,9 @@ function passVertex(
   for (let e = 0; e < n; e++) {
     const at = e * K;
     let lambda = 0;
-    for (let k = 0; k < K; k++) lambda += A[k]! * B[at + k]!;
-    const w = counts ? counts[e]! / lambda : -1 / Math.expm1(-lambda);
-    for (let k = 0; k < K; k++) sums[k]! += w * B[at + k]!;
+    for (let k = 0; k < K; k++) lambda += A[k] * B[at + k];
+    const w = counts ? counts[e] / lambda : -1 / Math.expm1(-lambda);
+    for (let k = 0; k < K; k++) sums[k] += w * B[at + k];
   }
 }
 
@@ -282,12 +282,12 @@ function gather(
 ): Float64Array {
   const rows = new Float64Array(vertices.length * K);
   for (let e = 0; e < vertices.length; e++) {
-    const v = vertices[e]!;
-    const shape = side.weightShape[v]!;
-    const scale = (activity === 'mean' ? shape : Math.exp(digamma(shape))) / side.weightRate[v]!;
+    const v = vertices[e];
+    const shape = side.weightShape[v];
+    const scale = (activity === 'mean' ? shape : Math.exp(digamma(shape))) / side.weightRate[v];
     for (let k = 0; k < K; k++) {
-      const s = side.featureShape[v * K + k]!;
-      const value = (scale * (activity === 'mean' ? s : Math.exp(digamma(s)))) / side.featureRate[v * K + k]!;
+      const s = side.featureShape[v * K + k];
+      const value = (scale * (activity === 'mean' ? s : Math.exp(digamma(s)))) / side.featureRate[v * K + k];
       rows[e * K + k] = Math.max(value, ACTIVITY_FLOOR);
     }
   }

@@ -24,7 +24,7 @@ export function cutFolds(count: number, folds: number, random: Random): Folds {
   const order = Uint32Array.from({ length: count }, (_, v) => v);
   for (let i = count - 1; i > 0; i--) {
     const j = random.below(i + 1);
-    [order[i], order[j]] = [order[j]!, order[i]!];
+    [order[i], order[j]] = [order[j], order[i]];
   }
   const bounds = Uint32Array.from({ length: folds + 1 }, (_, f) => Math.floor((f * count) / folds));
   // Within a fold the old order: neighbouring rows then touch neighbouring memory where the data had such an order.
@@ -36,14 +36,14 @@ export function cutFolds(count: number, folds: number, random: Random): Folds {
 export function reorderRows(side: GraphSide, { order }: Folds): GraphSide {
   const offsets = sharedUint32(side.count + 1);
   for (let place = 0; place < side.count; place++) {
-    const v = order[place]!;
-    offsets[place + 1] = offsets[place]! + side.offsets[v + 1]! - side.offsets[v]!;
+    const v = order[place];
+    offsets[place + 1] = offsets[place] + side.offsets[v + 1] - side.offsets[v];
   }
   const neighbors = sharedUint32(side.neighbors.length);
   const counts = side.counts && sharedUint32(side.neighbors.length);
   for (let place = 0; place < side.count; place++) {
-    const v = order[place]!;
-    const [from, to] = [side.offsets[v]!, side.offsets[v + 1]!];
+    const v = order[place];
+    const [from, to] = [side.offsets[v], side.offsets[v + 1]];
     neighbors.set(side.neighbors.subarray(from, to), offsets[place]);
     counts?.set(side.counts!.subarray(from, to), offsets[place]);
   }
@@ -62,25 +62,25 @@ export function rowsWithout(
 ): EdgeRows {
   const rows = graph[side];
   const place = new Uint32Array(graph[otherSide(side)].count);
-  for (let p = 0; p < order.length; p++) place[order[p]!] = p;
-  const [first, last] = without === undefined ? [0, 0] : [bounds[without]!, bounds[without + 1]!];
+  for (let p = 0; p < order.length; p++) place[order[p]] = p;
+  const [first, last] = without === undefined ? [0, 0] : [bounds[without], bounds[without + 1]];
   const kept = (e: number) => {
-    const p = place[rows.neighbors[e]!]!;
+    const p = place[rows.neighbors[e]];
     return p < first || p >= last;
   };
   const offsets = sharedUint32(rows.count + 1);
   for (let v = 0; v < rows.count; v++) {
     let degree = 0;
-    for (let e = rows.offsets[v]!; e < rows.offsets[v + 1]!; e++) if (kept(e)) degree++;
-    offsets[v + 1] = offsets[v]! + degree;
+    for (let e = rows.offsets[v]; e < rows.offsets[v + 1]; e++) if (kept(e)) degree++;
+    offsets[v + 1] = offsets[v] + degree;
   }
-  const neighbors = sharedUint32(offsets[rows.count]!);
+  const neighbors = sharedUint32(offsets[rows.count]);
   const counts = rows.counts && sharedUint32(neighbors.length);
   let at = 0;
   for (let e = 0; e < rows.neighbors.length; e++) {
     if (!kept(e)) continue;
-    neighbors[at] = place[rows.neighbors[e]!]!;
-    if (counts) counts[at] = rows.counts![e]!;
+    neighbors[at] = place[rows.neighbors[e]];
+    if (counts) counts[at] = rows.counts![e];
     at++;
   }
   return { offsets, neighbors, counts };

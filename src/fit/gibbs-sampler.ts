@@ -79,26 +79,26 @@ function drawCounts(problem: GibbsProblem, state: GibbsState, counts: Counts, ra
   const split = new Float64Array(K);
   const { offsets, neighbors, counts: edgeCounts } = graph.users;
   for (let i = 0; i < graph.users.count; i++) {
-    for (let e = offsets[i]!; e < offsets[i + 1]!; e++) {
-      const j = neighbors[e]!;
-      const weight = users.weights[i]! * items.weights[j]!;
+    for (let e = offsets[i]; e < offsets[i + 1]; e++) {
+      const j = neighbors[e];
+      const weight = users.weights[i] * items.weights[j];
       let rate = 0;
       for (let k = 0; k < K; k++) {
-        const share = weight * users.features[i * K + k]! * items.features[j * K + k]!;
+        const share = weight * users.features[i * K + k] * items.features[j * K + k];
         shares[k] = share;
         rate += share;
       }
-      const total = edgeCounts ? edgeCounts[e]! : truncatedPoisson(random, rate);
+      const total = edgeCounts ? edgeCounts[e] : truncatedPoisson(random, rate);
       if (total === 1) {
         const k = pick(shares, rate, random);
-        counts.users[i * K + k]!++;
-        counts.items[j * K + k]!++;
+        counts.users[i * K + k]++;
+        counts.items[j * K + k]++;
         continue;
       }
       multinomial(random, total, shares, split);
       for (let k = 0; k < K; k++) {
-        counts.users[i * K + k]! += split[k]!;
-        counts.items[j * K + k]! += split[k]!;
+        counts.users[i * K + k] += split[k];
+        counts.items[j * K + k] += split[k];
       }
     }
   }
@@ -111,7 +111,7 @@ function pick(shares: Float64Array, total: number, random: Random): number {
   for (let k = 0; k < shares.length; k++) {
     if (shares[k] === 0) continue;
     last = k;
-    left -= shares[k]!;
+    left -= shares[k];
     if (left < 0) return k;
   }
   return last;
@@ -131,8 +131,8 @@ function drawRows(
     let total = 0;
     let rate = hyper.tau;
     for (let k = i * K; k < (i + 1) * K; k++) {
-      total += counts[k]!;
-      rate += side.features[k]! * mass[k - i * K]!;
+      total += counts[k];
+      rate += side.features[k] * mass[k - i * K];
     }
     let weight: number;
     do weight = gamma(random, total - hyper.sigma) / rate;
@@ -140,7 +140,7 @@ function drawRows(
     side.weights[i] = weight;
     for (let k = 0; k < K; k++) {
       side.features[i * K + k] =
-        gamma(random, hyper.shape + counts[i * K + k]!) / (hyper.rate + weight * mass[k]!);
+        gamma(random, hyper.shape + counts[i * K + k]) / (hyper.rate + weight * mass[k]);
     }
   }
 }
@@ -163,7 +163,7 @@ function drawUnseen(
   if (givenCut === undefined) side.unseen.set(atoms.missing);
   side.unseenAtoms = atoms;
   for (let i = 0; i < atoms.weights.length; i++) {
-    for (let k = 0; k < K; k++) side.unseen[k]! += atoms.weights[i]! * atoms.features[i * K + k]!;
+    for (let k = 0; k < K; k++) side.unseen[k] += atoms.weights[i] * atoms.features[i * K + k];
   }
 }
 
@@ -185,9 +185,9 @@ export function gibbsScalars(problem: GibbsProblem, state: GibbsState): Record<G
   let unseenUserRate = 0;
   let unseenItemRate = 0;
   for (let k = 0; k < K; k++) {
-    rate += mass.users[k]! * mass.items[k]!;
-    unseenUserRate += state.users.unseen[k]! * mass.items[k]!;
-    unseenItemRate += state.items.unseen[k]! * mass.users[k]!;
+    rate += mass.users[k] * mass.items[k];
+    unseenUserRate += state.users.unseen[k] * mass.items[k];
+    unseenItemRate += state.items.unseen[k] * mass.users[k];
   }
   return {
     logLikelihood: edgeLikelihood(problem, state) - rate,
@@ -203,9 +203,9 @@ function edgeLikelihood({ graph, features: K }: GibbsProblem, state: GibbsState)
   const { offsets, neighbors, counts } = graph.users;
   let sum = 0;
   for (let i = 0; i < graph.users.count; i++) {
-    for (let e = offsets[i]!; e < offsets[i + 1]!; e++) {
-      const rate = pairRate(state, i, neighbors[e]!, K);
-      sum += counts ? counts[e]! * Math.log(rate) : logExpm1(rate);
+    for (let e = offsets[i]; e < offsets[i + 1]; e++) {
+      const rate = pairRate(state, i, neighbors[e], K);
+      sum += counts ? counts[e] * Math.log(rate) : logExpm1(rate);
     }
   }
   return sum;

@@ -40,15 +40,15 @@ export function moveScales(
 
   /** One try: S_k → c S_k and O_k → O_k/c for the given features. `change` is the priors' part of the log ratio. */
   const attempt = (from: number, to: number, change: (c: number) => number, apply: (c: number) => void) => {
-    const c = Math.exp(STEPS[random.below(STEPS.length)]! * normal(random));
+    const c = Math.exp(STEPS[random.below(STEPS.length)] * normal(random));
     const moved = mass.other.map((m, k) => (k >= from && k < to ? m / c : m));
     const termThere = unseenTerm(moved);
     let ratio = change(c) + termThere - term;
-    for (let k = from; k < to; k++) ratio -= (c - 1) * mass.own[k]! * unseen[k]!;
+    for (let k = from; k < to; k++) ratio -= (c - 1) * mass.own[k] * unseen[k];
     if (Math.log(random.uniform()) >= ratio) return;
     apply(c);
     mass.other = moved;
-    for (let k = from; k < to; k++) mass.own[k]! *= c;
+    for (let k = from; k < to; k++) mass.own[k] *= c;
     term = termThere;
   };
 
@@ -99,13 +99,13 @@ export function moveWeights(
   const K = otherMass.length;
   const { offsets, neighbors } = graph[side];
   for (let i = 0; i < own.weights.length; i++) {
-    const weight = own.weights[i]!;
-    const c = Math.exp(STEPS[random.below(STEPS.length)]! * normal(random));
+    const weight = own.weights[i];
+    const c = Math.exp(STEPS[random.below(STEPS.length)] * normal(random));
     let met = tau;
-    for (let k = 0; k < K; k++) met += own.features[i * K + k]! * otherMass[k]!;
+    for (let k = 0; k < K; k++) met += own.features[i * K + k] * otherMass[k];
     let ratio = -sigma * Math.log(c) - (c - 1) * weight * met;
-    for (let e = offsets[i]!; e < offsets[i + 1]!; e++) {
-      const j = neighbors[e]!;
+    for (let e = offsets[i]; e < offsets[i + 1]; e++) {
+      const j = neighbors[e];
       const rate = side === 'users' ? pairRate(state, i, j, K) : pairRate(state, j, i, K);
       ratio += logExpm1(c * rate) - logExpm1(rate);
     }
@@ -114,16 +114,16 @@ export function moveWeights(
 }
 
 function add(a: Float64Array, b: Float64Array): Float64Array {
-  return a.map((x, k) => x + b[k]!);
+  return a.map((x, k) => x + b[k]);
 }
 
 /** Σ of every `step`-th value from `first` on. */
 function sum(values: Float64Array, first = 0, step = 1): number {
   let total = 0;
-  for (let at = first; at < values.length; at += step) total += values[at]!;
+  for (let at = first; at < values.length; at += step) total += values[at];
   return total;
 }
 
 function scale(values: Float64Array, first: number, step: number, factor: number): void {
-  for (let at = first; at < values.length; at += step) values[at]! *= factor;
+  for (let at = first; at < values.length; at += step) values[at] *= factor;
 }

@@ -31,7 +31,7 @@ export function totalMass(side: GibbsSide, K: number): Float64Array {
 function addSeen(mass: Float64Array, side: GibbsSide): Float64Array {
   const K = mass.length;
   for (let i = 0; i < side.weights.length; i++) {
-    for (let k = 0; k < K; k++) mass[k]! += side.weights[i]! * side.features[i * K + k]!;
+    for (let k = 0; k < K; k++) mass[k] += side.weights[i] * side.features[i * K + k];
   }
   return mass;
 }
@@ -39,6 +39,6 @@ function addSeen(mass: Float64Array, side: GibbsSide): Float64Array {
 /** γ_i ω_j Σ_k θ_ik β_jk. */
 export function pairRate({ users, items }: GibbsState, i: number, j: number, K: number): number {
   let sum = 0;
-  for (let k = 0; k < K; k++) sum += users.features[i * K + k]! * items.features[j * K + k]!;
-  return users.weights[i]! * items.weights[j]! * sum;
+  for (let k = 0; k < K; k++) sum += users.features[i * K + k] * items.features[j * K + k];
+  return users.weights[i] * items.weights[j] * sum;
 }

@@ -62,9 +62,9 @@ export function runChain(task: ChainTask): ChainResult {
     for (const name of GIBBS_SCALARS) scalars[name][t] = values[name];
     for (const side of SIDES) addMoments(moments[side], state[side], sampler.counts[side], K);
     for (let p = 0; p < pairSums.length; p++) {
-      const rate = pairRate(state, pairs[2 * p]!, pairs[2 * p + 1]!, K);
-      pairSums[p]! += rate;
-      pairSquares[p]! += rate * rate;
+      const rate = pairRate(state, pairs[2 * p], pairs[2 * p + 1], K);
+      pairSums[p] += rate;
+      pairSquares[p] += rate * rate;
     }
   }
   return { scalars, moments, pairSums, pairSquares };
@@ -78,8 +78,8 @@ export function firstState(
   const side = (name: SideName): GibbsSide => {
     const { weightShape, weightRate, featureShape, featureRate } = task.start[name];
     return {
-      weights: Float64Array.from(weightShape, (shape, i) => gamma(random, shape) / weightRate[i]!),
-      features: Float64Array.from(featureShape, (shape, i) => gamma(random, shape) / featureRate[i]!),
+      weights: Float64Array.from(weightShape, (shape, i) => gamma(random, shape) / weightRate[i]),
+      features: Float64Array.from(featureShape, (shape, i) => gamma(random, shape) / featureRate[i]),
       unseen: new Float64Array(task.problem.features),
       unseenAtoms: undefined,
     };
@@ -100,13 +100,13 @@ function zeroMoments(side: GibbsSide, K: number): Moments {
 
 function addMoments(moments: Moments, side: GibbsSide, counts: Float64Array, K: number): void {
   for (let i = 0; i < side.weights.length; i++) {
-    const weight = side.weights[i]!;
-    moments.weights[i]! += weight;
-    moments.weightSquares[i]! += weight * weight;
+    const weight = side.weights[i];
+    moments.weights[i] += weight;
+    moments.weightSquares[i] += weight * weight;
     for (let ik = i * K; ik < (i + 1) * K; ik++) {
-      moments.activities[ik]! += weight * side.features[ik]!;
-      moments.counts[ik]! += counts[ik]!;
+      moments.activities[ik] += weight * side.features[ik];
+      moments.counts[ik] += counts[ik];
     }
   }
-  for (let k = 0; k < K; k++) moments.unseen[k]! += side.unseen[k]!;
+  for (let k = 0; k < K; k++) moments.unseen[k] += side.unseen[k];
 }

@@ -138,14 +138,14 @@ function summarize(results: readonly ChainResult[], draws: number): GibbsPosteri
 }
 
 function add(parts: readonly Float64Array[]): Float64Array {
-  const sum = new Float64Array(parts[0]!.length);
-  for (const part of parts) for (let i = 0; i < sum.length; i++) sum[i]! += part[i]!;
+  const sum = new Float64Array(parts[0].length);
+  for (const part of parts) for (let i = 0; i < sum.length; i++) sum[i] += part[i];
   return sum;
 }
 
 function meanAndVariance(sums: Float64Array, squares: Float64Array, n: number): [Float64Array, Float64Array] {
   const mean = sums.map((s) => s / n);
-  return [mean, squares.map((s, i) => Math.max(s / n - mean[i]! ** 2, 1e-12 * mean[i]! ** 2))];
+  return [mean, squares.map((s, i) => Math.max(s / n - mean[i] ** 2, 1e-12 * mean[i] ** 2))];
 }
 
 /**
@@ -163,15 +163,15 @@ export function posteriorTables(
     const { sigma, shape } = hyper[side];
     const weightShape = weightMean.map((_, i) => {
       let count = 0;
-      for (let ik = i * K; ik < (i + 1) * K; ik++) count += countMean[ik]!;
+      for (let ik = i * K; ik < (i + 1) * K; ik++) count += countMean[ik];
       return count - sigma;
     });
     const featureShape = countMean.map((count) => shape + count);
     values[side] = {
       weightShape,
-      weightRate: weightMean.map((mean, i) => weightShape[i]! / mean),
+      weightRate: weightMean.map((mean, i) => weightShape[i] / mean),
       featureShape,
-      featureRate: featureShape.map((s, ik) => (s * weightMean[Math.floor(ik / K)]!) / activityMean[ik]!),
+      featureRate: featureShape.map((s, ik) => (s * weightMean[Math.floor(ik / K)]) / activityMean[ik]),
     };
   }
   return values;

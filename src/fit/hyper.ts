@@ -112,11 +112,11 @@ export async function maximizeHyper(
     }
   }
   if (!bothSizes) return result;
-  return rebalance(engine, tables, totals, { users: weights[0]!, items: weights[1]! }, result, activity);
+  return rebalance(engine, tables, totals, { users: weights[0], items: weights[1] }, result, activity);
 }
 
 function totalMass(totals: Pick<TableTotals, 'mass' | 'leftover'>): Float64Array {
-  return totals.mass.map((m, k) => m + totals.leftover[k]!);
+  return totals.mass.map((m, k) => m + totals.leftover[k]);
 }
 
 /**
@@ -137,7 +137,7 @@ async function rebalance(
     const c = Math.exp(logFactor);
     const userMassAt = totalMass(totals.users).map((m) => m * c);
     const items = optimalSize(hyper.items, rows.items, userMassAt);
-    const itemMassAt = totals.items.mass.map((m, k) => m / c + items.leftover[k]!);
+    const itemMassAt = totals.items.mass.map((m, k) => m / c + items.leftover[k]);
     const users = optimalSize(hyper.users, rows.users, itemMassAt);
     let value =
       users.value +
@@ -147,7 +147,7 @@ async function rebalance(
       hyper.items.sigma * rows.items * logFactor -
       (hyper.items.tau * weights.items) / c;
     for (let k = 0; k < itemMassAt.length; k++) {
-      value -= (totals.users.mass[k]! * c + users.leftover[k]!) * itemMassAt[k]!;
+      value -= (totals.users.mass[k] * c + users.leftover[k]) * itemMassAt[k];
     }
     return { value, users, items, userMassAt, itemMassAt };
   };
@@ -181,7 +181,7 @@ function optimalSize(hyper: SideHyper, rows: number, mass: Float64Array) {
   const size = sizeFromBound(hyper, rows, mass);
   const leftover = leftoverMass({ ...hyper, size }, mass);
   let value = rows * Math.log(size) - rows;
-  for (let k = 0; k < mass.length; k++) value += leftover[k]! * mass[k]!;
+  for (let k = 0; k < mass.length; k++) value += leftover[k] * mass[k];
   return { size, leftover, value };
 }
 

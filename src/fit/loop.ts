@@ -190,7 +190,7 @@ async function likelihoodParts(engine: Engine, tables: BothTables): Promise<(edg
   const [users, items] = await Promise.all([engine.totals(tables.users), engine.totals(tables.items)]);
   let mass = 0;
   for (let k = 0; k < users.mass.length; k++) {
-    mass += (users.mass[k]! + users.leftover[k]!) * (items.mass[k]! + items.leftover[k]!);
+    mass += (users.mass[k] + users.leftover[k]) * (items.mass[k] + items.leftover[k]);
   }
   return (edgeTerm) => edgeTerm - mass;
 }

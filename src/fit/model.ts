@@ -99,9 +99,9 @@ export type Posterior = Pick<
 export function meanTable(side: Posterior, features: number): Float32Array {
   const table = new Float32Array(new SharedArrayBuffer(4 * side.count * features));
   for (let v = 0; v < side.count; v++) {
-    const weight = side.weightShape[v]! / side.weightRate[v]!;
+    const weight = side.weightShape[v] / side.weightRate[v];
     for (let k = v * features; k < (v + 1) * features; k++) {
-      table[k] = (weight * side.featureShape[k]!) / side.featureRate[k]!;
+      table[k] = (weight * side.featureShape[k]) / side.featureRate[k];
     }
   }
   return table;

@@ -87,7 +87,7 @@ export async function startCrossFit(
     try {
       const steps = [engine.update(users, noEdges, items, { ...options, hyper: anew(otherMass) })];
       for (let step = 0; step < RANKING_STEPS; step++) {
-        steps.push(engine.update(users, userIndexes[fold]!, items, { ...options, hyper: hyper.users }));
+        steps.push(engine.update(users, userIndexes[fold], items, { ...options, hyper: hyper.users }));
       }
       await Promise.all(steps);
       return users;
@@ -102,7 +102,7 @@ export async function startCrossFit(
       const step = engine.update(items, itemIndex, users, {
         hyper: hyper.items,
         activity: 'mean',
-        rows: { first: folds.bounds[fold]!, last: folds.bounds[fold + 1]! },
+        rows: { first: folds.bounds[fold], last: folds.bounds[fold + 1] },
         edgeTerm: true,
       });
       const [, edgeTerm, userTotals, itemTotals] = await Promise.all([
@@ -112,7 +112,7 @@ export async function startCrossFit(
         engine.totals(items),
       ]);
       let expected = 0;
-      for (let k = 0; k < features; k++) expected += userTotals.mass[k]! * mass[fold]![k]!;
+      for (let k = 0; k < features; k++) expected += userTotals.mass[k] * mass[fold][k];
       mass[fold] = itemTotals.mass;
       return edgeTerm - expected;
     } catch (error) {
@@ -151,10 +151,10 @@ function massByFold(features: number, items: TableValues, { bounds }: Folds): Fl
   const result: Float64Array[] = [];
   for (let f = 0; f + 1 < bounds.length; f++) {
     const mass = new Float64Array(features);
-    for (let j = bounds[f]!; j < bounds[f + 1]!; j++) {
-      const weight = items.weightShape[j]! / items.weightRate[j]!;
+    for (let j = bounds[f]; j < bounds[f + 1]; j++) {
+      const weight = items.weightShape[j] / items.weightRate[j];
       for (let k = 0; k < features; k++) {
-        mass[k]! += (weight * items.featureShape[j * features + k]!) / items.featureRate[j * features + k]!;
+        mass[k] += (weight * items.featureShape[j * features + k]) / items.featureRate[j * features + k];
       }
     }
     result.push(mass);
@@ -163,9 +163,9 @@ function massByFold(features: number, items: TableValues, { bounds }: Folds): Fl
 }
 
 function sumWithout(masses: readonly Float64Array[], without: number): Float64Array {
-  const sum = new Float64Array(masses[0]!.length);
+  const sum = new Float64Array(masses[0].length);
   for (let f = 0; f < masses.length; f++) {
-    if (f !== without) for (let k = 0; k < sum.length; k++) sum[k]! += masses[f]![k]!;
+    if (f !== without) for (let k = 0; k < sum.length; k++) sum[k] += masses[f][k];
   }
   return sum;
 }
@@ -173,7 +173,7 @@ function sumWithout(masses: readonly Float64Array[], without: number): Float64Ar
 function inGraphOrder(values: TableValues, { order }: Folds, features: number): TableValues {
   return moveRows(values, features, (to, from, width) => {
     for (let place = 0; place < order.length; place++) {
-      to.set(from.subarray(place * width, (place + 1) * width), order[place]! * width);
+      to.set(from.subarray(place * width, (place + 1) * width), order[place] * width);
     }
   });
 }
@@ -181,7 +181,7 @@ function inGraphOrder(values: TableValues, { order }: Folds, features: number): 
 function inFoldOrder(values: TableValues, { order }: Folds, features: number): TableValues {
   return moveRows(values, features, (to, from, width) => {
     for (let place = 0; place < order.length; place++) {
-      to.set(from.subarray(order[place]! * width, (order[place]! + 1) * width), place * width);
+      to.set(from.subarray(order[place] * width, (order[place] + 1) * width), place * width);
     }
   });
 }

@@ -46,7 +46,7 @@ function sideStart(
     const strength = rowTotal(side, i);
     // E[γ_i] in proportion to the degree; Σ_i E[γ_i] = mass, and features of mean about 1.
     values.weightShape[i] = Math.max(strength - hyper.sigma, 0.5);
-    values.weightRate[i] = values.weightShape[i]! / ((mass * Math.max(strength, 0.5)) / Math.max(total, 1));
+    values.weightRate[i] = values.weightShape[i] / ((mass * Math.max(strength, 0.5)) / Math.max(total, 1));
     const share = strength / features;
     for (let k = i * features; k < (i + 1) * features; k++) {
       values.featureShape[k] = hyper.shape + share * (0.5 + 0.5 * exponential(random));
@@ -57,10 +57,10 @@ function sideStart(
 }
 
 function rowTotal(side: GraphSide, i: number): number {
-  const first = side.offsets[i]!;
-  const last = side.offsets[i + 1]!;
+  const first = side.offsets[i];
+  const last = side.offsets[i + 1];
   if (!side.counts) return last - first;
   let sum = 0;
-  for (let e = first; e < last; e++) sum += side.counts[e]!;
+  for (let e = first; e < last; e++) sum += side.counts[e];
   return sum;
 }

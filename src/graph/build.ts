@@ -34,31 +34,31 @@ export function buildGraph(list: EdgeList): BipartiteGraph {
 
   // Stable counting sort by item.
   const itemStart = new Uint32Array(itemCount + 1);
-  for (let e = 0; e < rows; e++) itemStart[items[e]! + 1]!++;
-  for (let v = 0; v < itemCount; v++) itemStart[v + 1]! += itemStart[v]!;
-  requireAll('items', itemStart[itemCount]! - itemStart[0]!, rows, itemCount);
+  for (let e = 0; e < rows; e++) itemStart[items[e] + 1]++;
+  for (let v = 0; v < itemCount; v++) itemStart[v + 1] += itemStart[v];
+  requireAll('items', itemStart[itemCount] - itemStart[0], rows, itemCount);
   const cursor = itemStart.slice(0, itemCount);
   const userByItem = new Uint32Array(rows);
   const countByItem = multigraph ? new Uint32Array(rows) : undefined;
   for (let e = 0; e < rows; e++) {
-    const at = cursor[items[e]!]!++;
-    userByItem[at] = users[e]!;
-    if (countByItem) countByItem[at] = counts ? counts[e]! : 1;
+    const at = cursor[items[e]]++;
+    userByItem[at] = users[e];
+    if (countByItem) countByItem[at] = counts ? counts[e] : 1;
   }
 
   // Then by user: within a user, items come out ascending, so equal pairs are adjacent.
   const userStart = new Uint32Array(userCount + 1);
-  for (let e = 0; e < rows; e++) userStart[userByItem[e]! + 1]!++;
-  for (let v = 0; v < userCount; v++) userStart[v + 1]! += userStart[v]!;
-  requireAll('users', userStart[userCount]! - userStart[0]!, rows, userCount);
+  for (let e = 0; e < rows; e++) userStart[userByItem[e] + 1]++;
+  for (let v = 0; v < userCount; v++) userStart[v + 1] += userStart[v];
+  requireAll('users', userStart[userCount] - userStart[0], rows, userCount);
   const userCursor = userStart.slice(0, userCount);
   const itemByUser = sharedUint32(rows);
   const countByUser = multigraph ? sharedUint32(rows) : undefined;
   for (let item = 0; item < itemCount; item++) {
-    for (let e = itemStart[item]!; e < itemStart[item + 1]!; e++) {
-      const at = userCursor[userByItem[e]!]!++;
+    for (let e = itemStart[item]; e < itemStart[item + 1]; e++) {
+      const at = userCursor[userByItem[e]]++;
       itemByUser[at] = item;
-      if (countByUser) countByUser[at] = countByItem![e]!;
+      if (countByUser) countByUser[at] = countByItem![e];
     }
   }
 
@@ -68,12 +68,12 @@ export function buildGraph(list: EdgeList): BipartiteGraph {
   for (let user = 0; user < userCount; user++) {
     offsets[user] = edges;
     const first = edges;
-    for (let e = userStart[user]!; e < userStart[user + 1]!; e++) {
-      const item = itemByUser[e]!;
+    for (let e = userStart[user]; e < userStart[user + 1]; e++) {
+      const item = itemByUser[e];
       if (edges > first && itemByUser[edges - 1] === item) {
-        if (countByUser) countByUser[edges - 1] = addCounts(countByUser[edges - 1]!, countByUser[e]!);
+        if (countByUser) countByUser[edges - 1] = addCounts(countByUser[edges - 1], countByUser[e]);
       } else {
-        if (countByUser) countByUser[edges] = countByUser[e]!;
+        if (countByUser) countByUser[edges] = countByUser[e];
         itemByUser[edges++] = item;
       }
     }
@@ -84,7 +84,7 @@ export function buildGraph(list: EdgeList): BipartiteGraph {
   let total = edges;
   if (merged) {
     total = 0;
-    for (let e = 0; e < edges; e++) total += merged[e]!;
+    for (let e = 0; e < edges; e++) total += merged[e];
   }
 
   const userSide: GraphSide = Object.freeze({
@@ -138,16 +138,16 @@ export function transposeRows(
 ): Pick<GraphSide, 'offsets' | 'neighbors' | 'counts'> {
   const edges = side.neighbors.length;
   const offsets = sharedUint32(otherCount + 1);
-  for (let e = 0; e < edges; e++) offsets[side.neighbors[e]! + 1]!++;
-  for (let v = 0; v < otherCount; v++) offsets[v + 1]! += offsets[v]!;
+  for (let e = 0; e < edges; e++) offsets[side.neighbors[e] + 1]++;
+  for (let v = 0; v < otherCount; v++) offsets[v + 1] += offsets[v];
   const cursor = offsets.slice(0, otherCount);
   const neighbors = sharedUint32(edges);
   const counts = side.counts ? sharedUint32(edges) : undefined;
   for (let v = 0; v < side.count; v++) {
-    for (let e = side.offsets[v]!; e < side.offsets[v + 1]!; e++) {
-      const at = cursor[side.neighbors[e]!]!++;
+    for (let e = side.offsets[v]; e < side.offsets[v + 1]; e++) {
+      const at = cursor[side.neighbors[e]]++;
       neighbors[at] = v;
-      if (counts) counts[at] = side.counts![e]!;
+      if (counts) counts[at] = side.counts![e];
     }
   }
   return { offsets, neighbors, counts };

@@ -12,16 +12,15 @@ export function fingerprint(graph: BipartiteGraph): string {
   let low = sum(users.low) ^ sum(items.low);
   let high = sum(users.high) ^ sum(items.high);
   for (let user = 0; user < graph.users.count; user++) {
-    const userLow = users.low[user]!;
-    const userHigh = users.high[user]!;
-    for (let e = offsets[user]!; e < offsets[user + 1]!; e++) {
-      const item = neighbors[e]!;
-      const count = counts ? counts[e]! : 1;
+    const userLow = users.low[user];
+    const userHigh = users.high[user];
+    for (let e = offsets[user]; e < offsets[user + 1]; e++) {
+      const item = neighbors[e];
+      const count = counts ? counts[e] : 1;
       low =
-        (low + mix((userLow ^ Math.imul(items.low[item]!, 0x27d4eb2f)) + Math.imul(count, 0x165667b1))) | 0;
+        (low + mix((userLow ^ Math.imul(items.low[item], 0x27d4eb2f)) + Math.imul(count, 0x165667b1))) | 0;
       high =
-        (high + mix((userHigh ^ Math.imul(items.high[item]!, 0xc2b2ae3d)) - Math.imul(count, 0x2545f491))) |
-        0;
+        (high + mix((userHigh ^ Math.imul(items.high[item], 0xc2b2ae3d)) - Math.imul(count, 0x2545f491))) | 0;
     }
   }
   const kind = graph.multigraph ? 2 : 1;
@@ -49,7 +48,7 @@ function idHashes(side: GraphSide, seed: number): { low: Int32Array; high: Int32
 
 function sum(values: Int32Array): number {
   let total = 0;
-  for (let i = 0; i < values.length; i++) total = (total + values[i]!) | 0;
+  for (let i = 0; i < values.length; i++) total = (total + values[i]) | 0;
   return total;
 }
 

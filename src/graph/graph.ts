@@ -38,7 +38,7 @@ export function otherSide(side: SideName): SideName {
 /** Number of distinct neighbours of each vertex of a side. */
 export function degrees(side: GraphSide): Uint32Array {
   const result = new Uint32Array(new SharedArrayBuffer(4 * side.count));
-  for (let v = 0; v < side.count; v++) result[v] = side.offsets[v + 1]! - side.offsets[v]!;
+  for (let v = 0; v < side.count; v++) result[v] = side.offsets[v + 1] - side.offsets[v];
   return result;
 }
 

@@ -60,7 +60,7 @@ export class VertexIds {
     let high = values.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (values[middle]! < wanted) low = middle + 1;
+      if (values[middle] < wanted) low = middle + 1;
       else high = middle;
     }
     return low < values.length && String(values[low]) === String(id) ? low : -1;
@@ -71,14 +71,14 @@ export class VertexIds {
     const values = this.#values;
     if (values instanceof Float64Array) {
       const picked = new Float64Array(indexes.length);
-      for (let i = 0; i < picked.length; i++) picked[i] = values[indexes[i]!]!;
+      for (let i = 0; i < picked.length; i++) picked[i] = values[indexes[i]];
       return new VertexIds(picked);
     }
-    return new VertexIds(Array.from(indexes, (i) => values[i]!));
+    return new VertexIds(Array.from(indexes, (i) => values[i]));
   }
 }
 
 function isAscending(values: Float64Array | readonly string[]): boolean {
-  for (let i = 1; i < values.length; i++) if (!(values[i - 1]! < values[i]!)) return false;
+  for (let i = 1; i < values.length; i++) if (!(values[i - 1] < values[i])) return false;
   return true;
 }

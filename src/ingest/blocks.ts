@@ -19,11 +19,11 @@ export class NumberBlocks {
   }
 
   get(index: number): number {
-    return this.#blocks[index >>> BITS]![index & MASK]!;
+    return this.#blocks[index >>> BITS][index & MASK];
   }
 
   set(index: number, value: number): void {
-    this.#blocks[index >>> BITS]![index & MASK] = value;
+    this.#blocks[index >>> BITS][index & MASK] = value;
   }
 
   /** Forgets all but the first `length` values. */
@@ -36,7 +36,7 @@ export class NumberBlocks {
   /** The filled parts of the blocks, in order; writing to them changes the list. */
   *parts(): Generator<Uint32Array> {
     for (let start = 0; start < this.#length; start += BLOCK) {
-      yield this.#blocks[start >>> BITS]!.subarray(0, Math.min(BLOCK, this.#length - start));
+      yield this.#blocks[start >>> BITS].subarray(0, Math.min(BLOCK, this.#length - start));
     }
   }
 

@@ -60,9 +60,9 @@ export async function readDelimited(
       header: shape.header,
       headerGuessed: shape.headerGuessed,
       columns: {
-        users: shape.names[users]!,
-        items: shape.names[items]!,
-        ...(count === undefined ? {} : { count: shape.names[count]! }),
+        users: shape.names[users],
+        items: shape.names[items],
+        ...(count === undefined ? {} : { count: shape.names[count] }),
       },
     },
   };
@@ -175,13 +175,13 @@ class TableParser {
   #scanRow(bytes: Uint8Array, from: number, final: boolean): number {
     const length = bytes.length;
     const separator = this.#separator;
-    const sep0 = separator[0]!;
+    const sep0 = separator[0];
     const slots = this.#slots;
     const { quoted, width } = this.shape;
     this.#lines = 1;
     let pos = from;
     for (let field = 0; ; field++) {
-      const slot = field < width ? slots[field]! : -1;
+      const slot = field < width ? slots[field] : -1;
       const quotedEnd =
         quoted && pos < length && bytes[pos] === QUOTE
           ? this.#scanQuoted(bytes, pos, field, slot, final)
@@ -193,7 +193,7 @@ class TableParser {
         const start = pos;
         for (;;) {
           let byte = LF;
-          while (pos < length && (byte = bytes[pos]!) !== sep0 && byte !== LF) pos++;
+          while (pos < length && (byte = bytes[pos]) !== sep0 && byte !== LF) pos++;
           if (pos >= length || byte === LF || startsWith(bytes, pos, separator)) break;
           if (pos + separator.length > length && !final) return MORE;
           pos++;
@@ -279,19 +279,19 @@ class TableParser {
 
   #encode(column: EdgeCollector['users'], bytes: Uint8Array, slot: number): number {
     if (this.#escaped[slot]) {
-      const id = unescaped(bytes, this.#starts[slot]!, this.#stops[slot]!);
+      const id = unescaped(bytes, this.#starts[slot], this.#stops[slot]);
       return column.encode(id, 0, id.length);
     }
-    return column.encode(bytes, this.#starts[slot]!, this.#stops[slot]!);
+    return column.encode(bytes, this.#starts[slot], this.#stops[slot]);
   }
 
   /** The count of the row, or what is wrong with it. */
   #count(bytes: Uint8Array): number | string {
-    const start = this.#starts[2]!;
-    const stop = this.#stops[2]!;
+    const start = this.#starts[2];
+    const stop = this.#stops[2];
     let value = 0;
     let i = start;
-    for (; i < stop && bytes[i]! >= 48 && bytes[i]! <= 57; i++) value = value * 10 + bytes[i]! - 48;
+    for (; i < stop && bytes[i] >= 48 && bytes[i] <= 57; i++) value = value * 10 + bytes[i] - 48;
     if (i === stop && i > start && value >= 1 && value <= MAX_COUNT) return value;
     return parseCount(new TextDecoder().decode(bytes.subarray(start, stop)));
   }
@@ -301,13 +301,13 @@ class TableParser {
       [EMPTY_ID]: 'the id is empty',
       [NOT_UTF8]: 'the id is not UTF-8 text (save the file as UTF-8)',
     }[problem];
-    const value = new TextDecoder().decode(bytes.subarray(this.#starts[slot]!, this.#stops[slot]!));
+    const value = new TextDecoder().decode(bytes.subarray(this.#starts[slot], this.#stops[slot]));
     this.#reject(bytes, rowStart, `${this.#column(slot)}: ${what}${value ? `: ${clip(value)}` : ''}`);
   }
 
   #column(slot: number): string {
     const { columns, names, header } = this.shape;
-    const at = [columns.users, columns.items, columns.count!][slot]!;
+    const at = [columns.users, columns.items, columns.count!][slot];
     return `column ${at + 1}${header ? ` (${names[at]})` : ''}`;
   }
 
@@ -335,7 +335,7 @@ function unescaped(bytes: Uint8Array, start: number, stop: number): Uint8Array {
   let length = 0;
   for (let i = start; i < stop; i++) {
     if (bytes[i] === QUOTE) i++;
-    result[length++] = QUOTE === bytes[i] ? QUOTE : bytes[i]!;
+    result[length++] = QUOTE === bytes[i] ? QUOTE : bytes[i];
   }
   return result.subarray(0, length);
 }

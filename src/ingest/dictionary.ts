@@ -37,16 +37,16 @@ export class ByteDictionary {
     let a = 0;
     let b = 0;
     let c = length << 24;
-    for (let i = 0; i < length && i < 4; i++) a |= bytes[start + i]! << (8 * i);
-    for (let i = 4; i < length && i < 8; i++) b |= bytes[start + i]! << (8 * i - 32);
-    for (let i = 8; i < length; i++) c |= bytes[start + i]! << (8 * i - 64);
+    for (let i = 0; i < length && i < 4; i++) a |= bytes[start + i] << (8 * i);
+    for (let i = 4; i < length && i < 8; i++) b |= bytes[start + i] << (8 * i - 32);
+    for (let i = 8; i < length; i++) c |= bytes[start + i] << (8 * i - 64);
     a >>>= 0;
     b >>>= 0;
     c >>>= 0;
     const slots = this.#slots;
     const mask = slots.length - 1;
     for (let slot = hashOf(a, b, c) & mask; ; slot = (slot + 4) & mask) {
-      const taken = slots[slot]!;
+      const taken = slots[slot];
       if (taken === 0) return this.#append(bytes, start, stop, slot, a, b, c);
       if (slots[slot + 1] === a && slots[slot + 2] === b && slots[slot + 3] === c) return taken - 1;
     }
@@ -54,17 +54,17 @@ export class ByteDictionary {
 
   #codeLong(bytes: Uint8Array, start: number, stop: number): number {
     let hash = 0x811c9dc5;
-    for (let i = start; i < stop; i++) hash = Math.imul(hash ^ bytes[i]!, 0x01000193);
+    for (let i = start; i < stop; i++) hash = Math.imul(hash ^ bytes[i], 0x01000193);
     hash >>>= 0;
     const slots = this.#slots;
     const arena = this.#arena;
     const mask = slots.length - 1;
     for (let slot = hashOf(hash, 0, LONG) & mask; ; slot = (slot + 4) & mask) {
-      const taken = slots[slot]!;
+      const taken = slots[slot];
       if (taken === 0) return this.#append(bytes, start, stop, slot, hash, this.#used, LONG);
       if (slots[slot + 1] !== hash || slots[slot + 3] !== LONG) continue;
-      const from = slots[slot + 2]!;
-      if (this.#ends[taken - 1]! - from !== stop - start) continue;
+      const from = slots[slot + 2];
+      if (this.#ends[taken - 1] - from !== stop - start) continue;
       let i = start;
       while (i < stop && arena[from + i - start] === bytes[i]) i++;
       if (i === stop) return taken - 1;
@@ -73,7 +73,7 @@ export class ByteDictionary {
 
   /** The bytes of an entry; a view that later additions may leave behind. */
   bytes(code: number): Uint8Array {
-    return this.#arena.subarray(code === 0 ? 0 : this.#ends[code - 1]!, this.#ends[code]!);
+    return this.#arena.subarray(code === 0 ? 0 : this.#ends[code - 1], this.#ends[code]);
   }
 
   #append(
@@ -95,7 +95,7 @@ export class ByteDictionary {
       grown.set(this.#arena.subarray(0, this.#used));
       this.#arena = grown;
     }
-    for (let i = start, to = this.#used; i < stop; i++) this.#arena[to++] = bytes[i]!;
+    for (let i = start, to = this.#used; i < stop; i++) this.#arena[to++] = bytes[i];
     this.#slots.set([code + 1, a, b, c], slot);
     this.#used = used;
     if (code === this.#ends.length) this.#ends = doubled(this.#ends);
@@ -111,9 +111,9 @@ export class ByteDictionary {
     for (let at = 0; at < old.length; at += 4) {
       if (old[at] === 0) continue;
       const long = old[at + 3] === LONG;
-      let slot = hashOf(old[at + 1]!, long ? 0 : old[at + 2]!, old[at + 3]!) & mask;
+      let slot = hashOf(old[at + 1], long ? 0 : old[at + 2], old[at + 3]) & mask;
       while (slots[slot] !== 0) slot = (slot + 4) & mask;
-      for (let i = 0; i < 4; i++) slots[slot + i] = old[at + i]!;
+      for (let i = 0; i < 4; i++) slots[slot + i] = old[at + i];
     }
     this.#slots = slots;
   }
@@ -139,7 +139,7 @@ export class NumberDictionary {
     const keys = this.#keys;
     const mask = keys.length - 1;
     for (let slot = scatter(value) & mask; ; slot = (slot + 1) & mask) {
-      const code = this.#codes[slot]! - 1;
+      const code = this.#codes[slot] - 1;
       if (code >= 0) {
         if (keys[slot] === value) return code;
         continue;
@@ -158,9 +158,9 @@ export class NumberDictionary {
     const codes = new Uint32Array(keys.length);
     const mask = keys.length - 1;
     for (let code = 0; code < this.#count; code++) {
-      let slot = scatter(this.#values[code]!) & mask;
+      let slot = scatter(this.#values[code]) & mask;
       while (codes[slot] !== 0) slot = (slot + 1) & mask;
-      keys[slot] = this.#values[code]!;
+      keys[slot] = this.#values[code];
       codes[slot] = code + 1;
     }
     this.#keys = keys;

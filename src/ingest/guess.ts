@@ -44,7 +44,7 @@ export function guessShape(name: string, text: string, whole: boolean, options: 
         ? 'name the separator with --sep'
         : 'try another separator, or leave --sep out to have it guessed';
     throw new InputError(
-      `${name}, line 1: only one column found with separator ${show(separator)}: ${clip(first[0]!)}. A table needs a column of users and one of items; ${advice}`,
+      `${name}, line 1: only one column found with separator ${show(separator)}: ${clip(first[0])}. A table needs a column of users and one of items; ${advice}`,
     );
   }
   const named = [options.users, options.items, options.count].some(

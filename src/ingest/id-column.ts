@@ -76,7 +76,7 @@ export class IdColumn {
     if (dictionary) requireHeap(name, dictionary.size, dictionary.byteLength);
     const { rank, ids } = dictionary ? this.#rankDictionary(dictionary) : this.#rankIntegers();
     const vertices = this.codes.drain();
-    for (let row = 0; row < vertices.length; row++) vertices[row] = rank[vertices[row]!]!;
+    for (let row = 0; row < vertices.length; row++) vertices[row] = rank[vertices[row]];
     return { vertices, ids };
   }
 
@@ -86,12 +86,12 @@ export class IdColumn {
     const codes: number[] = [];
     for (const part of this.codes.parts()) {
       for (let i = 0; i < part.length; i++) {
-        const code = numbers.code(part[i]!);
+        const code = numbers.code(part[i]);
         if (code === codes.length) {
-          const bytes = encoder.encode(String(part[i]!));
+          const bytes = encoder.encode(String(part[i]));
           codes.push(dictionary.code(bytes, 0, bytes.length));
         }
-        part[i] = codes[code]!;
+        part[i] = codes[code];
       }
     }
     this.#dictionary = dictionary;
@@ -100,7 +100,7 @@ export class IdColumn {
   #rankIntegers(): { rank: Uint32Array; ids: VertexIds } {
     let max = 0;
     for (const part of this.codes.parts())
-      for (let i = 0; i < part.length; i++) if (part[i]! > max) max = part[i]!;
+      for (let i = 0; i < part.length; i++) if (part[i] > max) max = part[i];
     if (max < 16 * this.codes.length + (1 << 20)) {
       const { rank, used } = this.#rankUsed(max + 1);
       return { rank, ids: VertexIds.integers(Float64Array.from(used)) };
@@ -108,10 +108,10 @@ export class IdColumn {
     // Too thinly spread for a table: number the distinct values first.
     const numbers = new NumberDictionary();
     for (const part of this.codes.parts())
-      for (let i = 0; i < part.length; i++) part[i] = numbers.code(part[i]!);
+      for (let i = 0; i < part.length; i++) part[i] = numbers.code(part[i]);
     const sorted = numbers.values.slice().sort();
     const rank = new Uint32Array(numbers.size);
-    for (let v = 0; v < sorted.length; v++) rank[numbers.code(sorted[v]!)] = v;
+    for (let v = 0; v < sorted.length; v++) rank[numbers.code(sorted[v])] = v;
     return { rank, ids: VertexIds.integers(Float64Array.from(sorted)) };
   }
 
@@ -120,21 +120,21 @@ export class IdColumn {
     const texts = Array.from(used, (code) => decoder.decode(dictionary.bytes(code)));
     if (!this.#textOnly && used.every((code) => isInteger(dictionary.bytes(code)))) {
       const values = Float64Array.from(texts, Number);
-      const order = Uint32Array.from(values.keys()).sort((a, b) => values[a]! - values[b]!);
-      for (let v = 0; v < order.length; v++) rank[used[order[v]!]!] = v;
+      const order = Uint32Array.from(values.keys()).sort((a, b) => values[a] - values[b]);
+      for (let v = 0; v < order.length; v++) rank[used[order[v]]] = v;
       return { rank, ids: VertexIds.integers(values.sort()) };
     }
-    const order = Array.from(texts.keys()).sort((a, b) => (texts[a]! < texts[b]! ? -1 : 1));
-    for (let v = 0; v < order.length; v++) rank[used[order[v]!]!] = v;
-    return { rank, ids: VertexIds.texts(order.map((at) => texts[at]!)) };
+    const order = Array.from(texts.keys()).sort((a, b) => (texts[a] < texts[b] ? -1 : 1));
+    for (let v = 0; v < order.length; v++) rank[used[order[v]]] = v;
+    return { rank, ids: VertexIds.texts(order.map((at) => texts[at])) };
   }
 
   /** The codes below `limit` that rows use, ascending, and the place of each among them. */
   #rankUsed(limit: number): { rank: Uint32Array; used: Uint32Array } {
     const rank = new Uint32Array(limit);
-    for (const part of this.codes.parts()) for (let i = 0; i < part.length; i++) rank[part[i]!] = 1;
+    for (const part of this.codes.parts()) for (let i = 0; i < part.length; i++) rank[part[i]] = 1;
     let count = 0;
-    for (let code = 0; code < limit; code++) count += rank[code]!;
+    for (let code = 0; code < limit; code++) count += rank[code];
     const used = new Uint32Array(count);
     count = 0;
     for (let code = 0; code < limit; code++) {
@@ -149,10 +149,10 @@ export class IdColumn {
 /** The value of a plain whole number of at most ten digits without leading zero, if below 2^32 − 1; otherwise −1. */
 function smallInteger(bytes: Uint8Array, start: number, stop: number): number {
   const length = stop - start;
-  let value = bytes[start]! - 48;
+  let value = bytes[start] - 48;
   if (value < 0 || value > 9 || length > 10 || (value === 0 && length > 1)) return -1;
   for (let i = start + 1; i < stop; i++) {
-    const digit = bytes[i]! - 48;
+    const digit = bytes[i] - 48;
     if (digit < 0 || digit > 9) return -1;
     value = value * 10 + digit;
   }
@@ -165,13 +165,13 @@ function isInteger(bytes: Uint8Array): boolean {
   const digits = bytes.length - minus;
   if (digits < 1 || digits > MAX_DIGITS) return false;
   if (bytes[minus] === 48 && bytes.length > 1) return false;
-  for (let i = minus; i < bytes.length; i++) if (bytes[i]! < 48 || bytes[i]! > 57) return false;
+  for (let i = minus; i < bytes.length; i++) if (bytes[i] < 48 || bytes[i] > 57) return false;
   return true;
 }
 
 function isUtf8(bytes: Uint8Array, start: number, stop: number): boolean {
   let i = start;
-  while (i < stop && bytes[i]! < 128) i++;
+  while (i < stop && bytes[i] < 128) i++;
   if (i === stop) return true;
   try {
     decoder.decode(bytes.subarray(start, stop));

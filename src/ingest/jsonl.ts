@@ -73,7 +73,7 @@ function chooseColumns(name: string, first: Record<string, unknown>, options: Re
   }
   const isArray = Array.isArray(first);
   const find = (column: string | number, role: string) =>
-    keys[findColumn(name, column, role, keys, !isArray)]!;
+    keys[findColumn(name, column, role, keys, !isArray)];
   const columns = {
     users: find(options.users ?? 1, 'users'),
     items: find(options.items ?? 2, 'items'),

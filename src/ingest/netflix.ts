@@ -82,13 +82,11 @@ async function readFile(path: string, collector: EdgeCollector, options: ReadOpt
 
 function leadingDigits(bytes: Uint8Array, length: number): number {
   let i = 0;
-  while (i < length && bytes[i]! >= 48 && bytes[i]! <= 57) i++;
+  while (i < length && bytes[i] >= 48 && bytes[i] <= 57) i++;
   return i;
 }
 
 /** A digit 1 … 5, alone or followed by a comma and the date. */
 function isRating(bytes: Uint8Array, at: number, length: number): boolean {
-  return (
-    at < length && bytes[at]! >= 49 && bytes[at]! <= 53 && (at + 1 === length || bytes[at + 1] === COMMA)
-  );
+  return at < length && bytes[at] >= 49 && bytes[at] <= 53 && (at + 1 === length || bytes[at + 1] === COMMA);
 }

@@ -67,7 +67,7 @@ async function readWith(
   }
   const find = (column: string | number, role: string) => {
     const at = findColumn(path, column, role, names, true);
-    return { name: names[at]!, type: rows[at]!.column_type };
+    return { name: names[at], type: rows[at].column_type };
   };
   const users = find(options.users ?? 1, 'users');
   const items = find(options.items ?? 2, 'items');
@@ -204,14 +204,14 @@ async function fitsNumber(
   const found = await connection.runAndReadAll(
     `SELECT min(${id})::VARCHAR, max(${id})::VARCHAR FROM ${file}`,
   );
-  return found.getRows()[0]!.every((bound) => bound === null || /^-?\d{1,15}$/.test(String(bound)));
+  return found.getRows()[0].every((bound) => bound === null || /^-?\d{1,15}$/.test(String(bound)));
 }
 
 function parquetError(path: string, cause: unknown): unknown {
   if (cause instanceof InputError || (cause as Error).name === 'AbortError') return cause;
   // The first line, without the odd bytes that a damaged file brings into it.
   const message = String((cause as Error).message ?? cause)
-    .split('\n')[0]!
+    .split('\n')[0]
     .replaceAll(/\p{Cc}/gu, '?');
   if (/^IO Error: No files found/.test(message)) {
     return new InputError(`${path}: there is no such file; check the path`);

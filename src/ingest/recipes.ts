@@ -74,9 +74,9 @@ async function readWikitext(path: string, options: ReadOptions, rejects?: Reject
   };
   await eachLine(path, options, articles, (text, line) => {
     const heading = /^ ?= ((?!=).*?) = ?$/.exec(text);
-    if (heading && !heading[1]!.endsWith('=')) {
+    if (heading && !heading[1].endsWith('=')) {
       close();
-      title = heading[1]!.trim();
+      title = heading[1].trim();
     } else if (title !== undefined) body.push(text);
     else if (text.trim() !== '') {
       throw new InputError(

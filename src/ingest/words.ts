@@ -79,7 +79,7 @@ export class DocumentCollector {
     }
     const user = this.collector.users.encodeText(id);
     for (const [code, count] of counts) {
-      this.#spread[code]!++;
+      this.#spread[code]++;
       this.collector.push(user, code, count);
     }
   }

@@ -15,9 +15,9 @@ export function summarizeChains(chains: readonly ArrayLike<number>[]): ChainSumm
     const half = Math.floor(values.length / 2);
     return [values.subarray(0, half), values.subarray(values.length - half)];
   });
-  const n = halves[0]!.length;
+  const n = halves[0].length;
   const means = halves.map(average);
-  const variances = halves.map((half, h) => sumSquares(half, means[h]!) / (n - 1));
+  const variances = halves.map((half, h) => sumSquares(half, means[h]) / (n - 1));
   const mean = average(means);
   const within = average(variances);
   const between = (n * sumSquares(means, mean)) / (halves.length - 1);
@@ -41,12 +41,12 @@ function effectiveSamples(
   within: number,
   pooled: number,
 ): number {
-  const n = halves[0]!.length;
+  const n = halves[0].length;
   const correlation = (lag: number) => {
     const covariance = average(
       halves.map((half, h) => {
         let sum = 0;
-        for (let t = 0; t + lag < n; t++) sum += (half[t]! - means[h]!) * (half[t + lag]! - means[h]!);
+        for (let t = 0; t + lag < n; t++) sum += (half[t] - means[h]) * (half[t + lag] - means[h]);
         return sum / n;
       }),
     );
@@ -65,12 +65,12 @@ function effectiveSamples(
 
 function average(values: ArrayLike<number>): number {
   let sum = 0;
-  for (let i = 0; i < values.length; i++) sum += values[i]!;
+  for (let i = 0; i < values.length; i++) sum += values[i];
   return sum / values.length;
 }
 
 function sumSquares(values: ArrayLike<number>, mean: number): number {
   let sum = 0;
-  for (let i = 0; i < values.length; i++) sum += (values[i]! - mean) ** 2;
+  for (let i = 0; i < values.length; i++) sum += (values[i] - mean) ** 2;
   return sum;
 }

@@ -4,7 +4,7 @@
  */
 export function predictiveQuantile(ascending: ArrayLike<number>, level: number): number {
   const n = ascending.length;
-  if (n === 1) return ascending[0]!;
+  if (n === 1) return ascending[0];
   return quantile(ascending, Math.min(1, Math.max(0, (level * (n + 1) - 1) / (n - 1))));
 }
 
@@ -13,5 +13,5 @@ export function quantile(ascending: ArrayLike<number>, level: number): number {
   const at = level * (ascending.length - 1);
   const low = Math.floor(at);
   const high = Math.min(low + 1, ascending.length - 1);
-  return ascending[low]! + (at - low) * (ascending[high]! - ascending[low]!);
+  return ascending[low] + (at - low) * (ascending[high] - ascending[low]);
 }

@@ -63,7 +63,7 @@ export async function createPool(moduleUrl: URL, threads?: number): Promise<Work
           next = inputs.length; // the others stop after what they are doing
           throw error;
         }
-        onResult?.(outputs[index]!, index);
+        onResult?.(outputs[index], index);
       }
     };
     const finished = Promise.allSettled(workers.map(drain)).then((settled) => {

@@ -175,7 +175,7 @@ function knownCount(groups: readonly VertexGroup[]): number {
 /** The known vertices of all groups, one group after another. */
 function groupSampler(groups: readonly VertexGroup[], features: number): VertexSampler {
   const samplers = groups.map(({ known }) => createVertexSampler(known, features));
-  if (samplers.length === 1) return samplers[0]!;
+  if (samplers.length === 1) return samplers[0];
   return (vertex, random, out) => {
     let group = 0;
     for (; vertex >= groups[group].known.count; group++) vertex -= groups[group].known.count;
@@ -191,7 +191,7 @@ function drawUnseen(
   sizes: SizeMode,
 ): Omit<FeatureAtoms, 'cut'> {
   const parts = groups.flatMap(({ unseen }) => (unseen ? [drawAtoms(unseen, random, sizes)] : []));
-  if (parts.length === 1) return parts[0]!;
+  if (parts.length === 1) return parts[0];
   const missing = new Float64Array(K);
   for (const part of parts) for (let k = 0; k < K; k++) missing[k] += part.missing[k];
   const joined = (name: 'weights' | 'features') => {

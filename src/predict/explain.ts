@@ -54,10 +54,10 @@ export function explainer(
     const byItem = new Float64Array(own.items.length);
     let prior = 0;
     for (let k = 0; k < K; k++) {
-      const part = parts[k]!;
-      const ofItems = shares.some[k] ? part * Math.max(0, 1 - a / users.featureShape[row * K + k]!) : 0;
+      const part = parts[k];
+      const ofItems = shares.some[k] ? part * Math.max(0, 1 - a / users.featureShape[row * K + k]) : 0;
       prior += part - ofItems;
-      for (let e = 0; e < byItem.length; e++) byItem[e]! += ofItems * shares.values[e * K + k]!;
+      for (let e = 0; e < byItem.length; e++) byItem[e] += ofItems * shares.values[e * K + k];
     }
     const score = parts.reduce((sum, part) => sum + part, 0);
     return { score, features: parts, items: byItem, prior };
@@ -76,11 +76,11 @@ function featureParts(
   item: number,
 ): Float64Array {
   const weight =
-    (users.weightShape[row]! / users.weightRate[row]!) * (items.weightShape[item]! / items.weightRate[item]!);
+    (users.weightShape[row] / users.weightRate[row]) * (items.weightShape[item] / items.weightRate[item]);
   const parts = new Float64Array(K);
   for (let k = 0; k < K; k++) {
-    const mean = users.featureShape[row * K + k]! / users.featureRate[row * K + k]!;
-    parts[k] = weight * mean * (items.featureShape[item * K + k]! / items.featureRate[item * K + k]!);
+    const mean = users.featureShape[row * K + k] / users.featureRate[row * K + k];
+    parts[k] = weight * mean * (items.featureShape[item * K + k] / items.featureRate[item * K + k]);
   }
   return parts;
 }
@@ -94,11 +94,11 @@ function ownShares(model: Model, users: Posterior, row: number, { items, counts,
   // The edge pass that made the posterior: exp(E log ·), or means.
   const value = (used ?? (model.objective === 'evidence' ? 'exact' : 'mean')) === 'exact' ? logMean : mean;
   const activity = (side: Posterior, v: number, out: Float64Array) => {
-    const weight = value(side.weightShape[v]!, side.weightRate[v]!);
+    const weight = value(side.weightShape[v], side.weightRate[v]);
     for (let k = 0; k < K; k++) {
       out[k] = Math.max(
         ACTIVITY_FLOOR,
-        weight * value(side.featureShape[v * K + k]!, side.featureRate[v * K + k]!),
+        weight * value(side.featureShape[v * K + k], side.featureRate[v * K + k]),
       );
     }
   };
@@ -106,17 +106,17 @@ function ownShares(model: Model, users: Posterior, row: number, { items, counts,
   const B = new Float64Array(K);
   activity(users, row, A);
   for (let e = 0; e < n; e++) {
-    activity(model.items, items[e]!, B);
+    activity(model.items, items[e], B);
     let lambda = 0;
-    for (let k = 0; k < K; k++) lambda += A[k]! * B[k]!;
+    for (let k = 0; k < K; k++) lambda += A[k] * B[k];
     const w = model.multigraph ? (counts?.[e] ?? 1) / lambda : -1 / Math.expm1(-lambda);
     for (let k = 0; k < K; k++) {
-      values[e * K + k] = w * A[k]! * B[k]!;
-      sums[k]! += values[e * K + k]!;
+      values[e * K + k] = w * A[k] * B[k];
+      sums[k] += values[e * K + k];
     }
   }
   for (let e = 0; e < n; e++) {
-    for (let k = 0; k < K; k++) if (sums[k]! > 0) values[e * K + k]! /= sums[k]!;
+    for (let k = 0; k < K; k++) if (sums[k] > 0) values[e * K + k] /= sums[k];
   }
   return { values, some: Uint8Array.from(sums, (sum) => (sum > 0 ? 1 : 0)) };
 }

@@ -43,7 +43,7 @@ export function sumOfFactors(parts: readonly FactorTables[]): Scorer & { kind: '
     const table = new Float32Array(new SharedArrayBuffer(4 * (rows[0] ?? 0) * features));
     let first = 0;
     for (const part of parts) {
-      for (let r = 0; r < rows[0]!; r++) {
+      for (let r = 0; r < rows[0]; r++) {
         table.set(part[side].subarray(r * part.features, (r + 1) * part.features), r * features + first);
       }
       first += part.features;

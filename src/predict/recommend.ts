@@ -52,7 +52,7 @@ export async function recommend(
   asker: Asker,
   options: RecommendOptions = {},
 ): Promise<Recommendation[]> {
-  return (await recommendMany(model, [asker], options))[0]!;
+  return (await recommendMany(model, [asker], options))[0];
 }
 
 /** The same for many at once. */
@@ -78,7 +78,7 @@ export async function recommendMany(
       const rows = new Float32Array(new SharedArrayBuffer(4 * known.length * member.features));
       for (const [r, asker] of known.entries()) {
         writeMeans(
-          asker.posteriors[m]!,
+          asker.posteriors[m],
           asker.row,
           rows.subarray(r * member.features, (r + 1) * member.features),
         );
@@ -92,16 +92,14 @@ export async function recommendMany(
   return known.map((asker, row) => {
     if (row % 64 === 0) throwIfAborted(options.signal);
     const explainers = options.explain
-      ? members.map((member, m) => explainer(member, asker.posteriors[m]!, asker.row, asker.own))
+      ? members.map((member, m) => explainer(member, asker.posteriors[m], asker.row, asker.own))
       : undefined;
     const first = row * lists.listed;
-    return Array.from(lists.positions.subarray(first, first + lists.counts[row]!), (item) => {
+    return Array.from(lists.positions.subarray(first, first + lists.counts[row]), (item) => {
       const name = model.items.ids.at(item);
       if (!explainers) {
         // In float64, so that the same score comes out with and without an explanation.
-        const scores = members.map((member, m) =>
-          expectedRate(member, asker.posteriors[m]!, asker.row, item),
-        );
+        const scores = members.map((member, m) => expectedRate(member, asker.posteriors[m], asker.row, item));
         return { item: name, score: scores.reduce((sum, score) => sum + score, 0) };
       }
       const parts = explainers.map((explain) => explain(item));
@@ -140,7 +138,7 @@ function place(
         'the model does not carry which items its users have: fit it again, or ask to include seen items',
       );
     }
-    const [first, last] = seen ? [seen.offsets[row]!, seen.offsets[row + 1]!] : [0, 0];
+    const [first, last] = seen ? [seen.offsets[row], seen.offsets[row + 1]] : [0, 0];
     const own = {
       items: seen ? seen.neighbors.subarray(first, last) : new Uint32Array(0),
       counts: seen?.counts?.subarray(first, last),
@@ -151,7 +149,7 @@ function place(
   const posteriors = members.map((member, m) => {
     const vertex = foldInOne(member, own.items, {
       ...(own.counts && { counts: own.counts }),
-      otherMass: masses[m]!,
+      otherMass: masses[m],
       activity: 'mean',
     });
     return {
@@ -209,7 +207,7 @@ function excludedItems(
   const offsets = new Uint32Array(askers.length + 1);
   const lists = askers.map(({ own }, a) => {
     const list = [...always, ...(includeSeen ? [] : own.items)];
-    offsets[a + 1] = offsets[a]! + list.length;
+    offsets[a + 1] = offsets[a] + list.length;
     return list;
   });
   return { offsets, values: Uint32Array.from(lists.flat()) };
@@ -217,17 +215,17 @@ function excludedItems(
 
 /** E[weight]·E[feature] of one row. */
 function writeMeans(posterior: Posterior, row: number, out: Float32Array): void {
-  const weight = posterior.weightShape[row]! / posterior.weightRate[row]!;
+  const weight = posterior.weightShape[row] / posterior.weightRate[row];
   for (let k = 0; k < out.length; k++) {
     const at = row * out.length + k;
-    out[k] = (weight * posterior.featureShape[at]!) / posterior.featureRate[at]!;
+    out[k] = (weight * posterior.featureShape[at]) / posterior.featureRate[at];
   }
 }
 
 function shares(model: Model, own: Placed['own'], parts: readonly Explanation[]): RecommendationShares {
   const byItem = Array.from(own.items, (item, e) => ({
     item: model.items.ids.at(item),
-    share: parts.reduce((sum, part) => sum + part.items[e]!, 0),
+    share: parts.reduce((sum, part) => sum + part.items[e], 0),
   }));
   byItem.sort((a, b) => b.share - a.share);
   return {

@@ -107,8 +107,8 @@ export function unseenByTraining(split: Split): { readonly foldIn: Unseen; reado
     let edges = 0;
     for (let user = 0; user < part.users.count; user++) {
       const isNew = newUsers?.[user] ?? 0;
-      for (let e = part.users.offsets[user]!; e < part.users.offsets[user + 1]!; e++) {
-        edges += isNew | newItems[part.users.neighbors[e]!]!;
+      for (let e = part.users.offsets[user]; e < part.users.offsets[user + 1]; e++) {
+        edges += isNew | newItems[part.users.neighbors[e]];
       }
     }
     return { users: newUsers ? sum(newUsers) : 0, items: sum(newItems), edges };
@@ -135,7 +135,7 @@ function vertexMask(whole: VertexIds, part: VertexIds): Uint8Array {
 }
 
 function notIn(mask: Uint8Array, whole: VertexIds, part: VertexIds): Uint8Array {
-  return Uint8Array.from(positions(whole, part), (v) => 1 - mask[v]!);
+  return Uint8Array.from(positions(whole, part), (v) => 1 - mask[v]);
 }
 
 function sum(values: Uint8Array): number {

@@ -12,9 +12,9 @@ export function selectEdges(graph: BipartiteGraph, labels: Uint8Array, label: nu
   let edges = 0;
   for (let user = 0; user < userDegree.length; user++) {
     const before = edges;
-    for (let e = offsets[user]!; e < offsets[user + 1]!; e++) {
+    for (let e = offsets[user]; e < offsets[user + 1]; e++) {
       if (labels[e] !== label) continue;
-      itemDegree[neighbors[e]!]!++;
+      itemDegree[neighbors[e]]++;
       edges++;
     }
     userDegree[user] = edges - before;
@@ -23,18 +23,18 @@ export function selectEdges(graph: BipartiteGraph, labels: Uint8Array, label: nu
   const items = withEdges(itemDegree);
 
   const newItem = new Uint32Array(itemDegree.length);
-  for (let item = 0; item < items.length; item++) newItem[items[item]!] = item;
+  for (let item = 0; item < items.length; item++) newItem[items[item]] = item;
   const newOffsets = sharedUint32(users.length + 1);
   const newNeighbors = sharedUint32(edges);
   const newCounts = counts ? sharedUint32(edges) : undefined;
   let total = 0;
   let at = 0;
   for (let user = 0; user < users.length; user++) {
-    const old = users[user]!;
-    for (let e = offsets[old]!; e < offsets[old + 1]!; e++) {
+    const old = users[user];
+    for (let e = offsets[old]; e < offsets[old + 1]; e++) {
       if (labels[e] !== label) continue;
-      newNeighbors[at] = newItem[neighbors[e]!]!;
-      if (newCounts) total += newCounts[at] = counts![e]!;
+      newNeighbors[at] = newItem[neighbors[e]];
+      if (newCounts) total += newCounts[at] = counts![e];
       at++;
     }
     newOffsets[user + 1] = at;
@@ -86,9 +86,9 @@ function innerDegrees(side: GraphSide, own: Uint8Array, other: Uint8Array): Uint
   const degree = new Uint32Array(count);
   for (let v = 0; v < count; v++) {
     if (own[v] === 0) continue;
-    const end = offsets[v + 1]!;
+    const end = offsets[v + 1];
     let found = 0;
-    for (let e = offsets[v]!; e < end; e++) found += other[neighbors[e]!]!;
+    for (let e = offsets[v]; e < end; e++) found += other[neighbors[e]];
     degree[v] = found;
   }
   return degree;
@@ -98,21 +98,21 @@ function innerDegrees(side: GraphSide, own: Uint8Array, other: Uint8Array): Uint
 function selectSide(side: GraphSide, degree: Uint32Array, otherDegree: Uint32Array): GraphSide {
   const vertices = withEdges(degree);
   const place = new Uint32Array(otherDegree.length); // one more than the new number; 0: dropped
-  for (let v = 0, next = 1; v < place.length; v++) if (otherDegree[v]! > 0) place[v] = next++;
+  for (let v = 0, next = 1; v < place.length; v++) if (otherDegree[v] > 0) place[v] = next++;
   const offsets = sharedUint32(vertices.length + 1);
-  for (let v = 0; v < vertices.length; v++) offsets[v + 1] = offsets[v]! + degree[vertices[v]!]!;
-  const edges = offsets[vertices.length]!;
+  for (let v = 0; v < vertices.length; v++) offsets[v + 1] = offsets[v] + degree[vertices[v]];
+  const edges = offsets[vertices.length];
   const neighbors = sharedUint32(edges);
   const counts = side.counts ? sharedUint32(edges) : undefined;
   let at = 0;
   for (let v = 0; v < vertices.length; v++) {
-    const old = vertices[v]!;
-    const end = side.offsets[old + 1]!;
-    for (let e = side.offsets[old]!; e < end; e++) {
-      const next = place[side.neighbors[e]!]!;
+    const old = vertices[v];
+    const end = side.offsets[old + 1];
+    for (let e = side.offsets[old]; e < end; e++) {
+      const next = place[side.neighbors[e]];
       if (next === 0) continue;
       neighbors[at] = next - 1;
-      if (counts) counts[at] = side.counts![e]!;
+      if (counts) counts[at] = side.counts![e];
       at++;
     }
   }
@@ -122,9 +122,9 @@ function selectSide(side: GraphSide, degree: Uint32Array, otherDegree: Uint32Arr
 /** The vertices of degree above 0, ascending. */
 function withEdges(degree: Uint32Array): Uint32Array {
   let kept = 0;
-  for (let v = 0; v < degree.length; v++) if (degree[v]! > 0) kept++;
+  for (let v = 0; v < degree.length; v++) if (degree[v] > 0) kept++;
   const vertices = new Uint32Array(kept);
   let at = 0;
-  for (let v = 0; v < degree.length; v++) if (degree[v]! > 0) vertices[at++] = v;
+  for (let v = 0; v < degree.length; v++) if (degree[v] > 0) vertices[at++] = v;
   return vertices;
 }

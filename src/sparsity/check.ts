@@ -114,12 +114,12 @@ function orderedLevels(levels: readonly number[]): readonly number[] {
 
 function summarize(counts: DegreeCounts): DegreeSummary {
   return Object.freeze({
-    min: counts.degree[0]!,
+    min: counts.degree[0],
     median: degreeQuantile(counts, 0.5),
     mean: counts.sum / counts.count,
     max: counts.degree.at(-1)!,
-    single: (counts.degree[0] === 1 ? counts.vertices[0]! : 0) / counts.count,
-    histogram: Array.from(counts.degree, (degree, n) => [degree, counts.vertices[n]!] as const),
+    single: (counts.degree[0] === 1 ? counts.vertices[0] : 0) / counts.count,
+    histogram: Array.from(counts.degree, (degree, n) => [degree, counts.vertices[n]] as const),
   });
 }
 

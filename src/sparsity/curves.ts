@@ -45,9 +45,9 @@ export function sampledDensities(
     const edges = new Float64Array(top + 1);
     for (let v = 0; v < own.count; v++) {
       const at = entry(random.uniform());
-      first[v]! |= at << (8 * replicate);
-      vertices[at]!++;
-      edges[at]! += own.offsets[v + 1]! - own.offsets[v]!;
+      first[v] |= at << (8 * replicate);
+      vertices[at]++;
+      edges[at] += own.offsets[v + 1] - own.offsets[v];
     }
     return { vertices, edges };
   });
@@ -62,27 +62,27 @@ export function sampledDensities(
   const none = Math.imul(top, 0x01010101);
   for (let v = 0; v < count; v++) {
     let least = none;
-    const end = offsets[v + 1]!;
-    for (let e = offsets[v]!; e < end; e++) {
-      const at = first[neighbors[e]!]!;
+    const end = offsets[v + 1];
+    for (let e = offsets[v]; e < end; e++) {
+      const at = first[neighbors[e]];
       // The smaller of each pair of bytes: bit 7 of (least | 128) − at stays where least ≥ at.
       const lower = Math.imul((((least | HIGH_BITS) - at) & HIGH_BITS) >>> 7, 255);
       least = (at & lower) | (least & ~lower);
       if (least === 0) break; // all in at the lowest level: nothing can be lower
     }
-    others0[least & 255]!++;
-    others1[(least >>> 8) & 255]!++;
-    others2[(least >>> 16) & 255]!++;
-    others3[least >>> 24]!++;
+    others0[least & 255]++;
+    others1[(least >>> 8) & 255]++;
+    others2[(least >>> 16) & 255]++;
+    others3[least >>> 24]++;
   }
   return tallies.map(({ vertices, edges }, replicate) => {
     let v = 0;
     let e = 0;
     let o = 0;
     return levels.map((_, l) => {
-      v += vertices[l]!;
-      e += edges[l]!;
-      o += others[replicate]![l]!;
+      v += vertices[l];
+      e += edges[l];
+      o += others[replicate][l];
       return v > 0 ? e / (v * o) : undefined;
     });
   });
@@ -95,12 +95,12 @@ function levelTable(levels: readonly number[]): (u: number) => number {
   const cells = 1024;
   const start = new Uint16Array(cells);
   for (let c = 0, l = 0; c < cells; c++) {
-    while (l < levels.length && levels[l]! < c / cells) l++;
+    while (l < levels.length && levels[l] < c / cells) l++;
     start[c] = l;
   }
   return (u) => {
-    let l = start[Math.floor(u * cells)]!;
-    while (l < levels.length && levels[l]! < u) l++;
+    let l = start[Math.floor(u * cells)];
+    while (l < levels.length && levels[l] < u) l++;
     return l;
   };
 }

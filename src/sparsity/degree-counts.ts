@@ -13,17 +13,17 @@ const ARRAY_LIMIT = 65536;
 /** Groups degrees by value; everything the tail index needs. Vertices of degree 0 are not of the graph: left out. */
 export function countDegrees(degrees: ArrayLike<number>): DegreeCounts {
   let largest = 0;
-  for (let v = 0; v < degrees.length; v++) if (degrees[v]! > largest) largest = degrees[v]!;
+  for (let v = 0; v < degrees.length; v++) if (degrees[v] > largest) largest = degrees[v];
   const limit = Math.min(ARRAY_LIMIT, largest + 1);
   const small = new Float64Array(limit);
   const large = new Map<number, number>();
   for (let v = 0; v < degrees.length; v++) {
-    const d = degrees[v]!;
-    if (d < limit) small[d]!++;
+    const d = degrees[v];
+    if (d < limit) small[d]++;
     else large.set(d, (large.get(d) ?? 0) + 1);
   }
   const pairs: [number, number][] = [];
-  for (let d = 1; d < limit; d++) if (small[d]! > 0) pairs.push([d, small[d]!]);
+  for (let d = 1; d < limit; d++) if (small[d] > 0) pairs.push([d, small[d]]);
   pairs.push(...[...large].sort((a, b) => a[0] - b[0]));
   return {
     degree: Float64Array.from(pairs, (p) => p[0]),
@@ -39,7 +39,7 @@ export function expectedSurvivors(counts: DegreeCounts, level: number): number {
   const logMiss = Math.log1p(-level);
   let sum = 0;
   for (let n = 0; n < counts.degree.length; n++) {
-    sum -= counts.vertices[n]! * Math.expm1(counts.degree[n]! * logMiss);
+    sum -= counts.vertices[n] * Math.expm1(counts.degree[n] * logMiss);
   }
   return sum;
 }
@@ -48,8 +48,8 @@ export function expectedSurvivors(counts: DegreeCounts, level: number): number {
 export function degreeQuantile(counts: DegreeCounts, share: number): number {
   let below = 0;
   for (let n = 0; n < counts.degree.length; n++) {
-    below += counts.vertices[n]!;
-    if (below >= share * counts.count) return counts.degree[n]!;
+    below += counts.vertices[n];
+    if (below >= share * counts.count) return counts.degree[n];
   }
   return counts.degree.at(-1) ?? 0;
 }

@@ -70,7 +70,7 @@ function profile({ degree, vertices, count, sum }: DegreeCounts, sigma: number):
   const base = lgamma(1 - sigma);
   let value = 0;
   for (let n = 0; n < degree.length; n++) {
-    value += vertices[n]! * (lgamma(degree[n]! - sigma) - base - lgamma(degree[n]! + 1));
+    value += vertices[n] * (lgamma(degree[n] - sigma) - base - lgamma(degree[n] + 1));
   }
   return value / count + mean * Math.log(-Math.expm1(-u)) - logMass(sigma, u);
 }

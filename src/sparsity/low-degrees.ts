@@ -35,10 +35,10 @@ export function fitLowDegrees(counts: DegreeCounts): LowDegreeFit | undefined {
   const vertices = new Float64Array(upTo + 1);
   let count = 0;
   let sum = 0;
-  for (let n = 0; n < counts.degree.length && counts.degree[n]! <= upTo; n++) {
-    vertices[counts.degree[n]!] = counts.vertices[n]!;
-    count += counts.vertices[n]!;
-    sum += counts.vertices[n]! * counts.degree[n]!;
+  for (let n = 0; n < counts.degree.length && counts.degree[n] <= upTo; n++) {
+    vertices[counts.degree[n]] = counts.vertices[n];
+    count += counts.vertices[n];
+    sum += counts.vertices[n] * counts.degree[n];
   }
   if (count < LEAST_VERTICES || sum <= count) return undefined;
   const mean = sum / count;
@@ -51,7 +51,7 @@ export function fitLowDegrees(counts: DegreeCounts): LowDegreeFit | undefined {
     let value = 0;
     for (let n = 1; n <= upTo; n++) {
       logWeight[n] = lgamma(n - sigma) - base - lgamma(n + 1);
-      if (vertices[n]! > 0) value += vertices[n]! * logWeight[n]!;
+      if (vertices[n] > 0) value += vertices[n] * logWeight[n];
     }
     const best = solveLogR(logWeight, mean, start);
     start = best.logR;
@@ -100,12 +100,12 @@ function solveLogR(logWeight: Float64Array, mean: number, start: number): { logR
 
 function moments(logWeight: Float64Array, logR: number): { mean: number; variance: number; logMass: number } {
   let max = Number.NEGATIVE_INFINITY;
-  for (let n = 1; n < logWeight.length; n++) max = Math.max(max, logWeight[n]! + n * logR);
+  for (let n = 1; n < logWeight.length; n++) max = Math.max(max, logWeight[n] + n * logR);
   let mass = 0;
   let first = 0;
   let second = 0;
   for (let n = 1; n < logWeight.length; n++) {
-    const weight = Math.exp(logWeight[n]! + n * logR - max);
+    const weight = Math.exp(logWeight[n] + n * logR - max);
     mass += weight;
     first += n * weight;
     second += n * n * weight;

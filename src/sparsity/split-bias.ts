@@ -37,7 +37,7 @@ function compareSide(side: SideName, graph: BipartiteGraph, split: Split): SideB
   const heldOut =
     split.method === 'pq'
       ? whole.filter((_, v) => split.coins[side].drawn[v] === 1)
-      : Uint32Array.from(positions(graph[side].ids, split.test[side].ids), (v) => whole[v]!);
+      : Uint32Array.from(positions(graph[side].ids, split.test[side].ids), (v) => whole[v]);
   return {
     whole: describe(whole),
     train: describe(degrees(split.train[side])),
@@ -53,6 +53,6 @@ function describe(list: Uint32Array): PartDegrees {
 
 function mean(list: Uint32Array): number {
   let sum = 0;
-  for (let v = 0; v < list.length; v++) sum += list[v]!;
+  for (let v = 0; v < list.length; v++) sum += list[v];
   return list.length === 0 ? 0 : sum / list.length;
 }

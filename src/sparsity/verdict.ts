@@ -115,8 +115,8 @@ function describeCut(
   fit: DegreeFit,
 ): string | undefined {
   const top = counts.degree.length - 1;
-  const max = counts.degree[top]!;
-  const piled = counts.vertices[top]!;
+  const max = counts.degree[top];
+  const piled = counts.vertices[top];
   if (
     max < FULL * others &&
     piled >= 10 &&
@@ -125,7 +125,7 @@ function describeCut(
     const share = Math.round((100 * piled) / counts.count);
     return `${piled} ${side} (${share} %) have exactly ${max} edges, the most of all: the data seem to be capped there`;
   }
-  const min = counts.degree[0]!;
+  const min = counts.degree[0];
   const crowded = counts.sum / counts.count > CROWDED * others;
   const missing = min > 1 && !crowded ? counts.count * probabilityBelow(fit, min) : 0;
   if (missing >= 10 && missing > MISSING * counts.count) {
@@ -139,9 +139,9 @@ function halfError({ degree, vertices, count }: DegreeCounts): number {
   let sum = 0;
   let squares = 0;
   for (let n = 0; n < degree.length; n++) {
-    const kept = 1 - 2 ** -degree[n]!;
-    sum += vertices[n]! * kept;
-    squares += vertices[n]! * kept ** 2;
+    const kept = 1 - 2 ** -degree[n];
+    sum += vertices[n] * kept;
+    squares += vertices[n] * kept ** 2;
   }
   const mean = sum / count;
   return Math.sqrt(Math.max(0, squares / count - mean ** 2) / count) / (mean * Math.LN2);

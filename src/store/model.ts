@@ -163,8 +163,8 @@ function putSeen(tensors: Map<string, Tensor>, { neighbors, counts }: SeenItems)
 function getSeen(read: TensorReader, { users, items }: Model): SeenItems | undefined {
   if (!read.has('users.neighbors')) return undefined;
   const offsets = new Uint32Array(users.count + 1);
-  for (let u = 0; u < users.count; u++) offsets[u + 1] = offsets[u]! + users.degree[u]!;
-  const get = (name: string) => new Uint32Array(read.get(name, Int32Array, offsets[users.count]!).buffer);
+  for (let u = 0; u < users.count; u++) offsets[u + 1] = offsets[u] + users.degree[u];
+  const get = (name: string) => new Uint32Array(read.get(name, Int32Array, offsets[users.count]).buffer);
   const neighbors = get('users.neighbors');
   if (neighbors.some((item) => item >= items.count))
     throw new Error('users.neighbors names items that are not there');

@@ -20,7 +20,7 @@ export async function writeParquet(
   await withDuckDB(undefined, async (connection) => {
     const names = columns.map((_, c) => `c${c}`);
     await connection.run(
-      `CREATE TABLE rows (${names.map((n, c) => `${n} ${typeOf(columns[c]!)}`).join(', ')})`,
+      `CREATE TABLE rows (${names.map((n, c) => `${n} ${typeOf(columns[c])}`).join(', ')})`,
     );
     await append(connection, 'rows', rows, columns.map(storage));
     let from = 'rows';
@@ -36,7 +36,7 @@ export async function writeParquet(
         const codes = { type: UINTEGER, at: (i: number) => i };
         await append(connection, `ids${c}`, texts.length, [
           codes,
-          { type: VARCHAR, at: (i: number) => texts[i]! },
+          { type: VARCHAR, at: (i: number) => texts[i] },
         ]);
         from += ` JOIN ids${c} ON ids${c}.code = rows.c${c}`;
         selected.push(`ids${c}.id AS ${name}`);
@@ -59,10 +59,10 @@ function typeOf(column: OutputColumn): string {
 }
 
 function storage(column: OutputColumn): Stored {
-  if (!('ids' in column)) return { type: UINTEGER, at: (row) => column.numbers[row]! };
-  if (column.ids.kind === 'text') return { type: UINTEGER, at: (row) => column.vertices[row]! };
+  if (!('ids' in column)) return { type: UINTEGER, at: (row) => column.numbers[row] };
+  if (column.ids.kind === 'text') return { type: UINTEGER, at: (row) => column.vertices[row] };
   const values = column.ids.values as Float64Array;
-  return { type: DOUBLE, at: (row) => values[column.vertices[row]!]! };
+  return { type: DOUBLE, at: (row) => values[column.vertices[row]] };
 }
 
 async function append(

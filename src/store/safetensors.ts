@@ -161,7 +161,7 @@ function isSound(entry: unknown): entry is Entry {
   if (typeof dtype !== 'string' || !Object.hasOwn(TYPES, dtype)) return false;
   if (!areSizes(shape) || !areSizes(data_offsets) || data_offsets.length !== 2) return false;
   const elements = shape.reduce((product, n) => product * n, 1);
-  return data_offsets[1]! - data_offsets[0]! === elements * TYPES[dtype].BYTES_PER_ELEMENT;
+  return data_offsets[1] - data_offsets[0] === elements * TYPES[dtype].BYTES_PER_ELEMENT;
 }
 
 function areSizes(values: unknown): values is readonly number[] {

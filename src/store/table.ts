@@ -64,8 +64,8 @@ function* tableText(graph: BipartiteGraph, separator: string): Generator<string>
   let text = `user${separator}item${counts ? `${separator}count` : ''}\n`;
   for (let user = 0; user < count; user++) {
     const start = cell(ids.at(user), separator) + separator;
-    for (let e = offsets[user]!; e < offsets[user + 1]!; e++) {
-      text += start + items[neighbors[e]!]! + (counts ? `${separator}${counts[e]!}\n` : '\n');
+    for (let e = offsets[user]; e < offsets[user + 1]; e++) {
+      text += start + items[neighbors[e]] + (counts ? `${separator}${counts[e]}\n` : '\n');
       if (text.length > PIECE) {
         yield text;
         text = '';

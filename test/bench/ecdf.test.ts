@@ -9,7 +9,7 @@ const band = simultaneousBand(200, DRAWS);
 
 function leaves(ranks: readonly Rank[]): boolean {
   return ecdfDifference(ranks, DRAWS).some(
-    ({ difference }, i) => difference < band[i]!.low - 1e-9 || difference > band[i]!.high + 1e-9,
+    ({ difference }, i) => difference < band[i].low - 1e-9 || difference > band[i].high + 1e-9,
   );
 }
 

@@ -22,24 +22,24 @@ function side(scale: number): GibbsSide {
   return {
     weights: Float64Array.of(scale, 0.5),
     features: Float64Array.of(1, 0.2, 0.1, 2),
-    unseen: Float64Array.of(missing[0]! + 0.15, missing[1]! + 0.45),
+    unseen: Float64Array.of(missing[0] + 0.15, missing[1] + 0.45),
     unseenAtoms,
   };
 }
 
 /** Activities, a row per atom; the mass below the cut apart. */
 function activities({ weights, features, unseenAtoms }: GibbsSide): number[][] {
-  const rows = (w: Float64Array, f: Float64Array) => [...w].map((x, v) => [x * f[v * K]!, x * f[v * K + 1]!]);
+  const rows = (w: Float64Array, f: Float64Array) => [...w].map((x, v) => [x * f[v * K], x * f[v * K + 1]]);
   return [...rows(weights, features), ...rows(unseenAtoms!.weights, unseenAtoms!.features)];
 }
 
 test('graphs of a state have the expected vertices, edges and counts', () => {
   const state = { users: side(1.2), items: side(0.8) };
-  const dot = (a: readonly number[], b: readonly number[]) => a[0]! * b[0]! + a[1]! * b[1]!;
+  const dot = (a: readonly number[], b: readonly number[]) => a[0] * b[0] + a[1] * b[1];
   const users = activities(state.users);
   const items = activities(state.items);
   const mass = (rows: number[][], dust: Float64Array) =>
-    [0, 1].map((k) => rows.reduce((sum, row) => sum + row[k]!, dust[k]!));
+    [0, 1].map((k) => rows.reduce((sum, row) => sum + row[k], dust[k]));
   const [userDust, itemDust] = [state.users.unseenAtoms!.missing, state.items.unseenAtoms!.missing];
   const [userMass, itemMass] = [mass(users, userDust), mass(items, itemDust)];
   const met = (rate: number) => 1 - Math.exp(-rate);

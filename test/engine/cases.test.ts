@@ -64,10 +64,10 @@ async function start(engine: Engine, problem: Problem): Promise<Running> {
 /** Largest difference relative to the typical size of the values. */
 function difference(actual: ArrayLike<number>, expected: ArrayLike<number>): number {
   let scale = 0;
-  for (let i = 0; i < expected.length; i++) scale += Math.abs(expected[i]!) / expected.length;
+  for (let i = 0; i < expected.length; i++) scale += Math.abs(expected[i]) / expected.length;
   let worst = 0;
   for (let i = 0; i < expected.length; i++) {
-    const d = Math.abs(actual[i]! - expected[i]!) / Math.max(Math.abs(expected[i]!), scale, 1e-300);
+    const d = Math.abs(actual[i] - expected[i]) / Math.max(Math.abs(expected[i]), scale, 1e-300);
     worst = Math.max(worst, Number.isNaN(d) ? Infinity : d);
   }
   return worst;
@@ -165,7 +165,7 @@ describe.each(ENGINES.filter((e) => e.name !== 'reference'))('$name against the 
     const actual = await run(engine);
     const expected = await run(reference);
     for (const [t, term] of expected.terms.entries()) {
-      expect(Math.abs(actual.terms[t]! / term - 1)).toBeLessThan(1e-6);
+      expect(Math.abs(actual.terms[t] / term - 1)).toBeLessThan(1e-6);
     }
     for (const field of ['weightShape', 'weightRate', 'featureShape', 'featureRate'] as const) {
       expect(difference(actual.values[field], expected.values[field]), field).toBeLessThan(engine.tolerance);

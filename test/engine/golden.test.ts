@@ -44,7 +44,7 @@ function values(side: GoldenSide): TableValues {
 function worst(actual: ArrayLike<number>, expected: readonly number[]): number {
   const scale = expected.reduce((s, x) => s + Math.abs(x), 0) / Math.max(1, expected.length);
   return expected.reduce(
-    (max, x, i) => Math.max(max, Math.abs(actual[i]! - x) / Math.max(Math.abs(x), scale, 1e-300)),
+    (max, x, i) => Math.max(max, Math.abs(actual[i] - x) / Math.max(Math.abs(x), scale, 1e-300)),
     0,
   );
 }
@@ -84,7 +84,7 @@ async function replay(engine: Engine, golden: Golden): Promise<void> {
   };
   const tolerance = engine.tolerance;
   for (let t = 0; t < golden.boundAfterHalfSteps.length; t++) {
-    const [afterUsers, afterItems] = golden.boundAfterHalfSteps[t]!;
+    const [afterUsers, afterItems] = golden.boundAfterHalfSteps[t];
     await engine.update(users, byUser, items, { hyper: hyper.users, activity: 'exact' });
     if (afterUsers !== null) expect(relative(await bound(), afterUsers)).toBeLessThan(tolerance);
     await engine.update(items, byItem, users, { hyper: hyper.items, activity: 'exact' });

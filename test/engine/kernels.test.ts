@@ -65,17 +65,17 @@ test.each(['kernels', 'kernels-relaxed'])('%s: exp(E log) and masses', (flavour)
     const { activity, mass } = show(flavour, at, weights);
     const masses = new Float64Array(FEATURES);
     for (let i = 0; i < count; i++) {
-      const [x, weight] = [at[i]!, weights[Math.floor(i / FEATURES)]!];
-      masses[i % FEATURES]! += ((weight / 2) * x) / 3;
+      const [x, weight] = [at[i], weights[Math.floor(i / FEATURES)]];
+      masses[i % FEATURES] += ((weight / 2) * x) / 3;
       const expected = (Math.exp(digamma(weight)) / 2) * (Math.exp(digamma(x)) / 3);
       // The rounding of 1/x alone is 6e-8/x of e^−1/x.
       const room = 5e-7 + 1.5e-7 / x + 1.5e-7 / weight;
       if (expected > 2 * FLOOR)
-        expect(Math.abs(activity[i]! / expected - 1), `exp ψ(${x}) at weight ${weight}`).toBeLessThan(room);
+        expect(Math.abs(activity[i] / expected - 1), `exp ψ(${x}) at weight ${weight}`).toBeLessThan(room);
       else expect(activity[i]).toBeLessThanOrEqual(Math.fround(3 * FLOOR));
       expect(activity[i]).toBeGreaterThanOrEqual(Math.fround(FLOOR));
     }
-    for (let k = 0; k < FEATURES; k++) expect(Math.abs(mass[k]! / masses[k]! - 1)).toBeLessThan(5e-7);
+    for (let k = 0; k < FEATURES; k++) expect(Math.abs(mass[k] / masses[k] - 1)).toBeLessThan(5e-7);
   }
 });
 
@@ -88,13 +88,13 @@ test.each(['kernels', 'kernels-relaxed'])('%s: exp ψ of weights and of features
     (_, v) => 0.05 * Math.exp((v / (groups * FEATURES)) * Math.log(1e8)),
   );
   // Group g has the values g, g + 64, …: its rows have them as weights, and all of them as features.
-  const valueIn = (group: number, i: number) => values[i * groups + group]!;
+  const valueIn = (group: number, i: number) => values[i * groups + group];
   const each = <T>(count: number, of: (i: number) => T) => Array.from({ length: count }, (_, i) => of(i));
   const weights = each(groups, (g) => each(FEATURES, (i) => valueIn(g, i))).flat();
   const shapes = weights.flatMap((_, row) => each(FEATURES, (k) => valueIn(Math.floor(row / FEATURES), k)));
   const { activity } = show(flavour, Float32Array.from(shapes), Float32Array.from(weights));
   for (let g = 0; g < groups; g++) {
-    const at = (i: number, k: number) => activity[(g * FEATURES + i) * FEATURES + k]!;
+    const at = (i: number, k: number) => activity[(g * FEATURES + i) * FEATURES + k];
     for (let i = 0; i < FEATURES; i++) {
       for (let k = 0; k < i; k++) {
         const change = Math.abs(at(i, k) / at(k, i) - 1);

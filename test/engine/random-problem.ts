@@ -110,7 +110,7 @@ export function problemOfDegrees(
     return Array.from({ length: degree }, (_, e) => (start + e) % others).sort((a, b) => a - b);
   });
   const offsets = new Uint32Array(degrees.length + 1);
-  for (const [row, degree] of degrees.entries()) offsets[row + 1] = offsets[row]! + degree;
+  for (const [row, degree] of degrees.entries()) offsets[row + 1] = offsets[row] + degree;
   return {
     features,
     rows: {

@@ -123,12 +123,11 @@ test('one feature with items fixed is the conjugate Gamma posterior', async () =
   const hyper = { sigma: 0.3, tau: 1.7, shape: pinned, rate: pinned, size: 0 };
   for (let t = 0; t < 3; t++) await engine.update(users, index, items, { hyper, activity: 'exact' });
   const { weightShape, weightRate } = await engine.read(users);
-  const mass = (await engine.totals(items)).mass[0]!;
+  const mass = (await engine.totals(items)).mass[0];
   for (let i = 0; i < 12; i++) {
     let total = 0;
-    for (let e = graph.users.offsets[i]!; e < graph.users.offsets[i + 1]!; e++)
-      total += graph.users.counts![e]!;
+    for (let e = graph.users.offsets[i]; e < graph.users.offsets[i + 1]; e++) total += graph.users.counts![e];
     expect(weightShape[i]).toBeCloseTo(total - 0.3, 9);
-    expect(weightRate[i]! / (1.7 + mass)).toBeCloseTo(1, 9);
+    expect(weightRate[i] / (1.7 + mass)).toBeCloseTo(1, 9);
   }
 });

@@ -165,7 +165,7 @@ describe.skipIf(!chromium)('in a browser', async () => {
     // Kernels give the same bits; Math.exp and Math.log of two versions of V8 may differ in their last digit.
     expect(Math.abs(cpu.bound / here.model.bound! - 1)).toBeLessThan(1e-9);
     for (const [k, leftover] of here.model.users.leftover.entries())
-      expect(Math.abs(cpu.leftover[k]! / leftover - 1)).toBeLessThan(1e-9);
+      expect(Math.abs(cpu.leftover[k] / leftover - 1)).toBeLessThan(1e-9);
     expect(cpu.stages).toContain('fitting');
     const top = await recommend(here.model, { user: 7 }, { n: 5 });
     expect(cpu.top).toEqual(top.map(({ item }) => item));

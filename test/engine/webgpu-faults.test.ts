@@ -151,8 +151,8 @@ describe.skipIf(!gpu.available)('a GPU that fails', () => {
     expect(at).toEqual([...at].sort((a, b) => a - b));
     // The cpu engine went on where the GPU was: the bound shows no step back.
     for (let i = 1; i < bounds.length; i++) {
-      if (bounds[i]![0] >= Number(from))
-        expect(bounds[i]![1]).toBeGreaterThan(bounds[i - 1]![1] - 1e-4 * Math.abs(bounds[i]![1]));
+      if (bounds[i][0] >= Number(from))
+        expect(bounds[i][1]).toBeGreaterThan(bounds[i - 1][1] - 1e-4 * Math.abs(bounds[i][1]));
     }
   });
 

@@ -84,10 +84,10 @@ describe.skipIf(!gpu.available)('rankings on the GPU', () => {
     const scoreBytes = 4 * candidates.length * 70;
     const actual = await rankOnGpu(tables, candidates, query, { scoreBytes });
     for (const v of [0, 1]) {
-      expect(Array.from(actual.ranks[v]!)).toEqual(Array.from(expected.ranks[v]!));
-      expect(Array.from(actual.shown[v]!)).toEqual(Array.from(expected.shown[v]!));
+      expect(Array.from(actual.ranks[v])).toEqual(Array.from(expected.ranks[v]));
+      expect(Array.from(actual.shown[v])).toEqual(Array.from(expected.shown[v]));
     }
-    if (size.users > 10) expect(actual.ranks[0]!.some((rank) => rank > 0)).toBe(true);
+    if (size.users > 10) expect(actual.ranks[0].some((rank) => rank > 0)).toBe(true);
   });
 
   test('an aborted one ends with an AbortError, and progress ends with all users', async () => {

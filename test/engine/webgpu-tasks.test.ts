@@ -7,7 +7,7 @@ const otherRows = 97;
 /** Rows of the given lengths with ascending neighbours. */
 function edgesOf(lengths: readonly number[]) {
   const offsets = new Uint32Array(lengths.length + 1);
-  for (const [i, length] of lengths.entries()) offsets[i + 1] = offsets[i]! + length;
+  for (const [i, length] of lengths.entries()) offsets[i + 1] = offsets[i] + length;
   const neighbors = Uint32Array.from(
     lengths.flatMap((length) => Array.from({ length }, (_, e) => Math.floor((e * otherRows) / length))),
   );
@@ -51,13 +51,13 @@ test('tasks hold every edge once, slots follow the order of edges, and no limit 
       let at = 0;
       for (const { row, start, count } of bySlot) {
         expect(start).toBe(at);
-        expect(start).toBeGreaterThanOrEqual(edges.offsets[row]!);
-        expect(start + count).toBeLessThanOrEqual(edges.offsets[row + 1]!);
+        expect(start).toBeGreaterThanOrEqual(edges.offsets[row]);
+        expect(start + count).toBeLessThanOrEqual(edges.offsets[row + 1]);
         at += count;
       }
       expect(at).toBe(edges.neighbors.length);
       for (let i = 0; i < rows.length; i++) {
-        for (let s = plan.firstSlot[i]!; s < plan.firstSlot[i + 1]!; s++) expect(bySlot[s]!.row).toBe(i);
+        for (let s = plan.firstSlot[i]; s < plan.firstSlot[i + 1]; s++) expect(bySlot[s].row).toBe(i);
       }
     }),
   );
@@ -71,10 +71,10 @@ test('tasks of long rows lie within a tile and run tile by tile, longest first',
   const tileRows = Math.ceil(otherRows / cut.tiles);
   const tiles: number[] = [];
   for (let t = 0; t < long!.records.length; t += 4) {
-    const start = long!.records[t + 2]!;
-    const count = long!.records[t + 3]!;
-    const tile = Math.floor(edges.neighbors[start]! / tileRows);
-    expect(Math.floor(edges.neighbors[start + count - 1]! / tileRows)).toBe(tile);
+    const start = long!.records[t + 2];
+    const count = long!.records[t + 3];
+    const tile = Math.floor(edges.neighbors[start] / tileRows);
+    expect(Math.floor(edges.neighbors[start + count - 1] / tileRows)).toBe(tile);
     tiles.push(tile);
   }
   expect(tiles).toEqual(tiles.toSorted((a, b) => a - b));

@@ -54,7 +54,7 @@ function worst(actual: ArrayLike<number>, expected: ArrayLike<number>): number {
   const values = Array.from(expected);
   const scale = values.reduce((sum, x) => sum + Math.abs(x), 0) / values.length;
   return values.reduce((most, x, i) => {
-    const difference = Math.abs(actual[i]! - x) / Math.max(Math.abs(x), scale, 1e-30);
+    const difference = Math.abs(actual[i] - x) / Math.max(Math.abs(x), scale, 1e-30);
     return Math.max(most, Number.isNaN(difference) ? Number.POSITIVE_INFINITY : difference);
   }, 0);
 }
@@ -84,7 +84,7 @@ async function compare(
   const scene = await setUp(engine, features, multigraph);
   const actual = await play(engine, scene);
   for (const [name, values] of Object.entries(expected))
-    expect(worst(actual[name]!, values), name).toBeLessThan(tolerance);
+    expect(worst(actual[name], values), name).toBeLessThan(tolerance);
   for (const handle of Object.values(scene)) engine.free(handle);
 }
 
@@ -251,18 +251,18 @@ describe.skipIf(!gpu.available)('gpu engine', () => {
     const at = Float32Array.from({ length: 4096 }, (_, i) => 1e-3 * Math.exp((i / 4095) * Math.log(1e9)));
     const [expDigamma, psi, entropy] = await evaluate(at);
     for (let i = 0; i < at.length; i++) {
-      const x = at[i]!;
+      const x = at[i];
       // e^−1/x for small x: the rounding of 1/x alone is 6e-8/x of the result.
       const expected = Math.exp(digamma(x));
       if (expected > 1e-30)
-        expect(Math.abs(expDigamma![i]! / expected - 1), `exp ψ(${x})`).toBeLessThan(1e-6 + 3e-7 / x);
+        expect(Math.abs(expDigamma![i] / expected - 1), `exp ψ(${x})`).toBeLessThan(1e-6 + 3e-7 / x);
       else expect(expDigamma![i]).toBeLessThan(1e-29);
       const size = Math.max(1, Math.abs(digamma(x)));
-      expect(Math.abs(psi![i]! - digamma(x)) / size, `ψ(${x})`).toBeLessThan(1e-6);
+      expect(Math.abs(psi![i] - digamma(x)) / size, `ψ(${x})`).toBeLessThan(1e-6);
       const exact = x + lgamma(x) + (1 - x) * digamma(x);
       // The exact value itself is a difference of numbers of size x log x.
       const room = 1e-6 * Math.max(1, Math.abs(exact)) + 1e-14 * x * Math.log(x + 2);
-      expect(Math.abs(entropy![i]! - exact), `entropy at ${x}`).toBeLessThan(3 * room);
+      expect(Math.abs(entropy![i] - exact), `entropy at ${x}`).toBeLessThan(3 * room);
     }
   });
 });

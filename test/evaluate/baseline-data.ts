@@ -35,7 +35,7 @@ export function scoresOf(scorer: Scorer, row: number, candidates: Uint32Array): 
     const { users, items, features: K } = scorer;
     return Array.from(candidates, (item) => {
       let sum = 0;
-      for (let k = 0; k < K; k++) sum += users[row * K + k]! * items[item * K + k]!;
+      for (let k = 0; k < K; k++) sum += users[row * K + k] * items[item * K + k];
       return sum;
     });
   }
@@ -47,18 +47,18 @@ export function scoresOf(scorer: Scorer, row: number, candidates: Uint32Array): 
 /** Solves A x = b by elimination with pivots, in float64. */
 export function solve(A: number[][], b: number[]): number[] {
   const n = b.length;
-  const M = A.map((row, i) => [...row, b[i]!]);
+  const M = A.map((row, i) => [...row, b[i]]);
   for (let c = 0; c < n; c++) {
     let pivot = c;
-    for (let r = c; r < n; r++) if (Math.abs(M[r]![c]!) > Math.abs(M[pivot]![c]!)) pivot = r;
-    [M[c], M[pivot]] = [M[pivot]!, M[c]!];
+    for (let r = c; r < n; r++) if (Math.abs(M[r][c]) > Math.abs(M[pivot][c])) pivot = r;
+    [M[c], M[pivot]] = [M[pivot], M[c]];
     for (let r = 0; r < n; r++) {
       if (r === c) continue;
-      const factor = M[r]![c]! / M[c]![c]!;
-      for (let k = c; k <= n; k++) M[r]![k]! -= factor * M[c]![k]!;
+      const factor = M[r][c] / M[c][c];
+      for (let k = c; k <= n; k++) M[r][k] -= factor * M[c][k];
     }
   }
-  return M.map((row, i) => row[n]! / row[i]!);
+  return M.map((row, i) => row[n] / row[i]);
 }
 
 export const closeTo = (values: number[], relative: number) => {

@@ -17,7 +17,7 @@ describe('popularity', () => {
     const scorer = await fitPopularity(data).scorer(data.users);
     const degree = Array.from(
       data.candidates,
-      (item) => data.items.offsets[item + 1]! - data.items.offsets[item]!,
+      (item) => data.items.offsets[item + 1] - data.items.offsets[item],
     );
     expect(scoresOf(scorer, 0, data.candidates)).toEqual(degree);
     expect(scoresOf(scorer, 7, data.candidates)).toEqual(degree);
@@ -37,8 +37,8 @@ describe('item-kNN', () => {
         const data = dataOf(users, 18, seed);
         const sets = Array.from({ length: 18 }, (_, i) => new Set(listOf(data.items, i)));
         const similarity = (i: number, j: number) => {
-          const common = [...sets[i]!].filter((u) => sets[j]!.has(u)).length;
-          const scale = sets[i]!.size ** setting.asymmetry * sets[j]!.size ** (1 - setting.asymmetry);
+          const common = [...sets[i]].filter((u) => sets[j].has(u)).length;
+          const scale = sets[i].size ** setting.asymmetry * sets[j].size ** (1 - setting.asymmetry);
           return common === 0 ? 0 : Math.fround(common / (scale + setting.shrinkage));
         };
         const inputs = Array.from(data.shown.keys()).filter((i) => data.shown[i]);
@@ -52,7 +52,7 @@ describe('item-kNN', () => {
         for (const row of [0, 5, 24]) {
           const mine = new Set(listOf(history, row));
           const want = Array.from(data.candidates, (j, c) =>
-            near[c]!.reduce((sum, i) => sum + (mine.has(i) ? similarity(i, j) : 0), 0),
+            near[c].reduce((sum, i) => sum + (mine.has(i) ? similarity(i, j) : 0), 0),
           );
           expect(scoresOf(scorer, row, data.candidates)).toEqual(closeTo(want, 1e-5));
         }
@@ -67,13 +67,10 @@ describe('EASE', () => {
     for (const lambda of [0.5, 30]) {
       const users = communityLists(60, 50, 3, 4);
       const data = dataOf(users, 50, 4);
-      const degree = Array.from(
-        { length: 50 },
-        (_, i) => data.items.offsets[i + 1]! - data.items.offsets[i]!,
-      );
-      const inputs = Array.from(data.shown.keys()).filter((i) => data.shown[i] && degree[i]! > 0);
+      const degree = Array.from({ length: 50 }, (_, i) => data.items.offsets[i + 1] - data.items.offsets[i]);
+      const inputs = Array.from(data.shown.keys()).filter((i) => data.shown[i] && degree[i] > 0);
       const sets = Array.from({ length: 50 }, (_, i) => new Set(listOf(data.items, i)));
-      const common = (i: number, j: number) => [...sets[i]!].filter((u) => sets[j]!.has(u)).length;
+      const common = (i: number, j: number) => [...sets[i]].filter((u) => sets[j].has(u)).length;
       const gram = inputs.map((i) => inputs.map((j) => common(i, j) + (i === j ? lambda : 0)));
       const weights = Array.from(data.candidates, (j) =>
         solve(
@@ -85,7 +82,7 @@ describe('EASE', () => {
       const scorer = await (await fitEase(data, { lambda })).scorer(history);
       for (const row of [0, 1, 59]) {
         const mine = new Set(listOf(history, row));
-        const want = weights.map((w) => inputs.reduce((sum, i, k) => sum + (mine.has(i) ? w[k]! : 0), 0));
+        const want = weights.map((w) => inputs.reduce((sum, i, k) => sum + (mine.has(i) ? w[k] : 0), 0));
         expect(scoresOf(scorer, row, data.candidates)).toEqual(closeTo(want, 2e-3));
       }
     }
@@ -137,14 +134,14 @@ describe('iALS', () => {
       const mine = new Set(listOf(users, u));
       for (let i = 0; i < 40; i++) {
         let score = 0;
-        for (let k = 0; k < K; k++) score += tables.users[u * K + k]! * tables.items[i * K + k]!;
+        for (let k = 0; k < K; k++) score += tables.users[u * K + k] * tables.items[i * K + k];
         sum += alpha * score ** 2 + (mine.has(i) ? (1 - score) ** 2 : 0);
       }
     }
     const norms = (table: Float32Array, lists: RowLists, other: number) => {
       for (let r = 0; r + 1 < lists.offsets.length; r++) {
-        const degree = lists.offsets[r + 1]! - lists.offsets[r]!;
-        for (let k = 0; k < K; k++) sum += lambda * (degree + alpha * other) * table[r * K + k]! ** 2;
+        const degree = lists.offsets[r + 1] - lists.offsets[r];
+        for (let k = 0; k < K; k++) sum += lambda * (degree + alpha * other) * table[r * K + k] ** 2;
       }
     };
     norms(tables.users, users, 40);
@@ -187,8 +184,8 @@ describe('iALS', () => {
       for (let i = 0; i < 40; i++) {
         const weight = (shown[i] ? 0.2 : 0) + (mine.has(i) ? 1 : 0);
         for (let a = 0; a < 6; a++) {
-          if (mine.has(i)) rhs[a]! += y(i)[a]!;
-          for (let b = 0; b < 6; b++) A[a]![b]! += weight * y(i)[a]! * y(i)[b]!;
+          if (mine.has(i)) rhs[a] += y(i)[a];
+          for (let b = 0; b < 6; b++) A[a][b] += weight * y(i)[a] * y(i)[b];
         }
       }
       expect(Array.from(rows.subarray(row * 6, row * 6 + 6))).toEqual(closeTo(solve(A, rhs), 1e-3));
@@ -203,7 +200,7 @@ describe('iALS', () => {
     let other = 0;
     for (let u = 0; u < 60; u++) {
       for (const [c, score] of scoresOf(scorer, u, data.candidates).entries()) {
-        if (data.candidates[c]! % 3 === u % 3) own += score / data.candidates.length;
+        if (data.candidates[c] % 3 === u % 3) own += score / data.candidates.length;
         else other += score / (2 * data.candidates.length);
       }
     }

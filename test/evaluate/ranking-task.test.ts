@@ -51,7 +51,7 @@ describe('splitRankingTask', () => {
         const history = edgesOf(known, user);
         expect(listOf(task.history, row).map(name).sort()).toEqual(history.sort());
         const test = history.length > 0 ? edgesOf(parts.test, user) : [];
-        const relevant = listOf(task.relevant, row).map((p) => name(task.candidates[p]!));
+        const relevant = listOf(task.relevant, row).map((p) => name(task.candidates[p]));
         expect(relevant.sort()).toEqual(test.sort());
         asked += test.length > 0 ? 1 : 0;
       }
@@ -68,12 +68,11 @@ describe('splitRankingTask', () => {
       // What is known of a user is not ranked for that user.
       if (method === 'edges') expect(task.excluded!.values.length).toBeGreaterThan(0);
       else expect(task.excluded).toBeUndefined();
-      const degree = (item: number) =>
-        parts.train.items.offsets[item + 1]! - parts.train.items.offsets[item]!;
+      const degree = (item: number) => parts.train.items.offsets[item + 1] - parts.train.items.offsets[item];
       const rare = Array.from(task.candidates.keys()).filter((p) => !task.popular.includes(p));
-      const least = Math.min(...Array.from(task.popular, (p) => degree(task.candidates[p]!)));
+      const least = Math.min(...Array.from(task.popular, (p) => degree(task.candidates[p])));
       expect(task.popular.length).toBeGreaterThan(0);
-      expect(Math.max(...rare.map((p) => degree(task.candidates[p]!)))).toBeLessThan(least);
+      expect(Math.max(...rare.map((p) => degree(task.candidates[p])))).toBeLessThan(least);
     },
   );
 

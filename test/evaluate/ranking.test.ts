@@ -43,7 +43,7 @@ function makeCase({ rows, items, features, tied, share, exclude, seed }: Case) {
   const score = (row: number, item: number) => {
     let sum = 0;
     for (let k = 0; k < features; k++) {
-      sum = Math.fround(sum + users[row * features + k]! * table[item * features + k]!);
+      sum = Math.fround(sum + users[row * features + k] * table[item * features + k]);
     }
     return sum;
   };
@@ -96,7 +96,7 @@ describe('evaluateRanking', () => {
             const result = await evaluateRanking(taskOf(c), scorer, { n, depth });
             const known = c.degree.filter((d) => d > 0).sort();
             const cut = known.length === 0 ? 0 : quantile(known, 0.95);
-            const rare = (item: number) => c.degree[item]! <= cut;
+            const rare = (item: number) => c.degree[item] <= cut;
             const popular = c.candidates.filter((item) => !rare(item));
             const relevantRare = collectLists(c.rows, (row, add) =>
               listOf(c.relevant, row).filter(rare).forEach(add),
@@ -139,7 +139,7 @@ describe('evaluateRanking', () => {
         seed: 5,
       });
       // Scores that rise in steps with the item index, in blocks that an even sample can miss.
-      for (let i = 0; i < c.items; i++) c.table[i * 3] = i % 500 < 3 ? 50 : c.table[i * 3]!;
+      for (let i = 0; i < c.items; i++) c.table[i * 3] = i % 500 < 3 ? 50 : c.table[i * 3];
       const result = await evaluateRanking(taskOf(c), scorers(c).factors!, { n: 10, depth: 40 });
       const want = bruteForce(c, 10, 40);
       expect(Array.from(result.all.perUser.ndcg)).toEqual(want.ndcg.map((x) => expect.closeTo(x, 12)));
@@ -188,7 +188,7 @@ describe('evaluateRanking', () => {
       n: 5,
     });
     const byRow = new Map(Array.from(straight.all.rows, (row, u) => [row, straight.all.perUser.ndcg[u]]));
-    expect(Array.from(permuted.all.rows, (row) => byRow.get(order[row]!))).toEqual(
+    expect(Array.from(permuted.all.rows, (row) => byRow.get(order[row]))).toEqual(
       Array.from(permuted.all.perUser.ndcg),
     );
     expect(permuted.all.coverage).toBe(straight.all.coverage);

@@ -46,7 +46,7 @@ export async function fuzzKinds(library: Library, folder: string): Promise<Kind[
   ];
 
   const source = join(samples, 'graph.csv');
-  writeFileSync(source, tables.csv[0]!);
+  writeFileSync(source, tables.csv[0]);
   const { graph } = await library.readGraph(source, { multigraph: true, count: 3 });
   const parquet: Uint8Array[] = [];
   for (const [n, text] of tables.csv.entries()) {
@@ -80,7 +80,7 @@ export async function fuzzKinds(library: Library, folder: string): Promise<Kind[
     table('echonest', 'txt', [tables.plays], [{}, { multigraph: true }]).from('echonest:'),
     table('netflix', 'txt', [tables.ratings], [{}, { multigraph: true }]).from('netflix:'),
     table('wikitext', 'txt', [tables.articles], [{}, { multigraph: true }]).from('wikitext:'),
-    table('text', 'txt', [tables.articles, tables.csv[1]!], [{}, { commonWords: 1 }]).from('text:'),
+    table('text', 'txt', [tables.articles, tables.csv[1]], [{}, { commonWords: 1 }]).from('text:'),
     graphKind(library, 'gzip', 'csv.gz', tables.csv.map(encode), counted, { gzip: true }),
     graphKind(library, 'parquet', 'parquet', parquet, parquetOptions, { binary: true }),
     graphKind(library, 'gzipped parquet', 'parquet.gz', parquet, parquetOptions, {
@@ -104,13 +104,13 @@ function graphKind(
     name,
     prepare(dice, folder) {
       const file = join(folder, `damaged.${ending}`);
-      const [one, other] = [samples[dice.below(samples.length)]!, samples[dice.below(samples.length)]!];
+      const [one, other] = [samples[dice.below(samples.length)], samples[dice.below(samples.length)]];
       // Compressed, either the content is damaged or the compressed bytes are.
       const inside = gzip && dice.below(2) === 0;
       const damaged = mutate(gzip && !inside ? gzipSync(one) : one, dice, other, binary);
       writeFileSync(file, inside ? gzipSync(damaged) : damaged);
       const rejects = dice.below(2) === 0 ? undefined : join(folder, 'rejects.csv');
-      const chosen = { ...options[dice.below(options.length)]!, rejects, threads: 1 };
+      const chosen = { ...options[dice.below(options.length)], rejects, threads: 1 };
       return async () => {
         const { graph, read } = await library.readGraph(prefix + file, chosen);
         checkGraph(graph);
@@ -167,8 +167,8 @@ async function splitKind(library: Library, samples: string, graph: Graph): Promi
       const place = join(folder, 'damaged-split');
       rmSync(place, { recursive: true, force: true });
       mkdirSync(place);
-      const victim = names[dice.below(names.length)]!;
-      const other = sound.get(names[dice.below(names.length)]!)!;
+      const victim = names[dice.below(names.length)];
+      const other = sound.get(names[dice.below(names.length)])!;
       for (const [name, bytes] of sound) {
         if (name !== victim) writeFileSync(join(place, name), bytes);
         else if (name === 'split.json' && dice.below(2) === 0) {
@@ -198,13 +198,10 @@ function checkGraph({ users, items, edges, total }: Graph): void {
     check(side.offsets.length === side.count + 1 && side.offsets[side.count] === edges, 'offsets');
     let sum = 0;
     for (let v = 0; v < side.count; v++) {
-      check(side.offsets[v]! < side.offsets[v + 1]!, 'a vertex without an edge');
-      for (let e = side.offsets[v]!; e < side.offsets[v + 1]!; e++) {
-        check(side.neighbors[e]! < other.count, 'a neighbour that does not exist');
-        check(
-          e === side.offsets[v] || side.neighbors[e - 1]! < side.neighbors[e]!,
-          'neighbours not ascending',
-        );
+      check(side.offsets[v] < side.offsets[v + 1], 'a vertex without an edge');
+      for (let e = side.offsets[v]; e < side.offsets[v + 1]; e++) {
+        check(side.neighbors[e] < other.count, 'a neighbour that does not exist');
+        check(e === side.offsets[v] || side.neighbors[e - 1] < side.neighbors[e], 'neighbours not ascending');
         sum += side.counts?.[e] ?? 1;
       }
     }

@@ -81,7 +81,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
   bit(bytes, dice) {
     const result = bytes.slice();
     const flips = 1 + dice.below(4);
-    for (let i = 0; i < flips && result.length > 0; i++) result[place(result, dice)]! ^= 1 << dice.below(8);
+    for (let i = 0; i < flips && result.length > 0; i++) result[place(result, dice)] ^= 1 << dice.below(8);
     return result;
   },
   byte(bytes, dice) {
@@ -167,7 +167,7 @@ export function mutate(bytes: Uint8Array, dice: Dice, other: Uint8Array, binary 
   const times = 1 + dice.below(3);
   const names = binary && dice.below(4) > 0 ? IN_PLACE : Object.keys(DAMAGES);
   for (let i = 0; i < times; i++) {
-    const damage = DAMAGES[pick(names, dice)]!;
+    const damage = DAMAGES[pick(names, dice)];
     if (binary && dice.below(2) === 0 && result.length > 1024) {
       const from = result.length - 1024;
       result = joined(result.subarray(0, from), damage(result.subarray(from), dice, other));
@@ -189,7 +189,7 @@ export function mutateJson(document: Json, dice: Dice): Json {
       const keys = Object.keys(at);
       if (keys.length === 0) break;
       const key = pick(keys, dice);
-      const inside = (at as Record<string, Json>)[key]!;
+      const inside = (at as Record<string, Json>)[key];
       if (typeof inside === 'object' && inside !== null && dice.below(8) > 0) {
         at = inside;
         continue;
@@ -234,7 +234,7 @@ const VALUES: readonly Json[] = [
 ];
 
 function change(parent: Record<string, Json>, key: string, dice: Dice): void {
-  const value = parent[key]!;
+  const value = parent[key];
   const how = dice.below(5);
   if (how === 0) delete parent[key];
   else if (how === 1)
@@ -293,7 +293,7 @@ function range(bytes: Uint8Array, dice: Dice): [number, number] {
 }
 
 function pick<T>(list: readonly T[], dice: Dice): T {
-  return list[dice.below(list.length)]!;
+  return list[dice.below(list.length)];
 }
 
 function joined(...parts: readonly Uint8Array[]): Uint8Array {

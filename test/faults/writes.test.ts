@@ -50,15 +50,15 @@ describe('kill -9 while writing', () => {
     }
     mkdirSync(scratch.path('models'));
     const output = scratch.path('models/model.safetensors');
-    cpSync(files[0]!, output);
+    cpSync(files[0], output);
     const whole = files.map((file) => readFileSync(file).toString('hex'));
     const found = [0, 0];
     for (let kill = 0; kill < KILLS; kill++) {
       await killedWriting(['model', output, ...files]);
       await loadModel(output);
-      found[whole.indexOf(readFileSync(output).toString('hex'))]!++;
+      found[whole.indexOf(readFileSync(output).toString('hex'))]++;
     }
-    expect(found[0]! + found[1]!).toBe(KILLS);
+    expect(found[0] + found[1]).toBe(KILLS);
   });
 
   it('leaves the old split or the new one, though it is six files', async () => {
@@ -66,7 +66,7 @@ describe('kill -9 while writing', () => {
     const folders = [scratch.path('split-a'), scratch.path('split-b')];
     for (const [n, folder] of folders.entries()) await saveSplit(folder, split(graph, { seed: n }));
     const output = scratch.path('split-over');
-    cpSync(folders[0]!, output, { recursive: true });
+    cpSync(folders[0], output, { recursive: true });
     let between = 0;
     for (let kill = 0; kill < KILLS; kill++) {
       await killedWriting(['split', output, ...folders]);
@@ -108,7 +108,7 @@ describe('kill -9 while writing', () => {
         expect((await graphex(['simulate', ...sizes, '-o', file])).status).toBe(0);
       }
       const output = scratch.path(`edges.${ending}`);
-      cpSync(sources[0]!, output);
+      cpSync(sources[0], output);
       const edges = await Promise.all(sources.map(async (file) => (await readGraph(file)).graph.edges));
       for (let kill = 0; kill < KILLS / 2; kill++) {
         await killedWriting(['edges', output, ...sources]);

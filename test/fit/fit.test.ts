@@ -20,7 +20,7 @@ describe('the loop', () => {
     const bounds = model.provenance.bounds.map(([, bound]) => bound);
     expect(bounds.length).toBeGreaterThan(2);
     for (let i = 1; i < bounds.length; i++) {
-      expect(bounds[i]).toBeGreaterThan(bounds[i - 1]! - 1e-6 * Math.abs(bounds[i]!));
+      expect(bounds[i]).toBeGreaterThan(bounds[i - 1] - 1e-6 * Math.abs(bounds[i]));
     }
     expect(model.bound).toBe(bounds.at(-1));
   });

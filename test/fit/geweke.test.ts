@@ -44,8 +44,8 @@ function drawCounts(users: Atoms, items: Atoms, random: Random): Int32Array {
   for (let i = 0; i < users.weights.length; i++) {
     for (let j = 0; j < items.weights.length; j++) {
       let rate = 0;
-      for (let k = 0; k < K; k++) rate += users.features[i * K + k]! * items.features[j * K + k]!;
-      counts[i * items.weights.length + j] = poisson(random, rate * users.weights[i]! * items.weights[j]!);
+      for (let k = 0; k < K; k++) rate += users.features[i * K + k] * items.features[j * K + k];
+      counts[i * items.weights.length + j] = poisson(random, rate * users.weights[i] * items.weights[j]);
     }
   }
   return counts;
@@ -62,14 +62,14 @@ function statistics({ users, items, counts }: World, multigraph: boolean): numbe
     if (count === 0) return;
     const g = multigraph ? count : 1;
     edges += g;
-    userDegree[Math.floor(at / I)]! += g;
-    itemDegree[at % I]! += g;
+    userDegree[Math.floor(at / I)] += g;
+    itemDegree[at % I] += g;
   });
   const sum = (values: Float64Array) => values.reduce((a, b) => a + b, 0);
   let weightOfSeen = 0;
   userDegree.forEach((d, i) => {
     squares += d * d;
-    if (d > 0) weightOfSeen += users.weights[i]!;
+    if (d > 0) weightOfSeen += users.weights[i];
   });
   return [
     userDegree.filter((d) => d > 0).length,
@@ -80,7 +80,7 @@ function statistics({ users, items, counts }: World, multigraph: boolean): numbe
     sum(items.weights),
     weightOfSeen,
     sum(users.features) / Math.max(1, users.weights.length),
-    sum(items.weights.map((w, j) => w * items.features[j * K]!)),
+    sum(items.weights.map((w, j) => w * items.features[j * K])),
   ];
 }
 
@@ -131,10 +131,10 @@ function divide(atoms: Atoms, number: Map<number, number>): GibbsSide {
   const unseen = new Float64Array(K);
   for (let v = 0; v < atoms.weights.length; v++) {
     const row = number.get(v);
-    if (row !== undefined) weights[row] = atoms.weights[v]!;
+    if (row !== undefined) weights[row] = atoms.weights[v];
     for (let k = 0; k < K; k++) {
-      if (row === undefined) unseen[k]! += atoms.weights[v]! * atoms.features[v * K + k]!;
-      else features[row * K + k] = atoms.features[v * K + k]!;
+      if (row === undefined) unseen[k] += atoms.weights[v] * atoms.features[v * K + k];
+      else features[row * K + k] = atoms.features[v * K + k];
     }
   }
   return { weights, features, unseen, unseenAtoms: undefined };
@@ -173,7 +173,7 @@ describe('forward and alternating draws agree', () => {
     const forward = NAMES.map(() => new Float64Array(FORWARD));
     for (let t = 0; t < FORWARD; t++) {
       statistics(fresh(), setting.multigraph).forEach((x, s) => {
-        forward[s]![t] = x;
+        forward[s][t] = x;
       });
     }
     const chain = NAMES.map(() => new Float64Array(CHAIN));
@@ -181,12 +181,12 @@ describe('forward and alternating draws agree', () => {
     for (let t = 0; t < CHAIN; t++) {
       world = alternate(world, setting, cuts, random);
       statistics(world, setting.multigraph).forEach((x, s) => {
-        chain[s]![t] = x;
+        chain[s][t] = x;
       });
     }
     NAMES.forEach((name, s) => {
-      const f = summarizeChains([forward[s]!]);
-      const c = summarizeChains([chain[s]!]);
+      const f = summarizeChains([forward[s]]);
+      const c = summarizeChains([chain[s]]);
       const error = Math.sqrt(
         f.standardDeviation ** 2 / FORWARD + c.standardDeviation ** 2 / c.effectiveSamples,
       );

@@ -45,16 +45,14 @@ function fittedRate({ users, items, features: K }: Model, i: number, j: number):
   for (let k = 0; k < K; k++) {
     const [ik, jk] = [i * K + k, j * K + k];
     dot +=
-      (users.featureShape[ik]! / users.featureRate[ik]!) * (items.featureShape[jk]! / items.featureRate[jk]!);
+      (users.featureShape[ik] / users.featureRate[ik]) * (items.featureShape[jk] / items.featureRate[jk]);
   }
-  return (
-    (users.weightShape[i]! / users.weightRate[i]!) * (items.weightShape[j]! / items.weightRate[j]!) * dot
-  );
+  return (users.weightShape[i] / users.weightRate[i]) * (items.weightShape[j] / items.weightRate[j]) * dot;
 }
 
 function correlation(x: readonly number[], y: readonly number[]): number {
   const products = (a: readonly number[], b: readonly number[]) =>
-    sum(a.map((v, i) => (v - mean(a)) * (b[i]! - mean(b))));
+    sum(a.map((v, i) => (v - mean(a)) * (b[i] - mean(b))));
   return products(x, y) / Math.sqrt(products(x, x) * products(y, y));
 }
 
@@ -81,7 +79,7 @@ describe.each(Object.entries(SMALL_GRAPHS))('%s', (name, { parameters }) => {
 
   test('short chains agree with the long ones', async () => {
     const { graph, checkpoint } = await fitted;
-    expect(graph.edges).toBe(kept[name]!.edges);
+    expect(graph.edges).toBe(kept[name].edges);
     const short = await gibbsPosterior(graph, {
       features: parameters.features,
       hyper: given,
@@ -92,7 +90,7 @@ describe.each(Object.entries(SMALL_GRAPHS))('%s', (name, { parameters }) => {
       seed: 77,
     });
     for (const scalar of GIBBS_SCALARS) {
-      const long = kept[name]!.scalars[scalar];
+      const long = kept[name].scalars[scalar];
       const now = short.scalars[scalar];
       const error = Math.hypot(errorOf(long), errorOf(now));
       // Short chains know their own error only roughly: half a standard deviation is allowed for that.
@@ -104,7 +102,7 @@ describe.each(Object.entries(SMALL_GRAPHS))('%s', (name, { parameters }) => {
 
   test('rates of pairs: short chains agree with the long ones', async () => {
     const { graph, checkpoint } = await fitted;
-    const { rates, pairs, draws: longDraws } = kept[name]!;
+    const { rates, pairs, draws: longDraws } = kept[name];
     const [chains, draws] = [8, 100];
     const results = Array.from({ length: chains }, (_, chain) =>
       runChain({
@@ -118,9 +116,9 @@ describe.each(Object.entries(SMALL_GRAPHS))('%s', (name, { parameters }) => {
       }),
     );
     for (const [p, long] of rates.entries()) {
-      const means = results.map((result) => result.pairSums[p]! / draws);
+      const means = results.map((result) => result.pairSums[p] / draws);
       const now = mean(means);
-      const square = mean(results.map((result) => result.pairSquares[p]! / draws));
+      const square = mean(results.map((result) => result.pairSquares[p] / draws));
       const error = Math.sqrt(sum(means.map((m) => (m - now) ** 2)) / (chains - 1) / chains);
       // The long chains' own error, as their draws compare with these. Five errors: eight chains know theirs roughly. In
       // simple graphs large rates move slowly, so short chains still remember their start: half a standard deviation.
@@ -133,37 +131,37 @@ describe.each(Object.entries(SMALL_GRAPHS))('%s', (name, { parameters }) => {
 
   test('coordinate ascent: rates of pairs are right in multigraphs, too low in simple graphs', async () => {
     const { graph, model } = await fitted;
-    const { rates, pairs } = kept[name]!;
-    const now = rates.map((_, p) => fittedRate(model, pairs[2 * p]!, pairs[2 * p + 1]!));
+    const { rates, pairs } = kept[name];
+    const now = rates.map((_, p) => fittedRate(model, pairs[2 * p], pairs[2 * p + 1]));
     const ratio = sum(now) / sum(rates);
     // docs/trust.md has 400 pairs: 1.00 with a correlation of .999 in multigraphs, .52 in the dense simple graph, .75 to
     // .89 in the others. Of the twenty kept ones a few large rates decide, so the ranges are wider.
     let range = [0.5, 1];
     if (graph.multigraph) range = [0.95, 1.05];
     else if (name === 'dense, simple') range = [0.45, 0.6];
-    expect(ratio).toBeGreaterThan(range[0]!);
-    expect(ratio).toBeLessThan(range[1]!);
+    expect(ratio).toBeGreaterThan(range[0]);
+    expect(ratio).toBeLessThan(range[1]);
     expect(correlation(now, rates)).toBeGreaterThan(graph.multigraph ? 0.998 : 0.7);
   });
 
   test('coordinate ascent: rates of the unseen are right, weights of the seen too low', async () => {
     const { model } = await fitted;
-    const { scalars } = kept[name]!;
+    const { scalars } = kept[name];
     for (const side of SIDES) {
       const weights = sum(
-        Array.from(model[side].weightShape, (shape, i) => shape / model[side].weightRate[i]!),
+        Array.from(model[side].weightShape, (shape, i) => shape / model[side].weightRate[i]),
       );
       const exact = scalars[side === 'users' ? 'userWeights' : 'itemWeights'].mean;
       expect(weights / exact).toBeGreaterThan(0.4);
       expect(weights / exact).toBeLessThan(0.85);
       const mass = eligibleMass(model, otherSide(side));
-      const unseen = sum(Array.from(model[side].leftover, (m, k) => m * mass[k]!));
+      const unseen = sum(Array.from(model[side].leftover, (m, k) => m * mass[k]));
       const exactUnseen = scalars[side === 'users' ? 'unseenUserRate' : 'unseenItemRate'];
       // Within 3 % on sparse sides, up to a third too many on dense ones.
       const range = given[side].sigma > 0 ? [0.97, 1.03] : [1, 4 / 3];
       const room = (4 * errorOf(exactUnseen)) / exactUnseen.mean;
-      expect(unseen / exactUnseen.mean, `unseen ${side}`).toBeGreaterThan(range[0]! * (1 - room));
-      expect(unseen / exactUnseen.mean, `unseen ${side}`).toBeLessThan(range[1]! * (1 + room));
+      expect(unseen / exactUnseen.mean, `unseen ${side}`).toBeGreaterThan(range[0] * (1 - room));
+      expect(unseen / exactUnseen.mean, `unseen ${side}`).toBeLessThan(range[1] * (1 + room));
     }
   });
 
@@ -179,7 +177,7 @@ describe.each(Object.entries(SMALL_GRAPHS))('%s', (name, { parameters }) => {
     };
     const chains = [0, 1].map((chain) => replicaChain({ ...task, chain }));
     for (const statistic of REPLICA_STATISTICS) {
-      const long = kept[name]!.replicas[statistic];
+      const long = kept[name].replicas[statistic];
       const now = summarizeChains(chains.map((chain) => chain[statistic]));
       expect(Math.abs(now.mean - long.mean), statistic).toBeLessThan(
         4 * Math.hypot(errorOf(long), errorOf(now)),
@@ -195,17 +193,17 @@ describe.each(Object.entries(SMALL_GRAPHS))('%s', (name, { parameters }) => {
       (_, r) => draw(randomStream(12, r), { sizes: 'point', keep: false }).statistics,
     );
     for (const statistic of REPLICA_STATISTICS) {
-      const exact = kept[name]!.replicas[statistic];
+      const exact = kept[name].replicas[statistic];
       const now = summarizeChains([drawn.map((one) => one[statistic])]);
       const range = stated(statistic, graph.multigraph);
       const error = 4 * Math.hypot(errorOf(exact) / exact.mean, errorOf(now) / now.mean);
-      expect(now.mean / exact.mean, statistic).toBeGreaterThan(range.mean[0]! - error);
-      expect(now.mean / exact.mean, statistic).toBeLessThan(range.mean[1]! + error);
+      expect(now.mean / exact.mean, statistic).toBeGreaterThan(range.mean[0] - error);
+      expect(now.mean / exact.mean, statistic).toBeLessThan(range.mean[1] + error);
       // A standard deviation is known to one part in √(2n), as of a normal's.
       const spreadError = 4 * Math.sqrt(1 / (2 * exact.effectiveSamples) + 1 / (2 * now.effectiveSamples));
       const ratio = now.standardDeviation / exact.standardDeviation;
-      expect(ratio, `${statistic}, spread`).toBeGreaterThan(range.spread[0]! - spreadError);
-      expect(ratio, `${statistic}, spread`).toBeLessThan(range.spread[1]! + spreadError);
+      expect(ratio, `${statistic}, spread`).toBeGreaterThan(range.spread[0] - spreadError);
+      expect(ratio, `${statistic}, spread`).toBeLessThan(range.spread[1] + spreadError);
     }
   });
 });

@@ -40,9 +40,9 @@ function graphOf(
   multigraph = false,
 ): BipartiteGraph {
   return buildGraph({
-    users: edges.map((e) => e[0]!),
-    items: edges.map((e) => e[1]!),
-    counts: edges.map((e) => e[2]!),
+    users: edges.map((e) => e[0]),
+    items: edges.map((e) => e[1]),
+    counts: edges.map((e) => e[2]),
     userCount: users,
     itemCount: items,
     multigraph,
@@ -53,7 +53,7 @@ describe('folds', () => {
   test('every vertex is in one fold, folds are of one size', () => {
     const folds = cutFolds(47, 5, randomStream(1));
     expect(Array.from(folds.order).sort((a, b) => a - b)).toEqual(Array.from({ length: 47 }, (_, v) => v));
-    const sizes = Array.from({ length: 5 }, (_, f) => folds.bounds[f + 1]! - folds.bounds[f]!);
+    const sizes = Array.from({ length: 5 }, (_, f) => folds.bounds[f + 1] - folds.bounds[f]);
     expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(1);
   });
 
@@ -70,22 +70,21 @@ describe('folds', () => {
       const rows = rowsWithout(graph, 'users', folds, without);
       for (let u = 0; u < 60; u++) {
         const wanted: [number, number][] = [];
-        for (let e = graph.users.offsets[u]!; e < graph.users.offsets[u + 1]!; e++) {
-          const p = place.get(graph.users.neighbors[e]!)!;
-          const inFold =
-            without !== undefined && p >= folds.bounds[without]! && p < folds.bounds[without + 1]!;
+        for (let e = graph.users.offsets[u]; e < graph.users.offsets[u + 1]; e++) {
+          const p = place.get(graph.users.neighbors[e])!;
+          const inFold = without !== undefined && p >= folds.bounds[without] && p < folds.bounds[without + 1];
           if (!inFold) wanted.push([p, graph.users.counts?.[e] ?? 1]);
         }
         const got: [number, number][] = [];
-        for (let e = rows.offsets[u]!; e < rows.offsets[u + 1]!; e++) {
-          got.push([rows.neighbors[e]!, rows.counts?.[e] ?? 1]);
+        for (let e = rows.offsets[u]; e < rows.offsets[u + 1]; e++) {
+          got.push([rows.neighbors[e], rows.counts?.[e] ?? 1]);
         }
         expect(got).toEqual(wanted);
       }
     }
     const items = reorderRows(graph.items, folds);
     for (let p = 0; p < 45; p++) {
-      const v = folds.order[p]!;
+      const v = folds.order[p];
       expect(items.ids.at(p)).toBe(graph.items.ids.at(v));
       expect(items.neighbors.slice(items.offsets[p], items.offsets[p + 1])).toEqual(
         graph.items.neighbors.slice(graph.items.offsets[v], graph.items.offsets[v + 1]),
@@ -146,7 +145,7 @@ describe.each(ENGINES)('cross-fit on $name', ({ create }) => {
     const cross = await startCrossFit(engine, graphOf(grouped()), folds, hyper, K, 1);
     const values: number[] = [];
     for (let s = 0; s < 10; s++) values.push(await cross.sweep());
-    expect(values.at(-1)!).toBeGreaterThan(values[0]! + 20);
+    expect(values.at(-1)!).toBeGreaterThan(values[0] + 20);
     await engine.close();
   });
 });
@@ -168,7 +167,7 @@ describe('a ranking fit', () => {
     const a = meanTable(cpu.model.items, K);
     const b = meanTable(reference.model.items, K);
     const largest = b.reduce((m, x) => Math.max(m, x), 0);
-    for (let n = 0; n < a.length; n++) expect(Math.abs(a[n]! - b[n]!)).toBeLessThan(2e-3 * largest);
+    for (let n = 0; n < a.length; n++) expect(Math.abs(a[n] - b[n])).toBeLessThan(2e-3 * largest);
   });
 
   test('has no bound, keeps ids and seen items in the order of the graph, and finds the groups', async () => {
@@ -199,11 +198,11 @@ describe('a ranking fit', () => {
     expect(folded.featureShape).toEqual(model.users.featureShape);
     const tight = { iterations: 300, tolerance: 1e-12 };
     const means = meanTable(await foldIn(model, graph, { engine: 'cpu', ...tight }), K);
-    const [first, last] = [graph.users.offsets[4]!, graph.users.offsets[5]!];
+    const [first, last] = [graph.users.offsets[4], graph.users.offsets[5]];
     const one = foldInOne(model, graph.users.neighbors.subarray(first, last), tight);
     for (let k = 0; k < K; k++) {
-      const mean = ((one.weightShape / one.weightRate) * one.featureShape[k]!) / one.featureRate[k]!;
-      expect(mean).toBeCloseTo(means[4 * K + k]!, 3);
+      const mean = ((one.weightShape / one.weightRate) * one.featureShape[k]) / one.featureRate[k];
+      expect(mean).toBeCloseTo(means[4 * K + k], 3);
     }
   });
 
@@ -212,8 +211,8 @@ describe('a ranking fit', () => {
     const members = memberModels(model);
     expect(members).toHaveLength(3);
     const third = await fit(graph, { ...options, seed: 7 });
-    expect(members[2]!.items).toEqual(third.model.items);
-    expect(members[1]!.items.featureShape).not.toEqual(members[0]!.items.featureShape);
+    expect(members[2].items).toEqual(third.model.items);
+    expect(members[1].items.featureShape).not.toEqual(members[0].items.featureShape);
   });
 
   test('every option has an effect', async () => {
@@ -340,7 +339,7 @@ function groupShare(model: Awaited<ReturnType<typeof fit>>['model']): number {
     const scores = Array.from({ length: model.items.count }, (_, i) => {
       let score = 0;
       for (let k = 0; k < model.features; k++) {
-        score += users[u * model.features + k]! * items[i * model.features + k]!;
+        score += users[u * model.features + k] * items[i * model.features + k];
       }
       return [score, i] as const;
     }).sort((a, b) => b[0] - a[0]);

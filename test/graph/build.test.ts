@@ -45,12 +45,12 @@ describe('buildGraph', () => {
           const side = graph[name];
           const found = new Map<string, number>();
           for (let v = 0; v < side.count; v++) {
-            for (let e = side.offsets[v]!; e < side.offsets[v + 1]!; e++) {
-              if (e > side.offsets[v]!) expect(side.neighbors[e]).toBeGreaterThan(side.neighbors[e - 1]!);
-              const other = side.neighbors[e]!;
+            for (let e = side.offsets[v]; e < side.offsets[v + 1]; e++) {
+              if (e > side.offsets[v]) expect(side.neighbors[e]).toBeGreaterThan(side.neighbors[e - 1]);
+              const other = side.neighbors[e];
               found.set(
                 name === 'users' ? `${v} ${other}` : `${other} ${v}`,
-                side.counts ? side.counts[e]! : 1,
+                side.counts ? side.counts[e] : 1,
               );
             }
           }

@@ -42,7 +42,7 @@ describe('fingerprint', () => {
     fc.assert(
       fc.property(rowsOf, fc.nat(), (rows, n) => {
         const at = n % rows.length;
-        const [user, item, count] = rows[at]!;
+        const [user, item, count] = rows[at];
         const original = fingerprint(graphOf(rows));
         const changed = (row: Row) => fingerprint(graphOf(rows.with(at, row as [string, string, number])));
         expect(changed([`${user}x`, item, count])).not.toBe(original);

@@ -13,7 +13,7 @@ const scratch = scratchFolder();
 function readPieces(bytes: Uint8Array, sizes: readonly number[], options: ReadOptions = {}) {
   async function* chunks() {
     for (let at = 0, n = 0; at < bytes.length; n++) {
-      const size = sizes[n % sizes.length]!;
+      const size = sizes[n % sizes.length];
       yield bytes.subarray(at, at + size);
       at += size;
     }

@@ -26,10 +26,8 @@ export function edgesOf(graph: BipartiteGraph): string[] {
   const { users, items } = graph;
   const edges: string[] = [];
   for (let u = 0; u < users.count; u++) {
-    for (let e = users.offsets[u]!; e < users.offsets[u + 1]!; e++) {
-      edges.push(
-        JSON.stringify([users.ids.at(u), items.ids.at(users.neighbors[e]!), users.counts?.[e] ?? 1]),
-      );
+    for (let e = users.offsets[u]; e < users.offsets[u + 1]; e++) {
+      edges.push(JSON.stringify([users.ids.at(u), items.ids.at(users.neighbors[e]), users.counts?.[e] ?? 1]));
     }
   }
   return edges.sort();

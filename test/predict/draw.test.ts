@@ -65,7 +65,7 @@ describe('expected edges', () => {
       users: leftoverMass({ ...users, size: (users.size * p) / (1 - p) }, met.users),
       items: leftoverMass({ ...items, size: items.size * split.testItems }, met.items),
     };
-    const mass = { users: knownMass(plan.users[0]!.known), items: knownMass(plan.items[0]!.known) };
+    const mass = { users: knownMass(plan.users[0].known), items: knownMass(plan.items[0].known) };
     const expected = mass.users.reduce(
       (sum, m, k) => sum + (m + unseen.users[k]) * (mass.items[k] + unseen.items[k]),
       0,
@@ -213,8 +213,8 @@ describe('drawPredictive', () => {
     }
     const { plan } = drawPlan(model, folded, split, 'paper');
     const all = drawPlan(model, folded, split, 'unconditional').plan;
-    expect(plan.users[0]!.unseen ?? plan.items[0]!.unseen).toBeUndefined();
-    expect(plan.items[0]!.known.count).toBeLessThan(all.items[0]!.known.count);
+    expect(plan.users[0].unseen ?? plan.items[0].unseen).toBeUndefined();
+    expect(plan.items[0].known.count).toBeLessThan(all.items[0].known.count);
   });
 
   test('unconditional draws take every held-out user with an edge and every trained test item', () => {
@@ -234,8 +234,8 @@ describe('drawPredictive', () => {
   test('without sizes there is nobody unseen, and drawing sizes changes nothing', async () => {
     const { model, folded, split } = smallModel(3, { users: NO_UNSEEN, items: NO_UNSEEN });
     const { plan } = drawPlan(model, folded, split, 'unconditional');
-    expect(plan.users[0]!.unseen).toBeUndefined();
-    expect(plan.items[0]!.unseen).toBeUndefined();
+    expect(plan.users[0].unseen).toBeUndefined();
+    expect(plan.items[0].unseen).toBeUndefined();
     const run = (sizes: 'point' | 'posterior') =>
       drawPredictive(model, folded, split, { draws: 3, threads: 1, sizes });
     expect(await run('point')).toEqual(await run('posterior'));
@@ -245,14 +245,14 @@ describe('drawPredictive', () => {
     const { model, folded, split } = sparse;
     const { plan } = drawPlan(model, folded, split, 'unconditional');
     // Nothing but unseen users before one certain item of activity 10, so that their number shows the size.
-    const unseen = { ...plan.users[0]!.unseen!, tilt: new Float64Array(3), cut: 0.02, evidence: 9 };
+    const unseen = { ...plan.users[0].unseen!, tilt: new Float64Array(3), cut: 0.02, evidence: 9 };
     const bare: DrawPlan = {
       ...plan,
-      users: [{ known: { ...plan.users[0]!.known, count: 0 }, unseen }],
+      users: [{ known: { ...plan.users[0].known, count: 0 }, unseen }],
       items: [
         {
           known: {
-            ...plan.items[0]!.known,
+            ...plan.items[0].known,
             count: 1,
             weightShape: Float32Array.of(1e6),
             featureShape: Float32Array.of(1e6, 1e6, 1e6),

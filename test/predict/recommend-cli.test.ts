@@ -24,7 +24,7 @@ function graphex(...args: string[]): Promise<{ status: number; stdout: string; s
 function fittedModel(multigraph: boolean) {
   const model = smallModel({ multigraph });
   const { offsets } = model.seen!;
-  const degree = Uint32Array.from({ length: 12 }, (_, u) => offsets[u + 1]! - offsets[u]!);
+  const degree = Uint32Array.from({ length: 12 }, (_, u) => offsets[u + 1] - offsets[u]);
   return { ...model, users: { ...model.users, degree } };
 }
 
@@ -59,7 +59,7 @@ describe('graphex recommend', () => {
     const fresh = await graphex('recommend', path, '--likes', 'item 1, item 2', '--json', '--explain');
     const want = await recommend(model, { likes: ['item 1', 'item 2'] }, { explain: true });
     expect(JSON.parse(fresh.stdout)).toEqual(want);
-    expect(want[0]!.explanation!.items.map((part) => part.item).sort()).toEqual(['item 1', 'item 2']);
+    expect(want[0].explanation!.items.map((part) => part.item).sort()).toEqual(['item 1', 'item 2']);
 
     const users = join(folder, 'users.txt');
     await writeFile(users, 'user 3\nuser 5\n\n');
@@ -82,15 +82,15 @@ describe('graphex recommend', () => {
     const model = await loadModel(path);
     const all = await recommend(model, { user: 'user 3' }, { n: 30, includeSeen: true });
     const out = join(folder, 'out.txt');
-    await writeFile(out, `${all[0]!.item}\r\nno such item\r\n`);
+    await writeFile(out, `${all[0].item}\r\nno such item\r\n`);
     const args = ['recommend', path, '--user', 'user 3', '-n', '30', '--include-seen', '--exclude', out];
     const { stdout, stderr } = await graphex(...args, '--explain');
     const lines = stdout.trim().split('\n');
     expect(lines.length).toBe(30);
-    expect(lines[1]).toContain(all[1]!.item);
+    expect(lines[1]).toContain(all[1].item);
     expect(lines[0]).toContain('because of');
     expect(lines[1]).toMatch(/\(\d+ %\)/);
-    expect(stdout).not.toMatch(new RegExp(` ${all[0]!.item}  `));
+    expect(stdout).not.toMatch(new RegExp(` ${all[0].item}  `));
     expect(stderr).toMatch(/1 ids of --exclude are not items of the model: no such item/);
   });
 

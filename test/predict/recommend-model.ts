@@ -74,12 +74,12 @@ export function rate(model: Model, user: number, item: number): number {
   let sum = 0;
   for (let k = 0; k < K; k++) {
     sum +=
-      (users.featureShape[user * K + k]! / users.featureRate[user * K + k]!) *
-      (items.featureShape[item * K + k]! / items.featureRate[item * K + k]!);
+      (users.featureShape[user * K + k] / users.featureRate[user * K + k]) *
+      (items.featureShape[item * K + k] / items.featureRate[item * K + k]);
   }
   return (
-    (users.weightShape[user]! / users.weightRate[user]!) *
-    (items.weightShape[item]! / items.weightRate[item]!) *
+    (users.weightShape[user] / users.weightRate[user]) *
+    (items.weightShape[item] / items.weightRate[item]) *
     sum
   );
 }

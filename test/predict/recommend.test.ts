@@ -54,7 +54,7 @@ describe('recommend', () => {
     const batch = await recommendMany(model, askers, { n: 5, threads: 2 });
     expect(batch.length).toBe(12_000);
     for (const a of [0, 39, 40, 11_999])
-      expect(batch[a]).toEqual(await recommend(model, askers[a]!, { n: 5 }));
+      expect(batch[a]).toEqual(await recommend(model, askers[a], { n: 5 }));
     expect(await recommendMany(model, [])).toEqual([]);
   });
 
@@ -71,17 +71,17 @@ describe('recommend', () => {
       for (let k = 0; k < 4; k++) {
         const at = item * 4 + k;
         sum +=
-          ((folded.featureShape[k]! / folded.featureRate[k]!) * model.items.featureShape[at]!) /
-          model.items.featureRate[at]!;
+          ((folded.featureShape[k] / folded.featureRate[k]) * model.items.featureShape[at]) /
+          model.items.featureRate[at];
       }
       return (
-        (sum * (folded.weightShape / folded.weightRate) * model.items.weightShape[item]!) /
-        model.items.weightRate[item]!
+        (sum * (folded.weightShape / folded.weightRate) * model.items.weightShape[item]) /
+        model.items.weightRate[item]
       );
     };
     for (const { item, score: got } of list) expect(got).toBeCloseTo(score(Number(item.slice(5))), 6);
     for (let i = 1; i < list.length; i++)
-      expect(list[i - 1]!.score).toBeGreaterThanOrEqual(list[i]!.score * (1 - 1e-6));
+      expect(list[i - 1].score).toBeGreaterThanOrEqual(list[i].score * (1 - 1e-6));
     const with3 = await recommend(model, { likes: ['item 3'] }, { n: 30, includeSeen: true });
     expect(with3.map((r) => r.item)).toContain('item 3');
   });
@@ -104,8 +104,8 @@ describe('recommend', () => {
     const sum = (item: number) => rate(first, 4, item) + rate(second, 4, item);
     const want = Array.from({ length: 30 }, (_, item) => item).sort((a, b) => sum(b) - sum(a));
     expect(list.map((r) => r.item)).toEqual(want.map((item) => `item ${item}`));
-    expect(list[0]!.explanation!.features.length).toBe(7);
-    expect(list[0]!.explanation!.features.reduce((a, b) => a + b)).toBeCloseTo(list[0]!.score, 12);
+    expect(list[0].explanation!.features.length).toBe(7);
+    expect(list[0].explanation!.features.reduce((a, b) => a + b)).toBeCloseTo(list[0].score, 12);
   });
 
   it('says what is wrong: unknown users and items, nothing to go by, models without seen items', async () => {
@@ -172,31 +172,31 @@ describe('explain', () => {
     };
     const parts = explain(model, posterior, 0, { items: own }, 8);
     const weight =
-      ((folded.weightShape / folded.weightRate) * model.items.weightShape[8]!) / model.items.weightRate[8]!;
+      ((folded.weightShape / folded.weightRate) * model.items.weightShape[8]) / model.items.weightRate[8];
     // Section 6: an edge's expected counts are λ_k/(1 − e^−Σλ), and at the fixed point a feature's shape is a + their sum.
     const logMean = (shape: number, rate: number) => Math.exp(digamma(shape)) / rate;
     const counts = own.map((item) => {
       const rates = [0, 1, 2, 3].map(
         (k) =>
           logMean(folded.weightShape, folded.weightRate) *
-          logMean(folded.featureShape[k]!, folded.featureRate[k]!) *
-          logMean(model.items.weightShape[item]!, model.items.weightRate[item]!) *
-          logMean(model.items.featureShape[item * 4 + k]!, model.items.featureRate[item * 4 + k]!),
+          logMean(folded.featureShape[k], folded.featureRate[k]) *
+          logMean(model.items.weightShape[item], model.items.weightRate[item]) *
+          logMean(model.items.featureShape[item * 4 + k], model.items.featureRate[item * 4 + k]),
       );
       const total = rates.reduce((a, b) => a + b, 0);
       return rates.map((rate) => rate / -Math.expm1(-total));
     });
     for (let k = 0; k < 4; k++) {
-      const sum = counts.reduce((a, edge) => a + edge[k]!, 0);
-      expect(folded.featureShape[k]!).toBeCloseTo(model.users.hyper.shape + sum, 8);
+      const sum = counts.reduce((a, edge) => a + edge[k], 0);
+      expect(folded.featureShape[k]).toBeCloseTo(model.users.hyper.shape + sum, 8);
     }
     for (let e = 0; e < own.length; e++) {
       let want = 0;
       for (let k = 0; k < 4; k++) {
-        const mean = model.items.featureShape[32 + k]! / model.items.featureRate[32 + k]!;
-        want += (weight * counts[e]![k]! * mean) / folded.featureRate[k]!;
+        const mean = model.items.featureShape[32 + k] / model.items.featureRate[32 + k];
+        want += (weight * counts[e][k] * mean) / folded.featureRate[k];
       }
-      expect(parts.items[e]!).toBeCloseTo(want, 5);
+      expect(parts.items[e]).toBeCloseTo(want, 5);
     }
   });
 

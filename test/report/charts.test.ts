@@ -1,9 +1,9 @@
 import { Resvg } from '@resvg/resvg-js';
 import { describe, expect, it } from 'vitest';
 import { randomStream } from '../../src/math/random.js';
-import { chartDocument, drawChart, escapeXml, INK } from '../../src/report/chart.js';
-import { degreesChart } from '../../src/report/chart-degrees.js';
-import { densityChart } from '../../src/report/chart-density.js';
+import { chartDocument, drawChart, escapeXml, INK } from '../../src/report/charts/chart.js';
+import { degreesChart } from '../../src/report/charts/degrees.js';
+import { densityChart } from '../../src/report/charts/density.js';
 import { checkSparsity } from '../../src/sparsity/check.js';
 import { graphOf } from '../sample/random-graph.js';
 

@@ -1,8 +1,8 @@
 import { Window } from 'happy-dom';
 import { describe, expect, it } from 'vitest';
-import { renderCheckPage } from '../../src/report/check-page.js';
-import { facts, figure, fold, html, table } from '../../src/report/html.js';
-import { fixed, percent, renderPage, short, term } from '../../src/report/page.js';
+import { renderCheckPage } from '../../src/report/pages/check.js';
+import { facts, figure, fold, html, table } from '../../src/report/pages/html.js';
+import { fixed, percent, renderPage, short, term } from '../../src/report/pages/page.js';
 import { checkSparsity } from '../../src/sparsity/check.js';
 import { graphOf } from '../sample/random-graph.js';
 

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { DegreeBin } from '../../src/evaluate/predictive.js';
-import { chartDocument, drawChart } from '../../src/report/chart.js';
-import { predictiveChart } from '../../src/report/predictive-chart.js';
+import { chartDocument, drawChart } from '../../src/report/charts/chart.js';
+import { predictiveChart } from '../../src/report/charts/predictive.js';
 
 let document: Document;
 beforeAll(async () => {

@@ -1,13 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { study } from '../../src/evaluate/study.js';
-import type { StudyOrigin, StudyResults } from '../../src/evaluate/study-results.js';
-import { studyVerdicts } from '../../src/evaluate/study-words.js';
 import { parseTitles } from '../../src/evaluate/titles.js';
 import { simulate } from '../../src/process/poisson-model.js';
-import { chartDocument } from '../../src/report/chart.js';
-import { STUDY_PICTURES, type StudyPictures, studyPictures } from '../../src/report/study-charts.js';
-import { renderStudyPage } from '../../src/report/study-page.js';
-import { withoutDraws } from '../evaluate/undrawn-study.js';
+import { chartDocument } from '../../src/report/charts/chart.js';
+import { STUDY_PICTURES, type StudyPictures, studyPictures } from '../../src/report/charts/study.js';
+import { renderStudyPage } from '../../src/report/pages/study.js';
+import type { StudyOrigin, StudyResults } from '../../src/study/results.js';
+import { study } from '../../src/study/study.js';
+import { withoutDraws } from '../study/undrawn-study.js';
 
 const SIDE = { sigma: 0.2, tau: 1, shape: 0.3, rate: 0.3, size: 40 };
 const ORIGIN: StudyOrigin = {
@@ -42,7 +41,6 @@ beforeAll(async () => {
     titles: parseTitles(csv, graph.items.ids, 'titles.csv'),
   });
   results = { ...plain, receipt: { ...plain.receipt, origin: ORIGIN } };
-  results = { ...results, verdicts: studyVerdicts(results) };
   pictures = studyPictures(await chartDocument(), results);
   page = renderStudyPage(results, pictures);
 }, 240_000);
@@ -50,7 +48,7 @@ beforeAll(async () => {
 /** No link without its target, no value that is none, no empty cell. */
 function expectWhole(page: string): void {
   const ids = new Set([...page.matchAll(/ id="([^"]+)"/g)].map((m) => m[1]));
-  const targets = [...page.matchAll(/href="#([^"]+)"/g)].map((m) => m[1]!);
+  const targets = [...page.matchAll(/href="#([^"]+)"/g)].map((m) => m[1]);
   expect(targets.length).toBeGreaterThan(40);
   expect(targets.filter((target) => !ids.has(target))).toEqual([]);
   const text = page.replace(/<style>.*?<\/style>/gs, '').replace(/<svg.*?<\/svg>/gs, '');
@@ -75,7 +73,7 @@ describe('report.html', () => {
   });
 
   it('defines nothing twice', () => {
-    const ids = [...page.matchAll(/<(?:dt|section) id="([^"]+)"/g)].map((m) => m[1]!);
+    const ids = [...page.matchAll(/<(?:dt|section) id="([^"]+)"/g)].map((m) => m[1]);
     expect(ids.length).toBe(new Set(ids).size);
   });
 
@@ -88,12 +86,12 @@ describe('report.html', () => {
 
   it('shows the figures of the results: test, sparse and dense, of the K with the highest bound', () => {
     const k = results.chosen.features;
-    const sparse = results.runs[0]!.fits.filter((fit) => fit.model === 'sparse');
+    const sparse = results.runs[0].fits.filter((fit) => fit.model === 'sparse');
     expect(Math.max(...sparse.map((fit) => fit.bound))).toBe(sparse.find((fit) => fit.features === k)!.bound);
     const { observed, draws } = sparse.find((fit) => fit.features === k)!.predictive!;
     expect(page).toContain(`>${observed.items!.toLocaleString('en-US')}<`);
     expect(page).toContain(`<b>${Math.round(draws.items!.mean).toLocaleString('en-US')}</b>`);
-    for (const row of results.runs[0]!.ladder.rows) expect(page).toContain(row.all.recall.mean.toFixed(3));
+    for (const row of results.runs[0].ladder.rows) expect(page).toContain(row.all.recall.mean.toFixed(3));
     expect(page).toContain('sum of counts');
     expect(page).toContain('Over several splits');
   });
@@ -128,8 +126,7 @@ describe('report.html', () => {
         ),
       })),
     };
-    const shown = { ...corrected, verdicts: studyVerdicts(corrected) };
-    const with5 = renderStudyPage(shown, studyPictures(await chartDocument(), shown));
+    const with5 = renderStudyPage(corrected, studyPictures(await chartDocument(), corrected));
     expectWhole(with5);
     // Users and edges of each sparse fit, and nothing else.
     expect(with5.match(/<br>corrected 1 … 12,345/g)!.length).toBe(with5.match(/<br>corrected /g)!.length);
@@ -142,10 +139,9 @@ describe('report.html', () => {
 
   it('speaks of no draws where there are none', async () => {
     const undrawn = withoutDraws(results);
-    const shown = { ...undrawn, verdicts: studyVerdicts(undrawn) };
-    const drawn = studyPictures(await chartDocument(), shown);
+    const drawn = studyPictures(await chartDocument(), undrawn);
     expect(Object.keys(drawn)).toEqual(['density', 'degrees', 'split', 'ranking']);
-    const without = renderStudyPage(shown, drawn);
+    const without = renderStudyPage(undrawn, drawn);
     expectWhole(without);
     expect(without).not.toMatch(/predictive|90 % interval|p-value|Who predicts|Error of the predictions/i);
     expect(without).toContain('Over several splits');

@@ -7,8 +7,8 @@ import { VertexIds } from '../../src/graph/ids.js';
 export function edgeList(graph: BipartiteGraph): string[] {
   const edges: string[] = [];
   for (let user = 0; user < graph.users.count; user++) {
-    for (let e = graph.users.offsets[user]!; e < graph.users.offsets[user + 1]!; e++) {
-      const item = graph.users.neighbors[e]!;
+    for (let e = graph.users.offsets[user]; e < graph.users.offsets[user + 1]; e++) {
+      const item = graph.users.neighbors[e];
       edges.push(`${graph.users.ids.at(user)} ${graph.items.ids.at(item)} ${graph.users.counts?.[e] ?? 1}`);
     }
   }
@@ -44,10 +44,10 @@ export function problems(graph: BipartiteGraph): string[] {
     if (side.offsets.length !== side.count + 1) found.push(`${name}: offsets`);
     if (side.ids.length !== side.count) found.push(`${name}: ids`);
     for (let v = 0; v < side.count; v++) {
-      if (side.offsets[v + 1]! <= side.offsets[v]!) found.push(`${name} ${v}: isolated`);
-      for (let e = side.offsets[v]!; e < side.offsets[v + 1]!; e++) {
-        if (side.neighbors[e]! >= other.count) found.push(`${name} ${v}: neighbour out of range`);
-        if (e > side.offsets[v]! && side.neighbors[e]! <= side.neighbors[e - 1]!)
+      if (side.offsets[v + 1] <= side.offsets[v]) found.push(`${name} ${v}: isolated`);
+      for (let e = side.offsets[v]; e < side.offsets[v + 1]; e++) {
+        if (side.neighbors[e] >= other.count) found.push(`${name} ${v}: neighbour out of range`);
+        if (e > side.offsets[v] && side.neighbors[e] <= side.neighbors[e - 1])
           found.push(`${name} ${v}: order`);
       }
     }

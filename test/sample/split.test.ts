@@ -47,7 +47,7 @@ describe('split', () => {
         if (!parts) return;
         const { users, items } = parts.coins;
         expect([users.drawn.length, items.drawn.length]).toEqual([graph.users.count, graph.items.count]);
-        const coin = (coins: typeof users, id: string) => coins.drawn[coins.ids.find(id)]!;
+        const coin = (coins: typeof users, id: string) => coins.drawn[coins.ids.find(id)];
         const expected = { train: [] as string[], foldIn: [] as string[], test: [] as string[] };
         for (const edge of edgeList(graph)) {
           const [user, item] = edge.split(' ');

@@ -24,10 +24,10 @@ describe('density curves', () => {
         const streams = () => [8, 9, 10, 11].map((r) => randomStream(seed, r));
         const all = sampledDensities(graph.users, graph.items, levels, streams());
         const which = seed % 4;
-        const found = all[which]!;
-        expect(sampledDensities(graph.users, graph.items, levels, [streams()[which]!])).toEqual([found]);
+        const found = all[which];
+        expect(sampledDensities(graph.users, graph.items, levels, [streams()[which]])).toEqual([found]);
         // The same uniforms, one level at a time, by brute force.
-        const random = streams()[which]!;
+        const random = streams()[which];
         const uniforms = Array.from({ length: graph.users.count }, () => random.uniform());
         levels.forEach((level, l) => {
           const users = uniforms.filter((u) => u <= level).length;
@@ -35,8 +35,8 @@ describe('density curves', () => {
           let edges = 0;
           uniforms.forEach((u, user) => {
             if (u > level) return;
-            for (let e = graph.users.offsets[user]!; e < graph.users.offsets[user + 1]!; e++) {
-              items.add(graph.users.neighbors[e]!);
+            for (let e = graph.users.offsets[user]; e < graph.users.offsets[user + 1]; e++) {
+              items.add(graph.users.neighbors[e]);
               edges++;
             }
           });
@@ -106,7 +106,7 @@ describe('checkSparsity', () => {
     const one = await checkSparsity(graph, { seed: 1 });
     expect(await checkSparsity(graph, { seed: 1 })).toEqual(one);
     const two = await checkSparsity(graph, { seed: 2 });
-    expect(two.curves.users[3]!.sampled).not.toEqual(one.curves.users[3]!.sampled);
+    expect(two.curves.users[3].sampled).not.toEqual(one.curves.users[3].sampled);
     expect(one.curves.users.map((p) => p.level)).toEqual(DEFAULT_LEVELS);
     const few = await checkSparsity(graph, { replicates: 2, levels: [1, 0.5, 0.5] });
     expect(few.curves.items.map((p) => [p.level, p.sampled.length])).toEqual([
@@ -163,13 +163,13 @@ describe('verdict', () => {
       });
       expect(graph.edges).toBeGreaterThan(10_000);
       const verdict = await verdictOf(graph);
-      judged['-0.1']!.push(verdict.users);
-      judged['0.2']!.push(verdict.items);
+      judged['-0.1'].push(verdict.users);
+      judged['0.2'].push(verdict.items);
     }
     expect(judged['-0.1']).not.toContain('sparse');
     expect(judged['0.2']).not.toContain('dense');
-    expect(judged['-0.1']!.filter((j) => j === 'dense').length).toBeGreaterThanOrEqual(7);
-    expect(judged['0.2']!.filter((j) => j === 'sparse').length).toBeGreaterThanOrEqual(7);
+    expect(judged['-0.1'].filter((j) => j === 'dense').length).toBeGreaterThanOrEqual(7);
+    expect(judged['0.2'].filter((j) => j === 'sparse').length).toBeGreaterThanOrEqual(7);
   });
 
   it('is unclear, with the reason, for few vertices, single edges, capped and filtered degrees', async () => {

@@ -22,7 +22,7 @@ function drawDegrees(sigma: number, r: number, count: number, seed: number): num
   return Array.from({ length: count }, () => {
     let u = random.uniform() * total;
     let n = 0;
-    while (n < weights.length - 1 && (u -= weights[n]!) > 0) n++;
+    while (n < weights.length - 1 && (u -= weights[n]) > 0) n++;
     return n + 1;
   });
 }
@@ -163,7 +163,7 @@ describe('fitDegrees', () => {
         return [(all.estimate - sigma) / all.standardError!, (low.estimate - sigma) / low.standardError!];
       });
       for (const which of [0, 1]) {
-        const z = misses.map((m) => m[which]!);
+        const z = misses.map((m) => m[which]);
         const mean = z.reduce((a, b) => a + b, 0) / z.length;
         // A mean of eight standard normal numbers: 4 standard errors.
         expect(Math.abs(mean), `σ ${sigma}, estimator ${which}: ${z}`).toBeLessThan(4 / Math.sqrt(8));

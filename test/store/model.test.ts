@@ -73,7 +73,7 @@ function readSafetensors(path: string) {
       shape: number[];
       data_offsets: [number, number];
     };
-    const [width, read] = readers[dtype]!;
+    const [width, read] = readers[dtype];
     expect(data_offsets[0]).toBe(end); // no gaps
     expect((8 + length + end) % width).toBe(0); // aligned
     end = data_offsets[1];
@@ -117,11 +117,11 @@ describe('the model file', () => {
       values: [...model.users.featureRate],
     });
     expect(tensors['items.weight_shape']).toEqual({ shape: [4], values: [...model.items.weightShape] });
-    expect(tensors['items.leftover']!.values).toEqual([...model.items.leftover]);
-    expect(tensors['users.ids']!.values).toEqual([-4, 2, 2 ** 50]);
-    expect(tensors['users.degree']!.values).toEqual([1, 2, 3]);
-    const text = Buffer.from(tensors['items.id_text']!.values);
-    const ends = tensors['items.id_ends']!.values;
+    expect(tensors['items.leftover'].values).toEqual([...model.items.leftover]);
+    expect(tensors['users.ids'].values).toEqual([-4, 2, 2 ** 50]);
+    expect(tensors['users.degree'].values).toEqual([1, 2, 3]);
+    const text = Buffer.from(tensors['items.id_text'].values);
+    const ends = tensors['items.id_ends'].values;
     expect(ends.map((end, v) => text.toString('utf8', v === 0 ? 0 : ends[v - 1], end))).toEqual(
       model.items.ids.values,
     );
@@ -148,7 +148,7 @@ describe('the model file', () => {
     const loaded = await loadModel(file);
     expect(loaded.bound).toBeUndefined();
     expect(loaded.members!.map((member) => member.provenance.seed)).toEqual([2, 3]);
-    expect(loaded.members![1]!.items.featureShape).toEqual(averaged.members[1]!.items.featureShape);
+    expect(loaded.members![1].items.featureShape).toEqual(averaged.members[1].items.featureShape);
   });
 
   it.each(['float32', 'float64'])('holds a checkpoint, exactly: %s tables', async (type) => {
@@ -267,9 +267,9 @@ describe('a model file is refused', () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(bytes.length - 1), fc.integer({ min: 1, max: 255 }), async (at, flip) => {
         const changed = Buffer.from(bytes);
-        changed[at]! ^= flip;
+        changed[at] ^= flip;
         // The spaces that pad the header may become other white space without harm.
-        fc.pre(!(bytes[at] === 32 && /\s/.test(String.fromCharCode(changed[at]!))));
+        fc.pre(!(bytes[at] === 32 && /\s/.test(String.fromCharCode(changed[at]))));
         await refusal(changed);
       }),
       { numRuns: 150 },

@@ -134,7 +134,7 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
     update: UpdateOptions,
   ): Promise<void> {
     const { hyper } = update;
-    const M = update.otherMass ?? other.mass.map((m, k) => m + other.leftover[k]!);
+    const M = update.otherMass ?? other.mass.map((m, k) => m + other.leftover[k]);
     heap.f32(otherMassAt, own.stride).fill(0).set(M);
     const { first, last } = update.rows ?? { first: 0, last: own.rows };
     const units = unitsOf(index, first, last);
@@ -259,7 +259,7 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
         const shapes = heap.f32((table as CpuTable).weightShape, table.rows);
         const rates = heap.f32((table as CpuTable).weightRate, table.rows);
         let sum = 0;
-        for (let i = 0; i < table.rows; i++) sum += shapes[i]! / rates[i]!;
+        for (let i = 0; i < table.rows; i++) sum += shapes[i] / rates[i];
         return sum;
       }),
 
@@ -275,7 +275,7 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
     scale: (table, factor, activity) =>
       inOrder(async () => {
         const rates = heap.f32((table as CpuTable).weightRate, table.rows);
-        for (let i = 0; i < rates.length; i++) rates[i]! /= factor;
+        for (let i = 0; i < rates.length; i++) rates[i] /= factor;
         await show(table as CpuTable, activity);
       }),
 
@@ -348,20 +348,20 @@ function sumMass(results: Float64Array, table: CpuTable): Float64Array {
   const mass = new Float64Array(table.features);
   const size = table.stride + RESULT_EXTRAS;
   for (let at = 0; at < results.length; at += size) {
-    for (let k = 0; k < table.features; k++) mass[k]! += results[at + k]!;
+    for (let k = 0; k < table.features; k++) mass[k] += results[at + k];
   }
   return mass;
 }
 
 function sumTerm(results: Float64Array, stride: number): number {
   let sum = 0;
-  for (let at = stride; at < results.length; at += stride + RESULT_EXTRAS) sum += results[at]!;
+  for (let at = stride; at < results.length; at += stride + RESULT_EXTRAS) sum += results[at];
   return sum;
 }
 
 function firstBad(results: Float64Array, stride: number): number {
   for (let at = stride + 1; at < results.length; at += stride + RESULT_EXTRAS) {
-    if (results[at]! >= 0) return results[at]!;
+    if (results[at] >= 0) return results[at];
   }
   return -1;
 }

@@ -69,7 +69,7 @@ export function ridgeScratchBytes(columns: number): number {
 export function solveRidge(job: RidgeJob): void {
   const { columns, rows, lambda, scale } = job;
   const kernels = instantiate(job);
-  const address = job.scratch[Atomics.add(job.places, 0, 1)]!;
+  const address = job.scratch[Atomics.add(job.places, 0, 1)];
   const size = 4 * WIDTH * columns;
   const [x, r, p, q] = [0, 1, 2, 3].map((i) => address + i * size) as [number, number, number, number];
   const dotsAt = address + 4 * size;
@@ -90,15 +90,15 @@ export function solveRidge(job: RidgeJob): void {
     const goal = residual.map((value) => value * job.tolerance ** 2);
     factor.fill(0);
     kernels.linearDirection(factorAt, scale, r, p, columns);
-    for (let step = 0; step < job.maxIterations && residual.some((value, c) => value > goal[c]!); step++) {
+    for (let step = 0; step < job.maxIterations && residual.some((value, c) => value > goal[c]); step++) {
       kernels.linearGram(job.offsets, job.neighbors, rows, columns, lambda, p, q);
       kernels.linearDots(p, q, 0, columns, dotsAt);
-      for (let c = 0; c < WIDTH; c++) factor[c] = dots[c]! > 0 ? residual[c]! / dots[c]! : 0;
+      for (let c = 0; c < WIDTH; c++) factor[c] = dots[c] > 0 ? residual[c] / dots[c] : 0;
       kernels.linearAxpy(factorAt, p, x, columns);
-      for (let c = 0; c < WIDTH; c++) factor[c] = -factor[c]!;
+      for (let c = 0; c < WIDTH; c++) factor[c] = -factor[c];
       kernels.linearAxpy(factorAt, q, r, columns);
       kernels.linearDots(r, r, scale, columns, dotsAt);
-      for (let c = 0; c < WIDTH; c++) factor[c] = residual[c]! > 0 ? dots[c]! / residual[c]! : 0;
+      for (let c = 0; c < WIDTH; c++) factor[c] = residual[c] > 0 ? dots[c] / residual[c] : 0;
       residual.set(dots);
       kernels.linearDirection(factorAt, scale, r, p, columns);
     }
@@ -113,9 +113,9 @@ function sumTargets(job: RidgeJob, first: number, count: number, out: Float32Arr
   const offsets = new Uint32Array(job.memory.buffer, job.offsets);
   const neighbors = new Uint32Array(job.memory.buffer, job.neighbors);
   for (let t = 0; t < count; t++) {
-    for (let e = job.targets.offsets[first + t]!; e < job.targets.offsets[first + t + 1]!; e++) {
-      const row = job.targets.values[e]!;
-      for (let n = offsets[row]!; n < offsets[row + 1]!; n++) out[neighbors[n]! * WIDTH + t]! += 1;
+    for (let e = job.targets.offsets[first + t]; e < job.targets.offsets[first + t + 1]; e++) {
+      const row = job.targets.values[e];
+      for (let n = offsets[row]; n < offsets[row + 1]; n++) out[neighbors[n] * WIDTH + t] += 1;
     }
   }
 }
@@ -143,7 +143,7 @@ const ROWS_PER_BLOCK = 128;
 
 export function solveLeastSquares(job: LeastSquaresJob): void {
   const kernels = instantiate(job);
-  const scratch = job.scratch[Atomics.add(job.places, 0, 1)]!;
+  const scratch = job.scratch[Atomics.add(job.places, 0, 1)];
   for (;;) {
     const first = ROWS_PER_BLOCK * Atomics.add(job.next, 0, 1);
     if (first >= job.rows) return;

@@ -44,8 +44,8 @@ export async function ridge(problem: RidgeProblem, options: TaskOptions = {}): P
   const scaleAt = heap.allocate(4 * columns);
   const scratch = Array.from({ length: lanes }, () => heap.allocate(ridgeScratchBytes(columns)));
   const scale = heap.f32(scaleAt, columns).fill(lambda);
-  for (const column of inputs.values) scale[column]! += 1;
-  for (let c = 0; c < columns; c++) scale[c] = 1 / scale[c]!;
+  for (const column of inputs.values) scale[column] += 1;
+  for (let c = 0; c < columns; c++) scale[c] = 1 / scale[c];
   const next = counter();
   const job: RidgeJob = {
     ...{ module, memory: heap.memory, places: counter(), next, scratch },

@@ -160,7 +160,7 @@ export function rowsToRank({ views }: RankQuery): Uint32Array {
   const rows: number[] = [];
   const count = (views[0]?.relevant.offsets.length ?? 1) - 1;
   for (let r = 0; r < count; r++) {
-    if (views.some(({ relevant }) => relevant.offsets[r + 1]! > relevant.offsets[r]!)) rows.push(r);
+    if (views.some(({ relevant }) => relevant.offsets[r + 1] > relevant.offsets[r])) rows.push(r);
   }
   return Uint32Array.from(rows);
 }

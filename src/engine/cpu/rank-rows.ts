@@ -145,9 +145,9 @@ export class RankLane {
     const floats = this.#floats;
     const tiles = Math.ceil(rows.length / USERS_PER_TILE);
     for (let r = 0; r < tiles * USERS_PER_TILE; r++) {
-      const from = rows[Math.min(r, rows.length - 1)]! * features;
+      const from = rows[Math.min(r, rows.length - 1)] * features;
       let at = (this.users >>> 2) + (r >> 2) * USERS_PER_TILE * features + (r & 3);
-      for (let k = 0; k < features; k++, at += USERS_PER_TILE) floats[at] = table[from + k]!;
+      for (let k = 0; k < features; k++, at += USERS_PER_TILE) floats[at] = table[from + k];
     }
     const panels = paddedCandidates(this.#query.candidates) / ITEMS_PER_PANEL;
     this.#kernels.rankScores(this.users, tiles, items, panels, features, this.scores, this.#stride);
@@ -159,8 +159,8 @@ export class RankLane {
     this.#exclude(index, row);
     for (const [v, view] of views.entries()) {
       this.#leaveOut(index, view.without);
-      const first = view.relevant.offsets[row]!;
-      const count = view.relevant.offsets[row + 1]! - first;
+      const first = view.relevant.offsets[row];
+      const count = view.relevant.offsets[row + 1] - first;
       if (count === 0) continue;
       this.#words.set(view.relevant.values.subarray(first, first + count), this.#relevant >>> 2);
       const kept = this.#keep(index, depth);
@@ -173,9 +173,9 @@ export class RankLane {
         kept,
         this.#ranks,
       );
-      answer.ranks[v]!.set(this.#words.subarray(this.#ranks >>> 2, (this.#ranks >>> 2) + count), first);
+      answer.ranks[v].set(this.#words.subarray(this.#ranks >>> 2, (this.#ranks >>> 2) + count), first);
       const best = this.#best(kept, top);
-      for (let i = 0; i < best; i++) answer.shown[v]![this.#words[(this.#keptPositions >>> 2) + i]!] = 1;
+      for (let i = 0; i < best; i++) answer.shown[v][this.#words[(this.#keptPositions >>> 2) + i]] = 1;
     }
   }
 
@@ -187,10 +187,10 @@ export class RankLane {
     const positions = this.#words.subarray(this.#keptPositions >>> 2, (this.#keptPositions >>> 2) + best);
     const scores = this.#floats.subarray(this.#keptScores >>> 2, (this.#keptScores >>> 2) + best);
     // Ascending positions in, a stable sort by score: ties stay in order.
-    const order = Array.from({ length: best }, (_, i) => i).sort((a, b) => scores[b]! - scores[a]!);
+    const order = Array.from({ length: best }, (_, i) => i).sort((a, b) => scores[b] - scores[a]);
     return {
-      positions: Uint32Array.from(order, (i) => positions[i]!),
-      scores: Float32Array.from(order, (i) => scores[i]!),
+      positions: Uint32Array.from(order, (i) => positions[i]),
+      scores: Float32Array.from(order, (i) => scores[i]),
     };
   }
 
@@ -216,12 +216,12 @@ export class RankLane {
   #exclude(index: number, row: number): void {
     const { excluded } = this.#query;
     if (!excluded) return;
-    this.#leaveOut(index, excluded.values.subarray(excluded.offsets[row]!, excluded.offsets[row + 1]!));
+    this.#leaveOut(index, excluded.values.subarray(excluded.offsets[row], excluded.offsets[row + 1]));
   }
 
   #leaveOut(index: number, positions: Uint32Array): void {
     const scores = this.row(index);
-    for (let i = 0; i < positions.length; i++) scores[positions[i]!] = Number.NEGATIVE_INFINITY;
+    for (let i = 0; i < positions.length; i++) scores[positions[i]] = Number.NEGATIVE_INFINITY;
   }
 }
 
@@ -235,8 +235,8 @@ export function packItems(
 ): void {
   const floats = new Float32Array(memory.buffer);
   for (let c = 0; c < candidates.length; c++) {
-    const from = candidates[c]! * features;
+    const from = candidates[c] * features;
     let at = (address >>> 2) + (c - (c % ITEMS_PER_PANEL)) * features + (c % ITEMS_PER_PANEL);
-    for (let k = 0; k < features; k++, at += ITEMS_PER_PANEL) floats[at] = items[from + k]!;
+    for (let k = 0; k < features; k++, at += ITEMS_PER_PANEL) floats[at] = items[from + k];
   }
 }

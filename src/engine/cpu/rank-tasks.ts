@@ -37,7 +37,7 @@ export function rankFactorRows(job: FactorJob): void {
   const { rows, next } = job;
   const instance = new WebAssembly.Instance(job.module, { env: { memory: job.memory, abort: () => {} } });
   const kernels = instance.exports as unknown as RankKernels;
-  const address = job.lanes[Atomics.add(job.places, 0, 1)]!;
+  const address = job.lanes[Atomics.add(job.places, 0, 1)];
   const lane = new RankLane(kernels, job.memory, address, job.features, job.query);
   for (;;) {
     const first = ROWS_PER_BLOCK * Atomics.add(next, 0, 1);
@@ -45,8 +45,8 @@ export function rankFactorRows(job: FactorJob): void {
     const block = rows.subarray(first, first + ROWS_PER_BLOCK);
     lane.scoreFactors(job.users, block, job.features, job.items);
     for (let b = 0; b < block.length; b++) {
-      if (job.lists) storeList(lane, b, first + b, block[b]!, job.lists);
-      else lane.rank(b, block[b]!, job.answer);
+      if (job.lists) storeList(lane, b, first + b, block[b], job.lists);
+      else lane.rank(b, block[b], job.answer);
     }
   }
 }

@@ -95,7 +95,7 @@ export function scratchBytes(limits: Setup['limits']): number {
 
 export function start(input: Setup): void {
   setup = input;
-  scratch = input.scratch[Atomics.add(input.places, 0, 1)]!;
+  scratch = input.scratch[Atomics.add(input.places, 0, 1)];
   const instance = new WebAssembly.Instance(input.module, {
     env: { memory: input.memory, abort: () => {} },
   });
@@ -136,8 +136,8 @@ export function run(job: Job): void {
     const unit = Atomics.add(next, 0, 1);
     if (unit >= unitCount) return;
     const at = unit * UNIT_FIELDS;
-    const first = units[at + 1]!;
-    const last = units[at + 2]!;
+    const first = units[at + 1];
+    const last = units[at + 2];
     const result = unit * (stride + RESULT_EXTRAS);
     const mass = job.results + 8 * result;
     results.fill(0, result, result + stride + 1);
@@ -163,10 +163,10 @@ export function run(job: Job): void {
       continue;
     }
     kernels.resetEdgeTerm();
-    const what = units[at]!;
-    const firstEdge = units[at + 3]!;
-    const lastEdge = units[at + 4]!;
-    const slot = job.slots + 8 * stride * units[at + 5]!;
+    const what = units[at];
+    const firstEdge = units[at + 3];
+    const lastEdge = units[at + 4];
+    const slot = job.slots + 8 * stride * units[at + 5];
     if (what === UNIT_FINISH) {
       if (job.kind === 'update' && !kernels.finishRow(first, stride, slot, lastEdge, scratch, mass))
         results[result + stride + 1] = first;

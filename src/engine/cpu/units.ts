@@ -34,12 +34,12 @@ export function cutUnits(offsets: Uint32Array, first: number, last: number, limi
   let slots = 0;
   let start = first;
   const flush = (end: number) => {
-    if (end > start) rows.push(UNIT_ROWS, start, end, offsets[start]!, offsets[end]!, 0);
+    if (end > start) rows.push(UNIT_ROWS, start, end, offsets[start], offsets[end], 0);
     start = end;
   };
   for (let i = first; i < last; i++) {
-    const from = offsets[i]!;
-    const to = offsets[i + 1]!;
+    const from = offsets[i];
+    const to = offsets[i + 1];
     if (to - from > limits.edges) {
       flush(i);
       const firstSlot = slots;
@@ -48,7 +48,7 @@ export function cutUnits(offsets: Uint32Array, first: number, last: number, limi
       }
       rows.push(UNIT_FINISH, i, i + 1, 0, slots - firstSlot, firstSlot);
       start = i + 1;
-    } else if (to - offsets[start]! > limits.edges || i - start >= limits.rows) {
+    } else if (to - offsets[start] > limits.edges || i - start >= limits.rows) {
       flush(i);
     }
   }

@@ -125,7 +125,7 @@ export function createCommands(
       for (const [binding, access] of kernel.access.entries()) {
         if (access === 'params')
           entries.push({ binding, resource: { buffer: blockBuffer, size: PARAMS_BYTES } });
-        else if (access) entries.push({ binding, resource: parts[part++]! });
+        else if (access) entries.push({ binding, resource: parts[part++] });
       }
       group = device.createBindGroup({ layout: kernel.layout, entries });
       kernel.groups.set(key, group);
@@ -265,7 +265,7 @@ function createTiming(device: GPUDevice, onKernelTime: (kernel: string, millisec
         () => {
           const stamps = new BigUint64Array(buffer.getMappedRange());
           for (const [i, name] of names.entries())
-            onKernelTime(name, Number(stamps[2 * i + 1]! - stamps[2 * i]!) / 1e6);
+            onKernelTime(name, Number(stamps[2 * i + 1] - stamps[2 * i]) / 1e6);
           buffer.destroy();
         },
         () => {},

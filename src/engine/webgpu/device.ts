@@ -248,7 +248,7 @@ async function linearSubgroups(device: GPUDevice, info: GPUAdapterInfo): Promise
   lanes.destroy();
   staging.destroy();
   for (let i = 0; i < invocations; i++) {
-    if (seen[2 * i + 1]! < least || seen[2 * i] !== i % seen[2 * i + 1]!) return 0;
+    if (seen[2 * i + 1] < least || seen[2 * i] !== i % seen[2 * i + 1]) return 0;
   }
   return least;
 }

@@ -91,7 +91,7 @@ async function makePlan(
     }),
   }));
   await upload(gpu, firstSlot, cut.firstSlot);
-  for (const [g, { tasks }] of groups.entries()) await upload(gpu, tasks, cut.groups[g]!.records);
+  for (const [g, { tasks }] of groups.entries()) await upload(gpu, tasks, cut.groups[g].records);
   return { layout, rowLayout: rowLayout(features, cut.mostSlots), groups, firstSlot, slots: cut.slots };
 }
 

@@ -109,7 +109,7 @@ export function createPasses(gpu: GpuDevice, commands: Commands) {
     commands.reserve(3);
     const at = commands.params(params);
     for (const [g, { tasks, count, chunk, short }] of groups.entries()) {
-      const { neighbors, counts } = index.chunks[chunk]!;
+      const { neighbors, counts } = index.chunks[chunk];
       const parts: Part[] = [
         { buffer: tasks, size: 16 * count },
         ...[neighbors, own.activity, other.activity, partials].map(whole),
@@ -117,7 +117,7 @@ export function createPasses(gpu: GpuDevice, commands: Commands) {
       if (taskTerms) parts.push({ buffer: taskTerms });
       if (counts) parts.push({ buffer: counts });
       const perGroup = layout.subgroups ? layout.workgroup / (short ? layout.lanes : layout.team) : 1;
-      commands.run(kernels[g]!, at, parts, Math.ceil(count / perGroup));
+      commands.run(kernels[g], at, parts, Math.ceil(count / perGroup));
     }
     if (taskTerms) {
       terms.count = termSums(slots);

@@ -37,9 +37,9 @@ export async function rankOnGpu(
       await commands.pace(ranking.blockRows * candidates.length);
     }
     for (const [v, { ranks, shown }] of ranking.views.entries()) {
-      const found = await commands.read(ranks, 0, 4 * answer.ranks[v]!.length);
-      answer.ranks[v]!.set(new Uint32Array(found));
-      answer.shown[v]!.set(new Uint32Array(await commands.read(shown, 0, 4 * candidates.length)));
+      const found = await commands.read(ranks, 0, 4 * answer.ranks[v].length);
+      answer.ranks[v].set(new Uint32Array(found));
+      answer.shown[v].set(new Uint32Array(await commands.read(shown, 0, 4 * candidates.length)));
     }
     onProgress?.({ stage: 'ranking', done: rows.length, total: rows.length, unit: 'users' });
     return answer;
@@ -138,7 +138,7 @@ function padded(table: Float32Array, picked: Uint32Array, features: number): Flo
   const stride = 4 * Math.ceil(features / 4);
   const values = new Float32Array(picked.length * stride);
   for (let r = 0; r < picked.length; r++) {
-    const from = picked[r]! * features;
+    const from = picked[r] * features;
     values.set(table.subarray(from, from + features), r * stride);
   }
   return values;

@@ -65,8 +65,8 @@ export async function createGpuTable(
   );
   const weights = new Float32Array(2 * rows);
   for (let i = 0; i < rows; i++) {
-    weights[2 * i] = values.weightShape[i]!;
-    weights[2 * i + 1] = values.weightRate[i]!;
+    weights[2 * i] = values.weightShape[i];
+    weights[2 * i + 1] = values.weightRate[i];
   }
   await upload(gpu, table.weights, weights);
   await writePadded(gpu, table, table.shapes, values.featureShape, 0);
@@ -80,8 +80,8 @@ export async function readGpuTable(commands: Commands, table: GpuTable): Promise
   const weightShape = new Float32Array(rows);
   const weightRate = new Float32Array(rows);
   for (let i = 0; i < rows; i++) {
-    weightShape[i] = weights[2 * i]!;
-    weightRate[i] = weights[2 * i + 1]!;
+    weightShape[i] = weights[2 * i];
+    weightRate[i] = weights[2 * i + 1];
   }
   return {
     weightShape,
@@ -132,7 +132,7 @@ async function writePadded(
     if (stride !== features && padding !== 0) piece.fill(padding);
     for (let i = first; i < last; i++) {
       const to = (i - first) * stride;
-      for (let k = 0; k < features; k++) piece[to + k] = values[i * features + k]!;
+      for (let k = 0; k < features; k++) piece[to + k] = values[i * features + k];
     }
     gpu.device.queue.writeBuffer(buffer, 4 * first * stride, piece);
     await settle(gpu, first / block);
@@ -158,7 +158,7 @@ async function readPadded(
     }
     for (let i = first; i < last; i++) {
       const from = (i - first) * stride;
-      for (let k = 0; k < features; k++) into[i * features + k] = piece[from + k]!;
+      for (let k = 0; k < features; k++) into[i * features + k] = piece[from + k];
     }
   }
   return into;

@@ -69,8 +69,8 @@ export function cutRows(edges: EdgeRows, options: CutOptions): TaskPlan {
   };
 
   for (let i = 0; i < rows; i++) {
-    const from = offsets[i]!;
-    const to = offsets[i + 1]!;
+    const from = offsets[i];
+    const to = offsets[i + 1];
     firstSlot[i] = row.length;
     if (from === to) continue;
     let parts = 1;
@@ -83,7 +83,7 @@ export function cutRows(edges: EdgeRows, options: CutOptions): TaskPlan {
       cutStretch(i, at, end, firstTile);
       at = end;
     }
-    mostSlots = Math.max(mostSlots, row.length - firstSlot[i]!);
+    mostSlots = Math.max(mostSlots, row.length - firstSlot[i]);
   }
   const slots = row.length;
   firstSlot[rows] = slots;
@@ -92,22 +92,22 @@ export function cutRows(edges: EdgeRows, options: CutOptions): TaskPlan {
   const chunks = Math.max(1, Math.ceil(neighbors.length / chunkEdges));
   const keys = new Float64Array(slots);
   for (let s = 0; s < slots; s++) {
-    const isShort = count[s]! <= short;
-    const group = 2 * Math.floor(start[s]! / chunkEdges) + (isShort ? 1 : 0);
-    keys[s] = (group * tiles + (isShort ? 0 : tile[s]!)) * (block + 1) + (block - count[s]!);
+    const isShort = count[s] <= short;
+    const group = 2 * Math.floor(start[s] / chunkEdges) + (isShort ? 1 : 0);
+    keys[s] = (group * tiles + (isShort ? 0 : tile[s])) * (block + 1) + (block - count[s]);
   }
   const order = sortByKey(keys, 2 * chunks * tiles * (block + 1));
 
   const groups: TaskGroup[] = [];
   for (let first = 0; first < slots; ) {
-    const group = Math.floor(keys[order[first]!]! / (tiles * (block + 1)));
+    const group = Math.floor(keys[order[first]] / (tiles * (block + 1)));
     let last = first;
-    while (last < slots && Math.floor(keys[order[last]!]! / (tiles * (block + 1))) === group) last++;
+    while (last < slots && Math.floor(keys[order[last]] / (tiles * (block + 1))) === group) last++;
     const records = new Uint32Array(4 * (last - first));
     const chunk = group >> 1;
     for (let t = first; t < last; t++) {
-      const s = order[t]!;
-      records.set([row[s]!, s, start[s]! - chunk * chunkEdges, count[s]!], 4 * (t - first));
+      const s = order[t];
+      records.set([row[s], s, start[s] - chunk * chunkEdges, count[s]], 4 * (t - first));
     }
     groups.push({ chunk, short: (group & 1) === 1, records });
     first = last;
@@ -121,7 +121,7 @@ function lowerBound(neighbors: Uint32Array, from: number, to: number, border: nu
   let high = to;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (neighbors[middle]! < border) low = middle + 1;
+    if (neighbors[middle] < border) low = middle + 1;
     else high = middle;
   }
   return low;
@@ -130,9 +130,9 @@ function lowerBound(neighbors: Uint32Array, from: number, to: number, border: nu
 /** Positions of the keys in ascending order, equal keys in their own order: a counting sort. */
 function sortByKey(keys: Float64Array, bound: number): Uint32Array {
   const next = new Uint32Array(bound + 1);
-  for (const key of keys) next[key + 1]!++;
-  for (let k = 0; k < bound; k++) next[k + 1]! += next[k]!;
+  for (const key of keys) next[key + 1]++;
+  for (let k = 0; k < bound; k++) next[k + 1] += next[k];
   const order = new Uint32Array(keys.length);
-  for (let s = 0; s < keys.length; s++) order[next[keys[s]!]!++] = s;
+  for (let s = 0; s < keys.length; s++) order[next[keys[s]]++] = s;
   return order;
 }

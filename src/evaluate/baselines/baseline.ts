@@ -26,19 +26,19 @@ export interface FittedBaseline {
 export function lengths(lists: RowLists): Uint32Array {
   return Uint32Array.from(
     { length: lists.offsets.length - 1 },
-    (_, r) => lists.offsets[r + 1]! - lists.offsets[r]!,
+    (_, r) => lists.offsets[r + 1] - lists.offsets[r],
   );
 }
 
 /** The same edges grouped by the other side. */
 export function transposeLists(lists: RowLists, columns: number): RowLists {
   const offsets = new Uint32Array(new SharedArrayBuffer(4 * (columns + 1)));
-  for (const value of lists.values) offsets[value + 1]!++;
-  for (let c = 0; c < columns; c++) offsets[c + 1]! += offsets[c]!;
+  for (const value of lists.values) offsets[value + 1]++;
+  for (let c = 0; c < columns; c++) offsets[c + 1] += offsets[c];
   const cursor = offsets.slice(0, columns);
   const values = new Uint32Array(new SharedArrayBuffer(4 * lists.values.length));
   for (let r = 0; r + 1 < lists.offsets.length; r++) {
-    for (let e = lists.offsets[r]!; e < lists.offsets[r + 1]!; e++) values[cursor[lists.values[e]!]!++] = r;
+    for (let e = lists.offsets[r]; e < lists.offsets[r + 1]; e++) values[cursor[lists.values[e]]++] = r;
   }
   return { offsets, values };
 }
@@ -46,8 +46,8 @@ export function transposeLists(lists: RowLists, columns: number): RowLists {
 /** The lists with only the values that `keep` says, renamed by it (−1: dropped). */
 export function renameLists(lists: RowLists, rename: Int32Array): RowLists {
   return collectLists(lists.offsets.length - 1, (row, add) => {
-    for (let e = lists.offsets[row]!; e < lists.offsets[row + 1]!; e++) {
-      const value = rename[lists.values[e]!]!;
+    for (let e = lists.offsets[row]; e < lists.offsets[row + 1]; e++) {
+      const value = rename[lists.values[e]];
       if (value >= 0) add(value);
     }
   });

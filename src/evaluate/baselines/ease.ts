@@ -19,9 +19,9 @@ export function easeSize({ users, items, shown, candidates }: BaselineData): {
   weights: number;
 } {
   const degree = lengths(items);
-  const inputs = shown.filter((s, item) => s && degree[item]! > 0).length;
+  const inputs = shown.filter((s, item) => s && degree[item] > 0).length;
   let entries = 0;
-  for (const item of users.values) entries += shown[item]!;
+  for (const item of users.values) entries += shown[item];
   return { work: entries * candidates.length, weights: inputs * candidates.length };
 }
 
@@ -41,9 +41,9 @@ export async function fitEase(
   const column = new Int32Array(shown.length).fill(-1);
   let columns = 0;
   for (let item = 0; item < shown.length; item++)
-    if (shown[item] && degree[item]! > 0) column[item] = columns++;
+    if (shown[item] && degree[item] > 0) column[item] = columns++;
   const target = new Int32Array(shown.length).fill(-1);
-  for (let c = 0; c < candidates.length; c++) target[candidates[c]!] = c;
+  for (let c = 0; c < candidates.length; c++) target[candidates[c]] = c;
   const weights = await ridge(
     {
       inputs: renameLists(users, column),
@@ -60,10 +60,10 @@ export async function fitEase(
       kind: 'rows',
       scores: (row, _candidates, out) => {
         out.fill(0);
-        for (let h = history.offsets[row]!; h < history.offsets[row + 1]!; h++) {
-          const first = column[history.values[h]!]! * width;
+        for (let h = history.offsets[row]; h < history.offsets[row + 1]; h++) {
+          const first = column[history.values[h]] * width;
           if (first < 0) continue;
-          for (let c = 0; c < width; c++) out[c]! += weights[first + c]!;
+          for (let c = 0; c < width; c++) out[c] += weights[first + c];
         }
       },
     }),

@@ -29,12 +29,12 @@ export function fitNeighbours(data: BaselineData, setting: NeighbourSetting): Fi
   const similarity = new Float32Array(degree.length);
   const order = new Float32Array(degree.length);
   for (let c = 0; c < candidates.length; c++) {
-    const item = candidates[c]!;
+    const item = candidates[c];
     const count = countCommon(item, users, items, shown, common, touched);
-    const ownScale = degree[item]! ** (1 - asymmetry);
+    const ownScale = degree[item] ** (1 - asymmetry);
     for (let t = 0; t < count; t++) {
-      const i = touched[t]!;
-      similarity[t] = common[i]! / (historyScale[i]! * ownScale + shrinkage);
+      const i = touched[t];
+      similarity[t] = common[i] / (historyScale[i] * ownScale + shrinkage);
       common[i] = 0;
     }
     while (entries + count > sources.length) {
@@ -47,13 +47,13 @@ export function fitNeighbours(data: BaselineData, setting: NeighbourSetting): Fi
       order.set(similarity.subarray(0, count));
       least = nthLargest(order, count, neighbours);
       ties = neighbours;
-      for (let t = 0; t < count; t++) if (similarity[t]! > least) ties--;
+      for (let t = 0; t < count; t++) if (similarity[t] > least) ties--;
     }
     for (let t = 0; t < count; t++) {
-      if (similarity[t]! < least || (similarity[t] === least && ties-- <= 0)) continue;
-      sources[entries] = touched[t]!;
+      if (similarity[t] < least || (similarity[t] === least && ties-- <= 0)) continue;
+      sources[entries] = touched[t];
       targets[entries] = c;
-      similarities[entries++] = similarity[t]!;
+      similarities[entries++] = similarity[t];
     }
   }
   const index = groupBySource(entries, sources, targets, similarities, degree.length);
@@ -63,10 +63,10 @@ export function fitNeighbours(data: BaselineData, setting: NeighbourSetting): Fi
       kind: 'rows',
       scores: (row, _candidates, out) => {
         out.fill(0);
-        for (let h = history.offsets[row]!; h < history.offsets[row + 1]!; h++) {
-          const source = history.values[h]!;
-          for (let e = index.offsets[source]!; e < index.offsets[source + 1]!; e++) {
-            out[index.targets[e]!]! += index.similarities[e]!;
+        for (let h = history.offsets[row]; h < history.offsets[row + 1]; h++) {
+          const source = history.values[h];
+          for (let e = index.offsets[source]; e < index.offsets[source + 1]; e++) {
+            out[index.targets[e]] += index.similarities[e];
           }
         }
       },
@@ -84,12 +84,12 @@ function countCommon(
   touched: Uint32Array,
 ): number {
   let count = 0;
-  for (let e = items.offsets[item]!; e < items.offsets[item + 1]!; e++) {
-    const user = items.values[e]!;
-    for (let n = users.offsets[user]!; n < users.offsets[user + 1]!; n++) {
-      const other = users.values[n]!;
+  for (let e = items.offsets[item]; e < items.offsets[item + 1]; e++) {
+    const user = items.values[e];
+    for (let n = users.offsets[user]; n < users.offsets[user + 1]; n++) {
+      const other = users.values[n];
       if (!shown[other] || other === item) continue;
-      if (common[other]!++ === 0) touched[count++] = other;
+      if (common[other]++ === 0) touched[count++] = other;
     }
   }
   touched.subarray(0, count).sort();
@@ -110,14 +110,14 @@ function groupBySource(
   count: number,
 ) {
   const offsets = new Uint32Array(count + 1);
-  for (let e = 0; e < entries; e++) offsets[sources[e]! + 1]!++;
-  for (let s = 0; s < count; s++) offsets[s + 1]! += offsets[s]!;
+  for (let e = 0; e < entries; e++) offsets[sources[e] + 1]++;
+  for (let s = 0; s < count; s++) offsets[s + 1] += offsets[s];
   const cursor = offsets.slice(0, count);
   const result = { offsets, targets: new Uint32Array(entries), similarities: new Float32Array(entries) };
   for (let e = 0; e < entries; e++) {
-    const at = cursor[sources[e]!]!++;
-    result.targets[at] = targets[e]!;
-    result.similarities[at] = similarities[e]!;
+    const at = cursor[sources[e]]++;
+    result.targets[at] = targets[e];
+    result.similarities[at] = similarities[e];
   }
   return result;
 }
@@ -127,15 +127,15 @@ function nthLargest(values: Float32Array, count: number, nth: number): number {
   let low = 0;
   let high = count - 1;
   while (low < high) {
-    const pivot = values[(low + high) >> 1]!;
+    const pivot = values[(low + high) >> 1];
     let i = low;
     let j = high;
     while (i <= j) {
-      while (values[i]! > pivot) i++;
-      while (values[j]! < pivot) j--;
+      while (values[i] > pivot) i++;
+      while (values[j] < pivot) j--;
       if (i <= j) {
-        const swap = values[i]!;
-        values[i++] = values[j]!;
+        const swap = values[i];
+        values[i++] = values[j];
         values[j--] = swap;
       }
     }
@@ -143,5 +143,5 @@ function nthLargest(values: Float32Array, count: number, nth: number): number {
     else if (nth - 1 >= i) low = i;
     else break;
   }
-  return values[nth - 1]!;
+  return values[nth - 1];
 }

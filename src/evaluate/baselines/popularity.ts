@@ -9,7 +9,7 @@ export function fitPopularity({ items }: BaselineData): FittedBaseline {
     scorer: async () => ({
       kind: 'rows',
       scores: (_row, candidates, out) => {
-        for (let c = 0; c < candidates.length; c++) out[c] = degree[candidates[c]!]!;
+        for (let c = 0; c < candidates.length; c++) out[c] = degree[candidates[c]];
       },
     }),
   };

@@ -80,7 +80,7 @@ export async function tune(
     for (const [name, dial] of Object.entries(dials)) {
       for (const direction of [1, -1] as const) {
         for (;;) {
-          const value = dial.next(best.setting[name]!, direction);
+          const value = dial.next(best.setting[name], direction);
           if (value === undefined) break;
           const trial = await attempt({ ...best.setting, [name]: value });
           if (!trial) return { best, trials, finished: false };

@@ -52,10 +52,10 @@ export function holdBack(data: Omit<BaselineData, 'candidates'>, options: Valida
   );
   const items = transposeLists(kept, itemCount);
   const degree = lengths(items);
-  const known = (item: number) => degree[item]! > 0;
+  const known = (item: number) => degree[item] > 0;
   const seen = new Uint8Array(itemCount);
   for (const row of heldBack) {
-    for (let e = users.offsets[row]!; e < users.offsets[row + 1]!; e++) seen[users.values[e]!] = 1;
+    for (let e = users.offsets[row]; e < users.offsets[row + 1]; e++) seen[users.values[e]] = 1;
   }
   const candidates = shuffled(
     Array.from(seen.keys()).filter((item) => seen[item] && !shown[item] && known(item)),
@@ -97,8 +97,8 @@ export function someUsers(data: BaselineData, edges: number): BaselineData {
 
 function listsOf(lists: RowLists, rows: readonly number[], keep: (value: number) => boolean): RowLists {
   return collectLists(rows.length, (r, add) => {
-    for (let e = lists.offsets[rows[r]!]!; e < lists.offsets[rows[r]! + 1]!; e++) {
-      if (keep(lists.values[e]!)) add(lists.values[e]!);
+    for (let e = lists.offsets[rows[r]]; e < lists.offsets[rows[r] + 1]; e++) {
+      if (keep(lists.values[e])) add(lists.values[e]);
     }
   });
 }
@@ -106,7 +106,7 @@ function listsOf(lists: RowLists, rows: readonly number[], keep: (value: number)
 function shuffled(values: number[], uniform: () => number): number[] {
   for (let i = values.length - 1; i > 0; i--) {
     const j = Math.floor(uniform() * (i + 1));
-    [values[i], values[j]] = [values[j]!, values[i]!];
+    [values[i], values[j]] = [values[j], values[i]];
   }
   return values;
 }

@@ -64,5 +64,5 @@ export function writeParams(into: DataView, params: Params): void {
   for (const [i, number] of numbers.entries()) into.setFloat32(16 + 4 * i, number ?? 0, true);
   into.setUint32(44, params.chunk ?? 1, true);
   into.setFloat32(48, params.relaxation ?? 0, true);
-  if (mass) for (let k = 0; k < mass.length; k++) into.setFloat32(4 * (MASS_AT + k), mass[k]!, true);
+  if (mass) for (let k = 0; k < mass.length; k++) into.setFloat32(4 * (MASS_AT + k), mass[k], true);
 }

@@ -1,0 +1,136 @@
+// Degree distributions of both sides: the share of vertices with at least so many edges, log-log, with the fitted law.
+
+import * as Plot from '@observablehq/plot';
+import type { SideName } from '../../graph/graph.js';
+import { type DegreeFit, logProbability } from '../../sparsity/degree-likelihood.js';
+import { type Chart, INK } from './chart.js';
+
+export interface DegreeCurve {
+  /** [degree, vertices], ascending. */
+  readonly histogram: readonly (readonly [number, number])[];
+  readonly fit?: DegreeFit | undefined;
+}
+
+interface Point {
+  readonly degree: number;
+  readonly share: number;
+}
+
+/** Points per curve, at most: more than a screen can tell apart. */
+const MOST_POINTS = 160;
+
+export function degreesChart(sides: Readonly<Record<SideName, DegreeCurve>>): Chart {
+  const curves = (['users', 'items'] as const).map((side) => {
+    const vertices = sides[side].histogram.reduce((sum, [, n]) => sum + n, 0);
+    const points = thin(survival(sides[side].histogram));
+    const law = sides[side].fit ? lawSurvival(sides[side].fit, points.at(-1)!.degree, 0.5 / vertices) : [];
+    return { side, points, law, vertices };
+  });
+  const maxDegree = Math.max(...curves.map(({ points }) => points.at(-1)!.degree));
+  const minShare = Math.min(...curves.map(({ vertices }) => 1 / vertices));
+  return {
+    title: 'How many edges a vertex has',
+    subtitle: 'Dots: the data. Dashed: the law fitted to all degrees.',
+    description: curves
+      .map(({ side, points }) => {
+        const last = points.at(-1)!;
+        return `The ${side} have between ${points[0].degree} and ${last.degree} edges.`;
+      })
+      .join(' '),
+    plot: {
+      x: {
+        type: 'log',
+        domain: [0.9, Math.max(10, maxDegree) * 1.15],
+        label: 'edges →',
+        labelAnchor: 'right',
+        labelArrow: 'none',
+        ticks: powersOfTen(1, maxDegree),
+        tickFormat: plain,
+      },
+      y: {
+        type: 'log',
+        domain: [minShare / 1.6, 1.3],
+        label: '↑ share of the vertices with at least so many',
+        labelArrow: 'none',
+        grid: true,
+        ticks: powersOfTen(minShare, 1),
+        tickFormat: plain,
+      },
+      marks: curves.flatMap(({ side, points, law }, i) => {
+        const ink = INK[side].light;
+        return [
+          Plot.line(law, {
+            x: 'degree',
+            y: 'share',
+            stroke: ink,
+            strokeDasharray: '5 4',
+            strokeWidth: 1.6,
+            strokeOpacity: 0.8,
+          }),
+          Plot.dot(points, { x: 'degree', y: 'share', r: 2.2, fill: ink }),
+          Plot.text([side], {
+            frameAnchor: 'bottom-left',
+            fill: ink,
+            fontWeight: 600,
+            dy: -30 + 18 * i,
+            dx: 8,
+          }),
+        ];
+      }),
+    },
+  };
+}
+
+/** Share of the vertices of each degree or more. */
+function survival(histogram: readonly (readonly [number, number])[]): Point[] {
+  const total = histogram.reduce((sum, [, n]) => sum + n, 0);
+  let left = total;
+  return histogram.map(([degree, n]) => {
+    const share = left / total;
+    left -= n;
+    return { degree, share };
+  });
+}
+
+/** At most MOST_POINTS of them, evenly on the log axis; the first and the last stay. */
+function thin(points: readonly Point[]): Point[] {
+  const step = Math.log(points.at(-1)!.degree / points[0].degree) / MOST_POINTS;
+  let next = 0;
+  return points.filter(({ degree }, i) => {
+    const at = Math.log(degree);
+    if (i > 0 && i < points.length - 1 && at < next) return false;
+    next = at + step;
+    return true;
+  });
+}
+
+/** The law's survival at degrees evenly on the log axis, down to the least share shown. */
+function lawSurvival(fit: DegreeFit, maxDegree: number, least: number): Point[] {
+  const points: Point[] = [];
+  const ratio = Math.max(1.02, maxDegree ** (1 / MOST_POINTS));
+  let share = 1;
+  let next = 1;
+  let term = Math.exp(logProbability(fit, 1));
+  for (let n = 1; n <= maxDegree && share > least; n++) {
+    if (n >= next || n === maxDegree) {
+      points.push({ degree: n, share });
+      next = n * ratio;
+    }
+    share -= term;
+    term *= (fit.r * (n - fit.estimate)) / (n + 1);
+  }
+  return points;
+}
+
+/** The ticks of a log axis: more labels than these are a wall of digits. */
+function powersOfTen(low: number, high: number): number[] {
+  const first = Math.ceil(Math.log10(low) - 1e-9);
+  const last = Math.max(first, Math.floor(Math.log10(high) + 1e-9));
+  return Array.from({ length: last - first + 1 }, (_, i) => Number(`1e${first + i}`));
+}
+
+function plain(value: number): string {
+  if (value >= 1e-3 && value < 1e6) return value.toLocaleString('en-US', { maximumFractionDigits: 3 });
+  const exponent = String(Math.round(Math.log10(value)));
+  return `10${[...exponent].map((c) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(c)] ?? '⁻').join('')}`;
+}

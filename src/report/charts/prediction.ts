@@ -1,0 +1,119 @@
+// How far the draws of each model lie from the test set: mean and interval of every figure, the test set at zero.
+
+import * as Plot from '@observablehq/plot';
+import { isIndex, type Statistic } from '../../evaluate/predictive.js';
+import type { CheckedFit } from '../../study/results.js';
+import { predictionError } from '../../study/results.js';
+import { describeError, shownStatistics } from '../words/prediction.js';
+import { type Chart, INK } from './chart.js';
+
+const NAMES: Readonly<Record<Statistic, string>> = {
+  users: 'users',
+  items: 'items',
+  edges: 'edges',
+  total: 'sum of counts',
+  sigmaUsers: 'σ̂ of users',
+  sigmaItems: 'σ̂ of items',
+};
+
+/** Per cent for counts; for tail indexes hundredths, so that both fit one axis. */
+function scaled(fit: CheckedFit, statistic: Statistic, value: number): number {
+  const observed = fit.predictive.observed[statistic]!;
+  return 100 * (isIndex(statistic) ? value - observed : value / observed - 1);
+}
+
+export function predictionChart(
+  fits: readonly CheckedFit[],
+  { narrow = false }: { readonly narrow?: boolean } = {},
+): Chart {
+  const statistics = shownStatistics(fits);
+  const corrected = fits.some((fit) => fit.predictive.calibration);
+  const points = fits.flatMap((fit) =>
+    statistics.map((statistic) => {
+      const { mean, low, high } = fit.predictive.draws[statistic]!;
+      const believed = fit.predictive.calibration?.statistics[statistic] ?? { low: mean, high: mean };
+      return {
+        statistic: NAMES[statistic],
+        model: fit.model,
+        mean: scaled(fit, statistic, mean),
+        low: scaled(fit, statistic, low),
+        high: scaled(fit, statistic, high),
+        correctedLow: scaled(fit, statistic, believed.low),
+        correctedHigh: scaled(fit, statistic, believed.high),
+      };
+    }),
+  );
+  const reach = Math.max(
+    1,
+    ...points.flatMap((p) => [p.low, p.high, p.mean, p.correctedLow, p.correctedHigh].map(Math.abs)),
+  );
+  return {
+    title: narrow ? 'Predictions against the test set' : 'How far the predictions are from the test set',
+    subtitle: narrow
+      ? undefined
+      : `Dots: mean of the draws. Bars: ${corrected ? '90 % of them, thin: corrected' : '90 % of them'}. Zero: the test set.`,
+    description: fits
+      .map(
+        (fit) =>
+          `${fit.model}: ${statistics.map((s) => `${NAMES[s]} ${describeError(s, predictionError(fit, s))}`).join(', ')}.`,
+      )
+      .join(' '),
+    width: narrow ? 400 : 680,
+    height: 70 + 44 * statistics.length,
+    plot: {
+      marginLeft: 104,
+      marginTop: 22,
+      marginRight: 16,
+      x: {
+        domain: [-1.08 * reach, 1.08 * reach],
+        label: narrow ? '% (σ̂: hundredths) too high →' : 'too low ←  % (σ̂: hundredths)  → too high',
+        labelAnchor: narrow ? 'right' : 'center',
+        labelArrow: 'none',
+        grid: true,
+        ticks: narrow ? 5 : 9,
+        tickFormat: (value: number) => (value > 0 ? `+${value}` : String(value).replace('-', '−')),
+      },
+      y: { type: 'band', domain: fits.map((fit) => fit.model), axis: null, padding: 0.2 },
+      fy: { domain: statistics.map((s) => NAMES[s]), label: null, padding: 0.22 },
+      marks: [
+        Plot.axisFy({ anchor: 'left', label: null, dx: -8 }),
+        Plot.ruleX([0], { stroke: INK.text.light, strokeWidth: 1.4 }),
+        ...fits.flatMap(({ model }) => {
+          const own = points.filter((p) => p.model === model);
+          const place = { fy: 'statistic', y: 'model' } as const;
+          return [
+            Plot.ruleY(own, {
+              ...place,
+              x1: 'low',
+              x2: 'high',
+              stroke: INK[model].light,
+              strokeWidth: 4,
+              strokeOpacity: 0.35,
+            }),
+            Plot.ruleY(corrected ? own : [], {
+              ...place,
+              x1: 'correctedLow',
+              x2: 'correctedHigh',
+              stroke: INK[model].light,
+              strokeWidth: 1.6,
+              dy: 7,
+            }),
+            Plot.dot(own, { ...place, x: 'mean', fill: INK[model].light, r: 4.4 }),
+          ];
+        }),
+        Plot.text(
+          fits.map((fit) => ({ model: fit.model, statistic: NAMES[statistics[0]] })),
+          {
+            fy: 'statistic',
+            y: 'model',
+            text: 'model',
+            frameAnchor: 'right',
+            dx: -4,
+            fill: (d: { model: 'sparse' | 'dense' }) => INK[d.model].light,
+            fontWeight: 600,
+          },
+        ),
+      ],
+    },
+  };
+}

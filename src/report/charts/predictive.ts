@@ -1,0 +1,156 @@
+// Degree distributions of predictive draws over the test graph's, as in the paper's Figure 4: one panel per model and
+// side, the band of the draws and the test graph as dots, log-log and binned so that the tail can be read.
+
+import * as Plot from '@observablehq/plot';
+import type { DegreeBin } from '../../evaluate/predictive.js';
+import { SIDES, type SideName } from '../../graph/graph.js';
+import { type Chart, INK } from './chart.js';
+
+export interface PredictivePanel {
+  /** Heading of the model's panels. */
+  readonly name: string;
+  readonly kind: 'sparse' | 'dense';
+  readonly degrees: Readonly<Record<SideName, readonly DegreeBin[]>>;
+}
+
+interface Point {
+  readonly panel: string;
+  readonly side: SideName;
+  readonly kind: 'sparse' | 'dense';
+  /** Geometric middle of the bin. */
+  readonly degree: number;
+  /** Vertices per degree: the count of the bin over its width. */
+  readonly observed: number;
+  readonly low: number;
+  readonly median: number;
+  readonly high: number;
+  readonly outside: boolean;
+}
+
+export function predictiveChart(panels: readonly PredictivePanel[]): Chart {
+  const points = panels.flatMap((panel) => SIDES.flatMap((side) => panelPoints(panel, side)));
+  const seen = points.flatMap((p) => [p.observed, p.high]).filter((y) => y > 0);
+  // A band that reaches down to no vertex at all ends at the floor of the picture.
+  const floor = Math.min(...seen) / 2;
+  const top = Math.max(...seen) * 1.6;
+  const right = Math.max(...points.map((p) => p.degree)) * 1.2;
+  const lift = (y: number) => Math.max(y, floor);
+  const bands = points.filter((p) => p.high > 0);
+  const dots = points.filter((p) => p.observed > 0);
+  const facet = { fx: 'panel', fy: 'side' } as const;
+  return {
+    title: 'Degrees of the test graph and of predictive draws',
+    subtitle: 'Dots: the test graph; hollow where it leaves the band. Band: the central 90 % of the draws.',
+    description: describe(panels),
+    width: 120 + 300 * panels.length,
+    height: 560,
+    plot: {
+      fx: { label: null, domain: panels.map((panel) => panel.name), padding: 0.06 },
+      fy: { label: null, domain: SIDES, padding: 0.1 },
+      marginRight: 52,
+      x: {
+        type: 'log',
+        domain: [0.9, Math.max(10, right)],
+        label: 'edges of a vertex →',
+        labelAnchor: 'right',
+        labelArrow: 'none',
+        ticks: powersOfTen(1, right),
+        tickFormat: power,
+      },
+      y: {
+        type: 'log',
+        domain: [floor, top],
+        label: '↑ vertices of each degree',
+        labelArrow: 'none',
+        grid: true,
+        ticks: powersOfTen(floor, top),
+        tickFormat: power,
+      },
+      marks: [
+        Plot.frame({ stroke: INK.muted.light, strokeOpacity: 0.4 }),
+        ...(['sparse', 'dense'] as const).flatMap((kind) => {
+          const ink = INK[kind].light;
+          const of = bands.filter((p) => p.kind === kind);
+          return [
+            Plot.areaY(of, {
+              ...facet,
+              x: 'degree',
+              y1: (p: Point) => lift(p.low),
+              y2: (p: Point) => lift(p.high),
+              fill: ink,
+              fillOpacity: 0.25,
+            }),
+            Plot.line(of, {
+              ...facet,
+              x: 'degree',
+              y: (p: Point) => lift(p.median),
+              stroke: ink,
+              strokeWidth: 1.5,
+            }),
+          ];
+        }),
+        Plot.dot(
+          dots.filter((p) => !p.outside),
+          { ...facet, x: 'degree', y: 'observed', r: 2.6, fill: INK.text.light },
+        ),
+        Plot.dot(
+          dots.filter((p) => p.outside),
+          {
+            ...facet,
+            x: 'degree',
+            y: 'observed',
+            r: 2.8,
+            fill: INK.ground.light,
+            stroke: INK.text.light,
+            strokeWidth: 1.4,
+          },
+        ),
+      ],
+    },
+  };
+}
+
+function panelPoints({ name, kind, degrees }: PredictivePanel, side: SideName): Point[] {
+  return degrees[side].map((bin) => {
+    const width = bin.to - bin.from + 1;
+    return {
+      panel: name,
+      side,
+      kind,
+      degree: Math.sqrt(bin.from * bin.to),
+      observed: bin.observed / width,
+      low: bin.low / width,
+      median: bin.median / width,
+      high: bin.high / width,
+      outside: isOutside(bin),
+    };
+  });
+}
+
+function isOutside({ observed, low, high }: DegreeBin): boolean {
+  return observed < low || observed > high;
+}
+
+function describe(panels: readonly PredictivePanel[]): string {
+  return panels
+    .map(({ name, degrees }) => {
+      const shares = SIDES.map((side) => {
+        const bins = degrees[side].filter((bin) => bin.observed > 0);
+        return `${bins.filter((bin) => !isOutside(bin)).length} of ${bins.length} bins of the ${side}`;
+      });
+      return `${name}: the test graph lies within the band in ${shares.join(' and ')}.`;
+    })
+    .join(' ');
+}
+
+function powersOfTen(low: number, high: number): number[] {
+  const first = Math.ceil(Math.log10(low) - 1e-9);
+  const last = Math.max(first, Math.floor(Math.log10(high) + 1e-9));
+  return Array.from({ length: last - first + 1 }, (_, i) => Number(`1e${first + i}`));
+}
+
+function power(value: number): string {
+  if (value >= 0.01 && value < 1e6) return value.toLocaleString('en-US', { maximumFractionDigits: 3 });
+  const exponent = String(Math.round(Math.log10(value)));
+  return `10${[...exponent].map((c) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(c)] ?? '⁻').join('')}`;
+}

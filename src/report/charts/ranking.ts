@@ -1,0 +1,132 @@
+// The recommendation ladder as a picture: a dot with its error bar for every method, one panel per metric.
+
+import * as Plot from '@observablehq/plot';
+import {
+  type Figure,
+  type Ladder,
+  type LadderMetric,
+  type LadderRow,
+  ladderFigure,
+} from '../../study/ladder.js';
+import { METRIC_WORDS } from '../words/ranking.js';
+import { type Chart, INK } from './chart.js';
+
+interface Point {
+  readonly metric: string;
+  readonly who: string;
+  readonly ink: string;
+  readonly hollow: boolean;
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Standard errors on either side of the mean. */
+const WIDTH = 1.96;
+const ROW_HEIGHT = 22;
+
+/** Methods from best to worst by recall; `metrics` are the panels, side by side or, when narrow, one below the other. */
+export function rankingChart(
+  ladder: Ladder,
+  metrics: readonly LadderMetric[],
+  { narrow = false }: { readonly narrow?: boolean } = {},
+): Chart {
+  const words = METRIC_WORDS(ladder.n);
+  const rows = [...ladder.rows].sort((a, b) => b.all.recall.mean - a.all.recall.mean);
+  const shown = metrics.filter((metric) => rows.some((row) => ladderFigure(row, metric)));
+  const points = rows.flatMap((row) =>
+    shown.flatMap((metric) => {
+      const figure = ladderFigure(row, metric);
+      return figure ? [point(row, words[metric], figure)] : [];
+    }),
+  );
+  const low = Math.min(...points.map((p) => p.low));
+  const high = Math.max(...points.map((p) => p.high));
+  const panel = narrow ? 'fy' : 'fx';
+  const height =
+    46 + ROW_HEIGHT * rows.length * (narrow ? shown.length : 1) + 34 * (narrow ? shown.length : 1);
+  const domain = shown.map((metric) => words[metric]);
+  return {
+    title: 'Who ranks the test items best',
+    subtitle: narrow ? undefined : 'Further right is better. Bars: 95 % interval over users.',
+    description: rows
+      .map(
+        (row) =>
+          `${row.title}: ${words.recall} ${row.all.recall.mean.toFixed(3)}, nDCG ${row.all.ndcg.mean.toFixed(3)}.`,
+      )
+      .join(' '),
+    width: narrow ? 400 : 680,
+    height,
+    plot: {
+      marginLeft: 22 + 7.2 * Math.max(...rows.map((row) => row.title.length)),
+      marginRight: 14,
+      marginTop: 34,
+      [panel]: { label: null, domain, padding: narrow ? 0.16 : 0.08, axis: null },
+      x: {
+        domain: [Math.max(0, low - 0.08 * (high - low)), high + 0.05 * (high - low)],
+        label: null,
+        grid: true,
+        ticks: 4,
+      },
+      y: { type: 'band', domain: rows.map((row) => row.title), label: null, padding: 0.1 },
+      marks: [
+        Plot.axisY({ tickSize: 0, label: null, ...(narrow ? {} : { fx: domain[0] }) }),
+        Plot.frame({ stroke: INK.muted.light, strokeOpacity: 0.3 }),
+        Plot.text(domain, {
+          [panel]: (name: string) => name,
+          text: (name: string) => name,
+          frameAnchor: 'top-left',
+          dy: -16,
+          fontWeight: 600,
+        }),
+        ...[...new Set(points.map((p) => p.ink))].flatMap((ink) => {
+          const own = points.filter((p) => p.ink === ink);
+          return [
+            Plot.ruleY(own, {
+              [panel]: 'metric',
+              y: 'who',
+              x1: 'low',
+              x2: 'high',
+              stroke: ink,
+              strokeWidth: 1.6,
+              strokeOpacity: 0.6,
+            }),
+            Plot.dot(
+              own.filter((p) => !p.hollow),
+              { [panel]: 'metric', y: 'who', x: 'value', fill: ink, r: 4.4 },
+            ),
+            Plot.dot(
+              own.filter((p) => p.hollow),
+              {
+                [panel]: 'metric',
+                y: 'who',
+                x: 'value',
+                fill: INK.ground.light,
+                stroke: ink,
+                strokeWidth: 1.6,
+                r: 4,
+              },
+            ),
+          ];
+        }),
+      ],
+    } as Plot.PlotOptions,
+  };
+}
+
+function point(row: LadderRow, metric: string, { mean, standardError }: Figure): Point {
+  return {
+    metric,
+    who: row.title,
+    ink: inkOf(row),
+    hollow: row.kind === 'ceiling',
+    value: mean,
+    low: mean - WIDTH * standardError,
+    high: mean + WIDTH * standardError,
+  };
+}
+
+function inkOf({ kind, model }: LadderRow): string {
+  if (model) return INK[model].light;
+  return kind === 'ranker' ? INK.users.light : INK.muted.light;
+}

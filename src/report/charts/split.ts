@@ -1,0 +1,91 @@
+// The four-way split as a picture of the table: users down, items across, each rectangle as large as its share.
+
+import * as Plot from '@observablehq/plot';
+import type { StudySplit } from '../../study/results.js';
+import { type Chart, INK } from './chart.js';
+
+interface Part {
+  readonly x1: number;
+  readonly x2: number;
+  readonly y1: number;
+  readonly y2: number;
+  readonly ink: string;
+  readonly opacity: number;
+  readonly text: string;
+}
+
+export function splitChart(split: StudySplit): Chart {
+  const { testUsers: p, testItems: q, train, foldin, test } = split;
+  const edges = (part: { readonly edges: number }) => `${part.edges.toLocaleString('en-US')} edges`;
+  const held = Math.max(p, 0.2);
+  const drawn = Math.max(q, 0.24);
+  const parts: readonly Part[] = [
+    { x1: 0, x2: 1, y1: 0, y2: 1 - held, ink: INK.muted.light, opacity: 0.2, text: `train\n${edges(train)}` },
+    {
+      x1: 0,
+      x2: 1 - drawn,
+      y1: 1 - held,
+      y2: 1,
+      ink: INK.users.light,
+      opacity: 0.28,
+      text: `fold-in\n${edges(foldin)}`,
+    },
+    {
+      x1: 1 - drawn,
+      x2: 1,
+      y1: 1 - held,
+      y2: 1,
+      ink: INK.items.light,
+      opacity: 0.42,
+      text: `test\n${edges(test)}`,
+    },
+  ];
+  const percent = (share: number) => `${Number((100 * share).toPrecision(3))} %`;
+  return {
+    title: 'How the data were cut',
+    description: `Of the users, ${percent(1 - p)} train with all their items. The other ${percent(p)} are seen through ${percent(1 - q)} of the items (fold-in) and tested on the remaining ${percent(q)}.`,
+    width: 400,
+    height: 270,
+    plot: {
+      marginTop: 24,
+      marginLeft: 92,
+      marginRight: 8,
+      marginBottom: 8,
+      x: { domain: [0, 1], axis: null },
+      y: { domain: [1, 0], axis: null },
+      marks: [
+        ...parts.map((part) =>
+          Plot.rect([part], {
+            x1: 'x1',
+            x2: 'x2',
+            y1: 'y1',
+            y2: 'y2',
+            fill: part.ink,
+            fillOpacity: part.opacity,
+            inset: 2,
+          }),
+        ),
+        Plot.text(parts, {
+          x: (d: Part) => (d.x1 + d.x2) / 2,
+          y: (d: Part) => (d.y1 + d.y2) / 2,
+          text: 'text',
+          lineHeight: 1.25,
+        }),
+        Plot.text(
+          [
+            { y: (1 - held) / 2, text: `${percent(1 - p)}\nof users` },
+            { y: 1 - held / 2, text: `${percent(p)}\nof users` },
+          ],
+          { x: 0, y: 'y', text: 'text', textAnchor: 'end', dx: -10, fill: INK.muted.light },
+        ),
+        Plot.text(
+          [
+            { x: (1 - drawn) / 2, text: `${percent(1 - q)} of items` },
+            { x: 1 - drawn / 2, text: `${percent(q)} of items` },
+          ],
+          { x: 'x', y: 0, text: 'text', dy: -12, fill: INK.muted.light },
+        ),
+      ],
+    },
+  };
+}

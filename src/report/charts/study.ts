@@ -1,0 +1,80 @@
+// All pictures of a study. Those in the page come in two widths, since a wide one shrinks to illegible on a phone.
+
+import { LADDER_METRICS } from '../../study/ladder.js';
+import { checkedFits, type StudyFit, type StudyResults } from '../../study/results.js';
+import { type Chart, drawChart } from './chart.js';
+import { degreesChart } from './degrees.js';
+import { densityChart } from './density.js';
+import { predictionChart } from './prediction.js';
+import { predictiveChart } from './predictive.js';
+import { rankingChart } from './ranking.js';
+import { splitChart } from './split.js';
+
+export interface StudyPicture {
+  readonly wide: string;
+  readonly narrow: readonly string[];
+}
+
+export const STUDY_PICTURES = ['density', 'degrees', 'split', 'prediction', 'predictive', 'ranking'] as const;
+export type StudyPictureName = (typeof STUDY_PICTURES)[number];
+/** Those of the predictive checks, which a study without draws has not. */
+export type PredictionPictures = Readonly<Record<'prediction' | 'predictive', StudyPicture>>;
+export type StudyPictures = Readonly<
+  Record<Exclude<StudyPictureName, keyof PredictionPictures>, StudyPicture>
+> &
+  Partial<PredictionPictures>;
+
+export function studyPictures(document: Document, results: StudyResults): StudyPictures {
+  const { check, runs } = results;
+  const fits = checkedFits(chosenFits(results));
+  const { ladder, split } = runs[0];
+  const pair = (wide: Chart, narrow: readonly Chart[]): StudyPicture => ({
+    wide: drawChart(document, wide),
+    narrow: narrow.map((chart) => drawChart(document, chart)),
+  });
+  const both = (chart: Chart) => pair(chart, [phone(chart)]);
+  const cut = splitChart(split);
+  const panels = fits.map(({ model, predictive }) => ({
+    name: model,
+    kind: model,
+    degrees: predictive.degrees,
+  }));
+  return {
+    density: both(densityChart(check.curves)),
+    degrees: both(
+      degreesChart({
+        users: { histogram: check.degrees.users.histogram, fit: lawOf(results, 'users') },
+        items: { histogram: check.degrees.items.histogram, fit: lawOf(results, 'items') },
+      }),
+    ),
+    split: pair({ ...cut, width: 560, height: 260 }, [cut]),
+    ...(fits.length > 0 && {
+      prediction: pair(predictionChart(fits), [predictionChart(fits, { narrow: true })]),
+      predictive: pair(
+        predictiveChart(panels),
+        panels.map((panel) => ({
+          ...phone(predictiveChart([panel])),
+          title: `Degrees: test and ${panel.name} draws`,
+          height: 480,
+        })),
+      ),
+    }),
+    ranking: pair(rankingChart(ladder, LADDER_METRICS.slice(0, 2)), [
+      rankingChart(ladder, LADDER_METRICS.slice(0, 2), { narrow: true }),
+    ]),
+  };
+}
+
+/** The first run's fits with the K that the report shows. */
+export function chosenFits({ runs, chosen }: StudyResults): StudyFit[] {
+  return runs[0].fits.filter((fit) => fit.features === chosen.features);
+}
+
+function phone(chart: Chart): Chart {
+  return { ...chart, subtitle: undefined, width: 400, height: 330 };
+}
+
+function lawOf({ check }: StudyResults, side: 'users' | 'items') {
+  const law = check.sigma[side].likelihood;
+  return law ? { ...law, standardError: law.standardError ?? undefined } : undefined;
+}

@@ -1,0 +1,64 @@
+// HTML that cannot be injected into: what goes between the braces of html`…` is escaped unless it is Html already.
+
+import { escapeXml } from '../charts/chart.js';
+
+export class Html {
+  constructor(readonly text: string) {}
+  toString(): string {
+    return this.text;
+  }
+}
+
+export type Content = string | number | Html | undefined | readonly Content[];
+
+export function html(strings: TemplateStringsArray, ...values: readonly Content[]): Html {
+  let text = strings[0];
+  for (let i = 0; i < values.length; i++) text += render(values[i]) + strings[i + 1];
+  return new Html(text);
+}
+
+function render(value: Content): string {
+  if (value === undefined) return '';
+  if (value instanceof Html) return value.text;
+  if (typeof value === 'object') return value.map(render).join('');
+  return escapeXml(String(value));
+}
+
+/** An SVG that drawChart made, as a figure with a caption. */
+export function figure(svg: string, caption: Content): Html {
+  return html`<figure>${new Html(svg)}<figcaption>${caption}</figcaption></figure>`;
+}
+
+export interface Column {
+  readonly label: Content;
+  /** Numbers are set right, in figures of one width. */
+  readonly numeric?: boolean;
+}
+
+export function table(
+  columns: readonly Column[],
+  rows: readonly (readonly Content[])[],
+  caption?: Content,
+): Html {
+  const kind = (column: Column | undefined) => (column?.numeric ? new Html(' class="number"') : undefined);
+  return html`<div class="scroll"><table>${caption === undefined ? undefined : html`<caption>${caption}</caption>`}
+<thead><tr>${columns.map((c) => html`<th scope="col"${kind(c)}>${c.label}</th>`)}</tr></thead>
+<tbody>${rows.map(
+    (row) => html`<tr>${row.map((cell, i) =>
+      i === 0
+        ? html`<th scope="row"${kind(columns[i])}>${cell}</th>`
+        : html`<td${kind(columns[i])}>${cell}</td>`,
+    )}</tr>
+`,
+  )}</tbody></table></div>`;
+}
+
+/** A row of figures with what they count. */
+export function facts(list: readonly { readonly value: Content; readonly label: Content }[]): Html {
+  return html`<dl class="facts">${list.map((f) => html`<div><dt>${f.label}</dt><dd>${f.value}</dd></div>`)}</dl>`;
+}
+
+/** Something a click opens. */
+export function fold(summary: Content, body: Content): Html {
+  return html`<details><summary>${summary}</summary><div>${body}</div></details>`;
+}

@@ -1,0 +1,365 @@
+// The sections of a study's report on what came out: predictions, recommendations, repeats, features.
+
+import { isIndex, type Statistic } from '../../evaluate/predictive.js';
+import { type LadderMetric, type LadderRow, ladderFigure } from '../../study/ladder.js';
+import {
+  type CheckedFit,
+  checkedFits,
+  fitId,
+  type Spread,
+  type StudyResults,
+  type StudyRun,
+} from '../../study/results.js';
+import type { Topic } from '../../study/topics.js';
+import { chosenFits, type PredictionPictures, type StudyPicture } from '../charts/study.js';
+import { shownStatistics } from '../words/prediction.js';
+import type { StudyVerdict } from '../words/study.js';
+import { type Content, fold, type Html, html } from './html.js';
+import { count, fixed, percent, short, term } from './page.js';
+import { capital, picture, table } from './sections.js';
+
+const STATISTIC_NAMES: Readonly<Record<Statistic, Content>> = {
+  users: 'users',
+  items: 'items',
+  edges: 'edges',
+  total: 'sum of counts',
+  sigmaUsers: html`${term('half', 'σ̂')} of users`,
+  sigmaItems: html`${term('half', 'σ̂')} of items`,
+};
+
+const show = (statistic: Statistic, value: number) =>
+  isIndex(statistic) ? fixed(value, 3) : count(Math.round(value));
+
+export function predictionSection(
+  results: StudyResults,
+  verdict: StudyVerdict,
+  pictures: PredictionPictures,
+): Content {
+  const fits = checkedFits(chosenFits(results));
+  const { protocol, count: draws } = fits[0].predictive;
+  const corrected = fits.some((fit) => fit.predictive.calibration);
+  return [
+    html`<p>Each fitted model made up ${count(draws)} ${term('draw', 'test graphs')} of its own${
+      protocol === 'paper'
+        ? ', with the users and items that the real one contains (the paper’s protocol)'
+        : ', without being told which users and items the real one contains'
+    }. If the model is right, the real test graph looks like one of them.</p>`,
+    details(verdict),
+    picture(
+      pictures.prediction,
+      html`Dots: the mean of the ${term('draw', 'draws')}; bars: their ${term('interval', '90 % interval')}${
+        corrected ? html`, thin lines: ${term('corrected', 'corrected')}` : undefined
+      }; the line at zero: the test set.`,
+    ),
+    predictionTable(fits),
+    picture(
+      pictures.predictive,
+      html`How many edges the users, and the items, of the test graph have. Dots: the test graph; band: the
+${term('interval', '90 % interval')} of the draws${corrected ? ', not corrected' : ''}. On the left of each panel are the vertices with a single edge: where a
+model misses newcomers, dots lie above the band there. Hollow dots lie outside.`,
+    ),
+    results.receipt.settings.features.length > 1
+      ? fold('The same for every K', predictionTable(checkedFits(results.runs[0].fits)))
+      : undefined,
+  ];
+}
+
+/** The verdict's sentences as a list. */
+export function details({ text, details: more }: StudyVerdict): Html {
+  return html`<ul class="steps">${[text, ...more].map((sentence) => html`<li>${sentence}</li>`)}</ul>`;
+}
+
+/** Whether the intervals were corrected, and what that rests on. */
+function intervalNote(fits: readonly CheckedFit[]): Content {
+  const corrected = fits.filter((fit) => fit.predictive.calibration);
+  if (corrected.length === 0) {
+    return html`On simulated data such intervals held the truth in 72 to 95 % of the cases; <code>--calibrate 20</code>
+measures this for data like these, and corrects the intervals.`;
+  }
+  const { replicas } = corrected[0].predictive.calibration!;
+  const held = (fit: CheckedFit) =>
+    shownStatistics(fits).map((s) => fit.predictive.calibration!.statistics[s]?.held ?? '–');
+  const several = corrected.length > 1;
+  const parts = corrected.map((fit) => (several ? `K = ${fit.features}: ` : '') + held(fit).join(', '));
+  return html`Of the sparse model both are also given ${term('corrected', 'corrected')} by ${count(replicas)} replicas of
+it; so many of them lay within the interval of their draws, row by row: ${parts.join('; ')}.${
+    fits.length > corrected.length
+      ? ' Those of the dense model are not corrected: that it misses unseen vertices is its own error, and none of the intervals’.'
+      : ''
+  }`;
+}
+
+function predictionTable(fits: readonly CheckedFit[]): Html {
+  const statistics = shownStatistics(fits);
+  const several = new Set(fits.map((fit) => fit.features)).size > 1;
+  return table(
+    [
+      { label: 'Test part' },
+      { label: 'test', numeric: true },
+      ...fits.flatMap((fit) => [
+        {
+          label: term(`${fit.model}-model`, several ? `${fit.model}, K = ${fit.features}` : fit.model),
+          numeric: true,
+        },
+        { label: term('pvalue', 'p'), numeric: true },
+      ]),
+    ],
+    statistics.map((statistic) => [
+      STATISTIC_NAMES[statistic],
+      show(statistic, fits[0]!.predictive.observed[statistic]!),
+      ...fits.flatMap((fit) => {
+        const { mean, low, high, pValue } = fit.predictive.draws[statistic]!;
+        const corrected = fit.predictive.calibration?.statistics[statistic];
+        return [
+          html`<b>${show(statistic, mean)}</b><br><small>${show(statistic, low)} … ${show(statistic, high)}${
+            corrected &&
+            html`<br>corrected ${show(statistic, corrected.low)} … ${show(statistic, corrected.high)}`
+          }</small>`,
+          html`${fixed(pValue, 2)}${corrected && html`<br><br><small>${fixed(corrected.pValue, 2)}</small>`}`,
+        ];
+      }),
+    ]),
+    html`Of the draws: the mean, below it the ${term('interval', '90 % interval')}, beside it the ${term('pvalue', 'p-value')}. ${intervalNote(fits)}`,
+  );
+}
+
+export function rankingSection(results: StudyResults, verdict: StudyVerdict, ranking: StudyPicture): Content {
+  const { ladder } = results.runs[0];
+  const rows = [...ladder.rows].sort((a, b) => b.all.recall.mean - a.all.recall.mean);
+  const { users, candidates } = rows[0].all;
+  const ceiling = ladder.rows.find((row) => row.id === 'ceiling-fold-in');
+  return [
+    html`<p>The ${term('candidates', 'task')}: ${count(candidates)} items are put in order for each of ${count(users)}
+held-out users; their own test items should come first. All methods see the same edges of the same users.
+${term('baseline', 'Baselines')} are tuned on held-back training users, and nothing was chosen by the test part.</p>`,
+    details(verdict),
+    picture(
+      ranking,
+      html`Further right is better. Bars: 95 % interval of each figure by itself, from its
+${term('error', 'standard error')}. For differences the ${term('paired', 'paired intervals')} below are sharper.`,
+    ),
+    ladderTable(results.runs[0], rows),
+    pairedTable(results.runs[0], rows),
+    fold('More figures: hit rate, MRR, MAP, coverage', moreTable(rows)),
+    rows.some((row) => row.kind === 'baseline')
+      ? fold('How the baselines were tuned', tuningTable(rows))
+      : undefined,
+    ladder.skipped.length > 0
+      ? html`<p>Not fitted: ${ladder.skipped.map((s, i) => html`${i > 0 ? '; ' : ''}${s.title} (${s.reason})`)}.</p>`
+      : undefined,
+    ceiling ? ceilingTable(rows, ceiling) : undefined,
+    html`<p>Left out: ${count(ladder.left.usersWithoutHistory)} test users of whom nothing is shown, and
+${count(ladder.left.edgesToUnseenItems)} edges to items that training ${term('dropped', 'never saw')}.</p>`,
+  ];
+}
+
+/** '.703 ± .012'; the best of a column bold. */
+function figureCell(row: LadderRow, metric: LadderMetric, best: string | undefined): Content {
+  const figure = ladderFigure(row, metric);
+  if (!figure) return '–';
+  const mean = fixed(figure.mean, 3);
+  return html`${row.id === best ? html`<b>${mean}</b>` : mean} <small>± ${fixed(figure.standardError, 3)}</small>`;
+}
+
+function methodName(row: LadderRow): Content {
+  if (row.model) return term(`${row.model}-model`, row.title);
+  const about = { model: 'model', ranker: 'ranker', baseline: 'baseline', ceiling: 'ceiling' } as const;
+  return term(about[row.kind], row.title);
+}
+
+function ladderTable({ ladder }: StudyRun, rows: readonly LadderRow[]): Html {
+  return table(
+    [
+      { label: 'Method' },
+      { label: term('recall', `recall@${ladder.n}`), numeric: true },
+      { label: term('ndcg', 'nDCG'), numeric: true },
+      { label: html`recall<br>${term('unpopular', 'unpopular')}`, numeric: true },
+      { label: html`nDCG<br>${term('unpopular', 'unpopular')}`, numeric: true },
+    ],
+    rows.map((row) => [
+      methodName(row),
+      ...(['recall', 'ndcg', 'recallUnpopular', 'ndcgUnpopular'] as const).map((metric) =>
+        figureCell(row, metric, ladder.best[metric]),
+      ),
+    ]),
+    html`With ${term('error', 'standard errors')}. Bold: the best of a column${
+      rows.some((row) => row.kind === 'ceiling') ? ', ceilings aside' : ''
+    }.`,
+  );
+}
+
+function pairedTable({ ladder }: StudyRun, rows: readonly LadderRow[]): Html {
+  const title = (id: string | undefined) => ladder.rows.find((row) => row.id === id)?.title ?? '';
+  const cell = (row: LadderRow, metric: LadderMetric): Content => {
+    if (row.id === ladder.best[metric]) return 'the best';
+    const c = ladder.comparisons.find(
+      (x) => x.metric === metric && x.row === row.id && x.to === ladder.best[metric],
+    );
+    if (!c) return '–';
+    // Tiny differences between nearly equal models need a digit more to be seen at all.
+    const digits = Math.abs(c.difference) < 0.001 ? 4 : 3;
+    const [difference, low, high] = [c.difference, c.low, c.high].map((x) => fixed(x, digits));
+    return html`${c.high < 0 ? html`<b>${difference}</b>` : difference}<br><small>${low} … ${high}</small>`;
+  };
+  return table(
+    [
+      { label: 'Difference to the best' },
+      {
+        label: html`${term('recall', `recall@${ladder.n}`)}<br><small>to ${title(ladder.best.recall)}</small>`,
+        numeric: true,
+      },
+      { label: html`${term('ndcg', 'nDCG')}<br><small>to ${title(ladder.best.ndcg)}</small>`, numeric: true },
+    ],
+    rows
+      .filter((row) => row.kind !== 'ceiling')
+      .map((row) => [methodName(row), cell(row, 'recall'), cell(row, 'ndcg')]),
+    html`Below each its 95 % ${term('paired', 'paired interval')}. Bold: more than chance, the interval does not reach 0.`,
+  );
+}
+
+function moreTable(rows: readonly LadderRow[]): Html {
+  return table(
+    [
+      { label: 'Method' },
+      { label: term('hitrate', 'hit rate'), numeric: true },
+      { label: term('mrr', 'MRR'), numeric: true },
+      { label: term('map', 'MAP'), numeric: true },
+      { label: term('coverage', 'coverage'), numeric: true },
+    ],
+    rows.map((row) => [
+      methodName(row),
+      ...(['hitRate', 'mrr', 'map'] as const).map(
+        (metric) => `${fixed(row.all[metric].mean, 3)} ± ${fixed(row.all[metric].standardError, 3)}`,
+      ),
+      percent(row.all.coverage),
+    ]),
+  );
+}
+
+function tuningTable(rows: readonly LadderRow[]): Html {
+  return table(
+    [{ label: 'Baseline' }, { label: 'chosen setting' }, { label: 'settings tried', numeric: true }],
+    rows
+      .filter((row) => row.kind === 'baseline')
+      .map((row) => [
+        row.title,
+        Object.entries(row.setting ?? {})
+          .map(([name, value]) => `${name} ${short(value)}`)
+          .join(', ') || 'nothing to choose',
+        `${row.trials}${row.tuned ? '' : ' (search cut short)'}`,
+      ]),
+  );
+}
+
+function ceilingTable(rows: readonly LadderRow[], ceiling: LadderRow): Html {
+  const share = (row: LadderRow, metric: LadderMetric) => {
+    const top = ladderFigure(ceiling, metric)?.mean;
+    const own = ladderFigure(row, metric)?.mean;
+    return top && own !== undefined ? fixed(own / top, 3) : '–';
+  };
+  return table(
+    [
+      { label: html`Share of the ${term('ceiling', 'fair ceiling')}` },
+      { label: 'recall', numeric: true },
+      { label: 'nDCG', numeric: true },
+      { label: 'recall, unpopular', numeric: true },
+      { label: 'nDCG, unpopular', numeric: true },
+    ],
+    rows
+      .filter((row) => row.kind !== 'ceiling')
+      .map((row) => [
+        methodName(row),
+        ...(['recall', 'ndcg', 'recallUnpopular', 'ndcgUnpopular'] as const).map((m) => share(row, m)),
+      ]),
+    'The data are simulated, so the best possible is known: fold-in with the true parameters of the items.',
+  );
+}
+
+export function repeatsSection(results: StudyResults): Content {
+  const { summary, runs } = results;
+  const rows = [...runs[0].ladder.rows].sort((a, b) => b.all.recall.mean - a.all.recall.mean);
+  const checked = checkedFits(runs[0].fits);
+  return [
+    html`<p>The study was repeated on ${runs.length} splits (seeds ${runs.map((run) => run.split.seed).join(', ')}). The
+sections above show the first; here are ${term('spread', 'mean and spread')} over all.</p>`,
+    table(
+      [
+        { label: 'Ranking' },
+        ...(['recall', 'ndcg', 'recall, unpopular', 'nDCG, unpopular'] as const).map((label) => ({
+          label,
+          numeric: true,
+        })),
+      ],
+      rows.map((row) => {
+        const s = summary.ranking[row.id] ?? {};
+        return [
+          methodName(row),
+          spread(s.recall),
+          spread(s.ndcg),
+          spread(s.recallUnpopular),
+          spread(s.ndcgUnpopular),
+        ];
+      }),
+    ),
+    checked.length > 0 ? predictionErrors(results, checked) : undefined,
+  ];
+}
+
+/** '.123 ± .004'. */
+function spread(value: Spread | undefined, digits = 3): string {
+  return value ? `${fixed(value.mean, digits)} ± ${fixed(value.spread ?? 0, digits)}` : '–';
+}
+
+function predictionErrors({ summary, runs }: StudyResults, fits: readonly CheckedFit[]): Html {
+  const statistics = shownStatistics(runs.flatMap((run) => checkedFits(run.fits)));
+  return table(
+    [
+      { label: 'Error of the predictions' },
+      ...statistics.map((s) => ({ label: STATISTIC_NAMES[s], numeric: true })),
+    ],
+    fits.map(({ model, features }) => [
+      `${model}, K = ${features}`,
+      ...statistics.map((statistic) => {
+        const error = summary.prediction[fitId(model, features)]?.[statistic];
+        if (!error || isIndex(statistic)) return spread(error);
+        const percentage = (x: number | null) => (x === null ? null : 100 * x);
+        return `${spread({ mean: percentage(error.mean)!, spread: percentage(error.spread) }, 1)} %`;
+      }),
+    ]),
+    'Counts: relative error of the mean draw; tail indexes: difference.',
+  );
+}
+
+export function topicsSection({ topics, receipt }: StudyResults): Content {
+  if (!topics) {
+    return html`<p>The items of these data are numbers or codes, which say nothing to a reader. Give them names with
+<code>--titles FILE</code>, a table with an id and a title in each row, to see what each feature is about.</p>`;
+  }
+  const shown = topics.features.filter((topic) => topic.items.length > 0);
+  const first = shown.slice(0, 12);
+  const rest = shown.slice(12);
+  return [
+    html`<p>What the ${topics.model} model found: for each ${term('features', 'feature')} the items that
+${term('topic', 'stand out')} in it, those that explain most edges first.${
+      shown.some((topic) => topic.users.length > 0) ? ' Below them the users who have most of it.' : ''
+    } Nobody told the model what any item means.${
+      receipt.origin?.columns.items === 'term' ? ' Words are cut to their stems.' : ''
+    }</p>`,
+    html`<div class="topics">${first.map(topicCard)}</div>`,
+    rest.length > 0
+      ? fold(`The other ${rest.length} features`, html`<div class="topics">${rest.map(topicCard)}</div>`)
+      : undefined,
+  ];
+}
+
+function topicCard(topic: Topic): Html {
+  const titled = topic.items.some((item) => item.title !== null);
+  const items = titled
+    ? html`<ol>${topic.items.map((item) => html`<li>${item.title ?? item.id}</li>`)}</ol>`
+    : html`<p>${topic.items.map((item) => item.id).join(', ')}</p>`;
+  return html`<div class="topic"><h3>Feature ${topic.feature} <span>${percent(topic.share)} of the edges</span></h3>${items}${
+    topic.users.length > 0
+      ? html`<p class="who">${capital(topic.users.map((user) => user.id).join('; '))}</p>`
+      : undefined
+  }</div>`;
+}

@@ -1,0 +1,155 @@
+// One self-contained page: no script, no font, no picture from elsewhere; light or dark as the reader prefers; the same
+// on a phone, on a desk and on paper.
+
+import { INK } from '../charts/chart.js';
+import { type Content, Html, html } from './html.js';
+
+export interface Section {
+  /** Anchor, and entry of the table of contents. */
+  readonly id: string;
+  readonly title: string;
+  readonly body: Content;
+}
+
+/** A word that the page explains; `term(id)` links to it. */
+export interface Definition {
+  readonly id: string;
+  readonly name: string;
+  readonly meaning: Content;
+}
+
+export interface Page {
+  readonly title: string;
+  /** A sentence under the title. */
+  readonly lead?: Content;
+  readonly sections: readonly Section[];
+  readonly definitions?: readonly Definition[];
+  /** Version, seed, fingerprint: what it takes to make the page again. */
+  readonly footer?: Content;
+}
+
+/** A word with its definition one click away. */
+export function term(id: string, text: Content): Html {
+  return html`<a class="term" href="#what-${id}">${text}</a>`;
+}
+
+export function renderPage(page: Page): string {
+  const { definitions = [] } = page;
+  const sections: Section[] = [...page.sections];
+  if (definitions.length > 0) {
+    sections.push({
+      id: 'words',
+      title: 'What the words mean',
+      body: html`<dl class="words">${definitions.map(
+        (d) => html`<dt id="what-${d.id}">${d.name}</dt><dd>${d.meaning}</dd>
+`,
+      )}</dl>`,
+    });
+  }
+  const contents =
+    sections.length > 3
+      ? html`<nav aria-label="Contents">${sections.map((s) => html`<a href="#${s.id}">${s.title}</a>`)}</nav>`
+      : undefined;
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${page.title}</title>
+<style>${new Html(CSS)}</style>
+</head>
+<body>
+<main>
+<header><h1>${page.title}</h1>${page.lead === undefined ? undefined : html`<p class="lead">${page.lead}</p>`}${contents}</header>
+${sections.map(
+  (s) => html`<section id="${s.id}"><h2>${s.title}</h2>
+${s.body}
+</section>
+`,
+)}${page.footer === undefined ? undefined : html`<footer>${page.footer}</footer>`}
+</main>
+</body>
+</html>
+`.text;
+}
+
+/** 1234567 → '1,234,567'. */
+export function count(value: number): string {
+  return value.toLocaleString('en-US');
+}
+
+/** Three significant digits, exponents only for the very small. */
+export function short(value: number): string {
+  if (value === 0) return '0';
+  if (Math.abs(value) < 1e-4) return value.toExponential(1).replace('-', '−');
+  const text =
+    Math.abs(value) >= 1000
+      ? Math.round(value).toLocaleString('en-US')
+      : String(Number(value.toPrecision(3)));
+  return text.replace('-', '−');
+}
+
+/** A fixed number of decimals with a true minus sign. */
+export function fixed(value: number, digits: number): string {
+  return value.toFixed(digits).replace('-', '−');
+}
+
+export function percent(value: number): string {
+  const share = 100 * value;
+  return `${share >= 10 || share === 0 ? share.toFixed(0) : share.toPrecision(2)} %`;
+}
+
+const colours = (shade: 'light' | 'dark') =>
+  Object.entries(INK)
+    .map(([name, ink]) => `--${name}:${ink[shade]}`)
+    .join(';');
+
+const CSS = `
+:root{${colours('light')};--line:#dfe3e8;--soft:#f5f6f8;color-scheme:light dark}
+@media(prefers-color-scheme:dark){:root{${colours('dark')};--line:#2c333b;--soft:#1c2127}}
+*{box-sizing:border-box}
+html{-webkit-text-size-adjust:100%;scroll-behavior:smooth}
+@media(prefers-reduced-motion:reduce){html{scroll-behavior:auto}}
+body{margin:0;background:var(--ground);color:var(--text);font:1.0625rem/1.6 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif}
+main{max-width:46rem;margin:0 auto;padding:clamp(1.25rem,5vw,3.5rem) clamp(1rem,4vw,2rem) 3rem}
+h1{font-size:clamp(1.7rem,1.2rem + 2.4vw,2.5rem);line-height:1.15;letter-spacing:-.02em;margin:0 0 .6rem;text-wrap:balance;overflow-wrap:anywhere}
+h2{font-size:1.35rem;line-height:1.25;letter-spacing:-.01em;margin:3rem 0 .8rem;text-wrap:balance}
+h3{font-size:1.0625rem;margin:1.8rem 0 .4rem}
+p{margin:0 0 1rem;text-wrap:pretty}
+.lead{font-size:1.2rem;line-height:1.5;color:var(--muted);margin-bottom:1.2rem}
+a{color:var(--users);text-underline-offset:.18em}
+a.term{color:inherit;text-decoration:underline dotted var(--muted)}
+a.term:hover,a.term:focus{color:var(--users);text-decoration-color:currentColor}
+nav{display:flex;flex-wrap:wrap;gap:.3rem 1.1rem;font-size:.95rem;padding:.7rem 0;border-block:1px solid var(--line)}
+nav a{text-decoration:none}nav a:hover{text-decoration:underline}
+section{scroll-margin-top:1rem}
+figure{margin:1.2rem 0 1.6rem}
+figure svg{display:block;width:100%;height:auto}
+figcaption{font-size:.95rem;color:var(--muted);margin-top:.5rem}
+.cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(15rem,1fr));gap:1rem;margin:1.2rem 0 1.4rem}
+.card{border:1px solid var(--line);border-top:4px solid var(--muted);border-radius:.5rem;padding:.9rem 1.1rem 1rem;background:var(--soft)}
+.card p{margin:.3rem 0 0}.card .kicker{font-size:.95rem;color:var(--muted);margin:0}
+.card strong{display:block;font-size:1.6rem;line-height:1.2;letter-spacing:-.01em}
+.card.users{border-top-color:var(--users)}.card.items{border-top-color:var(--items)}
+.card.users strong{color:var(--users)}.card.items strong{color:var(--items)}
+.facts{display:grid;grid-template-columns:repeat(auto-fit,minmax(7.5rem,1fr));gap:.8rem 1.4rem;margin:1.2rem 0}
+.facts dt{font-size:.95rem;color:var(--muted)}.facts dd{margin:0;font-size:1.35rem;font-weight:600;font-variant-numeric:tabular-nums;overflow-wrap:anywhere}
+.scroll{overflow-x:auto;margin:1rem 0 1.4rem}
+table{border-collapse:collapse;width:100%;font-size:.97rem;font-variant-numeric:tabular-nums}
+caption{caption-side:bottom;text-align:left;font-size:.95rem;color:var(--muted);padding-top:.5rem}
+th,td{padding:.45rem .8rem .45rem 0;text-align:left;border-bottom:1px solid var(--line);vertical-align:baseline}
+thead th{font-weight:600;color:var(--muted);font-size:.93rem}
+thead .number{white-space:normal;vertical-align:bottom}thead th{vertical-align:bottom}
+tbody th{font-weight:600}
+.number{text-align:right;padding-right:0;padding-left:.8rem;white-space:nowrap}.number+td:not(.number),.number+th:not(.number){padding-left:1.6rem}
+tr.best td,td.best{font-weight:600}
+details{border:1px solid var(--line);border-radius:.5rem;margin:0 0 1rem;padding:.6rem 1rem;background:var(--soft)}
+summary{cursor:pointer;font-weight:600}
+details>div{padding:.6rem 0 .2rem}
+.words dt{font-weight:600;margin-top:1rem;scroll-margin-top:1rem}.words dd{margin:.15rem 0 0}
+.words dt:target,.words dt:target+dd{background:var(--soft);box-shadow:-.9rem 0 0 var(--soft),-1.1rem 0 0 var(--users)}
+footer{margin-top:3.5rem;padding-top:1rem;border-top:1px solid var(--line);font-size:.93rem;color:var(--muted);overflow-wrap:anywhere}
+code{font:.92em ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere}
+@media print{body{background:#fff;color:#000}nav{display:none}section{break-inside:avoid}details>div{display:block}}
+`;

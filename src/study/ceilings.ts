@@ -1,0 +1,113 @@
+// The ceilings of section 8, where the true parameters are known: ranking by them, which no method can expect to reach,
+// and fold-in with the true items, which is what a perfect fit of the items would give: the fair one.
+
+import { evaluateRanking, type RankingOptions, type RankingResult } from '../evaluate/ranking.js';
+import type { SplitRankingTask } from '../evaluate/ranking-task.js';
+import { foldIn } from '../fit/fold-in.js';
+import type { Model, ModelSide } from '../fit/model.js';
+import { type BipartiteGraph, degrees, type GraphSide } from '../graph/graph.js';
+import { leftoverMass } from '../math/quadrature.js';
+import { factorScorer, modelScorer } from '../predict/rank.js';
+import { positions } from '../sample/split.js';
+import type { Split } from '../sample/split-types.js';
+import { VERSION } from '../version.js';
+import type { StudyTruth, TrueSide } from './options.js';
+
+export interface Ceilings {
+  readonly truth: RankingResult;
+  readonly foldIn: RankingResult;
+}
+
+/** `graph` is the whole graph, in the order of the truth. */
+export async function rankingCeilings(
+  graph: BipartiteGraph,
+  split: Split,
+  task: SplitRankingTask,
+  truth: StudyTruth,
+  options: RankingOptions,
+): Promise<Ceilings> {
+  const K = truth.features;
+  const trainItems = pickRows(
+    trueMeans(truth.items, K),
+    positions(graph.items.ids, split.train.items.ids),
+    K,
+  );
+  const heldOut = positions(graph.users.ids, split.foldIn.users.ids);
+  const byTruth = factorScorer(pickRows(trueMeans(truth.users, K), heldOut, K), trainItems, K);
+  const model = trueModel(graph, truth);
+  const folded = await foldIn(model, split.foldIn, {
+    ...options,
+    eligible: split.coins.items.drawn.map((drawn) => 1 - drawn),
+    // As the held-out users of the models are folded in.
+    activity: 'mean',
+    unseenShare: 0,
+  });
+  const byFoldIn = factorScorer(modelScorer(folded, model.items, K).users, trainItems, K);
+  return {
+    truth: await evaluateRanking(task, byTruth, options),
+    foldIn: await evaluateRanking(task, byFoldIn, options),
+  };
+}
+
+function trueMeans({ weights, features }: TrueSide, K: number): Float32Array {
+  return Float32Array.from(features, (value, e) => value * weights[Math.floor(e / K)]);
+}
+
+function pickRows(table: Float32Array, rows: Uint32Array, K: number): Float32Array {
+  const picked = new Float32Array(new SharedArrayBuffer(4 * rows.length * K));
+  rows.forEach((row, r) => {
+    picked.set(table.subarray(row * K, (row + 1) * K), r * K);
+  });
+  return picked;
+}
+
+/** A Gamma of this shape is a point for every purpose: its mean and exp E log differ by one part in two million. */
+const POINT_SHAPE = 1e6;
+/** Rates stay within float32. */
+const LEAST_VALUE = 1e-28;
+
+/** The truth as a model that is sure of itself. */
+function trueModel(graph: BipartiteGraph, truth: StudyTruth): Model {
+  const K = truth.features;
+  const userMass = new Float64Array(K);
+  for (let e = 0; e < truth.users.features.length; e++) {
+    userMass[e % K] += truth.users.weights[Math.floor(e / K)] * truth.users.features[e];
+  }
+  return Object.freeze({
+    kind: 'sparse',
+    objective: 'evidence',
+    features: K,
+    multigraph: graph.multigraph,
+    users: pointSide(graph.users, truth.users, new Float64Array(K)),
+    // What the items that met no user weigh, in expectation.
+    items: pointSide(graph.items, truth.items, leftoverMass(truth.items.law, userMass)),
+    bound: undefined,
+    provenance: {
+      version: VERSION,
+      engine: 'none',
+      seed: 0,
+      fingerprint: '',
+      options: {},
+      bounds: [],
+      iterations: 0,
+      converged: true,
+      seconds: 0,
+    },
+  });
+}
+
+function pointSide(side: GraphSide, truth: TrueSide, leftover: Float64Array): ModelSide {
+  const rates = (values: Float64Array) =>
+    Float32Array.from(values, (value) => POINT_SHAPE / Math.max(value, LEAST_VALUE));
+  return Object.freeze({
+    count: side.count,
+    ids: side.ids,
+    weightShape: new Float32Array(side.count).fill(POINT_SHAPE),
+    weightRate: rates(truth.weights),
+    featureShape: new Float32Array(truth.features.length).fill(POINT_SHAPE),
+    featureRate: rates(truth.features),
+    leftover,
+    hyper: truth.law,
+    degree: degrees(side),
+  });
+}

@@ -1,0 +1,206 @@
+// What a study hands back: a plain value that JSON holds without loss. Absent things are null, never undefined or NaN.
+
+import { isIndex, type PredictiveCheck, type Statistic } from '../evaluate/predictive.js';
+import type { SideName } from '../graph/graph.js';
+import type { Protocol } from '../predict/draw-plan.js';
+import type { SparsityCheck } from '../sparsity/check.js';
+import type { DegreeFit } from '../sparsity/degree-likelihood.js';
+import type { LowDegreeFit } from '../sparsity/low-degrees.js';
+import type { Ladder, LadderMetric } from './ladder.js';
+import type { ModelKind, StudySettings } from './options.js';
+import type { Topic } from './topics.js';
+
+type BySide<T> = Readonly<Record<SideName, T>>;
+
+export interface StudyResults {
+  readonly format: 'graphex-study';
+  readonly version: 1;
+  readonly receipt: StudyReceipt;
+  readonly check: StudyCheck;
+  /** One entry for each split. */
+  readonly runs: readonly StudyRun[];
+  /** What the report shows in detail: the K whose sparse (or only) model has the highest bound in the first run. */
+  readonly chosen: { readonly features: number };
+  /** For each K of the sparse fits of the first run. */
+  readonly evidence: readonly StudyEvidence[];
+  /** Features of the first run's model with the chosen K; null where items have no names. */
+  readonly topics: { readonly model: ModelKind; readonly features: readonly Topic[] } | null;
+  /** Mean and spread over the runs, where there are several. */
+  readonly summary: StudySummary;
+}
+
+/** What it takes to repeat the study, and where and how long it ran. */
+export interface StudyReceipt {
+  readonly fingerprint: string;
+  /** graphex. */
+  readonly graphexVersion: string;
+  readonly settings: StudySettings;
+  /** Seeds of the splits, one for each run. */
+  readonly seeds: readonly number[];
+  readonly withTruth: boolean;
+  readonly engines: readonly string[];
+  /** Where the data came from and what ran the study; filled in by the command line. */
+  readonly origin: StudyOrigin | null;
+  readonly timings: readonly StageTime[];
+  readonly seconds: number;
+}
+
+export interface StudyOrigin {
+  /** As given. */
+  readonly source: string;
+  /** A relative source as seen from the folder of results.json; null where it is the same from anywhere. */
+  readonly sourceFrom: string | null;
+  /** Options of the reader. */
+  readonly read: Readonly<Record<string, unknown>>;
+  readonly rows: {
+    readonly rows: number;
+    readonly kept: number;
+    readonly merged: number;
+    readonly rejected: number;
+  } | null;
+  /** How the source was understood, in a sentence. */
+  readonly understood: string;
+  /** A remark of the reader, for instance how many common words were left out. */
+  readonly note: string | null;
+  /** What stands for a user and for an item: columns, or documents and terms. */
+  readonly columns: { readonly users: string; readonly items: string };
+  readonly titles: {
+    readonly source: string;
+    readonly sourceFrom: string | null;
+    readonly matched: number;
+    readonly columns: string;
+  } | null;
+  readonly runtime: string;
+  readonly machine: {
+    readonly cpu: string;
+    readonly cores: number;
+    readonly memory: number;
+    readonly system: string;
+  };
+  readonly threads: number | null;
+}
+
+export interface StageTime {
+  readonly run: number | null;
+  readonly stage: string;
+  readonly seconds: number;
+}
+
+/** The check as JSON holds it. */
+export interface StudyCheck extends Omit<SparsityCheck, 'sigma'> {
+  readonly multigraph: boolean;
+  readonly sigma: BySide<{
+    readonly half: number;
+    readonly mean: number;
+    readonly likelihood: WithNull<DegreeFit> | null;
+    readonly lowDegrees: WithNull<LowDegreeFit> | null;
+  }>;
+}
+
+type WithNull<T extends { readonly standardError: number | undefined }> = Omit<T, 'standardError'> & {
+  readonly standardError: number | null;
+};
+
+export interface PartSize {
+  readonly users: number;
+  readonly items: number;
+  readonly edges: number;
+}
+
+export interface StudySplit {
+  readonly seed: number;
+  readonly testUsers: number;
+  readonly testItems: number;
+  readonly train: PartSize;
+  readonly foldin: PartSize;
+  readonly test: PartSize;
+  /** Vertices drawn by their coins, with or without an edge in a part. */
+  readonly coins: BySide<number>;
+  /** Edges of fold-in and test to items that training never saw. */
+  readonly dropped: number;
+}
+
+export interface StudyRun {
+  readonly repeat: number;
+  readonly split: StudySplit;
+  readonly fits: readonly StudyFit[];
+  readonly ladder: Ladder;
+  /** The fit made for ranking; null where none was asked for. */
+  readonly ranker: StudyRanker | null;
+}
+
+export interface StudyFit {
+  readonly model: ModelKind;
+  readonly features: number;
+  readonly bound: number;
+  readonly bounds: readonly (readonly [number, number])[];
+  readonly iterations: number;
+  readonly converged: boolean;
+  readonly seconds: number;
+  readonly secondsPerIteration: number;
+  readonly engine: string;
+  readonly engineReason: string;
+  readonly sigma: BySide<number>;
+  readonly size: BySide<number>;
+  readonly tau: BySide<number>;
+  readonly shape: BySide<number>;
+  readonly rate: BySide<number>;
+  /** Null where no draws were asked for. */
+  readonly predictive: StudyPredictive | null;
+}
+
+/** A fit that was checked by draws. */
+export type CheckedFit = StudyFit & { readonly predictive: StudyPredictive };
+
+/** The fits that were checked by draws: all of them, or none. */
+export function checkedFits(fits: readonly StudyFit[]): CheckedFit[] {
+  return fits.filter((fit): fit is CheckedFit => fit.predictive !== null);
+}
+
+export interface StudyRanker {
+  readonly features: number;
+  readonly average: number;
+  readonly iterations: number;
+  readonly converged: boolean;
+  readonly seconds: number;
+  readonly engine: string;
+}
+
+/** Draws of the test graph against the test graph; intervals hold 90 % of the draws. */
+export interface StudyPredictive extends PredictiveCheck {
+  readonly protocol: Protocol;
+}
+
+/** Bounds on the evidence with the sizes learned on both; the difference speaks for or against sparsity. */
+export interface StudyEvidence {
+  readonly features: number;
+  readonly sparse: number;
+  readonly dense: number;
+  /** sparse − dense, in nats. */
+  readonly difference: number;
+}
+
+export interface Spread {
+  readonly mean: number;
+  /** Standard deviation over the runs; null for a single one. */
+  readonly spread: number | null;
+}
+
+export interface StudySummary {
+  readonly runs: number;
+  /** By row id and metric. */
+  readonly ranking: Readonly<Record<string, Readonly<Partial<Record<LadderMetric, Spread>>>>>;
+  /** By fit ('sparse-30') and statistic: mean of the draws over the test set, minus 1; for σ̂ the difference. Empty without draws. */
+  readonly prediction: Readonly<Record<string, Readonly<Partial<Record<Statistic, Spread>>>>>;
+}
+
+export function fitId(model: ModelKind, features: number): string {
+  return `${model}-${features}`;
+}
+
+/** How far the draws' mean lies from the test set: relatively for counts, absolutely for σ̂. */
+export function predictionError(fit: CheckedFit, statistic: Statistic): number {
+  const observed = fit.predictive.observed[statistic]!;
+  const difference = fit.predictive.draws[statistic]!.mean - observed;
+  return isIndex(statistic) ? difference : difference / observed;
+}

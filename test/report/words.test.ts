@@ -1,0 +1,202 @@
+import { describe, expect, it } from 'vitest';
+import { studyVerdicts } from '../../src/report/words/study.js';
+import type { LadderMetric, LadderRow } from '../../src/study/ladder.js';
+import { type StudyOptions, studySettings } from '../../src/study/options.js';
+import type { StudyFit, StudyResults } from '../../src/study/results.js';
+
+/** Numbers of a study in which everything is as given and the rest does not matter. */
+function numbers(
+  recall: Readonly<Record<string, number>>,
+  options: {
+    readonly sure?: boolean;
+    readonly items?: readonly [sparse: number, dense: number];
+    readonly test?: { readonly users: number; readonly edges: number };
+  } = {},
+): StudyResults {
+  const { sure = true, items = [100, 80], test = { users: 50, edges: 400 } } = options;
+  const kinds: Readonly<Record<string, LadderRow['kind']>> = { 'sparse-30': 'model', 'dense-30': 'model' };
+  const rows = Object.entries(recall).map(([id, value]) => {
+    const figure = { mean: value, standardError: 0.01 };
+    return {
+      id,
+      title: id === 'sparse-30' ? 'sparse model' : id === 'dense-30' ? 'dense model' : id,
+      kind: kinds[id] ?? 'baseline',
+      model: id.endsWith('-30') ? id.slice(0, -3) : null,
+      features: id.endsWith('-30') ? 30 : null,
+      all: { recall: figure, ndcg: figure, users: test.users },
+      unpopular: null,
+    };
+  });
+  const best = rows.reduce((a, b) => (b.all.recall.mean > a.all.recall.mean ? b : a)).id;
+  const comparisons = (['recall', 'ndcg'] satisfies LadderMetric[]).flatMap((metric) =>
+    rows
+      .filter((row) => row.id !== best)
+      .map((row) => {
+        const difference = row.all.recall.mean - recall[best];
+        return {
+          metric,
+          row: row.id,
+          to: best,
+          difference,
+          low: difference - 0.01,
+          high: sure ? difference / 2 : 0.01,
+        };
+      }),
+  );
+  const fit = (model: 'sparse' | 'dense', drawn: number): Partial<StudyFit> => ({
+    model,
+    features: 30,
+    converged: true,
+    predictive: {
+      protocol: 'unconditional',
+      count: 100,
+      observed: { users: 50, items: 100 },
+      draws: {
+        users: { mean: 50, low: 49, high: 51, pValue: 1 },
+        items: { mean: drawn, low: drawn - 5, high: drawn + 5, pValue: 0.5 },
+      },
+      degrees: { users: [], items: [] },
+    },
+  });
+  return {
+    receipt: { settings: studySettings({}, 1000), origin: null },
+    check: {
+      verdict: {
+        users: 'dense',
+        items: 'sparse',
+        advice: 'Use the sparse model.',
+        meanings: { users: 'Users are dense.', items: 'Items are sparse.' },
+      },
+    },
+    chosen: { features: 30 },
+    evidence: [{ features: 30, sparse: -10, dense: -52, difference: 42 }],
+    topics: null,
+    summary: { runs: 1, ranking: {}, prediction: {} },
+    runs: [
+      {
+        split: { test: { ...test, items: 100 } },
+        fits: [fit('sparse', items[0]), fit('dense', items[1])],
+        ladder: { n: 20, rows, best: { recall: best, ndcg: best }, comparisons },
+      },
+    ],
+  } as unknown as StudyResults;
+}
+
+describe('a study in words', () => {
+  it('says which side is sparse and what the evidence is', () => {
+    const { sparsity } = studyVerdicts(numbers({ 'sparse-30': 0.3, EASE: 0.2 }));
+    expect(sparsity.headline).toBe('Dense users, sparse items');
+    expect(sparsity.text).toContain('speak for sparsity, by 42 nats');
+  });
+
+  it('says so when a baseline wins, and what to do about it', () => {
+    const { ranking, next } = studyVerdicts(numbers({ 'sparse-30': 0.2, 'dense-30': 0.21, EASE: 0.3 }));
+    expect(ranking.winner).toBe('baseline');
+    expect(ranking.headline).toBe('A baseline wins: EASE');
+    expect(ranking.text).toContain('0.300');
+    expect(next.map((step) => step.command).join('\n')).toContain('--objective ranking');
+  });
+
+  it('claims a win only where the interval leaves out zero', () => {
+    const sure = studyVerdicts(numbers({ 'sparse-30': 0.32, EASE: 0.3 })).ranking;
+    expect(sure).toMatchObject({ winner: 'model', headline: 'The sparse model ranks best' });
+    const unsure = studyVerdicts(numbers({ 'sparse-30': 0.32, EASE: 0.3 }, { sure: false })).ranking;
+    expect(unsure).toMatchObject({ winner: 'tie', headline: 'The sparse model and EASE rank alike' });
+    const both = { 'sparse-30': 0.32, 'dense-30': 0.319 };
+    expect(studyVerdicts(numbers(both, { sure: false })).ranking.headline).toBe(
+      'The sparse and the dense model rank best, alike',
+    );
+    expect(studyVerdicts(numbers(both)).ranking.headline).toBe('The sparse model ranks best');
+    expect(unsure.text).toContain('may be chance');
+  });
+
+  it('says nothing about baselines where there are none', () => {
+    const { ranking } = studyVerdicts(numbers({ 'sparse-30': 0.32, 'dense-30': 0.3 }));
+    expect(ranking.winner).toBeNull();
+    expect(ranking.text).toContain('No baseline was fitted');
+  });
+
+  it('names the model that predicts better, and by how much', () => {
+    const recall = { 'sparse-30': 0.3, EASE: 0.2 };
+    const sparse = studyVerdicts(numbers(recall, { items: [99, 80] })).prediction!;
+    expect(sparse.winner).toBe('sparse');
+    expect(sparse.text).toBe(
+      'The number of items in the test part is 100; the sparse model expects 99, the dense one 80.',
+    );
+    expect(sparse.details.join(' ')).toContain('1.0 % too low; dense: 20.0 % too low');
+    expect(studyVerdicts(numbers(recall, { items: [120, 100] })).prediction!.winner).toBe('dense');
+    expect(studyVerdicts(numbers(recall, { items: [100.2, 100] })).prediction!.winner).toBe('alike');
+  });
+
+  it('says so when neither predicts', () => {
+    const { prediction } = studyVerdicts(numbers({ 'sparse-30': 0.3, EASE: 0.2 }, { items: [300, 250] }));
+    expect(prediction!.headline).toBe('Neither predicts well; dense comes closer');
+    expect(prediction!.text).toContain('is 100; the sparse model expects 300, the dense one 250');
+  });
+
+  it('says which figures the intervals miss', () => {
+    const { prediction } = studyVerdicts(numbers({ 'sparse-30': 0.3, EASE: 0.2 }, { items: [99, 80] }));
+    const text = prediction!.details.join(' ');
+    expect(text).toContain('The 90 % intervals of the sparse model’s draws contain every figure');
+    expect(text).toContain('contain 1 of 2 figures, all but the number of items');
+  });
+
+  it('has no words on predictions where nothing was drawn', () => {
+    const drawn = numbers({ 'sparse-30': 0.3, EASE: 0.2 }, { items: [120, 100] });
+    const undrawn = (options: StudyOptions) =>
+      studyVerdicts({
+        ...drawn,
+        receipt: { ...drawn.receipt, settings: studySettings({ draws: 0, ...options }, 1000) },
+        runs: drawn.runs.map((run) => ({
+          ...run,
+          fits: run.fits.map((fit) => ({ ...fit, predictive: null })),
+        })),
+      });
+    const { prediction, next } = undrawn({});
+    expect(prediction).toBeNull();
+    expect(next[0]).toEqual({
+      text: 'Nothing was drawn from the models. To see whether they predict the test set:',
+      command: 'npx graphex study DATA -k 30 -o DIR',
+    });
+    expect(next[1].text).toContain('the sparse model');
+    expect(undrawn({ model: 'dense' }).next[1].text).toContain('the dense model');
+    // Other commands stay without draws.
+    expect(next.find(({ text }) => text.startsWith('One split'))!.command).toContain('--draws 0');
+  });
+
+  it('judges nobody by a handful of test users or edges', () => {
+    const recall = { 'sparse-30': 0.32, EASE: 0.3 };
+    for (const test of [
+      { users: 29, edges: 400 },
+      { users: 50, edges: 49 },
+    ]) {
+      const { ranking, prediction } = studyVerdicts(numbers(recall, { test }));
+      for (const verdict of [ranking, prediction]) {
+        expect(verdict).toMatchObject({ winner: null, headline: 'Too little data to tell' });
+        expect(verdict!.text).toContain(`With ${test.users} test users and ${test.edges} test edges`);
+      }
+    }
+    const { ranking } = studyVerdicts(numbers(recall, { test: { users: 30, edges: 50 } }));
+    expect(ranking.winner).toBe('model');
+  });
+
+  it('names commands that read the data as the study did', () => {
+    const plain = numbers({ 'sparse-30': 0.2, EASE: 0.3 });
+    const read = { users: 'who', items: "it's", sep: '\t', header: true, multigraph: true };
+    const receipt = {
+      ...plain.receipt,
+      settings: studySettings({ seed: 7, baselines: false, users: { sigma: 0.2 } }, 1000),
+      origin: { ...plain.receipt.origin, source: 'my cols.csv', read, titles: null },
+    } as unknown as StudyResults['receipt'];
+    const commands = studyVerdicts({ ...plain, receipt }).next.map((s) => s.command);
+    const data = String.raw`'my cols.csv' --users who --items 'it'\''s' --sep '\t' --header --multi`;
+    const rest = '--baselines none --seed 7 --sigma-users 0.2 -o DIR';
+    expect(commands).toEqual([
+      `npx graphex fit ${data} -k 30 --model sparse --seed 7 --sigma-users 0.2 -o model.safetensors`,
+      `npx graphex fit ${data} --objective ranking --seed 7 -o ranker.safetensors`,
+      `npx graphex study ${data} -k 10,30,60 ${rest}`,
+      `npx graphex study ${data} -k 30 --repeats 5 ${rest}`,
+      `npx graphex study ${data} --titles FILE -k 30 ${rest}`,
+    ]);
+  });
+});

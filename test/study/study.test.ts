@@ -1,0 +1,213 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { BipartiteGraph } from '../../src/graph/graph.js';
+import { simulate } from '../../src/process/poisson-model.js';
+import { studyVerdicts } from '../../src/report/words/study.js';
+import { compareStudies } from '../../src/study/compare.js';
+import { optionsOf, type StudyOptions, type StudyTruth } from '../../src/study/options.js';
+import type { StudyResults } from '../../src/study/results.js';
+import { study } from '../../src/study/study.js';
+import { withoutDraws } from './undrawn-study.js';
+
+const SIDE = { sigma: 0.2, tau: 1, shape: 0.3, rate: 0.3, size: 40 };
+const QUICK: StudyOptions = {
+  features: [3],
+  draws: 8,
+  iterations: 40,
+  baselines: ['popularity', 'neighbours'],
+  trials: 2,
+  ranker: false,
+  engine: 'reference',
+  threads: 1,
+};
+
+let graph: BipartiteGraph;
+let truth: StudyTruth;
+let base: StudyResults;
+
+beforeAll(async () => {
+  const drawn = await simulate({ users: SIDE, items: SIDE, features: 3, seed: 3, truth: true });
+  graph = drawn.graph;
+  truth = {
+    features: 3,
+    users: { law: SIDE, ...drawn.truth!.users },
+    items: { law: SIDE, ...drawn.truth!.items },
+  };
+  base = await study(graph, QUICK);
+}, 120_000);
+
+describe('study', () => {
+  it('is a plain value that JSON holds without loss', () => {
+    expect(JSON.parse(JSON.stringify(base))).toEqual(base);
+    const walk = (value: unknown, path: string): void => {
+      if (typeof value === 'number') expect(Number.isFinite(value), path).toBe(true);
+      else expect(value, path).not.toBeUndefined();
+      if (typeof value === 'object' && value !== null) {
+        for (const [key, part] of Object.entries(value)) walk(part, `${path}.${key}`);
+      }
+    };
+    walk(base, 'results');
+  });
+
+  it('corrects the intervals of the sparse model, and of no other', async () => {
+    const corrected = await study(graph, { ...QUICK, baselines: [], draws: 20, calibrate: 5 });
+    const [sparse, dense] = corrected.runs[0].fits;
+    expect(sparse!.predictive!.calibration!.replicas).toBe(5);
+    expect(dense!.predictive!.calibration).toBeUndefined();
+    expect(JSON.stringify(studyVerdicts(corrected))).toMatch(
+      /sparse model’s draws contain [^.]*; corrected, /,
+    );
+    const refused = { ...QUICK, calibrate: 5 };
+    await expect(study(graph, { ...refused, draws: 0 })).rejects.toThrow('without draws');
+    await expect(study(graph, { ...refused, model: 'dense' })).rejects.toThrow('would hide its error');
+    await expect(study(graph, { ...refused, users: { size: 0 } })).rejects.toThrow('would hide its error');
+    await expect(study(graph, { ...refused, protocol: 'paper' })).rejects.toThrow(
+      'leaves vertices out by design',
+    );
+  }, 60_000);
+
+  it('holds every part of the paper’s study', () => {
+    const [run] = base.runs;
+    expect(base.check).toMatchObject({
+      users: graph.users.count,
+      items: graph.items.count,
+      edges: graph.edges,
+    });
+    expect(run!.fits.map((fit) => fit.model)).toEqual(['sparse', 'dense']);
+    expect(run!.fits[1]).toMatchObject({ sigma: { users: -0.1, items: -0.1 }, size: { users: 0, items: 0 } });
+    expect(run!.ladder.rows.map((row) => row.id)).toEqual([
+      'sparse-3',
+      'dense-3',
+      'popularity',
+      'neighbours',
+    ]);
+    const { train, foldin, test } = run!.split;
+    expect(train.edges + foldin.edges + test.edges).toBe(graph.edges);
+    expect(run!.fits[0].predictive!.observed).toMatchObject({
+      users: test.users,
+      items: test.items,
+      edges: test.edges,
+    });
+    // Both sides of the comparison go on from the sparse fit, so its bound can only have risen.
+    expect(base.evidence[0].sparse).toBeGreaterThanOrEqual(run!.fits[0].bound);
+  });
+
+  it('leaves the predictive checks out where no draws are wanted, and nothing else', async () => {
+    const none = await study(graph, { ...QUICK, draws: 0 });
+    expect(none.runs[0].fits.map((fit) => fit.predictive)).toEqual([null, null]);
+    expect(none.summary.prediction).toEqual({});
+    expect(studyVerdicts(none).prediction).toBeNull();
+    expect(compareStudies(withoutDraws(base), none)).toEqual([]);
+    expect(JSON.parse(JSON.stringify(none))).toEqual(none);
+  });
+
+  it('compares every row with the best, and the best is the best', () => {
+    const { ladder } = base.runs[0];
+    const recall = new Map(ladder.rows.map((row) => [row.id, row.all.recall.mean]));
+    expect(recall.get(ladder.best.recall!)).toBe(Math.max(...recall.values()));
+    const rivals = ladder.comparisons.filter((c) => c.metric === 'recall' && c.to === ladder.best.recall);
+    expect(rivals.map((c) => c.row).sort()).toEqual(
+      [...recall.keys()].filter((id) => id !== ladder.best.recall).sort(),
+    );
+    for (const c of rivals) {
+      expect(c.difference).toBeCloseTo(recall.get(c.row)! - recall.get(c.to)!, 10);
+      expect(c.low).toBeLessThanOrEqual(c.difference);
+      expect(c.high).toBeGreaterThanOrEqual(c.difference);
+    }
+  });
+
+  it('repeats its receipt to the same numbers, whatever the threads', async () => {
+    const { settings } = JSON.parse(JSON.stringify(base.receipt)) as StudyResults['receipt'];
+    const again = await study(graph, { ...optionsOf(settings), threads: 2 });
+    expect(compareStudies(base, again)).toEqual([]);
+    const other = structuredClone(again) as unknown as { runs: { fits: { bound: number }[] }[] };
+    other.runs[0].fits[0].bound += 1e-9;
+    expect(compareStudies(base, other as unknown as StudyResults).map((d) => d.path)).toEqual([
+      'runs.0.fits.0.bound',
+    ]);
+  });
+
+  it('has no dead options', async () => {
+    const changed: Record<string, StudyOptions> = {
+      model: { model: 'dense' },
+      features: { features: [3, 4] },
+      draws: { draws: 9 },
+      protocol: { protocol: 'paper' },
+      seed: { seed: 2 },
+      testUsers: { testUsers: 0.3 },
+      testItems: { testItems: 0.3 },
+      n: { n: 3 },
+      depth: { depth: 20 },
+      baselines: { baselines: false },
+      ranker: { ranker: true },
+      trials: { trials: 4 },
+      engine: { engine: 'cpu' },
+      iterations: { iterations: 30 },
+      tolerance: { tolerance: 0.05 },
+      start: { start: 'cold' },
+      restarts: { restarts: 8 },
+      learn: { learn: ['tau'] },
+      sizes: { sizes: 'paper' },
+      users: { users: { sigma: 0.1 } },
+      items: { items: { shape: 0.5 } },
+    };
+    for (const [name, options] of Object.entries(changed)) {
+      const numbers = await study(graph, { ...QUICK, ...options });
+      const differences = compareStudies(base, numbers, 500).filter((d) => !d.path.startsWith('receipt'));
+      expect(differences.length, name).toBeGreaterThan(0);
+    }
+  }, 300_000);
+
+  it('repeats over splits: the summary is their mean and spread', async () => {
+    const two = await study(graph, { ...QUICK, repeats: 2, baselines: ['popularity'], model: 'sparse' });
+    expect(two.receipt.seeds).toEqual([1, 2]);
+    const values = two.runs.map((run) => run.ladder.rows[0].all.recall.mean);
+    const { mean, spread } = two.summary.ranking['sparse-3'].recall!;
+    expect(mean).toBeCloseTo((values[0] + values[1]) / 2, 12);
+    expect(spread).toBeCloseTo(Math.abs(values[0] - values[1]) / Math.SQRT2, 12);
+    expect(base.summary.ranking['sparse-3'].recall!.spread).toBeNull();
+  });
+
+  it('knows the ceilings of simulated data', async () => {
+    const results = await study(graph, { ...QUICK, model: 'sparse', baselines: ['popularity'], truth });
+    const recall = (id: string) => results.runs[0].ladder.rows.find((row) => row.id === id)!.all.ndcg.mean;
+    // With the true parameters of both sides nothing but chance is left to go wrong.
+    expect(recall('ceiling-truth')).toBeGreaterThan(recall('popularity'));
+    expect(recall('ceiling-fold-in')).toBeGreaterThan(recall('popularity'));
+    expect(recall('ceiling-truth')).toBeGreaterThan(recall('sparse-3') - 0.02);
+    expect(results.runs[0].ladder.best.recall).not.toMatch(/ceiling/);
+    expect(studyVerdicts(results).ranking.details.join(' ')).toMatch(/best that is possible/);
+  });
+
+  it('refuses the truth of another graph', async () => {
+    const short = { ...truth, users: { ...truth.users, weights: truth.users.weights.slice(1) } };
+    await expect(study(graph, { ...QUICK, truth: short })).rejects.toThrow(/truth: parameters of \d+ users/);
+  });
+
+  it('stops on request with an AbortError', async () => {
+    const abort = new AbortController();
+    const stages: string[] = [];
+    const running = study(graph, {
+      ...QUICK,
+      signal: abort.signal,
+      onProgress: ({ stage }) => {
+        stages.push(stage);
+        if (stage.startsWith('fit dense')) abort.abort();
+      },
+    });
+    await expect(running).rejects.toThrow(expect.objectContaining({ name: 'AbortError' }));
+    expect(stages.some((stage) => stage.startsWith('evaluate dense'))).toBe(false);
+  });
+
+  it.each([
+    [{ features: [] }, /features: an empty list/],
+    [{ features: [0] }, /features: 0/],
+    [{ model: 'both ' as 'both' }, /model: "both "/],
+    [{ repeats: 0 }, /repeats: 0/],
+    [{ draws: -1 }, /draws: -1/],
+    [{ testUsers: 1 }, /testUsers: 1/],
+    [{ iterations: 0 }, /iterations: 0/],
+    [{ baselines: ['magic' as 'ease'] }, /baselines: "magic"/],
+  ] satisfies [StudyOptions, RegExp][])('refuses %o before any work', async (options, message) => {
+    await expect(study(graph, { ...QUICK, ...options })).rejects.toThrow(message);
+  });
+});
