@@ -14,14 +14,22 @@ import { checkSparsity, type SparsityCheck } from '../sparsity/check.js';
 import type { CurvePoint } from '../sparsity/curves.js';
 import { estimateWords } from '../sparsity/estimate-words.js';
 import type { TailIndex } from '../sparsity/tail-index.js';
-import { writeFolder, writePieces } from '../store/atomic.js';
+import { writePieces } from '../store/atomic.js';
+import { writeFolder } from '../store/folder.js';
 import { loadModel } from '../store/model.js';
 import { VERSION } from '../version.js';
 import { addCommonOptions, addDataOptions, dataOptions, pause, runCommand, wholeNumber } from './command.js';
 import { describeRead } from './describe-read.js';
 import { describeEvidence } from './fit-output.js';
-import { checkOutputs } from './outputs.js';
+import { addForce, checkOutputs } from './outputs.js';
 import { count, short, textTable, wrap } from './text-table.js';
+
+interface Values {
+  readonly output?: string;
+  readonly force?: boolean;
+  readonly model?: string;
+  readonly replicates: number;
+}
 
 export function register(program: Command): void {
   const command = program
@@ -36,18 +44,20 @@ export function register(program: Command): void {
       wholeNumber('--replicates', { min: 0, max: 1000 }),
       10,
     );
+  addForce(command);
   addDataOptions(command);
   addCommonOptions(command, [
     'graphex check ratings.csv --users user_id --items movie_id -o check',
     'graphex check @sotu --json',
   ]);
-  command.action((source: string, values: { output?: string; model?: string; replicates: number }) =>
+  command.action((source: string, values: Values) =>
     runCommand(command, async ({ seed, threads, signal, onProgress, warn }) => {
       const reader = dataOptions(command);
-      checkOutputs({
+      await checkOutputs({
         files: [reader.rejects],
         ...(values.output === undefined ? {} : { folder: { path: values.output, names: REPORT_FILES } }),
         inputs: [source, values.model],
+        force: values.force,
       });
       const result = await readGraph(source, { ...reader, threads, signal, onProgress });
       const check = await checkSparsity(result.graph, {
@@ -58,7 +68,7 @@ export function register(program: Command): void {
       });
       const evidence = values.model ? await modelEvidence(values.model, result.graph, warn) : undefined;
       await pause(signal);
-      const written = values.output ? await writeReport(values.output, source, result, check, seed) : [];
+      const written = values.output ? await writeReport(values, source, result, check, seed) : [];
       return {
         json: {
           source,
@@ -100,7 +110,7 @@ function sigmaJson({ half, mean, likelihood, lowDegrees }: TailIndex): object {
 }
 
 async function writeReport(
-  folder: string,
+  { output: folder = '.', force }: Values,
   source: string,
   { graph, read, guess }: ReadResult,
   check: SparsityCheck,
@@ -136,6 +146,7 @@ async function writeReport(
     Object.fromEntries(
       Object.entries(files).map(([name, text]) => [name, (beside: string) => writePieces(beside, [text])]),
     ),
+    { force },
   );
   return Object.keys(files).map((name) => join(folder, name));
 }

@@ -30,7 +30,7 @@ import {
   wholeNumber,
 } from './command.js';
 import { fitJson, fitText } from './fit-output.js';
-import { checkOutputs } from './outputs.js';
+import { addForce, checkOutputs } from './outputs.js';
 
 const HYPER = [
   ['sigma', 'tail index of the GGP, below 1', { below: 1 }],
@@ -122,6 +122,7 @@ export function register(program: Command): void {
       );
     }
   }
+  addForce(command);
   addDataOptions(command);
   addCommonOptions(command, [
     'graphex fit ratings.csv -o model.safetensors',
@@ -140,9 +141,10 @@ function commaList(text: string): string[] {
 async function run(command: Command, source: string, context: CommandContext) {
   const values = command.opts();
   const partial = `${values.output}.partial`;
-  checkOutputs({ files: [values.output, values.rejects], inputs: [source, values.resume] });
+  const { force } = values;
+  await checkOutputs({ files: [values.output, values.rejects], inputs: [source, values.resume], force });
   // The state of an interrupted fit may replace the one that it went on from.
-  checkOutputs({ files: [partial], inputs: [source] });
+  await checkOutputs({ files: [partial], inputs: [source], force });
   const { graph, read } = await trainingData(command, source, context);
   if (values.resume && values.tune !== undefined) {
     throw new InputError(

@@ -1,10 +1,14 @@
-// Where a command is going to write, looked at before it works: never over what it reads, and not after hours of
-// computing to a place that takes nothing.
+// Where a command is going to write, looked at before it works: never over what it reads, nor over what somebody else has
+// made, and not after hours of computing to a place that takes nothing.
 
 import { accessSync, constants, fstatSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
+import type { Command } from 'commander';
 import { InputError } from '../errors.js';
 import { writeError } from '../ingest/source.js';
+import { claimFolder } from '../store/folder.js';
+import { notOwn } from '../store/manifest.js';
+import { isOwnFile } from '../store/signature.js';
 
 export interface Outputs {
   /** Files that will be written; undefined: not asked for. */
@@ -13,10 +17,31 @@ export interface Outputs {
   readonly folder?: { readonly path: string; readonly names: readonly string[] };
   /** What the command reads: paths, recipes, built-in sets, or - for standard input. */
   readonly inputs: readonly (string | undefined)[];
+  /** Replace also what graphex has not written. */
+  readonly force?: boolean | undefined;
 }
 
-/** Throws where an output is an input, or cannot be written. */
-export function checkOutputs({ files = [], folder, inputs }: Outputs): void {
+export function addForce(command: Command): Command {
+  return command.option('--force', 'replace files that are there also where graphex has not written them');
+}
+
+/** Throws where an output is an input, cannot be written, or would replace what graphex has not written. */
+export async function checkOutputs(outputs: Outputs): Promise<void> {
+  checkPlaces(outputs);
+  if (outputs.force) return;
+  for (const path of outputs.files ?? []) {
+    if (path !== undefined && found(path) && !(await isOwnFile(path))) throw notOwn(path);
+  }
+  const { folder } = outputs;
+  if (folder && found(folder.path)) {
+    await claimFolder(
+      folder.path,
+      folder.names.filter((name) => !name.endsWith(sep)),
+    );
+  }
+}
+
+function checkPlaces({ files = [], folder, inputs }: Outputs): void {
   const alone = files.filter((path) => path !== undefined);
   const within = folder ? folder.names.map((name) => join(folder.path, name)) : [];
   const written = [...alone, ...within.filter((path) => !path.endsWith(sep))];

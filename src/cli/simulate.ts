@@ -8,7 +8,7 @@ import { simulate } from '../process/poisson-model.js';
 import type { TaskOptions } from '../progress.js';
 import { edgesFormat, writeEdges } from '../store/table.js';
 import { addCommonOptions, decimalNumber, pause, runCommand, wholeNumber } from './command.js';
-import { checkOutputs } from './outputs.js';
+import { addForce, checkOutputs } from './outputs.js';
 import { count, short, textTable } from './text-table.js';
 
 /** The numbers of one side: option, its place in the law, what it is. Ranges are the library's to judge. */
@@ -27,6 +27,7 @@ interface Values {
   readonly tolerance: number;
   readonly multi?: true;
   readonly process?: string;
+  readonly force?: boolean;
   readonly [option: string]: unknown;
 }
 
@@ -64,6 +65,7 @@ export function register(program: Command): void {
       '--process <name>',
       `a general process instead, with sizes of its own unless given: ${Object.keys(NAMED_PROCESSES).join(', ')}`,
     );
+  addForce(command);
   addCommonOptions(command, [
     'graphex simulate -o simulated.parquet',
     'graphex simulate -o small.csv --size-users 120 --size-items 120 --sigma-items -0.3',
@@ -78,7 +80,7 @@ export function register(program: Command): void {
   command.action((values: Values) =>
     runCommand(command, async ({ seed, threads, signal, onProgress }) => {
       edgesFormat(values.output);
-      checkOutputs({ files: [values.output], inputs: [] });
+      await checkOutputs({ files: [values.output], inputs: [], force: values.force });
       const task = { seed, threads, signal, onProgress };
       const drawn =
         values.process === undefined
@@ -134,6 +136,7 @@ async function drawProcess(
   const given = (option: string) => command.getOptionValueSource(option) === 'cli';
   const allowed = new Set([
     'output',
+    'force',
     'process',
     'sizeUsers',
     'sizeItems',

@@ -15,7 +15,7 @@ import {
   runCommand,
 } from './command.js';
 import { describeRead } from './describe-read.js';
-import { checkOutputs } from './outputs.js';
+import { addForce, checkOutputs } from './outputs.js';
 import { count, short, textTable, wrap } from './text-table.js';
 
 interface Values {
@@ -23,6 +23,7 @@ interface Values {
   readonly testUsers: number;
   readonly testItems: number;
   readonly method: 'pq' | 'edges';
+  readonly force?: boolean;
 }
 
 export function register(program: Command): void {
@@ -50,21 +51,23 @@ export function register(program: Command): void {
         .choices(['pq', 'edges'])
         .default('pq'),
     );
+  addForce(command);
   addDataOptions(command);
   addCommonOptions(command, ['graphex split ratings.csv -o parts --test-users 0.2 --test-items 0.2']);
   command.action((source: string, values: Values) =>
     runCommand(command, async ({ seed, threads, signal, onProgress }) => {
-      const { output, testUsers, testItems, method } = values;
+      const { output, testUsers, testItems, method, force } = values;
       if (method === 'edges' && command.getOptionValueSource('testItems') === 'cli') {
         throw new InputError(
           '--test-items has no meaning with --method edges: --test-users is the fraction of edges',
         );
       }
       const reader = dataOptions(command);
-      checkOutputs({
+      await checkOutputs({
         files: [reader.rejects],
         folder: { path: output, names: SPLIT_FILES },
         inputs: [source],
+        force,
       });
       const result = await readGraph(source, { ...reader, threads, signal, onProgress });
       onProgress({ stage: 'splitting', done: 0 });
@@ -75,7 +78,7 @@ export function register(program: Command): void {
       await pause(signal);
       onProgress({ stage: 'writing', done: 0 });
       const extra = { source, dropped, unseen: { foldin: unseen.foldIn, test: unseen.test } };
-      await saveSplit(output, parts, extra);
+      await saveSplit(output, parts, extra, { force });
       return {
         json: {
           ...extra,

@@ -1,6 +1,6 @@
 // graphex study: data → report.html, results.json and figures, and a summary on the terminal.
 
-import { readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { arch, cpus, release, totalmem, type } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -17,7 +17,8 @@ import { simulate } from '../process/poisson-model.js';
 import { chartDocument } from '../report/charts/chart.js';
 import { STUDY_PICTURES, studyPictures } from '../report/charts/study.js';
 import { renderStudyPage } from '../report/pages/study.js';
-import { writeFolder, writePieces } from '../store/atomic.js';
+import { writePieces } from '../store/atomic.js';
+import { writeFolder } from '../store/folder.js';
 import { compareStudies, type StudyDifference } from '../study/compare.js';
 import { optionsOf, type StudyOptions, type StudyTruth } from '../study/options.js';
 import type { StudyOrigin, StudyResults } from '../study/results.js';
@@ -32,7 +33,7 @@ import {
   runCommand,
 } from './command.js';
 import { describeRead } from './describe-read.js';
-import { checkOutputs } from './outputs.js';
+import { addForce, checkOutputs } from './outputs.js';
 import { addStudyOptions, studyOptions } from './study-options.js';
 import { findSource, seenFrom } from './study-paths.js';
 import { describeStudy, studyDocument } from './study-summary.js';
@@ -46,6 +47,7 @@ export function register(program: Command): void {
     .argument('[data]', 'a file, -, a recipe such as netflix:DIR, or a built-in set such as @sotu')
     .requiredOption('-o, --output <dir>', 'folder for report.html, results.json and figures/')
     .option('--from <file>', 'repeat the study of a results.json, to the same numbers');
+  addForce(command);
   addStudyOptions(command);
   addDataOptions(command);
   addCommonOptions(command, [
@@ -62,6 +64,13 @@ interface Values {
   readonly output: string;
   readonly from?: string;
   readonly titles?: string;
+  readonly force?: boolean;
+}
+
+const FIGURES = STUDY_PICTURES.map(figureFile);
+
+function figureFile(name: string): string {
+  return join('figures', `${name}.svg`);
 }
 
 /** What is to be studied, and how: from the command line, or from a receipt. */
@@ -82,10 +91,11 @@ async function run(
   const plan = values.from
     ? planFromReceipt(command, source, await readResults(values.from), values.from)
     : planFromOptions(command, source, values, context.seed);
-  checkOutputs({
+  await checkOutputs({
     files: [plan.read.rejects as string | undefined],
-    folder: { path: values.output, names: ['report.html', 'results.json', 'figures/'] },
+    folder: { path: values.output, names: ['report.html', 'results.json', 'figures/', ...FIGURES] },
     inputs: [plan.source, plan.titles, values.from],
+    force: values.force,
   });
   const { signal, threads, onProgress } = context;
   const task = { signal, threads, onProgress };
@@ -128,7 +138,7 @@ async function run(
   await pause(signal);
   onProgress({ stage: 'writing', done: 0 });
   const document = studyDocument(results);
-  const written = await writeReport(values.output, results, document);
+  const written = await writeReport(values, results, document);
   return {
     json: {
       ...document,
@@ -161,7 +171,7 @@ function planFromReceipt(
   before: StudyResults,
   path: string,
 ): Plan {
-  const allowed = new Set(['output', 'from', 'json', 'quiet', 'threads']);
+  const allowed = new Set(['output', 'force', 'from', 'json', 'quiet', 'threads']);
   for (const option of command.options) {
     const name = option.attributeName();
     if (!allowed.has(name) && command.getOptionValueSource(name) === 'cli') {
@@ -266,23 +276,25 @@ function withOrigin(results: StudyResults, origin: StudyOrigin): StudyResults {
 }
 
 /** Everything at the end and together: an interrupted study leaves nothing. */
-async function writeReport(folder: string, results: StudyResults, document: object): Promise<string[]> {
+async function writeReport(
+  { output: folder, force }: Values,
+  results: StudyResults,
+  document: object,
+): Promise<string[]> {
   const pictures = studyPictures(await chartDocument(), results);
   const files: Record<string, string> = {
     'report.html': renderStudyPage(results, pictures),
     'results.json': `${JSON.stringify(document, null, 1)}\n`,
   };
-  for (const [name, { wide }] of Object.entries(pictures)) files[join('figures', `${name}.svg`)] = wide;
+  for (const [name, { wide }] of Object.entries(pictures)) files[figureFile(name)] = wide;
   await writeFolder(
     folder,
     Object.fromEntries(
       Object.entries(files).map(([name, text]) => [name, (beside: string) => writePieces(beside, [text])]),
     ),
+    // A picture that this study has not may be there from an earlier one.
+    { force, obsolete: FIGURES.filter((name) => !(name in files)) },
   );
-  // A picture that this study has not may be there from an earlier one.
-  for (const name of STUDY_PICTURES) {
-    if (!(name in pictures)) await rm(join(folder, 'figures', `${name}.svg`), { force: true });
-  }
   return Object.keys(files).map((name) => join(folder, name));
 }
 

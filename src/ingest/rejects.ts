@@ -1,9 +1,12 @@
 // Bad rows set aside: a CSV of line, reason and the row itself, written beside and renamed when reading has ended.
 
-import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { besidePath, openNew } from './beside.js';
 import type { RejectSink } from './options.js';
 import { removeOnExit, writeError } from './source.js';
 
+/** How every file of rejects begins. */
+export const REJECTS_HEADER = 'line,reason,row\n';
 const BUFFERED_BYTES = 1 << 16;
 
 export interface RejectFile extends RejectSink {
@@ -15,7 +18,7 @@ export interface RejectFile extends RejectSink {
 
 /** Opens the file at once, so that a path that cannot be written is told before the reading. */
 export function openRejects(path: string): RejectFile {
-  const beside = `${path}.${process.pid}.part`;
+  const beside = besidePath(path);
   const guard = <T>(work: () => T): T => {
     try {
       return work();
@@ -23,9 +26,9 @@ export function openRejects(path: string): RejectFile {
       throw writeError(path, cause);
     }
   };
-  const file = guard(() => openSync(beside, 'w'));
+  const file = guard(() => openNew(beside));
   const done = removeOnExit(beside);
-  let buffered = 'line,reason,row\n';
+  let buffered = REJECTS_HEADER;
   let open = true;
   const flush = () => {
     guard(() => writeSync(file, buffered));
@@ -38,6 +41,7 @@ export function openRejects(path: string): RejectFile {
     },
     commit() {
       flush();
+      guard(() => fsyncSync(file));
       open = false;
       closeSync(file);
       guard(() => renameSync(beside, path));

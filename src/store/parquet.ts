@@ -44,7 +44,7 @@ export async function writeParquet(
     }
     const order = from === 'rows' ? '' : ' ORDER BY rows.rowid';
     await connection.run(
-      `COPY (SELECT ${selected.join(', ')} FROM ${from}${order}) TO ${literal(path)} (FORMAT parquet, COMPRESSION zstd)`,
+      `COPY (SELECT ${selected.join(', ')} FROM ${from}${order}) TO ${literal(path)} (FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false)`,
     );
   });
 }

@@ -28,6 +28,9 @@ const TYPES = {
 } as const;
 type TypeName = keyof typeof TYPES;
 
+/** How the header of a model file begins, after the eight bytes of its length. */
+export const MODEL_START = '{"__metadata__":{"format":"graphex-model"';
+
 const CHECKSUM = 'checksum';
 const MAX_HEADER = 1e8;
 const READ_BYTES = 1 << 28;
@@ -96,9 +99,7 @@ async function readFrom(
   if (8 + length > size) {
     // A header that starts as ours but does not fit was cut; anything else is foreign.
     const first = await readBytes(file, 8, Math.min(16, size - 8));
-    throw new InputError(
-      first.toString('latin1').startsWith('{"__metadata__"'.slice(0, first.length)) ? cut : foreign,
-    );
+    throw new InputError(MODEL_START.startsWith(first.toString('latin1')) ? cut : foreign);
   }
   let header: Record<string, unknown>;
   try {

@@ -13,7 +13,8 @@ import { globSafe, literal, readParquet, withDuckDB } from '../ingest/parquet.js
 import { readError } from '../ingest/source.js';
 import type { TaskOptions } from '../progress.js';
 import type { Coins, Split } from '../sample/split-types.js';
-import { finishFolder, writeFolder, writePieces } from './atomic.js';
+import { writePieces } from './atomic.js';
+import { type FolderOptions, finishFolder, writeFolder } from './folder.js';
 import { writeParquet } from './parquet.js';
 import { edgeColumns } from './table.js';
 
@@ -52,11 +53,15 @@ const splitSchema = z.looseObject({
   coins: z.object({ users: coinSchema, items: coinSchema }),
 });
 
-/** Saves the split; `extra` goes into split.json beside the rest, for instance what was dropped or the source's name. */
+/**
+ * Saves the split; `extra` goes into split.json beside the rest, for instance what was dropped or the source's name. Files of
+ * these names that graphex has not written are refused, unless `force` is set.
+ */
 export async function saveSplit(
   folder: string,
   split: Split,
   extra: Readonly<Record<string, unknown>> = {},
+  { force }: Pick<FolderOptions, 'force'> = {},
 ): Promise<void> {
   const { method, seed, testUsers, testItems, coins } = split;
   const record: z.infer<typeof splitSchema> = {
@@ -88,7 +93,7 @@ export async function saveSplit(
       ]);
   }
   files['split.json'] = (beside) => writePieces(beside, [`${JSON.stringify(record, null, 2)}\n`]);
-  await writeFolder(folder, files);
+  await writeFolder(folder, files, { force });
 }
 
 /** Loads a split and checks every part against split.json. */
@@ -118,7 +123,7 @@ async function readRecord(folder: string): Promise<z.infer<typeof splitSchema>> 
   const path = join(folder, 'split.json');
   let text: string;
   try {
-    await finishFolder(folder);
+    await finishFolder(folder, SPLIT_FILES);
     text = await readFile(path, 'utf8');
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;

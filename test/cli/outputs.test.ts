@@ -38,7 +38,7 @@ describe('an output that is an input', () => {
     expect(readdirSync(folder).filter((name) => name !== 's.csv')).toEqual([]);
   });
 
-  it('is found through links, in folders and in recipes; other files beside are no matter', () => {
+  it('is found through links, in folders and in recipes; other files beside are no matter', async () => {
     const home = join(folder, 'links');
     mkdirSync(join(home, 'texts'), { recursive: true });
     const at = (...names: string[]) => join(home, ...names);
@@ -57,7 +57,7 @@ describe('an output that is an input', () => {
       [home, at('split.json')],
     ];
     for (const [input, output] of refused) {
-      expect(() => checkOutputs({ files: [output], inputs: [input] })).toThrow(SAME);
+      await expect(checkOutputs({ files: [output], inputs: [input] })).rejects.toThrow(SAME);
     }
     for (const [input, output] of [
       [home, at('model')],
@@ -65,12 +65,14 @@ describe('an output that is an input', () => {
       [at('a.csv'), at('new')],
       ['@sotu', at('model')],
     ] as const) {
-      expect(() => checkOutputs({ files: [output], inputs: [input] })).not.toThrow();
+      await expect(checkOutputs({ files: [output], inputs: [input], force: true })).resolves.toBeUndefined();
     }
     const report = { path: home, names: ['results.json'] };
-    expect(() => checkOutputs({ folder: report, inputs: [at('results.json')] })).toThrow(SAME);
-    expect(() => checkOutputs({ folder: report, inputs: [at('a.csv')] })).not.toThrow();
-    expect(() => checkOutputs({ files: [at('new'), at('new')], inputs: [] })).toThrow(/two outputs/);
+    await expect(checkOutputs({ folder: report, inputs: [at('results.json')] })).rejects.toThrow(SAME);
+    await expect(
+      checkOutputs({ folder: report, inputs: [at('a.csv')], force: true }),
+    ).resolves.toBeUndefined();
+    await expect(checkOutputs({ files: [at('new'), at('new')], inputs: [] })).rejects.toThrow(/two outputs/);
   });
 });
 
@@ -105,20 +107,21 @@ describe('an output that cannot be written', () => {
     expect(statSync(data).isFile()).toBe(true);
   });
 
-  it('names a folder or a device where a file should be, and the reverse within a folder', () => {
+  it('names a folder or a device where a file should be, and the reverse within a folder', async () => {
     const home = join(folder, 'kinds');
     mkdirSync(join(home, 'report.html'), { recursive: true });
     writeFileSync(join(home, 'figures'), 'text');
-    expect(() => checkOutputs({ files: [home], inputs: [] })).toThrow(/this is a folder/);
-    expect(() => checkOutputs({ files: [join(home, 'new/')], inputs: [] })).toThrow(/this is a folder/);
+    await expect(checkOutputs({ files: [home], inputs: [] })).rejects.toThrow(/this is a folder/);
+    await expect(checkOutputs({ files: [join(home, 'new/')], inputs: [] })).rejects.toThrow(
+      /this is a folder/,
+    );
     if (existsSync('/dev/null')) {
-      expect(() => checkOutputs({ files: ['/dev/null'], inputs: [] })).toThrow(/no plain file/);
+      await expect(checkOutputs({ files: ['/dev/null'], inputs: [] })).rejects.toThrow(/no plain file/);
     }
-    const within = (name: string) => () =>
-      checkOutputs({ folder: { path: home, names: [name] }, inputs: [] });
-    expect(within('report.html')).toThrow(/report.html: a folder is in the way/);
-    expect(within('figures/')).toThrow(/figures.: a file is in the way/);
-    expect(within('results.json')).not.toThrow();
+    const within = (name: string) => checkOutputs({ folder: { path: home, names: [name] }, inputs: [] });
+    await expect(within('report.html')).rejects.toThrow(/report.html: a folder is in the way/);
+    await expect(within('figures/')).rejects.toThrow(/figures.: a file is in the way/);
+    await expect(within('results.json')).resolves.toBeUndefined();
   });
 });
 

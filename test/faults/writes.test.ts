@@ -84,7 +84,7 @@ describe('kill -9 while writing', () => {
     await saveSplit(before, split(graph, { seed: 11 }));
     await saveSplit(after, split(graph, { seed: 12 }));
     const names = readdirSync(after);
-    expect(names).toHaveLength(6);
+    expect(names).toHaveLength(7); // six parts, and what graphex has written there
     for (let moved = 0; moved <= names.length; moved++) {
       const folder = scratch.path(`between-${moved}`);
       cpSync(before, folder, { recursive: true });
@@ -124,10 +124,11 @@ describe('kill -9 while writing', () => {
     const output = join(folder, 'model.safetensors');
     expect((await graphex([...FIT, '-k', '50', '-o', output])).status).toBe(0);
     for (let kill = 0; kill < 3; kill++) {
+      const left = new Set(readdirSync(folder));
       const ended = await graphex([...FIT, '-k', '50', '--seed', '2', '-o', output], {
         onStart(child) {
           const watch = setInterval(() => {
-            if (!readdirSync(folder).some((name) => name.endsWith(`${child.pid}.part`))) return;
+            if (!readdirSync(folder).some((name) => name.endsWith('.part') && !left.has(name))) return;
             clearInterval(watch);
             child.kill('SIGKILL');
           }, 1);

@@ -1,12 +1,15 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { InputError } from '../../src/errors.js';
 import type { ReadOptions } from '../../src/ingest/options.js';
 import { readGraph } from '../../src/ingest/read.js';
 import { readError } from '../../src/ingest/source.js';
+import { besideIsFull } from '../faults/full-beside.js';
 import { edgesOf, scratchFolder } from './scratch.js';
+
+vi.mock('../../src/ingest/beside.js', { spy: true });
 
 const scratch = scratchFolder();
 
@@ -194,7 +197,7 @@ describe('rejects', () => {
     const good = scratch.write('good.csv', 'a,b\n');
     mkdirSync(scratch.path('full'));
     const rejects = scratch.path('full/bad.csv');
-    symlinkSync('/dev/full', `${rejects}.${process.pid}.part`);
+    besideIsFull(rejects);
     expect(await messageOf(good, { rejects })).toMatch(/bad\.csv: the disk is full; nothing was written/);
     expect(readdirSync(scratch.path('full'))).toEqual([]);
   });

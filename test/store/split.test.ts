@@ -54,6 +54,7 @@ describe('the split folder', () => {
     const { method, seed, testUsers, testItems, fingerprint: whole } = original;
     expect(loaded).toMatchObject({ method, seed, testUsers, testItems, fingerprint: whole });
     expect(readdirSync(scratch.path('split')).sort()).toEqual([
+      '.graphex.json',
       'coins-items.parquet',
       'coins-users.parquet',
       'foldin.parquet',

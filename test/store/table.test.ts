@@ -1,16 +1,20 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { InputError } from '../../src/errors.js';
 import { buildGraph } from '../../src/graph/build.js';
 import { fingerprint } from '../../src/graph/fingerprint.js';
 import { VertexIds } from '../../src/graph/ids.js';
 import { readGraph } from '../../src/ingest/read.js';
-import { writeAtomic, writeFolder, writePieces } from '../../src/store/atomic.js';
+import { writeAtomic, writePieces } from '../../src/store/atomic.js';
+import { writeFolder } from '../../src/store/folder.js';
 import { writeEdges } from '../../src/store/table.js';
+import { besideIsFull } from '../faults/full-beside.js';
 import { edgesOf, scratchFolder } from '../ingest/scratch.js';
+
+vi.mock('../../src/ingest/beside.js', { spy: true });
 
 const scratch = scratchFolder();
 const ENDINGS = ['csv', 'tsv', 'csv.gz', 'tsv.gz', 'parquet'];
@@ -109,8 +113,7 @@ describe('writeEdges', () => {
       const path = scratch.path(`full-${ending}/edges.${ending}`);
       await writeEdges(path, textGraph);
       const before = readFileSync(path);
-      // The file beside is a way to a device that is always full.
-      symlinkSync('/dev/full', `${path}.${process.pid}.part`);
+      besideIsFull(path);
       await expect(writeEdges(path, textGraph)).rejects.toMatchObject({
         name: 'InputError',
         message: expect.stringMatching(/edges\..*: the disk is full; nothing was written/),
@@ -147,7 +150,7 @@ describe('atomic writes', () => {
     );
     expect(existsSync(scratch.path('new'))).toBe(false);
     await writeFolder(deep, { 'a.txt': fine, 'b.txt': fine });
-    expect(readdirSync(deep).sort()).toEqual(['a.txt', 'b.txt']);
+    expect(readdirSync(deep).sort()).toEqual(['.graphex.json', 'a.txt', 'b.txt']);
   });
 
   it('are refused with a sentence where no folder can be made, and leave none behind', async () => {

@@ -1,0 +1,101 @@
+// What graphex has written in a folder, by name and hash: only that is ever replaced or removed. A file of the same name
+// that somebody else made, or changed since, is theirs.
+
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { lstat, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { z } from 'zod';
+import { InputError } from '../errors.js';
+import { writePieces } from './atomic.js';
+
+/** The file that says it, in the folder itself. */
+export const MANIFEST = '.graphex.json';
+const MOST_BYTES = 1 << 20;
+
+const schema = z.object({
+  format: z.literal('graphex-files'),
+  version: z.literal(1),
+  files: z.record(z.string(), z.string().regex(/^[0-9a-f]{64}$/)),
+});
+
+/** SHA-256 of each file by its name in the folder. */
+export type Manifest = Readonly<Record<string, string>>;
+
+/** What graphex says it has written there; undefined where it has not, or where somebody else's file has that name. */
+export async function readManifest(folder: string): Promise<Manifest | undefined> {
+  const path = join(folder, MANIFEST);
+  const found = await lstat(path).catch(() => undefined);
+  if (!found?.isFile() || found.size > MOST_BYTES) return undefined;
+  const file = await open(path, 'r').catch(() => undefined);
+  try {
+    return schema.parse(JSON.parse((await file?.readFile('utf8')) ?? '')).files;
+  } catch {
+    return undefined;
+  } finally {
+    await file?.close();
+  }
+}
+
+/** Writes the manifest of the files that lie in `stage`, and of those of before that they do not replace. */
+export async function writeManifest(
+  stage: string,
+  names: readonly string[],
+  before: Manifest,
+): Promise<void> {
+  const files: Record<string, string> = { ...before };
+  for (const name of names) files[name] = await hashOf(join(stage, name));
+  const document = { format: 'graphex-files', version: 1, files } satisfies z.infer<typeof schema>;
+  await writePieces(join(stage, MANIFEST), [`${JSON.stringify(document, null, 1)}\n`]);
+}
+
+/** Throws where one of the names is taken by what graphex has not written, or not as it is now. */
+export async function claimFiles(
+  folder: string,
+  names: readonly string[],
+  manifest: Manifest | undefined,
+): Promise<void> {
+  const taken = await lstat(join(folder, MANIFEST)).catch(() => undefined);
+  if (taken && !manifest) throw notOwn(join(folder, MANIFEST));
+  for (const name of names) {
+    const path = join(folder, name);
+    if (!(await isThere(path)) || (await isOwn(folder, name, manifest))) continue;
+    throw notOwn(path, manifest !== undefined && Object.hasOwn(manifest, name));
+  }
+}
+
+/** Whether the file is there, plain, and as graphex wrote it. */
+export async function isOwn(folder: string, name: string, manifest: Manifest | undefined): Promise<boolean> {
+  if (!manifest || !Object.hasOwn(manifest, name)) return false;
+  const path = join(folder, name);
+  if (!(await lstat(path).catch(() => undefined))?.isFile()) return false;
+  return (await hashOf(path).catch(() => undefined)) === manifest[name];
+}
+
+/** Something that is there and not recognised: whose it is, and what to do. */
+export function notOwn(path: string, changed = false): InputError {
+  const why = changed
+    ? 'it was changed since graphex wrote it'
+    : 'it is there already, and graphex has not written it';
+  return new InputError(
+    `${path}: ${why}; choose another place, move it away, or allow it with force: --force on the command line`,
+  );
+}
+
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return false;
+    throw cause;
+  }
+}
+
+async function hashOf(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('hex');
+}

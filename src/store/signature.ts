@@ -1,0 +1,22 @@
+// Which single files are graphex's own kind of output, told by how they begin: a model or the state of a fit, and bad rows
+// set aside. A table of edges begins like anybody's table, and is nobody's for certain.
+
+import { open } from 'node:fs/promises';
+import { REJECTS_HEADER } from '../ingest/rejects.js';
+import { MODEL_START } from './safetensors.js';
+
+/** Whether a file may be replaced unasked: nothing is in it, or what graphex writes. */
+export async function isOwnFile(path: string): Promise<boolean> {
+  const file = await open(path, 'r').catch(() => undefined);
+  if (!file) return false;
+  try {
+    const { size } = await file.stat();
+    if (size === 0) return true;
+    const first = Buffer.alloc(8 + MODEL_START.length);
+    const { bytesRead } = await file.read(first, 0, first.length, 0);
+    const start = first.toString('latin1', 0, bytesRead);
+    return start.startsWith(REJECTS_HEADER) || start.slice(8) === MODEL_START;
+  } finally {
+    await file.close();
+  }
+}
