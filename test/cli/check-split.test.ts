@@ -79,7 +79,7 @@ describe('graphex check', () => {
     const { status, stdout } = await graphex('check', data, '-o', out);
     expect(status).toBe(0);
     expect(stdout).toContain(join(out, 'check.html'));
-    expect(readdirSync(out).sort()).toEqual(['check.html', 'degrees.svg', 'density.svg']);
+    expect(readdirSync(out).sort()).toEqual(['.graphex.json', 'check.html', 'degrees.svg', 'density.svg']);
     const page = readFileSync(join(out, 'check.html'), 'utf8');
     expect(page).toContain('Is data.csv sparse?');
     expect(page.trimEnd().endsWith('</html>')).toBe(true);

@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -8,6 +8,8 @@ import { readGraph } from '../../src/ingest/read.js';
 import { randomStream } from '../../src/math/random.js';
 import { SMALL_SIMULATION } from '../../src/process/parameters.js';
 import { simulate } from '../../src/process/poisson-model.js';
+import { writePieces } from '../../src/store/atomic.js';
+import { writeFolder } from '../../src/store/folder.js';
 import { scratchFolder } from '../ingest/scratch.js';
 
 const scratch = scratchFolder();
@@ -110,8 +112,9 @@ describe('graphex study', () => {
   it('--draws 0: no predictive checks, in the text, the figures and the results', async () => {
     const folder = scratch.path('undrawn');
     // Figures of an earlier study in the same folder would pass for those of this one.
-    mkdirSync(join(folder, 'figures'), { recursive: true });
-    writeFileSync(join(folder, 'figures', 'prediction.svg'), '<svg/>');
+    await writeFolder(folder, {
+      'figures/prediction.svg': (beside) => writePieces(beside, ['<svg/>']),
+    });
     writeFileSync(join(folder, 'figures', 'mine.svg'), '<svg/>');
     const { stdout } = await graphex(dataFile(), ...QUICK, '--draws', '0', '-o', folder);
     expect(stdout).toMatch(/Is it sparse\?[\s\S]*Who recommends best\?/);
