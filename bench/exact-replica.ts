@@ -8,6 +8,7 @@ import type { SideName } from '../src/graph/graph.js';
 import { AliasTable } from '../src/math/alias.js';
 import { poisson } from '../src/math/counts.js';
 import { type Random, randomStream } from '../src/math/random.js';
+import { serveTasks } from '../src/parallel/worker.js';
 
 /** What replicas are compared by; `total`, the sum of counts, is `edges` in a simple graph. */
 export const REPLICA_STATISTICS = ['users', 'items', 'edges', 'total'] as const;
@@ -103,3 +104,5 @@ function sideActivity(side: GibbsSide, K: number): SideActivity {
   });
   return { atoms, mass, tables };
 }
+
+serveTasks('exact-replica', { replicaChain });

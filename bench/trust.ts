@@ -14,7 +14,7 @@ import { type BipartiteGraph, otherSide, type SideName } from '../src/graph/grap
 import { type ChainSummary, summarizeChains } from '../src/math/diagnostics.js';
 import { quantile } from '../src/math/quantile.js';
 import { randomStream } from '../src/math/random.js';
-import { createPool } from '../src/parallel/pool.js';
+import { createPool, type TaskModule } from '../src/parallel/pool.js';
 import { createDrawer, graphStatistics, type SizeMode } from '../src/predict/draw-graph.js';
 import { replicaPlan } from '../src/predict/replica.js';
 import { simulate } from '../src/process/poisson-model.js';
@@ -27,6 +27,14 @@ import {
 } from './exact-replica.js';
 import type { Ratio, TrustRow } from './trust-charts.js';
 
+const EXACT_REPLICAS: TaskModule = {
+  name: 'exact-replica',
+  base: import.meta.url,
+  worker: () => {
+    throw new Error('benchmarks run in Node');
+  },
+  here: () => import('./exact-replica.js'),
+};
 const draws = Number(process.argv.slice(2).find((a) => /^\d+$/.test(a)) ?? 3000);
 const rowsAt = process.argv.indexOf('--rows');
 const rowsFile = rowsAt < 0 ? undefined : process.argv[rowsAt + 1];
@@ -112,7 +120,7 @@ function fittedReplicas(model: Model, sizes: SizeMode): Record<ReplicaStatistic,
 async function exactReplicas(
   task: Omit<ReplicaChainTask, 'chain'>,
 ): Promise<Record<ReplicaStatistic, ChainSummary>> {
-  const pool = await createPool(new URL('./exact-replica.js', import.meta.url));
+  const pool = await createPool(EXACT_REPLICAS);
   try {
     const tasks = Array.from({ length: CHAINS }, (_, chain) => ({ ...task, chain }));
     const traces = await pool.map<ReplicaChainTask, ReplicaTrace>('replicaChain', tasks);

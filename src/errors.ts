@@ -21,12 +21,74 @@ export function located(error: unknown, place: string): unknown {
 /** The caller's AbortSignal fired. Nothing half-done is returned or left on disk. */
 export class AbortError extends Error {
   override readonly name = 'AbortError';
-  constructor(message = 'nothing was left half-written') {
-    super(message);
+  constructor(message = 'nothing was left half-written', options?: ErrorOptions) {
+    super(message, options);
   }
 }
 
-/** Throws AbortError if the signal has fired; called between blocks of work. */
+/** What a long function rejects with once its signal has fired: the signal's reason, or an AbortError where none was given. */
+export function abortReason(signal: AbortSignal): unknown {
+  const { reason } = signal;
+  return reason === undefined || isPlainAbort(reason) ? new AbortError() : reason;
+}
+
+/** What `controller.abort()` without a reason gives. */
+function isPlainAbort(reason: unknown): boolean {
+  return (
+    typeof DOMException !== 'undefined' && reason instanceof DOMException && reason.name === 'AbortError'
+  );
+}
+
+/** Throws the signal's reason if it has fired; called between blocks of work. */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw new AbortError();
+  if (signal?.aborted) throw abortReason(signal);
+}
+
+/** Errors that callers tell apart by their class: ours, a class before those it extends, and the language's. */
+const CLASSES = {
+  InputError,
+  DeviceError,
+  FitError,
+  AbortError,
+  EvalError,
+  RangeError,
+  ReferenceError,
+  SyntaxError,
+  TypeError,
+  URIError,
+  Error,
+} as const;
+type Kind = keyof typeof CLASSES;
+const KINDS = Object.keys(CLASSES) as Kind[];
+
+/** An error on its way between threads, which copy plain values only. */
+export interface PackedError {
+  readonly kind: Kind;
+  readonly name: string;
+  readonly message: string;
+  readonly stack: string | undefined;
+  readonly cause: PackedError | undefined;
+}
+
+/** A chain of causes this long is no longer read by anybody, and might be a ring. */
+const MOST_CAUSES = 8;
+
+export function packError(thrown: unknown, depth = 0): PackedError {
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  const { name, message, stack, cause } = error;
+  return {
+    kind: KINDS.find((kind) => error instanceof CLASSES[kind]) ?? 'Error',
+    name,
+    message,
+    stack,
+    cause: cause === undefined || depth === MOST_CAUSES ? undefined : packError(cause, depth + 1),
+  };
+}
+
+/** The error again, of its class, with its cause. */
+export function unpackError({ kind, name, message, stack, cause }: PackedError): Error {
+  const error = new CLASSES[kind](message, cause && { cause: unpackError(cause) });
+  if (error.name !== name) Object.defineProperty(error, 'name', { value: name });
+  if (stack !== undefined) error.stack = stack;
+  return error;
 }

@@ -70,6 +70,7 @@ function importsOf(file: string): Import[] {
     add(m[2], m[1] !== undefined, false);
   }
   for (const m of code.matchAll(/\bimport\(\s*['"]([^'"]+)['"]\s*\)/g)) add(m[1], false, true);
+  for (const m of code.matchAll(/\bgetBuiltinModule\(\s*['"]([^'"]+)['"]\s*\)/g)) add(m[1], false, true);
   for (const m of code.matchAll(/new URL\(\s*['"](\.[^'"]+)['"],\s*import\.meta\.url/g))
     add(m[1], false, true);
   return found;

@@ -2,9 +2,9 @@
 
 import type { RankQuery, RankView, RowLists } from '../engine/cpu/rank-rows.js';
 import { InputError } from '../errors.js';
-import { sharedUint32 } from '../graph/build.js';
 import { type BipartiteGraph, degrees } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
+import { allocate } from '../math/memory.js';
 import { quantile } from '../math/quantile.js';
 import type { Split } from '../sample/split-types.js';
 
@@ -170,7 +170,7 @@ export function collectLists(
   rows: number,
   fill: (row: number, add: (value: number) => void) => void,
 ): RowLists {
-  const offsets = sharedUint32(rows + 1);
+  const offsets = allocate(Uint32Array, rows + 1);
   let values = new Uint32Array(1024);
   let end = 0;
   let ascending = true;
@@ -195,7 +195,7 @@ export function collectLists(
     }
     offsets[row + 1] = end;
   }
-  const result = sharedUint32(end);
+  const result = allocate(Uint32Array, end);
   result.set(values.subarray(0, end));
   return { offsets, values: result };
 }

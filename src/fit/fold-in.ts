@@ -6,6 +6,7 @@ import { ACTIVITY_FLOOR, WEIGHT_SHAPE_FLOOR } from '../engine/engine.js';
 import { type EngineName, onEngine } from '../engine/select.js';
 import { InputError, throwIfAborted } from '../errors.js';
 import { type BipartiteGraph, degrees, type GraphSide, otherSide, type SideName } from '../graph/graph.js';
+import { allocate } from '../math/memory.js';
 import { digamma } from '../math/special.js';
 import type { TaskOptions } from '../progress.js';
 import type { Model, ModelSide } from './model.js';
@@ -81,7 +82,7 @@ export async function foldIn(
 function matchIds(from: GraphSide, rows: GraphSide, fixed: ModelSide, side: SideName): Uint32Array {
   const map = new Int32Array(from.count);
   for (let v = 0; v < from.count; v++) map[v] = fixed.ids.find(from.ids.at(v));
-  const neighbors = new Uint32Array(new SharedArrayBuffer(rows.neighbors.byteLength));
+  const neighbors = allocate(Uint32Array, rows.neighbors.length);
   for (let e = 0; e < neighbors.length; e++) {
     const at = map[rows.neighbors[e]];
     if (at < 0) {

@@ -3,8 +3,8 @@
 
 import type { EdgeRows } from '../engine/engine.js';
 import { InputError } from '../errors.js';
-import { sharedUint32 } from '../graph/build.js';
 import { type BipartiteGraph, type GraphSide, otherSide, type SideName } from '../graph/graph.js';
+import { allocate } from '../math/memory.js';
 import type { Random } from '../math/random.js';
 
 export interface Folds {
@@ -34,13 +34,13 @@ export function cutFolds(count: number, folds: number, random: Random): Folds {
 
 /** The rows of a side in the order of the folds. */
 export function reorderRows(side: GraphSide, { order }: Folds): GraphSide {
-  const offsets = sharedUint32(side.count + 1);
+  const offsets = allocate(Uint32Array, side.count + 1);
   for (let place = 0; place < side.count; place++) {
     const v = order[place];
     offsets[place + 1] = offsets[place] + side.offsets[v + 1] - side.offsets[v];
   }
-  const neighbors = sharedUint32(side.neighbors.length);
-  const counts = side.counts && sharedUint32(side.neighbors.length);
+  const neighbors = allocate(Uint32Array, side.neighbors.length);
+  const counts = side.counts && allocate(Uint32Array, side.neighbors.length);
   for (let place = 0; place < side.count; place++) {
     const v = order[place];
     const [from, to] = [side.offsets[v], side.offsets[v + 1]];
@@ -68,14 +68,14 @@ export function rowsWithout(
     const p = place[rows.neighbors[e]];
     return p < first || p >= last;
   };
-  const offsets = sharedUint32(rows.count + 1);
+  const offsets = allocate(Uint32Array, rows.count + 1);
   for (let v = 0; v < rows.count; v++) {
     let degree = 0;
     for (let e = rows.offsets[v]; e < rows.offsets[v + 1]; e++) if (kept(e)) degree++;
     offsets[v + 1] = offsets[v] + degree;
   }
-  const neighbors = sharedUint32(offsets[rows.count]);
-  const counts = rows.counts && sharedUint32(neighbors.length);
+  const neighbors = allocate(Uint32Array, offsets[rows.count]);
+  const counts = rows.counts && allocate(Uint32Array, neighbors.length);
   let at = 0;
   for (let e = 0; e < rows.neighbors.length; e++) {
     if (!kept(e)) continue;

@@ -4,6 +4,7 @@ import type { TableValues } from '../engine/engine.js';
 import { SIDES, type SideName } from '../graph/graph.js';
 import { gamma } from '../math/distributions.js';
 import { randomStream } from '../math/random.js';
+import { serveTasks } from '../parallel/worker.js';
 import {
   createGibbsSampler,
   GIBBS_SCALARS,
@@ -110,3 +111,5 @@ function addMoments(moments: Moments, side: GibbsSide, counts: Float64Array, K: 
   }
   for (let k = 0; k < K; k++) moments.unseen[k] += side.unseen[k];
 }
+
+serveTasks('gibbs-tasks', { runChain });

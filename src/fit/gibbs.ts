@@ -5,7 +5,7 @@ import type { TableValues } from '../engine/engine.js';
 import { InputError } from '../errors.js';
 import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
 import { type ChainSummary, summarizeChains } from '../math/diagnostics.js';
-import { createPool } from '../parallel/pool.js';
+import { createPool, type TaskModule } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
 import type { BothHyper } from './bound.js';
 import { GIBBS_SCALARS, type GibbsScalar } from './gibbs-sampler.js';
@@ -16,6 +16,14 @@ const GIBBS_MOST_EDGES = 200_000;
 
 /** Halves of chains are compared, each of at least two draws. */
 const LEAST_DRAWS = 4;
+
+const CHAINS: TaskModule = {
+  name: 'gibbs-tasks',
+  base: import.meta.url,
+  worker: () =>
+    new Worker(new URL('./gibbs-tasks.js', import.meta.url), { type: 'module', name: 'graphex:gibbs-tasks' }),
+  here: () => import('./gibbs-tasks.js'),
+};
 
 export interface GibbsOptions extends TaskOptions {
   readonly features: number;
@@ -70,7 +78,7 @@ export async function gibbsPosterior(graph: BipartiteGraph, options: GibbsOption
     { length: chains },
     (_, chain): ChainTask => ({ problem, start: options.start, seed, chain, warmup, draws, pairs }),
   );
-  const pool = await createPool(new URL('./gibbs-tasks.js', import.meta.url), options.threads);
+  const pool = await createPool(CHAINS, options.threads);
   try {
     let done = 0;
     const results = await pool.map<ChainTask, ChainResult>('runChain', tasks, {

@@ -1,6 +1,7 @@
 import type { SideHyper, TableValues } from '../engine/engine.js';
 import { degrees, type GraphSide } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
+import { allocate } from '../math/memory.js';
 
 /** The fitted posterior of one side: Gamma(weightShape, weightRate) and Gamma(featureShape, featureRate) per vertex. */
 export interface ModelSide {
@@ -97,7 +98,7 @@ export type Posterior = Pick<
 
 /** Posterior mean activity E[weight]·E[feature] of every vertex: count × features, row-major. Scores are dot products. */
 export function meanTable(side: Posterior, features: number): Float32Array {
-  const table = new Float32Array(new SharedArrayBuffer(4 * side.count * features));
+  const table = allocate(Float32Array, side.count * features);
   for (let v = 0; v < side.count; v++) {
     const weight = side.weightShape[v] / side.weightRate[v];
     for (let k = v * features; k < (v + 1) * features; k++) {

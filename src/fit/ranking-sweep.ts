@@ -5,8 +5,8 @@
 
 import type { EdgeIndex, EdgeRows, Engine, SideHyper, Table, TableValues } from '../engine/engine.js';
 import { FitError, located } from '../errors.js';
-import { sharedUint32 } from '../graph/build.js';
 import type { BipartiteGraph } from '../graph/graph.js';
+import { allocate } from '../math/memory.js';
 import type { BothHyper } from './bound.js';
 import { priorRows, RANKING_STEPS } from './fold-in.js';
 import { type Folds, reorderRows, rowsWithout } from './folds.js';
@@ -144,7 +144,7 @@ export async function startCrossFit(
 }
 
 function rowsWithoutEdges(rows: number): EdgeRows {
-  return { offsets: sharedUint32(rows + 1), neighbors: sharedUint32(0), counts: undefined };
+  return { offsets: allocate(Uint32Array, rows + 1), neighbors: allocate(Uint32Array, 0), counts: undefined };
 }
 
 function massByFold(features: number, items: TableValues, { bounds }: Folds): Float64Array[] {

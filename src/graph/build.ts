@@ -2,6 +2,7 @@
 // both orders with ascending neighbours, so that equal pairs lie side by side and merge in one walk.
 
 import { InputError } from '../errors.js';
+import { allocate } from '../math/memory.js';
 import type { BipartiteGraph, GraphSide } from './graph.js';
 import { VertexIds } from './ids.js';
 
@@ -52,8 +53,8 @@ export function buildGraph(list: EdgeList): BipartiteGraph {
   for (let v = 0; v < userCount; v++) userStart[v + 1] += userStart[v];
   requireAll('users', userStart[userCount] - userStart[0], rows, userCount);
   const userCursor = userStart.slice(0, userCount);
-  const itemByUser = sharedUint32(rows);
-  const countByUser = multigraph ? sharedUint32(rows) : undefined;
+  const itemByUser = allocate(Uint32Array, rows);
+  const countByUser = multigraph ? allocate(Uint32Array, rows) : undefined;
   for (let item = 0; item < itemCount; item++) {
     for (let e = itemStart[item]; e < itemStart[item + 1]; e++) {
       const at = userCursor[userByItem[e]]++;
@@ -64,7 +65,7 @@ export function buildGraph(list: EdgeList): BipartiteGraph {
 
   // Merge equal neighbours in place.
   let edges = 0;
-  const offsets = sharedUint32(userCount + 1);
+  const offsets = allocate(Uint32Array, userCount + 1);
   for (let user = 0; user < userCount; user++) {
     offsets[user] = edges;
     const first = edges;
@@ -126,7 +127,7 @@ function addCounts(a: number, b: number): number {
 /** The first `length` values; a copy only where some are left out. */
 function firstOf(values: Uint32Array, length: number): Uint32Array {
   if (length === values.length) return values;
-  const result = sharedUint32(length);
+  const result = allocate(Uint32Array, length);
   result.set(values.subarray(0, length));
   return result;
 }
@@ -137,12 +138,12 @@ export function transposeRows(
   otherCount: number,
 ): Pick<GraphSide, 'offsets' | 'neighbors' | 'counts'> {
   const edges = side.neighbors.length;
-  const offsets = sharedUint32(otherCount + 1);
+  const offsets = allocate(Uint32Array, otherCount + 1);
   for (let e = 0; e < edges; e++) offsets[side.neighbors[e] + 1]++;
   for (let v = 0; v < otherCount; v++) offsets[v + 1] += offsets[v];
   const cursor = offsets.slice(0, otherCount);
-  const neighbors = sharedUint32(edges);
-  const counts = side.counts ? sharedUint32(edges) : undefined;
+  const neighbors = allocate(Uint32Array, edges);
+  const counts = side.counts ? allocate(Uint32Array, edges) : undefined;
   for (let v = 0; v < side.count; v++) {
     for (let e = side.offsets[v]; e < side.offsets[v + 1]; e++) {
       const at = cursor[side.neighbors[e]]++;
@@ -151,9 +152,4 @@ export function transposeRows(
     }
   }
   return { offsets, neighbors, counts };
-}
-
-/** A zeroed Uint32Array that threads can share. */
-export function sharedUint32(length: number): Uint32Array {
-  return new Uint32Array(new SharedArrayBuffer(4 * length));
 }

@@ -1,3 +1,4 @@
+import { allocate } from '../math/memory.js';
 import type { VertexIds } from './ids.js';
 
 /** One side of a graph: its vertices, and the edges grouped by them. */
@@ -37,7 +38,7 @@ export function otherSide(side: SideName): SideName {
 
 /** Number of distinct neighbours of each vertex of a side. */
 export function degrees(side: GraphSide): Uint32Array {
-  const result = new Uint32Array(new SharedArrayBuffer(4 * side.count));
+  const result = allocate(Uint32Array, side.count);
   for (let v = 0; v < side.count; v++) result[v] = side.offsets[v + 1] - side.offsets[v];
   return result;
 }

@@ -1,5 +1,6 @@
 // Walker's alias method: a draw from a fixed discrete distribution in constant time.
 
+import { allocate } from './memory.js';
 import type { Random } from './random.js';
 
 /**
@@ -18,8 +19,8 @@ export class AliasTable {
   /** The table of weights ≥ 0 with a positive, finite sum (Vose's construction, linear time). */
   static of(weights: ArrayLike<number>): AliasTable {
     const n = weights.length;
-    const borders = new Float64Array(new SharedArrayBuffer(8 * n));
-    const aliases = new Uint32Array(new SharedArrayBuffer(4 * n));
+    const borders = allocate(Float64Array, n);
+    const aliases = allocate(Uint32Array, n);
     let sum = 0;
     for (let i = 0; i < n; i++) sum += weights[i];
     if (!(sum > 0 && sum < Number.POSITIVE_INFINITY)) {

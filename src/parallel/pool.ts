@@ -3,8 +3,11 @@
 // ones. Results come back in input order, whatever worker made them, so a caller that derives randomness and blocks
 // from the input alone gets the same numbers on any number of threads.
 
-import { AbortError, FitError } from '../errors.js';
-import { cores, spawnWorker, type WorkerHandle } from './spawn.js';
+import { abortReason, FitError, throwIfAborted, unpackError } from '../errors.js';
+import { canShareMemory } from '../math/memory.js';
+import { cores, spawnWorker, type TaskModule, type WorkerHandle } from './spawn.js';
+
+export type { TaskModule };
 
 export interface WorkerPool {
   readonly size: number;
@@ -26,26 +29,30 @@ interface Pending {
   reject(reason: unknown): void;
 }
 
-/** All cores unless told otherwise; a whole number of at least 1. */
+/** All cores unless told otherwise, and 1 where threads cannot share memory; a whole number of at least 1. */
 export function threadCount(threads: number | undefined): number {
+  if (!canShareMemory()) return 1;
   return Math.max(1, Math.floor(threads ?? cores()));
 }
 
 /**
- * Starts `threads` workers on the module at `moduleUrl` (pass `new URL('./tasks.js', import.meta.url)`). A worker that
- * dies rejects whatever it was doing; nothing hangs.
+ * Starts `threads` workers on a module of tasks. A worker that dies, or cannot start, rejects whatever it was doing;
+ * nothing hangs. Where threads cannot share memory the tasks run in this thread, one after the other: same numbers.
  */
-export async function createPool(moduleUrl: URL, threads?: number): Promise<WorkerPool> {
-  const size = threadCount(threads);
+export async function createPool(module: TaskModule, threads?: number): Promise<WorkerPool> {
+  if (!canShareMemory()) return poolOf([await startHere(module)], new Promise(() => {}));
   let died: (error: FitError) => void;
   const death = new Promise<never>((_, reject) => {
     died = reject;
   });
   death.catch(() => {}); // whoever waits for a result hears of it
-  const workers = await Promise.all(
-    Array.from({ length: size }, () => startWorker(moduleUrl, (error) => died(error))),
+  const workers = Array.from({ length: threadCount(threads) }, () =>
+    startWorker(module, (error) => died(error)),
   );
+  return poolOf(workers, death);
+}
 
+function poolOf(workers: readonly PoolWorker[], death: Promise<never>): WorkerPool {
   async function map<Input, Output>(
     task: string,
     inputs: readonly Input[],
@@ -55,7 +62,7 @@ export async function createPool(moduleUrl: URL, threads?: number): Promise<Work
     let next = 0;
     const drain = async (worker: PoolWorker) => {
       while (next < inputs.length) {
-        if (signal?.aborted) throw new AbortError();
+        throwIfAborted(signal);
         const index = next++;
         try {
           outputs[index] = (await worker.call(task, inputs[index])) as Output;
@@ -76,7 +83,7 @@ export async function createPool(moduleUrl: URL, threads?: number): Promise<Work
   }
 
   return {
-    size,
+    size: workers.length,
     map,
     everywhere: async (task, input) => Promise.all(workers.map((w) => w.call(task, input))) as never,
     close: async () => {
@@ -89,7 +96,7 @@ export async function createPool(moduleUrl: URL, threads?: number): Promise<Work
 async function orAborted<T>(signal: AbortSignal, ends: readonly Promise<T>[]): Promise<T> {
   let stop: () => void;
   const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(new AbortError());
+    stop = () => reject(abortReason(signal));
   });
   if (signal.aborted) stop!();
   // Taken off again: one signal may guard thousands of calls.
@@ -106,7 +113,7 @@ interface PoolWorker {
   close(): Promise<void>;
 }
 
-async function startWorker(moduleUrl: URL, onDeath: (error: FitError) => void): Promise<PoolWorker> {
+function startWorker(module: TaskModule, onDeath: (error: FitError) => void): PoolWorker {
   const pending = new Map<number, Pending>();
   let nextId = 0;
   let dead: FitError | undefined;
@@ -116,11 +123,11 @@ async function startWorker(moduleUrl: URL, onDeath: (error: FitError) => void): 
     pending.clear();
     onDeath(dead);
   };
-  const handle: WorkerHandle = await spawnWorker(moduleUrl, {
+  const handle: WorkerHandle = spawnWorker(module, {
     onMessage({ id, output, error }) {
       const waiting = pending.get(id);
       pending.delete(id);
-      if (error) waiting?.reject(revive(error));
+      if (error) waiting?.reject(unpackError(error));
       else waiting?.resolve(output);
     },
     onDeath: (reason) =>
@@ -141,10 +148,27 @@ async function startWorker(moduleUrl: URL, onDeath: (error: FitError) => void): 
   };
 }
 
-/** Errors lose their class on the way between threads; the name brings it back for the ones callers look for. */
-function revive(error: { name: string; message: string; stack?: string }): Error {
-  const result = new Error(error.message);
-  Object.defineProperty(result, 'name', { value: error.name });
-  if (error.stack) result.stack = error.stack;
-  return result;
+/** How long tasks may keep this thread before others get a turn: a page that is to stay alive, a signal that is to fire. */
+const TURN_MS = 50;
+
+/** The same as a worker, in this thread: tasks take turns with whatever else goes on in it. */
+async function startHere(module: TaskModule): Promise<PoolWorker> {
+  const tasks = (await module.here()) as Record<string, (input: unknown) => unknown>;
+  let last: Promise<unknown> = Promise.resolve();
+  let turn = performance.now();
+  return {
+    call(task, input) {
+      const result = last.then(async () => {
+        if (performance.now() - turn > TURN_MS) {
+          await new Promise((resolve) => setTimeout(resolve));
+          turn = performance.now();
+        }
+        if (!tasks[task]) throw new Error(`there is no task ${task}`);
+        return tasks[task](input);
+      });
+      last = result.catch(() => {}); // a task's failure is its caller's to handle
+      return result;
+    },
+    close: async () => {},
+  };
 }

@@ -1,5 +1,7 @@
 // How a worker starts, in Node and in a browser: the one place that knows the difference.
 
+import type { PackedError } from '../errors.js';
+
 export interface WorkerRequest {
   readonly id: number;
   readonly task: string;
@@ -9,7 +11,7 @@ export interface WorkerRequest {
 export interface WorkerReply {
   readonly id: number;
   readonly output?: unknown;
-  readonly error?: { readonly name: string; readonly message: string; readonly stack?: string };
+  readonly error?: PackedError;
 }
 
 export interface WorkerHandle {
@@ -22,41 +24,55 @@ export interface WorkerEvents {
   onDeath(reason: string): void;
 }
 
+/**
+ * A module of tasks, in the three ways in which it can run. The page's way and the caller's are written out where they
+ * are used, with literal paths: so a bundler sees them and emits the file.
+ */
+export interface TaskModule {
+  /** What the module calls itself in `serveTasks`; in Node its file is `NAME.js` beside `base`. */
+  readonly name: string;
+  /** import.meta.url of a file in the same folder. */
+  readonly base: string;
+  /** In a page: `new Worker(new URL('./NAME.js', import.meta.url), { type: 'module', name: 'graphex:NAME' })`. */
+  worker(): Worker;
+  /** In the caller's thread, where memory cannot be shared: `import('./NAME.js')`. */
+  here(): Promise<object>;
+}
+
+/** What a worker for that module is called: no worker of anybody else's is. */
+export const workerName = (module: string): string => `graphex:${module}`;
+
 const inNode = typeof process !== 'undefined' && process.versions?.node !== undefined;
 
 export function cores(): number {
-  return typeof navigator !== 'undefined' && navigator.hardwareConcurrency
-    ? navigator.hardwareConcurrency
-    : nodeCores;
+  if (inNode) return process.getBuiltinModule('node:os').availableParallelism();
+  return (typeof navigator !== 'undefined' && navigator.hardwareConcurrency) || 1;
 }
-
-const nodeCores = inNode ? (await import('node:os')).availableParallelism() : 1;
 
 /** Tests import the TypeScript sources, but a worker needs JavaScript: take the built twin in dist/. */
 function built(url: URL): URL {
-  return new URL(url.href.replace(/\/src\/(.*?)(\.ts|\.js)$/, '/dist/$1.js'));
+  return import.meta.url.endsWith('.ts') ? new URL(url.href.replace(/\/src\/(?!.*\/src\/)/, '/dist/')) : url;
 }
 
-const entry = (): URL =>
-  import.meta.url.endsWith('.ts')
-    ? built(new URL('./worker.ts', import.meta.url))
-    : new URL('./worker.js', import.meta.url);
-
-export async function spawnWorker(moduleUrl: URL, events: WorkerEvents): Promise<WorkerHandle> {
-  const url = import.meta.url.endsWith('.ts') ? built(moduleUrl) : moduleUrl;
-  return inNode ? spawnInNode(url, events) : spawnInBrowser(url, events);
+export function spawnWorker(module: TaskModule, events: WorkerEvents): WorkerHandle {
+  return inNode ? spawnInNode(module, events) : spawnInBrowser(module, events);
 }
 
-async function spawnInNode(moduleUrl: URL, events: WorkerEvents): Promise<WorkerHandle> {
-  const { Worker } = await import('node:worker_threads');
-  const worker = new Worker(entry(), { workerData: { moduleUrl: moduleUrl.href } });
+function spawnInNode({ name, base }: TaskModule, events: WorkerEvents): WorkerHandle {
+  const { Worker } = process.getBuiltinModule('node:worker_threads');
+  const worker = new Worker(built(new URL(`./${name}.js`, base)), {
+    workerData: { name: workerName(name) },
+    // Not the flags of the process: some, such as --input-type, forbid a worker to start.
+    execArgv: [],
+    env: { ...process.env, NODE_OPTIONS: '' },
+  });
   let closing = false;
   worker.on('message', events.onMessage);
+  worker.on('messageerror', (error) => events.onDeath(error.message));
   worker.on('error', (error) => events.onDeath(error instanceof Error ? error.message : String(error)));
   worker.on('exit', (code) => {
     if (!closing) events.onDeath(`it exited with status ${code}`);
   });
-  // A pool that the caller forgot must not keep the process alive; pending calls do.
   return {
     post: (request) => worker.postMessage(request),
     terminate: async () => {
@@ -66,10 +82,13 @@ async function spawnInNode(moduleUrl: URL, events: WorkerEvents): Promise<Worker
   };
 }
 
-function spawnInBrowser(moduleUrl: URL, events: WorkerEvents): WorkerHandle {
-  const worker = new Worker(entry(), { type: 'module', name: moduleUrl.href });
+function spawnInBrowser(module: TaskModule, events: WorkerEvents): WorkerHandle {
+  const worker = module.worker();
   worker.onmessage = (event) => events.onMessage(event.data);
-  worker.onerror = (event) => events.onDeath(event.message);
+  worker.onmessageerror = () => events.onDeath('its answer could not be read');
+  // A script that cannot be fetched or run says so here, without a message.
+  worker.onerror = (event) =>
+    events.onDeath(event.message || `its script ${module.name}.js could not be loaded`);
   return {
     post: (request) => worker.postMessage(request),
     terminate: async () => worker.terminate(),

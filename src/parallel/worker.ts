@@ -1,45 +1,48 @@
-// The entry of every worker: loads the task module named at its start, then answers requests one at a time.
+// The worker's end of a pool: answers requests one at a time. Every module of tasks ends with a call of `serveTasks`,
+// which does nothing but in a worker that was started for that module.
 
-import type { WorkerReply, WorkerRequest } from './spawn.js';
+import { packError } from '../errors.js';
+import { type WorkerReply, type WorkerRequest, workerName } from './spawn.js';
 
 type Task = (input: unknown) => unknown;
 
-async function serve(
-  moduleUrl: string,
+/** Answers a pool's requests for the named tasks, where this is a worker that a pool has started for the module `name`. */
+export function serveTasks(name: string, tasks: object): void {
+  if (typeof process !== 'undefined' && process.versions?.node) {
+    const { parentPort, workerData } = process.getBuiltinModule('node:worker_threads');
+    if (!parentPort || workerData?.name !== workerName(name)) return;
+    serve(
+      tasks as Record<string, Task>,
+      (handler) => parentPort.on('message', handler),
+      (message) => parentPort.postMessage(message),
+    );
+  } else if (typeof self !== 'undefined' && self.name === workerName(name) && !('document' in self)) {
+    // At once: a worker's messages do not wait for a listener that comes late.
+    serve(
+      tasks as Record<string, Task>,
+      (handler) => {
+        self.onmessage = (event) => handler(event.data);
+      },
+      (message) => self.postMessage(message),
+    );
+  }
+}
+
+function serve(
+  tasks: Record<string, Task>,
   listen: (handler: (request: WorkerRequest) => void) => void,
   reply: (message: WorkerReply) => void,
-): Promise<void> {
-  const queue: Promise<Record<string, Task>> = import(moduleUrl);
-  let last: Promise<unknown> = queue;
-  listen((request) => {
+): void {
+  let last: Promise<unknown> = Promise.resolve();
+  listen(({ id, task, input }) => {
     last = last.then(async () => {
-      const { id, task, input } = request;
       try {
-        const run = (await queue)[task];
-        if (!run) throw new Error(`${moduleUrl} has no task ${task}`);
+        const run = tasks[task];
+        if (!run) throw new Error(`there is no task ${task}`);
         reply({ id, output: await run(input) });
       } catch (cause) {
-        const error = cause instanceof Error ? cause : new Error(String(cause));
-        reply({ id, error: { name: error.name, message: error.message, stack: error.stack ?? '' } });
+        reply({ id, error: packError(cause) });
       }
     });
   });
-  await queue;
-}
-
-if (typeof process !== 'undefined' && process.versions?.node) {
-  const { parentPort, workerData } = await import('node:worker_threads');
-  void serve(
-    workerData.moduleUrl,
-    (handler) => parentPort!.on('message', handler),
-    (message) => parentPort!.postMessage(message),
-  );
-} else {
-  void serve(
-    self.name,
-    (handler) => {
-      self.onmessage = (event) => handler(event.data);
-    },
-    (message) => self.postMessage(message),
-  );
 }

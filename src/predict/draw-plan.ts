@@ -10,6 +10,7 @@ import { InputError } from '../errors.js';
 import { eligibleMass } from '../fit/fold-in.js';
 import type { Model, ModelSide } from '../fit/model.js';
 import type { VertexIds } from '../graph/ids.js';
+import { allocate } from '../math/memory.js';
 import { chooseCut, type SideLaw } from '../process/unseen.js';
 import type { Split } from '../sample/split-types.js';
 import type { KnownVertices } from './draw-vertex.js';
@@ -183,7 +184,7 @@ export function knownVertices(
   otherMass: Float64Array,
 ): KnownVertices {
   const pick = (values: Float32Array, width: number) => {
-    const result = new Float32Array(new SharedArrayBuffer(4 * rows.length * width));
+    const result = allocate(Float32Array, rows.length * width);
     for (let r = 0; r < rows.length; r++) {
       result.set(values.subarray(rows[r] * width, (rows[r] + 1) * width), r * width);
     }

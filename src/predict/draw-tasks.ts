@@ -1,10 +1,13 @@
 // What a worker does for predictive draws.
 
 import { randomStream } from '../math/random.js';
+import { serveTasks } from '../parallel/worker.js';
 import { createDrawer, type SizeMode, type TestGraphDraw } from './draw-graph.js';
 import type { DrawPlan } from './draw-plan.js';
 
 export interface DrawTask {
+  /** The number it was prepared under. */
+  readonly plan: number;
   readonly seed: number;
   readonly index: number;
   readonly sizes: SizeMode;
@@ -14,13 +17,20 @@ export interface DrawTask {
 /** Tells the streams of predictive draws from all others of the same seed. */
 const STREAM = 0xd4a3;
 
-let drawer: ReturnType<typeof createDrawer> | undefined;
+/** By the number of the plan: where the tasks run in the caller's thread, several may be under way. */
+const drawers = new Map<number, ReturnType<typeof createDrawer>>();
 
-export function prepare(plan: DrawPlan): void {
-  drawer = createDrawer(plan);
+export function prepare({ id, plan }: { readonly id: number; readonly plan: DrawPlan }): void {
+  drawers.set(id, createDrawer(plan));
+}
+
+export function forget(id: number): void {
+  drawers.delete(id);
 }
 
 /** A draw has a stream of its own, so it does not matter which worker makes it. */
-export function draw({ seed, index, sizes, keep }: DrawTask): TestGraphDraw {
-  return drawer!(randomStream(seed, STREAM, index), { sizes, keep });
+export function draw({ plan, seed, index, sizes, keep }: DrawTask): TestGraphDraw {
+  return drawers.get(plan)!(randomStream(seed, STREAM, index), { sizes, keep });
 }
+
+serveTasks('draw-tasks', { prepare, draw, forget });

@@ -4,7 +4,7 @@ import type { Model, ModelSide } from '../fit/model.js';
 import { buildGraph } from '../graph/build.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { VertexIds } from '../graph/ids.js';
-import { createPool, threadCount } from '../parallel/pool.js';
+import { createPool, type TaskModule, threadCount } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
 import type { Split } from '../sample/split-types.js';
 import { oneOf, whole } from '../validate.js';
@@ -17,6 +17,15 @@ import {
 } from './draw-graph.js';
 import { drawPlan, type NamedPlan, PROTOCOLS, type Protocol } from './draw-plan.js';
 import type { DrawTask } from './draw-tasks.js';
+
+const DRAWING: TaskModule = {
+  name: 'draw-tasks',
+  base: import.meta.url,
+  worker: () =>
+    new Worker(new URL('./draw-tasks.js', import.meta.url), { type: 'module', name: 'graphex:draw-tasks' }),
+  here: () => import('./draw-tasks.js'),
+};
+let nextPlan = 0;
 
 export interface DrawOptions extends TaskOptions {
   /** Number of draws. Default 100. */
@@ -56,16 +65,14 @@ export async function drawPredictive(
     split,
     oneOf('protocol', options.protocol ?? 'unconditional', PROTOCOLS),
   );
-  const pool = await createPool(
-    new URL('./draw-tasks.js', import.meta.url),
-    Math.min(threadCount(options.threads), draws),
-  );
+  const id = nextPlan++;
+  const pool = await createPool(DRAWING, Math.min(threadCount(options.threads), draws));
   try {
-    await pool.everywhere('prepare', named.plan);
+    await pool.everywhere('prepare', { id, plan: named.plan });
     let done = 0;
     const results = await pool.map<DrawTask, TestGraphDraw>(
       'draw',
-      Array.from({ length: draws }, (_, index) => ({ seed, index, sizes, keep })),
+      Array.from({ length: draws }, (_, index) => ({ plan: id, seed, index, sizes, keep })),
       {
         signal,
         onResult: () => onProgress?.({ stage: 'drawing', done: ++done, total: draws, unit: 'draws' }),
@@ -75,6 +82,7 @@ export async function drawPredictive(
       Object.freeze({ ...statistics, graph: edges && toGraph(edges, named, model.multigraph) }),
     );
   } finally {
+    await pool.everywhere('forget', id).catch(() => {});
     await pool.close();
   }
 }

@@ -5,6 +5,7 @@ import type { RankAnswer, RankQuery, RowLists } from '../engine/cpu/rank-rows.js
 import { type RankOptions, rankFactors } from '../engine/rank.js';
 import { InputError } from '../errors.js';
 import { meanTable, type Posterior } from '../fit/model.js';
+import { allocate } from '../math/memory.js';
 
 export type { FactorTables, RankOptions, RankQuery, RowLists, RowScores };
 
@@ -40,7 +41,7 @@ export function sumOfFactors(parts: readonly FactorTables[]): Scorer & { kind: '
         `tables of ${rows.join(', ')} ${side}: scores can be added only for the same ${side}`,
       );
     }
-    const table = new Float32Array(new SharedArrayBuffer(4 * (rows[0] ?? 0) * features));
+    const table = allocate(Float32Array, (rows[0] ?? 0) * features);
     let first = 0;
     for (const part of parts) {
       for (let r = 0; r < rows[0]; r++) {

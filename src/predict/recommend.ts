@@ -4,6 +4,7 @@ import { topByFactors } from '../engine/cpu/rank-factors.js';
 import { InputError, throwIfAborted } from '../errors.js';
 import { eligibleMass, foldInOne } from '../fit/fold-in.js';
 import { type Model, meanTable, memberModels, type Posterior } from '../fit/model.js';
+import { allocate } from '../math/memory.js';
 import type { TaskOptions } from '../progress.js';
 import { whole } from '../validate.js';
 import { type Explanation, expectedRate, explainer, type OwnItems } from './explain.js';
@@ -75,7 +76,7 @@ export async function recommendMany(
   const excluded = excludedItems(model, known, options.exclude ?? [], includeSeen);
   const tables = sumOfFactors(
     members.map((member, m) => {
-      const rows = new Float32Array(new SharedArrayBuffer(4 * known.length * member.features));
+      const rows = allocate(Float32Array, known.length * member.features);
       for (const [r, asker] of known.entries()) {
         writeMeans(
           asker.posteriors[m],

@@ -1,8 +1,9 @@
 // The rows of a simulation → a graph: vertices without an edge dropped, the rest numbered, both orders.
 
-import { sharedUint32, transposeRows } from '../graph/build.js';
+import { transposeRows } from '../graph/build.js';
 import type { BipartiteGraph, GraphSide, SideName } from '../graph/graph.js';
 import { VertexIds } from '../graph/ids.js';
+import { allocate } from '../math/memory.js';
 import { randomStream } from '../math/random.js';
 import type { ModelParameters } from './parameters.js';
 import { drawDustAtom, type RowEdges, STREAM } from './rows.js';
@@ -69,9 +70,9 @@ export function assembleGraph(input: AssembleInput): Assembled {
   const userCount = atomUsers + dustUsers.length;
   const itemCount = atomItems + itemDust;
 
-  const offsets = sharedUint32(userCount + 1);
-  const neighbors = sharedUint32(edges);
-  const counts = multigraph ? sharedUint32(edges) : undefined;
+  const offsets = allocate(Uint32Array, userCount + 1);
+  const neighbors = allocate(Uint32Array, edges);
+  const counts = multigraph ? allocate(Uint32Array, edges) : undefined;
   let user = 0;
   let at = 0;
   let nextDust = atomItems;

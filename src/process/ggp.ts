@@ -3,6 +3,7 @@
 
 import { poisson } from '../math/counts.js';
 import { exponential } from '../math/distributions.js';
+import { allocate } from '../math/memory.js';
 import type { Random } from '../math/random.js';
 import { expm1Ratio, incompleteGamma, lgamma, upperGamma } from '../math/special.js';
 
@@ -141,7 +142,7 @@ function endOfFlat(logDamping: (w: number) => number, start: number): number {
 
 /** A copy in random order, over a shared buffer. */
 function shuffled(random: Random, values: Float64Array): Float64Array {
-  const result = new Float64Array(new SharedArrayBuffer(8 * values.length));
+  const result = allocate(Float64Array, values.length);
   for (let i = 0; i < values.length; i++) {
     const j = random.below(i + 1);
     result[i] = result[j];

@@ -8,8 +8,9 @@ import { throwIfAborted } from '../errors.js';
 import type { BipartiteGraph, SideName } from '../graph/graph.js';
 import { AliasTable } from '../math/alias.js';
 import { poisson } from '../math/counts.js';
+import { allocate } from '../math/memory.js';
 import { randomStream } from '../math/random.js';
-import { createPool, type WorkerPool } from '../parallel/pool.js';
+import { createPool, type TaskModule, type WorkerPool } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
 import { assembleGraph, type DustUser, type VertexParameters } from './assemble.js';
 import { sampleAtoms } from './ggp.js';
@@ -74,10 +75,9 @@ export async function simulate(options: SimulateOptions): Promise<Simulation> {
   const userWeights = sampleAtoms(randomStream(seed, STREAM.atoms.users), users, cut.users);
   const itemWeights = sampleAtoms(randomStream(seed, STREAM.atoms.items), items, cut.items);
   const atoms = itemWeights.length;
-  const activity = new Float64Array(new SharedArrayBuffer(8 * features * atoms));
+  const activity = allocate(Float64Array, features * atoms);
 
-  const pool =
-    latentEdges < WORTH_THREADS ? callingThread() : await createPool(rowsModule(), options.threads);
+  const pool = latentEdges < WORTH_THREADS ? callingThread() : await createPool(ROWS, options.threads);
   try {
     const masses = await pool.map(
       'drawFeatures',
@@ -165,9 +165,12 @@ function drawDustUsers(
   return result;
 }
 
-function rowsModule(): URL {
-  return new URL('./rows.js', import.meta.url);
-}
+const ROWS: TaskModule = {
+  name: 'rows',
+  base: import.meta.url,
+  worker: () => new Worker(new URL('./rows.js', import.meta.url), { type: 'module', name: 'graphex:rows' }),
+  here: () => import('./rows.js'),
+};
 
 const TASKS = { drawFeatures, buildTable, drawRows };
 

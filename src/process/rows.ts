@@ -4,7 +4,9 @@
 import { AliasTable } from '../math/alias.js';
 import { multinomial, poisson } from '../math/counts.js';
 import { gamma, logGamma } from '../math/distributions.js';
+import { allocate } from '../math/memory.js';
 import { type Random, randomStream } from '../math/random.js';
+import { serveTasks } from '../parallel/worker.js';
 import type { SideLaw } from './unseen.js';
 
 /** Names of the streams of one simulation: the first part of a path after the seed. */
@@ -111,9 +113,9 @@ export function drawRows(input: RowPiece): RowEdges {
   const tables = input.tables.map((t) => t && new AliasTable(t.borders, t.aliases));
   const features = itemMass.length;
   const rows = last - first;
-  const degrees = shared(rows);
-  const dust = shared(rows);
-  const kept = truth ? new Float64Array(new SharedArrayBuffer(8 * rows * features)) : undefined;
+  const degrees = allocate(Uint32Array, rows);
+  const dust = allocate(Uint32Array, rows);
+  const kept = truth ? allocate(Float64Array, rows * features) : undefined;
   const dustFeature: number[] = [];
   const out = new RowBuffer(atoms, multigraph);
   const rates = new Float64Array(features);
@@ -229,9 +231,9 @@ class RowBuffer {
   }
 
   take(): { items: Uint32Array; counts: Uint32Array | undefined } {
-    const items = shared(this.#length);
+    const items = allocate(Uint32Array, this.#length);
     items.set(this.#items.subarray(0, this.#length));
-    const counts = this.#counts && shared(this.#length);
+    const counts = this.#counts && allocate(Uint32Array, this.#length);
     counts?.set(this.#counts!.subarray(0, this.#length));
     return { items, counts };
   }
@@ -267,6 +269,4 @@ function grown(array: Uint32Array<ArrayBuffer>, length: number): Uint32Array<Arr
   return result;
 }
 
-function shared(length: number): Uint32Array {
-  return new Uint32Array(new SharedArrayBuffer(4 * length));
-}
+serveTasks('rows', { drawFeatures, buildTable, drawRows });

@@ -1,5 +1,6 @@
-import { sharedUint32, transposeRows } from '../graph/build.js';
+import { transposeRows } from '../graph/build.js';
 import type { BipartiteGraph, GraphSide } from '../graph/graph.js';
+import { allocate } from '../math/memory.js';
 
 /**
  * The graph of the edges whose label is the given one; vertices left without an edge are dropped, the others keep their
@@ -24,9 +25,9 @@ export function selectEdges(graph: BipartiteGraph, labels: Uint8Array, label: nu
 
   const newItem = new Uint32Array(itemDegree.length);
   for (let item = 0; item < items.length; item++) newItem[items[item]] = item;
-  const newOffsets = sharedUint32(users.length + 1);
-  const newNeighbors = sharedUint32(edges);
-  const newCounts = counts ? sharedUint32(edges) : undefined;
+  const newOffsets = allocate(Uint32Array, users.length + 1);
+  const newNeighbors = allocate(Uint32Array, edges);
+  const newCounts = counts ? allocate(Uint32Array, edges) : undefined;
   let total = 0;
   let at = 0;
   for (let user = 0; user < users.length; user++) {
@@ -99,11 +100,11 @@ function selectSide(side: GraphSide, degree: Uint32Array, otherDegree: Uint32Arr
   const vertices = withEdges(degree);
   const place = new Uint32Array(otherDegree.length); // one more than the new number; 0: dropped
   for (let v = 0, next = 1; v < place.length; v++) if (otherDegree[v] > 0) place[v] = next++;
-  const offsets = sharedUint32(vertices.length + 1);
+  const offsets = allocate(Uint32Array, vertices.length + 1);
   for (let v = 0; v < vertices.length; v++) offsets[v + 1] = offsets[v] + degree[vertices[v]];
   const edges = offsets[vertices.length];
-  const neighbors = sharedUint32(edges);
-  const counts = side.counts ? sharedUint32(edges) : undefined;
+  const neighbors = allocate(Uint32Array, edges);
+  const counts = side.counts ? allocate(Uint32Array, edges) : undefined;
   let at = 0;
   for (let v = 0; v < vertices.length; v++) {
     const old = vertices[v];

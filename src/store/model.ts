@@ -247,7 +247,7 @@ function getSide(
 function getTable<T extends Float32Array | Float64Array>(
   read: TensorReader,
   prefix: string,
-  type: new (buffer: SharedArrayBuffer) => T,
+  type: new (buffer: ArrayBufferLike) => T,
   rows: number,
   features: number,
 ): { weightShape: T; weightRate: T; featureShape: T; featureRate: T } {
@@ -345,7 +345,7 @@ class TensorReader {
     return this.tensors.has(name);
   }
 
-  get<T extends TensorData>(name: string, type: new (buffer: SharedArrayBuffer) => T, length?: number): T {
+  get<T extends TensorData>(name: string, type: new (buffer: ArrayBufferLike) => T, length?: number): T {
     const data = this.tensors.get(name)?.data;
     if (!(data instanceof type)) throw new Error(`tensor ${name} is missing or of another type`);
     if (length !== undefined && data.length !== length) {

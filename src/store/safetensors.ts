@@ -5,6 +5,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { InputError } from '../errors.js';
 import { readError } from '../ingest/source.js';
+import { allocateBytes } from '../math/memory.js';
 import { writeAtomic, writePieces } from './atomic.js';
 
 export type TensorData = Float32Array | Float64Array | Int32Array | BigInt64Array | Uint8Array;
@@ -129,7 +130,7 @@ async function readFrom(
   const tensors = new Map<string, Tensor>();
   for (const [name, entry] of entries) {
     const [start, end] = entry.data_offsets;
-    const buffer = new SharedArrayBuffer(end - start);
+    const buffer = allocateBytes(end - start);
     const bytes = new Uint8Array(buffer);
     for (let at = 0; at < bytes.length; at += READ_BYTES) {
       const piece = await readBytes(file, 8 + length + start + at, Math.min(READ_BYTES, bytes.length - at));
@@ -138,7 +139,7 @@ async function readFrom(
     }
     tensors.set(name, {
       shape: entry.shape,
-      data: new (TYPES[entry.dtype] as new (buffer: SharedArrayBuffer) => TensorData)(buffer),
+      data: new (TYPES[entry.dtype] as new (buffer: ArrayBufferLike) => TensorData)(buffer),
     });
   }
   if (hash.digest('hex') !== checksum) throw new InputError(damaged);

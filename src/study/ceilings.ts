@@ -6,6 +6,7 @@ import type { SplitRankingTask } from '../evaluate/ranking-task.js';
 import { foldIn } from '../fit/fold-in.js';
 import type { Model, ModelSide } from '../fit/model.js';
 import { type BipartiteGraph, degrees, type GraphSide } from '../graph/graph.js';
+import { allocate } from '../math/memory.js';
 import { leftoverMass } from '../math/quadrature.js';
 import { factorScorer, modelScorer } from '../predict/rank.js';
 import { positions } from '../sample/split.js';
@@ -54,7 +55,7 @@ function trueMeans({ weights, features }: TrueSide, K: number): Float32Array {
 }
 
 function pickRows(table: Float32Array, rows: Uint32Array, K: number): Float32Array {
-  const picked = new Float32Array(new SharedArrayBuffer(4 * rows.length * K));
+  const picked = allocate(Float32Array, rows.length * K);
   rows.forEach((row, r) => {
     picked.set(table.subarray(row * K, (row + 1) * K), r * K);
   });

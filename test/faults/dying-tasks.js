@@ -1,5 +1,8 @@
 // Tasks for a pool that come to grief in every way a worker can.
 
+import { DeviceError, InputError } from '../../dist/errors.js';
+import { serveTasks } from '../../dist/parallel/worker.js';
+
 export const double = (n) => 2 * n;
 
 export function fail(n) {
@@ -20,3 +23,10 @@ export function explode(n) {
 export function unspeakable(n) {
   return n === 3 ? () => n : n;
 }
+
+export function refuse(n) {
+  if (n === 3) throw new InputError('three is refused', { cause: new DeviceError('the GPU is gone') });
+  return n;
+}
+
+serveTasks('dying-tasks', { double, fail, leave, explode, unspeakable, refuse });

@@ -4,14 +4,22 @@ import { getEventListeners } from 'node:events';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { AbortError, FitError } from '../../src/errors.js';
-import { createPool, type WorkerPool } from '../../src/parallel/pool.js';
+import { AbortError, DeviceError, FitError, InputError } from '../../src/errors.js';
+import { createPool, type TaskModule, type WorkerPool } from '../../src/parallel/pool.js';
 import { scratchFolder } from '../ingest/scratch.js';
 import { graphex } from './command.js';
 
 vi.setConfig({ testTimeout: 600_000 });
 const scratch = scratchFolder();
-const TASKS = new URL('./dying-tasks.js', import.meta.url);
+const taskModule = (name: string): TaskModule => ({
+  name,
+  base: import.meta.url,
+  worker: () => {
+    throw new Error('not in Node');
+  },
+  here: () => import('./dying-tasks.js' as string),
+});
+const TASKS = taskModule('dying-tasks');
 const PATCH = fileURLToPath(new URL('./patch-workers.js', import.meta.url));
 const INPUTS = [0, 1, 2, 3, 4, 5, 6, 7];
 
@@ -30,6 +38,24 @@ describe('a pool', () => {
       expect(await pool.map('double', INPUTS)).toEqual(INPUTS.map((n) => 2 * n));
     },
   );
+
+  it.each([1, 2])('of %i keeps the class and the cause of an error', async (threads) => {
+    pool = await createPool(TASKS, threads);
+    const error = await pool.map('refuse', INPUTS).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(InputError);
+    expect(error).not.toBeInstanceOf(FitError);
+    expect((error as Error).cause).toBeInstanceOf(DeviceError);
+    expect((error as Error).cause).toMatchObject({ message: 'the GPU is gone' });
+    const typed = await pool.map('fail', INPUTS).catch((thrown: unknown) => thrown);
+    expect(typed).toBeInstanceOf(TypeError);
+  });
+
+  it('rejects with the reason of a signal', async () => {
+    pool = await createPool(TASKS, 1);
+    const reason = new RangeError('enough');
+    const signal = AbortSignal.abort(reason);
+    await expect(pool.map('double', INPUTS, { signal })).rejects.toBe(reason);
+  });
 
   it.each([
     ['leaves', 'leave', /a worker thread died \(it exited with status 7\)/],
@@ -50,7 +76,7 @@ describe('a pool', () => {
   it('tells of a result that cannot be passed on, and of a task that is not there', async () => {
     pool = await createPool(TASKS, 2);
     await expect(pool.map('unspeakable', INPUTS)).rejects.toThrow(/could not be cloned/);
-    await expect(pool.map('nothing', INPUTS)).rejects.toThrow(/has no task nothing/);
+    await expect(pool.map('nothing', INPUTS)).rejects.toThrow(/there is no task nothing/);
     expect(await pool.map('double', [4])).toEqual([8]);
   });
 
@@ -64,7 +90,7 @@ describe('a pool', () => {
   });
 
   it('tells of a module that is not there', async () => {
-    pool = await createPool(new URL('./no-such-tasks.js', import.meta.url), 2);
+    pool = await createPool(taskModule('no-such-tasks'), 2);
     await expect(pool.map('double', INPUTS)).rejects.toThrow(/a worker thread died .*no-such-tasks/);
   });
 });

@@ -3,9 +3,10 @@
 // edges is not bounded by WebAssembly's 4 GiB.
 
 import { FitError } from '../../errors.js';
+import { allocate, createCounter, inSharedMemory } from '../../math/memory.js';
 import { leftoverMass } from '../../math/quadrature.js';
 import { lgamma } from '../../math/special.js';
-import { createPool, threadCount } from '../../parallel/pool.js';
+import { createPool, type TaskModule, threadCount } from '../../parallel/pool.js';
 import type {
   Activity,
   EdgeIndex,
@@ -51,18 +52,30 @@ export interface CpuOptions {
   readonly limits?: UnitLimits;
 }
 
+const TASKS: TaskModule = {
+  name: 'tasks',
+  base: import.meta.url,
+  worker: () => new Worker(new URL('./tasks.js', import.meta.url), { type: 'module', name: 'graphex:tasks' }),
+  here: () => import('./tasks.js'),
+};
+
+let nextEngine = 0;
+
 const NO_HYPER = { sigma: 0, tau: 0, shape: 0, rate: 0 };
 
 export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine> {
   const threads = threadCount(options.threads);
   const limits = options.limits ?? DEFAULT_LIMITS;
   const { module, relaxed } = await loadKernels();
+  const id = nextEngine++;
   const heap = new Heap();
   const scratch = Array.from({ length: threads }, () => heap.allocate(scratchBytes(limits)));
-  const places = new Int32Array(new SharedArrayBuffer(4));
-  const pool = await createPool(new URL('./tasks.js', import.meta.url), threads);
+  const places = createCounter();
+  const pool = await createPool(TASKS, threads);
   try {
-    await pool.everywhere('start', { module, memory: heap.memory, places, scratch, limits } satisfies Setup);
+    await pool.everywhere('start', {
+      ...{ engine: id, module, memory: heap.memory, places, scratch, limits },
+    } satisfies Setup);
   } catch (error) {
     await pool.close();
     throw error;
@@ -89,13 +102,14 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
   ): Promise<Float64Array> {
     const size = (units.length / UNIT_FIELDS) * (job.stride + RESULT_EXTRAS);
     const at = results(8 * size);
-    const next = new Int32Array(new SharedArrayBuffer(4));
+    const next = createCounter();
     await pool.everywhere('run', { ...job, units, next, results: at } satisfies Job);
     return heap.f64(at, size);
   }
 
   function describe(own: CpuTable, kind: Job['kind']) {
     return {
+      engine: id,
       kind,
       index: -1,
       features: own.features,
@@ -206,11 +220,11 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
     async createIndex(rows: EdgeRows): Promise<EdgeIndex> {
       const arrays: IndexArrays = {
         id: nextIndex++,
-        offsets: onShared(rows.offsets),
-        neighbors: onShared(rows.neighbors),
-        counts: rows.counts && onShared(rows.counts),
+        offsets: inSharedMemory(rows.offsets),
+        neighbors: inSharedMemory(rows.neighbors),
+        counts: rows.counts && inSharedMemory(rows.counts),
       };
-      await pool.everywhere('addIndex', arrays);
+      await pool.everywhere('addIndex', { engine: id, index: arrays });
       const index: CpuIndex = {
         ...arrays,
         rows: rows.offsets.length - 1,
@@ -306,11 +320,15 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
         heap.release((handle as CpuTable).laneMask);
       } else {
         // A worker that has died meanwhile has told so to whoever waited for it.
-        pool.everywhere('dropIndex', (handle as CpuIndex).id).catch(() => {});
+        pool.everywhere('dropIndex', { engine: id, id: (handle as CpuIndex).id }).catch(() => {});
       }
     },
 
-    close: () => pool.close(),
+    async close() {
+      // What is under way is not waited for; a worker that has died needs no telling.
+      void pool.everywhere('stop', id).catch(() => {});
+      await pool.close();
+    },
   };
 }
 
@@ -337,7 +355,7 @@ function growing(heap: Heap): (bytes: number) => number {
 
 function evenUnits(rows: number): Uint32Array {
   const count = Math.ceil(rows / EVEN_ROWS);
-  const units = new Uint32Array(new SharedArrayBuffer(4 * UNIT_FIELDS * count));
+  const units = allocate(Uint32Array, UNIT_FIELDS * count);
   for (let u = 0; u < count; u++) {
     units.set([0, u * EVEN_ROWS, Math.min(rows, (u + 1) * EVEN_ROWS), 0, 0, 0], u * UNIT_FIELDS);
   }
@@ -364,11 +382,4 @@ function firstBad(results: Float64Array, stride: number): number {
     if (results[at] >= 0) return results[at];
   }
   return -1;
-}
-
-function onShared(values: Uint32Array): Uint32Array {
-  if (values.buffer instanceof SharedArrayBuffer) return values;
-  const shared = new Uint32Array(new SharedArrayBuffer(values.byteLength));
-  shared.set(values);
-  return shared;
 }

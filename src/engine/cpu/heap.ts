@@ -1,6 +1,7 @@
-// A first-fit allocator over one shared WebAssembly memory. Few, large, long-lived blocks: a list is enough.
+// A first-fit allocator over one WebAssembly memory. Few, large, long-lived blocks: a list is enough.
 
 import { FitError } from '../../errors.js';
+import { canShareMemory } from '../../math/memory.js';
 
 const PAGE = 65536;
 /** The first page holds the module's own constants. */
@@ -10,7 +11,11 @@ const MAX_PAGES = 65536;
 const ALIGN = 64;
 
 export class Heap {
-  readonly memory = new WebAssembly.Memory({ initial: 16, maximum: MAX_PAGES, shared: true });
+  readonly memory = new WebAssembly.Memory({
+    initial: 16,
+    maximum: MAX_PAGES,
+    shared: canShareMemory(),
+  });
   /** Free runs as [start, end), sorted, never adjacent. */
   #free: [number, number][] = [];
   #end = BASE;

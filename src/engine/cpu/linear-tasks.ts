@@ -1,6 +1,8 @@
 // What a worker of the linear solvers does: take the next block of right-hand sides or rows until none is left. Blocks
 // are independent of each other, so results do not depend on the number of workers.
 
+import { serveTasks } from '../../parallel/worker.js';
+
 /** The exports of kernels/linear.ts. */
 export interface LinearKernels {
   linearGram(
@@ -157,3 +159,5 @@ export function instantiate({ module, memory }: Pick<WorkerPlace, 'module' | 'me
   const instance = new WebAssembly.Instance(module, { env: { memory, abort: () => {} } });
   return instance.exports as unknown as LinearKernels;
 }
+
+serveTasks('linear-tasks', { solveRidge, solveLeastSquares });

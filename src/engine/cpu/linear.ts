@@ -2,8 +2,9 @@
 // and alternating least squares with implicit zeros. Typed arrays in, typed arrays out.
 
 import { throwIfAborted } from '../../errors.js';
+import { allocate, createCounter } from '../../math/memory.js';
 import { randomStream } from '../../math/random.js';
-import { createPool, threadCount, type WorkerPool } from '../../parallel/pool.js';
+import { createPool, type TaskModule, threadCount, type WorkerPool } from '../../parallel/pool.js';
 import type { TaskOptions } from '../../progress.js';
 import { Heap } from './heap.js';
 import {
@@ -22,6 +23,17 @@ import { loadKernels } from './wasm.js';
 /** Below this many additions a pool of workers costs more than it saves. */
 const SMALL = 1e8;
 
+const SOLVERS: TaskModule = {
+  name: 'linear-tasks',
+  base: import.meta.url,
+  worker: () =>
+    new Worker(new URL('./linear-tasks.js', import.meta.url), {
+      type: 'module',
+      name: 'graphex:linear-tasks',
+    }),
+  here: () => import('./linear-tasks.js'),
+};
+
 export interface RidgeProblem {
   /** Per row, its columns: a 0/1 matrix X. */
   readonly inputs: RowLists;
@@ -35,7 +47,7 @@ export interface RidgeProblem {
 export async function ridge(problem: RidgeProblem, options: TaskOptions = {}): Promise<Float32Array> {
   const { inputs, columns, targets, lambda } = problem;
   const targetCount = targets.offsets.length - 1;
-  const weights = new Float32Array(new SharedArrayBuffer(4 * columns * targetCount));
+  const weights = allocate(Float32Array, columns * targetCount);
   const small = inputs.values.length * targetCount < SMALL;
   const lanes = small ? 1 : Math.min(threadCount(options.threads), Math.ceil(targetCount / WIDTH));
   const { module } = await loadKernels();
@@ -46,9 +58,9 @@ export async function ridge(problem: RidgeProblem, options: TaskOptions = {}): P
   const scale = heap.f32(scaleAt, columns).fill(lambda);
   for (const column of inputs.values) scale[column] += 1;
   for (let c = 0; c < columns; c++) scale[c] = 1 / scale[c];
-  const next = counter();
+  const next = createCounter();
   const job: RidgeJob = {
-    ...{ module, memory: heap.memory, places: counter(), next, scratch },
+    ...{ module, memory: heap.memory, places: createCounter(), next, scratch },
     ...rows,
     rows: inputs.offsets.length - 1,
     scale: scaleAt,
@@ -187,7 +199,7 @@ async function createSolver(work: number, options: { features: number; lambda: n
     table: (rows: number) => heap.allocate(4 * rows * stride),
     view: (table: number, rows: number) => heap.f32(table, rows * stride),
     read(table: number, rows: number): Float32Array {
-      const result = new Float32Array(new SharedArrayBuffer(4 * rows * features));
+      const result = allocate(Float32Array, rows * features);
       const view = heap.f32(table, rows * stride);
       for (let r = 0; r < rows; r++) {
         result.set(view.subarray(r * stride, r * stride + features), r * features);
@@ -202,7 +214,7 @@ async function createSolver(work: number, options: { features: number; lambda: n
     },
     async solve(own: SolverSide, other: number, gram: number, base: number, steps: number): Promise<void> {
       const job: LeastSquaresJob = {
-        ...{ module, memory: heap.memory, places: counter(), next: counter(), scratch },
+        ...{ module, memory: heap.memory, places: createCounter(), next: createCounter(), scratch },
         ...own.lists,
         ...{ own: own.table, other, gram, rows: own.rows, stride, lambda, base, steps },
       };
@@ -229,7 +241,7 @@ function inThreads(threads: number) {
         task(job);
         return;
       }
-      pool ??= await createPool(new URL('./linear-tasks.js', import.meta.url), threads);
+      pool ??= await createPool(SOLVERS, threads);
       // A counter beyond the last block tells the workers that none is left.
       const stop = () => Atomics.store(job.next, 0, blocks);
       signal?.addEventListener('abort', stop, { once: true });
@@ -245,8 +257,6 @@ function inThreads(threads: number) {
     close: async () => pool?.close(),
   };
 }
-
-const counter = () => new Int32Array(new SharedArrayBuffer(4));
 
 function storeLists(heap: Heap, lists: RowLists): { offsets: number; neighbors: number } {
   const offsets = heap.allocate(4 * lists.offsets.length);

@@ -2,7 +2,8 @@
 // function writes (ranked here); either way only a few rows of scores exist at a time.
 
 import { throwIfAborted } from '../../errors.js';
-import { createPool, threadCount } from '../../parallel/pool.js';
+import { allocate, createCounter, inSharedMemory } from '../../math/memory.js';
+import { createPool, type TaskModule, threadCount } from '../../parallel/pool.js';
 import type { TaskOptions } from '../../progress.js';
 import { Heap } from './heap.js';
 import {
@@ -33,6 +34,14 @@ export type RowScores = (row: number, candidates: Uint32Array, out: Float32Array
 /** Below this many multiplications a pool of workers costs more than it saves. */
 const SMALL = 2e8;
 
+const RANKING: TaskModule = {
+  name: 'rank-tasks',
+  base: import.meta.url,
+  worker: () =>
+    new Worker(new URL('./rank-tasks.js', import.meta.url), { type: 'module', name: 'graphex:rank-tasks' }),
+  here: () => import('./rank-tasks.js'),
+};
+
 /** Ranks and shown candidates of every row of the query that has a relevant candidate. `candidates` ascend. */
 export async function rankByFactors(
   tables: FactorTables,
@@ -57,9 +66,9 @@ export async function topByFactors(
   const listed = Math.min(n, candidates.length);
   const lists: TopLists = {
     listed,
-    positions: new Uint32Array(new SharedArrayBuffer(4 * rows.length * listed)),
-    scores: new Float32Array(new SharedArrayBuffer(4 * rows.length * listed)),
-    counts: new Uint32Array(new SharedArrayBuffer(4 * rows.length)),
+    positions: allocate(Uint32Array, rows.length * listed),
+    scores: allocate(Float32Array, rows.length * listed),
+    counts: allocate(Uint32Array, rows.length),
   };
   const query: RankQuery = { candidates: candidates.length, views: [], excluded, depth: listed, top: listed };
   if (listed > 0) {
@@ -88,15 +97,15 @@ async function runFactors(
     heap.allocate(laneBytes(candidates.length, features)),
   );
   packItems(tables.items, candidates, features, heap.memory, items);
-  const next = new Int32Array(new SharedArrayBuffer(4));
+  const next = createCounter();
   const job: FactorJob = {
     module,
     memory: heap.memory,
-    places: new Int32Array(new SharedArrayBuffer(4)),
+    places: createCounter(),
     next,
     lanes: addresses,
     items,
-    users: small ? tables.users : onShared(tables.users),
+    users: small ? tables.users : inSharedMemory(tables.users),
     features,
     rows,
     query,
@@ -114,7 +123,7 @@ async function runFactors(
       total: rows.length,
       unit: 'users',
     });
-  const pool = await createPool(new URL('./rank-tasks.js', import.meta.url), lanes);
+  const pool = await createPool(RANKING, lanes);
   // Workers stop at the next block once the counter says that none is left.
   const stop = () => Atomics.store(next, 0, rows.length);
   signal?.addEventListener('abort', stop, { once: true });
@@ -167,14 +176,7 @@ export function rowsToRank({ views }: RankQuery): Uint32Array {
 
 export function emptyAnswer({ views, candidates }: RankQuery): RankAnswer {
   return {
-    ranks: views.map(({ relevant }) => new Uint32Array(new SharedArrayBuffer(4 * relevant.values.length))),
-    shown: views.map(() => new Uint8Array(new SharedArrayBuffer(candidates))),
+    ranks: views.map(({ relevant }) => allocate(Uint32Array, relevant.values.length)),
+    shown: views.map(() => allocate(Uint8Array, candidates)),
   };
-}
-
-function onShared(values: Float32Array): Float32Array {
-  if (values.buffer instanceof SharedArrayBuffer) return values;
-  const shared = new Float32Array(new SharedArrayBuffer(values.byteLength));
-  shared.set(values);
-  return shared;
 }

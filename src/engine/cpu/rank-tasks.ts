@@ -1,6 +1,7 @@
 // What a worker of a ranking by factors does: score and rank blocks of rows until none is left. Each row's answers go to
 // that row's own place, so it does not matter which worker takes which block.
 
+import { serveTasks } from '../../parallel/worker.js';
 import { type RankAnswer, type RankKernels, RankLane, type RankQuery, ROWS_PER_BLOCK } from './rank-rows.js';
 
 export interface FactorJob {
@@ -57,3 +58,5 @@ function storeList(lane: RankLane, index: number, at: number, row: number, lists
   lists.scores.set(best.scores, at * lists.listed);
   lists.counts[at] = best.positions.length;
 }
+
+serveTasks('rank-tasks', { rankFactorRows });

@@ -1,6 +1,7 @@
 // What a worker of the cpu engine does: take the next unit of work, copy its edges into this worker's window of the
 // WebAssembly memory, run the kernel, leave the unit's partial sums in the unit's own place.
 
+import { serveTasks } from '../../parallel/worker.js';
 import { ACTIVITY_FLOOR, RELAXATION_FLOOR, WEIGHT_SHAPE_FLOOR } from '../engine.js';
 import { UNIT_FIELDS, UNIT_FINISH, UNIT_PIECE } from './units.js';
 
@@ -19,6 +20,8 @@ interface Kernels {
 }
 
 export interface Setup {
+  /** The engine's number. */
+  readonly engine: number;
   readonly module: WebAssembly.Module;
   readonly memory: WebAssembly.Memory;
   /** One number that workers count up to take their place. */
@@ -45,6 +48,7 @@ export interface IndexArrays {
 }
 
 export interface Job {
+  readonly engine: number;
   readonly kind: 'update' | 'edgeTerm' | 'show' | 'rowTerms';
   readonly units: Uint32Array;
   /** Counted up by the workers: the next unit. */
@@ -75,10 +79,15 @@ export interface Job {
 /** Values in a unit's result beside the mass: the edge term, the first bad row (−1: none). */
 export const RESULT_EXTRAS = 2;
 
-let setup: Setup;
-let kernels: Kernels;
-let scratch = 0;
-const indexes = new Map<number, IndexArrays>();
+/** A worker's part in an engine. By the engine's number: in the caller's thread, several may be at work. */
+interface Place {
+  readonly memory: WebAssembly.Memory;
+  readonly kernels: Kernels;
+  readonly scratch: number;
+  readonly indexes: Map<number, IndexArrays>;
+}
+
+const engines = new Map<number, Place>();
 
 /** Features are at most 512, so the scratch of a worker is laid out once. */
 export const MAX_STRIDE = 512;
@@ -93,27 +102,31 @@ export function scratchBytes(limits: Setup['limits']): number {
   return KERNEL_BYTES + 4 * (limits.rows + 1) + 8 * limits.edges + 3 * (SLACK + 24);
 }
 
-export function start(input: Setup): void {
-  setup = input;
-  scratch = input.scratch[Atomics.add(input.places, 0, 1)];
-  const instance = new WebAssembly.Instance(input.module, {
-    env: { memory: input.memory, abort: () => {} },
-  });
-  kernels = instance.exports as unknown as Kernels;
+export function start({ engine, module, memory, places, scratch }: Setup): void {
+  const instance = new WebAssembly.Instance(module, { env: { memory, abort: () => {} } });
+  const kernels = instance.exports as unknown as Kernels;
   const need = kernels.scratchBytes(MAX_STRIDE);
   if (need > KERNEL_BYTES) throw new RangeError(`kernels need ${need} bytes of scratch, not ${KERNEL_BYTES}`);
+  const place = scratch[Atomics.add(places, 0, 1)];
+  engines.set(engine, { memory, kernels, scratch: place, indexes: new Map() });
 }
 
-export function addIndex(index: IndexArrays): void {
-  indexes.set(index.id, index);
+export function stop(engine: number): void {
+  engines.delete(engine);
 }
 
-export function dropIndex(id: number): void {
-  indexes.delete(id);
+export function addIndex({ engine, index }: { engine: number; index: IndexArrays }): void {
+  engines.get(engine)!.indexes.set(index.id, index);
+}
+
+export function dropIndex({ engine, id }: { engine: number; id: number }): void {
+  engines.get(engine)?.indexes.delete(id);
 }
 
 /** Works on the job until no unit is left. */
 export function run(job: Job): void {
+  const place = engines.get(job.engine)!;
+  const { kernels, scratch, memory } = place;
   const { units, next, stride } = job;
   const { own, hyper } = job;
   kernels.bindTable(own.weightShape, own.weightRate, own.featureShape, own.featureRate, own.activity);
@@ -130,7 +143,7 @@ export function run(job: Job): void {
     job.relaxation,
     RELAXATION_FLOOR,
   );
-  const results = new Float64Array(setup.memory.buffer, job.results);
+  const results = new Float64Array(memory.buffer, job.results);
   const unitCount = units.length / UNIT_FIELDS;
   for (;;) {
     const unit = Atomics.add(next, 0, 1);
@@ -172,7 +185,7 @@ export function run(job: Job): void {
         results[result + stride + 1] = first;
       continue;
     }
-    const window = openWindow(job, first, last, firstEdge, lastEdge);
+    const window = openWindow(place, job.index, first, last, firstEdge, lastEdge);
     if (what === UNIT_PIECE) {
       kernels.passPiece(
         ...[first, job.other, window.neighbors, window.counts, lastEdge - firstEdge, stride, scratch, slot],
@@ -191,9 +204,16 @@ export function run(job: Job): void {
 }
 
 /** Copies offsets, neighbours and counts of a unit into this worker's window: 4 to 8 bytes an edge, read once. */
-function openWindow(job: Job, first: number, last: number, firstEdge: number, lastEdge: number) {
-  const index = indexes.get(job.index)!;
-  const view = new Uint32Array(setup.memory.buffer);
+function openWindow(
+  { memory, scratch, indexes }: Place,
+  id: number,
+  first: number,
+  last: number,
+  firstEdge: number,
+  lastEdge: number,
+) {
+  const index = indexes.get(id)!;
+  const view = new Uint32Array(memory.buffer);
   let free = scratch + KERNEL_BYTES;
   const copy = (from: Uint32Array, start: number, end: number): number => {
     // Between shared buffers V8 copies words of 8 bytes where both sides are aligned alike, else byte by byte.
@@ -207,3 +227,5 @@ function openWindow(job: Job, first: number, last: number, firstEdge: number, la
   const counts = index.counts ? copy(index.counts, firstEdge, lastEdge) : 0;
   return { offsets, neighbors, counts };
 }
+
+serveTasks('tasks', { start, stop, addIndex, dropIndex, run });

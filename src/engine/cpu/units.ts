@@ -1,6 +1,7 @@
 // How the rows of an index are cut into units of work. The cut depends on the degrees alone, never on the number of
 // threads, and partial sums are added in unit order: this is why results are bit-identical for any number of threads.
 
+import { allocateFrom } from '../../math/memory.js';
 /** Fields of a unit in the flat list: what, rows first … last−1, edges firstEdge … lastEdge−1, and a slot. */
 export const UNIT_FIELDS = 6;
 /** Whole rows, passed and updated at once. */
@@ -53,11 +54,5 @@ export function cutUnits(offsets: Uint32Array, first: number, last: number, limi
     }
   }
   flush(last);
-  return { pieces: shared(pieces), rows: shared(rows), slots };
-}
-
-function shared(values: readonly number[]): Uint32Array {
-  const result = new Uint32Array(new SharedArrayBuffer(4 * values.length));
-  result.set(values);
-  return result;
+  return { pieces: allocateFrom(pieces), rows: allocateFrom(rows), slots };
 }

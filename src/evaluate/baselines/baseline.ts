@@ -1,5 +1,6 @@
 // What the baselines share: the data they are fitted to, and what they give back.
 
+import { allocate } from '../../math/memory.js';
 import type { RowLists, Scorer } from '../../predict/rank.js';
 import { collectLists } from '../ranking-task.js';
 
@@ -32,11 +33,11 @@ export function lengths(lists: RowLists): Uint32Array {
 
 /** The same edges grouped by the other side. */
 export function transposeLists(lists: RowLists, columns: number): RowLists {
-  const offsets = new Uint32Array(new SharedArrayBuffer(4 * (columns + 1)));
+  const offsets = allocate(Uint32Array, columns + 1);
   for (const value of lists.values) offsets[value + 1]++;
   for (let c = 0; c < columns; c++) offsets[c + 1] += offsets[c];
   const cursor = offsets.slice(0, columns);
-  const values = new Uint32Array(new SharedArrayBuffer(4 * lists.values.length));
+  const values = allocate(Uint32Array, lists.values.length);
   for (let r = 0; r + 1 < lists.offsets.length; r++) {
     for (let e = lists.offsets[r]; e < lists.offsets[r + 1]; e++) values[cursor[lists.values[e]]++] = r;
   }
