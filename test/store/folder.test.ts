@@ -24,10 +24,7 @@ import { tree } from '../faults/tree.js';
 import { scratchFolder } from '../ingest/scratch.js';
 
 const scratch = scratchFolder();
-const pairs = Array.from(
-  { length: 400 },
-  (_, r) => [(r + Math.floor(r / 5)) % 41, (r * 7) % 37] as const,
-);
+const pairs = Array.from({ length: 400 }, (_, r) => [(r + Math.floor(r / 5)) % 41, (r * 7) % 37] as const);
 const graph = buildGraph({
   users: pairs.map(([u]) => u),
   items: pairs.map(([, i]) => i),
