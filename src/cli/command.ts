@@ -4,6 +4,7 @@ import { type Command, Option } from 'commander';
 import { InputError, throwIfAborted } from '../errors.js';
 import type { ReadOptions } from '../ingest/options.js';
 import type { Progress, TaskOptions } from '../progress.js';
+import { lines, oneLine, safeJson } from '../text/untrusted.js';
 import { createProgressView } from './progress.js';
 
 /** What a command's work gets. */
@@ -116,10 +117,10 @@ export async function runCommand(
       quiet: values.quiet === true,
       signal: abort.signal,
       onProgress: view.report,
-      warn: (message) => view.note(`warning: ${message}`),
+      warn: (message) => view.note(`warning: ${oneLine(message)}`),
     });
     view.clear();
-    await writeOut(values.json ? `${toJson(output.json)}\n` : endWithNewline(output.text));
+    await writeOut(values.json ? `${toJson(output.json)}\n` : endWithNewline(lines(output.text)));
   } finally {
     view.clear();
     process.off('SIGINT', stop);
@@ -134,12 +135,17 @@ export async function pause(signal: AbortSignal): Promise<void> {
   throwIfAborted(signal);
 }
 
-/** Typed arrays become plain ones; indented for a person at a terminal, one line for a program. */
+/**
+ * Typed arrays become plain ones; indented for a person at a terminal, one line for a program. Characters that a terminal
+ * could obey are escaped, which is the same document.
+ */
 export function toJson(value: unknown, indent = process.stdout.isTTY ? 2 : 0): string {
-  return JSON.stringify(
-    value,
-    (_key, part) => (ArrayBuffer.isView(part) ? Array.from(part as unknown as ArrayLike<number>) : part),
-    indent,
+  return safeJson(
+    JSON.stringify(
+      value,
+      (_key, part) => (ArrayBuffer.isView(part) ? Array.from(part as unknown as ArrayLike<number>) : part),
+      indent,
+    ),
   );
 }
 

@@ -1,5 +1,6 @@
 import { type GraphSide, SIDES } from '../graph/graph.js';
 import type { ReadGuess, ReadResult } from '../ingest/options.js';
+import { shown } from '../text/untrusted.js';
 import { count } from './text-table.js';
 
 /** How the data were understood, so that a wrong guess is seen at once. */
@@ -8,8 +9,8 @@ export function describeRead({ graph, read, guess }: ReadResult): string {
   if (guess.separator !== undefined) parts.push(`separator ${separatorName(guess.separator)}`);
   if (guess.header !== undefined) parts.push(headerWords(guess));
   const { users, items, count: counts } = guess.columns;
-  parts.push(`users ${users}`, `items ${items}`);
-  if (counts !== undefined) parts.push(`counts ${counts}`);
+  parts.push(`users ${shown(users)}`, `items ${shown(items)}`);
+  if (counts !== undefined) parts.push(`counts ${shown(counts)}`);
   return (
     `read ${count(read.rows)} rows: ${count(read.kept)} kept, ${count(read.merged)} merged, ` +
     `${count(read.rejected)} rejected (${parts.join('; ')})` +
@@ -38,5 +39,5 @@ function headerWords({ header, headerGuessed }: ReadGuess): string {
 function separatorName(separator: string): string {
   if (separator === '\t') return 'tab';
   if (separator === ' ') return 'blank';
-  return `"${separator}"`;
+  return `"${shown(separator)}"`;
 }

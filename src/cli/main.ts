@@ -2,6 +2,7 @@
 // 0 done, 1 a bug, 2 bad usage or bad input, 130 interrupted.
 
 import { Command, CommanderError } from 'commander';
+import { lines, oneLine } from '../text/untrusted.js';
 import { VERSION } from '../version.js';
 import { register as check } from './check.js';
 import { register as evaluate } from './evaluate.js';
@@ -39,6 +40,8 @@ export function createProgram(): Command {
     )
     .version(VERSION)
     .exitOverride()
+    // It repeats what was typed.
+    .configureOutput({ writeErr: (text) => process.stderr.write(lines(text)) })
     .showHelpAfterError('(graphex --help lists the commands)');
   // In the order in which one uses them.
   for (const register of [simulate, check, split, fit, evaluate, recommend, study]) register(program);
@@ -51,16 +54,16 @@ export function reportError(error: unknown): number {
   const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
   // Errors from a worker thread keep their name, not their class.
   if (name === 'AbortError') {
-    process.stderr.write(`interrupted: ${message}\n`);
+    process.stderr.write(`interrupted: ${oneLine(message)}\n`);
     return 130;
   }
   const said = name === 'InputError' || name === 'FitError' ? message : describeSystemError(error);
   if (said !== undefined) {
-    process.stderr.write(`error: ${said}\n`);
+    process.stderr.write(`error: ${oneLine(said)}\n`);
     return 2;
   }
   process.stderr.write(
-    `${stack ?? message}\n\nThis is a bug in graphex ${VERSION}: please report it with the command that led here.\n`,
+    `${lines(stack ?? message)}\n\nThis is a bug in graphex ${VERSION}: please report it with the command that led here.\n`,
   );
   return 1;
 }

@@ -1,6 +1,7 @@
 // Draws progress events on stderr: a bar that redraws itself on a terminal, a plain line every few seconds otherwise.
 
 import type { Progress } from '../progress.js';
+import { lines, oneLine } from '../text/untrusted.js';
 
 export interface ProgressView {
   report(progress: Progress): void;
@@ -20,6 +21,8 @@ export interface ProgressViewOptions {
   readonly quiet?: boolean | undefined;
   /** Milliseconds; replaced in tests. */
   readonly now?: (() => number) | undefined;
+  /** Of the process; replaced in tests. */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
 const REDRAW_EVERY = 100;
@@ -29,7 +32,7 @@ const CLEAR_LINE = '\r\u001b[2K';
 
 export function createProgressView(stream: ProgressStream, options: ProgressViewOptions = {}): ProgressView {
   const now = options.now ?? (() => performance.now());
-  const terminal = stream.isTTY === true;
+  const terminal = stream.isTTY === true && obeysEscapes(options.env ?? process.env);
   let stage = '';
   let stageStart = 0;
   let firstDone = 0;
@@ -47,7 +50,7 @@ export function createProgressView(stream: ProgressStream, options: ProgressView
     clear,
     note(message) {
       clear();
-      stream.write(`${message}\n`);
+      stream.write(`${lines(message)}\n`);
     },
     report(progress) {
       const time = now();
@@ -60,7 +63,7 @@ export function createProgressView(stream: ProgressStream, options: ProgressView
       }
       if (time - lastDrawn < (terminal ? REDRAW_EVERY : LINE_EVERY)) return;
       lastDrawn = time;
-      const line = describeProgress(progress, (time - stageStart) / 1000, firstDone, terminal);
+      const line = oneLine(describeProgress(progress, (time - stageStart) / 1000, firstDone, terminal));
       if (terminal) {
         const width = Math.max(20, (stream.columns || 80) - 1);
         stream.write(`${CLEAR_LINE}${line.slice(0, width)}`);
@@ -70,6 +73,11 @@ export function createProgressView(stream: ProgressStream, options: ProgressView
       }
     },
   };
+}
+
+/** Whether this terminal knows escape sequences, and its owner wants them. */
+function obeysEscapes({ TERM, NO_COLOR }: Readonly<Record<string, string | undefined>>): boolean {
+  return TERM !== 'dumb' && !NO_COLOR;
 }
 
 /** One line: stage, bar (on a terminal), share, rate, time left, note. */

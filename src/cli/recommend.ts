@@ -6,6 +6,7 @@ import { InputError } from '../errors.js';
 import type { Model } from '../fit/model.js';
 import { type Asker, type Recommendation, recommendMany } from '../predict/recommend.js';
 import { loadModel } from '../store/model.js';
+import { shown } from '../text/untrusted.js';
 import { addCommonOptions, type CommandContext, runCommand, wholeNumber } from './command.js';
 import { textTable } from './text-table.js';
 
@@ -58,7 +59,7 @@ async function run(path: string, values: Values, context: CommandContext) {
   const model = await loadModel(path);
   if (values.user !== undefined && model.users.ids.find(values.user) < 0) {
     throw new InputError(
-      `user ${values.user} is not in the model (${model.users.count} users, the first is ${model.users.ids.at(0)}); ` +
+      `user ${shown(values.user)} is not in the model (${model.users.count} users, the first is ${shown(model.users.ids.at(0))}); ` +
         'for a new user, name liked items with --likes ID,ID,…',
     );
   }
@@ -96,7 +97,7 @@ async function run(path: string, values: Values, context: CommandContext) {
   if (values.batch === undefined) return { json: lists[0], text: describe(lists[0], model) };
   return {
     json: askers.map(({ name }, a) => ({ user: name, items: lists[a] })),
-    text: askers.map(({ name }, a) => `${name}\n${describe(lists[a], model)}\n`).join('\n'),
+    text: askers.map(({ name }, a) => `${shown(name)}\n${describe(lists[a], model)}\n`).join('\n'),
   };
 }
 
@@ -152,7 +153,12 @@ async function readBatch(path: string): Promise<{ name: string; asker: Asker }[]
 }
 
 function some(ids: readonly string[]): string {
-  return ids.slice(0, 5).join(', ') + (ids.length > 5 ? ', …' : '');
+  return (
+    ids
+      .slice(0, 5)
+      .map((id) => shown(id))
+      .join(', ') + (ids.length > 5 ? ', …' : '')
+  );
 }
 
 function describe(list: readonly Recommendation[], model: Model): string {
@@ -162,7 +168,7 @@ function describe(list: readonly Recommendation[], model: Model): string {
     ['', 'item', 'score', ...(explained ? ['because of'] : [])],
     ...list.map(({ item, score, explanation }, rank) => [
       `${rank + 1}.`,
-      item,
+      shown(item),
       score.toPrecision(4),
       ...(explanation ? [reasons(explanation, score)] : []),
     ]),
@@ -176,6 +182,6 @@ function reasons({ items, prior }: NonNullable<Recommendation['explanation']>, s
     .slice(0, 3)
     .map(({ item, share }) => ({ item, percent: Math.round((100 * share) / score) }))
     .filter(({ percent }) => percent > 0)
-    .map(({ item, percent }) => `${item} (${percent} %)`)
+    .map(({ item, percent }) => `${shown(item)} (${percent} %)`)
     .join(', ');
 }

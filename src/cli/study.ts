@@ -23,6 +23,7 @@ import { compareStudies, type StudyDifference } from '../study/compare.js';
 import { optionsOf, type StudyOptions, type StudyTruth } from '../study/options.js';
 import type { StudyOrigin, StudyResults } from '../study/results.js';
 import { study } from '../study/study.js';
+import { safeJson } from '../text/untrusted.js';
 import {
   addCommonOptions,
   addDataOptions,
@@ -284,7 +285,7 @@ async function writeReport(
   const pictures = studyPictures(await chartDocument(), results);
   const files: Record<string, string> = {
     'report.html': renderStudyPage(results, pictures),
-    'results.json': `${JSON.stringify(document, null, 1)}\n`,
+    'results.json': `${safeJson(JSON.stringify(document, null, 1))}\n`,
   };
   for (const [name, { wide }] of Object.entries(pictures)) files[figureFile(name)] = wide;
   await writeFolder(

@@ -1,7 +1,11 @@
 // Columns for a terminal.
 
+import { oneLine } from '../text/untrusted.js';
+
 /** Rows of cells set in columns two spaces apart: the first to the left, the others to the right. */
-export function textTable(rows: readonly (readonly string[])[]): string {
+export function textTable(table: readonly (readonly string[])[]): string {
+  // A line break in a cell would forge a row.
+  const rows = table.map((row) => row.map(oneLine));
   const widths: number[] = [];
   for (const row of rows) {
     row.forEach((cell, i) => {

@@ -11,6 +11,7 @@ import type { Protocol } from '../predict/draw-plan.js';
 import { modelScorer, type Scorer, sumOfFactors } from '../predict/rank.js';
 import type { TaskOptions } from '../progress.js';
 import type { Split } from '../sample/split-types.js';
+import { shown } from '../text/untrusted.js';
 import { calibratePredictive, reasonAgainstCalibration, replicaCount } from './calibrate.js';
 import { type DroppedEdges, type Folding, foldHeldOut, observedGraph } from './held-out.js';
 import { checkPredictive, type PredictiveCheck } from './predictive.js';
@@ -169,7 +170,7 @@ function checkHeldOut(model: Model, split: Split): void {
   for (let u = 0; u < ids.length; u++) {
     if (drawn[u] && model.users.ids.find(ids.at(u)) >= 0) {
       throw new InputError(
-        `user ${ids.at(u)} is held out by the split, and the model was fitted to it: fit the split's training part`,
+        `user ${shown(ids.at(u))} is held out by the split, and the model was fitted to it: fit the split's training part`,
       );
     }
   }

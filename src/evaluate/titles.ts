@@ -3,6 +3,7 @@
 
 import { InputError } from '../errors.js';
 import type { VertexIds } from '../graph/ids.js';
+import { shown } from '../text/untrusted.js';
 
 export interface Titles {
   /** The title of an id, or undefined. */
@@ -35,7 +36,7 @@ export function parseTitles(text: string, ids: VertexIds, source: string): Title
   const id = hits.indexOf(Math.max(...hits));
   if (hits[id] === 0) {
     throw new InputError(
-      `${source}: none of its ${columns} columns holds ids of the data (for instance ${ids.at(0)}); ` +
+      `${source}: none of its ${columns} columns holds ids of the data (for instance ${shown(ids.at(0))}); ` +
         'check that the titles belong to the items',
     );
   }

@@ -9,6 +9,7 @@ import { type BipartiteGraph, degrees, type GraphSide, otherSide, type SideName 
 import { allocate } from '../math/memory.js';
 import { digamma } from '../math/special.js';
 import type { TaskOptions } from '../progress.js';
+import { shown } from '../text/untrusted.js';
 import type { Model, ModelSide } from './model.js';
 
 export interface FoldInOptions extends TaskOptions {
@@ -87,7 +88,7 @@ function matchIds(from: GraphSide, rows: GraphSide, fixed: ModelSide, side: Side
     const at = map[rows.neighbors[e]];
     if (at < 0) {
       throw new InputError(
-        `fold-in: ${side} ${from.ids.at(rows.neighbors[e])} is unknown to the model; drop its edges first`,
+        `fold-in: ${side} ${shown(from.ids.at(rows.neighbors[e]))} is unknown to the model; drop its edges first`,
       );
     }
     neighbors[e] = at;

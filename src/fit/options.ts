@@ -5,6 +5,7 @@ import { ENGINE_NAMES, type EngineName } from '../engine/select.js';
 import { InputError } from '../errors.js';
 import { type BipartiteGraph, degrees, SIDES, type SideName } from '../graph/graph.js';
 import type { TaskOptions } from '../progress.js';
+import { shown } from '../text/untrusted.js';
 import { oneOf, positive, whole } from '../validate.js';
 import type { Checkpoint } from './loop.js';
 
@@ -149,7 +150,7 @@ export function checkGraph(graph: BipartiteGraph): void {
     const isolated = degree.indexOf(0);
     if (isolated >= 0) {
       throw new InputError(
-        `${side} ${graph[side].ids.at(isolated)} has no edge; drop isolated vertices before a fit`,
+        `${side} ${shown(graph[side].ids.at(isolated))} has no edge; drop isolated vertices before a fit`,
       );
     }
   }

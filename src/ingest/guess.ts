@@ -1,6 +1,7 @@
 // What the first lines of a text table say about its separator, its header and its columns.
 
 import { InputError } from '../errors.js';
+import { safeJson } from '../text/untrusted.js';
 import type { ReadOptions } from './options.js';
 
 const CANDIDATES = ['::', '\t', ',', ';', '|', ' '] as const;
@@ -95,7 +96,7 @@ export function findColumn(
 
 /** A character or value for a message: quoted, control characters written out, long ones cut. */
 export function clip(value: string): string {
-  return JSON.stringify(value.length > 60 ? `${value.slice(0, 57)}...` : value);
+  return safeJson(JSON.stringify(value.length > 60 ? `${value.slice(0, 57)}...` : value));
 }
 
 export function show(separator: string): string {

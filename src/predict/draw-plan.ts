@@ -13,6 +13,7 @@ import type { VertexIds } from '../graph/ids.js';
 import { allocate } from '../math/memory.js';
 import { chooseCut, type SideLaw } from '../process/unseen.js';
 import type { Split } from '../sample/split-types.js';
+import { shown } from '../text/untrusted.js';
 import type { KnownVertices } from './draw-vertex.js';
 
 /** Unconditional: every held-out user and test item, seen or not. Paper: only those that the test set contains. */
@@ -59,7 +60,7 @@ export function testItems(model: Model, split: Split): Uint8Array {
     const at = ids.find(model.items.ids.at(j));
     if (at < 0) {
       throw new InputError(
-        `item ${model.items.ids.at(j)} of the model is not in the split: evaluate a model with the split it was fitted to`,
+        `item ${shown(model.items.ids.at(j))} of the model is not in the split: evaluate a model with the split it was fitted to`,
       );
     }
     return drawn[at];
@@ -165,7 +166,9 @@ function checkInput(model: Model, folded: ModelSide, split: Split): void {
   for (let i = 0; i < folded.count; i++) {
     const at = split.coins.users.ids.find(folded.ids.at(i));
     if (at < 0 || !split.coins.users.drawn[at]) {
-      throw new InputError(`user ${folded.ids.at(i)} is not held out by the split: fold in its fold-in part`);
+      throw new InputError(
+        `user ${shown(folded.ids.at(i))} is not held out by the split: fold in its fold-in part`,
+      );
     }
   }
 }

@@ -6,6 +6,7 @@ import { ACTIVITY_FLOOR, type Activity } from '../engine/engine.js';
 import { InputError } from '../errors.js';
 import type { Model, Posterior } from '../fit/model.js';
 import { digamma } from '../math/special.js';
+import { shown } from '../text/untrusted.js';
 
 /** Items that a user has, and how often in a multigraph. */
 export interface OwnItems {
@@ -48,7 +49,7 @@ export function explainer(
   const shares = ownShares(model, users, row, own);
   return (item) => {
     if (!(item >= 0 && item < items.count)) {
-      throw new InputError(`there is no item ${item} among the ${items.count} of the model`);
+      throw new InputError(`there is no item ${shown(item)} among the ${items.count} of the model`);
     }
     const parts = featureParts(model, users, row, item);
     const byItem = new Float64Array(own.items.length);

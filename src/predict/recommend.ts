@@ -6,6 +6,7 @@ import { eligibleMass, foldInOne } from '../fit/fold-in.js';
 import { type Model, meanTable, memberModels, type Posterior } from '../fit/model.js';
 import { allocate } from '../math/memory.js';
 import type { TaskOptions } from '../progress.js';
+import { shown } from '../text/untrusted.js';
 import { whole } from '../validate.js';
 import { type Explanation, expectedRate, explainer, type OwnItems } from './explain.js';
 import { factorScorer, type RowLists, sumOfFactors } from './rank.js';
@@ -129,7 +130,7 @@ function place(
     const row = model.users.ids.find(asker.user);
     if (row < 0) {
       throw new InputError(
-        `user ${asker.user} is not in the model (${model.users.count} users, the first is ${model.users.ids.at(0)}); ` +
+        `user ${shown(asker.user)} is not in the model (${model.users.count} users, the first is ${shown(model.users.ids.at(0))}); ` +
           'for a new user, name items with likes',
       );
     }
@@ -184,7 +185,10 @@ function likedItems(
   if (unknown.length > 0) {
     if (!onUnknown) {
       throw new InputError(
-        `${unknown.length === 1 ? 'item' : 'items'} ${unknown.slice(0, 5).join(', ')}${unknown.length > 5 ? ', …' : ''}: ` +
+        `${unknown.length === 1 ? 'item' : 'items'} ${unknown
+          .slice(0, 5)
+          .map((id) => shown(id))
+          .join(', ')}${unknown.length > 5 ? ', …' : ''}: ` +
           `not among the ${model.items.count} items of the model; leave out what it never saw`,
       );
     }

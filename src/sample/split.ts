@@ -6,6 +6,7 @@ import { fingerprint } from '../graph/fingerprint.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
 import { randomStream } from '../math/random.js';
+import { shown } from '../text/untrusted.js';
 import { fraction, oneOf } from '../validate.js';
 import { drawCoins } from './pq.js';
 import type { Split } from './split-types.js';
@@ -122,7 +123,8 @@ export function positions(whole: VertexIds, part: VertexIds): Uint32Array {
   let at = 0;
   for (let v = 0; v < part.length; v++) {
     while (at < whole.length && whole.values[at] !== part.values[v]) at++;
-    if (at === whole.length) throw new InputError(`vertex ${part.at(v)} of a part is not in the whole graph`);
+    if (at === whole.length)
+      throw new InputError(`vertex ${shown(part.at(v))} of a part is not in the whole graph`);
     result[v] = at++;
   }
   return result;

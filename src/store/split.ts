@@ -13,6 +13,7 @@ import { globSafe, literal, readParquet, withDuckDB } from '../ingest/parquet.js
 import { readError } from '../ingest/source.js';
 import type { TaskOptions } from '../progress.js';
 import type { Coins, Split } from '../sample/split-types.js';
+import { safeJson } from '../text/untrusted.js';
 import { writePieces } from './atomic.js';
 import { type FolderOptions, finishFolder, writeFolder } from './folder.js';
 import { writeParquet } from './parquet.js';
@@ -92,7 +93,7 @@ export async function saveSplit(
         { name: 'drawn', numbers: drawn },
       ]);
   }
-  files['split.json'] = (beside) => writePieces(beside, [`${JSON.stringify(record, null, 2)}\n`]);
+  files['split.json'] = (beside) => writePieces(beside, [`${safeJson(JSON.stringify(record, null, 2))}\n`]);
   await writeFolder(folder, files, { force });
 }
 

@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { InputError } from '../errors.js';
 import type { BipartiteGraph, GraphSide } from '../graph/graph.js';
+import { shown } from '../text/untrusted.js';
 import { writeAtomic } from './atomic.js';
 import { type OutputColumn, writeParquet } from './parquet.js';
 
@@ -79,7 +80,7 @@ function* tableText(graph: BipartiteGraph, separator: string): Generator<string>
 function cell(id: string, separator: string): string {
   if (separator === '\t' && id.includes('\n')) {
     throw new InputError(
-      `the id ${JSON.stringify(id)} holds a line break, which a .tsv cannot; write a .csv or .parquet`,
+      `the id "${shown(id)}" holds a line break, which a .tsv cannot; write a .csv or .parquet`,
     );
   }
   return id.includes(separator) || /["\r\n]/.test(id) ? `"${id.replaceAll('"', '""')}"` : id;

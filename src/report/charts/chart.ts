@@ -2,6 +2,7 @@
 // The SVG stands alone: its own title, description, fonts, and colours that follow a light or dark surrounding.
 
 import * as Plot from '@observablehq/plot';
+import { lines } from '../../text/untrusted.js';
 
 /** A colour and what it becomes on a dark ground. */
 export interface Ink {
@@ -60,17 +61,20 @@ export function drawChart(document: Document, chart: Chart): string {
   const head = chart.subtitle ? HEAD + 20 : HEAD;
   svg.querySelector('style')?.remove();
   const inner = svg.innerHTML;
+  // Plot writes its own labels, so the whole is looked at once more.
   return tidy(
-    `<svg xmlns="http://www.w3.org/2000/svg" class="${CLASS}" role="img" width="${width}" height="${height + head}" ` +
-      `viewBox="0 0 ${width} ${height + head}" font-family='${FONT}' font-size="14" fill="currentColor" ` +
-      `color="${INK.text.light}" text-anchor="middle">` +
-      `<title>${escapeXml(chart.title)}</title><desc>${escapeXml(chart.description)}</desc>` +
-      `<style>${STYLE}</style>` +
-      `<text class="title" x="12" y="20" font-size="16" font-weight="600" text-anchor="start">${escapeXml(chart.title)}</text>` +
-      (chart.subtitle
-        ? `<text class="subtitle" x="12" y="40" fill="${INK.muted.light}" text-anchor="start">${escapeXml(chart.subtitle)}</text>`
-        : '') +
-      `<g transform="translate(0,${head})">${inner}</g></svg>\n`,
+    lines(
+      `<svg xmlns="http://www.w3.org/2000/svg" class="${CLASS}" role="img" width="${width}" height="${height + head}" ` +
+        `viewBox="0 0 ${width} ${height + head}" font-family='${FONT}' font-size="14" fill="currentColor" ` +
+        `color="${INK.text.light}" text-anchor="middle">` +
+        `<title>${escapeXml(chart.title)}</title><desc>${escapeXml(chart.description)}</desc>` +
+        `<style>${STYLE}</style>` +
+        `<text class="title" x="12" y="20" font-size="16" font-weight="600" text-anchor="start">${escapeXml(chart.title)}</text>` +
+        (chart.subtitle
+          ? `<text class="subtitle" x="12" y="40" fill="${INK.muted.light}" text-anchor="start">${escapeXml(chart.subtitle)}</text>`
+          : '') +
+        `<g transform="translate(0,${head})">${inner}</g></svg>\n`,
+    ),
   );
 }
 
@@ -99,7 +103,7 @@ function tidy(svg: string): string {
   );
 }
 
-/** Text as XML or HTML content or attribute value. */
+/** Text as XML or HTML content or attribute value; characters that a reader could not see are written out. */
 export function escapeXml(text: string): string {
-  return text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
+  return lines(text).replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
 }

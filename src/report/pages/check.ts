@@ -6,6 +6,7 @@ import type { DegreeFit } from '../../sparsity/degree-likelihood.js';
 import { estimateWords } from '../../sparsity/estimate-words.js';
 import { BORDER, type LowDegreeFit } from '../../sparsity/low-degrees.js';
 import type { Judgement } from '../../sparsity/verdict.js';
+import { shown } from '../../text/untrusted.js';
 import { degreeTable, SIDE_NAMES } from './degree-table.js';
 import { type Content, facts, figure, fold, type Html, html, table } from './html.js';
 import { count, type Definition, fixed, renderPage, short, term } from './page.js';
@@ -141,7 +142,7 @@ function data({ source, check, read, columns }: CheckPage): Content {
     ]),
     html`<p>Read from <code>${source}</code>${
       columns
-        ? html`, users from column <code>${columns.users}</code> and items from column <code>${columns.items}</code>`
+        ? html`, users from column <code>${shown(columns.users)}</code> and items from column <code>${shown(columns.items)}</code>`
         : undefined
     }${
       read

@@ -11,6 +11,7 @@ import {
   type StudyRun,
 } from '../../study/results.js';
 import type { Topic } from '../../study/topics.js';
+import { shown } from '../../text/untrusted.js';
 import { chosenFits, type PredictionPictures, type StudyPicture } from '../charts/study.js';
 import { shownStatistics } from '../words/prediction.js';
 import type { StudyVerdict } from '../words/study.js';
@@ -355,7 +356,7 @@ ${term('topic', 'stand out')} in it, those that explain most edges first.${
 function topicCard(topic: Topic): Html {
   const titled = topic.items.some((item) => item.title !== null);
   const items = titled
-    ? html`<ol>${topic.items.map((item) => html`<li>${item.title ?? item.id}</li>`)}</ol>`
+    ? html`<ol>${topic.items.map((item) => html`<li>${shown(item.title ?? item.id)}</li>`)}</ol>`
     : html`<p>${topic.items.map((item) => item.id).join(', ')}</p>`;
   return html`<div class="topic"><h3>Feature ${topic.feature} <span>${percent(topic.share)} of the edges</span></h3>${items}${
     topic.users.length > 0

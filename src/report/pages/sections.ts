@@ -1,6 +1,7 @@
 // The sections of a study's report on the data, the split and the fits.
 
 import type { StudyOrigin, StudyReceipt, StudyResults } from '../../study/results.js';
+import { shown } from '../../text/untrusted.js';
 import type { StudyPicture } from '../charts/study.js';
 import { degreeTable, SIDE_NAMES } from './degree-table.js';
 import { type Column, type Content, facts, fold, Html, html, table as plainTable } from './html.js';
@@ -64,7 +65,7 @@ function whatItIs(receipt: StudyReceipt, origin: StudyOrigin, multigraph: boolea
   }
   const { columns, note, rows } = origin;
   return [
-    html`A user is ${meaningOf(columns.users)}, an item ${meaningOf(columns.items)}`,
+    html`A user is ${meaningOf(shown(columns.users))}, an item ${meaningOf(shown(columns.items))}`,
     multigraph ? ', and a pair may count more than once. ' : '. ',
     note === null ? undefined : `${capital(note)}. `,
     rows
