@@ -1,0 +1,155 @@
+// Would it have worked? The growing side is thinned by coins to 1/times of itself, the forecast is made from what is left, and
+// compared with what is known: several times, with other coins. What is found says how far to trust the forecast at the same
+// multiple, widens its intervals by whatever error chance does not explain, and refuses it where it fails.
+
+import { throwIfAborted } from '../errors.js';
+import { meanAndSpread } from '../math/moments.js';
+import type { Random } from '../math/random.js';
+import type { TaskOptions } from '../progress.js';
+import { drawCoins } from '../sample/pq.js';
+import { DEFAULT_ESTIMATOR, ESTIMATOR_NAMES, type EstimatorName } from './estimators.js';
+import { countInterval, type GrowingSide, project } from './project.js';
+
+/** How one estimator did over the trials of a back-test. */
+export interface TrackRecord {
+  /** Mean of log(foreseen / true). */
+  readonly bias: number;
+  readonly spread: number;
+  /** Root mean square of foreseen/true − 1. */
+  readonly error: number;
+  /** Share of the trials whose 90 % interval held the truth. */
+  readonly coverage: number;
+  readonly trials: number;
+}
+
+/** Why a forecast is refused: too little is left after thinning, the intervals missed, or they would be too wide to use. */
+export const REFUSALS = ['few', 'missed', 'wide'] as const;
+export type Refusal = (typeof REFUSALS)[number];
+
+export interface Backtest {
+  readonly times: number;
+  readonly trials: number;
+  readonly estimators: Readonly<Record<EstimatorName, TrackRecord | undefined>>;
+  /** Of the number of edges. */
+  readonly edges: TrackRecord | undefined;
+  /** Why the default estimator is not to be trusted at this multiple. */
+  readonly refused: Refusal | undefined;
+}
+
+/** Vertices that a thinned side must have on average, of either kind, to be worth a forecast. */
+const FEWEST_SAMPLES = 10;
+/** Coverage of 90 % intervals below which a back-test has failed, unless the error is too small to matter. */
+const LEAST_COVERAGE = 0.6;
+const SMALL_ERROR = 0.05;
+/** Error beyond which a forecast says nothing. */
+const LARGEST_ERROR = 0.5;
+
+/** Tries the forecast at each of the given multiples, `trials` times. */
+export async function backtest(
+  side: GrowingSide,
+  times: readonly number[],
+  trials: number,
+  random: Random,
+  { signal, onProgress }: Pick<TaskOptions, 'signal' | 'onProgress'> = {},
+): Promise<Backtest[]> {
+  const results: Backtest[] = [];
+  for (const [at, f] of times.entries()) {
+    const found: Trial[] = [];
+    for (let trial = 0; trial < trials; trial++) {
+      await new Promise((resolve) => setTimeout(resolve, 0)); // lets signals through
+      throwIfAborted(signal);
+      onProgress?.({
+        stage: 'back-testing',
+        done: at * trials + trial,
+        total: times.length * trials,
+        unit: 'trials',
+      });
+      const tried = tryOnce(side, f, random.derive(at, trial));
+      if (tried) found.push(tried);
+    }
+    results.push(summarize(f, found, trials, side.own.count / f));
+  }
+  return results;
+}
+
+interface Trial {
+  readonly vertices: Readonly<Partial<Record<EstimatorName, Hit>>>;
+  readonly edges: Hit;
+}
+
+interface Hit {
+  /** Foreseen over true. */
+  readonly ratio: number;
+  readonly held: boolean;
+}
+
+function tryOnce(side: GrowingSide, times: number, random: Random): Trial | undefined {
+  const { own, other } = side;
+  const kept = drawCoins(own.count, 1 / times, random.derive(0));
+  const samples = kept.reduce((sum, coin) => sum + coin, 0);
+  if (samples < 2) return undefined;
+  const { counts, projections } = project(side, [own.count / samples], random.derive(1), kept);
+  const [{ vertices, edges }] = projections;
+  const hit = (foreseen: { value: number; error: number }, truth: number, least: number): Hit => {
+    const { low, high } = countInterval(foreseen, least);
+    return { ratio: foreseen.value / truth, held: truth >= low && truth <= high };
+  };
+  return {
+    vertices: Object.fromEntries(
+      ESTIMATOR_NAMES.flatMap((name) => {
+        const foreseen = vertices[name];
+        return foreseen ? [[name, hit(foreseen, other.count, counts.count)]] : [];
+      }),
+    ),
+    edges: hit(edges, own.neighbors.length, counts.sum),
+  };
+}
+
+function summarize(times: number, trials: readonly Trial[], asked: number, samples: number): Backtest {
+  const estimators = Object.fromEntries(
+    ESTIMATOR_NAMES.map((name) => [
+      name,
+      record(
+        trials.map((trial) => trial.vertices[name]),
+        asked,
+      ),
+    ]),
+  ) as Backtest['estimators'];
+  return {
+    times,
+    trials: trials.length,
+    estimators,
+    edges: record(
+      trials.map((trial) => trial.edges),
+      asked,
+    ),
+    refused: samples < FEWEST_SAMPLES ? 'few' : refusal(estimators[DEFAULT_ESTIMATOR]),
+  };
+}
+
+/** An estimator that gave a value in most of the trials is judged by those. */
+function record(hits: readonly (Hit | undefined)[], asked: number): TrackRecord | undefined {
+  const given = hits.filter((hit) => hit !== undefined && Number.isFinite(hit.ratio)) as Hit[];
+  if (given.length < Math.max(2, asked / 2)) return undefined;
+  const logs = given.map(({ ratio }) => Math.log(Math.max(ratio, 1e-3)));
+  const { mean, spread } = meanAndSpread(logs);
+  return {
+    bias: mean,
+    spread,
+    error: Math.sqrt(given.reduce((sum, { ratio }) => sum + (ratio - 1) ** 2, 0) / given.length),
+    coverage: given.filter(({ held }) => held).length / given.length,
+    trials: given.length,
+  };
+}
+
+function refusal(record: TrackRecord | undefined): Refusal | undefined {
+  if (!record) return 'few';
+  if (record.error > LARGEST_ERROR) return 'wide';
+  return record.coverage < LEAST_COVERAGE && record.error > SMALL_ERROR ? 'missed' : undefined;
+}
+
+/** The part of a back-test's mean error that its spread does not explain, relative: what intervals are widened by. */
+export function unexplainedError(record: TrackRecord | undefined): number {
+  if (!record) return 0;
+  return Math.sqrt(Math.max(0, record.bias ** 2 - record.spread ** 2 / record.trials));
+}

@@ -1,0 +1,105 @@
+// Was growth exchangeable? A forecast takes those who come later to be like those who came before. With the time of each edge
+// this can be looked at: the table as it stood when there were 1/times of the growing side, and, apart from that, those who
+// came first with all that they ever did. The forecast from either is held against what came of it.
+
+import type { BipartiteGraph, SideName } from '../graph/graph.js';
+import { otherSide } from '../graph/graph.js';
+import type { Random } from '../math/random.js';
+import { selectEdges } from '../sample/subgraph.js';
+import { DEFAULT_ESTIMATOR } from './estimators.js';
+import { countInterval, type Foreseen, project } from './project.js';
+
+/** `arrival`: the first vertices with all their edges. `calendar`: all that had happened by then. */
+export const TIME_CUTS = ['arrival', 'calendar'] as const;
+export type TimeCut = (typeof TIME_CUTS)[number];
+
+export interface TimeTest {
+  readonly cut: TimeCut;
+  /** The side that grew. */
+  readonly side: SideName;
+  readonly times: number;
+  /** Time of the cut, milliseconds since 1970. */
+  readonly until: number;
+  /** Of the other side: what was seen by then, what was foreseen from it, what came. */
+  readonly seen: number;
+  readonly foreseen: Foreseen;
+  readonly actual: number;
+  /** foreseen/actual − 1. */
+  readonly error: number;
+  readonly held: boolean;
+}
+
+/** Both cuts at 1/times of a side. `widening`: relative error beyond chance that back-tests by coins have shown. */
+export function testByTime(
+  graph: BipartiteGraph,
+  times: Float64Array,
+  side: SideName,
+  multiple: number,
+  widening: number,
+  random: Random,
+): readonly TimeTest[] {
+  const counted = otherSide(side);
+  const first = firstTimes(graph, times, side);
+  const shuffle = Float64Array.from(first, () => random.uniform());
+  const order = Uint32Array.from(first.keys()).sort((a, b) => first[a] - first[b] || shuffle[a] - shuffle[b]);
+  const early = Math.max(2, Math.round(order.length / multiple));
+  const until = first[order[early - 1]];
+  const isEarly = new Uint8Array(order.length);
+  for (const v of order.subarray(0, early)) isEarly[v] = 1;
+  const tests: TimeTest[] = [];
+  for (const cut of TIME_CUTS) {
+    const labels = labelEdges(graph, (user, item, edge) =>
+      cut === 'calendar' ? times[edge] <= until : isEarly[side === 'users' ? user : item] === 1,
+    );
+    const part = selectEdges(graph, labels, 1);
+    const growth = graph[side].count / part[side].count;
+    if (part.edges === 0 || growth <= 1) continue;
+    const { projections } = project(
+      { own: part[side], other: part[counted] },
+      [growth],
+      random.derive(tests.length),
+    );
+    const { value, error } = projections[0].vertices[DEFAULT_ESTIMATOR]!;
+    const actual = graph[counted].count;
+    const foreseen = countInterval(
+      { value, error: Math.hypot(error, widening * value) },
+      part[counted].count,
+    );
+    tests.push({
+      cut,
+      side,
+      times: growth,
+      until,
+      seen: part[counted].count,
+      foreseen,
+      actual,
+      error: value / actual - 1,
+      held: actual >= foreseen.low && actual <= foreseen.high,
+    });
+  }
+  return tests;
+}
+
+/** The first time of each vertex of a side; `times` are in the order of the users' edges. */
+function firstTimes(graph: BipartiteGraph, times: Float64Array, side: SideName): Float64Array {
+  const first = new Float64Array(graph[side].count).fill(Number.POSITIVE_INFINITY);
+  labelEdges(graph, (user, item, edge) => {
+    const v = side === 'users' ? user : item;
+    if (times[edge] < first[v]) first[v] = times[edge];
+    return false;
+  });
+  return first;
+}
+
+function labelEdges(
+  { users }: BipartiteGraph,
+  wanted: (user: number, item: number, edge: number) => boolean,
+): Uint8Array {
+  const labels = new Uint8Array(users.neighbors.length);
+  for (let user = 0; user < users.count; user++) {
+    for (let e = users.offsets[user]; e < users.offsets[user + 1]; e++) {
+      labels[e] = wanted(user, users.neighbors[e], e) ? 1 : 0;
+    }
+  }
+  return labels;
+}

@@ -1,0 +1,167 @@
+// How many vertices of a side will have been seen when the other side has grown by the factor 1 + t, from the degrees seen
+// so far. docs/forecast.md has the formulas, their sources and how far off each of them was on thinned data.
+
+import type { DegreeCounts } from '../sparsity/degree-counts.js';
+import { tailIndexAt } from '../sparsity/tail-index.js';
+import { fitGrowthLaw, newVertices } from './law.js';
+
+/** What an estimator may look at. */
+export interface SeenVertices {
+  readonly counts: DegreeCounts;
+  /** Vertices of the side that grows, as far as they are known: the number of samples. */
+  readonly samples: number;
+}
+
+export interface GrowthEstimator {
+  readonly title: string;
+  /** Largest t it is made for. */
+  readonly until: number;
+  /** Smallest t it is made for; at and below it, it has no value. */
+  readonly from: number;
+  /** An estimate, or one end of the bracket. */
+  readonly kind: 'estimate' | 'lower' | 'upper';
+  /** A function of t, made once for the same degrees: vertices seen in all. */
+  readonly curve: (seen: SeenVertices) => (t: number) => number;
+}
+
+/** Every estimator that needs the degrees alone. The law is the default: docs/forecast.md says why. */
+export const ESTIMATORS = {
+  law: {
+    title: 'law of few edges',
+    from: 0,
+    until: Number.POSITIVE_INFINITY,
+    kind: 'estimate',
+    curve: ({ counts }) => {
+      const law = fitGrowthLaw(counts);
+      const single = counts.degree[0] === 1 ? counts.vertices[0] : 0;
+      // Where nobody has come twice, nothing speaks against every edge being new; where nobody has come once, nobody will.
+      return (t) => counts.count + (law ? newVertices(law, t) : t * single);
+    },
+  },
+  goodToulmin: {
+    title: 'Good–Toulmin',
+    from: 0,
+    until: 1,
+    kind: 'estimate',
+    curve: ({ counts }) => {
+      const at = (t: number) => counts.count - weighted(counts, t, () => 1);
+      const sigma = tailIndexAt(counts, 0.5);
+      // The series ends at t = 1; where coins or a left-out group put t just above, a power law goes the last step.
+      return (t) => (t <= 1 ? at(t) : at(1) * ((1 + t) / 2) ** sigma);
+    },
+  },
+  efronThisted: {
+    title: 'Efron–Thisted',
+    from: 1,
+    until: Number.POSITIVE_INFINITY,
+    kind: 'estimate',
+    curve: ({ counts }) => smoothed(counts, (t) => binomialTail(1 / (t + 1), steps(counts, t, 2))),
+  },
+  smoothedBinomial: {
+    title: 'smoothed Good–Toulmin (binomial)',
+    from: 1,
+    until: Number.POSITIVE_INFINITY,
+    kind: 'estimate',
+    curve: ({ counts }) => smoothed(counts, (t) => binomialTail(2 / (t + 2), steps(counts, t, 3))),
+  },
+  smoothedPoisson: {
+    title: 'smoothed Good–Toulmin (Poisson)',
+    from: 1,
+    until: Number.POSITIVE_INFINITY,
+    kind: 'estimate',
+    curve: ({ counts }) =>
+      smoothed(counts, (t) => poissonTail(Math.log((counts.sum * (t + 1) ** 2) / (t - 1)) / (2 * t))),
+  },
+  chao2: {
+    title: 'Chao2',
+    from: 0,
+    until: Number.POSITIVE_INFINITY,
+    kind: 'lower',
+    curve: ({ counts, samples }) => {
+      const [once, twice] = [withDegree(counts, 1), withDegree(counts, 2)];
+      const share = samples > 1 ? (samples - 1) / samples : 1;
+      const unseen = share * (twice > 0 ? once ** 2 / (2 * twice) : (once * (once - 1)) / 2);
+      // All of the unseen are taken to be alike, so that each further sample meets the same share of what is left.
+      const miss = unseen > 0 ? Math.log1p(-once / (samples * unseen + once)) : 0;
+      return (t) => counts.count - unseen * Math.expm1(t * samples * miss);
+    },
+  },
+  power: {
+    title: 'power law',
+    from: 0,
+    until: Number.POSITIVE_INFINITY,
+    kind: 'upper',
+    curve: ({ counts }) => {
+      const sigma = tailIndexAt(counts, 0.5);
+      return (t) => counts.count * (1 + t) ** sigma;
+    },
+  },
+} as const satisfies Record<string, GrowthEstimator>;
+
+export type EstimatorName = keyof typeof ESTIMATORS;
+export const ESTIMATOR_NAMES = Object.keys(ESTIMATORS) as readonly EstimatorName[];
+export const DEFAULT_ESTIMATOR = 'law' satisfies EstimatorName;
+
+/** Whether an estimator is made for this t. */
+export function servesAt(name: EstimatorName, t: number): boolean {
+  const { from, until } = ESTIMATORS[name];
+  return t > from && t <= until;
+}
+
+function withDegree({ degree, vertices }: DegreeCounts, wanted: number): number {
+  for (let n = 0; n < degree.length && degree[n] <= wanted; n++) if (degree[n] === wanted) return vertices[n];
+  return 0;
+}
+
+/** Σ_i (−t)^i w(i) Φ_i. */
+function weighted({ degree, vertices }: DegreeCounts, t: number, weight: (i: number) => number): number {
+  let sum = 0;
+  for (let n = 0; n < degree.length; n++) {
+    const i = degree[n];
+    const w = weight(i);
+    if (w === 0) {
+      if (i > 1) break; // tails fall: nothing follows
+      continue;
+    }
+    sum += (i % 2 === 0 ? 1 : -1) * Math.exp(i * Math.log(t)) * w * vertices[n];
+  }
+  return sum;
+}
+
+/** Good–Toulmin's terms damped by P(L ≥ i), L random: what a random cut after L terms gives on average. */
+function smoothed(
+  counts: DegreeCounts,
+  tail: (t: number) => (i: number) => number,
+): (t: number) => number {
+  return (t) => counts.count - weighted(counts, t, tail(t));
+}
+
+/** Number of coins of the binomial: ½ log(n t²/(t−1)), n the edges seen, in the base that belongs to the coin. */
+function steps(counts: DegreeCounts, t: number, base: number): number {
+  return Math.max(0, Math.floor((0.5 * Math.log((counts.sum * t * t) / (t - 1))) / Math.log(base)));
+}
+
+function binomialTail(q: number, k: number): (i: number) => number {
+  const tail = new Float64Array(k + 2);
+  // Summed from the small end, so that no tail comes out of a difference.
+  for (let i = k; i >= 0; i--) tail[i] = tail[i + 1] + choose(k, i) * q ** i * (1 - q) ** (k - i);
+  return (i) => (i <= k ? tail[i] : 0);
+}
+
+function poissonTail(r: number): (i: number) => number {
+  const last = Math.ceil(r + 12 * Math.sqrt(r) + 40);
+  const tail = new Float64Array(last + 2);
+  let log = -r;
+  const terms = Float64Array.from({ length: last + 1 }, (_, i) => {
+    if (i > 0) log += Math.log(r / i);
+    return Math.exp(log);
+  });
+  for (let i = last; i >= 0; i--) tail[i] = tail[i + 1] + terms[i];
+  return (i) => (i <= last ? tail[i] : 0);
+}
+
+function choose(k: number, i: number): number {
+  let value = 1;
+  for (let j = 1; j <= i; j++) value = (value * (k - i + j)) / j;
+  return value;
+}

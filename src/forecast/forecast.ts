@@ -1,0 +1,347 @@
+// How will it grow? Both sides, their edges and their density, when either side has become some multiple of what it is.
+
+import { InputError, throwIfAborted } from '../errors.js';
+import { fit } from '../fit/fit.js';
+import type { Model } from '../fit/model.js';
+import { type BipartiteGraph, otherSide, SIDES, type SideName } from '../graph/graph.js';
+import { randomStream } from '../math/random.js';
+import type { TaskOptions } from '../progress.js';
+import { whole } from '../validate.js';
+import { type Backtest, backtest, type Refusal, unexplainedError } from './backtest.js';
+import { type TimeTest, testByTime } from './by-time.js';
+import { DEFAULT_ESTIMATOR, ESTIMATOR_NAMES, type EstimatorName } from './estimators.js';
+import { fitGrowthLaw, growthSigma, growthUntil, unseenForEver } from './law.js';
+import { drawGrowth } from './model-draws.js';
+import { countInterval, type Foreseen, type Projection, project, REACH, type Uncertain } from './project.js';
+
+export interface ForecastOptions extends TaskOptions {
+  /** How many times the present users there will be, at least 1. Default 2. */
+  readonly usersTimes?: number | undefined;
+  /** How many times the present items there will be, at least 1. Default 1. */
+  readonly itemsTimes?: number | undefined;
+  /** The curves go up to this multiple of either side. Default 5. */
+  readonly until?: number | undefined;
+  /** Back-tests at each multiple. Default 20. */
+  readonly trials?: number | undefined;
+  /** Draws from the model, which is fitted for them unless it is given; 0: none. Default 20. */
+  readonly draws?: number | undefined;
+  /** Features of that fit. Default 10. */
+  readonly features?: number | undefined;
+  /** Most iterations of that fit. Default 100. */
+  readonly iterations?: number | undefined;
+  /** A model fitted to these data. */
+  readonly model?: Model | undefined;
+  /** The time of each edge, milliseconds since 1970, in the order of graph.users.neighbors. */
+  readonly times?: Float64Array | undefined;
+  /** Default 1. */
+  readonly seed?: number | undefined;
+}
+
+type BySide<T> = Readonly<Record<SideName, T>>;
+/** Estimators by degrees, and the model's draws. */
+export type ForecastEstimator = EstimatorName | 'model';
+
+export interface CurveForecast extends Foreseen {
+  /** Multiple of the growing side. */
+  readonly times: number;
+  readonly estimators: Readonly<Partial<Record<ForecastEstimator, Foreseen>>>;
+}
+
+/** What a side does while the other grows. */
+export interface SideForecast {
+  /** Vertices seen so far. */
+  readonly seen: number;
+  /** By multiples of the other side; ends before the first at which the back-test fails. */
+  readonly curve: readonly CurveForecast[];
+  /** Back-tests, by multiples of the other side. */
+  readonly backtests: readonly Backtest[];
+  /** Of the next edges that the other side's newcomers bring, the share that goes to vertices never seen before. */
+  readonly discoveryRate: number;
+  /** For a side that will end: all there are, and the edges at which 95 % of them have been seen. */
+  readonly saturation: { readonly all: number; readonly edges: number } | undefined;
+}
+
+export interface GrowthForecast {
+  readonly observed: {
+    readonly users: number;
+    readonly items: number;
+    readonly edges: number;
+    readonly density: number;
+  };
+  /** The multiples that were asked for. */
+  readonly asked: BySide<number>;
+  /** At those; undefined where it is refused. */
+  readonly forecast:
+    | {
+        readonly users: Foreseen;
+        readonly items: Foreseen;
+        readonly edges: Foreseen;
+        readonly density: Foreseen;
+      }
+    | undefined;
+  readonly estimator: EstimatorName;
+  /** Every estimator at the multiples asked for. */
+  readonly estimators: Readonly<Partial<Record<ForecastEstimator, Partial<BySide<Foreseen>>>>>;
+  readonly sides: BySide<SideForecast>;
+  /** The back-test at the multiples asked for: the worse of the two sides where both grow. */
+  readonly backtest:
+    | { readonly error: number; readonly coverage: number; readonly trials: number; readonly times: number }
+    | undefined;
+  readonly refused:
+    | { readonly reason: Refusal; readonly side: SideName; readonly times: number; readonly error: number | undefined; readonly coverage: number | undefined }
+    | undefined;
+  /** Why the model was not drawn from: it was not asked for, or the data are too large to fit it unasked. */
+  readonly modelLeftOut: 'unasked' | 'large' | undefined;
+  /** With the times of the edges: whether growth was exchangeable. */
+  readonly time: { readonly tests: readonly TimeTest[]; readonly exchangeable: boolean } | undefined;
+}
+
+/** Beyond so many edges a model is fitted only where the draws were asked for. */
+const MOST_EDGES_UNASKED = 5e5;
+const SEEN_SHARE = 0.95;
+const STREAM = 0xf0c5;
+
+/** Forecasts how many users, items and edges there will be; `await forecastGrowth(graph, { usersTimes: 2 })`. */
+export async function forecastGrowth(
+  graph: BipartiteGraph,
+  options: ForecastOptions = {},
+): Promise<GrowthForecast> {
+  const { usersTimes = 2, itemsTimes = 1, seed = 1, signal, onProgress, threads } = options;
+  const asked = { users: multiple('usersTimes', usersTimes), items: multiple('itemsTimes', itemsTimes) };
+  const until = multiple('until', options.until ?? 5);
+  const trials = whole('trials', options.trials ?? 20, 5, 10_000);
+  const draws = whole('draws', options.draws ?? 20, 0, 100_000);
+  if (graph.edges === 0) throw new InputError('the graph has no edges: there is nothing that could grow');
+  if (options.times && options.times.length !== graph.edges) {
+    throw new InputError(`times: ${options.times.length} for ${graph.edges} edges; give one for each`);
+  }
+  const random = randomStream(seed, STREAM);
+  const leftOut =
+    draws === 0
+      ? 'unasked'
+      : graph.edges > MOST_EDGES_UNASKED && options.draws === undefined && !options.model
+        ? 'large'
+        : undefined;
+  const model =
+    leftOut === undefined
+      ? (options.model ??
+        (
+          await fit(graph, {
+            users: { sigma: growthSigma(graph.users) },
+            items: { sigma: growthSigma(graph.items) },
+            features: options.features ?? 10,
+            iterations: options.iterations ?? 100,
+            seed,
+            threads,
+            signal,
+            onProgress,
+          })
+        ).model)
+      : undefined;
+  const sides: Partial<Record<SideName, SideForecast>> = {};
+  const ends: Partial<Record<SideName, End>> = {};
+  for (const [s, counted] of SIDES.entries()) {
+    const growing = otherSide(counted);
+    const grid = gridTo(Math.max(until, asked[growing]), asked[growing]);
+    const side = { own: graph[growing], other: graph[counted] };
+    throwIfAborted(signal);
+    const { counts, projections } = project(side, grid, random.derive(s, 0));
+    const tried = grid.filter((f) => f === asked[growing] || f === 2 || f === until);
+    const backtests = await backtest(
+      side,
+      tried.filter((f) => f > 1),
+      trials,
+      random.derive(s, 1),
+      { signal, onProgress },
+    );
+    const drawn = model
+      ? await drawGrowth(model, growing, grid, { draws, seed, threads, signal, onProgress })
+      : undefined;
+    const law = fitGrowthLaw(counts);
+    const failed = backtests.find(({ refused }) => refused)?.times ?? Number.POSITIVE_INFINITY;
+    const points = projections.map((projection, at) =>
+      curvePoint(projection, backtests, graph[counted].count, drawn?.[at]),
+    );
+    sides[counted] = Object.freeze({
+      seen: graph[counted].count,
+      curve: points.filter(({ times }) => times < failed),
+      backtests,
+      discoveryRate: (counts.degree[0] === 1 ? counts.vertices[0] : 0) / counts.sum,
+      saturation: law && saturation(law, counts.count, graph.edges),
+    });
+    const at = grid.indexOf(asked[growing]);
+    ends[counted] = {
+      point: points[at],
+      projection: projections[at],
+      backtest: backtests.find(({ times }) => times === asked[growing]),
+    };
+  }
+  const found = { sides: sides as BySide<SideForecast>, ends: ends as BySide<End> };
+  const tests = options.times ? timeTests(graph, options.times, asked, found.ends, random.derive(2)) : undefined;
+  const refusedSide = SIDES.find((counted) => found.ends[counted].backtest?.refused);
+  const refusal = refusedSide && found.ends[refusedSide].backtest!;
+  return Object.freeze({
+    observed: {
+      users: graph.users.count,
+      items: graph.items.count,
+      edges: graph.edges,
+      density: graph.edges / (graph.users.count * graph.items.count),
+    },
+    asked,
+    forecast: refusal ? undefined : combined(graph, asked, found.ends),
+    estimator: DEFAULT_ESTIMATOR,
+    estimators: estimatorsAt(asked, found.ends),
+    sides: found.sides,
+    backtest: worstBacktest(SIDES.map((counted) => found.ends[counted].backtest)),
+    refused:
+      refusal &&
+      Object.freeze({
+        reason: refusal.refused!,
+        side: otherSide(refusedSide),
+        times: refusal.times,
+        error: refusal.estimators[DEFAULT_ESTIMATOR]?.error,
+        coverage: refusal.estimators[DEFAULT_ESTIMATOR]?.coverage,
+      }),
+    modelLeftOut: leftOut,
+    time: tests && { tests, exchangeable: tests.every(({ held }) => held) },
+  });
+}
+
+interface End {
+  readonly point: CurveForecast;
+  readonly projection: Projection;
+  readonly backtest: Backtest | undefined;
+}
+
+function multiple(name: string, value: number): number {
+  if (!(value >= 1 && value <= 1000)) {
+    throw new InputError(`${name}: ${value} is not a number from 1 (as now) to 1000`);
+  }
+  return value;
+}
+
+/** Multiples from 1 on, evenly spaced in their logarithm, with those that are asked about among them. */
+function gridTo(until: number, asked: number): readonly number[] {
+  const steps = 12;
+  const even = Array.from({ length: steps + 1 }, (_, i) =>
+    i === steps ? until : Number((until ** (i / steps)).toPrecision(3)),
+  );
+  const two = until >= 2 ? [2] : [];
+  return [...new Set([...even, ...two, asked])].sort((a, b) => a - b);
+}
+
+/** Chance from the groups, and what the nearest back-test found beyond chance. */
+function widened(foreseen: Uncertain, backtests: readonly Backtest[], name: EstimatorName, times: number): Uncertain {
+  const error = Math.hypot(foreseen.error, wideningAt(backtests, name, times) * foreseen.value);
+  return { value: foreseen.value, error };
+}
+
+/** Between two back-tests in proportion to t; nothing at t = 0. */
+function wideningAt(backtests: readonly Backtest[], name: EstimatorName, times: number): number {
+  let before = { times: 1, widening: 0 };
+  for (const test of backtests) {
+    const here = { times: test.times, widening: unexplainedError(test.estimators[name]) };
+    if (times <= here.times) {
+      const share = (times - before.times) / (here.times - before.times);
+      return before.widening + share * (here.widening - before.widening);
+    }
+    before = here;
+  }
+  return before.widening;
+}
+
+function curvePoint(
+  { times, vertices }: Projection,
+  backtests: readonly Backtest[],
+  seen: number,
+  drawn: Foreseen | undefined,
+): CurveForecast {
+  const estimators: Partial<Record<ForecastEstimator, Foreseen>> = {};
+  for (const name of ESTIMATOR_NAMES) {
+    const foreseen = vertices[name];
+    if (foreseen) estimators[name] = countInterval(widened(foreseen, backtests, name, times), seen);
+  }
+  if (drawn) estimators.model = drawn;
+  const now = { mean: seen, low: seen, high: seen };
+  return { times, ...(times === 1 ? now : estimators[DEFAULT_ESTIMATOR]!), estimators };
+}
+
+function saturation(
+  law: NonNullable<ReturnType<typeof fitGrowthLaw>>,
+  seen: number,
+  edges: number,
+): SideForecast['saturation'] {
+  const all = seen + unseenForEver(law);
+  if (!Number.isFinite(all)) return undefined;
+  const missing = SEEN_SHARE * all - seen;
+  return { all, edges: missing <= 0 ? edges : edges * (1 + growthUntil(law, missing)) };
+}
+
+/** Both dials: a side is what the other's growth makes of it, times its own multiple. */
+function combined(
+  graph: BipartiteGraph,
+  asked: BySide<number>,
+  ends: BySide<End>,
+): NonNullable<GrowthForecast['forecast']> {
+  const side = (counted: SideName) => scaled(ends[counted].point, asked[counted]);
+  const product = (value: number, pick: (projection: Projection) => Uncertain): Foreseen => {
+    const relative = Math.hypot(
+      ...SIDES.map((counted) => {
+        const foreseen = pick(ends[counted].projection);
+        return asked[otherSide(counted)] > 1 ? foreseen.error / foreseen.value : 0;
+      }),
+    );
+    // Never below nothing, and symmetric in the logarithm.
+    return {
+      mean: value,
+      low: value * Math.exp(-REACH * relative),
+      high: value * Math.exp(REACH * relative),
+    };
+  };
+  const [users, items] = [side('users'), side('items')];
+  const edges = product(asked.users * asked.items * graph.edges, (projection) => projection.edges);
+  return {
+    users,
+    items,
+    edges: { ...edges, low: Math.max(graph.edges, Math.floor(edges.low)), high: Math.ceil(edges.high) },
+    density: product(edges.mean / (users.mean * items.mean), (projection) => projection.density),
+  };
+}
+
+function scaled({ mean, low, high }: Foreseen, factor: number): Foreseen {
+  return { mean: mean * factor, low: Math.floor(low * factor), high: Math.ceil(high * factor) };
+}
+
+function estimatorsAt(asked: BySide<number>, ends: BySide<End>): GrowthForecast['estimators'] {
+  const result: Partial<Record<ForecastEstimator, Partial<Record<SideName, Foreseen>>>> = {};
+  for (const counted of SIDES) {
+    for (const [name, foreseen] of Object.entries(ends[counted].point.estimators)) {
+      const entry = (result[name as ForecastEstimator] ??= {});
+      entry[counted] = scaled(foreseen, asked[counted]);
+    }
+  }
+  return result;
+}
+
+function worstBacktest(tests: readonly (Backtest | undefined)[]): GrowthForecast['backtest'] {
+  let worst: GrowthForecast['backtest'];
+  for (const test of tests) {
+    const found = test?.estimators[DEFAULT_ESTIMATOR];
+    if (!test || !found || (worst && worst.error >= found.error)) continue;
+    worst = { error: found.error, coverage: found.coverage, trials: found.trials, times: test.times };
+  }
+  return worst;
+}
+
+function timeTests(
+  graph: BipartiteGraph,
+  times: Float64Array,
+  asked: BySide<number>,
+  ends: BySide<End>,
+  random: ReturnType<typeof randomStream>,
+): readonly TimeTest[] {
+  return SIDES.filter((side) => asked[side] > 1).flatMap((side, at) => {
+    const known = ends[otherSide(side)].backtest?.estimators[DEFAULT_ESTIMATOR];
+    return testByTime(graph, times, side, asked[side], unexplainedError(known), random.derive(at));
+  });
+}

@@ -1,0 +1,167 @@
+// One projection: what every estimator foresees of a side when the other side, or a drawn part of it, grows; and how
+// uncertain that is. The uncertainty is a jackknife over groups of the growing side's vertices: each group is left out
+// once and everything is estimated again, so that a few vertices with very many edges widen the interval as they should. An
+// error is smaller than the spread of an estimate by the root of 1 − 1/times, since what is seen already is part of what
+// will have been seen.
+
+import type { GraphSide } from '../graph/graph.js';
+import type { Random } from '../math/random.js';
+import { studentQuantile } from '../math/student.js';
+import { countDegrees, type DegreeCounts } from '../sparsity/degree-counts.js';
+import { ESTIMATOR_NAMES, ESTIMATORS, type EstimatorName, servesAt } from './estimators.js';
+
+/** A value with its 90 % interval. */
+export interface Foreseen {
+  readonly mean: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** A value and the standard deviation of its error. */
+export interface Uncertain {
+  readonly value: number;
+  readonly error: number;
+}
+
+/** The side that grows, and the side whose vertices are counted as it does. */
+export interface GrowingSide {
+  readonly own: GraphSide;
+  readonly other: GraphSide;
+}
+
+export interface Projection {
+  /** How many times what is seen of the growing side there will be. */
+  readonly times: number;
+  /** Vertices of the other side; undefined where an estimator is not made for this growth. */
+  readonly vertices: Readonly<Record<EstimatorName, Uncertain | undefined>>;
+  readonly edges: Uncertain;
+  /** Edges over pairs, by the default estimator. */
+  readonly density: Uncertain;
+}
+
+export interface SeenSide {
+  readonly samples: number;
+  readonly counts: DegreeCounts;
+  readonly projections: readonly Projection[];
+}
+
+const GROUPS = 20;
+/** 90 % of the errors lie within so many standard deviations, which are known from the groups alone. */
+export const REACH = studentQuantile(0.1, GROUPS - 1);
+
+/** Degrees of the counted side, as far as the kept vertices of the growing one give them. */
+export function degreesAmong({ own, other }: GrowingSide, kept: Uint8Array | undefined): Uint32Array {
+  const degree = new Uint32Array(other.count);
+  if (!kept) {
+    for (let v = 0; v < other.count; v++) degree[v] = other.offsets[v + 1] - other.offsets[v];
+    return degree;
+  }
+  for (let v = 0; v < own.count; v++) {
+    if (kept[v]) for (let e = own.offsets[v]; e < own.offsets[v + 1]; e++) degree[own.neighbors[e]]++;
+  }
+  return degree;
+}
+
+/** Projects from the kept vertices of the growing side (default: all) to each of the given multiples of their number. */
+export function project(
+  side: GrowingSide,
+  times: readonly number[],
+  random: Random,
+  kept?: Uint8Array,
+): SeenSide {
+  const { own } = side;
+  const degree = degreesAmong(side, kept);
+  const groups = drawGroups(own.count, kept, random);
+  const samples = groups.reduce((sum, group) => sum + group.length, 0);
+  const counts = countDegrees(degree);
+  const whole = estimate(counts, samples, times);
+  const parts = groups.map((group) => {
+    for (const v of group) {
+      for (let e = own.offsets[v]; e < own.offsets[v + 1]; e++) degree[own.neighbors[e]]--;
+    }
+    const left = samples - group.length;
+    const part = estimate(
+      countDegrees(degree),
+      left,
+      times.map((f) => (f * samples) / left),
+    );
+    for (const v of group) {
+      for (let e = own.offsets[v]; e < own.offsets[v + 1]; e++) degree[own.neighbors[e]]++;
+    }
+    return part;
+  });
+  const projections = times.map((f, at): Projection => {
+    const uncertain = (pick: (values: Estimates) => number | undefined): Uncertain | undefined => {
+      const value = pick(whole[at]);
+      if (value === undefined) return undefined;
+      const again = parts.map((part) => pick(part[at])).filter((v) => v !== undefined);
+      return { value, error: Math.sqrt((1 - 1 / f) * jackknifeVariance(again)) };
+    };
+    return {
+      times: f,
+      vertices: Object.fromEntries(
+        ESTIMATOR_NAMES.map((name) => [name, uncertain((values) => values.vertices[name])]),
+      ) as Projection['vertices'],
+      edges: uncertain((values) => values.edges)!,
+      density: uncertain((values) => values.density)!,
+    };
+  });
+  return { samples, counts, projections };
+}
+
+interface Estimates {
+  readonly vertices: Readonly<Partial<Record<EstimatorName, number>>>;
+  readonly edges: number;
+  readonly density: number;
+}
+
+function estimate(counts: DegreeCounts, samples: number, times: readonly number[]): Estimates[] {
+  const curves = ESTIMATOR_NAMES.map((name) => [name, ESTIMATORS[name].curve({ counts, samples })] as const);
+  return times.map((f) => {
+    const t = f - 1;
+    const vertices = Object.fromEntries(
+      // A group that is left out moves t a little: what serves the whole serves its parts.
+      curves.filter(([name]) => servesAt(name, t) || nearlyServes(name, t)).map(([name, at]) => [name, at(t)]),
+    ) as Estimates['vertices'];
+    return {
+      vertices,
+      edges: f * counts.sum,
+      density: counts.sum / (samples * (vertices.law ?? counts.count)),
+    };
+  });
+}
+
+/** Good–Toulmin is made for t ≤ 1; coins or a left-out group may put t just above. */
+function nearlyServes(name: EstimatorName, t: number): boolean {
+  return servesAt(name, Math.min(t, ESTIMATORS[name].until)) && t < ESTIMATORS[name].until * SLACK;
+}
+const SLACK = 1.15;
+
+function drawGroups(count: number, kept: Uint8Array | undefined, random: Random): number[][] {
+  const groups: number[][] = Array.from({ length: GROUPS }, () => []);
+  const order: number[] = [];
+  for (let v = 0; v < count; v++) if (!kept || kept[v]) order.push(v);
+  // Groups of equal size: a group's size would otherwise be one more source of spread.
+  for (let i = order.length - 1; i >= 0; i--) {
+    const j = random.below(i + 1);
+    [order[i], order[j]] = [order[j], order[i]];
+    groups[i % GROUPS].push(order[i]);
+  }
+  return groups.filter((group) => group.length > 0 && group.length < order.length);
+}
+
+function jackknifeVariance(values: readonly number[]): number {
+  const n = values.length;
+  if (n < 2) return Number.POSITIVE_INFINITY;
+  const mean = values.reduce((sum, x) => sum + x, 0) / n;
+  return ((n - 1) / n) * values.reduce((sum, x) => sum + (x - mean) ** 2, 0);
+}
+
+/** The 90 % interval of a count: whole numbers, never below what is there already. */
+export function countInterval({ value, error }: Uncertain, least: number): Foreseen {
+  return {
+    mean: value,
+    low: Math.max(least, Math.floor(value - REACH * error)),
+    high: Math.max(least, Math.ceil(value + REACH * error)),
+  };
+}
