@@ -7,7 +7,6 @@ import { existsSync } from 'node:fs';
 import { fit } from '../src/fit/fit.js';
 import { backtest, unexplainedError } from '../src/forecast/backtest.js';
 import { ESTIMATOR_NAMES, type EstimatorName } from '../src/forecast/estimators.js';
-import { growthSigma } from '../src/forecast/law.js';
 import { drawGrowth } from '../src/forecast/model-draws.js';
 import { countInterval, project } from '../src/forecast/project.js';
 import { type BipartiteGraph, otherSide, SIDES, type SideName } from '../src/graph/graph.js';
@@ -64,11 +63,7 @@ for (const name of [...ESTIMATOR_NAMES, 'model']) {
 }
 console.log(`\nlaw worse than a smoothed Good–Toulmin at ×5: ${worse.join('; ') || 'nowhere'}`);
 
-async function tryCoins(
-  graph: BipartiteGraph,
-  growing: SideName,
-  times: number,
-): Promise<Map<Name, Cell>> {
+async function tryCoins(graph: BipartiteGraph, growing: SideName, times: number): Promise<Map<Name, Cell>> {
   const counted = otherSide(growing);
   const cells = new Map<Name, Cell>();
   const add = (name: Name, value: number, low: number, high: number) => {
@@ -98,12 +93,7 @@ async function tryCoins(
       add(estimator, foreseen.value, low, high);
     }
     if (coin < modelCoins) {
-      const { model } = await fit(part, {
-        features: 10,
-        iterations: 60,
-        users: { sigma: growthSigma(part.users) },
-        items: { sigma: growthSigma(part.items) },
-      });
+      const { model } = await fit(part, { features: 10, iterations: 60 });
       const [drawn] = await drawGrowth(model, growing, [growth], { draws: 20, seed: coin + 1 });
       add('model', drawn.mean, drawn.low, drawn.high);
     }
@@ -137,7 +127,8 @@ function report(
   console.log(`| ${set}, ${counted} (${graph[counted].count}) | ×${times} | ${columns.join(' | ')} |`);
   if (times === 5) {
     for (const other of ['efronThisted', 'smoothedBinomial', 'smoothedPoisson'] as const) {
-      if (rms('law') > rms(other)) worse.push(`${set} ${counted}: ${rms('law').toFixed(4)} > ${other} ${rms(other).toFixed(4)}`);
+      if (rms('law') > rms(other))
+        worse.push(`${set} ${counted}: ${rms('law').toFixed(4)} > ${other} ${rms(other).toFixed(4)}`);
     }
   }
 }

@@ -20,6 +20,14 @@ export { type FitResult, fit } from './fit/fit.js';
 export { type FoldedVertex, type FoldInOptions, foldIn, foldInOne } from './fit/fold-in.js';
 export { type Model, type ModelSide, memberModels, type Provenance } from './fit/model.js';
 export type { FitOptions } from './fit/options.js';
+// How it grows
+export {
+  type CurveForecast,
+  type ForecastOptions,
+  forecastGrowth,
+  type GrowthForecast,
+  type SideForecast,
+} from './forecast/forecast.js';
 export type { GraphSide, SideName } from './graph/graph.js';
 export { VertexIds } from './graph/ids.js';
 export { BipartiteGraph } from './graph/public.js';

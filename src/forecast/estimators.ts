@@ -129,10 +129,7 @@ function weighted({ degree, vertices }: DegreeCounts, t: number, weight: (i: num
 }
 
 /** Good–Toulmin's terms damped by P(L ≥ i), L random: what a random cut after L terms gives on average. */
-function smoothed(
-  counts: DegreeCounts,
-  tail: (t: number) => (i: number) => number,
-): (t: number) => number {
+function smoothed(counts: DegreeCounts, tail: (t: number) => (i: number) => number): (t: number) => number {
   return (t) => counts.count - weighted(counts, t, tail(t));
 }
 

@@ -10,7 +10,7 @@ import { whole } from '../validate.js';
 import { type Backtest, backtest, type Refusal, unexplainedError } from './backtest.js';
 import { type TimeTest, testByTime } from './by-time.js';
 import { DEFAULT_ESTIMATOR, ESTIMATOR_NAMES, type EstimatorName } from './estimators.js';
-import { fitGrowthLaw, growthSigma, growthUntil, unseenForEver } from './law.js';
+import { fitGrowthLaw, growthUntil, unseenForEver } from './law.js';
 import { drawGrowth } from './model-draws.js';
 import { countInterval, type Foreseen, type Projection, project, REACH, type Uncertain } from './project.js';
 
@@ -88,7 +88,13 @@ export interface GrowthForecast {
     | { readonly error: number; readonly coverage: number; readonly trials: number; readonly times: number }
     | undefined;
   readonly refused:
-    | { readonly reason: Refusal; readonly side: SideName; readonly times: number; readonly error: number | undefined; readonly coverage: number | undefined }
+    | {
+        readonly reason: Refusal;
+        readonly side: SideName;
+        readonly times: number;
+        readonly error: number | undefined;
+        readonly coverage: number | undefined;
+      }
     | undefined;
   /** Why the model was not drawn from: it was not asked for, or the data are too large to fit it unasked. */
   readonly modelLeftOut: 'unasked' | 'large' | undefined;
@@ -127,8 +133,6 @@ export async function forecastGrowth(
       ? (options.model ??
         (
           await fit(graph, {
-            users: { sigma: growthSigma(graph.users) },
-            items: { sigma: growthSigma(graph.items) },
             features: options.features ?? 10,
             iterations: options.iterations ?? 100,
             seed,
@@ -177,7 +181,9 @@ export async function forecastGrowth(
     };
   }
   const found = { sides: sides as BySide<SideForecast>, ends: ends as BySide<End> };
-  const tests = options.times ? timeTests(graph, options.times, asked, found.ends, random.derive(2)) : undefined;
+  const tests = options.times
+    ? timeTests(graph, options.times, asked, found.ends, random.derive(2))
+    : undefined;
   const refusedSide = SIDES.find((counted) => found.ends[counted].backtest?.refused);
   const refusal = refusedSide && found.ends[refusedSide].backtest!;
   return Object.freeze({
@@ -231,7 +237,12 @@ function gridTo(until: number, asked: number): readonly number[] {
 }
 
 /** Chance from the groups, and what the nearest back-test found beyond chance. */
-function widened(foreseen: Uncertain, backtests: readonly Backtest[], name: EstimatorName, times: number): Uncertain {
+function widened(
+  foreseen: Uncertain,
+  backtests: readonly Backtest[],
+  name: EstimatorName,
+  times: number,
+): Uncertain {
   const error = Math.hypot(foreseen.error, wideningAt(backtests, name, times) * foreseen.value);
   return { value: foreseen.value, error };
 }

@@ -1,10 +1,13 @@
 // What a worker does for the model's forecast.
 
 import { randomStream } from '../math/random.js';
+import { serveTasks } from '../parallel/worker.js';
 import { createDrawer } from '../predict/draw-graph.js';
 import type { DrawPlan } from '../predict/draw-plan.js';
 
 export interface GrowthTask {
+  /** The number it was prepared under. */
+  readonly plan: number;
   readonly seed: number;
   readonly index: number;
 }
@@ -12,18 +15,29 @@ export interface GrowthTask {
 /** Tells the streams of these draws, and of the arrivals in them, from all others of the same seed. */
 const STREAM = 0x6704;
 
-let drawer: ReturnType<typeof createDrawer> | undefined;
-let known = 0;
+interface Prepared {
+  readonly draw: ReturnType<typeof createDrawer>;
+  /** Vertices of the other side that are known. */
+  readonly known: number;
+}
+
+/** By the number of the plan: where the tasks run in the caller's thread, several may be under way. */
+const prepared = new Map<number, Prepared>();
 
 /** The plan's users are those that grow. */
-export function prepare(plan: DrawPlan): void {
-  drawer = createDrawer(plan);
-  known = plan.items.reduce((sum, group) => sum + group.known.count, 0);
+export function prepare({ id, plan }: { readonly id: number; readonly plan: DrawPlan }): void {
+  const known = plan.items.reduce((sum, group) => sum + group.known.count, 0);
+  prepared.set(id, { draw: createDrawer(plan), known });
+}
+
+export function forget(id: number): void {
+  prepared.delete(id);
 }
 
 /** When each vertex that was not known is first met, ascending, as a share of the growth. */
-export function discoveries({ seed, index }: GrowthTask): Float64Array {
-  const { edges } = drawer!(randomStream(seed, STREAM, index, 0), { sizes: 'posterior', keep: true });
+export function discoveries({ plan, seed, index }: GrowthTask): Float64Array {
+  const { draw, known } = prepared.get(plan)!;
+  const { edges } = draw(randomStream(seed, STREAM, index, 0), { sizes: 'posterior', keep: true });
   const { users, items, userCount, itemCount } = edges!;
   const random = randomStream(seed, STREAM, index, 1);
   const arrival = Float64Array.from({ length: userCount }, () => random.uniform());
@@ -34,3 +48,5 @@ export function discoveries({ seed, index }: GrowthTask): Float64Array {
   }
   return first.filter((time) => time < 2).sort();
 }
+
+serveTasks('growth-tasks', { prepare, discoveries, forget });

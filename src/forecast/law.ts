@@ -4,10 +4,9 @@
 // ((1+(1+t)m)^σ − 1)/σ. Whatever is new will have few edges, so the law is fitted to the vertices of few edges alone: at the
 // top it fails (sparsity/low-degrees.ts), and what fails there must not steer what happens here.
 
-import { degrees, type GraphSide } from '../graph/graph.js';
 import { maximize } from '../math/maximize.js';
 import { lgamma } from '../math/special.js';
-import { countDegrees, type DegreeCounts } from '../sparsity/degree-counts.js';
+import type { DegreeCounts } from '../sparsity/degree-counts.js';
 
 export interface GrowthLaw {
   readonly sigma: number;
@@ -20,7 +19,7 @@ export interface GrowthLaw {
 }
 
 /** Degrees looked at: up to this one, further where fewer than `ENOUGH` vertices have them, never beyond `MOST`. */
-const FEWEST = 5;
+const FEWEST = 7;
 const MOST = 100;
 const ENOUGH = 100;
 /** Below −30 the law is a Poisson law for every purpose; at 1 every edge brings a new vertex. */
@@ -60,12 +59,6 @@ export function fitGrowthLaw(counts: DegreeCounts): GrowthLaw | undefined {
     );
   const { logR, logMass } = profile(sigma);
   return { sigma, mass: 1 / Math.expm1(-logR), scale: count / Math.exp(logMass), upTo };
-}
-
-/** σ of a side from its vertices of few edges, for a model that is to be grown: the fit's own is made for sparse sides. */
-export function growthSigma(side: GraphSide): number {
-  const sigma = fitGrowthLaw(countDegrees(degrees(side)))?.sigma ?? 0;
-  return Math.min(0.95, Math.max(-8, sigma));
 }
 
 /** Vertices that the law adds when the other side grows from 1 to 1 + t times what it is. */

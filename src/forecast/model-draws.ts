@@ -8,10 +8,23 @@ import type { Model } from '../fit/model.js';
 import { otherSide, type SideName } from '../graph/graph.js';
 import { predictiveQuantile } from '../math/quantile.js';
 import { createPool, threadCount } from '../parallel/pool.js';
+import type { TaskModule } from '../parallel/spawn.js';
 import { type DrawPlan, knownVertices, rowsWhere, unseen } from '../predict/draw-plan.js';
 import type { TaskOptions } from '../progress.js';
 import type { GrowthTask } from './growth-tasks.js';
 import type { Foreseen } from './project.js';
+
+const GROWING: TaskModule = {
+  name: 'growth-tasks',
+  base: import.meta.url,
+  worker: () =>
+    new Worker(new URL('./growth-tasks.js', import.meta.url), {
+      type: 'module',
+      name: 'graphex:growth-tasks',
+    }),
+  here: () => import('./growth-tasks.js'),
+};
+let nextPlan = 0;
 
 export interface GrowthDraws extends TaskOptions {
   readonly draws: number;
@@ -34,17 +47,15 @@ export async function drawGrowth(
   const until = Math.max(...times);
   if (until <= 1) return times.map(() => exactly(model[counted].count));
   const plan = growthPlan(model, growing, until - 1);
-  const pool = await createPool(
-    new URL('./growth-tasks.js', import.meta.url),
-    Math.min(threadCount(threads), draws),
-  );
+  const pool = await createPool(GROWING, Math.min(threadCount(threads), draws));
+  const id = nextPlan++;
   try {
-    await pool.everywhere('prepare', plan);
+    await pool.everywhere('prepare', { id, plan });
     let done = 0;
     const seen = times.map((): number[] => []);
     await pool.map<GrowthTask, Float64Array>(
       'discoveries',
-      Array.from({ length: draws }, (_, index) => ({ seed, index })),
+      Array.from({ length: draws }, (_, index) => ({ plan: id, seed, index })),
       {
         signal,
         onResult: (curve) => {
@@ -64,6 +75,7 @@ export async function drawGrowth(
       };
     });
   } finally {
+    await pool.everywhere('forget', id).catch(() => {}); // a pool whose worker died has nothing to forget
     await pool.close();
   }
 }
