@@ -8,9 +8,9 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { BipartiteGraph } from '../src/graph/graph.js';
-import { literal, withDuckDB } from '../src/ingest/parquet.js';
 import { readGraph } from '../src/ingest/read.js';
 import { randomStream } from '../src/math/random.js';
+import { literal, withDuckDB } from '../test/ingest/duckdb.js';
 
 const QUERY = (file: string) =>
   `SELECT DISTINCT * FROM read_csv(${literal(file)}, header = true) ORDER BY ALL`;
@@ -86,7 +86,7 @@ function writeTable(
 async function check(file: string): Promise<void> {
   const { graph, read } = await readGraph(file);
   const edges = edgesInOrder(graph);
-  await withDuckDB(undefined, async (connection) => {
+  await withDuckDB(cpus().length, async (connection) => {
     const result = await connection.stream(QUERY(file));
     for await (const chunk of result) {
       const users = chunk.getColumnValues(0);
@@ -126,7 +126,8 @@ function spawnTiming(who: string, file: string): Timing {
 async function timeOne(who: 'graphex' | 'duckdb', file: string): Promise<void> {
   const began = performance.now();
   if (who === 'graphex') await readGraph(file);
-  else await withDuckDB(undefined, (connection) => connection.run(`CREATE TABLE edges AS ${QUERY(file)}`));
+  else
+    await withDuckDB(cpus().length, (connection) => connection.run(`CREATE TABLE edges AS ${QUERY(file)}`));
   const seconds = (performance.now() - began) / 1000;
   write(JSON.stringify({ seconds, megabytes: Math.round(process.resourceUsage().maxRSS / 1024) }));
 }

@@ -11,9 +11,20 @@ const MAX_SMALL = 2 ** 32 - 2;
 /** Longest whole number that is always exact as a number; longer ids stay texts. */
 const MAX_DIGITS = 15;
 
+/** The longest id, in bytes of UTF-8; the same for every format. */
+export const MAX_ID_BYTES = 1 << 16;
+
 /** What `encode` answers for an id that cannot be used. */
 export const EMPTY_ID = -1;
 export const NOT_UTF8 = -2;
+export const TOO_LONG = -3;
+
+/** What is wrong with an id, by what `encode` answered. */
+export function idProblem(code: number): string {
+  if (code === EMPTY_ID) return 'the id is empty';
+  if (code === TOO_LONG) return `the id is longer than ${MAX_ID_BYTES} bytes`;
+  return 'the id is not UTF-8 text (save the file as UTF-8)';
+}
 
 /**
  * 'guess': whole numbers until something else comes. 'dictionary': codes from the start, so that a code once given
@@ -37,9 +48,13 @@ export class IdColumn {
     if (kind !== 'guess') this.#dictionary = new ByteDictionary();
   }
 
-  /** The code of the id in bytes start … stop−1, or EMPTY_ID or NOT_UTF8. Push it before encoding the next: codes can change. */
+  /**
+   * The code of the id in bytes start … stop−1, or what `idProblem` puts into words. Push it before encoding the next:
+   * codes can change.
+   */
   encode(bytes: Uint8Array, start: number, stop: number): number {
     if (start >= stop) return EMPTY_ID;
+    if (stop - start > MAX_ID_BYTES) return TOO_LONG;
     if (this.#dictionary === undefined) {
       const value = smallInteger(bytes, start, stop);
       if (value >= 0) return value;
@@ -58,8 +73,10 @@ export class IdColumn {
     return code;
   }
 
-  /** The code of an id given as text. */
+  /** The code of an id given as text. Half a surrogate pair is no text: in UTF-8 all such would become one. */
   encodeText(id: string): number {
+    if (id.length > MAX_ID_BYTES) return TOO_LONG;
+    if (!id.isWellFormed()) return NOT_UTF8;
     const bytes = encoder.encode(id);
     return this.encode(bytes, 0, bytes.length);
   }

@@ -8,7 +8,7 @@ import { readBuiltin } from './builtin.js';
 import { readDelimited } from './delimited.js';
 import { readJsonLines } from './jsonl.js';
 import type { ByteSource, ReadOptions, ReadResult, RejectSink } from './options.js';
-import { readParquet } from './parquet.js';
+import { readParquet } from './parquet/read.js';
 import { readRecipe } from './recipes.js';
 import { openRejects } from './rejects.js';
 import { openSource, removeOnExit, temporaryPath, writeError } from './source.js';

@@ -180,20 +180,19 @@ function endOfPath(path: string): string {
   return 'a part of the path';
 }
 
-/** How DuckDB says that memory ended. */
-export const OUT_OF_MEMORY = /out of memory|failed to allocate|allocation fail|bad allocation/i;
+/** How a want of memory is worded. */
+const OUT_OF_MEMORY = /out of memory|failed to allocate|allocation fail|bad allocation/i;
 
 /** A system error on writing as an InputError that says what to do; anything else unchanged. */
 export function writeError(path: string, cause: unknown): unknown {
-  // DuckDB, which writes Parquet, has words and no codes.
   const { code, message } = cause as NodeJS.ErrnoException;
   if (cause instanceof InputError) return cause;
-  if (code === 'ENOSPC' || code === 'EDQUOT' || /no space left/i.test(message ?? '')) {
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
     return new InputError(
       `${path}: the disk is full; nothing was written. Free some space or write to another disk`,
     );
   }
-  if (code === 'EFBIG' || /file too large/i.test(message ?? '')) {
+  if (code === 'EFBIG') {
     return new InputError(
       `${path}: the file would be larger than the file system or a limit (ulimit -f) allows; nothing was written. Write to another disk`,
     );
@@ -203,13 +202,11 @@ export function writeError(path: string, cause: unknown): unknown {
       `${path}: not enough memory to write it (${message!.split('\n')[0]}); close other programs, use fewer --threads, or sample the data first`,
     );
   }
-  if (code === 'ENOTDIR' || /: not a directory$/i.test(message ?? '')) {
+  if (code === 'ENOTDIR') {
     return new InputError(
       `${path}: ${endOfPath(path)} is a file where a folder is needed; choose another path, or move that file away`,
     );
   }
-  const database = /^(?:IO|Permission) Error: (.*)/.exec(message ?? '');
-  if (database) return new InputError(`${path}: it cannot be written (${database[1]}); choose another path`);
   if (typeof code !== 'string') return cause;
   if (code === 'ENOENT') {
     return new InputError(`${path}: its folder does not exist; create the folder or choose another path`);

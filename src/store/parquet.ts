@@ -1,15 +1,23 @@
-// Parquet writing through DuckDB: columns of numbers, and columns of ids given by their codes.
+// Parquet writing: columns of whole numbers, and columns of ids given by their vertices. Groups of rows with a
+// dictionary each, packed with gzip, which every reader knows; every page has its checksum.
 
-import { DOUBLE, type DuckDBConnection, DuckDBDataChunk, UINTEGER, VARCHAR } from '@duckdb/node-api';
+import { crc32, gzipSync } from 'node:zlib';
 import type { VertexIds } from '../graph/ids.js';
-import { literal, quoted, withDuckDB } from '../ingest/parquet.js';
-
-const CHUNK_ROWS = 2048;
+import { writePieces } from './atomic.js';
+import { boolean, byte, type Encoded, i32, i64, list, struct, text, varint } from './thrift.js';
 
 /** Either whole numbers below 2^32, or ids by the vertex of each row. */
 export type OutputColumn =
   | { readonly name: string; readonly numbers: ArrayLike<number> }
   | { readonly name: string; readonly ids: VertexIds; readonly vertices: ArrayLike<number> };
+
+/** A group ends after so many rows, or before, once a dictionary holds so many bytes: readers keep one in memory. */
+const GROUP_ROWS = 1 << 20;
+const DICTIONARY_BYTES = 1 << 24;
+const MAGIC = Buffer.from('PAR1');
+const GZIP = 2;
+const [PLAIN, RLE, RLE_DICTIONARY] = [0, 3, 8];
+const [INT32, INT64, BYTE_ARRAY] = [1, 2, 6];
 
 /** Writes the columns, in row order, as one Parquet file. */
 export async function writeParquet(
@@ -17,73 +25,223 @@ export async function writeParquet(
   rows: number,
   columns: readonly OutputColumn[],
 ): Promise<void> {
-  await withDuckDB(undefined, async (connection) => {
-    const names = columns.map((_, c) => `c${c}`);
-    await connection.run(
-      `CREATE TABLE rows (${names.map((n, c) => `${n} ${typeOf(columns[c])}`).join(', ')})`,
-    );
-    await append(connection, 'rows', rows, columns.map(storage));
-    let from = 'rows';
-    const selected: string[] = [];
+  await writePieces(path, pieces(rows, columns));
+}
+
+function* pieces(rows: number, columns: readonly OutputColumn[]): Generator<Uint8Array> {
+  yield MAGIC;
+  let position = MAGIC.length;
+  const groups: Encoded[] = [];
+  const dictionaries = columns.map((column) => ('ids' in column ? new Dictionary(column.ids) : undefined));
+  for (let start = 0; start < rows; ) {
+    const stop = endOfGroup(start, rows, columns, dictionaries);
+    const chunks: Encoded[] = [];
+    let unpacked = 0;
     for (const [c, column] of columns.entries()) {
-      const name = quoted(column.name);
-      if (!('ids' in column)) selected.push(`rows.c${c} AS ${name}`);
-      else if (column.ids.kind === 'integer') selected.push(`CAST(rows.c${c} AS BIGINT) AS ${name}`);
-      else {
-        // Each distinct text crosses to the database once.
-        await connection.run(`CREATE TABLE ids${c} (code UINTEGER, id VARCHAR)`);
-        const texts = column.ids.values as readonly string[];
-        const codes = { type: UINTEGER, at: (i: number) => i };
-        await append(connection, `ids${c}`, texts.length, [
-          codes,
-          { type: VARCHAR, at: (i: number) => texts[i] },
-        ]);
-        from += ` JOIN ids${c} ON ids${c}.code = rows.c${c}`;
-        selected.push(`ids${c}.id AS ${name}`);
+      const dictionary = dictionaries[c];
+      const parts = dictionary
+        ? [dictionary.page(), indexPage(dictionary, stop - start)]
+        : [numbersPage((column as { numbers: ArrayLike<number> }).numbers, start, stop)];
+      const first = position;
+      let size = 0;
+      for (const part of parts) {
+        yield part.header;
+        yield part.body;
+        position += part.header.length + part.body.length;
+        size += part.header.length + part.unpacked;
       }
+      const data = dictionary ? first + parts[0].header.length + parts[0].body.length : first;
+      chunks.push(chunkMeta(column, stop - start, first, data, position - first, size));
+      unpacked += size;
     }
-    const order = from === 'rows' ? '' : ' ORDER BY rows.rowid';
-    await connection.run(
-      `COPY (SELECT ${selected.join(', ')} FROM ${from}${order}) TO ${literal(path)} (FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false)`,
-    );
-  });
-}
-
-interface Stored {
-  readonly type: typeof DOUBLE | typeof UINTEGER | typeof VARCHAR;
-  at(row: number): number | string;
-}
-
-function typeOf(column: OutputColumn): string {
-  return 'ids' in column && column.ids.kind === 'integer' ? 'DOUBLE' : 'UINTEGER';
-}
-
-function storage(column: OutputColumn): Stored {
-  if (!('ids' in column)) return { type: UINTEGER, at: (row) => column.numbers[row] };
-  if (column.ids.kind === 'text') return { type: UINTEGER, at: (row) => column.vertices[row] };
-  const values = column.ids.values as Float64Array;
-  return { type: DOUBLE, at: (row) => values[column.vertices[row]] };
-}
-
-async function append(
-  connection: DuckDBConnection,
-  table: string,
-  rows: number,
-  columns: readonly Stored[],
-): Promise<void> {
-  const appender = await connection.createAppender(table);
-  for (let start = 0; start < rows; start += CHUNK_ROWS) {
-    const n = Math.min(CHUNK_ROWS, rows - start);
-    const chunk = DuckDBDataChunk.create(
-      columns.map((column) => column.type),
-      n,
-    );
-    for (const [c, column] of columns.entries()) {
-      const vector = chunk.getColumnVector(c);
-      for (let i = 0; i < n; i++) vector.setItem(i, column.at(start + i));
-      vector.flush();
-    }
-    appender.appendDataChunk(chunk);
+    groups.push(struct([1, list(chunks)], [2, i64(unpacked)], [3, i64(stop - start)]));
+    start = stop;
   }
-  appender.closeSync();
+  const footer = struct(
+    [1, i32(2)],
+    [2, list([struct([4, text('rows')], [5, i32(columns.length)]), ...columns.map(schemaElement)])],
+    [3, i64(rows)],
+    [4, list(groups)],
+    [6, text('graphex')],
+  ).bytes;
+  yield footer;
+  const end = Buffer.alloc(8);
+  end.writeUInt32LE(footer.length);
+  MAGIC.copy(end, 4);
+  yield end;
+}
+
+/** The row before which the group must end; fills the dictionaries with what its rows need. */
+function endOfGroup(
+  start: number,
+  rows: number,
+  columns: readonly OutputColumn[],
+  dictionaries: readonly (Dictionary | undefined)[],
+): number {
+  for (const dictionary of dictionaries) dictionary?.clear();
+  const most = Math.min(rows, start + GROUP_ROWS);
+  let row = start;
+  while (row < most && dictionaries.every((d) => d === undefined || d.bytes < DICTIONARY_BYTES)) {
+    for (const [c, column] of columns.entries()) {
+      if ('ids' in column) dictionaries[c]!.add(column.vertices[row]);
+    }
+    row++;
+  }
+  return row;
+}
+
+/** The ids of one group of rows, numbered in order of first sight. */
+class Dictionary {
+  readonly #place: Int32Array;
+  readonly #used: number[] = [];
+  readonly #index = new Uint32Array(GROUP_ROWS);
+  #rows = 0;
+  bytes = 0;
+
+  constructor(readonly ids: VertexIds) {
+    this.#place = new Int32Array(ids.length).fill(-1);
+  }
+
+  clear(): void {
+    for (const vertex of this.#used) this.#place[vertex] = -1;
+    this.#used.length = 0;
+    this.#rows = 0;
+    this.bytes = 0;
+  }
+
+  add(vertex: number): void {
+    if (this.#place[vertex] < 0) {
+      this.#place[vertex] = this.#used.length;
+      this.#used.push(vertex);
+      this.bytes += this.ids.kind === 'integer' ? 8 : 4 + 3 * (this.ids.values[vertex] as string).length;
+    }
+    this.#index[this.#rows++] = this.#place[vertex];
+  }
+
+  get size(): number {
+    return this.#used.length;
+  }
+
+  /** The place in the dictionary of each row of the group. */
+  get index(): Uint32Array {
+    return this.#index.subarray(0, this.#rows);
+  }
+
+  page(): WrittenPage {
+    const body = this.ids.kind === 'integer' ? this.#integers() : this.#texts();
+    return packed(2, body, [7, struct([1, i32(this.size)], [2, i32(PLAIN)])]);
+  }
+
+  #integers(): Uint8Array {
+    const values = this.ids.values as Float64Array;
+    return new Uint8Array(BigInt64Array.from(this.#used, (vertex) => BigInt(values[vertex])).buffer);
+  }
+
+  #texts(): Uint8Array {
+    const values = this.ids.values as readonly string[];
+    const body = Buffer.alloc(this.bytes);
+    let at = 0;
+    for (const vertex of this.#used) {
+      const length = body.write(values[vertex], at + 4);
+      body.writeUInt32LE(length, at);
+      at += 4 + length;
+    }
+    return body.subarray(0, at);
+  }
+}
+
+interface WrittenPage {
+  readonly header: Uint8Array;
+  readonly body: Uint8Array;
+  readonly unpacked: number;
+}
+
+/** Places in the dictionary, bit by bit: one run of groups of eight. */
+function indexPage(dictionary: Dictionary, rows: number): WrittenPage {
+  const { index, size } = dictionary;
+  const width = 32 - Math.clz32(size - 1);
+  const groups = Math.ceil(rows / 8);
+  const head = Uint8Array.of(width, ...varint(2 * groups + 1));
+  const body = new Uint8Array(head.length + groups * width);
+  body.set(head);
+  let at = head.length;
+  let held = 0;
+  let bits = 0;
+  for (let row = 0; row < 8 * groups; row++) {
+    // A place has at most 21 bits, so that with the 7 that may be held it stays whole.
+    held |= (row < rows ? index[row] : 0) << bits;
+    for (bits += width; bits >= 8; bits -= 8) {
+      body[at++] = held;
+      held >>>= 8;
+    }
+  }
+  return packed(0, body, dataHeader(rows, RLE_DICTIONARY));
+}
+
+function numbersPage(numbers: ArrayLike<number>, start: number, stop: number): WrittenPage {
+  const body = Uint32Array.from({ length: stop - start }, (_, i) => numbers[start + i]);
+  return packed(0, new Uint8Array(body.buffer), dataHeader(stop - start, PLAIN));
+}
+
+function dataHeader(rows: number, encoding: number): [number, Encoded] {
+  return [5, struct([1, i32(rows)], [2, i32(encoding)], [3, i32(RLE)], [4, i32(RLE)])];
+}
+
+function packed(type: number, page: Uint8Array, detail: [number, Encoded]): WrittenPage {
+  const body = gzipSync(page, { level: 4 });
+  const header = struct(
+    [1, i32(type)],
+    [2, i32(page.length)],
+    [3, i32(body.length)],
+    [4, i32(crc32(body) | 0)],
+    detail,
+  ).bytes;
+  return { header, body, unpacked: page.length };
+}
+
+function typeOf(column: OutputColumn): number {
+  if (!('ids' in column)) return INT32;
+  return column.ids.kind === 'integer' ? INT64 : BYTE_ARRAY;
+}
+
+function schemaElement(column: OutputColumn): Encoded {
+  const type = typeOf(column);
+  // Annotated twice: for readers of today (field 10) and of the past (field 6).
+  if (type === BYTE_ARRAY) {
+    return struct(
+      [1, i32(type)],
+      [3, i32(0)],
+      [4, text(column.name)],
+      [6, i32(0)],
+      [10, struct([1, struct()])],
+    );
+  }
+  if (type === INT32) {
+    const unsigned = struct([10, struct([1, byte(32)], [2, boolean(false)])]);
+    return struct([1, i32(type)], [3, i32(0)], [4, text(column.name)], [6, i32(13)], [10, unsigned]);
+  }
+  return struct([1, i32(type)], [3, i32(0)], [4, text(column.name)]);
+}
+
+function chunkMeta(
+  column: OutputColumn,
+  rows: number,
+  first: number,
+  data: number,
+  size: number,
+  unpacked: number,
+): Encoded {
+  const encodings = 'ids' in column ? [PLAIN, RLE, RLE_DICTIONARY] : [PLAIN, RLE];
+  const meta = struct(
+    [1, i32(typeOf(column))],
+    [2, list(encodings.map(i32))],
+    [3, list([text(column.name)])],
+    [4, i32(GZIP)],
+    [5, i64(rows)],
+    [6, i64(unpacked)],
+    [7, i64(size)],
+    [9, i64(data)],
+    ...('ids' in column ? [[11, i64(first)] as const] : []),
+  );
+  return struct([2, i64(first)], [3, meta]);
 }

@@ -9,7 +9,7 @@ import { buildGraph } from '../graph/build.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
 import { VertexIds } from '../graph/ids.js';
-import { globSafe, literal, readParquet, withDuckDB } from '../ingest/parquet.js';
+import { readParquet, readParquetColumns } from '../ingest/parquet/read.js';
 import { readError } from '../ingest/source.js';
 import type { TaskOptions } from '../progress.js';
 import type { Coins, Split } from '../sample/split-types.js';
@@ -192,17 +192,13 @@ async function loadCoins(
   record: z.infer<typeof splitSchema>,
 ): Promise<Coins> {
   const path = join(folder, coinFile(side));
-  const ids: (string | number)[] = [];
+  const text = record.ids[side] === 'text';
+  const ids: (string | number | null)[] = [];
   const drawn: number[] = [];
   try {
-    await withDuckDB(undefined, async (connection) => {
-      const result = await connection.stream(
-        `SELECT CAST(id AS ${record.ids[side] === 'text' ? 'VARCHAR' : 'DOUBLE'}), CAST(drawn AS DOUBLE) FROM read_parquet(${literal(globSafe(path))})`,
-      );
-      for await (const chunk of result) {
-        for (const id of chunk.getColumnValues(0) as (string | number)[]) ids.push(id);
-        for (const coin of chunk.getColumnValues(1) as number[]) drawn.push(coin);
-      }
+    await readParquetColumns(path, ['id', 'drawn'], ([id, coin]) => {
+      ids.push(id === null || text ? id : exact(id));
+      drawn.push(coin === null ? Number.NaN : exact(coin));
     });
   } catch (cause) {
     throw new InputError(
@@ -210,10 +206,7 @@ async function loadCoins(
     );
   }
   const coins = {
-    ids:
-      record.ids[side] === 'text'
-        ? VertexIds.texts(ids as string[])
-        : VertexIds.integers(Float64Array.from(ids as number[])),
+    ids: text ? VertexIds.texts(ids as string[]) : VertexIds.integers(Float64Array.from(ids as number[])),
     drawn: Uint8Array.from(drawn),
   };
   const found = tally(coins);
@@ -222,6 +215,13 @@ async function loadCoins(
     throw new InputError(`${path}: its coins are not those that split.json counts; split the data again`);
   }
   return Object.freeze(coins);
+}
+
+/** The whole number that the text writes. */
+function exact(text: string): number {
+  const value = Number(text);
+  if (text === String(value) && Number.isSafeInteger(value)) return value;
+  throw new InputError(`${JSON.stringify(text.slice(0, 60))} is no whole number`);
 }
 
 function coinFile(side: SideName): string {

@@ -1,0 +1,268 @@
+// The encodings of Parquet's pages. Each decoder is given how many values it must find and throws where the bytes hold
+// fewer, so that no count in a damaged file is believed.
+
+import type { Physical } from './footer.js';
+import { DamagedError } from './thrift.js';
+
+/** Decoded values of one page or dictionary. */
+export type Values =
+  | { readonly kind: 'numbers'; readonly numbers: Int32Array | Float32Array | Float64Array | Uint8Array }
+  /** `per` words of 32 bits a value, the lowest first. */
+  | { readonly kind: 'words'; readonly words: Int32Array; readonly per: 2 | 3 }
+  | {
+      readonly kind: 'bytes';
+      readonly data: Uint8Array;
+      readonly starts: Uint32Array;
+      readonly stops: Uint32Array;
+    };
+
+/** Runs of equal numbers and bit-packed groups of eight, as levels, dictionary indexes and booleans are written. */
+export function decodeRuns(bytes: Uint8Array, width: number, count: number): Uint32Array {
+  if (width > 32) throw new DamagedError(`numbers of ${width} bits`);
+  const result = new Uint32Array(count);
+  if (width === 0) return result;
+  let pos = 0;
+  let done = 0;
+  while (done < count) {
+    const header = varint(bytes, pos);
+    pos = header.next;
+    const runs = Math.floor(header.value / 2);
+    if (header.value % 2 === 0) {
+      const size = (width + 7) >> 3;
+      if (pos + size > bytes.length) throw short();
+      let value = 0;
+      for (let i = size - 1; i >= 0; i--) value = value * 256 + bytes[pos + i];
+      pos += size;
+      const stop = Math.min(count, done + runs);
+      if (stop === done) throw new DamagedError('a run of no value');
+      result.fill(value, done, stop);
+      done = stop;
+    } else {
+      const stop = Math.min(count, done + 8 * runs);
+      // The last group may be cut at the end of the page.
+      if (stop === done || pos + Math.ceil(((stop - done) * width) / 8) > bytes.length) throw short();
+      unpackBits(bytes, pos, width, result, done, stop);
+      pos += runs * width;
+      done = stop;
+    }
+  }
+  return result;
+}
+
+function unpackBits(
+  bytes: Uint8Array,
+  start: number,
+  width: number,
+  into: Uint32Array,
+  from: number,
+  to: number,
+): void {
+  let pos = start;
+  const mask = 2 ** width - 1;
+  let held = 0;
+  let bits = 0;
+  if (width <= 24) {
+    for (let i = from; i < to; i++) {
+      for (; bits < width; bits += 8) held |= bytes[pos++] << bits;
+      into[i] = held & mask;
+      held >>>= width;
+      bits -= width;
+    }
+    return;
+  }
+  // Up to 39 bits are held, which shifts would lose and products keep.
+  for (let i = from; i < to; i++) {
+    for (; bits < width; bits += 8) held += bytes[pos++] * 2 ** bits;
+    into[i] = held % 2 ** width;
+    held = Math.floor(held / 2 ** width);
+    bits -= width;
+  }
+}
+
+/** The values as they stand in memory, one after the other. */
+export function decodePlain(bytes: Uint8Array, physical: Physical, width: number, count: number): Values {
+  switch (physical) {
+    case 'boolean': {
+      if (count > 8 * bytes.length) throw short();
+      const numbers = new Uint8Array(count);
+      for (let i = 0; i < count; i++) numbers[i] = (bytes[i >> 3] >> (i & 7)) & 1;
+      return { kind: 'numbers', numbers };
+    }
+    case 'int32':
+      return { kind: 'numbers', numbers: new Int32Array(aligned(bytes, 4 * count)) };
+    case 'float':
+      return { kind: 'numbers', numbers: new Float32Array(aligned(bytes, 4 * count)) };
+    case 'double':
+      return { kind: 'numbers', numbers: new Float64Array(aligned(bytes, 8 * count)) };
+    case 'int64':
+      return { kind: 'words', words: new Int32Array(aligned(bytes, 8 * count)), per: 2 };
+    case 'int96':
+      return { kind: 'words', words: new Int32Array(aligned(bytes, 12 * count)), per: 3 };
+    case 'fixed':
+      return fixed(bytes, width, count);
+    case 'bytes': {
+      if (4 * count > bytes.length) throw short();
+      const starts = new Uint32Array(count);
+      const stops = new Uint32Array(count);
+      let pos = 0;
+      for (let i = 0; i < count; i++) {
+        if (pos + 4 > bytes.length) throw short();
+        const length = bytes[pos] + 256 * bytes[pos + 1] + 65536 * bytes[pos + 2] + 16777216 * bytes[pos + 3];
+        starts[i] = pos + 4;
+        pos += 4 + length;
+        if (pos > bytes.length) throw short();
+        stops[i] = pos;
+      }
+      return { kind: 'bytes', data: bytes, starts, stops };
+    }
+  }
+}
+
+function fixed(bytes: Uint8Array, width: number, count: number): Values {
+  if (!(width >= 1) || count * width > bytes.length) throw short();
+  const starts = Uint32Array.from({ length: count }, (_, i) => i * width);
+  const stops = starts.map((start) => start + width);
+  return { kind: 'bytes', data: bytes, starts, stops };
+}
+
+/** Byte k of all values, then byte k + 1: as floating-point numbers compress well. */
+export function decodeByteStreams(
+  bytes: Uint8Array,
+  physical: Physical,
+  width: number,
+  count: number,
+): Values {
+  const size = { int32: 4, float: 4, int64: 8, double: 8, fixed: width }[physical as string] ?? 0;
+  if (size < 1 || size * count > bytes.length) throw short();
+  const plain = new Uint8Array(size * count);
+  for (let i = 0; i < count; i++) for (let k = 0; k < size; k++) plain[size * i + k] = bytes[k * count + i];
+  return decodePlain(plain, physical, width, count);
+}
+
+/** Whole numbers by their differences. */
+export function decodeDeltas(bytes: Uint8Array, physical: Physical, count: number): Values {
+  const { values } = deltas(bytes, 0, count);
+  if (physical === 'int32') {
+    return { kind: 'numbers', numbers: Int32Array.from(values, (value) => Number(BigInt.asIntN(32, value))) };
+  }
+  if (physical !== 'int64') throw new DamagedError('differences of what is no whole number');
+  return { kind: 'words', words: new Int32Array(values.buffer), per: 2 };
+}
+
+function deltas(bytes: Uint8Array, start: number, count: number): { values: BigInt64Array; next: number } {
+  const block = varint(bytes, start);
+  const minis = varint(bytes, block.next);
+  const total = varint(bytes, minis.next);
+  const first = varint64(bytes, total.next);
+  const perMini = block.value / minis.value;
+  if (total.value !== count || !Number.isInteger(perMini) || perMini % 8 !== 0 || perMini < 8) {
+    throw new DamagedError('a block of differences contradicts itself');
+  }
+  const values = new BigInt64Array(count);
+  let pos = first.next;
+  let last = unzigzag(first.value);
+  if (count > 0) values[0] = last;
+  for (let done = 1; done < count; ) {
+    const least = varint64(bytes, pos);
+    const minimum = unzigzag(least.value);
+    const widths = least.next;
+    pos = widths + minis.value;
+    if (pos > bytes.length) throw short();
+    for (let m = 0; m < minis.value && done < count; m++) {
+      const width = bytes[widths + m];
+      if (width > 64 || pos + (width * perMini) / 8 > bytes.length) throw short();
+      const stop = Math.min(count, done + perMini);
+      let held = 0n;
+      let bits = 0;
+      let at = pos;
+      for (; done < stop; done++) {
+        while (bits < width) {
+          held |= BigInt(bytes[at++]) << BigInt(bits);
+          bits += 8;
+        }
+        const step = BigInt.asUintN(width, held);
+        held >>= BigInt(width);
+        bits -= width;
+        last = BigInt.asIntN(64, last + minimum + step);
+        values[done] = last;
+      }
+      pos += (width * perMini) / 8;
+    }
+  }
+  return { values, next: pos };
+}
+
+/** Texts: all lengths, then all characters. */
+export function decodeDeltaLengths(bytes: Uint8Array, count: number): Values {
+  const { values, next } = deltas(bytes, 0, count);
+  const starts = new Uint32Array(count);
+  const stops = new Uint32Array(count);
+  let pos = next;
+  for (let i = 0; i < count; i++) {
+    const length = Number(values[i]);
+    if (!(length >= 0) || pos + length > bytes.length) throw short();
+    starts[i] = pos;
+    pos += length;
+    stops[i] = pos;
+  }
+  return { kind: 'bytes', data: bytes, starts, stops };
+}
+
+/** Texts that begin like the one before: lengths of what is shared, then the rests. `most`: bytes of all texts together. */
+export function decodeDeltaTexts(bytes: Uint8Array, count: number, most: number): Values {
+  const shared = deltas(bytes, 0, count);
+  const rests = decodeDeltaLengths(bytes.subarray(shared.next), count) as Values & { kind: 'bytes' };
+  let total = 0;
+  for (let i = 0; i < count; i++) {
+    total += Number(shared.values[i]) + rests.stops[i] - rests.starts[i];
+    if (!(total <= most)) throw new DamagedError(`a page of more than ${most} bytes`);
+  }
+  const data = new Uint8Array(total);
+  const starts = new Uint32Array(count);
+  const stops = new Uint32Array(count);
+  let pos = 0;
+  for (let i = 0; i < count; i++) {
+    const same = Number(shared.values[i]);
+    if (same < 0 || same > (i === 0 ? 0 : stops[i - 1] - starts[i - 1])) throw short();
+    starts[i] = pos;
+    if (same > 0) data.copyWithin(pos, starts[i - 1], starts[i - 1] + same);
+    data.set(rests.data.subarray(rests.starts[i], rests.stops[i]), pos + same);
+    pos += same + rests.stops[i] - rests.starts[i];
+    stops[i] = pos;
+  }
+  return { kind: 'bytes', data, starts, stops };
+}
+
+/** A copy of the first `length` bytes, for a view of wider numbers. Parquet and every machine that runs Node are little-endian. */
+function aligned(bytes: Uint8Array, length: number): ArrayBuffer {
+  if (length > bytes.length) throw short();
+  return bytes.slice(0, length).buffer as ArrayBuffer;
+}
+
+function short(): DamagedError {
+  return new DamagedError('a page holds fewer values than it says');
+}
+
+function varint(bytes: Uint8Array, start: number): { value: number; next: number } {
+  let value = 0;
+  let scale = 1;
+  for (let pos = start; pos < Math.min(bytes.length, start + 5); pos++) {
+    value += (bytes[pos] & 127) * scale;
+    if (bytes[pos] < 128) return { value, next: pos + 1 };
+    scale *= 128;
+  }
+  throw short();
+}
+
+function varint64(bytes: Uint8Array, start: number): { value: bigint; next: number } {
+  let value = 0n;
+  for (let pos = start, shift = 0n; pos < Math.min(bytes.length, start + 10); pos++, shift += 7n) {
+    value |= BigInt(bytes[pos] & 127) << shift;
+    if (bytes[pos] < 128) return { value: BigInt.asUintN(64, value), next: pos + 1 };
+  }
+  throw short();
+}
+
+function unzigzag(value: bigint): bigint {
+  return BigInt.asIntN(64, (value >> 1n) ^ -(value & 1n));
+}

@@ -1,0 +1,182 @@
+// The pages of one column within a group of rows, one at a time: memory is that of a page and its dictionary.
+
+import { crc32 } from 'node:zlib';
+import {
+  decodeByteStreams,
+  decodeDeltaLengths,
+  decodeDeltas,
+  decodeDeltaTexts,
+  decodePlain,
+  decodeRuns,
+  type Values,
+} from './decode.js';
+import type { ColumnChunk, ParquetColumn, RandomAccess } from './footer.js';
+import { DamagedError, numberOf, sizeOf, structOf, ThriftReader, type ThriftStruct } from './thrift.js';
+import { unpackPage } from './unpack.js';
+
+/** What a page may hold, packed or unpacked: a hundred times the usual. */
+export const MAX_PAGE_BYTES = 1 << 28;
+const MAX_PAGE_VALUES = 1 << 26;
+const HEADER_BYTES = 1 << 16;
+
+const [DATA, DICTIONARY, DATA_V2] = [0, 2, 3];
+
+export interface Page {
+  readonly rows: number;
+  /** 1 for each row that has a value; undefined if all have. */
+  readonly present: Uint32Array | undefined;
+  /** The place of each value in `values`; undefined where they stand in order. */
+  readonly index: Uint32Array | undefined;
+  readonly values: Values;
+}
+
+/** Yields the data pages in order; throws a DamagedError where they are not what their headers say. */
+export async function* pagesOf(
+  file: RandomAccess,
+  chunk: ColumnChunk,
+  column: ParquetColumn,
+): AsyncGenerator<Page> {
+  let dictionary: Values | undefined;
+  for (let pos = chunk.start; pos < chunk.stop; ) {
+    const { header, length } = await readHeader(file, pos, chunk.stop);
+    pos += length;
+    const packedSize = sizeOf(header, 3, MAX_PAGE_BYTES, 'the size of a page');
+    const size = sizeOf(header, 2, MAX_PAGE_BYTES, 'the unpacked size of a page');
+    if (packedSize > chunk.stop - pos) throw new DamagedError('a page goes beyond its column');
+    const type = numberOf(header, 1) ?? -1;
+    if (type === DATA || type === DATA_V2 || type === DICTIONARY) {
+      const packed = await file.read(pos, packedSize);
+      const sum = numberOf(header, 4);
+      if (sum !== undefined && crc32(packed) !== sum >>> 0)
+        throw new DamagedError('a checksum does not hold');
+      if (type === DICTIONARY) {
+        dictionary = readDictionary(structOf(header, 7), unpackPage(chunk.codec, packed, size), column);
+      } else if (type === DATA) {
+        yield readData(structOf(header, 5), unpackPage(chunk.codec, packed, size), column, dictionary);
+      } else {
+        yield readDataV2(structOf(header, 8), packed, size, chunk.codec, column, dictionary);
+      }
+    }
+    pos += packedSize;
+  }
+}
+
+/** Statistics make some headers long: tried with few bytes, then with as many as there may be. */
+async function readHeader(file: RandomAccess, pos: number, stop: number) {
+  for (const most of [HEADER_BYTES, MAX_PAGE_BYTES]) {
+    const bytes = await file.read(pos, Math.min(most, stop - pos));
+    const reader = new ThriftReader(bytes);
+    try {
+      const header = reader.struct();
+      return { header, length: reader.pos };
+    } catch (cause) {
+      if (bytes.length < HEADER_BYTES || most === MAX_PAGE_BYTES) throw cause;
+    }
+  }
+  throw new DamagedError('a page has no header');
+}
+
+function readDictionary(header: ThriftStruct | undefined, page: Uint8Array, column: ParquetColumn): Values {
+  const count = sizeOf(header, 1, MAX_PAGE_VALUES, 'the number of values of a dictionary');
+  return decodePlain(page, column.physical, column.width, count);
+}
+
+function readData(
+  header: ThriftStruct | undefined,
+  page: Uint8Array,
+  column: ParquetColumn,
+  dictionary: Values | undefined,
+): Page {
+  const rows = sizeOf(header, 1, MAX_PAGE_VALUES, 'the number of values of a page');
+  let levels: Uint8Array | undefined;
+  let rest = page;
+  if (column.optional) {
+    if (numberOf(header, 3) !== 3) throw new DamagedError('its levels are written in an outdated way');
+    if (page.length < 4) throw new DamagedError('a page is cut short');
+    const length = new DataView(page.buffer, page.byteOffset, 4).getUint32(0, true);
+    if (length > page.length - 4) throw new DamagedError('a page is cut short');
+    levels = page.subarray(4, 4 + length);
+    rest = page.subarray(4 + length);
+  }
+  return pageOf(rows, levels, rest, numberOf(header, 2) ?? 0, column, dictionary);
+}
+
+function readDataV2(
+  header: ThriftStruct | undefined,
+  packed: Uint8Array,
+  size: number,
+  codec: number,
+  column: ParquetColumn,
+  dictionary: Values | undefined,
+): Page {
+  const rows = sizeOf(header, 1, MAX_PAGE_VALUES, 'the number of values of a page');
+  const levelBytes = sizeOf(header, 5, packed.length, 'the size of the levels of a page');
+  const repeats = sizeOf(header, 6, packed.length, 'the size of the levels of a page');
+  const before = levelBytes + repeats;
+  if (before > packed.length || before > size) throw new DamagedError('a page is cut short');
+  const levels = column.optional ? packed.subarray(repeats, before) : undefined;
+  const body = packed.subarray(before);
+  const plain = header?.get(7) === false ? body : unpackPage(codec, body, size - before);
+  return pageOf(rows, levels, plain, numberOf(header, 4) ?? 0, column, dictionary);
+}
+
+function pageOf(
+  rows: number,
+  levels: Uint8Array | undefined,
+  bytes: Uint8Array,
+  encoding: number,
+  column: ParquetColumn,
+  dictionary: Values | undefined,
+): Page {
+  const present = levels && decodeRuns(levels, 1, rows);
+  let count = rows;
+  if (present) {
+    count = 0;
+    for (let row = 0; row < rows; row++) count += present[row];
+  }
+  const { physical, width } = column;
+  // Dictionary indexes: the width of a number, then runs.
+  if (encoding === 2 || encoding === 8) {
+    if (!dictionary) throw new DamagedError('a page refers to a dictionary that is not there');
+    const index = count === 0 ? new Uint32Array(0) : decodeRuns(bytes.subarray(1), bytes[0] ?? 33, count);
+    const known = lengthOf(dictionary);
+    for (let i = 0; i < count; i++) {
+      if (index[i] >= known) throw new DamagedError('a page refers to a value that is not in its dictionary');
+    }
+    return { rows, present, index, values: dictionary };
+  }
+  return { rows, present, index: undefined, values: decodeValues(bytes, encoding, physical, width, count) };
+}
+
+function decodeValues(
+  bytes: Uint8Array,
+  encoding: number,
+  physical: ParquetColumn['physical'],
+  width: number,
+  count: number,
+): Values {
+  switch (encoding) {
+    case 0:
+      return decodePlain(bytes, physical, width, count);
+    case 3:
+      if (physical !== 'boolean') break;
+      // Four bytes of length stand before the runs.
+      return { kind: 'numbers', numbers: Uint8Array.from(decodeRuns(bytes.subarray(4), 1, count)) };
+    case 5:
+      return decodeDeltas(bytes, physical, count);
+    case 6:
+      if (physical === 'bytes') return decodeDeltaLengths(bytes, count);
+      break;
+    case 7:
+      if (physical === 'bytes' || physical === 'fixed') return decodeDeltaTexts(bytes, count, MAX_PAGE_BYTES);
+      break;
+    case 9:
+      return decodeByteStreams(bytes, physical, width, count);
+  }
+  throw new DamagedError(`a page has the unknown encoding ${encoding}`);
+}
+
+function lengthOf(values: Values): number {
+  if (values.kind === 'numbers') return values.numbers.length;
+  return values.kind === 'words' ? values.words.length / values.per : values.starts.length;
+}

@@ -1,0 +1,180 @@
+// A Parquet table → graph. Whole numbers are taken as numbers, texts as bytes, each distinct one of a dictionary once.
+
+import { AbortError, InputError } from '../../errors.js';
+import { EdgeCollector, MAX_COUNT } from '../collect.js';
+import { clip, findColumn } from '../guess.js';
+import { EMPTY_ID, type IdColumn, type IdKind, idProblem } from '../id-column.js';
+import type { ReadOptions, ReadResult, RejectSink } from '../options.js';
+import { readError } from '../source.js';
+import type { Values } from './decode.js';
+import type { ParquetColumn } from './footer.js';
+import { bytesAt, renderer, wholeAt } from './render.js';
+import { type Cell, type OpenParquet, withParquet } from './rows.js';
+import { DamagedError } from './thrift.js';
+
+/** `kinds`: 'text' keeps digits as text, where the caller knows that they were. */
+export async function readParquet(
+  path: string,
+  options: ReadOptions,
+  rejects?: RejectSink,
+  kinds: { users?: IdKind; items?: IdKind } = {},
+): Promise<ReadResult> {
+  return inWords(path, () => withParquet(path, (file) => readEdges(file, path, options, rejects, kinds)));
+}
+
+/** The named columns, row by row, as texts; null where there is no value. */
+export async function readParquetColumns(
+  path: string,
+  names: readonly string[],
+  take: (values: readonly (string | null)[]) => void,
+): Promise<void> {
+  await inWords(path, () =>
+    withParquet(path, async (file) => {
+      const all = file.columns.map(({ name }) => name);
+      const columns = names.map((name) => file.columns[findColumn(path, name, 'column', all, true)]);
+      const show = columns.map(shown);
+      await file.eachRow(columns, (_, cells) => take(cells.map((cell, c) => show[c](cell))), {});
+    }),
+  );
+}
+
+async function readEdges(
+  file: OpenParquet,
+  path: string,
+  options: ReadOptions,
+  rejects: RejectSink | undefined,
+  kinds: { users?: IdKind; items?: IdKind },
+): Promise<ReadResult> {
+  const names = file.columns.map(({ name }) => name);
+  if (names.length < 2) {
+    throw new InputError(
+      `${path}: it has one column, ${clip(names[0] ?? '')}; a table needs users and items`,
+    );
+  }
+  const find = (column: string | number, role: string) =>
+    file.columns[findColumn(path, column, role, names, true)];
+  const users = find(options.users ?? 1, 'users');
+  const items = find(options.items ?? 2, 'items');
+  const count = options.count === undefined ? undefined : find(options.count, 'count');
+  if (users === items) {
+    throw new InputError(
+      `${path}: users and items are both column ${clip(users.name)}; name two different columns`,
+    );
+  }
+  const kindOf = (column: ParquetColumn, asked: IdKind | undefined): IdKind =>
+    asked === 'text' ? 'text' : column.meaning.kind === 'whole' ? 'guess' : 'dictionary';
+  const collector = new EdgeCollector(path, options, rejects, {
+    users: kindOf(users, kinds.users),
+    items: kindOf(items, kinds.items),
+  });
+  const encodeUser = idEncoder(collector.users, users, kinds.users);
+  const encodeItem = idEncoder(collector.items, items, kinds.items);
+  const columns = count ? [users, items, count] : [users, items];
+  const show = columns.map(shown);
+  const reject = (row: number, reason: string, cells: readonly Cell[]) => {
+    const texts = cells.map((cell, c) => show[c](cell)?.slice(0, SHOWN) ?? '');
+    collector.reject(row + 1, reason, texts.join(','), `${path}, row ${row + 1}`);
+  };
+  await file.eachRow(
+    columns,
+    (row, cells) => {
+      const user = encodeUser(cells[0]);
+      const item = encodeItem(cells[1]);
+      if (user < 0 || item < 0) {
+        const name = user < 0 ? users.name : items.name;
+        reject(row, `column ${clip(name)}: ${idProblem(user < 0 ? user : item)}`, cells);
+        return;
+      }
+      if (count === undefined) return collector.push(user, item, 1);
+      const text = show[2](cells[2]);
+      const value = text === null || text.trim() === '' ? Number.NaN : Number(text);
+      if (Number.isInteger(value) && value >= 1 && value <= MAX_COUNT) collector.push(user, item, value);
+      else {
+        const rule = `a count must be a whole number from 1 to ${MAX_COUNT}`;
+        const found = text === null || text === '' ? 'empty' : text.slice(0, 60);
+        reject(row, `column ${clip(count.name)}: the count is ${found}; ${rule}`, cells);
+      }
+    },
+    {
+      signal: options.signal,
+      onRows: (rows) => options.onProgress?.({ stage: 'reading', done: rows, unit: 'rows' }),
+    },
+  );
+  return {
+    ...collector.finish(),
+    guess: {
+      format: 'parquet',
+      columns: { users: users.name, items: items.name, ...(count ? { count: count.name } : {}) },
+    },
+  };
+}
+
+/** Characters of a cell that go to the rejects. */
+const SHOWN = 1000;
+
+type Encode = (cell: Cell) => number;
+
+function idEncoder(ids: IdColumn, column: ParquetColumn, asked: IdKind | undefined): Encode {
+  const { meaning } = column;
+  if (meaning.kind === 'other') {
+    throw new InputError(
+      `column ${clip(column.name)} holds ${meaning.what}, which cannot be ids; choose another`,
+    );
+  }
+  if (meaning.kind === 'whole' && asked !== 'text') {
+    return ({ present, values, at }) => {
+      if (!present) return EMPTY_ID;
+      const id = wholeAt(values, at, meaning.signed);
+      return typeof id === 'number' ? ids.encodeInteger(id) : ids.encodeText(String(id));
+    };
+  }
+  const render = renderer(column);
+  const encode = (values: Values, at: number) => {
+    if (render) return ids.encodeText(render(values, at));
+    const bytes = bytesAt(values, at);
+    return ids.encode(bytes, 0, bytes.length);
+  };
+  // The values of a dictionary come again and again.
+  let known: Values | undefined;
+  let codes = new Float64Array(0);
+  return ({ present, values, at }) => {
+    if (!present) return EMPTY_ID;
+    if (values !== known) {
+      known = values;
+      codes = new Float64Array(values.kind === 'bytes' ? values.starts.length : 0).fill(Number.NaN);
+    }
+    if (at >= codes.length) return encode(values, at);
+    const code = codes[at];
+    return Number.isNaN(code) ? (codes[at] = encode(values, at)) : code;
+  };
+}
+
+const lenient = new TextDecoder();
+
+/** The value of a cell for people and for counts. */
+function shown(column: ParquetColumn): (cell: Cell) => string | null {
+  const render = renderer(column);
+  return ({ present, values, at }) => {
+    if (!present) return null;
+    return render ? render(values, at) : lenient.decode(bytesAt(values, at));
+  };
+}
+
+async function inWords<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (cause instanceof InputError || cause instanceof AbortError) throw cause;
+    if (cause instanceof DamagedError) {
+      throw new InputError(
+        `${path}: the Parquet file is damaged or cut short (${cause.message}); fetch or write it again`,
+      );
+    }
+    if (cause instanceof RangeError) {
+      throw new InputError(
+        `${path}: not enough memory to read it (${cause.message}); close other programs; a damaged file can ask for too much as well`,
+      );
+    }
+    throw readError(path, cause);
+  }
+}

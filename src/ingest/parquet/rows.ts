@@ -1,0 +1,133 @@
+// Several columns of a Parquet file side by side: their pages end at different rows.
+
+import { open } from 'node:fs/promises';
+import { throwIfAborted } from '../../errors.js';
+import type { Values } from './decode.js';
+import { type ParquetColumn, type ParquetFile, type RandomAccess, readFooter } from './footer.js';
+import { type Page, pagesOf } from './pages.js';
+import { DamagedError } from './thrift.js';
+
+const WINDOW = 1 << 20;
+
+/** The current value of a column. */
+export interface Cell {
+  readonly column: ParquetColumn;
+  /** False where there is none. */
+  readonly present: boolean;
+  readonly values: Values;
+  /** Where it stands in `values`. */
+  readonly at: number;
+}
+
+export interface OpenParquet extends ParquetFile {
+  /**
+   * Calls `take` for every row with a cell for each of the columns; the cells are the same objects in every call.
+   * `pause` is awaited now and then.
+   */
+  eachRow(
+    columns: readonly ParquetColumn[],
+    take: (row: number, cells: readonly Cell[]) => void,
+    options: { readonly signal?: AbortSignal | undefined; readonly onRows?: (rows: number) => void },
+  ): Promise<void>;
+}
+
+/** Opens the file, lets `work` read from it, and closes it. */
+export async function withParquet<T>(path: string, work: (file: OpenParquet) => Promise<T>): Promise<T> {
+  const handle = await open(path);
+  try {
+    const { size } = await handle.stat();
+    const access = () => windowOn(handle, size);
+    const footer = await readFooter(access());
+    return await work({
+      ...footer,
+      eachRow: async (columns, take, { signal, onRows }) => {
+        let row = 0;
+        for (const group of footer.groups) {
+          const cursors = columns.map((column) => new Cursor(access(), group.chunk(column), column));
+          for (let left = group.rows; left > 0; ) {
+            throwIfAborted(signal);
+            let rows = left;
+            for (const cursor of cursors) rows = Math.min(rows, await cursor.fill());
+            for (let r = 0; r < rows; r++) {
+              for (const cursor of cursors) cursor.step();
+              take(row++, cursors);
+            }
+            left -= rows;
+            onRows?.(row);
+          }
+        }
+      },
+    });
+  } finally {
+    await handle.close();
+  }
+}
+
+class Cursor implements Cell {
+  readonly #pages: AsyncGenerator<Page>;
+  #page: Page | undefined;
+  #row = 0;
+  #value = 0;
+  present = false;
+  at = 0;
+  values: Values = { kind: 'numbers', numbers: new Uint8Array(0) };
+
+  constructor(
+    file: RandomAccess,
+    chunk: Parameters<typeof pagesOf>[1],
+    readonly column: ParquetColumn,
+  ) {
+    this.#pages = pagesOf(file, chunk, column);
+  }
+
+  /** Rows left in the current page, which is the next one where none are. */
+  async fill(): Promise<number> {
+    while (this.#page === undefined || this.#row >= this.#page.rows) {
+      const next = await this.#pages.next();
+      if (next.done) {
+        throw new DamagedError(
+          `column ${JSON.stringify(this.column.name)} has fewer values than the table rows`,
+        );
+      }
+      this.#page = next.value;
+      this.values = next.value.values;
+      this.#row = 0;
+      this.#value = 0;
+    }
+    return this.#page.rows - this.#row;
+  }
+
+  step(): void {
+    const { present, index } = this.#page!;
+    this.present = present === undefined || present[this.#row] === 1;
+    this.#row++;
+    if (this.present) {
+      this.at = index === undefined ? this.#value : index[this.#value];
+      this.#value++;
+    }
+  }
+}
+
+/** Reads ahead, so that small pages do not take a call each. */
+function windowOn(handle: Awaited<ReturnType<typeof open>>, size: number): RandomAccess {
+  let held = new Uint8Array(0);
+  let start = 0;
+  return {
+    size,
+    async read(position, length) {
+      if (position < 0 || position + length > size) throw new DamagedError('it ends too early');
+      if (position < start || position + length > start + held.length) {
+        const wanted = Math.min(size - position, Math.max(length, WINDOW));
+        // A new buffer each time: values of the page before may still point into the old one.
+        held = new Uint8Array(wanted);
+        start = position;
+        for (let done = 0; done < wanted; ) {
+          const { bytesRead } = await handle.read(held, done, wanted - done, position + done);
+          if (bytesRead === 0) throw new DamagedError('it was cut short while being read');
+          done += bytesRead;
+        }
+      }
+      return held.subarray(position - start, position - start + length);
+    },
+  };
+}

@@ -1,0 +1,135 @@
+// Thrift's compact protocol, as far as Parquet uses it: structs of numbered fields. Nothing is trusted: every length is
+// held to the bytes that are there, nesting and the number of values are bounded.
+
+/** A file that contradicts itself or its format. */
+export class DamagedError extends Error {
+  override readonly name = 'DamagedError';
+}
+
+export type ThriftValue = number | boolean | Uint8Array | ThriftValue[] | ThriftStruct;
+/** Fields by their number. */
+export type ThriftStruct = Map<number, ThriftValue>;
+
+const MAX_DEPTH = 24;
+/** More values than the footer of any sensible file has; each takes memory. */
+const MAX_VALUES = 1 << 22;
+
+/** Reads structs from the bytes, beginning at `pos`. */
+export class ThriftReader {
+  pos: number;
+  #values = 0;
+
+  constructor(
+    readonly bytes: Uint8Array,
+    start = 0,
+  ) {
+    this.pos = start;
+  }
+
+  struct(depth = 0): ThriftStruct {
+    if (depth > MAX_DEPTH) throw new DamagedError('its description is nested too deeply');
+    const fields: ThriftStruct = new Map();
+    for (let id = 0; ; ) {
+      const head = this.#byte();
+      if (head === 0) return fields;
+      id = head >> 4 === 0 ? this.#zigzag() : id + (head >> 4);
+      fields.set(id, this.#value(head & 15, depth, false));
+    }
+  }
+
+  #value(type: number, depth: number, inList: boolean): ThriftValue {
+    if (++this.#values > MAX_VALUES) throw new DamagedError('its description has too many parts');
+    switch (type) {
+      case 1:
+      case 2:
+        // A field has its truth in its type, a list has a byte for each.
+        return inList ? this.#byte() === 1 : type === 1;
+      case 3:
+        return (this.#byte() << 24) >> 24;
+      case 4:
+      case 5:
+      case 6:
+        return this.#zigzag();
+      case 7:
+        this.#take(8);
+        return 0;
+      case 8:
+        return this.#take(this.#varint());
+      case 9:
+      case 10: {
+        const head = this.#byte();
+        const length = head >> 4 === 15 ? this.#varint() : head >> 4;
+        // Every element has a byte at least.
+        if (length > this.bytes.length - this.pos) throw new DamagedError('a list is longer than the file');
+        const list: ThriftValue[] = [];
+        for (let i = 0; i < length; i++) list.push(this.#value(head & 15, depth + 1, true));
+        return list;
+      }
+      case 12:
+        return this.struct(depth + 1);
+      default:
+        throw new DamagedError(`its description has a value of the unknown kind ${type}`);
+    }
+  }
+
+  #byte(): number {
+    if (this.pos >= this.bytes.length) throw new DamagedError('its description is cut short');
+    return this.bytes[this.pos++];
+  }
+
+  #take(length: number): Uint8Array {
+    if (length > this.bytes.length - this.pos) throw new DamagedError('its description is cut short');
+    this.pos += length;
+    return this.bytes.subarray(this.pos - length, this.pos);
+  }
+
+  /** Exact up to 2^53; larger ones are no size that a file can have. */
+  #varint(): number {
+    let value = 0;
+    let scale = 1;
+    for (let i = 0; i < 10; i++) {
+      const byte = this.#byte();
+      value += (byte & 127) * scale;
+      if (byte < 128) return value;
+      scale *= 128;
+    }
+    throw new DamagedError('its description has a number without end');
+  }
+
+  #zigzag(): number {
+    const value = this.#varint();
+    return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+  }
+}
+
+/** The field as a whole number, or undefined where it is not there. */
+export function numberOf(struct: ThriftStruct | undefined, field: number): number | undefined {
+  const value = struct?.get(field);
+  if (value === undefined || typeof value === 'number') return value;
+  throw new DamagedError(`field ${field} of its description is no number`);
+}
+
+/** The field as a whole number from 0 to `max`. */
+export function sizeOf(struct: ThriftStruct | undefined, field: number, max: number, what: string): number {
+  const value = numberOf(struct, field);
+  if (value !== undefined && value >= 0 && value <= max) return value;
+  throw new DamagedError(`${what} is ${value ?? 'missing'}`);
+}
+
+export function structOf(struct: ThriftStruct | undefined, field: number): ThriftStruct | undefined {
+  const value = struct?.get(field);
+  if (value === undefined || value instanceof Map) return value;
+  throw new DamagedError(`field ${field} of its description is no struct`);
+}
+
+export function structsOf(struct: ThriftStruct, field: number): ThriftStruct[] {
+  const value = struct.get(field);
+  if (Array.isArray(value) && value.every((entry) => entry instanceof Map)) return value as ThriftStruct[];
+  throw new DamagedError(`field ${field} of its description is no list`);
+}
+
+export function bytesOf(struct: ThriftStruct | undefined, field: number): Uint8Array | undefined {
+  const value = struct?.get(field);
+  if (value === undefined || value instanceof Uint8Array) return value;
+  throw new DamagedError(`field ${field} of its description is no text`);
+}
