@@ -1,9 +1,11 @@
 // Parquet writing: columns of whole numbers, and columns of ids given by their vertices. Groups of rows with a
 // dictionary each, packed with gzip, which every reader knows; every page has its checksum.
 
+import { createWriteStream } from 'node:fs';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { crc32, gzipSync } from 'node:zlib';
 import type { VertexIds } from '../graph/ids.js';
-import { writePieces } from './atomic.js';
 import { boolean, byte, type Encoded, i32, i64, list, struct, text, varint } from './thrift.js';
 
 /** Either whole numbers below 2^32, or ids by the vertex of each row. */
@@ -25,7 +27,7 @@ export async function writeParquet(
   rows: number,
   columns: readonly OutputColumn[],
 ): Promise<void> {
-  await writePieces(path, pieces(rows, columns));
+  await pipeline(Readable.from(pieces(rows, columns)), createWriteStream(path));
 }
 
 function* pieces(rows: number, columns: readonly OutputColumn[]): Generator<Uint8Array> {
