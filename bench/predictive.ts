@@ -14,7 +14,7 @@ import { knownFoldIn } from '../src/evaluate/held-out.js';
 import { checkStatistic } from '../src/evaluate/predictive.js';
 import { fit } from '../src/fit/fit.js';
 import { eligibleMass, foldIn } from '../src/fit/fold-in.js';
-import { type Model, type ModelSide, meanTable } from '../src/fit/model.js';
+import { type ModelSide, meanTable, type PosteriorModel } from '../src/fit/model.js';
 import type { FitOptions } from '../src/fit/options.js';
 import type { GraphSide, SideName } from '../src/graph/graph.js';
 import { randomStream } from '../src/math/random.js';
@@ -147,7 +147,7 @@ function trueMass(graph: GraphSide, { weights, features: values }: VertexParamet
 type MassOf = (side: ModelSide, name: SideName) => Float64Array;
 
 /** Expected edges of training and of held-out users to the trained items, latent ones counted, fitted over true. */
-function recordRates(way: string, model: Model, folded: ModelSide, truth: MassOf): void {
+function recordRates(way: string, model: PosteriorModel, folded: ModelSide, truth: MassOf): void {
   const total = (users: ModelSide, mass: MassOf) => {
     const items = mass(model.items, 'items');
     return mass(users, 'users').reduce((sum, m, k) => sum + m * items[k], 0);
@@ -166,7 +166,7 @@ function recordRates(way: string, model: Model, folded: ModelSide, truth: MassOf
 }
 
 /** The corrected intervals, as deviations of the observed in halves of the interval. */
-async function recordCalibrated(model: Model, parts: Split, set: number): Promise<void> {
+async function recordCalibrated(model: PosteriorModel, parts: Split, set: number): Promise<void> {
   const { predictive } = await evaluateModel(model, parts, {
     draws: DRAWS,
     calibrate: replicas,

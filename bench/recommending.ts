@@ -15,7 +15,7 @@ import type { RankingResult } from '../src/evaluate/ranking.js';
 import { splitRankingTask } from '../src/evaluate/ranking-task.js';
 import { tuneRanking } from '../src/evaluate/tune.js';
 import { fit } from '../src/fit/fit.js';
-import type { Model } from '../src/fit/model.js';
+import { type FactorScores, featureCount, type Model, modelHyper } from '../src/fit/model.js';
 import { readGraph } from '../src/ingest/read.js';
 import { split } from '../src/sample/split.js';
 
@@ -106,8 +106,13 @@ async function run(
   };
   const addModel = async (name: string, model: Model, seconds: number) => {
     const { ranking } = await evaluateModel(model, parts, { draws: 0, threads });
-    const { features, users, provenance } = model;
-    add(name, ranking, { features, shape: users.hyper.shape, sweeps: provenance.iterations }, seconds);
+    const shape = modelHyper(model)!.users.shape;
+    add(
+      name,
+      ranking,
+      { features: featureCount(model)!, shape, sweeps: model.provenance.iterations },
+      seconds,
+    );
   };
 
   if (kind === 'baselines') {
@@ -133,8 +138,9 @@ async function run(
         seed: 1,
         threads,
       });
-      const { members: _, ...first } = model;
-      await addModel(FITS.one, first, seconds / 4);
+      const scores = model.scores as FactorScores;
+      const first = { ...scores, members: scores.members.slice(0, 1) };
+      await addModel(FITS.one, { ...model, scores: first }, seconds / 4);
       await addModel(FITS.four, model, seconds);
     }
   }

@@ -9,7 +9,7 @@ import { appendFileSync, writeFileSync } from 'node:fs';
 import { ascend } from '../src/fit/ascent.js';
 import { eligibleMass } from '../src/fit/fold-in.js';
 import { gibbsPosterior } from '../src/fit/gibbs.js';
-import type { Model } from '../src/fit/model.js';
+import type { PosteriorModel } from '../src/fit/model.js';
 import { type BipartiteGraph, otherSide, type SideName } from '../src/graph/graph.js';
 import { type ChainSummary, summarizeChains } from '../src/math/diagnostics.js';
 import { quantile } from '../src/math/quantile.js';
@@ -46,7 +46,7 @@ const EVERY = 3;
 const REPLICAS = 4000;
 
 /** Mean and standard deviation of γ_i ω_j Σ_k θ_ik β_jk when all factors are independent Gammas, as the fit has them. */
-function fittedRate(model: Model, i: number, j: number): [number, number] {
+function fittedRate(model: PosteriorModel, i: number, j: number): [number, number] {
   const K = model.features;
   const { users, items } = model;
   let mean = 0;
@@ -97,18 +97,18 @@ function correlation(x: readonly number[], y: readonly number[]): number {
   return xy / Math.sqrt(xx * yy);
 }
 
-function sumOfWeights(model: Model, side: SideName): number {
+function sumOfWeights(model: PosteriorModel, side: SideName): number {
   return sum(model[side].weightShape.map((shape, i) => shape / model[side].weightRate[i]));
 }
 
 /** Expected edges of the unseen vertices of a side. */
-function unseenRate(model: Model, side: SideName): number {
+function unseenRate(model: PosteriorModel, side: SideName): number {
   const met = eligibleMass(model, otherSide(side));
   return sum(model[side].leftover.map((mass, k) => mass * met[k]));
 }
 
 /** The replicas' statistics, from the fit: sizes as given, or drawn as where they are estimated. */
-function fittedReplicas(model: Model, sizes: SizeMode): Record<ReplicaStatistic, ChainSummary> {
+function fittedReplicas(model: PosteriorModel, sizes: SizeMode): Record<ReplicaStatistic, ChainSummary> {
   const draw = createDrawer(replicaPlan(model));
   const all = Array.from(
     { length: REPLICAS },

@@ -17,8 +17,30 @@ export { type TunedRanking, type TuneOptions, tuneRanking } from './evaluate/tun
 export { LostFitError } from './fit/ascent.js';
 export { type SparsityEvidence, sparsityEvidence } from './fit/evidence.js';
 export { type FitResult, fit } from './fit/fit.js';
-export { type FoldedVertex, type FoldInOptions, foldIn, foldInOne } from './fit/fold-in.js';
-export { type Model, type ModelSide, memberModels, type Provenance } from './fit/model.js';
+export {
+  type FoldedVertex,
+  type FoldInOptions,
+  type FoldOneOptions,
+  foldIn,
+  foldInOne,
+} from './fit/fold-in.js';
+export type { AscentCheckpoint, Checkpoint, RankingCheckpoint } from './fit/loop.js';
+export type {
+  FactorScores,
+  FitRecord,
+  FoldRule,
+  ItemScores,
+  Model,
+  ModelSide,
+  PopularityScores,
+  PosteriorModel,
+  Provenance,
+  Ranker,
+  RankerMember,
+  RankerScores,
+  SeenItems,
+  Vertices,
+} from './fit/model.js';
 export type { FitOptions } from './fit/options.js';
 // How it grows
 export {
@@ -33,9 +55,24 @@ export { VertexIds } from './graph/ids.js';
 export { BipartiteGraph } from './graph/public.js';
 export { Random, randomStream } from './math/random.js';
 export { type DrawOptions, drawPredictive, type PredictiveDraw } from './predict/draw.js';
-export { type Explanation, explain } from './predict/explain.js';
+export { type Explanation, explain, type OwnItems, type UserRow } from './predict/explain.js';
 // Predicting
-export { type Recommendation, type RecommendOptions, recommend, recommendMany } from './predict/recommend.js';
+export { type DescribedFeature, type DescribeOptions, describeFeatures } from './predict/features.js';
+export {
+  type Asker,
+  type Recommendation,
+  type RecommendationShares,
+  type RecommendOptions,
+  recommend,
+  recommendMany,
+} from './predict/recommend.js';
+export {
+  createRecommender,
+  type PopularItem,
+  type RankCandidatesOptions,
+  type Recommender,
+} from './predict/recommender.js';
+export { type SimilarItem, similarItems } from './predict/similar.js';
 export { type GraphexSample, type SampleGraphexOptions, sampleGraphex } from './process/graphex.js';
 // Graphs that are drawn
 export { type SimulateOptions, type Simulation, simulate } from './process/poisson-model.js';
@@ -48,6 +85,15 @@ export type { Coins, Split } from './sample/split-types.js';
 // Is it sparse?
 export { type CheckOptions, checkSparsity, type SparsityCheck } from './sparsity/check.js';
 export { type TailIndex, tailIndex } from './sparsity/tail-index.js';
+// Models as bytes
+export {
+  type ModelFile,
+  modelFileFromBytes,
+  modelFromBytes,
+  modelToBytes,
+  type SaveOptions,
+} from './store/model-bytes.js';
+export type { Precision, RankerStorage, UserStorage } from './store/ranker-tensors.js';
 export type { StudyOptions } from './study/options.js';
 export type { StudyResults } from './study/results.js';
 export { study } from './study/study.js';

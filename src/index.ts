@@ -3,6 +3,6 @@
 export * from './browser.js';
 export type { ReadOptions, ReadResult } from './ingest/options.js';
 export { readGraph } from './ingest/read.js';
-export { loadModel, saveModel } from './store/model.js';
+export { loadCheckpoint, loadModel, loadModelFile, type ModelSource, saveModel } from './store/model.js';
 export { loadSplit, saveSplit } from './store/split.js';
 export { writeEdges } from './store/table.js';

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { InputError } from '../errors.js';
 import type { SparsityEvidence } from '../fit/evidence.js';
+import { needPosterior } from '../fit/model.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import { type BipartiteGraph, SIDES } from '../graph/graph.js';
 import type { ReadResult } from '../ingest/options.js';
@@ -92,7 +93,9 @@ async function modelEvidence(
   graph: BipartiteGraph,
   warn: (message: string) => void,
 ): Promise<SparsityEvidence> {
-  const { provenance } = await loadModel(path);
+  const model = await loadModel(path);
+  needPosterior(model, `--model ${path}: figures of evidence`);
+  const { provenance } = model;
   if (!provenance.evidence) {
     throw new InputError(`--model ${path}: it holds no evidence; fit the sparse model without --no-evidence`);
   }

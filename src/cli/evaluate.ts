@@ -5,6 +5,7 @@ import { LEAST_REPLICAS, MOST_REPLICAS } from '../evaluate/calibrate.js';
 import { type Evaluation, evaluateModel } from '../evaluate/evaluate.js';
 import { isIndex, LEAST_DRAWS, type PredictiveCheck, type Statistic } from '../evaluate/predictive.js';
 import type { UserMetric } from '../evaluate/ranking.js';
+import { featureCount, type Model } from '../fit/model.js';
 import { PROTOCOLS, type Protocol } from '../predict/draw-plan.js';
 import { loadModel } from '../store/model.js';
 import { loadSplit } from '../store/split.js';
@@ -75,16 +76,22 @@ export function register(program: Command): void {
       return {
         json: {
           model: modelFile,
-          kind: model.kind,
-          objective: model.objective,
-          features: model.features,
+          kind: model.type === 'posterior' ? model.kind : model.type,
+          objective: model.type === 'posterior' ? 'evidence' : 'ranking',
+          features: featureCount(model) ?? null,
           split: folder,
           ...evaluationJson(result),
         },
-        text: describe(`${modelFile} (${model.kind}, ${model.features} features) on ${folder}`, result),
+        text: describe(`${modelFile} (${modelTitle(model)}) on ${folder}`, result),
       };
     }),
   );
+}
+
+function modelTitle(model: Model): string {
+  const features = featureCount(model);
+  const name = model.type === 'posterior' ? model.kind : `ranker, ${model.method}`;
+  return features === undefined ? name : `${name}, ${features} features`;
 }
 
 /** The document of --json; null where a value does not exist. */

@@ -3,7 +3,7 @@
 import type { TunedRanking } from '../evaluate/tune.js';
 import type { SparsityEvidence } from '../fit/evidence.js';
 import type { FitResult } from '../fit/fit.js';
-import { memberModels } from '../fit/model.js';
+import { featureCount, fitCount, type Model, modelHyper } from '../fit/model.js';
 import { SIDES } from '../graph/graph.js';
 import type { ReadResult } from '../ingest/options.js';
 import { describeRead } from './describe-read.js';
@@ -17,18 +17,18 @@ export function fitJson(
 ) {
   const { model } = result;
   const { provenance } = model;
-  const pair = (name: 'sigma' | 'size' | 'tau' | 'shape' | 'rate') => ({
-    users: model.users.hyper[name],
-    items: model.items.hyper[name],
-  });
+  const hyper = modelHyper(model);
+  const pair = (name: 'sigma' | 'size' | 'tau' | 'shape' | 'rate') =>
+    hyper ? { users: hyper.users[name], items: hyper.items[name] } : null;
+  const posterior = model.type === 'posterior' ? model : undefined;
   return {
-    model: model.kind,
-    objective: model.objective,
-    features: model.features,
+    model: kindOf(model) ?? null,
+    objective: posterior ? 'evidence' : 'ranking',
+    features: featureCount(model) ?? null,
     iterations: provenance.iterations,
     converged: provenance.converged,
-    bound: model.bound ?? null,
-    bounds: provenance.bounds.map(([iteration, bound]) => ({ iteration, bound })),
+    bound: posterior?.bound ?? null,
+    bounds: (posterior?.provenance.bounds ?? []).map(([iteration, bound]) => ({ iteration, bound })),
     seconds: result.seconds,
     secondsPerIteration: result.seconds / Math.max(1, provenance.iterations),
     engine: result.engine,
@@ -41,7 +41,7 @@ export function fitJson(
     rate: pair('rate'),
     evidence: evidence ?? null,
     read: read?.read ?? null,
-    average: memberModels(model).length,
+    average: fitCount(model),
     tuned: tuned ? { score: tuned.score, trials: tuned.trials, finished: tuned.finished } : null,
     posterior: result.posterior
       ? { chains: result.posterior.chains, draws: result.posterior.draws, scalars: result.posterior.scalars }
@@ -58,34 +58,40 @@ export function fitText(
 ): string {
   const { model } = result;
   const { provenance } = model;
+  const hyper = modelHyper(model);
+  const bound = model.type === 'posterior' ? model.bound : undefined;
   const number = (x: number) => (Math.abs(x) >= 100 ? x.toFixed(0) : x.toPrecision(3));
   const lines = [
     ...(read ? [describeRead(read), ''] : []),
-    `${model.kind} model, ${model.features} features, ${model.users.count} users × ${model.items.count} items`,
+    `${headline(model)}, ${model.users.count} users × ${model.items.count} items`,
     `engine       ${result.engine} (${result.engineReason})`,
     `iterations   ${provenance.iterations}${provenance.converged ? ', converged' : ', not converged: raise --iterations'}`,
-    ...(model.bound === undefined ? [] : [`bound        ${model.bound.toFixed(1)}`]),
+    ...(bound === undefined ? [] : [`bound        ${bound.toFixed(1)}`]),
     `time         ${result.seconds.toFixed(1)} s`,
-    '',
-    textTable([
-      ['', 'users', 'items'],
-      ...(['sigma', 'size', 'tau', 'shape', 'rate'] as const).map((name) => [
-        name,
-        ...SIDES.map((side) => {
-          const value = model[side].hyper[name];
-          return name === 'size' && value === 0 ? 'none' : number(value);
-        }),
-      ]),
-    ]),
   ];
-  const closed = SIDES.filter((side) => model[side].hyper.size === 0);
-  if (closed.length > 0) {
-    lines.push('', `size none    the model expects no ${closed.join(' or ')} beyond those of the data`);
+  if (hyper) {
+    lines.push(
+      '',
+      textTable([
+        ['', 'users', 'items'],
+        ...(['sigma', 'size', 'tau', 'shape', 'rate'] as const).map((name) => [
+          name,
+          ...SIDES.map((side) => {
+            const value = hyper[side][name];
+            return name === 'size' && value === 0 ? 'none' : number(value);
+          }),
+        ]),
+      ]),
+    );
+    const closed = SIDES.filter((side) => hyper[side].size === 0);
+    if (closed.length > 0) {
+      lines.push('', `size none    the model expects no ${closed.join(' or ')} beyond those of the data`);
+    }
   }
   if (evidence) {
     lines.push('', `evidence     ${describeEvidence(evidence)}`);
   }
-  if (model.bound !== undefined) {
+  if (bound !== undefined) {
     lines.push(
       '',
       'Bounds of sparse and dense fits are comparable only through the evidence of a sparse fit.',
@@ -98,8 +104,8 @@ export function fitText(
         `${tuned.finished ? '' : '; the budget ended the search'}`,
     );
   }
-  if (model.objective === 'ranking') {
-    const fits = memberModels(model).length;
+  if (model.type === 'ranker') {
+    const fits = fitCount(model);
     if (fits > 1) lines.push('', `The scores of ${fits} fits from different seeds are added.`);
     lines.push(
       '',
@@ -108,6 +114,18 @@ export function fitText(
   }
   lines.push('', `model        ${output}`);
   return lines.join('\n');
+}
+
+/** Sparse or dense; undefined for baselines, which are neither. */
+function kindOf(model: Model): unknown {
+  return model.type === 'posterior' ? model.kind : model.provenance.options.model;
+}
+
+function headline(model: Model): string {
+  const kind = kindOf(model);
+  const features = featureCount(model);
+  const name = kind === undefined ? (model as { readonly method: string }).method : `${kind} model`;
+  return features === undefined ? name : `${name}, ${features} features`;
 }
 
 /** The evidence in a line, for this command and for `check --model`. */

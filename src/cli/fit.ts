@@ -165,20 +165,19 @@ async function run(command: Command, source: string, context: CommandContext) {
     keepLost(error, partial),
   );
   if (result.stopped === 'aborted') {
-    await saveModel(partial, result.model, result.checkpoint);
+    await saveModel(partial, result.model, { checkpoint: result.checkpoint });
     throw new AbortError(`${whereStopped(result.checkpoint!, options)}; go on with --resume ${partial}`);
   }
   await saveModel(values.output, result.model);
-  const wantsEvidence =
-    values.evidence && result.model.kind === 'sparse' && result.model.objective === 'evidence';
+  const { model } = result;
+  const wantsEvidence = values.evidence && model.type === 'posterior' && model.kind === 'sparse';
   const evidence = wantsEvidence
     ? await sparsityEvidence(graph, result, { ...options, onProgress: relabel(context) })
     : undefined;
   if (wantsEvidence && context.signal.aborted) {
     throw new AbortError(`${values.output} is written, without the comparison with a dense fit`);
   }
-  if (evidence) {
-    const { model } = result;
+  if (evidence && model.type === 'posterior') {
     await saveModel(values.output, { ...model, provenance: { ...model.provenance, evidence } });
   }
   return {
@@ -187,16 +186,17 @@ async function run(command: Command, source: string, context: CommandContext) {
   };
 }
 
-function whereStopped({ state, ranking }: Checkpoint, { average = 1 }: FitOptions): string {
-  const which = ranking && average > 1 ? ` of fit ${ranking.done.length + 1} of ${average}` : '';
-  return `stopped at iteration ${state.iteration}${which}`;
+function whereStopped(saved: Checkpoint, { average = 1 }: FitOptions): string {
+  const which =
+    saved.method === 'ranking' && average > 1 ? ` of fit ${saved.done.length + 1} of ${average}` : '';
+  return `stopped at iteration ${saved.state.iteration}${which}`;
 }
 
 /** What a lost GPU has left goes to the disk, as after an interruption. */
 async function keepLost(error: unknown, partial: string): Promise<never> {
   if (!(error instanceof LostFitError)) throw error;
   const { model, checkpoint } = error.result;
-  await saveModel(partial, model, checkpoint);
+  await saveModel(partial, model, { checkpoint });
   throw new FitError(
     `${error.message}; the state after ${checkpoint.state.iteration} iterations is kept: add --resume ${partial}`,
   );
@@ -308,7 +308,7 @@ function savedOptions(file: ModelFile, path: string, graph: BipartiteGraph): Fit
     );
   }
   const resume = file.checkpoint;
-  if (!resume.ranking) return { ...refitOptions(file.model), resume };
+  if (resume.method === 'ascent') return { ...refitOptions(file.model), resume };
   // A fit for ranking has all hyperparameters from its beginning, and learns none.
   const { hyper, ...settings } = file.model.provenance.options as {
     hyper?: Pick<FitOptions, 'users' | 'items'>;

@@ -6,7 +6,7 @@
 import type { EngineName } from '../engine/select.js';
 import { InputError, throwIfAborted } from '../errors.js';
 import { fit } from '../fit/fit.js';
-import type { Model } from '../fit/model.js';
+import type { PosteriorModel } from '../fit/model.js';
 import { refitOptions } from '../fit/refit.js';
 import { SIDES } from '../graph/graph.js';
 import { meanAndSpread } from '../math/moments.js';
@@ -59,7 +59,7 @@ export const PAPER_IS_NOT_CALIBRATED =
  * never saw, on replicas as on the data: a correction would hide what is wrong with the model.
  */
 export function reasonAgainstCalibration(
-  model: Pick<Model, 'users' | 'items'>,
+  model: Pick<PosteriorModel, 'users' | 'items'>,
   protocol: Protocol = 'unconditional',
 ): string | undefined {
   if (protocol === 'paper') return PAPER_IS_NOT_CALIBRATED;
@@ -73,7 +73,7 @@ export function reasonAgainstCalibration(
 
 /** The check with its intervals corrected by what happens on replicas of the model. */
 export async function calibratePredictive(
-  model: Model,
+  model: PosteriorModel,
   heldOut: HeldOutUsers,
   check: PredictiveCheck,
   draws: readonly GraphStatistics[],
@@ -126,7 +126,7 @@ export interface ReplicaPlace {
 }
 
 async function placeAmongDraws(
-  model: Model,
+  model: PosteriorModel,
   parts: Split,
   options: Omit<CalibrateOptions, 'replicas'>,
 ): Promise<Place> {

@@ -2,18 +2,18 @@
 
 import type { EngineName } from '../engine/select.js';
 import { InputError } from '../errors.js';
-import { type Model, type ModelSide, memberModels } from '../fit/model.js';
+import type { Model, ModelSide, PosteriorModel, Ranker, Vertices } from '../fit/model.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { drawPredictive, type PredictiveDraw } from '../predict/draw.js';
 import type { SizeMode } from '../predict/draw-graph.js';
 import type { Protocol } from '../predict/draw-plan.js';
-import { modelScorer, type Scorer, sumOfFactors } from '../predict/rank.js';
+import { type FactorTables, modelScorer, type Scorer, sumOfFactors } from '../predict/rank.js';
 import type { TaskOptions } from '../progress.js';
 import type { Split } from '../sample/split-types.js';
 import { shown } from '../text/untrusted.js';
 import { calibratePredictive, reasonAgainstCalibration, replicaCount } from './calibrate.js';
-import { type DroppedEdges, type Folding, foldHeldOut, observedGraph } from './held-out.js';
+import { type DroppedEdges, foldHeldOut, foldHeldOutMember, knownFoldIn, observedGraph } from './held-out.js';
 import { checkPredictive, type PredictiveCheck } from './predictive.js';
 import { evaluateRanking, type RankingResult } from './ranking.js';
 import { type SplitRankingTask, splitRankingTask } from './ranking-task.js';
@@ -66,8 +66,7 @@ export interface Evaluation {
 }
 
 /**
- * Folds in the held-out users, ranks the test items for them, and draws test graphs. The scores of a model with members
- * are added; where one posterior is needed, it is that of the model itself.
+ * Folds in the held-out users, ranks the test items for them, and draws test graphs, where the model is a posterior.
  */
 export async function evaluateModel(
   model: Model,
@@ -80,33 +79,26 @@ export async function evaluateModel(
     if (predictiveReason !== undefined) {
       throw new InputError(`calibrate: there are no intervals to correct, since ${predictiveReason}`);
     }
-    const against = reasonAgainstCalibration(model, options.protocol);
+    const against = model.type === 'posterior' && reasonAgainstCalibration(model, options.protocol);
     if (against) throw new InputError(`calibrate: ${against}`);
   }
   checkSameData(model, split);
   checkHeldOut(model, split);
   const task = splitRankingTask(split, model.items.ids);
-  const members = memberModels(model);
-  const foldings: Folding[] = [];
-  for (const member of members) foldings.push(await foldHeldOut(member, split, options));
-  const scorer = sumOfFactors(
-    members.map((member, m) => {
-      checkItems(member, model);
-      const users = foldings[m].folded ?? matchRows(member.users, split.train);
-      return modelScorer(users, member.items, member.features);
-    }),
-  );
+  const { folded, dropped, scorer } = await (model.type === 'posterior'
+    ? posteriorScorer(model, split, options)
+    : rankerScorer(model, split, options));
   const ranking = await evaluateRanking(task, scorer, options);
-  const folded = foldings[0].folded;
   const protocol = options.protocol ?? 'unconditional';
-  const draws = predictiveReason === undefined ? await drawPredictive(model, folded!, split, options) : [];
-  let predictive =
-    draws.length > 0 ? checkPredictive(draws, observedGraph(model, folded!, split, protocol)) : undefined;
-  if (predictive && replicas > 0) {
-    predictive = await calibratePredictive(model, { folded: folded!, split }, predictive, draws, {
-      ...options,
-      replicas,
-    });
+  let draws: readonly PredictiveDraw[] = [];
+  let predictive: PredictiveCheck | undefined;
+  if (predictiveReason === undefined && model.type === 'posterior') {
+    draws = await drawPredictive(model, folded!, split, options);
+    predictive = checkPredictive(draws, observedGraph(model, folded!, split, protocol));
+    if (replicas > 0) {
+      const heldOut = { folded: folded!, split };
+      predictive = await calibratePredictive(model, heldOut, predictive, draws, { ...options, replicas });
+    }
   }
   return Object.freeze({
     method: split.method,
@@ -119,9 +111,9 @@ export async function evaluateModel(
     draws,
     predictiveReason,
     dropped: {
-      foldIn: foldings[0].dropped,
+      foldIn: dropped,
       ranking: {
-        edges: task.left.edgesToUnseenItems - foldings[0].dropped.edges,
+        edges: task.left.edgesToUnseenItems - dropped.edges,
         users: task.left.usersWithoutHistory,
       },
     },
@@ -134,18 +126,48 @@ function reasonAgainst(model: Model, split: Split, { draws = 100 }: EvaluateOpti
   if (split.method === 'edges') {
     return 'the split holds out edges, and the model describes no test graph of that kind; split with --method pq';
   }
-  if (model.objective === 'ranking') {
-    return 'the model was fitted for ranking, which gives no posterior to draw from; fit with --objective evidence';
+  if (model.type === 'ranker') {
+    return `the model is a ranker (${model.method}), which has no posterior to draw from; fit with method ascent`;
   }
   return undefined;
 }
 
-/** The model's rows in the order of the training users. */
-function matchRows(side: ModelSide, train: BipartiteGraph): ModelSide {
+interface HeldOutScores {
+  readonly scorer: Scorer;
+  readonly folded: ModelSide | undefined;
+  readonly dropped: DroppedEdges;
+}
+
+async function posteriorScorer(
+  model: PosteriorModel,
+  split: Split,
+  options: EvaluateOptions,
+): Promise<HeldOutScores> {
+  const { folded, dropped } = await foldHeldOut(model, split, options);
+  if (!folded) checkUsers(model.users, split.train);
+  return { folded, dropped, scorer: modelScorer(folded ?? model.users, model.items, model.features) };
+}
+
+async function rankerScorer(model: Ranker, split: Split, options: EvaluateOptions): Promise<HeldOutScores> {
+  const { scores } = model;
+  if (scores.kind !== 'factors') throw new Error('not yet');
+  const known = split.method === 'edges';
+  if (known) checkUsers(model.users, split.train);
+  const parts: FactorTables[] = [];
+  for (const member of scores.members) {
+    const users =
+      known && member.users ? member.users : await foldHeldOutMember(model, member, split, options);
+    parts.push({ users, items: member.items, features: member.features });
+  }
+  const dropped = known ? { edges: 0, users: 0 } : knownFoldIn(model, split).dropped;
+  return { folded: undefined, dropped, scorer: sumOfFactors(parts) };
+}
+
+/** The model's rows are in the order of the training users. */
+function checkUsers(side: Vertices, train: BipartiteGraph): void {
   const { ids } = train.users;
   if (ids.length !== side.count) throw otherUsers();
   for (let u = 0; u < ids.length; u++) if (ids.at(u) !== side.ids.at(u)) throw otherUsers();
-  return side;
 }
 
 function otherUsers(): InputError {
@@ -173,13 +195,5 @@ function checkHeldOut(model: Model, split: Split): void {
         `user ${shown(ids.at(u))} is held out by the split, and the model was fitted to it: fit the split's training part`,
       );
     }
-  }
-}
-
-function checkItems(member: Model, model: Model): void {
-  if (member.items.count !== model.items.count) {
-    throw new InputError(
-      `a member of the model has ${member.items.count} items, the model ${model.items.count}: fit them to the same data`,
-    );
   }
 }

@@ -2,8 +2,14 @@
 // compared with.
 
 import type { EngineName } from '../engine/select.js';
-import { foldIn } from '../fit/fold-in.js';
-import type { Model, ModelSide } from '../fit/model.js';
+import { foldGraph, foldIn, memberFold } from '../fit/fold-in.js';
+import {
+  type Model,
+  type ModelSide,
+  meanTable,
+  type PosteriorModel,
+  type RankerMember,
+} from '../fit/model.js';
 import { buildGraph } from '../graph/build.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { fitItems, type Protocol } from '../predict/draw-plan.js';
@@ -19,7 +25,7 @@ export interface DroppedEdges {
 
 /** What draws are compared with: the raw test part, or what the paper leaves of it, the vertices that have a posterior. */
 export function observedGraph(
-  model: Model,
+  model: PosteriorModel,
   folded: ModelSide,
   split: Split,
   protocol: Protocol,
@@ -47,7 +53,7 @@ export interface Folding {
  * throughout, since exp(E log ·) gives held-out users less mass than training gives their like.
  */
 export async function foldHeldOut(
-  model: Model,
+  model: PosteriorModel,
   split: Split,
   options: TaskOptions & { readonly engine?: EngineName | undefined } = {},
 ): Promise<Folding> {
@@ -65,6 +71,29 @@ export async function foldHeldOut(
     onProgress,
   });
   return { folded, dropped };
+}
+
+/** The same for one member of a ranker: mean activities of the held-out users, or of all where edges are held out. */
+export async function foldHeldOutMember(
+  model: Model,
+  { fold, ...member }: RankerMember,
+  split: Split,
+  options: TaskOptions & { readonly engine?: EngineName | undefined } = {},
+): Promise<Float32Array> {
+  if (fold.kind !== 'poisson') throw new Error('not yet');
+  const ofEdges = split.method === 'edges';
+  const graph = ofEdges ? split.train : knownFoldIn(model, split).graph;
+  const { threads, signal, onProgress, engine = 'auto' } = options;
+  const base = memberFold({ ...member, fold }, model.multigraph);
+  const values = await foldGraph(base, model.items.ids, graph, {
+    ...base.options,
+    ...(ofEdges ? {} : { eligible: fitItems(model, split) }),
+    engine,
+    threads,
+    signal,
+    onProgress,
+  });
+  return meanTable({ ...values, count: graph.users.count }, member.features);
 }
 
 /** The fold-in part without edges to items that the model does not know; a user may be left with none. */

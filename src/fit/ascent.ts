@@ -11,18 +11,18 @@ import type { FitResult } from './fit.js';
 import { firstHyper, learned } from './hyper.js';
 import {
   type AfterLeg,
-  type Checkpoint,
+  type AscentCheckpoint,
   type LoopResult,
   type LoopState,
   RELAXATION,
   runLoop,
 } from './loop.js';
-import { type Model, modelSide } from './model.js';
+import { modelSide, type PosteriorModel } from './model.js';
 import { checkGraph, type FitOptions, type FitSettings, fitSettings } from './options.js';
 import { startValues } from './start.js';
 
 /** A fit by coordinate ascent, which has the state to go on from. */
-export type AscentResult = FitResult & { readonly checkpoint: Checkpoint };
+export type AscentResult = FitResult<PosteriorModel> & { readonly checkpoint: AscentCheckpoint };
 
 /** A fit that a GPU took with it when it failed. What had been copied from it can go on: `result` is as if stopped there. */
 export class LostFitError extends FitError {
@@ -42,7 +42,7 @@ const COPY_SHARE = 0.05;
 interface Outcome {
   readonly bound: number | undefined;
   readonly stopped: LoopResult['stopped'];
-  readonly checkpoint: Checkpoint;
+  readonly checkpoint: AscentCheckpoint;
 }
 
 /** Maximizes the evidence bound. */
@@ -54,7 +54,8 @@ export async function ascend(graph: BipartiteGraph, options: FitOptions = {}): P
   // These outlive an engine that fails.
   let run = 0;
   let best: Outcome | undefined;
-  let last = options.resume;
+  const resume = options.resume as AscentCheckpoint | undefined;
+  let last = resume;
   let finish: ((outcome: Outcome) => AscentResult) | undefined;
 
   const work = { edges: graph.edges, features: settings.features };
@@ -82,14 +83,14 @@ export async function ascend(graph: BipartiteGraph, options: FitOptions = {}): P
       return finish(best!);
     });
   } catch (error) {
-    if (!(error instanceof DeviceError) || !finish || !last || last === options.resume) throw error;
+    if (!(error instanceof DeviceError) || !finish || !last || last === resume) throw error;
     const bound = last.state.bounds.at(-1)?.[1];
     throw new LostFitError(error.message, finish({ bound, stopped: 'aborted', checkpoint: last }));
   }
 }
 
 /** Copies the state from the engine, seldom enough to cost little. */
-function copyNowAndThen(engine: Engine, keep: (copy: Checkpoint) => void): AfterLeg {
+function copyNowAndThen(engine: Engine, keep: (copy: AscentCheckpoint) => void): AfterLeg {
   let due = performance.now() + 1000 * COPY_FROM_SECONDS;
   return async (state, tables) => {
     const began = performance.now();
@@ -108,7 +109,7 @@ async function oneRun(
   run: number,
   afterLeg: AfterLeg | undefined,
 ): Promise<LoopResult> {
-  const { resume } = options;
+  const resume = options.resume as AscentCheckpoint | undefined;
   const hyper = resume?.state.hyper ?? (await firstHyper(graph, settings, options.signal));
   const values = resume?.tables ?? startValues(graph, hyper, settings.features, settings.seed + run);
   const state: LoopState = resume?.state ?? {
@@ -119,7 +120,7 @@ async function oneRun(
     relaxation: RELAXATION,
     hyper,
   };
-  if (resume) checkResume(graph, settings.features, values);
+  if (resume) for (const side of SIDES) checkResume(graph, side, settings.features, values[side]);
   const activity = state.warmSweeps === undefined ? 'mean' : 'exact';
   const tables = {
     users: await engine.createTable(settings.features, values.users, activity),
@@ -137,23 +138,26 @@ async function oneRun(
 /** A saved fit goes on with the data and the number of features that it began with. */
 export function checkResume(
   graph: BipartiteGraph,
+  side: SideName,
   wanted: number,
-  values: Readonly<Record<SideName, TableValues>>,
+  { weightShape, featureShape }: TableValues,
 ): void {
-  for (const side of SIDES) {
-    const rows = values[side].weightShape.length;
-    const features = values[side].featureShape.length / Math.max(rows, 1);
-    if (rows !== graph[side].count || features !== wanted) {
-      throw new InputError(
-        `resume: the saved fit has ${rows} ${side} and ${features} features, this one ${graph[side].count} and ` +
-          `${wanted}; resume with the same data and options`,
-      );
-    }
-  }
+  const rows = weightShape.length;
+  const features = featureShape.length / Math.max(rows, 1);
+  if (rows === graph[side].count && features === wanted) return;
+  throw new InputError(
+    `resume: the saved fit has ${rows} ${side} and ${features} features, this one ${graph[side].count} and ` +
+      `${wanted}; resume with the same data and options`,
+  );
 }
 
-async function takeCheckpoint(engine: Engine, state: LoopState, tables: BothTables): Promise<Checkpoint> {
+async function takeCheckpoint(
+  engine: Engine,
+  state: LoopState,
+  tables: BothTables,
+): Promise<AscentCheckpoint> {
   return {
+    method: 'ascent',
     state,
     tables: { users: await engine.read(tables.users), items: await engine.read(tables.items) },
     totals: { users: await engine.totals(tables.users), items: await engine.totals(tables.items) },
@@ -186,13 +190,13 @@ function toModel(
   { bound, stopped, checkpoint }: Outcome,
   engine: Engine,
   seconds: number,
-): Model {
+): PosteriorModel {
   const { state } = checkpoint;
   const side = (name: SideName) =>
     modelSide(graph[name], checkpoint.tables[name], state.hyper[name], checkpoint.totals[name].leftover);
   return Object.freeze({
+    type: 'posterior',
     kind: settings.model,
-    objective: 'evidence',
     features: settings.features,
     multigraph: graph.multigraph,
     users: side('users'),

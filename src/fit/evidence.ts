@@ -32,7 +32,7 @@ export async function sparsityEvidence(
   options: FitOptions,
 ): Promise<SparsityEvidence | undefined> {
   const { checkpoint } = fitted;
-  if (!checkpoint) return undefined;
+  if (checkpoint?.method !== 'ascent') return undefined;
   const { hyper } = checkpoint.state;
   if (hyper.users.size === 0 || hyper.items.size === 0) return undefined;
   const goOn = (with_: BothHyper, more: FitOptions) =>

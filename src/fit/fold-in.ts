@@ -5,12 +5,20 @@ import type { Activity, Engine, SideHyper, TableValues } from '../engine/engine.
 import { ACTIVITY_FLOOR, WEIGHT_SHAPE_FLOOR } from '../engine/engine.js';
 import { type EngineName, onEngine } from '../engine/select.js';
 import { InputError, throwIfAborted } from '../errors.js';
-import { type BipartiteGraph, degrees, type GraphSide, otherSide, type SideName } from '../graph/graph.js';
+import { type BipartiteGraph, type GraphSide, otherSide, type SideName } from '../graph/graph.js';
+import type { VertexIds } from '../graph/ids.js';
 import { allocate } from '../math/memory.js';
 import { digamma } from '../math/special.js';
 import type { TaskOptions } from '../progress.js';
 import { shown } from '../text/untrusted.js';
-import type { Model, ModelSide } from './model.js';
+import {
+  type ModelSide,
+  modelSide,
+  needPosterior,
+  type Posterior,
+  type PosteriorModel,
+  type RankerMember,
+} from './model.js';
 
 export interface FoldInOptions extends TaskOptions {
   /** Which side the new vertices belong to. Default users. */
@@ -22,7 +30,7 @@ export interface FoldInOptions extends TaskOptions {
   readonly eligible?: Uint8Array;
   /** Share of the fixed side's unseen atoms that the new vertices could have met (1 − q). Default 1. */
   readonly unseenShare?: number;
-  /** Most half-steps. Default 300; for a model fitted for ranking the few that its fit was made with. */
+  /** Most half-steps. Default 300. */
   readonly iterations?: number;
   /** Stop when no feature's mass changes by more than this share per half-step. Default 1e-4. */
   readonly tolerance?: number;
@@ -30,8 +38,7 @@ export interface FoldInOptions extends TaskOptions {
   readonly engine?: EngineName | undefined;
   /**
    * `exact`: exp(E log ·) in the edge pass, which ascends the bound. `mean`: posterior means throughout, which does not
-   * shrink the weights of vertices that meet most of what they could, so predictive draws need it. Default exact, and
-   * mean for a model fitted for ranking (section 8b).
+   * shrink the weights of vertices that meet most of what they could, so predictive draws need it. Default exact.
    */
   readonly activity?: Activity;
 }
@@ -45,9 +52,42 @@ const WARM_STEPS = 10;
  */
 export const RANKING_STEPS = 3;
 
-/** The ranking objective has means throughout (section 8b), and so has its fold-in. */
-function warmSteps(objective: Model['objective'], activity?: Activity): number {
-  return (activity ?? (objective === 'ranking' ? 'mean' : 'exact')) === 'mean' ? Infinity : WARM_STEPS;
+function warmSteps(activity: Activity = 'exact'): number {
+  return activity === 'mean' ? Infinity : WARM_STEPS;
+}
+
+/** The side that new vertices are folded in against: a posterior, or the means of a ranker, which expects nothing unseen. */
+export type FixedSide =
+  | (Posterior & { readonly leftover: Float64Array })
+  | { readonly count: number; readonly means: Float32Array };
+
+/** What new vertices are folded into. */
+export interface FoldBase {
+  readonly features: number;
+  readonly multigraph: boolean;
+  /** Of the new vertices. */
+  readonly prior: SideHyper;
+  readonly fixed: FixedSide;
+}
+
+/** A side of a posterior as what new vertices are folded into. */
+export function foldBase(model: PosteriorModel, side: SideName): FoldBase {
+  const { features, multigraph } = model;
+  return { features, multigraph, prior: model[side].hyper, fixed: model[otherSide(side)] };
+}
+
+/** A ranker's member as what new users are folded into; as its fit did, in a few steps with means throughout. */
+export function memberFold(
+  { features, items, fold }: RankerMember & { readonly fold: { readonly kind: 'poisson' } },
+  multigraph: boolean,
+): FoldBase & { readonly options: { readonly iterations: number; readonly activity: Activity } } {
+  return {
+    features,
+    multigraph,
+    prior: fold.hyper.users,
+    fixed: { count: items.length / features, means: items },
+    options: { iterations: fold.steps, activity: 'mean' },
+  };
 }
 
 /**
@@ -55,34 +95,35 @@ function warmSteps(objective: Model['objective'], activity?: Activity): number {
  * the model never saw is an InputError: drop those first. Vertices without an edge get the weight that "no edge" implies.
  */
 export async function foldIn(
-  model: Model,
+  model: PosteriorModel,
   graph: BipartiteGraph,
   options: FoldInOptions = {},
 ): Promise<ModelSide> {
+  needPosterior(model, 'the Gammas of a fold-in');
   const side = options.side ?? 'users';
-  const fixed = model[otherSide(side)];
-  const rows = graph[side];
-  const neighbors = matchIds(graph[otherSide(side)], rows, fixed, otherSide(side));
-  const work = { edges: graph.edges * 0.5, features: model.features };
-  return onEngine(options.engine ?? 'auto', work, options.threads, async ({ engine }) => {
-    const values = await foldRows(engine, model, model[side].hyper, fixed, { ...rows, neighbors }, options);
-    return Object.freeze({
-      count: rows.count,
-      ids: rows.ids,
-      weightShape: Float32Array.from(values.weightShape),
-      weightRate: Float32Array.from(values.weightRate),
-      featureShape: Float32Array.from(values.featureShape),
-      featureRate: Float32Array.from(values.featureRate),
-      leftover: new Float64Array(model.features),
-      hyper: model[side].hyper,
-      degree: degrees(rows),
-    });
-  });
+  const values = await foldGraph(foldBase(model, side), model[otherSide(side)].ids, graph, options);
+  return modelSide(graph[side], values, model[side].hyper, new Float64Array(model.features));
 }
 
-function matchIds(from: GraphSide, rows: GraphSide, fixed: ModelSide, side: SideName): Uint32Array {
+/** The fold-in of a graph's vertices into what may be a posterior or a ranker; `ids` name the fixed side. */
+export async function foldGraph(
+  base: FoldBase,
+  ids: VertexIds,
+  graph: BipartiteGraph,
+  options: FoldInOptions = {},
+): Promise<TableValues> {
+  const side = options.side ?? 'users';
+  const rows = graph[side];
+  const neighbors = matchIds(graph[otherSide(side)], rows, ids, otherSide(side));
+  const work = { edges: graph.edges * 0.5, features: base.features };
+  return onEngine(options.engine ?? 'auto', work, options.threads, ({ engine }) =>
+    foldRows(engine, base, { ...rows, neighbors }, options),
+  );
+}
+
+function matchIds(from: GraphSide, rows: GraphSide, ids: VertexIds, side: SideName): Uint32Array {
   const map = new Int32Array(from.count);
-  for (let v = 0; v < from.count; v++) map[v] = fixed.ids.find(from.ids.at(v));
+  for (let v = 0; v < from.count; v++) map[v] = ids.find(from.ids.at(v));
   const neighbors = allocate(Uint32Array, rows.neighbors.length);
   for (let e = 0; e < neighbors.length; e++) {
     const at = map[rows.neighbors[e]];
@@ -96,24 +137,21 @@ function matchIds(from: GraphSide, rows: GraphSide, fixed: ModelSide, side: Side
   return neighbors;
 }
 
-/** The fold-in itself, on an engine: `rows` are edges to vertices of the fixed side, `prior` is that of the new ones. */
+/** The fold-in itself, on an engine: `rows` are edges to vertices of the fixed side. */
 export async function foldRows(
   engine: Engine,
-  model: Pick<Model, 'features' | 'multigraph' | 'objective'>,
-  prior: SideHyper,
-  fixed: ModelSide,
+  { features: K, multigraph, prior, fixed }: FoldBase,
   rows: Pick<GraphSide, 'count' | 'offsets' | 'neighbors' | 'counts'>,
   options: FoldInOptions,
 ): Promise<TableValues> {
-  const K = model.features;
   const hyper: SideHyper = { ...prior, size: 0 };
   const otherMass = sideMass(fixed, K, options);
   const own = await engine.createTable(K, priorRows(rows, hyper, K, otherMass), 'mean');
-  const other = await engine.createTable(K, fixed, 'mean');
-  const index = await engine.createIndex({ ...rows, counts: model.multigraph ? rows.counts : undefined });
-  const iterations = options.iterations ?? (model.objective === 'ranking' ? RANKING_STEPS : 300);
+  const other = await engine.createTable(K, asTable(fixed), 'mean');
+  const index = await engine.createIndex({ ...rows, counts: multigraph ? rows.counts : undefined });
+  const iterations = options.iterations ?? 300;
   const tolerance = options.tolerance ?? 1e-4;
-  const exactFrom = warmSteps(model.objective, options.activity);
+  const exactFrom = warmSteps(options.activity);
   let before = (await engine.totals(own)).mass;
   for (let t = 0; t < iterations; t++) {
     throwIfAborted(options.signal);
@@ -137,6 +175,18 @@ export async function foldRows(
   return values;
 }
 
+/** Means as Gammas: engines know no other tables, and shape/1 is the mean to the bit. */
+function asTable(fixed: FixedSide): TableValues {
+  if (!('means' in fixed)) return fixed;
+  const ones = (length: number) => new Float32Array(length).fill(1);
+  return {
+    weightShape: ones(fixed.count),
+    weightRate: ones(fixed.count),
+    featureShape: fixed.means,
+    featureRate: ones(fixed.means.length),
+  };
+}
+
 /** Every new row begins alike: the fixed side tells the features apart. */
 export function priorRows(
   rows: Pick<GraphSide, 'count' | 'offsets'>,
@@ -156,18 +206,27 @@ export function priorRows(
 
 /** M_k over the vertices that the new ones could have met, plus the unseen ones' share. */
 export function eligibleMass(
-  model: Model,
+  model: PosteriorModel,
   side: SideName,
   options: Pick<FoldInOptions, 'eligible' | 'unseenShare'> = {},
 ): Float64Array {
   return sideMass(model[side], model.features, options);
 }
 
-function sideMass(
-  { weightShape, weightRate, featureShape, featureRate, leftover, count }: ModelSide,
+export function sideMass(
+  fixed: FixedSide,
   K: number,
-  { eligible, unseenShare = 1 }: Pick<FoldInOptions, 'eligible' | 'unseenShare'>,
+  { eligible, unseenShare = 1 }: Pick<FoldInOptions, 'eligible' | 'unseenShare'> = {},
 ): Float64Array {
+  if ('means' in fixed) {
+    const mass = new Float64Array(K);
+    for (let j = 0; j < fixed.count; j++) {
+      if (eligible && !eligible[j]) continue;
+      for (let k = 0; k < K; k++) mass[k] += fixed.means[j * K + k];
+    }
+    return mass;
+  }
+  const { weightShape, weightRate, featureShape, featureRate, leftover, count } = fixed;
   const mass = Float64Array.from(leftover, (m) => m * unseenShare);
   for (let j = 0; j < count; j++) {
     if (eligible && !eligible[j]) continue;
@@ -185,40 +244,47 @@ export interface FoldedVertex {
   readonly featureRate: Float64Array;
 }
 
-/**
- * Folds in one vertex in float64 on this thread: `neighbors` are vertices of the other side of the model. Pass the mass
- * from `eligibleMass` when folding in several, since it is the same for all.
- */
+/** How one vertex is folded in. */
+export interface FoldOneOptions {
+  readonly counts?: ArrayLike<number> | undefined;
+  /** The mass that the vertex could have met; the same for all, so pass it when folding in several. */
+  readonly otherMass?: Float64Array | undefined;
+  /** What the edge pass uses; as in `foldIn`. */
+  readonly activity?: Activity | undefined;
+  readonly iterations?: number | undefined;
+  readonly tolerance?: number | undefined;
+}
+
+/** Folds in one vertex in float64 on this thread: `neighbors` are vertices of the other side of the model. */
 export function foldInOne(
-  model: Model,
+  model: PosteriorModel,
   neighbors: ArrayLike<number>,
-  options: {
-    readonly counts?: ArrayLike<number>;
-    readonly side?: SideName;
-    readonly otherMass?: Float64Array;
-    /** What the edge pass uses; as in `foldIn`. */
-    readonly activity?: Activity;
-    readonly iterations?: number;
-    readonly tolerance?: number;
-  } = {},
+  options: FoldOneOptions & { readonly side?: SideName | undefined } = {},
 ): FoldedVertex {
-  const side = options.side ?? 'users';
-  const fixed = model[otherSide(side)];
-  const K = model.features;
-  const hyper = model[side].hyper;
-  const M = options.otherMass ?? eligibleMass(model, otherSide(side));
-  const n = neighbors.length;
-  for (let e = 0; e < n; e++) {
-    if (!(neighbors[e] >= 0 && neighbors[e] < fixed.count)) {
+  needPosterior(model, 'the Gammas of a fold-in');
+  const base = foldBase(model, options.side ?? 'users');
+  for (let e = 0; e < neighbors.length; e++) {
+    if (!(neighbors[e] >= 0 && neighbors[e] < base.fixed.count)) {
       throw new InputError(
-        `fold-in: there is no vertex ${neighbors[e]} among the ${fixed.count} ${otherSide(side)}`,
+        `fold-in: there is no vertex ${neighbors[e]} among the ${base.fixed.count} ${otherSide(options.side ?? 'users')}`,
       );
     }
   }
-  const exactFrom = warmSteps(model.objective, options.activity);
+  return foldVertex(base, neighbors, options);
+}
+
+/** The same for what may be a ranker; `neighbors` are known to be there. */
+export function foldVertex(
+  { features: K, multigraph, prior: hyper, fixed }: FoldBase,
+  neighbors: ArrayLike<number>,
+  options: FoldOneOptions = {},
+): FoldedVertex {
+  const M = options.otherMass ?? sideMass(fixed, K);
+  const n = neighbors.length;
+  const exactFrom = warmSteps(options.activity);
   const means = gather(fixed, neighbors, K, 'mean');
   const exact = exactFrom === Infinity ? means : gather(fixed, neighbors, K, 'exact');
-  const counts = model.multigraph ? options.counts : undefined;
+  const counts = multigraph ? options.counts : undefined;
   const sums = new Float64Array(K);
   const A = new Float64Array(K).fill(1);
   const featureShape = new Float64Array(K).fill(1);
@@ -226,7 +292,7 @@ export function foldInOne(
   let weightShape = Math.max(n - hyper.sigma, WEIGHT_SHAPE_FLOOR);
   let weightRate = hyper.tau + M.reduce((a, b) => a + b, 0);
   A.fill(weightShape / weightRate);
-  const iterations = options.iterations ?? (model.objective === 'ranking' ? RANKING_STEPS : 60);
+  const iterations = options.iterations ?? 60;
   const tolerance = options.tolerance ?? 1e-4;
   for (let t = 0; t < iterations; t++) {
     passVertex(A, t < exactFrom ? means : exact, counts, n, K, sums);
@@ -277,7 +343,7 @@ function passVertex(
 
 /** Activities of the given vertices, one row each. */
 function gather(
-  side: ModelSide,
+  side: FixedSide,
   vertices: ArrayLike<number>,
   K: number,
   activity: 'mean' | 'exact',
@@ -285,6 +351,10 @@ function gather(
   const rows = new Float64Array(vertices.length * K);
   for (let e = 0; e < vertices.length; e++) {
     const v = vertices[e];
+    if ('means' in side) {
+      for (let k = 0; k < K; k++) rows[e * K + k] = Math.max(side.means[v * K + k], ACTIVITY_FLOOR);
+      continue;
+    }
     const shape = side.weightShape[v];
     const scale = (activity === 'mean' ? shape : Math.exp(digamma(shape))) / side.weightRate[v];
     for (let k = 0; k < K; k++) {

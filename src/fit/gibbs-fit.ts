@@ -6,13 +6,16 @@ import type { BipartiteGraph, SideName } from '../graph/graph.js';
 import { ascend } from './ascent.js';
 import type { FitResult } from './fit.js';
 import { checkSmall, type GibbsPosterior, gibbsPosterior, posteriorTables } from './gibbs.js';
-import { modelSide } from './model.js';
+import { modelSide, type PosteriorModel } from './model.js';
 import type { FitOptions } from './options.js';
 
 /** Above this the chains disagree: the posterior has not been explored. */
 const LARGEST_R_HAT = 1.1;
 
-export async function fitGibbs(graph: BipartiteGraph, options: FitOptions): Promise<FitResult> {
+export async function fitGibbs(
+  graph: BipartiteGraph,
+  options: FitOptions,
+): Promise<FitResult<PosteriorModel>> {
   if (options.resume) throw new InputError('the gibbs engine samples anew each time; it cannot resume');
   checkSmall(graph);
   const began = performance.now();

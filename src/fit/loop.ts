@@ -7,7 +7,7 @@ import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
 import type { TaskOptions } from '../progress.js';
 import { type BothHyper, type BothTables, evidenceBound, logCountFactorials } from './bound.js';
 import { maximizeHyper } from './hyper.js';
-import type { Model } from './model.js';
+import type { RankerMember } from './model.js';
 import type { FitSettings, Learnable } from './options.js';
 
 /** Sweeps between two evaluations of the bound. */
@@ -36,23 +36,28 @@ export interface LoopState {
   readonly hyper: BothHyper;
 }
 
-/** A fit that was stopped: the loop's state, the tables and their totals, exactly. */
-export interface Checkpoint {
+/** A fit that was stopped, with all that it needs to go on to the same numbers. */
+export type Checkpoint = AscentCheckpoint | RankingCheckpoint;
+
+/** Coordinate ascent: the loop's state, the tables and their totals, exactly. */
+export interface AscentCheckpoint {
+  readonly method: 'ascent';
   readonly state: LoopState;
   readonly tables: Readonly<Record<SideName, TableValues>>;
   readonly totals: Readonly<Record<SideName, TableTotals>>;
-  /** Of a fit for ranking alone, whose state is that of a warm phase without end: what its sweeps need beside. */
-  readonly ranking?: RankingProgress;
 }
 
-/** How far a fit for ranking has come. */
-export interface RankingProgress {
+/** A fit for ranking, whose state is that of a warm phase without end. Users begin anew in each sweep. */
+export interface RankingCheckpoint {
+  readonly method: 'ranking';
+  readonly state: LoopState;
+  readonly items: TableValues;
+  /** Mass of each fold's items, folds × features. */
+  readonly foldMass: Float64Array;
   /** Seed of the first of its fits: it decides the folds. */
   readonly seed: number;
   /** Fits of `average` that are done. */
-  readonly done: readonly Model[];
-  /** Mass of each fold's items, folds × features. */
-  readonly foldMass: Float64Array;
+  readonly done: readonly RankerMember[];
 }
 
 /** Called after each leg with the state from which the next one starts. */

@@ -1,12 +1,19 @@
 import type { SideHyper, TableValues } from '../engine/engine.js';
-import { degrees, type GraphSide } from '../graph/graph.js';
+import { InputError } from '../errors.js';
+import { degrees, type GraphSide, type SideName } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
 import { allocate } from '../math/memory.js';
 
-/** The fitted posterior of one side: Gamma(weightShape, weightRate) and Gamma(featureShape, featureRate) per vertex. */
-export interface ModelSide {
+/** The vertices of one side that a model knows. */
+export interface Vertices {
   readonly count: number;
   readonly ids: VertexIds;
+  /** Degree of each vertex in the data the model was fitted to. */
+  readonly degree: Uint32Array;
+}
+
+/** The fitted posterior of one side: Gamma(weightShape, weightRate) and Gamma(featureShape, featureRate) per vertex. */
+export interface ModelSide extends Vertices {
   readonly weightShape: Float32Array;
   readonly weightRate: Float32Array;
   /** count × features, row-major. */
@@ -15,8 +22,6 @@ export interface ModelSide {
   /** Expected mass of the unseen atoms per feature (μ or ρ); zeros in the dense model. */
   readonly leftover: Float64Array;
   readonly hyper: SideHyper;
-  /** Degree of each vertex in the data the model was fitted to. */
-  readonly degree: Uint32Array;
 }
 
 /** A side of a model from its fitted table. */
@@ -42,39 +47,116 @@ export function modelSide(
 }
 
 /** How a model came about; goes into the file and into reports. */
-export interface Provenance {
+export interface FitRecord {
   readonly version: string;
   readonly engine: string;
   readonly seed: number;
   readonly fingerprint: string;
   readonly options: Readonly<Record<string, unknown>>;
-  /** Bound after each evaluation: [iteration, bound]; empty for the ranking objective. */
-  readonly bounds: readonly (readonly [number, number])[];
   readonly iterations: number;
   readonly converged: boolean;
   readonly seconds: number;
+}
+
+/** The record of a fit that ascended the bound. */
+export interface Provenance extends FitRecord {
+  /** Bound after each evaluation: [iteration, bound]. */
+  readonly bounds: readonly (readonly [number, number])[];
   /** Bounds of the sparse and of the dense model, where they were compared (fit/evidence.ts). */
   readonly evidence?: { readonly sparse: number; readonly dense: number; readonly difference: number };
 }
 
 /**
- * A fitted model, frozen. The expected rate of an edge is
+ * A fitted posterior, frozen: what checks, draws and explanations stand on. The expected rate of an edge is
  * E[γ_i] E[ω_j] Σ_k E[θ_ik] E[β_jk], every factor a Gamma mean shape/rate.
  */
-export interface Model {
+export interface PosteriorModel {
+  readonly type: 'posterior';
   readonly kind: 'sparse' | 'dense';
-  readonly objective: 'evidence' | 'ranking';
   readonly features: number;
   readonly multigraph: boolean;
   readonly users: ModelSide;
   readonly items: ModelSide;
-  /** The evidence lower bound; NaN-free: undefined where the objective has none. */
+  /** The evidence lower bound; undefined where the fit was stopped before it had one, and for the sampler. */
   readonly bound: number | undefined;
-  /** Further fits to the same graph, whose scores are added to this one's; see memberModels. */
-  readonly members?: readonly Model[];
   readonly provenance: Provenance;
   /** Which items each known user has; absent where the model does not carry them. */
   readonly seen?: SeenItems | undefined;
+}
+
+/** A model that was made to rank: scores, and how a user comes to them. It has no bound, and nothing is drawn from it. */
+export interface Ranker {
+  readonly type: 'ranker';
+  /** What fitted it: `ranking`, or a baseline's name. */
+  readonly method: string;
+  readonly multigraph: boolean;
+  /** The users that it knows by id; none where the file was saved without users. */
+  readonly users: Vertices;
+  readonly items: Vertices;
+  readonly scores: RankerScores;
+  readonly provenance: FitRecord;
+  readonly seen?: SeenItems | undefined;
+}
+
+/** Where a ranker's scores come from. */
+export type RankerScores = FactorScores | ItemScores | PopularityScores;
+
+/** The sum of the products of each member's two tables. */
+export interface FactorScores {
+  readonly kind: 'factors';
+  readonly members: readonly RankerMember[];
+}
+
+/** One fit of a ranker: what its scores are products of, and how a new user gets a row. */
+export interface RankerMember {
+  readonly features: number;
+  /** Mean activities: items × features, row-major. */
+  readonly items: Float32Array;
+  /** The same of the known users; undefined: they are folded in from the items they have. */
+  readonly users: Float32Array | undefined;
+  /** Sum of the known users' rows: with the items' it says how much each feature explains. */
+  readonly userMass: Float64Array;
+  readonly fold: FoldRule;
+  readonly seed: number;
+  readonly iterations: number;
+  readonly converged: boolean;
+}
+
+/** How a user gets a row of a member's table from the items they have. */
+export type FoldRule =
+  | {
+      readonly kind: 'poisson';
+      /** Half-steps from the prior. */
+      readonly steps: number;
+      readonly hyper: Readonly<Record<SideName, SideHyper>>;
+    }
+  | { readonly kind: 'least-squares'; readonly lambda: number; readonly alpha: number };
+
+/** The sum of the weights from each item of a user to the item that is scored. */
+export interface ItemScores {
+  readonly kind: 'items';
+  /** Where the weights of each item begin; undefined: items × items, all of them. */
+  readonly offsets: Uint32Array | undefined;
+  /** The item that each weight is for; undefined as above. */
+  readonly targets: Uint32Array | undefined;
+  readonly weights: Float32Array;
+}
+
+/** The same for everyone: an item's degree. */
+export interface PopularityScores {
+  readonly kind: 'popularity';
+}
+
+/** What a fit gives, and what a model file holds. */
+export type Model = PosteriorModel | Ranker;
+
+/** The door of what needs a posterior: a ranker is refused with a sentence. `what` begins it, as "predictive draws". */
+export function needPosterior(model: Model, what: string): asserts model is PosteriorModel {
+  if (model.type === 'posterior') return;
+  throw new InputError(
+    `${what} need a posterior, and this model is a ranker (${model.method}), which was made to rank and has none: ` +
+      'fit with method ascent',
+  );
 }
 
 /** The edges that the model was fitted to, by user: what a recommendation leaves out and an explanation refers to. */
@@ -85,16 +167,8 @@ export interface SeenItems {
   readonly counts: Uint32Array | undefined;
 }
 
-/** The fits that a model's scores are the sum of: itself and its members. */
-export function memberModels(model: Model): readonly Model[] {
-  return [model, ...(model.members ?? [])];
-}
-
 /** The part of a side that scores need; fold-in gives the same for new users. */
-export type Posterior = Pick<
-  ModelSide,
-  'count' | 'weightShape' | 'weightRate' | 'featureShape' | 'featureRate'
->;
+export type Posterior = { readonly count: number } & TableValues;
 
 /** Posterior mean activity E[weight]·E[feature] of every vertex: count × features, row-major. Scores are dot products. */
 export function meanTable(side: Posterior, features: number): Float32Array {
@@ -106,4 +180,31 @@ export function meanTable(side: Posterior, features: number): Float32Array {
     }
   }
   return table;
+}
+
+/** Σ over the rows of a table. */
+export function columnSums(table: Float32Array, features: number): Float64Array {
+  const sums = new Float64Array(features);
+  for (let at = 0; at < table.length; at += features) {
+    for (let k = 0; k < features; k++) sums[k] += table[at + k];
+  }
+  return sums;
+}
+
+/** Number of features of each of a model's fits; undefined where scores have none. */
+export function featureCount(model: Model): number | undefined {
+  if (model.type === 'posterior') return model.features;
+  return model.scores.kind === 'factors' ? model.scores.members[0].features : undefined;
+}
+
+/** Fits whose scores add up. */
+export function fitCount(model: Model): number {
+  return model.type === 'ranker' && model.scores.kind === 'factors' ? model.scores.members.length : 1;
+}
+
+/** The hyperparameters behind a model's fits; undefined for baselines, which have none. */
+export function modelHyper(model: Model): Readonly<Record<SideName, SideHyper>> | undefined {
+  if (model.type === 'posterior') return { users: model.users.hyper, items: model.items.hyper };
+  const fold = model.scores.kind === 'factors' ? model.scores.members[0].fold : undefined;
+  return fold?.kind === 'poisson' ? fold.hyper : undefined;
 }

@@ -8,15 +8,15 @@ import type { Engine } from '../engine/engine.js';
 import { onEngine } from '../engine/select.js';
 import { InputError } from '../errors.js';
 import { fingerprint } from '../graph/fingerprint.js';
-import { type BipartiteGraph, SIDES } from '../graph/graph.js';
+import { type BipartiteGraph, degrees, SIDES, type SideName } from '../graph/graph.js';
 import { randomStream } from '../math/random.js';
 import { VERSION } from '../version.js';
 import { checkResume } from './ascent.js';
 import type { FitResult } from './fit.js';
-import { foldRows } from './fold-in.js';
+import { foldRows, RANKING_STEPS } from './fold-in.js';
 import { cutFolds } from './folds.js';
-import type { Checkpoint, LoopState, RankingProgress, StopReason } from './loop.js';
-import { type Model, modelSide } from './model.js';
+import type { LoopState, RankingCheckpoint, StopReason } from './loop.js';
+import { columnSums, meanTable, modelSide, type Ranker, type RankerMember } from './model.js';
 import { checkGraph, type FitOptions } from './options.js';
 import { type RankingSettings, rankingSettings } from './ranking-options.js';
 import { type CrossFitState, startCrossFit } from './ranking-sweep.js';
@@ -24,10 +24,11 @@ import { type CrossFitState, startCrossFit } from './ranking-sweep.js';
 /** Features first look alike and the likelihood hardly moves; it cannot have settled before they have told apart. */
 const LEAST_SWEEPS = 15;
 
-type RankingCheckpoint = Checkpoint & { readonly ranking: RankingProgress };
-
 /** Fits the model for ranking. It does not ascend the bound and has none: it stops when the likelihood settles. */
-export async function fitRanking(graph: BipartiteGraph, options: FitOptions = {}): Promise<FitResult> {
+export async function fitRanking(
+  graph: BipartiteGraph,
+  options: FitOptions = {},
+): Promise<FitResult<Ranker>> {
   checkGraph(graph);
   const settings = rankingSettings(graph, options);
   const resume = options.resume as RankingCheckpoint | undefined;
@@ -35,35 +36,43 @@ export async function fitRanking(graph: BipartiteGraph, options: FitOptions = {}
   const began = performance.now();
   const work = { edges: graph.edges * settings.folds, features: settings.features };
   // Fits that are done outlive an engine that fails.
-  const models: Model[] = [...(resume?.ranking.done ?? [])];
+  const members: RankerMember[] = [...(resume?.done ?? [])];
   return onEngine(settings.engine, work, options.threads, async ({ engine, reason }) => {
-    let checkpoint: Checkpoint | undefined;
-    while (models.length < settings.average && !checkpoint) {
-      const run = models.length;
-      const from = run === resume?.ranking.done.length ? resume : undefined;
+    let checkpoint: RankingCheckpoint | undefined;
+    while (members.length < settings.average && !checkpoint) {
+      const run = members.length;
+      const from = run === resume?.done.length ? resume : undefined;
       const fitted = await oneFit(engine, graph, settings, options, run, from);
-      if (fitted.stopped === 'aborted') {
-        const { seed } = settings;
-        checkpoint = {
-          ...fitted.checkpoint,
-          ranking: { seed, done: [...models], foldMass: fitted.foldMass },
-        };
-      }
-      models.push(fitted.model);
+      if (fitted.stopped === 'aborted') checkpoint = { ...fitted.checkpoint, done: [...members] };
+      members.push(fitted.member);
     }
-    const [first, ...members] = models;
     const seconds = (performance.now() - began) / 1000;
-    const converged = models.every((model) => model.provenance.converged);
+    const converged = members.every((member) => member.converged);
+    const side = (name: SideName) =>
+      Object.freeze({ count: graph[name].count, ids: graph[name].ids, degree: degrees(graph[name]) });
     return {
       model: Object.freeze({
-        ...first!,
+        type: 'ranker',
+        method: 'ranking',
+        multigraph: graph.multigraph,
+        users: side('users'),
+        items: side('items'),
+        scores: Object.freeze({ kind: 'factors', members: Object.freeze([...members]) }),
         seen: Object.freeze({
           offsets: graph.users.offsets,
           neighbors: graph.users.neighbors,
           counts: graph.users.counts,
         }),
-        ...(members.length > 0 && { members: Object.freeze(members) }),
-        provenance: Object.freeze({ ...first!.provenance, seconds }),
+        provenance: Object.freeze({
+          version: VERSION,
+          engine: engine.description,
+          seed: settings.seed,
+          fingerprint: fingerprint(graph),
+          options: { ...settings },
+          iterations: members[0].iterations,
+          converged,
+          seconds,
+        }),
       }),
       stopped: checkpoint ? 'aborted' : converged ? 'converged' : 'iterations',
       ...(checkpoint && { checkpoint }),
@@ -76,12 +85,9 @@ export async function fitRanking(graph: BipartiteGraph, options: FitOptions = {}
 }
 
 /** The saved fit goes on where it stood: only with what decides its numbers as it was. */
-function checkSaved(
-  { ranking, state, tables }: RankingCheckpoint,
-  graph: BipartiteGraph,
-  settings: RankingSettings,
-): void {
-  checkResume(graph, settings.features, tables);
+function checkSaved(saved: RankingCheckpoint, graph: BipartiteGraph, settings: RankingSettings): void {
+  const { state, done } = saved;
+  checkResume(graph, 'items', settings.features, saved.items);
   const { features, folds, seed, hyper, average } = settings;
   const same = (name: string, before: unknown, now: unknown) => {
     if (JSON.stringify(before) === JSON.stringify(now)) return;
@@ -89,15 +95,15 @@ function checkSaved(
       `resume: the saved fit has ${name} ${JSON.stringify(before)}, this one ${JSON.stringify(now)}; resume with the same options`,
     );
   };
-  same('folds', ranking.foldMass.length / features, folds);
-  same('seed', ranking.seed, seed);
+  same('folds', saved.foldMass.length / features, folds);
+  same('seed', saved.seed, seed);
   for (const side of SIDES) {
     for (const name of HYPER_NAMES)
       same(`${name} of the ${side}`, state.hyper[side][name], hyper[side][name]);
   }
-  if (average <= ranking.done.length) {
+  if (average <= done.length) {
     throw new InputError(
-      `resume: the saved fit is at number ${ranking.done.length + 1} of several, average is ${average}; leave average as it was, or raise it`,
+      `resume: the saved fit is at number ${done.length + 1} of several, average is ${average}; leave average as it was, or raise it`,
     );
   }
 }
@@ -106,10 +112,9 @@ const HYPER_NAMES = ['sigma', 'tau', 'shape', 'rate', 'size'] as const;
 
 /** One of the fits, whole or stopped between two sweeps. */
 interface OneFit {
-  readonly model: Model;
+  readonly member: RankerMember;
   readonly stopped: StopReason;
-  readonly checkpoint: Checkpoint;
-  readonly foldMass: Float64Array;
+  readonly checkpoint: Omit<RankingCheckpoint, 'done'>;
 }
 
 async function oneFit(
@@ -120,7 +125,6 @@ async function oneFit(
   run: number,
   from: RankingCheckpoint | undefined,
 ): Promise<OneFit> {
-  const began = performance.now();
   const { features, iterations, tolerance, hyper } = settings;
   const seed = settings.seed + run;
   const folds = cutFolds(graph.items.count, settings.folds, randomStream(seed, 0xf01d));
@@ -159,38 +163,28 @@ async function oneFit(
     const foldMass = cross.foldMass();
     cross.free();
     const nothing = new Float64Array(features);
-    const base = {
-      kind: settings.model,
-      objective: 'ranking',
-      features,
-      multigraph: graph.multigraph,
-      items: modelSide(graph.items, items, hyper.items, nothing),
-    } as const;
     // Known users, from all of their items: state F + 1, which no item was updated from. It takes a few half-steps, which
     // a stop waits for: what is left is then a whole model.
-    const users = await foldRows(engine, base, hyper.users, base.items, graph.users, {});
-    const totals = { mass: nothing, leftover: nothing, leftoverAt: nothing };
+    const fixed = modelSide(graph.items, items, hyper.items, nothing);
+    const base = { features, multigraph: graph.multigraph, prior: hyper.users, fixed };
+    const users = await foldRows(engine, base, graph.users, {
+      iterations: RANKING_STEPS,
+      activity: 'mean',
+    });
+    const userMeans = meanTable(modelSide(graph.users, users, hyper.users, nothing), features);
     return {
-      model: Object.freeze({
-        ...base,
-        users: modelSide(graph.users, users, hyper.users, nothing),
-        bound: undefined,
-        provenance: Object.freeze({
-          version: VERSION,
-          engine: engine.description,
-          seed,
-          fingerprint: fingerprint(graph),
-          options: { ...settings },
-          bounds: [],
-          iterations: state.iteration,
-          converged: stopped === 'converged',
-          seconds: (performance.now() - began) / 1000,
-        }),
+      member: Object.freeze({
+        features,
+        items: meanTable(fixed, features),
+        users: userMeans,
+        userMass: columnSums(userMeans, features),
+        fold: Object.freeze({ kind: 'poisson', steps: RANKING_STEPS, hyper }),
+        seed,
+        iterations: state.iteration,
+        converged: stopped === 'converged',
       }),
       stopped,
-      // Masses are kept by fold, and users begin anew in each: no totals go on.
-      checkpoint: { state, tables: { users, items }, totals: { users: totals, items: totals } },
-      foldMass,
+      checkpoint: { method: 'ranking', state, items, foldMass, seed: settings.seed },
     };
   } catch (error) {
     cross.free();
@@ -198,8 +192,8 @@ async function oneFit(
   }
 }
 
-function goOnFrom({ state, tables, ranking }: RankingCheckpoint): CrossFitState {
-  return { sweeps: state.iteration, items: tables.items, foldMass: ranking.foldMass };
+function goOnFrom({ state, items, foldMass }: RankingCheckpoint): CrossFitState {
+  return { sweeps: state.iteration, items, foldMass };
 }
 
 function relativeChange(before: number | undefined, now: number): number {

@@ -8,7 +8,7 @@
 
 import { InputError } from '../errors.js';
 import { eligibleMass } from '../fit/fold-in.js';
-import type { Model, ModelSide } from '../fit/model.js';
+import { type Model, type ModelSide, needPosterior, type PosteriorModel } from '../fit/model.js';
 import type { VertexIds } from '../graph/ids.js';
 import { allocate } from '../math/memory.js';
 import { chooseCut, type SideLaw } from '../process/unseen.js';
@@ -54,7 +54,7 @@ export interface NamedPlan {
 const CUT_TOLERANCE = 5e-4;
 
 /** Items of the model by their coin: 1 where the coin says "test". */
-export function testItems(model: Model, split: Split): Uint8Array {
+export function testItems(model: Pick<Model, 'items'>, split: Split): Uint8Array {
   const { ids, drawn } = split.coins.items;
   return Uint8Array.from({ length: model.items.count }, (_, j) => {
     const at = ids.find(model.items.ids.at(j));
@@ -68,11 +68,16 @@ export function testItems(model: Model, split: Split): Uint8Array {
 }
 
 /** Items of the model by their coin: 1 where the coin says "fit". */
-export function fitItems(model: Model, split: Split): Uint8Array {
+export function fitItems(model: Pick<Model, 'items'>, split: Split): Uint8Array {
   return testItems(model, split).map((coin) => 1 - coin);
 }
 
-export function drawPlan(model: Model, folded: ModelSide, split: Split, protocol: Protocol): NamedPlan {
+export function drawPlan(
+  model: PosteriorModel,
+  folded: ModelSide,
+  split: Split,
+  protocol: Protocol,
+): NamedPlan {
   checkInput(model, folded, split);
   const paper = protocol === 'paper';
   const isTest = testItems(model, split);
@@ -107,13 +112,13 @@ export function drawPlan(model: Model, folded: ModelSide, split: Split, protocol
 }
 
 /** What held-out users could have met by their fold-in edges: the trained fit items. */
-export function metByHeldOut(model: Model, isTest: Uint8Array): Float64Array {
+export function metByHeldOut(model: PosteriorModel, isTest: Uint8Array): Float64Array {
   return eligibleMass(model, 'items', { eligible: isTest.map((coin) => 1 - coin), unseenShare: 0 });
 }
 
 /** Held-out users without an edge to a trained fit item. */
 function unseenUsers(
-  model: Model,
+  model: PosteriorModel,
   split: Split,
   isTest: Uint8Array,
   met: Float64Array,
@@ -124,7 +129,7 @@ function unseenUsers(
 }
 
 /** Test items without an edge in training. */
-function unseenItems(model: Model, split: Split, met: Float64Array): UnseenPlan | undefined {
+function unseenItems(model: PosteriorModel, split: Split, met: Float64Array): UnseenPlan | undefined {
   const p = split.testUsers;
   // In expectation the held-out users are to the training users as p to 1 − p.
   const reach = met.map((mass) => (mass * p) / (1 - p));
@@ -144,13 +149,8 @@ export function unseen(
   return { law, tilt, cut, evidence: side.count };
 }
 
-function checkInput(model: Model, folded: ModelSide, split: Split): void {
-  if (model.objective === 'ranking') {
-    throw new InputError(
-      'predictive draws need a posterior, and a model fitted with --objective ranking has none: ' +
-        'it was made to rank; fit with --objective evidence',
-    );
-  }
+function checkInput(model: PosteriorModel, folded: ModelSide, split: Split): void {
+  needPosterior(model, 'predictive draws');
   if (split.method !== 'pq') {
     throw new InputError(
       'predictive draws need a split by users and items: holding out edges leaves no test graph that the model ' +

@@ -1,6 +1,6 @@
 // Posterior predictive draws of a split's test graph (section 7).
 
-import type { Model, ModelSide } from '../fit/model.js';
+import type { ModelSide, PosteriorModel } from '../fit/model.js';
 import { buildGraph } from '../graph/build.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { VertexIds } from '../graph/ids.js';
@@ -50,7 +50,7 @@ export interface PredictiveDraw extends GraphStatistics {
  * without an edge there are drawn as unseen. The same seed gives the same draws on any number of threads.
  */
 export async function drawPredictive(
-  model: Model,
+  model: PosteriorModel,
   folded: ModelSide,
   split: Split,
   options: DrawOptions = {},

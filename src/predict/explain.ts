@@ -4,7 +4,7 @@
 
 import { ACTIVITY_FLOOR, type Activity } from '../engine/engine.js';
 import { InputError } from '../errors.js';
-import type { Model, Posterior } from '../fit/model.js';
+import { needPosterior, type Posterior, type PosteriorModel } from '../fit/model.js';
 import { digamma } from '../math/special.js';
 import { shown } from '../text/untrusted.js';
 
@@ -12,8 +12,6 @@ import { shown } from '../text/untrusted.js';
 export interface OwnItems {
   readonly items: ArrayLike<number>;
   readonly counts?: ArrayLike<number> | undefined;
-  /** What the edge pass that made the user's posterior used. Default: what the model's objective uses. */
-  readonly activity?: Activity | undefined;
 }
 
 export interface Explanation {
@@ -26,37 +24,77 @@ export interface Explanation {
   readonly prior: number;
 }
 
-/** Shares out the score of one item for row `row` of `users` (the model's own, or folded in). */
-export function explain(
-  model: Model,
-  users: Posterior,
-  row: number,
-  own: OwnItems,
-  item: number,
-): Explanation {
-  return explainer(model, users, row, own)(item);
+/** A row of a posterior: of the model's own users, or folded in. */
+export interface UserRow {
+  readonly users: Posterior;
+  readonly row: number;
+  readonly own: OwnItems;
+  /** What the edge pass that made the row used. Default exact. */
+  readonly activity?: Activity | undefined;
+}
+
+/** Shares out the score of one item for a user. */
+export function explain(model: PosteriorModel, user: UserRow, item: number): Explanation {
+  needPosterior(model, 'the parts of a score');
+  if (!(item >= 0 && item < model.items.count)) {
+    throw new InputError(`there is no item ${shown(item)} among the ${model.items.count} of the model`);
+  }
+  return posteriorExplainer(model, user)(item);
 }
 
 /** The same for many items of one user: what depends on the user alone is done once. */
-export function explainer(
-  model: Model,
-  users: Posterior,
-  row: number,
-  own: OwnItems,
-): (item: number) => Explanation {
-  const { features: K, items } = model;
-  const { shape: a } = model.users.hyper;
-  const shares = ownShares(model, users, row, own);
-  return (item) => {
-    if (!(item >= 0 && item < items.count)) {
-      throw new InputError(`there is no item ${shown(item)} among the ${items.count} of the model`);
+export function posteriorExplainer(model: PosteriorModel, user: UserRow): (item: number) => Explanation {
+  const { features: K } = model;
+  const { users, row, own, activity = 'exact' } = user;
+  const value = activity === 'exact' ? logMean : mean;
+  const write = (side: Posterior, v: number, out: Float64Array) => {
+    const weight = value(side.weightShape[v], side.weightRate[v]);
+    for (let k = 0; k < K; k++) {
+      out[k] = Math.max(
+        ACTIVITY_FLOOR,
+        weight * value(side.featureShape[v * K + k], side.featureRate[v * K + k]),
+      );
     }
-    const parts = featureParts(model, users, row, item);
+  };
+  const rowActivity = new Float64Array(K);
+  write(users, row, rowActivity);
+  return explainer({
+    multigraph: model.multigraph,
+    priorShape: model.users.hyper.shape,
+    shape: users.featureShape.subarray(row * K, (row + 1) * K),
+    activity: rowActivity,
+    own,
+    writeItem: (item, out) => write(model.items, item, out),
+    parts: (item) => featureParts(model, users, row, item),
+  });
+}
+
+/** What the sharing out of scores needs of a user and of the items. */
+export interface ExplainedUser {
+  readonly multigraph: boolean;
+  /** The prior's shape of every feature, and the user's own. */
+  readonly priorShape: number;
+  readonly shape: ArrayLike<number>;
+  /** What the edge pass that made the user's row saw of the user … */
+  readonly activity: Float64Array;
+  readonly own: OwnItems;
+  /** … and of an item. */
+  writeItem(item: number, out: Float64Array): void;
+  /** Each feature's part of an item's score. */
+  parts(item: number): Float64Array;
+}
+
+export function explainer(user: ExplainedUser): (item: number) => Explanation {
+  const { own, priorShape: a, shape } = user;
+  const K = shape.length;
+  const shares = ownShares(user, K);
+  return (item) => {
+    const parts = user.parts(item);
     const byItem = new Float64Array(own.items.length);
     let prior = 0;
     for (let k = 0; k < K; k++) {
       const part = parts[k];
-      const ofItems = shares.some[k] ? part * Math.max(0, 1 - a / users.featureShape[row * K + k]) : 0;
+      const ofItems = shares.some[k] ? part * Math.max(0, 1 - a / shape[k]) : 0;
       prior += part - ofItems;
       for (let e = 0; e < byItem.length; e++) byItem[e] += ofItems * shares.values[e * K + k];
     }
@@ -66,12 +104,12 @@ export function explainer(
 }
 
 /** The score of an item for row `row` of `users` (section 8). */
-export function expectedRate(model: Model, users: Posterior, row: number, item: number): number {
+export function expectedRate(model: PosteriorModel, users: Posterior, row: number, item: number): number {
   return featureParts(model, users, row, item).reduce((sum, part) => sum + part, 0);
 }
 
 function featureParts(
-  { features: K, items }: Model,
+  { features: K, items }: PosteriorModel,
   users: Posterior,
   row: number,
   item: number,
@@ -87,30 +125,16 @@ function featureParts(
 }
 
 /** Each own item's share of the expected counts of each feature (own items × features, columns adding up to 1). */
-function ownShares(model: Model, users: Posterior, row: number, { items, counts, activity: used }: OwnItems) {
-  const K = model.features;
+function ownShares({ own: { items, counts }, activity: A, multigraph, writeItem }: ExplainedUser, K: number) {
   const n = items.length;
   const values = new Float64Array(n * K);
   const sums = new Float64Array(K);
-  // The edge pass that made the posterior: exp(E log ·), or means.
-  const value = (used ?? (model.objective === 'evidence' ? 'exact' : 'mean')) === 'exact' ? logMean : mean;
-  const activity = (side: Posterior, v: number, out: Float64Array) => {
-    const weight = value(side.weightShape[v], side.weightRate[v]);
-    for (let k = 0; k < K; k++) {
-      out[k] = Math.max(
-        ACTIVITY_FLOOR,
-        weight * value(side.featureShape[v * K + k], side.featureRate[v * K + k]),
-      );
-    }
-  };
-  const A = new Float64Array(K);
   const B = new Float64Array(K);
-  activity(users, row, A);
   for (let e = 0; e < n; e++) {
-    activity(model.items, items[e], B);
+    writeItem(items[e], B);
     let lambda = 0;
     for (let k = 0; k < K; k++) lambda += A[k] * B[k];
-    const w = model.multigraph ? (counts?.[e] ?? 1) / lambda : -1 / Math.expm1(-lambda);
+    const w = multigraph ? (counts?.[e] ?? 1) / lambda : -1 / Math.expm1(-lambda);
     for (let k = 0; k < K; k++) {
       values[e * K + k] = w * A[k] * B[k];
       sums[k] += values[e * K + k];

@@ -3,9 +3,8 @@
 // Splitting, fitting and drawing again on replicas shows how far predictive intervals can be trusted on data of this kind
 // (evaluate/calibrate.ts).
 
-import { InputError } from '../errors.js';
 import { eligibleMass } from '../fit/fold-in.js';
-import type { Model, ModelSide } from '../fit/model.js';
+import { type ModelSide, needPosterior, type PosteriorModel } from '../fit/model.js';
 import { buildGraph } from '../graph/build.js';
 import { type BipartiteGraph, otherSide, type SideName } from '../graph/graph.js';
 import { VertexIds } from '../graph/ids.js';
@@ -34,14 +33,10 @@ export interface HeldOutUsers {
  * users, of the whole that was split. Vertices are numbered anew; isolated ones are dropped.
  */
 export function createReplicator(
-  model: Model,
+  model: PosteriorModel,
   heldOut?: HeldOutUsers,
 ): (seed: number, replica: number) => BipartiteGraph {
-  if (model.objective === 'ranking') {
-    throw new InputError(
-      'replicas need a posterior, and a model fitted with --objective ranking has none: fit with --objective evidence',
-    );
-  }
+  needPosterior(model, 'replicas');
   const draw = createDrawer(replicaPlan(model, heldOut));
   return (seed, replica) => {
     const { edges } = draw(randomStream(seed, REPLICA_STREAM, replica), { sizes: 'posterior', keep: true });
@@ -62,7 +57,7 @@ export function createReplicator(
 const REPLICA_STREAM = 0x4e91;
 
 /** All vertices of the model and the unseen of both sides, to be drawn as the graph that the model was fitted to was. */
-export function replicaPlan(model: Model, heldOut?: HeldOutUsers): DrawPlan {
+export function replicaPlan(model: PosteriorModel, heldOut?: HeldOutUsers): DrawPlan {
   const fitted = (name: SideName): VertexGroup => {
     const own = model[name];
     const met = eligibleMass(model, otherSide(name));
@@ -85,7 +80,7 @@ export function replicaPlan(model: Model, heldOut?: HeldOutUsers): DrawPlan {
 }
 
 /** Held-out users met the trained fit items or nothing that is known; a replica's may meet every item. */
-function heldOutGroup(model: Model, { folded, split }: HeldOutUsers): VertexGroup {
+function heldOutGroup(model: PosteriorModel, { folded, split }: HeldOutUsers): VertexGroup {
   const met = metByHeldOut(model, testItems(model, split));
   const p = split.testUsers;
   return {

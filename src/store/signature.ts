@@ -3,7 +3,7 @@
 
 import { open } from 'node:fs/promises';
 import { REJECTS_HEADER } from '../ingest/rejects.js';
-import { MODEL_START } from './safetensors.js';
+import { MODEL_START } from './tensors.js';
 
 /** Whether a file may be replaced unasked: nothing is in it, or what graphex writes. */
 export async function isOwnFile(path: string): Promise<boolean> {

@@ -4,7 +4,7 @@
 import { evaluateRanking, type RankingOptions, type RankingResult } from '../evaluate/ranking.js';
 import type { SplitRankingTask } from '../evaluate/ranking-task.js';
 import { foldIn } from '../fit/fold-in.js';
-import type { Model, ModelSide } from '../fit/model.js';
+import type { ModelSide, PosteriorModel } from '../fit/model.js';
 import { type BipartiteGraph, degrees, type GraphSide } from '../graph/graph.js';
 import { allocate } from '../math/memory.js';
 import { leftoverMass } from '../math/quadrature.js';
@@ -68,15 +68,15 @@ const POINT_SHAPE = 1e6;
 const LEAST_VALUE = 1e-28;
 
 /** The truth as a model that is sure of itself. */
-function trueModel(graph: BipartiteGraph, truth: StudyTruth): Model {
+function trueModel(graph: BipartiteGraph, truth: StudyTruth): PosteriorModel {
   const K = truth.features;
   const userMass = new Float64Array(K);
   for (let e = 0; e < truth.users.features.length; e++) {
     userMass[e % K] += truth.users.weights[Math.floor(e / K)] * truth.users.features[e];
   }
   return Object.freeze({
+    type: 'posterior',
     kind: 'sparse',
-    objective: 'evidence',
     features: K,
     multigraph: graph.multigraph,
     users: pointSide(graph.users, truth.users, new Float64Array(K)),

@@ -9,7 +9,7 @@ import type { RankingOptions } from '../evaluate/ranking.js';
 import { type SplitRankingTask, splitRankingTask } from '../evaluate/ranking-task.js';
 import { sparsityEvidence } from '../fit/evidence.js';
 import { type FitResult, fit } from '../fit/fit.js';
-import type { Model } from '../fit/model.js';
+import { featureCount, type Model, type PosteriorModel, type Ranker } from '../fit/model.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
 import type { Progress, TaskOptions } from '../progress.js';
@@ -105,7 +105,9 @@ async function oneRun(
     for (const kind of settings.models) {
       const name = settings.features.length > 1 ? `${kind} model (K = ${features})` : `${kind} model`;
       const fitOptions = fitOptionsOf(settings, kind, features);
-      const fitted = await clock.stage(`fit ${name}`, (t) => fit(parts.train, { ...fitOptions, ...t }));
+      const fitted = await clock.stage(`fit ${name}`, (t) =>
+        fit(parts.train, { ...fitOptions, ...t, objective: 'evidence' }),
+      );
       const evaluation = await evaluate(fitted.model, parts, settings, clock, name);
       fits.push(describeFit(kind, fitted, evaluation));
       contestants.push(contestant(fitId(kind, features), name, 'model', kind, features, evaluation));
@@ -127,7 +129,7 @@ async function oneRun(
       clock,
       'fitted to rank',
     );
-    const { features } = fitted.model;
+    const features = featureCount(fitted.model)!;
     contestants.push(contestant('ranking', 'fit for ranking', 'ranker', null, features, evaluation));
     ranker = describeRanker(fitted);
   }
@@ -160,7 +162,8 @@ async function evaluate(
 ): Promise<Evaluation> {
   const { n, depth, draws, protocol, seed, engine } = settings;
   // Of both models, only the one that can be is corrected.
-  const calibrate = reasonAgainstCalibration(model) ? 0 : settings.calibrate;
+  const fixed = model.type === 'ranker' || reasonAgainstCalibration(model);
+  const calibrate = fixed ? 0 : settings.calibrate;
   return clock.stage(`evaluate ${name}`, (t) =>
     evaluateModel(model, parts, { n, depth, draws, calibrate, protocol, seed, engine, ...t }),
   );
@@ -169,7 +172,7 @@ async function evaluate(
 async function findings(
   found: FirstRunFindings,
   parts: Split,
-  fitted: FitResult,
+  fitted: FitResult<PosteriorModel>,
   options: StudyOptions,
   settings: StudySettings,
   kind: ModelKind,
@@ -271,7 +274,7 @@ function contestant(
   return { ...PLAIN_ROW, id, title, kind, model, features, ranking };
 }
 
-function describeFit(kind: ModelKind, fitted: FitResult, evaluation: Evaluation): StudyFit {
+function describeFit(kind: ModelKind, fitted: FitResult<PosteriorModel>, evaluation: Evaluation): StudyFit {
   const { model, seconds, engine, engineReason } = fitted;
   const { bounds, iterations, converged } = model.provenance;
   const pair = (name: 'sigma' | 'size' | 'tau' | 'shape' | 'rate') => ({
@@ -298,9 +301,9 @@ function describeFit(kind: ModelKind, fitted: FitResult, evaluation: Evaluation)
   };
 }
 
-function describeRanker({ model, seconds, engine }: FitResult): StudyRanker {
+function describeRanker({ model, seconds, engine }: FitResult<Ranker>): StudyRanker {
   const { iterations, converged } = model.provenance;
-  return { features: model.features, average: RANKER_AVERAGE, iterations, converged, seconds, engine };
+  return { features: featureCount(model)!, average: RANKER_AVERAGE, iterations, converged, seconds, engine };
 }
 
 function describeSplit(parts: Split): StudySplit {

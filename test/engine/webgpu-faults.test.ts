@@ -86,7 +86,7 @@ function graphOf(edges: number): BipartiteGraph {
 }
 
 // From a cold start, so that there is a bound from the first leg on.
-const endless: FitOptions = {
+const endless: FitOptions & { readonly objective?: 'evidence' } = {
   ...{ features: 128, iterations: 100_000, tolerance: 1e-300, start: 'cold', threads: 2 },
 };
 

@@ -3,7 +3,7 @@ import { type Evaluation, evaluateModel } from '../../src/evaluate/evaluate.js';
 import { evaluateRanking } from '../../src/evaluate/ranking.js';
 import { splitRankingTask } from '../../src/evaluate/ranking-task.js';
 import { fit } from '../../src/fit/fit.js';
-import type { Model } from '../../src/fit/model.js';
+import type { FactorScores, PosteriorModel } from '../../src/fit/model.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
 import { VertexIds } from '../../src/graph/ids.js';
 import { modelScorer } from '../../src/predict/rank.js';
@@ -15,8 +15,8 @@ const side = { sigma: 0.5, tau: 1, shape: 0.3, rate: 0.3, size: 150 };
 const features = 4;
 let graph: BipartiteGraph;
 let parts: Split;
-let model: Model;
-let dense: Model;
+let model: PosteriorModel;
+let dense: PosteriorModel;
 let result: Evaluation;
 
 beforeAll(async () => {
@@ -86,11 +86,20 @@ describe('evaluateModel on a split by users and items', () => {
     expect(none.predictiveReason).toMatch(/no draws/);
   });
 
-  test('scores of members are added', async () => {
-    const twice = await evaluateModel({ ...model, members: [model, model] }, parts, { draws: 0, threads: 1 });
-    expect(twice.ranking.all.mean.recall).toBeCloseTo(result.ranking.all.mean.recall, 6);
-    const both = await evaluateModel({ ...model, members: [model, dense] }, parts, { draws: 0, threads: 1 });
-    expect(both.ranking.all.mean.ndcg).not.toBe(result.ranking.all.mean.ndcg);
+  test('scores of a ranker’s members are added', async () => {
+    const options = { features, objective: 'ranking', average: 2, iterations: 20, threads: 2 } as const;
+    const { model: two } = await fit(parts.train, options);
+    const { members } = two.scores as FactorScores;
+    const evaluate = async (chosen: FactorScores['members']) => {
+      const ranker = { ...two, scores: { kind: 'factors', members: chosen } } as const;
+      return (await evaluateModel(ranker, parts, { threads: 1 })).ranking.all;
+    };
+    const [first] = members;
+    const once = await evaluate([first]);
+    expect((await evaluate([first, first])).mean.recall).toBeCloseTo(once.mean.recall, 6);
+    expect((await evaluate(members)).mean.ndcg).not.toBe(once.mean.ndcg);
+    // Users who are not stored are folded in; the held-out ones are in any case.
+    expect((await evaluate([{ ...first, users: undefined }])).mean).toEqual(once.mean);
   });
 
   test('knows whether the model was fitted to the training part', async () => {
@@ -102,9 +111,13 @@ describe('evaluateModel on a split by users and items', () => {
   test('refuses a model that saw held-out users, and gives a model for ranking no predictive check', async () => {
     const { model: leaked } = await fit(graph, { features, iterations: 2, engine: 'cpu', threads: 1 });
     await expect(evaluateModel(leaked, parts)).rejects.toThrow(/held out by the split.*training part/);
-    const ranking = await evaluateModel({ ...model, objective: 'ranking' }, parts, { threads: 1 });
+    const { model: ranker } = await fit(parts.train, { features, objective: 'ranking', iterations: 2 });
+    const ranking = await evaluateModel(ranker, parts, { threads: 1 });
     expect(ranking.predictive).toBeUndefined();
-    expect(ranking.predictiveReason).toMatch(/fitted for ranking/);
+    expect(ranking.predictiveReason).toMatch(
+      /is a ranker \(ranking\), which has no posterior.*method ascent/,
+    );
+    await expect(evaluateModel(ranker, parts, { calibrate: 5 })).rejects.toThrow(/no intervals.*ranker/);
     expect(ranking.ranking.all.users).toBe(result.ranking.all.users);
   });
 });

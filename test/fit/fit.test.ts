@@ -10,7 +10,7 @@ import { randomGraph } from '../engine/random-problem.js';
 
 const SHAPE = { users: 60, items: 50, edges: 700, features: 4, multigraph: false };
 const graph = randomGraph(SHAPE, randomStream(11));
-const small: FitOptions = { features: 4, iterations: 60, threads: 1, engine: 'cpu' };
+const small = { features: 4, iterations: 60, threads: 1, engine: 'cpu' } satisfies FitOptions;
 
 describe('the loop', () => {
   test('converges, and the bound never falls after the warm phase', async () => {
@@ -145,7 +145,7 @@ describe('hyperparameters', () => {
 
   test('a sparse graph is evidence for the sparse model, a dense one is not', async () => {
     const side = (sigma: number, size: number) => ({ sigma, tau: 1, shape: 0.5, rate: 0.5, size });
-    const options: FitOptions = { features: 5, engine: 'cpu' };
+    const options = { features: 5, engine: 'cpu' } satisfies FitOptions;
     const evidence = async (sigma: number, size: number) => {
       const { graph } = await simulate({
         users: side(sigma, size),
@@ -161,7 +161,7 @@ describe('hyperparameters', () => {
 });
 
 describe('every option has an effect', () => {
-  const changes: Record<string, FitOptions> = {
+  const changes: Record<string, FitOptions & { readonly objective?: 'evidence' }> = {
     features: { features: 5 },
     model: { model: 'dense' },
     users: { users: { tau: 3 } },
@@ -175,7 +175,7 @@ describe('every option has an effect', () => {
     sizes: { sizes: 'paper' },
     seed: { seed: 5 },
   };
-  const base: FitOptions = { ...small, iterations: 200 };
+  const base = { ...small, iterations: 200 };
   const plain = fit(graph, base);
   test.each(Object.entries(changes))('%s', async (_name, change) => {
     const changed = await fit(graph, { ...base, ...change });

@@ -9,7 +9,7 @@ import { eligibleMass } from '../../src/fit/fold-in.js';
 import { gibbsPosterior } from '../../src/fit/gibbs.js';
 import { GIBBS_SCALARS, type GibbsScalar } from '../../src/fit/gibbs-sampler.js';
 import { runChain } from '../../src/fit/gibbs-tasks.js';
-import type { Model } from '../../src/fit/model.js';
+import type { PosteriorModel } from '../../src/fit/model.js';
 import { otherSide, SIDES } from '../../src/graph/graph.js';
 import { type ChainSummary, summarizeChains } from '../../src/math/diagnostics.js';
 import { randomStream } from '../../src/math/random.js';
@@ -40,7 +40,7 @@ const sum = (values: readonly number[]) => values.reduce((a, b) => a + b, 0);
 const mean = (values: readonly number[]) => sum(values) / values.length;
 
 /** Mean of γ_i ω_j Σ_k θ_ik β_jk. */
-function fittedRate({ users, items, features: K }: Model, i: number, j: number): number {
+function fittedRate({ users, items, features: K }: PosteriorModel, i: number, j: number): number {
   let dot = 0;
   for (let k = 0; k < K; k++) {
     const [ik, jk] = [i * K + k, j * K + k];

@@ -2,9 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { InputError } from '../../src/errors.js';
 import type { BothHyper } from '../../src/fit/bound.js';
 import { fit } from '../../src/fit/fit.js';
-import { foldIn, foldInOne } from '../../src/fit/fold-in.js';
+import { foldGraph, foldIn, foldInOne, foldVertex, memberFold } from '../../src/fit/fold-in.js';
 import { cutFolds, reorderRows, rowsWithout } from '../../src/fit/folds.js';
-import { type Model, meanTable, memberModels } from '../../src/fit/model.js';
+import type { RankingCheckpoint } from '../../src/fit/loop.js';
+import { type Model, meanTable, type Ranker, type RankerMember } from '../../src/fit/model.js';
 import type { FitOptions } from '../../src/fit/options.js';
 import { startCrossFit } from '../../src/fit/ranking-sweep.js';
 import { buildGraph } from '../../src/graph/build.js';
@@ -157,23 +158,22 @@ describe('a ranking fit', () => {
   test('is the same to the last bit on any number of threads', async () => {
     const one = await fit(graph, { ...options, threads: 1 });
     const two = await fit(graph, { ...options, threads: 2 });
-    expect(two.model.items).toEqual(one.model.items);
-    expect(two.model.users).toEqual(one.model.users);
+    expect(membersOf(two.model)).toEqual(membersOf(one.model));
   });
 
   test('engines agree', async () => {
     const cpu = await fit(graph, options);
     const reference = await fit(graph, { ...options, engine: 'reference' });
-    const a = meanTable(cpu.model.items, K);
-    const b = meanTable(reference.model.items, K);
+    const a = membersOf(cpu.model)[0].items;
+    const b = membersOf(reference.model)[0].items;
     const largest = b.reduce((m, x) => Math.max(m, x), 0);
     for (let n = 0; n < a.length; n++) expect(Math.abs(a[n] - b[n])).toBeLessThan(2e-3 * largest);
   });
 
   test('has no bound, keeps ids and seen items in the order of the graph, and finds the groups', async () => {
     const { model, checkpoint } = await fit(graph, options);
-    expect(model.objective).toBe('ranking');
-    expect(model.bound).toBeUndefined();
+    expect(model).toMatchObject({ type: 'ranker', method: 'ranking' });
+    expect(model).not.toHaveProperty('bound');
     expect(checkpoint).toBeUndefined();
     expect(model.seen!.neighbors).toBe(graph.users.neighbors);
     expect(groupShare(model)).toBeGreaterThan(0.9);
@@ -189,30 +189,39 @@ describe('a ranking fit', () => {
     );
     const [a, b] = [await fit(multi, options), await fit(plain, options)];
     expect(a.model.multigraph).toBe(true);
-    expect(a.model.items.weightShape).not.toEqual(b.model.items.weightShape);
+    expect(membersOf(a.model)[0].items).not.toEqual(membersOf(b.model)[0].items);
   });
 
   test('known users are what fold-in makes of their items, one at a time or all at once', async () => {
     const { model } = await fit(graph, options);
-    const folded = await foldIn(model, graph, { engine: 'cpu' });
-    expect(folded.featureShape).toEqual(model.users.featureShape);
-    const tight = { iterations: 300, tolerance: 1e-12 };
-    const means = meanTable(await foldIn(model, graph, { engine: 'cpu', ...tight }), K);
+    const [member] = membersOf(model);
+    const { options: steps, ...base } = foldOf(member);
+    const folded = await foldGraph(base, model.items.ids, graph, { engine: 'cpu', ...steps });
+    const means = meanTable({ ...folded, count: graph.users.count }, K);
+    for (let at = 0; at < means.length; at++) {
+      expect(Math.abs(means[at] / member.users![at] - 1)).toBeLessThan(1e-5);
+    }
     const [first, last] = [graph.users.offsets[4], graph.users.offsets[5]];
-    const one = foldInOne(model, graph.users.neighbors.subarray(first, last), tight);
+    const one = foldVertex(base, graph.users.neighbors.subarray(first, last), steps);
     for (let k = 0; k < K; k++) {
       const mean = ((one.weightShape / one.weightRate) * one.featureShape[k]) / one.featureRate[k];
       expect(mean).toBeCloseTo(means[4 * K + k], 3);
     }
   });
 
+  test('has no Gammas: what needs them refuses it', async () => {
+    const { model } = await fit(graph, options);
+    await expect(foldIn(model as never, graph)).rejects.toThrow(/need a posterior.*ranker \(ranking\)/);
+    expect(() => foldInOne(model as never, [1])).toThrow(InputError);
+  });
+
   test('average: members are the fits of the following seeds', async () => {
     const { model } = await fit(graph, { ...options, average: 3, seed: 5 });
-    const members = memberModels(model);
-    expect(members).toHaveLength(3);
+    const members = membersOf(model);
+    expect(members.map(({ seed }) => seed)).toEqual([5, 6, 7]);
     const third = await fit(graph, { ...options, seed: 7 });
-    expect(members[2].items).toEqual(third.model.items);
-    expect(members[1].items.featureShape).not.toEqual(members[0].items.featureShape);
+    expect(members[2].items).toEqual(membersOf(third.model)[0].items);
+    expect(members[1].items).not.toEqual(members[0].items);
   });
 
   test('every option has an effect', async () => {
@@ -231,7 +240,7 @@ describe('a ranking fit', () => {
       { items: { shape: 0.3 } },
     ] as const) {
       const { model } = await fit(graph, { ...options, ...other });
-      expect(model.items.featureShape, JSON.stringify(other)).not.toEqual(base.items.featureShape);
+      expect(membersOf(model)[0].items, JSON.stringify(other)).not.toEqual(membersOf(base)[0].items);
     }
   });
 
@@ -268,10 +277,8 @@ describe('a ranking fit', () => {
 
   /** A fitted model, less how long it took. */
   function numbers(model: Model): unknown {
-    return memberModels(model).map(({ users, items, provenance }) => {
-      const { seconds, ...rest } = provenance;
-      return { users, items, rest };
-    });
+    const { provenance, ...rest } = model;
+    return { ...rest, provenance: { ...provenance, seconds: 0 } };
   }
 
   test.each([
@@ -281,13 +288,13 @@ describe('a ranking fit', () => {
   ] as const)('stopped and resumed it ends with the same numbers, on $engine', async ({ engine, stops }) => {
     const several = { ...options, engine, iterations: 17, tolerance: 1e-12, average: 3, seed: 4 } as const;
     const whole = await fit(graph, several);
-    expect(memberModels(whole.model).map((model) => model.provenance.iterations)).toEqual([17, 17, 17]);
+    expect(membersOf(whole.model).map(({ iterations }) => iterations)).toEqual([17, 17, 17]);
     for (const sweeps of stops) {
       const part = await stoppedAt(sweeps, several);
-      const { state, ranking } = part.checkpoint!;
-      expect(ranking!.done.length * 17 + state.iteration, `stopped at ${sweeps}`).toBe(sweeps);
+      const { state, done } = part.checkpoint as RankingCheckpoint;
+      expect(done.length * 17 + state.iteration, `stopped at ${sweeps}`).toBe(sweeps);
       // What is left can be used as it is.
-      expect(memberModels(part.model)).toHaveLength(ranking!.done.length + 1);
+      expect(membersOf(part.model)).toHaveLength(done.length + 1);
       const rest = await fit(graph, { ...several, resume: part.checkpoint! });
       expect(rest.stopped).toBe('iterations');
       expect(rest.checkpoint).toBeUndefined();
@@ -310,9 +317,9 @@ describe('a ranking fit', () => {
   test('goes on only with what it began with', async () => {
     const several = { ...options, average: 3 };
     const { checkpoint } = await stoppedAt(30, several);
-    expect(checkpoint!.ranking!.done.length).toBeGreaterThan(0);
+    expect((checkpoint as RankingCheckpoint).done.length).toBeGreaterThan(0);
     for (const [other, says] of [
-      [{ features: 5 }, /6 features, this one 60 and 5|60 users and 6 features/],
+      [{ features: 5 }, /45 items and 6 features, this one 45 and 5/],
       [{ folds: 4 }, /folds 3, this one 4/],
       [{ seed: 2 }, /seed 1, this one 2/],
       [{ items: { shape: 0.3 } }, /shape of the items 0\.1\d*, this one 0\.3/],
@@ -330,16 +337,26 @@ describe('a ranking fit', () => {
   });
 });
 
+function membersOf(model: Model): readonly RankerMember[] {
+  const { scores } = model as Ranker;
+  if (scores.kind !== 'factors') throw new Error('not a ranker by factors');
+  return scores.members;
+}
+
+function foldOf({ fold, ...member }: RankerMember): ReturnType<typeof memberFold> {
+  if (fold.kind !== 'poisson') throw new Error('not a fold-in by Poisson');
+  return memberFold({ ...member, fold }, false);
+}
+
 /** Share of the users whose ten best items are mostly of their own group. */
 function groupShare(model: Awaited<ReturnType<typeof fit>>['model']): number {
-  const users = meanTable(model.users, model.features);
-  const items = meanTable(model.items, model.features);
+  const { users = new Float32Array(0), items, features } = membersOf(model)[0];
   let good = 0;
   for (let u = 0; u < model.users.count; u++) {
     const scores = Array.from({ length: model.items.count }, (_, i) => {
       let score = 0;
-      for (let k = 0; k < model.features; k++) {
-        score += users[u * model.features + k] * items[i * model.features + k];
+      for (let k = 0; k < features; k++) {
+        score += users[u * features + k] * items[i * features + k];
       }
       return [score, i] as const;
     }).sort((a, b) => b[0] - a[0]);

@@ -2,7 +2,7 @@
 
 import type { SideHyper } from '../../src/engine/engine.js';
 import { eligibleMass } from '../../src/fit/fold-in.js';
-import type { Model, ModelSide } from '../../src/fit/model.js';
+import type { ModelSide, PosteriorModel } from '../../src/fit/model.js';
 import { buildGraph } from '../../src/graph/build.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
 import { degrees } from '../../src/graph/graph.js';
@@ -62,7 +62,7 @@ export function randomSide(
 }
 
 export interface SmallModel {
-  readonly model: Model;
+  readonly model: PosteriorModel;
   readonly folded: ModelSide;
   readonly split: Split;
 }
@@ -77,9 +77,9 @@ export function smallModel(
   const parts = randomSplit(seed);
   const features = options.features ?? 3;
   const { train, foldIn } = parts;
-  const model: Model = {
+  const model: PosteriorModel = {
     kind: hyper.users.size > 0 ? 'sparse' : 'dense',
-    objective: 'evidence',
+    type: 'posterior',
     features,
     multigraph: options.multigraph ?? false,
     users: randomSide(random, train.users.ids, degrees(train.users), hyper.users, features),

@@ -280,8 +280,9 @@ describe('drawPredictive', () => {
 
   test('refusals say what to do', async () => {
     const { model, folded, split } = sparse;
-    await expect(drawPredictive({ ...model, objective: 'ranking' }, folded, split)).rejects.toThrow(
-      /--objective ranking has none.*--objective evidence/,
+    const ranker = { type: 'ranker', method: 'ease' } as never;
+    await expect(drawPredictive(ranker, folded, split)).rejects.toThrow(
+      /predictive draws need a posterior, and this model is a ranker \(ease\).*method ascent/,
     );
     await expect(drawPredictive(model, folded, { ...split, method: 'edges' })).rejects.toThrow(/--method pq/);
     await expect(drawPredictive(model, model.users, split)).rejects.toThrow(/is not held out/);

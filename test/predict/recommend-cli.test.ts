@@ -25,7 +25,9 @@ function fittedModel(multigraph: boolean) {
   const model = smallModel({ multigraph });
   const { offsets } = model.seen!;
   const degree = Uint32Array.from({ length: 12 }, (_, u) => offsets[u + 1] - offsets[u]);
-  return { ...model, users: { ...model.users, degree } };
+  const ofItems = new Uint32Array(model.items.count);
+  for (const item of model.seen!.neighbors) ofItems[item]++;
+  return { ...model, users: { ...model.users, degree }, items: { ...model.items, degree: ofItems } };
 }
 
 beforeAll(async () => {

@@ -1,6 +1,13 @@
 // A small random model, made without a fit: what recommendation and explanation need, and nothing that must converge.
 
-import type { Model, ModelSide } from '../../src/fit/model.js';
+import {
+  columnSums,
+  type ModelSide,
+  meanTable,
+  type PosteriorModel,
+  type Ranker,
+  type RankerMember,
+} from '../../src/fit/model.js';
 import { VertexIds } from '../../src/graph/ids.js';
 import { type Random, randomStream } from '../../src/math/random.js';
 
@@ -10,7 +17,6 @@ export interface SmallModelOptions {
   readonly features?: number;
   readonly seed?: number;
   readonly multigraph?: boolean;
-  readonly objective?: Model['objective'];
   readonly withSeen?: boolean;
 }
 
@@ -20,9 +26,8 @@ export function smallModel({
   features = 4,
   seed = 1,
   multigraph = false,
-  objective = 'evidence',
   withSeen = true,
-}: SmallModelOptions = {}): Model {
+}: SmallModelOptions = {}): PosteriorModel {
   const random = randomStream(seed, 77);
   const offsets = new Uint32Array(users + 1);
   const neighbors: number[] = [];
@@ -36,8 +41,8 @@ export function smallModel({
     counts: multigraph ? Uint32Array.from(neighbors, () => 1 + random.below(4)) : undefined,
   };
   return {
+    type: 'posterior',
     kind: 'sparse',
-    objective,
     features,
     multigraph,
     users: side(users, features, random, 'user'),
@@ -48,6 +53,38 @@ export function smallModel({
       ...{ iterations: 0, converged: false, seconds: 0 },
     },
     ...(withSeen ? { seen } : {}),
+  };
+}
+
+/** A ranker whose members have the means of these models. */
+export function smallRanker(models: readonly PosteriorModel[], change: Partial<RankerMember> = {}): Ranker {
+  const [{ users, items, seen, multigraph, provenance }] = models;
+  return {
+    type: 'ranker',
+    method: 'ranking',
+    multigraph,
+    users: { count: users.count, ids: users.ids, degree: users.degree },
+    items: { count: items.count, ids: items.ids, degree: items.degree },
+    scores: {
+      kind: 'factors',
+      members: models.map((model, m) => ({
+        features: model.features,
+        items: meanTable(model.items, model.features),
+        users: meanTable(model.users, model.features),
+        userMass: columnSums(meanTable(model.users, model.features), model.features),
+        fold: {
+          kind: 'poisson',
+          steps: 3,
+          hyper: { users: model.users.hyper, items: model.items.hyper },
+        },
+        seed: m,
+        iterations: 20,
+        converged: true,
+        ...change,
+      })),
+    },
+    provenance,
+    seen,
   };
 }
 
@@ -68,7 +105,7 @@ function side(count: number, features: number, random: Random, name: string): Mo
 }
 
 /** E[γ_u] E[ω_i] Σ_k E[θ_uk] E[β_ik], term by term. */
-export function rate(model: Model, user: number, item: number): number {
+export function rate(model: PosteriorModel, user: number, item: number): number {
   const K = model.features;
   const { users, items } = model;
   let sum = 0;

@@ -2,17 +2,17 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InputError } from '../../src/errors.js';
 import { eligibleMass, foldInOne } from '../../src/fit/fold-in.js';
-import type { Model } from '../../src/fit/model.js';
+import type { PosteriorModel } from '../../src/fit/model.js';
 import { digamma } from '../../src/math/special.js';
 import { explain } from '../../src/predict/explain.js';
 import { recommend, recommendMany } from '../../src/predict/recommend.js';
-import { rate, smallModel } from './recommend-model.js';
+import { rate, smallModel, smallRanker } from './recommend-model.js';
 
-const seenOf = (model: Model, user: number) =>
+const seenOf = (model: PosteriorModel, user: number) =>
   Array.from(model.seen!.neighbors.subarray(model.seen!.offsets[user], model.seen!.offsets[user + 1]));
 
 /** Every item by falling rate, ties by index. */
-function order(model: Model, user: number, out: Iterable<number>): string[] {
+function order(model: PosteriorModel, user: number, out: Iterable<number>): string[] {
   const without = new Set(out);
   return Array.from({ length: model.items.count }, (_, item) => item)
     .filter((item) => !without.has(item))
@@ -96,14 +96,15 @@ describe('recommend', () => {
     }
   });
 
-  it('adds the scores of a model and its members', async () => {
+  it('adds the scores of a ranker’s members, in the order that products in float64 give', async () => {
     const first = smallModel({ seed: 1 });
     const second = smallModel({ seed: 2, features: 3 });
-    const both = { ...first, members: [second] };
+    const both = smallRanker([first, second]);
     const list = await recommend(both, { user: 'user 4' }, { n: 30, includeSeen: true, explain: true });
     const sum = (item: number) => rate(first, 4, item) + rate(second, 4, item);
     const want = Array.from({ length: 30 }, (_, item) => item).sort((a, b) => sum(b) - sum(a));
     expect(list.map((r) => r.item)).toEqual(want.map((item) => `item ${item}`));
+    for (const { item, score } of list) expect(score / sum(Number(item.slice(5)))).toBeCloseTo(1, 6);
     expect(list[0].explanation!.features.length).toBe(7);
     expect(list[0].explanation!.features.reduce((a, b) => a + b)).toBeCloseTo(list[0].score, 12);
   });
@@ -138,16 +139,16 @@ describe('explain', () => {
     const variants = fc.record({
       seed: fc.nat(500),
       multigraph: fc.boolean(),
-      objective: fc.constantFrom('evidence' as const, 'ranking' as const),
     });
+    const activities = fc.constantFrom('exact' as const, 'mean' as const);
     fc.assert(
-      fc.property(variants, fc.nat(11), fc.nat(29), (options, user, item) => {
+      fc.property(variants, fc.nat(11), fc.nat(29), activities, (options, user, item, activity) => {
         const model = smallModel(options);
         const own = {
           items: seenOf(model, user),
           counts: model.seen!.counts?.subarray(model.seen!.offsets[user], model.seen!.offsets[user + 1]),
         };
-        const parts = explain(model, model.users, user, own, item);
+        const parts = explain(model, { users: model.users, row: user, own, activity }, item);
         const sum = (values: Float64Array) => values.reduce((a, b) => a + b, 0);
         expect(parts.score).toBeCloseTo(rate(model, user, item), 12);
         expect(sum(parts.features)).toBeCloseTo(parts.score, 12);
@@ -170,7 +171,7 @@ describe('explain', () => {
       featureShape: Float32Array.from(folded.featureShape),
       featureRate: Float32Array.from(folded.featureRate),
     };
-    const parts = explain(model, posterior, 0, { items: own }, 8);
+    const parts = explain(model, { users: posterior, row: 0, own: { items: own } }, 8);
     const weight =
       ((folded.weightShape / folded.weightRate) * model.items.weightShape[8]) / model.items.weightRate[8];
     // Section 6: an edge's expected counts are λ_k/(1 − e^−Σλ), and at the fixed point a feature's shape is a + their sum.
@@ -202,8 +203,9 @@ describe('explain', () => {
 
   it('gives all to the prior when there is no item, and refuses an item that is not there', () => {
     const model = smallModel();
-    const parts = explain(model, model.users, 0, { items: [] }, 3);
+    const user = { users: model.users, row: 0, own: { items: [] } };
+    const parts = explain(model, user, 3);
     expect(parts.prior).toBeCloseTo(parts.score, 12);
-    expect(() => explain(model, model.users, 0, { items: [] }, 30)).toThrow(/no item 30 among the 30/);
+    expect(() => explain(model, user, 30)).toThrow(/no item 30 among the 30/);
   });
 });

@@ -2,22 +2,22 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fit } from '../../src/fit/fit.js';
-import type { Checkpoint } from '../../src/fit/loop.js';
-import { type Model, type ModelSide, memberModels } from '../../src/fit/model.js';
+import type { AscentCheckpoint } from '../../src/fit/loop.js';
+import type { FactorScores, Model, ModelSide, PosteriorModel } from '../../src/fit/model.js';
 import { VertexIds } from '../../src/graph/ids.js';
 import { randomStream } from '../../src/math/random.js';
 import { simulate } from '../../src/process/poisson-model.js';
-import { loadModel, loadModelFile, saveModel } from '../../src/store/model.js';
+import { loadCheckpoint, loadModel, loadModelFile, saveModel } from '../../src/store/model.js';
 import { scratchFolder } from '../ingest/scratch.js';
 
 const scratch = scratchFolder();
 const FEATURES = 3;
 const SIDE = { sigma: 0.2, tau: 1, shape: 0.3, rate: 0.3, size: 30 };
 
-function exampleModel(seed: number): Model {
+function exampleModel(seed: number): PosteriorModel {
   const random = randomStream(seed);
   const floats = (n: number) => Float32Array.from({ length: n }, () => random.uniform());
-  const side = (ids: VertexIds): ModelSide => ({
+  const side = (ids: VertexIds, degree: number[]): ModelSide => ({
     count: ids.length,
     ids,
     weightShape: floats(ids.length),
@@ -26,15 +26,15 @@ function exampleModel(seed: number): Model {
     featureRate: floats(FEATURES * ids.length),
     leftover: Float64Array.of(0.1, 1 / 3, 1e-9),
     hyper: { sigma: 0.2, tau: 1, shape: 0.1, rate: 0.1, size: 1 / 7 },
-    degree: Uint32Array.from({ length: ids.length }, (_, v) => v + 1),
+    degree: Uint32Array.from(degree),
   });
   return {
+    type: 'posterior',
     kind: 'sparse',
-    objective: 'evidence',
     features: FEATURES,
     multigraph: false,
-    users: side(VertexIds.integers(Float64Array.of(-4, 2, 2 ** 50))),
-    items: side(VertexIds.texts(['0054890', 'naïve', '映画', 'a "b"'])),
+    users: side(VertexIds.integers(Float64Array.of(-4, 2, 2 ** 50)), [1, 2, 3]),
+    items: side(VertexIds.texts(['0054890', 'naïve', '映画', 'a "b"']), [1, 3, 0, 2]),
     bound: -1234.5678901234567,
     provenance: {
       version: '0.1.0',
@@ -95,7 +95,7 @@ describe('the model file', () => {
   });
 
   it('gives back the model, bit for bit', async () => {
-    const { users, items, ...rest } = await loadModel(path);
+    const { users, items, ...rest } = (await loadModel(path)) as PosteriorModel;
     const { users: expectedUsers, items: expectedItems, ...expected } = model;
     expect(rest).toEqual(expected);
     for (const [side, wanted] of [
@@ -136,21 +136,6 @@ describe('the model file', () => {
     for (const value of Object.values(metadata)) expect(typeof value).toBe('string');
   });
 
-  it('holds members of an averaged model', async () => {
-    const averaged = {
-      ...model,
-      objective: 'ranking' as const,
-      bound: undefined,
-      members: [exampleModel(2), exampleModel(3)],
-    };
-    const file = scratch.path('averaged.safetensors');
-    await saveModel(file, averaged);
-    const loaded = await loadModel(file);
-    expect(loaded.bound).toBeUndefined();
-    expect(loaded.members!.map((member) => member.provenance.seed)).toEqual([2, 3]);
-    expect(loaded.members![1].items.featureShape).toEqual(averaged.members[1].items.featureShape);
-  });
-
   it.each(['float32', 'float64'])('holds a checkpoint, exactly: %s tables', async (type) => {
     const wide = (values: Float32Array) =>
       type === 'float64' ? Float64Array.from(values, (x) => x / 3) : values;
@@ -165,7 +150,8 @@ describe('the model file', () => {
       featureShape: wide(side.featureShape),
       featureRate: wide(side.featureRate),
     });
-    const checkpoint: Checkpoint = {
+    const checkpoint: AscentCheckpoint = {
+      method: 'ascent',
       state: {
         iteration: 10,
         warmSweeps: undefined,
@@ -178,14 +164,15 @@ describe('the model file', () => {
       totals: { users: totals, items: totals },
     };
     const file = scratch.path('checkpoint.safetensors');
-    await saveModel(file, model, checkpoint);
-    const loaded = (await loadModelFile(file)).checkpoint!;
+    await saveModel(file, model, { checkpoint });
+    const loaded = (await loadCheckpoint(file)) as AscentCheckpoint;
     expect(loaded.state).toEqual(checkpoint.state);
     expect(loaded.totals).toEqual(checkpoint.totals);
     for (const side of ['users', 'items'] as const) {
       expect(loaded.tables[side]).toMatchObject(checkpoint.tables[side]);
     }
     expect((await loadModelFile(path)).checkpoint).toBeUndefined();
+    await expect(loadCheckpoint(path)).rejects.toThrow(/a finished model/);
   });
 
   it('holds the state of a fit for ranking, with the fits that are done: it goes on to the same numbers', async () => {
@@ -202,17 +189,18 @@ describe('the model file', () => {
           onProgress: () => ++seen === stop && controller.abort(),
         });
         const file = scratch.path('ranking.safetensors');
-        await saveModel(file, part.model, part.checkpoint);
+        await saveModel(file, part.model, { checkpoint: part.checkpoint });
         const loaded = await loadModelFile(file);
-        expect(memberModels(loaded.model)).toHaveLength(stop < 6 ? 1 : 2);
+        expect(membersOf(loaded.model)).toHaveLength(stop < 6 ? 1 : 2);
         const rest = await fit(graph, { ...options, resume: loaded.checkpoint! });
-        const tables = (model: Model) =>
-          memberModels(model).map(({ users, items }) => [users.featureShape, items.weightRate]);
-        expect(tables(rest.model)).toEqual(tables(whole.model));
+        expect(membersOf(rest.model)).toEqual(membersOf(whole.model));
       }
     }
   });
 });
+
+const membersOf = (model: Model) =>
+  (model.type === 'ranker' ? (model.scores as FactorScores) : { members: [] }).members;
 
 describe('a model file is refused', () => {
   let bytes: Buffer;
@@ -257,9 +245,9 @@ describe('a model file is refused', () => {
 
   it('when it is from the future', async () => {
     const json = header();
-    json.__metadata__.format_version = '2';
+    json.__metadata__.format_version = '3';
     expect(await refusal(withHeader(json))).toMatch(
-      /format version 2, and this graphex reads up to 1; update/,
+      /format version 3, and this graphex reads up to 2; update/,
     );
   });
 

@@ -34,7 +34,7 @@ export type RowScores = (row: number, candidates: Uint32Array, out: Float32Array
 /** Below this many multiplications a pool of workers costs more than it saves. */
 const SMALL = 2e8;
 
-const RANKING: TaskModule = {
+export const RANKING: TaskModule = {
   name: 'rank-tasks',
   base: import.meta.url,
   worker: () =>

@@ -1,0 +1,199 @@
+// Lists of the best items, for many questions to one table of items: the items are packed once, a lane of this thread and
+// a pool of workers wait for the next question.
+
+import { throwIfAborted } from '../../errors.js';
+import { allocate, createCounter, inSharedMemory } from '../../math/memory.js';
+import { createPool, threadCount, type WorkerPool } from '../../parallel/pool.js';
+import type { TaskOptions } from '../../progress.js';
+import { Heap } from './heap.js';
+import { RANKING } from './rank-factors.js';
+import {
+  laneBytes,
+  packedItemBytes,
+  packItems,
+  type RankKernels,
+  RankLane,
+  type RankQuery,
+  ROWS_PER_BLOCK,
+} from './rank-rows.js';
+import { type FactorJob, rankFactorRows, type TopLists } from './rank-tasks.js';
+import { loadKernels } from './wasm.js';
+
+/** One question: lists for so many rows. */
+export interface ListQuery {
+  readonly rows: number;
+  /** Longest list. */
+  readonly n: number;
+  /** Per row, items that are not to be listed. */
+  readonly excluded: RankQuery['excluded'];
+}
+
+/** Items that wait for questions. */
+export interface ListMaker {
+  /** The best items by products with the rows of `users` (rows × features), best first, ties to the smaller item. */
+  byFactors(users: Float32Array, query: ListQuery, options?: TaskOptions): Promise<TopLists>;
+  /** The same by scores that a function writes, row by row, in this thread. */
+  byRows(
+    write: (row: number, out: Float32Array) => void,
+    query: ListQuery,
+    options?: TaskOptions,
+  ): Promise<TopLists>;
+  close(): Promise<void>;
+}
+
+/** Below this many multiplications workers cost more than they save. */
+const SMALL = 2e8;
+
+/** `items` is count × features; a maker of lists by rows alone has no features. */
+export function createListMaker(items: Float32Array, count: number, features: number): ListMaker {
+  let closed = false;
+  let pool: { readonly workers: WorkerPool; readonly lanes: readonly number[] } | undefined;
+  /** Questions for the workers wait for one another: they share the lanes. */
+  let turn: Promise<unknown> = Promise.resolve();
+  const setUp = once(async () => {
+    const { module } = await loadKernels();
+    const heap = new Heap();
+    const packed = heap.allocate(packedItemBytes(count, Math.max(1, features)));
+    const lane = heap.allocate(laneBytes(count, Math.max(1, features)));
+    if (features > 0) {
+      const everything = Uint32Array.from({ length: count }, (_, item) => item);
+      packItems(items, everything, features, heap.memory, packed);
+    }
+    return { module, heap, packed, lane };
+  });
+  const stop = async () => {
+    if (!pool) return;
+    const { workers, lanes } = pool;
+    pool = undefined;
+    const { heap } = await setUp();
+    for (const lane of lanes) heap.release(lane);
+    await workers.close();
+  };
+
+  async function inPool(job: Omit<FactorJob, 'lanes' | 'places'>, lanes: number, options: TaskOptions) {
+    const { heap } = await setUp();
+    if (pool && pool.lanes.length !== lanes) await stop();
+    pool ??= {
+      workers: await createPool(RANKING, lanes),
+      lanes: Array.from({ length: lanes }, () => heap.allocate(laneBytes(count, features))),
+    };
+    const { signal, onProgress } = options;
+    const { next, rows } = job;
+    const report = () =>
+      onProgress?.({
+        stage: 'ranking',
+        done: Math.min(rows.length, ROWS_PER_BLOCK * Atomics.load(next, 0)),
+        total: rows.length,
+        unit: 'users',
+      });
+    // Workers stop at the next block once the counter says that none is left.
+    const skip = () => Atomics.store(next, 0, rows.length);
+    throwIfAborted(signal);
+    signal?.addEventListener('abort', skip, { once: true });
+    const ticking = setInterval(report, 200);
+    try {
+      await pool.workers.everywhere('rankFactorRows', {
+        ...job,
+        lanes: pool.lanes,
+        places: createCounter(),
+      });
+    } catch (error) {
+      // What a dead worker has left is not to be used again.
+      await stop();
+      throw error;
+    } finally {
+      clearInterval(ticking);
+      signal?.removeEventListener('abort', skip);
+    }
+    throwIfAborted(signal);
+    report();
+  }
+
+  return {
+    async byFactors(users, query, options = {}) {
+      throwIfAborted(options.signal);
+      checkOpen(closed);
+      const lists = emptyLists(query, count);
+      if (lists.listed === 0 || query.rows === 0) return lists;
+      const { module, heap, packed, lane } = await setUp();
+      const job = {
+        module,
+        memory: heap.memory,
+        next: createCounter(),
+        items: packed,
+        features,
+        rows: Uint32Array.from({ length: query.rows }, (_, row) => row),
+        query: rankQuery(query, count, lists.listed),
+        answer: { ranks: [], shown: [] },
+        lists,
+      };
+      if (query.rows * count * features < SMALL) {
+        const places = createCounter();
+        rankFactorRows({ ...job, users, lanes: [lane], places });
+        return lists;
+      }
+      const lanes = threadCount(options.threads);
+      const mine = turn.then(() => {
+        checkOpen(closed);
+        return inPool({ ...job, users: inSharedMemory(users) }, lanes, options);
+      });
+      turn = mine.catch(() => {});
+      await mine;
+      return lists;
+    },
+    async byRows(write, query, { signal, onProgress } = {}) {
+      checkOpen(closed);
+      const lists = emptyLists(query, count);
+      if (lists.listed === 0 || query.rows === 0) return lists;
+      const { module, heap, lane: address } = await setUp();
+      const instance = new WebAssembly.Instance(module, { env: { memory: heap.memory, abort: () => {} } });
+      const kernels = instance.exports as unknown as RankKernels;
+      const asked = rankQuery(query, count, lists.listed);
+      const lane = new RankLane(kernels, heap.memory, address, Math.max(1, features), asked);
+      const out = lane.row(0);
+      for (let row = 0; row < query.rows; row++) {
+        if (row % 256 === 0) {
+          throwIfAborted(signal);
+          onProgress?.({ stage: 'ranking', done: row, total: query.rows, unit: 'users' });
+        }
+        write(row, out);
+        const best = lane.top(0, row, lists.listed);
+        lists.positions.set(best.positions, row * lists.listed);
+        lists.scores.set(best.scores, row * lists.listed);
+        lists.counts[row] = best.positions.length;
+      }
+      return lists;
+    },
+    async close() {
+      closed = true;
+      await turn;
+      await stop();
+    },
+  };
+}
+
+function checkOpen(closed: boolean): void {
+  if (closed) throw new Error('this recommender is closed');
+}
+
+function rankQuery({ excluded }: ListQuery, candidates: number, listed: number): RankQuery {
+  return { candidates, views: [], excluded, depth: listed, top: listed };
+}
+
+function emptyLists({ rows, n }: ListQuery, count: number): TopLists {
+  const listed = Math.min(n, count);
+  return {
+    listed,
+    positions: allocate(Uint32Array, rows * listed),
+    scores: allocate(Float32Array, rows * listed),
+    counts: allocate(Uint32Array, rows),
+  };
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

@@ -1,0 +1,142 @@
+// What a model found: of each feature, the items and users that have most of it.
+
+import { InputError } from '../errors.js';
+import { columnSums, type Model, meanTable, type PosteriorModel } from '../fit/model.js';
+import { whole } from '../validate.js';
+import { largest } from './largest.js';
+import { createRecommender } from './recommender.js';
+
+export interface DescribedFeature {
+  /** From 1; of a ranker, the members' features one after the other. */
+  readonly feature: number;
+  /** Share of all expected edges that the feature explains. */
+  readonly share: number;
+  /** Those that stand out, and the share of the feature's expected edges that go to each. */
+  readonly items: readonly { readonly item: string; readonly weight: number }[];
+  /** Those with most of it; empty where the model holds no users' tables. */
+  readonly users: readonly { readonly user: string; readonly weight: number }[];
+}
+
+export interface DescribeOptions {
+  /** Items and users of each feature. Default 10. */
+  readonly n?: number | undefined;
+  /** An item needs this many edges in the data to be named. Default 3. */
+  readonly leastDegree?: number | undefined;
+}
+
+/** The features of a model, those that explain most first. */
+export async function describeFeatures(
+  model: Model,
+  options: DescribeOptions = {},
+): Promise<DescribedFeature[]> {
+  const recommender = createRecommender(model);
+  try {
+    return recommender.features(options);
+  } finally {
+    await recommender.close();
+  }
+}
+
+/** Weight of the share against the lift; at 1 every feature begins with the same common items. */
+const SHARE_WEIGHT = 0.6;
+
+/** The tables of one fit, and how much of everything each feature has. */
+export interface FeatureTables {
+  readonly features: number;
+  readonly items: Float32Array;
+  readonly users: Float32Array | undefined;
+  readonly mass: { readonly users: Float64Array; readonly items: Float64Array };
+}
+
+export function featureTables(model: PosteriorModel): [FeatureTables & { readonly users: Float32Array }];
+export function featureTables(model: Model): readonly FeatureTables[];
+export function featureTables(model: Model): readonly FeatureTables[] {
+  if (model.type === 'posterior') {
+    const { features } = model;
+    const [users, items] = [meanTable(model.users, features), meanTable(model.items, features)];
+    return [
+      {
+        features,
+        users,
+        items,
+        mass: { users: columnSums(users, features), items: columnSums(items, features) },
+      },
+    ];
+  }
+  const { scores } = model;
+  if (scores.kind !== 'factors' || scores.members.some(({ fold }) => fold.kind !== 'poisson')) {
+    throw new InputError(
+      `a model fitted by ${model.method} has no features that could be described: fit with method ascent or ranking`,
+    );
+  }
+  return scores.members.map(({ features, items, users, userMass }) => ({
+    features,
+    items,
+    users,
+    mass: { users: userMass, items: columnSums(items, features) },
+  }));
+}
+
+/** Expected edges of all features together, and each item's share of them. */
+export function overallShares(parts: readonly FeatureTables[], count: number) {
+  let total = 0;
+  const share = new Float64Array(count);
+  for (const { features, mass } of parts) {
+    for (let k = 0; k < features; k++) total += mass.users[k] * mass.items[k];
+  }
+  for (const { features, items, mass } of parts) {
+    for (let j = 0; j < count; j++) {
+      for (let k = 0; k < features; k++) share[j] += (mass.users[k] * items[j * features + k]) / total;
+    }
+  }
+  return { total, share };
+}
+
+/**
+ * The items that stand out in feature `k`: by log share and log lift, 0.6 : 0.4. Items of few edges have large lifts by
+ * chance and are left out.
+ */
+export function outstandingItems(
+  { items, features, mass }: FeatureTables,
+  k: number,
+  n: number,
+  { overall, mayShow }: { readonly overall: Float64Array; mayShow(item: number): boolean },
+): number[] {
+  return largest(overall.length, n, (j) => {
+    const share = items[j * features + k] / mass.items[k];
+    if (!(share > 0) || !mayShow(j)) return Number.NEGATIVE_INFINITY;
+    return Math.log(share) - (1 - SHARE_WEIGHT) * Math.log(overall[j]);
+  });
+}
+
+export function describeVoices(model: Model, options: DescribeOptions): DescribedFeature[] {
+  const n = whole('n', options.n ?? 10, 1);
+  const leastDegree = whole('leastDegree', options.leastDegree ?? 3, 0);
+  const parts = featureTables(model);
+  const { total, share: overall } = overallShares(parts, model.items.count);
+  const { degree } = model.items;
+  // Where hardly any item has so many edges, those that there are must do.
+  const enough = degree.filter((d) => d >= leastDegree).length >= Math.min(n, degree.length);
+  const mayShow = (item: number) => !enough || degree[item] >= leastDegree;
+  const described: DescribedFeature[] = [];
+  for (const part of parts) {
+    const { features: K, items, users, mass } = part;
+    for (let k = 0; k < K; k++) {
+      const weight = (table: Float32Array, v: number, of: number) => table[v * K + k] / of;
+      described.push({
+        feature: described.length + 1,
+        share: (mass.users[k] * mass.items[k]) / total,
+        items: outstandingItems(part, k, n, { overall, mayShow })
+          .map((j) => ({ item: model.items.ids.at(j), weight: weight(items, j, mass.items[k]) }))
+          .sort((a, b) => b.weight - a.weight),
+        users: users
+          ? largest(model.users.count, n, (i) => users[i * K + k]).map((i) => ({
+              user: model.users.ids.at(i),
+              weight: weight(users, i, mass.users[k]),
+            }))
+          : [],
+      });
+    }
+  }
+  return described.sort((a, b) => b.share - a.share);
+}

@@ -1,0 +1,175 @@
+// How each kind of model comes to its scores, behind one interface: a judge gives an asker a place, and lists for many
+// places at once.
+
+import { createListMaker, type ListMaker, type ListQuery } from '../engine/cpu/rank-lists.js';
+import type { TopLists } from '../engine/cpu/rank-tasks.js';
+import type { ItemScores, Model, Ranker } from '../fit/model.js';
+import { allocate } from '../math/memory.js';
+import type { TaskOptions } from '../progress.js';
+import type { Explanation, OwnItems } from './explain.js';
+import { sumOfFactors } from './rank.js';
+import { type Seat, type Voice, voicesOf } from './voices.js';
+
+/** An asker's place before a judge. */
+export interface Place {
+  /** The score of an item in float64. */
+  score(item: number): number;
+  /** Shares out scores; what depends on the user alone is done once. */
+  explainer(): (item: number) => Explanation;
+}
+
+/** What makes scores and lists for one model; made once, asked often. */
+export interface Judge {
+  /** `row` is a user of the model, or undefined for someone new. */
+  place(row: number | undefined, own: OwnItems): Place;
+  lists(places: readonly Place[], query: ListQuery, options: TaskOptions): Promise<TopLists>;
+  /** Of products of tables; undefined where scores come from something else. */
+  readonly voices: readonly Voice[] | undefined;
+  close(): Promise<void>;
+}
+
+export function createJudge(model: Model): Judge {
+  const voices = voicesOf(model);
+  if (voices) return factorJudge(voices);
+  const { scores } = model as Ranker;
+  return scores.kind === 'items' ? itemJudge(model as Ranker, scores) : popularityJudge(model as Ranker);
+}
+
+/** Scores are sums of products of tables: one product over all features side by side. */
+function factorJudge(voices: readonly Voice[]): Judge {
+  type FactorPlace = Place & { readonly seats: readonly Seat[] };
+  const features = voices.reduce((sum, voice) => sum + voice.features, 0);
+  const count = voices[0].items.length / voices[0].features;
+  let maker: ListMaker | undefined;
+  const open = () => {
+    if (maker) return maker;
+    const items = voices.length === 1 ? voices[0].items : joined(voices);
+    maker = createListMaker(items, count, features);
+    return maker;
+  };
+  return {
+    voices,
+    place(row, own): FactorPlace {
+      const seats = voices.map((voice) => (row === undefined ? voice.fresh(own) : voice.known(row, own)));
+      return {
+        seats,
+        score: (item) => seats.map((seat) => seat.score(item)).reduce((sum, score) => sum + score, 0),
+        explainer() {
+          const explainers = seats.map((seat) => seat.explainer());
+          return (item) => addUp(explainers.map((explain) => explain(item)));
+        },
+      };
+    },
+    lists(places, query, options) {
+      const rows = allocate(Float32Array, places.length * features);
+      for (const [p, place] of places.entries()) {
+        let at = p * features;
+        for (const seat of (place as FactorPlace).seats) {
+          rows.set(seat.means, at);
+          at += seat.means.length;
+        }
+      }
+      return open().byFactors(rows, query, options);
+    },
+    close: async () => maker?.close(),
+  };
+}
+
+function joined(voices: readonly Voice[]): Float32Array {
+  return sumOfFactors(voices.map(({ items, features }) => ({ users: items, items, features }))).items;
+}
+
+function addUp(parts: readonly Explanation[]): Explanation {
+  if (parts.length === 1) return parts[0];
+  const features = new Float64Array(parts.reduce((sum, part) => sum + part.features.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    features.set(part.features, at);
+    at += part.features.length;
+  }
+  return {
+    score: parts.reduce((sum, part) => sum + part.score, 0),
+    features,
+    items: parts[0].items.map((_, e) => parts.reduce((sum, part) => sum + part.items[e], 0)),
+    prior: parts.reduce((sum, part) => sum + part.prior, 0),
+  };
+}
+
+/** Scores are sums of weights from what the user has. */
+function itemJudge(model: Ranker, scores: ItemScores): Judge {
+  const { count } = model.items;
+  return rowJudge(count, (own) => {
+    const write = (out: Float32Array | Float64Array) => {
+      out.fill(0);
+      for (let e = 0; e < own.items.length; e++) addWeights(scores, own.items[e], count, out);
+    };
+    const weight = (from: number, to: number) => weightOf(scores, from, to, count);
+    const parts = (item: number) => Float64Array.from(own.items, (from) => weight(from, item));
+    const score = (item: number) => parts(item).reduce((sum, part) => sum + part, 0);
+    return {
+      write,
+      score,
+      explainer: () => (item) => {
+        const items = parts(item);
+        return { score: score(item), features: new Float64Array(0), items, prior: 0 };
+      },
+    };
+  });
+}
+
+/** Adds the weights from one item to all. */
+export function addWeights(
+  { offsets, targets, weights }: ItemScores,
+  from: number,
+  count: number,
+  out: Float32Array | Float64Array,
+): void {
+  if (offsets && targets) {
+    for (let e = offsets[from]; e < offsets[from + 1]; e++) out[targets[e]] += weights[e];
+    return;
+  }
+  for (let item = 0; item < count; item++) out[item] += weights[from * count + item];
+}
+
+function weightOf(
+  { offsets, targets, weights }: ItemScores,
+  from: number,
+  to: number,
+  count: number,
+): number {
+  if (!offsets || !targets) return weights[from * count + to];
+  const at = targets.subarray(offsets[from], offsets[from + 1]).indexOf(to);
+  return at < 0 ? 0 : weights[offsets[from] + at];
+}
+
+/** The same for everyone. */
+function popularityJudge({ items }: Ranker): Judge {
+  return rowJudge(items.count, (own) => ({
+    write: (out) => out.set(items.degree),
+    score: (item) => items.degree[item],
+    explainer: () => (item) => {
+      const score = items.degree[item];
+      return {
+        score,
+        features: new Float64Array(0),
+        items: new Float64Array(own.items.length),
+        prior: score,
+      };
+    },
+  }));
+}
+
+interface RowPlace extends Place {
+  write(out: Float32Array): void;
+}
+
+function rowJudge(count: number, place: (own: OwnItems) => RowPlace): Judge {
+  const maker = createListMaker(new Float32Array(0), count, 0);
+  return {
+    voices: undefined,
+    place: (_row, own) => place(own),
+    lists: (places, query, options) =>
+      maker.byRows((row, out) => (places[row] as RowPlace).write(out), query, options),
+    close: () => maker.close(),
+  };
+}

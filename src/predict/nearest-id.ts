@@ -1,0 +1,70 @@
+// Hints for ids that are not there: what was probably meant.
+
+import { InputError } from '../errors.js';
+import type { VertexIds } from '../graph/ids.js';
+import { shown } from '../text/untrusted.js';
+
+/** The error for an id that is not there, with what may have been meant and what to do otherwise. */
+export function unknownId(what: string, id: string | number, ids: VertexIds, advice?: string): InputError {
+  const near = nearestId(id, ids);
+  if (near === undefined) return new InputError(advice ? `${what}; ${advice}` : what);
+  return new InputError(`${what}; did you mean ${shown(near)}?${advice ? ` If not, ${advice}` : ''}`);
+}
+
+/** Longest id that hints are looked for: the search is by characters. */
+const LONGEST = 200;
+
+/**
+ * The id that differs least: in case, spaces, leading zeros or a trailing ".0" before anything else, then in a letter
+ * or two (one for up to five letters, none for up to two). Undefined: none is near.
+ */
+export function nearestId(wanted: string | number, ids: VertexIds): string | undefined {
+  const text = String(wanted);
+  if (text === '' || text.length > LONGEST) return undefined;
+  const plainWanted = plain(text);
+  const most = text.length <= 2 || isNumber(text) ? 0 : text.length <= 5 ? 1 : 2;
+  let best: string | undefined;
+  let distance = most + 1;
+  for (let v = 0; v < ids.length; v++) {
+    const id = ids.at(v);
+    if (id.length > LONGEST) continue;
+    if (plainWanted !== '' && plain(id) === plainWanted) return id;
+    if (distance <= 1 || Math.abs(id.length - text.length) >= distance) continue;
+    const d = editDistance(text, id, distance - 1);
+    if (d < distance) {
+      distance = d;
+      best = id;
+    }
+  }
+  return best;
+}
+
+const isNumber = (text: string) => /^[\d.]+$/.test(text);
+
+/** What is left when spelling does not count: case, spaces at the ends, leading zeros, a trailing ".0". */
+function plain(id: string): string {
+  const text = id.trim().toLowerCase();
+  return isNumber(text) ? text.replace(/^0+(?=\d)/, '').replace(/\.0*$/, '') : text;
+}
+
+/** Insertions, deletions, replacements and swaps of neighbours; anything above `most` is most + 1. */
+function editDistance(a: string, b: string, most: number): number {
+  let before = new Uint16Array(b.length + 1);
+  let last = Uint16Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const row = new Uint16Array(b.length + 1);
+    row[0] = i;
+    let least = i;
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1];
+      row[j] = Math.min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (same ? 0 : 1));
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        row[j] = Math.min(row[j], before[j - 2] + 1);
+      }
+      least = Math.min(least, row[j]);
+    }
+    if (least > most) return most + 1;
+    [before, last] = [last, row];
+  }
+  return last[b.length];
+}

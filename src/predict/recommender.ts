@@ -1,0 +1,306 @@
+// One model, many questions: what does not depend on the question is made once.
+
+import { InputError, throwIfAborted } from '../errors.js';
+import type { Model } from '../fit/model.js';
+import type { VertexIds } from '../graph/ids.js';
+import { shown } from '../text/untrusted.js';
+import { whole } from '../validate.js';
+import type { Explanation, OwnItems } from './explain.js';
+import { type DescribedFeature, type DescribeOptions, describeVoices } from './features.js';
+import { createJudge, type Place } from './judges.js';
+import { unknownId } from './nearest-id.js';
+import type { RowLists } from './rank.js';
+import type { Asker, Id, Recommendation, RecommendationShares, RecommendOptions } from './recommend.js';
+import { createSimilarity, type SimilarItem } from './similar.js';
+
+/** Items that are not personal: the most common ones. */
+export interface PopularItem {
+  readonly item: string;
+  /** Users of the data who have it. */
+  readonly users: number;
+}
+
+/** Answers questions to one model. Every method may be called while others are under way. */
+export interface Recommender {
+  readonly model: Model;
+  /** The best items for one asker, best first; ties go to the item that the model names first. */
+  recommend(asker: Asker, options?: RecommendOptions): Promise<Recommendation[]>;
+  /** The same for many at once, on all threads. */
+  recommendMany(askers: readonly Asker[], options?: RecommendOptions): Promise<Recommendation[][]>;
+  /** The same for askers that come one by one, in bounded memory; lists come in their order. */
+  recommendEach(
+    askers: Iterable<Asker> | AsyncIterable<Asker>,
+    options?: RecommendOptions,
+  ): AsyncGenerator<Recommendation[], void, void>;
+  /** The caller's candidates, best first, whether the asker has them or not. */
+  rank(asker: Asker, candidates: readonly Id[], options?: RankCandidatesOptions): Recommendation[];
+  /** How the score of one item comes about. */
+  explain(asker: Asker, item: Id, options?: Pick<RecommendOptions, 'onUnknown'>): Recommendation;
+  /** Items like this one, by the cosine of their mean activities; of weights between items, by the weights. */
+  similar(item: Id, options?: { readonly n?: number | undefined }): SimilarItem[];
+  /** The items that most users have. */
+  popular(options?: {
+    readonly n?: number | undefined;
+    readonly exclude?: readonly Id[] | undefined;
+  }): PopularItem[];
+  /** The features that the model found, those that explain most first. */
+  features(options?: DescribeOptions): DescribedFeature[];
+  /** Ends the threads; further questions are refused. */
+  close(): Promise<void>;
+}
+
+export interface RankCandidatesOptions extends Pick<RecommendOptions, 'explain' | 'onUnknown'> {
+  /** Candidates that the model does not know are left out and reported here; without it they are an InputError. */
+  readonly onUnknownCandidates?: ((ids: readonly Id[]) => void) | undefined;
+}
+
+/** Askers that are ranked together, where they come one by one. */
+const BATCH = 512;
+
+/**
+ * A recommender for a model; close it when no more is asked.
+ * @example
+ * const recommender = createRecommender(await loadModel('model.safetensors'));
+ * const list = await recommender.recommend({ likes: ['112', '235'] }, { n: 10 });
+ * await recommender.close();
+ */
+export function createRecommender(model: Model): Recommender {
+  const judge = createJudge(model);
+  const similarity = once(() => createSimilarity(model, judge.voices));
+  const byPopularity = once(() => popularityOrder(model.items.degree));
+  let closed = false;
+  const open = () => {
+    if (closed) throw new InputError('this recommender is closed: make another one');
+  };
+
+  async function recommendMany(askers: readonly Asker[], options: RecommendOptions = {}) {
+    open();
+    const { n = 20, includeSeen = false, signal } = options;
+    whole('n', n, 1);
+    if (askers.length === 0) return [];
+    const placed = askers.map((asker, a) => {
+      if (a % 64 === 0) throwIfAborted(signal);
+      return place(asker, a, { needSeen: !includeSeen, onUnknown: options.onUnknown });
+    });
+    const excluded = excludedItems(model.items.ids, placed, options.exclude ?? [], includeSeen);
+    const places = placed.map(({ seat }) => seat);
+    const lists = await judge.lists(places, { rows: askers.length, n, excluded }, options);
+    return placed.map(({ seat, own }, row) => {
+      if (row % 64 === 0) throwIfAborted(signal);
+      const describe = describer(seat, own, options.explain ?? false);
+      const first = row * lists.listed;
+      return Array.from(lists.positions.subarray(first, first + lists.counts[row]), describe);
+    });
+  }
+
+  /** Scores in float64, so that the same comes out with and without an explanation. */
+  function describer(seat: Place, own: Own, explained: boolean): (item: number) => Recommendation {
+    const { ids } = model.items;
+    if (!explained) return (item) => ({ item: ids.at(item), score: seat.score(item) });
+    const explain = seat.explainer();
+    return (item) => {
+      const parts = explain(item);
+      return { item: ids.at(item), score: parts.score, explanation: shares(ids, own, parts) };
+    };
+  }
+
+  function place(
+    asker: Asker,
+    at: number,
+    {
+      needSeen,
+      onUnknown,
+    }: { readonly needSeen: boolean; readonly onUnknown: RecommendOptions['onUnknown'] },
+  ): { readonly seat: Place; readonly own: Own } {
+    if ('likes' in asker) {
+      const own = likedItems(model, asker, at, onUnknown);
+      return { seat: judge.place(undefined, own), own };
+    }
+    const row = model.users.ids.find(asker.user);
+    if (row < 0) throw unknownUser(model, asker.user);
+    const { seen } = model;
+    if (!seen && needSeen) {
+      throw new InputError(
+        'the model does not carry which items its users have: fit it again, or ask to include seen items',
+      );
+    }
+    const [first, last] = seen ? [seen.offsets[row], seen.offsets[row + 1]] : [0, 0];
+    const own = {
+      items: seen ? seen.neighbors.subarray(first, last) : new Uint32Array(0),
+      counts: seen?.counts?.subarray(first, last),
+    };
+    return { seat: judge.place(row, own), own };
+  }
+
+  function knownItem(id: Id): number {
+    const item = model.items.ids.find(id);
+    if (item < 0)
+      throw unknownId(
+        `item ${shown(id)} is not among the ${model.items.count} items of the model`,
+        id,
+        model.items.ids,
+      );
+    return item;
+  }
+
+  return Object.freeze({
+    model,
+    recommend: async (asker: Asker, options?: RecommendOptions) => (await recommendMany([asker], options))[0],
+    recommendMany,
+    async *recommendEach(askers: Iterable<Asker> | AsyncIterable<Asker>, options: RecommendOptions = {}) {
+      let batch: Asker[] = [];
+      let done = 0;
+      const { onUnknown } = options;
+      const flush = () => {
+        const first = done;
+        done += batch.length;
+        return recommendMany(batch, {
+          ...options,
+          ...(onUnknown && { onUnknown: (ids: readonly Id[], a: number) => onUnknown(ids, first + a) }),
+        });
+      };
+      for await (const asker of askers) {
+        batch.push(asker);
+        if (batch.length < BATCH) continue;
+        yield* await flush();
+        batch = [];
+      }
+      yield* await flush();
+    },
+    rank(asker: Asker, candidates: readonly Id[], options: RankCandidatesOptions = {}) {
+      open();
+      const unknown = candidates.filter((id) => model.items.ids.find(id) < 0);
+      if (unknown.length > 0) {
+        if (!options.onUnknownCandidates) knownItem(unknown[0]);
+        options.onUnknownCandidates?.(unknown);
+      }
+      const items = new Set(candidates.map((id) => model.items.ids.find(id)).filter((item) => item >= 0));
+      const { seat, own } = place(asker, 0, { needSeen: false, onUnknown: options.onUnknown });
+      return Array.from(items)
+        .sort((a, b) => a - b)
+        .map(describer(seat, own, options.explain ?? false))
+        .sort((a, b) => b.score - a.score);
+    },
+    explain(asker: Asker, item: Id, options: Pick<RecommendOptions, 'onUnknown'> = {}) {
+      open();
+      const { seat, own } = place(asker, 0, { needSeen: false, onUnknown: options.onUnknown });
+      return describer(seat, own, true)(knownItem(item));
+    },
+    similar(item: Id, { n = 10 }: { readonly n?: number | undefined } = {}) {
+      open();
+      whole('n', n, 1);
+      return similarity()(knownItem(item), n);
+    },
+    popular({ n = 20, exclude = [] }: Parameters<Recommender['popular']>[0] = {}) {
+      open();
+      whole('n', n, 1);
+      const { ids, degree } = model.items;
+      const out = new Set(exclude.map((id) => ids.find(id)));
+      const items: PopularItem[] = [];
+      for (const item of byPopularity()) {
+        if (items.length === n) break;
+        if (!out.has(item)) items.push({ item: ids.at(item), users: degree[item] });
+      }
+      return items;
+    },
+    features(options: DescribeOptions = {}) {
+      open();
+      return describeVoices(model, options);
+    },
+    async close() {
+      closed = true;
+      await judge.close();
+    },
+  });
+}
+
+type Own = OwnItems & { readonly items: Uint32Array };
+type NewAsker = Extract<Asker, { likes: unknown }>;
+
+function unknownUser({ users }: Model, id: Id): InputError {
+  if (users.count === 0) {
+    return new InputError(
+      `user ${shown(id)} is not in the model: the file was saved without users; name items with likes, or save it with users`,
+    );
+  }
+  return unknownId(
+    `user ${shown(id)} is not in the model (${users.count} users, the first is ${shown(users.ids.at(0))})`,
+    id,
+    users.ids,
+    'for a new user, name items with likes',
+  );
+}
+
+/** Liked items by index, each once, counts added. */
+function likedItems(
+  model: Model,
+  { likes, counts }: NewAsker,
+  at: number,
+  onUnknown: RecommendOptions['onUnknown'],
+): Own {
+  if (counts && counts.length !== likes.length) {
+    throw new InputError(`${counts.length} counts for ${likes.length} liked items; give one for each`);
+  }
+  const liked = new Map<number, number>();
+  const unknown: Id[] = [];
+  for (const [i, id] of likes.entries()) {
+    const item = model.items.ids.find(id);
+    if (item < 0) unknown.push(id);
+    else liked.set(item, (liked.get(item) ?? 0) + (counts?.[i] ?? 1));
+  }
+  if (unknown.length > 0) {
+    if (!onUnknown) {
+      throw unknownId(
+        `${unknown.length === 1 ? 'item' : 'items'} ${unknown
+          .slice(0, 5)
+          .map((id) => shown(id))
+          .join(', ')}${unknown.length > 5 ? ', …' : ''}: ` +
+          `not among the ${model.items.count} items of the model`,
+        unknown[0],
+        model.items.ids,
+        'leave out what it never saw',
+      );
+    }
+    onUnknown(unknown, at);
+  }
+  if (liked.size === 0) {
+    throw new InputError('no liked item is known to the model: name at least one of its items');
+  }
+  const items = Uint32Array.from(liked.keys()).sort();
+  return { items, counts: model.multigraph ? items.map((item) => liked.get(item)!) : undefined };
+}
+
+function excludedItems(
+  ids: VertexIds,
+  askers: readonly { readonly own: Own }[],
+  exclude: readonly Id[],
+  includeSeen: boolean,
+): RowLists | undefined {
+  const always = exclude.map((id) => ids.find(id)).filter((item) => item >= 0);
+  if (includeSeen && always.length === 0) return undefined;
+  const offsets = new Uint32Array(askers.length + 1);
+  const lists = askers.map(({ own }, a) => {
+    const list = [...always, ...(includeSeen ? [] : own.items)];
+    offsets[a + 1] = offsets[a] + list.length;
+    return list;
+  });
+  return { offsets, values: Uint32Array.from(lists.flat()) };
+}
+
+function shares(ids: VertexIds, own: Own, parts: Explanation): RecommendationShares {
+  const byItem = Array.from(own.items, (item, e) => ({ item: ids.at(item), share: parts.items[e] }));
+  byItem.sort((a, b) => b.share - a.share);
+  return { features: Array.from(parts.features), items: byItem, prior: parts.prior };
+}
+
+function popularityOrder(degree: Uint32Array): Uint32Array {
+  return Uint32Array.from(degree.keys()).sort((a, b) => degree[b] - degree[a] || a - b);
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}

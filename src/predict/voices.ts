@@ -1,0 +1,143 @@
+// Models whose scores are products of two tables, as a recommender sees them: a *voice* is one fit, and scores add up
+// over voices. A *seat* is a user's place in a voice: known from the fit, or made from a few items.
+
+import { ACTIVITY_FLOOR } from '../engine/engine.js';
+import { eligibleMass, foldInOne, foldVertex, memberFold, sideMass } from '../fit/fold-in.js';
+import {
+  type Model,
+  meanTable,
+  type Posterior,
+  type PosteriorModel,
+  type RankerMember,
+} from '../fit/model.js';
+import { type Explanation, expectedRate, explainer, type OwnItems, posteriorExplainer } from './explain.js';
+
+/** A user's place in a voice. */
+export interface Seat {
+  /** The row whose products with the items' rows are the scores. */
+  readonly means: Float32Array;
+  /** The score of an item in float64. */
+  score(item: number): number;
+  /** Shares out scores; what depends on the user alone is done once. */
+  explainer(): (item: number) => Explanation;
+}
+
+/** One of the fits that a model's scores are the sum of. */
+export interface Voice {
+  readonly features: number;
+  /** Mean activities of the items: items × features. */
+  readonly items: Float32Array;
+  known(row: number, own: OwnItems): Seat;
+  fresh(own: OwnItems): Seat;
+}
+
+/** A posterior has one voice, a ranker by factors one for each member; other rankers have none. */
+export function voicesOf(model: Model): readonly Voice[] | undefined {
+  if (model.type === 'posterior') return [posteriorVoice(model)];
+  const { scores, multigraph } = model;
+  if (scores.kind !== 'factors') return undefined;
+  return scores.members.map((member) => memberVoice(member, multigraph));
+}
+
+function posteriorVoice(model: PosteriorModel): Voice {
+  const { features } = model;
+  // As in an evaluation: a new user's items are known ones, so only these count as what they could have met.
+  const otherMass = once(() => eligibleMass(model, 'items', { unseenShare: 0 }));
+  const seat = (users: Posterior, row: number, own: OwnItems, activity: 'exact' | 'mean'): Seat => ({
+    means: rowMeans(users, row, features),
+    score: (item) => expectedRate(model, users, row, item),
+    explainer: () => posteriorExplainer(model, { users, row, own, activity }),
+  });
+  return {
+    features,
+    items: meanTable(model.items, features),
+    known: (row, own) => seat(model.users, row, own, 'exact'),
+    fresh(own) {
+      const { counts } = own;
+      const vertex = foldInOne(model, own.items, { counts, otherMass: otherMass(), activity: 'mean' });
+      const users: Posterior = {
+        count: 1,
+        weightShape: Float32Array.of(vertex.weightShape),
+        weightRate: Float32Array.of(vertex.weightRate),
+        featureShape: Float32Array.from(vertex.featureShape),
+        featureRate: Float32Array.from(vertex.featureRate),
+      };
+      return seat(users, 0, own, 'mean');
+    },
+  };
+}
+
+function memberVoice(member: RankerMember, multigraph: boolean): Voice {
+  const { features: K, items, users, fold } = member;
+  if (fold.kind !== 'poisson') throw new Error('not yet');
+  const base = memberFold({ ...member, fold }, multigraph);
+  const otherMass = once(() => sideMass(base.fixed, K));
+  const folded = (own: OwnItems) =>
+    foldVertex(base, own.items, { ...base.options, counts: own.counts, otherMass: otherMass() });
+  const seat = (means: Float32Array, own: OwnItems): Seat => {
+    const parts = (item: number) => {
+      const products = new Float64Array(K);
+      for (let k = 0; k < K; k++) products[k] = means[k] * items[item * K + k];
+      return products;
+    };
+    return {
+      means,
+      score(item) {
+        let sum = 0;
+        for (let k = 0; k < K; k++) sum += means[k] * items[item * K + k];
+        return sum;
+      },
+      explainer() {
+        // A ranker keeps means alone; the shapes behind them come again from the user's items.
+        const { featureShape, featureRate, weightShape, weightRate } = folded(own);
+        const weight = weightShape / weightRate;
+        return explainer({
+          multigraph,
+          priorShape: fold.hyper.users.shape,
+          shape: featureShape,
+          activity: featureShape.map((shape, k) =>
+            Math.max(ACTIVITY_FLOOR, (weight * shape) / featureRate[k]),
+          ),
+          own,
+          writeItem(item, out) {
+            for (let k = 0; k < K; k++) out[k] = Math.max(ACTIVITY_FLOOR, items[item * K + k]);
+          },
+          parts,
+        });
+      },
+    };
+  };
+  const fresh = (own: OwnItems) => {
+    const { featureShape, featureRate, weightShape, weightRate } = folded(own);
+    const weight = weightShape / weightRate;
+    return seat(
+      Float32Array.from(featureShape, (shape, k) => (weight * shape) / featureRate[k]),
+      own,
+    );
+  };
+  return {
+    features: K,
+    items,
+    known: (row, own) => (users ? seat(users.subarray(row * K, (row + 1) * K), own) : fresh(own)),
+    fresh,
+  };
+}
+
+/** E[weight]·E[feature] of one row. */
+function rowMeans(posterior: Posterior, row: number, features: number): Float32Array {
+  const weight = posterior.weightShape[row] / posterior.weightRate[row];
+  const out = new Float32Array(features);
+  for (let k = 0; k < features; k++) {
+    const at = row * features + k;
+    out[k] = (weight * posterior.featureShape[at]) / posterior.featureRate[at];
+  }
+  return out;
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}

@@ -1,0 +1,119 @@
+// Models as bytes, for whoever has no files: a page, a database, a network.
+
+import { z } from 'zod';
+import { InputError } from '../errors.js';
+import type { Checkpoint } from '../fit/loop.js';
+import type { Model } from '../fit/model.js';
+import { getCheckpoint, putCheckpoint } from './checkpoint-tensors.js';
+import { getPosterior, putPosterior } from './posterior-tensors.js';
+import { getRanker, putRanker, type RankerStorage } from './ranker-tensors.js';
+import { TensorReader } from './tensor-reader.js';
+import { type ByteSource, decodeTensors, encodeTensors, type Tensor, type TensorFile } from './tensors.js';
+
+/** Posteriors have the form of version 1, which older readers know; rankers that of version 2. */
+export const FORMAT = { format: 'graphex-model', version: 2 } as const;
+
+export interface SaveOptions extends RankerStorage {
+  /** All that a stopped fit needs to go on to the same numbers. Tables are then stored in float32, users included. */
+  readonly checkpoint?: Checkpoint | undefined;
+}
+
+export interface ModelFile {
+  readonly model: Model;
+  /** Where the fit stopped; undefined for a model that was saved without it. */
+  readonly checkpoint: Checkpoint | undefined;
+}
+
+/** The bytes of a model file. */
+export function modelToBytes(model: Model, options: SaveOptions = {}): Uint8Array {
+  const pieces = encodeTensors(modelTensors(model, options));
+  const size = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  let bytes: Uint8Array;
+  try {
+    bytes = new Uint8Array(size);
+  } catch {
+    throw new InputError(
+      `the model takes ${Math.ceil(size / 2 ** 20)} MiB, more than one array here can hold; save it to a file`,
+    );
+  }
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return bytes;
+}
+
+/**
+ * Loads a model from the bytes of its file, or from a Blob (a file that somebody dropped on a page).
+ * @example
+ * const model = await modelFromBytes(await (await fetch('model.safetensors')).blob());
+ */
+export async function modelFromBytes(source: Uint8Array | Blob): Promise<Model> {
+  return (await modelFileFromBytes(source)).model;
+}
+
+/** The same together with its checkpoint. */
+export async function modelFileFromBytes(source: Uint8Array | Blob): Promise<ModelFile> {
+  const bytes = byteSource(source);
+  return modelOf(bytes.name, await decodeTensors(bytes, FORMAT));
+}
+
+function byteSource(source: Uint8Array | Blob): ByteSource {
+  if (source instanceof Uint8Array) {
+    const read = async (at: number, length: number) => source.subarray(at, at + length);
+    return { name: 'the given bytes', size: source.length, read };
+  }
+  if (typeof Blob === 'undefined' || !(source instanceof Blob)) {
+    throw new InputError('a model is loaded from a Uint8Array or a Blob; give one of the two');
+  }
+  const name = (source as { readonly name?: unknown }).name;
+  return {
+    name: typeof name === 'string' ? name : 'the given Blob',
+    size: source.size,
+    read: async (at, length) => new Uint8Array(await source.slice(at, at + length).arrayBuffer()),
+  };
+}
+
+/** A model as tensors and metadata. */
+export function modelTensors(model: Model, options: SaveOptions = {}): TensorFile {
+  const tensors = new Map<string, Tensor>();
+  const { checkpoint, ...storage } = options;
+  if (model.type === 'posterior' && (storage.precision !== undefined || storage.users !== undefined)) {
+    throw new InputError(
+      'precision and users are for rankers: a posterior is stored whole, since draws and resumed fits need its Gammas',
+    );
+  }
+  if (checkpoint && (storage.precision === 'float16' || (storage.users ?? 'stored') !== 'stored')) {
+    throw new InputError(
+      'a fit that is to go on is stored in float32 with its users: leave out precision and users',
+    );
+  }
+  const head = model.type === 'posterior' ? putPosterior(tensors, model) : putRanker(tensors, model, storage);
+  const metadata: Record<string, string> = {
+    format: FORMAT.format,
+    format_version: model.type === 'posterior' ? '1' : '2',
+    ...head,
+    ...(checkpoint && { checkpoint: putCheckpoint(tensors, checkpoint) }),
+  };
+  return { tensors, metadata };
+}
+
+/** The model that a file holds; what a model cannot hold is refused with a sentence. */
+export function modelOf(name: string, { tensors, metadata }: TensorFile): ModelFile {
+  try {
+    const read = new TensorReader(tensors);
+    const { model, stopped } =
+      metadata.type === 'ranker'
+        ? { model: getRanker(read, metadata), stopped: undefined }
+        : getPosterior(read, metadata);
+    return { model, checkpoint: getCheckpoint(read, model, stopped, metadata.checkpoint) };
+  } catch (cause) {
+    // The checksum held, so the file is as it was written, but not by a graphex that this one understands.
+    const what =
+      cause instanceof z.ZodError
+        ? z.prettifyError(cause).split('\n').slice(0, 2).join(' ')
+        : (cause as Error).message;
+    throw new InputError(`${name}: the model file does not hold what a model needs (${what}); fit again`);
+  }
+}

@@ -1,0 +1,181 @@
+// A posterior as tensors: users.* and items.* hold shapes, rates, leftover masses, degrees and ids. Files of version 1
+// also held rankers in this form, members under members.N.*; they are read as rankers.
+
+import { z } from 'zod';
+import type { TableValues } from '../engine/engine.js';
+import { RANKING_STEPS } from '../fit/fold-in.js';
+import {
+  columnSums,
+  type Model,
+  type ModelSide,
+  meanTable,
+  type PosteriorModel,
+  type Ranker,
+  type RankerMember,
+} from '../fit/model.js';
+import { SIDES, type SideName } from '../graph/graph.js';
+import { NOT_NEGATIVE, POSITIVE, type Put, putInto, type TensorReader } from './tensor-reader.js';
+import type { Tensor } from './tensors.js';
+import {
+  checkDegrees,
+  fromMetadata,
+  getSeen,
+  getVertices,
+  hyperSchema,
+  putSeen,
+  putVertices,
+  recordOf,
+  recordShape,
+  toMetadata,
+} from './vertex-tensors.js';
+
+export const boundsSchema = z.array(z.tuple([z.number(), z.number()]));
+const headSchema = z.object({
+  ...recordShape,
+  kind: z.enum(['sparse', 'dense']),
+  objective: z.enum(['evidence', 'ranking']),
+  features: z.number().int().min(1),
+  bound: z.number().nullable(),
+  hyper: hyperSchema,
+  bounds: boundsSchema,
+  evidence: z.object({ sparse: z.number(), dense: z.number(), difference: z.number() }).optional(),
+});
+type Head = z.infer<typeof headSchema>;
+
+/** Half-steps of a fold-in into a sum of posteriors. */
+const POSTERIOR_STEPS = 60;
+
+export function putPosterior(tensors: Map<string, Tensor>, model: PosteriorModel): Record<string, string> {
+  for (const name of SIDES) {
+    const put = putInto(tensors, `${name}.`);
+    const side = model[name];
+    putTable(put, side, side.count, model.features);
+    put('leftover', side.leftover);
+    putVertices(put, side);
+  }
+  if (model.seen) putSeen(tensors, model.seen);
+  const { kind, features, multigraph, users, items, provenance } = model;
+  const hyper = { users: users.hyper, items: items.hyper };
+  // The objective is for readers of version 1, which held rankers in the same form.
+  return toMetadata({
+    kind,
+    objective: 'evidence',
+    features,
+    multigraph,
+    hyper,
+    bound: model.bound ?? null,
+    ...provenance,
+  });
+}
+
+export function putTable(put: Put, table: TableValues, rows: number, features: number): void {
+  put('weight_shape', table.weightShape);
+  put('weight_rate', table.weightRate);
+  put('feature_shape', table.featureShape, [rows, features]);
+  put('feature_rate', table.featureRate, [rows, features]);
+}
+
+/** A model of version 1, and the Gammas of the fit that was stopped, which its checkpoint goes on from. */
+export function getPosterior(
+  read: TensorReader,
+  metadata: Readonly<Record<string, string>>,
+): { readonly model: Model; readonly stopped: Readonly<Record<SideName, ModelSide>> } {
+  const { head, ...sides } = getFit(read, '', metadata);
+  const { users, items } = sides;
+  for (const name of SIDES) if (sides[name].count === 0) throw new Error(`there are no ${name}`);
+  checkDegrees(users, items);
+  const seen = getSeen(read, users, items);
+  const heads = z
+    .array(z.record(z.string(), z.string()))
+    .max(1000)
+    .parse(metadata.members === undefined ? [] : JSON.parse(metadata.members));
+  if (head.objective === 'evidence' && heads.length === 0) {
+    const model: PosteriorModel = Object.freeze({
+      type: 'posterior',
+      kind: head.kind,
+      features: head.features,
+      multigraph: head.multigraph,
+      users,
+      items,
+      bound: head.bound ?? undefined,
+      provenance: Object.freeze({
+        ...recordOf(head),
+        bounds: head.bounds,
+        ...(head.evidence ? { evidence: head.evidence } : {}),
+      }),
+      ...(seen === undefined ? {} : { seen }),
+    });
+    return { model, stopped: sides };
+  }
+  const fits = [{ head, ...sides }, ...heads.map((own, m) => getFit(read, `members.${m}.`, own))];
+  for (const fit of fits) {
+    for (const name of SIDES) {
+      if (fit[name].count !== sides[name].count) throw new Error(`members differ in their ${name}`);
+    }
+  }
+  const vertices = ({ count, ids, degree }: ModelSide) => Object.freeze({ count, ids, degree });
+  const model: Ranker = Object.freeze({
+    type: 'ranker',
+    method: head.objective === 'ranking' ? 'ranking' : 'ascent',
+    multigraph: head.multigraph,
+    users: vertices(users),
+    items: vertices(items),
+    scores: Object.freeze({ kind: 'factors', members: Object.freeze(fits.map(memberOf)) }),
+    provenance: Object.freeze(recordOf(head)),
+    ...(seen === undefined ? {} : { seen }),
+  });
+  return { model, stopped: fits[fits.length - 1] };
+}
+
+interface StoredFit extends Readonly<Record<SideName, ModelSide>> {
+  readonly head: Head;
+}
+
+function getFit(read: TensorReader, prefix: string, metadata: Readonly<Record<string, string>>): StoredFit {
+  const head = fromMetadata(headSchema, metadata);
+  const side = (name: SideName): ModelSide => {
+    const own = `${prefix}${name}.`;
+    const vertices = getVertices(read, own);
+    return Object.freeze({
+      ...vertices,
+      ...getTable(read, own, Float32Array, vertices.count, head.features),
+      leftover: read.numbers(`${own}leftover`, Float64Array, head.features, NOT_NEGATIVE),
+      hyper: Object.freeze(head.hyper[name]),
+    });
+  };
+  return { head, users: side('users'), items: side('items') };
+}
+
+function memberOf({ head, users, items }: StoredFit): RankerMember {
+  const { features, hyper, seed, iterations, converged } = head;
+  const means = meanTable(users, features);
+  return Object.freeze({
+    features,
+    items: meanTable(items, features),
+    users: means,
+    userMass: columnSums(means, features),
+    fold: Object.freeze({
+      kind: 'poisson',
+      steps: head.objective === 'ranking' ? RANKING_STEPS : POSTERIOR_STEPS,
+      hyper,
+    }),
+    seed,
+    iterations,
+    converged,
+  });
+}
+
+export function getTable<T extends Float32Array | Float64Array>(
+  read: TensorReader,
+  prefix: string,
+  type: new (buffer: ArrayBufferLike) => T,
+  rows: number,
+  features: number,
+): { weightShape: T; weightRate: T; featureShape: T; featureRate: T } {
+  return {
+    weightShape: read.numbers(`${prefix}weight_shape`, type, rows, NOT_NEGATIVE),
+    weightRate: read.numbers(`${prefix}weight_rate`, type, rows, POSITIVE),
+    featureShape: read.numbers(`${prefix}feature_shape`, type, rows * features, NOT_NEGATIVE),
+    featureRate: read.numbers(`${prefix}feature_rate`, type, rows * features, POSITIVE),
+  };
+}

@@ -1,0 +1,250 @@
+// A ranker as tensors: what serving needs. One table of means for each member and side, in single or half precision;
+// users stored, folded in from the items they have, or left out.
+
+import { z } from 'zod';
+import { InputError } from '../errors.js';
+import type { ItemScores, Ranker, RankerMember, RankerScores, Vertices } from '../fit/model.js';
+import { SIDES } from '../graph/graph.js';
+import { VertexIds } from '../graph/ids.js';
+import { allocate } from '../math/memory.js';
+import { fromHalf, toHalf } from './float16.js';
+import {
+  FINITE,
+  NOT_NEGATIVE,
+  POSITIVE,
+  type Put,
+  putInto,
+  signed,
+  type TensorReader,
+} from './tensor-reader.js';
+import type { Tensor } from './tensors.js';
+import {
+  checkDegrees,
+  fromMetadata,
+  getSeen,
+  getVertices,
+  hyperSchema,
+  putSeen,
+  putVertices,
+  recordOf,
+  recordShape,
+  toMetadata,
+} from './vertex-tensors.js';
+
+/** How exactly a ranker's tables are stored. */
+export const PRECISIONS = ['float32', 'float16'] as const;
+export type Precision = (typeof PRECISIONS)[number];
+
+/** What a ranker's file keeps of its users: their tables, only the items they have, or nothing. */
+export const USER_STORAGE = ['stored', 'folded', 'none'] as const;
+export type UserStorage = (typeof USER_STORAGE)[number];
+
+export interface RankerStorage {
+  /** Default float32. */
+  readonly precision?: Precision | undefined;
+  /**
+   * `stored`: the users' tables. `folded`: the items they have, from which they are folded in when they ask. `none`:
+   * nothing; users name what they like. Default stored.
+   */
+  readonly users?: UserStorage | undefined;
+}
+
+const foldSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('poisson'), steps: z.number().int().min(1).max(10_000), hyper: hyperSchema }),
+  z.object({ kind: z.literal('least-squares'), lambda: z.number().gt(0), alpha: z.number().min(0) }),
+]);
+const memberSchema = z.object({
+  features: z.number().int().min(1),
+  fold: foldSchema,
+  seed: z.number().int().min(0),
+  iterations: z.number().int().min(0),
+  converged: z.boolean(),
+});
+const headSchema = z.object({
+  ...recordShape,
+  type: z.literal('ranker'),
+  method: z.string().min(1).max(100),
+  scores: z.enum(['factors', 'items', 'popularity']),
+  precision: z.enum(PRECISIONS),
+  users: z.enum(USER_STORAGE),
+  members: z.array(memberSchema).max(1000).optional(),
+});
+type Head = z.infer<typeof headSchema>;
+
+export function putRanker(
+  tensors: Map<string, Tensor>,
+  model: Ranker,
+  { precision = 'float32', users = 'stored' }: RankerStorage,
+): Record<string, string> {
+  checkStorage(model, precision, users);
+  const { scores } = model;
+  for (const name of SIDES) {
+    if (name === 'items' || users !== 'none') putVertices(putInto(tensors, `${name}.`), model[name]);
+  }
+  if (model.seen && users !== 'none') putSeen(tensors, model.seen);
+  if (scores.kind === 'factors') {
+    for (const [m, member] of scores.members.entries()) {
+      const put = putInto(tensors, `members.${m}.`);
+      putMeans(put, 'items', member.items, model.items.count, precision);
+      if (users === 'stored' && member.users) {
+        putMeans(put, 'users', member.users, model.users.count, precision);
+      }
+      put('user_mass', member.userMass);
+    }
+  } else if (scores.kind === 'items') {
+    putWeights(putInto(tensors, 'weights.'), scores, model.items.count, precision);
+  }
+  const hasUserTables = scores.kind === 'factors' && scores.members.every((member) => member.users);
+  const { method, multigraph, provenance } = model;
+  return toMetadata({
+    type: 'ranker',
+    method,
+    multigraph,
+    scores: scores.kind,
+    precision,
+    users: users === 'stored' && !hasUserTables ? 'folded' : users,
+    ...(scores.kind === 'factors' && {
+      members: scores.members.map(({ features, fold, seed, iterations, converged }) => ({
+        features,
+        fold,
+        seed,
+        iterations,
+        converged,
+      })),
+    }),
+    ...provenance,
+  });
+}
+
+function checkStorage(model: Ranker, precision: unknown, users: unknown): void {
+  if (!PRECISIONS.includes(precision as Precision)) {
+    throw new InputError(`precision ${precision}: expected one of ${PRECISIONS.join(', ')}`);
+  }
+  if (!USER_STORAGE.includes(users as UserStorage)) {
+    throw new InputError(`users ${users}: expected one of ${USER_STORAGE.join(', ')}`);
+  }
+  if (users === 'folded' && !model.seen) {
+    throw new InputError(
+      'users cannot be folded in on demand: the model does not carry which items they have; store them, or leave them out',
+    );
+  }
+}
+
+function putMeans(put: Put, name: string, table: Float32Array, rows: number, precision: Precision): void {
+  const shape = [rows, rows === 0 ? 0 : table.length / rows];
+  if (precision === 'float32') {
+    put(name, table, shape);
+    return;
+  }
+  const { values, scales } = toHalf(table, rows);
+  put(name, values, shape);
+  put(`${name}_scale`, scales);
+}
+
+function getMeans(
+  read: TensorReader,
+  name: string,
+  rows: number,
+  features: number,
+  { precision, signed: mayBeNegative }: { readonly precision: Precision; readonly signed: boolean },
+): Float32Array {
+  const range = mayBeNegative ? FINITE : NOT_NEGATIVE;
+  if (precision === 'float32') return read.numbers(name, Float32Array, rows * features, range);
+  const values = read.get(name, Uint16Array, rows * features);
+  const scales = read.numbers(`${name}_scale`, Float32Array, rows, POSITIVE);
+  const table = fromHalf({ values, scales }, allocate(Float32Array, values.length));
+  const bad = table.findIndex((value) => !range.ok(value));
+  if (bad >= 0)
+    throw new Error(`tensor ${name} holds ${table[bad]} at ${bad}, where a model has ${range.says}`);
+  return table;
+}
+
+/** Weights by the item they come from: all, or how many each has and what they are for. */
+function putWeights(put: Put, scores: ItemScores, count: number, precision: Precision): void {
+  const { offsets, targets, weights } = scores;
+  if (!offsets || !targets) {
+    putMeans(put, 'values', weights, count, precision);
+    return;
+  }
+  put('targets', signed(targets));
+  put(
+    'lengths',
+    Int32Array.from({ length: count }, (_, item) => offsets[item + 1] - offsets[item]),
+  );
+  putMeans(put, 'values', weights, 1, precision);
+}
+
+function getWeights(read: TensorReader, count: number, precision: Precision): ItemScores {
+  const form = { precision, signed: true };
+  if (!read.has('weights.targets')) {
+    const weights = getMeans(read, 'weights.values', count, count, form);
+    return Object.freeze({ kind: 'items', offsets: undefined, targets: undefined, weights });
+  }
+  const lengths = read.whole('weights.lengths', count);
+  const offsets = new Uint32Array(count + 1);
+  for (let item = 0; item < count; item++) {
+    if (lengths[item] > count)
+      throw new Error(`item ${item} has ${lengths[item]} weights for ${count} items`);
+    offsets[item + 1] = offsets[item] + lengths[item];
+  }
+  const targets = read.whole('weights.targets', offsets[count]);
+  for (let item = 0; item < count; item++) {
+    for (let e = offsets[item]; e < offsets[item + 1]; e++) {
+      if (targets[e] >= count) throw new Error(`tensor weights.targets names item ${targets[e]} of ${count}`);
+      if (e > offsets[item] && targets[e] <= targets[e - 1]) {
+        throw new Error('tensor weights.targets does not ascend within an item');
+      }
+    }
+  }
+  const weights = getMeans(read, 'weights.values', 1, targets.length, form);
+  return Object.freeze({ kind: 'items', offsets, targets, weights });
+}
+
+export function getRanker(read: TensorReader, metadata: Readonly<Record<string, string>>): Ranker {
+  const head = fromMetadata(headSchema, metadata);
+  const items = getVertices(read, 'items.');
+  const without = head.users === 'none';
+  const users = without ? NOBODY : getVertices(read, 'users.');
+  if (items.count === 0) throw new Error('there are no items');
+  if (!without && users.count === 0) throw new Error('there are no users');
+  if (!without) checkDegrees(users, items);
+  const seen = without ? undefined : getSeen(read, users, items);
+  if (head.users === 'folded' && !seen)
+    throw new Error('tensor users.neighbors is missing or of another type');
+  return Object.freeze({
+    type: 'ranker',
+    method: head.method,
+    multigraph: head.multigraph,
+    users,
+    items,
+    scores: getScores(read, head, users, items),
+    provenance: Object.freeze(recordOf(head)),
+    ...(seen === undefined ? {} : { seen }),
+  });
+}
+
+const NOBODY: Vertices = Object.freeze({
+  count: 0,
+  ids: VertexIds.texts([]),
+  degree: new Uint32Array(0),
+});
+
+function getScores(read: TensorReader, head: Head, users: Vertices, items: Vertices): RankerScores {
+  if (head.scores === 'popularity') return Object.freeze({ kind: 'popularity' });
+  if (head.scores === 'items') return getWeights(read, items.count, head.precision);
+  const { precision } = head;
+  const members = (head.members ?? []).map((member, m): RankerMember => {
+    const { features, fold } = member;
+    const form = { precision, signed: fold.kind === 'least-squares' };
+    const table = (side: 'users' | 'items', rows: number) =>
+      getMeans(read, `members.${m}.${side}`, rows, features, form);
+    return Object.freeze({
+      ...member,
+      items: table('items', items.count),
+      users: head.users === 'stored' ? table('users', users.count) : undefined,
+      userMass: read.numbers(`members.${m}.user_mass`, Float64Array, features, FINITE),
+    });
+  });
+  if (members.length === 0) throw new Error('a ranker by factors without any member');
+  return Object.freeze({ kind: 'factors', members: Object.freeze(members) });
+}

@@ -1,0 +1,132 @@
+// Tensors taken out of a file by name, type, length and range: whatever a model cannot hold is an error that says so.
+
+import { VertexIds } from '../graph/ids.js';
+import type { Tensor, TensorData } from './tensors.js';
+
+type TensorType<T> = new (buffer: ArrayBufferLike) => T;
+type Numbers = Exclude<TensorData, BigInt64Array>;
+
+/** A range of values, and how it is said. */
+export interface Range {
+  readonly ok: (value: number) => boolean;
+  readonly says: string;
+}
+
+export const NOT_NEGATIVE: Range = {
+  ok: (x) => x >= 0 && x < Infinity,
+  says: 'a finite number of 0 or more',
+};
+export const POSITIVE: Range = { ok: (x) => x > 0 && x < Infinity, says: 'a finite number above 0' };
+export const FINITE: Range = { ok: Number.isFinite, says: 'a finite number' };
+const INT32: Range = { ok: (x) => x >= 0, says: 'a whole number from 0 to 2147483647' };
+
+export class TensorReader {
+  constructor(readonly tensors: ReadonlyMap<string, Tensor>) {}
+
+  has(name: string): boolean {
+    return this.tensors.has(name);
+  }
+
+  get<T extends TensorData>(name: string, type: TensorType<T>, length?: number): T {
+    const data = this.tensors.get(name)?.data;
+    if (!(data instanceof type)) throw new Error(`tensor ${name} is missing or of another type`);
+    if (length !== undefined && data.length !== length) {
+      throw new Error(`tensor ${name} has ${data.length} values instead of ${length}`);
+    }
+    return data;
+  }
+
+  /** The same, with every value in a range. */
+  numbers<T extends Numbers>(name: string, type: TensorType<T>, length: number | undefined, range: Range): T {
+    const values = this.get(name, type, length);
+    for (let i = 0; i < values.length; i++) {
+      if (range.ok(values[i])) continue;
+      throw new Error(`tensor ${name} holds ${values[i]} at ${i}, where a model has ${range.says}`);
+    }
+    return values;
+  }
+
+  /** Whole numbers, which are stored signed. */
+  whole(name: string, length?: number): Uint32Array {
+    return new Uint32Array(this.numbers(name, Int32Array, length, INT32).buffer);
+  }
+
+  /** The ids of a side: whole numbers, or texts as UTF-8 bytes one after the other and where each ends. */
+  ids(prefix: string): VertexIds {
+    const ids = this.has(`${prefix}ids`) ? this.#integers(`${prefix}ids`) : this.#texts(prefix);
+    checkDistinct(ids, prefix);
+    return ids;
+  }
+
+  #integers(name: string): VertexIds {
+    const values = Float64Array.from(this.get(name, BigInt64Array), Number);
+    const bad = values.find((value) => !Number.isSafeInteger(value));
+    if (bad !== undefined) throw new Error(`tensor ${name} holds the id ${bad}, which is not exact`);
+    return VertexIds.integers(values);
+  }
+
+  #texts(prefix: string): VertexIds {
+    const ends = this.get(`${prefix}id_ends`, BigInt64Array);
+    const shared = this.get(`${prefix}id_text`, Uint8Array);
+    const bytes = new Uint8Array(shared.length);
+    bytes.set(shared); // decoders take no shared memory
+    const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+    const texts: string[] = [];
+    let start = 0;
+    for (const big of ends) {
+      const end = Number(big);
+      if (!(end >= start && end <= bytes.length)) throw new Error(`tensor ${prefix}id_ends is not in order`);
+      try {
+        texts.push(decoder.decode(bytes.subarray(start, end)));
+      } catch {
+        throw new Error(`tensor ${prefix}id_text holds bytes that are not UTF-8`);
+      }
+      start = end;
+    }
+    if (start !== bytes.length) throw new Error(`tensor ${prefix}id_text is longer than its ids`);
+    return VertexIds.texts(texts);
+  }
+}
+
+function checkDistinct(ids: VertexIds, prefix: string): void {
+  const { values } = ids;
+  let ascending = true;
+  for (let v = 1; v < values.length && ascending; v++) ascending = values[v - 1] < values[v];
+  if (ascending) return;
+  const seen = new Set<string | number>();
+  for (const id of values) {
+    if (seen.has(id)) throw new Error(`two ${prefix.slice(0, -1)} have the id ${id}`);
+    seen.add(id);
+  }
+}
+
+/** Puts tensors into a map, by a prefix. */
+export type Put = (what: string, data: TensorData, shape?: readonly number[]) => void;
+
+export function putInto(tensors: Map<string, Tensor>, prefix: string): Put {
+  return (what, data, shape = [data.length]) => tensors.set(prefix + what, { shape, data });
+}
+
+/** The same bits; signed, since not every reader of the format knows unsigned numbers. */
+export function signed(values: Uint32Array): Int32Array {
+  return new Int32Array(values.buffer, values.byteOffset, values.length);
+}
+
+export function putIds(put: Put, ids: VertexIds): void {
+  const { values } = ids;
+  if (values instanceof Float64Array) {
+    put('ids', BigInt64Array.from(values, BigInt));
+    return;
+  }
+  const encoder = new TextEncoder();
+  const encoded = values.map((id) => encoder.encode(id));
+  const ends = new BigInt64Array(encoded.length);
+  const text = new Uint8Array(encoded.reduce((sum, bytes) => sum + bytes.length, 0));
+  let end = 0;
+  for (const [v, bytes] of encoded.entries()) {
+    text.set(bytes, end);
+    ends[v] = BigInt((end += bytes.length));
+  }
+  put('id_ends', ends);
+  put('id_text', text);
+}

@@ -1,0 +1,192 @@
+// The safetensors format: 8 bytes of header length, a JSON header naming every tensor and its place, then the tensors
+// without gaps. Any Python or Rust user can open such a file. Ours carry a checksum over header and tensors. This half
+// knows bytes and no files, so that a page can use it.
+
+import { InputError } from '../errors.js';
+import { allocateBytes } from '../math/memory.js';
+import { createSha256, type Sha256 } from './sha256.js';
+
+/** Numbers of half precision are held as their bits. */
+export type TensorData = Float32Array | Float64Array | Int32Array | BigInt64Array | Uint8Array | Uint16Array;
+
+export interface Tensor {
+  readonly shape: readonly number[];
+  readonly data: TensorData;
+}
+
+export interface TensorFile {
+  readonly tensors: ReadonlyMap<string, Tensor>;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+/** Something of known length that can be read anywhere: a file, bytes, a Blob. */
+export interface ByteSource {
+  /** For messages. */
+  readonly name: string;
+  readonly size: number;
+  read(position: number, length: number): Promise<Uint8Array>;
+}
+
+const TYPES = {
+  F16: Uint16Array,
+  F32: Float32Array,
+  F64: Float64Array,
+  I32: Int32Array,
+  I64: BigInt64Array,
+  U8: Uint8Array,
+} as const;
+type TypeName = keyof typeof TYPES;
+
+/** How the header of a model file begins, after the eight bytes of its length. */
+export const MODEL_START = '{"__metadata__":{"format":"graphex-model"';
+
+const CHECKSUM = 'checksum';
+/** A model's header has tens of entries; one of megabytes is no model's, and is not parsed. */
+const MAX_HEADER = 1 << 23;
+const PIECE_BYTES = 1 << 28;
+
+interface Entry {
+  dtype: TypeName;
+  shape: number[];
+  data_offsets: [number, number];
+}
+
+/** The file as pieces to be written one after the other. The checksum is added to the metadata. */
+export function encodeTensors(file: TensorFile, hash: Sha256 = createSha256()): Uint8Array[] {
+  // Wider numbers first, so that every tensor is aligned to its width.
+  const tensors = [...file.tensors].sort(
+    ([, a], [, b]) => b.data.BYTES_PER_ELEMENT - a.data.BYTES_PER_ELEMENT,
+  );
+  const header: Record<string, unknown> = { __metadata__: { ...file.metadata, [CHECKSUM]: '' } };
+  let end = 0;
+  for (const [name, { shape, data }] of tensors) {
+    const dtype = (Object.keys(TYPES) as TypeName[]).find((type) => data instanceof TYPES[type]);
+    header[name] = { dtype, shape, data_offsets: [end, end + data.byteLength] };
+    end += data.byteLength;
+  }
+  const text = new TextEncoder();
+  hash.update(text.encode(JSON.stringify(header)));
+  for (const [, { data }] of tensors) updateInPieces(hash, bytesOf(data));
+  (header.__metadata__ as Record<string, string>)[CHECKSUM] = hash.digest();
+  const json = text.encode(JSON.stringify(header));
+  const padded = new Uint8Array(json.length + (-json.length & 7)).fill(0x20);
+  padded.set(json);
+  if (padded.length > MAX_HEADER) {
+    throw new InputError(
+      `the description of the model takes ${padded.length} bytes, and a file takes ${MAX_HEADER} of them`,
+    );
+  }
+  const length = new Uint8Array(8);
+  new DataView(length.buffer).setBigUint64(0, BigInt(padded.length), true);
+  return [length, padded, ...tensors.map(([, { data }]) => bytesOf(data))];
+}
+
+/** Reads what `encodeTensors` made; refuses what is cut, changed or foreign, with a sentence. */
+export async function decodeTensors(
+  source: ByteSource,
+  expected: { readonly format: string; readonly version: number },
+  hash: Sha256 = createSha256(),
+): Promise<TensorFile> {
+  const { name: path, size } = source;
+  const { header, metadata, start } = await readHeader(source, expected);
+  const damaged = `${path}: the model file is damaged: its contents do not match its checksum; copy it again or fit again`;
+  const entries = Object.entries(header).filter(([name]) => name !== '__metadata__') as [string, Entry][];
+  const total = endOfTensors(entries.map(([, entry]) => entry));
+  if (total === undefined) throw new InputError(damaged);
+  if (size < start + total) throw new InputError(cutShort(path));
+  if (size > start + total) throw new InputError(damaged);
+  const { [CHECKSUM]: checksum = '', ...rest } = metadata;
+  hash.update(
+    new TextEncoder().encode(JSON.stringify({ ...header, __metadata__: { ...rest, [CHECKSUM]: '' } })),
+  );
+  const tensors = new Map<string, Tensor>();
+  for (const [name, entry] of entries) {
+    const [first, last] = entry.data_offsets;
+    const buffer = allocateBytes(last - first);
+    const bytes = new Uint8Array(buffer);
+    for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+      const length = Math.min(PIECE_BYTES, bytes.length - at);
+      const piece = await source.read(start + first + at, length);
+      if (piece.length < length) throw new InputError(cutShort(path));
+      hash.update(piece);
+      bytes.set(piece, at);
+    }
+    const type = TYPES[entry.dtype] as new (buffer: ArrayBufferLike) => TensorData;
+    tensors.set(name, { shape: entry.shape, data: new type(buffer) });
+  }
+  if (hash.digest() !== checksum) throw new InputError(damaged);
+  return { tensors, metadata: rest };
+}
+
+const cutShort = (path: string) => `${path}: the model file is cut short; copy it again or fit again`;
+
+async function readHeader(
+  source: ByteSource,
+  expected: { readonly format: string; readonly version: number },
+): Promise<{ header: Record<string, unknown>; metadata: Record<string, string>; start: number }> {
+  const { name: path, size } = source;
+  const foreign = `${path}: this is not a model file of graphex; give a file that "graphex fit" wrote`;
+  if (size < 8) throw new InputError(foreign);
+  const first = await source.read(0, 8);
+  const length = Number(new DataView(first.buffer, first.byteOffset, 8).getBigUint64(0, true));
+  if (length < 2) throw new InputError(foreign);
+  if (8 + length > size) {
+    // A header that starts as ours but does not fit was cut; anything else is foreign.
+    const begin = new TextDecoder('latin1').decode(await source.read(8, Math.min(16, size - 8)));
+    const ours = length <= MAX_HEADER && MODEL_START.startsWith(begin);
+    throw new InputError(ours ? cutShort(path) : foreign);
+  }
+  if (length > MAX_HEADER) {
+    throw new InputError(
+      `${path}: its header has ${length} bytes, and that of a model at most ${MAX_HEADER}; give a file that "graphex fit" wrote`,
+    );
+  }
+  let header: Record<string, unknown>;
+  try {
+    header = JSON.parse(new TextDecoder().decode(await source.read(8, length)));
+  } catch {
+    throw new InputError(foreign);
+  }
+  const metadata = header?.__metadata__ as Record<string, string> | undefined;
+  if (metadata?.format !== expected.format) throw new InputError(foreign);
+  if (Object.values(metadata).some((value) => typeof value !== 'string')) throw new InputError(foreign);
+  const version = Number(metadata.format_version);
+  if (!(version <= expected.version)) {
+    throw new InputError(
+      `${path}: the model file has format version ${metadata.format_version}, and this graphex reads up to ${expected.version}; update graphex`,
+    );
+  }
+  return { header, metadata, start: 8 + length };
+}
+
+/** Where the last tensor ends, if they lie one after the other: then no header makes the reader take more than the file holds. */
+function endOfTensors(entries: readonly unknown[]): number | undefined {
+  if (!entries.every(isSound)) return undefined;
+  const places = entries.map((entry) => entry.data_offsets).sort(([a, b], [c, d]) => a - c || b - d);
+  let end = 0;
+  for (const [start, stop] of places) {
+    if (start !== end) return undefined;
+    end = stop;
+  }
+  return end;
+}
+
+function isSound(entry: unknown): entry is Entry {
+  const { dtype, shape, data_offsets } = (entry ?? {}) as Partial<Entry>;
+  if (typeof dtype !== 'string' || !Object.hasOwn(TYPES, dtype)) return false;
+  if (!areSizes(shape) || !areSizes(data_offsets) || data_offsets.length !== 2) return false;
+  const elements = shape.reduce((product, n) => product * n, 1);
+  return data_offsets[1] - data_offsets[0] === elements * TYPES[dtype].BYTES_PER_ELEMENT;
+}
+
+function areSizes(values: unknown): values is readonly number[] {
+  return Array.isArray(values) && values.every((value) => Number.isSafeInteger(value) && value >= 0);
+}
+
+function bytesOf(data: TensorData): Uint8Array {
+  return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+}
+
+function updateInPieces(hash: Sha256, bytes: Uint8Array): void {
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) hash.update(bytes.subarray(at, at + PIECE_BYTES));
+}

@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { fit } from '../../src/fit/fit.js';
+import type { FitOptions } from '../../src/fit/options.js';
+import { recommend } from '../../src/predict/recommend.js';
+import { simulate } from '../../src/process/poisson-model.js';
+import { loadCheckpoint, loadModel } from '../../src/store/model.js';
+
+// Files that version 0.1.0 wrote, and lists that it made of them.
+const folder = join(import.meta.dirname, 'format-0.1.0');
+const SIDE = { sigma: 0.2, tau: 1, shape: 0.3, rate: 0.3, size: 12 };
+
+interface Lists {
+  readonly user: [string, { item: string; score: number }[]];
+  readonly likes: [string[], { item: string; score: number; explanation: object }[]];
+}
+const lists: Record<'posterior' | 'ranker', Lists> = JSON.parse(
+  readFileSync(join(folder, 'lists.json'), 'utf8'),
+);
+
+it('a posterior of 0.1.0 loads and recommends to the bit as it did', async () => {
+  const model = await loadModel(join(folder, 'posterior.safetensors'));
+  expect(model.type).toBe('posterior');
+  const { user, likes } = lists.posterior;
+  expect(await recommend(model, { user: user[0] }, { n: 8 })).toEqual(user[1]);
+  expect(await recommend(model, { likes: likes[0] }, { n: 8, explain: true })).toEqual(likes[1]);
+});
+
+it('a ranker of 0.1.0 loads as a ranker and gives the same lists', async () => {
+  const model = await loadModel(join(folder, 'ranker.safetensors'));
+  expect(model).toMatchObject({ type: 'ranker', method: 'ranking', scores: { kind: 'factors' } });
+  const { user, likes } = lists.ranker;
+  for (const [got, want] of [
+    [await recommend(model, { user: user[0] }, { n: 8 }), user[1]],
+    [await recommend(model, { likes: likes[0] }, { n: 8 }), likes[1]],
+  ]) {
+    expect(got.map(({ item }) => item)).toEqual(want.map(({ item }) => item));
+    for (const [i, { score }] of got.entries()) expect(score / want[i].score).toBeCloseTo(1, 5);
+  }
+});
+
+it.each(['evidence', 'ranking'] as const)('a fit that 0.1.0 stopped goes on: %s', async (objective) => {
+  const { graph } = await simulate({ users: SIDE, items: SIDE, features: 2, seed: 3 });
+  const options: FitOptions = {
+    features: 2,
+    iterations: 40,
+    engine: 'reference',
+    objective,
+    ...(objective === 'ranking' && { iterations: 20, average: 2 }),
+  };
+  const resume = await loadCheckpoint(join(folder, `stopped-${objective}.safetensors`));
+  const rest = await fit(graph, { ...options, resume });
+  const whole = await fit(graph, options);
+  if (rest.model.type === 'posterior' && whole.model.type === 'posterior') {
+    expect(rest.model.items.featureShape).toEqual(whole.model.items.featureShape);
+  } else {
+    expect(rest.model).toMatchObject({
+      scores: (whole.model as typeof rest.model & { scores: object }).scores,
+    });
+  }
+});
