@@ -7,6 +7,7 @@ import { foldHeldOut } from '../../src/evaluate/held-out.js';
 import { fit } from '../../src/fit/fit.js';
 import { foldIn } from '../../src/fit/fold-in.js';
 import { gibbsPosterior } from '../../src/fit/gibbs.js';
+import type { FactorScores } from '../../src/fit/model.js';
 import { allocate, canShareMemory, inSharedMemory } from '../../src/math/memory.js';
 import { threadCount } from '../../src/parallel/pool.js';
 import { drawPredictive } from '../../src/predict/draw.js';
@@ -51,7 +52,10 @@ describe('without shared memory the same bits come out of', () => {
         objective,
         threads: 2,
       });
-      if (model.type === 'ranker') return { threads, scores: model.scores };
+      if (model.type === 'ranker') {
+        const [{ users, items, userMass: folded }] = (model.scores as FactorScores).members;
+        return { threads, users: users!, items, folded };
+      }
       const folded = await foldIn(model, parts.train, { threads: 2 });
       return {
         threads,
