@@ -2,7 +2,7 @@
 
 import { InputError, throwIfAborted } from '../errors.js';
 import { fit } from '../fit/fit.js';
-import type { Model } from '../fit/model.js';
+import type { PosteriorModel } from '../fit/model.js';
 import { type BipartiteGraph, otherSide, SIDES, type SideName } from '../graph/graph.js';
 import { randomStream } from '../math/random.js';
 import type { TaskOptions } from '../progress.js';
@@ -30,7 +30,7 @@ export interface ForecastOptions extends TaskOptions {
   /** Most iterations of that fit. Default 100. */
   readonly iterations?: number | undefined;
   /** A model fitted to these data. */
-  readonly model?: Model | undefined;
+  readonly model?: PosteriorModel | undefined;
   /** The time of each edge, milliseconds since 1970, in the order of graph.users.neighbors. */
   readonly times?: Float64Array | undefined;
   /** Default 1. */

@@ -4,7 +4,7 @@
 
 import { InputError } from '../errors.js';
 import { eligibleMass } from '../fit/fold-in.js';
-import type { Model } from '../fit/model.js';
+import { needPosterior, type PosteriorModel } from '../fit/model.js';
 import { otherSide, type SideName } from '../graph/graph.js';
 import { predictiveQuantile } from '../math/quantile.js';
 import { createPool, threadCount } from '../parallel/pool.js';
@@ -33,16 +33,12 @@ export interface GrowthDraws extends TaskOptions {
 
 /** Vertices of the other side that will have been seen at each multiple of the growing side, by draws from the model. */
 export async function drawGrowth(
-  model: Model,
+  model: PosteriorModel,
   growing: SideName,
   times: readonly number[],
   { draws, seed, threads, signal, onProgress }: GrowthDraws,
 ): Promise<readonly Foreseen[]> {
-  if (model.objective === 'ranking') {
-    throw new InputError(
-      'a forecast by draws needs a posterior, and a model fitted for ranking has none: fit it for evidence',
-    );
-  }
+  needPosterior(model, 'forecasts by draws');
   const counted = otherSide(growing);
   const until = Math.max(...times);
   if (until <= 1) return times.map(() => exactly(model[counted].count));
@@ -81,7 +77,7 @@ export async function drawGrowth(
 }
 
 /** Fresh vertices of the growing side, which met nothing yet, against all of the other side. */
-function growthPlan(model: Model, growing: SideName, t: number): DrawPlan {
+function growthPlan(model: PosteriorModel, growing: SideName, t: number): DrawPlan {
   const counted = otherSide(growing);
   const K = model.features;
   const met = eligibleMass(model, growing);
