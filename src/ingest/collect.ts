@@ -6,7 +6,8 @@ import type { BipartiteGraph } from '../graph/graph.js';
 import { NumberBlocks } from './blocks.js';
 import { clip } from './guess.js';
 import { IdColumn, type IdKind } from './id-column.js';
-import type { ReadCounts, ReadOptions, RejectSink } from './options.js';
+import type { ReadCounts, ReaderOptions, RejectSink } from './options.js';
+import type { ValueColumn } from './value-column.js';
 
 /** The largest count of one row and of one edge. */
 export const MAX_COUNT = 2 ** 32 - 1;
@@ -15,17 +16,21 @@ export class EdgeCollector {
   readonly users: IdColumn;
   readonly items: IdColumn;
   readonly #multigraph: boolean;
+  readonly #value: ValueColumn | undefined;
   #counts: NumberBlocks | undefined;
+  #values: Float64Array | undefined;
   #rejected = 0;
 
   /** `name` is the source, for messages. Without `rejects` the first bad row throws. */
   constructor(
     readonly name: string,
-    options: Pick<ReadOptions, 'multigraph'>,
+    options: Pick<ReaderOptions, 'multigraph' | 'value'>,
     readonly rejects?: RejectSink,
     kinds: { users?: IdKind; items?: IdKind } = {},
   ) {
     this.#multigraph = options.multigraph ?? false;
+    this.#value = options.value;
+    if (options.value) this.#values = new Float64Array(1024);
     this.users = new IdColumn(kinds.users);
     this.items = new IdColumn(kinds.items);
   }
@@ -34,8 +39,8 @@ export class EdgeCollector {
     return this.users.codes.length;
   }
 
-  /** Adds a row by the codes that `users` and `items` gave. */
-  push(user: number, item: number, count: number): void {
+  /** Adds a row by the codes that `users` and `items` gave, with its value where the options name a column of them. */
+  push(user: number, item: number, count: number, value?: number): void {
     const row = this.rows;
     if (row >= MAX_EDGES - 1) {
       throw new InputError(
@@ -44,6 +49,14 @@ export class EdgeCollector {
     }
     this.users.codes.push(user);
     this.items.codes.push(item);
+    if (this.#values) {
+      if (row === this.#values.length) {
+        const larger = new Float64Array(2 * row);
+        larger.set(this.#values);
+        this.#values = larger;
+      }
+      this.#values[row] = value ?? row;
+    }
     if (!this.#multigraph) return;
     if (count !== 1 && !this.#counts) {
       // Counts take memory from the first that is not 1.
@@ -65,7 +78,11 @@ export class EdgeCollector {
   }
 
   /** The graph of all rows, or of those whose item code `keepItem` accepts. */
-  finish(keepItem?: (code: number) => boolean): { graph: BipartiteGraph; read: ReadCounts } {
+  finish(keepItem?: (code: number) => boolean): {
+    graph: BipartiteGraph;
+    read: ReadCounts;
+    values?: Float64Array;
+  } {
     if (keepItem) this.#filter(keepItem);
     const rows = this.rows;
     if (rows === 0) {
@@ -94,7 +111,9 @@ export class EdgeCollector {
       merged: rows - graph.edges,
       rejected: this.#rejected,
     });
-    return { graph, read };
+    if (!this.#value || !this.#values) return { graph, read };
+    const values = edgeValues(graph, users.vertices, items.vertices, this.#values, this.#value.keep);
+    return { graph, read, values };
   }
 
   #filter(keepItem: (code: number) => boolean): void {
@@ -110,6 +129,29 @@ export class EdgeCollector {
     }
     for (const list of [users, items, this.#counts]) list?.truncate(kept);
   }
+}
+
+/** The value of each edge, in the order of graph.users.neighbors, from those of the rows. */
+function edgeValues(
+  { users }: BipartiteGraph,
+  userOf: Uint32Array,
+  itemOf: Uint32Array,
+  values: Float64Array,
+  keep: ValueColumn['keep'],
+): Float64Array {
+  const sign = keep === 'least' ? 1 : -1;
+  const result = new Float64Array(users.neighbors.length).fill(sign * Number.POSITIVE_INFINITY);
+  for (let row = 0; row < userOf.length; row++) {
+    let low = users.offsets[userOf[row]];
+    let high = users.offsets[userOf[row] + 1];
+    while (high - low > 1) {
+      const middle = (low + high) >>> 1;
+      if (users.neighbors[middle] <= itemOf[row]) low = middle;
+      else high = middle;
+    }
+    if (sign * values[row] < sign * result[low]) result[low] = values[row];
+  }
+  return result;
 }
 
 /** A count written in full, or what is wrong with it. */

@@ -5,7 +5,8 @@ import { InputError, throwIfAborted } from '../errors.js';
 import { EdgeCollector, MAX_COUNT, parseCount } from './collect.js';
 import { clip, guessShape, show, type TableShape } from './guess.js';
 import { EMPTY_ID, NOT_UTF8 } from './id-column.js';
-import type { ByteSource, ReadOptions, ReadResult, RejectSink } from './options.js';
+import type { ByteSource, ReaderOptions, ReadResult, RejectSink } from './options.js';
+import type { ValueColumn } from './value-column.js';
 
 const LF = 10;
 const CR = 13;
@@ -18,7 +19,7 @@ const SAMPLE_BYTES = 1 << 16;
 /** Reads a text table from a stream of bytes. Works in a browser as well as on files. */
 export async function readDelimited(
   source: ByteSource,
-  options: ReadOptions,
+  options: ReaderOptions,
   rejects?: RejectSink,
 ): Promise<ReadResult> {
   let parser: TableParser | undefined;
@@ -29,6 +30,7 @@ export async function readDelimited(
     parser = new TableParser(
       tableShape(source.name, held, whole, options),
       new EdgeCollector(source.name, options, rejects),
+      options.value,
     );
   };
   for await (const chunk of source.chunks) {
@@ -68,7 +70,7 @@ export async function readDelimited(
   };
 }
 
-function tableShape(name: string, bytes: Uint8Array, whole: boolean, options: ReadOptions): TableShape {
+function tableShape(name: string, bytes: Uint8Array, whole: boolean, options: ReaderOptions): TableShape {
   if (bytes.length === 0) {
     throw new InputError(`${name}: the file is empty; give a table with at least two columns`);
   }
@@ -100,7 +102,7 @@ const PLAIN = -3;
 
 class TableParser {
   readonly #separator: Uint8Array;
-  /** What each column is for: 0 users, 1 items, 2 count, −1 nothing. */
+  /** What each column is for: 0 users, 1 items, 2 count, 3 value, −1 nothing. */
   readonly #slots: Int8Array;
   #line = 1;
   #skipHeader: boolean;
@@ -112,17 +114,19 @@ class TableParser {
   #fields = 0;
   #lines = 1;
   #problem = '';
-  readonly #starts = new Int32Array(3);
-  readonly #stops = new Int32Array(3);
-  readonly #escaped = new Uint8Array(3);
+  readonly #starts = new Int32Array(4);
+  readonly #stops = new Int32Array(4);
+  readonly #escaped = new Uint8Array(4);
 
   constructor(
     readonly shape: TableShape,
     readonly collector: EdgeCollector,
+    readonly value: ValueColumn | undefined,
   ) {
     this.#separator = new TextEncoder().encode(shape.separator);
     this.#skipHeader = shape.header;
     this.#slots = new Int8Array(shape.width).fill(-1);
+    if (shape.columns.value !== undefined) this.#slots[shape.columns.value] = 3;
     if (shape.columns.count !== undefined) this.#slots[shape.columns.count] = 2;
     this.#slots[shape.columns.items] = 1;
     this.#slots[shape.columns.users] = 0;
@@ -272,8 +276,11 @@ class TableParser {
     else if (item < 0) this.#badId(bytes, rowStart, 1, item);
     else {
       const count = this.shape.columns.count === undefined ? 1 : this.#count(bytes);
+      const value =
+        this.shape.columns.value === undefined ? undefined : this.value!.parse(this.#text(bytes, 3));
       if (typeof count === 'string') this.#reject(bytes, rowStart, `${this.#column(2)}: ${count}`);
-      else this.collector.push(user, item, count);
+      else if (typeof value === 'string') this.#reject(bytes, rowStart, `${this.#column(3)}: ${value}`);
+      else this.collector.push(user, item, count, value);
     }
   }
 
@@ -293,7 +300,11 @@ class TableParser {
     let i = start;
     for (; i < stop && bytes[i] >= 48 && bytes[i] <= 57; i++) value = value * 10 + bytes[i] - 48;
     if (i === stop && i > start && value >= 1 && value <= MAX_COUNT) return value;
-    return parseCount(new TextDecoder().decode(bytes.subarray(start, stop)));
+    return parseCount(this.#text(bytes, 2));
+  }
+
+  #text(bytes: Uint8Array, slot: number): string {
+    return new TextDecoder().decode(bytes.subarray(this.#starts[slot], this.#stops[slot]));
   }
 
   #badId(bytes: Uint8Array, rowStart: number, slot: number, problem: number): void {
@@ -307,7 +318,7 @@ class TableParser {
 
   #column(slot: number): string {
     const { columns, names, header } = this.shape;
-    const at = [columns.users, columns.items, columns.count!][slot];
+    const at = [columns.users, columns.items, columns.count!, columns.value!][slot];
     return `column ${at + 1}${header ? ` (${names[at]})` : ''}`;
   }
 

@@ -2,7 +2,7 @@
 
 import { InputError } from '../errors.js';
 import { safeJson } from '../text/untrusted.js';
-import type { ReadOptions } from './options.js';
+import type { ReaderOptions } from './options.js';
 
 const CANDIDATES = ['::', '\t', ',', ';', '|', ' '] as const;
 const SAMPLE_ROWS = 200;
@@ -18,7 +18,12 @@ export interface TableShape {
   /** Number of columns, which every row must have. */
   readonly width: number;
   /** Column positions from 0. */
-  readonly columns: { readonly users: number; readonly items: number; readonly count: number | undefined };
+  readonly columns: {
+    readonly users: number;
+    readonly items: number;
+    readonly count: number | undefined;
+    readonly value: number | undefined;
+  };
   /** Header names, or numbers as text. */
   readonly names: readonly string[];
 }
@@ -27,7 +32,7 @@ export interface TableShape {
  * Shape of the table that starts with `text`. `whole`: the text is the whole file; otherwise its last line may be cut
  * and is left out of account.
  */
-export function guessShape(name: string, text: string, whole: boolean, options: ReadOptions): TableShape {
+export function guessShape(name: string, text: string, whole: boolean, options: ReaderOptions): TableShape {
   // A shell passes \t as two characters.
   const separator = options.sep === '\\t' ? '\t' : (options.sep ?? guessSeparator(name, text, whole));
   if (separator === '' || /["\r\n]/.test(separator)) {
@@ -48,7 +53,7 @@ export function guessShape(name: string, text: string, whole: boolean, options: 
       `${name}, line 1: only one column found with separator ${show(separator)}: ${clip(first[0])}. A table needs a column of users and one of items; ${advice}`,
     );
   }
-  const named = [options.users, options.items, options.count].some(
+  const named = [options.users, options.items, options.count, options.value?.column].some(
     (column) => typeof column === 'string' && !/^\d+$/.test(column),
   );
   const asked = [options.users ?? 1, options.items ?? 2];
@@ -61,10 +66,17 @@ export function guessShape(name: string, text: string, whole: boolean, options: 
     users: find(options.users ?? 1, 'users'),
     items: find(options.items ?? 2, 'items'),
     count: options.count === undefined ? undefined : find(options.count, 'count'),
+    value: options.value?.column === undefined ? undefined : find(options.value.column, options.value.role),
   };
   if (columns.users === columns.items) {
     throw new InputError(
       `${name}: users and items are both column ${names[columns.users]}; name two different columns with --users and --items`,
+    );
+  }
+  if (columns.value !== undefined && [columns.users, columns.items].includes(columns.value)) {
+    const { role } = options.value!;
+    throw new InputError(
+      `${name}: column ${clip(names[columns.value])} holds ids and cannot be --${role} too; name another column`,
     );
   }
   const headerGuessed = options.header === undefined && !named;

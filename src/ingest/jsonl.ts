@@ -5,14 +5,14 @@ import { EdgeCollector, parseCount } from './collect.js';
 import { clip, findColumn } from './guess.js';
 import type { IdColumn } from './id-column.js';
 import { decodeLine, linesOf, MAX_LINE_BYTES, showLine } from './lines.js';
-import type { ByteSource, ReadOptions, ReadResult, RejectSink } from './options.js';
+import type { ByteSource, ReaderOptions, ReadResult, RejectSink } from './options.js';
 
-type Columns = { users: string; items: string; count: string | undefined };
+type Columns = { users: string; items: string; count: string | undefined; value: string | undefined };
 
 /** Reads JSON lines from a stream of bytes. */
 export async function readJsonLines(
   source: ByteSource,
-  options: ReadOptions,
+  options: ReaderOptions,
   rejects?: RejectSink,
 ): Promise<ReadResult> {
   const { name } = source;
@@ -35,7 +35,9 @@ export async function readJsonLines(
     if (typeof item === 'string') return item;
     const count = columns.count === undefined ? 1 : parseCount(plain(row[columns.count]));
     if (typeof count === 'string') return `field ${clip(columns.count!)}: ${count}`;
-    collector.push(user, item, count);
+    const value = columns.value === undefined ? undefined : options.value!.parse(plain(row[columns.value]));
+    if (typeof value === 'string') return `field ${clip(columns.value!)}: ${value}`;
+    collector.push(user, item, count, value);
     return undefined;
   };
   for await (const lines of linesOf(source.chunks)) {
@@ -66,7 +68,7 @@ export async function readJsonLines(
   };
 }
 
-function chooseColumns(name: string, first: Record<string, unknown>, options: ReadOptions): Columns {
+function chooseColumns(name: string, first: Record<string, unknown>, options: ReaderOptions): Columns {
   const keys = Object.keys(first);
   if (keys.length < 2) {
     throw new InputError(`${name}, line 1: it has ${keys.length} fields; a row needs a user and an item`);
@@ -78,6 +80,7 @@ function chooseColumns(name: string, first: Record<string, unknown>, options: Re
     users: find(options.users ?? 1, 'users'),
     items: find(options.items ?? 2, 'items'),
     count: options.count === undefined ? undefined : find(options.count, 'count'),
+    value: options.value?.column === undefined ? undefined : find(options.value.column, options.value.role),
   };
   if (columns.users === columns.items) {
     throw new InputError(

@@ -1,5 +1,6 @@
 import type { BipartiteGraph } from '../graph/graph.js';
 import type { TaskOptions } from '../progress.js';
+import type { ValueColumn } from './value-column.js';
 
 /** How to read a table. Everything has a default; what was guessed is shown in the result. */
 export interface ReadOptions extends TaskOptions {
@@ -19,6 +20,11 @@ export interface ReadOptions extends TaskOptions {
   readonly rejects?: string | undefined;
   /** Text recipes: words in more than this share of the documents are left out, 0 … 1. Default: 0.5. */
   readonly commonWords?: number | undefined;
+}
+
+/** What the readers of formats are told: the caller's options, and a further column where one is wanted. */
+export interface ReaderOptions extends ReadOptions {
+  readonly value?: ValueColumn | undefined;
 }
 
 export interface ReadCounts {
@@ -51,6 +57,8 @@ export interface ReadResult {
   readonly graph: BipartiteGraph;
   readonly read: ReadCounts;
   readonly guess: ReadGuess;
+  /** Of each edge, in the order of graph.users.neighbors, where a further column was asked for. */
+  readonly values?: Float64Array;
 }
 
 /** A stream of bytes with a name for messages; the file readers make it, and so can a browser. */

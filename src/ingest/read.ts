@@ -7,11 +7,12 @@ import { InputError, throwIfAborted } from '../errors.js';
 import { readBuiltin } from './builtin.js';
 import { readDelimited } from './delimited.js';
 import { readJsonLines } from './jsonl.js';
-import type { ByteSource, ReadOptions, ReadResult, RejectSink } from './options.js';
+import type { ByteSource, ReaderOptions, ReadOptions, ReadResult, RejectSink } from './options.js';
 import { readParquet } from './parquet/read.js';
 import { readRecipe } from './recipes.js';
 import { openRejects } from './rejects.js';
 import { openSource, removeOnExit, temporaryPath, writeError } from './source.js';
+import type { ValueColumn } from './value-column.js';
 
 /**
  * Reads a graph from a file, `-` (standard input), a recipe such as `netflix:DIR`, or a built-in set such as `@sotu`.
@@ -28,6 +29,25 @@ export async function readGraph(source: string, options: ReadOptions = {}): Prom
   } finally {
     rejects.discard();
   }
+}
+
+/**
+ * Reads a table with a further number for each edge: a time (`timeColumn`), a rank, a score. `values` are in the order of
+ * graph.users.neighbors.
+ */
+export async function readWithValues(
+  source: string,
+  options: ReadOptions,
+  value: ValueColumn,
+): Promise<ReadResult & { readonly values: Float64Array }> {
+  const read: ReaderOptions = { ...options, value };
+  const { values, ...result } = await readGraph(source, read);
+  if (!values) {
+    throw new InputError(
+      `${source}: it is no table with columns, so it has none for --${value.role}; leave it out`,
+    );
+  }
+  return { ...result, values };
 }
 
 async function readAny(source: string, options: ReadOptions, rejects?: RejectSink): Promise<ReadResult> {

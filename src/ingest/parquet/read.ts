@@ -4,7 +4,7 @@ import { AbortError, InputError } from '../../errors.js';
 import { EdgeCollector, MAX_COUNT } from '../collect.js';
 import { clip, findColumn } from '../guess.js';
 import { EMPTY_ID, type IdColumn, type IdKind, idProblem } from '../id-column.js';
-import type { ReadOptions, ReadResult, RejectSink } from '../options.js';
+import type { ReaderOptions, ReadResult, RejectSink } from '../options.js';
 import { readError } from '../source.js';
 import type { Values } from './decode.js';
 import type { ParquetColumn } from './footer.js';
@@ -15,7 +15,7 @@ import { DamagedError } from './thrift.js';
 /** `kinds`: 'text' keeps digits as text, where the caller knows that they were. */
 export async function readParquet(
   path: string,
-  options: ReadOptions,
+  options: ReaderOptions,
   rejects?: RejectSink,
   kinds: { users?: IdKind; items?: IdKind } = {},
 ): Promise<ReadResult> {
@@ -41,7 +41,7 @@ export async function readParquetColumns(
 async function readEdges(
   file: OpenParquet,
   path: string,
-  options: ReadOptions,
+  options: ReaderOptions,
   rejects: RejectSink | undefined,
   kinds: { users?: IdKind; items?: IdKind },
 ): Promise<ReadResult> {
@@ -56,6 +56,8 @@ async function readEdges(
   const users = find(options.users ?? 1, 'users');
   const items = find(options.items ?? 2, 'items');
   const count = options.count === undefined ? undefined : find(options.count, 'count');
+  const { value: asked } = options;
+  const value = asked?.column === undefined ? undefined : find(asked.column, asked.role);
   if (users === items) {
     throw new InputError(
       `${path}: users and items are both column ${clip(users.name)}; name two different columns`,
@@ -69,7 +71,7 @@ async function readEdges(
   });
   const encodeUser = idEncoder(collector.users, users, kinds.users);
   const encodeItem = idEncoder(collector.items, items, kinds.items);
-  const columns = count ? [users, items, count] : [users, items];
+  const columns = [users, items, ...(count ? [count] : []), ...(value ? [value] : [])];
   const show = columns.map(shown);
   const reject = (row: number, reason: string, cells: readonly Cell[]) => {
     const texts = cells.map((cell, c) => show[c](cell)?.slice(0, SHOWN) ?? '');
@@ -85,10 +87,13 @@ async function readEdges(
         reject(row, `column ${clip(name)}: ${idProblem(user < 0 ? user : item)}`, cells);
         return;
       }
-      if (count === undefined) return collector.push(user, item, 1);
+      const number = value && asked!.parse(show.at(-1)!(cells[columns.length - 1]) ?? '');
+      if (typeof number === 'string') return reject(row, `column ${clip(value!.name)}: ${number}`, cells);
+      if (count === undefined) return collector.push(user, item, 1, number);
       const text = show[2](cells[2]);
-      const value = text === null || text.trim() === '' ? Number.NaN : Number(text);
-      if (Number.isInteger(value) && value >= 1 && value <= MAX_COUNT) collector.push(user, item, value);
+      const times = text === null || text.trim() === '' ? Number.NaN : Number(text);
+      if (Number.isInteger(times) && times >= 1 && times <= MAX_COUNT)
+        collector.push(user, item, times, number);
       else {
         const rule = `a count must be a whole number from 1 to ${MAX_COUNT}`;
         const found = text === null || text === '' ? 'empty' : text.slice(0, 60);
