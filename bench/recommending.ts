@@ -120,10 +120,10 @@ async function run(
     for (const baseline of BASELINES) {
       if (done(BASELINE_TITLES[baseline])) continue;
       const report = await fitBaselines(parts, task, { seed: 1, baselines: [baseline], threads });
-      for (const { title, ranking, setting, seconds } of report.results) {
-        add(title, ranking, setting, seconds);
+      for (const { name, ranking, setting, seconds } of report.results) {
+        add(BASELINE_TITLES[name], ranking, setting, seconds);
       }
-      for (const { title, reason } of report.skipped) console.error(set, seed, title, 'skipped:', reason);
+      for (const { name, reason } of report.skipped) console.error(set, seed, name, 'skipped:', reason.code);
     }
   }
   if (kind === 'fits') {

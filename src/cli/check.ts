@@ -4,26 +4,27 @@ import { InputError } from '../errors.js';
 import type { SparsityEvidence } from '../fit/evidence.js';
 import { needPosterior } from '../fit/model.js';
 import { fingerprint } from '../graph/fingerprint.js';
-import { type BipartiteGraph, SIDES } from '../graph/graph.js';
+import { type BipartiteGraph, otherSide, SIDES, type SideName } from '../graph/graph.js';
 import type { ReadResult } from '../ingest/options.js';
 import { readGraph } from '../ingest/read.js';
 import { chartDocument, drawChart } from '../report/charts/chart.js';
 import { degreesChart } from '../report/charts/degrees.js';
 import { densityChart } from '../report/charts/density.js';
 import { renderCheckPage } from '../report/pages/check.js';
+import { readingWords } from '../report/words/reading.js';
+import { estimateWords, evidenceWords, sparsityWords } from '../report/words/sparsity.js';
 import { checkSparsity, type SparsityCheck } from '../sparsity/check.js';
 import type { CurvePoint } from '../sparsity/curves.js';
-import { estimateWords } from '../sparsity/estimate-words.js';
 import type { TailIndex } from '../sparsity/tail-index.js';
 import { writePieces } from '../store/atomic.js';
 import { writeFolder } from '../store/folder.js';
 import { loadModel } from '../store/model.js';
+import { fixed, grouped, percent, short } from '../text/numbers.js';
+import { many } from '../text/phrases.js';
 import { VERSION } from '../version.js';
 import { addCommonOptions, addDataOptions, dataOptions, pause, runCommand, wholeNumber } from './command.js';
-import { describeRead } from './describe-read.js';
-import { describeEvidence } from './fit-output.js';
 import { addForce, checkOutputs } from './outputs.js';
-import { count, short, textTable, wrap } from './text-table.js';
+import { textTable, wrap } from './text-table.js';
 
 interface Values {
   readonly output?: string;
@@ -75,6 +76,7 @@ export function register(program: Command): void {
           source,
           ...check,
           sigma: { users: sigmaJson(check.sigma.users), items: sigmaJson(check.sigma.items) },
+          verdict: { ...check.verdict, text: sparsityWords(check).text },
           read: result.read,
           ...(evidence ? { evidence } : {}),
           written,
@@ -121,13 +123,16 @@ async function writeReport(
 ): Promise<string[]> {
   const document = await chartDocument();
   const charts = {
-    density: drawChart(document, densityChart(check.curves)),
+    density: drawChart(document, densityChart(check)),
     degrees: drawChart(
       document,
-      degreesChart({
-        users: { histogram: check.degrees.users.histogram, fit: check.sigma.users.likelihood },
-        items: { histogram: check.degrees.items.histogram, fit: check.sigma.items.likelihood },
-      }),
+      degreesChart(
+        {
+          users: { histogram: check.degrees.users.histogram, fit: check.sigma.users.likelihood },
+          items: { histogram: check.degrees.items.histogram, fit: check.sigma.items.likelihood },
+        },
+        check.names,
+      ),
     ),
   };
   const files: Record<(typeof REPORT_FILES)[number], string> = {
@@ -138,7 +143,7 @@ async function writeReport(
       check,
       charts,
       read,
-      columns: guess.columns,
+      guess,
       version: VERSION,
       seed,
       fingerprint: fingerprint(graph),
@@ -164,56 +169,57 @@ function describeCheck(
   written: readonly string[],
   evidence: SparsityEvidence | undefined,
 ): string {
-  const { verdict, sigma, degrees, curves } = check;
-  const bySide = (value: (side: 'users' | 'items') => string) => SIDES.map(value);
-  const total = check.total === check.edges ? '' : ` (counts add up to ${count(check.total)})`;
+  const { verdict, sigma, degrees, names } = check;
+  const words = sparsityWords(check);
+  const bySide = (value: (side: SideName) => string) => SIDES.map(value);
+  const total = check.total === check.edges ? '' : ` (counts add up to ${grouped(check.total)})`;
+  return [
+    `${source}: ${many(check.users, names.users)} × ${many(check.items, names.items)}, ${many(check.edges, 'edge')}${total}, density ${short(check.density, 4)}`,
+    readingWords(result),
+    '',
+    textTable([
+      ['', ...bySide((side) => names[side].many)],
+      ['verdict', ...bySide((side) => verdict[side])],
+      ['tail index, low degrees', ...bySide((side) => estimateWords(sigma[side].lowDegrees, 3))],
+      ['tail index, all degrees', ...bySide((side) => estimateWords(sigma[side].likelihood, 3))],
+      ['σ̂ at one half', ...bySide((side) => fixed(sigma[side].half, 3))],
+      ['σ̂, mean over levels', ...bySide((side) => fixed(sigma[side].mean, 3))],
+      ['edges, median', ...bySide((side) => grouped(degrees[side].median))],
+      ['edges, mean', ...bySide((side) => short(degrees[side].mean, 4))],
+      ['edges, most', ...bySide((side) => grouped(degrees[side].max))],
+      ['with a single edge', ...bySide((side) => percent(degrees[side].single, 1))],
+    ]),
+    '',
+    densityTable(check),
+    '',
+    wrap(words.text),
+    wrap(`Why: ${names.users.many}: ${words.reasons.users}; ${names.items.many}: ${words.reasons.items}.`),
+    ...(evidence ? ['', evidenceWords(evidence)] : []),
+    ...(written.length ? ['', `wrote ${written.join(', ')}`] : []),
+  ].join('\n');
+}
+
+function densityTable({ curves, names }: SparsityCheck): string {
   const shown = SHOWN_LEVELS.map((level) => curves.users.findIndex((p) => p.level === level)).filter(
     (l) => l >= 0,
   );
-  return [
-    `${source}: ${count(check.users)} users × ${count(check.items)} items, ${count(check.edges)} edges${total}, density ${short(check.density)}`,
-    describeRead(result),
-    '',
-    textTable([
-      ['', 'users', 'items'],
-      ['verdict', ...bySide((side) => verdict[side])],
-      ['tail index by low degrees', ...bySide((side) => likelihoodText(sigma[side].lowDegrees))],
-      ['tail index by all degrees', ...bySide((side) => likelihoodText(sigma[side].likelihood))],
-      ['σ̂ at one half', ...bySide((side) => sigma[side].half.toFixed(3))],
-      ['σ̂, mean over levels', ...bySide((side) => sigma[side].mean.toFixed(3))],
-      ['edges of the median one', ...bySide((side) => count(degrees[side].median))],
-      ['edges on average', ...bySide((side) => short(degrees[side].mean))],
-      ['edges at most', ...bySide((side) => count(degrees[side].max))],
-      ['with a single edge', ...bySide((side) => `${(100 * degrees[side].single).toFixed(1)} %`)],
-    ]),
-    '',
-    textTable([
-      ['density at sampling level', ...shown.map((l) => short(curves.users[l].level))],
-      ['users sampled, exact (speaks of the items)', ...shown.map((l) => short(curves.users[l].expected))],
-      ...replicateRow(
-        '  mean of replicates',
-        shown.map((l) => curves.users[l]),
-      ),
-      ['items sampled, exact (speaks of the users)', ...shown.map((l) => short(curves.items[l].expected))],
-      ...replicateRow(
-        '  mean of replicates',
-        shown.map((l) => curves.items[l]),
-      ),
-    ]),
-    '',
-    wrap(verdict.text),
-    wrap(`Why: users: ${verdict.reasons.users}; items: ${verdict.reasons.items}.`),
-    ...(evidence ? ['', `Evidence of the fitted model: ${describeEvidence(evidence)}.`] : []),
-    ...(written.length ? ['', `wrote ${written.join(', ')}`] : []),
-  ].join('\n');
+  return textTable([
+    ['density if only so much is kept', ...shown.map((l) => percent(curves.users[l].level))],
+    ...SIDES.flatMap((side) => {
+      const points = shown.map((l) => curves[side][l]);
+      return [
+        [
+          `of the ${names[side].many} (tests the ${names[otherSide(side)].many})`,
+          ...points.map((p) => short(p.expected, 4)),
+        ],
+        ...replicateRow('  mean of the replicates', points),
+      ];
+    }),
+  ]);
 }
 
 function replicateRow(label: string, points: readonly CurvePoint[]): string[][] {
   if (points.every((p) => p.sampled.length === 0)) return [];
   const mean = (p: CurvePoint) => p.sampled.reduce((sum, density) => sum + density, 0) / p.sampled.length;
-  return [[label, ...points.map((p) => (p.sampled.length ? short(mean(p)) : '–'))]];
-}
-
-function likelihoodText(fit: TailIndex['likelihood'] | TailIndex['lowDegrees']): string {
-  return fit ? estimateWords(fit, 3) : 'not defined';
+  return [[label, ...points.map((p) => (p.sampled.length ? short(mean(p), 4) : '–'))]];
 }

@@ -4,6 +4,7 @@ import { type Command, Option } from 'commander';
 import { InputError, throwIfAborted } from '../errors.js';
 import type { ReadOptions } from '../ingest/options.js';
 import type { Progress, TaskOptions } from '../progress.js';
+import { type AskedNames, sideNames } from '../text/sides.js';
 import { lines, oneLine, safeJson } from '../text/untrusted.js';
 import { createProgressView } from './progress.js';
 
@@ -75,13 +76,32 @@ export function addDataOptions(command: Command): Command {
         '--common-words <share>',
         'text: leave out words in more documents than this (default: 0.5)',
       ).argParser(decimalNumber('--common-words', { above: 0, max: 1 })),
+    )
+    .addOption(
+      data(
+        '--names <users,items>',
+        'what to call the two sides, as in customers,products (default: by the header)',
+      ).argParser(namePair),
     );
 }
 
 /** The values of addDataOptions, for readGraph; keys the user left out are absent. */
 export function dataOptions(command: Command): Omit<ReadOptions, keyof TaskOptions> {
-  const { users, items, count, sep, header, rejects, multi, commonWords } = command.opts();
-  return { users, items, count, sep, header, rejects, commonWords, multigraph: multi === true };
+  const { users, items, count, sep, header, rejects, multi, commonWords, names } = command.opts();
+  return { users, items, count, sep, header, rejects, commonWords, names, multigraph: multi === true };
+}
+
+/** Two words, refused before any work where they are none. */
+function namePair(text: string): AskedNames {
+  const parts = text.split(',').map((part) => part.trim());
+  if (parts.length !== 2) {
+    throw new InputError(
+      `--names ${text}: expected two words with a comma between, as in customers,products`,
+    );
+  }
+  const names = { users: parts[0], items: parts[1] };
+  sideNames(names);
+  return names;
 }
 
 /** How long an interrupted command may take to put its things in order. */

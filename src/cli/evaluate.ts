@@ -3,15 +3,19 @@
 import { type Command, Option } from 'commander';
 import { LEAST_REPLICAS, MOST_REPLICAS } from '../evaluate/calibrate.js';
 import { type Evaluation, evaluateModel } from '../evaluate/evaluate.js';
-import { isIndex, LEAST_DRAWS, type PredictiveCheck, type Statistic } from '../evaluate/predictive.js';
-import type { UserMetric } from '../evaluate/ranking.js';
+import { LEAST_DRAWS, type PredictiveCheck, type Statistic } from '../evaluate/predictive.js';
+import { USER_METRICS, type UserMetric } from '../evaluate/ranking.js';
 import { featureCount, type Model } from '../fit/model.js';
 import { PROTOCOLS, type Protocol } from '../predict/draw-plan.js';
+import { intervalWords, leftOutWords, noPredictiveCheck, surpriseWords } from '../report/words/evaluation.js';
+import { statisticValue } from '../report/words/prediction.js';
 import { loadModel } from '../store/model.js';
 import { loadSplit } from '../store/split.js';
+import { metricTitle, statisticLabel } from '../text/figures.js';
+import { fixed, grouped } from '../text/numbers.js';
+import type { SideNames } from '../text/sides.js';
 import { addCommonOptions, runCommand, wholeNumber } from './command.js';
-import { STATISTIC_NAMES } from './statistic-names.js';
-import { count, textTable, wrap } from './text-table.js';
+import { textTable, wrap } from './text-table.js';
 
 interface Values {
   readonly n: number;
@@ -82,7 +86,7 @@ export function register(program: Command): void {
           split: folder,
           ...evaluationJson(result),
         },
-        text: describe(`${modelFile} (${modelTitle(model)}) on ${folder}`, result),
+        text: describe(`${modelFile} (${modelTitle(model)}) on ${folder}`, result, model.multigraph),
       };
     }),
   );
@@ -127,62 +131,53 @@ function evaluationJson(result: Evaluation): object {
           calibration: predictive.calibration ?? null,
         }
       : null,
-    predictiveReason: result.predictiveReason ?? null,
+    predictiveReason: result.predictiveReason ? noPredictiveCheck(result.predictiveReason) : null,
     dropped,
     fittedToTrain: result.fittedToTrain,
   };
 }
 
-const METRIC_NAMES: Readonly<Record<UserMetric, (n: number, depth: number) => string>> = {
-  recall: (n) => `recall@${n}`,
-  ndcg: (_n, depth) => `nDCG@${depth}`,
-  hitRate: (n) => `hit rate@${n}`,
-  mrr: () => 'MRR',
-  map: () => 'MAP',
-};
-
-const CORRECTED =
-  'Corrected: moved and rescaled by what the same split, fit and draws did on replicas of the model, whose truth is known.';
-const UNCORRECTED =
-  'The intervals hold 90 % of the draws; on simulated data they held the truth in 72 to 95 % of the cases ' +
-  '(docs/predictive.md). --calibrate 20 measures this on replicas of the model, and corrects the intervals.';
-
-function describe(heading: string, result: Evaluation): string {
+function describe(heading: string, result: Evaluation, multigraph: boolean): string {
+  const { predictive, predictiveReason, protocol, names } = result;
   return [
     heading,
     '',
     describeRanking(result),
     '',
-    result.predictive
-      ? describePredictive(result.predictive, result.protocol)
-      : wrap(`No predictive check: ${result.predictiveReason}.`),
+    ...(predictive
+      ? [
+          describePredictive(predictive, protocol, names),
+          '',
+          wrap(surpriseWords(predictive, names, multigraph)),
+          wrap(intervalWords(predictive)),
+        ]
+      : []),
+    ...(predictiveReason ? [wrap(`No predictive check: ${noPredictiveCheck(predictiveReason)}.`)] : []),
     '',
-    wrap(describeDropped(result)),
+    wrap(leftOutWords(result)),
   ].join('\n');
 }
 
-function describeRanking({ ranking }: Evaluation): string {
+function describeRanking({ ranking, names }: Evaluation): string {
   const { all, unpopular, n, depth } = ranking;
-  const metrics = Object.keys(METRIC_NAMES) as UserMetric[];
   const cell = (scores: typeof unpopular, name: UserMetric) =>
-    scores ? `${scores.mean[name].toFixed(4)} ± ${scores.standardError[name].toFixed(4)}` : '–';
+    scores ? `${fixed(scores.mean[name], 4)} ± ${fixed(scores.standardError[name], 4)}` : '–';
   return textTable([
-    ['recommendation', 'all items', 'unpopular items'],
-    ...metrics.map((name) => [METRIC_NAMES[name](n, depth), cell(all, name), cell(unpopular, name)]),
-    ['coverage', all.coverage.toFixed(4), unpopular?.coverage.toFixed(4) ?? '–'],
-    ['users', count(all.users), unpopular ? count(unpopular.users) : '–'],
-    ['candidates', count(all.candidates), unpopular ? count(unpopular.candidates) : '–'],
+    ['recommendation', `all ${names.items.many}`, `unpopular ${names.items.many}`],
+    ...USER_METRICS.map((name) => [metricTitle(name, { n, depth }), cell(all, name), cell(unpopular, name)]),
+    [metricTitle('coverage', { n }), fixed(all.coverage, 4), unpopular ? fixed(unpopular.coverage, 4) : '–'],
+    [names.users.many, grouped(all.users), unpopular ? grouped(unpopular.users) : '–'],
+    ['candidates', grouped(all.candidates), unpopular ? grouped(unpopular.candidates) : '–'],
   ]);
 }
 
-function describePredictive(check: PredictiveCheck, protocol: Protocol): string {
+function describePredictive(check: PredictiveCheck, protocol: Protocol, names: SideNames): string {
   const { calibration } = check;
-  const names = Object.keys(check.draws) as Statistic[];
-  const shown = (name: Statistic, value: number) =>
-    isIndex(name) ? value.toFixed(4) : count(Math.round(value));
+  const statistics = Object.keys(check.draws) as Statistic[];
+  const shown = (name: Statistic, value: number) => statisticValue(name, value, 4);
   const interval = (name: Statistic, { low, high }: { readonly low: number; readonly high: number }) =>
     `${shown(name, low)} … ${shown(name, high)}`;
-  const table = textTable([
+  return textTable([
     [
       `test graph (${protocol})`,
       'test',
@@ -191,19 +186,19 @@ function describePredictive(check: PredictiveCheck, protocol: Protocol): string 
       'p-value',
       ...(calibration ? ['corrected 90 %', 'p-value', 'replicas held'] : []),
     ],
-    ...names.map((name) => {
+    ...statistics.map((name) => {
       const { mean, low, high, pValue } = check.draws[name]!;
       const corrected = calibration?.statistics[name];
       return [
-        STATISTIC_NAMES[name],
+        statisticLabel(name, names),
         shown(name, check.observed[name]!),
         shown(name, mean),
         interval(name, { low, high }),
-        pValue.toFixed(3),
+        fixed(pValue, 3),
         ...(corrected
           ? [
               interval(name, corrected),
-              corrected.pValue.toFixed(3),
+              fixed(corrected.pValue, 3),
               `${corrected.held} of ${corrected.replicas}`,
             ]
           : calibration
@@ -212,33 +207,4 @@ function describePredictive(check: PredictiveCheck, protocol: Protocol): string 
       ];
     }),
   ]);
-  return [table, '', wrap(calibration ? CORRECTED : UNCORRECTED)].join('\n');
-}
-
-/** What the figures leave out; nothing is said of what did not happen. */
-function describeDropped({ dropped, method, predictive, protocol }: Evaluation): string {
-  const { ranking, foldIn } = dropped;
-  const many = (n: number, noun: string) => `${count(n)} ${noun}${n === 1 ? '' : 's'}`;
-  const sentences: string[] = [];
-  if (ranking.edges > 0) {
-    sentences.push(
-      `No part of the recommendation figures: ${many(ranking.edges, 'test edge')} to items that training never saw.`,
-    );
-  }
-  if (ranking.users > 0) {
-    const known = method === 'edges' ? 'training edge' : 'fold-in edge to an item that training saw';
-    sentences.push(
-      `Not ranked for: ${many(ranking.users, 'test user')} without any ${known}, of whom nothing is known.`,
-    );
-  }
-  if (foldIn.edges > 0) {
-    const whose = foldIn.users > 0 ? `, all that ${many(foldIn.users, 'held-out user')} had` : '';
-    sentences.push(
-      `Dropped: ${many(foldIn.edges, 'fold-in edge')} to items that training never saw${whose}.`,
-    );
-  }
-  if (sentences.length === 0)
-    return 'Every test edge and every test user counts in the recommendation figures.';
-  if (predictive && protocol === 'unconditional') sentences.push('The predictive check counts all of them.');
-  return sentences.join(' ');
 }

@@ -6,8 +6,12 @@ import type { FitResult } from '../fit/fit.js';
 import { featureCount, fitCount, type Model, modelHyper } from '../fit/model.js';
 import { SIDES } from '../graph/graph.js';
 import type { ReadResult } from '../ingest/options.js';
-import { describeRead } from './describe-read.js';
-import { textTable } from './text-table.js';
+import { readingWords } from '../report/words/reading.js';
+import { evidenceWords } from '../report/words/sparsity.js';
+import { fixed, grouped, short } from '../text/numbers.js';
+import { list, many } from '../text/phrases.js';
+import { USERS_AND_ITEMS } from '../text/sides.js';
+import { textTable, wrap } from './text-table.js';
 
 export function fitJson(
   result: FitResult,
@@ -60,48 +64,49 @@ export function fitText(
   const { provenance } = model;
   const hyper = modelHyper(model);
   const bound = model.type === 'posterior' ? model.bound : undefined;
-  const number = (x: number) => (Math.abs(x) >= 100 ? x.toFixed(0) : x.toPrecision(3));
+  const names = model.names ?? USERS_AND_ITEMS;
   const lines = [
-    ...(read ? [describeRead(read), ''] : []),
-    `${headline(model)}, ${model.users.count} users × ${model.items.count} items`,
+    ...(read ? [readingWords(read), ''] : []),
+    `${headline(model)}, ${many(model.users.count, names.users)} × ${many(model.items.count, names.items)}`,
     `engine       ${result.engine} (${result.engineReason})`,
     `iterations   ${provenance.iterations}${provenance.converged ? ', converged' : ', not converged: raise --iterations'}`,
-    ...(bound === undefined ? [] : [`bound        ${bound.toFixed(1)}`]),
-    `time         ${result.seconds.toFixed(1)} s`,
+    ...(bound === undefined ? [] : [`bound        ${fixed(bound, 1)}`]),
+    `time         ${fixed(result.seconds, 1)} s`,
   ];
   if (hyper) {
     lines.push(
       '',
       textTable([
-        ['', 'users', 'items'],
+        ['', names.users.many, names.items.many],
         ...(['sigma', 'size', 'tau', 'shape', 'rate'] as const).map((name) => [
           name,
           ...SIDES.map((side) => {
             const value = hyper[side][name];
-            return name === 'size' && value === 0 ? 'none' : number(value);
+            if (name === 'size' && value === 0) return 'none';
+            return Math.abs(value) >= 100 ? grouped(value) : short(value);
           }),
         ]),
       ]),
     );
-    const closed = SIDES.filter((side) => hyper[side].size === 0);
+    const closed = SIDES.filter((side) => hyper[side].size === 0).map((side) => names[side].many);
     if (closed.length > 0) {
-      lines.push('', `size none    the model expects no ${closed.join(' or ')} beyond those of the data`);
+      lines.push('', `size none    the model expects no ${list(closed, 'or')} beyond those of the data`);
     }
   }
-  if (evidence) {
-    lines.push('', `evidence     ${describeEvidence(evidence)}`);
-  }
+  if (evidence) lines.push('', evidenceWords(evidence));
   if (bound !== undefined) {
     lines.push(
       '',
-      'Bounds of sparse and dense fits are comparable only through the evidence of a sparse fit.',
+      evidence
+        ? 'Compare sparse and dense fits by this evidence, not by their bounds.'
+        : 'Do not compare this bound with that of a model of the other kind; the evidence of a sparse fit does that.',
     );
   }
   if (tuned) {
     lines.push(
       '',
-      `tuned        ${tuned.trials.length} settings on held-back users, mean of recall@20 and nDCG ${tuned.score.toFixed(4)}` +
-        `${tuned.finished ? '' : '; the budget ended the search'}`,
+      `tuned        ${many(tuned.trials.length, 'setting')} on held-back ${names.users.many}, mean of recall@20 and nDCG ${tuned.score.toFixed(4)}` +
+        `${tuned.finished ? '' : '; time ran out before the search ended'}`,
     );
   }
   if (model.type === 'ranker') {
@@ -109,7 +114,7 @@ export function fitText(
     if (fits > 1) lines.push('', `The scores of ${fits} fits from different seeds are added.`);
     lines.push(
       '',
-      'This objective is made for ranking: it does not ascend the evidence bound, and no draws come from it.',
+      wrap('This model is made for recommending: it has no bound, and no test graphs can be drawn from it.'),
     );
   }
   lines.push('', `model        ${output}`);
@@ -125,11 +130,5 @@ function headline(model: Model): string {
   const kind = kindOf(model);
   const features = featureCount(model);
   const name = kind === undefined ? (model as { readonly method: string }).method : `${kind} model`;
-  return features === undefined ? name : `${name}, ${features} features`;
-}
-
-/** The evidence in a line, for this command and for `check --model`. */
-export function describeEvidence({ difference }: SparsityEvidence): string {
-  const verdict = difference > 0 ? 'speaks for the sparse model' : 'speaks for the dense model';
-  return `sparse − dense = ${difference.toFixed(1)} nats: ${verdict}`;
+  return features === undefined ? name : `${name}, ${many(features, 'feature')}`;
 }

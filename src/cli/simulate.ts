@@ -7,9 +7,10 @@ import { PAPER_SIMULATION } from '../process/parameters.js';
 import { simulate } from '../process/poisson-model.js';
 import type { TaskOptions } from '../progress.js';
 import { edgesFormat, writeEdges } from '../store/table.js';
+import { grouped, short } from '../text/numbers.js';
 import { addCommonOptions, decimalNumber, pause, runCommand, wholeNumber } from './command.js';
 import { addForce, checkOutputs } from './outputs.js';
-import { count, short, textTable } from './text-table.js';
+import { textTable } from './text-table.js';
 
 /** The numbers of one side: option, its place in the law, what it is. Ranges are the library's to judge. */
 const SIDE_OPTIONS = [
@@ -168,14 +169,14 @@ async function drawProcess(
 
 function describe({ graph, atoms, cut }: Drawn): string {
   const { users, items, edges, total } = graph;
-  const cutText = (value: number | null) => (value === null || value === 0 ? 'none' : short(value));
+  const cutText = (value: number | null) => (value === null || value === 0 ? 'none' : short(value, 4));
   const rows = [
     ['', 'users', 'items'],
-    ['vertices', count(users.count), count(items.count)],
-    ['atoms drawn', count(atoms.users), count(atoms.items)],
+    ['vertices', grouped(users.count), grouped(items.count)],
+    ['atoms drawn', grouped(atoms.users), grouped(atoms.items)],
     ['cut', cutText(cut.users), cutText(cut.items)],
   ];
   const density = edges === 0 ? 0 : edges / users.count / items.count;
-  const counted = graph.multigraph ? `, ${count(total)} with their counts` : '';
-  return `${textTable(rows)}\n${count(edges)} edges${counted}, density ${short(density)}`;
+  const counted = graph.multigraph ? `, ${grouped(total)} with their counts` : '';
+  return `${textTable(rows)}\n${grouped(edges)} edges${counted}, density ${short(density, 4)}`;
 }

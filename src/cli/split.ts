@@ -2,10 +2,14 @@ import { type Command, Option } from 'commander';
 import { InputError } from '../errors.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { readGraph } from '../ingest/read.js';
+import { readingWords } from '../report/words/reading.js';
 import { split, unseenByTraining } from '../sample/split.js';
 import type { Split } from '../sample/split-types.js';
 import { compareSplit, type SplitBias } from '../sparsity/split-bias.js';
 import { SPLIT_FILES, saveSplit } from '../store/split.js';
+import { fixed, grouped, short } from '../text/numbers.js';
+import { many } from '../text/phrases.js';
+import { USERS_AND_ITEMS } from '../text/sides.js';
 import {
   addCommonOptions,
   addDataOptions,
@@ -14,9 +18,8 @@ import {
   pause,
   runCommand,
 } from './command.js';
-import { describeRead } from './describe-read.js';
 import { addForce, checkOutputs } from './outputs.js';
-import { count, short, textTable, wrap } from './text-table.js';
+import { textTable, wrap } from './text-table.js';
 
 interface Values {
   readonly output: string;
@@ -95,7 +98,7 @@ export function register(program: Command): void {
           read: result.read,
           output,
         },
-        text: [describeRead(result), '', describeSplit(parts, bias, dropped), `wrote ${output}`].join('\n'),
+        text: [readingWords(result), '', describeSplit(parts, bias, dropped), `wrote ${output}`].join('\n'),
       };
     }),
   );
@@ -113,22 +116,33 @@ function drawn(coins: Uint8Array): number {
 
 function describeSplit(parts: Split, bias: SplitBias, dropped: number): string {
   const { users, items } = bias;
+  const names = parts.train.names ?? USERS_AND_ITEMS;
   const edges = parts.train.edges + parts.foldIn.edges + parts.test.edges;
   const row = (name: string, part: 'whole' | 'train' | 'foldIn' | 'test', partEdges: number) => [
     name,
-    count(users[part].vertices),
-    count(items[part].vertices),
-    count(partEdges),
-    users[part].meanDegree.toFixed(1),
-    items[part].meanDegree.toFixed(1),
-    users[part].sigma.toFixed(3),
-    items[part].sigma.toFixed(3),
+    grouped(users[part].vertices),
+    grouped(items[part].vertices),
+    grouped(partEdges),
+    fixed(users[part].meanDegree, 1),
+    fixed(items[part].meanDegree, 1),
+    fixed(users[part].sigma, 3),
+    fixed(items[part].sigma, 3),
   ];
-  const preference = (side: 'users' | 'items') => bias[side].heldOutDegree / bias[side].whole.meanDegree;
-  const ratio = `${short(Number(preference('users').toPrecision(3)))} (users) and ${short(Number(preference('items').toPrecision(3)))} (items)`;
+  const preference = (side: 'users' | 'items') =>
+    short(bias[side].heldOutDegree / bias[side].whole.meanDegree);
+  const ratio = `${preference('users')} (${names.users.many}) and ${preference('items')} (${names.items.many})`;
   return [
     textTable([
-      ['part', 'users', 'items', 'edges', 'edges/user', 'edges/item', 'σ̂ users', 'σ̂ items'],
+      [
+        'part',
+        names.users.many,
+        names.items.many,
+        'edges',
+        `edges/${names.users.one}`,
+        `edges/${names.items.one}`,
+        `σ̂ ${names.users.many}`,
+        `σ̂ ${names.items.many}`,
+      ],
       row('whole graph', 'whole', edges),
       row('train', 'train', parts.train.edges),
       row('fold-in', 'foldIn', parts.foldIn.edges),
@@ -140,6 +154,6 @@ function describeSplit(parts: Split, bias: SplitBias, dropped: number): string {
         ? `Held-out vertices have ${ratio} times the average degree of the whole graph: drawn by coins, so 1 up to chance.`
         : `Vertices with a held-out edge have ${ratio} times the average degree of the whole graph: holding out edges prefers vertices with many of them.`,
     ),
-    `${count(dropped)} edges of fold-in and test lead to vertices that training never saw; a model must drop them.`,
+    `${many(dropped, 'edge')} of fold-in and test ${dropped === 1 ? 'leads' : 'lead'} to vertices that training never saw; a model must drop ${dropped === 1 ? 'it' : 'them'}.`,
   ].join('\n');
 }

@@ -17,6 +17,7 @@ import { simulate } from '../process/poisson-model.js';
 import { chartDocument } from '../report/charts/chart.js';
 import { STUDY_PICTURES, studyPictures } from '../report/charts/study.js';
 import { renderStudyPage } from '../report/pages/study.js';
+import { readingWords } from '../report/words/reading.js';
 import { writePieces } from '../store/atomic.js';
 import { writeFolder } from '../store/folder.js';
 import { compareStudies, type StudyDifference } from '../study/compare.js';
@@ -33,11 +34,10 @@ import {
   pause,
   runCommand,
 } from './command.js';
-import { describeRead } from './describe-read.js';
 import { addForce, checkOutputs } from './outputs.js';
+import { findSource, seenFrom } from './paths.js';
 import { addStudyOptions, studyOptions } from './study-options.js';
-import { findSource, seenFrom } from './study-paths.js';
-import { describeStudy, studyDocument } from './study-summary.js';
+import { describeStudy, studyDocument } from './summary.js';
 
 export function register(program: Command): void {
   const command = program
@@ -114,10 +114,8 @@ async function run(
     source: plan.source,
     sourceFrom: seenFrom(values.output, plan.source),
     read: plan.read,
-    rows: result.guess.format === 'simulated' || result.guess.note !== undefined ? null : result.read,
-    understood: describeRead(result),
-    note: result.guess.note ?? null,
-    columns: { users: result.guess.columns.users, items: result.guess.columns.items },
+    ...result.guess,
+    rows: result.read,
     titles: titles
       ? {
           source: plan.titles!,
@@ -146,7 +144,12 @@ async function run(
       written,
       ...(differences ? { repeated: { same: differences.length === 0, differences } } : {}),
     },
-    text: [describeStudy(results), ...describeRepeat(differences), '', `Report: ${written[0]}`].join('\n'),
+    text: [
+      describeStudy(results, readingWords(result)),
+      ...describeRepeat(differences),
+      '',
+      `Report: ${written[0]}`,
+    ].join('\n'),
   };
 }
 
@@ -208,7 +211,10 @@ const receiptSchema = z.looseObject({
     .looseObject({
       source: z.string(),
       sourceFrom: z.string().nullish(),
-      read: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+      read: z.record(
+        z.string(),
+        z.union([z.string(), z.number(), z.boolean(), z.object({ users: z.string(), items: z.string() })]),
+      ),
       titles: z.looseObject({ source: z.string(), sourceFrom: z.string().nullish() }).nullable(),
     })
     .nullish(),
@@ -249,7 +255,7 @@ async function readData(
     result: {
       graph,
       read: { rows: graph.edges, kept: graph.edges, merged: 0, rejected: 0 },
-      guess: { format: 'simulated', columns: { users: 'user', items: 'item' } },
+      guess: { kind: 'simulated', format: 'simulated', columns: { users: 'user', items: 'item' } },
     },
     truth: {
       features: law.features,

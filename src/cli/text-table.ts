@@ -30,16 +30,6 @@ function width(text: string): number {
   return [...text.normalize('NFD').replace(/\p{Mark}/gu, '')].length;
 }
 
-/** 1234567 → '1,234,567'. */
-export function count(value: number): string {
-  return value.toLocaleString('en-US');
-}
-
-/** Four significant digits at most. */
-export function short(value: number): string {
-  return Number.isInteger(value) ? count(value) : String(Number(value.toPrecision(4)));
-}
-
 /** Paragraphs broken at blanks to fit the width. */
 export function wrap(text: string, columns = 90): string {
   const lines: string[] = [];

@@ -11,6 +11,7 @@ import type { Protocol } from '../predict/draw-plan.js';
 import { type FactorTables, modelScorer, type Scorer, sumOfFactors } from '../predict/rank.js';
 import type { TaskOptions } from '../progress.js';
 import type { Split } from '../sample/split-types.js';
+import { type SideNames, USERS_AND_ITEMS } from '../text/sides.js';
 import { shown } from '../text/untrusted.js';
 import { calibratePredictive, reasonAgainstCalibration, replicaCount } from './calibrate.js';
 import { type DroppedEdges, foldHeldOut, foldHeldOutMember, knownFoldIn, observedGraph } from './held-out.js';
@@ -48,6 +49,9 @@ export interface Dropped {
   readonly ranking: DroppedEdges;
 }
 
+/** Why a test graph cannot be drawn: nobody asked, edges were held out, or the model was fitted for ranking. */
+export type NoPredictiveCheck = 'no-draws' | 'edges-held-out' | 'ranking-model';
+
 export interface Evaluation {
   readonly method: Split['method'];
   readonly ranking: RankingResult;
@@ -59,7 +63,9 @@ export interface Evaluation {
   readonly predictive: PredictiveCheck | undefined;
   readonly draws: readonly PredictiveDraw[];
   /** Why there is no predictive check. */
-  readonly predictiveReason: string | undefined;
+  readonly predictiveReason: NoPredictiveCheck | undefined;
+  /** What the two sides are called. */
+  readonly names: SideNames;
   readonly dropped: Dropped;
   /** False: the model was fitted to other data than the split's training part (a note, not an error). */
   readonly fittedToTrain: boolean;
@@ -77,7 +83,9 @@ export async function evaluateModel(
   const predictiveReason = reasonAgainst(model, split, options);
   if (replicas > 0) {
     if (predictiveReason !== undefined) {
-      throw new InputError(`calibrate: there are no intervals to correct, since ${predictiveReason}`);
+      throw new InputError(
+        `calibrate: there are no intervals to correct, since ${NO_INTERVALS[predictiveReason]}`,
+      );
     }
     const against = model.type === 'posterior' && reasonAgainstCalibration(model, options.protocol);
     if (against) throw new InputError(`calibrate: ${against}`);
@@ -110,6 +118,7 @@ export async function evaluateModel(
     predictive,
     draws,
     predictiveReason,
+    names: model.names ?? split.train.names ?? USERS_AND_ITEMS,
     dropped: {
       foldIn: dropped,
       ranking: {
@@ -121,15 +130,20 @@ export async function evaluateModel(
   });
 }
 
-function reasonAgainst(model: Model, split: Split, { draws = 100 }: EvaluateOptions): string | undefined {
-  if (draws === 0) return 'no draws were asked for';
-  if (split.method === 'edges') {
-    return 'the split holds out edges, and the model describes no test graph of that kind; split with --method pq';
-  }
-  if (model.type === 'ranker') {
-    return `the model is a ranker (${model.method}), which has no posterior to draw from; fit with method ascent`;
-  }
-  return undefined;
+const NO_INTERVALS: Readonly<Record<NoPredictiveCheck, string>> = {
+  'no-draws': 'no draws were asked for; ask for both, or for neither',
+  'edges-held-out': 'the split holds out edges; split by pq',
+  'ranking-model': 'a ranker has no posterior to draw from; fit with method ascent',
+};
+
+function reasonAgainst(
+  model: Model,
+  split: Split,
+  { draws = 100 }: EvaluateOptions,
+): NoPredictiveCheck | undefined {
+  if (draws === 0) return 'no-draws';
+  if (split.method === 'edges') return 'edges-held-out';
+  return model.type === 'ranker' ? 'ranking-model' : undefined;
 }
 
 interface HeldOutScores {

@@ -199,6 +199,7 @@ function toModel(
     kind: settings.model,
     features: settings.features,
     multigraph: graph.multigraph,
+    ...(graph.names && { names: graph.names }),
     users: side('users'),
     items: side('items'),
     bound,

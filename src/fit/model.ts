@@ -3,6 +3,7 @@ import { InputError } from '../errors.js';
 import { degrees, type GraphSide, type SideName } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
 import { allocate } from '../math/memory.js';
+import type { SideNames } from '../text/sides.js';
 
 /** The vertices of one side that a model knows. */
 export interface Vertices {
@@ -75,6 +76,8 @@ export interface PosteriorModel {
   readonly kind: 'sparse' | 'dense';
   readonly features: number;
   readonly multigraph: boolean;
+  /** What people call the two sides; absent: users and items. */
+  readonly names?: SideNames | undefined;
   readonly users: ModelSide;
   readonly items: ModelSide;
   /** The evidence lower bound; undefined where the fit was stopped before it had one, and for the sampler. */
@@ -90,6 +93,8 @@ export interface Ranker {
   /** What fitted it: `ranking`, or a baseline's name. */
   readonly method: string;
   readonly multigraph: boolean;
+  /** What people call the two sides; absent: users and items. */
+  readonly names?: SideNames | undefined;
   /** The users that it knows by id; none where the file was saved without users. */
   readonly users: Vertices;
   readonly items: Vertices;

@@ -55,6 +55,7 @@ export async function fitRanking(
         type: 'ranker',
         method: 'ranking',
         multigraph: graph.multigraph,
+        ...(graph.names && { names: graph.names }),
         users: side('users'),
         items: side('items'),
         scores: Object.freeze({ kind: 'factors', members: Object.freeze([...members]) }),

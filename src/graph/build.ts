@@ -3,6 +3,7 @@
 
 import { InputError } from '../errors.js';
 import { allocate } from '../math/memory.js';
+import type { SideNames } from '../text/sides.js';
 import type { BipartiteGraph, GraphSide } from './graph.js';
 import { VertexIds } from './ids.js';
 
@@ -21,6 +22,8 @@ export interface EdgeList {
   readonly itemIds?: VertexIds;
   /** Keep counts (adding those of equal pairs), or merge equal pairs into one edge. */
   readonly multigraph?: boolean;
+  /** What people call the two sides: `sideNames({ users: 'customers', items: 'products' })`. */
+  readonly names?: SideNames | undefined;
 }
 
 /** Builds the graph. Vertices without an edge must have been left out by the caller if they are not wanted. */
@@ -106,6 +109,7 @@ export function buildGraph(list: EdgeList): BipartiteGraph {
     edges,
     total,
     multigraph,
+    ...(list.names && { names: list.names }),
   });
 }
 

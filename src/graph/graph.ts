@@ -1,4 +1,5 @@
 import { allocate } from '../math/memory.js';
+import type { SideNames } from '../text/sides.js';
 import type { VertexIds } from './ids.js';
 
 /** One side of a graph: its vertices, and the edges grouped by them. */
@@ -27,6 +28,8 @@ export interface BipartiteGraph {
   readonly total: number;
   /** True if counts are kept. */
   readonly multigraph: boolean;
+  /** What people call the two sides; absent: users and items. No part of the fingerprint. */
+  readonly names?: SideNames | undefined;
 }
 
 export type SideName = 'users' | 'items';
@@ -45,5 +48,7 @@ export function degrees(side: GraphSide): Uint32Array {
 
 /** The same graph with the roles exchanged; shares all buffers. */
 export function transpose(graph: BipartiteGraph): BipartiteGraph {
-  return Object.freeze({ ...graph, users: graph.items, items: graph.users });
+  const { users, items, names } = graph;
+  const turned = names && { names: Object.freeze({ users: names.items, items: names.users }) };
+  return Object.freeze({ ...graph, users: items, items: users, ...turned });
 }

@@ -41,7 +41,7 @@ async function readSotu(options: ReadOptions, rejects?: RejectSink): Promise<Rea
   }[];
   const addresses = new DocumentCollector('@sotu', options, rejects);
   for (const { year, name, text } of load()) addresses.add(`${year}-${name}`, text);
-  return addresses.finish('text');
+  return addresses.finish('speeches', 'text');
 }
 
 /** The paper's simulated set (section 9 of the model), always the same draw, at the given size of both sides. */
@@ -61,6 +61,6 @@ async function drawPaperSet(size: number, options: ReadOptions): Promise<ReadRes
   return {
     graph,
     read: { rows: graph.edges, kept: graph.edges, merged: 0, rejected: 0 },
-    guess: { format: 'simulated', columns: { users: 'user', items: 'item' } },
+    guess: { kind: 'simulated', format: 'simulated', columns: { users: 'user', items: 'item' } },
   };
 }

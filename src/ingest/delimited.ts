@@ -57,6 +57,7 @@ export async function readDelimited(
   return {
     ...collector.finish(),
     guess: {
+      kind: 'table',
       format: 'text table',
       separator: shape.separator,
       header: shape.header,

@@ -64,7 +64,11 @@ export async function readJsonLines(
   const { users, items, count } = columns!;
   return {
     ...result,
-    guess: { format: 'json lines', columns: { users, items, ...(count === undefined ? {} : { count }) } },
+    guess: {
+      kind: 'table',
+      format: 'json lines',
+      columns: { users, items, ...(count === undefined ? {} : { count }) },
+    },
   };
 }
 

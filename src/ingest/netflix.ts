@@ -32,7 +32,7 @@ export async function readNetflix(
   }
   return {
     ...collector.finish(),
-    guess: { format: 'netflix', columns: { users: 'customer', items: 'movie' } },
+    guess: { kind: 'netflix', format: 'netflix', columns: { users: 'customer', items: 'movie' } },
   };
 }
 

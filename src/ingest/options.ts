@@ -1,5 +1,6 @@
 import type { BipartiteGraph } from '../graph/graph.js';
 import type { TaskOptions } from '../progress.js';
+import type { AskedNames } from '../text/sides.js';
 import type { ValueColumn } from './value-column.js';
 
 /** How to read a table. Everything has a default; what was guessed is shown in the result. */
@@ -20,6 +21,8 @@ export interface ReadOptions extends TaskOptions {
   readonly rejects?: string | undefined;
   /** Text recipes: words in more than this share of the documents are left out, 0 … 1. Default: 0.5. */
   readonly commonWords?: number | undefined;
+  /** What people call the two sides, in the plural: { users: 'customers', items: 'products' }. Default: by the header. */
+  readonly names?: AskedNames | undefined;
 }
 
 /** What the readers of formats are told: the caller's options, and a further column where one is wanted. */
@@ -38,8 +41,22 @@ export interface ReadCounts {
   readonly rejected: number;
 }
 
+/** What kind of thing the data came from: any table, or one of the sources that graphex knows. */
+export type OriginKind = 'table' | 'text' | 'wikitext' | 'speeches' | 'netflix' | 'echonest' | 'simulated';
+
+/** What a text recipe did with the texts. */
+export interface TextReading {
+  readonly documents: number;
+  /** Words in more than `commonShare` of the documents: left out. */
+  readonly commonWords: number;
+  readonly commonShare: number;
+  /** Documents without any word: left out. */
+  readonly wordless: number;
+}
+
 /** How the source was understood, for people to check. */
 export interface ReadGuess {
+  readonly kind: OriginKind;
   /** 'text table', 'parquet', 'json lines', or the recipe's name. */
   readonly format: string;
   /** Present for text tables. */
@@ -49,8 +66,8 @@ export interface ReadGuess {
   readonly headerGuessed?: boolean;
   /** Names, or numbers as text, of the columns used. */
   readonly columns: { readonly users: string; readonly items: string; readonly count?: string };
-  /** A remark of a recipe, for instance how many common words were left out. */
-  readonly note?: string;
+  /** Present for texts. */
+  readonly text?: TextReading;
 }
 
 export interface ReadResult {

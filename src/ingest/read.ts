@@ -7,6 +7,7 @@ import { InputError, throwIfAborted } from '../errors.js';
 import { readBuiltin } from './builtin.js';
 import { readDelimited } from './delimited.js';
 import { readJsonLines } from './jsonl.js';
+import { withNames } from './names.js';
 import type { ByteSource, ReaderOptions, ReadOptions, ReadResult, RejectSink } from './options.js';
 import { readParquet } from './parquet/read.js';
 import { readRecipe } from './recipes.js';
@@ -57,9 +58,10 @@ async function readAny(source: string, options: ReadOptions, rejects?: RejectSin
     );
   }
   try {
-    return await (readBuiltin(source, options, rejects) ??
+    const result = await (readBuiltin(source, options, rejects) ??
       readRecipe(source, options, rejects) ??
       readTable(source, options, rejects));
+    return withNames(result, options.names);
   } catch (cause) {
     // A source that the signal closed ends with an error of its own.
     throwIfAborted(options.signal);

@@ -51,7 +51,11 @@ async function readEchonest(path: string, options: ReadOptions, rejects?: Reject
     const result = await readDelimited(source, { ...options, ...layout }, rejects);
     return {
       ...result,
-      guess: { format: 'echonest', columns: { users: 'user', items: 'song', count: 'plays' } },
+      guess: {
+        kind: 'echonest',
+        format: 'echonest',
+        columns: { users: 'user', items: 'song', count: 'plays' },
+      },
     };
   } finally {
     source.close();
@@ -85,7 +89,7 @@ async function readWikitext(path: string, options: ReadOptions, rejects?: Reject
     }
   });
   close();
-  return articles.finish('wikitext');
+  return articles.finish('wikitext', 'wikitext');
 }
 
 /** A document per line of a file, or per .txt file of a folder. */
@@ -97,7 +101,7 @@ async function readText(path: string, options: ReadOptions, rejects?: RejectSink
       if (text.trim() !== '') documents.add(String(line), text);
     });
   }
-  return documents.finish('text');
+  return documents.finish('text', 'text');
 }
 
 async function isFolder(path: string): Promise<boolean> {

@@ -5,7 +5,7 @@ import { stem } from 'porter2';
 import { eng } from 'stopword';
 import { InputError } from '../errors.js';
 import { EdgeCollector } from './collect.js';
-import type { ReadOptions, ReadResult, RejectSink } from './options.js';
+import type { OriginKind, ReadOptions, ReadResult, RejectSink } from './options.js';
 
 /** A word: letters, then letters or digits, with apostrophes inside. Numbers alone are no words. */
 const WORD = /\p{L}[\p{L}\p{M}\p{N}]*(?:['’]\p{L}+)*/gu;
@@ -84,20 +84,22 @@ export class DocumentCollector {
     }
   }
 
-  finish(format: string): ReadResult {
+  finish(kind: OriginKind, format: string): ReadResult {
     const limit = this.#common * this.#documents;
     const common = this.#spread.map((documents) => documents > limit);
-    const left = common.filter(Boolean).length;
     const result = this.collector.finish((code) => !common[code]);
-    const percent = `${Math.round(1000 * this.#common) / 10} %`;
     return {
       ...result,
       guess: {
+        kind,
         format,
         columns: { users: 'document', items: 'term' },
-        note:
-          `${this.#documents} documents; ${left} terms in more than ${percent} of them left out` +
-          (this.#wordless > 0 ? `; ${this.#wordless} documents without any term` : ''),
+        text: {
+          documents: this.#documents,
+          commonWords: common.filter(Boolean).length,
+          commonShare: this.#common,
+          wordless: this.#wordless,
+        },
       },
     };
   }

@@ -59,6 +59,7 @@ export function selectEdges(graph: BipartiteGraph, labels: Uint8Array, label: nu
     edges,
     total: newCounts ? total : edges,
     multigraph: graph.multigraph,
+    ...(graph.names && { names: graph.names }),
   });
 }
 
@@ -78,6 +79,7 @@ export function selectVertices(graph: BipartiteGraph, users: Uint8Array, items: 
     edges,
     total: userSide.counts ? userSide.counts.reduce((sum, count) => sum + count, 0) : edges,
     multigraph: graph.multigraph,
+    ...(graph.names && { names: graph.names }),
   });
 }
 

@@ -4,6 +4,7 @@ import { InputError, throwIfAborted } from '../errors.js';
 import { type BipartiteGraph, degrees, otherSide, SIDES, type SideName } from '../graph/graph.js';
 import { randomStream } from '../math/random.js';
 import type { Progress } from '../progress.js';
+import { type SideNames, USERS_AND_ITEMS } from '../text/sides.js';
 import { ABREAST, type CurvePoint, expectedDensity, MOST_LEVELS, sampledDensities } from './curves.js';
 import { countDegrees, type DegreeCounts, degreeQuantile } from './degree-counts.js';
 import { type TailIndex, tailIndexOfCounts } from './tail-index.js';
@@ -46,6 +47,8 @@ export interface SparsityCheck {
   /** By the side that is *sampled*; each speaks of the other side. */
   readonly curves: BySide<readonly CurvePoint[]>;
   readonly verdict: Verdict;
+  /** What the two sides are called. */
+  readonly names: SideNames;
 }
 
 export const DEFAULT_LEVELS: readonly number[] = Array.from({ length: 20 }, (_, i) => (i + 1) / 20);
@@ -97,6 +100,7 @@ export async function checkSparsity(
     sigma,
     curves,
     verdict: judgeGraph(counts, sigma),
+    names: graph.names ?? USERS_AND_ITEMS,
   });
 }
 

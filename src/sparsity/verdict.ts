@@ -1,27 +1,51 @@
-// Sparse, dense or unclear, in words. The basis is the degree-likelihood estimate with its error (section 4) over the
-// low degrees, where it is least biased, against the border of low-degrees.ts. The error rates of these rules, measured on simulated graphs
-// by bench/verdict.ts, are in docs/sparsity.md.
+// Sparse, dense or unclear, and why. The basis is the degree-likelihood estimate with its error (section 4) over the
+// low degrees, where it is least biased, against the border of low-degrees.ts. The error rates of these rules, measured on
+// simulated graphs by bench/verdict.ts, are in docs/sparsity.md. report/words says it in sentences.
 
 import type { SideName } from '../graph/graph.js';
 import type { DegreeCounts } from './degree-counts.js';
 import { type DegreeFit, logProbability, probabilityBelow } from './degree-likelihood.js';
-import { estimateWords, signed } from './estimate-words.js';
-import { BORDER } from './low-degrees.js';
 import type { TailIndex } from './tail-index.js';
 
 export type Judgement = 'sparse' | 'dense' | 'unclear';
 
+/** A tail index with its standard error; null where it lies at the end of its range. */
+export interface Estimate {
+  readonly estimate: number;
+  readonly standardError: number | null;
+}
+
+/** The estimate from the low degrees; `upTo` is the largest of them, null where all degrees are low. */
+export interface LowEstimate extends Estimate {
+  readonly upTo: number | null;
+}
+
+/** What a judgement rests on. */
+export type VerdictReason =
+  /** Too few vertices to see how their degrees are spread. */
+  | { readonly code: 'few'; readonly vertices: number }
+  /** Every vertex has a single edge, which fits any tail index. */
+  | { readonly code: 'single' }
+  /** So many vertices have exactly the largest degree: a cap. */
+  | { readonly code: 'capped'; readonly vertices: number; readonly share: number; readonly degree: number }
+  /** None has fewer edges than `least`, where about `missing` vertices should: a filter. */
+  | { readonly code: 'filtered'; readonly least: number; readonly missing: number }
+  /** The estimate at one half is far from what the fitted law implies. */
+  | { readonly code: 'disagree'; readonly half: number; readonly implied: number }
+  /** Hardly any vertex has few edges: dense if all degrees say so, otherwise unclear. */
+  | ({ readonly code: 'no-low-degrees' } & Estimate)
+  /** Too near the border. */
+  | ({ readonly code: 'near-border' } & LowEstimate)
+  /** The likelihood of all degrees says the opposite. */
+  | ({ readonly code: 'contradicted'; readonly overall: number } & LowEstimate)
+  /** Clearly on one side of the border. */
+  | ({ readonly code: 'clear' } & LowEstimate);
+
+/** What the degrees say of each side, and what that rests on. */
 export interface Verdict {
   readonly users: Judgement;
   readonly items: Judgement;
-  /** What it means for each side, for someone who knows neither the word nor the theory. */
-  readonly meanings: Readonly<Record<SideName, string>>;
-  /** What it rests on, for each side. */
-  readonly reasons: Readonly<Record<SideName, string>>;
-  /** What to do. */
-  readonly advice: string;
-  /** Meanings and advice in one. */
-  readonly text: string;
+  readonly reasons: Readonly<Record<SideName, VerdictReason>>;
 }
 
 /** Fewer vertices than this tell nothing about a tail. */
@@ -45,92 +69,67 @@ export function judgeGraph(
   counts: Readonly<Record<SideName, DegreeCounts>>,
   sigma: Readonly<Record<SideName, TailIndex>>,
 ): Verdict {
-  const users = judgeSide('users', counts.users, counts.items.count, sigma.users);
-  const items = judgeSide('items', counts.items, counts.users.count, sigma.items);
-  const meanings = {
-    users: meaning('users', users.judgement),
-    items: meaning('items', items.judgement),
-  };
-  const advice = advise(users.judgement, items.judgement);
+  const users = judgeSide(counts.users, counts.items.count, sigma.users);
+  const items = judgeSide(counts.items, counts.users.count, sigma.items);
   return Object.freeze({
     users: users.judgement,
     items: items.judgement,
-    meanings: Object.freeze(meanings),
     reasons: Object.freeze({ users: users.reason, items: items.reason }),
-    advice,
-    text: `${meanings.users} ${meanings.items} ${advice}`,
   });
 }
 
 interface SideVerdict {
   readonly judgement: Judgement;
-  readonly reason: string;
+  readonly reason: VerdictReason;
 }
 
 /** `others`: vertices of the other side, the largest degree there can be. */
-function judgeSide(side: SideName, counts: DegreeCounts, others: number, sigma: TailIndex): SideVerdict {
-  const unclear = (reason: string): SideVerdict => ({ judgement: 'unclear', reason });
-  const one = side === 'users' ? 'user' : 'item';
-  if (counts.count < FEWEST_VERTICES) {
-    return unclear(`only ${counts.count} ${side}: too few to see how their degrees are spread`);
-  }
+function judgeSide(counts: DegreeCounts, others: number, sigma: TailIndex): SideVerdict {
+  const unclear = (reason: VerdictReason): SideVerdict => ({ judgement: 'unclear', reason });
+  if (counts.count < FEWEST_VERTICES) return unclear({ code: 'few', vertices: counts.count });
   const fit = sigma.likelihood;
-  if (!fit) return unclear(`every ${one} has a single edge, which fits any tail index`);
-  const cut = describeCut(side, counts, others, fit);
+  if (!fit) return unclear({ code: 'single' });
+  const cut = findCut(counts, others, fit);
   if (cut) return unclear(cut);
   const gap = sigma.half - fit.impliedHalf;
   if (Math.abs(gap) > DISAGREE + 3 * halfError(counts)) {
-    return unclear(
-      `the two estimates disagree: σ̂ is ${sigma.half.toFixed(2)} where the degree likelihood implies ` +
-        `${fit.impliedHalf.toFixed(2)}, so its law does not describe these degrees`,
-    );
+    return unclear({ code: 'disagree', half: sigma.half, implied: fit.impliedHalf });
   }
   const low = sigma.lowDegrees;
   if (!low) {
     // Hardly any vertex has few edges: what little tail there is cannot be a sparse one.
-    return fit.score < -CLEAR
-      ? { judgement: 'dense', reason: `hardly any ${side} have few edges, and ${describe(fit)}, below 0` }
-      : unclear(`${describe(fit)}, but too few ${side} have few edges to be sure`);
+    const reason = { code: 'no-low-degrees', ...estimateOf(fit) } as const;
+    return fit.score < -CLEAR ? { judgement: 'dense', reason } : unclear(reason);
   }
-  const all = low.vertices === counts.count ? '' : ` among the ${side} with at most ${low.upTo} edges`;
-  const estimate = `${describe(low)}${all}`;
-  if (Math.abs(low.score) < CLEAR) return unclear(`${estimate}, too near the border of ${BORDER} to tell`);
+  const estimate = { ...estimateOf(low), upTo: low.vertices === counts.count ? null : low.upTo };
+  if (Math.abs(low.score) < CLEAR) return unclear({ code: 'near-border', ...estimate });
   const judgement = low.score > 0 ? 'sparse' : 'dense';
   const contradicted =
     judgement === 'sparse' ? fit.estimate < CONTRADICTION.sparse : fit.estimate > CONTRADICTION.dense;
-  if (contradicted) return unclear(`${estimate}, but over all degrees at ${signed(fit.estimate, 2)}`);
-  const where = judgement === 'sparse' ? 'above' : 'below';
-  return { judgement, reason: `${estimate}, ${where} ${BORDER}, the border between dense and sparse` };
+  if (contradicted) return unclear({ code: 'contradicted', overall: fit.estimate, ...estimate });
+  return { judgement, reason: { code: 'clear', ...estimate } };
 }
 
-function describe(fit: Pick<DegreeFit, 'estimate' | 'standardError'>): string {
-  return `the degree likelihood puts the tail index ${fit.standardError === undefined ? '' : 'at '}${estimateWords(fit)}`;
+function estimateOf({ estimate, standardError }: Pick<DegreeFit, 'estimate' | 'standardError'>): Estimate {
+  return { estimate, standardError: standardError ?? null };
 }
 
-/** A cap or a filter that cut the degrees off, in words; undefined if there is none to be seen. */
-function describeCut(
-  side: SideName,
-  counts: DegreeCounts,
-  others: number,
-  fit: DegreeFit,
-): string | undefined {
+/** A cap or a filter that cut the degrees off; undefined if there is none to be seen. */
+function findCut(counts: DegreeCounts, others: number, fit: DegreeFit): VerdictReason | undefined {
   const top = counts.degree.length - 1;
-  const max = counts.degree[top];
-  const piled = counts.vertices[top];
+  const degree = counts.degree[top];
+  const vertices = counts.vertices[top];
   if (
-    max < FULL * others &&
-    piled >= 10 &&
-    piled > PILE * counts.count * Math.exp(logProbability(fit, max))
+    degree < FULL * others &&
+    vertices >= 10 &&
+    vertices > PILE * counts.count * Math.exp(logProbability(fit, degree))
   ) {
-    const share = Math.round((100 * piled) / counts.count);
-    return `${piled} ${side} (${share} %) have exactly ${max} edges, the most of all: the data seem to be capped there`;
+    return { code: 'capped', vertices, share: vertices / counts.count, degree };
   }
-  const min = counts.degree[0];
+  const least = counts.degree[0];
   const crowded = counts.sum / counts.count > CROWDED * others;
-  const missing = min > 1 && !crowded ? counts.count * probabilityBelow(fit, min) : 0;
-  if (missing >= 10 && missing > MISSING * counts.count) {
-    return `no ${side} have fewer than ${min} edges where about ${Math.round(missing)} should: they seem to have been filtered out`;
-  }
+  const missing = least > 1 && !crowded ? counts.count * probabilityBelow(fit, least) : 0;
+  if (missing >= 10 && missing > MISSING * counts.count) return { code: 'filtered', least, missing };
   return undefined;
 }
 
@@ -145,25 +144,4 @@ function halfError({ degree, vertices, count }: DegreeCounts): number {
   }
   const mean = sum / count;
   return Math.sqrt(Math.max(0, squares / count - mean ** 2) / count) / (mean * Math.LN2);
-}
-
-function meaning(side: SideName, judgement: Judgement): string {
-  const name = side === 'users' ? 'Users' : 'Items';
-  switch (judgement) {
-    case 'sparse':
-      return `${name} are sparse: however large the data grow, ${side} with only one or two edges keep turning up.`;
-    case 'dense':
-      return `${name} are dense: as the data grow, each of the ${side} gains edges and few are left with only one or two.`;
-    case 'unclear':
-      return `${name} are unclear: the data cannot tell.`;
-  }
-}
-
-function advise(users: Judgement, items: Judgement): string {
-  if (users === 'dense' && items === 'dense')
-    return 'A dense model suits these data; the sparse one does no harm.';
-  if (users === 'sparse' || items === 'sparse') {
-    return 'Use the sparse model: a dense one would predict too few rarely seen vertices.';
-  }
-  return 'Use the sparse model, which can be as dense as the data ask for.';
 }

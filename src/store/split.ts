@@ -13,6 +13,7 @@ import { readParquet, readParquetColumns } from '../ingest/parquet/read.js';
 import { readError } from '../ingest/source.js';
 import type { TaskOptions } from '../progress.js';
 import type { Coins, Split } from '../sample/split-types.js';
+import { readSideNames } from '../text/sides.js';
 import { safeJson } from '../text/untrusted.js';
 import { writePieces } from './atomic.js';
 import { type FolderOptions, finishFolder, writeFolder } from './folder.js';
@@ -50,6 +51,7 @@ const splitSchema = z.looseObject({
   multigraph: z.boolean(),
   ids: z.object({ users: kindSchema, items: kindSchema }),
   fingerprint: z.string(),
+  names: z.unknown().optional(),
   parts: z.object({ train: partSchema, foldIn: partSchema, test: partSchema }),
   coins: z.object({ users: coinSchema, items: coinSchema }),
 });
@@ -76,6 +78,7 @@ export async function saveSplit(
     multigraph: split.train.multigraph,
     ids: { users: coins.users.ids.kind, items: coins.items.ids.kind },
     fingerprint: split.fingerprint,
+    ...(split.train.names && { names: split.train.names }),
     parts: { train: describe(split.train), foldIn: describe(split.foldIn), test: describe(split.test) },
     coins: { users: tally(coins.users), items: tally(coins.items) },
   };
@@ -179,7 +182,8 @@ async function loadPart(
       `${path}: its contents are not those that split.json describes; split the data again`,
     );
   }
-  return graph;
+  const names = readSideNames(record.names);
+  return names ? Object.freeze({ ...graph, names }) : graph;
 }
 
 function emptyGraph(multigraph: boolean): BipartiteGraph {

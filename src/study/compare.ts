@@ -19,6 +19,14 @@ const ASIDE = new Set([
   'origin',
   'engineReason',
   'graphexVersion',
+  // Sentences of the verdict, and codes that follow from the same numbers.
+  'text',
+  'meanings',
+  'advice',
+  'reasons',
+  'names',
+  'title',
+  'skipped',
 ]);
 
 /** Where two studies differ, at most `most` places. Empty: the same numbers to the last digit. */

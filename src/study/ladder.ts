@@ -2,7 +2,7 @@
 // compared with the best on the same users.
 
 import type { Setting } from '../evaluate/baselines/baseline.js';
-import type { BaselineReport } from '../evaluate/baselines/ladder.js';
+import type { BaselineName, BaselineReport, SkipReason } from '../evaluate/baselines/ladder.js';
 import { type PairedInterval, pairedBootstrap } from '../evaluate/bootstrap.js';
 import {
   type RankingResult,
@@ -31,7 +31,6 @@ export interface LadderScores extends Readonly<Record<UserMetric, Figure>> {
 export interface LadderRow {
   /** 'sparse-30', 'ease', 'ceiling-fold-in'. */
   readonly id: string;
-  readonly title: string;
   /** `model`: fitted to explain; `ranker`: ours, fitted to rank. */
   readonly kind: 'model' | 'ranker' | 'baseline' | 'ceiling';
   readonly model: ModelKind | null;
@@ -66,7 +65,7 @@ export interface Ladder {
   /** Every row against the best of the metric, and sparse against dense of the same K. */
   readonly comparisons: readonly Comparison[];
   /** Baselines that were not fitted, and why. */
-  readonly skipped: readonly { readonly title: string; readonly reason: string }[];
+  readonly skipped: readonly { readonly name: BaselineName | 'all'; readonly reason: SkipReason }[];
   /** Test users whom nothing is known of, and edges to items that training never saw: asked of nobody. */
   readonly left: { readonly usersWithoutHistory: number; readonly edgesToUnseenItems: number };
 }
@@ -76,9 +75,8 @@ export interface Contestant extends Omit<LadderRow, 'all' | 'unpopular'> {
 }
 
 export function baselineContestants(report: BaselineReport): Contestant[] {
-  return report.results.map(({ name, title, setting, trials, tuned, ranking }) => ({
+  return report.results.map(({ name, setting, trials, tuned, ranking }) => ({
     id: name,
-    title,
     kind: 'baseline',
     model: null,
     features: null,

@@ -2,6 +2,7 @@
 
 import { isIndex, type PredictiveCheck, type Statistic } from '../evaluate/predictive.js';
 import type { SideName } from '../graph/graph.js';
+import type { ReadCounts, ReadGuess } from '../ingest/options.js';
 import type { Protocol } from '../predict/draw-plan.js';
 import type { SparsityCheck } from '../sparsity/check.js';
 import type { DegreeFit } from '../sparsity/degree-likelihood.js';
@@ -45,25 +46,15 @@ export interface StudyReceipt {
   readonly seconds: number;
 }
 
-export interface StudyOrigin {
+/** Where the data came from: the reader's guess, with the source and what ran the study. */
+export interface StudyOrigin extends ReadGuess {
   /** As given. */
   readonly source: string;
   /** A relative source as seen from the folder of results.json; null where it is the same from anywhere. */
   readonly sourceFrom: string | null;
   /** Options of the reader. */
   readonly read: Readonly<Record<string, unknown>>;
-  readonly rows: {
-    readonly rows: number;
-    readonly kept: number;
-    readonly merged: number;
-    readonly rejected: number;
-  } | null;
-  /** How the source was understood, in a sentence. */
-  readonly understood: string;
-  /** A remark of the reader, for instance how many common words were left out. */
-  readonly note: string | null;
-  /** What stands for a user and for an item: columns, or documents and terms. */
-  readonly columns: { readonly users: string; readonly items: string };
+  readonly rows: ReadCounts;
   readonly titles: {
     readonly source: string;
     readonly sourceFrom: string | null;

@@ -110,7 +110,7 @@ async function oneRun(
       );
       const evaluation = await evaluate(fitted.model, parts, settings, clock, name);
       fits.push(describeFit(kind, fitted, evaluation));
-      contestants.push(contestant(fitId(kind, features), name, 'model', kind, features, evaluation));
+      contestants.push(contestant(fitId(kind, features), 'model', kind, features, evaluation));
       if (found && kind === mainKind(settings)) {
         await findings(found, parts, fitted, options, settings, kind, features, clock);
       }
@@ -130,7 +130,7 @@ async function oneRun(
       'fitted to rank',
     );
     const features = featureCount(fitted.model)!;
-    contestants.push(contestant('ranking', 'fit for ranking', 'ranker', null, features, evaluation));
+    contestants.push(contestant('ranking', 'ranker', null, features, evaluation));
     ranker = describeRanker(fitted);
   }
   const skipped = await addBaselines(contestants, parts, task, settings, clock);
@@ -139,11 +139,11 @@ async function oneRun(
     const ceilings = await clock.stage('ceilings', (t) =>
       rankingCeilings(graph, parts, task, truth, { ...t, n, depth }),
     );
-    for (const [id, title, ranking] of [
-      ['ceiling-fold-in', 'ceiling: true items', ceilings.foldIn],
-      ['ceiling-truth', 'ceiling: all true', ceilings.truth],
+    for (const [id, ranking] of [
+      ['ceiling-fold-in', ceilings.foldIn],
+      ['ceiling-truth', ceilings.truth],
     ] as const) {
-      contestants.push({ ...PLAIN_ROW, id, title, kind: 'ceiling', ranking });
+      contestants.push({ ...PLAIN_ROW, id, kind: 'ceiling', ranking });
     }
   }
   const ladder = await clock.stage('compare', async () => buildLadder(contestants, seed, skipped, task.left));
@@ -204,11 +204,11 @@ async function addBaselines(
       fitBaselines(parts, task, { baselines, n, depth, seed, maxTrials: trials, ...t }),
     );
     contestants.push(...baselineContestants(report));
-    return report.skipped.map(({ title, reason }) => ({ title, reason }));
+    return report.skipped;
   } catch (error) {
     // Too little data to hold anyone back: the rest of the study stands all the same.
     if (!(error instanceof InputError)) throw error;
-    return [{ title: 'all baselines', reason: error.message }];
+    return [{ name: 'all', reason: { code: 'error', message: error.message } }];
   }
 }
 
@@ -265,13 +265,12 @@ const PLAIN_ROW = { model: null, features: null, setting: null, trials: 0, tuned
 
 function contestant(
   id: string,
-  title: string,
   kind: Contestant['kind'],
   model: ModelKind | null,
   features: number,
   { ranking }: Evaluation,
 ): Contestant {
-  return { ...PLAIN_ROW, id, title, kind, model, features, ranking };
+  return { ...PLAIN_ROW, id, kind, model, features, ranking };
 }
 
 function describeFit(kind: ModelKind, fitted: FitResult<PosteriorModel>, evaluation: Evaluation): StudyFit {

@@ -117,8 +117,8 @@ describe('graphex study', () => {
     });
     writeFileSync(join(folder, 'figures', 'mine.svg'), '<svg/>');
     const { stdout } = await graphex(dataFile(), ...QUICK, '--draws', '0', '-o', folder);
-    expect(stdout).toMatch(/Is it sparse\?[\s\S]*Who recommends best\?/);
-    expect(stdout).not.toMatch(/Who predicts|NaN|undefined/);
+    expect(stdout).toMatch(/Is it sparse\?[\s\S]*Which method recommends best\?/);
+    expect(stdout).not.toMatch(/Which model predicts|NaN|undefined/);
     expect(readdirSync(join(folder, 'figures')).sort()).toEqual([
       'degrees.svg',
       'density.svg',

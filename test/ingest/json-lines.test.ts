@@ -19,6 +19,7 @@ describe('JSON lines', () => {
       const result = await readGraph(scratch.write(name, data), { count: 'n', multigraph: true });
       expect(edgesOf(result.graph)).toEqual(['["ann","3",2]', '["bob","04",1]']);
       expect(result.guess).toEqual({
+        kind: 'table',
         format: 'json lines',
         columns: { users: 'user', items: 'item', count: 'n' },
       });

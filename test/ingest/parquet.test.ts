@@ -29,7 +29,11 @@ describe('Parquet', () => {
     const expected = ['["ann","3",2]', '["bob","12",1]'];
     const result = await readGraph(plain, { users: 'who', items: 2, count: 'n', multigraph: true });
     expect(edgesOf(result.graph)).toEqual(expected);
-    expect(result.guess).toEqual({ format: 'parquet', columns: { users: 'who', items: 'what', count: 'n' } });
+    expect(result.guess).toEqual({
+      kind: 'table',
+      format: 'parquet',
+      columns: { users: 'who', items: 'what', count: 'n' },
+    });
     for (const [name, data] of [
       ["it's [a] *.parquet", readFileSync(plain)],
       ['z.parquet.gz', gzipSync(readFileSync(plain))],

@@ -103,7 +103,9 @@ describe('wikitext', () => {
     for (const absent of ['the', 'is', 'playing', 'players', '3', '@-@']) {
       expect(graph.items.ids.find(absent)).toBe(-1);
     }
-    expect(guess.note).toBe('3 documents; 0 terms in more than 100 % of them left out');
+    expect(guess.kind).toBe('wikitext');
+    expect(guess.text).toEqual({ documents: 3, commonWords: 0, commonShare: 1, wordless: 0 });
+    expect(graph.names?.users.many).toBe('articles');
   });
 
   it('refuses a file without headings', async () => {
@@ -119,7 +121,8 @@ describe('text', () => {
     const file = scratch.write('lines.txt', 'Apples and pears\n\nApple pie, apples!\nPlums\n');
     const result = await readGraph(`text:${file}`, { multigraph: true });
     expect(edgesOf(result.graph)).toEqual(['["1","pear",1]', '["3","pie",1]', '["4","plum",1]']);
-    expect(result.guess.note).toBe('3 documents; 1 terms in more than 50 % of them left out');
+    expect(result.guess.text).toEqual({ documents: 3, commonWords: 1, commonShare: 0.5, wordless: 0 });
+    expect([result.graph.names?.users.many, result.graph.names?.items.one]).toEqual(['documents', 'word']);
     const all = await readGraph(`text:${file}`, { commonWords: 0.7, multigraph: true });
     expect(edgesOf(all.graph)).toContain('["3","appl",2]');
     await expect(readGraph(`text:${file}`, { commonWords: 0 })).rejects.toThrow(

@@ -15,7 +15,7 @@ const graph = graphOf(
   Array.from({ length: 1500 }, () => [random.below(60), Math.floor(400 * random.uniform() ** 4)] as const),
 );
 const check = await checkSparsity(graph, { replicates: 4 });
-const density = drawChart(document, densityChart(check.curves));
+const density = drawChart(document, densityChart(check));
 const degrees = drawChart(
   document,
   degreesChart({
@@ -31,10 +31,10 @@ describe('charts', () => {
   });
 
   it('draws the same bytes again, in a document of its own too', async () => {
-    expect(drawChart(document, densityChart(check.curves))).toBe(density);
+    expect(drawChart(document, densityChart(check))).toBe(density);
     const { Window } = await import('happy-dom');
     const other = new Window().document as unknown as Document;
-    expect(drawChart(other, densityChart(check.curves))).toBe(density);
+    expect(drawChart(other, densityChart(check))).toBe(density);
   });
 
   it('stands alone: valid XML that renders, with a title, a description and nothing from elsewhere', () => {
@@ -47,11 +47,11 @@ describe('charts', () => {
     }
   });
 
-  it('says which side each curve speaks of, in that side’s colour', () => {
+  it('says which side each curve tests, in that side’s colour', () => {
     const label = (colour: string) =>
-      new RegExp(`fill="${colour}"[^>]*>(?:<[^>]*>)*([^<]*speaks of[^<]*)<`).exec(density)?.[1];
-    expect(label(INK.items.light)).toBe('users sampled: speaks of the items');
-    expect(label(INK.users.light)).toBe('items sampled: speaks of the users');
+      new RegExp(`fill="${colour}"[^>]*>(?:<[^>]*>)*([^<]*tested by[^<]*)<`).exec(density)?.[1];
+    expect(label(INK.items.light)).toBe('items, tested by dropping users');
+    expect(label(INK.users.light)).toBe('users, tested by dropping items');
   });
 
   it('is dark where the reader prefers dark: every colour has its counterpart', () => {
@@ -63,7 +63,7 @@ describe('charts', () => {
 
   it('draws a graph of one edge, and one without a fitted law', async () => {
     const tiny = await checkSparsity(graphOf([[1, 1]]), { replicates: 0 });
-    const svg = drawChart(document, densityChart(tiny.curves));
+    const svg = drawChart(document, densityChart(tiny));
     expect(svg).not.toMatch(/NaN|undefined|Infinity/);
     const one = drawChart(
       document,

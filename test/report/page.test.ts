@@ -2,7 +2,8 @@ import { Window } from 'happy-dom';
 import { describe, expect, it } from 'vitest';
 import { renderCheckPage } from '../../src/report/pages/check.js';
 import { facts, figure, fold, html, table } from '../../src/report/pages/html.js';
-import { fixed, percent, renderPage, short, term } from '../../src/report/pages/page.js';
+import { renderPage, term } from '../../src/report/pages/page.js';
+import { sparsityWords } from '../../src/report/words/sparsity.js';
 import { checkSparsity } from '../../src/sparsity/check.js';
 import { graphOf } from '../sample/random-graph.js';
 
@@ -30,21 +31,6 @@ describe('html', () => {
     }
     expect(renderPage({ title: evil, lead: evil, sections: [], footer: evil })).not.toContain('<img');
   });
-
-  it('writes numbers for people', () => {
-    expect([short(0), short(-12.345), short(0.000012), short(123456.7)]).toEqual([
-      '0',
-      '−12.3',
-      '1.2e−5',
-      '123,457',
-    ]);
-    expect([fixed(-0.5, 2), percent(0.004), percent(0.5), percent(0)]).toEqual([
-      '−0.50',
-      '0.40 %',
-      '50 %',
-      '0 %',
-    ]);
-  });
 });
 
 describe('check.html', async () => {
@@ -55,7 +41,7 @@ describe('check.html', async () => {
     check,
     charts: { density: '<svg></svg>', degrees: '<svg></svg>' },
     read: { rows: 900, kept: graph.edges, merged: 900 - graph.edges, rejected: 0 },
-    columns: { users: 'a', items: 'b' },
+    guess: { kind: 'table', format: 'text table', columns: { users: 'a', items: 'b' } },
     version: '0.0.0',
     seed: 1,
     fingerprint: '0123456789abcdef',
@@ -78,12 +64,17 @@ describe('check.html', async () => {
     const links = [...document.querySelectorAll('a')].map((a) => a.getAttribute('href')!);
     expect(links.length).toBeGreaterThan(10);
     for (const link of links) expect(ids).toContain(link.slice(1));
+    const terms = [...document.querySelectorAll('button.term')].map((b) => b.getAttribute('popovertarget')!);
+    expect(terms.length).toBeGreaterThan(10);
+    for (const target of terms) expect(ids).toContain(target);
   });
 
   it('shows the verdict, the counts and both charts', () => {
     const text = document.querySelector('main')!.textContent!;
-    expect(text).toContain(check.verdict.advice);
-    expect(text).toContain(check.verdict.reasons.users);
+    const words = sparsityWords(check);
+    expect(text).toContain(words.advice);
+    expect(text).toContain(words.reasons.users);
+    expect(text).toContain(words.plain.items);
     expect(text).toContain(graph.edges.toLocaleString('en-US'));
     expect(document.querySelectorAll('figure svg')).toHaveLength(2);
     expect(text).not.toMatch(/undefined:|NaN|\[object/);

@@ -13,9 +13,9 @@ const ORIGIN: StudyOrigin = {
   source: 'data/<b>ratings</b>.csv',
   sourceFrom: null,
   read: {},
+  kind: 'table',
+  format: 'text table',
   rows: { rows: 1234, kept: 1200, merged: 30, rejected: 4 },
-  understood: 'read',
-  note: null,
   columns: { users: 'user_id', items: '2' },
   titles: null,
   runtime: 'Node 20',
@@ -48,7 +48,7 @@ beforeAll(async () => {
 /** No link without its target, no value that is none, no empty cell. */
 function expectWhole(page: string): void {
   const ids = new Set([...page.matchAll(/ id="([^"]+)"/g)].map((m) => m[1]));
-  const targets = [...page.matchAll(/href="#([^"]+)"/g)].map((m) => m[1]);
+  const targets = [...page.matchAll(/(?:href="#|popovertarget=")([^"]+)"/g)].map((m) => m[1]);
   expect(targets.length).toBeGreaterThan(40);
   expect(targets.filter((target) => !ids.has(target))).toEqual([]);
   const text = page.replace(/<style>.*?<\/style>/gs, '').replace(/<svg.*?<\/svg>/gs, '');
@@ -143,7 +143,9 @@ describe('report.html', () => {
     expect(Object.keys(drawn)).toEqual(['density', 'degrees', 'split', 'ranking']);
     const without = renderStudyPage(undrawn, drawn);
     expectWhole(without);
-    expect(without).not.toMatch(/predictive|90 % interval|p-value|Who predicts|Error of the predictions/i);
+    expect(without).not.toMatch(
+      /predictive|90 % interval|p-value|Which model predicts|Error of the predictions/i,
+    );
     expect(without).toContain('Over several splits');
     expect(page).toMatch(/predictive|90 % interval|p-value/i);
   });

@@ -3,6 +3,7 @@ import { studyVerdicts } from '../../src/report/words/study.js';
 import type { LadderMetric, LadderRow } from '../../src/study/ladder.js';
 import { type StudyOptions, studySettings } from '../../src/study/options.js';
 import type { StudyFit, StudyResults } from '../../src/study/results.js';
+import { USERS_AND_ITEMS } from '../../src/text/sides.js';
 
 /** Numbers of a study in which everything is as given and the rest does not matter. */
 function numbers(
@@ -19,7 +20,6 @@ function numbers(
     const figure = { mean: value, standardError: 0.01 };
     return {
       id,
-      title: id === 'sparse-30' ? 'sparse model' : id === 'dense-30' ? 'dense model' : id,
       kind: kinds[id] ?? 'baseline',
       model: id.endsWith('-30') ? id.slice(0, -3) : null,
       features: id.endsWith('-30') ? 30 : null,
@@ -64,9 +64,9 @@ function numbers(
       verdict: {
         users: 'dense',
         items: 'sparse',
-        advice: 'Use the sparse model.',
-        meanings: { users: 'Users are dense.', items: 'Items are sparse.' },
+        reasons: { users: { code: 'single' }, items: { code: 'single' } },
       },
+      names: USERS_AND_ITEMS,
     },
     chosen: { features: 30 },
     evidence: [{ features: 30, sparse: -10, dense: -52, difference: 42 }],
@@ -86,7 +86,7 @@ describe('a study in words', () => {
   it('says which side is sparse and what the evidence is', () => {
     const { sparsity } = studyVerdicts(numbers({ 'sparse-30': 0.3, EASE: 0.2 }));
     expect(sparsity.headline).toBe('Dense users, sparse items');
-    expect(sparsity.text).toContain('speak for sparsity, by 42 nats');
+    expect(sparsity.text).toContain('speak for the sparse model, by 42 nats');
   });
 
   it('says so when a baseline wins, and what to do about it', () => {
@@ -130,7 +130,7 @@ describe('a study in words', () => {
 
   it('says so when neither predicts', () => {
     const { prediction } = studyVerdicts(numbers({ 'sparse-30': 0.3, EASE: 0.2 }, { items: [300, 250] }));
-    expect(prediction!.headline).toBe('Neither predicts well; dense comes closer');
+    expect(prediction!.headline).toBe('Neither predicts well; the dense model is closer');
     expect(prediction!.text).toContain('is 100; the sparse model expects 300, the dense one 250');
   });
 

@@ -34,7 +34,6 @@ export interface BaselineOptions extends RankingOptions {
 
 export interface BaselineResult {
   readonly name: BaselineName;
-  readonly title: string;
   readonly setting: Setting;
   /** What was tried on held-back training users; empty where there is nothing to tune. */
   readonly trials: readonly Trial[];
@@ -44,14 +43,15 @@ export interface BaselineResult {
   readonly seconds: number;
 }
 
+/** Why a baseline was not fitted: too much work for it, or what its fit had to say. */
+export type SkipReason =
+  | { readonly code: 'too-large'; readonly edges: number; readonly candidates: number }
+  | { readonly code: 'error'; readonly message: string };
+
 export interface BaselineReport {
   readonly results: readonly BaselineResult[];
   /** Baselines that were not fitted, and why. */
-  readonly skipped: readonly {
-    readonly name: BaselineName;
-    readonly title: string;
-    readonly reason: string;
-  }[];
+  readonly skipped: readonly { readonly name: BaselineName; readonly reason: SkipReason }[];
 }
 
 /** EASE beyond this takes minutes: entries of the inputs times candidates, and floats of its weights. */
@@ -88,8 +88,8 @@ export async function fitBaselines(
     if (name === 'ease') {
       const { work, weights } = easeSize(data);
       if (work > EASE_LIMITS.work || weights > EASE_LIMITS.weights) {
-        const reason = `${data.users.values.length} edges × ${data.candidates.length} candidates is too much for it`;
-        skipped.push({ name, title, reason });
+        const [edges, candidates] = [data.users.values.length, data.candidates.length];
+        skipped.push({ name, reason: { code: 'too-large', edges, candidates } });
         continue;
       }
     }
@@ -99,7 +99,6 @@ export async function fitBaselines(
     const ranking = await evaluateRanking(task, await fitted.scorer(task.history), stage('ranking'));
     results.push({
       name,
-      title,
       setting: fitted.setting,
       trials: tuned?.trials ?? [],
       tuned: tuned?.finished ?? true,

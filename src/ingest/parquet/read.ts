@@ -108,6 +108,7 @@ async function readEdges(
   return {
     ...collector.finish(),
     guess: {
+      kind: 'table',
       format: 'parquet',
       columns: { users: users.name, items: items.name, ...(count ? { count: count.name } : {}) },
     },

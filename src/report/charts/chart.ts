@@ -10,12 +10,13 @@ export interface Ink {
   readonly dark: string;
 }
 
-/** The same colour always means the same thing: users, items, and for models sparse and dense. */
+/** The same colour always means the same thing: a side, sparse, dense, the fit for ranking. */
 export const INK = {
   users: { light: '#2463a6', dark: '#7db5f2' },
   items: { light: '#b8560f', dark: '#f2a365' },
   sparse: { light: '#1d7a52', dark: '#66c89b' },
   dense: { light: '#7a4fb0', dark: '#c0a1ec' },
+  ranking: { light: '#a3305f', dark: '#f093b6' },
   muted: { light: '#68727d', dark: '#98a2ad' },
   text: { light: '#1c2530', dark: '#e4e8ec' },
   ground: { light: '#ffffff', dark: '#14181d' },
@@ -101,6 +102,13 @@ function tidy(svg: string): string {
       return ` ${name}="${rounded}"`;
     },
   );
+}
+
+/** The ticks of a log axis: more labels than these are a wall of digits. */
+export function powersOfTen(low: number, high: number): number[] {
+  const first = Math.ceil(Math.log10(low) - 1e-9);
+  const last = Math.max(first, Math.floor(Math.log10(high) + 1e-9));
+  return Array.from({ length: last - first + 1 }, (_, i) => Number(`1e${first + i}`));
 }
 
 /** Text as XML or HTML content or attribute value; characters that a reader could not see are written out. */

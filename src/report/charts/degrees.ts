@@ -1,9 +1,11 @@
 // Degree distributions of both sides: the share of vertices with at least so many edges, log-log, with the fitted law.
 
 import * as Plot from '@observablehq/plot';
-import type { SideName } from '../../graph/graph.js';
+import { SIDES, type SideName } from '../../graph/graph.js';
 import { type DegreeFit, logProbability } from '../../sparsity/degree-likelihood.js';
-import { type Chart, INK } from './chart.js';
+import { grouped, power } from '../../text/numbers.js';
+import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
+import { type Chart, INK, powersOfTen } from './chart.js';
 
 export interface DegreeCurve {
   /** [degree, vertices], ascending. */
@@ -19,22 +21,26 @@ interface Point {
 /** Points per curve, at most: more than a screen can tell apart. */
 const MOST_POINTS = 160;
 
-export function degreesChart(sides: Readonly<Record<SideName, DegreeCurve>>): Chart {
-  const curves = (['users', 'items'] as const).map((side) => {
+/** Both sides' degrees with the laws fitted to them; a curve ends at one vertex. */
+export function degreesChart(
+  sides: Readonly<Record<SideName, DegreeCurve>>,
+  names: SideNames = USERS_AND_ITEMS,
+): Chart {
+  const curves = SIDES.map((side) => {
     const vertices = sides[side].histogram.reduce((sum, [, n]) => sum + n, 0);
     const points = thin(survival(sides[side].histogram));
-    const law = sides[side].fit ? lawSurvival(sides[side].fit, points.at(-1)!.degree, 0.5 / vertices) : [];
+    const law = sides[side].fit ? lawSurvival(sides[side].fit, points.at(-1)!.degree, 1 / vertices) : [];
     return { side, points, law, vertices };
   });
   const maxDegree = Math.max(...curves.map(({ points }) => points.at(-1)!.degree));
   const minShare = Math.min(...curves.map(({ vertices }) => 1 / vertices));
   return {
-    title: 'How many edges a vertex has',
+    title: `How many edges ${names.users.many} and ${names.items.many} have`,
     subtitle: 'Dots: the data. Dashed: the law fitted to all degrees.',
     description: curves
       .map(({ side, points }) => {
         const last = points.at(-1)!;
-        return `The ${side} have between ${points[0].degree} and ${last.degree} edges.`;
+        return `The ${names[side].many} have between ${grouped(points[0].degree)} and ${grouped(last.degree)} edges.`;
       })
       .join(' '),
     plot: {
@@ -45,16 +51,16 @@ export function degreesChart(sides: Readonly<Record<SideName, DegreeCurve>>): Ch
         labelAnchor: 'right',
         labelArrow: 'none',
         ticks: powersOfTen(1, maxDegree),
-        tickFormat: plain,
+        tickFormat: power,
       },
       y: {
         type: 'log',
         domain: [minShare / 1.6, 1.3],
-        label: '↑ share of the vertices with at least so many',
+        label: '↑ share with at least so many',
         labelArrow: 'none',
         grid: true,
         ticks: powersOfTen(minShare, 1),
-        tickFormat: plain,
+        tickFormat: power,
       },
       marks: curves.flatMap(({ side, points, law }, i) => {
         const ink = INK[side].light;
@@ -68,7 +74,7 @@ export function degreesChart(sides: Readonly<Record<SideName, DegreeCurve>>): Ch
             strokeOpacity: 0.8,
           }),
           Plot.dot(points, { x: 'degree', y: 'share', r: 2.2, fill: ink }),
-          Plot.text([side], {
+          Plot.text([names[side].many], {
             frameAnchor: 'bottom-left',
             fill: ink,
             fontWeight: 600,
@@ -120,17 +126,4 @@ function lawSurvival(fit: DegreeFit, maxDegree: number, least: number): Point[] 
     term *= (fit.r * (n - fit.estimate)) / (n + 1);
   }
   return points;
-}
-
-/** The ticks of a log axis: more labels than these are a wall of digits. */
-function powersOfTen(low: number, high: number): number[] {
-  const first = Math.ceil(Math.log10(low) - 1e-9);
-  const last = Math.max(first, Math.floor(Math.log10(high) + 1e-9));
-  return Array.from({ length: last - first + 1 }, (_, i) => Number(`1e${first + i}`));
-}
-
-function plain(value: number): string {
-  if (value >= 1e-3 && value < 1e6) return value.toLocaleString('en-US', { maximumFractionDigits: 3 });
-  const exponent = String(Math.round(Math.log10(value)));
-  return `10${[...exponent].map((c) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(c)] ?? '⁻').join('')}`;
 }

@@ -1,51 +1,54 @@
 // The sparsity picture of the paper's Figure 2: edge density of sampled graphs against the sampling level.
 
 import * as Plot from '@observablehq/plot';
+import { otherSide, SIDES } from '../../graph/graph.js';
+import type { SparsityCheck } from '../../sparsity/check.js';
 import type { CurvePoint } from '../../sparsity/curves.js';
+import { percent, short } from '../../text/numbers.js';
+import { capital } from '../../text/phrases.js';
+import { USERS_AND_ITEMS } from '../../text/sides.js';
 import { type Chart, INK } from './chart.js';
 
-export interface DensityCurves {
-  /** Users sampled, all items kept: speaks of the items. */
-  readonly users: readonly CurvePoint[];
-  readonly items: readonly CurvePoint[];
-}
+/** Curves by the side that is sampled, and what the sides are called. */
+export type DensityCurves = Pick<SparsityCheck, 'curves'> & Partial<Pick<SparsityCheck, 'names'>>;
 
-/** Exact lines, and the mean of the replicates with their range. A curve has the colour of the side it speaks of. */
-export function densityChart(curves: DensityCurves): Chart {
-  const sides = [
-    { sampled: 'users', speaksOf: 'items', ink: INK.items.light, points: curves.users },
-    { sampled: 'items', speaksOf: 'users', ink: INK.users.light, points: curves.items },
-  ] as const;
+/**
+ * Expected edges over expected pairs as lines, and the mean of the replicates with their range. Dropping vertices of one
+ * side tests the other: a curve has the name and the colour of the side it tests.
+ */
+export function densityChart({ curves, names = USERS_AND_ITEMS }: DensityCurves): Chart {
+  const sides = SIDES.map((sampled) => ({
+    points: curves[sampled],
+    ink: INK[otherSide(sampled)].light,
+    label: `${names[otherSide(sampled)].many}, tested by dropping ${names[sampled].many}`,
+  }));
   const top = Math.max(...sides.flatMap(({ points }) => points.flatMap((p) => [p.expected, ...p.sampled])));
   return {
-    title: 'Edge density of sampled graphs',
-    subtitle: 'Flat: that side is dense. Rising towards the left: that side is sparse.',
+    title: 'Density when only a share is kept',
+    subtitle: 'Level: dense. Rising to the left: sparse.',
     description: sides
-      .map(({ sampled, speaksOf, points }) => {
+      .map(({ label, points }) => {
         const first = points[0];
         const last = points.at(-1)!;
-        return (
-          `With ${sampled} sampled, which speaks of the ${speaksOf}, the density is ${precise(first.expected)} at level ` +
-          `${first.level} and ${precise(last.expected)} at level ${last.level}.`
-        );
+        return `${capital(label)}: density ${short(first.expected)} with ${percent(first.level)} kept, ${short(last.expected)} with ${percent(last.level)}.`;
       })
       .join(' '),
     plot: {
       x: {
         domain: [0, 1],
-        label: 'share of the sampled side that is kept →',
+        label: 'share kept →',
         labelAnchor: 'right',
         labelArrow: 'none',
       },
       y: {
         domain: [0, top * 1.25],
-        label: '↑ edge density',
+        label: '↑ density',
         labelArrow: 'none',
         grid: true,
-        tickFormat: precise,
+        tickFormat: (value: number) => short(value),
         ticks: 6,
       },
-      marks: sides.flatMap(({ sampled, speaksOf, ink, points }, i) => {
+      marks: sides.flatMap(({ label, ink, points }, i) => {
         const replicated = points.filter((p) => p.sampled.length > 0);
         return [
           Plot.line(points, { x: 'level', y: 'expected', stroke: ink, strokeWidth: 2, curve: 'monotone-x' }),
@@ -57,7 +60,7 @@ export function densityChart(curves: DensityCurves): Chart {
             strokeOpacity: 0.55,
           }),
           Plot.dot(replicated, { x: 'level', y: meanSampled, r: 2.6, fill: ink }),
-          Plot.text([`${sampled} sampled: speaks of the ${speaksOf}`], {
+          Plot.text([label], {
             frameAnchor: 'top-right',
             fill: ink,
             fontWeight: 600,
@@ -72,10 +75,4 @@ export function densityChart(curves: DensityCurves): Chart {
 
 function meanSampled(point: CurvePoint): number {
   return point.sampled.reduce((sum, density) => sum + density, 0) / point.sampled.length;
-}
-
-/** Densities span many orders: three significant digits, without an exponent down to 1e-6. */
-function precise(value: number): string {
-  if (value === 0) return '0';
-  return value >= 1e-6 ? String(Number(value.toPrecision(3))) : value.toExponential(1);
 }

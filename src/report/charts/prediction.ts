@@ -4,17 +4,11 @@ import * as Plot from '@observablehq/plot';
 import { isIndex, type Statistic } from '../../evaluate/predictive.js';
 import type { CheckedFit } from '../../study/results.js';
 import { predictionError } from '../../study/results.js';
+import { statisticLabel } from '../../text/figures.js';
+import { signed } from '../../text/numbers.js';
+import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
 import { describeError, shownStatistics } from '../words/prediction.js';
 import { type Chart, INK } from './chart.js';
-
-const NAMES: Readonly<Record<Statistic, string>> = {
-  users: 'users',
-  items: 'items',
-  edges: 'edges',
-  total: 'sum of counts',
-  sigmaUsers: 'σ̂ of users',
-  sigmaItems: 'σ̂ of items',
-};
 
 /** Per cent for counts; for tail indexes hundredths, so that both fit one axis. */
 function scaled(fit: CheckedFit, statistic: Statistic, value: number): number {
@@ -22,10 +16,12 @@ function scaled(fit: CheckedFit, statistic: Statistic, value: number): number {
   return 100 * (isIndex(statistic) ? value - observed : value / observed - 1);
 }
 
+/** Every figure of the test set at zero; where each model's draws lie around it. */
 export function predictionChart(
   fits: readonly CheckedFit[],
-  { narrow = false }: { readonly narrow?: boolean } = {},
+  { narrow = false, names = USERS_AND_ITEMS }: { readonly narrow?: boolean; readonly names?: SideNames } = {},
 ): Chart {
+  const label = (statistic: Statistic) => statisticLabel(statistic, names);
   const statistics = shownStatistics(fits);
   const corrected = fits.some((fit) => fit.predictive.calibration);
   const points = fits.flatMap((fit) =>
@@ -33,7 +29,7 @@ export function predictionChart(
       const { mean, low, high } = fit.predictive.draws[statistic]!;
       const believed = fit.predictive.calibration?.statistics[statistic] ?? { low: mean, high: mean };
       return {
-        statistic: NAMES[statistic],
+        statistic: label(statistic),
         model: fit.model,
         mean: scaled(fit, statistic, mean),
         low: scaled(fit, statistic, low),
@@ -55,13 +51,13 @@ export function predictionChart(
     description: fits
       .map(
         (fit) =>
-          `${fit.model}: ${statistics.map((s) => `${NAMES[s]} ${describeError(s, predictionError(fit, s))}`).join(', ')}.`,
+          `${fit.model}: ${statistics.map((s) => `${label(s)} ${describeError(s, predictionError(fit, s))}`).join(', ')}.`,
       )
       .join(' '),
     width: narrow ? 400 : 680,
     height: 70 + 44 * statistics.length,
     plot: {
-      marginLeft: 104,
+      marginLeft: 22 + 7.4 * Math.max(...statistics.map((s) => label(s).length)),
       marginTop: 22,
       marginRight: 16,
       x: {
@@ -71,10 +67,10 @@ export function predictionChart(
         labelArrow: 'none',
         grid: true,
         ticks: narrow ? 5 : 9,
-        tickFormat: (value: number) => (value > 0 ? `+${value}` : String(value).replace('-', '−')),
+        tickFormat: signed,
       },
       y: { type: 'band', domain: fits.map((fit) => fit.model), axis: null, padding: 0.2 },
-      fy: { domain: statistics.map((s) => NAMES[s]), label: null, padding: 0.22 },
+      fy: { domain: statistics.map(label), label: null, padding: 0.22 },
       marks: [
         Plot.axisFy({ anchor: 'left', label: null, dx: -8 }),
         Plot.ruleX([0], { stroke: INK.text.light, strokeWidth: 1.4 }),
@@ -102,7 +98,7 @@ export function predictionChart(
           ];
         }),
         Plot.text(
-          fits.map((fit) => ({ model: fit.model, statistic: NAMES[statistics[0]] })),
+          fits.map((fit) => ({ model: fit.model, statistic: label(statistics[0]) })),
           {
             fy: 'statistic',
             y: 'model',

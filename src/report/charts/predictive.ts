@@ -4,7 +4,9 @@
 import * as Plot from '@observablehq/plot';
 import type { DegreeBin } from '../../evaluate/predictive.js';
 import { SIDES, type SideName } from '../../graph/graph.js';
-import { type Chart, INK } from './chart.js';
+import { power } from '../../text/numbers.js';
+import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
+import { type Chart, INK, powersOfTen } from './chart.js';
 
 export interface PredictivePanel {
   /** Heading of the model's panels. */
@@ -27,7 +29,11 @@ interface Point {
   readonly outside: boolean;
 }
 
-export function predictiveChart(panels: readonly PredictivePanel[]): Chart {
+/** The test graph's degrees over those of the draws, a panel for each model and side. */
+export function predictiveChart(
+  panels: readonly PredictivePanel[],
+  names: SideNames = USERS_AND_ITEMS,
+): Chart {
   const points = panels.flatMap((panel) => SIDES.flatMap((side) => panelPoints(panel, side)));
   const seen = points.flatMap((p) => [p.observed, p.high]).filter((y) => y > 0);
   // A band that reaches down to no vertex at all ends at the floor of the picture.
@@ -41,12 +47,12 @@ export function predictiveChart(panels: readonly PredictivePanel[]): Chart {
   return {
     title: 'Degrees of the test graph and of predictive draws',
     subtitle: 'Dots: the test graph; hollow where it leaves the band. Band: the central 90 % of the draws.',
-    description: describe(panels),
+    description: describe(panels, names),
     width: 120 + 300 * panels.length,
     height: 560,
     plot: {
       fx: { label: null, domain: panels.map((panel) => panel.name), padding: 0.06 },
-      fy: { label: null, domain: SIDES, padding: 0.1 },
+      fy: { label: null, domain: SIDES, padding: 0.1, tickFormat: (side: SideName) => names[side].many },
       marginRight: 52,
       x: {
         type: 'log',
@@ -131,26 +137,14 @@ function isOutside({ observed, low, high }: DegreeBin): boolean {
   return observed < low || observed > high;
 }
 
-function describe(panels: readonly PredictivePanel[]): string {
+function describe(panels: readonly PredictivePanel[], names: SideNames): string {
   return panels
     .map(({ name, degrees }) => {
       const shares = SIDES.map((side) => {
         const bins = degrees[side].filter((bin) => bin.observed > 0);
-        return `${bins.filter((bin) => !isOutside(bin)).length} of ${bins.length} bins of the ${side}`;
+        return `${bins.filter((bin) => !isOutside(bin)).length} of ${bins.length} bins of the ${names[side].many}`;
       });
       return `${name}: the test graph lies within the band in ${shares.join(' and ')}.`;
     })
     .join(' ');
-}
-
-function powersOfTen(low: number, high: number): number[] {
-  const first = Math.ceil(Math.log10(low) - 1e-9);
-  const last = Math.max(first, Math.floor(Math.log10(high) + 1e-9));
-  return Array.from({ length: last - first + 1 }, (_, i) => Number(`1e${first + i}`));
-}
-
-function power(value: number): string {
-  if (value >= 0.01 && value < 1e6) return value.toLocaleString('en-US', { maximumFractionDigits: 3 });
-  const exponent = String(Math.round(Math.log10(value)));
-  return `10${[...exponent].map((c) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(c)] ?? '⁻').join('')}`;
 }

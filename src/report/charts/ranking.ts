@@ -8,7 +8,10 @@ import {
   type LadderRow,
   ladderFigure,
 } from '../../study/ladder.js';
-import { METRIC_WORDS } from '../words/ranking.js';
+import { metricPhrase } from '../../text/figures.js';
+import { fixed } from '../../text/numbers.js';
+import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
+import { methodTitle } from '../words/methods.js';
 import { type Chart, INK } from './chart.js';
 
 interface Point {
@@ -29,15 +32,16 @@ const ROW_HEIGHT = 22;
 export function rankingChart(
   ladder: Ladder,
   metrics: readonly LadderMetric[],
-  { narrow = false }: { readonly narrow?: boolean } = {},
+  { narrow = false, names = USERS_AND_ITEMS }: { readonly narrow?: boolean; readonly names?: SideNames } = {},
 ): Chart {
-  const words = METRIC_WORDS(ladder.n);
+  const word = (metric: LadderMetric) => metricPhrase(metric, ladder.n, names);
+  const title = (row: LadderRow) => methodTitle(row, ladder, names);
   const rows = [...ladder.rows].sort((a, b) => b.all.recall.mean - a.all.recall.mean);
   const shown = metrics.filter((metric) => rows.some((row) => ladderFigure(row, metric)));
   const points = rows.flatMap((row) =>
     shown.flatMap((metric) => {
       const figure = ladderFigure(row, metric);
-      return figure ? [point(row, words[metric], figure)] : [];
+      return figure ? [point(row, title(row), word(metric), figure)] : [];
     }),
   );
   const low = Math.min(...points.map((p) => p.low));
@@ -45,20 +49,20 @@ export function rankingChart(
   const panel = narrow ? 'fy' : 'fx';
   const height =
     46 + ROW_HEIGHT * rows.length * (narrow ? shown.length : 1) + 34 * (narrow ? shown.length : 1);
-  const domain = shown.map((metric) => words[metric]);
+  const domain = shown.map(word);
   return {
-    title: 'Who ranks the test items best',
-    subtitle: narrow ? undefined : 'Further right is better. Bars: 95 % interval over users.',
+    title: `Which method ranks the test ${names.items.many} best`,
+    subtitle: narrow ? undefined : 'Further right is better. Bars: 95 % interval.',
     description: rows
       .map(
         (row) =>
-          `${row.title}: ${words.recall} ${row.all.recall.mean.toFixed(3)}, nDCG ${row.all.ndcg.mean.toFixed(3)}.`,
+          `${title(row)}: ${word('recall')} ${fixed(row.all.recall.mean, 3)}, ${word('ndcg')} ${fixed(row.all.ndcg.mean, 3)}.`,
       )
       .join(' '),
     width: narrow ? 400 : 680,
     height,
     plot: {
-      marginLeft: 22 + 7.2 * Math.max(...rows.map((row) => row.title.length)),
+      marginLeft: 22 + 7.2 * Math.max(...rows.map((row) => title(row).length)),
       marginRight: 14,
       marginTop: 34,
       [panel]: { label: null, domain, padding: narrow ? 0.16 : 0.08, axis: null },
@@ -68,7 +72,7 @@ export function rankingChart(
         grid: true,
         ticks: 4,
       },
-      y: { type: 'band', domain: rows.map((row) => row.title), label: null, padding: 0.1 },
+      y: { type: 'band', domain: rows.map(title), label: null, padding: 0.1 },
       marks: [
         Plot.axisY({ tickSize: 0, label: null, ...(narrow ? {} : { fx: domain[0] }) }),
         Plot.frame({ stroke: INK.muted.light, strokeOpacity: 0.3 }),
@@ -114,10 +118,10 @@ export function rankingChart(
   };
 }
 
-function point(row: LadderRow, metric: string, { mean, standardError }: Figure): Point {
+function point(row: LadderRow, who: string, metric: string, { mean, standardError }: Figure): Point {
   return {
     metric,
-    who: row.title,
+    who,
     ink: inkOf(row),
     hollow: row.kind === 'ceiling',
     value: mean,
@@ -128,5 +132,5 @@ function point(row: LadderRow, metric: string, { mean, standardError }: Figure):
 
 function inkOf({ kind, model }: LadderRow): string {
   if (model) return INK[model].light;
-  return kind === 'ranker' ? INK.users.light : INK.muted.light;
+  return kind === 'ranker' ? INK.ranking.light : INK.muted.light;
 }

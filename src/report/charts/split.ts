@@ -2,6 +2,9 @@
 
 import * as Plot from '@observablehq/plot';
 import type { StudySplit } from '../../study/results.js';
+import { percent } from '../../text/numbers.js';
+import { many } from '../../text/phrases.js';
+import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
 import { type Chart, INK } from './chart.js';
 
 interface Part {
@@ -14,9 +17,11 @@ interface Part {
   readonly text: string;
 }
 
-export function splitChart(split: StudySplit): Chart {
+/** The three parts, each as large as its share of the table. */
+export function splitChart(split: StudySplit, names: SideNames = USERS_AND_ITEMS): Chart {
+  const { users, items } = names;
   const { testUsers: p, testItems: q, train, foldin, test } = split;
-  const edges = (part: { readonly edges: number }) => `${part.edges.toLocaleString('en-US')} edges`;
+  const edges = (part: { readonly edges: number }) => many(part.edges, 'edge');
   const held = Math.max(p, 0.2);
   const drawn = Math.max(q, 0.24);
   const parts: readonly Part[] = [
@@ -26,8 +31,8 @@ export function splitChart(split: StudySplit): Chart {
       x2: 1 - drawn,
       y1: 1 - held,
       y2: 1,
-      ink: INK.users.light,
-      opacity: 0.28,
+      ink: INK.muted.light,
+      opacity: 0.42,
       text: `fold-in\n${edges(foldin)}`,
     },
     {
@@ -35,15 +40,14 @@ export function splitChart(split: StudySplit): Chart {
       x2: 1,
       y1: 1 - held,
       y2: 1,
-      ink: INK.items.light,
+      ink: INK.text.light,
       opacity: 0.42,
       text: `test\n${edges(test)}`,
     },
   ];
-  const percent = (share: number) => `${Number((100 * share).toPrecision(3))} %`;
   return {
     title: 'How the data were cut',
-    description: `Of the users, ${percent(1 - p)} train with all their items. The other ${percent(p)} are seen through ${percent(1 - q)} of the items (fold-in) and tested on the remaining ${percent(q)}.`,
+    description: `Of the ${users.many}, ${percent(1 - p)} train with all their ${items.many}. The other ${percent(p)} are seen through ${percent(1 - q)} of the ${items.many} (fold-in) and tested on the remaining ${percent(q)}.`,
     width: 400,
     height: 270,
     plot: {
@@ -73,15 +77,15 @@ export function splitChart(split: StudySplit): Chart {
         }),
         Plot.text(
           [
-            { y: (1 - held) / 2, text: `${percent(1 - p)}\nof users` },
-            { y: 1 - held / 2, text: `${percent(p)}\nof users` },
+            { y: (1 - held) / 2, text: `${percent(1 - p)}\nof ${users.many}` },
+            { y: 1 - held / 2, text: `${percent(p)}\nof ${users.many}` },
           ],
           { x: 0, y: 'y', text: 'text', textAnchor: 'end', dx: -10, fill: INK.muted.light },
         ),
         Plot.text(
           [
-            { x: (1 - drawn) / 2, text: `${percent(1 - q)} of items` },
-            { x: 1 - drawn / 2, text: `${percent(q)} of items` },
+            { x: (1 - drawn) / 2, text: `${percent(1 - q)} of ${items.many}` },
+            { x: 1 - drawn / 2, text: `${percent(q)} of ${items.many}` },
           ],
           { x: 'x', y: 0, text: 'text', dy: -12, fill: INK.muted.light },
         ),

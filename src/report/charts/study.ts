@@ -24,8 +24,10 @@ export type StudyPictures = Readonly<
 > &
   Partial<PredictionPictures>;
 
+/** Every picture of a study as SVG, for the page and for files. */
 export function studyPictures(document: Document, results: StudyResults): StudyPictures {
   const { check, runs } = results;
+  const { names } = check;
   const fits = checkedFits(chosenFits(results));
   const { ladder, split } = runs[0];
   const pair = (wide: Chart, narrow: readonly Chart[]): StudyPicture => ({
@@ -33,34 +35,37 @@ export function studyPictures(document: Document, results: StudyResults): StudyP
     narrow: narrow.map((chart) => drawChart(document, chart)),
   });
   const both = (chart: Chart) => pair(chart, [phone(chart)]);
-  const cut = splitChart(split);
+  const cut = splitChart(split, names);
   const panels = fits.map(({ model, predictive }) => ({
     name: model,
     kind: model,
     degrees: predictive.degrees,
   }));
   return {
-    density: both(densityChart(check.curves)),
+    density: both(densityChart(check)),
     degrees: both(
-      degreesChart({
-        users: { histogram: check.degrees.users.histogram, fit: lawOf(results, 'users') },
-        items: { histogram: check.degrees.items.histogram, fit: lawOf(results, 'items') },
-      }),
+      degreesChart(
+        {
+          users: { histogram: check.degrees.users.histogram, fit: lawOf(results, 'users') },
+          items: { histogram: check.degrees.items.histogram, fit: lawOf(results, 'items') },
+        },
+        names,
+      ),
     ),
     split: pair({ ...cut, width: 560, height: 260 }, [cut]),
     ...(fits.length > 0 && {
-      prediction: pair(predictionChart(fits), [predictionChart(fits, { narrow: true })]),
+      prediction: pair(predictionChart(fits, { names }), [predictionChart(fits, { names, narrow: true })]),
       predictive: pair(
-        predictiveChart(panels),
+        predictiveChart(panels, names),
         panels.map((panel) => ({
-          ...phone(predictiveChart([panel])),
+          ...phone(predictiveChart([panel], names)),
           title: `Degrees: test and ${panel.name} draws`,
           height: 480,
         })),
       ),
     }),
-    ranking: pair(rankingChart(ladder, LADDER_METRICS.slice(0, 2)), [
-      rankingChart(ladder, LADDER_METRICS.slice(0, 2), { narrow: true }),
+    ranking: pair(rankingChart(ladder, LADDER_METRICS.slice(0, 2), { names }), [
+      rankingChart(ladder, LADDER_METRICS.slice(0, 2), { names, narrow: true }),
     ]),
   };
 }

@@ -1,15 +1,79 @@
-// The words of a study's report, for someone who never read the paper.
+// The words of the reports, for someone who never read the paper.
 
-import { CHECK_DEFINITIONS } from './check.js';
+import { grouped } from '../../text/numbers.js';
+import { article } from '../../text/phrases.js';
+import type { SideNames } from '../../text/sides.js';
 import { html } from './html.js';
 import type { Definition } from './page.js';
 
-const DRAW_DEFINITIONS: readonly Definition[] = [
+/** What a check's page explains. */
+export function checkDefinitions({ users, items }: SideNames): readonly Definition[] {
+  return [
+    {
+      id: 'density',
+      name: 'Density',
+      meaning: `Edges divided by ${users.many} times ${items.many}: the share of all possible pairs that is there.`,
+    },
+    {
+      id: 'sparse',
+      name: 'Sparse',
+      meaning:
+        'A side is sparse if, however much data come in, new vertices keep turning up whose edges can be counted on one hand. Words in texts are like that: every new text brings some never seen before.',
+    },
+    {
+      id: 'dense',
+      name: 'Dense',
+      meaning:
+        'A side is dense if its vertices are all seen sooner or later, and from then on only gain edges. The texts themselves are like that: each has many words.',
+    },
+    {
+      id: 'sigma',
+      name: 'Tail index σ',
+      meaning:
+        'A number below 1. If σ > 0, the number of vertices grows like the σ-th power of what is seen of the other side: the side is sparse, and more so the larger σ. If σ < 0, it levels off: the side is dense.',
+    },
+    {
+      id: 'half',
+      name: 'σ̂ at one half',
+      meaning:
+        'log₂ of the number of vertices over the number expected to keep an edge when half of the other side is dropped. From 0 (none is lost) to 1 (half are).',
+    },
+    {
+      id: 'mean',
+      name: 'σ̂, mean over levels',
+      meaning: 'The same with every share from 0 to 1 instead of one half, averaged.',
+    },
+    {
+      id: 'likelihood',
+      name: 'Likelihood estimate, all degrees',
+      meaning:
+        'The σ under which the degrees of a side are most likely, if the number of vertices of degree n is proportional to Γ(n−σ)/n! · rⁿ, with its standard error from the curvature of the likelihood. The cut-off r is fitted along with it.',
+    },
+    {
+      id: 'low',
+      name: 'Likelihood estimate, low degrees',
+      meaning:
+        'The same for the 95 % of the vertices with the lowest degrees, given that they are the lowest. The verdict rests on this one, because the law fails for the few vertices of very high degree.',
+    },
+    {
+      id: 'expected',
+      name: 'Expected edges over expected pairs',
+      meaning: `With ${users.many} kept with probability p: the expected number of edges, divided by the expected number of ${users.many} times the expected number of ${items.many} with an edge left, Σ(1−(1−p)^d) over their degrees d. Likewise for ${items.many}. Both are exact, but a ratio of two averages is not the average of the ratios: in tiny samples, or where one vertex holds much of the edges, it can leave the replicates and even exceed 1.`,
+    },
+    {
+      id: 'replicate',
+      name: 'Replicate',
+      meaning:
+        'One random draw of which vertices are kept, at every level at once, and the density that it leaves.',
+    },
+  ];
+}
+
+const drawDefinitions = ({ users, items }: SideNames): readonly Definition[] => [
   {
     id: 'draw',
     name: 'Predictive draw',
-    meaning:
-      'A test graph made up by the fitted model: weights and features of held-out users and test items are drawn from what the fit left uncertain, unseen users and items are added as the model expects them, and edges are drawn between all. If the model is right, the real test graph looks like one of the draws.',
+    meaning: `A test graph made up by the fitted model: weights and features of held-out ${users.many} and test ${items.many} are drawn from what the fit left uncertain, unseen ${users.many} and ${items.many} are added as the model expects them, and edges are drawn between all. If the model is right, the real test graph looks like one of the draws.`,
   },
   {
     id: 'interval',
@@ -21,7 +85,7 @@ const DRAW_DEFINITIONS: readonly Definition[] = [
     id: 'pvalue',
     name: 'p-value',
     meaning:
-      'Twice the share of the draws that lie at or beyond the test set on the nearer side, at most 1; with a corrected interval, corrected too. Below 0.1 the test set lies outside the 90 % interval: the model is surprised. It is a measure of surprise, not of how large the error is.',
+      'Twice the share of the draws that lie at or beyond the test set on the nearer side, at most 1; with a corrected interval, corrected too. Below 0.1 the test set lies outside the 90 % interval: the model is surprised. It measures surprise, not the size of the error.',
   },
 ];
 
@@ -32,43 +96,55 @@ const CORRECTED_DEFINITION: Definition = {
     'Replicas are graphs drawn from the fitted model, so the truth behind them is known. Each is split, fitted and drawn from as the data were. Where its test part lies among its own draws shows how far off and how much too narrow or too wide such intervals are for data of this kind; the intervals of the data are moved and rescaled by that.',
 };
 
-/** `drawn`: whether the study has predictive checks; `corrected`: whether replicas corrected them. */
-export function studyDefinitions(
-  n: number,
-  depth: number,
-  drawn: boolean,
-  corrected: boolean,
-): readonly Definition[] {
+export interface StudyDefinitions {
+  readonly names: SideNames;
+  readonly n: number;
+  readonly depth: number;
+  /** Whether the study has predictive checks, and whether replicas corrected them. */
+  readonly drawn: boolean;
+  readonly corrected: boolean;
+}
+
+/** What a study's page explains. */
+export function studyDefinitions({
+  names,
+  n,
+  depth,
+  drawn,
+  corrected,
+}: StudyDefinitions): readonly Definition[] {
+  const { users, items } = names;
+  const plain = users.one === 'user' && items.one === 'item';
   return [
     {
       id: 'user',
-      name: 'User, item, edge',
-      meaning:
-        'The data are pairs. Whatever stands on the left of a pair is called a user, whatever stands on the right an item, and the pair an edge: a reader and a book, a text and a word, a package and what it depends on. The degree of a user or item is the number of its edges.',
+      name: plain
+        ? 'User, item, edge'
+        : `${users.many} and ${items.many}`.replace(/^./, (c) => c.toUpperCase()),
+      meaning: plain
+        ? 'The data are pairs. Whatever stands on the left of a pair is called a user, whatever stands on the right an item, and the pair an edge: a reader and a book, a text and a word, a package and what it depends on. The degree of a user or item is the number of its edges.'
+        : `The data are pairs of ${article(users.one)} and ${article(items.one)}. A pair is called an edge, and its two ends vertices. The degree of a vertex is the number of its edges. Options and files call the two sides users and items.`,
     },
-    ...CHECK_DEFINITIONS,
+    ...checkDefinitions(names),
     {
       id: 'model',
       name: 'The model',
-      meaning:
-        'Every user has a weight (how many edges it makes) and K features (what it likes); every item likewise. The expected number of edges between two is the product of their weights times the sum over features of the products of their features. Weights come from a generalized gamma process, which can hold infinitely many vertices with tiny weights: those that have no edge yet.',
+      meaning: `Every ${users.one} has a weight (how many edges it makes) and K features (what it goes for); every ${items.one} likewise. The expected number of edges between two is the product of their weights times the sum over features of the products of their features. Weights come from a generalized gamma process, which can hold infinitely many vertices with tiny weights: those that have no edge yet.`,
     },
     {
       id: 'sparse-model',
       name: 'Sparse model',
-      meaning:
-        'The model with the tail indexes of the data and with room for users and items that have not been seen yet.',
+      meaning: `The model with the tail indexes of the data and with room for ${users.many} and ${items.many} that have not been seen yet.`,
     },
     {
       id: 'dense-model',
       name: 'Dense model',
-      meaning:
-        'The same with a tail index of −0.1 and no unseen users or items: ordinary Poisson matrix factorization, for comparison.',
+      meaning: `The same with a tail index of −0.1 and no unseen ${users.many} or ${items.many}: ordinary Poisson matrix factorization, for comparison.`,
     },
     {
       id: 'features',
       name: 'Features, K',
-      meaning: 'The number of hidden tastes or topics that a user and an item can share.',
+      meaning: `The number of hidden tastes or topics that ${article(users.one)} and ${article(items.one)} can share.`,
     },
     {
       id: 'bound',
@@ -85,63 +161,62 @@ export function studyDefinitions(
     {
       id: 'size',
       name: 'Size',
-      meaning:
-        'How much of the process has been seen: it grows with the data, and the number of unseen users or items is proportional to it. Learned by maximizing the bound.',
+      meaning: `How much of the process has been seen: it grows with the data, and the number of unseen ${users.many} or ${items.many} is proportional to it. Learned by maximizing the bound.`,
     },
     {
       id: 'split',
       name: '(p,q)-split',
-      meaning: html`A coin is thrown for every user and for every item. Users whose coin says “train” keep all their
-items and make the training part. Of the held-out users, the items whose coin says “fit” are shown to the model
+      meaning: html`A coin is thrown for every ${users.one} and for every ${items.one}. Those ${users.many} whose coin says “train” keep all their
+${items.many} and make the training part. Of the held-out ${users.many}, the ${items.many} whose coin says “fit” are shown to the model
 (fold-in), those whose coin says “test” are what it must predict. Holding out random <i>edges</i> instead would favour
 vertices with many of them and give a test set that looks unlike the data.`,
     },
     {
       id: 'foldin',
       name: 'Fold-in',
-      meaning:
-        'Finding the weight and the features of a user whom the fit never saw from some of its edges, with the items as they were fitted.',
+      meaning: `Finding the weight and the features of ${article(users.one)} that the fit never saw from some of its edges, with the ${items.many} as they were fitted.`,
     },
     {
       id: 'dropped',
       name: 'Dropped edges',
-      meaning: `Edges of the fold-in and test parts to items that no training user has: the model knows nothing about these items, so no recommendation is asked of it there.${drawn ? ' The predictive checks do count them.' : ''}`,
+      meaning: `Edges of the fold-in and test parts to ${items.many} that no training ${users.one} has: the model knows nothing about these ${items.many}, so no recommendation is asked of it there.${drawn ? ' The predictive checks do count them.' : ''}`,
     },
-    ...(drawn ? DRAW_DEFINITIONS : []),
+    ...(drawn ? drawDefinitions(names) : []),
     ...(corrected ? [CORRECTED_DEFINITION] : []),
     {
       id: 'candidates',
       name: 'The ranking task',
-      meaning:
-        'For each held-out user, all items of the test part that training saw are put in order; the user’s own test items should come first. Users without a test item, or of whom nothing is shown, are left out. Items already shown are not ranked.',
+      meaning: `For each held-out ${users.one}, all ${items.many} of the test part that training saw are put in order; those that belong to the ${users.one} should come first. Those ${users.many} without a test ${items.one}, or of whom nothing is shown, are left out. What is shown already is not ranked.`,
     },
     {
       id: 'recall',
       name: `recall@${n}`,
-      meaning: `Of a user’s test items, the share that is among the first ${n}; if there are more than ${n}, the share of the ${n} places that they fill. Averaged over users.`,
+      meaning: `Of the test ${items.many} of ${article(users.one)}, the share that is among the first ${n}; if there are more than ${n}, the share of the ${n} places that they fill. Averaged over ${users.many}.`,
     },
     {
       id: 'ndcg',
       name: 'nDCG',
-      meaning: `Each test item found at rank r counts 1/log₂(r+1), down to rank ${depth.toLocaleString('en-US')}; the sum is divided by what a perfect order would give. Averaged over users.`,
+      meaning: `Each test ${items.one} found at rank r counts 1/log₂(r+1), down to rank ${grouped(depth)}; the sum is divided by what a perfect order would give. Averaged over ${users.many}.`,
     },
     {
       id: 'unpopular',
-      name: 'Without popular items',
-      meaning:
-        'The same with all items removed whose training degree is above its 95th percentile, from the candidates and from the test lists: does a method know more than what everybody has?',
+      name: `Without popular ${items.many}`,
+      meaning: `The same with all ${items.many} removed whose training degree is above its 95th percentile, from the candidates and from the test lists: does a method know more than what everybody has?`,
     },
     {
       id: 'hitrate',
       name: 'Hit rate',
-      meaning: `The share of the users with at least one test item among the first ${n}.`,
+      meaning: `The share of the ${users.many} with at least one test ${items.one} among the first ${n}.`,
     },
-    { id: 'mrr', name: 'MRR', meaning: 'One over the rank of the first test item, averaged over users.' },
+    {
+      id: 'mrr',
+      name: 'MRR',
+      meaning: `One over the rank of the first test ${items.one}, averaged over ${users.many}.`,
+    },
     {
       id: 'map',
       name: 'MAP',
-      meaning:
-        'At each test item found, the share of test items down to there; averaged over a user’s test items, then over users.',
+      meaning: `At each test ${items.one} found, the share of test ${items.many} down to there; averaged over those of ${article(users.one)}, then over ${users.many}.`,
     },
     {
       id: 'coverage',
@@ -151,38 +226,32 @@ vertices with many of them and give a test set that looks unlike the data.`,
     {
       id: 'error',
       name: 'Standard error',
-      meaning:
-        'How far an average over users would typically move if other users of the same kind had been drawn.',
+      meaning: `How far an average over ${users.many} would typically move if others of the same kind had been drawn.`,
     },
     {
       id: 'paired',
       name: 'Paired interval',
-      meaning:
-        'The users are drawn again 2,000 times, with replacement; each time both methods are judged on the same users and their difference is noted. The interval holds 95 % of these differences. If it does not contain 0, the difference is more than chance.',
+      meaning: `The ${users.many} are drawn again 2,000 times, with replacement; each time both methods are judged on the same ones and their difference is noted. The interval holds 95 % of these differences. If it does not contain 0, the difference is more than chance.`,
     },
     {
       id: 'baseline',
       name: 'Baseline',
-      meaning:
-        'A plain or well-known method, to know what is easy. Popularity ranks by training degree; item-kNN by the similarity of an item’s users to those of the items shown; EASE is a linear model of items on items; iALS factorizes with weights on what is missing. Each is tuned on training users that are held back for it; nothing of the test part is used. Counts of pairs are ignored.',
+      meaning: `A plain or well-known method, to know what is easy. Popularity gives everyone the same list, by training degree; item-kNN ranks by how alike the ${users.many} of two ${items.many} are; EASE is a linear model of ${items.many} on ${items.many}; iALS factorizes with weights on what is missing. Each is tuned on training ${users.many} that are held back for it; nothing of the test part is used. Counts of pairs are ignored.`,
     },
     {
       id: 'ranker',
       name: 'Fit for ranking',
-      meaning:
-        'The same model fitted for another aim: each item is learned only from users that were fitted without it, which is what a recommendation asks for. It has no bound and makes no predictions of the test graph.',
+      meaning: `The same model fitted for another aim: each ${items.one} is learned only from ${users.many} that were fitted without it, which is what a recommendation asks for. It has no bound and makes no predictions of the test graph.`,
     },
     {
       id: 'ceiling',
       name: 'Ceilings',
-      meaning:
-        'Simulated data come with their true parameters. “True items” folds held-out users into the true item parameters: no fit can be expected to rank better. “All true” also knows the users’ parameters.',
+      meaning: `Simulated data come with their true parameters. “True ${items.many}” folds held-out ${users.many} into the true parameters of the ${items.many}: no fit can be expected to rank better. “All true” also knows those of the ${users.many}.`,
     },
     {
       id: 'topic',
       name: 'Feature view',
-      meaning:
-        'The items of a feature are ordered by 0.6 · log(share) + 0.4 · log(lift), where share is the part of the feature’s expected edges that go to the item, and lift how many times its part of all edges that is. Items with fewer than three training edges are not shown.',
+      meaning: `The ${items.many} of a feature are ordered by 0.6 · log(share) + 0.4 · log(lift), where share is the part of the feature’s expected edges that go to the ${items.one}, and lift how many times its part of all edges that is. Those with fewer than three training edges are not shown.`,
     },
     {
       id: 'fingerprint',
@@ -194,7 +263,7 @@ vertices with many of them and give a test set that looks unlike the data.`,
       id: 'spread',
       name: 'Mean and spread',
       meaning:
-        'Average and standard deviation over the splits. It contains chance of the coins and of the fits.',
+        'Average and standard deviation over the splits: how much chance, of the coins and of the fits, moves a figure.',
     },
   ];
 }

@@ -1,25 +1,29 @@
+import { SIDES } from '../../graph/graph.js';
 import type { SparsityCheck } from '../../sparsity/check.js';
+import { grouped, percent, short } from '../../text/numbers.js';
+import { capital } from '../../text/phrases.js';
 import { type Html, table } from './html.js';
-import { count, percent, short } from './page.js';
 
-export const SIDE_NAMES = [
-  ['users', 'Users'],
-  ['items', 'Items'],
-] as const;
-
-export function degreeTable({ degrees }: Pick<SparsityCheck, 'degrees'>): Html {
+export function degreeTable({ degrees, names }: Pick<SparsityCheck, 'degrees' | 'names'>): Html {
   return table(
     [
-      { label: 'Edges per vertex' },
+      { label: 'Edges of' },
       { label: 'least', numeric: true },
       { label: 'median', numeric: true },
       { label: 'mean', numeric: true },
       { label: 'most', numeric: true },
       { label: 'with a single edge', numeric: true },
     ],
-    SIDE_NAMES.map(([side, name]) => {
+    SIDES.map((side) => {
       const d = degrees[side];
-      return [name, count(d.min), count(d.median), short(d.mean), count(d.max), percent(d.single)];
+      return [
+        capital(names[side].many),
+        grouped(d.min),
+        grouped(d.median),
+        short(d.mean),
+        grouped(d.max),
+        percent(d.single),
+      ];
     }),
   );
 }

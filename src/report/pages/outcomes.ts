@@ -1,35 +1,33 @@
 // The sections of a study's report on what came out: predictions, recommendations, repeats, features.
 
 import { isIndex, type Statistic } from '../../evaluate/predictive.js';
-import { type LadderMetric, type LadderRow, ladderFigure } from '../../study/ladder.js';
 import {
-  type CheckedFit,
-  checkedFits,
-  fitId,
-  type Spread,
-  type StudyResults,
-  type StudyRun,
-} from '../../study/results.js';
+  LADDER_METRICS,
+  type Ladder,
+  type LadderMetric,
+  type LadderRow,
+  ladderFigure,
+} from '../../study/ladder.js';
+import { type CheckedFit, checkedFits, fitId, type Spread, type StudyResults } from '../../study/results.js';
 import type { Topic } from '../../study/topics.js';
+import { metricLabel, metricTitle, statisticLabel } from '../../text/figures.js';
+import { fixed, grouped, percent, short } from '../../text/numbers.js';
+import { capital, many } from '../../text/phrases.js';
+import type { SideNames } from '../../text/sides.js';
 import { shown } from '../../text/untrusted.js';
 import { chosenFits, type PredictionPictures, type StudyPicture } from '../charts/study.js';
-import { shownStatistics } from '../words/prediction.js';
+import { methodTitle, skippedWords } from '../words/methods.js';
+import { shownStatistics, statisticValue } from '../words/prediction.js';
 import type { StudyVerdict } from '../words/study.js';
 import { type Content, fold, type Html, html } from './html.js';
-import { count, fixed, percent, short, term } from './page.js';
-import { capital, picture, table } from './sections.js';
+import { term } from './page.js';
+import { picture, table } from './sections.js';
 
-const STATISTIC_NAMES: Readonly<Record<Statistic, Content>> = {
-  users: 'users',
-  items: 'items',
-  edges: 'edges',
-  total: 'sum of counts',
-  sigmaUsers: html`${term('half', 'σ̂')} of users`,
-  sigmaItems: html`${term('half', 'σ̂')} of items`,
-};
-
-const show = (statistic: Statistic, value: number) =>
-  isIndex(statistic) ? fixed(value, 3) : count(Math.round(value));
+/** A statistic's name, with what σ̂ means one click away. */
+function statisticName(statistic: Statistic, names: SideNames): Content {
+  const label = statisticLabel(statistic, names);
+  return isIndex(statistic) ? html`${term('half', 'σ̂')}${label.replace('σ̂', '')}` : label;
+}
 
 export function predictionSection(
   results: StudyResults,
@@ -39,11 +37,13 @@ export function predictionSection(
   const fits = checkedFits(chosenFits(results));
   const { protocol, count: draws } = fits[0].predictive;
   const corrected = fits.some((fit) => fit.predictive.calibration);
+  const { names } = results.check;
+  const both = `${names.users.many} and ${names.items.many}`;
   return [
-    html`<p>Each fitted model made up ${count(draws)} ${term('draw', 'test graphs')} of its own${
+    html`<p>Each fitted model made up ${grouped(draws)} ${term('draw', 'test graphs')} of its own${
       protocol === 'paper'
-        ? ', with the users and items that the real one contains (the paper’s protocol)'
-        : ', without being told which users and items the real one contains'
+        ? `, with the ${both} that the real one contains (the paper’s protocol)`
+        : `, without being told which ${both} the real one contains`
     }. If the model is right, the real test graph looks like one of them.</p>`,
     details(verdict),
     picture(
@@ -52,15 +52,15 @@ export function predictionSection(
         corrected ? html`, thin lines: ${term('corrected', 'corrected')}` : undefined
       }; the line at zero: the test set.`,
     ),
-    predictionTable(fits),
+    predictionTable(fits, names),
     picture(
       pictures.predictive,
-      html`How many edges the users, and the items, of the test graph have. Dots: the test graph; band: the
+      html`How many edges the ${names.users.many}, and the ${names.items.many}, of the test graph have. Dots: the test graph; band: the
 ${term('interval', '90 % interval')} of the draws${corrected ? ', not corrected' : ''}. On the left of each panel are the vertices with a single edge: where a
 model misses newcomers, dots lie above the band there. Hollow dots lie outside.`,
     ),
     results.receipt.settings.features.length > 1
-      ? fold('The same for every K', predictionTable(checkedFits(results.runs[0].fits)))
+      ? fold('The same for every K', predictionTable(checkedFits(results.runs[0].fits), names))
       : undefined,
   ];
 }
@@ -82,15 +82,15 @@ measures this for data like these, and corrects the intervals.`;
     shownStatistics(fits).map((s) => fit.predictive.calibration!.statistics[s]?.held ?? '–');
   const several = corrected.length > 1;
   const parts = corrected.map((fit) => (several ? `K = ${fit.features}: ` : '') + held(fit).join(', '));
-  return html`Of the sparse model both are also given ${term('corrected', 'corrected')} by ${count(replicas)} replicas of
-it; so many of them lay within the interval of their draws, row by row: ${parts.join('; ')}.${
+  return html`For the sparse model, intervals and p-values are also ${term('corrected', 'corrected')} by ${grouped(replicas)} replicas of
+it. So many of the replicas lay within the interval of their own draws, row by row: ${parts.join('; ')}.${
     fits.length > corrected.length
-      ? ' Those of the dense model are not corrected: that it misses unseen vertices is its own error, and none of the intervals’.'
+      ? ' Those of the dense model are not corrected: that it misses unseen vertices is an error of the model, not of its intervals.'
       : ''
   }`;
 }
 
-function predictionTable(fits: readonly CheckedFit[]): Html {
+function predictionTable(fits: readonly CheckedFit[], names: SideNames): Html {
   const statistics = shownStatistics(fits);
   const several = new Set(fits.map((fit) => fit.features)).size > 1;
   return table(
@@ -106,15 +106,15 @@ function predictionTable(fits: readonly CheckedFit[]): Html {
       ]),
     ],
     statistics.map((statistic) => [
-      STATISTIC_NAMES[statistic],
-      show(statistic, fits[0]!.predictive.observed[statistic]!),
+      statisticName(statistic, names),
+      statisticValue(statistic, fits[0]!.predictive.observed[statistic]!),
       ...fits.flatMap((fit) => {
         const { mean, low, high, pValue } = fit.predictive.draws[statistic]!;
         const corrected = fit.predictive.calibration?.statistics[statistic];
         return [
-          html`<b>${show(statistic, mean)}</b><br><small>${show(statistic, low)} … ${show(statistic, high)}${
+          html`<b>${statisticValue(statistic, mean)}</b><br><small>${statisticValue(statistic, low)} … ${statisticValue(statistic, high)}${
             corrected &&
-            html`<br>corrected ${show(statistic, corrected.low)} … ${show(statistic, corrected.high)}`
+            html`<br>corrected ${statisticValue(statistic, corrected.low)} … ${statisticValue(statistic, corrected.high)}`
           }</small>`,
           html`${fixed(pValue, 2)}${corrected && html`<br><br><small>${fixed(corrected.pValue, 2)}</small>`}`,
         ];
@@ -129,28 +129,28 @@ export function rankingSection(results: StudyResults, verdict: StudyVerdict, ran
   const rows = [...ladder.rows].sort((a, b) => b.all.recall.mean - a.all.recall.mean);
   const { users, candidates } = rows[0].all;
   const ceiling = ladder.rows.find((row) => row.id === 'ceiling-fold-in');
+  const { names } = results.check;
   return [
-    html`<p>The ${term('candidates', 'task')}: ${count(candidates)} items are put in order for each of ${count(users)}
-held-out users; their own test items should come first. All methods see the same edges of the same users.
-${term('baseline', 'Baselines')} are tuned on held-back training users, and nothing was chosen by the test part.</p>`,
+    html`<p>The ${term('candidates', 'task')}: ${many(candidates, names.items)} are put in order for each of ${grouped(users)}
+held-out ${names.users.many}; their own should come first. All methods see the same edges of the same ${names.users.many}.
+${term('baseline', 'Baselines')} are tuned on held-back training ${names.users.many}, and nothing was chosen by the test
+part.</p>`,
     details(verdict),
     picture(
       ranking,
       html`Further right is better. Bars: 95 % interval of each figure by itself, from its
 ${term('error', 'standard error')}. For differences the ${term('paired', 'paired intervals')} below are sharper.`,
     ),
-    ladderTable(results.runs[0], rows),
-    pairedTable(results.runs[0], rows),
-    fold('More figures: hit rate, MRR, MAP, coverage', moreTable(rows)),
+    ladderTable(ladder, rows, names),
+    pairedTable(ladder, rows, names),
+    fold('More figures: hit rate, MRR, MAP, coverage', moreTable(ladder, rows, names)),
     rows.some((row) => row.kind === 'baseline')
-      ? fold('How the baselines were tuned', tuningTable(rows))
+      ? fold('How the baselines were tuned', tuningTable(ladder, rows, names))
       : undefined,
-    ladder.skipped.length > 0
-      ? html`<p>Not fitted: ${ladder.skipped.map((s, i) => html`${i > 0 ? '; ' : ''}${s.title} (${s.reason})`)}.</p>`
-      : undefined,
-    ceiling ? ceilingTable(rows, ceiling) : undefined,
-    html`<p>Left out: ${count(ladder.left.usersWithoutHistory)} test users of whom nothing is shown, and
-${count(ladder.left.edgesToUnseenItems)} edges to items that training ${term('dropped', 'never saw')}.</p>`,
+    ladder.skipped.map((skipped) => html`<p>${skippedWords(skipped)}</p>`),
+    ceiling ? ceilingTable(ladder, rows, ceiling, names) : undefined,
+    html`<p>Left out: ${many(ladder.left.usersWithoutHistory, { one: `test ${names.users.one}`, many: `test ${names.users.many}` })} of whom nothing is shown, and
+${many(ladder.left.edgesToUnseenItems, 'edge')} to ${names.items.many} that training ${term('dropped', 'never saw')}.</p>`,
   ];
 }
 
@@ -162,26 +162,22 @@ function figureCell(row: LadderRow, metric: LadderMetric, best: string | undefin
   return html`${row.id === best ? html`<b>${mean}</b>` : mean} <small>± ${fixed(figure.standardError, 3)}</small>`;
 }
 
-function methodName(row: LadderRow): Content {
-  if (row.model) return term(`${row.model}-model`, row.title);
-  const about = { model: 'model', ranker: 'ranker', baseline: 'baseline', ceiling: 'ceiling' } as const;
-  return term(about[row.kind], row.title);
+function methodName(row: LadderRow, ladder: Ladder, names: SideNames): Content {
+  return term(row.model ? `${row.model}-model` : row.kind, methodTitle(row, ladder, names));
 }
 
-function ladderTable({ ladder }: StudyRun, rows: readonly LadderRow[]): Html {
+function ladderTable(ladder: Ladder, rows: readonly LadderRow[], names: SideNames): Html {
   return table(
     [
       { label: 'Method' },
-      { label: term('recall', `recall@${ladder.n}`), numeric: true },
+      { label: term('recall', metricTitle('recall', ladder)), numeric: true },
       { label: term('ndcg', 'nDCG'), numeric: true },
       { label: html`recall<br>${term('unpopular', 'unpopular')}`, numeric: true },
       { label: html`nDCG<br>${term('unpopular', 'unpopular')}`, numeric: true },
     ],
     rows.map((row) => [
-      methodName(row),
-      ...(['recall', 'ndcg', 'recallUnpopular', 'ndcgUnpopular'] as const).map((metric) =>
-        figureCell(row, metric, ladder.best[metric]),
-      ),
+      methodName(row, ladder, names),
+      ...LADDER_METRICS.map((metric) => figureCell(row, metric, ladder.best[metric])),
     ]),
     html`With ${term('error', 'standard errors')}. Bold: the best of a column${
       rows.some((row) => row.kind === 'ceiling') ? ', ceilings aside' : ''
@@ -189,8 +185,11 @@ function ladderTable({ ladder }: StudyRun, rows: readonly LadderRow[]): Html {
   );
 }
 
-function pairedTable({ ladder }: StudyRun, rows: readonly LadderRow[]): Html {
-  const title = (id: string | undefined) => ladder.rows.find((row) => row.id === id)?.title ?? '';
+function pairedTable(ladder: Ladder, rows: readonly LadderRow[], names: SideNames): Html {
+  const title = (id: string | undefined) => {
+    const row = ladder.rows.find((r) => r.id === id);
+    return row ? methodTitle(row, ladder, names) : '';
+  };
   const cell = (row: LadderRow, metric: LadderMetric): Content => {
     if (row.id === ladder.best[metric]) return 'the best';
     const c = ladder.comparisons.find(
@@ -206,19 +205,19 @@ function pairedTable({ ladder }: StudyRun, rows: readonly LadderRow[]): Html {
     [
       { label: 'Difference to the best' },
       {
-        label: html`${term('recall', `recall@${ladder.n}`)}<br><small>to ${title(ladder.best.recall)}</small>`,
+        label: html`${term('recall', metricTitle('recall', ladder))}<br><small>to ${title(ladder.best.recall)}</small>`,
         numeric: true,
       },
       { label: html`${term('ndcg', 'nDCG')}<br><small>to ${title(ladder.best.ndcg)}</small>`, numeric: true },
     ],
     rows
       .filter((row) => row.kind !== 'ceiling')
-      .map((row) => [methodName(row), cell(row, 'recall'), cell(row, 'ndcg')]),
+      .map((row) => [methodName(row, ladder, names), cell(row, 'recall'), cell(row, 'ndcg')]),
     html`Below each its 95 % ${term('paired', 'paired interval')}. Bold: more than chance, the interval does not reach 0.`,
   );
 }
 
-function moreTable(rows: readonly LadderRow[]): Html {
+function moreTable(ladder: Ladder, rows: readonly LadderRow[], names: SideNames): Html {
   return table(
     [
       { label: 'Method' },
@@ -228,7 +227,7 @@ function moreTable(rows: readonly LadderRow[]): Html {
       { label: term('coverage', 'coverage'), numeric: true },
     ],
     rows.map((row) => [
-      methodName(row),
+      methodName(row, ladder, names),
       ...(['hitRate', 'mrr', 'map'] as const).map(
         (metric) => `${fixed(row.all[metric].mean, 3)} ± ${fixed(row.all[metric].standardError, 3)}`,
       ),
@@ -237,13 +236,13 @@ function moreTable(rows: readonly LadderRow[]): Html {
   );
 }
 
-function tuningTable(rows: readonly LadderRow[]): Html {
+function tuningTable(ladder: Ladder, rows: readonly LadderRow[], names: SideNames): Html {
   return table(
     [{ label: 'Baseline' }, { label: 'chosen setting' }, { label: 'settings tried', numeric: true }],
     rows
       .filter((row) => row.kind === 'baseline')
       .map((row) => [
-        row.title,
+        methodTitle(row, ladder, names),
         Object.entries(row.setting ?? {})
           .map(([name, value]) => `${name} ${short(value)}`)
           .join(', ') || 'nothing to choose',
@@ -252,7 +251,12 @@ function tuningTable(rows: readonly LadderRow[]): Html {
   );
 }
 
-function ceilingTable(rows: readonly LadderRow[], ceiling: LadderRow): Html {
+function ceilingTable(
+  ladder: Ladder,
+  rows: readonly LadderRow[],
+  ceiling: LadderRow,
+  names: SideNames,
+): Html {
   const share = (row: LadderRow, metric: LadderMetric) => {
     const top = ladderFigure(ceiling, metric)?.mean;
     const own = ladderFigure(row, metric)?.mean;
@@ -261,23 +265,19 @@ function ceilingTable(rows: readonly LadderRow[], ceiling: LadderRow): Html {
   return table(
     [
       { label: html`Share of the ${term('ceiling', 'fair ceiling')}` },
-      { label: 'recall', numeric: true },
-      { label: 'nDCG', numeric: true },
-      { label: 'recall, unpopular', numeric: true },
-      { label: 'nDCG, unpopular', numeric: true },
+      ...LADDER_METRICS.map((metric) => ({ label: metricLabel(metric), numeric: true })),
     ],
     rows
       .filter((row) => row.kind !== 'ceiling')
-      .map((row) => [
-        methodName(row),
-        ...(['recall', 'ndcg', 'recallUnpopular', 'ndcgUnpopular'] as const).map((m) => share(row, m)),
-      ]),
-    'The data are simulated, so the best possible is known: fold-in with the true parameters of the items.',
+      .map((row) => [methodName(row, ladder, names), ...LADDER_METRICS.map((m) => share(row, m))]),
+    `The data are simulated, so the best possible is known: fold-in with the true parameters of the ${names.items.many}.`,
   );
 }
 
 export function repeatsSection(results: StudyResults): Content {
-  const { summary, runs } = results;
+  const { summary, runs, check } = results;
+  const { names } = check;
+  const { ladder } = runs[0];
   const rows = [...runs[0].ladder.rows].sort((a, b) => b.all.recall.mean - a.all.recall.mean);
   const checked = checkedFits(runs[0].fits);
   return [
@@ -286,20 +286,11 @@ sections above show the first; here are ${term('spread', 'mean and spread')} ove
     table(
       [
         { label: 'Ranking' },
-        ...(['recall', 'ndcg', 'recall, unpopular', 'nDCG, unpopular'] as const).map((label) => ({
-          label,
-          numeric: true,
-        })),
+        ...LADDER_METRICS.map((metric) => ({ label: metricLabel(metric), numeric: true })),
       ],
       rows.map((row) => {
         const s = summary.ranking[row.id] ?? {};
-        return [
-          methodName(row),
-          spread(s.recall),
-          spread(s.ndcg),
-          spread(s.recallUnpopular),
-          spread(s.ndcgUnpopular),
-        ];
+        return [methodName(row, ladder, names), ...LADDER_METRICS.map((metric) => spread(s[metric]))];
       }),
     ),
     checked.length > 0 ? predictionErrors(results, checked) : undefined,
@@ -311,12 +302,12 @@ function spread(value: Spread | undefined, digits = 3): string {
   return value ? `${fixed(value.mean, digits)} ± ${fixed(value.spread ?? 0, digits)}` : '–';
 }
 
-function predictionErrors({ summary, runs }: StudyResults, fits: readonly CheckedFit[]): Html {
+function predictionErrors({ summary, runs, check }: StudyResults, fits: readonly CheckedFit[]): Html {
   const statistics = shownStatistics(runs.flatMap((run) => checkedFits(run.fits)));
   return table(
     [
       { label: 'Error of the predictions' },
-      ...statistics.map((s) => ({ label: STATISTIC_NAMES[s], numeric: true })),
+      ...statistics.map((s) => ({ label: statisticName(s, check.names), numeric: true })),
     ],
     fits.map(({ model, features }) => [
       `${model}, K = ${features}`,
@@ -331,20 +322,23 @@ function predictionErrors({ summary, runs }: StudyResults, fits: readonly Checke
   );
 }
 
-export function topicsSection({ topics, receipt }: StudyResults): Content {
+export function topicsSection({ topics, receipt, check }: StudyResults): Content {
+  const { users, items } = check.names;
   if (!topics) {
-    return html`<p>The items of these data are numbers or codes, which say nothing to a reader. Give them names with
+    return html`<p>The ${items.many} of these data are numbers or codes, which say nothing to a reader. Give them titles with
 <code>--titles FILE</code>, a table with an id and a title in each row, to see what each feature is about.</p>`;
   }
   const shown = topics.features.filter((topic) => topic.items.length > 0);
   const first = shown.slice(0, 12);
   const rest = shown.slice(12);
   return [
-    html`<p>What the ${topics.model} model found: for each ${term('features', 'feature')} the items that
-${term('topic', 'stand out')} in it, those that explain most edges first.${
-      shown.some((topic) => topic.users.length > 0) ? ' Below them the users who have most of it.' : ''
-    } Nobody told the model what any item means.${
-      receipt.origin?.columns.items === 'term' ? ' Words are cut to their stems.' : ''
+    html`<p>What the ${topics.model} model found: for each ${term('features', 'feature')} the ${items.many} that
+${term('topic', 'stand out')} in it; features that explain most edges come first.${
+      shown.some((topic) => topic.users.length > 0)
+        ? ` Below them the ${users.many} that have most of it.`
+        : ''
+    } Nobody told the model what any ${items.one} means.${
+      receipt.origin?.text ? ' Words are cut to their stems.' : ''
     }</p>`,
     html`<div class="topics">${first.map(topicCard)}</div>`,
     rest.length > 0

@@ -11,7 +11,7 @@ export interface Section {
   readonly body: Content;
 }
 
-/** A word that the page explains; `term(id)` links to it. */
+/** A word that the page explains; `term(id)` opens it. */
 export interface Definition {
   readonly id: string;
   readonly name: string;
@@ -28,9 +28,9 @@ export interface Page {
   readonly footer?: Content;
 }
 
-/** A word with its definition one click away. */
+/** A word that opens its definition where it stands. */
 export function term(id: string, text: Content): Html {
-  return html`<a class="term" href="#what-${id}">${text}</a>`;
+  return html`<button type="button" class="term" popovertarget="tip-${id}">${text}</button>`;
 }
 
 export function renderPage(page: Page): string {
@@ -69,35 +69,15 @@ ${s.body}
 `,
 )}${page.footer === undefined ? undefined : html`<footer>${page.footer}</footer>`}
 </main>
+${definitions.map(
+  (
+    d,
+  ) => html`<div popover class="tip" id="tip-${d.id}"><b>${d.name}</b> ${d.meaning} <a href="#what-${d.id}">All words</a></div>
+`,
+)}
 </body>
 </html>
 `.text;
-}
-
-/** 1234567 → '1,234,567'. */
-export function count(value: number): string {
-  return value.toLocaleString('en-US');
-}
-
-/** Three significant digits, exponents only for the very small. */
-export function short(value: number): string {
-  if (value === 0) return '0';
-  if (Math.abs(value) < 1e-4) return value.toExponential(1).replace('-', '−');
-  const text =
-    Math.abs(value) >= 1000
-      ? Math.round(value).toLocaleString('en-US')
-      : String(Number(value.toPrecision(3)));
-  return text.replace('-', '−');
-}
-
-/** A fixed number of decimals with a true minus sign. */
-export function fixed(value: number, digits: number): string {
-  return value.toFixed(digits).replace('-', '−');
-}
-
-export function percent(value: number): string {
-  const share = 100 * value;
-  return `${share >= 10 || share === 0 ? share.toFixed(0) : share.toPrecision(2)} %`;
 }
 
 const colours = (shade: 'light' | 'dark') =>
@@ -106,8 +86,8 @@ const colours = (shade: 'light' | 'dark') =>
     .join(';');
 
 const CSS = `
-:root{${colours('light')};--line:#dfe3e8;--soft:#f5f6f8;color-scheme:light dark}
-@media(prefers-color-scheme:dark){:root{${colours('dark')};--line:#2c333b;--soft:#1c2127}}
+:root{${colours('light')};--link:#2463a6;--line:#dfe3e8;--soft:#f5f6f8;color-scheme:light dark}
+@media(prefers-color-scheme:dark){:root{${colours('dark')};--link:#7db5f2;--line:#2c333b;--soft:#1c2127}}
 *{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%;scroll-behavior:smooth}
 @media(prefers-reduced-motion:reduce){html{scroll-behavior:auto}}
@@ -118,9 +98,14 @@ h2{font-size:1.35rem;line-height:1.25;letter-spacing:-.01em;margin:3rem 0 .8rem;
 h3{font-size:1.0625rem;margin:1.8rem 0 .4rem}
 p{margin:0 0 1rem;text-wrap:pretty}
 .lead{font-size:1.2rem;line-height:1.5;color:var(--muted);margin-bottom:1.2rem}
-a{color:var(--users);text-underline-offset:.18em}
-a.term{color:inherit;text-decoration:underline dotted var(--muted)}
-a.term:hover,a.term:focus{color:var(--users);text-decoration-color:currentColor}
+a{color:var(--link);text-underline-offset:.18em}
+.term{all:unset;cursor:help;color:inherit;text-decoration:underline dotted var(--muted);text-underline-offset:.18em}
+.term:hover,.term:focus-visible{color:var(--link);text-decoration-color:currentColor}
+.term:focus-visible{outline:2px solid var(--link);outline-offset:2px;border-radius:2px}
+.tip{position:fixed;inset:auto 1rem 1rem;margin:0 auto;max-width:34rem;padding:.8rem 1rem;border:1px solid var(--line);border-radius:.5rem;background:var(--ground);color:var(--text);box-shadow:0 .4rem 1.6rem #0003;font-size:1rem;line-height:1.5}
+.tip:not(:popover-open){display:none}
+@supports not selector(:popover-open){.tip{display:none}}
+@supports (position-area:bottom){.tip{inset:auto;margin:.3rem 0;position-area:bottom span-right;position-try-fallbacks:flip-inline,flip-block,flip-block flip-inline}}
 nav{display:flex;flex-wrap:wrap;gap:.3rem 1.1rem;font-size:.95rem;padding:.7rem 0;border-block:1px solid var(--line)}
 nav a{text-decoration:none}nav a:hover{text-decoration:underline}
 section{scroll-margin-top:1rem}
@@ -131,8 +116,10 @@ figcaption{font-size:.95rem;color:var(--muted);margin-top:.5rem}
 .card{border:1px solid var(--line);border-top:4px solid var(--muted);border-radius:.5rem;padding:.9rem 1.1rem 1rem;background:var(--soft)}
 .card p{margin:.3rem 0 0}.card .kicker{font-size:.95rem;color:var(--muted);margin:0}
 .card strong{display:block;font-size:1.6rem;line-height:1.2;letter-spacing:-.01em}
-.card.users{border-top-color:var(--users)}.card.items{border-top-color:var(--items)}
-.card.users strong{color:var(--users)}.card.items strong{color:var(--items)}
+.card.sparse{border-top-color:var(--sparse)}.card.dense{border-top-color:var(--dense)}.card.ranking{border-top-color:var(--ranking)}
+.card.sparse strong{color:var(--sparse)}.card.dense strong{color:var(--dense)}.card.ranking strong{color:var(--ranking)}
+.card small{display:block;margin-top:.5rem;color:var(--muted);font-size:.95rem}
+b.sparse{color:var(--sparse)}b.dense{color:var(--dense)}
 .facts{display:grid;grid-template-columns:repeat(auto-fit,minmax(7.5rem,1fr));gap:.8rem 1.4rem;margin:1.2rem 0}
 .facts dt{font-size:.95rem;color:var(--muted)}.facts dd{margin:0;font-size:1.35rem;font-weight:600;font-variant-numeric:tabular-nums;overflow-wrap:anywhere}
 .scroll{overflow-x:auto;margin:1rem 0 1.4rem}
@@ -141,15 +128,15 @@ caption{caption-side:bottom;text-align:left;font-size:.95rem;color:var(--muted);
 th,td{padding:.45rem .8rem .45rem 0;text-align:left;border-bottom:1px solid var(--line);vertical-align:baseline}
 thead th{font-weight:600;color:var(--muted);font-size:.93rem}
 thead .number{white-space:normal;vertical-align:bottom}thead th{vertical-align:bottom}
-tbody th{font-weight:600}
+tbody th{font-weight:600;overflow-wrap:anywhere;min-width:6rem}td{overflow-wrap:anywhere}
 .number{text-align:right;padding-right:0;padding-left:.8rem;white-space:nowrap}.number+td:not(.number),.number+th:not(.number){padding-left:1.6rem}
 tr.best td,td.best{font-weight:600}
 details{border:1px solid var(--line);border-radius:.5rem;margin:0 0 1rem;padding:.6rem 1rem;background:var(--soft)}
 summary{cursor:pointer;font-weight:600}
 details>div{padding:.6rem 0 .2rem}
 .words dt{font-weight:600;margin-top:1rem;scroll-margin-top:1rem}.words dd{margin:.15rem 0 0}
-.words dt:target,.words dt:target+dd{background:var(--soft);box-shadow:-.9rem 0 0 var(--soft),-1.1rem 0 0 var(--users)}
+.words dt:target,.words dt:target+dd{background:var(--soft);box-shadow:-.9rem 0 0 var(--soft),-1.1rem 0 0 var(--link)}
 footer{margin-top:3.5rem;padding-top:1rem;border-top:1px solid var(--line);font-size:.93rem;color:var(--muted);overflow-wrap:anywhere}
 code{font:.92em ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere}
-@media print{body{background:#fff;color:#000}nav{display:none}section{break-inside:avoid}details>div{display:block}}
+@media print{body{background:#fff;color:#000}nav,.tip{display:none}.term{text-decoration:none}section{break-inside:avoid}details>div{display:block}}
 `;

@@ -1,11 +1,25 @@
 // The sections of a study's report on the data, the split and the fits.
 
 import type { StudyOrigin, StudyReceipt, StudyResults } from '../../study/results.js';
+import { fixed, grouped, percent, short } from '../../text/numbers.js';
+import { capital, many } from '../../text/phrases.js';
+import type { SideNames } from '../../text/sides.js';
 import { shown } from '../../text/untrusted.js';
 import type { StudyPicture } from '../charts/study.js';
-import { degreeTable, SIDE_NAMES } from './degree-table.js';
+import { readingSentences } from '../words/reading.js';
+import { evidenceWords, sparsityWords } from '../words/sparsity.js';
+import { degreeTable } from './degree-table.js';
 import { type Column, type Content, facts, fold, Html, html, table as plainTable } from './html.js';
-import { count, fixed, percent, short, term } from './page.js';
+import { term } from './page.js';
+import {
+  columnMeaning,
+  degreesCaption,
+  densityCaption,
+  densityIntroduction,
+  tailIndexes,
+  verdictCards,
+  verdictReasons,
+} from './sparsity.js';
 
 /** A picture with its caption: the wide one, or on a small screen the narrow ones. */
 export function picture({ wide, narrow }: StudyPicture, caption: Content): Html {
@@ -44,39 +58,39 @@ td small,th small{color:var(--muted);font-weight:400}
 
 export function dataSection({ check, receipt }: StudyResults): Content {
   const { origin } = receipt;
+  const { names } = check;
   return [
     facts([
-      { label: term('user', 'Users'), value: count(check.users) },
-      { label: term('user', 'Items'), value: count(check.items) },
-      { label: term('user', 'Edges'), value: count(check.edges) },
-      ...(check.multigraph ? [{ label: 'Sum of counts', value: count(check.total) }] : []),
+      { label: term('user', capital(names.users.many)), value: grouped(check.users) },
+      { label: term('user', capital(names.items.many)), value: grouped(check.items) },
+      { label: term('user', 'Edges'), value: grouped(check.edges) },
+      ...(check.multigraph ? [{ label: 'Sum of counts', value: grouped(check.total) }] : []),
       { label: term('density', 'Density'), value: short(check.density) },
     ]),
     origin
-      ? html`<p>From <code>${origin.source}</code>. ${whatItIs(receipt, origin, check.multigraph)}</p>`
+      ? html`<p>From <code>${origin.source}</code>. ${whatItIs(receipt, origin, names, check.multigraph)}</p>`
       : undefined,
     degreeTable(check),
   ];
 }
 
-function whatItIs(receipt: StudyReceipt, origin: StudyOrigin, multigraph: boolean): Content {
+function whatItIs(
+  receipt: StudyReceipt,
+  origin: StudyOrigin,
+  names: SideNames,
+  multigraph: boolean,
+): Content {
   if (receipt.withTruth) {
     return 'Drawn from the sparse model itself, with parameters that are known: so the best possible ranking is known too.';
   }
-  const { columns, note, rows } = origin;
+  const { columns, kind, rows } = origin;
   return [
-    html`A user is ${meaningOf(shown(columns.users))}, an item ${meaningOf(shown(columns.items))}`,
-    multigraph ? ', and a pair may count more than once. ' : '. ',
-    note === null ? undefined : `${capital(note)}. `,
-    rows
-      ? `Of ${count(rows.rows)} rows, ${count(rows.kept)} were kept, ${count(rows.merged)} repeated an earlier pair and were merged, ${count(rows.rejected)} were rejected.`
+    kind === 'table'
+      ? html`${columnMeaning(names.users, shown(columns.users))}; ${columnMeaning(names.items, shown(columns.items))}. `
       : undefined,
+    multigraph ? 'A pair may count more than once. ' : undefined,
+    readingSentences({ guess: origin, read: rows }).join(' '),
   ];
-}
-
-function meaningOf(column: string): Content {
-  if (/^\d+$/.test(column)) return html`what stands in column ${column}`;
-  return ['document', 'term'].includes(column) ? html`a ${column}` : html`a value of <code>${column}</code>`;
 }
 
 export function sparsitySection(
@@ -84,98 +98,64 @@ export function sparsitySection(
   pictures: { readonly density: StudyPicture; readonly degrees: StudyPicture },
 ): Content {
   const { check, evidence, chosen } = results;
-  const { verdict } = check;
   const here = evidence.find((e) => e.features === chosen.features);
   return [
-    html`<div class="cards">${SIDE_NAMES.map(
-      ([
-        side,
-        name,
-      ]) => html`<div class="card ${side}"><p class="kicker">${name}</p><strong>${verdict[side]}</strong>
-<p>${capital(verdict.reasons[side])}.</p></div>`,
-    )}</div>`,
-    html`<p>${verdict.meanings.users} ${verdict.meanings.items} ${verdict.advice}</p>`,
+    verdictCards(check),
+    html`<p>${sparsityWords(check).advice}${
+      here
+        ? html` ${evidenceWords(here)} (${term('evidence', 'Evidence')} compares fits with sizes learned on both.)`
+        : undefined
+    }</p>`,
+    verdictReasons(check),
     html`<p>Why it matters: a model that takes a ${term('sparse', 'sparse')} side for ${term('dense', 'dense')} believes
 that it has met nearly everything there is, and is surprised by every newcomer.</p>`,
-    picture(
-      pictures.density,
-      html`Keep a share of one side at random, and of the other side what still has an edge. Where the
-${term('density', 'density')} stays level, the side that was <i>not</i> sampled is dense; where it rises to the left, it
-is sparse. Lines: ${term('expected', 'exact')}; dots and bars: ${term('replicate', 'sampled')}.`,
-    ),
-    picture(
-      pictures.degrees,
-      html`The share of the users, and of the items, with at least so many edges. Dots: the data. Dashed: the law behind the
-${term('likelihood', 'likelihood estimate')} of all degrees; where it leaves the dots, read that estimate with care.`,
-    ),
-    table(
-      [
-        { label: term('sigma', 'Tail index') },
-        { label: term('half', 'σ̂ at one half'), numeric: true },
-        { label: term('mean', 'mean over levels'), numeric: true },
-        { label: term('likelihood', 'all degrees'), numeric: true },
-        { label: term('low', 'low degrees'), numeric: true },
-      ],
-      SIDE_NAMES.map(([side, name]) => {
-        const s = check.sigma[side];
-        return [name, fixed(s.half, 3), fixed(s.mean, 3), estimate(s.likelihood), estimate(s.lowDegrees)];
-      }),
-    ),
-    here
-      ? html`<p>The fits have a say too. With sizes learned on both, the ${term('evidence', 'evidence')} for the sparse
-model over the dense one is <b>${signedCount(here.difference)} nats</b>${
-          here.difference > 0
-            ? ': the data are better explained as sparse'
-            : ': the data are better explained as dense'
-        }.</p>`
-      : undefined,
+    tailIndexes(check),
+    densityIntroduction(check),
+    picture(pictures.density, densityCaption(check)),
+    picture(pictures.degrees, degreesCaption()),
   ];
-}
-
-function estimate(fit: { readonly estimate: number; readonly standardError: number | null } | null): string {
-  if (!fit) return 'undefined';
-  if (fit.standardError === null) return `beyond ${fixed(fit.estimate, 0)}`;
-  return `${fixed(fit.estimate, 2)} ± ${short(Number(fit.standardError.toPrecision(2)))}`;
 }
 
 export function splitSection(results: StudyResults, picture_: StudyPicture): Content {
   const { split } = results.runs[0];
+  const { users, items } = results.check.names;
   const { testUsers, testItems } = split;
   return [
     html`<p>To find out whether a model predicts, some of the data must be kept from it. Here ${percent(testUsers)} of the
-users are ${term('split', 'held out')} as a whole. ${percent(1 - testItems)} of the items show the model who they are
-(${term('foldin', 'fold-in')}); the other ${percent(testItems)} are the test. The coins are thrown for users and items, not
-for edges, so that the test set looks like the data.</p>`,
+${users.many} are ${term('split', 'held out')} as a whole. ${percent(1 - testItems)} of the ${items.many} show the model
+who they are (${term('foldin', 'fold-in')}); the other ${percent(testItems)} are the test. The coins are thrown for
+${users.many} and ${items.many}, not for edges, so that the test set looks like the data.</p>`,
     picture(
       picture_,
-      `Users down, items across. Training users keep all their items.${
+      `${capital(users.many)} down, ${items.many} across. Training ${users.many} keep all their ${items.many}.${
         testUsers < 0.2 || testItems < 0.24 ? ' The narrow parts are drawn wider than they are.' : ''
       }`,
     ),
     table(
       [
         { label: 'Part' },
-        { label: 'users', numeric: true },
-        { label: 'items', numeric: true },
+        { label: users.many, numeric: true },
+        { label: items.many, numeric: true },
         { label: 'edges', numeric: true },
       ],
       (['train', 'foldin', 'test'] as const).map((name) => {
         const part = split[name];
         return [
           name === 'foldin' ? 'fold-in' : name,
-          count(part.users),
-          count(part.items),
-          count(part.edges),
+          grouped(part.users),
+          grouped(part.items),
+          grouped(part.edges),
         ];
       }),
-      html`Coins held out ${count(split.coins.users)} users and drew ${count(split.coins.items)} items for the test; only
-those with an edge in a part are counted above. ${term('dropped', html`${count(split.dropped)} edges`)} of fold-in and test
-lead to items that training never saw.`,
+      html`The coins held out ${many(split.coins.users, users)} and drew ${many(split.coins.items, items)} for the test; only
+those with an edge in a part are counted above. ${term('dropped', many(split.dropped, 'edge'))} of fold-in and test
+${split.dropped === 1 ? 'leads' : 'lead'} to ${items.many} that training never saw.`,
     ),
   ];
 }
 
-export function fitsSection({ runs, receipt, chosen }: StudyResults): Content {
+export function fitsSection({ runs, receipt, chosen, check }: StudyResults): Content {
+  const { users, items } = check.names;
   const { fits } = runs[0];
   const { settings } = receipt;
   const several = settings.features.length > 1;
@@ -184,7 +164,7 @@ export function fitsSection({ runs, receipt, chosen }: StudyResults): Content {
   return [
     html`<p>${term('model', 'The model')} was fitted to the training part${
       settings.models.length > 1
-        ? html` twice: as a ${term('sparse-model', 'sparse')} model, which expects users and items that nobody has seen
+        ? html` twice: as a ${term('sparse-model', 'sparse')} model, which expects ${users.many} and ${items.many} that nobody has seen
 yet, and as a ${term('dense-model', 'dense')} one, which does not`
         : html` as a ${term(`${settings.models[0]}-model`, `${settings.models[0]}`)} model`
     }, with ${several ? 'several numbers of ' : html`${settings.features[0]} `}${term('features', 'features')}.</p>`,
@@ -192,8 +172,8 @@ yet, and as a ${term('dense-model', 'dense')} one, which does not`
       [
         { label: 'Fit' },
         { label: term('features', 'K'), numeric: true },
-        { label: term('sigma', 'σ users, items'), numeric: true },
-        { label: term('size', 'size users, items'), numeric: true },
+        { label: term('sigma', html`σ<br><small>${users.many}, ${items.many}</small>`), numeric: true },
+        { label: term('size', html`size<br><small>${users.many}, ${items.many}</small>`), numeric: true },
         { label: 'iterations', numeric: true },
         { label: term('bound', 'bound'), numeric: true },
         { label: 'seconds', numeric: true },
@@ -204,29 +184,21 @@ yet, and as a ${term('dense-model', 'dense')} one, which does not`
         both(f.sigma, (x) => fixed(x, 2)),
         f.size.users === 0 && f.size.items === 0 ? 'none' : both(f.size, short),
         html`${f.iterations}${f.converged ? '' : html`&nbsp;<span title="stopped before it settled">(unsettled)</span>`}`,
-        signedCount(f.bound),
-        short(Number(f.seconds.toPrecision(2))),
+        grouped(f.bound),
+        short(f.seconds, 2),
       ]),
-      html`Bounds of sparse and dense are not comparable; the ${term('evidence', 'evidence')} is.${
+      html`Do not compare the bounds of sparse and dense; the ${term('evidence', 'evidence')} does that.${
         several ? ` Higher is better within a kind; the report goes on with K = ${chosen.features}.` : ''
       } Engine: ${fits[0].engine}.`,
     ),
     settings.start === 'warm'
       ? fold(
           'How a fit goes',
-          html`<p>Coordinate ascent updates all users given the items, then all items given the users. It begins with
-posterior means in place of logarithmic ones, which finds far better optima than a cold start, then goes on exactly, and
-stops when the ${term('bound', 'bound')} changes by less than ${short(settings.tolerance)} of itself per iteration, or
-after ${count(settings.iterations)} iterations.</p>`,
+          html`<p>Coordinate ascent updates all ${users.many} given the ${items.many}, then all ${items.many} given the ${users.many}. It
+begins with posterior means in place of logarithmic ones, which finds far better optima than a cold start, then goes on
+exactly. It stops when the ${term('bound', 'bound')} changes by less than ${short(settings.tolerance)} of itself per
+iteration, or after ${many(settings.iterations, 'iteration')}.</p>`,
         )
       : undefined,
   ];
-}
-
-function signedCount(value: number): string {
-  return count(Math.round(value)).replace('-', '−');
-}
-
-export function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

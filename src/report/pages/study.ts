@@ -1,22 +1,28 @@
 // report.html of a study.
 
 import type { StudyReceipt, StudyResults } from '../../study/results.js';
+import { fixed, short } from '../../text/numbers.js';
+import { capital, many, sourceName } from '../../text/phrases.js';
 import type { StudyPictures } from '../charts/study.js';
+import { predictionQuestion } from '../words/prediction.js';
+import { RANKING_QUESTION } from '../words/ranking.js';
 import { type StudyVerdict, type StudyVerdicts, studyVerdicts } from '../words/study.js';
 import { studyDefinitions } from './definitions.js';
 import { type Content, fold, html, table } from './html.js';
 import { predictionSection, rankingSection, repeatsSection, topicsSection } from './outcomes.js';
-import { count, renderPage, type Section, short, term } from './page.js';
-import { capital, dataSection, fitsSection, STUDY_STYLE, sparsitySection, splitSection } from './sections.js';
+import { renderPage, type Section, term } from './page.js';
+import { dataSection, fitsSection, STUDY_STYLE, sparsitySection, splitSection } from './sections.js';
 
+/** A study as one self-contained HTML page. */
 export function renderStudyPage(results: StudyResults, pictures: StudyPictures): string {
   const { check, receipt, runs } = results;
   const verdicts = studyVerdicts(results);
   const { prediction, predictive } = pictures;
   const { n, depth } = runs[0].ladder;
-  const source = receipt.origin ? baseName(receipt.origin.source) : 'a graph';
+  const { names } = check;
+  const source = receipt.origin ? sourceName(receipt.origin.source) : 'a graph';
   const sections: Section[] = [
-    { id: 'short', title: 'In short', body: shortSection(verdicts) },
+    { id: 'short', title: 'In short', body: shortSection(results, verdicts) },
     { id: 'data', title: 'The data', body: dataSection(results) },
     { id: 'sparse', title: 'Is it sparse?', body: sparsitySection(results, pictures) },
     { id: 'split', title: 'What was kept from the models', body: splitSection(results, pictures.split) },
@@ -25,14 +31,14 @@ export function renderStudyPage(results: StudyResults, pictures: StudyPictures):
       ? [
           {
             id: 'prediction',
-            title: 'Do the models predict the test set?',
+            title: predictionQuestion(results),
             body: predictionSection(results, verdicts.prediction, { prediction, predictive }),
           },
         ]
       : []),
     {
       id: 'ranking',
-      title: 'Who recommends best?',
+      title: RANKING_QUESTION,
       body: rankingSection(results, verdicts.ranking, pictures.ranking),
     },
     ...(runs.length > 1
@@ -40,31 +46,43 @@ export function renderStudyPage(results: StudyResults, pictures: StudyPictures):
       : []),
     { id: 'features', title: 'What the features are about', body: topicsSection(results) },
     { id: 'next', title: 'What to do next', body: nextSection(verdicts) },
-    { id: 'receipt', title: 'Receipt', body: receiptSection(receipt) },
+    { id: 'receipt', title: 'Receipt', body: receiptSection(results) },
   ];
   return renderPage({
     title: `A study of ${source}`,
-    lead: html`${count(check.users)} users, ${count(check.items)} items, ${count(check.edges)} edges. Is it sparse?${
+    lead: html`${many(check.users, names.users)}, ${many(check.items, names.items)}, ${many(check.edges, 'edge')}. Is it sparse?${
       verdicts.prediction ? ' Does a model that knows about sparsity predict it better?' : ''
-    } Who recommends best?`,
+    } ${RANKING_QUESTION}`,
     sections,
-    definitions: studyDefinitions(n, depth, verdicts.prediction !== null, receipt.settings.calibrate > 0),
+    definitions: studyDefinitions({
+      names,
+      n,
+      depth,
+      drawn: verdicts.prediction !== null,
+      corrected: receipt.settings.calibrate > 0,
+    }),
     footer: html`Made by graphex ${receipt.graphexVersion}, seed ${receipt.settings.seed}, data fingerprint
-<code>${receipt.fingerprint}</code>. Dotted words lead to their definition.`,
+<code>${receipt.fingerprint}</code>. Dotted words open their meaning.`,
   });
 }
 
-function shortSection(verdicts: StudyVerdicts): Content {
+function shortSection(results: StudyResults, verdicts: StudyVerdicts): Content {
+  const { prediction, ranking } = verdicts;
+  const { users, items } = results.check.verdict;
   const card = (colour: string, question: string, { headline, text }: StudyVerdict, target: string) =>
-    html`<div class="card plain" style="border-top-color:var(--${colour})"><p class="kicker">${question}</p>
+    html`<div class="card ${colour}"><p class="kicker">${question}</p>
 <strong>${headline}</strong><p>${text}</p><p class="more"><a href="#${target}">More</a></p></div>`;
+  const best = results.runs[0].ladder.rows.find((row) => row.id === ranking.method);
+  // A colour says sparse, dense or the fit for ranking; where a headline says something else it has none.
+  const winner =
+    ranking.winner === 'model' ? (best?.model ?? (best?.kind === 'ranker' ? 'ranking' : 'plain')) : 'plain';
+  const predicted =
+    prediction?.winner === 'sparse' || prediction?.winner === 'dense' ? prediction.winner : 'plain';
   return [
     STUDY_STYLE,
-    html`<div class="cards">${card('items', 'Is it sparse?', verdicts.sparsity, 'sparse')}${
-      verdicts.prediction
-        ? card('sparse', 'Who predicts the test set?', verdicts.prediction, 'prediction')
-        : undefined
-    }${card('users', 'Who recommends best?', verdicts.ranking, 'ranking')}</div>`,
+    html`<div class="cards">${card(users === items ? users : 'plain', 'Is it sparse?', verdicts.sparsity, 'sparse')}${
+      prediction ? card(predicted, predictionQuestion(results), prediction, 'prediction') : undefined
+    }${card(winner, RANKING_QUESTION, ranking, 'ranking')}</div>`,
   ];
 }
 
@@ -74,7 +92,7 @@ function nextSection(verdicts: StudyVerdicts): Content {
   )}</ul>`;
 }
 
-function receiptSection(receipt: StudyReceipt): Content {
+function receiptSection({ receipt, check: { names } }: StudyResults): Content {
   const { origin, settings } = receipt;
   const rows: Content[][] = [
     [
@@ -96,7 +114,7 @@ function receiptSection(receipt: StudyReceipt): Content {
       ? [
           [
             'Titles',
-            `${origin.titles.source}: ${count(origin.titles.matched)} items by ${origin.titles.columns}`,
+            `${origin.titles.source}: ${many(origin.titles.matched, names.items)} by ${origin.titles.columns}`,
           ],
         ]
       : []),
@@ -114,7 +132,7 @@ numbers, times aside:</p>`,
         [{ label: 'Stage' }, { label: 'seconds', numeric: true }],
         receipt.timings.map((t) => [
           `${capital(t.stage)}${receipt.seeds.length > 1 && t.run !== null ? `, split ${t.run + 1}` : ''}`,
-          t.seconds.toFixed(1),
+          fixed(t.seconds, 1),
         ]),
       ),
     ),
@@ -134,9 +152,4 @@ function optionsTable(settings: StudyReceipt['settings']): Content {
     [{ label: 'Option' }, { label: 'Value' }],
     Object.entries(settings).map(([name, x]) => [name, value(x)]),
   );
-}
-
-/** A path's last part; recipes and built-in sets stay as they are. */
-function baseName(source: string): string {
-  return source === '-' ? 'standard input' : source.split(/[\\/]/).at(-1) || source;
 }

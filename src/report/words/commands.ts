@@ -4,6 +4,7 @@ import { BASELINES } from '../../evaluate/baselines/ladder.js';
 import { SIDES } from '../../graph/graph.js';
 import { fitOptionsOf, type ModelKind, type StudySettings } from '../../study/options.js';
 import type { StudyReceipt } from '../../study/results.js';
+import type { AskedNames } from '../../text/sides.js';
 
 /** Flags of plain settings with the value that needs no saying, for `study` alone and for `fit` as well. */
 const STUDY_FLAGS = [
@@ -89,7 +90,8 @@ function shellArgument(text: string): string {
 /** DATA and the options it was read with. */
 function dataArguments({ origin }: StudyReceipt): string[] {
   if (!origin) return ['DATA'];
-  const { users, items, count, sep, header, multigraph, rejects, commonWords } = origin.read;
+  const { users, items, count, sep, header, multigraph, rejects, commonWords, names } = origin.read;
+  const called = names as AskedNames | undefined;
   const valued = [
     ['--users', users],
     ['--items', items],
@@ -98,6 +100,7 @@ function dataArguments({ origin }: StudyReceipt): string[] {
     ['--sep', sep === '\t' ? '\\t' : sep],
     ['--rejects', rejects],
     ['--common-words', commonWords],
+    ['--names', called && `${called.users},${called.items}`],
   ] as const;
   return [
     origin.source,

@@ -1,4 +1,4 @@
-// Who recommends best, in words.
+// Which method recommends best, in words.
 
 import {
   type Comparison,
@@ -8,15 +8,15 @@ import {
   ladderFigure,
 } from '../../study/ladder.js';
 import type { StudyResults, StudyRun } from '../../study/results.js';
-import { capital, list, signed, TOO_LITTLE, tooLittle } from './phrases.js';
+import { metricPhrase } from '../../text/figures.js';
+import { fixed } from '../../text/numbers.js';
+import { list } from '../../text/phrases.js';
+import type { SideNames } from '../../text/sides.js';
+import { methodPhrase, methodTitle, startOf } from './methods.js';
 import type { StudyVerdicts } from './study.js';
+import { TOO_LITTLE, tooLittle } from './too-little.js';
 
-export const METRIC_WORDS = (n: number): Readonly<Record<LadderMetric, string>> => ({
-  recall: `recall@${n}`,
-  ndcg: 'nDCG',
-  recallUnpopular: `recall@${n} without popular items`,
-  ndcgUnpopular: 'nDCG without popular items',
-});
+export const RANKING_QUESTION = 'Which method recommends best?';
 
 /** One metric's duel: the best of ours against the best baseline, and whether the difference is more than chance. */
 interface Duel {
@@ -28,7 +28,8 @@ interface Duel {
   readonly interval: string;
 }
 
-function duel({ ladder }: StudyRun, metric: LadderMetric): Duel | undefined {
+function duel({ ladder }: StudyRun, metric: LadderMetric, names: SideNames): Duel | undefined {
+  const named = (row: LadderRow) => methodPhrase(row, ladder, names);
   const value = (row: LadderRow) => ladderFigure(row, metric)?.mean ?? 0;
   const best = (kinds: readonly LadderRow['kind'][]) =>
     ladder.rows
@@ -41,22 +42,22 @@ function duel({ ladder }: StudyRun, metric: LadderMetric): Duel | undefined {
   const gap = ladder.comparisons.find((c) => c.metric === metric && c.row === second.id && c.to === first.id);
   if (!gap) return undefined;
   const sure = gap.high < 0;
-  const word = METRIC_WORDS(ladder.n)[metric];
+  const word = metricPhrase(metric, ladder.n, names);
   return {
     metric,
     ours,
     baseline,
     winner: !sure ? 'tie' : first === baseline ? 'baseline' : 'model',
-    text: `By ${word}, ${named(first)} comes first with ${value(first).toFixed(3)}; ${named(second)} has ${value(second).toFixed(3)}${
+    text: `By ${word}, ${named(first)} comes first with ${fixed(value(first), 3)}; ${named(second)} has ${fixed(value(second), 3)}${
       sure ? '' : ', which may be chance'
     }.`,
-    interval: `In ${word}, ${named(first)} minus ${named(second)} is ${(-gap.difference).toFixed(3)}, 95 % interval ${signed(-gap.high)} to ${signed(-gap.low)} on the same users.`,
+    interval: `In ${word}, ${named(first)} is ahead of ${named(second)} by ${fixed(-gap.difference, 3)} (95 % interval on the same ${names.users.many}: ${fixed(-gap.high, 3)} to ${fixed(-gap.low, 3)}).`,
   };
 }
 
 export function rankingVerdict(results: StudyResults): StudyVerdicts['ranking'] {
   const verdict = rankingByFigures(results);
-  const reason = tooLittle(results.runs[0], results.runs[0].ladder.rows[0]?.all.users);
+  const reason = tooLittle(results.runs[0], results.check.names, results.runs[0].ladder.rows[0]?.all.users);
   if (!reason) return verdict;
   return { ...verdict, winner: null, headline: TOO_LITTLE, text: `${reason} ${verdict.text}` };
 }
@@ -64,26 +65,27 @@ export function rankingVerdict(results: StudyResults): StudyVerdicts['ranking'] 
 function rankingByFigures(results: StudyResults): StudyVerdicts['ranking'] {
   const run = results.runs[0];
   const { ladder } = run;
-  const words = METRIC_WORDS(ladder.n);
+  const { names } = results.check;
   const details: string[] = [];
   const sparseDense = sparseAgainstDense(results);
   if (sparseDense) details.push(sparseDense);
-  details.push(...ceilingShare(run));
-  const recall = duel(run, 'recall');
-  const ndcg = duel(run, 'ndcg');
+  details.push(...belowPopularity(run, names), ...ceilingShare(run, names));
+  const recall = duel(run, 'recall', names);
+  const ndcg = duel(run, 'ndcg', names);
   if (!recall || !ndcg) {
     const best = ladder.rows.find((row) => row.id === ladder.best.recall)!;
     return {
       winner: null,
+      method: best.id,
       headline: ranksBest(best, results),
-      text: `Its ${words.recall} is ${best.all.recall.mean.toFixed(3)}. No baseline was fitted, so nothing says whether this is good.`,
+      text: `Its ${metricPhrase('recall', ladder.n, names)} is ${fixed(best.all.recall.mean, 3)}. No baseline was fitted, so nothing says whether this is good.`,
       details,
     };
   }
   const winner = recall.winner === ndcg.winner ? recall.winner : splitDecision(recall.winner, ndcg.winner);
   const also = ndcg.winner === recall.winner && ndcg.baseline === recall.baseline ? [] : [ndcg.text];
   for (const metric of ['recallUnpopular', 'ndcgUnpopular'] as const) {
-    const other = duel(run, metric);
+    const other = duel(run, metric, names);
     if (other && other.winner !== winner) details.unshift(other.text);
   }
   details.unshift(recall.interval, ndcg.interval);
@@ -93,7 +95,8 @@ function rankingByFigures(results: StudyResults): StudyVerdicts['ranking'] {
   }
   return {
     winner,
-    headline: rankingHeadline(recall, ndcg, words, results),
+    method: (winner === 'baseline' ? recall.baseline : recall.ours).id,
+    headline: rankingHeadline(recall, ndcg, results),
     text: [recall.text, ...also].join(' '),
     details,
   };
@@ -105,75 +108,89 @@ function splitDecision(a: Duel['winner'], b: Duel['winner']): Duel['winner'] {
   return b === 'tie' ? a : 'tie';
 }
 
-function rankingHeadline(
-  recall: Duel,
-  ndcg: Duel,
-  words: Readonly<Record<LadderMetric, string>>,
-  results: StudyResults,
-): string {
+function rankingHeadline(recall: Duel, ndcg: Duel, results: StudyResults): string {
+  const { ladder } = results.runs[0];
+  const { names } = results.check;
+  const named = (row: LadderRow) => methodPhrase(row, ladder, names);
   const name = (d: Duel) => named(d.winner === 'baseline' ? d.baseline : d.ours);
   if (recall.winner === ndcg.winner) {
     if (recall.winner === 'tie') {
-      return `${start(named(recall.ours))} and ${named(recall.baseline)} rank alike`;
+      return `${startOf(named(recall.ours))} and ${named(recall.baseline)} rank alike`;
     }
     return recall.winner === 'baseline'
-      ? `A baseline wins: ${recall.baseline.title}`
+      ? `A baseline wins: ${methodTitle(recall.baseline, ladder, names)}`
       : ranksBest(recall.ours, results);
   }
   const [first, second] = recall.winner === 'tie' ? [ndcg, recall] : [recall, ndcg];
   const rest = second.winner === 'tie' ? 'a tie' : name(second);
-  return `${start(name(first))} by ${words[first.metric]}, ${rest} by ${words[second.metric]}`;
+  const by = (d: Duel) => metricPhrase(d.metric, ladder.n, names);
+  return `${startOf(name(first))} by ${by(first)}, ${rest} by ${by(second)}`;
 }
 
 /** Sparse and dense share the honour where their difference may be chance. */
-function ranksBest(row: LadderRow, { runs, chosen }: StudyResults): string {
-  const gap = row.kind === 'model' && findComparison(runs[0].ladder.comparisons, chosen.features);
+function ranksBest(row: LadderRow, { runs, chosen, check }: StudyResults): string {
+  const { ladder } = runs[0];
+  const gap = row.kind === 'model' && findComparison(ladder.comparisons, chosen.features);
   return gap && gap.low <= 0 && gap.high >= 0
     ? 'The sparse and the dense model rank best, alike'
-    : `${start(named(row))} ranks best`;
+    : `${startOf(methodPhrase(row, ladder, check.names))} ranks best`;
 }
 
-function ceilingShare({ ladder }: StudyRun): string[] {
+/** A model that does worse than no model at all is called so. */
+function belowPopularity({ ladder }: StudyRun, names: SideNames): string[] {
+  const popularity = ladder.rows.find((row) => row.id === 'popularity');
+  if (!popularity) return [];
+  const behind = ladder.rows.filter(
+    (row) =>
+      (row.kind === 'model' || row.kind === 'ranker') &&
+      row.all.recall.mean < popularity.all.recall.mean &&
+      row.all.ndcg.mean < popularity.all.ndcg.mean,
+  );
+  if (behind.length === 0) return [];
+  const who = startOf(list(behind.map((row) => methodPhrase(row, ladder, names))));
+  return [
+    `${who} ${behind.length === 1 ? 'ranks' : 'rank'} worse than popularity, the same list for everyone: do not recommend with ${behind.length === 1 ? 'it' : 'them'}.`,
+  ];
+}
+
+function ceilingShare({ ladder }: StudyRun, names: SideNames): string[] {
   const fair = ladder.rows.find((row) => row.id === 'ceiling-fold-in');
   const model = ladder.rows.find((row) => row.kind === 'model');
   if (!fair || !model) return [];
   const shares = LADDER_METRICS.flatMap((metric) => {
     const top = ladderFigure(fair, metric)?.mean;
     const own = ladderFigure(model, metric)?.mean;
-    return top && own !== undefined ? [`${(own / top).toFixed(3)} in ${METRIC_WORDS(ladder.n)[metric]}`] : [];
+    return top && own !== undefined
+      ? [`${fixed(own / top, 3)} in ${metricPhrase(metric, ladder.n, names)}`]
+      : [];
   });
-  return [`Of the best that is possible on these simulated data, ${named(model)} reaches ${list(shares)}.`];
+  return [
+    `Of the best that is possible on these simulated data, ${methodPhrase(model, ladder, names)} reaches ${list(shares)}.`,
+  ];
 }
 
-/** Ours take an article, baselines are names. */
-function named(row: LadderRow): string {
-  return row.kind === 'baseline' ? row.title : `the ${row.title}`;
-}
-
-/** The names of methods keep their own letters: iALS. */
-function start(name: string): string {
-  return name.startsWith('the ') ? capital(name) : name;
-}
-
-function overSplits({ summary, runs }: StudyResults, { ours, baseline, metric }: Duel): string {
+function overSplits({ summary, runs, check }: StudyResults, { ours, baseline, metric }: Duel): string {
+  const { ladder } = runs[0];
   const figure = (row: LadderRow) => {
     const s = summary.ranking[row.id]?.[metric];
-    return s ? `${s.mean.toFixed(3)} ± ${(s.spread ?? 0).toFixed(3)} for ${named(row)}` : '';
+    return s
+      ? `${fixed(s.mean, 3)} ± ${fixed(s.spread ?? 0, 3)} for ${methodPhrase(row, ladder, check.names)}`
+      : '';
   };
-  const word = METRIC_WORDS(runs[0].ladder.n)[metric];
+  const word = metricPhrase(metric, ladder.n, check.names);
   return `Over ${runs.length} splits, mean and spread of ${word} are ${figure(ours)} and ${figure(baseline)}.`;
 }
 
 function sparseAgainstDense({ runs, chosen }: StudyResults): string | undefined {
-  const { ladder } = runs[0];
-  const comparison = findComparison(ladder.comparisons, chosen.features);
+  const comparison = findComparison(runs[0].ladder.comparisons, chosen.features);
   if (!comparison) return undefined;
   const { difference, low, high } = comparison;
-  const size = Math.abs(difference).toFixed(3);
+  const size = fixed(Math.abs(difference), 3);
   if (low <= 0 && high >= 0) {
     return `Sparse and dense rank alike (recall differs by ${size}, within chance), as in the paper.`;
   }
-  return `The ${difference > 0 ? 'sparse' : 'dense'} model ranks better than the ${difference > 0 ? 'dense' : 'sparse'} one, by ${size} in recall.`;
+  const [better, worse] = difference > 0 ? ['sparse', 'dense'] : ['dense', 'sparse'];
+  return `The ${better} model ranks better than the ${worse} one, by ${size} in recall.`;
 }
 
 /** recall of sparse − dense at the same K, whichever way round it was computed. */

@@ -1,13 +1,13 @@
 // A study's numbers in plain words. Every sentence here follows from a number in the results; where a method of ours
 // loses, it says so.
 
-import type { Judgement } from '../../sparsity/verdict.js';
 import type { ModelKind } from '../../study/options.js';
 import type { StudyResults } from '../../study/results.js';
+import { many } from '../../text/phrases.js';
 import { command, fitCommand, rankingFitCommand, studyCommand } from './commands.js';
-import { grouped } from './phrases.js';
 import { predictionVerdict } from './prediction.js';
 import { rankingVerdict } from './ranking.js';
+import { evidenceWords, sparsityWords } from './sparsity.js';
 
 export interface StudyVerdict {
   /** A few words. */
@@ -22,7 +22,11 @@ export interface StudyVerdicts {
   readonly sparsity: StudyVerdict;
   /** Null where no draws were asked for. */
   readonly prediction: (StudyVerdict & { readonly winner: ModelKind | 'alike' | null }) | null;
-  readonly ranking: StudyVerdict & { readonly winner: 'model' | 'baseline' | 'tie' | null };
+  readonly ranking: StudyVerdict & {
+    readonly winner: 'model' | 'baseline' | 'tie' | null;
+    /** The row of the ladder that comes out first, ties going to ours. */
+    readonly method: string;
+  };
   /** What to do next, most useful first. */
   readonly next: readonly NextStep[];
 }
@@ -39,38 +43,16 @@ export function studyVerdicts(results: StudyResults): StudyVerdicts {
     sparsity: sparsityVerdict(results),
     prediction,
     ranking,
-    next: nextSteps(results, prediction, ranking.winner),
+    next: nextSteps(results, prediction, ranking),
   };
 }
 
 function sparsityVerdict({ check, evidence: all, chosen }: StudyResults): StudyVerdict {
-  const { users, items } = check.verdict;
+  const { headline, advice, meanings } = sparsityWords(check);
   const evidence = all.find(({ features }) => features === chosen.features);
-  const headline: Record<`${Judgement} ${Judgement}`, string> = {
-    'sparse sparse': 'Sparse on both sides',
-    'dense dense': 'Dense on both sides',
-    'unclear unclear': 'The degrees cannot tell',
-    'sparse dense': 'Sparse users, dense items',
-    'dense sparse': 'Dense users, sparse items',
-    'sparse unclear': 'Sparse users; items unclear',
-    'unclear sparse': 'Sparse items; users unclear',
-    'dense unclear': 'Dense users; items unclear',
-    'unclear dense': 'Dense items; users unclear',
-  };
-  const parts = [check.verdict.advice];
-  if (evidence) {
-    const { difference } = evidence;
-    const nats = grouped(Math.abs(difference));
-    parts.push(
-      difference > 0
-        ? `The fits speak for sparsity, by ${nats} nats of evidence.`
-        : `The fits speak for density, by ${nats} nats of evidence.`,
-    );
-  }
-  const { meanings } = check.verdict;
   return {
-    headline: headline[`${users} ${items}`],
-    text: parts.join(' '),
+    headline,
+    text: evidence ? `${advice} ${evidenceWords(evidence)}` : advice,
     details: [meanings.users, meanings.items],
   };
 }
@@ -78,9 +60,9 @@ function sparsityVerdict({ check, evidence: all, chosen }: StudyResults): StudyV
 function nextSteps(
   results: StudyResults,
   prediction: StudyVerdicts['prediction'],
-  ranking: StudyVerdicts['ranking']['winner'],
+  ranking: StudyVerdicts['ranking'],
 ): NextStep[] {
-  const { receipt } = results;
+  const { receipt, check } = results;
   const { settings } = receipt;
   const steps: NextStep[] = [];
   const add = (text: string, line: string | null = null) => steps.push({ text, command: line });
@@ -90,7 +72,7 @@ function nextSteps(
   const stopped = results.runs.flatMap((run) => run.fits).filter((fit) => !fit.converged);
   if (stopped.length > 0) {
     add(
-      `${stopped.length === 1 ? 'One fit' : `${stopped.length} fits`} had not settled after ${settings.iterations} iterations. Run again with more:`,
+      `${many(stopped.length, 'fit')} had not settled after ${many(settings.iterations, 'iteration')}. Run again with more:`,
       studyCommand(receipt, { iterations: 2 * settings.iterations }),
     );
   }
@@ -104,16 +86,17 @@ function nextSteps(
     `To predict how these data will grow, fit all of them with the ${kind} model:`,
     fitCommand(receipt, kind, results.chosen.features),
   );
-  if (ranking === 'baseline') {
+  const recommend = (model: string) => command(['recommend', model, '--user', 'ID', '-n', '20']);
+  if (ranking.winner === 'baseline') {
     add(
       'To recommend, use the winning baseline, or the fit made for ranking and see whether it is close enough:',
       rankingFitCommand(receipt),
     );
+  } else if (ranking.method === 'ranking') {
+    add('To recommend, fit all of them for ranking:', rankingFitCommand(receipt));
+    add(`Then ask for any ${check.names.users.one}:`, recommend('ranker.safetensors'));
   } else {
-    add(
-      'To recommend with that model:',
-      command(['recommend', 'model.safetensors', '--user', 'ID', '-n', '20']),
-    );
+    add('To recommend with that model:', recommend('model.safetensors'));
   }
   if (settings.features.length === 1) {
     add(
@@ -123,13 +106,13 @@ function nextSteps(
   }
   if (settings.repeats === 1) {
     add(
-      'One split is one throw of the coins. See how much the figures move over several:',
+      'One split is one throw of the coins. To see how much the figures move, repeat it:',
       studyCommand(receipt, { repeats: 5 }),
     );
   }
   if (results.topics === null) {
     add(
-      'To see what the features are about, give the items names:',
+      `To see what the features are about, give the ${check.names.items.many} titles:`,
       studyCommand(receipt, { titles: 'FILE' }),
     );
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { estimateWords } from '../../src/sparsity/estimate-words.js';
+import { estimateWords } from '../../src/report/words/sparsity.js';
 
 describe('estimateWords', () => {
   it('gives the estimate with its error, or what the end of its range says', () => {

@@ -1,0 +1,101 @@
+// What `evaluate` found, in sentences: what the p-values mean, and what the figures leave out.
+
+import type { Evaluation, NoPredictiveCheck } from '../../evaluate/evaluate.js';
+import type { PredictiveCheck, Statistic } from '../../evaluate/predictive.js';
+import { statisticPhrase } from '../../text/figures.js';
+import { list, many } from '../../text/phrases.js';
+import type { SideNames } from '../../text/sides.js';
+
+const NO_CHECK: Readonly<Record<NoPredictiveCheck, string>> = {
+  'no-draws': 'no draws were asked for',
+  'edges-held-out':
+    'the split holds out edges, and the model describes no test graph of that kind; split with --method pq',
+  'ranking-model':
+    'the model was fitted for ranking, and no test graph can be drawn from it; fit with --objective evidence',
+};
+
+/** Why there is no predictive check, without a capital or a full stop. */
+export function noPredictiveCheck(reason: NoPredictiveCheck): string {
+  return NO_CHECK[reason];
+}
+
+/** Below this the test set lies outside the 90 % interval. */
+const SURPRISING = 0.1;
+/** A model that expects so many times the pairs that there are spreads uneven counts over too many of them. */
+const TOO_MANY_PAIRS = 1.2;
+
+/** What the p-values of a predictive check mean, in a sentence or two. */
+export function surpriseWords(
+  { observed, draws, calibration }: PredictiveCheck,
+  names: SideNames,
+  multigraph: boolean,
+): string {
+  const statistics = Object.keys(draws) as Statistic[];
+  const pValue = (s: Statistic) => calibration?.statistics[s]?.pValue ?? draws[s]!.pValue;
+  const surprising = statistics.filter((s) => pValue(s) < SURPRISING);
+  if (surprising.length === 0) {
+    return 'The test set looks like one of the model’s draws: no p-value is below 0.1.';
+  }
+  const far = (direction: 'more' | 'less') =>
+    surprising
+      .filter((s) => observed[s]! > draws[s]!.mean === (direction === 'more'))
+      .map((s) => `the ${statisticPhrase(s, names)}`);
+  const found = [
+    ...(far('more').length > 0 ? [`${list(far('more'))} larger than it expects`] : []),
+    ...(far('less').length > 0 ? [`${list(far('less'))} smaller`] : []),
+  ];
+  const said =
+    surprising.length === statistics.length
+      ? 'The test set looks like none of the model’s draws'
+      : `The model does not expect ${surprising.length} of the ${statistics.length} figures`;
+  const sentence = `${said} (p-values below 0.1): it finds ${list(found)}${found.length === 1 && far('less').length > 0 ? ' than it expects' : ''}.`;
+  const uneven =
+    multigraph && draws.edges && observed.edges! * TOO_MANY_PAIRS < draws.edges.mean
+      ? ' These are not counts of a Poisson multigraph: drop --multi and ask only whether a pair is there.'
+      : '';
+  return sentence + uneven;
+}
+
+const CORRECTED =
+  'Corrected: moved and rescaled by what the same split, fit and draws did on replicas of the model, whose truth is known.';
+const UNCORRECTED =
+  'The intervals hold 90 % of the draws; on simulated data they held the truth in 72 to 95 % of the cases ' +
+  '(docs/predictive.md). --calibrate 20 measures this on replicas of the model, and corrects the intervals.';
+
+/** What the intervals of a predictive check are worth. */
+export function intervalWords({ calibration }: PredictiveCheck): string {
+  return calibration ? CORRECTED : UNCORRECTED;
+}
+
+/** What the figures leave out; nothing is said of what did not happen. */
+export function leftOutWords({ dropped, method, predictive, protocol, names }: Evaluation): string {
+  const { ranking, foldIn } = dropped;
+  const { users, items } = names;
+  const kind = (adjective: string) => ({
+    one: `${adjective} ${users.one}`,
+    many: `${adjective} ${users.many}`,
+  });
+  const sentences: string[] = [];
+  if (ranking.edges > 0) {
+    sentences.push(
+      `The recommendation figures leave out ${many(ranking.edges, 'test edge')} to ${items.many} that training never saw.`,
+    );
+  }
+  if (ranking.users > 0) {
+    const known = method === 'edges' ? 'training edge' : `fold-in edge to ${items.many} that training saw`;
+    sentences.push(
+      `They leave out ${many(ranking.users, kind('test'))} without a ${known}, of whom nothing is known.`,
+    );
+  }
+  if (foldIn.edges > 0) {
+    const whose = foldIn.users > 0 ? `, all that ${many(foldIn.users, kind('held-out'))} had` : '';
+    sentences.push(
+      `Fold-in could not use ${many(foldIn.edges, 'edge')} to ${items.many} that training never saw${whose}.`,
+    );
+  }
+  if (sentences.length === 0) {
+    return `Every test edge and every test ${users.one} counts in the recommendation figures.`;
+  }
+  if (predictive && protocol === 'unconditional') sentences.push('The predictive check counts all of them.');
+  return sentences.join(' ');
+}

@@ -1,0 +1,50 @@
+// What the contestants of a study are called, and why some did not run.
+
+import { BASELINE_TITLES, type SkipReason } from '../../evaluate/baselines/ladder.js';
+import type { Ladder, LadderRow } from '../../study/ladder.js';
+import { grouped } from '../../text/numbers.js';
+import { capital } from '../../text/phrases.js';
+import type { SideNames } from '../../text/sides.js';
+
+/** 'sparse model', 'fit for ranking', 'EASE', 'ceiling: true items'; with K where the ladder has several. */
+export function methodTitle(
+  { id, kind, model, features }: LadderRow,
+  { rows }: Pick<Ladder, 'rows'>,
+  { items }: SideNames,
+): string {
+  switch (kind) {
+    case 'model': {
+      const several = new Set(rows.filter((row) => row.kind === 'model').map((row) => row.features)).size > 1;
+      return `${model} model${several ? ` (K = ${features})` : ''}`;
+    }
+    case 'ranker':
+      return 'fit for ranking';
+    case 'baseline':
+      return (BASELINE_TITLES as Readonly<Record<string, string>>)[id] ?? id;
+    case 'ceiling':
+      return id === 'ceiling-truth' ? 'ceiling: all true' : `ceiling: true ${items.many}`;
+  }
+}
+
+/** As a sentence says it: ours take an article, baselines are names. */
+export function methodPhrase(row: LadderRow, ladder: Pick<Ladder, 'rows'>, names: SideNames): string {
+  const title = methodTitle(row, ladder, names);
+  return row.kind === 'baseline' ? title : `the ${title}`;
+}
+
+/** At the beginning of a sentence; the names of methods keep their own letters: iALS. */
+export function startOf(phrase: string): string {
+  return phrase.startsWith('the ') ? capital(phrase) : phrase;
+}
+
+/** 'Not fitted: EASE (5,000,000 edges × 40,000 candidates are too many for it).' */
+export function skippedWords({ name, reason }: Ladder['skipped'][number]): string {
+  const who = name === 'all' ? 'the baselines' : BASELINE_TITLES[name];
+  return `Not fitted: ${who} (${skipReason(reason)}).`;
+}
+
+function skipReason(reason: SkipReason): string {
+  return reason.code === 'too-large'
+    ? `${grouped(reason.edges)} edges × ${grouped(reason.candidates)} candidates are too many for it`
+    : reason.message;
+}

@@ -1,0 +1,149 @@
+// Is it sparse? The verdict in sentences, for someone who knows neither the word nor the theory.
+
+import { SIDES, type SideName } from '../../graph/graph.js';
+import type { SparsityCheck } from '../../sparsity/check.js';
+import { BORDER } from '../../sparsity/low-degrees.js';
+import type { Judgement, VerdictReason } from '../../sparsity/verdict.js';
+import { fixed, grouped, percent, plusMinus } from '../../text/numbers.js';
+import { capital, list, many, type Noun } from '../../text/phrases.js';
+import type { SideNames } from '../../text/sides.js';
+
+/** What sentences about a verdict are made of. */
+export type Judged = Pick<SparsityCheck, 'verdict' | 'names'>;
+
+export interface SparsityWords {
+  /** A few words: 'Sparse on both sides'. */
+  readonly headline: string;
+  /** The answer to 'Is it sparse?'. */
+  readonly answer: string;
+  /** What it means for each side: 'Customers are sparse: …'. */
+  readonly meanings: Readonly<Record<SideName, string>>;
+  /** The same where the side and the judgement are said already. */
+  readonly plain: Readonly<Record<SideName, string>>;
+  /** What it rests on, without a capital or a full stop. */
+  readonly reasons: Readonly<Record<SideName, string>>;
+  /** What to do. */
+  readonly advice: string;
+  /** Meanings and advice in one. */
+  readonly text: string;
+}
+
+/** The verdict of a check in words. */
+export function sparsityWords({ verdict, names }: Judged): SparsityWords {
+  const each = <T>(say: (side: SideName) => T): Record<SideName, T> => ({
+    users: say('users'),
+    items: say('items'),
+  });
+  const plain = each((side) => PLAIN[verdict[side]](names[side]));
+  const meanings = each((side) =>
+    verdict[side] === 'unclear'
+      ? `Whether the ${names[side].many} are sparse or dense, these data cannot tell.`
+      : `${capital(names[side].many)} are ${verdict[side]}: ${plain[side]}`,
+  );
+  const advice = advise(verdict.users, verdict.items);
+  return {
+    headline: headline(verdict, names),
+    answer: answer(verdict, names),
+    meanings,
+    plain: each((side) => capital(plain[side])),
+    reasons: each((side) => reasonWords(verdict.reasons[side], names[side], verdict[side])),
+    advice,
+    text: `${meanings.users} ${meanings.items} ${advice}`,
+  };
+}
+
+const PLAIN: Readonly<Record<Judgement, (noun: Noun) => string>> = {
+  sparse: ({ many }) => `however large the data grow, ${many} with only one or two edges keep turning up.`,
+  dense: ({ one }) => `as the data grow, every ${one} gains edges, and few are left with only one or two.`,
+  unclear: () => 'these data cannot tell.',
+};
+
+function headline(verdict: Readonly<Record<SideName, Judgement>>, names: SideNames): string {
+  const { users, items } = verdict;
+  if (users === items)
+    return users === 'unclear' ? 'The data cannot tell' : `${capital(users)} on both sides`;
+  const clear = SIDES.filter((side) => verdict[side] !== 'unclear');
+  const said = clear.map((side) => `${verdict[side]} ${names[side].many}`).join(', ');
+  const open = SIDES.filter((side) => verdict[side] === 'unclear').map(
+    (side) => `; ${names[side].many} unclear`,
+  );
+  return capital(said + open.join(''));
+}
+
+function answer({ users, items }: Readonly<Record<SideName, Judgement>>, names: SideNames): string {
+  if (users === items) {
+    if (users === 'unclear') return 'The data cannot tell, on either side.';
+    if (users === 'sparse') return 'Yes, on both sides.';
+    return `No: ${names.users.many} and ${names.items.many} are both dense.`;
+  }
+  const say = (side: SideName, judgement: Judgement) =>
+    judgement === 'unclear'
+      ? `for the ${names[side].many} the data cannot tell`
+      : `the ${names[side].many} are ${judgement}`;
+  return capital(`${say('users', users)}; ${say('items', items)}.`);
+}
+
+function advise(users: Judgement, items: Judgement): string {
+  if (users === 'dense' && items === 'dense') {
+    return 'A dense model suits these data; the sparse one does no harm.';
+  }
+  if (users === 'sparse' || items === 'sparse') {
+    return 'Use the sparse model: a dense one would predict too few newcomers.';
+  }
+  return 'Use the sparse model: it can be as dense as the data ask for.';
+}
+
+function reasonWords(reason: VerdictReason, noun: Noun, judgement: Judgement): string {
+  switch (reason.code) {
+    case 'few':
+      return `there are only ${many(reason.vertices, noun)}, too few to see how their edges are spread`;
+    case 'single':
+      return `every ${noun.one} has a single edge, which fits any tail index`;
+    case 'capped':
+      return `${many(reason.vertices, noun)} (${percent(reason.share)}) have exactly ${grouped(reason.degree)} edges, the most of all: the data seem to be capped there`;
+    case 'filtered':
+      return `no ${noun.one} has fewer than ${grouped(reason.least)} edges, where about ${grouped(reason.missing)} should: they seem to have been filtered out`;
+    case 'disagree':
+      return `two estimates of the tail index disagree (σ̂ is ${fixed(reason.half, 2)}, the fitted law implies ${fixed(reason.implied, 2)}), so that law does not describe these degrees`;
+    case 'no-low-degrees':
+      return judgement === 'dense'
+        ? `hardly any ${noun.one} has few edges, and the tail index is ${estimateWords(reason)}, below 0`
+        : `the tail index is ${estimateWords(reason)}, but too few ${noun.many} have few edges to be sure`;
+    case 'near-border':
+      return `${lowWords(reason, noun)}, too near the border of ${BORDER} to tell`;
+    case 'contradicted':
+      return `${lowWords(reason, noun)}, but ${fixed(reason.overall, 2)} over all of them`;
+    case 'clear':
+      return `${lowWords(reason, noun)}, ${judgement === 'sparse' ? 'above' : 'below'} ${BORDER}, the border between dense and sparse`;
+  }
+}
+
+function lowWords(reason: Extract<VerdictReason, { readonly upTo: number | null }>, { many }: Noun): string {
+  const among = reason.upTo === null ? '' : ` among the ${many} with at most ${grouped(reason.upTo)} edges`;
+  return `the tail index is ${estimateWords(reason)}${among}`;
+}
+
+/** A likelihood estimate with its error, '0.42 ± 0.013'; where it has none, what the end of its range says. */
+export function estimateWords(
+  fit: { readonly estimate: number; readonly standardError?: number | null | undefined } | null | undefined,
+  digits = 2,
+): string {
+  if (!fit) return '–';
+  const { estimate, standardError } = fit;
+  if (standardError !== undefined && standardError !== null)
+    return plusMinus(estimate, standardError, digits);
+  if (estimate > 0.99) return 'close to 1';
+  return estimate < -1 ? `below ${fixed(estimate, 0)}` : `about ${fixed(estimate, digits)}`;
+}
+
+/** What a fitted model says on sparse or dense. */
+export function evidenceWords({ difference }: { readonly difference: number }): string {
+  return difference > 0
+    ? `The fits speak for the sparse model, by ${grouped(difference)} nats of evidence.`
+    : `The fits speak for the dense model, by ${grouped(-difference)} nats of evidence.`;
+}
+
+/** 'customers and products'. */
+export function bothSides(names: SideNames): string {
+  return list(SIDES.map((side) => names[side].many));
+}

@@ -1,0 +1,74 @@
+// The names of statistics and metrics: one dictionary for terminal, charts and pages.
+
+import type { SideNames } from './sides.js';
+
+/** Of a graph, as predictive checks compare them. */
+export type StatisticName = 'users' | 'items' | 'edges' | 'total' | 'sigmaUsers' | 'sigmaItems';
+
+/** As a table or an axis says it: 'σ̂ of customers'. */
+export function statisticLabel(statistic: StatisticName, { users, items }: SideNames): string {
+  const labels: Readonly<Record<StatisticName, string>> = {
+    users: users.many,
+    items: items.many,
+    edges: 'edges',
+    total: 'sum of counts',
+    sigmaUsers: `σ̂ of ${users.many}`,
+    sigmaItems: `σ̂ of ${items.many}`,
+  };
+  return labels[statistic];
+}
+
+/** As a sentence says it, after 'the': 'tail index of the customers'. */
+export function statisticPhrase(statistic: StatisticName, { users, items }: SideNames): string {
+  const phrases: Readonly<Record<StatisticName, string>> = {
+    users: `number of ${users.many}`,
+    items: `number of ${items.many}`,
+    edges: 'number of edges',
+    total: 'sum of counts',
+    sigmaUsers: `tail index of the ${users.many}`,
+    sigmaItems: `tail index of the ${items.many}`,
+  };
+  return phrases[statistic];
+}
+
+/** Of a ranking; those ending in Unpopular leave popular items out. */
+export type MetricName =
+  | 'recall'
+  | 'ndcg'
+  | 'hitRate'
+  | 'mrr'
+  | 'map'
+  | 'coverage'
+  | 'recallUnpopular'
+  | 'ndcgUnpopular';
+
+const METRICS: Readonly<Record<MetricName, { readonly title: string; readonly at: 'n' | 'depth' | null }>> = {
+  recall: { title: 'recall', at: 'n' },
+  ndcg: { title: 'nDCG', at: 'depth' },
+  hitRate: { title: 'hit rate', at: 'n' },
+  mrr: { title: 'MRR', at: null },
+  map: { title: 'MAP', at: null },
+  coverage: { title: 'coverage', at: 'n' },
+  recallUnpopular: { title: 'recall', at: 'n' },
+  ndcgUnpopular: { title: 'nDCG', at: 'depth' },
+};
+
+/** 'recall@20'; with `depth` also 'nDCG@1000'. Popular items or not is for metricPhrase to say. */
+export function metricTitle(
+  metric: MetricName,
+  cut: { readonly n?: number; readonly depth?: number } = {},
+): string {
+  const { title, at } = METRICS[metric];
+  const place = at === null ? undefined : cut[at];
+  return place === undefined ? title : `${title}@${place}`;
+}
+
+/** 'recall@20 without popular products'. */
+export function metricPhrase(metric: MetricName, n: number, { items }: SideNames): string {
+  return `${metricTitle(metric, { n })}${metric.endsWith('Unpopular') ? ` without popular ${items.many}` : ''}`;
+}
+
+/** For a narrow column: 'recall, unpopular'. */
+export function metricLabel(metric: MetricName, n?: number): string {
+  return `${metricTitle(metric, n === undefined ? {} : { n })}${metric.endsWith('Unpopular') ? ', unpopular' : ''}`;
+}

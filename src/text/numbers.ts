@@ -1,0 +1,46 @@
+// How numbers are written for people, the same on a terminal, in a chart and on a page. A minus is a true minus sign.
+
+/** 1234567.8 → '1,234,568'. */
+export function grouped(value: number): string {
+  return minus(Math.round(value).toLocaleString('en-US'));
+}
+
+/** Whole numbers and thousands in full, others to some significant digits, with an exponent only for the very small. */
+export function short(value: number, digits = 3): string {
+  if (Number.isInteger(value) || Math.abs(value) >= 1000) return grouped(value);
+  if (Math.abs(value) < 1e-4) return minus(value.toExponential(digits - 1));
+  return minus(String(Number(value.toPrecision(digits))));
+}
+
+/** A fixed number of decimals. */
+export function fixed(value: number, digits: number): string {
+  return minus(value.toFixed(digits));
+}
+
+/** As `short`, with a plus where it is above zero. */
+export function signed(value: number): string {
+  return value > 0 ? `+${short(value)}` : short(value);
+}
+
+/** A share in per cent: two digits, or so many decimals. */
+export function percent(share: number, decimals?: number): string {
+  const value = 100 * share;
+  if (decimals !== undefined) return `${fixed(value, decimals)} %`;
+  return `${Math.abs(value) >= 10 || value === 0 ? fixed(value, 0) : minus(String(Number(value.toPrecision(2))))} %`;
+}
+
+/** An estimate with its standard error, '0.42 ± 0.013'. */
+export function plusMinus(value: number, error: number, digits: number): string {
+  return `${fixed(value, digits)} ± ${minus(String(Number(error.toPrecision(2))))}`;
+}
+
+/** The label of a power of ten on a log axis: '0.01', '1,000', '10⁶'. */
+export function power(value: number): string {
+  if (value >= 1e-3 && value < 1e6) return value.toLocaleString('en-US', { maximumFractionDigits: 3 });
+  const exponent = String(Math.round(Math.log10(value)));
+  return `10${[...exponent].map((c) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(c)] ?? '⁻').join('')}`;
+}
+
+function minus(text: string): string {
+  return text.replaceAll('-', '−');
+}

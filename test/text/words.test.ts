@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import {
+  metricLabel,
+  metricPhrase,
+  metricTitle,
+  statisticLabel,
+  statisticPhrase,
+} from '../../src/text/figures.js';
+import { fixed, grouped, percent, plusMinus, power, short, signed } from '../../src/text/numbers.js';
+import { article, capital, list, many, sourceName } from '../../src/text/phrases.js';
+import { sideNames } from '../../src/text/sides.js';
+
+describe('numbers for people', () => {
+  it('groups, shortens and signs', () => {
+    expect([grouped(1234567.8), grouped(-12)]).toEqual(['1,234,568', '−12']);
+    expect([
+      short(0),
+      short(0.123456),
+      short(0.123456, 4),
+      short(12345.6),
+      short(1.234e-7),
+      short(-2.5),
+    ]).toEqual(['0', '0.123', '0.1235', '12,346', '1.23e−7', '−2.5']);
+    expect([fixed(-0.5, 2), signed(3), signed(-3), signed(0)]).toEqual(['−0.50', '+3', '−3', '0']);
+    expect([percent(0.5), percent(0.0512), percent(0), percent(0.123, 1)]).toEqual([
+      '50 %',
+      '5.1 %',
+      '0 %',
+      '12.3 %',
+    ]);
+    expect(plusMinus(0.4231, 0.01299, 2)).toBe('0.42 ± 0.013');
+    expect([power(0.001), power(1000), power(1e6), power(1e-5)]).toEqual(['0.001', '1,000', '10⁶', '10⁻⁵']);
+  });
+});
+
+describe('phrases', () => {
+  it('lists, counts, and puts the article', () => {
+    expect(list(['a'])).toBe('a');
+    expect(list(['a', 'b', 'c'])).toBe('a, b and c');
+    expect(list(['a', 'b'], 'or')).toBe('a or b');
+    expect(list(['a (1,2)', 'b'])).toBe('a (1,2); and b');
+    expect([many(1, 'edge'), many(1204, 'edge'), many(2, { one: 'person', many: 'people' })]).toEqual([
+      '1 edge',
+      '1,204 edges',
+      '2 people',
+    ]);
+    expect(['user', 'item', 'url', 'uncle', 'book'].map(article)).toEqual([
+      'a user',
+      'an item',
+      'a url',
+      'an uncle',
+      'a book',
+    ]);
+    expect([capital('ab'), sourceName('/a/b.csv'), sourceName('-'), sourceName('@sotu')]).toEqual([
+      'Ab',
+      'b.csv',
+      'standard input',
+      '@sotu',
+    ]);
+  });
+
+  it('names figures by the sides they are about', () => {
+    const names = sideNames({ users: 'customers', items: 'products' });
+    expect(statisticLabel('sigmaUsers', names)).toBe('σ̂ of customers');
+    expect(statisticPhrase('items', names)).toBe('number of products');
+    expect(metricPhrase('recallUnpopular', 20, names)).toBe('recall@20 without popular products');
+    expect([metricTitle('ndcg', { n: 20, depth: 1000 }), metricTitle('mrr', { n: 20 })]).toEqual([
+      'nDCG@1000',
+      'MRR',
+    ]);
+    expect(metricLabel('ndcgUnpopular')).toBe('nDCG, unpopular');
+  });
+});
