@@ -8,7 +8,7 @@
 import { cpus } from 'node:os';
 import { createCpuEngine } from '../src/engine/cpu/engine.js';
 import type { Engine, SideHyper, TableValues } from '../src/engine/engine.js';
-import { createReferenceEngine } from '../src/engine/reference.js';
+import { createReferenceEngine } from '../src/engine/reference/engine.js';
 import { buildGraph } from '../src/graph/build.js';
 import type { BipartiteGraph } from '../src/graph/graph.js';
 import { AliasTable } from '../src/math/alias.js';

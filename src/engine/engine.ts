@@ -2,9 +2,14 @@
 //
 // A *table* is the variational state of one side's vertices (section 6 of the model): for each row the Gamma of its
 // weight, and for each row and feature the Gamma of its affinity. An *index* is the edges grouped by the rows of one
-// table, with neighbours in another. `update` is one half-step. Everything the project fits is a composition of these:
-// a fit updates users from items and items from users; a fold-in updates only new users; a cross-fitted objective
-// keeps several user tables. Users and items are never named here.
+// table, with neighbours in another. `update` is one half-step, `count` and `finish` are its two halves. Everything the
+// project fits is a composition of these: a fit updates users from items and items from users; a fold-in updates only
+// new users; a cross-fitted objective keeps several user tables; a fit on several machines counts where the edges are,
+// adds the counts up and finishes. Users and items are never named here.
+
+import type { TaskOptions } from '../progress.js';
+import type { TopLists } from './lists.js';
+import type { FactorTables, RankAnswer, RankQuery, RowLists } from './rank.js';
 
 /** Hyperparameters of one side: the GGP of its weights and the Gamma of its features. */
 export interface SideHyper {
@@ -51,29 +56,63 @@ export interface EdgeIndex {
   readonly edges: number;
 }
 
-export interface UpdateOptions {
+/**
+ * Expected counts of a table's rows in fixed point: int64, `scale` of them to 1. Integer sums have the same bits in any
+ * order, so counts of parts of the data, made anywhere, add up to the counts of the whole.
+ */
+export interface Counts {
+  readonly rows: number;
+  readonly features: number;
+  /** A power of two. */
+  readonly scale: number;
+}
+
+/** Rows first … last−1. */
+export interface RowRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** One Gamma for all weights of a table, and one for all features. */
+export interface UniformValues {
+  readonly weightShape: number;
+  readonly weightRate: number;
+  readonly featureShape: number;
+  readonly featureRate: number;
+}
+
+export interface CountOptions {
+  /** Only these rows are counted. Default: all. */
+  readonly rows?: RowRange | undefined;
+  /** Also sum the edge term of the bound over this pass's λ: the state *before* the update. Default false. */
+  readonly edgeTerm?: boolean | undefined;
+}
+
+export interface FinishOptions {
   readonly hyper: SideHyper;
   /** Activity that `own` will show after this update. The other table shows whatever it was last given. */
   readonly activity: Activity;
+  /** Mass of the other side per feature, observed plus leftover (M_k). */
+  readonly otherMass: Float64Array;
   /**
-   * Mass of the other side per feature, observed plus leftover (M_k). Default: the other table's own mass and
-   * leftover as the engine holds them.
+   * Only these rows of own change, and the table's mass becomes the mass of these rows alone (a caller that updates by
+   * ranges adds up the ranges and passes otherMass). The index still has a row for each row of own. Default: all rows.
    */
-  readonly otherMass?: Float64Array | undefined;
-  /**
-   * Only rows first … last−1 of own change, and the table's mass becomes the mass of these rows alone (a caller that
-   * updates by ranges adds up the ranges and passes otherMass). The index still has a row for each row of own.
-   * Default: all rows.
-   */
-  readonly rows?: { readonly first: number; readonly last: number } | undefined;
+  readonly rows?: RowRange | undefined;
   /**
    * Over-relaxation: features go this much farther than the half-step would take them, as a share of the step; 0 to
    * below 1. Such a step is faster on the way but need not raise the bound: the loop guards it. Default 0.
    */
   readonly relaxation?: number | undefined;
-  /** Also sum the edge term of the bound over this pass's λ: the state *before* the update. Default false. */
-  readonly edgeTerm?: boolean | undefined;
 }
+
+/** Those of both halves; `otherMass` is by default the other table's own mass and leftover as the engine holds them. */
+export interface UpdateOptions extends Omit<FinishOptions, 'otherMass'>, CountOptions {
+  readonly otherMass?: Float64Array | undefined;
+}
+
+/** Σ log(e^λ − 1) over the edges (multigraph: Σ g log λ, without the constant −log g!). */
+export type EdgeTerm = number;
 
 /** K-vectors of a table, in float64. */
 export interface TableTotals {
@@ -85,7 +124,10 @@ export interface TableTotals {
   readonly leftoverAt: Float64Array;
 }
 
-/** Operations take effect in the order of the calls: a caller may queue several and wait for the last. */
+/**
+ * Operations take effect in the order of the calls, every one of them: a caller may queue several and wait for the last.
+ * An operation that fails rejects its own promise; those after it run.
+ */
 export interface Engine {
   /** 'reference', 'cpu', 'gpu', and what flavour of it ran: shown to people and written into the model file. */
   readonly name: string;
@@ -94,20 +136,47 @@ export interface Engine {
   readonly tolerance: number;
   readonly threads: number;
 
-  /** A table with the given values; computes activity and mass. */
+  /** A table with the given values; computes activity and mass; no leftover. */
   createTable(features: number, values: TableValues, activity: Activity): Promise<Table>;
+  /** Replaces all values of a table, as if it were made anew. */
+  write(table: Table, values: TableValues | UniformValues, activity: Activity): Promise<void>;
+  read(table: Table): Promise<TableValues>;
   createIndex(rows: EdgeRows): Promise<EdgeIndex>;
 
   /**
    * One half-step: own from the edges, the other table and its mass; then own's activity and mass; then, when
-   * hyper.size > 0, own's leftover mass. Engines may queue it: only `read`, `totals` and `edgeTerm` wait.
+   * hyper.size > 0, own's leftover mass. The same as `count` into empty counts and `finish` from them, up to the engine's
+   * tolerance, but fused: rows are updated while they are at hand. Resolves to the edge term, where it was asked for.
    */
-  update(own: Table, index: EdgeIndex, other: Table, options: UpdateOptions): Promise<void>;
+  update(own: Table, index: EdgeIndex, other: Table, options: UpdateOptions): Promise<EdgeTerm | undefined>;
 
-  /** The edge term Σ log(e^λ − 1) (multigraph: Σ g log λ, without the constant −log g!) of the last update that asked. */
-  lastEdgeTerm(): Promise<number>;
+  /**
+   * Zero counts for the rows of a table. `largest` is the largest sum of counts that a row has in all of the data, wherever
+   * it lies: the scale follows from it alone, so that everybody who adds up has the same.
+   */
+  createCounts(own: Table, largest: number): Promise<Counts>;
+  /**
+   * The first half of a half-step: adds the expected counts of own's rows over the edges of the index. The tables do not
+   * change. A count that is too large for fixed point is a FitError, here or from `finish`.
+   */
+  count(
+    own: Table,
+    index: EdgeIndex,
+    other: Table,
+    into: Counts,
+    options?: CountOptions,
+  ): Promise<EdgeTerm | undefined>;
+  /** The second half: completes the half-step of own from whole counts, which stay as they are. */
+  finish(own: Table, counts: Counts, options: FinishOptions): Promise<void>;
+  /** The counts of some rows, rows × features, row-major. */
+  readCounts(counts: Counts, rows?: RowRange): Promise<BigInt64Array>;
+  /** Replaces the counts of as many rows as are given, from row `first` on. */
+  writeCounts(counts: Counts, values: BigInt64Array, first?: number): Promise<void>;
+  /** Sets all counts to zero. */
+  clearCounts(counts: Counts): Promise<void>;
+
   /** The edge term of the current state, by a pass of its own. */
-  edgeTerm(own: Table, index: EdgeIndex, other: Table): Promise<number>;
+  edgeTerm(own: Table, index: EdgeIndex, other: Table): Promise<EdgeTerm>;
   /**
    * Σ_i [E log weight prior + entropy] + Σ_ik [E log feature prior + entropy], without the rows·(log size − log Γ(1−σ))
    * term: what the rows of a table contribute to the bound.
@@ -118,18 +187,58 @@ export interface Engine {
   /** Σ_i E[weight_i] over all rows. */
   weightSum(table: Table): Promise<number>;
   /** Replaces the mass: to resume a run to the last bit, or to fix the side that a fold-in does not update. */
-  setMass(table: Table, mass: Float64Array): void;
+  setMass(table: Table, mass: Float64Array): Promise<void>;
   /** Replaces the leftover (after a size was learned). */
-  setLeftover(table: Table, leftover: Float64Array, at: Float64Array): void;
+  setLeftover(table: Table, leftover: Float64Array, at: Float64Array): Promise<void>;
   /** Multiplies every weight by a factor (rates divided by it); activity and mass follow. */
   scale(table: Table, factor: number, activity: Activity): Promise<void>;
   /** Switches what the table shows the edge pass. */
   setActivity(table: Table, activity: Activity): Promise<void>;
-  read(table: Table): Promise<TableValues>;
 
-  free(handle: Table | EdgeIndex): void;
+  /** Ranks of the relevant candidates, and what was shown, of every row of the query that has a relevant one. */
+  rank(
+    tables: FactorTables,
+    candidates: Uint32Array,
+    query: RankQuery,
+    task?: TaskOptions,
+  ): Promise<RankAnswer>;
+  /** The best `n` candidates of each of `rows`, best first, ties to the smaller position. */
+  top(
+    tables: FactorTables,
+    candidates: Uint32Array,
+    rows: Uint32Array,
+    n: number,
+    excluded: RowLists | undefined,
+    task?: TaskOptions,
+  ): Promise<TopLists>;
+
+  /** The handle must not be used in later calls. Nobody need wait for it. */
+  free(handle: Table | EdgeIndex | Counts): Promise<void>;
   close(): Promise<void>;
 }
+
+/** Finer than 2⁻⁴⁰ no engine needs; beyond 2⁶² a sum of int64 is not told from one that went over. */
+const FINEST_BITS = 40;
+const MOST_BITS = 62;
+/** An edge counts 1 and a little, unless its rate is large; a row's counts may be 2⁸ times what its edges say. */
+const HEADROOM_BITS = 8;
+
+/** How many of fixed point are 1, where no row has more than `largest` in the data. */
+export function countScale(largest: number): number {
+  const bits = Math.ceil(Math.log2(Math.max(largest, 1)));
+  return 2 ** Math.min(FINEST_BITS, MOST_BITS - HEADROOM_BITS - bits);
+}
+
+/** A count in fixed point; what does not fit is said so. */
+export function tooLarge(row: number, { scale }: Counts): string {
+  return (
+    `row ${row}: its expected counts are not finite or more than ${2 ** MOST_BITS / scale}, which is more than the data say; ` +
+    'check the counts for outliers'
+  );
+}
+
+/** Fixed point ends here. */
+export const COUNT_LIMIT = 2n ** BigInt(MOST_BITS);
 
 /**
  * The least shape a weight may get. Only a row without edges reaches it (its shape would be −σ ≤ 0, which is no

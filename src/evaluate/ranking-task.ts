@@ -1,6 +1,6 @@
 // What is to be ranked, apart from who ranks it: candidates, what is relevant to whom, what is left out.
 
-import type { RankQuery, RankView, RowLists } from '../engine/cpu/rank-rows.js';
+import type { RankQuery, RankView, RowLists } from '../engine/rank.js';
 import { InputError } from '../errors.js';
 import { type BipartiteGraph, degrees } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';

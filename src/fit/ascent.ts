@@ -76,7 +76,7 @@ export async function ascend(graph: BipartiteGraph, options: FitOptions = {}): P
         // A checkpoint is of one run: of several, none could go on to the same numbers.
         if (stopped === 'aborted' && runs > 1) throw new AbortError();
         const checkpoint = await takeCheckpoint(engine, state, tables);
-        for (const side of SIDES) engine.free(tables[side]);
+        for (const side of SIDES) void engine.free(tables[side]);
         if (!best || (bound ?? -Infinity) > (best.bound ?? -Infinity)) best = { bound, stopped, checkpoint };
         if (stopped === 'aborted') break;
       }
@@ -128,8 +128,8 @@ async function oneRun(
   };
   if (resume) {
     for (const side of SIDES) {
-      engine.setMass(tables[side], resume.totals[side].mass);
-      engine.setLeftover(tables[side], resume.totals[side].leftover, resume.totals[side].leftoverAt);
+      void engine.setMass(tables[side], resume.totals[side].mass);
+      void engine.setLeftover(tables[side], resume.totals[side].leftover, resume.totals[side].leftoverAt);
     }
   }
   return runLoop(engine, graph, tables, state, settings, learned(settings, hyper), options, afterLeg);

@@ -171,7 +171,7 @@ export async function foldRows(
     if (t >= WARM_STEPS + 5 && change < tolerance) break;
   }
   const values = await engine.read(own);
-  for (const handle of [own, other, index]) engine.free(handle);
+  for (const handle of [own, other, index]) void engine.free(handle);
   return values;
 }
 

@@ -107,7 +107,7 @@ export async function maximizeHyper(
     result[side] = best;
     if (best.size > 0) {
       const leftover = leftoverMass(best, mass);
-      engine.setLeftover(tables[side], leftover, mass);
+      void engine.setLeftover(tables[side], leftover, mass);
       totals[side] = { ...totals[side], leftover };
     }
   }
@@ -163,8 +163,8 @@ async function rebalance(
     engine.scale(tables.users, Math.exp(logFactor), activity),
     engine.scale(tables.items, Math.exp(-logFactor), activity),
   ]);
-  engine.setLeftover(tables.items, best.items.leftover, best.userMassAt);
-  engine.setLeftover(tables.users, best.users.leftover, best.itemMassAt);
+  void engine.setLeftover(tables.items, best.items.leftover, best.userMassAt);
+  void engine.setLeftover(tables.users, best.users.leftover, best.itemMassAt);
   return {
     users: { ...hyper.users, size: best.users.size },
     items: { ...hyper.items, size: best.items.size },

@@ -1,7 +1,7 @@
 // The fit is only a loop: sweeps on an engine, the bound every few sweeps, and a state that can be stopped, saved and
 // resumed to the same numbers.
 
-import type { Activity, EdgeIndex, Engine, TableTotals, TableValues } from '../engine/engine.js';
+import type { Activity, EdgeIndex, EdgeTerm, Engine, TableTotals, TableValues } from '../engine/engine.js';
 import { FitError, located } from '../errors.js';
 import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
 import type { TaskOptions } from '../progress.js';
@@ -142,7 +142,7 @@ export async function runLoop(
     if (stopped !== 'aborted') state = { ...state, bounds: [...state.bounds, [state.iteration, bound]] };
     return { state, tables, bound, stopped };
   } finally {
-    for (const side of SIDES) engine.free(index[side]);
+    for (const side of SIDES) void engine.free(index[side]);
   }
 }
 
@@ -156,25 +156,21 @@ async function sweep(
   relaxation: number,
   sweeps: number,
   done: number,
-): Promise<number> {
-  const halfSteps: Promise<void>[] = [];
-  let edgeTerm: Promise<number> | undefined;
+): Promise<EdgeTerm> {
+  const halfSteps: Promise<EdgeTerm | undefined>[] = [];
   for (let s = 0; s < sweeps; s++) {
     for (const [side, other] of [['users', 'items'] as const, ['items', 'users'] as const]) {
-      const wantTerm = edgeTerm === undefined;
       const step = engine.update(tables[side], index[side], tables[other], {
         hyper: hyper[side],
         activity,
         relaxation,
-        edgeTerm: wantTerm,
+        edgeTerm: halfSteps.length === 0,
       });
-      if (wantTerm) edgeTerm = engine.lastEdgeTerm();
       const place = `sweep ${done + s + 1}, ${side}`;
       halfSteps.push(step.catch((error) => Promise.reject(located(error, place))));
     }
   }
-  // Half-steps first: where several fail for one reason, theirs says the place.
-  await Promise.all([...halfSteps, edgeTerm]);
+  const [edgeTerm] = await Promise.all(halfSteps);
   return edgeTerm!;
 }
 

@@ -3,21 +3,13 @@
 // What an item learns of its users was thus said by other items, and by no more of a user's history than a fold-in has.
 // Posterior means throughout. Since users are made anew, one user table serves all folds.
 
-import type { EdgeIndex, EdgeRows, Engine, SideHyper, Table, TableValues } from '../engine/engine.js';
+import type { EdgeIndex, Engine, Table, TableValues, UniformValues } from '../engine/engine.js';
 import { FitError, located } from '../errors.js';
 import type { BipartiteGraph } from '../graph/graph.js';
-import { allocate } from '../math/memory.js';
 import type { BothHyper } from './bound.js';
 import { priorRows, RANKING_STEPS } from './fold-in.js';
 import { type Folds, reorderRows, rowsWithout } from './folds.js';
 import { startValues } from './start.js';
-
-/**
- * A half-step over no edges leaves a row at the prior it is given. Against one this firm no other number counts, not even
- * what the row was before: every weight and every feature gets its mean exactly. So users begin anew, where a fold-in
- * begins, at the cost of a row update.
- */
-const FIRM = 1e30;
 
 /** The state of a cross-fit on an engine. */
 export interface CrossFit {
@@ -67,17 +59,16 @@ export async function startCrossFit(
   for (let f = 0; f < mass.length; f++) {
     userIndexes.push(await engine.createIndex(rowsWithout(graph, 'users', folds, f)));
   }
-  const noEdges = await engine.createIndex(rowsWithoutEdges(graph.users.count));
   const users = await engine.createTable(
     features,
     priorRows(graph.users, hyper.users, features, sumWithout(mass, 0)),
     'mean',
   );
-  /** The prior of mean 1 in every feature, and in every weight the mean of an average user. */
-  const anew = (otherMass: Float64Array): SideHyper => {
+  /** Where a fold-in begins: mean 1 in every feature, and in every weight the mean of an average user. */
+  const anew = (otherMass: Float64Array): UniformValues => {
     const exposure = hyper.users.tau + otherMass.reduce((a, b) => a + b, 0);
-    const weight = graph.edges / graph.users.count / exposure;
-    return { sigma: -FIRM * weight, tau: FIRM, shape: FIRM, rate: FIRM, size: 0 };
+    const weightShape = graph.edges / graph.users.count / exposure;
+    return { weightShape, weightRate: 1, featureShape: 1, featureRate: 1 };
   };
   let sweeps = from?.sweeps ?? 0;
 
@@ -85,7 +76,7 @@ export async function startCrossFit(
     const otherMass = sumWithout(mass, fold);
     const options = { activity: 'mean', otherMass } as const;
     try {
-      const steps = [engine.update(users, noEdges, items, { ...options, hyper: anew(otherMass) })];
+      const steps: Promise<unknown>[] = [engine.write(users, anew(otherMass), 'mean')];
       for (let step = 0; step < RANKING_STEPS; step++) {
         steps.push(engine.update(users, userIndexes[fold], items, { ...options, hyper: hyper.users }));
       }
@@ -99,22 +90,20 @@ export async function startCrossFit(
   async function updateFold(fold: number): Promise<number> {
     await usersWithout(fold);
     try {
-      const step = engine.update(items, itemIndex, users, {
-        hyper: hyper.items,
-        activity: 'mean',
-        rows: { first: folds.bounds[fold], last: folds.bounds[fold + 1] },
-        edgeTerm: true,
-      });
-      const [, edgeTerm, userTotals, itemTotals] = await Promise.all([
-        step,
-        engine.lastEdgeTerm(),
+      const [edgeTerm, userTotals, itemTotals] = await Promise.all([
+        engine.update(items, itemIndex, users, {
+          hyper: hyper.items,
+          activity: 'mean',
+          rows: { first: folds.bounds[fold], last: folds.bounds[fold + 1] },
+          edgeTerm: true,
+        }),
         engine.totals(users),
         engine.totals(items),
       ]);
       let expected = 0;
       for (let k = 0; k < features; k++) expected += userTotals.mass[k] * mass[fold][k];
       mass[fold] = itemTotals.mass;
-      return edgeTerm - expected;
+      return edgeTerm! - expected;
     } catch (error) {
       throw located(error, `sweep ${sweeps + 1}, items of fold ${fold + 1}`);
     }
@@ -138,13 +127,9 @@ export async function startCrossFit(
       return all;
     },
     free() {
-      for (const handle of [users, items, noEdges, itemIndex, ...userIndexes]) engine.free(handle);
+      for (const handle of [users, items, itemIndex, ...userIndexes]) void engine.free(handle);
     },
   };
-}
-
-function rowsWithoutEdges(rows: number): EdgeRows {
-  return { offsets: allocate(Uint32Array, rows + 1), neighbors: allocate(Uint32Array, 0), counts: undefined };
 }
 
 function massByFold(features: number, items: TableValues, { bounds }: Folds): Float64Array[] {

@@ -1,13 +1,19 @@
 // What a ranking needs of a model: a score for each pair of a row (a user) and an item.
 
-import { type FactorTables, type RowScores, rankByRows } from '../engine/cpu/rank-factors.js';
-import type { RankAnswer, RankQuery, RowLists } from '../engine/cpu/rank-rows.js';
-import { type RankOptions, rankFactors } from '../engine/rank.js';
+import { rankByRows } from '../engine/cpu/ranking.js';
+import type { FactorTables, RankAnswer, RankQuery, RowLists, RowScores } from '../engine/rank.js';
+import { type EngineName, onEngine } from '../engine/select.js';
 import { InputError } from '../errors.js';
 import { meanTable, type Posterior } from '../fit/model.js';
 import { allocate } from '../math/memory.js';
+import type { TaskOptions } from '../progress.js';
 
-export type { FactorTables, RankOptions, RankQuery, RowLists, RowScores };
+export type { FactorTables, RankQuery, RowLists, RowScores };
+
+export interface RankOptions extends TaskOptions {
+  /** What ranks where scores are products of two tables: gpu, or auto and much work; the cpu engine otherwise. Default auto. */
+  readonly engine?: EngineName | undefined;
+}
 
 /** Scores are products of two tables, or rows that a function writes. */
 export type Scorer =
@@ -61,7 +67,10 @@ export function rank(
   query: RankQuery,
   options: RankOptions = {},
 ): Promise<RankAnswer> {
-  return scorer.kind === 'factors'
-    ? rankFactors(scorer, candidates, query, options)
-    : rankByRows(scorer.scores, candidates, query, options);
+  if (scorer.kind === 'rows') return rankByRows(scorer.scores, candidates, query, options);
+  const { features } = scorer;
+  const work = { rows: scorer.users.length / features, candidates: candidates.length, features };
+  return onEngine(options.engine ?? 'auto', work, options.threads, ({ engine }) =>
+    engine.rank(scorer, candidates, query, options),
+  );
 }

@@ -2,7 +2,7 @@
 
 import { createCpuEngine } from '../../src/engine/cpu/engine.js';
 import type { Engine } from '../../src/engine/engine.js';
-import { createReferenceEngine } from '../../src/engine/reference.js';
+import { createReferenceEngine } from '../../src/engine/reference/engine.js';
 import { createWebgpuEngine } from '../../src/engine/webgpu/engine.js';
 import { findTestGpu } from './swiftshader.js';
 

@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { type Block, JOB, UNIT } from '../../src/engine/cpu/blocks.js';
 import { loadKernels } from '../../src/engine/cpu/wasm.js';
 import { digamma } from '../../src/math/special.js';
 
@@ -11,10 +12,11 @@ const FLOOR = 1e-18;
 const FEATURES = 8;
 
 interface Exports {
-  bindTable(ws: number, wr: number, fs: number, fr: number, activity: number): void;
-  bindHyper(...values: number[]): void;
+  bindJob(job: number): void;
+  jobBytes(): number;
+  unitBytes(): number;
   scratchBytes(stride: number): number;
-  showRows(first: number, last: number, stride: number, scratch: number, mass: number): void;
+  showRows(unit: number): void;
 }
 
 /** Activities and masses of rows of FEATURES shapes each, with weights Gamma(weights[i], 2) and rates 3. */
@@ -44,9 +46,17 @@ function show(flavour: string, shapes: Float32Array, weights: Float32Array) {
   new Float32Array(memory.buffer, fs, shapes.length).set(shapes);
   new Float32Array(memory.buffer, fr, shapes.length).fill(3);
   new Uint32Array(memory.buffer, laneMask, FEATURES).fill(0xffffffff);
-  kernels.bindTable(ws, wr, fs, fr, activity);
-  kernels.bindHyper(0.2, 1, 0.1, 0.1, 1, otherMass, laneMask, 1e-3, FLOOR, 0, 0.3);
-  kernels.showRows(0, rows, FEATURES, scratch, mass);
+  const [job, unit] = [allocate(kernels.jobBytes()), allocate(kernels.unitBytes())];
+  JOB.write(memory, job, {
+    ...{ weightShape: ws, weightRate: wr, featureShape: fs, featureRate: fr, activity, otherMass, laneMask },
+    ...{ other: 0, counts: 0, scratch, features: FEATURES, stride: FEATURES, exact: 1, withTerm: 0 },
+    ...{ sigma: 0.2, tau: 1, shape: 0.1, rate: 0.1, relaxation: 0, relaxationFloor: 0.3 },
+    ...{ shapeFloor: 1e-3, activityFloor: FLOOR, scale: 1 },
+  });
+  kernels.bindJob(job);
+  const nothing = { offsets: 0, neighbors: 0, edgeCounts: 0, edges: 0, slots: 0, pieces: 0 };
+  UNIT.write(memory, unit, { first: 0, last: rows, mass, ...nothing });
+  kernels.showRows(unit);
   return {
     activity: new Float32Array(memory.buffer, activity, shapes.length),
     mass: new Float64Array(memory.buffer, mass, FEATURES),
@@ -101,5 +111,21 @@ test.each(['kernels', 'kernels-relaxed'])('%s: exp ψ of weights and of features
         expect(change, `${valueIn(g, i)} and ${valueIn(g, k)}`).toBeLessThan(5e-7);
       }
     }
+  }
+});
+
+test('the blocks have the same fields in the same order on both sides', () => {
+  const source = readFileSync(new URL('../../src/engine/cpu/kernels/params.ts', import.meta.url), 'utf8');
+  const fieldsOf = (name: string) => {
+    const body = source.match(new RegExp(`class ${name} \\{([^}]*)\\}`))![1];
+    return [...body.matchAll(/^ {2}(\w+): (\w+);$/gm)].map(([, field, kind]) => [field, kind]);
+  };
+  const blocks: [string, Block<Record<string, 'u32' | 'f64'>>][] = [
+    ['JobBlock', JOB],
+    ['UnitBlock', UNIT],
+  ];
+  for (const [name, block] of blocks) {
+    expect(fieldsOf(name).length).toBeGreaterThan(8);
+    expect(Object.entries(block.fields)).toEqual(fieldsOf(name));
   }
 });

@@ -2,7 +2,7 @@
 
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { alternatingLeastSquares } from '../../src/engine/cpu/linear.js';
-import { rankByFactors } from '../../src/engine/cpu/rank-factors.js';
+import { rankByFactors } from '../../src/engine/cpu/ranking.js';
 import { foldHeldOut } from '../../src/evaluate/held-out.js';
 import { fit } from '../../src/fit/fit.js';
 import { foldIn } from '../../src/fit/fold-in.js';

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createReferenceEngine } from '../../src/engine/reference.js';
+import { createReferenceEngine } from '../../src/engine/reference/engine.js';
 import { evidenceBound } from '../../src/fit/bound.js';
 import { maximizeHyper } from '../../src/fit/hyper.js';
 import { LEARNABLE } from '../../src/fit/options.js';

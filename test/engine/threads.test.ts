@@ -41,11 +41,12 @@ async function runBorders(
     const other = await engine.createTable(features, problem.other, 'exact');
     const index = await engine.createIndex(problem.rows);
     const options = { hyper: problem.hyper, activity: 'exact', edgeTerm: true } as const;
-    for (let t = 0; t < 3; t++) await engine.update(own, index, other, options);
+    let term: number | undefined;
+    for (let t = 0; t < 3; t++) term = await engine.update(own, index, other, options);
     return {
       own: await engine.read(own),
       totals: await engine.totals(own),
-      terms: [await engine.lastEdgeTerm(), await engine.edgeTerm(own, index, other)],
+      terms: [term, await engine.edgeTerm(own, index, other)],
     };
   } finally {
     await engine.close();

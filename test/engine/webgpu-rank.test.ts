@@ -2,13 +2,14 @@
 // ties are ties on both.
 
 import { describe, expect, test } from 'vitest';
-import { rankByFactors } from '../../src/engine/cpu/rank-factors.js';
-import type { RankQuery, RowLists } from '../../src/engine/cpu/rank-rows.js';
-import { rankFactors } from '../../src/engine/rank.js';
+import { rankByFactors } from '../../src/engine/cpu/ranking.js';
+import type { FactorTables, RankQuery, RowLists } from '../../src/engine/rank.js';
 import type { EngineName } from '../../src/engine/select.js';
-import { rankOnGpu } from '../../src/engine/webgpu/rank.js';
+import { createWebgpuEngine, type WebgpuOptions } from '../../src/engine/webgpu/engine.js';
 import { AbortError } from '../../src/errors.js';
 import { randomStream } from '../../src/math/random.js';
+import { rank } from '../../src/predict/rank.js';
+import type { TaskOptions } from '../../src/progress.js';
 import { findTestGpu, skipReason } from './swiftshader.js';
 
 const gpu = await findTestGpu();
@@ -71,6 +72,21 @@ function problem({ users, items, features, depth, top, most }: Size) {
   return { tables, candidates, query };
 }
 
+async function rankOnGpu(
+  tables: FactorTables,
+  candidates: Uint32Array,
+  query: RankQuery,
+  task: TaskOptions,
+  options: WebgpuOptions = {},
+) {
+  const engine = await createWebgpuEngine(options);
+  try {
+    return await engine.rank(tables, candidates, query, task);
+  } finally {
+    await engine.close();
+  }
+}
+
 describe.skipIf(!gpu.available)('rankings on the GPU', () => {
   test.each<[string, Size]>([
     ['several tiles and blocks', { users: 150, items: 400, features: 9, depth: 100, top: 10, most: 20 }],
@@ -82,7 +98,7 @@ describe.skipIf(!gpu.available)('rankings on the GPU', () => {
     const { tables, candidates, query } = problem(size);
     const expected = await rankByFactors(tables, candidates, query);
     const scoreBytes = 4 * candidates.length * 70;
-    const actual = await rankOnGpu(tables, candidates, query, { scoreBytes });
+    const actual = await rankOnGpu(tables, candidates, query, {}, { scoreBytes });
     for (const v of [0, 1]) {
       expect(Array.from(actual.ranks[v])).toEqual(Array.from(expected.ranks[v]));
       expect(Array.from(actual.shown[v])).toEqual(Array.from(expected.shown[v]));
@@ -111,7 +127,7 @@ describe.skipIf(!gpu.available)('which engine ranks', () => {
   const kernels = async (engine: EngineName | undefined) => {
     const stages: number[] = [];
     const options = { engine, onProgress: ({ done }: { done: number }) => stages.push(done) };
-    const answer = await rankFactors(tables, candidates, query, options);
+    const answer = await rank({ kind: 'factors', ...tables }, candidates, query, options);
     return { answer, onGpu: stages.length > 0 };
   };
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type CutOptions, cutRows } from '../../src/engine/webgpu/tasks.js';
+import { type CutOptions, cutRows } from '../../src/engine/webgpu/edge-tasks.js';
 
 const otherRows = 97;
 

@@ -6,7 +6,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, r
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { Heap } from '../../src/engine/cpu/heap.js';
+import { Heap } from '../../src/engine/cpu/wasm-heap.js';
 import { loadModel, loadSplit, readGraph, saveSplit, split } from '../../src/index.js';
 import { randomStream } from '../../src/math/random.js';
 import { scratchFolder } from '../ingest/scratch.js';

@@ -1,47 +1,61 @@
-// The cpu engine: WebAssembly SIMD kernels on shared memory, run by a pool of workers. Factor tables live in
-// WebAssembly memory; the edge index stays where the graph has it and passes through small windows, so the number of
-// edges is not bounded by WebAssembly's 4 GiB.
+// The cpu engine: WebAssembly SIMD kernels run by a pool of workers. Why it is fast:
+// - Factor tables live in WebAssembly memory, which all workers share; nothing is copied between threads.
+// - The edge index stays where the graph has it and passes through small windows, so the number of edges is not bounded
+//   by WebAssembly's 4 GiB, and the kernels read neighbours from cache.
+// - Rows are updated block by block as soon as their edges have been walked, while they are in cache (kernels/rows.ts).
+// - Work is cut into units by degrees alone (units.ts) and workers take the next one when they are done, so threads are
+//   never idle for long; partial sums are added in unit order, so any number of threads gives the same bits.
 
 import { FitError } from '../../errors.js';
-import { allocate, createCounter, inSharedMemory } from '../../math/memory.js';
+import { createCounter, inSharedMemory } from '../../math/memory.js';
 import { leftoverMass } from '../../math/quadrature.js';
 import { lgamma } from '../../math/special.js';
-import { createPool, type TaskModule, threadCount } from '../../parallel/pool.js';
-import type {
-  Activity,
-  EdgeIndex,
-  EdgeRows,
-  Engine,
-  SideHyper,
-  Table,
-  TableValues,
-  UpdateOptions,
+import { createPool, type TaskModule, threadCount, type WorkerPool } from '../../parallel/pool.js';
+import {
+  ACTIVITY_FLOOR,
+  type Activity,
+  countScale,
+  type EdgeIndex,
+  type EdgeTerm,
+  type Engine,
+  type FinishOptions,
+  RELAXATION_FLOOR,
+  type RowRange,
+  type SideHyper,
+  tooLarge,
+  type UpdateOptions,
+  WEIGHT_SHAPE_FLOOR,
 } from '../engine.js';
-import { Heap } from './heap.js';
+import { createQueue } from '../queue.js';
 import {
   type IndexArrays,
   type Job,
+  type JobKind,
   MAX_STRIDE,
   RESULT_EXTRAS,
   type Setup,
   scratchBytes,
-  type TableAddresses,
-} from './tasks.js';
+} from './half-steps.js';
+import { rankByFactors, topByFactors } from './ranking.js';
+import { firstBad, sumMass, sumTerm } from './results.js';
+import {
+  allocateTable,
+  type CpuCounts,
+  type CpuTable,
+  evenUnits,
+  freeTable,
+  loadCounts,
+  loadTable,
+  noTotals,
+  storeCounts,
+  storeTable,
+} from './tables.js';
 import { cutUnits, DEFAULT_LIMITS, UNIT_FIELDS, type UnitLimits, type Units } from './units.js';
 import { loadKernels } from './wasm.js';
-
-interface CpuTable extends Table, TableAddresses {
-  readonly stride: number;
-  /** stride float32: all ones in the lanes of real features. */
-  readonly laneMask: number;
-  mass: Float64Array;
-  leftover: Float64Array;
-  leftoverAt: Float64Array;
-  /** Rows cut by number alone, for passes that do not walk edges. */
-  readonly evenUnits: Uint32Array;
-}
+import { Heap } from './wasm-heap.js';
 
 interface CpuIndex extends EdgeIndex, IndexArrays {
+  readonly kind: 'index';
   /** Units by row range 'first-last'. */
   readonly units: Map<string, Units>;
 }
@@ -52,16 +66,30 @@ export interface CpuOptions {
   readonly limits?: UnitLimits;
 }
 
-const TASKS: TaskModule = {
-  name: 'tasks',
+const HALF_STEPS: TaskModule = {
+  name: 'half-steps',
   base: import.meta.url,
-  worker: () => new Worker(new URL('./tasks.js', import.meta.url), { type: 'module', name: 'graphex:tasks' }),
-  here: () => import('./tasks.js'),
+  worker: () =>
+    new Worker(new URL('./half-steps.js', import.meta.url), { type: 'module', name: 'graphex:half-steps' }),
+  here: () => import('./half-steps.js'),
 };
 
 let nextEngine = 0;
 
-const NO_HYPER = { sigma: 0, tau: 0, shape: 0, rate: 0 };
+/** What a job may set beside its table. */
+interface JobOptions {
+  readonly units?: Uint32Array;
+  readonly index?: CpuIndex;
+  readonly other?: CpuTable;
+  readonly counts?: CpuCounts;
+  readonly slots?: number;
+  readonly hyper?: SideHyper;
+  readonly activity?: Activity;
+  readonly relaxation?: number | undefined;
+  readonly edgeTerm?: boolean | undefined;
+}
+
+const NO_HYPER: SideHyper = { sigma: 0, tau: 0, shape: 0, rate: 0, size: 0 };
 
 export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine> {
   const threads = threadCount(options.threads);
@@ -69,69 +97,64 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
   const { module, relaxed } = await loadKernels();
   const id = nextEngine++;
   const heap = new Heap();
-  const scratch = Array.from({ length: threads }, () => heap.allocate(scratchBytes(limits)));
-  const places = createCounter();
-  const pool = await createPool(TASKS, threads);
-  try {
-    await pool.everywhere('start', {
-      ...{ engine: id, module, memory: heap.memory, places, scratch, limits },
-    } satisfies Setup);
-  } catch (error) {
-    await pool.close();
-    throw error;
-  }
-
+  const { inOrder, inPassing } = createQueue();
   const results = growing(heap);
   const slots = growing(heap);
   const otherMassAt = heap.allocate(4 * MAX_STRIDE);
   let nextIndex = 0;
-  let edgeTermOfLastUpdate = 0;
-  let tail: Promise<unknown> = Promise.resolve();
 
-  /** Operations run one after another in the order of the calls, so callers may queue several without waiting. */
-  function inOrder<Result>(operation: () => Promise<Result>): Promise<Result> {
-    const result = tail.then(operation);
-    tail = result.catch(() => {}); // an operation's failure is its caller's to handle
-    return result;
+  /** Workers start when they are first needed: a ranking has its own. */
+  let started: Promise<WorkerPool> | undefined;
+  const workers = () => (started ??= start());
+  async function start(): Promise<WorkerPool> {
+    const scratch = Array.from({ length: threads }, () => heap.allocate(scratchBytes(limits)));
+    const pool = await createPool(HALF_STEPS, threads);
+    try {
+      const setup: Setup = { engine: id, module, memory: heap.memory, places: createCounter(), scratch };
+      await pool.everywhere('start', setup);
+      return pool;
+    } catch (error) {
+      await pool.close();
+      throw error;
+    }
   }
 
   /** Runs one job on all workers and returns its units' results, in unit order. */
-  async function run(
-    units: Uint32Array,
-    job: Omit<Job, 'units' | 'next' | 'results'>,
-  ): Promise<Float64Array> {
-    const size = (units.length / UNIT_FIELDS) * (job.stride + RESULT_EXTRAS);
+  async function run(kind: JobKind, own: CpuTable, options: JobOptions): Promise<Float64Array> {
+    const pool = await workers();
+    const units = options.units ?? own.evenUnits;
+    const size = (units.length / UNIT_FIELDS) * (own.stride + RESULT_EXTRAS);
     const at = results(8 * size);
-    const next = createCounter();
-    await pool.everywhere('run', { ...job, units, next, results: at } satisfies Job);
+    const { sigma, tau, shape, rate } = options.hyper ?? NO_HYPER;
+    const job: Job = {
+      ...{ engine: id, kind, units, next: createCounter(), results: at },
+      index: options.index?.id ?? -1,
+      slots: options.slots ?? 0,
+      parameters: {
+        ...own.at,
+        ...{ features: own.features, stride: own.stride, sigma, tau, shape, rate },
+        other: options.other?.at.activity ?? 0,
+        otherMass: otherMassAt,
+        counts: options.counts?.at ?? 0,
+        scale: options.counts?.scale ?? 1,
+        exact: options.activity === 'mean' ? 0 : 1,
+        withTerm: options.edgeTerm ? 1 : 0,
+        relaxation: options.relaxation ?? 0,
+        relaxationFloor: RELAXATION_FLOOR,
+        shapeFloor: WEIGHT_SHAPE_FLOOR,
+        activityFloor: ACTIVITY_FLOOR,
+      },
+    };
+    await pool.everywhere('run', job);
     return heap.f64(at, size);
   }
 
-  function describe(own: CpuTable, kind: Job['kind']) {
-    return {
-      engine: id,
-      kind,
-      index: -1,
-      features: own.features,
-      stride: own.stride,
-      own: addresses(own),
-      other: 0,
-      otherMass: otherMassAt,
-      laneMask: own.laneMask,
-      slots: 0,
-      hyper: NO_HYPER,
-      exact: true,
-      relaxation: 0,
-      withTerm: false,
-    } as const;
-  }
-
   async function show(table: CpuTable, activity: Activity): Promise<void> {
-    const out = await run(table.evenUnits, { ...describe(table, 'show'), exact: activity === 'exact' });
-    table.mass = sumMass(out, table);
+    const mass = sumMass(await run('show', table, { activity }), table);
+    table.totals = { ...table.totals, mass };
   }
 
-  function unitsOf(index: CpuIndex, first: number, last: number): Units {
+  function unitsOf(index: CpuIndex, { first, last }: RowRange): Units {
     const key = `${first}-${last}`;
     let units = index.units.get(key);
     if (!units) {
@@ -141,43 +164,66 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
     return units;
   }
 
+  /** A job that walks edges: pieces of long rows first. Resolves to the results of the rows, and the edge term of both. */
+  async function walk(
+    kind: JobKind,
+    own: CpuTable,
+    index: CpuIndex,
+    rows: RowRange | undefined,
+    options: JobOptions,
+  ): Promise<{ out: Float64Array; term: EdgeTerm }> {
+    const units = unitsOf(index, rows ?? { first: 0, last: own.rows });
+    const more = { ...options, index, slots: slots(8 * own.stride * units.slots) };
+    let term = 0;
+    if (units.pieces.length > 0) {
+      term += sumTerm(await run(kind, own, { ...more, units: units.pieces }), own.stride);
+    }
+    const out = await run(kind, own, { ...more, units: units.rows });
+    return { out, term: term + sumTerm(out, own.stride) };
+  }
+
+  function bindMass(own: CpuTable, M: Float64Array): void {
+    heap.f32(otherMassAt, own.stride).fill(0).set(M);
+  }
+
+  /** After the rows of a half-step: what is bad, else the table's mass and leftover. */
+  function conclude(own: CpuTable, out: Float64Array, M: Float64Array, { size, ...hyper }: SideHyper): void {
+    const bad = firstBad(out, own.stride);
+    if (bad >= 0) {
+      const of = (at: number) => heap.f32(at, own.rows)[bad];
+      const [shape, rate] = [of(own.at.weightShape), of(own.at.weightRate)];
+      throw new FitError(`row ${bad}: the weight became Gamma(${shape}, ${rate}), which is not finite`);
+    }
+    own.totals = {
+      mass: sumMass(out, own),
+      leftover: size > 0 ? leftoverMass({ size, ...hyper }, M) : new Float64Array(own.features),
+      leftoverAt: M.slice(),
+    };
+  }
+
   async function update(
     own: CpuTable,
     index: CpuIndex,
     other: CpuTable,
     update: UpdateOptions,
-  ): Promise<void> {
-    const { hyper } = update;
-    const M = update.otherMass ?? other.mass.map((m, k) => m + other.leftover[k]);
-    heap.f32(otherMassAt, own.stride).fill(0).set(M);
-    const { first, last } = update.rows ?? { first: 0, last: own.rows };
-    const units = unitsOf(index, first, last);
-    const job = {
-      ...describe(own, 'update'),
-      index: index.id,
-      other: other.activity,
-      slots: slots(8 * own.stride * units.slots),
-      hyper,
-      exact: update.activity === 'exact',
-      relaxation: update.relaxation ?? 0,
-      withTerm: update.edgeTerm ?? false,
-    } as const;
-    let term = 0;
-    if (units.pieces.length > 0) term += sumTerm(await run(units.pieces, job), own.stride);
-    const out = await run(units.rows, job);
-    const bad = firstBad(out, own.stride);
-    if (bad >= 0) {
-      const [shape, rate] = [
-        heap.f32(own.weightShape, own.rows)[bad],
-        heap.f32(own.weightRate, own.rows)[bad],
-      ];
-      throw new FitError(`row ${bad}: the weight became Gamma(${shape}, ${rate}), which is not finite`);
-    }
-    edgeTermOfLastUpdate = term + sumTerm(out, own.stride);
-    own.mass = sumMass(out, own);
-    own.leftoverAt = M.slice();
-    own.leftover = hyper.size > 0 ? leftoverMass(hyper, M) : new Float64Array(own.features);
+  ): Promise<EdgeTerm | undefined> {
+    const { mass, leftover } = other.totals;
+    const M = update.otherMass ?? mass.map((m, k) => m + leftover[k]);
+    bindMass(own, M);
+    const { out, term } = await walk('update', own, index, update.rows, { ...update, other });
+    conclude(own, out, M, update.hyper);
+    return update.edgeTerm ? term : undefined;
   }
+
+  async function finish(own: CpuTable, counts: CpuCounts, options: FinishOptions): Promise<void> {
+    bindMass(own, options.otherMass);
+    const units = options.rows ? evenUnits(options.rows) : own.evenUnits;
+    const out = await run('finish', own, { ...options, counts, units });
+    conclude(own, out, options.otherMass, options.hyper);
+  }
+
+  const copied = <O extends { readonly otherMass?: Float64Array | undefined }>(given: O): O =>
+    given.otherMass ? { ...given, otherMass: given.otherMass.slice() } : given;
 
   return {
     name: 'cpu',
@@ -185,158 +231,151 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
     tolerance: 2e-5,
     threads,
 
-    async createTable(features: number, values: TableValues, activity: Activity): Promise<Table> {
-      const rows = values.weightShape.length;
-      const stride = Math.ceil(features / 4) * 4;
-      const table: CpuTable = {
-        rows,
-        features,
-        stride,
-        weightShape: heap.allocate(4 * rows),
-        weightRate: heap.allocate(4 * rows),
-        featureShape: heap.allocate(4 * rows * stride),
-        featureRate: heap.allocate(4 * rows * stride),
-        activity: heap.allocate(4 * rows * stride),
-        laneMask: heap.allocate(4 * stride),
-        mass: new Float64Array(features),
-        leftover: new Float64Array(features),
-        leftoverAt: new Float64Array(features),
-        evenUnits: evenUnits(rows),
-      };
-      heap.u32(table.laneMask, features).fill(0xffffffff);
-      heap.f32(table.weightShape, rows).set(values.weightShape);
-      heap.f32(table.weightRate, rows).set(values.weightRate);
-      const shapes = heap.f32(table.featureShape, rows * stride);
-      const rates = heap.f32(table.featureRate, rows * stride);
-      rates.fill(1); // padding lanes: shape 0 over rate 1
-      for (let i = 0; i < rows; i++) {
-        shapes.set(values.featureShape.subarray(i * features, (i + 1) * features), i * stride);
-        rates.set(values.featureRate.subarray(i * features, (i + 1) * features), i * stride);
-      }
-      await inOrder(() => show(table, activity));
-      return table;
+    createTable: (features, values, activity) =>
+      inOrder(async () => {
+        const table = allocateTable(heap, values.weightShape.length, features);
+        storeTable(heap, table, values);
+        await show(table, activity);
+        return table;
+      }),
+
+    write: (table, values, activity) =>
+      inOrder(async () => {
+        const cpu = table as CpuTable;
+        storeTable(heap, cpu, values);
+        cpu.totals = noTotals(cpu.features);
+        await show(cpu, activity);
+      }),
+
+    read: (table) => inOrder(() => loadTable(heap, table as CpuTable)),
+
+    createIndex: (rows) =>
+      inOrder(async () => {
+        const arrays: IndexArrays = {
+          id: nextIndex++,
+          offsets: inSharedMemory(rows.offsets),
+          neighbors: inSharedMemory(rows.neighbors),
+          counts: rows.counts && inSharedMemory(rows.counts),
+        };
+        await (await workers()).everywhere('addIndex', { engine: id, index: arrays });
+        const index: CpuIndex = {
+          ...{ kind: 'index', ...arrays, units: new Map() },
+          ...{ rows: rows.offsets.length - 1, edges: rows.neighbors.length },
+        };
+        return index;
+      }),
+
+    update(own, index, other, given) {
+      const options = copied(given);
+      return inOrder(() => update(own as CpuTable, index as CpuIndex, other as CpuTable, options));
     },
 
-    async createIndex(rows: EdgeRows): Promise<EdgeIndex> {
-      const arrays: IndexArrays = {
-        id: nextIndex++,
-        offsets: inSharedMemory(rows.offsets),
-        neighbors: inSharedMemory(rows.neighbors),
-        counts: rows.counts && inSharedMemory(rows.counts),
-      };
-      await pool.everywhere('addIndex', { engine: id, index: arrays });
-      const index: CpuIndex = {
-        ...arrays,
-        rows: rows.offsets.length - 1,
-        edges: rows.neighbors.length,
-        units: new Map(),
-      };
-      return index;
+    createCounts: (own, largest) =>
+      inOrder((): CpuCounts => {
+        const { rows, features, stride } = own as CpuTable;
+        const at = heap.allocate(8 * rows * stride);
+        return { kind: 'counts', rows, features, stride, scale: countScale(largest), at };
+      }),
+
+    count: (own, index, other, into, options = {}) =>
+      inOrder(async () => {
+        const cpu = own as CpuTable;
+        const counts = into as CpuCounts;
+        const more = { other: other as CpuTable, counts, edgeTerm: options.edgeTerm };
+        const { out, term } = await walk('count', cpu, index as CpuIndex, options.rows, more);
+        const bad = firstBad(out, cpu.stride);
+        if (bad >= 0) throw new FitError(tooLarge(bad, counts));
+        return options.edgeTerm ? term : undefined;
+      }),
+
+    finish(own, counts, given) {
+      const options = copied(given);
+      return inOrder(() => finish(own as CpuTable, counts as CpuCounts, options));
     },
 
-    update: (own, index, other, options) =>
-      inOrder(() => update(own as CpuTable, index as CpuIndex, other as CpuTable, options)),
-
-    lastEdgeTerm: () => inOrder(async () => edgeTermOfLastUpdate),
+    readCounts: (counts, rows = { first: 0, last: counts.rows }) =>
+      inOrder(() => loadCounts(heap, counts as CpuCounts, rows)),
+    writeCounts: (counts, values, first = 0) =>
+      inOrder(() => storeCounts(heap, counts as CpuCounts, values, first)),
+    clearCounts: (counts) =>
+      inOrder(() => {
+        const { at, rows, stride } = counts as CpuCounts;
+        heap.i64(at, rows * stride).fill(0n);
+      }),
 
     edgeTerm: (own, index, other) =>
       inOrder(async () => {
-        const units = unitsOf(index as CpuIndex, 0, own.rows);
-        const job = {
-          ...describe(own as CpuTable, 'edgeTerm'),
-          index: (index as CpuIndex).id,
-          other: (other as CpuTable).activity,
-          slots: slots(8 * (own as CpuTable).stride * units.slots),
-          withTerm: true,
-        } as const;
-        let term = 0;
-        if (units.pieces.length > 0) term += sumTerm(await run(units.pieces, job), job.stride);
-        return term + sumTerm(await run(units.rows, job), job.stride);
+        const options = { other: other as CpuTable, edgeTerm: true };
+        return (await walk('edgeTerm', own as CpuTable, index as CpuIndex, undefined, options)).term;
       }),
 
     rowTerms: (table, hyper: SideHyper) =>
       inOrder(async () => {
         const cpu = table as CpuTable;
-        const out = await run(cpu.evenUnits, { ...describe(cpu, 'rowTerms'), hyper });
         const constant = hyper.shape * Math.log(hyper.rate) - lgamma(hyper.shape);
-        return sumTerm(out, cpu.stride) + table.rows * table.features * constant;
+        const sum = sumTerm(await run('rowTerms', cpu, { hyper }), cpu.stride);
+        return sum + table.rows * table.features * constant;
       }),
 
     totals: (table) =>
-      inOrder(async () => {
-        const { mass, leftover, leftoverAt } = table as CpuTable;
+      inOrder(() => {
+        const { mass, leftover, leftoverAt } = (table as CpuTable).totals;
         return { mass: mass.slice(), leftover: leftover.slice(), leftoverAt: leftoverAt.slice() };
       }),
 
     weightSum: (table) =>
-      inOrder(async () => {
-        const shapes = heap.f32((table as CpuTable).weightShape, table.rows);
-        const rates = heap.f32((table as CpuTable).weightRate, table.rows);
+      inOrder(() => {
+        const { at, rows } = table as CpuTable;
+        const shapes = heap.f32(at.weightShape, rows);
+        const rates = heap.f32(at.weightRate, rows);
         let sum = 0;
-        for (let i = 0; i < table.rows; i++) sum += shapes[i] / rates[i];
+        for (let i = 0; i < rows; i++) sum += shapes[i] / rates[i];
         return sum;
       }),
 
-    setMass(table, mass) {
-      (table as CpuTable).mass = mass.slice();
+    setMass(table, given) {
+      const mass = given.slice();
+      return inPassing(() => {
+        (table as CpuTable).totals = { ...(table as CpuTable).totals, mass };
+      });
     },
 
-    setLeftover(table, leftover, at) {
-      (table as CpuTable).leftover = leftover.slice();
-      (table as CpuTable).leftoverAt = at.slice();
+    setLeftover(table, given, at) {
+      const [leftover, leftoverAt] = [given.slice(), at.slice()];
+      return inPassing(() => {
+        (table as CpuTable).totals = { ...(table as CpuTable).totals, leftover, leftoverAt };
+      });
     },
 
     scale: (table, factor, activity) =>
       inOrder(async () => {
-        const rates = heap.f32((table as CpuTable).weightRate, table.rows);
+        const rates = heap.f32((table as CpuTable).at.weightRate, table.rows);
         for (let i = 0; i < rates.length; i++) rates[i] /= factor;
         await show(table as CpuTable, activity);
       }),
 
     setActivity: (table, activity) => inOrder(() => show(table as CpuTable, activity)),
 
-    read: (table) =>
-      inOrder(async () => {
-        const { rows, features, stride, ...at } = table as CpuTable;
-        const featureShape = new Float32Array(rows * features);
-        const featureRate = new Float32Array(rows * features);
-        const shapes = heap.f32(at.featureShape, rows * stride);
-        const rates = heap.f32(at.featureRate, rows * stride);
-        for (let i = 0; i < rows; i++) {
-          featureShape.set(shapes.subarray(i * stride, i * stride + features), i * features);
-          featureRate.set(rates.subarray(i * stride, i * stride + features), i * features);
-        }
-        return {
-          weightShape: heap.f32(at.weightShape, rows).slice(),
-          weightRate: heap.f32(at.weightRate, rows).slice(),
-          featureShape,
-          featureRate,
-        };
+    rank: (tables, candidates, query, task) =>
+      rankByFactors(tables, candidates, query, { ...task, threads: task?.threads ?? threads }),
+    top: (tables, candidates, rows, n, excluded, task) =>
+      topByFactors(tables, candidates, rows, n, excluded, { ...task, threads: task?.threads ?? threads }),
+
+    free: (handle) =>
+      inPassing(async () => {
+        const owned = handle as CpuTable | CpuIndex | CpuCounts;
+        if (owned.kind === 'table') freeTable(heap, owned);
+        else if (owned.kind === 'counts') heap.release(owned.at);
+        else await (await workers()).everywhere('dropIndex', { engine: id, id: owned.id });
       }),
 
-    free(handle) {
-      if ('evenUnits' in handle) {
-        for (const address of Object.values(addresses(handle as CpuTable))) heap.release(address);
-        heap.release((handle as CpuTable).laneMask);
-      } else {
-        // A worker that has died meanwhile has told so to whoever waited for it.
-        pool.everywhere('dropIndex', { engine: id, id: (handle as CpuIndex).id }).catch(() => {});
-      }
-    },
-
     async close() {
+      const pool = await started?.catch(() => undefined);
       // What is under way is not waited for; a worker that has died needs no telling.
-      void pool.everywhere('stop', id).catch(() => {});
-      await pool.close();
+      void pool?.everywhere('stop', id).catch(() => {});
+      await pool?.close();
     },
   };
-}
-
-const EVEN_ROWS = 2048;
-
-function addresses(table: CpuTable): TableAddresses {
-  const { weightShape, weightRate, featureShape, featureRate, activity } = table;
-  return { weightShape, weightRate, featureShape, featureRate, activity };
 }
 
 /** A block that grows as needed and is reused. */
@@ -351,35 +390,4 @@ function growing(heap: Heap): (bytes: number) => number {
     }
     return at;
   };
-}
-
-function evenUnits(rows: number): Uint32Array {
-  const count = Math.ceil(rows / EVEN_ROWS);
-  const units = allocate(Uint32Array, UNIT_FIELDS * count);
-  for (let u = 0; u < count; u++) {
-    units.set([0, u * EVEN_ROWS, Math.min(rows, (u + 1) * EVEN_ROWS), 0, 0, 0], u * UNIT_FIELDS);
-  }
-  return units;
-}
-
-function sumMass(results: Float64Array, table: CpuTable): Float64Array {
-  const mass = new Float64Array(table.features);
-  const size = table.stride + RESULT_EXTRAS;
-  for (let at = 0; at < results.length; at += size) {
-    for (let k = 0; k < table.features; k++) mass[k] += results[at + k];
-  }
-  return mass;
-}
-
-function sumTerm(results: Float64Array, stride: number): number {
-  let sum = 0;
-  for (let at = stride; at < results.length; at += stride + RESULT_EXTRAS) sum += results[at];
-  return sum;
-}
-
-function firstBad(results: Float64Array, stride: number): number {
-  for (let at = stride + 1; at < results.length; at += stride + RESULT_EXTRAS) {
-    if (results[at] >= 0) return results[at];
-  }
-  return -1;
 }

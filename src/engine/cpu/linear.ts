@@ -6,7 +6,7 @@ import { allocate, createCounter } from '../../math/memory.js';
 import { randomStream } from '../../math/random.js';
 import { createPool, type TaskModule, threadCount, type WorkerPool } from '../../parallel/pool.js';
 import type { TaskOptions } from '../../progress.js';
-import { Heap } from './heap.js';
+import type { RowLists } from '../rank.js';
 import {
   instantiate,
   type LeastSquaresJob,
@@ -17,8 +17,8 @@ import {
   solveRidge,
   WIDTH,
 } from './linear-tasks.js';
-import type { RowLists } from './rank-rows.js';
 import { loadKernels } from './wasm.js';
+import { Heap } from './wasm-heap.js';
 
 /** Below this many additions a pool of workers costs more than it saves. */
 const SMALL = 1e8;

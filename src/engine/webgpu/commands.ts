@@ -53,6 +53,8 @@ export interface Commands {
   /** Counts work, so that a batch is handed over when it is worth it. Waits when too much is under way. */
   pace(edges: number): Promise<void>;
   flush(): void;
+  /** Records that a buffer becomes zero. */
+  clear(buffer: GPUBuffer): void;
   read(buffer: GPUBuffer, offset: number, bytes: number): Promise<ArrayBuffer>;
   /** Forgets what mentions buffers that are about to go. */
   forget(): void;
@@ -203,6 +205,13 @@ export function createCommands(
     },
 
     flush,
+
+    clear(buffer) {
+      encoder ??= device.createCommandEncoder();
+      pass?.end();
+      pass = undefined;
+      encoder.clearBuffer(buffer);
+    },
 
     async read(buffer, offset, bytes) {
       gpu.check();

@@ -3,14 +3,34 @@
 
 import { FitError } from '../../errors.js';
 import { lgamma } from '../../math/special.js';
-import type { Engine, UpdateOptions } from '../engine.js';
+import {
+  COUNT_LIMIT,
+  countScale,
+  type Engine,
+  type TableValues,
+  tooLarge,
+  type UniformValues,
+  type UpdateOptions,
+} from '../engine.js';
+import { createQueue } from '../queue.js';
 import { createCommands } from './commands.js';
 import { openDevice } from './device.js';
 import { createGpuIndex, destroyIndex, type GpuIndex, planOf } from './indexes.js';
 import type { Tuning } from './layout.js';
 import { createPasses, whole } from './passes.js';
-import { createGpuTable, destroyTable, type GpuTable, readGpuTable, storageBuffer } from './tables.js';
-import { MAX_FEATURES, type Params } from './wgsl/params.js';
+import { rankOnGpu, topOnGpu } from './ranking.js';
+import {
+  createGpuCounts,
+  createGpuTable,
+  destroyTable,
+  type GpuCounts,
+  type GpuTable,
+  readGpuCounts,
+  readGpuTable,
+  writeGpuCounts,
+  writeGpuTable,
+} from './tables.js';
+import type { Params } from './wgsl/params.js';
 import { rowLayout, termsShader } from './wgsl/rows.js';
 import {
   MOST_WEIGHT_SUMS,
@@ -27,6 +47,8 @@ export interface WebgpuOptions {
   readonly tuning?: Partial<Tuning>;
   /** Called with the GPU time of every kernel run; kernels then do not overlap. Needs time stamps on the device. */
   readonly onKernelTime?: (kernel: string, milliseconds: number) => void;
+  /** Most bytes of scores that a ranking holds at a time. Default 256 MiB. */
+  readonly scoreBytes?: number;
   /** Dawn's switches, in Node only, such as 'enable-dawn-features=disable_robustness'. */
   readonly flags?: readonly string[];
 }
@@ -36,29 +58,15 @@ const TOLERANCE = 1e-4;
 export async function createWebgpuEngine(options: WebgpuOptions = {}): Promise<Engine> {
   const gpu = await openDevice(options.flags);
   const { device } = gpu;
-  const tuning = options.tuning ?? {};
+  const { tuning = {}, scoreBytes } = options;
   const commands = createCommands(gpu, options.onKernelTime);
   const passes = createPasses(gpu, commands);
   const { scratch, terms } = passes;
-  const noTotals = storageBuffer(gpu, 'no totals', 12 * MAX_FEATURES);
 
-  // Callers may ask for the next thing before the last is done: everything is recorded in the order of the calls.
-  let last: Promise<unknown> = Promise.resolve();
-  function inOrder<T>(work: () => Promise<T>): Promise<T> {
-    const result = last.then(() => {
-      gpu.check();
-      return work();
-    });
-    last = result.catch(() => {});
-    return result;
-  }
-  /** The same for what is read back: recorded in order, but what follows does not wait for it to arrive. */
+  const { inOrder, inPassing, idle } = createQueue(() => gpu.check());
+  /** For what is read back: recorded in order, but what follows does not wait for it to arrive. */
   async function askInOrder<T>(work: () => Promise<{ readonly answer: Promise<T> }>): Promise<T> {
     return (await inOrder(work)).answer;
-  }
-  /** The same for calls that return nothing; a failure shows at the next one that does. */
-  function enqueue(work: () => void): void {
-    void inOrder(async () => work()).catch(() => {});
   }
 
   const sums = async (buffer: GPUBuffer, count: number, what: string) => {
@@ -70,6 +78,14 @@ export async function createWebgpuEngine(options: WebgpuOptions = {}): Promise<E
   };
   const readEdgeTerm = () => sums(terms.buffer, terms.count, 'edge term of the bound');
 
+  /** Paces the queue after an edge pass, and asks for its edge term where it is wanted. */
+  async function termAfter(index: GpuIndex, wanted: boolean | undefined) {
+    const answer = wanted ? readEdgeTerm() : Promise.resolve(undefined);
+    answer.catch(() => {}); // whoever waits for it hears of it
+    await commands.pace(index.edges);
+    return { answer };
+  }
+
   async function totalsOf({ totals, quads, features }: GpuTable) {
     const values = new Float32Array(await commands.read(totals, 0, 3 * quads * 16));
     const vector = (i: number) => Float64Array.from(values.subarray(4 * quads * i, 4 * quads * i + features));
@@ -80,10 +96,10 @@ export async function createWebgpuEngine(options: WebgpuOptions = {}): Promise<E
   }
 
   /** Replaces vectors of the totals, from the `first` on. */
-  function setTotals({ totals, quads }: GpuTable, first: number, vectors: readonly Float64Array[]): void {
+  function setTotals({ totals, quads }: GpuTable, first: number, vectors: readonly Float64Array[]) {
     const values = new Float32Array(4 * quads * vectors.length);
     for (const [i, vector] of vectors.entries()) values.set(vector, 4 * quads * i);
-    enqueue(() => {
+    return inPassing(() => {
       commands.flush();
       device.queue.writeBuffer(totals, 16 * quads * first, values);
     });
@@ -100,11 +116,23 @@ export async function createWebgpuEngine(options: WebgpuOptions = {}): Promise<E
     createTable: (features, values, activity) =>
       inOrder(async () => {
         const table = await createGpuTable(gpu, features, values);
-        const params = { first: 0, last: table.rows, activity };
-        await passes.finish(table, noTotals, await passes.refresh(table, params), params);
+        await passes.show(table, activity);
         commands.flush();
         return table;
       }),
+
+    write: (gpuTable, values, activity) =>
+      inOrder(async () => {
+        const table = gpuTable as GpuTable;
+        if (typeof values.weightShape === 'number') await passes.fill(table, values as UniformValues);
+        else {
+          commands.flush();
+          await writeGpuTable(gpu, table, values as TableValues);
+        }
+        await passes.show(table, activity);
+      }),
+
+    read: (table) => inOrder(() => readGpuTable(commands, table as GpuTable)),
 
     createIndex: (source) => inOrder(() => createGpuIndex(gpu, source, tuning)),
 
@@ -119,15 +147,55 @@ export async function createWebgpuEngine(options: WebgpuOptions = {}): Promise<E
         ...{ first, last, hyper, activity, mass, relaxation },
         logNorm: lgamma(1 - hyper.sigma),
       };
-      return inOrder(async () => {
+      return askInOrder(async () => {
         const plan = await planOf(gpu, index, own.features, other.rows, tuning);
         await passes.edgePass(own, index, other, plan, params, options.edgeTerm ?? false);
         await passes.rowPass(own, other, plan, params);
-        await commands.pace(index.edges);
+        return termAfter(index, options.edgeTerm);
       });
     },
 
-    lastEdgeTerm: () => askInOrder(async () => ({ answer: readEdgeTerm() })),
+    createCounts: (own, largest) => inOrder(() => createGpuCounts(gpu, own as GpuTable, countScale(largest))),
+
+    count: (ownTable, edgeIndex, otherTable, into, options = {}) =>
+      askInOrder(async () => {
+        const own = ownTable as GpuTable;
+        const index = edgeIndex as GpuIndex;
+        const other = otherTable as GpuTable;
+        const params = options.rows ?? { first: 0, last: own.rows };
+        const plan = await planOf(gpu, index, own.features, other.rows, tuning);
+        await passes.edgePass(own, index, other, plan, params, options.edgeTerm ?? false);
+        await passes.countPass(own, plan, into as GpuCounts, params);
+        return termAfter(index, options.edgeTerm);
+      }),
+
+    finish(own, counts, { hyper, activity, relaxation, otherMass, rows }) {
+      const params: Params = {
+        ...(rows ?? { first: 0, last: own.rows }),
+        ...{ hyper, activity, relaxation, mass: otherMass.slice(), logNorm: lgamma(1 - hyper.sigma) },
+      };
+      return inOrder(async () => {
+        await passes.countedRowPass(own as GpuTable, counts as GpuCounts, params);
+        await commands.pace(0);
+      });
+    },
+
+    readCounts: (counts, rows = { first: 0, last: counts.rows }) =>
+      inOrder(async () => {
+        const values = await readGpuCounts(commands, counts as GpuCounts, rows);
+        const bad = values.findIndex((value) => value < 0n || value >= COUNT_LIMIT);
+        if (bad >= 0) throw new FitError(tooLarge(rows.first + Math.floor(bad / counts.features), counts));
+        return values;
+      }),
+    writeCounts: (counts, values, first = 0) =>
+      inOrder(async () => {
+        commands.flush();
+        await writeGpuCounts(gpu, counts as GpuCounts, values, first);
+      }),
+    clearCounts: (counts) =>
+      inOrder(() => {
+        commands.clear((counts as GpuCounts).values);
+      }),
 
     edgeTerm: (ownTable, edgeIndex, otherTable) =>
       askInOrder(async () => {
@@ -186,17 +254,21 @@ export async function createWebgpuEngine(options: WebgpuOptions = {}): Promise<E
         await passes.refresh(table as GpuTable, { first: 0, last: table.rows, activity });
       }),
 
-    read: (table) => inOrder(() => readGpuTable(commands, table as GpuTable)),
+    rank: (tables, candidates, query, task) =>
+      inOrder(() => rankOnGpu(gpu, commands, tables, candidates, query, { scoreBytes, ...task })),
+    top: (tables, candidates, rows, n, excluded, task) =>
+      inOrder(() => topOnGpu(gpu, commands, tables, candidates, rows, n, excluded, { scoreBytes, ...task })),
 
     free: (handle) =>
-      enqueue(() => {
+      inPassing(() => {
         commands.forget();
         if ('weights' in handle) destroyTable(handle as GpuTable);
+        else if ('values' in handle) (handle as GpuCounts).values.destroy();
         else destroyIndex(handle as GpuIndex);
       }),
 
     async close() {
-      await last;
+      await idle();
       commands.flush();
       await device.queue.onSubmittedWorkDone().catch(() => {});
       gpu.close();

@@ -2,9 +2,9 @@
 
 import type { EdgeIndex, EdgeRows } from '../engine.js';
 import { allocate, type GpuDevice } from './device.js';
+import { cutRows } from './edge-tasks.js';
 import { chooseLayout, type Layout, type Tuning } from './layout.js';
 import { storageBuffer, upload } from './tables.js';
-import { cutRows } from './tasks.js';
 import { type RowLayout, rowLayout } from './wgsl/rows.js';
 
 /** Tasks of an index for tables of one number of features, on the GPU. */

@@ -2,14 +2,23 @@
 // which is safe because the engine records one operation at a time and the GPU runs them in that order.
 
 import { FitError } from '../../errors.js';
+import type { Activity, UniformValues } from '../engine.js';
 import type { Commands, Kernel, Part } from './commands.js';
 import { allocate, type GpuDevice } from './device.js';
 import type { GpuIndex, Plan } from './indexes.js';
 import type { Layout } from './layout.js';
-import { type GpuTable, storageBuffer } from './tables.js';
+import { type GpuCounts, type GpuTable, storageBuffer } from './tables.js';
 import { edgeShader } from './wgsl/edges.js';
-import type { Params } from './wgsl/params.js';
-import { refreshShader, rowLayout, updateShader } from './wgsl/rows.js';
+import { MAX_FEATURES, type Params } from './wgsl/params.js';
+import {
+  type CountSource,
+  countShader,
+  fillShader,
+  type RowLayout,
+  refreshShader,
+  rowLayout,
+  updateShader,
+} from './wgsl/rows.js';
 import {
   finishShader,
   MOST_TERM_SUMS,
@@ -24,6 +33,7 @@ const MASS_CHUNK = 32;
 export function createPasses(gpu: GpuDevice, commands: Commands) {
   const scratch = createScratch(gpu, () => commands.forget());
   const terms = { buffer: storageBuffer(gpu, 'sums of the edge term', 4 * MOST_TERM_SUMS), count: 0 };
+  const noTotals = storageBuffer(gpu, 'no totals', 12 * MAX_FEATURES);
   const edgeKernels = new Map<string, Promise<Kernel>>();
 
   /** Masses of the rows in `partials` groups → totals; and the leftover where the parameters say so. */
@@ -132,21 +142,70 @@ export function createPasses(gpu: GpuDevice, commands: Commands) {
 
   /** After the edge pass: the rows of the range, their mass, and the leftover. */
   async function rowPass(own: GpuTable, other: GpuTable, plan: Plan, params: Params): Promise<void> {
-    const rows = plan.rowLayout;
+    const sums = scratch.get('partial sums', plan.slots * own.quads * 16);
+    await updateRows(own, other.totals, plan.rowLayout, params, 'partials', [plan.firstSlot, sums]);
+  }
+
+  /** The same from whole counts; the other side's mass is among the parameters. */
+  async function countedRowPass(own: GpuTable, counts: GpuCounts, params: Params): Promise<void> {
+    const rows = rowLayout(own.features, 1);
+    await updateRows(own, noTotals, rows, { ...params, scale: counts.scale }, 'counts', [counts.values]);
+  }
+
+  async function updateRows(
+    own: GpuTable,
+    otherTotals: GPUBuffer,
+    rows: RowLayout,
+    params: Params,
+    source: CountSource,
+    from: readonly GPUBuffer[],
+  ): Promise<void> {
     const partials = Math.ceil((params.last - params.first) / rows.rows);
     const masses = await scratch.grow('masses', partials * own.quads * 16);
     await scratch.grow('mass sums', partials * own.quads * 16);
-    const access = ['params', 'read', 'read', 'write', 'write', 'write', 'write', 'read', 'write'] as const;
-    const kernel = await commands.kernel('rows', updateShader(rows), access);
+    const first = source === 'partials' ? 'read' : undefined;
+    const kernel = await commands.kernel(
+      source === 'partials' ? 'rows' : 'counted rows',
+      updateShader(rows, source),
+      [...(['params', first, 'read', 'write', 'write', 'write', 'write', 'read', 'write'] as const)],
+    );
     commands.reserve(3);
-    const sums = scratch.get('partial sums', plan.slots * own.quads * 16);
     const table = [own.weights, own.shapes, own.rates, own.activity];
-    const buffers = [plan.firstSlot, sums, ...table, other.totals, masses];
+    const buffers = [...from, ...table, otherTotals, masses];
     commands.run(kernel, commands.params(params), buffers.map(whole), partials);
-    await finish(own, other.totals, partials, params);
+    await finish(own, otherTotals, partials, params);
   }
 
-  return { scratch, terms, finish, refresh, edgePass, rowPass };
+  /** After the edge pass: adds the expected counts of the range's rows. */
+  async function countPass(own: GpuTable, plan: Plan, counts: GpuCounts, params: Params): Promise<void> {
+    const rows = plan.rowLayout;
+    const access = ['params', 'read', 'read', 'read', 'write'] as const;
+    const kernel = await commands.kernel('counts', countShader(rows), access);
+    commands.reserve(1);
+    const sums = scratch.get('partial sums', plan.slots * own.quads * 16);
+    const buffers = [plan.firstSlot, sums, own.activity, counts.values];
+    const at = commands.params({ ...params, scale: counts.scale });
+    commands.run(kernel, at, buffers.map(whole), Math.ceil((params.last - params.first) / rows.rows));
+  }
+
+  /** One Gamma for all weights and one for all features. */
+  async function fill(table: GpuTable, values: UniformValues): Promise<void> {
+    const rows = rowLayout(table.features, 1);
+    const kernel = await commands.kernel('fill', fillShader(rows), ['params', 'write', 'write', 'write']);
+    commands.reserve(1);
+    const { weightShape: sigma, weightRate: tau, featureShape: shape, featureRate: rate } = values;
+    const at = commands.params({ first: 0, last: table.rows, hyper: { sigma, tau, shape, rate, size: 0 } });
+    const buffers = [table.weights, table.shapes, table.rates];
+    commands.run(kernel, at, buffers.map(whole), Math.ceil(table.rows / rows.rows));
+  }
+
+  /** Activities, mass and no leftover, from the values as they are. */
+  async function show(table: GpuTable, activity: Activity): Promise<void> {
+    const params = { first: 0, last: table.rows, activity };
+    await finish(table, noTotals, await refresh(table, params), params);
+  }
+
+  return { scratch, terms, show, refresh, edgePass, rowPass, countPass, countedRowPass, fill };
 }
 
 export const whole = (buffer: GPUBuffer): Part => ({ buffer });

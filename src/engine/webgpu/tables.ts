@@ -1,7 +1,7 @@
 // Tables on the GPU: rows × quads of four features, padded with zeros, moved in pieces of a bounded size.
 
 import { DeviceError, InputError } from '../../errors.js';
-import type { Table, TableValues } from '../engine.js';
+import type { Counts, RowRange, Table, TableValues } from '../engine.js';
 import { type Commands, USAGE } from './commands.js';
 import { allocate, type GpuDevice, megabytes } from './device.js';
 import { MAX_FEATURES } from './wgsl/params.js';
@@ -16,6 +16,12 @@ export interface GpuTable extends Table {
   readonly activity: GPUBuffer;
   /** Mass, leftover, and the mass at which the leftover was computed: quads each. */
   readonly totals: GPUBuffer;
+}
+
+/** rows × quads × 4 counts of two words, the lower first. */
+export interface GpuCounts extends Counts {
+  readonly quads: number;
+  readonly values: GPUBuffer;
 }
 
 const PIECE_BYTES = 2 ** 24;
@@ -63,15 +69,68 @@ export async function createGpuTable(
       totals: storageBuffer(gpu, 'totals', 3 * quads * 16),
     }),
   );
-  const weights = new Float32Array(2 * rows);
-  for (let i = 0; i < rows; i++) {
+  await writeGpuTable(gpu, table, values);
+  return table;
+}
+
+/** Uploads the values; what was recorded before must have been handed over. */
+export async function writeGpuTable(gpu: GpuDevice, table: GpuTable, values: TableValues): Promise<void> {
+  const weights = new Float32Array(2 * table.rows);
+  for (let i = 0; i < table.rows; i++) {
     weights[2 * i] = values.weightShape[i];
     weights[2 * i + 1] = values.weightRate[i];
   }
   await upload(gpu, table.weights, weights);
   await writePadded(gpu, table, table.shapes, values.featureShape, 0);
   await writePadded(gpu, table, table.rates, values.featureRate, 1);
-  return table;
+}
+
+export async function createGpuCounts(
+  gpu: GpuDevice,
+  { rows, features, quads }: GpuTable,
+  scale: number,
+): Promise<GpuCounts> {
+  const what = `counts of ${rows} rows × ${features} features`;
+  const bytes = 32 * rows * quads;
+  const values = await allocate(gpu, what, bytes, () => storageBuffer(gpu, what, bytes));
+  return { rows, features, scale, quads, values };
+}
+
+export async function readGpuCounts(
+  commands: Commands,
+  { features, quads, values }: GpuCounts,
+  { first, last }: RowRange,
+): Promise<BigInt64Array> {
+  const stride = 4 * quads;
+  const result = new BigInt64Array((last - first) * features);
+  if (result.length === 0) return result;
+  const bytes = await commands.read(values, 8 * first * stride, 8 * (last - first) * stride);
+  const padded = new BigInt64Array(bytes);
+  for (let i = 0; i < last - first; i++) {
+    result.set(padded.subarray(i * stride, i * stride + features), i * features);
+  }
+  return result;
+}
+
+/** What was recorded before must have been handed over. */
+export async function writeGpuCounts(
+  gpu: GpuDevice,
+  { features, quads, values }: GpuCounts,
+  counts: BigInt64Array,
+  first: number,
+): Promise<void> {
+  const stride = 4 * quads;
+  const block = Math.max(1, Math.floor(PIECE_BYTES / (8 * stride)));
+  const rows = counts.length / features;
+  for (let from = 0; from < rows; from += block) {
+    const to = Math.min(rows, from + block);
+    const piece = new BigInt64Array((to - from) * stride);
+    for (let i = from; i < to; i++) {
+      piece.set(counts.subarray(i * features, (i + 1) * features), (i - from) * stride);
+    }
+    gpu.device.queue.writeBuffer(values, 8 * (first + from) * stride, piece);
+    await settle(gpu, from / block);
+  }
 }
 
 export async function readGpuTable(commands: Commands, table: GpuTable): Promise<TableValues> {

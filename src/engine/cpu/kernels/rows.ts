@@ -5,6 +5,8 @@
 
 import { showMeans, showPair } from './activity';
 import { BATCH_BYTES, bindPass, demoteSums, passLong, passRows } from './edges';
+import { addFixed, fromFixed } from './fixed';
+import { JobBlock, UnitBlock } from './params';
 import { expDigammaOver, madd, narrow, promoteHigh, rowSums } from './simd';
 
 /**
@@ -33,38 +35,39 @@ let laneMask: usize = 0;
 let shapeFloor: f64 = 0;
 let activityFloor: f32 = 0;
 
-export function bindTable(ws: usize, wr: usize, fs: usize, fr: usize, a: usize): void {
-  weightShape = ws;
-  weightRate = wr;
-  featureShape = fs;
-  featureRate = fr;
-  activity = a;
-}
+let stride: u32 = 0;
+let scratch: usize = 0;
+let other: usize = 0;
+let withTerm: bool = false;
+/** rows × stride int64, and how many of them are 1. */
+let fixed: usize = 0;
+let scale: f64 = 0;
 
-export function bindHyper(
-  sigma_: f64,
-  tau_: f64,
-  shape_: f32,
-  rate_: f32,
-  exact_: bool,
-  otherMass_: usize,
-  laneMask_: usize,
-  shapeFloor_: f64,
-  activityFloor_: f32,
-  relaxation_: f32,
-  relaxationFloor_: f32,
-): void {
-  sigma = sigma_;
-  tau = tau_;
-  shape = shape_;
-  rate = rate_;
-  exact = exact_;
-  otherMass = otherMass_;
-  laneMask = laneMask_;
-  shapeFloor = shapeFloor_;
-  activityFloor = activityFloor_;
-  relaxation = relaxation_;
-  relaxationFloor = relaxationFloor_;
+/** Takes over what a job's units have in common. */
+export function bindJob(at: usize): void {
+  const job = changetype<JobBlock>(at);
+  weightShape = job.weightShape;
+  weightRate = job.weightRate;
+  featureShape = job.featureShape;
+  featureRate = job.featureRate;
+  activity = job.activity;
+  sigma = job.sigma;
+  tau = job.tau;
+  shape = <f32>job.shape;
+  rate = <f32>job.rate;
+  exact = job.exact != 0;
+  otherMass = job.otherMass;
+  laneMask = job.laneMask;
+  shapeFloor = job.shapeFloor;
+  activityFloor = <f32>job.activityFloor;
+  relaxation = <f32>job.relaxation;
+  relaxationFloor = <f32>job.relaxationFloor;
+  stride = job.stride;
+  scratch = job.scratch;
+  other = job.other;
+  withTerm = job.withTerm != 0;
+  fixed = job.counts;
+  scale = job.scale;
 }
 
 // A worker's scratch: the edge pass's batch; what each row of a block needs once, at these offsets; one row's sums in
@@ -84,25 +87,28 @@ export function scratchBytes(stride: u32): usize {
 
 // @ts-ignore: decorator
 @inline
-function blockSums(scratch: usize, stride: u32): usize {
+function blockSums(): usize {
   return scratch + LONG_SUMS + ((<usize>stride) << 3);
 }
 
 /**
- * The update of rows first … first+rows−1, a block at most, from the sums Σ_j w_ij B_jk in the scratch: weights,
- * features, activities, and their part of the mass, added to `mass` (stride float64).
+ * The update of rows first … first+rows−1, a block at most, from what the scratch has of them: weights, features,
+ * activities, and their part of the mass, added to `mass` (stride float64).
+ * @param counted the scratch holds expected counts A_ik Σ_j w_ij B_jk; else only the sums Σ_j w_ij B_jk
  * @returns the first row whose weight is not finite, or first+rows if all are
  */
-function finishBlock(first: u32, rows: u32, stride: u32, scratch: usize, mass: usize): u32 {
+function finishBlock(first: u32, rows: u32, mass: usize, counted: bool): u32 {
   const bytes: usize = (<usize>stride) << 2;
-  const sums = blockSums(scratch, stride);
+  const sums = blockSums();
   for (let r: u32 = 0; r < rows; r++) {
     const at = (<usize>(first + r)) * bytes;
+    const from = sums + (<usize>r) * bytes;
     const row = scratch + ((<usize>r) << 4);
-    if (relaxation > 0) updateShapes(at, sums + (<usize>r) * bytes, bytes, row, true);
-    else updateShapes(at, sums + (<usize>r) * bytes, bytes, row, false);
+    if (counted) updateShapes(at, from, bytes, row, true, true);
+    else if (relaxation > 0) updateShapes(at, from, bytes, row, true, false);
+    else updateShapes(at, from, bytes, row, false, false);
   }
-  updateWeights(rows, scratch);
+  updateWeights(rows);
   let bad = first + rows;
   for (let r: u32 = 0; r < rows; r++) {
     const ws = load<f32>(scratch + ((<usize>r) << 2), SHAPES);
@@ -111,14 +117,14 @@ function finishBlock(first: u32, rows: u32, stride: u32, scratch: usize, mass: u
     store<f32>(weightRate + ((<usize>(first + r)) << 2), wr);
     if (!(isFinite(ws) && isFinite(wr)) && bad == first + rows) bad = first + r;
   }
-  showBlock(first, rows, stride, scratch, mass, true);
+  showBlock(first, rows, mass, true);
   return bad;
 }
 
 /** The shapes of one row's features, a + Σ_j w_ij A_ik B_jk, and the sums over features that its weight needs. */
 // @ts-ignore: decorator
 @inline
-function updateShapes(at: usize, sums: usize, bytes: usize, row: usize, relaxed: bool): void {
+function updateShapes(at: usize, sums: usize, bytes: usize, row: usize, relaxed: bool, direct: bool): void {
   const prior = f32x4.splat(shape);
   const farther = f32x4.splat(relaxation);
   const least = f32x4.splat(relaxationFloor);
@@ -130,7 +136,7 @@ function updateShapes(at: usize, sums: usize, bytes: usize, row: usize, relaxed:
   let counted = f32x4.splat(0);
   let tilted = f32x4.splat(0);
   for (const end = sums + bytes; sums < end; sums += 16, a += 16, fs += 16, fr += 16, M += 16, mask += 16) {
-    const count = f32x4.mul(v128.load(a), v128.load(sums));
+    const count = direct ? v128.load(sums) : f32x4.mul(v128.load(a), v128.load(sums));
     counted = f32x4.add(counted, count);
     const before = v128.load(fs);
     tilted = madd(f32x4.div(before, v128.load(fr)), v128.load(M), tilted);
@@ -149,7 +155,7 @@ function updateShapes(at: usize, sums: usize, bytes: usize, row: usize, relaxed:
 /** The Gammas of the block's weights, four rows at a time. */
 // @ts-ignore: decorator
 @inline
-function updateWeights(rows: u32, scratch: usize): void {
+function updateWeights(rows: u32): void {
   for (let r: u32 = 0; r < rows; r += 4) {
     const from = scratch + ((<usize>r) << 4);
     const to = scratch + ((<usize>r) << 2);
@@ -178,7 +184,7 @@ function sumsOfFour(at: usize): v128 {
  */
 // @ts-ignore: decorator
 @inline
-function showBlock(first: u32, rows: u32, stride: u32, scratch: usize, mass: usize, updated: bool): void {
+function showBlock(first: u32, rows: u32, mass: usize, updated: bool): void {
   for (let r: u32 = 0; r < rows; r += 4) {
     const at = scratch + ((<usize>r) << 2);
     const ws = v128.load(at, SHAPES);
@@ -221,80 +227,136 @@ function showBlock(first: u32, rows: u32, stride: u32, scratch: usize, mass: usi
   }
 }
 
-/** Sets the activity of rows first … last−1 and adds their mass to `mass` (stride float64). */
-export function showRows(first: u32, last: u32, stride: u32, scratch: usize, mass: usize): void {
-  for (let start = first; start < last; start += <u32>BLOCK) {
-    const rows = min(<u32>BLOCK, last - start);
+/** Sets the activity of a unit's rows and adds their mass. */
+export function showRows(at: usize): void {
+  const unit = changetype<UnitBlock>(at);
+  for (let start = unit.first; start < unit.last; start += <u32>BLOCK) {
+    const rows = min(<u32>BLOCK, unit.last - start);
     for (let r: u32 = 0; r < rows; r++) {
       const i = (<usize>(start + r)) << 2;
       store<f32>(scratch + ((<usize>r) << 2), load<f32>(weightShape + i), SHAPES);
       store<f32>(scratch + ((<usize>r) << 2), load<f32>(weightRate + i), RATES);
     }
-    showBlock(start, rows, stride, scratch, mass, false);
+    showBlock(start, rows, unit.mass, false);
   }
 }
 
-/**
- * The update of one long row from the float64 sums of its pieces, `count` of them from `pieces` on, added in order.
- * Returns false if its weight is not finite.
- */
-export function finishRow(i: u32, stride: u32, pieces: usize, count: u32, scratch: usize, mass: usize): bool {
+/** Float64 sums of a long row's pieces, added in order, to the scratch's place for long rows. */
+function sumPieces(unit: UnitBlock): usize {
   const sums = scratch + LONG_SUMS;
-  for (let k: usize = 0; k < (<usize>stride) << 3; k += 16) {
+  const bytes: usize = (<usize>stride) << 3;
+  for (let k: usize = 0; k < bytes; k += 16) {
     let sum = f64x2.splat(0);
-    for (let p: u32 = 0; p < count; p++) sum = f64x2.add(sum, v128.load(pieces + (<usize>p) * ((<usize>stride) << 3) + k));
+    for (let p: u32 = 0; p < unit.pieces; p++) sum = f64x2.add(sum, v128.load(unit.slots + (<usize>p) * bytes + k));
     v128.store(sums + k, sum);
   }
-  demoteSums(sums, (<usize>stride) << 2, blockSums(scratch, stride));
-  return finishBlock(i, 1, stride, scratch, mass) > i;
+  return sums;
 }
 
-/** Only the sums of one piece of a long row, to `sums` (stride float64). */
-export function passPiece(
-  i: u32,
-  other: usize,
-  neighbors: usize,
-  counts: usize,
-  edges: u32,
-  stride: u32,
-  scratch: usize,
-  sums: usize,
-  withTerm: bool,
-): void {
+/** The update of one long row from the sums of its pieces. Returns the row if its weight is not finite, else the next. */
+export function finishRow(at: usize): u32 {
+  const unit = changetype<UnitBlock>(at);
+  demoteSums(sumPieces(unit), (<usize>stride) << 2, blockSums());
+  return finishBlock(unit.first, 1, unit.mass, false);
+}
+
+/** Only the sums of one piece of a long row, to its slot (stride float64). */
+export function passPiece(at: usize): void {
+  const unit = changetype<UnitBlock>(at);
   const bytes: usize = (<usize>stride) << 2;
-  bindPass(other, neighbors, counts, 0, bytes, scratch, withTerm);
-  passLong(activity + (<usize>i) * bytes, 0, edges, blockSums(scratch, stride), sums);
+  bindPass(other, unit.neighbors, unit.edgeCounts, 0, bytes, scratch, withTerm);
+  passLong(activity + (<usize>unit.first) * bytes, 0, unit.edges, blockSums(), unit.slots);
 }
 
 /**
- * Half-step of rows first … last−1.
- * @param offsets the window's copy of offsets[first … last]; the window's edges begin at offsets[first]
- * @param mass stride float64, to which the rows' mass is added; 0: no update, only the edge term
+ * Half-step of a unit's rows: a block is updated as soon as its edges have been walked, while it is in cache.
  * @returns the first row whose weight is not finite, or `last` if all are
  */
-export function walkRows(
-  first: u32,
-  last: u32,
-  offsets: usize,
-  neighbors: usize,
-  counts: usize,
-  other: usize,
-  stride: u32,
-  scratch: usize,
-  mass: usize,
-  withTerm: bool,
-): u32 {
+export function walkRows(at: usize): u32 {
+  const unit = changetype<UnitBlock>(at);
   const bytes: usize = (<usize>stride) << 2;
-  const sums = blockSums(scratch, stride);
-  bindPass(other, neighbors, counts, load<u32>(offsets), bytes, scratch, withTerm);
+  const sums = blockSums();
+  const first = unit.first;
+  const last = unit.last;
+  const mass: usize = unit.mass;
+  bindPass(other, unit.neighbors, unit.edgeCounts, load<u32>(unit.offsets), bytes, scratch, withTerm);
   let bad = last;
   for (let start = first; start < last; start += <u32>BLOCK) {
     const rows = min(<u32>BLOCK, last - start);
-    const at = offsets + ((<usize>(start - first)) << 2);
-    passRows(activity + (<usize>start) * bytes, rows, at, scratch + LONG_SUMS, sums);
+    const offsets: usize = unit.offsets + ((<usize>(start - first)) << 2);
+    passRows(activity + (<usize>start) * bytes, rows, offsets, scratch + LONG_SUMS, sums);
     if (!mass) continue;
-    const badHere = finishBlock(start, rows, stride, scratch, mass);
+    const badHere = finishBlock(start, rows, mass, false);
     if (bad == last && badHere < start + rows) bad = badHere;
+  }
+  return bad;
+}
+
+/**
+ * The first half alone: expected counts of a unit's rows, added to the fixed-point counts.
+ * @returns the first row with a count that fixed point cannot hold, or `last` if there is none
+ */
+export function countRows(at: usize): u32 {
+  const unit = changetype<UnitBlock>(at);
+  const bytes: usize = (<usize>stride) << 2;
+  const sums = blockSums();
+  const first = unit.first;
+  const last = unit.last;
+  bindPass(other, unit.neighbors, unit.edgeCounts, load<u32>(unit.offsets), bytes, scratch, withTerm);
+  for (let start = first; start < last; start += <u32>BLOCK) {
+    const rows = min(<u32>BLOCK, last - start);
+    const offsets: usize = unit.offsets + ((<usize>(start - first)) << 2);
+    if (load<u32>(offsets) == load<u32>(offsets + ((<usize>rows) << 2))) continue;
+    passRows(activity + (<usize>start) * bytes, rows, offsets, scratch + LONG_SUMS, sums);
+    for (let r: u32 = 0; r < rows; r++) {
+      const row = (<usize>(start + r)) * bytes;
+      const from = sums + (<usize>r) * bytes;
+      let fits = true;
+      for (let k: usize = 0; k < bytes; k += 16) {
+        const count = f32x4.mul(v128.load(activity + row + k), v128.load(from + k));
+        const to = fixed + ((row + k) << 1);
+        fits = addFixed(to, f64x2.promote_low_f32x4(count), scale) && fits;
+        fits = addFixed(to + 16, promoteHigh(count), scale) && fits;
+      }
+      if (!fits) return start + r;
+    }
+  }
+  return last;
+}
+
+/** The same for one long row, from the sums of its pieces. */
+export function countPieces(at: usize): u32 {
+  const unit = changetype<UnitBlock>(at);
+  const bytes: usize = (<usize>stride) << 2;
+  const row = (<usize>unit.first) * bytes;
+  const sums = sumPieces(unit);
+  let fits = true;
+  for (let k: usize = 0; k < bytes; k += 8) {
+    const a = f64x2.promote_low_f32x4(v128.load64_zero(activity + row + k));
+    fits = addFixed(fixed + ((row + k) << 1), f64x2.mul(a, v128.load(sums + (k << 1))), scale) && fits;
+  }
+  return fits ? unit.last : unit.first;
+}
+
+/**
+ * The second half alone: the update of a unit's rows from whole counts.
+ * @returns the first row whose weight is not finite, or whose counts were beyond fixed point; `last` if there is none
+ */
+export function finishCounts(at: usize): u32 {
+  const unit = changetype<UnitBlock>(at);
+  const bytes: usize = (<usize>stride) << 2;
+  const sums = blockSums();
+  const share = 1 / scale;
+  let bad = unit.last;
+  for (let start = unit.first; start < unit.last; start += <u32>BLOCK) {
+    const rows = min(<u32>BLOCK, unit.last - start);
+    const from = fixed + ((<usize>start) * bytes << 1);
+    const size = (<usize>rows) * bytes;
+    for (let k: usize = 0; k < size; k += 16) {
+      v128.store(sums + k, narrow(fromFixed(from + (k << 1), share), fromFixed(from + (k << 1) + 16, share)));
+    }
+    const badHere = finishBlock(start, rows, unit.mass, true);
+    if (bad == unit.last && badHere < start + rows) bad = badHere;
   }
   return bad;
 }

@@ -1,5 +1,7 @@
 // What the rows of a table contribute to the bound, in float64 from the float32 state, two lanes at a time.
 
+import { JobBlock, UnitBlock } from './params';
+
 // @ts-ignore: decorator
 @inline
 const LN2: f64 = 0.69314718055994530942;
@@ -102,25 +104,24 @@ function outOfRange(v: v128): bool {
  * Σ over rows first … last−1 of E log prior + entropy of weight and features, without the constants of the priors:
  * the caller adds rows·features·(a log b − log Γ(a)).
  */
-export function rowTerms(
-  first: u32,
-  last: u32,
-  features: u32,
-  stride: u32,
-  weightShape: usize,
-  weightRate: usize,
-  featureShape: usize,
-  featureRate: usize,
-  sigma: f64,
-  tau: f64,
-  shape: f64,
-  rate: f64,
-): f64 {
+export function rowTerms(jobAt: usize, unitAt: usize): f64 {
+  const job = changetype<JobBlock>(jobAt);
+  const unit = changetype<UnitBlock>(unitAt);
+  const features = job.features;
+  const stride = job.stride;
+  const weightShape: usize = job.weightShape;
+  const weightRate: usize = job.weightRate;
+  const featureShape: usize = job.featureShape;
+  const featureRate: usize = job.featureRate;
+  const sigma = job.sigma;
+  const tau = job.tau;
+  const shape = job.shape;
+  const rate = job.rate;
   let total: f64 = 0;
   const a = f64x2.splat(shape);
   const b = f64x2.splat(rate);
   const pairs = features & ~1;
-  for (let i = first; i < last; i++) {
+  for (let i = unit.first, last = unit.last; i < last; i++) {
     // Weight: (−1−σ)(ψ − log r) − τ s/r + s − log r + lgamma(s) + (1−s)ψ.
     const s = <f64>load<f32>(weightShape + ((<usize>i) << 2));
     const r = <f64>load<f32>(weightRate + ((<usize>i) << 2));

@@ -17,7 +17,7 @@ struct Params {
   first: u32, last: u32, flags: u32, partials: u32,
   sigma: f32, tau: f32, shape: f32, rate: f32,
   size: f32, logNorm: f32, constant: f32, chunk: u32,
-  relaxation: f32, unused1: f32, unused2: f32, unused3: f32,
+  relaxation: f32, scale: f32, unused1: f32, unused2: f32,
   mass: array<vec4f, ${quads}>,
 }
 @group(0) @binding(0) var<uniform> params: Params;
@@ -38,6 +38,8 @@ export interface Params {
   readonly chunk?: number;
   /** Over-relaxation of the features. */
   readonly relaxation?: number | undefined;
+  /** Fixed-point counts are this many to 1. */
+  readonly scale?: number;
   /** log Γ(1−σ). */
   readonly logNorm?: number;
   /** What each feature adds to the row terms whatever its state. */
@@ -64,5 +66,6 @@ export function writeParams(into: DataView, params: Params): void {
   for (const [i, number] of numbers.entries()) into.setFloat32(16 + 4 * i, number ?? 0, true);
   into.setUint32(44, params.chunk ?? 1, true);
   into.setFloat32(48, params.relaxation ?? 0, true);
+  into.setFloat32(52, params.scale ?? 1, true);
   if (mass) for (let k = 0; k < mass.length; k++) into.setFloat32(4 * (MASS_AT + k), mass[k], true);
 }

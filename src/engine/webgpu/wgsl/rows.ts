@@ -1,9 +1,11 @@
 // What is done once per row. `updateShader` is the half-step of section 6 after the edge pass: it adds the partial sums
 // of a row's tasks in their order, updates weight and features, shows the new activity, and adds up the mass of the
-// rows of its workgroup. `refreshShader` does the last two alone. `termsShader` sums what rows give to the bound.
+// rows of its workgroup; or it starts from whole counts, which `countShader` adds up. `refreshShader` does the last two
+// alone. `termsShader` sums what rows give to the bound.
 
 import { ACTIVITY_FLOOR, RELAXATION_FLOOR, WEIGHT_SHAPE_FLOOR } from '../../engine.js';
 import { powerOfTwo } from '../layout.js';
+import { FIXED_WGSL } from './fixed.js';
 import { GAMMA_WGSL } from './gamma.js';
 import { paramsWgsl } from './params.js';
 
@@ -77,39 +79,8 @@ const ADD_MASS = `
     }
     workgroupBarrier();`;
 
-export function updateShader(layout: RowLayout): string {
-  const { perLane, lanes } = layout;
-  const tree: string[] = [];
-  for (let half = lanes / 2; half >= 1; half /= 2) {
-    tree.push(`if (lane < ${half}u) { sums[local] += sums[local + ${half}u]; }
-  workgroupBarrier();`);
-  }
-  return `${head(layout)}
-@group(0) @binding(1) var<storage, read> firstSlot: array<u32>;
-@group(0) @binding(2) var<storage, read> partials: array<vec4f>;
-@group(0) @binding(3) var<storage, read_write> weights: array<vec2f>;
-@group(0) @binding(4) var<storage, read_write> shapes: array<vec4f>;
-@group(0) @binding(5) var<storage, read_write> rates: array<vec4f>;
-@group(0) @binding(6) var<storage, read_write> activity: array<vec4f>;
-@group(0) @binding(7) var<storage, read> otherTotals: array<vec4f>;
-@group(0) @binding(8) var<storage, read_write> masses: array<vec4f>;
-var<workgroup> sums: array<vec2f, ${WORKGROUP}>;
-
-fn otherMass(quad: u32) -> vec4f {
-  if ((params.flags & MASS_GIVEN) != 0u) { return params.mass[quad]; }
-  return otherTotals[quad] + otherTotals[QUADS + quad];
-}
-
-@compute @workgroup_size(${WORKGROUP})
-fn main(${INVOCATION}) {
-  ${PLACE}
-  var begin = 0u;
-  var end = 0u;
-  if (live) { begin = firstSlot[row]; end = firstSlot[row + 1u]; }
-  var expected: array<vec4f, ${perLane}>;
-  var sum = vec2f(0.0);
-  for (var v = 0u; v < ${perLane}u; v++) {
-    let quad = v * LANES + lane;
+/** WGSL that leaves in `total` the sum of a row's partial sums of one quad, and the quad's lanes in step. */
+const ADD_SLOTS = `
     var total = vec4f(0.0);
     if (quad < QUADS) {
       var slot = begin + part;
@@ -130,10 +101,88 @@ fn main(${INVOCATION}) {
       workgroupBarrier();
       if (part == 0u) { for (var p = 1u; p < SPLIT; p++) { total += quads[local + p * LANES]; } }
       workgroupBarrier();
+    }`;
+
+const SLOTS_OF_ROW = `
+  var begin = 0u;
+  var end = 0u;
+  if (live) { begin = firstSlot[row]; end = firstSlot[row + 1u]; }`;
+
+/** The first half of a half-step: a row's expected counts, added to those in fixed point (two words of 32 bits a count). */
+export function countShader(layout: RowLayout): string {
+  return `${head(layout)}
+${FIXED_WGSL}
+@group(0) @binding(1) var<storage, read> firstSlot: array<u32>;
+@group(0) @binding(2) var<storage, read> partials: array<vec4f>;
+@group(0) @binding(3) var<storage, read> activity: array<vec4f>;
+@group(0) @binding(4) var<storage, read_write> counts: array<vec2u>;
+@compute @workgroup_size(${WORKGROUP})
+fn main(${INVOCATION}) {
+  ${PLACE}
+  ${SLOTS_OF_ROW}
+  for (var v = 0u; v < ${layout.perLane}u; v++) {
+    let quad = v * LANES + lane;
+    ${ADD_SLOTS}
+    if (live && part == 0u && quad < QUADS && begin < end) {
+      let cell = row * QUADS + quad;
+      let expected = activity[cell] * total;
+      for (var c = 0u; c < 4u; c++) {
+        counts[4u * cell + c] = sumFixed(counts[4u * cell + c], toFixed(expected[c]));
+      }
     }
+  }
+}
+`;
+}
+
+/** Where an update has the expected counts of its rows from: the partial sums of the edge pass, or counts in fixed point. */
+export type CountSource = 'partials' | 'counts';
+
+export function updateShader(layout: RowLayout, source: CountSource): string {
+  const { perLane, lanes } = layout;
+  const fused = source === 'partials';
+  const tree: string[] = [];
+  for (let half = lanes / 2; half >= 1; half /= 2) {
+    tree.push(`if (lane < ${half}u) { sums[local] += sums[local + ${half}u]; }
+  workgroupBarrier();`);
+  }
+  return `${head(layout)}
+${
+  fused
+    ? `@group(0) @binding(1) var<storage, read> firstSlot: array<u32>;
+@group(0) @binding(2) var<storage, read> partials: array<vec4f>;`
+    : `${FIXED_WGSL}
+@group(0) @binding(2) var<storage, read> counts: array<vec2u>;`
+}
+@group(0) @binding(3) var<storage, read_write> weights: array<vec2f>;
+@group(0) @binding(4) var<storage, read_write> shapes: array<vec4f>;
+@group(0) @binding(5) var<storage, read_write> rates: array<vec4f>;
+@group(0) @binding(6) var<storage, read_write> activity: array<vec4f>;
+@group(0) @binding(7) var<storage, read> otherTotals: array<vec4f>;
+@group(0) @binding(8) var<storage, read_write> masses: array<vec4f>;
+var<workgroup> sums: array<vec2f, ${WORKGROUP}>;
+
+fn otherMass(quad: u32) -> vec4f {
+  if ((params.flags & MASS_GIVEN) != 0u) { return params.mass[quad]; }
+  return otherTotals[quad] + otherTotals[QUADS + quad];
+}
+
+@compute @workgroup_size(${WORKGROUP})
+fn main(${INVOCATION}) {
+  ${PLACE}
+  ${fused ? SLOTS_OF_ROW : ''}
+  var expected: array<vec4f, ${perLane}>;
+  var sum = vec2f(0.0);
+  for (var v = 0u; v < ${perLane}u; v++) {
+    let quad = v * LANES + lane;
+    ${fused ? ADD_SLOTS : ''}
     if (live && part == 0u && quad < QUADS) {
       let cell = row * QUADS + quad;
-      expected[v] = activity[cell] * total;
+      ${
+        fused
+          ? 'expected[v] = activity[cell] * total;'
+          : 'for (var c = 0u; c < 4u; c++) { expected[v][c] = fromFixed(counts[4u * cell + c]); }'
+      }
       sum += vec2f(dot(expected[v], vec4f(1.0)), dot(shapes[cell] / rates[cell], otherMass(quad)));
     }
   }
@@ -228,6 +277,26 @@ fn main(${INVOCATION}) {
     workgroupBarrier();
   }
   if (local == 0u) { sums[at] = parts[0]; }
+}
+`;
+}
+
+/** One Gamma for all weights and one for all features; params.shape … have the four numbers. */
+export function fillShader(layout: RowLayout): string {
+  return `${head(layout)}
+@group(0) @binding(1) var<storage, read_write> weights: array<vec2f>;
+@group(0) @binding(2) var<storage, read_write> shapes: array<vec4f>;
+@group(0) @binding(3) var<storage, read_write> rates: array<vec4f>;
+@compute @workgroup_size(${WORKGROUP})
+fn main(${INVOCATION}) {
+  ${PLACE}
+  if (!live || part != 0u) { return; }
+  if (lane == 0u) { weights[row] = vec2f(params.sigma, params.tau); }
+  for (var quad = lane; quad < QUADS; quad += LANES) {
+    let mask = laneMask(quad);
+    shapes[row * QUADS + quad] = params.shape * mask;
+    rates[row * QUADS + quad] = select(vec4f(1.0), vec4f(params.rate), mask > vec4f(0.0));
+  }
 }
 `;
 }

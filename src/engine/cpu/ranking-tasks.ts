@@ -2,7 +2,9 @@
 // that row's own place, so it does not matter which worker takes which block.
 
 import { serveTasks } from '../../parallel/worker.js';
-import { type RankAnswer, type RankKernels, RankLane, type RankQuery, ROWS_PER_BLOCK } from './rank-rows.js';
+import type { TopLists } from '../lists.js';
+import type { RankAnswer, RankQuery } from '../rank.js';
+import { type RankKernels, RankLane, ROWS_PER_BLOCK } from './rank-lane.js';
 
 export interface FactorJob {
   readonly module: WebAssembly.Module;
@@ -23,15 +25,6 @@ export interface FactorJob {
   readonly answer: RankAnswer;
   /** Where lists of the best `listed` candidates go, if they are asked for: rows × listed. */
   readonly lists: TopLists | undefined;
-}
-
-export interface TopLists {
-  readonly listed: number;
-  /** Per row of `rows`, candidate positions, best first. */
-  readonly positions: Uint32Array;
-  readonly scores: Float32Array;
-  /** Per row of `rows`, how many there are. */
-  readonly counts: Uint32Array;
 }
 
 export function rankFactorRows(job: FactorJob): void {
@@ -59,4 +52,4 @@ function storeList(lane: RankLane, index: number, at: number, row: number, lists
   lists.counts[at] = best.positions.length;
 }
 
-serveTasks('rank-tasks', { rankFactorRows });
+serveTasks('ranking-tasks', { rankFactorRows });

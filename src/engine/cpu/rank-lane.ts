@@ -1,7 +1,9 @@
-// One row of scores → ranks of its relevant candidates and its best few, by the kernels of kernels/rank.ts. A *lane* is
+// One row of scores → ranks of its relevant candidates and its best few, by the kernels of kernels/scores.ts. A *lane* is
 // the scratch memory of one thread; several lanes and one packed item table share a WebAssembly memory.
 
-/** The exports of kernels/rank.ts. */
+import type { RankAnswer, RankQuery } from '../rank.js';
+
+/** The exports of kernels/scores.ts. */
 export interface RankKernels {
   rankScores(
     users: number,
@@ -31,41 +33,6 @@ export interface RankKernels {
     ranks: number,
   ): void;
   rankTop(keptScores: number, keptPositions: number, kept: number, top: number, sample: number): number;
-}
-
-/** Lists of numbers, one per row: row r holds values[offsets[r] … offsets[r+1]−1], ascending. */
-export interface RowLists {
-  readonly offsets: Uint32Array;
-  readonly values: Uint32Array;
-}
-
-/** One way to look at every row: all candidates, or all but some. Views narrow: each leaves out all that the former did. */
-export interface RankView {
-  /** Candidate positions left out in this view, ascending. */
-  readonly without: Uint32Array;
-  /** Per row, the relevant candidate positions; none of them in `without` or excluded. */
-  readonly relevant: RowLists;
-}
-
-/** What to find in each row of scores. */
-export interface RankQuery {
-  /** Number of candidates; a position is 0 … candidates−1. */
-  readonly candidates: number;
-  readonly views: readonly RankView[];
-  /** Per row, candidate positions that are not to be ranked. */
-  readonly excluded: RowLists | undefined;
-  /** Ranks beyond this are reported as 0. */
-  readonly depth: number;
-  /** Length of the lists of best candidates; at most depth. */
-  readonly top: number;
-}
-
-/** Where answers go: shared buffers, each row's part written by whoever ranks it. */
-export interface RankAnswer {
-  /** Per view, parallel to relevant.values. */
-  readonly ranks: readonly Uint32Array[];
-  /** Per view: 1 for each candidate that was among the best `top` of some row that has relevant candidates. */
-  readonly shown: readonly Uint8Array[];
 }
 
 const USERS_PER_TILE = 4;

@@ -2,44 +2,42 @@
 // function writes (ranked here); either way only a few rows of scores exist at a time.
 
 import { throwIfAborted } from '../../errors.js';
-import { allocate, createCounter, inSharedMemory } from '../../math/memory.js';
+import { createCounter, inSharedMemory } from '../../math/memory.js';
 import { createPool, type TaskModule, threadCount } from '../../parallel/pool.js';
 import type { TaskOptions } from '../../progress.js';
-import { Heap } from './heap.js';
+import { emptyLists, type TopLists } from '../lists.js';
+import {
+  emptyAnswer,
+  type FactorTables,
+  type RankAnswer,
+  type RankQuery,
+  type RowScores,
+  rowsToRank,
+} from '../rank.js';
 import {
   laneBytes,
   packedItemBytes,
   packItems,
-  type RankAnswer,
   type RankKernels,
   RankLane,
-  type RankQuery,
   ROWS_PER_BLOCK,
-} from './rank-rows.js';
-import { type FactorJob, rankFactorRows, type TopLists } from './rank-tasks.js';
+} from './rank-lane.js';
+import { type FactorJob, rankFactorRows } from './ranking-tasks.js';
 import { loadKernels } from './wasm.js';
-
-/** Two tables whose dot products are the scores. */
-export interface FactorTables {
-  /** Rows × features. */
-  readonly users: Float32Array;
-  /** Items × features. */
-  readonly items: Float32Array;
-  readonly features: number;
-}
-
-/** Writes the scores of a row for each candidate, in their order. */
-export type RowScores = (row: number, candidates: Uint32Array, out: Float32Array) => void;
+import { Heap } from './wasm-heap.js';
 
 /** Below this many multiplications a pool of workers costs more than it saves. */
 const SMALL = 2e8;
 
 export const RANKING: TaskModule = {
-  name: 'rank-tasks',
+  name: 'ranking-tasks',
   base: import.meta.url,
   worker: () =>
-    new Worker(new URL('./rank-tasks.js', import.meta.url), { type: 'module', name: 'graphex:rank-tasks' }),
-  here: () => import('./rank-tasks.js'),
+    new Worker(new URL('./ranking-tasks.js', import.meta.url), {
+      type: 'module',
+      name: 'graphex:ranking-tasks',
+    }),
+  here: () => import('./ranking-tasks.js'),
 };
 
 /** Ranks and shown candidates of every row of the query that has a relevant candidate. `candidates` ascend. */
@@ -64,12 +62,7 @@ export async function topByFactors(
   options: TaskOptions = {},
 ): Promise<TopLists> {
   const listed = Math.min(n, candidates.length);
-  const lists: TopLists = {
-    listed,
-    positions: allocate(Uint32Array, rows.length * listed),
-    scores: allocate(Float32Array, rows.length * listed),
-    counts: allocate(Uint32Array, rows.length),
-  };
+  const lists = emptyLists(rows.length, listed);
   const query: RankQuery = { candidates: candidates.length, views: [], excluded, depth: listed, top: listed };
   if (listed > 0) {
     await runFactors(tables, candidates, query, rows, { ranks: [], shown: [] }, lists, options);
@@ -163,20 +156,4 @@ export async function rankByRows(
     lane.rank(0, row, answer);
   }
   return answer;
-}
-
-export function rowsToRank({ views }: RankQuery): Uint32Array {
-  const rows: number[] = [];
-  const count = (views[0]?.relevant.offsets.length ?? 1) - 1;
-  for (let r = 0; r < count; r++) {
-    if (views.some(({ relevant }) => relevant.offsets[r + 1] > relevant.offsets[r])) rows.push(r);
-  }
-  return Uint32Array.from(rows);
-}
-
-export function emptyAnswer({ views, candidates }: RankQuery): RankAnswer {
-  return {
-    ranks: views.map(({ relevant }) => allocate(Uint32Array, relevant.values.length)),
-    shown: views.map(() => allocate(Uint8Array, candidates)),
-  };
 }

@@ -1,35 +1,46 @@
-// Full rankings on the GPU: the same answers as cpu/rank-factors.ts, up to scores that tie in float32. Scores of a block
+// Full rankings on the GPU: the same answers as cpu/ranking.ts, up to scores that tie in float32. Scores of a block
 // of rows exist at a time; only ranks and what was shown come back.
 
 import { throwIfAborted } from '../../errors.js';
 import type { TaskOptions } from '../../progress.js';
-import { emptyAnswer, type FactorTables, rowsToRank } from '../cpu/rank-factors.js';
-import type { RankAnswer, RankQuery, RowLists } from '../cpu/rank-rows.js';
-import { type Commands, createCommands } from './commands.js';
-import { allocate, type GpuDevice, openDevice } from './device.js';
+import { emptyLists, listBest, type TopLists } from '../lists.js';
+import {
+  emptyAnswer,
+  type FactorTables,
+  type RankAnswer,
+  type RankQuery,
+  type RowLists,
+  rowsToRank,
+} from '../rank.js';
+import type { Commands } from './commands.js';
+import { allocate, type GpuDevice } from './device.js';
 import { whole } from './passes.js';
 import { storageBuffer, upload } from './tables.js';
-import { leaveOutShader, type RankShape, rankShader, scoreShader, shownShader, TILE } from './wgsl/rank.js';
+import { leaveOutShader, type RankShape, rankShader, scoreShader, shownShader, TILE } from './wgsl/scores.js';
 
 export interface GpuRankOptions extends TaskOptions {
   /** Most bytes of scores that exist at a time. Default 256 MiB. */
   readonly scoreBytes?: number | undefined;
 }
 
+const SCORE_BYTES = 2 ** 28;
+
+/** Ranks on a device that is open. */
 export async function rankOnGpu(
+  gpu: GpuDevice,
+  commands: Commands,
   tables: FactorTables,
   candidates: Uint32Array,
   query: RankQuery,
-  { signal, onProgress, scoreBytes = 2 ** 28 }: GpuRankOptions = {},
+  { signal, onProgress, scoreBytes }: GpuRankOptions = {},
 ): Promise<RankAnswer> {
   throwIfAborted(signal);
   const answer = emptyAnswer(query);
   const rows = rowsToRank(query);
   if (rows.length === 0) return answer;
-  const gpu = await openDevice();
+  const owned: GPUBuffer[] = [];
   try {
-    const commands = createCommands(gpu);
-    const ranking = await prepare(gpu, commands, tables, candidates, query, rows, scoreBytes);
+    const ranking = await prepare(gpu, commands, tables, candidates, query, rows, scoreBytes, owned);
     for (let first = 0; first < rows.length; first += ranking.blockRows) {
       throwIfAborted(signal);
       onProgress?.({ stage: 'ranking', done: first, total: rows.length, unit: 'users' });
@@ -44,8 +55,53 @@ export async function rankOnGpu(
     onProgress?.({ stage: 'ranking', done: rows.length, total: rows.length, unit: 'users' });
     return answer;
   } finally {
-    gpu.close();
+    release(commands, owned);
   }
+}
+
+/** What is left out has a score below this: WGSL knows no infinity. */
+const LEAST_SCORE = -3e38;
+
+/** Lists of the best: scores are made on the GPU, block by block, and picked from on the host. */
+export async function topOnGpu(
+  gpu: GpuDevice,
+  commands: Commands,
+  tables: FactorTables,
+  candidates: Uint32Array,
+  rows: Uint32Array,
+  n: number,
+  excluded: RowLists | undefined,
+  { signal, scoreBytes }: GpuRankOptions = {},
+): Promise<TopLists> {
+  throwIfAborted(signal);
+  const lists = emptyLists(rows.length, Math.min(n, candidates.length));
+  if (rows.length === 0 || lists.listed === 0) return lists;
+  const query = { candidates: candidates.length, views: [], excluded, depth: n, top: n };
+  const owned: GPUBuffer[] = [];
+  try {
+    const ranking = await prepare(gpu, commands, tables, candidates, query, rows, scoreBytes, owned);
+    for (let first = 0; first < rows.length; first += ranking.blockRows) {
+      throwIfAborted(signal);
+      const last = Math.min(rows.length, first + ranking.blockRows);
+      ranking.rankBlock(first, last);
+      const bytes = 4 * (last - first) * candidates.length;
+      const scores = new Float32Array(await commands.read(ranking.scores, 0, bytes));
+      for (let i = 0; i < scores.length; i++)
+        if (scores[i] < LEAST_SCORE) scores[i] = Number.NEGATIVE_INFINITY;
+      for (let row = first; row < last; row++) {
+        const at = (row - first) * candidates.length;
+        listBest(scores.subarray(at, at + candidates.length), row, lists);
+      }
+    }
+    return lists;
+  } finally {
+    release(commands, owned);
+  }
+}
+
+function release(commands: Commands, owned: readonly GPUBuffer[]): void {
+  commands.forget();
+  for (const buffer of owned) buffer.destroy();
 }
 
 interface GpuLists {
@@ -68,15 +124,17 @@ async function prepare(
   candidates: Uint32Array,
   { views, excluded, depth, top }: RankQuery,
   rows: Uint32Array,
-  mostBytes: number,
+  mostBytes: number | undefined,
+  owned: GPUBuffer[],
 ) {
   const shape: RankShape = { quads: Math.ceil(features / 4), candidates: candidates.length, depth, top };
-  const most = Math.floor(Math.min(mostBytes, gpu.maxBinding) / (4 * candidates.length));
+  const most = Math.floor(Math.min(mostBytes ?? SCORE_BYTES, gpu.maxBinding) / (4 * candidates.length));
   // Whole tiles of rows, but never less than a row: a longer one is refused with the limit.
   const blockRows = Math.min(rows.length, Math.max(1, most - (most > TILE ? most % TILE : 0)));
   const make = async (what: string, values: Uint32Array | Float32Array) => {
     const bytes = values.byteLength;
     const buffer = await allocate(gpu, what, bytes, () => storageBuffer(gpu, what, bytes));
+    owned.push(buffer);
     await upload(gpu, buffer, values);
     return buffer;
   };
@@ -93,6 +151,7 @@ async function prepare(
   const scoreBytes = 4 * blockRows * candidates.length;
   const what = `the scores of ${blockRows} users`;
   const scores = await allocate(gpu, what, scoreBytes, () => storageBuffer(gpu, what, scoreBytes));
+  owned.push(scores);
   const seen = excluded && (await lists('items that are left out', excluded));
   const prepared: PreparedView[] = [];
   for (const { without, relevant } of views) {
@@ -130,7 +189,7 @@ async function prepare(
       commands.run(show, at, [rowsBuffer, offsets, scores, shown].map(whole), count);
     }
   }
-  return { blockRows, views: prepared, rankBlock };
+  return { blockRows, views: prepared, scores, rankBlock };
 }
 
 /** The picked rows of a table, each padded with zeros to whole vectors of four. */

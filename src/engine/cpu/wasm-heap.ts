@@ -67,6 +67,10 @@ export class Heap {
     return new Uint32Array(this.memory.buffer, address, length);
   }
 
+  i64(address: number, length: number): BigInt64Array {
+    return new BigInt64Array(this.memory.buffer, address, length);
+  }
+
   #grow(end: number): void {
     const have = this.memory.buffer.byteLength / PAGE;
     const need = Math.ceil(end / PAGE);

@@ -1,0 +1,77 @@
+// Blocks of parameters: what the host writes into WebAssembly memory for a kernel to read, by name. Fields lie in order,
+// each at a multiple of its size, as AssemblyScript lays out a class (kernels/params.ts has the classes).
+
+type Kind = 'u32' | 'f64';
+type Fields = Readonly<Record<string, Kind>>;
+export type Values<F extends Fields> = { readonly [name in keyof F]: number };
+
+export interface Block<F extends Fields> {
+  readonly fields: F;
+  readonly bytes: number;
+  /** Writes every field of the block at `address`. */
+  write(memory: WebAssembly.Memory, address: number, values: Values<F>): void;
+}
+
+const SIZES = { u32: 4, f64: 8 } as const;
+
+function block<const F extends Fields>(fields: F): Block<F> {
+  let end = 0;
+  const places = Object.entries(fields).map(([name, kind]) => {
+    const at = Math.ceil(end / SIZES[kind]) * SIZES[kind];
+    end = at + SIZES[kind];
+    return { name, kind, at };
+  });
+  return {
+    fields,
+    bytes: end,
+    write(memory, address, values) {
+      const view = new DataView(memory.buffer, address, end);
+      for (const { name, kind, at } of places) {
+        if (kind === 'u32') view.setUint32(at, values[name], true);
+        else view.setFloat64(at, values[name], true);
+      }
+    },
+  };
+}
+
+/** What a job's units have in common. */
+export const JOB = block({
+  weightShape: 'u32',
+  weightRate: 'u32',
+  featureShape: 'u32',
+  featureRate: 'u32',
+  activity: 'u32',
+  other: 'u32',
+  otherMass: 'u32',
+  laneMask: 'u32',
+  counts: 'u32',
+  scratch: 'u32',
+  features: 'u32',
+  stride: 'u32',
+  exact: 'u32',
+  withTerm: 'u32',
+  sigma: 'f64',
+  tau: 'f64',
+  shape: 'f64',
+  rate: 'f64',
+  relaxation: 'f64',
+  relaxationFloor: 'f64',
+  shapeFloor: 'f64',
+  activityFloor: 'f64',
+  scale: 'f64',
+});
+
+/** One unit of work. */
+export const UNIT = block({
+  first: 'u32',
+  last: 'u32',
+  offsets: 'u32',
+  neighbors: 'u32',
+  edgeCounts: 'u32',
+  edges: 'u32',
+  slots: 'u32',
+  pieces: 'u32',
+  mass: 'u32',
+});
+
+export type JobValues = Values<(typeof JOB)['fields']>;

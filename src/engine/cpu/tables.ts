@@ -1,0 +1,150 @@
+// Tables and counts of the cpu engine: where their arrays lie in WebAssembly memory, and how they get in and out.
+
+import { allocate } from '../../math/memory.js';
+import type { Counts, RowRange, Table, TableTotals, TableValues, UniformValues } from '../engine.js';
+import { UNIT_FIELDS } from './units.js';
+import type { Heap } from './wasm-heap.js';
+
+/** Addresses of a table's arrays. */
+export interface TableAddresses {
+  readonly weightShape: number;
+  readonly weightRate: number;
+  readonly featureShape: number;
+  readonly featureRate: number;
+  readonly activity: number;
+  /** stride float32: all ones in the lanes of real features. */
+  readonly laneMask: number;
+}
+
+export interface CpuTable extends Table {
+  readonly kind: 'table';
+  /** Features rounded up to whole vectors of four. */
+  readonly stride: number;
+  readonly at: TableAddresses;
+  /** K-vectors, replaced whole. */
+  totals: TableTotals;
+  /** Rows cut by number alone, for passes that do not walk edges. */
+  readonly evenUnits: Uint32Array;
+}
+
+export interface CpuCounts extends Counts {
+  readonly kind: 'counts';
+  readonly stride: number;
+  /** rows × stride int64. */
+  readonly at: number;
+}
+
+export const strideOf = (features: number): number => Math.ceil(features / 4) * 4;
+
+export function allocateTable(heap: Heap, rows: number, features: number): CpuTable {
+  const stride = strideOf(features);
+  const at: TableAddresses = {
+    weightShape: heap.allocate(4 * rows),
+    weightRate: heap.allocate(4 * rows),
+    featureShape: heap.allocate(4 * rows * stride),
+    featureRate: heap.allocate(4 * rows * stride),
+    activity: heap.allocate(4 * rows * stride),
+    laneMask: heap.allocate(4 * stride),
+  };
+  heap.u32(at.laneMask, features).fill(0xffffffff);
+  return {
+    ...{ kind: 'table', rows, features, stride, at },
+    totals: noTotals(features),
+    evenUnits: evenUnits({ first: 0, last: rows }),
+  };
+}
+
+export function noTotals(features: number): TableTotals {
+  const nothing = () => new Float64Array(features);
+  return { mass: nothing(), leftover: nothing(), leftoverAt: nothing() };
+}
+
+export function freeTable(heap: Heap, { at }: CpuTable): void {
+  for (const address of Object.values(at)) heap.release(address);
+}
+
+export function storeTable(
+  heap: Heap,
+  { rows, features, stride, at }: CpuTable,
+  values: TableValues | UniformValues,
+): void {
+  for (const field of ['weightShape', 'weightRate'] as const) {
+    const given = values[field];
+    if (typeof given === 'number') heap.f32(at[field], rows).fill(given);
+    else heap.f32(at[field], rows).set(given);
+  }
+  // Padding lanes: shape 0 over rate 1.
+  for (const [field, padding] of [
+    ['featureShape', 0],
+    ['featureRate', 1],
+  ] as const) {
+    const given = values[field];
+    const into = heap.f32(at[field], rows * stride);
+    if (typeof given === 'number') {
+      into.fill(given);
+      for (let k = features; k < stride; k++) for (let i = k; i < into.length; i += stride) into[i] = padding;
+    } else {
+      if (stride > features) into.fill(padding);
+      for (let i = 0; i < rows; i++) into.set(given.subarray(i * features, (i + 1) * features), i * stride);
+    }
+  }
+}
+
+export function loadTable(heap: Heap, { rows, features, stride, at }: CpuTable): TableValues {
+  const unpad = (address: number) => {
+    const padded = heap.f32(address, rows * stride);
+    const result = new Float32Array(rows * features);
+    for (let i = 0; i < rows; i++) {
+      result.set(padded.subarray(i * stride, i * stride + features), i * features);
+    }
+    return result;
+  };
+  return {
+    weightShape: heap.f32(at.weightShape, rows).slice(),
+    weightRate: heap.f32(at.weightRate, rows).slice(),
+    featureShape: unpad(at.featureShape),
+    featureRate: unpad(at.featureRate),
+  };
+}
+
+export function loadCounts(
+  heap: Heap,
+  { features, stride, at }: CpuCounts,
+  { first, last }: RowRange,
+): BigInt64Array {
+  const padded = heap.i64(at + 8 * first * stride, (last - first) * stride);
+  if (stride === features) return padded.slice();
+  const result = new BigInt64Array((last - first) * features);
+  for (let i = 0; i < last - first; i++) {
+    result.set(padded.subarray(i * stride, i * stride + features), i * features);
+  }
+  return result;
+}
+
+export function storeCounts(
+  heap: Heap,
+  { features, stride, at }: CpuCounts,
+  values: BigInt64Array,
+  first: number,
+): void {
+  const rows = values.length / features;
+  const padded = heap.i64(at + 8 * first * stride, rows * stride);
+  if (stride === features) padded.set(values);
+  else {
+    for (let i = 0; i < rows; i++) {
+      padded.set(values.subarray(i * features, (i + 1) * features), i * stride);
+    }
+  }
+}
+
+const EVEN_ROWS = 2048;
+
+export function evenUnits({ first, last }: RowRange): Uint32Array {
+  const count = Math.ceil((last - first) / EVEN_ROWS);
+  const units = allocate(Uint32Array, UNIT_FIELDS * count);
+  for (let u = 0; u < count; u++) {
+    const from = first + u * EVEN_ROWS;
+    units.set([0, from, Math.min(last, from + EVEN_ROWS), 0, 0, 0], u * UNIT_FIELDS);
+  }
+  return units;
+}

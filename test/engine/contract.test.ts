@@ -1,0 +1,306 @@
+// What every engine promises beside the numbers of a half-step: its two halves, its order, tables that are written, and
+// rankings. On all engines, the reference too.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { countScale, type Engine, type Table, type TableValues } from '../../src/engine/engine.js';
+import type { RankQuery, RowLists } from '../../src/engine/rank.js';
+import { createReferenceEngine } from '../../src/engine/reference/engine.js';
+import { FitError } from '../../src/errors.js';
+import { buildGraph } from '../../src/graph/build.js';
+import type { GraphSide } from '../../src/graph/graph.js';
+import { randomStream } from '../../src/math/random.js';
+import { ENGINES } from './engines.js';
+import { type Problem, randomProblem } from './random-problem.js';
+
+const FIELDS = ['weightShape', 'weightRate', 'featureShape', 'featureRate'] as const;
+
+function difference(actual: ArrayLike<number>, expected: ArrayLike<number>): number {
+  let scale = 0;
+  for (let i = 0; i < expected.length; i++) scale += Math.abs(expected[i]) / expected.length;
+  let worst = 0;
+  for (let i = 0; i < expected.length; i++) {
+    const d = Math.abs(actual[i] - expected[i]) / Math.max(Math.abs(expected[i]), scale, 1e-300);
+    worst = Math.max(worst, Number.isNaN(d) ? Infinity : d);
+  }
+  return worst;
+}
+
+async function expectSame(engine: Engine, actual: Table, expected: Table, tolerance = engine.tolerance) {
+  const [a, e] = [await engine.read(actual), await engine.read(expected)];
+  for (const field of FIELDS) expect(difference(a[field], e[field]), field).toBeLessThan(tolerance);
+  const [at, et] = [await engine.totals(actual), await engine.totals(expected)];
+  for (const field of ['mass', 'leftover', 'leftoverAt'] as const) {
+    expect(difference(at[field], et[field]), field).toBeLessThan(tolerance);
+  }
+}
+
+const strength = (side: GraphSide) => {
+  let largest = 0;
+  for (let i = 0; i < side.count; i++) {
+    let sum = 0;
+    for (let e = side.offsets[i]; e < side.offsets[i + 1]; e++) sum += side.counts?.[e] ?? 1;
+    largest = Math.max(largest, sum);
+  }
+  return largest;
+};
+
+/** The graph's users cut in parts: the items' rows over each part's users, and the users' values. */
+function shards({ graph, start, features }: Problem, cuts: readonly number[]) {
+  return cuts.slice(1).map((last, s) => {
+    const first = cuts[s];
+    const { offsets, neighbors, counts } = graph.users;
+    const users: number[] = [];
+    for (let i = first; i < last; i++)
+      for (let e = offsets[i]; e < offsets[i + 1]; e++) users.push(i - first);
+    const part = buildGraph({
+      users,
+      items: neighbors.subarray(offsets[first], offsets[last]),
+      counts: counts?.subarray(offsets[first], offsets[last]),
+      userCount: last - first,
+      itemCount: graph.items.count,
+      multigraph: graph.multigraph,
+    });
+    const rows = (values: TableValues[keyof TableValues], width: number) =>
+      values.slice(first * width, last * width);
+    const values: TableValues = {
+      weightShape: rows(start.users.weightShape, 1),
+      weightRate: rows(start.users.weightRate, 1),
+      featureShape: rows(start.users.featureShape, features),
+      featureRate: rows(start.users.featureRate, features),
+    };
+    return { items: part.items, values };
+  });
+}
+
+test('the scale of counts follows from the data alone and leaves room', () => {
+  expect(countScale(1)).toBe(2 ** 40);
+  expect(countScale(2 ** 14)).toBe(2 ** 40);
+  expect(countScale(2 ** 20)).toBe(2 ** 34);
+  expect(countScale(2 ** 20 + 1)).toBe(2 ** 33);
+});
+
+describe.each(ENGINES)('$name', (engineCase) => {
+  let engine: Engine;
+  beforeAll(async () => {
+    engine = await engineCase.create();
+  });
+  afterAll(async () => engine?.close());
+
+  async function open(problem: Problem) {
+    const { graph, features, start } = problem;
+    return {
+      users: await engine.createTable(features, start.users, 'exact'),
+      items: await engine.createTable(features, start.items, 'exact'),
+      again: await engine.createTable(features, start.items, 'exact'),
+      byItem: await engine.createIndex(graph.items),
+    };
+  }
+
+  test.each([
+    { features: 5, multigraph: false, users: 40, items: 30, edges: 400 },
+    { features: 8, multigraph: true, users: 40, items: 30, edges: 400 },
+    { features: 33, multigraph: false, users: 50, items: 2, edges: 3000 },
+    { features: 1, multigraph: true, users: 3000, items: 5, edges: 3000 },
+  ])('counting and finishing is updating: %o', async (shape) => {
+    const problem = randomProblem(shape, 11);
+    const { graph, hyper } = problem;
+    const { users, items, again, byItem } = await open(problem);
+    const otherMass = Float64Array.from({ length: shape.features }, (_, k) => 3 + k);
+    const options = { hyper: hyper.items, activity: 'exact', otherMass, relaxation: 0.5 } as const;
+    const counts = await engine.createCounts(again, strength(graph.items));
+    for (let t = 0; t < 3; t++) {
+      const term = await engine.update(items, byItem, users, { ...options, edgeTerm: true });
+      await engine.clearCounts(counts);
+      const same = await engine.count(again, byItem, users, counts, { edgeTerm: true });
+      expect(Math.abs(same! / term! - 1)).toBeLessThan(1e-6);
+      expect(await engine.count(again, byItem, users, await engine.createCounts(again, 1e4))).toBeUndefined();
+      await engine.finish(again, counts, options);
+    }
+    await expectSame(engine, again, items);
+  });
+
+  test('a range of rows is counted and finished alone', async () => {
+    const problem = randomProblem({ features: 6, multigraph: false, users: 20, items: 25, edges: 300 }, 12);
+    const { users, items, again, byItem } = await open(problem);
+    const rows = { first: 4, last: 19 };
+    const otherMass = new Float64Array(6).fill(2);
+    const options = { hyper: problem.hyper.items, activity: 'mean', otherMass, rows } as const;
+    await engine.update(items, byItem, users, options);
+    const counts = await engine.createCounts(again, strength(problem.graph.items));
+    await engine.count(again, byItem, users, counts, { rows });
+    const [before, after] = [
+      await engine.readCounts(counts, { first: 0, last: 4 }),
+      await engine.readCounts(counts),
+    ];
+    expect(before.every((count) => count === 0n)).toBe(true);
+    expect(after.subarray(4 * 6, 19 * 6).every((count) => count > 0n)).toBe(true);
+    expect(after.subarray(19 * 6).every((count) => count === 0n)).toBe(true);
+    await engine.finish(again, counts, options);
+    await expectSame(engine, again, items);
+  });
+
+  test('counts of parts of the data add up, in any order, to the same bits; exchanged as numbers too', async () => {
+    const problem = randomProblem({ features: 7, multigraph: true, users: 60, items: 20, edges: 900 }, 13);
+    const { graph, hyper, features } = problem;
+    const { users, items, again, byItem } = await open(problem);
+    const otherMass = new Float64Array(features).fill(5);
+    const options = { hyper: hyper.items, activity: 'exact', otherMass } as const;
+    const largest = strength(graph.items);
+    const parts = await Promise.all(
+      shards(problem, [0, 7, 30, 31, 60]).map(async ({ items: rows, values }) => ({
+        table: await engine.createTable(features, values, 'exact'),
+        index: await engine.createIndex(rows),
+      })),
+    );
+    const added = async (order: readonly number[]) => {
+      const counts = await engine.createCounts(again, largest);
+      for (const s of order) await engine.count(again, parts[s].index, parts[s].table, counts);
+      return counts;
+    };
+    const whole = await added([0, 1, 2, 3]);
+    const values = await engine.readCounts(whole);
+    expect(values).toHaveLength(20 * features);
+    expect(await engine.readCounts(await added([2, 0, 3, 1]))).toEqual(values);
+    // Every part counts for itself and what they give is added up elsewhere, as between machines.
+    const sum = new BigInt64Array(values.length);
+    for (const s of [3, 1, 0, 2]) {
+      const part = await engine.readCounts(await added([s]));
+      for (let i = 0; i < sum.length; i++) sum[i] += part[i];
+    }
+    expect(sum).toEqual(values);
+    const exchanged = await engine.createCounts(again, largest);
+    await engine.writeCounts(exchanged, sum.subarray(0, 6 * features));
+    await engine.writeCounts(exchanged, sum.subarray(6 * features), 6);
+    expect(await engine.readCounts(exchanged)).toEqual(values);
+    await engine.finish(again, exchanged, options);
+    await engine.update(items, byItem, users, options);
+    await expectSame(engine, again, items);
+  });
+
+  test('counts too large for fixed point are told, not wrapped', async () => {
+    const problem = randomProblem({ features: 3, multigraph: true, users: 8, items: 8, edges: 30 }, 14);
+    const { users, again } = await open(problem);
+    const counts = await engine.createCounts(again, 1);
+    const offsets = Uint32Array.from([0, 0, 1, 1, 1, 1, 1, 1, 1]);
+    const index = await engine.createIndex({
+      ...{ offsets, neighbors: Uint32Array.of(2), counts: Uint32Array.of(4e9) },
+    });
+    const failed = await (async () => {
+      for (let t = 0; t < 3; t++) await engine.count(again, index, users, counts);
+      await engine.readCounts(counts);
+    })().catch((error: unknown) => error);
+    expect(failed).toBeInstanceOf(FitError);
+    expect((failed as Error).message).toMatch(/^row 1: its expected counts are/);
+  });
+
+  test('operations that nobody awaits take effect in their order, every one of them', async () => {
+    const problem = randomProblem({ features: 5, multigraph: false, users: 40, items: 30, edges: 400 }, 16);
+    const { graph, hyper, features, start } = problem;
+    const play = async (patient: boolean) => {
+      const users = await engine.createTable(features, start.users, 'exact');
+      const items = await engine.createTable(features, start.items, 'exact');
+      const [byUser, byItem] = [await engine.createIndex(graph.users), await engine.createIndex(graph.items)];
+      const counts = await engine.createCounts(items, strength(graph.items));
+      const forUsers = { hyper: hyper.users, activity: 'exact' } as const;
+      const forItems = { hyper: hyper.items, activity: 'exact' } as const;
+      const [mass, leftover, at] = [3, 0.5, 2].map((value) => new Float64Array(features).fill(value));
+      const rest = new Float64Array(features).fill(4);
+      const answers: Promise<unknown>[] = [];
+      const steps: (() => Promise<unknown>)[] = [
+        () => engine.update(users, byUser, items, { ...forUsers, edgeTerm: true }),
+        () => engine.setMass(users, mass),
+        () => engine.totals(users),
+        () => engine.update(items, byItem, users, forItems),
+        () => engine.setLeftover(users, leftover, at),
+        () => engine.update(items, byItem, users, { ...forItems, edgeTerm: true }),
+        () => engine.totals(items),
+        () => engine.write(users, { weightShape: 2, weightRate: 3, featureShape: 1, featureRate: 4 }, 'mean'),
+        () => engine.free(byUser),
+        () => engine.count(items, byItem, users, counts, { edgeTerm: true }),
+        () => engine.scale(users, 2, 'exact'),
+        () => engine.finish(items, counts, { ...forItems, otherMass: rest }),
+        () => engine.clearCounts(counts),
+        () => engine.free(users),
+        () => engine.edgeTerm(items, byItem, items),
+        () => engine.rowTerms(items, hyper.items),
+        () => engine.read(items),
+      ];
+      for (const step of steps) {
+        answers.push(step());
+        if (patient) await answers.at(-1);
+      }
+      // The caller's arrays are the caller's again.
+      for (const array of [mass, leftover, at, rest]) array.fill(100);
+      const result = await Promise.all(answers);
+      for (const handle of [items, byItem, counts]) await engine.free(handle);
+      return result;
+    };
+    expect(await play(false)).toEqual(await play(true));
+  });
+
+  test('a failed operation rejects its own promise, and later ones run', async () => {
+    const problem = randomProblem({ features: 3, multigraph: false, users: 6, items: 6, edges: 20 }, 17);
+    const { users, items, byItem } = await open(problem);
+    const bad = engine.top(
+      { users: new Float32Array(6), items: new Float32Array(6), features: 3 },
+      Uint32Array.of(0, 1),
+      Uint32Array.of(0),
+      1,
+      undefined,
+      { signal: AbortSignal.abort(new RangeError('enough')) },
+    );
+    const good = engine.update(items, byItem, users, { hyper: problem.hyper.items, activity: 'exact' });
+    await expect(bad).rejects.toThrow('enough');
+    await good;
+  });
+
+  test('a written table is as one made anew', async () => {
+    const problem = randomProblem({ features: 6, multigraph: false, users: 20, items: 25, edges: 200 }, 18);
+    const { users, items, again, byItem } = await open(problem);
+    await engine.update(items, byItem, users, { hyper: problem.hyper.items, activity: 'exact' });
+    await engine.write(items, problem.start.items, 'exact');
+    await expectSame(engine, items, again, 1e-12);
+    const uniform = { weightShape: 0.7, weightRate: 2, featureShape: 3, featureRate: 5 };
+    await engine.write(items, uniform, 'mean');
+    const rows = (value: number, width: number) => new Float64Array(25 * width).fill(value);
+    const spelledOut = {
+      ...{ weightShape: rows(0.7, 1), weightRate: rows(2, 1) },
+      ...{ featureShape: rows(3, 6), featureRate: rows(5, 6) },
+    };
+    await engine.write(again, spelledOut, 'mean');
+    await expectSame(engine, items, again, 1e-12);
+    const options = { hyper: problem.hyper.items, activity: 'exact' } as const;
+    for (const table of [items, again]) await engine.update(table, byItem, users, options);
+    await expectSame(engine, items, again, 1e-12);
+  });
+
+  test('ranks and lists are those of the reference', async () => {
+    const random = randomStream(19);
+    const whole = (length: number) => Float32Array.from({ length }, () => random.below(9) - 4);
+    const tables = { users: whole(30 * 5), items: whole(60 * 5), features: 5 };
+    const candidates = Uint32Array.from({ length: 60 }, (_, i) => i).filter((i) => i % 3 !== 1);
+    const lists = (parity: number): RowLists => {
+      const offsets = [0];
+      const values: number[] = [];
+      for (let row = 0; row < 30; row++) {
+        for (let p = parity; p < candidates.length; p += 2) if (random.uniform() < 0.2) values.push(p);
+        offsets.push(values.length);
+      }
+      return { offsets: Uint32Array.from(offsets), values: Uint32Array.from(values) };
+    };
+    const excluded = lists(1);
+    const query: RankQuery = {
+      ...{ candidates: candidates.length, excluded, depth: 15, top: 4 },
+      views: [{ without: new Uint32Array(0), relevant: lists(0) }],
+    };
+    const reference = createReferenceEngine();
+    expect(await engine.rank(tables, candidates, query)).toEqual(
+      await reference.rank(tables, candidates, query),
+    );
+    const rows = Uint32Array.of(3, 0, 29);
+    for (const n of [1, 7, 100]) {
+      const actual = await engine.top(tables, candidates, rows, n, excluded);
+      expect(actual).toEqual(await reference.top(tables, candidates, rows, n, excluded));
+    }
+  });
+});
