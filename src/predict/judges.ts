@@ -2,7 +2,7 @@
 // places at once.
 
 import { createListMaker, type ListMaker, type ListQuery } from '../engine/cpu/rank-lists.js';
-import type { TopLists } from '../engine/cpu/rank-tasks.js';
+import type { TopLists } from '../engine/lists.js';
 import type { ItemScores, Model, Ranker } from '../fit/model.js';
 import { allocate } from '../math/memory.js';
 import type { TaskOptions } from '../progress.js';

@@ -2,22 +2,23 @@
 // a pool of workers wait for the next question.
 
 import { throwIfAborted } from '../../errors.js';
-import { allocate, createCounter, inSharedMemory } from '../../math/memory.js';
+import { createCounter, inSharedMemory } from '../../math/memory.js';
 import { createPool, threadCount, type WorkerPool } from '../../parallel/pool.js';
 import type { TaskOptions } from '../../progress.js';
-import { Heap } from './heap.js';
-import { RANKING } from './rank-factors.js';
+import { emptyLists, type TopLists } from '../lists.js';
+import type { RankQuery } from '../rank.js';
 import {
   laneBytes,
   packedItemBytes,
   packItems,
   type RankKernels,
   RankLane,
-  type RankQuery,
   ROWS_PER_BLOCK,
-} from './rank-rows.js';
-import { type FactorJob, rankFactorRows, type TopLists } from './rank-tasks.js';
+} from './rank-lane.js';
+import { RANKING } from './ranking.js';
+import { type FactorJob, rankFactorRows } from './ranking-tasks.js';
 import { loadKernels } from './wasm.js';
+import { Heap } from './wasm-heap.js';
 
 /** One question: lists for so many rows. */
 export interface ListQuery {
@@ -113,7 +114,7 @@ export function createListMaker(items: Float32Array, count: number, features: nu
     async byFactors(users, query, options = {}) {
       throwIfAborted(options.signal);
       checkOpen(closed);
-      const lists = emptyLists(query, count);
+      const lists = emptyLists(query.rows, Math.min(query.n, count));
       if (lists.listed === 0 || query.rows === 0) return lists;
       const { module, heap, packed, lane } = await setUp();
       const job = {
@@ -143,7 +144,7 @@ export function createListMaker(items: Float32Array, count: number, features: nu
     },
     async byRows(write, query, { signal, onProgress } = {}) {
       checkOpen(closed);
-      const lists = emptyLists(query, count);
+      const lists = emptyLists(query.rows, Math.min(query.n, count));
       if (lists.listed === 0 || query.rows === 0) return lists;
       const { module, heap, lane: address } = await setUp();
       const instance = new WebAssembly.Instance(module, { env: { memory: heap.memory, abort: () => {} } });
@@ -178,16 +179,6 @@ function checkOpen(closed: boolean): void {
 
 function rankQuery({ excluded }: ListQuery, candidates: number, listed: number): RankQuery {
   return { candidates, views: [], excluded, depth: listed, top: listed };
-}
-
-function emptyLists({ rows, n }: ListQuery, count: number): TopLists {
-  const listed = Math.min(n, count);
-  return {
-    listed,
-    positions: allocate(Uint32Array, rows * listed),
-    scores: allocate(Float32Array, rows * listed),
-    counts: allocate(Uint32Array, rows),
-  };
 }
 
 function once<T>(make: () => Promise<T>): () => Promise<T> {
