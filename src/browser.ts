@@ -4,6 +4,16 @@
 export { AbortError, DeviceError, FitError, InputError } from './errors.js';
 export { type EvaluateOptions, type Evaluation, evaluateModel } from './evaluate/evaluate.js';
 export {
+  type EvaluatePartsOptions,
+  evaluateParts,
+  type LadderRow,
+  type ListComparison,
+  type PartsEvaluation,
+} from './evaluate/evaluate-parts.js';
+export type { ListMetricName, ListScores } from './evaluate/list-metrics.js';
+export type { GivenRecommendations } from './evaluate/make-lists.js';
+export type { SplitParts } from './evaluate/parts-task.js';
+export {
   type CalibratedStatistic,
   type Calibration,
   checkPredictive,

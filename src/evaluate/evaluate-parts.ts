@@ -1,0 +1,134 @@
+// Any train/test pair, anybody's lists: one ladder over the same users, the same candidates and the same exclusions.
+
+import { InputError } from '../errors.js';
+import type { Model } from '../fit/model.js';
+import { fingerprint } from '../graph/fingerprint.js';
+import type { TaskOptions } from '../progress.js';
+import { oneOf, whole } from '../validate.js';
+import { type PairedInterval, pairedBootstrap } from './bootstrap.js';
+import {
+  isUserMetric,
+  LIST_METRIC_NAMES,
+  type ListMetricName,
+  type ListScores,
+  scoreLists,
+  type UserListMetric,
+} from './list-metrics.js';
+import {
+  type GivenLists,
+  type GivenRecommendations,
+  givenLists,
+  type MadeLists,
+  modelLists,
+  popularityLists,
+} from './make-lists.js';
+import { type PartsTask, partsTask, type SplitParts } from './parts-task.js';
+
+export interface EvaluatePartsOptions extends TaskOptions {
+  /** A model fitted to the training part. */
+  readonly model?: Model | undefined;
+  /** Lists made elsewhere. */
+  readonly recommendations?: GivenRecommendations | undefined;
+  /** Which metrics. Default: all. */
+  readonly metrics?: readonly ListMetricName[] | undefined;
+  /** Lengths of the lists. Default 20. */
+  readonly n?: readonly number[] | undefined;
+  /** Of the paired intervals. Default 1. */
+  readonly seed?: number | undefined;
+}
+
+export const LIST_SOURCES = ['popularity', 'model', 'recommendations'] as const;
+export type ListSource = (typeof LIST_SOURCES)[number];
+
+export interface LadderRow {
+  readonly source: ListSource;
+  /** Users without a list: every one of their metrics is 0. */
+  readonly missing: number;
+  /** By the length of the list, in the order asked for. */
+  readonly scores: readonly ListScores[];
+}
+
+export interface ListComparison {
+  readonly source: ListSource;
+  readonly against: ListSource;
+  readonly metric: UserListMetric;
+  readonly n: number;
+  readonly interval: PairedInterval;
+}
+
+export interface PartsEvaluation {
+  readonly n: readonly number[];
+  readonly metrics: readonly ListMetricName[];
+  /** Users who are asked, and candidates. */
+  readonly users: number;
+  readonly candidates: number;
+  readonly left: PartsTask['left'];
+  readonly ladder: readonly LadderRow[];
+  /** The last row of the ladder against each of the others, user by user. */
+  readonly comparisons: readonly ListComparison[];
+  /** What was found in the lists made elsewhere. */
+  readonly given: Omit<GivenLists, 'lists' | 'missing'> | undefined;
+  /** False: the model was fitted to something else than this training part. */
+  readonly fittedToTrain: boolean | undefined;
+}
+
+/** Judges popularity, a model and lists made elsewhere on a train/test pair. Nothing is fitted. */
+export async function evaluateParts(
+  parts: SplitParts,
+  options: EvaluatePartsOptions = {},
+): Promise<PartsEvaluation> {
+  const { model, recommendations, seed } = options;
+  const metrics = options.metrics ?? LIST_METRIC_NAMES;
+  for (const name of metrics) oneOf('metrics', name, LIST_METRIC_NAMES);
+  const lengths = [...new Set(options.n ?? [20])];
+  if (lengths.length === 0 || metrics.length === 0) {
+    throw new InputError(
+      `${lengths.length === 0 ? 'n' : 'metrics'}: nothing is asked for; give at least one`,
+    );
+  }
+  for (const n of lengths) whole('n', n, 1, 1_000_000);
+  const longest = Math.max(...lengths);
+  const task = partsTask(parts);
+  const made: [ListSource, MadeLists][] = [['popularity', popularityLists(task, longest)]];
+  if (model) made.push(['model', await modelLists(model, task, longest, options)]);
+  const found = recommendations && givenLists(recommendations, task, longest);
+  if (found) made.push(['recommendations', found]);
+  const ladder = made.map(
+    ([source, { lists, missing }]): LadderRow => ({
+      source,
+      missing,
+      scores: lengths.map((n) => scoreLists(lists, task, n, metrics)),
+    }),
+  );
+  const last = ladder[ladder.length - 1];
+  const comparisons = ladder.slice(0, -1).flatMap((other) =>
+    metrics.filter(isUserMetric).flatMap((metric) =>
+      lengths.map((n, at) => ({
+        source: last.source,
+        against: other.source,
+        metric,
+        n,
+        interval: pairedBootstrap(last.scores[at].perUser[metric]!, other.scores[at].perUser[metric]!, {
+          seed,
+        }),
+      })),
+    ),
+  );
+  const given = found && {
+    otherUsers: found.otherUsers,
+    seenPairs: found.seenPairs,
+    unknownPairs: found.unknownPairs,
+    shortLists: found.shortLists,
+  };
+  return Object.freeze({
+    n: lengths,
+    metrics,
+    users: task.users.length,
+    candidates: task.candidates,
+    left: task.left,
+    ladder,
+    comparisons,
+    given,
+    fittedToTrain: model && model.provenance.fingerprint === fingerprint(parts.train),
+  });
+}

@@ -1,0 +1,148 @@
+// Lists for the users of a question: by popularity, by a model, or made elsewhere and read from a table.
+
+import { InputError, throwIfAborted } from '../errors.js';
+import type { Model } from '../fit/model.js';
+import type { BipartiteGraph } from '../graph/graph.js';
+import { createJudge } from '../predict/judges.js';
+import type { TaskOptions } from '../progress.js';
+import { type Lists, NO_CANDIDATE } from './list-metrics.js';
+import type { PartsTask } from './parts-task.js';
+import { collectLists } from './ranking-task.js';
+
+/** Lists, and the users who have none. */
+export interface MadeLists {
+  readonly lists: Lists;
+  readonly missing: number;
+}
+
+/** The same for everyone but for what each user has had: items by training degree, ties by id. */
+export function popularityLists({ degree, excluded }: PartsTask, n: number): MadeLists {
+  const order = Uint32Array.from(degree.keys()).sort((a, b) => degree[b] - degree[a] || a - b);
+  const lists = excluded.map((out) => {
+    const had = new Set(out);
+    const list = new Int32Array(Math.min(n, order.length - out.length));
+    for (let at = 0, place = 0; at < list.length; place++)
+      if (!had.has(order[place])) list[at++] = order[place];
+    return list;
+  });
+  return { lists, missing: 0 };
+}
+
+/**
+ * The best items by a model. A user whom the model knows is taken as the model knows them; another one by their history;
+ * one without any has no list.
+ */
+export async function modelLists(
+  model: Model,
+  task: PartsTask,
+  n: number,
+  options: TaskOptions = {},
+): Promise<MadeLists> {
+  const { items, users, excluded, history } = task;
+  const ours = Int32Array.from({ length: items.length }, (_, place) => model.items.ids.find(items.at(place)));
+  const place = new Int32Array(model.items.count).fill(NO_CANDIDATE);
+  for (let at = 0; at < ours.length; at++) if (ours[at] >= 0) place[ours[at]] = at;
+  if (place.every((at) => at === NO_CANDIDATE)) {
+    throw new InputError(
+      'the model knows none of the items of these parts: give a model fitted to the training part',
+    );
+  }
+  const judge = createJudge(model);
+  try {
+    const asked: number[] = [];
+    const places = [];
+    for (let u = 0; u < users.length; u++) {
+      if (u % 256 === 0) throwIfAborted(options.signal);
+      const row = model.users.ids.find(users.at(u));
+      const own = { items: ownItems(ours, history[u]), counts: undefined };
+      if (row < 0 && own.items.length === 0) continue;
+      asked.push(u);
+      places.push(judge.place(row < 0 ? undefined : row, own));
+    }
+    // What is no candidate here is left out for everyone.
+    const strangers = Array.from(place.keys()).filter((item) => place[item] === NO_CANDIDATE);
+    const left = collectLists(asked.length, (row, add) => {
+      for (const item of ownItems(ours, excluded[asked[row]])) add(item);
+      for (const item of strangers) add(item);
+    });
+    const found = await judge.lists(places, { rows: asked.length, n, excluded: left }, options);
+    const lists = Array.from({ length: users.length }, () => new Int32Array(0));
+    for (const [row, u] of asked.entries()) {
+      const first = row * found.listed;
+      lists[u] = Int32Array.from(
+        found.positions.subarray(first, first + found.counts[row]),
+        (item) => place[item],
+      );
+    }
+    return { lists, missing: users.length - asked.length };
+  } finally {
+    await judge.close();
+  }
+}
+
+/** −1, as an unsigned number. */
+const UNKNOWN = 0xffffffff;
+
+/** The model's items among the candidates at these places, ascending. */
+function ownItems(ours: Int32Array, places: Uint32Array): Uint32Array {
+  return Uint32Array.from(places, (at) => ours[at])
+    .filter((item) => item !== UNKNOWN)
+    .sort();
+}
+
+/** Recommendations made elsewhere: an edge for each user and item, with a number that orders a user's items. */
+export interface GivenRecommendations {
+  readonly graph: BipartiteGraph;
+  /** In the order of graph.users.neighbors. */
+  readonly values: Float64Array;
+  /** Whether the least number comes first, as of ranks, or the largest, as of scores. */
+  readonly first: 'least' | 'largest';
+}
+
+export interface GivenLists extends MadeLists {
+  /** Users of the file who are not asked. */
+  readonly otherUsers: number;
+  /** Recommended pairs that the user has in training: passed over, as everybody else's are. */
+  readonly seenPairs: number;
+  /** Recommended pairs whose item is in neither part: they keep their place and cannot be hits. */
+  readonly unknownPairs: number;
+  /** Users whose list is shorter than the longest that is judged, those without any left out. */
+  readonly shortLists: number;
+}
+
+/** Puts a file's recommendations into lists; equal numbers by the order of items. */
+export function givenLists(given: GivenRecommendations, task: PartsTask, n: number): GivenLists {
+  const { graph, values } = given;
+  const sign = given.first === 'least' ? 1 : -1;
+  const place = Int32Array.from({ length: graph.items.count }, (_, j) =>
+    Math.max(NO_CANDIDATE, task.items.find(graph.items.ids.at(j))),
+  );
+  const counts = { missing: 0, otherUsers: 0, seenPairs: 0, unknownPairs: 0, shortLists: 0 };
+  let matched = 0;
+  const lists = Array.from({ length: task.users.length }, (_, u) => {
+    const row = graph.users.ids.find(task.users.at(u));
+    if (row < 0) {
+      counts.missing++;
+      return new Int32Array(0);
+    }
+    matched++;
+    const had = new Set(task.excluded[u]);
+    const edges: number[] = [];
+    for (let e = graph.users.offsets[row]; e < graph.users.offsets[row + 1]; e++) edges.push(e);
+    edges.sort((a, b) => sign * (values[a] - values[b]) || a - b);
+    const list = edges.map((e) => place[graph.users.neighbors[e]]);
+    const kept = list.filter((at) => !had.has(at));
+    counts.seenPairs += list.length - kept.length;
+    counts.unknownPairs += kept.filter((at) => at === NO_CANDIDATE).length;
+    if (kept.length < n) counts.shortLists++;
+    return Int32Array.from(kept.slice(0, n));
+  });
+  counts.otherUsers = graph.users.count - matched;
+  if (matched === 0) {
+    throw new InputError(
+      `none of the ${graph.users.count} users of the recommendations is a user of the test part (for instance ` +
+        `${graph.users.ids.at(0)}; the test part has ${task.users.at(0)}): give lists for the test part's users`,
+    );
+  }
+  return { lists, ...counts };
+}
