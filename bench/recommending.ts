@@ -8,7 +8,8 @@
 
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { BASELINE_TITLES, BASELINES, baselineData, fitBaselines } from '../src/evaluate/baselines/ladder.js';
+import { baselineData, fitBaselines } from '../src/evaluate/baselines/ladder.js';
+import { BASELINES, type BaselineName, baselineOf } from '../src/evaluate/baselines/list.js';
 import { pairedBootstrap } from '../src/evaluate/bootstrap.js';
 import { evaluateModel } from '../src/evaluate/evaluate.js';
 import type { RankingResult } from '../src/evaluate/ranking.js';
@@ -30,7 +31,8 @@ const METRICS = ['recall', 'ndcg', 'recallUnpopular', 'ndcgUnpopular'] as const;
 type Metric = (typeof METRICS)[number];
 const FITS = { evidence: 'evidence fit, K 30', one: 'ranking fit', four: 'ranking fit, 4 added' };
 const TUNED = 'ranking fit, tuned, 4 added';
-const ORDER = [...BASELINES.map((name) => BASELINE_TITLES[name]), ...Object.values(FITS), TUNED];
+const titleOf = (name: BaselineName) => baselineOf(name).title;
+const ORDER = [...BASELINES.map((name) => titleOf(name)), ...Object.values(FITS), TUNED];
 
 interface Line {
   readonly set: string;
@@ -118,10 +120,10 @@ async function run(
   if (kind === 'baselines') {
     const task = splitRankingTask(parts);
     for (const baseline of BASELINES) {
-      if (done(BASELINE_TITLES[baseline])) continue;
+      if (done(titleOf(baseline))) continue;
       const report = await fitBaselines(parts, task, { seed: 1, baselines: [baseline], threads });
       for (const { name, ranking, setting, seconds } of report.results) {
-        add(BASELINE_TITLES[name], ranking, setting, seconds);
+        add(titleOf(name), ranking, setting, seconds);
       }
       for (const { name, reason } of report.skipped) console.error(set, seed, name, 'skipped:', reason.code);
     }
@@ -158,7 +160,7 @@ async function run(
 
 function printTable(table: readonly Line[]): void {
   const rows = ORDER.flatMap((name) => table.filter((line) => line.name === name));
-  const baselines = rows.filter(({ name }) => BASELINES.some((b) => BASELINE_TITLES[b] === name));
+  const baselines = rows.filter(({ name }) => BASELINES.some((b) => titleOf(b) === name));
   const short = (x: number) => x.toFixed(4).replace(/^0/, '');
   const signed = (x: number) => `${x < 0 ? '−' : '+'}${short(Math.abs(x))}`;
   const { set, seed, perUser } = rows[0];

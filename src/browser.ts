@@ -2,6 +2,7 @@
 
 // Values that are passed around
 export { AbortError, DeviceError, FitError, InputError } from './errors.js';
+export { type BaselineFit, type FitBaselineOptions, fitBaseline } from './evaluate/baselines/fit.js';
 export { type EvaluateOptions, type Evaluation, evaluateModel } from './evaluate/evaluate.js';
 export {
   type EvaluatePartsOptions,

@@ -3,7 +3,7 @@
 import { type Command, Option } from 'commander';
 import { ENGINE_NAMES } from '../engine/select.js';
 import { InputError } from '../errors.js';
-import { BASELINES, type BaselineName } from '../evaluate/baselines/ladder.js';
+import { BASELINES, type BaselineName } from '../evaluate/baselines/list.js';
 import { LEAST_REPLICAS, MOST_REPLICAS } from '../evaluate/calibrate.js';
 import { SIDES } from '../graph/graph.js';
 import { PROTOCOLS } from '../predict/draw-plan.js';

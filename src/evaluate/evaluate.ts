@@ -8,7 +8,8 @@ import type { BipartiteGraph } from '../graph/graph.js';
 import { drawPredictive, type PredictiveDraw } from '../predict/draw.js';
 import type { SizeMode } from '../predict/draw-graph.js';
 import type { Protocol } from '../predict/draw-plan.js';
-import { type FactorTables, modelScorer, type Scorer, sumOfFactors } from '../predict/rank.js';
+import { addWeights } from '../predict/judges.js';
+import { type FactorTables, modelScorer, type RowLists, type Scorer, sumOfFactors } from '../predict/rank.js';
 import type { TaskOptions } from '../progress.js';
 import type { Split } from '../sample/split-types.js';
 import { type SideNames, USERS_AND_ITEMS } from '../text/sides.js';
@@ -164,17 +165,47 @@ async function posteriorScorer(
 
 async function rankerScorer(model: Ranker, split: Split, options: EvaluateOptions): Promise<HeldOutScores> {
   const { scores } = model;
-  if (scores.kind !== 'factors') throw new Error('not yet');
   const known = split.method === 'edges';
-  if (known) checkUsers(model.users, split.train);
+  if (known && model.users.count > 0) checkUsers(model.users, split.train);
+  const dropped = known ? { edges: 0, users: 0 } : knownFoldIn(model, split).dropped;
+  if (scores.kind !== 'factors') {
+    const { history } = splitRankingTask(split, model.items.ids);
+    return { folded: undefined, dropped, scorer: rowScorer(model, scores, history) };
+  }
   const parts: FactorTables[] = [];
   for (const member of scores.members) {
     const users =
       known && member.users ? member.users : await foldHeldOutMember(model, member, split, options);
     parts.push({ users, items: member.items, features: member.features });
   }
-  const dropped = known ? { edges: 0, users: 0 } : knownFoldIn(model, split).dropped;
   return { folded: undefined, dropped, scorer: sumOfFactors(parts) };
+}
+
+/** Scores that are no products of tables: sums of weights from what a user has, or the degrees. */
+function rowScorer(
+  { items }: Ranker,
+  scores: Exclude<Ranker['scores'], { kind: 'factors' }>,
+  history: RowLists,
+): Scorer {
+  if (scores.kind === 'popularity') {
+    return {
+      kind: 'rows',
+      scores: (_row, candidates, out) => {
+        for (let c = 0; c < candidates.length; c++) out[c] = items.degree[candidates[c]];
+      },
+    };
+  }
+  const all = new Float32Array(items.count);
+  return {
+    kind: 'rows',
+    scores: (row, candidates, out) => {
+      all.fill(0);
+      for (let h = history.offsets[row]; h < history.offsets[row + 1]; h++) {
+        addWeights(scores, history.values[h], items.count, all);
+      }
+      for (let c = 0; c < candidates.length; c++) out[c] = all[candidates[c]];
+    },
+  };
 }
 
 /** The model's rows are in the order of the training users. */

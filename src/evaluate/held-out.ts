@@ -1,6 +1,7 @@
 // The held-out side of a split: what of it a model can use, its users' posterior, and the test graph that draws are
 // compared with.
 
+import { foldInLeastSquares } from '../engine/cpu/linear.js';
 import type { EngineName } from '../engine/select.js';
 import { foldGraph, foldIn, memberFold } from '../fit/fold-in.js';
 import {
@@ -16,6 +17,7 @@ import { fitItems, type Protocol } from '../predict/draw-plan.js';
 import type { TaskOptions } from '../progress.js';
 import type { Split } from '../sample/split-types.js';
 import { selectVertices } from '../sample/subgraph.js';
+import { indexByIds } from './ranking-task.js';
 
 /** Edges that carry no parameters, and the users whose every edge is such. */
 export interface DroppedEdges {
@@ -80,10 +82,21 @@ export async function foldHeldOutMember(
   split: Split,
   options: TaskOptions & { readonly engine?: EngineName | undefined } = {},
 ): Promise<Float32Array> {
-  if (fold.kind !== 'poisson') throw new Error('not yet');
   const ofEdges = split.method === 'edges';
   const graph = ofEdges ? split.train : knownFoldIn(model, split).graph;
   const { threads, signal, onProgress, engine = 'auto' } = options;
+  if (fold.kind === 'least-squares') {
+    const history = indexByIds(graph, model.items.ids);
+    const shown = ofEdges ? new Uint8Array(model.items.count).fill(1) : fitItems(model, split);
+    const { features } = member;
+    return foldInLeastSquares(member.items, history, shown, {
+      ...fold,
+      features,
+      threads,
+      signal,
+      onProgress,
+    });
+  }
   const base = memberFold({ ...member, fold }, model.multigraph);
   const values = await foldGraph(base, model.items.ids, graph, {
     ...base.options,

@@ -11,6 +11,9 @@ import {
   type RankerMember,
 } from '../fit/model.js';
 import { type Explanation, expectedRate, explainer, type OwnItems, posteriorExplainer } from './explain.js';
+import { leastSquaresVoice } from './least-squares.js';
+
+type PoissonMember = RankerMember & { readonly fold: { readonly kind: 'poisson' } };
 
 /** A user's place in a voice. */
 export interface Seat {
@@ -36,7 +39,11 @@ export function voicesOf(model: Model): readonly Voice[] | undefined {
   if (model.type === 'posterior') return [posteriorVoice(model)];
   const { scores, multigraph } = model;
   if (scores.kind !== 'factors') return undefined;
-  return scores.members.map((member) => memberVoice(member, multigraph));
+  return scores.members.map(({ fold, ...member }) =>
+    fold.kind === 'poisson'
+      ? memberVoice({ ...member, fold }, multigraph)
+      : leastSquaresVoice({ ...member, fold }),
+  );
 }
 
 function posteriorVoice(model: PosteriorModel): Voice {
@@ -67,10 +74,9 @@ function posteriorVoice(model: PosteriorModel): Voice {
   };
 }
 
-function memberVoice(member: RankerMember, multigraph: boolean): Voice {
+function memberVoice(member: PoissonMember, multigraph: boolean): Voice {
   const { features: K, items, users, fold } = member;
-  if (fold.kind !== 'poisson') throw new Error('not yet');
-  const base = memberFold({ ...member, fold }, multigraph);
+  const base = memberFold(member, multigraph);
   const otherMass = once(() => sideMass(base.fixed, K));
   const folded = (own: OwnItems) =>
     foldVertex(base, own.items, { ...base.options, counts: own.counts, otherMass: otherMass() });

@@ -27,6 +27,7 @@ import {
   recordOf,
   recordShape,
   toMetadata,
+  traitsOf,
 } from './vertex-tensors.js';
 
 export const boundsSchema = z.array(z.tuple([z.number(), z.number()]));
@@ -62,6 +63,7 @@ export function putPosterior(tensors: Map<string, Tensor>, model: PosteriorModel
     objective: 'evidence',
     features,
     multigraph,
+    names: model.names,
     hyper,
     bound: model.bound ?? null,
     ...provenance,
@@ -94,7 +96,7 @@ export function getPosterior(
       type: 'posterior',
       kind: head.kind,
       features: head.features,
-      multigraph: head.multigraph,
+      ...traitsOf(head),
       users,
       items,
       bound: head.bound ?? undefined,
@@ -117,7 +119,7 @@ export function getPosterior(
   const model: Ranker = Object.freeze({
     type: 'ranker',
     method: head.objective === 'ranking' ? 'ranking' : 'ascent',
-    multigraph: head.multigraph,
+    ...traitsOf(head),
     users: vertices(users),
     items: vertices(items),
     scores: Object.freeze({ kind: 'factors', members: Object.freeze(fits.map(memberOf)) }),

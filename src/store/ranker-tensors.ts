@@ -29,6 +29,7 @@ import {
   recordOf,
   recordShape,
   toMetadata,
+  traitsOf,
 } from './vertex-tensors.js';
 
 /** How exactly a ranker's tables are stored. */
@@ -100,6 +101,7 @@ export function putRanker(
     type: 'ranker',
     method,
     multigraph,
+    names: model.names,
     scores: scores.kind,
     precision,
     users: users === 'stored' && !hasUserTables ? 'folded' : users,
@@ -214,7 +216,7 @@ export function getRanker(read: TensorReader, metadata: Readonly<Record<string, 
   return Object.freeze({
     type: 'ranker',
     method: head.method,
-    multigraph: head.multigraph,
+    ...traitsOf(head),
     users,
     items,
     scores: getScores(read, head, users, items),

@@ -19,9 +19,12 @@ export const hyperSchema = z.object({ users: sideHyper, items: sideHyper });
 
 const whole = z.number().int().min(0);
 
+const noun = z.object({ one: z.string().min(1).max(100), many: z.string().min(1).max(100) });
+
 /** Fields of the metadata that every model has; values but texts are stored as JSON. */
 export const recordShape = {
   multigraph: z.boolean(),
+  names: z.object({ users: noun, items: noun }).optional(),
   version: z.string(),
   engine: z.string(),
   seed: whole,
@@ -35,6 +38,11 @@ export const recordShape = {
 export function recordOf(head: z.infer<z.ZodObject<typeof recordShape>>): FitRecord {
   const { version, engine, seed, fingerprint, options, iterations, converged, seconds } = head;
   return { version, engine, seed, fingerprint, options, iterations, converged, seconds };
+}
+
+/** What a model says of its sides beside the tensors. */
+export function traitsOf({ multigraph, names }: z.infer<z.ZodObject<typeof recordShape>>) {
+  return { multigraph, ...(names && { names: Object.freeze(names) }) };
 }
 
 /** Texts as they are, everything else as JSON, so that other readers see plain values. */

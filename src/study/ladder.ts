@@ -1,8 +1,9 @@
 // The recommendation ladder of a study: every method judged on the same users and candidates, side by side, and each
 // compared with the best on the same users.
 
-import type { Setting } from '../evaluate/baselines/baseline.js';
-import type { BaselineName, BaselineReport, SkipReason } from '../evaluate/baselines/ladder.js';
+import type { Setting, SkipReason } from '../evaluate/baselines/baseline.js';
+import type { BaselineReport } from '../evaluate/baselines/ladder.js';
+import type { BaselineName } from '../evaluate/baselines/list.js';
 import { type PairedInterval, pairedBootstrap } from '../evaluate/bootstrap.js';
 import {
   type RankingResult,

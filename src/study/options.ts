@@ -4,7 +4,7 @@
 import type { SideHyper } from '../engine/engine.js';
 import { ENGINE_NAMES, type EngineName } from '../engine/select.js';
 import { InputError } from '../errors.js';
-import { BASELINES, type BaselineName } from '../evaluate/baselines/ladder.js';
+import { BASELINES, type BaselineName } from '../evaluate/baselines/list.js';
 import { PAPER_IS_NOT_CALIBRATED, replicaCount } from '../evaluate/calibrate.js';
 import type { Titles } from '../evaluate/titles.js';
 import { type FitOptions, fitSettings } from '../fit/options.js';

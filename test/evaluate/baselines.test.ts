@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { alternatingLeastSquares, foldInLeastSquares, ridge } from '../../src/engine/cpu/linear.js';
 import { transposeLists } from '../../src/evaluate/baselines/baseline.js';
-import { easeSize, fitEase } from '../../src/evaluate/baselines/ease.js';
-import { fitIals } from '../../src/evaluate/baselines/ials.js';
-import { fitNeighbours } from '../../src/evaluate/baselines/neighbours.js';
-import { fitPopularity } from '../../src/evaluate/baselines/popularity.js';
+import { ease, easeSize } from '../../src/evaluate/baselines/ease.js';
+import { ials } from '../../src/evaluate/baselines/ials.js';
+import { neighbours } from '../../src/evaluate/baselines/neighbours.js';
+import { popularity } from '../../src/evaluate/baselines/popularity.js';
 import { collectLists } from '../../src/evaluate/ranking-task.js';
 import type { RowLists } from '../../src/predict/rank.js';
 import { closeTo, communityLists, dataOf, scoresOf, shownOnly, solve } from './baseline-data.js';
@@ -14,7 +14,7 @@ import { listOf } from './brute-force.js';
 describe('popularity', () => {
   it('scores every user by training degree', async () => {
     const data = dataOf(communityLists(30, 20, 3, 1), 20, 1);
-    const scorer = await fitPopularity(data).scorer(data.users);
+    const scorer = await (await popularity.fit(data, {})).scorer(data.users);
     const degree = Array.from(
       data.candidates,
       (item) => data.items.offsets[item + 1] - data.items.offsets[item],
@@ -48,7 +48,7 @@ describe('item-kNN', () => {
             .slice(0, setting.neighbours),
         );
         const history = shownOnly(data, users);
-        const scorer = await fitNeighbours(data, setting).scorer(history);
+        const scorer = await (await neighbours.fit(data, setting)).scorer(history);
         for (const row of [0, 5, 24]) {
           const mine = new Set(listOf(history, row));
           const want = Array.from(data.candidates, (j, c) =>
@@ -79,7 +79,7 @@ describe('EASE', () => {
         ),
       );
       const history = shownOnly(data, users);
-      const scorer = await (await fitEase(data, { lambda })).scorer(history);
+      const scorer = await (await ease.fit(data, { lambda })).scorer(history);
       for (const row of [0, 1, 59]) {
         const mine = new Set(listOf(history, row));
         const want = weights.map((w) => inputs.reduce((sum, i, k) => sum + (mine.has(i) ? w[k] : 0), 0));
@@ -91,7 +91,7 @@ describe('EASE', () => {
   it('refuses a candidate that is also an input, and says how large it would be', async () => {
     const data = dataOf(communityLists(10, 12, 2, 5), 12, 5);
     const both = { ...data, candidates: Uint32Array.from({ length: 12 }, (_, i) => i) };
-    await expect(fitEase(both, { lambda: 1 })).rejects.toThrow(/both an input and a candidate/);
+    await expect(ease.fit(both, { lambda: 1 })).rejects.toThrow(/both an input and a candidate/);
     const entries = data.users.values.filter((item) => data.shown[item] === 1).length;
     expect(easeSize(data).work).toBe(entries * data.candidates.length);
   });
@@ -195,7 +195,7 @@ describe('iALS', () => {
   it('finds communities, and is the same on any number of threads', async () => {
     const data = dataOf(users, 40, 9);
     const setting = { features: 8, lambda: 0.01, alpha: 0.1, iterations: 10 };
-    const scorer = await (await fitIals(data, setting)).scorer(shownOnly(data, users));
+    const scorer = await (await ials.fit(data, setting)).scorer(shownOnly(data, users));
     let own = 0;
     let other = 0;
     for (let u = 0; u < 60; u++) {

@@ -33,6 +33,10 @@ function exampleModel(seed: number): PosteriorModel {
     kind: 'sparse',
     features: FEATURES,
     multigraph: false,
+    names: {
+      users: { one: 'customer', many: 'customers' },
+      items: { one: 'film', many: 'films' },
+    },
     users: side(VertexIds.integers(Float64Array.of(-4, 2, 2 ** 50)), [1, 2, 3]),
     items: side(VertexIds.texts(['0054890', 'naïve', '映画', 'a "b"']), [1, 3, 0, 2]),
     bound: -1234.5678901234567,

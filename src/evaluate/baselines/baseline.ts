@@ -1,8 +1,11 @@
-// What the baselines share: the data they are fitted to, and what they give back.
+// What a baseline is, the data it is fitted to, and what it gives back.
 
+import type { RankerScores } from '../../fit/model.js';
 import { allocate } from '../../math/memory.js';
 import type { RowLists, Scorer } from '../../predict/rank.js';
+import type { TaskOptions } from '../../progress.js';
 import { collectLists } from '../ranking-task.js';
+import type { Dial } from './tune.js';
 
 /** Training edges, in both orders; counts of a multigraph are ignored. */
 export interface BaselineData {
@@ -21,6 +24,35 @@ export type Setting = Readonly<Record<string, number>>;
 export interface FittedBaseline {
   readonly setting: Setting;
   scorer(history: RowLists): Promise<Scorer>;
+}
+
+/** Why a baseline was not fitted: too much work for it, or what its fit had to say. */
+export type SkipReason =
+  | { readonly code: 'too-large'; readonly edges: number; readonly candidates: number }
+  | { readonly code: 'error'; readonly message: string };
+
+/** How a baseline is fitted beside its setting. */
+export interface BaselineFitOptions extends TaskOptions {
+  readonly seed?: number | undefined;
+  /** A trial among many, which need not be as exact. */
+  readonly tuning?: boolean | undefined;
+}
+
+/** A recommender to compare with, all of it: the list of them (list.ts) is what everything else goes by. */
+export interface Baseline<Name extends string = string> {
+  readonly name: Name;
+  readonly title: string;
+  /** What it does, in a clause. */
+  readonly meaning: string;
+  /** Where the search for a setting starts and how it steps: one round of dials after the other; none: nothing to tune. */
+  dials(data: BaselineData): readonly Readonly<Record<string, Dial>>[];
+  /** Tuned on about as many edges, where that is fewer than there are. */
+  readonly tuningEdges?: number;
+  /** Why it cannot be fitted to so much data; undefined: it can. */
+  limit(data: BaselineData): SkipReason | undefined;
+  fit(data: BaselineData, setting: Setting, options?: BaselineFitOptions): Promise<FittedBaseline>;
+  /** What a ranker of it holds: fitted to all items, each of which can be both shown and asked for. */
+  scores(data: BaselineData, setting: Setting, options?: BaselineFitOptions): Promise<RankerScores>;
 }
 
 /** Number of entries of each list. */

@@ -1,19 +1,47 @@
-// EASE: linear regression of every candidate on the history, with one ridge penalty. The items that can appear in a
-// history are the only inputs (the others would get weights that no history ever uses), and a candidate is never its
-// own input, so the closed form W = (XᵀX + λ)⁻¹ XᵀY needs no constraint on the diagonal. It is solved by conjugate
-// gradients on the sparse X, which forms no items × items matrix.
+// EASE: linear regression of every candidate on the history, with one ridge penalty. In a comparison the items that can
+// appear in a history are the only inputs (the others would get weights that no history ever uses), and a candidate is
+// never its own input, so the closed form W = (XᵀX + λ)⁻¹ XᵀY needs no constraint on the diagonal. For serving every item
+// is both: with P = (XᵀX + λ)⁻¹ the weights without a diagonal are −P_ij/P_jj, and since W = 1 − λP for Y = X, that is
+// W_ij/(1 − W_jj). Either is solved by conjugate gradients on the sparse X, which forms no items × items matrix.
 
 import { ridge } from '../../engine/cpu/linear.js';
 import { InputError } from '../../errors.js';
 import type { TaskOptions } from '../../progress.js';
-import type { BaselineData, FittedBaseline, Setting } from './baseline.js';
+import type { Baseline, BaselineData, FittedBaseline, Setting } from './baseline.js';
 import { lengths, renameLists, transposeLists } from './baseline.js';
+import { geometric } from './tune.js';
 
-export interface EaseSetting extends Setting {
+interface EaseSetting extends Setting {
   readonly lambda: number;
 }
 
-/** What `fitEase` would have to do: entries of the inputs times candidates, and entries of the weights. */
+/** Beyond this it takes minutes: entries of the inputs times candidates, and floats of its weights. */
+const LIMITS = { work: 5e9, weights: 2.5e8 };
+
+export const ease: Baseline<'ease'> = {
+  name: 'ease',
+  title: 'EASE',
+  meaning: 'every item from all others by ridge regression',
+  dials: () => [{ lambda: geometric(100, 2, 1e-3) }],
+  limit(data) {
+    const { work, weights } = easeSize(data);
+    if (work <= LIMITS.work && weights <= LIMITS.weights) return undefined;
+    return { code: 'too-large', edges: data.users.values.length, candidates: data.candidates.length };
+  },
+  fit: (data, setting, options) => fitEase(data, setting as EaseSetting, options),
+  async scores({ users, items }, setting, options = {}) {
+    const count = items.offsets.length - 1;
+    const { lambda } = setting as EaseSetting;
+    const weights = await ridge({ inputs: users, columns: count, targets: items, lambda }, options);
+    for (let j = 0; j < count; j++) {
+      const rest = 1 - weights[j * count + j];
+      for (let i = 0; i < count; i++) weights[i * count + j] = i === j ? 0 : weights[i * count + j] / rest;
+    }
+    return Object.freeze({ kind: 'items', offsets: undefined, targets: undefined, weights });
+  },
+};
+
+/** What a fit would have to do: entries of the inputs times candidates, and entries of the weights. */
 export function easeSize({ users, items, shown, candidates }: BaselineData): {
   work: number;
   weights: number;
@@ -25,7 +53,7 @@ export function easeSize({ users, items, shown, candidates }: BaselineData): {
   return { work: entries * candidates.length, weights: inputs * candidates.length };
 }
 
-export async function fitEase(
+async function fitEase(
   data: BaselineData,
   setting: EaseSetting,
   options: TaskOptions = {},

@@ -2,41 +2,80 @@
 // that grows with a vertex's degree, λ·(degree + α·size of the other side), so that one λ serves rare and popular.
 
 import { alternatingLeastSquares, foldInLeastSquares } from '../../engine/cpu/linear.js';
+import { columnSums } from '../../fit/model.js';
 import { factorScorer } from '../../predict/rank.js';
-import type { TaskOptions } from '../../progress.js';
-import type { BaselineData, FittedBaseline, Setting } from './baseline.js';
+import type { Baseline, BaselineData, BaselineFitOptions, Setting } from './baseline.js';
+import { geometric, ladder } from './tune.js';
 
-export interface IalsSetting extends Setting {
+interface IalsSetting extends Setting {
   readonly features: number;
   readonly lambda: number;
   readonly alpha: number;
-  readonly iterations: number;
 }
 
-export async function fitIals(
-  data: BaselineData,
-  setting: IalsSetting,
-  options: TaskOptions & { readonly seed?: number | undefined } = {},
-): Promise<FittedBaseline> {
+/** Sweeps: rankings move little after eight. */
+const ITERATIONS = 16;
+const TUNING_ITERATIONS = 8;
+
+export const ials: Baseline<'ials'> = {
+  name: 'ials',
+  title: 'iALS',
+  meaning: 'factors by least squares over all pairs, seen or not',
+  dials: ({ users, items }) => [
+    { lambda: geometric(0.012, 2, 1e-9), alpha: geometric(0.025, 2, 1e-9), features: ladder(64, [64]) },
+    // λ and α hardly depend on the number of features. Each doubling costs four times as much, so size sets the end.
+    { features: geometric(64, 2, 16, featureLimit(users.offsets.length + items.offsets.length)) },
+  ],
+  // The penalties grow with the degrees, so a setting carries over.
+  tuningEdges: 1e6,
+  limit: () => undefined,
+  async fit(data, given, options = {}) {
+    const { features, lambda, alpha } = given as IalsSetting;
+    const { items, iterations } = await factors(data, given as IalsSetting, options);
+    return {
+      setting: { ...given, iterations },
+      async scorer(history) {
+        const fold = { ...options, features, lambda, alpha };
+        return factorScorer(await foldInLeastSquares(items, history, data.shown, fold), items, features);
+      },
+    };
+  },
+  async scores(data, given, options = {}) {
+    const { features, lambda, alpha } = given as IalsSetting;
+    const { items, iterations } = await factors(data, given as IalsSetting, options);
+    // Known users as a fold-in makes them, so that it does not matter whether they are stored.
+    const fold = { ...options, features, lambda, alpha };
+    const users = await foldInLeastSquares(items, data.users, data.shown, fold);
+    const member = Object.freeze({
+      features,
+      items,
+      users,
+      userMass: columnSums(users, features),
+      fold: Object.freeze({ kind: 'least-squares', lambda, alpha }),
+      seed: options.seed ?? 1,
+      iterations,
+      converged: true,
+    } as const);
+    return Object.freeze({ kind: 'factors', members: Object.freeze([member]) });
+  },
+};
+
+async function factors(data: BaselineData, setting: IalsSetting, options: BaselineFitOptions) {
   const { features, lambda, alpha } = setting;
-  const tables = await alternatingLeastSquares(data, {
+  const iterations = setting.iterations ?? (options.tuning ? TUNING_ITERATIONS : ITERATIONS);
+  const seed = options.seed ?? 1;
+  const { items } = await alternatingLeastSquares(data, {
     ...options,
     features,
     lambda,
     alpha,
-    iterations: setting.iterations,
-    seed: options.seed ?? 1,
+    iterations,
+    seed,
   });
-  return {
-    setting,
-    async scorer(history) {
-      const users = await foldInLeastSquares(tables.items, history, data.shown, {
-        ...options,
-        features,
-        lambda,
-        alpha,
-      });
-      return factorScorer(users, tables.items, features);
-    },
-  };
+  return { items, iterations };
+}
+
+/** 512 features gain up to 2 % over 256 on sets whose fit they do not take beyond minutes (docs/recommending.md). */
+function featureLimit(vertices: number): number {
+  return vertices <= 45_000 ? 512 : Math.min(256, Math.max(64, Math.sqrt(4e9 / vertices)));
 }

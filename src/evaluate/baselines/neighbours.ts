@@ -4,25 +4,68 @@
 // the cosine at a = ½ and h = 0; h shrinks what few users support, a shifts weight between popular and rare items.
 // Each candidate keeps its `neighbours` most similar items, of those that can appear in a history.
 
-import type { RowLists } from '../../predict/rank.js';
-import type { BaselineData, FittedBaseline, Setting } from './baseline.js';
+import type { ItemScores } from '../../fit/model.js';
+import type { Baseline, BaselineData, Setting } from './baseline.js';
 import { lengths } from './baseline.js';
+import { geometric, ladder } from './tune.js';
 
-export interface NeighbourSetting extends Setting {
+interface NeighbourSetting extends Setting {
   readonly neighbours: number;
   readonly shrinkage: number;
   readonly asymmetry: number;
 }
 
-export function fitNeighbours(data: BaselineData, setting: NeighbourSetting): FittedBaseline {
-  const { candidates, shown, users, items } = data;
+export const neighbours: Baseline<'neighbours'> = {
+  name: 'neighbours',
+  title: 'item-kNN',
+  meaning: 'items that the same users have, by a shrunken cosine',
+  dials: ({ shown, candidates }) => [
+    {
+      // All neighbours of all candidates may be more than memory holds.
+      neighbours: geometric(100, 2, 1, Math.min(shown.length, 2e7 / candidates.length)),
+      shrinkage: ladder(10, [0, 1, 3, 10, 30, 100, 300, 1000, 3000, 10_000]),
+      asymmetry: ladder(0.5, [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1]),
+    },
+  ],
+  // Neighbours cost the squares of the degrees.
+  tuningEdges: 2e6,
+  limit: () => undefined,
+  async fit(data, setting) {
+    const { offsets, targets, weights } = similarities(data, setting as NeighbourSetting);
+    return {
+      setting,
+      scorer: async (history) => ({
+        kind: 'rows',
+        scores: (row, _candidates, out) => {
+          out.fill(0);
+          for (let h = history.offsets[row]; h < history.offsets[row + 1]; h++) {
+            const source = history.values[h];
+            for (let e = offsets[source]; e < offsets[source + 1]; e++) out[targets[e]] += weights[e];
+          }
+        },
+      }),
+    };
+  },
+  scores: async (data, setting) =>
+    Object.freeze({ kind: 'items', ...similarities(data, setting as NeighbourSetting) }),
+};
+
+type Similarities = Pick<ItemScores, 'weights'> & {
+  readonly offsets: Uint32Array;
+  /** Positions among the candidates. */
+  readonly targets: Uint32Array;
+};
+
+/** From each item of a history to the candidates that keep it as a neighbour. */
+function similarities(data: BaselineData, setting: NeighbourSetting): Similarities {
+  const { candidates, items } = data;
   const { neighbours, shrinkage, asymmetry } = setting;
   const degree = lengths(items);
   const historyScale = Float64Array.from(degree, (d) => d ** asymmetry);
   // Per candidate its neighbours; regrouped by neighbour below, which is how histories are scored.
   let sources = new Uint32Array(1024);
   let targets = new Uint32Array(1024);
-  let similarities = new Float32Array(1024);
+  let weights = new Float32Array(1024);
   let entries = 0;
   const common = new Float64Array(degree.length);
   const touched = new Uint32Array(degree.length);
@@ -30,7 +73,7 @@ export function fitNeighbours(data: BaselineData, setting: NeighbourSetting): Fi
   const order = new Float32Array(degree.length);
   for (let c = 0; c < candidates.length; c++) {
     const item = candidates[c];
-    const count = countCommon(item, users, items, shown, common, touched);
+    const count = countCommon(item, data, common, touched);
     const ownScale = degree[item] ** (1 - asymmetry);
     for (let t = 0; t < count; t++) {
       const i = touched[t];
@@ -39,7 +82,7 @@ export function fitNeighbours(data: BaselineData, setting: NeighbourSetting): Fi
     }
     while (entries + count > sources.length) {
       [sources, targets] = [doubled(sources), doubled(targets)];
-      similarities = doubled(similarities);
+      weights = doubled(weights);
     }
     let least = 0;
     let ties = count;
@@ -53,33 +96,16 @@ export function fitNeighbours(data: BaselineData, setting: NeighbourSetting): Fi
       if (similarity[t] < least || (similarity[t] === least && ties-- <= 0)) continue;
       sources[entries] = touched[t];
       targets[entries] = c;
-      similarities[entries++] = similarity[t];
+      weights[entries++] = similarity[t];
     }
   }
-  const index = groupBySource(entries, sources, targets, similarities, degree.length);
-  return {
-    setting,
-    scorer: async (history) => ({
-      kind: 'rows',
-      scores: (row, _candidates, out) => {
-        out.fill(0);
-        for (let h = history.offsets[row]; h < history.offsets[row + 1]; h++) {
-          const source = history.values[h];
-          for (let e = index.offsets[source]; e < index.offsets[source + 1]; e++) {
-            out[index.targets[e]] += index.similarities[e];
-          }
-        }
-      },
-    }),
-  };
+  return groupBySource({ entries, sources, targets, weights }, degree.length);
 }
 
 /** Users in common of `item` and every other item that can be shown; lists those that have any, ascending. */
 function countCommon(
   item: number,
-  users: RowLists,
-  items: RowLists,
-  shown: Uint8Array,
+  { users, items, shown }: BaselineData,
   common: Float64Array,
   touched: Uint32Array,
 ): number {
@@ -103,21 +129,28 @@ function doubled<T extends Uint32Array | Float32Array>(values: T): T {
 }
 
 function groupBySource(
-  entries: number,
-  sources: Uint32Array,
-  targets: Uint32Array,
-  similarities: Float32Array,
+  {
+    entries,
+    sources,
+    targets,
+    weights,
+  }: {
+    readonly entries: number;
+    readonly sources: Uint32Array;
+    readonly targets: Uint32Array;
+    readonly weights: Float32Array;
+  },
   count: number,
-) {
+): Similarities {
   const offsets = new Uint32Array(count + 1);
   for (let e = 0; e < entries; e++) offsets[sources[e] + 1]++;
   for (let s = 0; s < count; s++) offsets[s + 1] += offsets[s];
   const cursor = offsets.slice(0, count);
-  const result = { offsets, targets: new Uint32Array(entries), similarities: new Float32Array(entries) };
+  const result = { offsets, targets: new Uint32Array(entries), weights: new Float32Array(entries) };
   for (let e = 0; e < entries; e++) {
     const at = cursor[sources[e]]++;
     result.targets[at] = targets[e];
-    result.similarities[at] = similarities[e];
+    result.weights[at] = weights[e];
   }
   return result;
 }

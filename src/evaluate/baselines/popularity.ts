@@ -1,16 +1,24 @@
-import type { BaselineData, FittedBaseline } from './baseline.js';
+import type { Baseline } from './baseline.js';
 import { lengths } from './baseline.js';
 
 /** The same list for everyone: items by training degree. */
-export function fitPopularity({ items }: BaselineData): FittedBaseline {
-  const degree = lengths(items);
-  return {
-    setting: {},
-    scorer: async () => ({
-      kind: 'rows',
-      scores: (_row, candidates, out) => {
-        for (let c = 0; c < candidates.length; c++) out[c] = degree[candidates[c]];
-      },
-    }),
-  };
-}
+export const popularity: Baseline<'popularity'> = {
+  name: 'popularity',
+  title: 'popularity',
+  meaning: 'the same list for everyone: what most users have',
+  dials: () => [],
+  limit: () => undefined,
+  async fit({ items }) {
+    const degree = lengths(items);
+    return {
+      setting: {},
+      scorer: async () => ({
+        kind: 'rows',
+        scores: (_row, candidates, out) => {
+          for (let c = 0; c < candidates.length; c++) out[c] = degree[candidates[c]];
+        },
+      }),
+    };
+  },
+  scores: async () => Object.freeze({ kind: 'popularity' }),
+};

@@ -1,6 +1,6 @@
 // Commands that go on from a study: they name its data and its options, so that they can be run as they stand.
 
-import { BASELINES } from '../../evaluate/baselines/ladder.js';
+import { BASELINES } from '../../evaluate/baselines/list.js';
 import { SIDES } from '../../graph/graph.js';
 import { fitOptionsOf, type ModelKind, type StudySettings } from '../../study/options.js';
 import type { StudyReceipt } from '../../study/results.js';

@@ -1,6 +1,7 @@
 // What the contestants of a study are called, and why some did not run.
 
-import { BASELINE_TITLES, type SkipReason } from '../../evaluate/baselines/ladder.js';
+import type { SkipReason } from '../../evaluate/baselines/baseline.js';
+import { baselineTitle } from '../../evaluate/baselines/list.js';
 import type { Ladder, LadderRow } from '../../study/ladder.js';
 import { grouped } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
@@ -20,7 +21,7 @@ export function methodTitle(
     case 'ranker':
       return 'fit for ranking';
     case 'baseline':
-      return (BASELINE_TITLES as Readonly<Record<string, string>>)[id] ?? id;
+      return baselineTitle(id);
     case 'ceiling':
       return id === 'ceiling-truth' ? 'ceiling: all true' : `ceiling: true ${items.many}`;
   }
@@ -39,7 +40,7 @@ export function startOf(phrase: string): string {
 
 /** 'Not fitted: EASE (5,000,000 edges × 40,000 candidates are too many for it).' */
 export function skippedWords({ name, reason }: Ladder['skipped'][number]): string {
-  const who = name === 'all' ? 'the baselines' : BASELINE_TITLES[name];
+  const who = name === 'all' ? 'the baselines' : baselineTitle(name);
   return `Not fitted: ${who} (${skipReason(reason)}).`;
 }
 

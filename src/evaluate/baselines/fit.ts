@@ -1,0 +1,135 @@
+// A baseline as a model: tuned on held-back users, fitted to all of a graph, to be saved and served like any other.
+
+import { InputError } from '../../errors.js';
+import type { FitResult } from '../../fit/fit.js';
+import type { Ranker } from '../../fit/model.js';
+import { fingerprint } from '../../graph/fingerprint.js';
+import { type BipartiteGraph, degrees, type SideName } from '../../graph/graph.js';
+import { randomStream } from '../../math/random.js';
+import { threadCount } from '../../parallel/pool.js';
+import type { TaskOptions } from '../../progress.js';
+import { drawCoins } from '../../sample/pq.js';
+import { VERSION } from '../../version.js';
+import { type BaselineData, type Setting, transposeLists } from './baseline.js';
+import { prefixed, tuneBaseline } from './ladder.js';
+import { BASELINES, type BaselineName, baselineOf } from './list.js';
+import type { Tuned } from './tune.js';
+import { holdBack } from './validation.js';
+
+export interface FitBaselineOptions extends TaskOptions {
+  /** Of the held-back users and of the start. Default 1. */
+  readonly seed?: number | undefined;
+  /** What a search would find; given, nothing is searched. */
+  readonly setting?: Setting | undefined;
+  /** Most settings tried. Default 30. */
+  readonly trials?: number | undefined;
+}
+
+/** A fitted baseline, and what was tried to find its setting. */
+export type BaselineFit = FitResult<Ranker> & {
+  readonly setting: Setting;
+  readonly tuned: Tuned | undefined;
+};
+
+/** Share of the items that held-back users are judged on, as where a fit for ranking is tuned. */
+const JUDGED = 0.2;
+
+/**
+ * Fits a baseline (popularity, neighbours, ease, ials) as a ranker that can be saved and served.
+ * @example
+ * const { model } = await fitBaseline(graph, 'ease');
+ * await saveModel('ease.safetensors', model);
+ */
+export async function fitBaseline(
+  graph: BipartiteGraph,
+  name: BaselineName,
+  options: FitBaselineOptions = {},
+): Promise<BaselineFit> {
+  if (!BASELINES.includes(name)) {
+    throw new InputError(`baseline ${name}: expected one of ${BASELINES.join(', ')}`);
+  }
+  if (graph.edges === 0) throw new InputError('the graph has no edges: there is nothing to fit');
+  const began = performance.now();
+  const { seed = 1, threads, signal, onProgress } = options;
+  const baseline = baselineOf(name);
+  const data = wholeData(graph);
+  const reason = baseline.limit(data);
+  if (reason !== undefined) {
+    throw new InputError(
+      `${baseline.title}: ${graph.edges} edges of ${graph.items.count} items are too much for it; fit another baseline`,
+    );
+  }
+  const tuned =
+    options.setting || baseline.dials(data).length === 0
+      ? undefined
+      : await tuneBaseline(baseline, holdBack(judged(data, seed), { seed }), {
+          seed,
+          maxTrials: options.trials,
+          threads,
+          signal,
+          onProgress,
+        });
+  const setting = options.setting ?? tuned?.best.setting ?? {};
+  const scores = await baseline.scores(data, setting, {
+    seed,
+    threads,
+    signal,
+    onProgress: prefixed(options, `${baseline.title}: fitting`),
+  });
+  const seconds = (performance.now() - began) / 1000;
+  const iterations = scores.kind === 'factors' ? scores.members[0].iterations : 1;
+  const side = (which: SideName) =>
+    Object.freeze({ count: graph[which].count, ids: graph[which].ids, degree: degrees(graph[which]) });
+  const model: Ranker = Object.freeze({
+    type: 'ranker',
+    method: name,
+    multigraph: graph.multigraph,
+    ...(graph.names && { names: graph.names }),
+    users: side('users'),
+    items: side('items'),
+    scores,
+    seen: Object.freeze({
+      offsets: graph.users.offsets,
+      neighbors: graph.users.neighbors,
+      counts: graph.users.counts,
+    }),
+    provenance: Object.freeze({
+      version: VERSION,
+      engine: 'cpu',
+      seed,
+      fingerprint: fingerprint(graph),
+      options: { method: name, ...setting },
+      iterations,
+      converged: true,
+      seconds,
+    }),
+  });
+  return {
+    model,
+    setting,
+    tuned,
+    stopped: 'converged',
+    engine: 'cpu',
+    engineReason: 'baselines have only one',
+    threads: threadCount(threads),
+    seconds,
+  };
+}
+
+/** Every item can be in a history, and every item can be asked for. */
+function wholeData(graph: BipartiteGraph): BaselineData {
+  const users = { offsets: graph.users.offsets, values: graph.users.neighbors };
+  const count = graph.items.count;
+  return {
+    users,
+    items: transposeLists(users, count),
+    shown: new Uint8Array(count).fill(1),
+    candidates: Uint32Array.from({ length: count }, (_, item) => item),
+  };
+}
+
+/** The same with some items hidden, which held-back users are judged on. */
+function judged(data: BaselineData, seed: number): BaselineData {
+  const coins = drawCoins(data.shown.length, JUDGED, randomStream(seed, 0x7e57));
+  return { ...data, shown: coins.map((coin) => 1 - coin) };
+}

@@ -1,0 +1,107 @@
+// A user's row among factors by least squares, from the items they have: the minimum of
+//   Σ_own (1 − x·y)² + α Σ_all (x·y)² + λ (own + α·all) ‖x‖².
+// What does not depend on the user, Σ y yᵀ over all items, is made once; a user then takes one Cholesky decomposition.
+
+import type { RankerMember } from '../fit/model.js';
+import type { Explanation, OwnItems } from './explain.js';
+import type { Seat, Voice } from './voices.js';
+
+type LeastSquaresMember = RankerMember & { readonly fold: { readonly kind: 'least-squares' } };
+
+export function leastSquaresVoice(member: LeastSquaresMember): Voice {
+  const { features: K, items, users } = member;
+  let gram: Float64Array | undefined;
+  const solverFor = (own: OwnItems) => {
+    gram ??= gramOf(items, K);
+    return decomposed(member, gram, own.items);
+  };
+  const product = (row: ArrayLike<number>, item: number) => {
+    let sum = 0;
+    for (let k = 0; k < K; k++) sum += row[k] * items[item * K + k];
+    return sum;
+  };
+  const seat = (means: Float32Array, own: OwnItems): Seat => ({
+    means,
+    score: (item) => product(means, item),
+    explainer() {
+      const solve = solverFor(own);
+      return (item): Explanation => {
+        // x = A⁻¹ Σ y_own, so an own item's part of x·y is y_own · A⁻¹ y.
+        const towards = solve(items.subarray(item * K, (item + 1) * K));
+        const score = product(means, item);
+        const byItem = Float64Array.from(own.items, (from) => product(towards, from));
+        const sum = byItem.reduce((a, b) => a + b, 0);
+        // The stored row is rounded, and parts are of the score that it gives.
+        const scale = sum === 0 ? 0 : score / sum;
+        return {
+          score,
+          features: Float64Array.from(means, (mean, k) => mean * items[item * K + k]),
+          items: byItem.map((part) => part * scale),
+          prior: sum === 0 ? score : 0,
+        };
+      };
+    },
+  });
+  const fresh = (own: OwnItems) => {
+    const wanted = new Float64Array(K);
+    for (let e = 0; e < own.items.length; e++) {
+      for (let k = 0; k < K; k++) wanted[k] += items[own.items[e] * K + k];
+    }
+    return seat(Float32Array.from(solverFor(own)(wanted)), own);
+  };
+  return {
+    features: K,
+    items,
+    known: (row, own) => (users ? seat(users.subarray(row * K, (row + 1) * K), own) : fresh(own)),
+    fresh,
+  };
+}
+
+/** Σ y yᵀ over all rows, the lower half. */
+function gramOf(table: Float32Array, K: number): Float64Array {
+  const gram = new Float64Array(K * K);
+  for (let at = 0; at < table.length; at += K) {
+    for (let i = 0; i < K; i++) {
+      const y = table[at + i];
+      if (y === 0) continue;
+      for (let j = 0; j <= i; j++) gram[i * K + j] += y * table[at + j];
+    }
+  }
+  return gram;
+}
+
+/** A function that solves A x = b for the user who has these items. */
+function decomposed(
+  { features: K, items, fold: { alpha, lambda } }: LeastSquaresMember,
+  gram: Float64Array,
+  own: ArrayLike<number>,
+): (b: ArrayLike<number>) => Float64Array {
+  const L = gram.map((value) => alpha * value);
+  for (let e = 0; e < own.length; e++) {
+    const at = own[e] * K;
+    for (let i = 0; i < K; i++) {
+      for (let j = 0; j <= i; j++) L[i * K + j] += items[at + i] * items[at + j];
+    }
+  }
+  const penalty = lambda * (own.length + (alpha * items.length) / K);
+  for (let i = 0; i < K; i++) {
+    L[i * K + i] += penalty;
+    for (let j = 0; j <= i; j++) {
+      let sum = L[i * K + j];
+      for (let k = 0; k < j; k++) sum -= L[i * K + k] * L[j * K + k];
+      L[i * K + j] = i === j ? Math.sqrt(Math.max(sum, Number.MIN_VALUE)) : sum / L[j * K + j];
+    }
+  }
+  return (b) => {
+    const x = Float64Array.from(b);
+    for (let i = 0; i < K; i++) {
+      for (let k = 0; k < i; k++) x[i] -= L[i * K + k] * x[k];
+      x[i] /= L[i * K + i];
+    }
+    for (let i = K - 1; i >= 0; i--) {
+      for (let k = i + 1; k < K; k++) x[i] -= L[k * K + i] * x[k];
+      x[i] /= L[i * K + i];
+    }
+    return x;
+  };
+}

@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+import { meanTable } from '../../src/fit/model.js';
+import { VertexIds } from '../../src/graph/ids.js';
+import { describeFeatures } from '../../src/predict/features.js';
+import { nearestId } from '../../src/predict/nearest-id.js';
+import { recommend, recommendMany } from '../../src/predict/recommend.js';
+import { createRecommender } from '../../src/predict/recommender.js';
+import { similarItems } from '../../src/predict/similar.js';
+import { smallModel, smallRanker } from './recommend-model.js';
+
+const kinds = {
+  posterior: () => smallModel(),
+  ranker: () => smallRanker([smallModel({ seed: 1 }), smallModel({ seed: 2, features: 3 })]),
+  'ranker without users’ tables': () => smallRanker([smallModel({ seed: 1 })], { users: undefined }),
+};
+
+describe.each(Object.entries(kinds))('a recommender of a %s', (_, make) => {
+  it('answers as the functions do, many times, at once and one by one', async () => {
+    const model = make();
+    const recommender = createRecommender(model);
+    const askers = [
+      ...Array.from({ length: 12 }, (_, u) => ({ user: `user ${u}` })),
+      { likes: ['item 3', 'item 9'] },
+    ];
+    const want = await recommendMany(model, askers, { n: 4 });
+    const atOnce = await Promise.all(askers.map((asker) => recommender.recommend(asker, { n: 4 })));
+    expect(atOnce).toEqual(want);
+    expect(await recommender.recommendMany(askers, { n: 4 })).toEqual(want);
+    const streamed: unknown[] = [];
+    for await (const list of recommender.recommendEach(stream(askers), { n: 4 })) streamed.push(list);
+    expect(streamed).toEqual(want);
+    await recommender.close();
+    await expect(recommender.recommend(askers[0])).rejects.toThrow(/closed/);
+  });
+
+  it('ranks the caller’s candidates by the scores of the lists, seen or not', async () => {
+    const recommender = createRecommender(make());
+    const all = await recommender.recommend({ user: 'user 2' }, { n: 30, includeSeen: true });
+    const chosen = ['item 5', 'item 1', 'item 28', 'item 5'];
+    const ranked = recommender.rank({ user: 'user 2' }, chosen);
+    expect(ranked).toEqual(all.filter(({ item }) => chosen.includes(item)));
+    expect(() => recommender.rank({ user: 'user 2' }, ['item 5', 'itm 5'])).toThrow(/did you mean item 5\?/);
+    const unknown: unknown[] = [];
+    recommender.rank({ user: 'user 2' }, ['x'], { onUnknownCandidates: (ids) => unknown.push(...ids) });
+    expect(unknown).toEqual(['x']);
+    await recommender.close();
+  });
+
+  it('explains one item as the list does', async () => {
+    const recommender = createRecommender(make());
+    for (const asker of [{ user: 'user 2' }, { likes: ['item 3', 'item 9'] }]) {
+      const [first] = await recommender.recommend(asker, { n: 1, explain: true });
+      expect(recommender.explain(asker, first.item)).toEqual(first);
+      const { items, prior, features } = first.explanation!;
+      expect(items.reduce((sum, { share }) => sum + share, prior)).toBeCloseTo(first.score, 10);
+      expect(features.reduce((sum, part) => sum + part, 0)).toBeCloseTo(first.score, 10);
+    }
+    await recommender.close();
+  });
+});
+
+async function* stream<T>(values: readonly T[]): AsyncGenerator<T> {
+  for (const value of values) yield value;
+}
+
+describe('similar', () => {
+  it('is the cosine of the mean activities, by brute force', async () => {
+    const model = smallModel();
+    const table = meanTable(model.items, 4);
+    const row = (item: number) => Array.from(table.subarray(item * 4, item * 4 + 4));
+    const dot = (a: number[], b: number[]) => a.reduce((sum, x, k) => sum + x * b[k], 0);
+    const cosine = (a: number, b: number) =>
+      dot(row(a), row(b)) / Math.sqrt(dot(row(a), row(a)) * dot(row(b), row(b)));
+    const want = Array.from({ length: 30 }, (_, item) => item)
+      .filter((item) => item !== 7)
+      .sort((a, b) => cosine(7, b) - cosine(7, a))
+      .slice(0, 6);
+    const got = await similarItems(model, 'item 7', { n: 6 });
+    expect(got.map(({ item }) => item)).toEqual(want.map((item) => `item ${item}`));
+    for (const [i, { similarity }] of got.entries()) expect(similarity).toBeCloseTo(cosine(7, want[i]), 12);
+    await expect(similarItems(model, 'tem 7')).rejects.toThrow(/did you mean item 7\?/);
+  });
+});
+
+describe('features', () => {
+  it('are those of the model: shares add up, weights are shares of a feature and fall', async () => {
+    const model = smallRanker([smallModel({ seed: 1 }), smallModel({ seed: 2, features: 3 })]);
+    const found = await describeFeatures(model, { n: 30 });
+    expect(found.map(({ feature }) => feature).sort()).toEqual([1, 2, 3, 4, 5, 6, 7]);
+    expect(found.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1, 10);
+    for (const { items, users } of found) {
+      for (const list of [items, users]) {
+        expect(list.reduce((sum, { weight }) => sum + weight, 0)).toBeCloseTo(1, 5);
+        for (let i = 1; i < list.length; i++) expect(list[i].weight).toBeLessThanOrEqual(list[i - 1].weight);
+      }
+      expect(users).toHaveLength(12);
+    }
+    const without = smallRanker([smallModel({ seed: 1 })], { users: undefined });
+    expect((await describeFeatures(without))[0].users).toEqual([]);
+  });
+});
+
+describe('popular', () => {
+  it('lists items by their users, ties by id, without what is excluded', async () => {
+    const model = smallModel();
+    const degree = Uint32Array.from({ length: 30 }, (_, item) => (item % 3) + 1);
+    const recommender = createRecommender({ ...model, items: { ...model.items, degree } });
+    expect(recommender.popular({ n: 3, exclude: ['item 5'] })).toEqual([
+      { item: 'item 2', users: 3 },
+      { item: 'item 8', users: 3 },
+      { item: 'item 11', users: 3 },
+    ]);
+    await recommender.close();
+  });
+});
+
+describe('hints for unknown ids', () => {
+  it.each([
+    ['scipi', 'scipy'],
+    ['133093', '0133093'],
+    ['12347', '12347.0'],
+    ['NumPy', 'numpy'],
+    ['pandsa', 'pandas'],
+    [' lead', 'lead'],
+    ['x', undefined],
+    ['99', undefined],
+    ['entirely other', undefined],
+  ])('%s: %s', (wanted, near) => {
+    const ids = VertexIds.texts(['0133093', '12347.0', 'lead', 'numpy', 'pandas', 'scipy', 'y']);
+    expect(nearestId(wanted, ids)).toBe(near);
+  });
+
+  it('say what to do where nothing is near', async () => {
+    await expect(recommend(smallModel(), { user: 'usr 3' })).rejects.toThrow(
+      /did you mean user 3\? If not, for a new user/,
+    );
+  });
+});
