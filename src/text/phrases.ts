@@ -22,6 +22,11 @@ export function many(count: number, noun: string | Noun): string {
   return `${grouped(count)} ${count === 1 ? one : many}`;
 }
 
+/** 'was' or 'were', for so many. */
+export function were(count: number): string {
+  return count === 1 ? 'was' : 'were';
+}
+
 /** 'a user', 'an item'. */
 export function article(word: string): string {
   return `${/^([aeio]|u(?!ser|ni|se|ti|rl|sa))/i.test(word) ? 'an' : 'a'} ${word}`;

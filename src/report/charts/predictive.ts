@@ -21,7 +21,7 @@ interface Point {
   readonly kind: 'sparse' | 'dense';
   /** Geometric middle of the bin. */
   readonly degree: number;
-  /** Vertices per degree: the count of the bin over its width. */
+  /** Vertices in the bin. */
   readonly observed: number;
   readonly low: number;
   readonly median: number;
@@ -35,10 +35,9 @@ export function predictiveChart(
   names: SideNames = USERS_AND_ITEMS,
 ): Chart {
   const points = panels.flatMap((panel) => SIDES.flatMap((side) => panelPoints(panel, side)));
-  const seen = points.flatMap((p) => [p.observed, p.high]).filter((y) => y > 0);
-  // A band that reaches down to no vertex at all ends at the floor of the picture.
-  const floor = Math.min(...seen) / 2;
-  const top = Math.max(...seen) * 1.6;
+  // The picture ends at one vertex; a band that reaches down to none ends at its floor.
+  const floor = 0.8;
+  const top = Math.max(10, ...points.flatMap((p) => [p.observed, p.high])) * 1.6;
   const right = Math.max(...points.map((p) => p.degree)) * 1.2;
   const lift = (y: number) => Math.max(y, floor);
   const bands = points.filter((p) => p.high > 0);
@@ -53,7 +52,7 @@ export function predictiveChart(
     plot: {
       fx: { label: null, domain: panels.map((panel) => panel.name), padding: 0.06 },
       fy: { label: null, domain: SIDES, padding: 0.1, tickFormat: (side: SideName) => names[side].many },
-      marginRight: 52,
+      marginRight: 14 + 7.6 * Math.max(...SIDES.map((side) => names[side].many.length)),
       x: {
         type: 'log',
         domain: [0.9, Math.max(10, right)],
@@ -66,7 +65,7 @@ export function predictiveChart(
       y: {
         type: 'log',
         domain: [floor, top],
-        label: '↑ vertices of each degree',
+        label: '↑ vertices',
         labelArrow: 'none',
         grid: true,
         ticks: powersOfTen(floor, top),
@@ -118,16 +117,15 @@ export function predictiveChart(
 
 function panelPoints({ name, kind, degrees }: PredictivePanel, side: SideName): Point[] {
   return degrees[side].map((bin) => {
-    const width = bin.to - bin.from + 1;
     return {
       panel: name,
       side,
       kind,
       degree: Math.sqrt(bin.from * bin.to),
-      observed: bin.observed / width,
-      low: bin.low / width,
-      median: bin.median / width,
-      high: bin.high / width,
+      observed: bin.observed,
+      low: bin.low,
+      median: bin.median,
+      high: bin.high,
       outside: isOutside(bin),
     };
   });

@@ -58,7 +58,7 @@ export function checkDefinitions({ users, items }: SideNames): readonly Definiti
     {
       id: 'expected',
       name: 'Expected edges over expected pairs',
-      meaning: `With ${users.many} kept with probability p: the expected number of edges, divided by the expected number of ${users.many} times the expected number of ${items.many} with an edge left, Σ(1−(1−p)^d) over their degrees d. Likewise for ${items.many}. Both are exact, but a ratio of two averages is not the average of the ratios: in tiny samples, or where one vertex holds much of the edges, it can leave the replicates and even exceed 1.`,
+      meaning: `With ${users.many} kept with probability p: the expected number of edges, divided by the expected number of ${users.many} times the expected number of ${items.many} with an edge left, Σ(1−(1−p)^d) over their degrees d. Likewise for ${items.many}. Both are exact, but a ratio of two averages is not the average of the ratios: in tiny samples, or where one vertex holds many of the edges, it can leave the replicates and even exceed 1.`,
     },
     {
       id: 'replicate',
@@ -150,7 +150,7 @@ export function studyDefinitions({
       id: 'bound',
       name: 'Bound',
       meaning:
-        'A number that the logarithm of the probability of the data under the model cannot be below, averaged over all parameter values. The fit climbs it until it stands still. Between fits of the same kind to the same data the higher one explains them better. The sparse and the dense fit of this table leave different constants out, so compare them by the evidence instead.',
+        'A lower limit for the logarithm of the probability of the data under the model, averaged over all parameter values. The fit raises it until it stands still. Between fits of the same kind to the same data the higher one explains them better. The sparse and the dense fit of this table leave different constants out, so compare them by the evidence instead.',
     },
     {
       id: 'evidence',
@@ -174,7 +174,7 @@ vertices with many of them and give a test set that looks unlike the data.`,
     {
       id: 'foldin',
       name: 'Fold-in',
-      meaning: `Finding the weight and the features of ${article(users.one)} that the fit never saw from some of its edges, with the ${items.many} as they were fitted.`,
+      meaning: `Finding the weight and the features of ${article(users.one)} that the fit never saw, from some of its edges, with the ${items.many} as they were fitted.`,
     },
     {
       id: 'dropped',
@@ -221,7 +221,7 @@ vertices with many of them and give a test set that looks unlike the data.`,
     {
       id: 'coverage',
       name: 'Coverage',
-      meaning: `The share of the candidates that are among the first ${n} of anybody.`,
+      meaning: `The share of the candidates that appear among anybody’s first ${n}.`,
     },
     {
       id: 'error',

@@ -138,5 +138,5 @@ details>div{padding:.6rem 0 .2rem}
 .words dt:target,.words dt:target+dd{background:var(--soft);box-shadow:-.9rem 0 0 var(--soft),-1.1rem 0 0 var(--link)}
 footer{margin-top:3.5rem;padding-top:1rem;border-top:1px solid var(--line);font-size:.93rem;color:var(--muted);overflow-wrap:anywhere}
 code{font:.92em ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere}
-@media print{body{background:#fff;color:#000}nav,.tip{display:none}.term{text-decoration:none}section{break-inside:avoid}details>div{display:block}}
+@media print{body{background:#fff;color:#000}nav,.tip{display:none}.term{text-decoration:none}section{break-inside:avoid}details::details-content{content-visibility:visible;display:block}}
 `;

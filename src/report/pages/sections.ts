@@ -2,7 +2,7 @@
 
 import type { StudyOrigin, StudyReceipt, StudyResults } from '../../study/results.js';
 import { fixed, grouped, percent, short } from '../../text/numbers.js';
-import { capital, many } from '../../text/phrases.js';
+import { article, capital, many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import { shown } from '../../text/untrusted.js';
 import type { StudyPicture } from '../charts/study.js';
@@ -48,9 +48,9 @@ export const STUDY_STYLE = new Html(`<style>
 .topic h3 span{font-weight:400;color:var(--muted);font-size:.93rem}
 .topic p{margin:.2rem 0;line-height:1.45}.topic .who{color:var(--muted);font-size:.93rem}
 .topic ol{margin:.2rem 0;padding-left:1.7rem}.topic li{line-height:1.4}
-.cards:has(.plain){grid-template-columns:repeat(auto-fit,minmax(min(100%,13rem),1fr))}
-.card.plain{display:flex;flex-direction:column;font-size:.98rem;line-height:1.5}
-.card.plain strong{font-size:1.2rem;line-height:1.25;margin-bottom:.2rem;text-wrap:balance}
+.cards:has(.short){grid-template-columns:repeat(auto-fit,minmax(min(100%,13rem),1fr))}
+.card.short{display:flex;flex-direction:column;font-size:.98rem;line-height:1.5}
+.card.short strong{font-size:1.2rem;line-height:1.25;margin-bottom:.2rem;text-wrap:balance}
 .card .more{margin-top:auto;padding-top:.4rem}
 tbody th{white-space:nowrap}
 td small,th small{color:var(--muted);font-weight:400}
@@ -86,7 +86,7 @@ function whatItIs(
   const { columns, kind, rows } = origin;
   return [
     kind === 'table'
-      ? html`${columnMeaning(names.users, shown(columns.users))}; ${columnMeaning(names.items, shown(columns.items))}. `
+      ? html`${capital(article(names.users.one))} is ${columnMeaning(shown(columns.users))}, ${article(names.items.one)} ${columnMeaning(shown(columns.items))}. `
       : undefined,
     multigraph ? 'A pair may count more than once. ' : undefined,
     readingSentences({ guess: origin, read: rows }).join(' '),
@@ -103,7 +103,7 @@ export function sparsitySection(
     verdictCards(check),
     html`<p>${sparsityWords(check).advice}${
       here
-        ? html` ${evidenceWords(here)} (${term('evidence', 'Evidence')} compares fits with sizes learned on both.)`
+        ? html` ${evidenceWords(here).replace('evidence.', '')}${term('evidence', 'evidence')}.`
         : undefined
     }</p>`,
     verdictReasons(check),

@@ -5,7 +5,7 @@ import type { SparsityCheck } from '../../sparsity/check.js';
 import { BORDER } from '../../sparsity/low-degrees.js';
 import type { StudyCheck } from '../../study/results.js';
 import { fixed, percent } from '../../text/numbers.js';
-import { article, capital } from '../../text/phrases.js';
+import { capital } from '../../text/phrases.js';
 import { estimateWords, sparsityWords } from '../words/sparsity.js';
 import { type Content, fold, type Html, html, table } from './html.js';
 import { term } from './page.js';
@@ -111,9 +111,7 @@ export function degreesCaption(): Html {
 ${term('likelihood', 'likelihood estimate')} of all degrees; where it leaves the dots, read that estimate with care.`;
 }
 
-/** 'A user is a value of the column …' for those whose header does not say it. */
-export function columnMeaning(noun: { readonly one: string }, column: string): Content {
-  return /^\d+$/.test(column)
-    ? html`${capital(article(noun.one))} is what stands in column ${column}`
-    : html`${capital(article(noun.one))} is a value of <code>${column}</code>`;
+/** What a column holds, for those whose header does not say it. */
+export function columnMeaning(column: string): Content {
+  return /^\d+$/.test(column) ? `what stands in column ${column}` : html`a value of <code>${column}</code>`;
 }

@@ -70,14 +70,16 @@ function shortSection(results: StudyResults, verdicts: StudyVerdicts): Content {
   const { prediction, ranking } = verdicts;
   const { users, items } = results.check.verdict;
   const card = (colour: string, question: string, { headline, text }: StudyVerdict, target: string) =>
-    html`<div class="card ${colour}"><p class="kicker">${question}</p>
+    html`<div class="card short ${colour}"><p class="kicker">${question}</p>
 <strong>${headline}</strong><p>${text}</p><p class="more"><a href="#${target}">More</a></p></div>`;
   const best = results.runs[0].ladder.rows.find((row) => row.id === ranking.method);
   // A colour says sparse, dense or the fit for ranking; where a headline says something else it has none.
   const winner =
     ranking.winner === 'model' ? (best?.model ?? (best?.kind === 'ranker' ? 'ranking' : 'plain')) : 'plain';
   const predicted =
-    prediction?.winner === 'sparse' || prediction?.winner === 'dense' ? prediction.winner : 'plain';
+    prediction?.well && prediction.winner !== 'alike' && prediction.winner !== null
+      ? prediction.winner
+      : 'plain';
   return [
     STUDY_STYLE,
     html`<div class="cards">${card(users === items ? users : 'plain', 'Is it sparse?', verdicts.sparsity, 'sparse')}${

@@ -36,19 +36,18 @@ export function surpriseWords(
   if (surprising.length === 0) {
     return 'The test set looks like one of the model’s draws: no p-value is below 0.1.';
   }
-  const far = (direction: 'more' | 'less') =>
-    surprising
-      .filter((s) => observed[s]! > draws[s]!.mean === (direction === 'more'))
+  const off = (larger: boolean) => {
+    const figures = surprising
+      .filter((s) => observed[s]! > draws[s]!.mean === larger)
       .map((s) => `the ${statisticPhrase(s, names)}`);
-  const found = [
-    ...(far('more').length > 0 ? [`${list(far('more'))} larger than it expects`] : []),
-    ...(far('less').length > 0 ? [`${list(far('less'))} smaller`] : []),
-  ];
-  const said =
+    if (figures.length === 0) return [];
+    return [`${list(figures)} ${figures.length === 1 ? 'is' : 'are'} ${larger ? 'larger' : 'smaller'}`];
+  };
+  const where =
     surprising.length === statistics.length
       ? 'The test set looks like none of the model’s draws'
-      : `The model does not expect ${surprising.length} of the ${statistics.length} figures`;
-  const sentence = `${said} (p-values below 0.1): it finds ${list(found)}${found.length === 1 && far('less').length > 0 ? ' than it expects' : ''}.`;
+      : `In ${surprising.length} of ${statistics.length} figures the test set surprises the model`;
+  const sentence = `${where} (p-values below 0.1): ${[...off(true), ...off(false)].join('; ')} than it expects.`;
   const uneven =
     multigraph && draws.edges && observed.edges! * TOO_MANY_PAIRS < draws.edges.mean
       ? ' These are not counts of a Poisson multigraph: drop --multi and ask only whether a pair is there.'
@@ -75,20 +74,17 @@ export function leftOutWords({ dropped, method, predictive, protocol, names }: E
     one: `${adjective} ${users.one}`,
     many: `${adjective} ${users.many}`,
   });
+  const known = method === 'edges' ? 'training edge' : `fold-in edge to ${items.many} that training saw`;
+  const leftOut = [
+    ...(ranking.edges > 0
+      ? [`${many(ranking.edges, 'test edge')} to ${items.many} that training never saw`]
+      : []),
+    ...(ranking.users > 0 ? [`${many(ranking.users, kind('test'))} without a ${known}`] : []),
+  ];
   const sentences: string[] = [];
-  if (ranking.edges > 0) {
-    sentences.push(
-      `The recommendation figures leave out ${many(ranking.edges, 'test edge')} to ${items.many} that training never saw.`,
-    );
-  }
-  if (ranking.users > 0) {
-    const known = method === 'edges' ? 'training edge' : `fold-in edge to ${items.many} that training saw`;
-    sentences.push(
-      `They leave out ${many(ranking.users, kind('test'))} without a ${known}, of whom nothing is known.`,
-    );
-  }
+  if (leftOut.length > 0) sentences.push(`The recommendation figures leave out ${list(leftOut)}.`);
   if (foldIn.edges > 0) {
-    const whose = foldIn.users > 0 ? `, all that ${many(foldIn.users, kind('held-out'))} had` : '';
+    const whose = foldIn.users > 0 ? `, among them all that ${many(foldIn.users, kind('held-out'))} had` : '';
     sentences.push(
       `Fold-in could not use ${many(foldIn.edges, 'edge')} to ${items.many} that training never saw${whose}.`,
     );

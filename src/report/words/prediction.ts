@@ -64,6 +64,7 @@ function predictionByFigures(results: StudyResults): PredictionVerdict {
     const worst = statistics.reduce((a, b) => (Math.abs(error(only, b)) > Math.abs(error(only, a)) ? b : a));
     return {
       winner: null,
+      well: Math.abs(error(only, worst)) <= POOR(worst),
       headline: `Off by at most ${sizeOfError(worst, error(only, worst))}`,
       text: `The ${only} model’s largest error is in the ${statisticPhrase(worst, names)}: ${describeError(worst, error(only, worst))}.`,
       details: [coverage(first![only]!, statistics, names)],
@@ -109,6 +110,7 @@ function predictionByFigures(results: StudyResults): PredictionVerdict {
   const shown = poor ? worst : telling;
   return {
     winner,
+    well: !poor && (!few || close),
     headline: headlineOf(winner, poor || few, close),
     text: shown
       ? `${illustration(shown, first.sparse, first.dense, names)}${alike ? ' Over all figures the two come out even.' : ''}`

@@ -78,7 +78,7 @@ function rankingByFigures(results: StudyResults): StudyVerdicts['ranking'] {
       winner: null,
       method: best.id,
       headline: ranksBest(best, results),
-      text: `Its ${metricPhrase('recall', ladder.n, names)} is ${fixed(best.all.recall.mean, 3)}. No baseline was fitted, so nothing says whether this is good.`,
+      text: `The best ${metricPhrase('recall', ladder.n, names)} is ${fixed(best.all.recall.mean, 3)}. No baseline was fitted, so nothing says whether this is good.`,
       details,
     };
   }

@@ -3,7 +3,7 @@
 import { type BipartiteGraph, type GraphSide, SIDES } from '../../graph/graph.js';
 import type { ReadCounts, ReadGuess, ReadResult, TextReading } from '../../ingest/options.js';
 import { grouped, percent } from '../../text/numbers.js';
-import { many } from '../../text/phrases.js';
+import { many, were } from '../../text/phrases.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
 import { shown } from '../../text/untrusted.js';
 
@@ -40,19 +40,24 @@ export function readingSentences({ guess, read }: Pick<ReadResult, 'guess' | 're
   if (guess.text) {
     const { documents, commonWords, commonShare, wordless } = guess.text;
     sentences.push(
-      `Words are cut to their stems, and ${many(commonWords, 'word')} in more than ${percent(commonShare)} of the ${grouped(documents)} texts were left out.`,
+      `Words are cut to their stems; ${many(commonWords, 'word')} in more than ${percent(commonShare)} of the ${grouped(documents)} texts ${were(commonWords)} left out.`,
     );
-    if (wordless > 0) sentences.push(`${many(wordless, 'text')} without any word left out.`);
+    if (wordless > 0)
+      sentences.push(`${many(wordless, 'text')} without any word ${were(wordless)} left out.`);
     if (read.rejected > 0)
-      sentences.push(`${many(read.rejected, 'text')} could not be read and were set aside.`);
+      sentences.push(
+        `${many(read.rejected, 'text')} could not be read and ${were(read.rejected)} set aside.`,
+      );
     return sentences;
   }
   const { rows, kept, merged, rejected } = read;
-  sentences.push(
-    merged === 0 && rejected === 0
-      ? `All ${many(rows, 'row')} were kept.`
-      : `Of ${many(rows, 'row')}, ${grouped(kept)} were kept, ${grouped(merged)} repeated an earlier pair and were merged, and ${grouped(rejected)} were rejected.`,
-  );
+  if (merged === 0 && rejected === 0) {
+    sentences.push(rows === 1 ? 'The only row was kept.' : `All ${grouped(rows)} rows were kept.`);
+  } else {
+    sentences.push(
+      `Of ${many(rows, 'row')}, ${grouped(kept)} ${were(kept)} kept, ${grouped(merged)} repeated an earlier pair and ${were(merged)} merged, and ${grouped(rejected)} ${were(rejected)} rejected.`,
+    );
+  }
   return sentences;
 }
 

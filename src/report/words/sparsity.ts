@@ -107,7 +107,7 @@ function reasonWords(reason: VerdictReason, noun: Noun, judgement: Judgement): s
       return `two estimates of the tail index disagree (σ̂ is ${fixed(reason.half, 2)}, the fitted law implies ${fixed(reason.implied, 2)}), so that law does not describe these degrees`;
     case 'no-low-degrees':
       return judgement === 'dense'
-        ? `hardly any ${noun.one} has few edges, and the tail index is ${estimateWords(reason)}, below 0`
+        ? `hardly any ${noun.one} has few edges, and the tail index is ${estimateWords(reason)}`
         : `the tail index is ${estimateWords(reason)}, but too few ${noun.many} have few edges to be sure`;
     case 'near-border':
       return `${lowWords(reason, noun)}, too near the border of ${BORDER} to tell`;

@@ -21,7 +21,13 @@ export interface StudyVerdict {
 export interface StudyVerdicts {
   readonly sparsity: StudyVerdict;
   /** Null where no draws were asked for. */
-  readonly prediction: (StudyVerdict & { readonly winner: ModelKind | 'alike' | null }) | null;
+  readonly prediction:
+    | (StudyVerdict & {
+        readonly winner: ModelKind | 'alike' | null;
+        /** Whether the closer of the two predicts well at all. */
+        readonly well: boolean;
+      })
+    | null;
   readonly ranking: StudyVerdict & {
     readonly winner: 'model' | 'baseline' | 'tie' | null;
     /** The row of the ladder that comes out first, ties going to ours. */
@@ -83,7 +89,7 @@ function nextSteps(
     );
   }
   add(
-    `To predict how these data will grow, fit all of them with the ${kind} model:`,
+    `To predict how these data will grow, fit the ${kind} model to all of them:`,
     fitCommand(receipt, kind, results.chosen.features),
   );
   const recommend = (model: string) => command(['recommend', model, '--user', 'ID', '-n', '20']);
@@ -93,7 +99,7 @@ function nextSteps(
       rankingFitCommand(receipt),
     );
   } else if (ranking.method === 'ranking') {
-    add('To recommend, fit all of them for ranking:', rankingFitCommand(receipt));
+    add('To recommend, fit to all of the data for ranking:', rankingFitCommand(receipt));
     add(`Then ask for any ${check.names.users.one}:`, recommend('ranker.safetensors'));
   } else {
     add('To recommend with that model:', recommend('model.safetensors'));

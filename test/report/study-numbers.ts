@@ -1,0 +1,86 @@
+import type { LadderMetric, LadderRow } from '../../src/study/ladder.js';
+import { studySettings } from '../../src/study/options.js';
+import type { StudyFit, StudyResults } from '../../src/study/results.js';
+import { type SideNames, USERS_AND_ITEMS } from '../../src/text/sides.js';
+
+/** Numbers of a study in which everything is as given and the rest does not matter. */
+export function numbers(
+  recall: Readonly<Record<string, number>>,
+  options: {
+    readonly sure?: boolean;
+    readonly items?: readonly [sparse: number, dense: number];
+    readonly names?: SideNames;
+    readonly test?: { readonly users: number; readonly edges: number };
+  } = {},
+): StudyResults {
+  const { sure = true, items = [100, 80], test = { users: 50, edges: 400 } } = options;
+  const kinds: Readonly<Record<string, LadderRow['kind']>> = {
+    'sparse-30': 'model',
+    'dense-30': 'model',
+    ranking: 'ranker',
+  };
+  const rows = Object.entries(recall).map(([id, value]) => {
+    const figure = { mean: value, standardError: 0.01 };
+    return {
+      id,
+      kind: kinds[id] ?? 'baseline',
+      model: id.endsWith('-30') ? id.slice(0, -3) : null,
+      features: id.endsWith('-30') ? 30 : null,
+      all: { recall: figure, ndcg: figure, users: test.users },
+      unpopular: null,
+    };
+  });
+  const best = rows.reduce((a, b) => (b.all.recall.mean > a.all.recall.mean ? b : a)).id;
+  const comparisons = (['recall', 'ndcg'] satisfies LadderMetric[]).flatMap((metric) =>
+    rows
+      .filter((row) => row.id !== best)
+      .map((row) => {
+        const difference = row.all.recall.mean - recall[best];
+        return {
+          metric,
+          row: row.id,
+          to: best,
+          difference,
+          low: difference - 0.01,
+          high: sure ? difference / 2 : 0.01,
+        };
+      }),
+  );
+  const fit = (model: 'sparse' | 'dense', drawn: number): Partial<StudyFit> => ({
+    model,
+    features: 30,
+    converged: true,
+    predictive: {
+      protocol: 'unconditional',
+      count: 100,
+      observed: { users: 50, items: 100 },
+      draws: {
+        users: { mean: 50, low: 49, high: 51, pValue: 1 },
+        items: { mean: drawn, low: drawn - 5, high: drawn + 5, pValue: 0.5 },
+      },
+      degrees: { users: [], items: [] },
+    },
+  });
+  return {
+    receipt: { settings: studySettings({}, 1000), origin: null },
+    check: {
+      verdict: {
+        users: 'dense',
+        items: 'sparse',
+        reasons: { users: { code: 'single' }, items: { code: 'single' } },
+      },
+      names: options.names ?? USERS_AND_ITEMS,
+    },
+    chosen: { features: 30 },
+    evidence: [{ features: 30, sparse: -10, dense: -52, difference: 42 }],
+    topics: null,
+    summary: { runs: 1, ranking: {}, prediction: {} },
+    runs: [
+      {
+        split: { test: { ...test, items: 100 } },
+        fits: [fit('sparse', items[0]), fit('dense', items[1])],
+        ladder: { n: 20, rows, best: { recall: best, ndcg: best }, comparisons },
+      },
+    ],
+  } as unknown as StudyResults;
+}
