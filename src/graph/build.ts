@@ -121,7 +121,8 @@ function requireAll(side: string, counted: number, rows: number, count: number):
   );
 }
 
-function addCounts(a: number, b: number): number {
+/** The sum of two counts of one pair. */
+export function addCounts(a: number, b: number): number {
   if (a + b < 2 ** 32) return a + b;
   throw new InputError(
     `the counts of one pair add up to ${a + b}; at most ${2 ** 32 - 1} fit, scale the counts down`,

@@ -1,16 +1,22 @@
 // Rows of (user, item, count) from any reader → finished graph and its counts of rows.
 
 import { InputError } from '../errors.js';
-import { buildGraph, MAX_EDGES } from '../graph/build.js';
+import { addCounts, buildGraph, MAX_EDGES } from '../graph/build.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { NumberBlocks } from './blocks.js';
 import { clip } from './guess.js';
 import { IdColumn, type IdKind } from './id-column.js';
+import { FEW_ROWS, mergePairs, RepeatEstimate } from './merge.js';
 import type { ReadCounts, ReaderOptions, RejectSink } from './options.js';
 import type { ValueColumn } from './value-column.js';
 
 /** The largest count of one row and of one edge. */
 export const MAX_COUNT = 2 ** 32 - 1;
+
+/** Bad rows that are set aside before reading stops: a table with more is of another kind than was thought. */
+export const MAX_REJECTS = 1_000_000;
+/** … and the characters of their texts together. */
+export const MAX_REJECTED_TEXT = 1 << 26;
 
 export class EdgeCollector {
   readonly users: IdColumn;
@@ -20,6 +26,10 @@ export class EdgeCollector {
   #counts: NumberBlocks | undefined;
   #values: Float64Array | undefined;
   #rejected = 0;
+  #rejectedText = 0;
+  /** Rows that were merged on the way. */
+  #merged = 0;
+  readonly #repeats = new RepeatEstimate();
 
   /** `name` is the source, for messages. Without `rejects` the first bad row throws. */
   constructor(
@@ -35,16 +45,17 @@ export class EdgeCollector {
     this.items = new IdColumn(kinds.items);
   }
 
+  /** Good rows so far. */
   get rows(): number {
-    return this.users.codes.length;
+    return this.#merged + this.users.codes.length;
   }
 
   /** Adds a row by the codes that `users` and `items` gave, with its value where the options name a column of them. */
   push(user: number, item: number, count: number, value?: number): void {
-    const row = this.rows;
+    const row = this.users.codes.length;
     if (row >= MAX_EDGES - 1) {
       throw new InputError(
-        `${this.name}: more than ${MAX_EDGES - 1} rows; a graph holds no more, sample the data first`,
+        `${this.name}: more than ${MAX_EDGES - 1} different pairs; a graph holds no more, sample the data first`,
       );
     }
     this.users.codes.push(user);
@@ -55,15 +66,45 @@ export class EdgeCollector {
         larger.set(this.#values);
         this.#values = larger;
       }
-      this.#values[row] = value ?? row;
+      this.#values[row] = value ?? this.rows - 1;
     }
-    if (!this.#multigraph) return;
-    if (count !== 1 && !this.#counts) {
-      // Counts take memory from the first that is not 1.
+    if (this.#multigraph) {
+      if (count !== 1 && !this.#counts) {
+        // Counts take memory from the first that is not 1.
+        this.#counts = new NumberBlocks();
+        for (let before = 0; before < row; before++) this.#counts.push(1);
+      }
+      this.#counts?.push(count);
+    }
+    if (row < FEW_ROWS) return;
+    if (row === FEW_ROWS) this.#repeats.restart(this.users.codes, this.items.codes);
+    if (this.#repeats.see(user, item, row + 1)) this.#merge();
+  }
+
+  /** Makes equal pairs one row, so that memory follows the different pairs and not the rows. */
+  #merge(): void {
+    const [users, items] = [this.users.codes, this.items.codes];
+    const before = users.length;
+    if (this.#multigraph && !this.#counts) {
       this.#counts = new NumberBlocks();
-      for (let before = 0; before < row; before++) this.#counts.push(1);
+      for (let row = 0; row < before; row++) this.#counts.push(1);
     }
-    this.#counts?.push(count);
+    const counts = this.#counts;
+    const values = this.#values;
+    const sign = this.#value?.keep === 'largest' ? -1 : 1;
+    const kept = mergePairs(users, items, {
+      move(from, to) {
+        counts?.set(to, counts.get(from));
+        if (values) values[to] = values[from];
+      },
+      add(from, into) {
+        counts?.set(into, addCounts(counts.get(into), counts.get(from)));
+        if (values && sign * values[from] < sign * values[into]) values[into] = values[from];
+      },
+    });
+    counts?.truncate(kept);
+    this.#merged += before - kept;
+    this.#repeats.restart(users, items);
   }
 
   /** Sets a bad row aside, or stops. `line` counts from 1; `where` names it, if the source has other units than lines. */
@@ -74,6 +115,16 @@ export class EdgeCollector {
       );
     }
     this.#rejected++;
+    this.#rejectedText += text.length;
+    if (this.#rejected > MAX_REJECTS || this.#rejectedText > MAX_REJECTED_TEXT) {
+      const much =
+        this.#rejected > MAX_REJECTS
+          ? `more than ${MAX_REJECTS} rows are`
+          : `more than ${MAX_REJECTED_TEXT} characters in ${this.#rejected} rows are`;
+      throw new InputError(
+        `${where}: ${reason}. By now ${much} bad, so reading stops; check the separator, the columns and the format`,
+      );
+    }
     this.rejects.add({ line, reason, text });
   }
 

@@ -2,6 +2,8 @@
 // so that ten million rows make no JavaScript string but one per distinct id.
 
 import { InputError } from '../errors.js';
+import { hashBytes, hashWords } from './hash.js';
+import { requireHeap } from './heap.js';
 
 const MAX_ARENA = 2 ** 32 - 1;
 /** Ids up to this many bytes are kept in the table itself. */
@@ -53,9 +55,7 @@ export class ByteDictionary {
   }
 
   #codeLong(bytes: Uint8Array, start: number, stop: number): number {
-    let hash = 0x811c9dc5;
-    for (let i = start; i < stop; i++) hash = Math.imul(hash ^ bytes[i], 0x01000193);
-    hash >>>= 0;
+    const hash = hashBytes(bytes, start, stop);
     const slots = this.#slots;
     const arena = this.#arena;
     const mask = slots.length - 1;
@@ -91,6 +91,8 @@ export class ByteDictionary {
       if (used > MAX_ARENA) {
         throw new InputError('the distinct ids take more than 4 GB of text; shorten them first');
       }
+      // In the end they become texts: what will not fit then need not be gathered now.
+      requireHeap('the data', this.#count, used);
       const grown = new Uint8Array(Math.min(MAX_ARENA, Math.max(2 * this.#arena.length, used)));
       grown.set(this.#arena.subarray(0, this.#used));
       this.#arena = grown;
@@ -138,7 +140,7 @@ export class NumberDictionary {
   code(value: number): number {
     const keys = this.#keys;
     const mask = keys.length - 1;
-    for (let slot = scatter(value) & mask; ; slot = (slot + 1) & mask) {
+    for (let slot = hashWords(value, 0, 0) & mask; ; slot = (slot + 1) & mask) {
       const code = this.#codes[slot] - 1;
       if (code >= 0) {
         if (keys[slot] === value) return code;
@@ -158,7 +160,7 @@ export class NumberDictionary {
     const codes = new Uint32Array(keys.length);
     const mask = keys.length - 1;
     for (let code = 0; code < this.#count; code++) {
-      let slot = scatter(this.#values[code]) & mask;
+      let slot = hashWords(this.#values[code], 0, 0) & mask;
       while (codes[slot] !== 0) slot = (slot + 1) & mask;
       keys[slot] = this.#values[code];
       codes[slot] = code + 1;
@@ -170,14 +172,7 @@ export class NumberDictionary {
 
 /** Where a slot begins, before the mask: a multiple of 4. */
 function hashOf(a: number, b: number, c: number): number {
-  let h = Math.imul(a ^ Math.imul(b, 0x9e3779b1) ^ Math.imul(c, 0x85ebca77), 0x7feb352d);
-  h = Math.imul(h ^ (h >>> 15), 0x846ca68b);
-  return ((h ^ (h >>> 16)) << 2) >>> 0;
-}
-
-function scatter(value: number): number {
-  const h = Math.imul(value ^ (value >>> 16), 0x7feb352d);
-  return (h ^ (h >>> 15)) >>> 0;
+  return (hashWords(a, b, c) << 2) >>> 0;
 }
 
 function doubled(array: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {

@@ -3,6 +3,7 @@
 import { InputError } from '../errors.js';
 import { safeJson } from '../text/untrusted.js';
 import type { ReaderOptions } from './options.js';
+import { rowsOf } from './scan.js';
 
 const CANDIDATES = ['::', '\t', ',', ';', '|', ' '] as const;
 const SAMPLE_ROWS = 200;
@@ -29,19 +30,24 @@ export interface TableShape {
 }
 
 /**
- * Shape of the table that starts with `text`. `whole`: the text is the whole file; otherwise its last line may be cut
+ * Shape of the table that starts with `bytes`. `whole`: they are the whole file; otherwise its last line may be cut
  * and is left out of account.
  */
-export function guessShape(name: string, text: string, whole: boolean, options: ReaderOptions): TableShape {
+export function guessShape(
+  name: string,
+  bytes: Uint8Array,
+  whole: boolean,
+  options: ReaderOptions,
+): TableShape {
   // A shell passes \t as two characters.
-  const separator = options.sep === '\\t' ? '\t' : (options.sep ?? guessSeparator(name, text, whole));
+  const separator = options.sep === '\\t' ? '\t' : (options.sep ?? guessSeparator(name, bytes, whole));
   if (separator === '' || /["\r\n]/.test(separator)) {
     throw new InputError(
       `separator ${JSON.stringify(separator)}: it must be a character or a few, without quotes or line ends, for instance "," or "::"`,
     );
   }
   const quoted = isQuoted(separator);
-  const rows = sampleRows(text, separator, quoted, whole);
+  const rows = sampleRows(bytes, separator, whole);
   const first = rows[0];
   if (!first) throw new InputError(`${name}: the file is empty; give a table with at least two columns`);
   if (first.length === 1) {
@@ -115,13 +121,19 @@ export function show(separator: string): string {
   return separator === '\t' ? 'tab' : separator === ' ' ? 'space' : JSON.stringify(separator);
 }
 
-function guessSeparator(name: string, text: string, whole: boolean): string {
-  const order: string[] = [...CANDIDATES];
+/** The separator that cuts the most rows into as many columns as the first, at least two. */
+export function guessSeparator(
+  name: string,
+  bytes: Uint8Array,
+  whole: boolean,
+  candidates: readonly string[] = CANDIDATES,
+): string {
+  const order = [...candidates];
   if (/\.csv(\.gz)?$/i.test(name)) order.sort((a, b) => Number(b === ',') - Number(a === ','));
   let best = ',';
   let bestShare = 0;
   for (const separator of order) {
-    const rows = sampleRows(text, separator, isQuoted(separator), whole);
+    const rows = sampleRows(bytes, separator, whole);
     const tally = new Map<number, number>();
     for (const row of rows) tally.set(row.length, (tally.get(row.length) ?? 0) + 1);
     const width = rows[0]?.length ?? 0;
@@ -135,61 +147,17 @@ function guessSeparator(name: string, text: string, whole: boolean): string {
 }
 
 /** Quotes belong to tables with a separator of one plain character. */
-function isQuoted(separator: string): boolean {
+export function isQuoted(separator: string): boolean {
   return separator.length === 1 && separator < '\x80';
 }
 
-/** The first rows of the text, split into fields. Lenient: what is wrong with a row is told when it is read. */
-function sampleRows(text: string, separator: string, quoted: boolean, whole: boolean): string[][] {
+/** The first rows, split into fields. Lenient: what is wrong with a row is told when it is read. */
+function sampleRows(bytes: Uint8Array, separator: string, whole: boolean): string[][] {
   const rows: string[][] = [];
-  let pos = 0;
-  while (pos < text.length && rows.length < SAMPLE_ROWS) {
-    const row: string[] = [];
-    let complete = false;
-    // Looked up once a line and not once a field: a line can hold millions of fields.
-    let line = text.indexOf('\n', pos);
-    for (;;) {
-      let field = '';
-      if (quoted && text[pos] === '"') {
-        const end = separator === '\t' ? tabQuoteEnd(text, pos) : quoteEnd(text, pos);
-        if (end !== undefined) {
-          field = text.slice(pos + 1, end).replaceAll('""', '"');
-          pos = Math.min(end + 1, text.length);
-        }
-      }
-      if (line >= 0 && line < pos) line = text.indexOf('\n', pos);
-      const lineEnd = line < 0 ? text.length : line;
-      const next = text.indexOf(separator, pos);
-      const stop = next >= 0 && next < lineEnd ? next : lineEnd;
-      field += text.slice(pos, stop);
-      if (stop < lineEnd) {
-        row.push(field);
-        pos = stop + separator.length;
-        continue;
-      }
-      row.push(field.endsWith('\r') ? field.slice(0, -1) : field);
-      complete = line >= 0;
-      pos = lineEnd + 1;
-      break;
-    }
-    const blank = row.length === 1 && row[0] === '';
-    if (!blank && (complete || whole || rows.length === 0)) rows.push(row);
+  for (const { fields } of rowsOf(bytes, { separator, quoted: isQuoted(separator), whole })) {
+    if (rows.push(fields) >= SAMPLE_ROWS) break;
   }
   return rows;
-}
-
-/** Position of the closing quote, or the end of the text. */
-function quoteEnd(text: string, open: number): number {
-  let at = open + 1;
-  while (at < text.length && (text[at] !== '"' || text[at + 1] === '"')) at += text[at] === '"' ? 2 : 1;
-  return Math.min(at, text.length);
-}
-
-/** Position of the closing quote, if the field is well quoted on its line; see TableParser. */
-function tabQuoteEnd(text: string, open: number): number | undefined {
-  const pattern = /"(?:[^"\n]|"")*"(?=\t|\r?\n|$)/y;
-  pattern.lastIndex = open;
-  return pattern.test(text) ? pattern.lastIndex - 1 : undefined;
 }
 
 /**

@@ -3,7 +3,7 @@
 import { InputError, throwIfAborted } from '../errors.js';
 import { EdgeCollector, parseCount } from './collect.js';
 import { clip, findColumn } from './guess.js';
-import type { IdColumn } from './id-column.js';
+import { type IdColumn, idProblem } from './id-column.js';
 import { decodeLine, linesOf, MAX_LINE_BYTES, showLine } from './lines.js';
 import type { ByteSource, ReaderOptions, ReadResult, RejectSink } from './options.js';
 
@@ -25,15 +25,19 @@ export async function readJsonLines(
     try {
       row = JSON.parse(text);
     } catch (cause) {
+      // Some versions of Node end their own recursion.
+      if (cause instanceof RangeError) return 'not readable JSON: it is nested too deeply';
       return `not valid JSON (${(cause as Error).message})`;
     }
     if (typeof row !== 'object' || row === null) return 'not a JSON object or array';
     columns ??= chooseColumns(name, row, options);
+    const twice = repeatedKey(text, columns);
+    if (twice !== undefined) return `field ${clip(twice)} stands there twice`;
     const user = encodeId(collector.users, row, columns.users);
     if (typeof user === 'string') return user;
     const item = encodeId(collector.items, row, columns.items);
     if (typeof item === 'string') return item;
-    const count = columns.count === undefined ? 1 : parseCount(plain(row[columns.count]));
+    const count = columns.count === undefined ? 1 : parseCount(plain(ownValue(row, columns.count)));
     if (typeof count === 'string') return `field ${clip(columns.count!)}: ${count}`;
     const value = columns.value === undefined ? undefined : options.value!.parse(plain(row[columns.value]));
     if (typeof value === 'string') return `field ${clip(columns.value!)}: ${value}`;
@@ -96,18 +100,52 @@ function chooseColumns(name: string, first: Record<string, unknown>, options: Re
 
 /** The code of an id, or what is wrong with it. */
 function encodeId(column: IdColumn, row: Record<string, unknown>, key: string): number | string {
-  const value = row[key];
+  const value = ownValue(row, key);
   if (value === undefined) return `no field ${clip(key)}`;
   if (typeof value === 'string') {
-    return value === '' ? `field ${clip(key)}: the id is empty` : column.encodeText(value);
+    if (!value.isWellFormed()) {
+      return `field ${clip(key)}: the id holds half a surrogate pair (\\ud800 to \\udfff), which is no text`;
+    }
+    const code = column.encodeText(value);
+    return code < 0 ? `field ${clip(key)}: ${idProblem(code)}` : code;
   }
   if (typeof value === 'number') {
-    if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
+    if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))) {
       return `field ${clip(key)}: the id ${value} is too large to be exact as a number; write it as text`;
     }
     return column.encodeText(String(value));
   }
   return `field ${clip(key)}: the id is ${plain(value) || 'null'}; an id is a text or a number`;
+}
+
+/** The value of a field of the row itself, not of what every object has. */
+function ownValue(row: Record<string, unknown>, key: string): unknown {
+  return Object.hasOwn(row, key) ? row[key] : undefined;
+}
+
+/** The first column whose key stands twice in the object: JSON.parse would take the last and say nothing. */
+function repeatedKey(text: string, { users, items, count }: Columns): string | undefined {
+  for (const key of [users, items, count]) {
+    if (key === undefined) continue;
+    const written = JSON.stringify(key);
+    const first = text.indexOf(written);
+    // Looked at closely only where it may be: a key can also be written with escapes.
+    if (!text.includes('\\') && (first < 0 || text.indexOf(written, first + 1) < 0)) continue;
+    if (outerKeys(text).filter((found) => found === key).length > 1) return key;
+  }
+  return undefined;
+}
+
+/** The keys of the outermost object of valid JSON, repeated ones too. */
+function outerKeys(text: string): string[] {
+  const keys: string[] = [];
+  let depth = 0;
+  for (const [token, colon] of text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\]]/gs)) {
+    if (token === '{' || token === '[') depth++;
+    else if (token === '}' || token === ']') depth--;
+    else if (colon !== undefined && depth === 1) keys.push(JSON.parse(token.slice(0, -colon.length)));
+  }
+  return keys;
 }
 
 /** A value as text. A damaged line can nest deeper than the call stack. */

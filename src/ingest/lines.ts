@@ -1,14 +1,17 @@
 // A stream of bytes as lines, for formats that are read line by line.
 
+import { withoutMark } from './scan.js';
+
 /** A line longer than this is given up: such a file holds no lines. */
 export const MAX_LINE_BYTES = 1 << 24;
 
-const strict = new TextDecoder('utf-8', { fatal: true });
+// A byte order mark belongs to the very start of a file, where `linesOf` takes it away; anywhere else it is text.
+const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** The line as text, without a carriage return at its end; undefined if it is not UTF-8. */
+/** The line as text; undefined if it is not UTF-8. */
 export function decodeLine(bytes: Uint8Array): string | undefined {
   try {
-    return strict.decode(bytes.at(-1) === 13 ? bytes.subarray(0, -1) : bytes);
+    return strict.decode(bytes);
   } catch {
     return undefined;
   }
@@ -19,15 +22,32 @@ export function showLine(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes.subarray(0, 200));
 }
 
-/** The lines of the stream without their line feeds, in batches. A line beyond the limit comes cut, just longer. */
+const LF = 10;
+const CR = 13;
+
+/**
+ * The lines of the stream without their ends (LF, CR LF or CR), in batches. A line beyond the limit comes cut, just
+ * longer.
+ */
 export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array[]> {
   let parts: Uint8Array[] = [];
   let held = 0;
-  for await (const chunk of chunks) {
+  let begun = false;
+  let afterReturn = false;
+  for await (const chunk of begunWhole(chunks)) {
     const lines: Uint8Array[] = [];
     let start = 0;
+    // The mark of the whole file, and the second half of a CR LF that two chunks share.
+    if (!begun) start = chunk.length - withoutMark(chunk).length;
+    else if (afterReturn && chunk[0] === LF) start = 1;
+    begun = true;
+    afterReturn = chunk.at(-1) === CR;
+    // Looked for at once, so that files without any pay nothing.
+    let nextReturn = chunk.indexOf(CR, start);
     for (;;) {
-      const end = chunk.indexOf(10, start);
+      let end = chunk.indexOf(LF, start);
+      if (nextReturn >= 0 && nextReturn < start) nextReturn = chunk.indexOf(CR, start);
+      if (nextReturn >= 0 && (end < 0 || nextReturn < end)) end = nextReturn;
       const piece = chunk.subarray(start, end < 0 ? chunk.length : end);
       if (end < 0) {
         if (held <= MAX_LINE_BYTES) {
@@ -39,11 +59,26 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
       lines.push(parts.length === 0 ? piece : joined(parts, piece));
       parts = [];
       held = 0;
-      start = end + 1;
+      start = chunk[end] === CR && chunk[end + 1] === LF ? end + 2 : end + 1;
     }
     yield lines;
   }
   if (held > 0) yield [joined(parts, new Uint8Array(0))];
+}
+
+/** The same chunks, the first of at least three bytes, where there are so many. */
+async function* begunWhole(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let first: Uint8Array | undefined = new Uint8Array(0);
+  for await (const chunk of chunks) {
+    if (first === undefined) yield chunk;
+    else {
+      first = joined([first], chunk);
+      if (first.length < 3) continue;
+      yield first;
+      first = undefined;
+    }
+  }
+  if (first !== undefined && first.length > 0) yield first;
 }
 
 function joined(parts: readonly Uint8Array[], last: Uint8Array): Uint8Array {

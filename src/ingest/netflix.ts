@@ -12,6 +12,8 @@ import { openSource, readError } from './source.js';
 const COLON = 58;
 const COMMA = 44;
 const CR = 13;
+/** More than any number of a customer or a film has. */
+const MAX_DIGITS = 15;
 
 export async function readNetflix(
   path: string,
@@ -67,9 +69,14 @@ async function readFile(path: string, collector: EdgeCollector, options: ReadOpt
         const length = bytes.at(-1) === CR ? bytes.length - 1 : bytes.length;
         if (length === 0) continue;
         const digits = leadingDigits(bytes, length);
-        if (digits > 0 && digits === length - 1 && bytes[digits] === COLON) {
+        if (digits > 0 && digits <= MAX_DIGITS && digits === length - 1 && bytes[digits] === COLON) {
           movie = collector.items.encode(bytes, 0, digits);
-        } else if (digits === 0 || bytes[digits] !== COMMA || !isRating(bytes, digits + 1, length)) {
+        } else if (
+          digits === 0 ||
+          digits > MAX_DIGITS ||
+          bytes[digits] !== COMMA ||
+          !isRating(bytes, digits + 1, length)
+        ) {
           bad('expected "MOVIE:" or "CUSTOMER,RATING,DATE" with a rating from 1 to 5', bytes);
         } else if (movie < 0) bad('a rating before the first "MOVIE:" line', bytes);
         else collector.push(collector.users.encode(bytes, 0, digits), movie, 1);

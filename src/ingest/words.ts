@@ -5,6 +5,7 @@ import { stem } from 'porter2';
 import { eng } from 'stopword';
 import { InputError } from '../errors.js';
 import { EdgeCollector } from './collect.js';
+import { idProblem } from './id-column.js';
 import type { OriginKind, ReadOptions, ReadResult, RejectSink } from './options.js';
 
 /** A word: letters, then letters or digits, with apostrophes inside. Numbers alone are no words. */
@@ -68,6 +69,15 @@ export class DocumentCollector {
       let code = this.#codes.get(term);
       if (code === undefined) {
         code = this.collector.items.encodeText(term);
+        if (code < 0) {
+          this.collector.reject(
+            this.#documents,
+            `a word: ${idProblem(code)}`,
+            term.slice(0, 200),
+            `${this.collector.name}, document ${this.#documents}`,
+          );
+          return;
+        }
         this.#codes.set(term, code);
         this.#spread[code] = 0;
       }
@@ -78,6 +88,15 @@ export class DocumentCollector {
       return;
     }
     const user = this.collector.users.encodeText(id);
+    if (user < 0) {
+      this.collector.reject(
+        this.#documents,
+        `its title: ${idProblem(user)}`,
+        id.slice(0, 200),
+        `${this.collector.name}, document ${this.#documents}`,
+      );
+      return;
+    }
     for (const [code, count] of counts) {
       this.#spread[code]++;
       this.collector.push(user, code, count);

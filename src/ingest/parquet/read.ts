@@ -155,7 +155,7 @@ function idEncoder(ids: IdColumn, column: ParquetColumn, asked: IdKind | undefin
   };
 }
 
-const lenient = new TextDecoder();
+const lenient = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** The value of a cell for people and for counts. */
 function shown(column: ParquetColumn): (cell: Cell) => string | null {

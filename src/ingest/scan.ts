@@ -1,0 +1,248 @@
+// The fields of a row of separated text, byte by byte: the one reader of such tables, for edges as for titles and lists.
+// A line ends with LF, CR LF or CR; a field in double quotes may hold separators, line ends and doubled quotes.
+
+const LF = 10;
+const CR = 13;
+const QUOTE = 34;
+const TAB = 9;
+
+/** A row longer than this is taken for a sign of an unterminated quote or of a file that is no table. */
+export const MAX_ROW_BYTES = 1 << 24;
+
+/** What a scan answers instead of a position: the row goes on in the next chunk, or cannot be read. */
+export const MORE = -1;
+export const BAD = -2;
+/** … or the quote is a plain character. */
+const PLAIN = -3;
+
+export interface ScanOptions {
+  readonly separator: string;
+  /** Whether a field may stand in double quotes. */
+  readonly quoted: boolean;
+  /** The slot in which each column is kept, −1 for none; without it column c is kept in slot c. */
+  readonly slots?: Int8Array;
+  /** A field that is not well quoted on its line is taken as it stands; always so between tabs, where words may begin with a quote. */
+  readonly lenient?: boolean;
+}
+
+/** Scans rows; afterwards it holds where the fields of the last one stand. */
+export class RowScanner {
+  readonly #separator: Uint8Array;
+  readonly #quoted: boolean;
+  readonly #lenient: boolean;
+  readonly #slots: Int8Array | undefined;
+  #starts = new Int32Array(64);
+  #stops = new Int32Array(64);
+  #escaped = new Uint8Array(64);
+
+  /** Of the row scanned last: its columns, its lines (quotes may hold line ends), what is wrong with it. */
+  fields = 0;
+  lines = 1;
+  problem = '';
+
+  constructor({ separator, quoted, slots, lenient = false }: ScanOptions) {
+    this.#separator = new TextEncoder().encode(separator);
+    this.#quoted = quoted;
+    this.#lenient = lenient || this.#separator[0] === TAB;
+    this.#slots = slots;
+  }
+
+  /**
+   * Finds the fields of the row that begins at `from`; returns where the next row begins, or MORE, or BAD. `final`: no
+   * byte follows.
+   */
+  scan(bytes: Uint8Array, from: number, final: boolean): number {
+    const length = bytes.length;
+    const separator = this.#separator;
+    const sep0 = separator[0];
+    const slots = this.#slots;
+    this.lines = 1;
+    let pos = from;
+    for (let field = 0; ; field++) {
+      const slot = slots === undefined ? field : field < slots.length ? slots[field] : -1;
+      if (slot >= this.#starts.length) this.#grow();
+      const quotedEnd =
+        this.#quoted && pos < length && bytes[pos] === QUOTE
+          ? this.#scanQuoted(bytes, pos, field, slot, final)
+          : PLAIN;
+      if (quotedEnd === BAD) return BAD;
+      if (quotedEnd === MORE) return this.#more(length - from, field);
+      if (quotedEnd !== PLAIN) pos = quotedEnd;
+      else {
+        const start = pos;
+        for (;;) {
+          let byte = LF;
+          while (pos < length && (byte = bytes[pos]) !== sep0 && byte !== LF && byte !== CR) pos++;
+          if (pos >= length || byte === LF || byte === CR || startsWith(bytes, pos, separator)) break;
+          if (pos + separator.length > length && !final) return this.#more(length - from);
+          pos++;
+        }
+        if (slot >= 0) this.#keep(slot, start, pos, 0);
+      }
+      this.fields = field + 1;
+      if (pos >= length) return final ? length : this.#more(length - from);
+      if (bytes[pos] === LF) return pos + 1;
+      if (bytes[pos] === CR) {
+        if (pos + 1 >= length && !final) return this.#more(length - from);
+        return bytes[pos + 1] === LF ? pos + 2 : pos + 1;
+      }
+      pos += separator.length;
+    }
+  }
+
+  start(slot: number): number {
+    return this.#starts[slot];
+  }
+
+  stop(slot: number): number {
+    return this.#stops[slot];
+  }
+
+  /** Whether the field has doubled quotes, which `unescaped` makes single. */
+  escaped(slot: number): boolean {
+    return this.#escaped[slot] === 1;
+  }
+
+  #keep(slot: number, start: number, stop: number, escaped: number): void {
+    this.#starts[slot] = start;
+    this.#stops[slot] = stop;
+    this.#escaped[slot] = escaped;
+  }
+
+  #grow(): void {
+    const size = 2 * this.#starts.length;
+    const wider = (old: Int32Array) => {
+      const result = new Int32Array(size);
+      result.set(old);
+      return result;
+    };
+    this.#starts = wider(this.#starts);
+    this.#stops = wider(this.#stops);
+    const escaped = new Uint8Array(size);
+    escaped.set(this.#escaped);
+    this.#escaped = escaped;
+  }
+
+  /** The field whose opening quote is at `open`; returns the position of the separator or line end behind it. */
+  #scanQuoted(bytes: Uint8Array, open: number, field: number, slot: number, final: boolean): number {
+    const length = bytes.length;
+    const oneLine = this.#separator[0] === TAB;
+    let pos = open + 1;
+    let escaped = 0;
+    let lines = 0;
+    for (;;) {
+      for (; pos < length && bytes[pos] !== QUOTE; pos++) {
+        if (bytes[pos] !== LF && (bytes[pos] !== CR || bytes[pos + 1] === LF)) continue;
+        if (oneLine && bytes[pos] === LF) return PLAIN;
+        lines++;
+      }
+      if (pos + 1 >= length || bytes[pos + 1] !== QUOTE) break;
+      escaped = 1;
+      pos += 2;
+    }
+    if (pos >= length && final) {
+      if (this.#lenient) return PLAIN;
+      this.problem = `column ${field + 1} opens a double quote that never closes`;
+      return BAD;
+    }
+    // The last byte of a chunk may be the first of a doubled quote.
+    if (pos + 1 >= length && !final) return MORE;
+    const stop = pos++;
+    const closed =
+      pos >= length || bytes[pos] === LF || bytes[pos] === CR || startsWith(bytes, pos, this.#separator);
+    if (!closed && this.#lenient) return PLAIN;
+    this.lines += lines;
+    if (closed) {
+      if (slot >= 0) this.#keep(slot, open + 1, stop, escaped);
+      return pos;
+    }
+    this.problem =
+      this.lines === 1
+        ? `column ${field + 1} goes on after its closing double quote`
+        : `column ${field + 1} opens a double quote that does not close on its line, nor at the end of a column below`;
+    return BAD;
+  }
+
+  /** The row wants the next chunk too; too long a row is given up. `quote` is the column of an open quote. */
+  #more(held: number, quote?: number): number {
+    if (held <= MAX_ROW_BYTES) return MORE;
+    this.problem =
+      quote === undefined
+        ? `the row is longer than ${MAX_ROW_BYTES} bytes`
+        : `column ${quote + 1} opens a double quote that never closes`;
+    return BAD;
+  }
+}
+
+export interface TextRow {
+  /** The line on which the row begins, from 1. */
+  readonly line: number;
+  readonly fields: string[];
+}
+
+/**
+ * The rows of a table that is in memory, blank ones left out: lenient with quotes, since nothing is lost by it.
+ * `whole`: the bytes are the whole table; otherwise a last row without its end is left out, unless it is the first.
+ */
+export function* rowsOf(
+  bytes: Uint8Array,
+  options: { separator: string; quoted: boolean; whole?: boolean; mostColumns?: number },
+): Generator<TextRow> {
+  const { whole = true, mostColumns = Number.POSITIVE_INFINITY } = options;
+  const scanner = new RowScanner({ ...options, lenient: true });
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  let line = 1;
+  let any = false;
+  for (let pos = 0; pos < bytes.length; ) {
+    let end = scanner.scan(bytes, pos, whole);
+    if (end < 0) {
+      if (any) return;
+      end = scanner.scan(bytes, pos, true);
+    }
+    const fields: string[] = [];
+    for (let f = 0; f < Math.min(scanner.fields, mostColumns); f++) {
+      const [start, stop] = [scanner.start(f), scanner.stop(f)];
+      const field = scanner.escaped(f) ? unescaped(bytes, start, stop) : bytes.subarray(start, stop);
+      fields.push(decoder.decode(field));
+    }
+    if (fields.length > 1 || fields[0] !== '') {
+      any = true;
+      yield { line, fields };
+    }
+    line += scanner.lines;
+    pos = end;
+  }
+}
+
+/** Where the next line end begins, or −1. */
+export function endOfLine(bytes: Uint8Array, from: number): number {
+  for (let pos = from; pos < bytes.length; pos++) if (bytes[pos] === LF || bytes[pos] === CR) return pos;
+  return -1;
+}
+
+/** Whether there is nothing but line ends. */
+export function isBlank(bytes: Uint8Array, start: number, stop: number): boolean {
+  for (let i = start; i < stop; i++) if (bytes[i] !== LF && bytes[i] !== CR) return false;
+  return true;
+}
+
+/** The field with doubled quotes made single. */
+export function unescaped(bytes: Uint8Array, start: number, stop: number): Uint8Array {
+  const result = new Uint8Array(stop - start);
+  let length = 0;
+  for (let i = start; i < stop; i++) {
+    if (bytes[i] === QUOTE) i++;
+    result[length++] = bytes[i];
+  }
+  return result.subarray(0, length);
+}
+
+/** The bytes behind a byte order mark, which only the very start of a file has. */
+export function withoutMark(bytes: Uint8Array): Uint8Array {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
+}
+
+function startsWith(bytes: Uint8Array, at: number, prefix: Uint8Array): boolean {
+  for (let i = 0; i < prefix.length; i++) if (bytes[at + i] !== prefix[i]) return false;
+  return true;
+}

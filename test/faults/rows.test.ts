@@ -1,0 +1,121 @@
+// Tables made to harm: odd line ends, endless repeats, endless errors.
+
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { readGraph } from '../../src/index.js';
+import { EdgeCollector, MAX_REJECTED_TEXT, MAX_REJECTS } from '../../src/ingest/collect.js';
+import { linesOf } from '../../src/ingest/lines.js';
+import { FEW_ROWS } from '../../src/ingest/merge.js';
+import { edgesOf, scratchFolder } from '../ingest/scratch.js';
+
+const scratch = scratchFolder();
+
+describe('line ends', () => {
+  it.each([
+    ['CR alone', '\r'],
+    ['CR LF', '\r\n'],
+    ['LF', '\n'],
+  ])('of %s are read right in tables, JSON lines and texts', async (_, end) => {
+    const rows = ['user,item', 'a,x', '"b ""1""",y', 'c,"z\rz"', ''].join(end);
+    const { graph, guess } = await readGraph(scratch.write('ends.csv', rows));
+    expect(guess.header).toBe(true);
+    expect(edgesOf(graph)).toEqual(['["a","x",1]', '["b \\"1\\"","y",1]', '["c","z\\rz",1]']);
+    const json = ['{"u":1,"i":2}', '{"u":3,"i":4}'].join(end);
+    expect(edgesOf((await readGraph(scratch.write('ends.jsonl', json))).graph)).toEqual([
+      '["1","2",1]',
+      '["3","4",1]',
+    ]);
+    const text = await readGraph(`text:${scratch.write('ends.txt', ['summer', 'winter'].join(end))}`);
+    expect([text.graph.users.count, text.graph.items.count]).toEqual([2, 2]);
+    const films = await readGraph(
+      `netflix:${scratch.write('films.txt', ['7:', '11,5,2005-01-01', '12,3'].join(end))}`,
+    );
+    expect(films.graph.edges).toBe(2);
+  });
+
+  it('may be mixed, also where chunks are cut between CR and LF', async () => {
+    const { graph } = await readGraph(scratch.write('mixed.csv', 'a,1\rb,2\r\nc,3\nd,4\r\r\ne,5'));
+    expect(graph.users.count).toBe(5);
+    const text = new TextEncoder().encode('\uFEFFab\r\ncd\re\n\r\nf\r');
+    for (let cut = 0; cut <= text.length; cut++) {
+      const lines: string[] = [];
+      const chunks = (async function* () {
+        yield text.subarray(0, cut);
+        yield text.subarray(cut);
+      })();
+      for await (const batch of linesOf(chunks))
+        for (const line of batch) lines.push(new TextDecoder().decode(line));
+      expect(lines, `cut at ${cut}`).toEqual(['ab', 'cd', 'e', '', 'f']);
+    }
+  });
+
+  it('of bad rows are passed over whole, so that the next line is read and counted', async () => {
+    const rejects = scratch.path('rejects.csv');
+    const file = scratch.write('bad.csv', 'a,1\r\n"b"x,2\r\nc,3\r\nd\r\ne,5\r\n');
+    const { graph, read } = await readGraph(file, { rejects, header: false });
+    expect([graph.edges, read.rejected]).toEqual([3, 2]);
+    expect(readFileSync(rejects, 'utf8')).toMatch(/^2,.*"""b""x,2"\n4,.*"d"\n/ms);
+  });
+});
+
+describe('rows that repeat', () => {
+  /** Memory of the lists, in bytes, while so many rows go in. */
+  function most(rows: number, pair: (row: number) => [number, number], multigraph: boolean) {
+    const collector = new EdgeCollector('rows', { multigraph });
+    let longest = 0;
+    for (let row = 0; row < rows; row++) {
+      collector.push(...pair(row), 1);
+      if (row % 4096 === 0) longest = Math.max(longest, collector.users.codes.length);
+    }
+    return { longest, ...collector.finish() };
+  }
+
+  it.each([false, true])(
+    'take the memory of the different pairs, not of the rows (counts: %s)',
+    (multigraph) => {
+      const rows = 1.5 * FEW_ROWS;
+      const one = most(rows, () => [0, 0], multigraph);
+      expect(one.longest).toBeLessThan(1.1 * FEW_ROWS);
+      expect(one.read).toEqual({ rows, kept: 1, merged: rows - 1, rejected: 0 });
+      expect(one.graph.total).toBe(multigraph ? rows : 1);
+      // A period longer than what is looked at in one go.
+      const many = most(rows, (row) => [row % 300_000, row % 7], multigraph);
+      expect(many.longest).toBeLessThan(2.5 * Math.max(FEW_ROWS, many.read.kept));
+      expect(many.read).toEqual({ rows, kept: 2_100_000, merged: rows - 2_100_000, rejected: 0 });
+      expect(many.graph.total).toBe(multigraph ? rows : 2_100_000);
+    },
+  );
+
+  it('come out as without merging, also when ids turn from numbers to texts in between', async () => {
+    const collector = new EdgeCollector('rows', { multigraph: true });
+    const expected = new Map<string, number>();
+    const encoder = new TextEncoder();
+    for (let row = 0; row < 1.6 * FEW_ROWS; row++) {
+      const user = row < 1.2 * FEW_ROWS ? String(row % 5) : `u${row % 3}`;
+      const item = String(row % 2);
+      const bytes = encoder.encode(user);
+      collector.push(collector.users.encode(bytes, 0, bytes.length), row % 2, 1);
+      const pair = JSON.stringify([user, item]);
+      expected.set(pair, (expected.get(pair) ?? 0) + 1);
+    }
+    const { graph } = collector.finish();
+    expect(edgesOf(graph)).toEqual(
+      [...expected].map(([pair, count]) => `${pair.slice(0, -1)},${count}]`).sort(),
+    );
+  });
+});
+
+describe('rows that are bad', () => {
+  it('without end stop the reading with a sentence', () => {
+    const fill = (text: string) => {
+      let kept = 0;
+      const collector = new EdgeCollector('t.csv', {}, { add: () => kept++ });
+      expect(() => {
+        for (let line = 1; ; line++) collector.reject(line, 'the id is empty', text);
+      }).toThrow(/^t\.csv, line \d+: the id is empty\. By now more than \d+ .*bad, so reading stops/);
+      return kept;
+    };
+    expect(fill(',')).toBe(MAX_REJECTS);
+    expect(fill('x'.repeat(1 << 20))).toBe(MAX_REJECTED_TEXT >> 20);
+  });
+});
