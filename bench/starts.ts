@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { evaluateModel } from '../src/evaluate/evaluate.js';
 import { ascend } from '../src/fit/ascent.js';
-import type { FitOptions } from '../src/fit/options.js';
+import type { AscentOptions } from '../src/fit/options.js';
 import { readGraph } from '../src/ingest/read.js';
 import { split } from '../src/sample/split.js';
 
@@ -16,7 +16,7 @@ const SETS: Record<string, string> = {
   'julia-general': '../shared/data/julia-general/package_depends.tsv.gz',
   goodbooks: '../shared/data/goodbooks/to_read.csv.gz',
 };
-const STARTS: Record<string, FitOptions> = {
+const STARTS: Record<string, AscentOptions> = {
   cold: { start: 'cold' },
   warm: { start: 'warm' },
   'warm, best of 4': { start: 'warm', restarts: 4 },

@@ -7,6 +7,8 @@ import { fingerprint } from '../graph/fingerprint.js';
 import { type BipartiteGraph, otherSide, SIDES, type SideName } from '../graph/graph.js';
 import type { ReadResult } from '../ingest/options.js';
 import { readGraph } from '../ingest/read.js';
+import type { OptionsOf } from '../options/kinds.js';
+import { COMMANDS } from '../options/verbs.js';
 import { chartDocument, drawChart } from '../report/charts/chart.js';
 import { degreesChart } from '../report/charts/degrees.js';
 import { densityChart } from '../report/charts/density.js';
@@ -22,39 +24,27 @@ import { loadModel } from '../store/model.js';
 import { fixed, grouped, percent, short } from '../text/numbers.js';
 import { many } from '../text/phrases.js';
 import { VERSION } from '../version.js';
-import { addCommonOptions, addDataOptions, dataOptions, pause, runCommand, wholeNumber } from './command.js';
-import { addForce, checkOutputs } from './outputs.js';
+import { addOptions, pause, runCommand } from './command.js';
+import { typedOptions } from './flags.js';
+import { checkOutputs } from './outputs.js';
 import { textTable, wrap } from './text-table.js';
 
-interface Values {
-  readonly output?: string;
-  readonly force?: boolean;
-  readonly model?: string;
-  readonly replicates: number;
-}
+type Values = OptionsOf<typeof COMMANDS.check.own>;
 
 export function register(program: Command): void {
   const command = program
     .command('check')
     .description('Is it sparse? Density curves, tail index and a verdict for both sides.')
-    .argument('<data>', 'a file, -, a recipe such as netflix:DIR, or a built-in set such as @sotu')
-    .option('-o, --output <dir>', 'write density.svg, degrees.svg and check.html into DIR')
-    .option('--model <file>', 'a model fitted to this data: also show its evidence for sparsity')
-    .option(
-      '--replicates <n>',
-      'sampled points per level',
-      wholeNumber('--replicates', { min: 0, max: 1000 }),
-      10,
-    );
-  addForce(command);
-  addDataOptions(command);
-  addCommonOptions(command, [
+    .argument('<data>', 'a file, -, a recipe such as netflix:DIR, or a built-in set such as @sotu');
+  addOptions(command, [
     'graphex check ratings.csv --users user_id --items movie_id -o check',
     'graphex check @sotu --json',
   ]);
-  command.action((source: string, values: Values) =>
+  command.action((source: string) =>
     runCommand(command, async ({ seed, threads, signal, onProgress, warn }) => {
-      const reader = dataOptions(command);
+      const { own, options, read: declared } = COMMANDS.check;
+      const values = typedOptions(command, own);
+      const reader = typedOptions(command, declared);
       await checkOutputs({
         files: [reader.rejects],
         ...(values.output === undefined ? {} : { folder: { path: values.output, names: REPORT_FILES } }),
@@ -63,8 +53,7 @@ export function register(program: Command): void {
       });
       const result = await readGraph(source, { ...reader, threads, signal, onProgress });
       const check = await checkSparsity(result.graph, {
-        replicates: values.replicates,
-        seed,
+        ...typedOptions(command, options),
         signal,
         onProgress,
       });

@@ -1,11 +1,16 @@
 // What every command shares: its options, its signal, its progress, its one result on stdout, its exit status.
 
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { InputError, throwIfAborted } from '../errors.js';
-import type { ReadOptions } from '../ingest/options.js';
-import type { Progress, TaskOptions } from '../progress.js';
-import { type AskedNames, sideNames } from '../text/sides.js';
+import { settle } from '../options/door.js';
+import { OptionError } from '../options/error.js';
+import type { Declaration } from '../options/kinds.js';
+import { flagName } from '../options/leaves.js';
+import { COMMON } from '../options/shared.js';
+import { COMMANDS, type CommandName } from '../options/verbs.js';
+import type { Progress } from '../progress.js';
 import { lines, oneLine, safeJson } from '../text/untrusted.js';
+import { addFlags, typedOptions } from './flags.js';
 import { createProgressView } from './progress.js';
 
 /** What a command's work gets. */
@@ -28,24 +33,13 @@ export interface CommandOutput {
   readonly text: string;
 }
 
-interface CommonValues {
-  readonly json?: boolean;
-  readonly seed: number;
-  readonly threads?: number;
-  readonly quiet?: boolean;
-}
-
-/** --json, --seed, --threads, --quiet, --version, and a help text that ends with examples. */
-export function addCommonOptions(command: Command, examples: readonly string[]): Command {
-  command
-    .option('--json', 'print one JSON document on stdout and nothing else')
-    .option('--seed <n>', 'seed of every random draw', wholeNumber('--seed', { min: 0, max: 2 ** 53 - 1 }), 1)
-    .option(
-      '--threads <n>',
-      'worker threads (default: all cores); never changes a result',
-      wholeNumber('--threads', { min: 1, max: 1024 }),
-    )
-    .option('--quiet', 'no progress and no warnings on stderr');
+/** The flags of a command as they are declared, --version, and a help text that ends with examples. */
+export function addOptions(command: Command, examples: readonly string[]): Command {
+  const parts = partsOf(command);
+  for (const [name, declared] of Object.entries(parts)) {
+    // --seed goes to the library and is everyone's: it is shown once, among what is everyone's.
+    addFlags(command, declared, name === 'common' ? {} : COMMON);
+  }
   command.showHelpAfterError(`(graphex ${command.name()} --help shows the options and an example)`);
   const program = command.parent;
   const version = program?.version();
@@ -55,53 +49,17 @@ export function addCommonOptions(command: Command, examples: readonly string[]):
   return command;
 }
 
-/** The heading of addDataOptions in the help. */
-export const DATA_GROUP = 'Data:';
-
-/** The options of every command that reads DATA. */
-export function addDataOptions(command: Command): Command {
-  const data = (flags: string, description: string) => new Option(flags, description).helpGroup(DATA_GROUP);
-  return command
-    .addOption(data('--users <col>', 'column of the users: header name or 1-based number (default: 1)'))
-    .addOption(data('--items <col>', 'column of the items (default: 2)'))
-    .addOption(data('--count <col>', 'column of the counts (default: none)'))
-    .addOption(data('--sep <str>', 'separator (default: guessed)'))
-    .addOption(data('--header', 'the first row is a header (default: guessed)'))
-    .addOption(data('--no-header', 'the first row is data').default(undefined))
-    .addOption(data('--simple', 'an edge or none: counts are ignored (default)').conflicts('multi'))
-    .addOption(data('--multi', 'keep counts').conflicts('simple'))
-    .addOption(data('--rejects <file>', 'set bad rows aside in FILE and go on'))
-    .addOption(
-      data(
-        '--common-words <share>',
-        'text: leave out words in more documents than this (default: 0.5)',
-      ).argParser(decimalNumber('--common-words', { above: 0, max: 1 })),
-    )
-    .addOption(
-      data(
-        '--names <users,items>',
-        'what to call the two sides, as in customers,products (default: by the header)',
-      ).argParser(namePair),
-    );
+function partsOf(command: Command): Readonly<Record<string, Declaration>> {
+  return COMMANDS[command.name() as CommandName];
 }
 
-/** The values of addDataOptions, for readGraph; keys the user left out are absent. */
-export function dataOptions(command: Command): Omit<ReadOptions, keyof TaskOptions> {
-  const { users, items, count, sep, header, rejects, multi, commonWords, names } = command.opts();
-  return { users, items, count, sep, header, rejects, commonWords, names, multigraph: multi === true };
-}
-
-/** Two words, refused before any work where they are none. */
-function namePair(text: string): AskedNames {
-  const parts = text.split(',').map((part) => part.trim());
-  if (parts.length !== 2) {
-    throw new InputError(
-      `--names ${text}: expected two words with a comma between, as in customers,products`,
-    );
-  }
-  const names = { users: parts[0], items: parts[1] };
-  sideNames(names);
-  return names;
+/** A wrong option as the person at the terminal knows it: by its flag. */
+function inFlags(command: Command, error: unknown): unknown {
+  if (!(error instanceof OptionError)) return error;
+  const parts = Object.values(partsOf(command));
+  const write = (path: string) =>
+    parts.map((declared) => flagName(declared, path)).find((name) => name !== undefined) ?? path;
+  return new InputError(error.say(write), { cause: error });
 }
 
 /** How long an interrupted command may take to put its things in order. */
@@ -115,7 +73,7 @@ export async function runCommand(
   command: Command,
   work: (context: CommandContext) => Promise<CommandOutput>,
 ): Promise<void> {
-  const values = command.opts<CommonValues>();
+  const values = settle(COMMON, typedOptions(command, COMMON));
   const view = createProgressView(process.stderr, { quiet: values.quiet });
   const abort = new AbortController();
   let asked = false;
@@ -141,6 +99,8 @@ export async function runCommand(
     });
     view.clear();
     await writeOut(values.json ? `${toJson(output.json)}\n` : endWithNewline(lines(output.text)));
+  } catch (error) {
+    throw inFlags(command, error);
   } finally {
     view.clear();
     process.off('SIGINT', stop);
@@ -181,52 +141,4 @@ function writeOut(text: string): Promise<void> {
       else reject(error);
     });
   });
-}
-
-export interface Range {
-  readonly min?: number;
-  readonly max?: number;
-  /** Exclusive bounds. */
-  readonly above?: number;
-  readonly below?: number;
-}
-
-/** An option parser for a number in a range; the message names the option and the value. */
-export function decimalNumber(option: string, range: Range = {}): (text: string) => number {
-  return (text) => {
-    const value = text.trim() === '' ? Number.NaN : Number(text);
-    if (!Number.isFinite(value) || !inRange(value, range)) {
-      throw new InputError(`${option} ${text}: expected a number${describeRange(range)}`);
-    }
-    return value;
-  };
-}
-
-/** An option parser for a whole number in a range. */
-export function wholeNumber(option: string, range: Range = {}): (text: string) => number {
-  return (text) => {
-    const value = /^[+-]?\d+(e\d+)?$/i.test(text.trim()) ? Number(text) : Number.NaN;
-    if (!Number.isSafeInteger(value) || !inRange(value, range)) {
-      throw new InputError(`${option} ${text}: expected a whole number${describeRange(range)}`);
-    }
-    return value;
-  };
-}
-
-function inRange(value: number, { min, max, above, below }: Range): boolean {
-  return (
-    (min === undefined || value >= min) &&
-    (max === undefined || value <= max) &&
-    (above === undefined || value > above) &&
-    (below === undefined || value < below)
-  );
-}
-
-function describeRange({ min, max, above, below }: Range): string {
-  const parts: string[] = [];
-  if (min !== undefined) parts.push(`at least ${min}`);
-  if (above !== undefined) parts.push(`above ${above}`);
-  if (max !== undefined && max < Number.MAX_SAFE_INTEGER) parts.push(`at most ${max}`);
-  if (below !== undefined) parts.push(`below ${below}`);
-  return parts.length ? `, ${parts.join(' and ')}` : '';
 }

@@ -1,12 +1,12 @@
 // graphex evaluate: recommendation metrics and predictive checks of a model on a split.
 
-import { type Command, Option } from 'commander';
-import { LEAST_REPLICAS, MOST_REPLICAS } from '../evaluate/calibrate.js';
+import type { Command } from 'commander';
 import { type Evaluation, evaluateModel } from '../evaluate/evaluate.js';
 import { LEAST_DRAWS, type PredictiveCheck, type Statistic } from '../evaluate/predictive.js';
 import { USER_METRICS, type UserMetric } from '../evaluate/ranking.js';
 import { featureCount, type Model } from '../fit/model.js';
-import { PROTOCOLS, type Protocol } from '../predict/draw-plan.js';
+import { COMMANDS } from '../options/verbs.js';
+import type { Protocol } from '../predict/draw-plan.js';
 import { intervalWords, leftOutWords, noPredictiveCheck, surpriseWords } from '../report/words/evaluation.js';
 import { statisticValue } from '../report/words/prediction.js';
 import { loadModel } from '../store/model.js';
@@ -14,64 +14,25 @@ import { loadSplit } from '../store/split.js';
 import { metricTitle, statisticLabel } from '../text/figures.js';
 import { fixed, grouped } from '../text/numbers.js';
 import type { SideNames } from '../text/sides.js';
-import { addCommonOptions, runCommand, wholeNumber } from './command.js';
+import { addOptions, runCommand } from './command.js';
+import { typedOptions } from './flags.js';
 import { textTable, wrap } from './text-table.js';
-
-interface Values {
-  readonly n: number;
-  readonly depth: number;
-  readonly draws: number;
-  readonly protocol: Protocol;
-  readonly calibrate: number;
-}
 
 export function register(program: Command): void {
   const command = program
     .command('evaluate')
     .description('Recommendation metrics and posterior predictive checks of a model on a split')
     .argument('<model>', 'a model file written by `graphex fit` from the training part of the split')
-    .argument('<dir>', 'the folder written by `graphex split`')
-    .option('-n <n>', 'length of the lists that recall looks at', wholeNumber('-n', { min: 1 }), 20)
-    .option('--depth <n>', 'ranks that nDCG looks at', wholeNumber('--depth', { min: 1 }), 1000)
-    .option(
-      '--draws <n>',
-      'posterior predictive draws; 0: no predictive check',
-      wholeNumber('--draws', { min: 0, max: 1e6 }),
-      100,
-    )
-    .addOption(
-      new Option(
-        '--protocol <name>',
-        'unconditional: draws know nothing of the test set; paper: they know its vertices',
-      )
-        .choices([...PROTOCOLS])
-        .default('unconditional'),
-    )
-    .option(
-      '--calibrate <n>',
-      `correct the intervals by n replicas of the model, at least ${LEAST_REPLICAS}, each a fit of its own; 0: none`,
-      wholeNumber('--calibrate', { min: 0, max: MOST_REPLICAS }),
-      0,
-    );
-  addCommonOptions(command, [
+    .argument('<dir>', 'the folder written by `graphex split`');
+  addOptions(command, [
     'graphex split ratings.csv -o parts && graphex fit parts -o sparse.model && graphex evaluate sparse.model parts',
   ]);
-  command.action((modelFile: string, folder: string, values: Values) =>
-    runCommand(command, async ({ seed, threads, signal, onProgress, warn }) => {
+  command.action((modelFile: string, folder: string) =>
+    runCommand(command, async ({ threads, signal, onProgress, warn }) => {
       const model = await loadModel(modelFile);
       const split = await loadSplit(folder, { threads, signal, onProgress });
-      const { n, depth, draws, protocol, calibrate } = values;
-      const result = await evaluateModel(model, split, {
-        n,
-        depth,
-        draws,
-        protocol,
-        calibrate,
-        seed,
-        threads,
-        signal,
-        onProgress,
-      });
+      const options = typedOptions(command, COMMANDS.evaluate.options);
+      const result = await evaluateModel(model, split, { ...options, threads, signal, onProgress });
       if (!result.fittedToTrain) {
         warn(
           `${modelFile} was not fitted to the training part of ${folder} as it is; the figures may mean little`,

@@ -3,7 +3,6 @@
 
 import { accessSync, constants, fstatSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
-import type { Command } from 'commander';
 import { InputError } from '../errors.js';
 import { writeError } from '../ingest/source.js';
 import { claimFolder } from '../store/folder.js';
@@ -19,10 +18,6 @@ export interface Outputs {
   readonly inputs: readonly (string | undefined)[];
   /** Replace also what graphex has not written. */
   readonly force?: boolean | undefined;
-}
-
-export function addForce(command: Command): Command {
-  return command.option('--force', 'replace files that are there also where graphex has not written them');
 }
 
 /** Throws where an output is an input, cannot be written, or would replace what graphex has not written. */

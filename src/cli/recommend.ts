@@ -1,47 +1,32 @@
 // graphex recommend: items for a known user, for a new one by what they like, or for a file of users.
 
 import { readFile } from 'node:fs/promises';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { InputError } from '../errors.js';
 import type { Model } from '../fit/model.js';
+import type { OptionsOf } from '../options/kinds.js';
+import { COMMANDS, type RECOMMEND, type RECOMMEND_COMMAND } from '../options/verbs.js';
 import { type Asker, type Recommendation, recommendMany } from '../predict/recommend.js';
 import { loadModel } from '../store/model.js';
 import { shown } from '../text/untrusted.js';
-import { addCommonOptions, type CommandContext, runCommand, wholeNumber } from './command.js';
+import { addOptions, type CommandContext, runCommand } from './command.js';
+import { typedOptions } from './flags.js';
 import { textTable } from './text-table.js';
 
-interface Values {
-  readonly user?: string;
-  readonly likes?: string[];
-  readonly batch?: string;
-  readonly count: number;
-  readonly exclude?: string;
-  readonly includeSeen?: boolean;
-  readonly explain?: boolean;
-}
+type Values = OptionsOf<typeof RECOMMEND_COMMAND & typeof RECOMMEND>;
 
 export function register(program: Command): void {
   const command = program
     .command('recommend')
     .description('Items for a user of the model, or for a new one by a few liked items.')
-    .argument('<model>', 'a model file made by `graphex fit`')
-    .option('--user <id>', 'a user of the model; items that the user has are left out')
-    .option('--likes <ids>', 'a new user who likes these items, separated by commas', commaList)
-    .addOption(
-      new Option('--batch <file>', 'many users: an id per line, or user and liked item per line').conflicts([
-        'user',
-        'likes',
-      ]),
-    )
-    .option('-n, --count <n>', 'items to list', wholeNumber('-n', { min: 1 }), 20)
-    .option('--exclude <file>', 'items not to list, an id per line')
-    .option('--include-seen', 'list also what the user already has')
-    .option('--explain', 'say which of the user’s items each score comes from');
-  addCommonOptions(command, [
+    .argument('<model>', 'a model file made by `graphex fit`');
+  addOptions(command, [
     'graphex recommend model.safetensors --user 4711 -n 10',
     'graphex recommend model.safetensors --likes 112,235,4081 --explain',
   ]);
-  command.action(async (path: string, values: Values) => {
+  command.action(async (path: string) => {
+    const { own, options } = COMMANDS.recommend;
+    const values = { ...typedOptions(command, own), ...typedOptions(command, options) };
     await runCommand(command, (context) => run(path, values, context));
   });
 }
@@ -68,7 +53,7 @@ async function run(path: string, values: Values, context: CommandContext) {
     model,
     askers.map(({ asker }) => asker),
     {
-      n: values.count,
+      n: values.n,
       exclude,
       includeSeen: values.includeSeen,
       explain: values.explain,
@@ -105,13 +90,6 @@ function single({ user, likes }: Values): { name: string; asker: Asker } {
   return user === undefined
     ? { name: 'new user', asker: { likes: likes! } }
     : { name: user, asker: { user } };
-}
-
-function commaList(text: string): string[] {
-  return text
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
 }
 
 async function readLines(path: string, option: string): Promise<string[]> {

@@ -1,7 +1,7 @@
-import { type Command, Option } from 'commander';
-import { InputError } from '../errors.js';
+import type { Command } from 'commander';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { readGraph } from '../ingest/read.js';
+import { COMMANDS } from '../options/verbs.js';
 import { readingWords } from '../report/words/reading.js';
 import { split, unseenByTraining } from '../sample/split.js';
 import type { Split } from '../sample/split-types.js';
@@ -10,24 +10,10 @@ import { SPLIT_FILES, saveSplit } from '../store/split.js';
 import { fixed, grouped, short } from '../text/numbers.js';
 import { many } from '../text/phrases.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
-import {
-  addCommonOptions,
-  addDataOptions,
-  dataOptions,
-  decimalNumber,
-  pause,
-  runCommand,
-} from './command.js';
-import { addForce, checkOutputs } from './outputs.js';
+import { addOptions, pause, runCommand } from './command.js';
+import { typedOptions } from './flags.js';
+import { checkOutputs } from './outputs.js';
 import { textTable, wrap } from './text-table.js';
-
-interface Values {
-  readonly output: string;
-  readonly testUsers: number;
-  readonly testItems: number;
-  readonly method: 'pq' | 'edges';
-  readonly force?: boolean;
-}
 
 export function register(program: Command): void {
   const command = program
@@ -35,37 +21,14 @@ export function register(program: Command): void {
     .description(
       'Train, fold-in and test parts by (p,q)-sampling: without the degree bias of held-out edges.',
     )
-    .argument('<data>', 'a file, -, a recipe such as netflix:DIR, or a built-in set such as @sotu')
-    .requiredOption('-o, --output <dir>', 'folder for train, foldin and test (Parquet), coins and split.json')
-    .option(
-      '--test-users <p>',
-      'held-out fraction of the users (with --method edges: of the edges)',
-      decimalNumber('--test-users', { above: 0, below: 1 }),
-      0.2,
-    )
-    .option(
-      '--test-items <q>',
-      'fraction of the items that are test for held-out users',
-      decimalNumber('--test-items', { above: 0, below: 1 }),
-      0.2,
-    )
-    .addOption(
-      new Option('--method <name>', 'pq, or edges: the naive uniform hold-out, for comparison')
-        .choices(['pq', 'edges'])
-        .default('pq'),
-    );
-  addForce(command);
-  addDataOptions(command);
-  addCommonOptions(command, ['graphex split ratings.csv -o parts --test-users 0.2 --test-items 0.2']);
-  command.action((source: string, values: Values) =>
-    runCommand(command, async ({ seed, threads, signal, onProgress }) => {
-      const { output, testUsers, testItems, method, force } = values;
-      if (method === 'edges' && command.getOptionValueSource('testItems') === 'cli') {
-        throw new InputError(
-          '--test-items has no meaning with --method edges: --test-users is the fraction of edges',
-        );
-      }
-      const reader = dataOptions(command);
+    .argument('<data>', 'a file, -, a recipe such as netflix:DIR, or a built-in set such as @sotu');
+  addOptions(command, ['graphex split ratings.csv -o parts --test-users 0.2 --test-items 0.2']);
+  command.action((source: string) =>
+    runCommand(command, async ({ threads, signal, onProgress }) => {
+      const { own, options, read: declared } = COMMANDS.split;
+      const { output = '.', force } = typedOptions(command, own);
+      const asked = typedOptions(command, options);
+      const reader = typedOptions(command, declared);
       await checkOutputs({
         files: [reader.rejects],
         folder: { path: output, names: SPLIT_FILES },
@@ -74,7 +37,8 @@ export function register(program: Command): void {
       });
       const result = await readGraph(source, { ...reader, threads, signal, onProgress });
       onProgress({ stage: 'splitting', done: 0 });
-      const parts = split(result.graph, { testUsers, testItems, method, seed });
+      const parts = split(result.graph, asked);
+      const { method, seed, testUsers, testItems } = parts;
       const unseen = unseenByTraining(parts);
       const bias = compareSplit(result.graph, parts);
       const dropped = unseen.foldIn.edges + unseen.test.edges;

@@ -1,17 +1,20 @@
 // graphex study: data → report.html, results.json and figures, and a summary on the terminal.
 
-import { readFile } from 'node:fs/promises';
 import { arch, cpus, release, totalmem, type } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { z } from 'zod';
 import { InputError } from '../errors.js';
 import { parseTitles, type Titles } from '../evaluate/titles.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import type { VertexIds } from '../graph/ids.js';
 import type { ReadResult } from '../ingest/options.js';
-import { readGraph } from '../ingest/read.js';
+import { readAccepted } from '../ingest/read.js';
 import { openSource } from '../ingest/source.js';
+import { option, optionError, show } from '../options/error.js';
+import type { OptionsOf } from '../options/kinds.js';
+import { leaves, valueAt } from '../options/leaves.js';
+import { READ } from '../options/shared.js';
+import { COMMANDS, STUDY, TITLES } from '../options/verbs.js';
 import { PAPER_SIMULATION, SMALL_SIMULATION } from '../process/parameters.js';
 import { simulate } from '../process/poisson-model.js';
 import { chartDocument } from '../report/charts/chart.js';
@@ -21,22 +24,16 @@ import { readingWords } from '../report/words/reading.js';
 import { writePieces } from '../store/atomic.js';
 import { writeFolder } from '../store/folder.js';
 import { compareStudies, type StudyDifference } from '../study/compare.js';
-import { optionsOf, type StudyOptions, type StudyTruth } from '../study/options.js';
+import type { StudyOptions, StudyTruth } from '../study/options.js';
+import type { CheckedReceipt } from '../study/receipt.js';
 import type { StudyOrigin, StudyResults } from '../study/results.js';
 import { study } from '../study/study.js';
-import { safeJson } from '../text/untrusted.js';
-import {
-  addCommonOptions,
-  addDataOptions,
-  type CommandContext,
-  type CommandOutput,
-  dataOptions,
-  pause,
-  runCommand,
-} from './command.js';
-import { addForce, checkOutputs } from './outputs.js';
+import { safeJson, shown } from '../text/untrusted.js';
+import { addOptions, type CommandContext, type CommandOutput, pause, runCommand } from './command.js';
+import { typedOptions } from './flags.js';
+import { checkOutputs } from './outputs.js';
 import { findSource, seenFrom } from './paths.js';
-import { addStudyOptions, studyOptions } from './study-options.js';
+import { readReceipt } from './receipt.js';
 import { describeStudy, studyDocument } from './summary.js';
 
 export function register(program: Command): void {
@@ -45,27 +42,15 @@ export function register(program: Command): void {
     .description(
       'The whole study in one command: check, split, sparse and dense fits, predictive checks, recommendation, baselines; a report that explains itself.',
     )
-    .argument('[data]', 'a file, -, a recipe such as netflix:DIR, or a built-in set such as @sotu')
-    .requiredOption('-o, --output <dir>', 'folder for report.html, results.json and figures/')
-    .option('--from <file>', 'repeat the study of a results.json, to the same numbers');
-  addForce(command);
-  addStudyOptions(command);
-  addDataOptions(command);
-  addCommonOptions(command, [
+    .argument('[data]', 'a file, -, a recipe such as netflix:DIR, or a built-in set such as @sotu');
+  addOptions(command, [
     'graphex study @sotu -o report',
     'graphex study ratings.csv --users user_id --items movie_id --titles movies.csv -k 10,30,60 -o report',
     'graphex study --from report/results.json -o again',
   ]);
-  command.action((source: string | undefined, values: Values) =>
-    runCommand(command, (context) => run(command, source, values, context)),
+  command.action((source: string | undefined) =>
+    runCommand(command, (context) => run(command, source, context)),
   );
-}
-
-interface Values {
-  readonly output: string;
-  readonly from?: string;
-  readonly titles?: string;
-  readonly force?: boolean;
 }
 
 const FIGURES = STUDY_PICTURES.map(figureFile);
@@ -77,49 +62,51 @@ function figureFile(name: string): string {
 /** What is to be studied, and how: from the command line, or from a receipt. */
 interface Plan {
   readonly source: string;
-  readonly read: Readonly<Record<string, unknown>>;
+  readonly read: OptionsOf<typeof READ>;
   readonly titles: string | undefined;
   readonly options: StudyOptions;
-  readonly before: StudyResults | undefined;
+  readonly before: CheckedReceipt | undefined;
 }
 
 async function run(
   command: Command,
   source: string | undefined,
-  values: Values,
   context: CommandContext,
 ): Promise<CommandOutput> {
-  const plan = values.from
-    ? planFromReceipt(command, source, await readResults(values.from), values.from)
-    : planFromOptions(command, source, values, context.seed);
+  const { output: folder = '.', force, from, titles: names } = typedOptions(command, COMMANDS.study.own);
+  const plan = from
+    ? planFromReceipt(command, source, await readReceipt(from), from)
+    : planFromOptions(command, source, names);
   await checkOutputs({
-    files: [plan.read.rejects as string | undefined],
-    folder: { path: values.output, names: ['report.html', 'results.json', 'figures/', ...FIGURES] },
-    inputs: [plan.source, plan.titles, values.from],
-    force: values.force,
+    files: [plan.read.rejects],
+    folder: { path: folder, names: ['report.html', 'results.json', 'figures/', ...FIGURES] },
+    inputs: [plan.source, plan.titles, from],
+    force,
   });
   const { signal, threads, onProgress } = context;
   const task = { signal, threads, onProgress };
-  const { result, truth } = await readData(plan, task);
+  const { result, truth } = await readData(plan, task, ({ graph }) => {
+    const found = plan.before && fingerprint(graph);
+    if (found !== plan.before?.fingerprint) {
+      throw new InputError(
+        `${plan.source}: these are not the data of ${from} (fingerprint ${found}, there ` +
+          `${plan.before?.fingerprint}); give the same data and the same options of the reader`,
+      );
+    }
+  });
   const { graph } = result;
-  if (plan.before && fingerprint(graph) !== plan.before.receipt.fingerprint) {
-    throw new InputError(
-      `${plan.source}: these are not the data of ${values.from} (fingerprint ${fingerprint(graph)}, there ` +
-        `${plan.before.receipt.fingerprint}); give the same data and the same options of the reader`,
-    );
-  }
   const titles = plan.titles === undefined ? undefined : await readTitles(plan.titles, graph.items.ids);
   const numbers = await study(graph, { ...plan.options, ...task, titles, truth });
   const results = withOrigin(numbers, {
     source: plan.source,
-    sourceFrom: seenFrom(values.output, plan.source),
+    sourceFrom: seenFrom(folder, plan.source),
     read: plan.read,
     ...result.guess,
     rows: result.read,
     titles: titles
       ? {
           source: plan.titles!,
-          sourceFrom: seenFrom(values.output, plan.titles!),
+          sourceFrom: seenFrom(folder, plan.titles!),
           matched: titles.matched,
           columns: `${titles.columns.id} → ${titles.columns.title}`,
         }
@@ -133,11 +120,11 @@ async function run(
     },
     threads: threads ?? null,
   });
-  const differences = plan.before ? compareStudies(plan.before, results) : undefined;
+  const differences = plan.before ? compareStudies(plan.before.results, results) : undefined;
   await pause(signal);
   onProgress({ stage: 'writing', done: 0 });
   const document = studyDocument(results);
-  const written = await writeReport(values, results, document);
+  const written = await writeReport(folder, force, results, document);
   return {
     json: {
       ...document,
@@ -153,7 +140,7 @@ async function run(
   };
 }
 
-function planFromOptions(command: Command, source: string | undefined, values: Values, seed: number): Plan {
+function planFromOptions(command: Command, source: string | undefined, titles: string | undefined): Plan {
   if (source === undefined) {
     throw new InputError(
       'study: DATA is missing; name a file or a built-in set such as @sotu, or use --from',
@@ -161,9 +148,9 @@ function planFromOptions(command: Command, source: string | undefined, values: V
   }
   return {
     source,
-    read: definedOnly(dataOptions(command)),
-    titles: values.titles,
-    options: { ...studyOptions(command.opts()), seed },
+    read: typedOptions(command, READ),
+    titles,
+    options: typedOptions(command, STUDY),
     before: undefined,
   };
 }
@@ -172,69 +159,34 @@ function planFromOptions(command: Command, source: string | undefined, values: V
 function planFromReceipt(
   command: Command,
   source: string | undefined,
-  before: StudyResults,
+  before: CheckedReceipt,
   path: string,
 ): Plan {
-  const allowed = new Set(['output', 'force', 'from', 'json', 'quiet', 'threads']);
-  for (const option of command.options) {
-    const name = option.attributeName();
-    if (!allowed.has(name) && command.getOptionValueSource(name) === 'cli') {
-      throw new InputError(
-        `${option.long ?? option.short} cannot be given with --from: ${path} says all options`,
-      );
+  const { rejects, ...reader } = typedOptions(command, READ);
+  for (const [declared, typed] of [
+    [STUDY, typedOptions(command, STUDY)],
+    [READ, reader],
+    [TITLES, typedOptions(command, TITLES)],
+  ] as const) {
+    for (const leaf of leaves(declared)) {
+      if (valueAt(typed, leaf.path) === undefined) continue;
+      throw optionError`${option(leaf.path.join('.'))} cannot be given with ${option('from')}: ${path} says all options`;
     }
   }
-  const { origin, settings } = before.receipt;
-  if (!origin)
-    throw new InputError(`${path}: it does not say where its data came from; give DATA and options`);
+  if (before.setAside && rejects === undefined) {
+    throw optionError`${path}: that study set bad rows aside; say where to put them now with ${option('rejects')}, since a receipt never says what to write`;
+  }
+  const { data, titles } = before;
+  const advice = `say where the data are, as in graphex study DATA --from ${path}`;
   return {
-    source:
-      source ?? findSource(path, origin, `say where the data are, as in graphex study DATA --from ${path}`),
-    read: origin.read,
-    titles:
-      origin.titles === null
-        ? undefined
-        : findSource(path, origin.titles, 'put the titles there, or work in the folder of the first study'),
-    options: optionsOf(settings),
+    source: source ?? findSource(path, data, advice),
+    read: rejects === undefined ? before.read : { ...before.read, rejects },
+    titles: titles
+      ? findSource(path, titles, 'put the titles there, or work in the folder of the first study')
+      : undefined,
+    options: before.settings,
     before,
   };
-}
-
-/** What is used of a receipt before the study looks at its settings. */
-const receiptSchema = z.looseObject({
-  fingerprint: z.string(),
-  settings: z.looseObject({
-    models: z.array(z.enum(['sparse', 'dense'])).min(1),
-    given: z.object({ users: z.record(z.string(), z.number()), items: z.record(z.string(), z.number()) }),
-  }),
-  origin: z
-    .looseObject({
-      source: z.string(),
-      sourceFrom: z.string().nullish(),
-      read: z.record(
-        z.string(),
-        z.union([z.string(), z.number(), z.boolean(), z.object({ users: z.string(), items: z.string() })]),
-      ),
-      titles: z.looseObject({ source: z.string(), sourceFrom: z.string().nullish() }).nullable(),
-    })
-    .nullish(),
-});
-
-async function readResults(path: string): Promise<StudyResults> {
-  let results: StudyResults;
-  try {
-    results = JSON.parse(await readFile(path, 'utf8'));
-  } catch (cause) {
-    if (!(cause instanceof SyntaxError)) throw cause;
-    throw new InputError(`${path}: it is not valid JSON (${cause.message}); give a results.json of a study`);
-  }
-  if (results?.format !== 'graphex-study' || !receiptSchema.safeParse(results.receipt).success) {
-    throw new InputError(`${path}: it is not the results.json of a study; give one that graphex study wrote`);
-  }
-  if (results.version !== 1) {
-    throw new InputError(`${path}: it has version ${results.version}, this graphex reads 1; update graphex`);
-  }
-  return results;
 }
 
 const SIMULATED: Readonly<Record<string, typeof PAPER_SIMULATION>> = {
@@ -246,11 +198,14 @@ const SIMULATED: Readonly<Record<string, typeof PAPER_SIMULATION>> = {
 async function readData(
   plan: Plan,
   task: Pick<CommandContext, 'signal' | 'threads' | 'onProgress'>,
+  accept: (result: Pick<ReadResult, 'graph'>) => void,
 ): Promise<{ readonly result: ReadResult; readonly truth: StudyTruth | undefined }> {
   const law = SIMULATED[plan.source];
-  if (!law) return { result: await readGraph(plan.source, { ...plan.read, ...task }), truth: undefined };
+  if (!law)
+    return { result: await readAccepted(plan.source, { ...plan.read, ...task }, accept), truth: undefined };
   const multigraph = plan.read.multigraph === true;
   const { graph, truth } = await simulate({ ...law, multigraph, seed: 1, truth: true, ...task });
+  accept({ graph });
   return {
     result: {
       graph,
@@ -284,7 +239,8 @@ function withOrigin(results: StudyResults, origin: StudyOrigin): StudyResults {
 
 /** Everything at the end and together: an interrupted study leaves nothing. */
 async function writeReport(
-  { output: folder, force }: Values,
+  folder: string,
+  force: boolean | undefined,
   results: StudyResults,
   document: object,
 ): Promise<string[]> {
@@ -311,11 +267,7 @@ function describeRepeat(differences: readonly StudyDifference[] | undefined): st
   const [first] = differences;
   return [
     '',
-    `Repeated, with differences: ${first!.path} was ${JSON.stringify(first!.before)} and is now ${JSON.stringify(first!.after)}` +
+    `Repeated, with differences: ${shown(first!.path)} was ${show(first!.before)} and is now ${show(first!.after)}` +
       `${differences.length > 1 ? ', and more (see --json)' : ''}. Another version, engine or processor can do that.`,
   ];
-}
-
-function definedOnly(values: object): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }

@@ -1,12 +1,12 @@
 // Which engine runs: the one asked for, or the best for this machine and this much work.
 
 import { DeviceError, InputError } from '../errors.js';
+import { ENGINE_NAMES, type EngineName } from '../options/names.js';
 import { createCpuEngine } from './cpu/engine.js';
 import type { Engine } from './engine.js';
 import { createReferenceEngine } from './reference/engine.js';
 
-export const ENGINE_NAMES = ['auto', 'cpu', 'gpu', 'reference'] as const;
-export type EngineName = (typeof ENGINE_NAMES)[number];
+export { ENGINE_NAMES, type EngineName };
 
 /** Work above which a real GPU beats the cpu, setup included; docs/performance.md has the measurements. */
 const GPU_PAYS_FROM = {

@@ -4,15 +4,17 @@
 import { InputError } from '../errors.js';
 import { quantile } from '../math/quantile.js';
 import { randomStream } from '../math/random.js';
-import { fraction, whole } from '../validate.js';
+import { settle } from '../options/door.js';
+import { decimal, type OptionsOf, whole } from '../options/kinds.js';
+import { SEED } from '../options/shared.js';
 
-export interface BootstrapOptions {
-  readonly seed?: number | undefined;
-  /** Draws of users. Default 2000. */
-  readonly replicates?: number | undefined;
-  /** Coverage of the interval. Default 0.95. */
-  readonly level?: number | undefined;
-}
+const BOOTSTRAP = {
+  ...SEED,
+  replicates: whole({ min: 100, max: 1e7, default: 2000, meaning: 'draws of users' }),
+  level: decimal({ above: 0, below: 1, default: 0.95, meaning: 'coverage of the interval' }),
+};
+
+export interface BootstrapOptions extends OptionsOf<typeof BOOTSTRAP> {}
 
 export interface PairedInterval {
   /** Mean of a − b over users. */
@@ -28,15 +30,14 @@ export interface PairedInterval {
 export function pairedBootstrap(
   a: Float64Array,
   b: Float64Array,
-  { seed = 1, replicates = 2000, level = 0.95 }: BootstrapOptions = {},
+  options: BootstrapOptions = {},
 ): PairedInterval {
   if (a.length !== b.length || a.length === 0) {
     throw new InputError(
       `${a.length} and ${b.length} users: a paired comparison needs the same users on both sides`,
     );
   }
-  fraction('level', level);
-  whole('replicates', replicates, 100);
+  const { seed, replicates, level } = settle(BOOTSTRAP, options);
   const users = a.length;
   const differences = a.map((value, u) => value - b[u]);
   const random = randomStream(seed, 0x626f6f74);

@@ -11,13 +11,14 @@ import { refitOptions } from '../fit/refit.js';
 import { SIDES } from '../graph/graph.js';
 import { meanAndSpread } from '../math/moments.js';
 import { studentQuantile, studentTwoSided } from '../math/student.js';
+import { option, optionError } from '../options/error.js';
+import { LEAST_REPLICAS } from '../options/verbs.js';
 import { type DrawOptions, drawPredictive } from '../predict/draw.js';
 import { type GraphStatistics, graphStatistics } from '../predict/draw-graph.js';
 import type { Protocol } from '../predict/draw-plan.js';
 import { createReplicator, type HeldOutUsers } from '../predict/replica.js';
 import { split } from '../sample/split.js';
 import type { Split } from '../sample/split-types.js';
-import { whole } from '../validate.js';
 import { foldHeldOut } from './held-out.js';
 import {
   type CalibratedStatistic,
@@ -35,18 +36,10 @@ export interface CalibrateOptions extends Omit<DrawOptions, 'protocol'> {
   readonly engine?: EngineName | undefined;
 }
 
-/** From fewer replicas than this a spread cannot be told. */
-export const LEAST_REPLICAS = 5;
-export const MOST_REPLICAS = 10_000;
-
 /** The number of replicas, or 0 for no calibration, as it was asked for. */
-export function replicaCount(asked: number): number {
-  const replicas = whole('calibrate', asked, 0, MOST_REPLICAS);
+export function replicaCount(replicas: number): number {
   if (replicas > 0 && replicas < LEAST_REPLICAS) {
-    throw new InputError(
-      `calibrate is ${replicas}: fewer than ${LEAST_REPLICAS} replicas do not tell how far off intervals are; give ` +
-        `${LEAST_REPLICAS} or more, or 0 for none`,
-    );
+    throw optionError`${option('calibrate')} ${replicas}: fewer than ${LEAST_REPLICAS} replicas do not tell how far off intervals are; give ${LEAST_REPLICAS} or more, or 0 for none`;
   }
   return replicas;
 }
@@ -81,7 +74,7 @@ export async function calibratePredictive(
 ): Promise<PredictiveCheck> {
   const { replicas, seed = 1, signal, onProgress, threads, engine = 'auto' } = options;
   const fitted = refitOptions(model);
-  const again = { ...fitted, engine: fitted.engine === 'gibbs' ? 'gibbs' : engine, threads, signal } as const;
+  const again = { ...(fitted.method === 'gibbs' ? fitted : { ...fitted, engine }), threads, signal };
   const replicate = createReplicator(model, heldOut);
   const places: Place[] = [];
   for (let r = 0; r < replicas; r++) {
@@ -94,10 +87,7 @@ export async function calibratePredictive(
       places.push(await placeAmongDraws(refitted, parts, { ...options, onProgress: undefined }));
     } catch (error) {
       if (!(error instanceof InputError)) throw error;
-      throw new InputError(
-        `calibrate: replica ${r + 1} of ${replicas} cannot be split and fitted (${error.message}); the data are too few ` +
-          'to calibrate: leave --calibrate out',
-      );
+      throw optionError`${option('calibrate')}: replica ${r + 1} of ${replicas} cannot be split and fitted (${error.message}); the data are too few to calibrate: leave it out`;
     }
   }
   onProgress?.({ stage: 'calibrating', done: replicas, total: replicas, unit: 'replicas' });

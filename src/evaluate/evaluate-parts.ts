@@ -3,8 +3,10 @@
 import { InputError } from '../errors.js';
 import type { Model } from '../fit/model.js';
 import { fingerprint } from '../graph/fingerprint.js';
+import { settleKnown } from '../options/door.js';
+import { list, oneOf, whole } from '../options/kinds.js';
+import { SEED } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
-import { oneOf, whole } from '../validate.js';
 import { type PairedInterval, pairedBootstrap } from './bootstrap.js';
 import {
   isUserMetric,
@@ -72,21 +74,31 @@ export interface PartsEvaluation {
   readonly fittedToTrain: boolean | undefined;
 }
 
+const PARTS = {
+  metrics: list(oneOf(LIST_METRIC_NAMES, { meaning: 'a metric' }), {
+    default: LIST_METRIC_NAMES,
+    meaning: 'which metrics',
+  }),
+  n: list(whole({ min: 1, max: 1e6, meaning: 'a length' }), {
+    default: [20],
+    meaning: 'lengths of the lists',
+  }),
+  ...SEED,
+};
+
 /** Judges popularity, a model and lists made elsewhere on a train/test pair. Nothing is fitted. */
 export async function evaluateParts(
   parts: SplitParts,
   options: EvaluatePartsOptions = {},
 ): Promise<PartsEvaluation> {
-  const { model, recommendations, seed } = options;
-  const metrics = options.metrics ?? LIST_METRIC_NAMES;
-  for (const name of metrics) oneOf('metrics', name, LIST_METRIC_NAMES);
-  const lengths = [...new Set(options.n ?? [20])];
+  const { model, recommendations } = options;
+  const { metrics, n: asked, seed } = settleKnown(PARTS, options);
+  const lengths = [...new Set(asked)];
   if (lengths.length === 0 || metrics.length === 0) {
     throw new InputError(
       `${lengths.length === 0 ? 'n' : 'metrics'}: nothing is asked for; give at least one`,
     );
   }
-  for (const n of lengths) whole('n', n, 1, 1_000_000);
   const longest = Math.max(...lengths);
   const task = partsTask(parts);
   const made: [ListSource, MadeLists][] = [['popularity', popularityLists(task, longest)]];

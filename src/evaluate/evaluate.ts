@@ -1,12 +1,15 @@
 // A model on a split: fold-in, recommendation metrics (section 8), predictive checks (section 7).
 
-import type { EngineName } from '../engine/select.js';
 import { InputError } from '../errors.js';
 import type { Model, ModelSide, PosteriorModel, Ranker, Vertices } from '../fit/model.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import type { BipartiteGraph } from '../graph/graph.js';
+import { settle } from '../options/door.js';
+import { option, optionError } from '../options/error.js';
+import type { OptionsOf } from '../options/kinds.js';
+import { TASK } from '../options/shared.js';
+import { EVALUATE } from '../options/verbs.js';
 import { drawPredictive, type PredictiveDraw } from '../predict/draw.js';
-import type { SizeMode } from '../predict/draw-graph.js';
 import type { Protocol } from '../predict/draw-plan.js';
 import { addWeights } from '../predict/judges.js';
 import { type FactorTables, modelScorer, type RowLists, type Scorer, sumOfFactors } from '../predict/rank.js';
@@ -20,27 +23,8 @@ import { checkPredictive, type PredictiveCheck } from './predictive.js';
 import { evaluateRanking, type RankingResult } from './ranking.js';
 import { type SplitRankingTask, splitRankingTask } from './ranking-task.js';
 
-export interface EvaluateOptions extends TaskOptions {
-  /** Length of the lists of recall, hit rate and coverage. Default 20. */
-  readonly n?: number | undefined;
-  /** Ranks that nDCG, MRR and MAP look at. Default 1000. */
-  readonly depth?: number | undefined;
-  /** Predictive draws; 0: no predictive check. Default 100. */
-  readonly draws?: number | undefined;
-  /** Default unconditional. */
-  readonly protocol?: Protocol | undefined;
-  /**
-   * Replicas of the model to correct the intervals with (evaluate/calibrate.ts), each as much work as the fit and its
-   * draws were; at least 5, or 0: none. Default 0.
-   */
-  readonly calibrate?: number | undefined;
-  /** Default posterior. */
-  readonly sizes?: SizeMode | undefined;
-  /** Seed of the draws. Default 1. */
-  readonly seed?: number | undefined;
-  /** Engine of the fold-in and of the rankings. Default auto. */
-  readonly engine?: EngineName | undefined;
-}
+/** How a model is judged on a split; declared in options/verbs.ts. */
+export interface EvaluateOptions extends OptionsOf<typeof EVALUATE>, TaskOptions {}
 
 /** Edges that carry no parameters, by what could not use them. */
 export interface Dropped {
@@ -78,18 +62,17 @@ export interface Evaluation {
 export async function evaluateModel(
   model: Model,
   split: Split,
-  options: EvaluateOptions = {},
+  given: EvaluateOptions = {},
 ): Promise<Evaluation> {
-  const replicas = replicaCount(options.calibrate ?? 0);
+  const options = settle({ ...EVALUATE, ...TASK }, given);
+  const replicas = replicaCount(options.calibrate);
   const predictiveReason = reasonAgainst(model, split, options);
   if (replicas > 0) {
     if (predictiveReason !== undefined) {
-      throw new InputError(
-        `calibrate: there are no intervals to correct, since ${NO_INTERVALS[predictiveReason]}`,
-      );
+      throw optionError`${option('calibrate')}: there are no intervals to correct, since ${NO_INTERVALS[predictiveReason]}`;
     }
     const against = model.type === 'posterior' && reasonAgainstCalibration(model, options.protocol);
-    if (against) throw new InputError(`calibrate: ${against}`);
+    if (against) throw optionError`${option('calibrate')}: ${against}`;
   }
   checkSameData(model, split);
   checkHeldOut(model, split);
@@ -98,7 +81,7 @@ export async function evaluateModel(
     ? posteriorScorer(model, split, options)
     : rankerScorer(model, split, options));
   const ranking = await evaluateRanking(task, scorer, options);
-  const protocol = options.protocol ?? 'unconditional';
+  const { protocol } = options;
   let draws: readonly PredictiveDraw[] = [];
   let predictive: PredictiveCheck | undefined;
   if (predictiveReason === undefined && model.type === 'posterior') {

@@ -1,20 +1,18 @@
 // Ranking metrics (section 8; definitions for readers in docs/metrics.md), all from the ranks of the relevant items.
 
 import { InputError } from '../errors.js';
+import { settleKnown } from '../options/door.js';
+import type { OptionsOf } from '../options/kinds.js';
+import { RANK } from '../options/verbs.js';
 import { type RankOptions, type RowLists, rank, type Scorer } from '../predict/rank.js';
-import { whole } from '../validate.js';
 import { queryOf, type RankingTask } from './ranking-task.js';
 
 /** Metrics that every user has a value of. Coverage belongs to all users together. */
 export const USER_METRICS = ['recall', 'ndcg', 'hitRate', 'mrr', 'map'] as const;
 export type UserMetric = (typeof USER_METRICS)[number];
 
-export interface RankingOptions extends RankOptions {
-  /** Length of the lists that recall, hit rate and coverage look at. Default 20. */
-  readonly n?: number | undefined;
-  /** Ranks beyond this count as misses in nDCG, MRR and MAP. Default 1000. */
-  readonly depth?: number | undefined;
-}
+/** Lengths of the lists that are judged; declared in options/verbs.ts. */
+export interface RankingOptions extends OptionsOf<typeof RANK>, RankOptions {}
 
 export interface RankingScores {
   /** Users with a relevant candidate. */
@@ -44,8 +42,8 @@ export async function evaluateRanking(
   scorer: Scorer,
   options: RankingOptions = {},
 ): Promise<RankingResult> {
-  const n = whole('n', options.n ?? 20, 1);
-  const depth = Math.max(n, whole('depth', options.depth ?? 1000, 1));
+  const { n, depth: asked } = settleKnown(RANK, options);
+  const depth = Math.max(n, asked);
   if (task.relevant.values.length === 0) {
     throw new InputError('nothing to evaluate: no row has a relevant item; hold out more users or items');
   }

@@ -4,7 +4,7 @@
 import type { EngineName } from '../engine/select.js';
 import { InputError, throwIfAborted } from '../errors.js';
 import { fit } from '../fit/fit.js';
-import type { FitOptions } from '../fit/options.js';
+import type { RankingFitOptions } from '../fit/options.js';
 import { rankingFeatures } from '../fit/ranking-options.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import type { BipartiteGraph } from '../graph/graph.js';
@@ -27,14 +27,14 @@ export interface TuneOptions extends TaskOptions {
   /** Default auto. */
   readonly engine?: EngineName | undefined;
   /** Options of every fit that is tried: folds, average, iterations. Features and shapes are what is searched. */
-  readonly fit?: Omit<FitOptions, 'features' | 'users' | 'items'> | undefined;
+  readonly fit?: Omit<RankingFitOptions, 'method' | 'objective' | 'features' | 'users' | 'items'> | undefined;
   /** Per item 1 if held-back users are shown it, 0 if they are judged on it. Default: a fifth is for judging, at random. */
   readonly shown?: Uint8Array | undefined;
 }
 
 export interface TunedRanking {
   /** What to give `fit`. */
-  readonly options: FitOptions & { readonly objective: 'ranking'; readonly features: number };
+  readonly options: RankingFitOptions & { readonly features: number };
   /** Mean of recall@20 and nDCG on the held-back users. */
   readonly score: number;
   /** `features`, and `prior`: the shapes' sum over features. */
@@ -106,7 +106,7 @@ export async function tuneRanking(graph: BipartiteGraph, options: TuneOptions = 
 function settingOptions(setting: Setting): TunedRanking['options'] {
   const features = Math.max(1, Math.round(setting.features!));
   const hyper = { shape: setting.prior! / features, rate: setting.prior! / features };
-  return { objective: 'ranking', features, users: hyper, items: hyper };
+  return { method: 'ranking', features, users: hyper, items: hyper };
 }
 
 /** A split of the training users: the same users that the baselines are tuned on, for the same seed and coins. */

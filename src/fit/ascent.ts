@@ -18,7 +18,7 @@ import {
   runLoop,
 } from './loop.js';
 import { modelSide, type PosteriorModel } from './model.js';
-import { checkGraph, type FitOptions, type FitSettings, fitSettings } from './options.js';
+import { type AscentOptions, checkGraph, type FitSettings, fitSettings } from './options.js';
 import { startValues } from './start.js';
 
 /** A fit by coordinate ascent, which has the state to go on from. */
@@ -46,7 +46,7 @@ interface Outcome {
 }
 
 /** Maximizes the evidence bound. */
-export async function ascend(graph: BipartiteGraph, options: FitOptions = {}): Promise<AscentResult> {
+export async function ascend(graph: BipartiteGraph, options: AscentOptions = {}): Promise<AscentResult> {
   const settings = fitSettings(options);
   checkGraph(graph);
   const began = performance.now();
@@ -105,7 +105,7 @@ async function oneRun(
   engine: Engine,
   graph: BipartiteGraph,
   settings: FitSettings,
-  options: FitOptions,
+  options: AscentOptions,
   run: number,
   afterLeg: AfterLeg | undefined,
 ): Promise<LoopResult> {

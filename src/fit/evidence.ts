@@ -7,7 +7,7 @@ import type { BothHyper } from './bound.js';
 import type { FitResult } from './fit.js';
 import { DENSE_SIGMA } from './hyper.js';
 import { RELAXATION } from './loop.js';
-import type { FitOptions } from './options.js';
+import type { AscentOptions } from './options.js';
 
 export interface SparsityEvidence {
   /** Bound of the sparse model, sizes learned, after as much further work as the dense one had. */
@@ -29,13 +29,13 @@ const MOST_ITERATIONS = 100;
 export async function sparsityEvidence(
   graph: BipartiteGraph,
   fitted: FitResult,
-  options: FitOptions,
+  options: AscentOptions,
 ): Promise<SparsityEvidence | undefined> {
   const { checkpoint } = fitted;
   if (checkpoint?.method !== 'ascent') return undefined;
   const { hyper } = checkpoint.state;
   if (hyper.users.size === 0 || hyper.items.size === 0) return undefined;
-  const goOn = (with_: BothHyper, more: FitOptions) =>
+  const goOn = (with_: BothHyper, more: AscentOptions) =>
     ascend(graph, {
       ...options,
       learn: ['size'],

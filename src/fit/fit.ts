@@ -1,14 +1,21 @@
 // Graph → model: which of the three ways.
 
-import { InputError } from '../errors.js';
 import type { BipartiteGraph } from '../graph/graph.js';
-import { oneOf } from '../validate.js';
+import { option, optionError } from '../options/error.js';
 import { ascend } from './ascent.js';
 import type { GibbsPosterior } from './gibbs.js';
 import { fitGibbs } from './gibbs-fit.js';
 import type { Checkpoint, StopReason } from './loop.js';
 import type { Model, PosteriorModel, Ranker } from './model.js';
-import type { FitOptions } from './options.js';
+import {
+  type AscentOptions,
+  checkFit,
+  type FitOptions,
+  type GibbsByEngine,
+  type GibbsFitOptions,
+  type RankingByObjective,
+  type RankingFitOptions,
+} from './options.js';
 import { fitRanking } from './ranking.js';
 
 /** What a fit gives; the type of its model follows from the options. */
@@ -27,40 +34,27 @@ export interface FitResult<M extends Model = Model> {
 }
 
 /**
- * Fits the sparse or dense Poisson matrix model: by coordinate ascent; by the exact sampler, where the engine is `gibbs`;
- * or cross-fitted, where the objective is ranking.
+ * Fits the sparse or dense Poisson matrix model: by coordinate ascent; cross-fitted, where the method is `ranking`; or by
+ * the exact sampler, where it is `gibbs`. Each method has options of its own.
  */
 export function fit(
   graph: BipartiteGraph,
-  options: FitOptions & { readonly objective: 'ranking' },
+  options: RankingFitOptions | RankingByObjective,
 ): Promise<FitResult<Ranker>>;
 export function fit(
   graph: BipartiteGraph,
-  options?: FitOptions & { readonly objective?: 'evidence' },
+  options?: AscentOptions | GibbsFitOptions | GibbsByEngine,
 ): Promise<FitResult<PosteriorModel>>;
 export function fit(graph: BipartiteGraph, options?: FitOptions): Promise<FitResult>;
 export async function fit(graph: BipartiteGraph, options: FitOptions = {}): Promise<FitResult> {
-  const objective = oneOf('objective', options.objective ?? 'evidence', ['evidence', 'ranking']);
-  if (options.resume) {
-    const saved = options.resume.method === 'ranking' ? 'ranking' : 'evidence';
-    if (saved !== objective) {
-      throw new InputError(
-        `resume: the saved fit has the objective ${saved}, this one ${objective}; resume with objective ${saved}`,
-      );
+  const checked = checkFit(options);
+  if (checked.method === 'gibbs') return fitGibbs(graph, checked.options);
+  const { resume } = checked.options;
+  if (resume) {
+    const saved = resume.method;
+    if (saved !== checked.method) {
+      throw optionError`${option('resume')}: the saved fit has the method ${saved}, this one ${checked.method}; resume with ${option('method')} ${saved}`;
     }
   }
-  if (options.engine === 'gibbs') {
-    if (objective === 'ranking') {
-      throw new InputError(
-        'the exact sampler has no ranking objective: leave out one of engine gibbs and objective ranking',
-      );
-    }
-    if ((options.restarts ?? 1) > 1) {
-      throw new InputError(
-        'restarts keep the best bound, and the exact sampler has none: it runs several chains as it is',
-      );
-    }
-  }
-  if (objective === 'ranking') return fitRanking(graph, options);
-  return options.engine === 'gibbs' ? fitGibbs(graph, options) : ascend(graph, options);
+  return checked.method === 'ranking' ? fitRanking(graph, checked.options) : ascend(graph, checked.options);
 }

@@ -1,22 +1,21 @@
 // A fit by the exact sampler: coordinate ascent finds hyperparameters and a start, then chains sample the posterior, and
 // the model holds Gammas of its means.
 
-import { AbortError, InputError } from '../errors.js';
+import { AbortError } from '../errors.js';
 import type { BipartiteGraph, SideName } from '../graph/graph.js';
 import { ascend } from './ascent.js';
 import type { FitResult } from './fit.js';
 import { checkSmall, type GibbsPosterior, gibbsPosterior, posteriorTables } from './gibbs.js';
 import { modelSide, type PosteriorModel } from './model.js';
-import type { FitOptions } from './options.js';
+import type { GibbsFitOptions } from './options.js';
 
 /** Above this the chains disagree: the posterior has not been explored. */
 const LARGEST_R_HAT = 1.1;
 
 export async function fitGibbs(
   graph: BipartiteGraph,
-  options: FitOptions,
+  options: Omit<GibbsFitOptions, 'method'>,
 ): Promise<FitResult<PosteriorModel>> {
-  if (options.resume) throw new InputError('the gibbs engine samples anew each time; it cannot resume');
   checkSmall(graph);
   const began = performance.now();
   const start = await ascend(graph, { ...options, engine: 'cpu' });

@@ -1,64 +1,129 @@
-// Everything a fit can be told, with meaning, unit and default, normalised once at the door.
+// Everything a fit can be told, normalised once at the door. The options themselves are declared in options/fit.ts.
 
 import type { SideHyper } from '../engine/engine.js';
-import { ENGINE_NAMES, type EngineName } from '../engine/select.js';
 import { InputError } from '../errors.js';
 import { type BipartiteGraph, degrees, SIDES, type SideName } from '../graph/graph.js';
+import { checkOptions, settleKnown } from '../options/door.js';
+import { option, optionError, show } from '../options/error.js';
+import { CHOICE, FIT, METHOD_NAMES, METHODS, type Method, REFUSED } from '../options/fit.js';
+import { type Declaration, type OptionsOf, value } from '../options/kinds.js';
+import { leaves, valueAt } from '../options/leaves.js';
+import type { EngineName, ModelKind } from '../options/names.js';
+import { HYPER_NAMES, type HyperName, TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import { shown } from '../text/untrusted.js';
-import { oneOf, positive, whole } from '../validate.js';
 import type { Checkpoint } from './loop.js';
 
 /** Hyperparameters that the bound can be maximized over. */
-export const LEARNABLE = ['sigma', 'size', 'tau', 'shape', 'rate'] as const;
-export type Learnable = (typeof LEARNABLE)[number];
+export const LEARNABLE = HYPER_NAMES;
+export type Learnable = HyperName;
 
-export interface FitOptions extends TaskOptions {
-  /**
-   * `evidence`: the Bayesian fit, which ascends the bound; for checks and draws. `ranking`: the cross-fitted one of
-   * section 8b, for recommending; it has no bound. Default evidence.
-   */
-  readonly objective?: 'evidence' | 'ranking';
-  /** Number of features K, 1 … 512. Default 30; for ranking by the size of the data. */
-  readonly features?: number;
-  /** `sparse`: unseen atoms on both sides, σ from the degrees; `dense`: σ = −0.1, no unseen atoms. Default sparse. */
-  readonly model?: 'sparse' | 'dense';
-  /** Hyperparameters that are given; the others are estimated (sigma, size) or have the paper's values. */
-  readonly users?: Partial<SideHyper>;
-  readonly items?: Partial<SideHyper>;
-  /** Most iterations, each of two half-steps, warm ones included. Default 400; for ranking 40 sweeps. */
-  readonly iterations?: number;
-  /**
-   * Stop when the bound changes by less than this, relatively, per iteration; for ranking the likelihood of items given
-   * users who never saw them. Default 1e-5; for ranking 1e-3.
-   */
-  readonly tolerance?: number;
-  /** Default auto. */
-  readonly engine?: EngineName | 'gibbs';
-  /** Where to begin; see fit/start.ts. Default warm. */
-  readonly start?: 'warm' | 'cold';
-  /** Fits from this many seeds and keeps the best bound. Default 1. */
-  readonly restarts?: number;
-  /**
-   * Hyperparameters to maximize the bound over: 'sigma', or by side 'users.sigma'. Given values are where they begin.
-   * Sizes that are not given are learned in any case.
-   */
-  readonly learn?: readonly string[];
-  /** How sizes that are not given are found: `bound` with the fit, or `paper` by simulation before it. Default bound. */
-  readonly sizes?: 'bound' | 'paper';
-  /** Seed of the start. Default 1. */
-  readonly seed?: number;
-  /** Ranking: folds of the items; each sees users who were made without it. Default 3. */
-  readonly folds?: number;
-  /** Ranking: fits from this many seeds, whose scores are added. Default 1. */
-  readonly average?: number;
-  /** Continue a fit that was stopped, of the same objective. */
-  readonly resume?: Checkpoint;
+interface Resumable extends TaskOptions {
+  /** Continue a fit that was stopped, of the same method. */
+  readonly resume?: Checkpoint | undefined;
+}
+
+/** Coordinate ascent of the evidence bound: for checks and draws. */
+export interface AscentOptions extends OptionsOf<typeof METHODS.ascent>, Resumable {
+  readonly method?: 'ascent' | undefined;
+  readonly objective?: 'evidence' | undefined;
+}
+
+/** The cross-fitted objective of section 8b, for recommending; it has no bound. */
+export interface RankingFitOptions extends OptionsOf<typeof METHODS.ranking>, Resumable {
+  readonly method: 'ranking';
+  readonly objective?: 'ranking' | undefined;
+}
+
+/** The exact sampler, for small data. */
+export interface GibbsFitOptions extends OptionsOf<typeof METHODS.gibbs>, TaskOptions {
+  readonly method: 'gibbs';
+  readonly objective?: 'evidence' | undefined;
+  readonly engine?: 'gibbs' | undefined;
+}
+
+/** Ranking by its former name. */
+export interface RankingByObjective extends Omit<RankingFitOptions, 'method' | 'objective'> {
+  readonly method?: 'ranking' | undefined;
+  readonly objective: 'ranking';
+}
+
+/** The sampler by its former name. */
+export interface GibbsByEngine extends Omit<GibbsFitOptions, 'method' | 'engine'> {
+  readonly method?: 'gibbs' | undefined;
+  readonly engine: 'gibbs';
+}
+
+/** What `fit` takes: a method, by default ascent, and the options of that method. */
+export type FitOptions =
+  | AscentOptions
+  | RankingFitOptions
+  | GibbsFitOptions
+  | RankingByObjective
+  | GibbsByEngine;
+
+/** The options of one of the methods, checked; its former names are gone. */
+export type CheckedFit =
+  | { readonly method: 'ascent'; readonly options: AscentOptions }
+  | { readonly method: 'ranking'; readonly options: Omit<RankingFitOptions, 'method'> }
+  | { readonly method: 'gibbs'; readonly options: Omit<GibbsFitOptions, 'method'> };
+
+const RESUME = { resume: value<Checkpoint>('object', 'continue a fit that was stopped, of the same method') };
+
+/** Which method is meant, and its options, each of the right type and range; throws an InputError that names the option. */
+export function checkFit(given: FitOptions): CheckedFit {
+  const method = methodOf(given);
+  const rest = Object.fromEntries(
+    Object.entries(given).filter(
+      ([name, chosen]) => !(name in CHOICE || (name === 'engine' && chosen === 'gibbs')),
+    ),
+  );
+  const declared: Declaration = { ...METHODS[method], ...TASK, ...(method === 'gibbs' ? {} : RESUME) };
+  refuseOthers(method, declared, rest);
+  return { method, options: checkOptions(declared, rest) } as CheckedFit;
+}
+
+function methodOf(given: FitOptions): Method {
+  if (typeof given !== 'object' || given === null) return 'ascent'; // which the door refuses
+  const { method, objective, engine } = checkOptions({ ...CHOICE, engine: FIT.engine }, {
+    method: given.method,
+    objective: given.objective,
+    engine: given.engine,
+  } as object);
+  const meant = [
+    ...(objective === 'ranking' ? (['ranking'] as const) : []),
+    ...(engine === 'gibbs' ? (['gibbs'] as const) : []),
+    ...(method === undefined ? [] : [method]),
+  ];
+  const distinct = [...new Set(meant)];
+  if (distinct.length > 1 || (objective === 'evidence' && distinct[0] === 'ranking')) {
+    const said = (['method', 'objective', 'engine'] as const).filter((name) => given[name] !== undefined);
+    const [first, second] = said;
+    throw optionError`${option(first)} ${show(given[first])} does not go with ${option(second)} ${show(given[second])}: give ${option('method')} alone`;
+  }
+  return distinct[0] ?? 'ascent';
+}
+
+/** What another method takes is refused with the reason; the door refuses what none does. */
+function refuseOthers(method: Method, declared: Declaration, given: object): void {
+  const own = new Set(leaves(declared).map(({ path }) => path.join('.')));
+  for (const { path } of leaves({ ...FIT, ...RESUME })) {
+    const name = path.join('.');
+    if (own.has(name) || valueAt(given, path) === undefined) continue;
+    const why = REFUSED[method][name];
+    if (why !== undefined)
+      throw optionError`${option(name)} does not go with ${option('method')} ${method}: ${why}`;
+    const takers = METHOD_NAMES.filter((m) =>
+      leaves(METHODS[m]).some((leaf) => leaf.path.join('.') === name),
+    );
+    const advice = takers.length > 0 ? `it belongs to ${takers.join(' and ')}` : 'it samples anew each time';
+    throw optionError`${option(name)} does not go with ${option('method')} ${method}: ${advice}; leave it out`;
+  }
 }
 
 export interface FitSettings {
   readonly features: number;
-  readonly model: 'sparse' | 'dense';
+  readonly model: ModelKind;
   readonly given: Readonly<Record<SideName, Partial<SideHyper>>>;
   readonly iterations: number;
   readonly tolerance: number;
@@ -70,40 +135,17 @@ export interface FitSettings {
   readonly seed: number;
 }
 
-const HYPER_RANGE: Record<keyof SideHyper, { readonly ok: (x: number) => boolean; readonly says: string }> = {
-  sigma: { ok: (x) => x < 1, says: 'below 1' },
-  tau: { ok: (x) => x > 0, says: 'above 0' },
-  shape: { ok: (x) => x > 0, says: 'above 0' },
-  rate: { ok: (x) => x > 0, says: 'above 0' },
-  size: { ok: (x) => x >= 0, says: '0 or more' },
-};
-
-export function fitSettings(options: FitOptions): FitSettings {
+/** The settings of coordinate ascent. */
+export function fitSettings(options: OptionsOf<typeof METHODS.ascent>): FitSettings {
+  const { users, items, learn, ...plain } = settleKnown(METHODS.ascent, options);
   const settings: FitSettings = {
-    features: whole('features', options.features ?? 30, 1, 512),
-    model: oneOf('model', options.model ?? 'sparse', ['sparse', 'dense']),
-    given: { users: given('users', options.users), items: given('items', options.items) },
-    iterations: whole('iterations', options.iterations ?? 400, 1, 1e9),
-    tolerance: positive('tolerance', options.tolerance ?? 1e-5),
-    engine: oneOf('engine', (options.engine ?? 'auto') as EngineName, ENGINE_NAMES),
-    start: oneOf('start', options.start ?? 'warm', ['warm', 'cold']),
-    restarts: whole('restarts', options.restarts ?? 1, 1, 1000),
-    learn: learnLists(options.learn ?? []),
-    sizes: oneOf('sizes', options.sizes ?? 'bound', ['bound', 'paper']),
-    seed: whole('seed', options.seed ?? 1, 0, Number.MAX_SAFE_INTEGER),
+    ...plain,
+    given: { users: given(users), items: given(items) },
+    learn: learnLists(learn),
   };
-  for (const name of ['folds', 'average'] as const) {
-    if (options[name] !== undefined) {
-      throw new InputError(
-        `${name} belongs to the ranking objective; leave it out, or fit with objective ranking`,
-      );
-    }
-  }
   for (const side of SIDES) {
     if (settings.learn[side].includes('size') && settings.given[side].size === 0) {
-      throw new InputError(
-        `learn: the size of the ${side} is given as 0 (no unseen ${side}); it cannot be learned too`,
-      );
+      throw optionError`${option('learn')}: the size of the ${side} is given as 0 (no unseen ${side}); it cannot be learned too`;
     }
   }
   return settings;
@@ -112,35 +154,17 @@ export function fitSettings(options: FitOptions): FitSettings {
 function learnLists(names: readonly string[]): Record<SideName, Learnable[]> {
   const lists: Record<SideName, Learnable[]> = { users: [], items: [] };
   for (const name of names) {
-    const parts = name.trim().split('.');
-    const what = parts.at(-1) as Learnable;
-    const side = parts.length === 2 ? parts[0] : undefined;
-    if (
-      !LEARNABLE.includes(what) ||
-      (side !== undefined && side !== 'users' && side !== 'items') ||
-      parts.length > 2
-    ) {
-      throw new InputError(
-        `learn: "${name}" is not one of ${LEARNABLE.join(', ')}, alone or as users.${LEARNABLE[0]}, items.${LEARNABLE[0]}`,
-      );
-    }
-    for (const s of SIDES) if (side === undefined || side === s) lists[s].push(what);
+    const [what, side] = name.split('.').reverse();
+    for (const s of SIDES) if (side === undefined || side === s) lists[s].push(what as Learnable);
   }
   return lists;
 }
 
-export function given(side: SideName, hyper: Partial<SideHyper> | undefined): Partial<SideHyper> {
-  const result: Record<string, number> = {};
-  for (const [name, value] of Object.entries(hyper ?? {})) {
-    if (value === undefined) continue;
-    const range = HYPER_RANGE[name as keyof SideHyper];
-    if (!range) throw new InputError(`${side}: there is no hyperparameter ${name}`);
-    if (!Number.isFinite(value) || !range.ok(value)) {
-      throw new InputError(`${name} of the ${side} is ${value}; it must be ${range.says}`);
-    }
-    result[name] = value;
-  }
-  return Object.freeze(result);
+/** The hyperparameters that were given, less what is undefined. */
+export function given(
+  hyper: { readonly [K in HyperName]?: number | undefined } | undefined,
+): Partial<SideHyper> {
+  return Object.freeze(Object.fromEntries(Object.entries(hyper ?? {}).filter(([, x]) => x !== undefined)));
 }
 
 export function checkGraph(graph: BipartiteGraph): void {

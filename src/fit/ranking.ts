@@ -10,6 +10,8 @@ import { InputError } from '../errors.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import { type BipartiteGraph, degrees, SIDES, type SideName } from '../graph/graph.js';
 import { randomStream } from '../math/random.js';
+import { HYPER_NAMES } from '../options/shared.js';
+import type { TaskOptions } from '../progress.js';
 import { VERSION } from '../version.js';
 import { checkResume } from './ascent.js';
 import type { FitResult } from './fit.js';
@@ -17,7 +19,7 @@ import { foldRows, RANKING_STEPS } from './fold-in.js';
 import { cutFolds } from './folds.js';
 import type { LoopState, RankingCheckpoint, StopReason } from './loop.js';
 import { columnSums, meanTable, modelSide, type Ranker, type RankerMember } from './model.js';
-import { checkGraph, type FitOptions } from './options.js';
+import { checkGraph, type RankingFitOptions } from './options.js';
 import { type RankingSettings, rankingSettings } from './ranking-options.js';
 import { type CrossFitState, startCrossFit } from './ranking-sweep.js';
 
@@ -27,7 +29,7 @@ const LEAST_SWEEPS = 15;
 /** Fits the model for ranking. It does not ascend the bound and has none: it stops when the likelihood settles. */
 export async function fitRanking(
   graph: BipartiteGraph,
-  options: FitOptions = {},
+  options: Omit<RankingFitOptions, 'method'> = {},
 ): Promise<FitResult<Ranker>> {
   checkGraph(graph);
   const settings = rankingSettings(graph, options);
@@ -109,8 +111,6 @@ function checkSaved(saved: RankingCheckpoint, graph: BipartiteGraph, settings: R
   }
 }
 
-const HYPER_NAMES = ['sigma', 'tau', 'shape', 'rate', 'size'] as const;
-
 /** One of the fits, whole or stopped between two sweeps. */
 interface OneFit {
   readonly member: RankerMember;
@@ -122,7 +122,7 @@ async function oneFit(
   engine: Engine,
   graph: BipartiteGraph,
   settings: RankingSettings,
-  options: FitOptions,
+  options: TaskOptions,
   run: number,
   from: RankingCheckpoint | undefined,
 ): Promise<OneFit> {

@@ -5,8 +5,9 @@ import { fit } from '../fit/fit.js';
 import type { PosteriorModel } from '../fit/model.js';
 import { type BipartiteGraph, otherSide, SIDES, type SideName } from '../graph/graph.js';
 import { randomStream } from '../math/random.js';
+import { settleKnown } from '../options/door.js';
+import { FORECAST } from '../options/verbs.js';
 import type { TaskOptions } from '../progress.js';
-import { whole } from '../validate.js';
 import { type Backtest, backtest, type Refusal, unexplainedError } from './backtest.js';
 import { type TimeTest, testByTime } from './by-time.js';
 import { DEFAULT_ESTIMATOR, ESTIMATOR_NAMES, type EstimatorName } from './estimators.js';
@@ -115,8 +116,7 @@ export async function forecastGrowth(
   const { usersTimes = 2, itemsTimes = 1, seed = 1, signal, onProgress, threads } = options;
   const asked = { users: multiple('usersTimes', usersTimes), items: multiple('itemsTimes', itemsTimes) };
   const until = multiple('until', options.until ?? 5);
-  const trials = whole('trials', options.trials ?? 20, 5, 10_000);
-  const draws = whole('draws', options.draws ?? 20, 0, 100_000);
+  const { trials, draws } = settleKnown(FORECAST, options);
   if (graph.edges === 0) throw new InputError('the graph has no edges: there is nothing that could grow');
   if (options.times && options.times.length !== graph.edges) {
     throw new InputError(`times: ${options.times.length} for ${graph.edges} edges; give one for each`);

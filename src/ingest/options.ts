@@ -1,29 +1,11 @@
 import type { BipartiteGraph } from '../graph/graph.js';
+import type { OptionsOf } from '../options/kinds.js';
+import type { READ } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
-import type { AskedNames } from '../text/sides.js';
 import type { ValueColumn } from './value-column.js';
 
-/** How to read a table. Everything has a default; what was guessed is shown in the result. */
-export interface ReadOptions extends TaskOptions {
-  /** Column of the users: header name or 1-based number. Default: 1. */
-  readonly users?: string | number | undefined;
-  /** Column of the items: header name or 1-based number. Default: 2. */
-  readonly items?: string | number | undefined;
-  /** Column of the counts: header name or 1-based number. Default: none, every row counts once. */
-  readonly count?: string | number | undefined;
-  /** Separator of the columns, one character or more (`::`). Default: guessed. */
-  readonly sep?: string | undefined;
-  /** Whether the first row names the columns. Default: guessed. */
-  readonly header?: boolean | undefined;
-  /** Keep counts, adding those of equal pairs; otherwise an edge or none. Default: false. */
-  readonly multigraph?: boolean | undefined;
-  /** File for bad rows; reading then goes on instead of stopping at the first. Default: stop. */
-  readonly rejects?: string | undefined;
-  /** Text recipes: words in more than this share of the documents are left out, 0 … 1. Default: 0.5. */
-  readonly commonWords?: number | undefined;
-  /** What people call the two sides, in the plural: { users: 'customers', items: 'products' }. Default: by the header. */
-  readonly names?: AskedNames | undefined;
-}
+/** How to read a table; declared in options/shared.ts. Everything has a default; what was guessed is in the result. */
+export interface ReadOptions extends OptionsOf<typeof READ>, TaskOptions {}
 
 /** What the readers of formats are told: the caller's options, and a further column where one is wanted. */
 export interface ReaderOptions extends ReadOptions {

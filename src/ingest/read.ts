@@ -4,6 +4,10 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { InputError, throwIfAborted } from '../errors.js';
+import { checkOptions } from '../options/door.js';
+import { option, optionError } from '../options/error.js';
+import { READ, TASK } from '../options/shared.js';
+import { sideNames } from '../text/sides.js';
 import { readBuiltin } from './builtin.js';
 import { readDelimited } from './delimited.js';
 import { readJsonLines } from './jsonl.js';
@@ -20,11 +24,27 @@ import type { ValueColumn } from './value-column.js';
  * Vertices are sorted by id, so the order of rows never matters.
  */
 export async function readGraph(source: string, options: ReadOptions = {}): Promise<ReadResult> {
+  return readAccepted(source, options, () => undefined);
+}
+
+/** The same, but nothing is written where `accept` throws. */
+export async function readAccepted(
+  source: string,
+  given: ReadOptions,
+  accept: (result: ReadResult) => void,
+): Promise<ReadResult> {
+  const options = checkOptions({ ...READ, ...TASK }, given);
+  if (options.names) sideNames(options.names);
   throwIfAborted(options.signal);
-  if (options.rejects === undefined) return readAny(source, options);
+  if (options.rejects === undefined) {
+    const result = await readAny(source, options);
+    accept(result);
+    return result;
+  }
   const rejects = openRejects(options.rejects);
   try {
     const result = await readAny(source, options, rejects);
+    accept(result);
     rejects.commit();
     return result;
   } finally {
@@ -53,9 +73,7 @@ export async function readWithValues(
 
 async function readAny(source: string, options: ReadOptions, rejects?: RejectSink): Promise<ReadResult> {
   if (options.commonWords !== undefined && !/^(text|wikitext):|^@sotu$/.test(source)) {
-    throw new InputError(
-      `--common-words ${options.commonWords}: only texts have words (text:, wikitext:, @sotu); leave this option out`,
-    );
+    throw optionError`${option('commonWords')} ${options.commonWords}: only texts have words (text:, wikitext:, @sotu); leave this option out`;
   }
   try {
     const result = await (readBuiltin(source, options, rejects) ??

@@ -7,6 +7,7 @@ import { AliasTable } from '../math/alias.js';
 import { multinomial, poisson } from '../math/counts.js';
 import { gamma } from '../math/distributions.js';
 import type { Random } from '../math/random.js';
+import type { SizeMode } from '../options/names.js';
 import { type FeatureAtoms, sampleTiltedAtoms } from '../process/unseen.js';
 import { countDegrees, type DegreeCounts } from '../sparsity/degree-counts.js';
 import { tailIndexAt } from '../sparsity/tail-index.js';
@@ -38,9 +39,7 @@ export interface DrawnEdges {
   readonly itemCount: number;
 }
 
-/** How the sizes of the unseen processes enter a draw: as they were estimated, or drawn with their uncertainty. */
-export const SIZE_MODES = ['posterior', 'point'] as const;
-export type SizeMode = (typeof SIZE_MODES)[number];
+export type { SizeMode };
 
 export function graphStatistics(graph: BipartiteGraph): GraphStatistics {
   return statistics(degrees(graph.users), degrees(graph.items), graph.total);

@@ -11,14 +11,13 @@ import { eligibleMass } from '../fit/fold-in.js';
 import { type Model, type ModelSide, needPosterior, type PosteriorModel } from '../fit/model.js';
 import type { VertexIds } from '../graph/ids.js';
 import { allocate } from '../math/memory.js';
+import type { Protocol } from '../options/names.js';
 import { chooseCut, type SideLaw } from '../process/unseen.js';
 import type { Split } from '../sample/split-types.js';
 import { shown } from '../text/untrusted.js';
 import type { KnownVertices } from './draw-vertex.js';
 
-/** Unconditional: every held-out user and test item, seen or not. Paper: only those that the test set contains. */
-export const PROTOCOLS = ['unconditional', 'paper'] as const;
-export type Protocol = (typeof PROTOCOLS)[number];
+export type { Protocol };
 
 /** Unseen atoms of one side. */
 export interface UnseenPlan {

@@ -4,18 +4,14 @@ import type { ModelSide, PosteriorModel } from '../fit/model.js';
 import { buildGraph } from '../graph/build.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { VertexIds } from '../graph/ids.js';
+import { settleKnown } from '../options/door.js';
+import type { OptionsOf } from '../options/kinds.js';
+import { DRAW } from '../options/verbs.js';
 import { createPool, type TaskModule, threadCount } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
 import type { Split } from '../sample/split-types.js';
-import { oneOf, whole } from '../validate.js';
-import {
-  type DrawnEdges,
-  type GraphStatistics,
-  SIZE_MODES,
-  type SizeMode,
-  type TestGraphDraw,
-} from './draw-graph.js';
-import { drawPlan, type NamedPlan, PROTOCOLS, type Protocol } from './draw-plan.js';
+import type { DrawnEdges, GraphStatistics, TestGraphDraw } from './draw-graph.js';
+import { drawPlan, type NamedPlan } from './draw-plan.js';
 import type { DrawTask } from './draw-tasks.js';
 
 const DRAWING: TaskModule = {
@@ -27,18 +23,8 @@ const DRAWING: TaskModule = {
 };
 let nextPlan = 0;
 
-export interface DrawOptions extends TaskOptions {
-  /** Number of draws. Default 100. */
-  readonly draws?: number | undefined;
-  /** Whether the draws may know which vertices the test set contains. Default unconditional: they may not. */
-  readonly protocol?: Protocol | undefined;
-  /** Default 1. */
-  readonly seed?: number | undefined;
-  /** Whether the sizes of the unseen processes are drawn with their uncertainty. Default posterior: they are. */
-  readonly sizes?: SizeMode | undefined;
-  /** Also return the drawn graphs. Default false. */
-  readonly graphs?: boolean | undefined;
-}
+/** Number, protocol and seed of the draws; declared in options/verbs.ts. */
+export interface DrawOptions extends OptionsOf<typeof DRAW>, TaskOptions {}
 
 export interface PredictiveDraw extends GraphStatistics {
   /** Where asked for. Known vertices keep their ids; unseen ones are called "unseen 1", "unseen 2", …. */
@@ -55,16 +41,9 @@ export async function drawPredictive(
   split: Split,
   options: DrawOptions = {},
 ): Promise<readonly PredictiveDraw[]> {
-  const { seed = 1, signal, onProgress } = options;
-  const draws = whole('draws', options.draws ?? 100, 1);
-  const sizes = oneOf('sizes', options.sizes ?? 'posterior', SIZE_MODES);
-  const keep = options.graphs ?? false;
-  const named = drawPlan(
-    model,
-    folded,
-    split,
-    oneOf('protocol', options.protocol ?? 'unconditional', PROTOCOLS),
-  );
+  const { signal, onProgress } = options;
+  const { draws, sizes, protocol, seed, graphs: keep } = settleKnown(DRAW, options);
+  const named = drawPlan(model, folded, split, protocol);
   const id = nextPlan++;
   const pool = await createPool(DRAWING, Math.min(threadCount(options.threads), draws));
   try {

@@ -2,7 +2,8 @@
 
 import { InputError } from '../errors.js';
 import { columnSums, type Model, meanTable, type PosteriorModel } from '../fit/model.js';
-import { whole } from '../validate.js';
+import { settle } from '../options/door.js';
+import { DESCRIBE } from '../options/verbs.js';
 import { largest } from './largest.js';
 import { createRecommender } from './recommender.js';
 
@@ -110,8 +111,7 @@ export function outstandingItems(
 }
 
 export function describeVoices(model: Model, options: DescribeOptions): DescribedFeature[] {
-  const n = whole('n', options.n ?? 10, 1);
-  const leastDegree = whole('leastDegree', options.leastDegree ?? 3, 0);
+  const { n, leastDegree } = settle(DESCRIBE, options);
   const parts = featureTables(model);
   const { total, share: overall } = overallShares(parts, model.items.count);
   const { degree } = model.items;

@@ -3,8 +3,9 @@
 import { InputError, throwIfAborted } from '../errors.js';
 import type { Model } from '../fit/model.js';
 import type { VertexIds } from '../graph/ids.js';
+import { settle, settleKnown } from '../options/door.js';
+import { LIST, RECOMMEND } from '../options/verbs.js';
 import { shown } from '../text/untrusted.js';
-import { whole } from '../validate.js';
 import type { Explanation, OwnItems } from './explain.js';
 import { type DescribedFeature, type DescribeOptions, describeVoices } from './features.js';
 import { createJudge, type Place } from './judges.js';
@@ -75,8 +76,8 @@ export function createRecommender(model: Model): Recommender {
 
   async function recommendMany(askers: readonly Asker[], options: RecommendOptions = {}) {
     open();
-    const { n = 20, includeSeen = false, signal } = options;
-    whole('n', n, 1);
+    const { signal } = options;
+    const { n, includeSeen } = settleKnown(RECOMMEND, options);
     if (askers.length === 0) return [];
     const placed = askers.map((asker, a) => {
       if (a % 64 === 0) throwIfAborted(signal);
@@ -186,14 +187,14 @@ export function createRecommender(model: Model): Recommender {
       const { seat, own } = place(asker, 0, { needSeen: false, onUnknown: options.onUnknown });
       return describer(seat, own, true)(knownItem(item));
     },
-    similar(item: Id, { n = 10 }: { readonly n?: number | undefined } = {}) {
+    similar(item: Id, options: { readonly n?: number | undefined } = {}) {
       open();
-      whole('n', n, 1);
+      const { n } = settle(LIST, options);
       return similarity()(knownItem(item), n);
     },
-    popular({ n = 20, exclude = [] }: Parameters<Recommender['popular']>[0] = {}) {
+    popular({ n: asked = 20, exclude = [] }: Parameters<Recommender['popular']>[0] = {}) {
       open();
-      whole('n', n, 1);
+      const { n } = settle(LIST, { n: asked });
       const { ids, degree } = model.items;
       const out = new Set(exclude.map((id) => ids.find(id)));
       const items: PopularItem[] = [];

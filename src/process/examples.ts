@@ -1,6 +1,7 @@
 // Named graphex processes, for `graphex simulate --process` and for pictures.
 
 import { InputError } from '../errors.js';
+import type { ProcessName } from '../options/names.js';
 import type { FiniteIntensity, InfiniteIntensity, SampleGraphexOptions } from './graphex.js';
 
 export interface NamedProcess {
@@ -17,7 +18,7 @@ const unit: FiniteIntensity = { mass: 1, sample: (random) => random.uniform() };
  */
 const halfLine: InfiniteIntensity = { inverseTail: (mass) => mass, depth: 2e4 };
 
-export const NAMED_PROCESSES: Readonly<Record<string, NamedProcess>> = Object.freeze({
+export const NAMED_PROCESSES: Readonly<Record<ProcessName, NamedProcess>> = Object.freeze({
   dense: {
     description: 'finite activity on both sides (Figure 2a): x, y uniform on [0, 1], W = 1/(1 + 2x + 4y)²',
     process: {
@@ -53,7 +54,7 @@ export const NAMED_PROCESSES: Readonly<Record<string, NamedProcess>> = Object.fr
 
 /** The process of that name. */
 export function namedProcess(name: string): NamedProcess {
-  const found = Object.hasOwn(NAMED_PROCESSES, name) ? NAMED_PROCESSES[name] : undefined;
+  const found = Object.hasOwn(NAMED_PROCESSES, name) ? NAMED_PROCESSES[name as ProcessName] : undefined;
   if (!found) {
     throw new InputError(
       `no process is called ${name}; there are ${Object.keys(NAMED_PROCESSES).join(', ')}`,

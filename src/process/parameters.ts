@@ -57,21 +57,11 @@ const BYTES_PER_ATOM_AND_FEATURE = 20;
 const MOST_BYTES = 8 * 2 ** 30;
 
 /**
- * Checks the parameters and says what to expect of them; throws an InputError that names the parameter, its value and
- * the expected number of edges.
+ * Says what to expect of parameters, each in its range; throws an InputError that names them and the expected number of
+ * edges where together they are too much.
  */
 export function expectSimulation(parameters: ModelParameters, tolerance: number): Expectation {
   const { users, items, features } = parameters;
-  for (const side of SIDES) checkSide(side, parameters[side]);
-  if (!Number.isInteger(features) || features < 1 || features > 65_536) {
-    const edges = features === 0 ? ': without features the expected number of edges is 0' : '';
-    throw new InputError(`features is ${features}${edges}; give a whole number from 1 to 65536`);
-  }
-  if (!(tolerance > 0 && tolerance < 1)) {
-    throw new InputError(
-      `tolerance is ${tolerance}; give a share of the vertices above 0 and below 1, such as 1e-4`,
-    );
-  }
   const latentEdges = features * featureMass(users) * featureMass(items);
   const said = `these parameters give ${round(latentEdges)} edges in expectation, counting repeated ones`;
   if (!(latentEdges < MAX_EDGES)) {
@@ -103,30 +93,6 @@ export function expectSimulation(parameters: ModelParameters, tolerance: number)
     atoms,
     cut,
   };
-}
-
-function checkSide(side: SideName, { sigma, tau, shape, rate, size }: SideLaw): void {
-  const refuse = (name: string, value: number, why: string) => {
-    throw new InputError(`${name} of ${side} is ${value}: ${why}`);
-  };
-  if (!(sigma < 1))
-    refuse('sigma', sigma, 'from 1 on the expected number of edges is infinite; give a number below 1');
-  if (sigma < -1000) refuse('sigma', sigma, 'give a number from -1000 to 1');
-  if (!(tau > 0 && tau < Number.POSITIVE_INFINITY)) {
-    refuse(
-      'tau',
-      tau,
-      'without a positive tilt the expected number of edges is infinite; give a number above 0',
-    );
-  }
-  for (const [name, value] of Object.entries({ shape, rate })) {
-    if (!(value > 0 && value < Number.POSITIVE_INFINITY)) {
-      refuse(name, value, 'the expected number of edges needs a positive one; give a number above 0');
-    }
-  }
-  if (!(size > 0 && size < Number.POSITIVE_INFINITY)) {
-    refuse('size', size, 'the expected number of edges is proportional to it; give a number above 0');
-  }
 }
 
 function round(value: number): string {

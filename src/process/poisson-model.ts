@@ -10,11 +10,15 @@ import { AliasTable } from '../math/alias.js';
 import { poisson } from '../math/counts.js';
 import { allocate } from '../math/memory.js';
 import { randomStream } from '../math/random.js';
+import { settle } from '../options/door.js';
+import type { OptionsOf } from '../options/kinds.js';
+import { TASK } from '../options/shared.js';
+import { SIMULATE } from '../options/verbs.js';
 import { createPool, type TaskModule, type WorkerPool } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
 import { assembleGraph, type DustUser, type VertexParameters } from './assemble.js';
 import { sampleAtoms } from './ggp.js';
-import { expectSimulation, type ModelParameters } from './parameters.js';
+import { expectSimulation } from './parameters.js';
 import {
   buildTable,
   drawFeatures,
@@ -28,16 +32,8 @@ import {
 } from './rows.js';
 import { missingMass } from './unseen.js';
 
-export interface SimulateOptions extends ModelParameters, TaskOptions {
-  /** Keep the number of edges between two vertices, Σ_k e_ij^k, instead of one edge or none. Default false. */
-  readonly multigraph?: boolean | undefined;
-  /** Default 1. */
-  readonly seed?: number | undefined;
-  /** Also return the parameters of the vertices of the graph. Default false. */
-  readonly truth?: boolean | undefined;
-  /** The expected share of the vertices that the cut may miscount. Default 1e-4. */
-  readonly tolerance?: number | undefined;
-}
+/** The law, by default that of the paper's simulated set, and how to draw; declared in options/verbs.ts. */
+export interface SimulateOptions extends OptionsOf<typeof SIMULATE>, TaskOptions {}
 
 type BothSides<T> = Readonly<Record<SideName, T>>;
 
@@ -62,12 +58,10 @@ const USER_PIECE = 256;
 const WORTH_THREADS = 1e6;
 
 /** Draws a graph from the model. The same seed gives the same graph on any number of threads. */
-export async function simulate(options: SimulateOptions): Promise<Simulation> {
-  const { users, items, features, signal, onProgress } = options;
-  const seed = options.seed ?? 1;
-  const multigraph = options.multigraph ?? false;
-  const truth = options.truth ?? false;
-  const { cut, latentEdges } = expectSimulation(options, options.tolerance ?? 1e-4);
+export async function simulate(options: SimulateOptions = {}): Promise<Simulation> {
+  const settings = settle({ ...SIMULATE, ...TASK }, options);
+  const { users, items, features, seed, multigraph, truth, tolerance, signal, onProgress } = settings;
+  const { cut, latentEdges } = expectSimulation({ users, items, features }, tolerance);
   throwIfAborted(signal);
 
   const none = new Float64Array(features);
@@ -122,7 +116,7 @@ export async function simulate(options: SimulateOptions): Promise<Simulation> {
 
     const assembled = assembleGraph({
       seed,
-      parameters: options,
+      parameters: settings,
       rows,
       dustUsers: drawDustUsers(seed, missing.users, itemMass, tables, atoms),
       userWeights,

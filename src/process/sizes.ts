@@ -47,13 +47,15 @@ export async function estimateSizes(graph: BipartiteGraph, options: EstimateSize
     const graphs: BipartiteGraph[] = [];
     const wanted = Math.min(MOST_GRAPHS, Math.max(1, Math.floor(MOST_EDGES / edges)));
     while (graphs.length < wanted) {
+      const { features, threads, signal } = options;
       const simulated = await simulate({
-        ...options,
+        features,
+        threads,
+        signal,
         users: { ...options.users, size: at.users },
         items: { ...options.items, size: at.items },
         multigraph: graph.multigraph,
         seed: randomStream(seed, round, graphs.length).uint32(),
-        onProgress: undefined,
       });
       graphs.push(simulated.graph);
     }

@@ -6,26 +6,23 @@ import { fingerprint } from '../graph/fingerprint.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
 import { randomStream } from '../math/random.js';
+import { settle } from '../options/door.js';
+import { option, optionError } from '../options/error.js';
+import type { OptionsOf } from '../options/kinds.js';
+import { SPLIT } from '../options/verbs.js';
 import { shown } from '../text/untrusted.js';
-import { fraction, oneOf } from '../validate.js';
 import { drawCoins } from './pq.js';
 import type { Split } from './split-types.js';
 import { selectEdges, selectVertices } from './subgraph.js';
 
-export interface SplitOptions {
-  /** Held-out fraction of the users; of the edges where method is `edges`. Between 0 and 1, default 0.2. */
-  readonly testUsers?: number | undefined;
-  /** Fraction of the items whose edges of held-out users are test. Between 0 and 1, default 0.2. Not used by `edges`. */
-  readonly testItems?: number | undefined;
-  readonly method?: 'pq' | 'edges' | undefined;
-  readonly seed?: number | undefined;
-}
+/** Fractions, method and seed of a split; declared in options/verbs.ts. */
+export interface SplitOptions extends OptionsOf<typeof SPLIT> {}
 
 export function split(graph: BipartiteGraph, options: SplitOptions = {}): Split {
-  const { testUsers = 0.2, testItems = 0.2, method = 'pq', seed = 1 } = options;
-  oneOf('method', method, ['pq', 'edges']);
-  fraction('testUsers', testUsers);
-  fraction('testItems', testItems);
+  const { testUsers, testItems, method, seed } = settle(SPLIT, options);
+  if (method === 'edges' && options.testItems !== undefined) {
+    throw optionError`${option('testItems')} has no meaning with ${option('method')} edges: ${option('testUsers')} is the fraction of edges`;
+  }
   const random = randomStream(seed, 0x5b117);
   const users = new Uint8Array(graph.users.count);
   const items = new Uint8Array(graph.items.count);

@@ -3,23 +3,20 @@
 import { InputError, throwIfAborted } from '../errors.js';
 import { type BipartiteGraph, degrees, otherSide, SIDES, type SideName } from '../graph/graph.js';
 import { randomStream } from '../math/random.js';
-import type { Progress } from '../progress.js';
+import { settle } from '../options/door.js';
+import { option, optionError } from '../options/error.js';
+import type { OptionsOf } from '../options/kinds.js';
+import { TASK } from '../options/shared.js';
+import { CHECK } from '../options/verbs.js';
+import type { TaskOptions } from '../progress.js';
 import { type SideNames, USERS_AND_ITEMS } from '../text/sides.js';
 import { ABREAST, type CurvePoint, expectedDensity, MOST_LEVELS, sampledDensities } from './curves.js';
 import { countDegrees, type DegreeCounts, degreeQuantile } from './degree-counts.js';
 import { type TailIndex, tailIndexOfCounts } from './tail-index.js';
 import { judgeGraph, type Verdict } from './verdict.js';
 
-export interface CheckOptions {
-  /** Sampled points per level; 0: the exact line alone. Default 10. */
-  readonly replicates?: number | undefined;
-  /** Default 1. */
-  readonly seed?: number | undefined;
-  /** Sampling levels, above 0 and at most 1, at most 127 of them. Default: 0.05, 0.10 … 1. */
-  readonly levels?: readonly number[] | undefined;
-  readonly onProgress?: ((progress: Progress) => void) | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
+/** Replicates, levels and seed of a check; declared in options/verbs.ts. */
+export interface CheckOptions extends OptionsOf<typeof CHECK>, TaskOptions {}
 
 /** How the degrees of one side are spread. */
 export interface DegreeSummary {
@@ -58,11 +55,8 @@ export async function checkSparsity(
   graph: BipartiteGraph,
   options: CheckOptions = {},
 ): Promise<SparsityCheck> {
-  const { replicates = 10, seed = 1, signal, onProgress } = options;
-  const levels = orderedLevels(options.levels ?? DEFAULT_LEVELS);
-  if (!Number.isInteger(replicates) || replicates < 0) {
-    throw new InputError(`replicates ${replicates}: expected a whole number of at least 0`);
-  }
+  const { replicates, seed, signal, onProgress, levels: asked } = settle({ ...CHECK, ...TASK }, options);
+  const levels = orderedLevels(asked ?? DEFAULT_LEVELS);
   if (graph.edges === 0) throw new InputError('the graph has no edges: there is nothing to check');
 
   const counts = bySide((side) => countDegrees(degrees(graph[side])));
@@ -105,13 +99,9 @@ export async function checkSparsity(
 }
 
 function orderedLevels(levels: readonly number[]): readonly number[] {
-  const wrong = levels.find((level) => !(level > 0 && level <= 1));
-  if (wrong !== undefined) {
-    throw new InputError(`sampling level ${wrong}: expected a number above 0 and at most 1`);
-  }
   const distinct = [...new Set(levels)].sort((a, b) => a - b);
   if (distinct.length === 0 || distinct.length > MOST_LEVELS) {
-    throw new InputError(`${distinct.length} sampling levels: expected 1 to ${MOST_LEVELS}`);
+    throw optionError`${option('levels')}: ${distinct.length} sampling levels; expected 1 to ${MOST_LEVELS}`;
   }
   return distinct;
 }

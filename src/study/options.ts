@@ -2,67 +2,36 @@
 // plain JSON: it goes into the receipt, and a study from the receipt's options gives the same numbers.
 
 import type { SideHyper } from '../engine/engine.js';
-import { ENGINE_NAMES, type EngineName } from '../engine/select.js';
-import { InputError } from '../errors.js';
-import { BASELINES, type BaselineName } from '../evaluate/baselines/list.js';
 import { PAPER_IS_NOT_CALIBRATED, replicaCount } from '../evaluate/calibrate.js';
 import type { Titles } from '../evaluate/titles.js';
-import { type FitOptions, fitSettings } from '../fit/options.js';
+import { fitSettings } from '../fit/options.js';
 import type { SideName } from '../graph/graph.js';
-import { PROTOCOLS, type Protocol } from '../predict/draw-plan.js';
+import { settle } from '../options/door.js';
+import { option, optionError } from '../options/error.js';
+import type { METHODS } from '../options/fit.js';
+import { type OptionsOf, type SettingsOf, value } from '../options/kinds.js';
+import { BASELINES, type BaselineName, MODEL_KINDS, type ModelKind } from '../options/names.js';
+import { TASK } from '../options/shared.js';
+import { STUDY } from '../options/verbs.js';
 import type { TaskOptions } from '../progress.js';
-import { fraction, oneOf, whole } from '../validate.js';
 
-const MODEL_KINDS = ['sparse', 'dense'] as const;
-export type ModelKind = (typeof MODEL_KINDS)[number];
+export type { ModelKind };
 
-export interface StudyOptions extends TaskOptions {
-  /** Which models to fit. Default both. */
-  readonly model?: ModelKind | 'both' | undefined;
-  /** Numbers of features K, each fitted. Default 30. */
-  readonly features?: number | readonly number[] | undefined;
-  /** Repeats the study on this many splits, with seeds one after the other. Default 1. */
-  readonly repeats?: number | undefined;
-  /** Posterior predictive draws; 0: no predictive checks. Default 100. */
-  readonly draws?: number | undefined;
-  /** Replicas of each model with unseen atoms to correct its intervals with, each as much work as its fit; at least 5, or 0. Default 0. */
-  readonly calibrate?: number | undefined;
-  /** What a draw is compared with; see predict. Default unconditional. */
-  readonly protocol?: Protocol | undefined;
-  /** Default 1. */
-  readonly seed?: number | undefined;
-  /** Held-out fraction of the users, and of the items. Default 0.2. */
-  readonly testUsers?: number | undefined;
-  readonly testItems?: number | undefined;
-  /** Length of the lists that recall looks at. Default 20. */
-  readonly n?: number | undefined;
-  /** Ranks beyond this count as misses in nDCG. Default 1000. */
-  readonly depth?: number | undefined;
-  /** Baselines to set beside the models: all, none, or these. Default all. */
-  readonly baselines?: boolean | readonly BaselineName[] | undefined;
-  /** Also fit for ranking (cross-fitted, section 8b), to stand in the ladder. Default: up to 2 million edges. */
-  readonly ranker?: boolean | undefined;
-  /** Most settings tried for one baseline. Default 20; 8 for more than 2 million edges, where each takes long. */
-  readonly trials?: number | undefined;
-  /** Default auto. */
-  readonly engine?: EngineName | undefined;
-  /** As in a fit. Defaults 400 and 1e-5, warm, 1, none, bound. */
-  readonly iterations?: number | undefined;
-  readonly tolerance?: number | undefined;
-  readonly start?: 'warm' | 'cold' | undefined;
-  readonly restarts?: number | undefined;
-  readonly learn?: readonly string[] | undefined;
-  readonly sizes?: 'bound' | 'paper' | undefined;
-  /** Hyperparameters that are given; σ and size are those of the sparse model. */
-  readonly users?: Partial<SideHyper> | undefined;
-  readonly items?: Partial<SideHyper> | undefined;
+/** What a study takes: see options/verbs.ts, and what only a program can give. */
+export interface StudyOptions extends OptionsOf<typeof STUDY>, TaskOptions {
   /** Titles of the items, for the view of the features. */
   readonly titles?: Titles | undefined;
-  /** Items shown of each feature. Default 10. */
-  readonly topicItems?: number | undefined;
   /** The true parameters of a simulated graph, in the order of its vertices: then ceilings are computed. */
   readonly truth?: StudyTruth | undefined;
 }
+
+const PROGRAM_ONLY = {
+  titles: value<Titles>('object', 'titles of the items, for the view of the features'),
+  truth: value<StudyTruth>(
+    'object',
+    'the true parameters of a simulated graph, in the order of its vertices',
+  ),
+};
 
 /** What a simulation knows: `simulate({ …, truth: true })`. */
 export interface StudyTruth {
@@ -78,96 +47,75 @@ export interface TrueSide {
   readonly features: Float64Array;
 }
 
-/** The options that decide the numbers, complete; plain JSON. */
-export interface StudySettings {
-  readonly models: readonly ModelKind[];
+type Settings = SettingsOf<typeof STUDY>;
+
+/** The options that decide the numbers, complete and by their own names; plain JSON. */
+export interface StudySettings extends Omit<Settings, 'features' | 'baselines'> {
   readonly features: readonly number[];
-  readonly repeats: number;
-  readonly draws: number;
-  readonly calibrate: number;
-  readonly protocol: Protocol;
-  readonly seed: number;
-  readonly testUsers: number;
-  readonly testItems: number;
-  readonly n: number;
-  readonly depth: number;
   readonly baselines: readonly BaselineName[];
   readonly ranker: boolean;
   readonly trials: number;
-  readonly engine: EngineName;
-  readonly iterations: number;
-  readonly tolerance: number;
-  readonly start: 'warm' | 'cold';
-  readonly restarts: number;
-  readonly learn: readonly string[];
-  readonly sizes: 'bound' | 'paper';
-  readonly given: Readonly<Record<SideName, Partial<SideHyper>>>;
-  readonly topicItems: number;
+  readonly users: Sided;
+  readonly items: Sided;
 }
+type Sided = NonNullable<Settings['users']>;
 
-/** Edges above which fewer settings of the baselines are tried. */
+/** Edges above which fewer settings of the baselines are tried, and no fit for ranking is made unless asked for. */
 const MANY_EDGES = 2e6;
 
-/** Replicas must correct something, and must not correct away what is wrong with a model or a protocol. */
-function checkCalibration({ draws, models, given, protocol }: StudySettings): void {
-  const { users, items } = given;
-  if (draws === 0) {
-    throw new InputError(
-      'calibrate: there are no intervals to correct without draws; ask for both, or for neither',
-    );
-  }
-  if (!models.includes('sparse') || users.size === 0 || items.size === 0) {
-    throw new InputError(
-      'calibrate: a model that expects no unseen users or items is not corrected, since that would hide its error; ' +
-        'leave calibrate out, or study the sparse model',
-    );
-  }
-  if (protocol === 'paper') throw new InputError(`calibrate: ${PAPER_IS_NOT_CALIBRATED}`);
+/** Defaults that depend on the data. */
+export function studyDefaults(edges: number): Pick<StudySettings, 'ranker' | 'trials'> {
+  return { ranker: edges <= MANY_EDGES, trials: edges > MANY_EDGES ? 8 : 20 };
 }
 
+/** The models that are fitted. */
+export function modelsOf({ model }: Pick<StudySettings, 'model'>): readonly ModelKind[] {
+  return model === 'both' ? MODEL_KINDS : [model];
+}
+
+/** Replicas must correct something, and must not correct away what is wrong with a model or a protocol. */
+function checkCalibration({ draws, model, users, items, protocol }: StudySettings): void {
+  if (draws === 0) {
+    throw optionError`${option('calibrate')}: there are no intervals to correct without ${option('draws')}; ask for both, or for neither`;
+  }
+  if (model === 'dense' || users.size === 0 || items.size === 0) {
+    throw optionError`${option('calibrate')}: a model that expects no unseen users or items is not corrected, since that would hide its error; leave it out, or study the sparse model`;
+  }
+  if (protocol === 'paper') throw optionError`${option('calibrate')}: ${PAPER_IS_NOT_CALIBRATED}`;
+}
+
+/** Checks the options and fills in the defaults. */
 export function studySettings(options: StudyOptions, edges: number): StudySettings {
-  const features = typeof options.features === 'number' ? [options.features] : (options.features ?? [30]);
-  if (features.length === 0) throw new InputError('features: an empty list; give at least one number');
-  const model = oneOf('model', options.model ?? 'both', [...MODEL_KINDS, 'both'] as const);
+  const checked = settle({ ...STUDY, ...TASK, ...PROGRAM_ONLY }, options);
+  const { threads, signal, onProgress, titles, truth, ...said } = checked;
   const settings: StudySettings = {
-    models: model === 'both' ? MODEL_KINDS : [model],
-    features: [...new Set(features)].sort((a, b) => a - b),
-    repeats: whole('repeats', options.repeats ?? 1, 1, 1000),
-    draws: whole('draws', options.draws ?? 100, 0, 100_000),
-    calibrate: replicaCount(options.calibrate ?? 0),
-    protocol: oneOf('protocol', options.protocol ?? 'unconditional', PROTOCOLS),
-    seed: whole('seed', options.seed ?? 1, 0, Number.MAX_SAFE_INTEGER - 1000),
-    testUsers: fraction('testUsers', options.testUsers ?? 0.2),
-    testItems: fraction('testItems', options.testItems ?? 0.2),
-    n: whole('n', options.n ?? 20, 1, 1e6),
-    depth: whole('depth', options.depth ?? 1000, 1, 1e9),
-    baselines: baselineList(options.baselines ?? true),
-    ranker: options.ranker ?? edges <= MANY_EDGES,
-    trials: whole('trials', options.trials ?? (edges > MANY_EDGES ? 8 : 20), 1, 1000),
-    engine: oneOf('engine', options.engine ?? 'auto', ENGINE_NAMES),
-    iterations: options.iterations ?? 400,
-    tolerance: options.tolerance ?? 1e-5,
-    start: options.start ?? 'warm',
-    restarts: options.restarts ?? 1,
-    learn: [...(options.learn ?? [])],
-    sizes: options.sizes ?? 'bound',
-    given: { users: { ...options.users }, items: { ...options.items } },
-    topicItems: whole('topicItems', options.topicItems ?? 10, 1, 1000),
+    ...studyDefaults(edges),
+    ...(said as Settings & ReturnType<typeof studyDefaults>),
+    features: [...new Set([said.features].flat())].sort((a, b) => a - b),
+    baselines: typeof said.baselines === 'boolean' ? (said.baselines ? BASELINES : []) : said.baselines,
+    learn: [...said.learn],
+    users: { ...said.users },
+    items: { ...said.items },
   };
+  replicaCount(settings.calibrate);
   if (settings.calibrate > 0) checkCalibration(settings);
   // The fit's own door refuses what it cannot use, before any work.
-  for (const kind of settings.models) {
+  for (const kind of modelsOf(settings)) {
     for (const k of settings.features) fitSettings(fitOptionsOf(settings, kind, k));
   }
   return settings;
 }
 
 /** The options of one of the study's fits. */
-export function fitOptionsOf(settings: StudySettings, kind: ModelKind, features: number): FitOptions {
-  const { iterations, tolerance, engine, start, restarts, sizes, seed, given } = settings;
+export function fitOptionsOf(
+  settings: StudySettings,
+  kind: ModelKind,
+  features: number,
+): OptionsOf<typeof METHODS.ascent> {
+  const { iterations, tolerance, engine, start, restarts, sizes, seed } = settings;
   const dense = kind === 'dense';
   const own = (side: SideName) => {
-    const { sigma, size, ...rest } = given[side];
+    const { sigma, size, ...rest } = settings[side];
     return dense ? rest : { ...rest, ...defined({ sigma, size }) };
   };
   return {
@@ -187,17 +135,6 @@ export function fitOptionsOf(settings: StudySettings, kind: ModelKind, features:
   };
 }
 
-/** The options that give these settings again. */
-export function optionsOf(settings: StudySettings): StudyOptions {
-  const { models, given, ...rest } = settings;
-  return { ...rest, model: models.length > 1 ? 'both' : models[0], users: given.users, items: given.items };
-}
-
 function defined<T extends object>(values: T): Partial<T> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Partial<T>;
-}
-
-function baselineList(value: boolean | readonly BaselineName[]): readonly BaselineName[] {
-  if (typeof value === 'boolean') return value ? BASELINES : [];
-  return value.map((name) => oneOf('baselines', name, BASELINES));
 }

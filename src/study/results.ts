@@ -13,9 +13,12 @@ import type { Topic } from './topics.js';
 
 type BySide<T> = Readonly<Record<SideName, T>>;
 
+/** Of the format of results.json; 2: settings have the names of the options. */
+export const RESULTS_VERSION = 2;
+
 export interface StudyResults {
   readonly format: 'graphex-study';
-  readonly version: 1;
+  readonly version: typeof RESULTS_VERSION;
   readonly receipt: StudyReceipt;
   readonly check: StudyCheck;
   /** One entry for each split. */

@@ -22,12 +22,14 @@ import { baselineContestants, buildLadder, type Contestant, type Ladder } from '
 import {
   fitOptionsOf,
   type ModelKind,
+  modelsOf,
   type StudyOptions,
   type StudySettings,
   studySettings,
 } from './options.js';
 import {
   fitId,
+  RESULTS_VERSION,
   type StageTime,
   type StudyCheck,
   type StudyEvidence,
@@ -58,7 +60,7 @@ export async function study(graph: BipartiteGraph, options: StudyOptions = {}): 
   const shownTopics = found.topics.get(features);
   return Object.freeze({
     format: 'graphex-study' as const,
-    version: 1 as const,
+    version: RESULTS_VERSION,
     receipt: {
       fingerprint: fingerprint(graph),
       graphexVersion: VERSION,
@@ -102,7 +104,7 @@ async function oneRun(
   const contestants: Contestant[] = [];
   const fits: StudyFit[] = [];
   for (const features of settings.features) {
-    for (const kind of settings.models) {
+    for (const kind of modelsOf(settings)) {
       const name = settings.features.length > 1 ? `${kind} model (K = ${features})` : `${kind} model`;
       const fitOptions = fitOptionsOf(settings, kind, features);
       const fitted = await clock.stage(`fit ${name}`, (t) =>
@@ -120,7 +122,7 @@ async function oneRun(
   if (settings.ranker) {
     const { engine } = settings;
     const fitted = await clock.stage('fit for ranking', (t) =>
-      fit(parts.train, { objective: 'ranking', average: RANKER_AVERAGE, seed, engine, ...t }),
+      fit(parts.train, { method: 'ranking', average: RANKER_AVERAGE, seed, engine, ...t }),
     );
     const evaluation = await evaluate(
       fitted.model,
@@ -251,8 +253,8 @@ function checkTruth(graph: BipartiteGraph, { truth }: StudyOptions): void {
   }
 }
 
-function mainKind({ models }: StudySettings): ModelKind {
-  return models.includes('sparse') ? 'sparse' : 'dense';
+function mainKind({ model }: StudySettings): ModelKind {
+  return model === 'dense' ? 'dense' : 'sparse';
 }
 
 /** The K whose model has the highest bound; sparse where there is one. */

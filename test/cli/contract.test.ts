@@ -78,7 +78,7 @@ describe('exit status and streams', () => {
         ['split', data, '-o', folder, '--test-users', '1'],
         /--test-users 1: expected a number, above 0 and below 1/,
       ],
-      [['split', data, '-o', folder, '--method', 'rows'], /Allowed choices are pq, edges/],
+      [['split', data, '-o', folder, '--method', 'rows'], /--method rows: expected one of pq, edges/],
       [
         ['split', data, '-o', folder, '--method', 'edges', '--test-items', '.1'],
         /--test-items has no meaning/,

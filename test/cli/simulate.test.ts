@@ -86,13 +86,13 @@ describe('graphex simulate', () => {
   });
 
   it.each<[string, string[], RegExp]>([
-    ['sigma', ['--sigma-users', '1'], /sigma of users is 1: .*edges is infinite/],
-    ['tau', ['--tau-items', '0'], /tau of items is 0: .*edges is infinite/],
-    ['features', ['--features', '0'], /features is 0: .*edges is 0/],
+    ['sigma', ['--sigma-users', '1'], /--sigma-users 1: expected a number.*edges is infinite/],
+    ['tau', ['--tau-items', '0'], /--tau-items 0: expected a number.*edges is infinite/],
+    ['features', ['--features', '0'], /--features 0: expected a whole number, at least 1/],
     ['sizes', ['--size-users', '1e6', '--size-items', '1e6'], /3\.00e\+13 edges in expectation/],
     ['a number', ['--rate-users', 'many'], /--rate-users many: expected a number/],
-    ['tolerance', ['--tolerance', '2'], /tolerance is 2/],
-    ['a process', ['--process', 'circle'], /no process is called circle; there are dense/],
+    ['tolerance', ['--tolerance', '2'], /--tolerance 2: expected a number, above 0 and below 1/],
+    ['a process', ['--process', 'circle'], /--process circle: expected one of dense/],
     ['both', ['--process', 'dense', '--features', '3'], /--features has no meaning with --process dense/],
   ])('refuses bad %s with status 2, and writes nothing', async (_what, args, message) => {
     const file = join(folder, 'never.csv');

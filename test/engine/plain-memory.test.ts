@@ -8,6 +8,7 @@ import { fit } from '../../src/fit/fit.js';
 import { foldIn } from '../../src/fit/fold-in.js';
 import { gibbsPosterior } from '../../src/fit/gibbs.js';
 import type { FactorScores } from '../../src/fit/model.js';
+import type { FitOptions } from '../../src/fit/options.js';
 import { allocate, canShareMemory, inSharedMemory } from '../../src/math/memory.js';
 import { threadCount } from '../../src/parallel/pool.js';
 import { drawPredictive } from '../../src/predict/draw.js';
@@ -42,16 +43,16 @@ test('arrays are shared where they can be, plain elsewhere, and copied only wher
 });
 
 describe('without shared memory the same bits come out of', () => {
-  test.each(['evidence', 'ranking'] as const)('a fit for %s and a fold-in', async (objective) => {
+  test.each(['ascent', 'ranking'] as const)('a fit by %s and a fold-in', async (method) => {
     const { shared, plain } = await bothWays(async () => {
       const { graph } = await sample();
       const parts = split(graph, { seed: 2, testUsers: 0.3, testItems: 0.3 });
       const { model, threads } = await fit(parts.train, {
         features: 3,
         iterations: 30,
-        objective,
+        method,
         threads: 2,
-      });
+      } as FitOptions);
       if (model.type === 'ranker') {
         const [{ users, items, userMass: folded }] = (model.scores as FactorScores).members;
         return { threads, users: users!, items, folded };

@@ -7,7 +7,7 @@ import { createWebgpuEngine } from '../../src/engine/webgpu/engine.js';
 import { DeviceError } from '../../src/errors.js';
 import { LostFitError } from '../../src/fit/ascent.js';
 import { fit } from '../../src/fit/fit.js';
-import type { FitOptions } from '../../src/fit/options.js';
+import type { AscentOptions } from '../../src/fit/options.js';
 import { buildGraph } from '../../src/graph/build.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
 import { randomStream } from '../../src/math/random.js';
@@ -86,7 +86,7 @@ function graphOf(edges: number): BipartiteGraph {
 }
 
 // From a cold start, so that there is a bound from the first leg on.
-const endless: FitOptions & { readonly objective?: 'evidence' } = {
+const endless: AscentOptions = {
   ...{ features: 128, iterations: 100_000, tolerance: 1e-300, start: 'cold', threads: 2 },
 };
 

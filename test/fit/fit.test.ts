@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { InputError } from '../../src/errors.js';
 import { sparsityEvidence } from '../../src/fit/evidence.js';
 import { fit } from '../../src/fit/fit.js';
-import type { FitOptions } from '../../src/fit/options.js';
+import type { AscentOptions } from '../../src/fit/options.js';
 import { SIDES } from '../../src/graph/graph.js';
 import { randomStream } from '../../src/math/random.js';
 import { simulate } from '../../src/process/poisson-model.js';
@@ -10,7 +10,7 @@ import { randomGraph } from '../engine/random-problem.js';
 
 const SHAPE = { users: 60, items: 50, edges: 700, features: 4, multigraph: false };
 const graph = randomGraph(SHAPE, randomStream(11));
-const small = { features: 4, iterations: 60, threads: 1, engine: 'cpu' } satisfies FitOptions;
+const small: AscentOptions = { features: 4, iterations: 60, threads: 1, engine: 'cpu' };
 
 describe('the loop', () => {
   test('converges, and the bound never falls after the warm phase', async () => {
@@ -125,7 +125,7 @@ describe('hyperparameters', () => {
         ...given,
         start: 'cold',
         iterations: 100,
-        learn: [`users.${name}`],
+        learn: [`users.${name as 'sigma'}`],
       });
       const key = name as 'sigma';
       expect(learned.model.users.hyper[key]).not.toBe(fixed.model.users.hyper[key]);
@@ -145,7 +145,7 @@ describe('hyperparameters', () => {
 
   test('a sparse graph is evidence for the sparse model, a dense one is not', async () => {
     const side = (sigma: number, size: number) => ({ sigma, tau: 1, shape: 0.5, rate: 0.5, size });
-    const options = { features: 5, engine: 'cpu' } satisfies FitOptions;
+    const options: AscentOptions = { features: 5, engine: 'cpu' };
     const evidence = async (sigma: number, size: number) => {
       const { graph } = await simulate({
         users: side(sigma, size),
@@ -161,7 +161,7 @@ describe('hyperparameters', () => {
 });
 
 describe('every option has an effect', () => {
-  const changes: Record<string, FitOptions & { readonly objective?: 'evidence' }> = {
+  const changes: Record<string, AscentOptions> = {
     features: { features: 5 },
     model: { model: 'dense' },
     users: { users: { tau: 3 } },
@@ -175,7 +175,7 @@ describe('every option has an effect', () => {
     sizes: { sizes: 'paper' },
     seed: { seed: 5 },
   };
-  const base = { ...small, iterations: 200 };
+  const base: AscentOptions = { ...small, iterations: 200 };
   const plain = fit(graph, base);
   test.each(Object.entries(changes))('%s', async (_name, change) => {
     const changed = await fit(graph, { ...base, ...change });
@@ -185,20 +185,43 @@ describe('every option has an effect', () => {
 });
 
 describe('what it refuses', () => {
-  const refused: [string, FitOptions, RegExp][] = [
-    ['no features', { features: 0 }, /features: 0 is not a whole number from 1 to 512/],
+  const refused: [string, object, RegExp][] = [
+    ['no features', { features: 0 }, /^features 0: expected a whole number, at least 1 and at most 512$/],
     ['too many features', { features: 513 }, /513/],
-    ['sigma 1', { users: { sigma: 1 } }, /sigma of the users is 1; it must be below 1/],
-    ['tau 0', { items: { tau: 0 } }, /tau of the items is 0; it must be above 0/],
-    ['a NaN', { users: { shape: Number.NaN } }, /shape of the users is NaN/],
-    ['an unknown thing to learn', { learn: ['sizes'] }, /"sizes" is not one of sigma/],
+    [
+      'sigma 1',
+      { users: { sigma: 1 } },
+      /^users\.sigma 1: expected a number, at least -1000 and below 1; from 1 on/,
+    ],
+    ['tau 0', { items: { tau: 0 } }, /^items\.tau 0: expected a number, at least 1e-9/],
+    ['a NaN', { users: { shape: Number.NaN } }, /^users\.shape NaN: expected a number/],
+    [
+      'an unknown hyperparameter',
+      { users: { tua: 1 } },
+      /"users\.tua": there is no such option; did you mean tau/,
+    ],
+    ['an unknown option', { feature: 3 }, /"feature": there is no such option; did you mean features/],
+    ['an unknown thing to learn', { learn: ['sizes'] }, /^learn "sizes": expected one of sigma, /],
     ['learning a size given as 0', { users: { size: 0 }, learn: ['size'] }, /given as 0/],
-    ['an unknown engine', { engine: 'tpu' as 'cpu' }, /"tpu" is not one of auto/],
-    ['folds without the ranking objective', { folds: 3 }, /folds belongs to the ranking objective/],
-    ['tolerance 0', { tolerance: 0 }, /tolerance: 0/],
+    ['an unknown engine', { engine: 'tpu' }, /^engine "tpu": expected one of auto/],
+    ['an unknown method', { method: 'magic' }, /^method "magic": expected one of ascent, ranking, gibbs/],
+    ['folds without ranking', { folds: 3 }, /folds does not go with method ascent: it belongs to ranking/],
+    ['a tolerance below 0', { tolerance: -1e-9 }, /tolerance -1e-9/],
+    ['a text for a number', { iterations: '400' }, /iterations "400": expected a whole number/],
+    ['a seed that is no number', { seed: 'x' }, /seed "x": expected a whole number/],
+    ['a seed that is an object', { seed: {} }, /seed an object: expected a whole number/],
+    ['two names of two methods', { method: 'gibbs', objective: 'ranking' }, /method .* objective/],
   ];
   test.each(refused)('%s', async (_name, options, message) => {
-    await expect(fit(graph, { ...small, ...options })).rejects.toThrow(message);
-    await expect(fit(graph, { ...small, ...options })).rejects.toBeInstanceOf(InputError);
+    const attempt = fit(graph, { ...small, ...options } as AscentOptions);
+    await expect(attempt).rejects.toThrow(message);
+    await expect(attempt).rejects.toBeInstanceOf(InputError);
+  });
+
+  test('a tolerance of 0 is no tolerance: all iterations', async () => {
+    const { stopped, model } = await fit(graph, { ...small, features: 1, iterations: 700, tolerance: 0 });
+    expect([stopped, model.provenance.iterations]).toEqual(['iterations', 700]);
+    const settled = await fit(graph, { ...small, features: 1, iterations: 700 });
+    expect(settled.stopped).toBe('converged');
   });
 });

@@ -69,10 +69,15 @@ describe('the exact sampler', () => {
 
   test('what has no meaning beside it is refused', async () => {
     const { graph } = await simulated;
-    await expect(fit(graph, { engine: 'gibbs', objective: 'ranking' })).rejects.toThrow(
-      'no ranking objective',
-    );
-    await expect(fit(graph, { engine: 'gibbs', restarts: 3 })).rejects.toThrow('several chains');
+    for (const [wrong, says] of [
+      [{ engine: 'gibbs', objective: 'ranking' }, 'objective "ranking" does not go with engine "gibbs"'],
+      [{ engine: 'gibbs', restarts: 3 }, 'restarts does not go with method gibbs'],
+      [{ method: 'gibbs', restarts: 3 }, 'several chains'],
+      [{ method: 'gibbs', engine: 'cpu' }, 'engine does not go with method gibbs'],
+      [{ method: 'gibbs', resume: {} }, 'resume does not go with method gibbs: it samples anew each time'],
+    ] as const) {
+      await expect(fit(graph, wrong as never)).rejects.toThrow(says);
+    }
   });
 
   test('too few draws to compare chains are refused', async () => {

@@ -246,11 +246,11 @@ describe('a ranking fit', () => {
 
   test('options of the evidence fit are refused with the reason', async () => {
     for (const [wrong, says] of [
-      [{ restarts: 2 }, /restarts does not go with the ranking objective.*average/],
+      [{ restarts: 2 }, /restarts does not go with method ranking.*average/],
       [{ learn: ['sigma'] }, /learn .*bound/],
       [{ start: 'cold' }, /start /],
       [{ sizes: 'paper' }, /sizes /],
-      [{ users: { size: 3 } }, /size of the users is 3/],
+      [{ users: { size: 3 } }, /users\.size does not go with method ranking/],
       [{ folds: 1 }, /folds/],
       [{ folds: 50 }, /folds: 50.*45/],
     ] as const) {
@@ -258,7 +258,7 @@ describe('a ranking fit', () => {
       await expect(attempt).rejects.toThrow(InputError);
       await expect(attempt).rejects.toThrow(says);
     }
-    await expect(fit(graph, { objective: 'fame' as never })).rejects.toThrow(/objective: "fame"/);
+    await expect(fit(graph, { objective: 'fame' as never })).rejects.toThrow(/objective "fame"/);
   });
 
   /** The fit, stopped after so many sweeps of all its fits together. */

@@ -1,9 +1,9 @@
 // Six small graphs whose exact posteriors are kept in posteriors.json (made by bench/trust.ts).
 
-import type { SimulateOptions } from '../../src/process/poisson-model.js';
+import type { ModelParameters } from '../../src/process/parameters.js';
 
 export interface SmallGraph {
-  readonly parameters: SimulateOptions;
+  readonly parameters: ModelParameters & { readonly seed?: number; readonly multigraph?: boolean };
 }
 
 const side = (sigma: number, size: number, shape = 0.5) => ({ sigma, tau: 1, shape, rate: shape, size });

@@ -116,13 +116,14 @@ describe('named processes', () => {
   });
 
   it('density is constant in the dense one and falls with the size in the sparse ones', async () => {
-    const density = async (name: string, factor: number) => {
+    const density = async (name: keyof typeof NAMED_PROCESSES, factor: number) => {
       const { process } = NAMED_PROCESSES[name];
       const scaled = { users: process.sizes.users * factor, items: process.sizes.items * factor };
       const { graph } = await sampleGraphex({ ...process, sizes: scaled });
       return graph.edges / (graph.users.count * graph.items.count);
     };
-    const ratio = async (name: string) => (await density(name, 0.1)) / (await density(name, 0.4));
+    const ratio = async (name: keyof typeof NAMED_PROCESSES) =>
+      (await density(name, 0.1)) / (await density(name, 0.4));
     expect(Math.abs((await ratio('dense')) - 1)).toBeLessThan(0.3);
     expect(await ratio('sparse-items')).toBeGreaterThan(1.5);
     expect(await ratio('power-law')).toBeGreaterThan(1.5);

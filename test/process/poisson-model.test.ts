@@ -94,7 +94,7 @@ describe('the sparse Poisson matrix model', () => {
       let cut = 0;
       let dust = 0;
       for (let seed = 1; seed <= 400; seed++) {
-        const run = await simulate({ ...law, seed: seed + 1e6 * tolerance, tolerance });
+        const run = await simulate({ ...law, seed: seed + Math.round(1e6 * tolerance), tolerance });
         counts.push(countsOf(run.graph));
         cut = run.cut.users;
         dust += run.dust.users / 400;
@@ -247,20 +247,20 @@ describe('the sparse Poisson matrix model', () => {
     [
       'sigma',
       { users: { ...SPARSE.users, sigma: 1 } },
-      /sigma of users is 1: .*expected number of edges is infinite/,
+      /^users\.sigma 1: expected a number.* below 1; .*number of edges is infinite/,
     ],
-    ['sigma', { users: { ...SPARSE.users, sigma: Number.NaN } }, /sigma of users is NaN/],
+    ['sigma', { users: { ...SPARSE.users, sigma: Number.NaN } }, /users\.sigma NaN/],
     [
       'tau',
       { items: { ...SPARSE.items, tau: 0 } },
-      /tau of items is 0: .*expected number of edges is infinite/,
+      /^items\.tau 0: expected a number.*number of edges is infinite/,
     ],
-    ['shape', { items: { ...SPARSE.items, shape: -1 } }, /shape of items is -1/],
-    ['rate', { items: { ...SPARSE.items, rate: 0 } }, /rate of items is 0/],
-    ['size', { users: { ...SPARSE.users, size: 0 } }, /size of users is 0/],
-    ['features', { features: 0 }, /features is 0: .*expected number of edges is 0/],
-    ['features', { features: 2.5 }, /features is 2.5/],
-    ['tolerance', { tolerance: 0 }, /tolerance is 0/],
+    ['shape', { items: { ...SPARSE.items, shape: -1 } }, /items\.shape -1/],
+    ['rate', { items: { ...SPARSE.items, rate: 0 } }, /items\.rate 0/],
+    ['size', { users: { ...SPARSE.users, size: 0 } }, /users\.size 0: expected a number, above 0/],
+    ['features', { features: 0 }, /^features 0: expected a whole number, at least 1/],
+    ['features', { features: 2.5 }, /features 2.5/],
+    ['tolerance', { tolerance: 0 }, /tolerance 0: expected a number, above 0 and below 1/],
     [
       'edges',
       { users: { ...SPARSE.users, size: 1e6 }, items: { ...SPARSE.items, size: 1e6 } },

@@ -64,6 +64,7 @@ export function numbers(
   return {
     receipt: { settings: studySettings({}, 1000), origin: null },
     check: {
+      edges: 1000,
       verdict: {
         users: 'dense',
         items: 'sparse',

@@ -16,7 +16,7 @@ describe('a study in words', () => {
     expect(ranking.winner).toBe('baseline');
     expect(ranking.headline).toBe('A baseline wins: EASE');
     expect(ranking.text).toContain('0.300');
-    expect(next.map((step) => step.command).join('\n')).toContain('--objective ranking');
+    expect(next.map((step) => step.command).join('\n')).toContain('--method ranking');
   });
 
   it('claims a win only where the interval leaves out zero', () => {
@@ -115,7 +115,7 @@ describe('a study in words', () => {
     const rest = '--baselines none --seed 7 --sigma-users 0.2 -o DIR';
     expect(commands).toEqual([
       `npx graphex fit ${data} -k 30 --model sparse --seed 7 --sigma-users 0.2 -o model.safetensors`,
-      `npx graphex fit ${data} --objective ranking --seed 7 -o ranker.safetensors`,
+      `npx graphex fit ${data} --method ranking --seed 7 -o ranker.safetensors`,
       `npx graphex study ${data} -k 10,30,60 ${rest}`,
       `npx graphex study ${data} -k 30 --repeats 5 ${rest}`,
       `npx graphex study ${data} --titles FILE -k 30 ${rest}`,

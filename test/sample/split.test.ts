@@ -102,7 +102,9 @@ describe('split', () => {
     ]);
     for (const testUsers of [0, 1, -1, Number.NaN])
       expect(() => split(graph, { testUsers })).toThrow(/testUsers/);
-    expect(() => split(graph, { method: 'rows' as 'pq' })).toThrow(/method: "rows" is not one of pq, edges/);
+    expect(() => split(graph, { method: 'rows' as 'pq' })).toThrow(
+      /method "rows": expected one of pq, edges/,
+    );
     expect(() => split(graph, { testUsers: 0.01, testItems: 0.01 })).toThrow(
       /test part of the split has no edges/,
     );

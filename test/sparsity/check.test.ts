@@ -116,7 +116,9 @@ describe('checkSparsity', () => {
   });
 
   it('refuses what makes no sense, and stops when told to', async () => {
-    await expect(checkSparsity(graph, { levels: [0] })).rejects.toThrow(/sampling level 0/);
+    await expect(checkSparsity(graph, { levels: [0] })).rejects.toThrow(
+      /levels 0: expected a number, above 0 and at most 1/,
+    );
     await expect(checkSparsity(graph, { levels: [] })).rejects.toThrow(InputError);
     await expect(checkSparsity(graph, { replicates: 1.5 })).rejects.toThrow(/replicates 1.5/);
     const empty = buildGraph({ users: [], items: [], userCount: 0, itemCount: 0 });

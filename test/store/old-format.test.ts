@@ -42,15 +42,15 @@ it('a ranker of 0.1.0 loads as a ranker and gives the same lists', async () => {
 
 it.each(['evidence', 'ranking'] as const)('a fit that 0.1.0 stopped goes on: %s', async (objective) => {
   const { graph } = await simulate({ users: SIDE, items: SIDE, features: 2, seed: 3 });
-  const options: FitOptions = {
+  const options = {
     features: 2,
     iterations: 40,
     engine: 'reference',
     objective,
     ...(objective === 'ranking' && { iterations: 20, average: 2 }),
-  };
+  } as FitOptions;
   const resume = await loadCheckpoint(join(folder, `stopped-${objective}.safetensors`));
-  const rest = await fit(graph, { ...options, resume });
+  const rest = await fit(graph, { ...options, resume } as FitOptions);
   const whole = await fit(graph, options);
   if (rest.model.type === 'posterior' && whole.model.type === 'posterior') {
     expect(rest.model.items.featureShape).toEqual(whole.model.items.featureShape);

@@ -3,7 +3,7 @@ import type { BipartiteGraph } from '../../src/graph/graph.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { studyVerdicts } from '../../src/report/words/study.js';
 import { compareStudies } from '../../src/study/compare.js';
-import { optionsOf, type StudyOptions, type StudyTruth } from '../../src/study/options.js';
+import type { StudyOptions, StudyTruth } from '../../src/study/options.js';
 import type { StudyResults } from '../../src/study/results.js';
 import { study } from '../../src/study/study.js';
 import { withoutDraws } from './undrawn-study.js';
@@ -117,7 +117,7 @@ describe('study', () => {
 
   it('repeats its receipt to the same numbers, whatever the threads', async () => {
     const { settings } = JSON.parse(JSON.stringify(base.receipt)) as StudyResults['receipt'];
-    const again = await study(graph, { ...optionsOf(settings), threads: 2 });
+    const again = await study(graph, { ...settings, threads: 2 });
     expect(compareStudies(base, again)).toEqual([]);
     const other = structuredClone(again) as unknown as { runs: { fits: { bound: number }[] }[] };
     other.runs[0].fits[0].bound += 1e-9;
@@ -199,14 +199,14 @@ describe('study', () => {
   });
 
   it.each([
-    [{ features: [] }, /features: an empty list/],
-    [{ features: [0] }, /features: 0/],
-    [{ model: 'both ' as 'both' }, /model: "both "/],
-    [{ repeats: 0 }, /repeats: 0/],
-    [{ draws: -1 }, /draws: -1/],
-    [{ testUsers: 1 }, /testUsers: 1/],
-    [{ iterations: 0 }, /iterations: 0/],
-    [{ baselines: ['magic' as 'ease'] }, /baselines: "magic"/],
+    [{ features: [] }, /features an empty list: expected .* at least one/],
+    [{ features: [0] }, /features 0: expected/],
+    [{ model: 'both ' as 'both' }, /model "both ": expected one of/],
+    [{ repeats: 0 }, /repeats 0: expected/],
+    [{ draws: -1 }, /draws -1: expected/],
+    [{ testUsers: 1 }, /testUsers 1: expected/],
+    [{ iterations: 0 }, /iterations 0: expected/],
+    [{ baselines: ['magic' as 'ease'] }, /baselines "magic": expected one of popularity/],
   ] satisfies [StudyOptions, RegExp][])('refuses %o before any work', async (options, message) => {
     await expect(study(graph, { ...QUICK, ...options })).rejects.toThrow(message);
   });

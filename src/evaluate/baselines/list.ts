@@ -1,20 +1,20 @@
+import { BASELINES, type BaselineName } from '../../options/names.js';
 import type { Baseline } from './baseline.js';
 import { ease } from './ease.js';
 import { ials } from './ials.js';
 import { neighbours } from './neighbours.js';
 import { popularity } from './popularity.js';
 
-/** Recommenders to compare with, in the order in which they are fitted. A new one is added here and nowhere else. */
-const LIST = [popularity, neighbours, ease, ials] as const;
+export { BASELINES, type BaselineName };
 
-export type BaselineName = (typeof LIST)[number]['name'];
-export const BASELINES: readonly BaselineName[] = LIST.map(({ name }) => name);
+/** Every name that the options know has its baseline: a new name does not compile without one. */
+const BY_NAME: Readonly<{ [N in BaselineName]: Baseline<N> }> = { popularity, neighbours, ease, ials };
 
 export function baselineOf(name: BaselineName): Baseline<BaselineName> {
-  return LIST.find((baseline) => baseline.name === name)!;
+  return BY_NAME[name];
 }
 
 /** The title of a baseline by its name; of anything else the name itself. */
 export function baselineTitle(name: string): string {
-  return LIST.find((baseline) => baseline.name === name)?.title ?? name;
+  return Object.hasOwn(BY_NAME, name) ? BY_NAME[name as BaselineName].title : name;
 }

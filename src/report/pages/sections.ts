@@ -163,10 +163,10 @@ export function fitsSection({ runs, receipt, chosen, check }: StudyResults): Con
     `${show(pair.users)}, ${show(pair.items)}`;
   return [
     html`<p>${term('model', 'The model')} was fitted to the training part${
-      settings.models.length > 1
+      settings.model === 'both'
         ? html` twice: as a ${term('sparse-model', 'sparse')} model, which expects ${users.many} and ${items.many} that nobody has seen
 yet, and as a ${term('dense-model', 'dense')} one, which does not`
-        : html` as a ${term(`${settings.models[0]}-model`, `${settings.models[0]}`)} model`
+        : html` as a ${term(`${settings.model}-model`, settings.model)} model`
     }, with ${several ? 'several numbers of ' : html`${settings.features[0]} `}${term('features', 'features')}.</p>`,
     table(
       [

@@ -40,7 +40,7 @@ export function predictionVerdict(results: StudyResults): PredictionVerdict | nu
 
 /** The question that the verdict answers. */
 export function predictionQuestion({ receipt }: StudyResults): string {
-  return receipt.settings.models.length > 1
+  return receipt.settings.model === 'both'
     ? 'Which model predicts the test set better?'
     : 'How well does the model predict the test set?';
 }

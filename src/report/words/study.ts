@@ -1,7 +1,7 @@
 // A study's numbers in plain words. Every sentence here follows from a number in the results; where a method of ours
 // loses, it says so.
 
-import type { ModelKind } from '../../study/options.js';
+import { type ModelKind, modelsOf } from '../../study/options.js';
 import type { StudyResults } from '../../study/results.js';
 import { many } from '../../text/phrases.js';
 import { command, fitCommand, rankingFitCommand, studyCommand } from './commands.js';
@@ -73,19 +73,19 @@ function nextSteps(
   const steps: NextStep[] = [];
   const add = (text: string, line: string | null = null) => steps.push({ text, command: line });
   // The kind that predicted better; as the check advises, the sparse one, where nobody knows or was asked.
-  const { models } = settings;
+  const models = modelsOf(settings);
   const kind = models.length === 1 ? models[0] : prediction?.winner === 'dense' ? 'dense' : 'sparse';
   const stopped = results.runs.flatMap((run) => run.fits).filter((fit) => !fit.converged);
   if (stopped.length > 0) {
     add(
       `${many(stopped.length, 'fit')} had not settled after ${many(settings.iterations, 'iteration')}. Run again with more:`,
-      studyCommand(receipt, { iterations: 2 * settings.iterations }),
+      studyCommand(results, { iterations: 2 * settings.iterations }),
     );
   }
   if (!prediction) {
     add(
       'Nothing was drawn from the models. To see whether they predict the test set:',
-      studyCommand(receipt, { draws: 100 }),
+      studyCommand(results, { draws: 100 }),
     );
   }
   add(
@@ -107,19 +107,19 @@ function nextSteps(
   if (settings.features.length === 1) {
     add(
       'Is K right? Compare a few; the bound says which explains the data best:',
-      studyCommand(receipt, { features: [10, 30, 60] }),
+      studyCommand(results, { features: [10, 30, 60] }),
     );
   }
   if (settings.repeats === 1) {
     add(
       'One split is one throw of the coins. To see how much the figures move, repeat it:',
-      studyCommand(receipt, { repeats: 5 }),
+      studyCommand(results, { repeats: 5 }),
     );
   }
   if (results.topics === null) {
     add(
       `To see what the features are about, give the ${check.names.items.many} titles:`,
-      studyCommand(receipt, { titles: 'FILE' }),
+      studyCommand(results, { titles: 'FILE' }),
     );
   }
   return steps;

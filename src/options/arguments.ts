@@ -1,0 +1,53 @@
+// Options → the arguments of a command that gives them again.
+
+import { short } from './door.js';
+import type { AnyOption, Declaration } from './kinds.js';
+import { type Leaf, leaves, spokenFlag, valueAt } from './leaves.js';
+
+export interface ArgumentsOptions {
+  /** Options that are said though they have their default. */
+  readonly always?: readonly string[];
+  /** Defaults that depend on the data. */
+  readonly usual?: Readonly<Record<string, unknown>>;
+}
+
+/** The flags, in the order of the declaration; what is as by default is left out. */
+export function toArguments(declared: Declaration, options: object, how: ArgumentsOptions = {}): string[] {
+  return leaves(declared).flatMap((leaf) => {
+    const name = leaf.path.join('.');
+    const value = valueAt(options, leaf.path);
+    if (value === undefined) return [];
+    const usual = how.usual?.[name] ?? leaf.option.default;
+    const said = how.always?.includes(name) || !sameValue(value, usual);
+    return said ? argumentsOf(leaf, value) : [];
+  });
+}
+
+function argumentsOf({ option, flag, off }: Leaf, value: unknown): string[] {
+  if (value === false && option.kind === 'flag') return off === undefined ? [] : [off];
+  if (flag === undefined) return [];
+  const name = spokenFlag(flag);
+  return value === true && option.kind !== 'list' ? [name] : [name, spelled(option, value)];
+}
+
+/** A value as it is typed behind its flag. */
+function spelled(option: AnyOption, value: unknown): string {
+  if (option.kind === 'list') {
+    if (typeof value === 'boolean') return value ? 'all' : 'none';
+    const entries = Array.isArray(value) ? value : [value];
+    return entries.length === 0 && option.orAll
+      ? 'none'
+      : entries.map((entry) => spelled(option.of, entry)).join(',');
+  }
+  if (option.kind === 'pair') {
+    const { users, items } = value as { readonly users: string; readonly items: string };
+    return `${users},${items}`;
+  }
+  if (typeof value === 'number') return short(value);
+  const spell = 'spell' in option ? option.spell : undefined;
+  return spell ? spell(String(value)) : String(value);
+}
+
+function sameValue(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}

@@ -1,0 +1,259 @@
+// The check at the door: every option of every function has a type and a range, and what has not is refused by name.
+
+import { InputError } from '../errors.js';
+import { type OptionError, option, optionError, show } from './error.js';
+import type { AnyOption, Declaration, ListOption, OptionsOf, Range, SettingsOf } from './kinds.js';
+
+/**
+ * The options as they were given, less what is undefined; throws an InputError that names the option, its value and
+ * what is allowed. Keys that are not declared are refused, with the nearest that is.
+ */
+export function checkOptions<const D extends Declaration>(
+  declared: D,
+  given: OptionsOf<D> | undefined,
+): OptionsOf<D> {
+  return checkFields(declared, given ?? {}, '') as OptionsOf<D>;
+}
+
+/** Checked, and with the defaults filled in. */
+export function settle<const D extends Declaration>(
+  declared: D,
+  given: OptionsOf<D> | undefined,
+): SettingsOf<D> {
+  return withDefaults(declared, checkOptions(declared, given) as Record<string, unknown>) as SettingsOf<D>;
+}
+
+/** The same of an object that holds other things too: only what is declared is looked at and returned. */
+export function settleKnown<const D extends Declaration>(declared: D, given: object): SettingsOf<D> {
+  const known = Object.entries(given).filter(([name]) => Object.hasOwn(declared, name));
+  return settle(declared, Object.fromEntries(known) as OptionsOf<D>);
+}
+
+function withDefaults(
+  declared: Declaration,
+  given: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const result: Record<string, unknown> = {};
+  for (const [name, option] of Object.entries(declared)) {
+    const said = given[name];
+    if (option.kind === 'section') {
+      const fields = withDefaults(option.fields, (said ?? {}) as Record<string, unknown>);
+      if (said !== undefined || Object.keys(fields).length > 0) result[name] = fields;
+    } else if ((said ?? option.default) !== undefined) {
+      result[name] = said ?? option.default;
+    }
+  }
+  return result;
+}
+
+function checkFields(declared: Declaration, given: unknown, within: string): Record<string, unknown> {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    if (within === '')
+      throw new InputError(`options: expected an object of named options, not ${show(given)}`);
+    throw optionError`${option(within)} ${show(given)}: expected an object of ${Object.keys(declared).join(', ')}`;
+  }
+  const result: Record<string, unknown> = {};
+  for (const name of Object.keys(given)) {
+    const path = within === '' ? name : `${within}.${name}`;
+    const known = Object.hasOwn(declared, name) ? declared[name] : undefined;
+    if (!known) throw unknownOption(path, name, Object.keys(declared));
+    const value = (given as Record<string, unknown>)[name];
+    if (value === undefined) continue;
+    result[name] =
+      known.kind === 'section' ? checkFields(known.fields, value, path) : checkValue(known, value, path);
+  }
+  return result;
+}
+
+function checkValue(known: AnyOption, value: unknown, path: string): unknown {
+  if (known.kind === 'list' && Array.isArray(value)) {
+    const wrong = value.find((entry) => !isRight(known.of, entry));
+    if (wrong !== undefined)
+      throw optionError`${option(path)} ${show(wrong)}: expected ${describe(known.of)}`;
+  }
+  const expected = problemOf(known, value);
+  if (expected !== undefined) throw optionError`${option(path)} ${show(value)}: expected ${expected}`;
+  return value;
+}
+
+/** What was expected instead, or undefined where the value is right. */
+export function problemOf(known: AnyOption, value: unknown): string | undefined {
+  return isRight(known, value) ? undefined : describe(known);
+}
+
+function isRight(known: AnyOption, value: unknown): boolean {
+  switch (known.kind) {
+    case 'whole':
+      return Number.isSafeInteger(value) && inRange(value as number, known);
+    case 'decimal':
+      if (known.bare && value === true) return true;
+      return Number.isFinite(value) && inRange(value as number, known);
+    case 'choice':
+      return typeof value === 'string' && known.values.includes(value);
+    case 'flag':
+      return typeof value === 'boolean';
+    case 'column':
+      return isText(value) || (Number.isSafeInteger(value) && (value as number) >= 1);
+    case 'text':
+    case 'input':
+    case 'output':
+      return isText(value);
+    case 'pair':
+      return isPair(value);
+    case 'list':
+      if (known.orAll && typeof value === 'boolean') return true;
+      if (known.orOne && isRight(known.of, value)) return true;
+      return Array.isArray(value) && isRightList(known, value);
+    case 'value':
+      return typeof value === known.type && value !== null;
+    case 'section':
+      return typeof value === 'object' && value !== null;
+  }
+}
+
+/** A longer text than this is no column, separator or path. */
+const LONGEST_TEXT = 65_536;
+const LONGEST_LIST = 100_000;
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value.length <= LONGEST_TEXT && !value.includes('\0');
+}
+
+function isPair(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Object.keys(value).length !== 2) return false;
+  const { users, items } = value as { users?: unknown; items?: unknown };
+  return isText(users) && isText(items);
+}
+
+function isRightList(known: ListOption, values: readonly unknown[]): boolean {
+  if (values.length > LONGEST_LIST || (known.orOne && values.length === 0)) return false;
+  return values.every((entry) => isRight(known.of, entry));
+}
+
+export function inRange(value: number, { min, max, above, below }: Range): boolean {
+  return (
+    (min === undefined || value >= min) &&
+    (max === undefined || value <= max) &&
+    (above === undefined || value > above) &&
+    (below === undefined || value < below)
+  );
+}
+
+function describe(known: AnyOption): string {
+  switch (known.kind) {
+    case 'whole':
+    case 'decimal':
+      return `a ${known.kind === 'whole' ? 'whole number' : 'number'}${describeRange(known)}${known.why ? `; ${known.why}` : ''}`;
+    case 'choice':
+      return `one of ${known.values.join(', ')}`;
+    case 'flag':
+      return 'true or false';
+    case 'column':
+      return 'the name of a column or its number, from 1';
+    case 'text':
+      return 'a text';
+    case 'input':
+    case 'output':
+      return 'a path';
+    case 'pair':
+      return 'two words, one for the users and one for the items, as in customers,products';
+    case 'list': {
+      const of = describe(known.of);
+      if (known.orAll) return `true, false or a list, each of it ${of}`;
+      return known.orOne ? `${of}, or a list of at least one` : `a list, each of it ${of}`;
+    }
+    case 'section':
+      return `an object of ${Object.keys(known.fields).join(', ')}`;
+    case 'value':
+      return known.type === 'function' ? 'a function' : 'an object';
+  }
+}
+
+export function describeRange({ min, max, above, below }: Range): string {
+  const parts: string[] = [];
+  if (min !== undefined) parts.push(`at least ${short(min)}`);
+  if (above !== undefined) parts.push(`above ${short(above)}`);
+  if (max !== undefined && max < Number.MAX_SAFE_INTEGER - 1000) parts.push(`at most ${short(max)}`);
+  if (below !== undefined) parts.push(`below ${short(below)}`);
+  return parts.length > 0 ? `, ${parts.join(' and ')}` : '';
+}
+
+/** As a person writes it: 1e-5, not 0.00001. */
+export function short(value: number): string {
+  const plain = String(value);
+  const power = value.toExponential().replace('e+', 'e');
+  return Math.abs(value) >= 1e-3 && Math.abs(value) < 1e6
+    ? plain
+    : power.length < plain.length
+      ? power
+      : plain;
+}
+
+/** Reads what was typed behind a flag; the message shows it as it was typed. */
+export function parseValue(
+  known: AnyOption,
+  typed: string,
+): { readonly value: unknown } | { readonly expected: string } {
+  const value = readText(known, typed);
+  const expected = problemOf(known, value);
+  if (expected === undefined) return { value };
+  // A list on a command line has commas, not brackets, and all and none where a program says true and false.
+  if (known.kind !== 'list') return { expected };
+  const words = known.orAll ? 'all, none, or some of' : 'a list with commas between, each';
+  return {
+    expected: `${words} ${known.orAll ? (known.of as { values: readonly string[] }).values.join(',') : describe(known.of)}`,
+  };
+}
+
+function readText(known: AnyOption, typed: string): unknown {
+  switch (known.kind) {
+    case 'whole':
+      return /^[+-]?\d+(e\d+)?$/i.test(typed.trim()) ? Number(typed) : Number.NaN;
+    case 'decimal':
+      // Number() would also read 0x10, and an empty text as 0.
+      return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(typed.trim()) ? Number(typed) : Number.NaN;
+    case 'pair': {
+      const [users, items, ...more] = typed.split(',').map((part) => part.trim());
+      return more.length === 0 ? { users, items } : undefined;
+    }
+    case 'list': {
+      if (known.orAll && (typed === 'all' || typed === 'none')) return typed === 'all';
+      const parts = typed.split(',').map((part) => part.trim());
+      return parts.filter((part) => part !== '').map((part) => readText(known.of, part));
+    }
+    default:
+      return typed;
+  }
+}
+
+export function unknownOption(path: string, name: string, known: readonly string[]): OptionError {
+  const meant = nearest(name, known);
+  const advice = meant === undefined ? `the options are ${known.join(', ')}` : `did you mean ${meant}?`;
+  return optionError`${show(path)}: there is no such option; ${advice}`;
+}
+
+/** The known name that takes the fewest letters to change, if that is few enough to be meant. */
+export function nearest(name: string, known: readonly string[]): string | undefined {
+  let best: string | undefined;
+  let fewest = Math.max(1, Math.ceil(name.length * 0.4));
+  for (const candidate of known) {
+    const changes = editDistance(name.toLowerCase().slice(0, 64), candidate.toLowerCase());
+    if (changes <= fewest && (best === undefined || changes < fewest)) {
+      best = candidate;
+      fewest = changes;
+    }
+  }
+  return best;
+}
+
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      next.push(Math.min(next[j - 1] + 1, row[j] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1)));
+    }
+    row = next;
+  }
+  return row[b.length];
+}

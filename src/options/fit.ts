@@ -1,0 +1,196 @@
+// What a fit can be told. Each method has options of its own; what it does not take is refused by name, with the reason.
+
+import {
+  type AnyOption,
+  type Declaration,
+  decimal,
+  decimalOrBare,
+  flag,
+  input,
+  list,
+  oneOf,
+  output,
+  whole,
+} from './kinds.js';
+import { usualWords } from './leaves.js';
+import { ENGINE_NAMES, MODEL_KINDS } from './names.js';
+import { FORCE, HYPER_NAMES, type HyperName, SEED, sides } from './shared.js';
+
+/** 512 is what the kernels hold of a row at once. */
+export const FEATURES = { min: 1, max: 512, meaning: 'number of features', flag: '-k, --features' } as const;
+
+const MODEL = {
+  model: oneOf(MODEL_KINDS, { default: 'sparse', argument: 'kind', meaning: 'sparse or dense' }),
+};
+const ENGINE = { engine: oneOf(ENGINE_NAMES, { default: 'auto', meaning: 'what computes' }) };
+const ITERATIONS = { min: 1, max: 1e9, meaning: 'most iterations' } as const;
+const TOLERANCE = {
+  min: 0,
+  max: 1,
+  meaning:
+    'stop when the bound (for ranking the likelihood of items given users who never saw them) changes by less than ' +
+    'this, relatively, per iteration; 0: never, all iterations',
+} as const;
+const HYPERPARAMETERS = 'Hyperparameters';
+
+/** Hyperparameters that the bound can be maximized over, of both sides or of one: sigma, users.sigma. */
+const LEARN = [
+  ...HYPER_NAMES,
+  ...(['users', 'items'] as const).flatMap((side) =>
+    HYPER_NAMES.map((name): `users.${HyperName}` | `items.${HyperName}` => `${side}.${name}`),
+  ),
+];
+
+/** Coordinate ascent of the bound and what it begins with. */
+export const BOUND = {
+  features: whole({ ...FEATURES, default: 30 }),
+  ...MODEL,
+  iterations: whole({ ...ITERATIONS, default: 400 }),
+  tolerance: decimal({ ...TOLERANCE, default: 1e-5 }),
+  start: oneOf(['warm', 'cold'], { default: 'warm', argument: 'kind', meaning: 'where to begin' }),
+  learn: list(oneOf(LEARN, { meaning: 'a hyperparameter' }), {
+    default: [],
+    otherwise: 'none',
+    meaning: `maximize the bound over these: ${HYPER_NAMES.join(',')}, or users.${HYPER_NAMES[0]}, …`,
+  }),
+  sizes: oneOf(['bound', 'paper'], {
+    default: 'bound',
+    argument: 'way',
+    meaning: 'how sizes that are not given are found: with the fit, or by simulation before it',
+  }),
+  ...SEED,
+  ...sides({
+    names: HYPER_NAMES,
+    group: HYPERPARAMETERS,
+    otherwise: { sigma: 'estimated', size: 'estimated', tau: '1', shape: '0.1', rate: '0.1' },
+  }),
+};
+
+const ASCENT = {
+  ...BOUND,
+  ...ENGINE,
+  restarts: whole({ min: 1, max: 1000, default: 1, meaning: 'fit from n seeds, keep the best bound' }),
+};
+
+const RANKING = {
+  ...MODEL,
+  features: whole({ ...FEATURES, otherwise: 'by the size of the data' }),
+  iterations: whole({ ...ITERATIONS, default: 40 }),
+  tolerance: decimal({ ...TOLERANCE, default: 1e-3 }),
+  ...ENGINE,
+  ...SEED,
+  folds: whole({
+    min: 2,
+    max: 100,
+    default: 3,
+    meaning: 'folds of the items, each fitted to users who never saw it',
+  }),
+  average: whole({ min: 1, max: 100, default: 1, meaning: 'add the scores of fits from n seeds' }),
+  ...sides({
+    names: ['sigma', 'tau', 'shape', 'rate'],
+    group: HYPERPARAMETERS,
+    otherwise: { sigma: 'estimated', tau: '1', shape: '1 / features', rate: '1 / features' },
+  }),
+};
+
+/** How a model can be fitted, with the options of each way. */
+export const METHODS = {
+  /** Coordinate ascent of the evidence bound: for checks, draws and evidence. */
+  ascent: ASCENT,
+  /** Cross-fitted, for recommending; has no bound. */
+  ranking: RANKING,
+  /** The exact sampler, for small data. */
+  gibbs: BOUND,
+} as const satisfies Record<string, Declaration>;
+export type Method = keyof typeof METHODS;
+export const METHOD_NAMES = Object.keys(METHODS) as Method[];
+
+/** Options of one method that another has no meaning for, and why. */
+export const REFUSED: Readonly<Record<Method, Readonly<Record<string, string>>>> = {
+  ascent: {},
+  ranking: {
+    restarts: 'there is no bound to choose the best by; average adds the scores of several fits',
+    learn: 'hyperparameters are learned by the bound, which it does not have; tune them on held-back users',
+    sizes: 'it has no unseen vertices, and so no sizes',
+    start: 'it uses posterior means throughout, so it is always warm',
+    'users.size': 'it has no unseen users; leave it out',
+    'items.size': 'it has no unseen items; leave it out',
+  },
+  gibbs: {
+    restarts: 'they keep the best bound, and the exact sampler has none: it runs several chains as it is',
+    engine: 'the exact sampler has only one',
+  },
+};
+
+/** What chooses the method: its own name, or one of the former names of ranking and gibbs. */
+export const CHOICE = {
+  method: oneOf(METHOD_NAMES, {
+    default: 'ascent',
+    meaning:
+      'ascent: the Bayesian fit; ranking: cross-fitted for recommending; gibbs: the exact sampler, for small data',
+  }),
+  objective: oneOf(['evidence', 'ranking'], {
+    meaning: 'evidence or ranking; ranking is another name of --method ranking',
+  }),
+};
+
+/** All methods together, as a command line has them; gibbs was once chosen as an engine. */
+export const FIT: Declaration = {
+  ...CHOICE,
+  ...together(METHODS),
+  engine: oneOf([...ENGINE_NAMES, 'gibbs'], {
+    meaning: 'ascent, ranking: what computes; gibbs is another name of --method gibbs',
+    otherwise: 'auto',
+  }),
+};
+
+/** Of `graphex fit` alone. */
+export const FIT_COMMAND = {
+  output: output({ flag: '-o, --output', required: true, meaning: 'the model file to write (safetensors)' }),
+  tune: decimalOrBare({
+    above: 0,
+    max: 1e6,
+    argument: 'minutes',
+    otherwise: 'no search; 10 minutes if no number is given',
+    meaning:
+      'ranking: first search features and shapes on held-back users, beginning no fit after so many minutes',
+  }),
+  evidence: flag({
+    default: true,
+    meaning: 'compare the bound with that of a dense fit',
+    offMeaning: 'do not compare the bound with that of a dense fit',
+  }),
+  resume: input({ meaning: 'go on from a state that an interrupted fit has left' }),
+  ...FORCE,
+};
+
+/** One declaration for the options of several: defaults that differ are said by method, as is what only some take. */
+function together(methods: Readonly<Record<string, Declaration>>): Declaration {
+  const names = new Set(Object.values(methods).flatMap((declared) => Object.keys(declared)));
+  const result: Record<string, AnyOption> = {};
+  for (const name of names) {
+    const having = Object.entries(methods).filter(([, declared]) => name in declared);
+    const options = having.map(([, declared]) => declared[name]);
+    const [first] = options;
+    if (first.kind === 'section') {
+      const fields = options.map((option) => (option.kind === 'section' ? option.fields : {}));
+      const named = Object.fromEntries(having.map(([method], at) => [method, fields[at]]));
+      result[name] = { ...first, fields: together(named) };
+      continue;
+    }
+    const only =
+      having.length === Object.keys(methods).length ? '' : `${having.map(([m]) => m).join(', ')}: `;
+    const { default: _, otherwise: __, ...about } = first;
+    const usual = options.map(usualWords);
+    const differs = having.flatMap(([method], at) =>
+      usual[at] === usual[0] ? [] : [`${method}: ${usual[at]}`],
+    );
+    const words = [usual[0], ...differs].join('; ');
+    result[name] = {
+      ...about,
+      meaning: `${only}${first.meaning}`,
+      ...(words === '' ? {} : { otherwise: words }),
+    } as AnyOption;
+  }
+  return result;
+}

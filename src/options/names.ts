@@ -1,0 +1,28 @@
+// Names that options choose from. The rooms that give them a meaning import them from here, so a name is written once.
+
+/** What computes. */
+export const ENGINE_NAMES = ['auto', 'cpu', 'gpu', 'reference'] as const;
+export type EngineName = (typeof ENGINE_NAMES)[number];
+
+/** sparse: unseen vertices on both sides, σ from the degrees; dense: σ = −0.1, no unseen vertices. */
+export const MODEL_KINDS = ['sparse', 'dense'] as const;
+export type ModelKind = (typeof MODEL_KINDS)[number];
+
+/** Unconditional: every held-out user and test item, seen or not. Paper: only those that the test set contains. */
+export const PROTOCOLS = ['unconditional', 'paper'] as const;
+export type Protocol = (typeof PROTOCOLS)[number];
+
+/** How the sizes of the unseen processes enter a draw: drawn with their uncertainty, or as they were estimated. */
+export const SIZE_MODES = ['posterior', 'point'] as const;
+export type SizeMode = (typeof SIZE_MODES)[number];
+
+/** Recommenders to compare with, in the order in which they are fitted. */
+export const BASELINES = ['popularity', 'neighbours', 'ease', 'ials'] as const;
+export type BaselineName = (typeof BASELINES)[number];
+
+export const SPLIT_METHODS = ['pq', 'edges'] as const;
+export type SplitMethod = (typeof SPLIT_METHODS)[number];
+
+/** General graphex processes that can be drawn by name. */
+export const PROCESS_NAMES = ['dense', 'sparse-items', 'power-law'] as const;
+export type ProcessName = (typeof PROCESS_NAMES)[number];

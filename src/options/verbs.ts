@@ -1,0 +1,308 @@
+// What the other verbs can be told, one declaration each.
+
+import { BOUND, FEATURES, FIT, FIT_COMMAND, METHODS } from './fit.js';
+import {
+  type Decimal,
+  type Declaration,
+  decimal,
+  flag,
+  inGroup,
+  input,
+  list,
+  listOrAll,
+  listOrOne,
+  oneOf,
+  output,
+  section,
+  text,
+  whole,
+} from './kinds.js';
+import {
+  BASELINES,
+  ENGINE_NAMES,
+  MODEL_KINDS,
+  PROCESS_NAMES,
+  PROTOCOLS,
+  SIZE_MODES,
+  SPLIT_METHODS,
+} from './names.js';
+import { COMMON, FORCE, HYPER, READ, SEED } from './shared.js';
+
+const lawOf = (side: 'users' | 'items') => {
+  const one = (name: keyof typeof HYPER, usual: number): Decimal & { readonly default: number } =>
+    decimal({
+      ...HYPER[name],
+      default: usual,
+      meaning: HYPER[name].meaning.replaceAll('$', side),
+      flag: `--${name}-${side}`,
+    });
+  return {
+    sigma: one('sigma', 0.2),
+    tau: one('tau', 1),
+    size: decimal({
+      above: 0,
+      max: HYPER.size.max,
+      default: 1200,
+      meaning: `size of the GGP of the ${side}`,
+      flag: `--size-${side}`,
+    }),
+    shape: one('shape', 0.1),
+    rate: one('rate', 0.1),
+  };
+};
+
+/** A draw from the model; the defaults are the paper's simulated set. */
+export const SIMULATE = {
+  users: section(lawOf('users'), 'the law of the users'),
+  items: section(lawOf('items'), 'the law of the items'),
+  features: whole({ min: 1, max: 65_536, default: 30, argument: 'k', meaning: 'number of features' }),
+  multigraph: flag({
+    default: false,
+    flag: '--multi',
+    meaning: 'keep the number of edges between two vertices',
+  }),
+  tolerance: decimal({
+    above: 0,
+    below: 1,
+    default: 1e-4,
+    argument: 'share',
+    meaning: 'share of the vertices that the cut of small weights may miscount',
+  }),
+  ...SEED,
+  truth: flag({ default: false, flag: null, meaning: 'also return the parameters of the vertices' }),
+};
+
+const SIMULATE_COMMAND = {
+  output: output({
+    flag: '-o, --output',
+    required: true,
+    meaning: 'edges as .parquet, .csv or .tsv, the latter two also .gz',
+  }),
+  process: oneOf(PROCESS_NAMES, {
+    otherwise: 'the sparse Poisson matrix model',
+    meaning: 'a general graphex process instead, with sizes of its own unless given',
+  }),
+  ...FORCE,
+};
+
+export const CHECK = {
+  replicates: whole({
+    min: 0,
+    max: 1000,
+    default: 10,
+    meaning: 'sampled points per level; 0: the exact line alone',
+  }),
+  levels: list(decimal({ above: 0, max: 1, meaning: 'a sampling level' }), {
+    flag: null,
+    otherwise: '0.05, 0.1 … 1',
+    meaning: 'sampling levels, at most 127',
+  }),
+  ...SEED,
+};
+
+const CHECK_COMMAND = {
+  output: output({
+    flag: '-o, --output',
+    argument: 'dir',
+    meaning: 'write density.svg, degrees.svg and check.html into DIR',
+  }),
+  model: input({ meaning: 'a model fitted to this data: also show its evidence for sparsity' }),
+  ...FORCE,
+};
+
+const FRACTION = { above: 0, below: 1, default: 0.2 } as const;
+
+export const SPLIT = {
+  testUsers: decimal({
+    ...FRACTION,
+    argument: 'p',
+    meaning: 'held-out fraction of the users (with method edges: of the edges)',
+  }),
+  testItems: decimal({
+    ...FRACTION,
+    argument: 'q',
+    meaning: 'fraction of the items that are test for held-out users',
+  }),
+  method: oneOf(SPLIT_METHODS, {
+    default: 'pq',
+    meaning: 'pq, or edges: the naive uniform hold-out, for comparison',
+  }),
+  ...SEED,
+};
+
+const SPLIT_COMMAND = {
+  output: output({
+    flag: '-o, --output',
+    argument: 'dir',
+    required: true,
+    meaning: 'folder for train, foldin and test (Parquet), coins and split.json',
+  }),
+  ...FORCE,
+};
+
+/** Fewer replicas than this do not tell a spread. */
+export const LEAST_REPLICAS = 5;
+
+const MOST_DRAWS = 100_000;
+
+/** How rankings and predictions are judged. */
+const JUDGING = {
+  n: whole({
+    min: 1,
+    max: 1e6,
+    default: 20,
+    flag: '-n',
+    meaning: 'length of the lists that recall looks at',
+  }),
+  depth: whole({ min: 1, max: 1e9, default: 1000, meaning: 'ranks that nDCG looks at' }),
+  draws: whole({
+    min: 0,
+    max: MOST_DRAWS,
+    default: 100,
+    meaning: 'posterior predictive draws; 0: no predictive check',
+  }),
+  protocol: oneOf(PROTOCOLS, {
+    default: 'unconditional',
+    meaning: 'unconditional: draws know nothing of the test set; paper: they know its vertices',
+  }),
+  calibrate: whole({
+    min: 0,
+    max: 10_000,
+    default: 0,
+    meaning: `correct the intervals by n replicas of the sparse model, at least ${LEAST_REPLICAS}, each a fit of its own; 0: none`,
+  }),
+};
+
+/** A ranking alone. */
+export const RANK = { n: JUDGING.n, depth: JUDGING.depth };
+
+const SIZES = oneOf(SIZE_MODES, {
+  default: 'posterior',
+  flag: null,
+  meaning: 'whether the sizes of the unseen processes are drawn with their uncertainty',
+});
+
+/** Predictive draws alone. */
+export const DRAW = {
+  draws: whole({ min: 1, max: MOST_DRAWS, default: 100, meaning: 'number of draws' }),
+  protocol: JUDGING.protocol,
+  sizes: SIZES,
+  graphs: flag({ default: false, flag: null, meaning: 'also return the drawn graphs' }),
+  ...SEED,
+};
+
+export const EVALUATE = {
+  ...JUDGING,
+  ...SEED,
+  sizes: SIZES,
+  engine: oneOf(ENGINE_NAMES, { default: 'auto', flag: null, meaning: 'of the fold-in and of the rankings' }),
+};
+
+/** Lists for a user or for many. */
+export const RECOMMEND = {
+  n: whole({ min: 1, max: 1e6, default: 20, flag: '-n, --count', meaning: 'items to list' }),
+  includeSeen: flag({ default: false, meaning: 'list also what the user already has' }),
+  explain: flag({ default: false, meaning: 'say which of the user’s items each score comes from' }),
+};
+
+/** Lists of items alone. */
+export const LIST = { n: whole({ min: 1, max: 1e6, default: 10, flag: '-n', meaning: 'items to list' }) };
+
+/** What a model found. */
+export const DESCRIBE = {
+  n: whole({ min: 1, max: 1e6, default: 10, flag: '-n', meaning: 'items and users of each feature' }),
+  leastDegree: whole({ min: 0, default: 3, meaning: 'edges that an item needs in the data to be named' }),
+};
+
+/** How data grow. */
+export const FORECAST = {
+  trials: whole({ min: 5, max: 10_000, default: 20, meaning: 'back-tests at each multiple' }),
+  draws: whole({ min: 0, max: MOST_DRAWS, default: 20, meaning: 'draws from the model; 0: none' }),
+};
+
+export const RECOMMEND_COMMAND = {
+  user: text({ argument: 'id', meaning: 'a user of the model; items that the user has are left out' }),
+  likes: list(text({ meaning: 'an item' }), {
+    argument: 'ids',
+    meaning: 'a new user who likes these items, separated by commas',
+  }),
+  batch: input({ meaning: 'many users: an id per line, or user and liked item per line' }),
+  exclude: input({ meaning: 'items not to list, an id per line' }),
+};
+
+const { engine, restarts } = METHODS.ascent;
+const { iterations, tolerance, start, sizes, learn, users, items } = BOUND;
+
+/** The whole study: its own options and those of its parts. */
+export const STUDY = {
+  ...inGroup('Study', {
+    features: listOrOne(whole(FEATURES), {
+      flag: FEATURES.flag,
+      default: [30],
+      meaning: 'numbers of features, as in 10,30,60',
+    }),
+    model: oneOf([...MODEL_KINDS, 'both'], {
+      default: 'both',
+      argument: 'kind',
+      meaning: 'which models to fit',
+    }),
+    repeats: whole({ min: 1, max: 1000, default: 1, meaning: 'repeat on n splits: mean and spread' }),
+    topicItems: whole({ min: 1, max: 1000, default: 10, meaning: 'items shown of each feature' }),
+  }),
+  ...inGroup('Split', { testUsers: SPLIT.testUsers, testItems: SPLIT.testItems }),
+  ...inGroup('Evaluation', {
+    ...JUDGING,
+    baselines: listOrAll(oneOf(BASELINES, { meaning: 'a baseline' }), {
+      default: BASELINES,
+      otherwise: 'all',
+      meaning: `all, none, or some of ${BASELINES.join(',')}`,
+    }),
+    trials: whole({
+      min: 1,
+      max: 1000,
+      otherwise: '20; 8 from 2 million edges',
+      meaning: 'settings tried for one baseline, at most',
+    }),
+    ranker: flag({
+      off: '--no-ranker',
+      offMeaning: 'leave out the fit made for ranking',
+      otherwise: 'up to 2 million edges, above which it takes longest',
+      meaning: 'also fit for ranking',
+    }),
+  }),
+  ...inGroup('Fit', { engine, iterations, tolerance, start, restarts, sizes }),
+  ...SEED,
+  ...inGroup('Fit', { learn, users, items }),
+};
+
+const STUDY_COMMAND = {
+  output: output({
+    flag: '-o, --output',
+    argument: 'dir',
+    required: true,
+    meaning: 'folder for report.html, results.json and figures/',
+  }),
+  from: input({ meaning: 'repeat the study of a results.json, to the same numbers' }),
+  titles: input({
+    group: 'Study',
+    meaning: 'titles of the items, for the view of the features: a table of ids and titles',
+  }),
+  ...FORCE,
+};
+
+export const TITLES = { titles: STUDY_COMMAND.titles };
+
+/**
+ * Every command, as declarations by whose they are: `own` is what only the command line knows, `read` goes to the
+ * reader of DATA, `options` to the library's function, `common` is everyone's.
+ */
+export const COMMANDS = {
+  simulate: { own: SIMULATE_COMMAND, options: SIMULATE, common: COMMON },
+  check: { own: CHECK_COMMAND, options: CHECK, read: READ, common: COMMON },
+  split: { own: SPLIT_COMMAND, options: SPLIT, read: READ, common: COMMON },
+  fit: { own: FIT_COMMAND, options: FIT, read: READ, common: COMMON },
+  evaluate: { options: EVALUATE, common: COMMON },
+  recommend: { own: RECOMMEND_COMMAND, options: RECOMMEND, common: COMMON },
+  study: { own: STUDY_COMMAND, options: STUDY, read: READ, common: COMMON },
+} as const satisfies Record<string, Readonly<Record<string, Declaration>>>;
+export type CommandName = keyof typeof COMMANDS;

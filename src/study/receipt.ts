@@ -1,0 +1,103 @@
+// A receipt that comes back in a results.json: nothing of it is used before all of it is what a study writes. What it may
+// hold follows from the declarations of the options; paths that would be written never come from it.
+
+import { z } from 'zod';
+import { InputError } from '../errors.js';
+import { checkOptions } from '../options/door.js';
+import type { Declaration, OptionsOf } from '../options/kinds.js';
+import { leaves, valueAt } from '../options/leaves.js';
+import { READ } from '../options/shared.js';
+import { STUDY } from '../options/verbs.js';
+import type { StudySettings } from './options.js';
+import { RESULTS_VERSION, type StudyResults } from './results.js';
+
+/** What a receipt says of where its data came from. */
+export interface ReceiptSource {
+  readonly source: string;
+  readonly sourceFrom: string | null;
+}
+
+/** What it takes to repeat a study. */
+export interface CheckedReceipt {
+  readonly results: StudyResults;
+  readonly settings: StudySettings;
+  readonly fingerprint: string;
+  readonly data: ReceiptSource;
+  /** Options of the reader, less the paths that it would write. */
+  readonly read: OptionsOf<typeof READ>;
+  /** Whether bad rows were set aside. */
+  readonly setAside: boolean;
+  readonly titles: ReceiptSource | null;
+}
+
+const path = z
+  .string()
+  .min(1)
+  .max(65_536)
+  .refine((text) => !text.includes('\0'), 'expected a path');
+const source = { source: path, sourceFrom: path.nullish().transform((from) => from ?? null) };
+const anything = z.looseObject({});
+
+const RESULTS = z.looseObject({
+  format: z.literal('graphex-study'),
+  version: z.literal(RESULTS_VERSION),
+  receipt: z.looseObject({
+    fingerprint: z.string().regex(/^[\w-]{8,128}$/, 'expected a fingerprint'),
+    settings: anything,
+    origin: z.looseObject({ ...source, read: anything, titles: z.looseObject(source).nullable() }),
+  }),
+  check: anything,
+  runs: z.array(anything),
+  chosen: anything,
+  evidence: z.array(anything),
+  topics: anything.nullable(),
+  summary: anything,
+});
+
+/** The results of a study as JSON holds them; throws an InputError that says where they are not. */
+export function checkReceipt(document: unknown): CheckedReceipt {
+  const { format, version } = (document ?? {}) as { format?: unknown; version?: unknown };
+  if (format === 'graphex-study' && version !== RESULTS_VERSION) {
+    const older = typeof version === 'number' && version < RESULTS_VERSION;
+    throw new InputError(
+      older
+        ? `it was written by an earlier graphex, whose options had other names (version ${version} of the format, now ${RESULTS_VERSION}); run the study anew`
+        : `it has version ${JSON.stringify(version)?.slice(0, 40)} of the format, this graphex reads ${RESULTS_VERSION}; update graphex`,
+    );
+  }
+  const parsed = RESULTS.safeParse(document);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const where = issue.path.length === 0 ? '' : ` (${issue.path.join('.')}: ${issue.message})`;
+    throw new InputError(`it is not the results.json of a study${where}; give one that graphex study wrote`);
+  }
+  const { fingerprint, settings, origin } = parsed.data.receipt;
+  const checked = checkPart(STUDY, settings, 'receipt.settings');
+  for (const { path: place } of leaves(STUDY)) {
+    // Hyperparameters are there where they were given; everything else always is.
+    if (place.length === 1 && valueAt(checked, place) === undefined) {
+      throw new InputError(
+        `receipt.settings.${place[0]} is missing; give a results.json that graphex study wrote`,
+      );
+    }
+  }
+  const { rejects, ...read } = checkPart(READ, origin.read, 'receipt.origin.read') as OptionsOf<typeof READ>;
+  return {
+    results: document as StudyResults,
+    settings: checked as unknown as StudySettings,
+    fingerprint,
+    data: { source: origin.source, sourceFrom: origin.sourceFrom },
+    read,
+    setAside: rejects !== undefined,
+    titles: origin.titles && { source: origin.titles.source, sourceFrom: origin.titles.sourceFrom },
+  };
+}
+
+function checkPart(declared: Declaration, part: object, place: string): Record<string, unknown> {
+  try {
+    return checkOptions(declared, part) as Record<string, unknown>;
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    throw new InputError(`${place}: ${error.message}`);
+  }
+}
