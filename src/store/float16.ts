@@ -1,5 +1,6 @@
-// Tables in half precision: each row is divided by a power of two, so that its largest value comes near the top of the
-// range and small rows lose nothing; values keep eleven bits.
+// Tables in half precision: each row is divided by a number of its own, so that its largest value comes near the top of
+// the range and small rows lose nothing; values keep eleven bits. Of many such numbers the row takes the one that rounds the
+// values that matter most to its scores least: a score is a sum with few large parts, and these then keep two bits more.
 
 export interface HalfTable {
   readonly values: Uint16Array;
@@ -9,21 +10,67 @@ export interface HalfTable {
 
 /** Exponent that the largest value of a row gets: below the end of the range even after rounding. */
 const TOP = 14;
+/** Scales that are tried within a factor of two, and values of a row that judge them. */
+const TRIES = 128;
+const JUDGES = 12;
 
-export function toHalf(table: Float32Array, rows: number): HalfTable {
+/** `weights`: how much each column counts, for instance the mass of the other side. */
+export function toHalf(table: Float32Array, rows: number, weights?: ArrayLike<number>): HalfTable {
   const width = rows === 0 ? 0 : table.length / rows;
   const values = new Uint16Array(table.length);
   const scales = new Float32Array(rows);
   for (let r = 0; r < rows; r++) {
-    let largest = 0;
-    for (let at = r * width; at < (r + 1) * width; at++) largest = Math.max(largest, Math.abs(table[at]));
-    const exponent = largest > 0 ? Math.floor(Math.log2(largest)) - TOP : 0;
-    // Scales stay normal numbers of float32; rows below that are zero for every purpose.
-    const scale = 2 ** Math.max(-126, exponent);
+    const row = table.subarray(r * width, (r + 1) * width);
+    const scale = bestScale(row, weights);
     scales[r] = scale;
-    for (let at = r * width; at < (r + 1) * width; at++) values[at] = halfBits(table[at] / scale);
+    for (let k = 0; k < width; k++) values[r * width + k] = halfBits(row[k] / scale);
   }
   return { values, scales };
+}
+
+function bestScale(row: Float32Array, weights: ArrayLike<number> | undefined): number {
+  let largest = 0;
+  for (let k = 0; k < row.length; k++) largest = Math.max(largest, Math.abs(row[k]));
+  // Scales stay normal numbers of float32; rows below that are zero for every purpose.
+  const least = 2 ** Math.max(-126, largest > 0 ? Math.floor(Math.log2(largest)) - TOP : 0);
+  const importance = (k: number) => Math.abs(row[k] * (weights ? weights[k] : 1));
+  const judges = topIndexes(row.length, importance);
+  let best = least;
+  let error = Infinity;
+  for (let t = 0; t < TRIES; t++) {
+    const scale = Math.fround(least * (1 + t / TRIES));
+    let sum = 0;
+    for (const k of judges) {
+      const wanted = Math.abs(row[k]) / scale;
+      if (wanted === 0) continue;
+      const off = inElevenBits(wanted) / wanted - 1;
+      sum += (importance(k) * off) ** 2;
+    }
+    if (sum < error) {
+      error = sum;
+      best = scale;
+    }
+  }
+  return best;
+}
+
+/** The few that count most. */
+function topIndexes(count: number, importance: (k: number) => number): number[] {
+  const top: number[] = [];
+  const size: number[] = [];
+  for (let k = 0; k < count; k++) {
+    const value = importance(k);
+    if (top.length === JUDGES && value <= size[JUDGES - 1]) continue;
+    let at = top.length;
+    while (at > 0 && size[at - 1] < value) at--;
+    top.splice(at, 0, k);
+    size.splice(at, 0, value);
+    if (top.length > JUDGES) {
+      top.pop();
+      size.pop();
+    }
+  }
+  return top;
 }
 
 export function fromHalf({ values, scales }: HalfTable, out: Float32Array): Float32Array {
@@ -37,6 +84,13 @@ export function fromHalf({ values, scales }: HalfTable, out: Float32Array): Floa
 
 const single = new Float32Array(1);
 const bits = new Uint32Array(single.buffer);
+
+/** A number rounded as a half rounds it, but for the ends of the range. */
+function inElevenBits(value: number): number {
+  single[0] = value;
+  bits[0] = (bits[0] + 0xfff + ((bits[0] >>> 13) & 1)) & 0xffffe000;
+  return single[0];
+}
 
 /** The nearest half of a number, ties to even. */
 function halfBits(value: number): number {

@@ -3,7 +3,14 @@
 
 import { z } from 'zod';
 import { InputError } from '../errors.js';
-import type { ItemScores, Ranker, RankerMember, RankerScores, Vertices } from '../fit/model.js';
+import {
+  columnSums,
+  type ItemScores,
+  type Ranker,
+  type RankerMember,
+  type RankerScores,
+  type Vertices,
+} from '../fit/model.js';
 import { SIDES } from '../graph/graph.js';
 import { VertexIds } from '../graph/ids.js';
 import { allocate } from '../math/memory.js';
@@ -86,9 +93,14 @@ export function putRanker(
   if (scores.kind === 'factors') {
     for (const [m, member] of scores.members.entries()) {
       const put = putInto(tensors, `members.${m}.`);
-      putMeans(put, 'items', member.items, model.items.count, precision);
+      putMeans(put, 'items', member.items, {
+        rows: model.items.count,
+        precision,
+        weights: member.userMass,
+      });
       if (users === 'stored' && member.users) {
-        putMeans(put, 'users', member.users, model.users.count, precision);
+        const weights = columnSums(member.items, member.features);
+        putMeans(put, 'users', member.users, { rows: model.users.count, precision, weights });
       }
       put('user_mass', member.userMass);
     }
@@ -132,13 +144,18 @@ function checkStorage(model: Ranker, precision: unknown, users: unknown): void {
   }
 }
 
-function putMeans(put: Put, name: string, table: Float32Array, rows: number, precision: Precision): void {
+function putMeans(
+  put: Put,
+  name: string,
+  table: Float32Array,
+  { rows, precision, weights }: { rows: number; precision: Precision; weights?: Float64Array },
+): void {
   const shape = [rows, rows === 0 ? 0 : table.length / rows];
   if (precision === 'float32') {
     put(name, table, shape);
     return;
   }
-  const { values, scales } = toHalf(table, rows);
+  const { values, scales } = toHalf(table, rows, weights);
   put(name, values, shape);
   put(`${name}_scale`, scales);
 }
@@ -165,7 +182,7 @@ function getMeans(
 function putWeights(put: Put, scores: ItemScores, count: number, precision: Precision): void {
   const { offsets, targets, weights } = scores;
   if (!offsets || !targets) {
-    putMeans(put, 'values', weights, count, precision);
+    putMeans(put, 'values', weights, { rows: count, precision });
     return;
   }
   put('targets', signed(targets));
@@ -173,7 +190,7 @@ function putWeights(put: Put, scores: ItemScores, count: number, precision: Prec
     'lengths',
     Int32Array.from({ length: count }, (_, item) => offsets[item + 1] - offsets[item]),
   );
-  putMeans(put, 'values', weights, 1, precision);
+  putMeans(put, 'values', weights, { rows: 1, precision });
 }
 
 function getWeights(read: TensorReader, count: number, precision: Precision): ItemScores {

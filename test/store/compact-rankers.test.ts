@@ -1,0 +1,145 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { fit } from '../../src/fit/fit.js';
+import type { Ranker } from '../../src/fit/model.js';
+import { randomStream } from '../../src/math/random.js';
+import { createRecommender } from '../../src/predict/recommender.js';
+import { simulate } from '../../src/process/poisson-model.js';
+import { fromHalf, toHalf } from '../../src/store/float16.js';
+import { modelFromBytes, modelToBytes } from '../../src/store/model-bytes.js';
+import type { RankerStorage } from '../../src/store/ranker-tensors.js';
+
+const SIDE = { sigma: 0.2, tau: 1, shape: 0.3, rate: 0.3, size: 120 };
+const fitted = simulate({ users: SIDE, items: SIDE, features: 6, seed: 4 }).then(async ({ graph }) => {
+  const options = { objective: 'ranking', features: 32, average: 2, iterations: 25, engine: 'cpu' } as const;
+  return (await fit(graph, options)).model;
+});
+
+async function lists(model: Ranker, seen: Ranker['seen'], byLikes: boolean): Promise<string[][]> {
+  const recommender = createRecommender(model);
+  const { offsets, neighbors } = seen!;
+  const askers = Array.from({ length: offsets.length - 1 }, (_, u) =>
+    byLikes
+      ? { likes: Array.from(neighbors.subarray(offsets[u], offsets[u + 1]), (i) => model.items.ids.at(i)) }
+      : { user: model.users.ids.at(u) },
+  );
+  const found = await recommender.recommendMany(askers, { n: 20 });
+  await recommender.close();
+  return found.map((list) => list.map(({ item }) => item));
+}
+
+describe('a compact ranker', () => {
+  it.each([
+    ['float32', 'stored', 0],
+    // Known users were made in float32 and are folded in in float64: lists differ where two scores are nearly equal.
+    ['float32', 'folded', 0.0002],
+    ['float32', 'none', 0],
+    ['float16', 'stored', 0.001],
+    ['float16', 'folded', 0.001],
+    ['float16', 'none', 0.001],
+  ] as const)(
+    'in %s with users %s moves at most a share of %s of the places',
+    async (precision, users, most) => {
+      const model = await fitted;
+      const bytes = modelToBytes(model, { precision, users });
+      const loaded = (await modelFromBytes(bytes)) as Ranker;
+      const byLikes = users === 'none';
+      if (byLikes) expect(loaded.users.count).toBe(0);
+      else expect(loaded.seen!.neighbors).toEqual(model.seen!.neighbors);
+      const before = await lists(model, model.seen, byLikes);
+      const after = await lists(loaded, model.seen, byLikes);
+      const places = before.flat().length;
+      let moved = 0;
+      for (const [u, list] of before.entries()) {
+        for (const [i, item] of list.entries()) if (after[u][i] !== item) moved++;
+      }
+      expect(places).toBeGreaterThan(5000);
+      expect(moved / places).toBeLessThanOrEqual(most);
+    },
+  );
+
+  it('weighs what its tables weigh, and little more', async () => {
+    const model = await fitted;
+    const size = (storage: RankerStorage) => modelToBytes(model, storage).length;
+    const numbers = (rows: number) => rows * 32 * 2;
+    const rows = { users: model.users.count, items: model.items.count };
+    // Ids, degrees, scales and the items that users have: at most 100 bytes a vertex and 4 an edge, beside the header.
+    const edges = 4 * model.seen!.neighbors.length;
+    const more = 100 * (rows.users + rows.items) + 8000;
+    expect(size({ precision: 'float16' })).toBeLessThan(2 * numbers(rows.users + rows.items) + edges + more);
+    expect(size({ precision: 'float16', users: 'folded' })).toBeLessThan(
+      2 * numbers(rows.items) + edges + more,
+    );
+    expect(size({ precision: 'float16', users: 'none' })).toBeLessThan(2 * numbers(rows.items) + more);
+    expect(size({})).toBeLessThan(4 * numbers(rows.users + rows.items) + edges + more);
+  });
+
+  it('says what does not go together', async () => {
+    const model = await fitted;
+    const { seen: _, ...without } = model;
+    expect(() => modelToBytes(without, { users: 'folded' })).toThrow(/cannot be folded in on demand/);
+    expect(() => modelToBytes(model, { precision: 'float8' as never })).toThrow(/float32, float16/);
+    expect(() => modelToBytes(model, { users: 'some' as never })).toThrow(/stored, folded, none/);
+    const none = await modelFromBytes(modelToBytes(model, { users: 'none' }));
+    const recommender = createRecommender(none);
+    await expect(recommender.recommend({ user: model.users.ids.at(0) })).rejects.toThrow(
+      /saved without users; name items/,
+    );
+    await recommender.close();
+  });
+});
+
+describe('half precision', () => {
+  it('keeps eleven bits of every value within nine decades of the largest in its row', () => {
+    const value = fc.tuple(fc.double({ min: -9, max: 0, noNaN: true }), fc.boolean());
+    const row = fc.tuple(fc.array(value, { minLength: 3, maxLength: 3 }), fc.integer({ min: -30, max: 30 }));
+    fc.assert(
+      fc.property(fc.array(row, { minLength: 1, maxLength: 5 }), (rows) => {
+        const table = Float32Array.from(
+          rows.flatMap(([values, scale]) => [
+            10 ** scale,
+            ...values.map(([log, negative]) => (negative ? -1 : 1) * 10 ** (log + scale)),
+          ]),
+        );
+        const back = fromHalf(toHalf(table, rows.length), new Float32Array(table.length));
+        for (let at = 0; at < table.length; at++) {
+          const largest = Math.abs(table[at - (at % 4)]);
+          const error = Math.abs(back[at] - table[at]);
+          expect(error).toBeLessThanOrEqual(Math.max(2 ** -11 * Math.abs(table[at]), 2 ** -38 * largest));
+        }
+      }),
+    );
+  });
+
+  it('is exact for what a half can hold, and for rows of zeros', () => {
+    const table = Float32Array.of(1, 0.5, 1 + 2 ** -10, 1.5, 1 + 2 ** -9, 0, -0.25, 2 ** -12);
+    expect(fromHalf(toHalf(table, 1), new Float32Array(8))).toEqual(table);
+    expect(Array.from(fromHalf(toHalf(new Float32Array(3), 1), new Float32Array(3)))).toEqual([0, 0, 0]);
+  });
+
+  it('rounds what counts most least: two bits are gained on rows with few large values', () => {
+    const random = randomStream(7, 1);
+    const [rows, width] = [400, 16];
+    const table = Float32Array.from({ length: rows * width }, () => random.uniform() ** 8);
+    const error = (half: Float32Array) => {
+      let squares = 0;
+      for (let r = 0; r < rows; r++) {
+        let [off, sum] = [0, 0];
+        for (let at = r * width; at < (r + 1) * width; at++) {
+          off += half[at] - table[at];
+          sum += table[at];
+        }
+        squares += (off / sum) ** 2;
+      }
+      return Math.sqrt(squares / rows);
+    };
+    const chosen = error(fromHalf(toHalf(table, rows), new Float32Array(table.length)));
+    const plain = error(
+      table.map((value) => {
+        const step = 2 ** (Math.floor(Math.log2(value)) - 10);
+        return Math.round(value / step) * step;
+      }),
+    );
+    expect(chosen).toBeLessThan(plain / 2);
+  });
+});

@@ -1,0 +1,294 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { fit } from '../../src/fit/fit.js';
+import type { Checkpoint } from '../../src/fit/loop.js';
+import type { PosteriorModel, Ranker } from '../../src/fit/model.js';
+import { simulate } from '../../src/process/poisson-model.js';
+import { loadModel } from '../../src/store/model.js';
+import { modelFileFromBytes, modelTensors } from '../../src/store/model-bytes.js';
+import { createSha256 } from '../../src/store/sha256.js';
+import { encodeTensors, type Tensor, type TensorData } from '../../src/store/tensors.js';
+import { scratchFolder } from '../ingest/scratch.js';
+
+const scratch = scratchFolder();
+const SIDE = { sigma: 0.2, tau: 1, shape: 0.3, rate: 0.3, size: 12 };
+let posterior: PosteriorModel;
+let checkpoint: Checkpoint;
+let ranker: Ranker;
+beforeAll(async () => {
+  const { graph } = await simulate({ users: SIDE, items: SIDE, features: 2, seed: 3 });
+  const fitted = await fit(graph, { features: 2, iterations: 5, engine: 'reference' });
+  posterior = fitted.model;
+  checkpoint = fitted.checkpoint!;
+  const options = { features: 2, iterations: 3, engine: 'reference', objective: 'ranking' } as const;
+  ranker = (await fit(graph, options)).model;
+});
+
+interface Parts {
+  readonly tensors: Map<string, Tensor>;
+  readonly metadata: Record<string, string>;
+}
+type Change = (parts: Parts) => void;
+
+/** The bytes of a file whose checksum is right, whatever was done to it. */
+function forged(kind: 'posterior' | 'ranker' | 'stopped', change: Change): Uint8Array {
+  const file =
+    kind === 'ranker'
+      ? modelTensors(ranker)
+      : modelTensors(posterior, kind === 'stopped' ? { checkpoint } : {});
+  const parts = { tensors: new Map(file.tensors), metadata: { ...file.metadata } };
+  change(parts);
+  return joined(encodeTensors(parts));
+}
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  return Buffer.concat(pieces.map((piece) => Buffer.from(piece)));
+}
+
+const put =
+  (name: string, at: number, value: number | bigint): Change =>
+  ({ tensors }) => {
+    const { shape, data } = tensors.get(name)!;
+    const copy = data.slice() as TensorData;
+    (copy as unknown as (number | bigint)[])[at < 0 ? copy.length + at : at] = value;
+    tensors.set(name, { shape, data: copy });
+  };
+const say =
+  (key: string, value: unknown): Change =>
+  ({ metadata }) => {
+    metadata[key] = typeof value === 'string' ? value : JSON.stringify(value);
+  };
+const inJson =
+  (key: string, change: (value: never) => unknown): Change =>
+  ({ metadata }) => {
+    const value = JSON.parse(metadata[key]);
+    change(value as never);
+    metadata[key] = JSON.stringify(value);
+  };
+const hyper = (name: string, value: number) =>
+  inJson('hyper', (h: { users: Record<string, number> }) => {
+    h.users[name] = value;
+  });
+const replace =
+  (name: string, data: TensorData): Change =>
+  ({ tensors }) => {
+    tensors.set(name, { shape: [data.length], data });
+  };
+
+describe('a model file whose checksum is right is refused in words', () => {
+  const cases: [string, 'posterior' | 'ranker' | 'stopped', Change, RegExp][] = [
+    ['NaN leftover', 'posterior', put('items.leftover', 0, Number.NaN), /items\.leftover holds NaN/],
+    ['negative leftover', 'posterior', put('users.leftover', 1, -1), /users\.leftover holds -1/],
+    ['infinite rate', 'posterior', put('users.weight_rate', 0, Infinity), /weight_rate holds Infinity/],
+    ['rate 0', 'posterior', put('items.feature_rate', 3, 0), /feature_rate holds 0.*above 0/],
+    ['negative shape', 'posterior', put('items.feature_shape', 0, -2), /feature_shape holds -2/],
+    ['sigma 9', 'posterior', hyper('sigma', 9), /hyper\.users\.sigma/],
+    ['sigma −1e9', 'posterior', hyper('sigma', -1e9), /hyper\.users\.sigma/],
+    ['tau 0', 'posterior', hyper('tau', 0), /hyper\.users\.tau/],
+    ['negative size', 'posterior', hyper('size', -1), /hyper\.users\.size/],
+    ['rate 1e999', 'posterior', say('bound', '1e999'), /bound/],
+    ['a degree that wraps', 'posterior', put('users.degree', 0, -1), /users\.degree holds -1/],
+    [
+      'a degree above the other side',
+      'posterior',
+      put('users.degree', 0, 100_000),
+      /degree holds 100000, and there are \d+ on the other side/,
+    ],
+    ['degrees that do not add up', 'posterior', put('users.degree', 0, 40), /add up to/],
+    ['neighbours out of range', 'posterior', put('users.neighbors', -1, 5000), /names item 5000/],
+    [
+      'neighbours out of order',
+      'posterior',
+      put('users.neighbors', 0, 46),
+      /does not ascend|its degree says/,
+    ],
+    ['duplicate ids', 'posterior', put('users.ids', 1, 0n), /two users have the id 0/],
+    ['an id that is not exact', 'posterior', put('users.ids', 1, 2n ** 60n), /not exact/],
+    [
+      'no users',
+      'posterior',
+      ({ tensors }) => {
+        for (const [name, { data }] of tensors) {
+          if (!name.startsWith('users.') || name === 'users.leftover') continue;
+          tensors.set(name, { shape: [0], data: data.slice(0, 0) as TensorData });
+        }
+      },
+      /there are no users/,
+    ],
+    ['features 0', 'posterior', say('features', '0'), /features/],
+    ['features of another number', 'posterior', say('features', '3'), /values instead of/],
+    ['a kind that is none', 'posterior', say('kind', 'thick'), /kind/],
+    ['metadata that is no JSON', 'posterior', say('hyper', '{'), /JSON/],
+    [
+      'a tensor of another type',
+      'posterior',
+      replace('users.weight_shape', new Int32Array(47)),
+      /another type/,
+    ],
+    ['a missing tensor', 'posterior', ({ tensors }) => void tensors.delete('items.degree'), /items\.degree/],
+    [
+      'members without end',
+      'posterior',
+      say(
+        'members',
+        Array.from({ length: 1001 }, () => ({})),
+      ),
+      /too_big|Too big|1000/i,
+    ],
+    [
+      'leftover_at = Inf',
+      'stopped',
+      put('checkpoint.users.leftover_at', 0, Infinity),
+      /leftover_at holds Inf/,
+    ],
+    ['negative mass', 'stopped', put('checkpoint.items.mass', 0, -1), /mass holds -1/],
+    [
+      'a checkpoint of ranking beside a posterior',
+      'stopped',
+      inJson('checkpoint', (c: Record<string, unknown>) => {
+        c.seed = 1;
+      }),
+      /checkpoint of a fit for ranking/,
+    ],
+    ['NaN means', 'ranker', put('members.0.items', 5, Number.NaN), /members\.0\.items holds NaN/],
+    ['negative means', 'ranker', put('members.0.users', 5, -1), /members\.0\.users holds -1/],
+    ['no member', 'ranker', say('members', '[]'), /without any member/],
+    ['precision of another kind', 'ranker', say('precision', 'float8'), /precision/],
+    [
+      'half precision that is not there',
+      'ranker',
+      say('precision', 'float16'),
+      /members\.0\.items is missing or of another type/,
+    ],
+    [
+      'folded users without items',
+      'ranker',
+      ({ tensors, metadata }) => {
+        tensors.delete('users.neighbors');
+        metadata.users = 'folded';
+      },
+      /users\.neighbors/,
+    ],
+    [
+      'steps without end',
+      'ranker',
+      inJson('members', (members: { fold: { steps: number } }[]) => {
+        members[0].fold.steps = 1e12;
+      }),
+      /steps/,
+    ],
+    ['names without end', 'ranker', say('names', { users: { one: 'x'.repeat(1e4), many: 'y' } }), /names/],
+    ['scores of another kind', 'ranker', say('scores', 'items'), /weights\.values/],
+  ];
+  it.each(cases)('%s (%s)', async (_, kind, change, says) => {
+    const error = await modelFileFromBytes(forged(kind, change)).then(
+      () => undefined,
+      (cause) => cause,
+    );
+    expect(error?.name).toBe('InputError');
+    expect(error.message).toMatch(says);
+    expect(error.message).not.toMatch(/\n\s+at /);
+  });
+
+  it('and is loaded where nothing was changed', async () => {
+    for (const kind of ['posterior', 'ranker', 'stopped'] as const) {
+      const { model } = await modelFileFromBytes(forged(kind, () => {}));
+      expect(model.type).toBe(kind === 'ranker' ? 'ranker' : 'posterior');
+    }
+  });
+});
+
+describe('places and lengths that lie', () => {
+  const sealed = (header: (json: Record<string, { data_offsets: [number, number] }>) => void): Uint8Array => {
+    const bytes = Buffer.from(forged('posterior', () => {}));
+    const length = Number(bytes.readBigUInt64LE());
+    const json = JSON.parse(bytes.toString('utf8', 8, 8 + length));
+    header(json);
+    json.__metadata__.checksum = '';
+    const data = bytes.subarray(8 + length);
+    const hash = createHash('sha256').update(JSON.stringify(json)).update(data);
+    json.__metadata__.checksum = hash.digest('hex');
+    const text = Buffer.from(JSON.stringify(json));
+    const size = Buffer.alloc(8);
+    size.writeBigUInt64LE(BigInt(text.length));
+    return Buffer.concat([size, text, data]);
+  };
+  it.each([
+    [
+      'tensors that overlap',
+      (h: Record<string, { data_offsets: [number, number] }>) => {
+        h['users.weight_rate'].data_offsets = h['users.weight_shape'].data_offsets;
+      },
+    ],
+    [
+      'a tensor beyond the file',
+      (h: Record<string, { data_offsets: [number, number] }>) => {
+        const [a, b] = h['users.weight_rate'].data_offsets;
+        h['users.weight_rate'].data_offsets = [a + 2 ** 40, b + 2 ** 40];
+      },
+    ],
+    [
+      'a tensor of negative length',
+      (h: Record<string, { data_offsets: [number, number] }>) => {
+        h['users.weight_rate'].data_offsets.reverse();
+      },
+    ],
+    [
+      'a type of another width',
+      (h: Record<string, { data_offsets: [number, number]; dtype?: string }>) => {
+        h['users.weight_rate'].dtype = 'F64';
+      },
+    ],
+  ])('%s', async (_, change) => {
+    await expect(modelFileFromBytes(sealed(change))).rejects.toThrow(/damaged|cut short/);
+  });
+
+  it('a header of 96 MB is not parsed', async () => {
+    const bytes = Buffer.alloc(96e6 + 8, ' ');
+    bytes.writeBigUInt64LE(96_000_000n);
+    bytes.write('{"__metadata__":{"format":"graphex-model"', 8);
+    await expect(modelFileFromBytes(bytes)).rejects.toThrow(/header has 96000000 bytes.*at most 8388608/);
+  });
+
+  it('what is no regular file is not waited for', async () => {
+    if (process.platform === 'win32') return;
+    const pipe = scratch.path('pipe');
+    execFileSync('mkfifo', [pipe]);
+    await expect(loadModel(pipe)).rejects.toThrow(/not a regular file/);
+    await expect(loadModel('/dev/zero')).rejects.toThrow(/not a regular file/);
+    const socket = scratch.path('socket');
+    const server = createServer();
+    await new Promise<void>((done) => server.listen(socket, done));
+    await expect(loadModel(socket)).rejects.toThrow(/not a regular file/);
+    server.close();
+    writeFileSync(scratch.path('empty'), '');
+    await expect(loadModel(scratch.path('empty'))).rejects.toThrow(/not a model file/);
+  });
+});
+
+it('bytes, a Blob and a file give the same model', async () => {
+  const bytes = forged('ranker', () => {});
+  const path = scratch.path('same.safetensors');
+  writeFileSync(path, bytes);
+  const want = await loadModel(path);
+  expect(await loadModel(bytes)).toEqual(want);
+  expect(await loadModel(new Blob([Buffer.from(bytes)]))).toEqual(want);
+  await expect(loadModel(7 as never)).rejects.toThrow(/Uint8Array or a Blob/);
+});
+
+it('SHA-256 in pieces is that of Node', () => {
+  fc.assert(
+    fc.property(fc.array(fc.uint8Array({ maxLength: 300 })), (pieces) => {
+      const [own, native] = [createSha256(), createHash('sha256')];
+      for (const piece of pieces) {
+        own.update(piece);
+        native.update(piece);
+      }
+      expect(own.digest()).toBe(native.digest('hex'));
+    }),
+  );
+});
