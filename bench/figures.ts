@@ -8,7 +8,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Chart, chartDocument, drawChart, INK } from '../src/report/charts/chart.js';
+import { type Chart, drawChart, INK } from '../src/report/charts/chart.js';
+import { chartDocument } from '../src/report/charts/document.js';
 import { type EcdfLine, type EcdfPanel, ecdfChart, type Rank } from './ecdf-charts.js';
 import { ratesChart, ratiosChart, type TrustRow } from './trust-charts.js';
 

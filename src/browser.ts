@@ -1,6 +1,7 @@
 // The public API that needs no files: what a page in a browser imports. index.ts adds the file readers and the store.
 
 // Values that are passed around
+export type { EngineReason } from './engine/select.js';
 export { AbortError, DeviceError, FitError, InputError } from './errors.js';
 export { type BaselineFit, type FitBaselineOptions, fitBaseline } from './evaluate/baselines/fit.js';
 export { type EvaluateOptions, type Evaluation, evaluateModel } from './evaluate/evaluate.js';
@@ -89,6 +90,23 @@ export { type GraphexSample, type SampleGraphexOptions, sampleGraphex } from './
 export { type SimulateOptions, type Simulation, simulate } from './process/poisson-model.js';
 export { type EstimateSizesOptions, estimateSizes } from './process/sizes.js';
 export type { Progress, TaskOptions } from './progress.js';
+// What people read: charts, pages and sentences
+export { type Chart, drawChart } from './report/charts/chart.js';
+export { type DegreeCurve, degreesChart } from './report/charts/degrees.js';
+export { type DensityCurves, densityChart } from './report/charts/density.js';
+export { predictionChart } from './report/charts/prediction.js';
+export { type PredictivePanel, predictiveChart } from './report/charts/predictive.js';
+export { rankingChart } from './report/charts/ranking.js';
+export { splitChart } from './report/charts/split.js';
+export { type StudyPicture, type StudyPictures, studyPictures } from './report/charts/study.js';
+export { type CheckPage, renderCheckPage } from './report/pages/check.js';
+export { renderStudyPage } from './report/pages/study.js';
+export { engineWords } from './report/words/engines.js';
+export { intervalWords, leftOutWords, noPredictiveCheck, surpriseWords } from './report/words/evaluation.js';
+export { methodTitle } from './report/words/methods.js';
+export { readingWords } from './report/words/reading.js';
+export { evidenceWords, type SparsityWords, sparsityWords } from './report/words/sparsity.js';
+export { type NextStep, type StudyVerdict, type StudyVerdicts, studyVerdicts } from './report/words/study.js';
 // Sampling and splitting
 export { type Levels, pqSample } from './sample/pq.js';
 export { type SplitOptions, split } from './sample/split.js';
@@ -96,6 +114,7 @@ export type { Coins, Split } from './sample/split-types.js';
 // Is it sparse?
 export { type CheckOptions, checkSparsity, type SparsityCheck } from './sparsity/check.js';
 export { type TailIndex, tailIndex } from './sparsity/tail-index.js';
+export type { Judgement, Verdict, VerdictReason } from './sparsity/verdict.js';
 // Models as bytes
 export {
   type ModelFile,
@@ -108,4 +127,7 @@ export type { Precision, RankerStorage, UserStorage } from './store/ranker-tenso
 export type { StudyOptions } from './study/options.js';
 export type { StudyResults } from './study/results.js';
 export { study } from './study/study.js';
+// What the two sides are called
+export type { Noun } from './text/phrases.js';
+export { type AskedNames, type SideNames, sideNames } from './text/sides.js';
 export { VERSION } from './version.js';

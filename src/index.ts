@@ -1,8 +1,9 @@
 // The public API, in the order in which data walks through it; nothing else is public.
 
 export * from './browser.js';
-export type { ReadOptions, ReadResult } from './ingest/options.js';
+export type { OriginKind, ReadGuess, ReadOptions, ReadResult, TextReading } from './ingest/options.js';
 export { readGraph } from './ingest/read.js';
+export { chartDocument } from './report/charts/document.js';
 export { loadCheckpoint, loadModel, loadModelFile, type ModelSource, saveModel } from './store/model.js';
 export { loadSplit, saveSplit } from './store/split.js';
 export { writeEdges } from './store/table.js';

@@ -6,6 +6,7 @@ import type { FitResult } from '../fit/fit.js';
 import { featureCount, fitCount, type Model, modelHyper } from '../fit/model.js';
 import { SIDES } from '../graph/graph.js';
 import type { ReadResult } from '../ingest/options.js';
+import { engineWords } from '../report/words/engines.js';
 import { readingWords } from '../report/words/reading.js';
 import { evidenceWords } from '../report/words/sparsity.js';
 import { fixed, grouped, short } from '../text/numbers.js';
@@ -36,7 +37,7 @@ export function fitJson(
     seconds: result.seconds,
     secondsPerIteration: result.seconds / Math.max(1, provenance.iterations),
     engine: result.engine,
-    engineReason: result.engineReason,
+    engineReason: engineWords(result.engineReason),
     threads: result.threads,
     sigma: pair('sigma'),
     size: pair('size'),
@@ -68,7 +69,7 @@ export function fitText(
   const lines = [
     ...(read ? [readingWords(read), ''] : []),
     `${headline(model)}, ${many(model.users.count, names.users)} × ${many(model.items.count, names.items)}`,
-    `engine       ${result.engine} (${result.engineReason})`,
+    `engine       ${result.engine} (${engineWords(result.engineReason)})`,
     `iterations   ${provenance.iterations}${provenance.converged ? ', converged' : ', not converged: raise --iterations'}`,
     ...(bound === undefined ? [] : [`bound        ${fixed(bound, 1)}`]),
     `time         ${fixed(result.seconds, 1)} s`,

@@ -17,7 +17,7 @@ import { READ } from '../options/shared.js';
 import { COMMANDS, STUDY, TITLES } from '../options/verbs.js';
 import { PAPER_SIMULATION, SMALL_SIMULATION } from '../process/parameters.js';
 import { simulate } from '../process/poisson-model.js';
-import { chartDocument } from '../report/charts/chart.js';
+import { chartDocument } from '../report/charts/document.js';
 import { STUDY_PICTURES, studyPictures } from '../report/charts/study.js';
 import { renderStudyPage } from '../report/pages/study.js';
 import { readingWords } from '../report/words/reading.js';

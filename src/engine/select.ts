@@ -19,10 +19,17 @@ const GPU_PAYS_FROM = {
   ranking: 5e9,
 };
 
+/** Why an engine runs; `detail` is the GPU's name, or what it said. */
+export interface EngineReason {
+  readonly code: 'asked' | 'only-one' | 'little-work' | 'gpu' | 'no-gpu' | 'software-gpu' | 'gpu-failed';
+  readonly detail?: string | undefined;
+  /** Where a fit went on after its GPU had failed. */
+  readonly iteration?: number | undefined;
+}
+
 export interface EngineChoice {
   readonly engine: Engine;
-  /** Why this one, in a sentence. */
-  readonly reason: string;
+  readonly reason: EngineReason;
 }
 
 /** How much there is to do, by which `auto` chooses. */
@@ -57,7 +64,7 @@ export async function onEngine<T>(
   }
   const engine = await createCpuEngine({ threads });
   try {
-    return await task({ engine, reason: `the GPU failed: ${failed.message}` });
+    return await task({ engine, reason: { code: 'gpu-failed', detail: failed.message } });
   } finally {
     await engine.close();
   }
@@ -70,12 +77,12 @@ export async function selectEngine(
 ): Promise<EngineChoice> {
   switch (name) {
     case 'reference':
-      return { engine: createReferenceEngine(), reason: 'asked for' };
+      return { engine: createReferenceEngine(), reason: { code: 'asked' } };
     case 'cpu':
-      return { engine: await createCpuEngine({ threads }), reason: 'asked for' };
+      return { engine: await createCpuEngine({ threads }), reason: { code: 'asked' } };
     case 'gpu': {
       const { createWebgpuEngine } = await import('./webgpu/engine.js');
-      return { engine: await createWebgpuEngine(), reason: 'asked for' };
+      return { engine: await createWebgpuEngine(), reason: { code: 'asked' } };
     }
     case 'auto':
       return automatic(work, threads);
@@ -85,15 +92,18 @@ export async function selectEngine(
 }
 
 async function automatic(work: EngineWork, threads: number | undefined): Promise<EngineChoice> {
-  const onCpu = async (reason: string) => ({ engine: await createCpuEngine({ threads }), reason });
-  if (!gpuPays(work)) return onCpu('too little work for a GPU to pay');
+  const onCpu = async (code: EngineReason['code'], detail?: string) => ({
+    engine: await createCpuEngine({ threads }),
+    reason: { code, ...(detail !== undefined && { detail }) },
+  });
+  if (!gpuPays(work)) return onCpu('little-work');
   const { createWebgpuEngine, webgpuAvailability } = await import('./webgpu/engine.js');
   const gpu = await webgpuAvailability();
-  if (!gpu.available) return onCpu(`no GPU: ${gpu.reason}`);
-  if (gpu.software) return onCpu(`the only GPU is a software one (${gpu.description})`);
+  if (!gpu.available) return onCpu('no-gpu', gpu.reason);
+  if (gpu.software) return onCpu('software-gpu', gpu.description);
   try {
-    return { engine: await createWebgpuEngine(), reason: `a GPU is there (${gpu.description})` };
+    return { engine: await createWebgpuEngine(), reason: { code: 'gpu', detail: gpu.description } };
   } catch (error) {
-    return onCpu(`the GPU failed: ${error instanceof Error ? error.message : error}`);
+    return onCpu('gpu-failed', error instanceof Error ? error.message : String(error));
   }
 }

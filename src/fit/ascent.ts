@@ -1,7 +1,7 @@
 // Coordinate ascent: graph → model, through the loop.
 
 import type { Engine, TableValues } from '../engine/engine.js';
-import { onEngine } from '../engine/select.js';
+import { type EngineReason, onEngine } from '../engine/select.js';
 import { AbortError, DeviceError, FitError, InputError } from '../errors.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
@@ -61,7 +61,7 @@ export async function ascend(graph: BipartiteGraph, options: AscentOptions = {})
   const work = { edges: graph.edges, features: settings.features };
   try {
     return await onEngine(settings.engine, work, options.threads, async ({ engine, reason }) => {
-      const why = finish ? `${reason}; went on from iteration ${last?.state.iteration ?? 0}` : reason;
+      const why = finish ? { ...reason, iteration: last?.state.iteration ?? 0 } : reason;
       finish = (outcome) => toResult(graph, settings, outcome, engine, why, began);
       const keep = engine.name === 'gpu' ? copyNowAndThen(engine, (copy) => (last = copy)) : undefined;
       for (; run < runs; run++, last = undefined) {
@@ -169,7 +169,7 @@ function toResult(
   settings: FitSettings,
   outcome: Outcome,
   engine: Engine,
-  reason: string,
+  reason: EngineReason,
   began: number,
 ): AscentResult {
   const seconds = (performance.now() - began) / 1000;

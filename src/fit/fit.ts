@@ -1,5 +1,6 @@
 // Graph → model: which of the three ways.
 
+import type { EngineReason } from '../engine/select.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { option, optionError } from '../options/error.js';
 import { ascend } from './ascent.js';
@@ -28,7 +29,7 @@ export interface FitResult<M extends Model = Model> {
   readonly posterior?: GibbsPosterior;
   readonly engine: string;
   /** Why that engine ran. */
-  readonly engineReason: string;
+  readonly engineReason: EngineReason;
   readonly threads: number;
   readonly seconds: number;
 }

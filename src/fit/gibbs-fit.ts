@@ -41,7 +41,7 @@ export async function fitGibbs(
     stopped: largestRHat(posterior) < LARGEST_R_HAT ? 'converged' : 'iterations',
     threads: start.threads,
     engine,
-    engineReason: 'asked for',
+    engineReason: { code: 'asked' },
     seconds,
     model: Object.freeze({
       ...start.model,

@@ -4,7 +4,6 @@ import { z } from 'zod';
 import { InputError } from '../errors.js';
 import type { Checkpoint } from '../fit/loop.js';
 import type { Model } from '../fit/model.js';
-import { readSideNames } from '../text/sides.js';
 import { getCheckpoint, putCheckpoint } from './checkpoint-tensors.js';
 import { getPosterior, putPosterior } from './posterior-tensors.js';
 import { getRanker, putRanker, type RankerStorage } from './ranker-tensors.js';
@@ -95,7 +94,6 @@ export function modelTensors(model: Model, options: SaveOptions = {}): TensorFil
     format: FORMAT.format,
     format_version: model.type === 'posterior' ? '1' : '2',
     ...head,
-    ...(model.names && { names: JSON.stringify(model.names) }),
     ...(checkpoint && { checkpoint: putCheckpoint(tensors, checkpoint) }),
   };
   return { tensors, metadata };
@@ -109,11 +107,7 @@ export function modelOf(name: string, { tensors, metadata }: TensorFile): ModelF
       metadata.type === 'ranker'
         ? { model: getRanker(read, metadata), stopped: undefined }
         : getPosterior(read, metadata);
-    const names = metadata.names === undefined ? undefined : readSideNames(JSON.parse(metadata.names));
-    return {
-      model: names ? Object.freeze({ ...model, names }) : model,
-      checkpoint: getCheckpoint(read, model, stopped, metadata.checkpoint),
-    };
+    return { model, checkpoint: getCheckpoint(read, model, stopped, metadata.checkpoint) };
   } catch (cause) {
     // The checksum held, so the file is as it was written, but not by a graphex that this one understands.
     const what =

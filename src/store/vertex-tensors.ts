@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import type { FitRecord, SeenItems, Vertices } from '../fit/model.js';
+import { readSideNames } from '../text/sides.js';
 import { type Put, putIds, putInto, signed, type TensorReader } from './tensor-reader.js';
 import type { Tensor } from './tensors.js';
 
@@ -19,12 +20,11 @@ export const hyperSchema = z.object({ users: sideHyper, items: sideHyper });
 
 const whole = z.number().int().min(0);
 
-const noun = z.object({ one: z.string().min(1).max(100), many: z.string().min(1).max(100) });
-
 /** Fields of the metadata that every model has; values but texts are stored as JSON. */
 export const recordShape = {
   multigraph: z.boolean(),
-  names: z.object({ users: noun, items: noun }).optional(),
+  // Words that are no names are not worth a model: they are left out, not refused.
+  names: z.unknown().optional(),
   version: z.string(),
   engine: z.string(),
   seed: whole,
@@ -41,8 +41,9 @@ export function recordOf(head: z.infer<z.ZodObject<typeof recordShape>>): FitRec
 }
 
 /** What a model says of its sides beside the tensors. */
-export function traitsOf({ multigraph, names }: z.infer<z.ZodObject<typeof recordShape>>) {
-  return { multigraph, ...(names && { names: Object.freeze(names) }) };
+export function traitsOf(head: z.infer<z.ZodObject<typeof recordShape>>) {
+  const names = readSideNames(head.names);
+  return { multigraph: head.multigraph, ...(names && { names }) };
 }
 
 /** Texts as they are, everything else as JSON, so that other readers see plain values. */

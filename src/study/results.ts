@@ -1,5 +1,6 @@
 // What a study hands back: a plain value that JSON holds without loss. Absent things are null, never undefined or NaN.
 
+import type { EngineReason } from '../engine/select.js';
 import { isIndex, type PredictiveCheck, type Statistic } from '../evaluate/predictive.js';
 import type { SideName } from '../graph/graph.js';
 import type { ReadCounts, ReadGuess } from '../ingest/options.js';
@@ -133,7 +134,7 @@ export interface StudyFit {
   readonly seconds: number;
   readonly secondsPerIteration: number;
   readonly engine: string;
-  readonly engineReason: string;
+  readonly engineReason: EngineReason;
   readonly sigma: BySide<number>;
   readonly size: BySide<number>;
   readonly tau: BySide<number>;

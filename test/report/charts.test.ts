@@ -1,9 +1,10 @@
 import { Resvg } from '@resvg/resvg-js';
 import { describe, expect, it } from 'vitest';
 import { randomStream } from '../../src/math/random.js';
-import { chartDocument, drawChart, escapeXml, INK } from '../../src/report/charts/chart.js';
+import { drawChart, escapeXml, INK } from '../../src/report/charts/chart.js';
 import { degreesChart } from '../../src/report/charts/degrees.js';
 import { densityChart } from '../../src/report/charts/density.js';
+import { chartDocument } from '../../src/report/charts/document.js';
 import { checkSparsity } from '../../src/sparsity/check.js';
 import { graphOf } from '../sample/random-graph.js';
 

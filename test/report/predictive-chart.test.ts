@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { DegreeBin } from '../../src/evaluate/predictive.js';
-import { chartDocument, drawChart } from '../../src/report/charts/chart.js';
+import { drawChart } from '../../src/report/charts/chart.js';
+import { chartDocument } from '../../src/report/charts/document.js';
 import { predictiveChart } from '../../src/report/charts/predictive.js';
 
 let document: Document;

@@ -3,6 +3,7 @@ import type { Evaluation } from '../../src/evaluate/evaluate.js';
 import type { PredictiveCheck, Statistic } from '../../src/evaluate/predictive.js';
 import type { ReadResult } from '../../src/ingest/options.js';
 import { checkDefinitions, studyDefinitions } from '../../src/report/pages/definitions.js';
+import { engineWords } from '../../src/report/words/engines.js';
 import {
   intervalWords,
   leftOutWords,
@@ -173,6 +174,22 @@ function evaluations(): void {
   say(leftOutWords(left(0, 0, 'pq')), leftOutWords(left(1, 1, 'pq')), leftOutWords(left(1204, 13, 'edges')));
 }
 
+function engines(): void {
+  heading('Engines');
+  for (const code of [
+    'asked',
+    'only-one',
+    'little-work',
+    'gpu',
+    'no-gpu',
+    'software-gpu',
+    'gpu-failed',
+  ] as const) {
+    say(engineWords({ code, detail: 'Test Card' }));
+  }
+  say(engineWords({ code: 'gpu-failed', detail: 'lost', iteration: 35 }));
+}
+
 function dictionary(): void {
   heading('Figures');
   for (const s of ['users', 'items', 'edges', 'total', 'sigmaUsers', 'sigmaItems'] as const) {
@@ -203,7 +220,7 @@ function dictionary(): void {
 
 describe('every sentence', () => {
   it('stands in one list, and reads as it did', async () => {
-    for (const part of [sparsity, reading, studies, evaluations, dictionary]) part();
+    for (const part of [sparsity, reading, studies, evaluations, engines, dictionary]) part();
     const text = `${written.join('\n').trim()}\n`;
     expect(text).not.toMatch(/undefined|NaN|null|\[object|recallUnpopular|ndcg\b/);
     await expect(text).toMatchFileSnapshot('snapshots/words.txt');

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parseTitles } from '../../src/evaluate/titles.js';
 import { simulate } from '../../src/process/poisson-model.js';
-import { chartDocument } from '../../src/report/charts/chart.js';
+import { chartDocument } from '../../src/report/charts/document.js';
 import { STUDY_PICTURES, type StudyPictures, studyPictures } from '../../src/report/charts/study.js';
 import { renderStudyPage } from '../../src/report/pages/study.js';
 import type { StudyOrigin, StudyResults } from '../../src/study/results.js';

@@ -110,7 +110,7 @@ export async function fitBaseline(
     tuned,
     stopped: 'converged',
     engine: 'cpu',
-    engineReason: 'baselines have only one',
+    engineReason: { code: 'only-one' },
     threads: threadCount(threads),
     seconds,
   };

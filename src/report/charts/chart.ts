@@ -37,14 +37,10 @@ const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Ar
 const CLASS = 'graphex-chart';
 const HEAD = 30;
 
-/** The browser's document, or one made by happy-dom. Make it once, draw many. */
-export async function chartDocument(): Promise<Document> {
-  if (typeof document !== 'undefined') return document;
-  const { Window } = await import('happy-dom');
-  return new Window().document as unknown as Document;
-}
-
-/** Draws a chart; the same data give the same text, byte for byte. */
+/**
+ * A chart as SVG text that stands alone; the same data give the same text, byte for byte. In a page give its `document`,
+ * elsewhere `await chartDocument()`.
+ */
 export function drawChart(document: Document, chart: Chart): string {
   const { width = 560, height = 360 } = chart;
   const svg = Plot.plot({

@@ -42,6 +42,7 @@ export interface NextStep {
   readonly command: string | null;
 }
 
+/** A study's verdicts, and what to do next, in words. */
 export function studyVerdicts(results: StudyResults): StudyVerdicts {
   const prediction = predictionVerdict(results);
   const ranking = rankingVerdict(results);
