@@ -5,6 +5,7 @@ import type { SparsityEvidence } from '../fit/evidence.js';
 import { needPosterior } from '../fit/model.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import { type BipartiteGraph, otherSide, SIDES, type SideName } from '../graph/graph.js';
+import { DATA_HELP } from '../ingest/formats.js';
 import type { ReadResult } from '../ingest/options.js';
 import { readGraph } from '../ingest/read.js';
 import type { OptionsOf } from '../options/kinds.js';
@@ -36,7 +37,7 @@ export function register(program: Command): void {
   const command = program
     .command('check')
     .description('Is it sparse? Density curves, tail index and a verdict for both sides.')
-    .argument('<data>', 'a file, -, a recipe such as netflix:DIR, or a built-in set such as @sotu');
+    .argument('<data>', DATA_HELP);
   addOptions(command, [
     'graphex check ratings.csv --users user_id --items movie_id -o check',
     'graphex check @sotu --json',

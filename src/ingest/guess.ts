@@ -130,7 +130,7 @@ export function guessSeparator(
 ): string {
   const order = [...candidates];
   if (/\.csv(\.gz)?$/i.test(name)) order.sort((a, b) => Number(b === ',') - Number(a === ','));
-  let best = ',';
+  let best = order.includes(',') ? ',' : order[0];
   let bestShare = 0;
   for (const separator of order) {
     const rows = sampleRows(bytes, separator, whole);

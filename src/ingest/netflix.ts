@@ -7,7 +7,7 @@ import { InputError, throwIfAborted } from '../errors.js';
 import { EdgeCollector } from './collect.js';
 import { linesOf, showLine } from './lines.js';
 import type { ReadOptions, ReadResult, RejectSink } from './options.js';
-import { openSource, readError } from './source.js';
+import { openSource, readError, requireFile } from './source.js';
 
 const COLON = 58;
 const COMMA = 44;
@@ -45,7 +45,9 @@ async function ratingFiles(path: string): Promise<string[]> {
     const names = (await readdir(path)).sort();
     for (const pattern of [/^mv_\d+\.txt(\.gz)?$/, /^combined_data_\d+\.txt(\.gz)?$/]) {
       const found = names.filter((name) => pattern.test(name));
-      if (found.length > 0) return found.map((name) => join(path, name));
+      if (found.length === 0) continue;
+      for (const name of found) await requireFile(join(path, name));
+      return found.map((name) => join(path, name));
     }
   } catch (cause) {
     throw readError(path, cause);

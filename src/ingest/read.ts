@@ -5,16 +5,11 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { InputError, throwIfAborted } from '../errors.js';
 import { checkOptions } from '../options/door.js';
-import { option, optionError } from '../options/error.js';
 import { READ, TASK } from '../options/shared.js';
 import { sideNames } from '../text/sides.js';
-import { readBuiltin } from './builtin.js';
-import { readDelimited } from './delimited.js';
-import { readJsonLines } from './jsonl.js';
+import { fileFormat, missingFile, namedFormat, refuseOptions } from './formats.js';
 import { withNames } from './names.js';
 import type { ByteSource, ReaderOptions, ReadOptions, ReadResult, RejectSink } from './options.js';
-import { readParquet } from './parquet/read.js';
-import { readRecipe } from './recipes.js';
 import { openRejects } from './rejects.js';
 import { openSource, removeOnExit, temporaryPath, writeError } from './source.js';
 import type { ValueColumn } from './value-column.js';
@@ -72,13 +67,12 @@ export async function readWithValues(
 }
 
 async function readAny(source: string, options: ReadOptions, rejects?: RejectSink): Promise<ReadResult> {
-  if (options.commonWords !== undefined && !/^(text|wikitext):|^@sotu$/.test(source)) {
-    throw optionError`${option('commonWords')} ${options.commonWords}: only texts have words (text:, wikitext:, @sotu); leave this option out`;
-  }
   try {
-    const result = await (readBuiltin(source, options, rejects) ??
-      readRecipe(source, options, rejects) ??
-      readTable(source, options, rejects));
+    const format = namedFormat(source);
+    refuseOptions(source, format, options);
+    const result = await (format
+      ? format.read(source, options, rejects)
+      : readFile(source, options, rejects));
     return withNames(result, options.names);
   } catch (cause) {
     // A source that the signal closed ends with an error of its own.
@@ -87,13 +81,12 @@ async function readAny(source: string, options: ReadOptions, rejects?: RejectSin
   }
 }
 
-async function readTable(path: string, options: ReadOptions, rejects?: RejectSink): Promise<ReadResult> {
-  const source = await openSource(path, options.signal);
+async function readFile(path: string, options: ReadOptions, rejects?: RejectSink): Promise<ReadResult> {
+  const source = await openSource(path, options.signal, missingFile(path));
   try {
-    if (source.content === 'json lines') return await readJsonLines(source, options, rejects);
-    if (source.content === 'text table') return await readDelimited(source, options, rejects);
-    if (source.plainFile) return await readParquet(path, options, rejects);
-    return await spooled(source, (file) => readParquet(file, options, rejects));
+    const inFile = <T>(use: (file: string) => Promise<T>) =>
+      source.plainFile ? use(path) : spooled(source, use);
+    return await fileFormat(source).read(source, options, rejects, inFile);
   } finally {
     source.close();
   }

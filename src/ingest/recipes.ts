@@ -1,50 +1,26 @@
-// Known formats: `netflix:DIR`, `echonest:FILE`, `wikitext:FILE`, `text:PATH`. Each has its rules fixed, so options that
-// say how a table is laid out are refused.
+// Readers of known data: Echo Nest's triplets, raw WikiText, and texts in a file or a folder.
 
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InputError, throwIfAborted } from '../errors.js';
 import { readDelimited } from './delimited.js';
 import { decodeLine, linesOf, MAX_LINE_BYTES, showLine } from './lines.js';
-import { readNetflix } from './netflix.js';
 import type { ReadOptions, ReadResult, RejectSink } from './options.js';
-import { openSource, readError } from './source.js';
+import { isParquet } from './parquet/magic.js';
+import { withoutMark } from './scan.js';
+import { openSource, readError, requireFile } from './source.js';
 import { DocumentCollector } from './words.js';
 
-type Recipe = (path: string, options: ReadOptions, rejects?: RejectSink) => Promise<ReadResult>;
-
-const RECIPES: Readonly<Record<string, Recipe>> = {
-  netflix: readNetflix,
-  echonest: readEchonest,
-  wikitext: readWikitext,
-  text: readText,
-};
-
-/** Reads `name:PATH` if the name is a recipe's; otherwise undefined. */
-export function readRecipe(
-  source: string,
-  options: ReadOptions,
-  rejects?: RejectSink,
-): Promise<ReadResult> | undefined {
-  const [, name, path] = /^([a-z]+):(.*)$/s.exec(source) ?? [];
-  const recipe = Object.hasOwn(RECIPES, name ?? '') ? RECIPES[name!] : undefined;
-  if (!recipe) return undefined;
-  refuseLayout(`${name}:`, options);
-  if (path === '') throw new InputError(`${source}: a path is missing after the colon, as in ${name}:PATH`);
-  return recipe(path!, options, rejects);
-}
-
-/** Throws if an option describes the layout of a table, which a fixed format does not have. */
-export function refuseLayout(source: string, options: ReadOptions): void {
-  for (const name of ['users', 'items', 'count', 'sep', 'header'] as const) {
-    if (options[name] !== undefined) {
-      throw new InputError(`--${name} ${options[name]}: ${source} has a fixed layout; leave this option out`);
-    }
-  }
-}
+/** What a single document may weigh: more than any book, and less than memory. */
+const MAX_DOCUMENT_BYTES = 1 << 26;
 
 /** train_triplets.txt: user, song, plays, by tabs. An edge per played song; as a multigraph, the plays. */
-async function readEchonest(path: string, options: ReadOptions, rejects?: RejectSink): Promise<ReadResult> {
+export async function readEchonest(
+  path: string,
+  options: ReadOptions,
+  rejects?: RejectSink,
+): Promise<ReadResult> {
   const source = await openSource(path, options.signal);
   try {
     const layout = { users: 1, items: 2, count: 3, sep: '\t', header: false };
@@ -63,11 +39,16 @@ async function readEchonest(path: string, options: ReadOptions, rejects?: Reject
 }
 
 /** WikiText raw: an article begins at a line ` = Title = `; section headings have more equals signs. */
-async function readWikitext(path: string, options: ReadOptions, rejects?: RejectSink): Promise<ReadResult> {
+export async function readWikitext(
+  path: string,
+  options: ReadOptions,
+  rejects?: RejectSink,
+): Promise<ReadResult> {
   const articles = new DocumentCollector(path, options, rejects);
   const titles = new Map<string, number>();
   let title: string | undefined;
   let body: string[] = [];
+  let length = 0;
   const close = () => {
     if (title === undefined) return;
     // Two articles can share a title; each stays a document of its own.
@@ -75,14 +56,22 @@ async function readWikitext(path: string, options: ReadOptions, rejects?: Reject
     titles.set(title, times);
     articles.add(times === 1 ? title : `${title} (${times})`, body.join('\n'));
     body = [];
+    length = 0;
   };
   await eachLine(path, options, articles, (text, line) => {
     const heading = /^ ?= ((?!=).*?) = ?$/.exec(text);
     if (heading && !heading[1].endsWith('=')) {
       close();
       title = heading[1].trim();
-    } else if (title !== undefined) body.push(text);
-    else if (text.trim() !== '') {
+    } else if (title !== undefined) {
+      length += text.length;
+      if (length > MAX_DOCUMENT_BYTES) {
+        throw new InputError(
+          `${path}, line ${line}: the article has more than ${MAX_DOCUMENT_BYTES} characters; give a raw WikiText file such as wiki.train.raw`,
+        );
+      }
+      body.push(text);
+    } else if (text.trim() !== '') {
       throw new InputError(
         `${path}, line ${line}: text before the first article heading " = Title = "; give a raw WikiText file such as wiki.train.raw`,
       );
@@ -93,7 +82,11 @@ async function readWikitext(path: string, options: ReadOptions, rejects?: Reject
 }
 
 /** A document per line of a file, or per .txt file of a folder. */
-async function readText(path: string, options: ReadOptions, rejects?: RejectSink): Promise<ReadResult> {
+export async function readText(
+  path: string,
+  options: ReadOptions,
+  rejects?: RejectSink,
+): Promise<ReadResult> {
   const documents = new DocumentCollector(path, options, rejects);
   if (path !== '-' && (await isFolder(path))) await addFolder(path, options, documents);
   else {
@@ -127,18 +120,33 @@ async function addFolder(folder: string, options: ReadOptions, documents: Docume
   for (const [n, name] of names.entries()) {
     throwIfAborted(options.signal);
     const path = join(folder, name);
-    let bytes: Uint8Array;
-    try {
-      bytes = await readFile(path);
-    } catch (cause) {
-      throw readError(path, cause);
-    }
-    const text = decodeLine(bytes);
-    if (text === undefined) {
+    const bytes = await readDocument(path);
+    const text = bytes && decodeLine(withoutMark(bytes));
+    if (bytes === undefined) {
+      documents.collector.reject(n + 1, `${name} has more than ${MAX_DOCUMENT_BYTES} bytes`, '', path);
+    } else if (text === undefined) {
       documents.collector.reject(n + 1, `${name} is not UTF-8 text`, showLine(bytes), path);
     } else documents.add(name.replace(/\.txt$/i, ''), text);
     options.onProgress?.({ stage: 'reading', done: n + 1, total: names.length, unit: 'documents' });
   }
+}
+
+/** The bytes of a file, or undefined where it has too many, also where it grows while it is read. */
+async function readDocument(path: string): Promise<Uint8Array | undefined> {
+  const { size } = await requireFile(path);
+  if (size > MAX_DOCUMENT_BYTES) return undefined;
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for await (const part of createReadStream(path)) {
+      length += part.length;
+      if (length > MAX_DOCUMENT_BYTES) return undefined;
+      parts.push(part);
+    }
+  } catch (cause) {
+    throw readError(path, cause);
+  }
+  return Buffer.concat(parts);
 }
 
 async function eachLine(
@@ -150,7 +158,7 @@ async function eachLine(
   const source = await openSource(path, options.signal);
   let line = 0;
   try {
-    if (source.content === 'parquet')
+    if (isParquet(source.first))
       throw new InputError(`${path}: this is a Parquet file, not text; read it without a recipe`);
     for await (const lines of linesOf(source.chunks)) {
       throwIfAborted(options.signal);

@@ -1,8 +1,17 @@
 // Files and standard input as streams of bytes. What a file holds is told by its first bytes, so a .gz or a .parquet is
 // recognised whatever its name, and also on standard input.
 
-import { createReadStream, type ReadStream, rmSync, statSync } from 'node:fs';
+import {
+  constants,
+  createReadStream,
+  openSync,
+  type ReadStream,
+  rmSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -13,7 +22,8 @@ import type { ByteSource } from './options.js';
 const CHUNK = 1 << 20;
 
 export interface OpenedSource extends ByteSource {
-  readonly content: 'parquet' | 'json lines' | 'text table';
+  /** The first bytes, at least 64 where there are so many: what it is can be told by them. */
+  readonly first: Uint8Array;
   /** The file itself holds the content: neither standard input nor compressed. */
   readonly plainFile: boolean;
   /** Lets go of the file, also when not all of it was read. */
@@ -22,11 +32,15 @@ export interface OpenedSource extends ByteSource {
 
 /**
  * Opens a path or `-`, decompresses where needed, and says what is inside. The signal closes it, so that waiting for
- * input that does not come ends too.
+ * input that does not come ends too. `missing`: what to do where there is no such file.
  */
-export async function openSource(path: string, signal?: AbortSignal): Promise<OpenedSource> {
+export async function openSource(
+  path: string,
+  signal?: AbortSignal,
+  missing?: string,
+): Promise<OpenedSource> {
   const name = path === '-' ? 'standard input' : path;
-  let stream: ReadStream | undefined;
+  let stream: ReadStream | Socket | undefined;
   let size: number | undefined;
   try {
     if (path !== '-') {
@@ -36,8 +50,9 @@ export async function openSource(path: string, signal?: AbortSignal): Promise<Op
           `${path}: this is a directory; give a file, or text:${path} for a folder of .txt files`,
         );
       }
+      refuseDevice(path, found);
       if (found.isFile()) size = found.size;
-      stream = createReadStream(path, { highWaterMark: CHUNK });
+      stream = found.isFIFO() ? openPipe(path) : createReadStream(path, { highWaterMark: CHUNK });
     }
     const opened: Readable = stream ?? process.stdin;
     signal?.addEventListener('abort', () => opened.destroy(), { once: true });
@@ -56,28 +71,47 @@ export async function openSource(path: string, signal?: AbortSignal): Promise<Op
       size,
       ...(file ? { consumed: () => file.bytesRead } : {}),
       close: () => file?.destroy(),
-      content: contentOf(name, peeked.first),
+      first: peeked.first,
       plainFile: stream !== undefined && size !== undefined && !gzipped,
     };
   } catch (cause) {
     stream?.destroy();
-    throw readError(name, cause);
+    throw readError(name, cause, missing);
   }
 }
 
-function contentOf(name: string, first: Uint8Array): OpenedSource['content'] {
-  const magic = Buffer.from(first.subarray(0, 64)).toString('latin1');
-  if (magic.startsWith('PAR1')) return 'parquet';
-  if (/\.parquet(\.gz)?$/i.test(name)) {
-    throw new InputError(
-      `${name}: this is not a Parquet file although its name says so; fetch or write it again`,
-    );
+/** What a path can be that is neither file nor folder; undefined for those two and for pipes, which are read. */
+function deviceKind(found: Stats): string | undefined {
+  if (found.isSocket()) return 'a socket';
+  if (found.isBlockDevice() || found.isCharacterDevice()) return 'a device';
+  return undefined;
+}
+
+/** The ways to standard input and to what a shell has opened, which may be a terminal. */
+const OPENED = /^\/dev\/(stdin|tty|fd\/\d+)$|^\/proc\/(self|\d+)\/fd\/\d+$/;
+
+function refuseDevice(path: string, found: Stats): void {
+  const kind = OPENED.test(path) ? undefined : deviceKind(found);
+  if (kind !== undefined) throw new InputError(`${path}: this is ${kind}, not a file; give a file or a pipe`);
+}
+
+/** Throws unless a member of a folder is a file, or a link to one: a folder is read whole, so nothing in it may block or have no end. */
+export async function requireFile(path: string): Promise<Stats> {
+  let found: Stats;
+  try {
+    found = await stat(path);
+  } catch (cause) {
+    throw readError(path, cause);
   }
-  if (magic.startsWith('PK\x03\x04')) {
-    throw new InputError(`${name}: this is a zip archive; unpack it and give the file inside`);
-  }
-  if (/\.(jsonl|ndjson)(\.gz)?$/i.test(name) || /^(\xef\xbb\xbf)?\s*\{\s*"/.test(magic)) return 'json lines';
-  return 'text table';
+  if (found.isFile()) return found;
+  const kind = found.isDirectory() ? 'a folder' : found.isFIFO() ? 'a pipe' : deviceKind(found);
+  throw new InputError(`${path}: this is ${kind} or leads to one, where a file is expected; move it away`);
+}
+
+/** Waits for a writer without blocking a thread, which would keep the process from ending. */
+function openPipe(path: string): Socket {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  return new Socket({ fd, readable: true, writable: false });
 }
 
 /** The first bytes (at least 64, where there are so many), and all bytes from the start. */
@@ -145,14 +179,11 @@ function removeUnfinished(): void {
 }
 
 /** A system error on reading as an InputError that says what to do; anything else unchanged. */
-export function readError(path: string, cause: unknown): unknown {
+export function readError(path: string, cause: unknown, missing = '; check the path'): unknown {
   const { code, message } = cause as NodeJS.ErrnoException;
   if (cause instanceof InputError || typeof code !== 'string') return cause;
   if (code === 'ENOENT' || code === 'ENOTDIR') {
-    const recipes = /^[a-z]{2,}:/.test(path)
-      ? ', nor a recipe of that name: there are netflix:DIR, echonest:FILE, wikitext:FILE and text:PATH'
-      : '; check the path';
-    return new InputError(`${path}: there is no such file${recipes}`);
+    return new InputError(`${path}: there is no such file${missing}`);
   }
   if (code === 'EACCES' || code === 'EPERM') {
     return new InputError(

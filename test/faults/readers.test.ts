@@ -5,14 +5,18 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 import { main } from '../../src/cli/main.js';
 import { InputError } from '../../src/errors.js';
-import { parseTitles } from '../../src/evaluate/titles.js';
+import { titlesOf } from '../../src/evaluate/titles.js';
 import { VertexIds } from '../../src/graph/ids.js';
 import * as library from '../../src/index.js';
+import { sideTable } from '../../src/ingest/side-table.js';
 import { randomStream } from '../../src/math/random.js';
 import { literal, withDuckDB } from '../ingest/duckdb.js';
 import { scratchFolder } from '../ingest/scratch.js';
 import { attempt, fuzzKinds } from './fuzz.js';
 import { closeTensors, type Json, mutateJson, openTensors } from './mutate.js';
+
+const parseTitles = (text: string, ids: Parameters<typeof titlesOf>[1], name: string) =>
+  titlesOf(sideTable(new TextEncoder().encode(text), name), ids, name);
 
 vi.setConfig({ testTimeout: 180_000 });
 const scratch = scratchFolder();

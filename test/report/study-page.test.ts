@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { parseTitles } from '../../src/evaluate/titles.js';
+import { titlesOf } from '../../src/evaluate/titles.js';
+import { sideTable } from '../../src/ingest/side-table.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { chartDocument } from '../../src/report/charts/document.js';
 import { STUDY_PICTURES, type StudyPictures, studyPictures } from '../../src/report/charts/study.js';
@@ -7,6 +8,9 @@ import { renderStudyPage } from '../../src/report/pages/study.js';
 import type { StudyOrigin, StudyResults } from '../../src/study/results.js';
 import { study } from '../../src/study/study.js';
 import { withoutDraws } from '../study/undrawn-study.js';
+
+const parseTitles = (text: string, ids: Parameters<typeof titlesOf>[1], name: string) =>
+  titlesOf(sideTable(new TextEncoder().encode(text), name), ids, name);
 
 const SIDE = { sigma: 0.2, tau: 1, shape: 0.3, rate: 0.3, size: 40 };
 const ORIGIN: StudyOrigin = {

@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { parseTitles } from '../../src/evaluate/titles.js';
+import { titlesOf } from '../../src/evaluate/titles.js';
 import { fit } from '../../src/fit/fit.js';
 import { buildGraph } from '../../src/graph/build.js';
 import { VertexIds } from '../../src/graph/ids.js';
+import { sideTable } from '../../src/ingest/side-table.js';
 import { randomStream } from '../../src/math/random.js';
 import { hasNames, topics } from '../../src/study/topics.js';
+
+const parseTitles = (text: string, ids: Parameters<typeof titlesOf>[1], name: string) =>
+  titlesOf(sideTable(new TextEncoder().encode(text), name), ids, name);
 
 const integers = (...values: number[]) => VertexIds.integers(Float64Array.from(values));
 
