@@ -47,7 +47,7 @@ export async function openSource(
       const found = await stat(path);
       if (found.isDirectory()) {
         throw new InputError(
-          `${path}: this is a directory; give a file, or text:${path} for a folder of .txt files`,
+          `${path}: this is a folder; give a file, or text:${path} for a folder of .txt files`,
         );
       }
       refuseDevice(path, found);
@@ -190,7 +190,7 @@ export function readError(path: string, cause: unknown, missing = '; check the p
       `${path}: no permission to read it; change its permissions or read it as its owner`,
     );
   }
-  if (code === 'EISDIR') return new InputError(`${path}: this is a directory; give a file`);
+  if (code === 'EISDIR') return new InputError(`${path}: this is a folder; give a file`);
   if (code.startsWith('Z_')) {
     return new InputError(
       `${path}: the gzip data is damaged or cut short (${message}); fetch or compress it again`,

@@ -107,7 +107,7 @@ describe('bad input', () => {
 
   it('a missing file, a directory, a folder that is a file', async () => {
     expect(await messageOf(scratch.path('none.csv'))).toMatch(/none\.csv: there is no such file/);
-    expect(await messageOf(scratch.path(''))).toMatch(/this is a directory.*text:/);
+    expect(await messageOf(scratch.path(''))).toMatch(/this is a folder.*text:/);
     const file = scratch.write('plain.csv', 'a,b\n');
     expect(await messageOf(`${file}/x.csv`)).toMatch(/no such file/);
   });

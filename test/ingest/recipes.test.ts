@@ -126,7 +126,7 @@ describe('text', () => {
     const all = await readGraph(`text:${file}`, { commonWords: 0.7, multigraph: true });
     expect(edgesOf(all.graph)).toContain('["3","appl",2]');
     await expect(readGraph(`text:${file}`, { commonWords: 0 })).rejects.toThrow(
-      /commonWords 0: expected a share/,
+      /commonWords 0: expected a number, above 0 and at most 1/,
     );
   });
 
@@ -166,7 +166,7 @@ describe('recipes and built-in sets', () => {
   it('refuse options that describe a table, and unknown names', async () => {
     await expect(readGraph('text:x', { sep: ',' })).rejects.toThrow(/--sep ,: text: has a fixed layout/);
     await expect(readGraph('@sotu', { users: 1 })).rejects.toThrow(/--users 1: @sotu has a fixed layout/);
-    await expect(readGraph('x.csv', { commonWords: 0.3 })).rejects.toThrow(/--common-words 0.3: only texts/);
+    await expect(readGraph('x.csv', { commonWords: 0.3 })).rejects.toThrow(/commonWords 0.3: only texts/);
     await expect(readGraph('netflix:')).rejects.toThrow(/a path is missing/);
     await expect(readGraph('@nothing')).rejects.toThrow(/no such built-in set; there are @sotu, @simulated/);
     await expect(readGraph('lastfm:x')).rejects.toThrow(/lastfm:x: there is no such file.*netflix:/);
