@@ -8,6 +8,9 @@ import type { OptionsOf } from '../options/kinds.js';
 import { COMMANDS, type RECOMMEND, type RECOMMEND_COMMAND } from '../options/verbs.js';
 import { type Asker, type Recommendation, recommendMany } from '../predict/recommend.js';
 import { loadModel } from '../store/model.js';
+import { grouped } from '../text/numbers.js';
+import { many, were } from '../text/phrases.js';
+import { USERS_AND_ITEMS } from '../text/sides.js';
 import { shown } from '../text/untrusted.js';
 import { addOptions, type CommandContext, runCommand } from './command.js';
 import { typedOptions } from './flags.js';
@@ -42,10 +45,11 @@ async function run(path: string, values: Values, context: CommandContext) {
   const exclude = values.exclude === undefined ? [] : await readLines(values.exclude);
   const askers = values.batch === undefined ? [single(values)] : await readBatch(values.batch);
   const model = await loadModel(path);
+  const { users, items } = model.names ?? USERS_AND_ITEMS;
   if (values.user !== undefined && model.users.ids.find(values.user) < 0) {
     throw new InputError(
-      `user ${shown(values.user)} is not in the model (${model.users.count} users, the first is ${shown(model.users.ids.at(0))}); ` +
-        'for a new user, name liked items with --likes ID,ID,…',
+      `${users.one} ${shown(values.user)} is not in the model (${many(model.users.count, users)}, the first is ${shown(model.users.ids.at(0))}); ` +
+        `for a new ${users.one}, name liked ${items.many} with --likes ID,ID,…`,
     );
   }
   const unknown = new Set<string>();
@@ -72,12 +76,14 @@ async function run(path: string, values: Values, context: CommandContext) {
   );
   if (unknown.size > 0) {
     context.warn(
-      `${unknown.size} liked items are unknown to the model and were left out: ${some([...unknown])}`,
+      `${many(unknown.size, { one: `liked ${items.one} is`, many: `liked ${items.many} are` })} unknown to the model and ${were(unknown.size)} left out: ${some([...unknown])}`,
     );
   }
   const strange = exclude.filter((id) => model.items.ids.find(id) < 0);
   if (strange.length > 0) {
-    context.warn(`${strange.length} ids of --exclude are not items of the model: ${some(strange)}`);
+    context.warn(
+      `${many(strange.length, { one: 'id of --exclude is', many: 'ids of --exclude are' })} not among the ${items.many} of the model: ${some(strange)}`,
+    );
   }
   if (values.batch === undefined) return { json: lists[0], text: describe(lists[0], model) };
   return {
@@ -130,10 +136,11 @@ function some(ids: readonly string[]): string {
 }
 
 function describe(list: readonly Recommendation[], model: Model): string {
-  if (list.length === 0) return `no item is left of the ${model.items.count} of the model`;
+  const { items } = model.names ?? USERS_AND_ITEMS;
+  if (list.length === 0) return `no ${items.one} is left of the ${grouped(model.items.count)} of the model`;
   const explained = list.some((entry) => entry.explanation);
   return textTable([
-    ['', 'item', 'score', ...(explained ? ['because of'] : [])],
+    ['', items.one, 'score', ...(explained ? ['because of'] : [])],
     ...list.map(({ item, score, explanation }, rank) => [
       `${rank + 1}.`,
       shown(item),

@@ -74,7 +74,7 @@ describe('graphex recommend', () => {
     const likes = join(folder, 'likes.tsv');
     await writeFile(likes, 'ann\titem 1\nbob\titem 9\nann\titem 2\nann\tnever seen\n');
     const folded = await graphex('recommend', path, '--batch', likes, '--json');
-    expect(folded.stderr).toMatch(/1 liked items are unknown to the model and were left out: never seen/);
+    expect(folded.stderr).toMatch(/1 liked item is unknown to the model and was left out: never seen/);
     const [ann, bob] = JSON.parse(folded.stdout);
     expect(ann).toEqual({ user: 'ann', items: await recommend(model, { likes: ['item 1', 'item 2'] }) });
     expect(bob).toEqual({ user: 'bob', items: await recommend(model, { likes: ['item 9'] }) });
@@ -93,7 +93,7 @@ describe('graphex recommend', () => {
     expect(lines[0]).toContain('because of');
     expect(lines[1]).toMatch(/\(\d+ %\)/);
     expect(stdout).not.toMatch(new RegExp(` ${all[0].item}  `));
-    expect(stderr).toMatch(/1 ids of --exclude are not items of the model: no such item/);
+    expect(stderr).toMatch(/1 id of --exclude is not among the items of the model: no such item/);
   });
 
   it('says what is wrong with status 2 and no stack', async () => {

@@ -17,7 +17,7 @@ export interface StudyPicture {
 
 export const STUDY_PICTURES = ['density', 'degrees', 'split', 'prediction', 'predictive', 'ranking'] as const;
 export type StudyPictureName = (typeof STUDY_PICTURES)[number];
-/** Those of the predictive checks, which a study without draws has not. */
+/** Those of the predictive checks, which a study without draws does not have. */
 export type PredictionPictures = Readonly<Record<'prediction' | 'predictive', StudyPicture>>;
 export type StudyPictures = Readonly<
   Record<Exclude<StudyPictureName, keyof PredictionPictures>, StudyPicture>
