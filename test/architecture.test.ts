@@ -32,6 +32,7 @@ const NODE_FILES = [
   /^engine\/cpu\/wasm\.ts$/,
   /^store\//,
   /^cli\//,
+  /^serve\//,
   /^engine\/webgpu\/device\.ts$/,
 ];
 

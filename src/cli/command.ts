@@ -71,7 +71,7 @@ const GRACE_MS = 60_000;
  */
 export async function runCommand(
   command: Command,
-  work: (context: CommandContext) => Promise<CommandOutput>,
+  work: (context: CommandContext) => Promise<CommandOutput | undefined>,
 ): Promise<void> {
   const values = settle(COMMON, typedOptions(command, COMMON));
   const view = createProgressView(process.stderr, { quiet: values.quiet });
@@ -98,7 +98,7 @@ export async function runCommand(
       warn: (message) => view.note(`warning: ${oneLine(message)}`),
     });
     view.clear();
-    await writeOut(values.json ? `${toJson(output.json)}\n` : endWithNewline(lines(output.text)));
+    if (output) await print(output, values.json === true);
   } catch (error) {
     throw inFlags(command, error);
   } finally {
@@ -106,6 +106,11 @@ export async function runCommand(
     process.off('SIGINT', stop);
     process.off('SIGTERM', stop);
   }
+}
+
+/** The document or the text, on stdout. A command that goes on afterwards prints by itself and returns nothing. */
+export function print({ json, text }: CommandOutput, asJson: boolean): Promise<void> {
+  return writeOut(asJson ? `${toJson(json)}\n` : endWithNewline(lines(text)));
 }
 
 /** Between a long calculation and the writing of its results: lets a Ctrl-C that came meanwhile be heard, and obeys it. */

@@ -21,7 +21,7 @@ export function allocate<T extends TypedArray>(type: ArrayType<T>, length: numbe
 }
 
 /** The values in memory that threads can share: themselves where they lie there already, else a copy. */
-export function inSharedMemory<T extends Uint32Array | Float32Array | Float64Array>(values: T): T {
+export function inSharedMemory<T extends Exclude<TypedArray, BigInt64Array>>(values: T): T {
   if (!canShareMemory() || values.buffer instanceof SharedArrayBuffer) return values;
   const copy = allocate(values.constructor as ArrayType<T>, values.length);
   copy.set(values);

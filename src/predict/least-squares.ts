@@ -23,6 +23,7 @@ export function leastSquaresVoice(member: LeastSquaresMember): Voice {
   const seat = (means: Float32Array, own: OwnItems): Seat => ({
     means,
     score: (item) => product(means, item),
+    taste: () => undefined,
     explainer() {
       const solve = solverFor(own);
       return (item): Explanation => {

@@ -20,6 +20,13 @@ export type Scorer =
   | ({ readonly kind: 'factors' } & FactorTables)
   | { readonly kind: 'rows'; readonly scores: RowScores };
 
+/** Lists of items, one for each row. */
+export function rowLists(lists: readonly (readonly number[])[]): RowLists {
+  const offsets = new Uint32Array(lists.length + 1);
+  for (const [row, list] of lists.entries()) offsets[row + 1] = offsets[row] + list.length;
+  return { offsets, values: Uint32Array.from(lists.flat()) };
+}
+
 /** Scores from mean activities (section 8): r_ij = E[γ_i] E[ω_j] Σ_k E[θ_ik] E[β_jk]. */
 export function modelScorer(
   users: Posterior,

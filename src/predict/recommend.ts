@@ -8,13 +8,19 @@ import { createRecommender } from './recommender.js';
 export type Id = string | number;
 
 /** Who asks: a user of the model, by id, or someone new, by items (with counts, for a multigraph). */
-export type Asker =
+export type Asker = (
   | { readonly user: Id }
-  | { readonly likes: readonly Id[]; readonly counts?: readonly number[] | undefined };
+  | { readonly likes: readonly Id[]; readonly counts?: readonly number[] | undefined }
+) & {
+  /** Ids that are not to be listed for this asker. */
+  readonly exclude?: readonly Id[] | undefined;
+};
 
 export interface RecommendOptions extends TaskOptions {
   /** Items to list; fewer only where fewer are left. Default 20. */
   readonly n?: number | undefined;
+  /** List only these, as far as the model knows them. Default: any. */
+  readonly include?: readonly Id[] | undefined;
   /** Ids that are not to be listed. Ids that the model does not know could not be listed anyway. */
   readonly exclude?: readonly Id[] | undefined;
   /** List also what the user already has. Default false. */

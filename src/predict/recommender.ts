@@ -5,12 +5,15 @@ import type { Model } from '../fit/model.js';
 import type { VertexIds } from '../graph/ids.js';
 import { settle, settleKnown } from '../options/door.js';
 import { LIST, RECOMMEND } from '../options/verbs.js';
+import type { TaskOptions } from '../progress.js';
 import { shown } from '../text/untrusted.js';
+import { createConfidence, type ListConfidence } from './confidence.js';
 import type { Explanation, OwnItems } from './explain.js';
 import { type DescribedFeature, type DescribeOptions, describeVoices } from './features.js';
 import { createJudge, type Place } from './judges.js';
 import { unknownId } from './nearest-id.js';
-import type { RowLists } from './rank.js';
+import { once } from './once.js';
+import { rowLists } from './rank.js';
 import type { Asker, Id, Recommendation, RecommendationShares, RecommendOptions } from './recommend.js';
 import { createSimilarity, type SimilarItem } from './similar.js';
 
@@ -37,6 +40,12 @@ export interface Recommender {
   rank(asker: Asker, candidates: readonly Id[], options?: RankCandidatesOptions): Recommendation[];
   /** How the score of one item comes about. */
   explain(asker: Asker, item: Id, options?: Pick<RecommendOptions, 'onUnknown'>): Recommendation;
+  /** How sure a list of this asker's is: how much of it another history of the same taste would bring again. */
+  confidence(
+    asker: Asker,
+    items: readonly Id[],
+    options?: Pick<RecommendOptions, 'onUnknown'>,
+  ): Promise<ListConfidence>;
   /** Items like this one, by the cosine of their mean activities; of weights between items, by the weights. */
   similar(item: Id, options?: { readonly n?: number | undefined }): SimilarItem[];
   /** The items that most users have. */
@@ -68,6 +77,7 @@ const BATCH = 512;
 export function createRecommender(model: Model): Recommender {
   const judge = createJudge(model);
   const similarity = once(() => createSimilarity(model, judge.voices));
+  const confidence = once(() => createConfidence(judge));
   const byPopularity = once(() => popularityOrder(model.items.degree));
   let closed = false;
   const open = () => {
@@ -83,14 +93,51 @@ export function createRecommender(model: Model): Recommender {
       if (a % 64 === 0) throwIfAborted(signal);
       return place(asker, a, { needSeen: !includeSeen, onUnknown: options.onUnknown });
     });
-    const excluded = excludedItems(model.items.ids, placed, options.exclude ?? [], includeSeen);
-    const places = placed.map(({ seat }) => seat);
-    const lists = await judge.lists(places, { rows: askers.length, n, excluded }, options);
+    const without = askers.map(({ exclude = [] }, a) => [
+      ...known([...(options.exclude ?? []), ...exclude]),
+      ...(includeSeen ? [] : placed[a].own.items),
+    ]);
+    const best = options.include
+      ? bestOf(new Set(known(options.include)), placed, without, n)
+      : await bestOfAll(placed, without, n, options);
     return placed.map(({ seat, own }, row) => {
       if (row % 64 === 0) throwIfAborted(signal);
-      const describe = describer(seat, own, options.explain ?? false);
-      const first = row * lists.listed;
-      return Array.from(lists.positions.subarray(first, first + lists.counts[row]), describe);
+      return Array.from(best[row], describer(seat, own, options.explain ?? false));
+    });
+  }
+
+  /** The items among them that the model knows. */
+  const known = (ids: readonly Id[]) => ids.map((id) => model.items.ids.find(id)).filter((item) => item >= 0);
+
+  async function bestOfAll(
+    placed: readonly Placed[],
+    without: readonly (readonly number[])[],
+    n: number,
+    options: TaskOptions,
+  ): Promise<Uint32Array[]> {
+    const excluded = without.some((list) => list.length > 0) ? rowLists(without) : undefined;
+    const places = placed.map(({ seat }) => seat);
+    const lists = await judge.lists(places, { rows: placed.length, n, excluded }, options);
+    return placed.map((_, row) =>
+      lists.positions.subarray(row * lists.listed, row * lists.listed + lists.counts[row]),
+    );
+  }
+
+  /** Of a few candidates, in float64. */
+  function bestOf(
+    candidates: ReadonlySet<number>,
+    placed: readonly Placed[],
+    without: readonly (readonly number[])[],
+    n: number,
+  ): number[][] {
+    return placed.map(({ seat }, row) => {
+      const left = new Set(without[row]);
+      return [...candidates]
+        .filter((item) => !left.has(item))
+        .map((item) => ({ item, score: seat.score(item) }))
+        .sort((a, b) => b.score - a.score || a.item - b.item)
+        .slice(0, n)
+        .map(({ item }) => item);
     });
   }
 
@@ -112,10 +159,10 @@ export function createRecommender(model: Model): Recommender {
       needSeen,
       onUnknown,
     }: { readonly needSeen: boolean; readonly onUnknown: RecommendOptions['onUnknown'] },
-  ): { readonly seat: Place; readonly own: Own } {
+  ): Placed {
     if ('likes' in asker) {
       const own = likedItems(model, asker, at, onUnknown);
-      return { seat: judge.place(undefined, own), own };
+      return { row: undefined, seat: judge.place(undefined, own), own };
     }
     const row = model.users.ids.find(asker.user);
     if (row < 0) throw unknownUser(model, asker.user);
@@ -130,7 +177,7 @@ export function createRecommender(model: Model): Recommender {
       items: seen ? seen.neighbors.subarray(first, last) : new Uint32Array(0),
       counts: seen?.counts?.subarray(first, last),
     };
-    return { seat: judge.place(row, own), own };
+    return { row, seat: judge.place(row, own), own };
   }
 
   function knownItem(id: Id): number {
@@ -187,6 +234,12 @@ export function createRecommender(model: Model): Recommender {
       const { seat, own } = place(asker, 0, { needSeen: false, onUnknown: options.onUnknown });
       return describer(seat, own, true)(knownItem(item));
     },
+    async confidence(asker: Asker, items: readonly Id[], options: Pick<RecommendOptions, 'onUnknown'> = {}) {
+      open();
+      const { row, own } = place(asker, 0, { needSeen: false, onUnknown: options.onUnknown });
+      const exclude = known(asker.exclude ?? []);
+      return confidence()({ row, own, listed: items.map(knownItem), exclude });
+    },
     similar(item: Id, options: { readonly n?: number | undefined } = {}) {
       open();
       const { n } = settle(LIST, options);
@@ -216,6 +269,14 @@ export function createRecommender(model: Model): Recommender {
 }
 
 type Own = OwnItems & { readonly items: Uint32Array };
+/** An asker with a place before the judge. */
+interface Placed {
+  /** Of a known user. */
+  readonly row: number | undefined;
+  readonly seat: Place;
+  readonly own: Own;
+}
+
 type NewAsker = Extract<Asker, { likes: unknown }>;
 
 function unknownUser({ users }: Model, id: Id): InputError {
@@ -271,23 +332,6 @@ function likedItems(
   return { items, counts: model.multigraph ? items.map((item) => liked.get(item)!) : undefined };
 }
 
-function excludedItems(
-  ids: VertexIds,
-  askers: readonly { readonly own: Own }[],
-  exclude: readonly Id[],
-  includeSeen: boolean,
-): RowLists | undefined {
-  const always = exclude.map((id) => ids.find(id)).filter((item) => item >= 0);
-  if (includeSeen && always.length === 0) return undefined;
-  const offsets = new Uint32Array(askers.length + 1);
-  const lists = askers.map(({ own }, a) => {
-    const list = [...always, ...(includeSeen ? [] : own.items)];
-    offsets[a + 1] = offsets[a] + list.length;
-    return list;
-  });
-  return { offsets, values: Uint32Array.from(lists.flat()) };
-}
-
 function shares(ids: VertexIds, own: Own, parts: Explanation): RecommendationShares {
   const byItem = Array.from(own.items, (item, e) => ({ item: ids.at(item), share: parts.items[e] }));
   byItem.sort((a, b) => b.share - a.share);
@@ -296,12 +340,4 @@ function shares(ids: VertexIds, own: Own, parts: Explanation): RecommendationSha
 
 function popularityOrder(degree: Uint32Array): Uint32Array {
   return Uint32Array.from(degree.keys()).sort((a, b) => degree[b] - degree[a] || a - b);
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
 }

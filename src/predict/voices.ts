@@ -10,8 +10,10 @@ import {
   type PosteriorModel,
   type RankerMember,
 } from '../fit/model.js';
+import type { Taste } from './confidence.js';
 import { type Explanation, expectedRate, explainer, type OwnItems, posteriorExplainer } from './explain.js';
 import { leastSquaresVoice } from './least-squares.js';
+import { once } from './once.js';
 
 type PoissonMember = RankerMember & { readonly fold: { readonly kind: 'poisson' } };
 
@@ -23,6 +25,8 @@ export interface Seat {
   score(item: number): number;
   /** Shares out scores; what depends on the user alone is done once. */
   explainer(): (item: number) => Explanation;
+  /** The user's Gammas; undefined where the fit has none. */
+  taste(): Taste | undefined;
 }
 
 /** One of the fits that a model's scores are the sum of. */
@@ -54,6 +58,12 @@ function posteriorVoice(model: PosteriorModel): Voice {
     means: rowMeans(users, row, features),
     score: (item) => expectedRate(model, users, row, item),
     explainer: () => posteriorExplainer(model, { users, row, own, activity }),
+    taste: () => ({
+      weightShape: users.weightShape[row],
+      weightRate: users.weightRate[row],
+      featureShape: users.featureShape.subarray(row * features, (row + 1) * features),
+      featureRate: users.featureRate.subarray(row * features, (row + 1) * features),
+    }),
   });
   return {
     features,
@@ -111,6 +121,7 @@ function memberVoice(member: PoissonMember, multigraph: boolean): Voice {
           parts,
         });
       },
+      taste: () => folded(own),
     };
   };
   const fresh = (own: OwnItems) => {
@@ -138,12 +149,4 @@ function rowMeans(posterior: Posterior, row: number, features: number): Float32A
     out[k] = (weight * posterior.featureShape[at]) / posterior.featureRate[at];
   }
   return out;
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
 }

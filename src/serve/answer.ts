@@ -1,0 +1,360 @@
+// Jobs answered by a recommender: ids and titles to items, items to ids and titles, refusals in words.
+
+import { InputError } from '../errors.js';
+import type { Asker, Recommendation } from '../predict/recommend.js';
+import type { Recommender } from '../predict/recommender.js';
+import { confidenceWords } from '../report/words/confidence.js';
+import type { BatchReply, Job, Refusal, Reply } from './jobs.js';
+import { Problem } from './problems.js';
+import type { Answered, Explain, OneRequest, Rank } from './schema.js';
+import type { TitleBook } from './titles.js';
+
+export interface Served {
+  readonly recommender: Recommender;
+  readonly titles: TitleBook;
+}
+
+/** Likes below which a list rests on little; docs/serving.md has how much lists of such users change. */
+export const FEW_LIKES = 5;
+/** Unknown ids that an answer names. */
+const NAMED = 20;
+/** Features that an explanation names. */
+const SHOWN_FEATURES = 5;
+
+/** Answers in the order of the jobs; what is wrong with one does not touch the others. */
+export async function answerJobs(served: Served, jobs: readonly Job[]): Promise<Reply[]> {
+  const single = jobs.map((job) => (job.kind === 'recommend' ? job.request : undefined));
+  const asked = single.filter((request) => request !== undefined);
+  // Requests that came together are ranked together.
+  const lists = await recommendAll(served, asked);
+  let next = 0;
+  return Promise.all(
+    jobs.map(async (job): Promise<Reply> => {
+      if (job.kind === 'recommend') {
+        const answer = lists[next++];
+        return 'problem' in answer ? answer : { value: answer };
+      }
+      return attempt(async () => answerOther(served, job));
+    }),
+  );
+}
+
+async function answerOther(served: Served, job: Exclude<Job, { kind: 'recommend' }>): Promise<unknown> {
+  const { recommender, titles } = served;
+  const { items: sides } = recommender.model;
+  const titled = (id: string) => withTitle(titles, sides.ids.find(id));
+  switch (job.kind) {
+    case 'batch': {
+      const lists = await recommendAll(served, job.requests);
+      const answers: BatchReply = lists.map((list) =>
+        'problem' in list ? { error: list.detail, ...(list.field && { field: list.field }) } : list,
+      );
+      return { answers };
+    }
+    case 'rank':
+      return rank(served, job.request);
+    case 'explain':
+      return explain(served, job.request);
+    case 'similar': {
+      const item = sides.ids.at(itemOf(served, job.item, 'id'));
+      const items = recommender.similar(item, { n: job.n });
+      return { items: items.map((one) => ({ ...one, ...titled(one.item) })) };
+    }
+    case 'popular':
+      return { items: recommender.popular({ n: job.n }).map((one) => ({ ...one, ...titled(one.item) })) };
+    case 'search': {
+      const found = titles.search(job.text, byPopularity(recommender), job.n);
+      return { items: found.map((item) => ({ item: sides.ids.at(item), ...withTitle(titles, item) })) };
+    }
+    case 'features': {
+      const described = recommender.features({ n: job.n }).map((feature) => ({
+        ...feature,
+        items: feature.items.map((one) => ({ ...one, ...titled(one.item) })),
+      }));
+      if (job.feature === undefined) return { features: described };
+      const feature = described.find((one) => one.feature === job.feature);
+      if (!feature) {
+        throw new Problem(
+          'not-found',
+          `there is no feature ${job.feature}; the model has ${described.length}`,
+          {
+            field: 'k',
+          },
+        );
+      }
+      return { feature };
+    }
+  }
+}
+
+/** One request after its ids were looked up. */
+interface Prepared {
+  readonly request: OneRequest;
+  readonly asker: Asker;
+  readonly likes: number;
+  readonly unknown: readonly string[];
+  readonly exclude: readonly string[];
+}
+
+/** Lists for all requests; those that ask in the same way are ranked in one product. */
+async function recommendAll(
+  served: Served,
+  requests: readonly OneRequest[],
+): Promise<(Answered | Refusal)[]> {
+  const answers: (Answered | Refusal | undefined)[] = new Array(requests.length);
+  const together = new Map<string, { readonly at: number; readonly prepared: Prepared }[]>();
+  for (const [at, request] of requests.entries()) {
+    try {
+      const prepared = prepare(served, request);
+      if ('popular' in prepared) {
+        answers[at] = prepared.popular;
+        continue;
+      }
+      const { explain = false, includeSeen = false, include } = request;
+      const key = include ? `alone ${at}` : `${explain} ${includeSeen}`;
+      const group = together.get(key) ?? [];
+      together.set(key, group);
+      group.push({ at, prepared });
+    } catch (error) {
+      answers[at] = refusal(error);
+    }
+  }
+  for (const group of together.values()) {
+    const { explain, includeSeen, include } = group[0].prepared.request;
+    const n = Math.max(...group.map(({ prepared }) => prepared.request.n ?? 20));
+    try {
+      const lists = await served.recommender.recommendMany(
+        group.map(({ prepared }) => ({ ...prepared.asker, exclude: prepared.exclude })),
+        {
+          n,
+          explain,
+          includeSeen,
+          ...(include && { include: include.flatMap((id) => knownId(served, id)) }),
+          threads: 1,
+        },
+      );
+      for (const [i, { at, prepared }] of group.entries()) {
+        answers[at] = await answered(served, prepared, lists[i].slice(0, prepared.request.n ?? 20));
+      }
+    } catch (error) {
+      for (const { at } of group) answers[at] ??= refusal(error);
+    }
+  }
+  return answers as (Answered | Refusal)[];
+}
+
+/** Ids and titles looked up; where nothing is known of the asker, the popular items at once. */
+function prepare(served: Served, request: OneRequest): Prepared | { readonly popular: Answered } {
+  const { recommender, titles } = served;
+  const { n = 20, exclude = [] } = request;
+  const without = exclude.flatMap((id) => knownId(served, id));
+  const { asker, likes, unknown } = askerOf(served, request);
+  if (asker) return { request, asker, likes, unknown, exclude: without };
+  const { ids } = recommender.model.items;
+  const items = recommender
+    .popular({ n, exclude: without })
+    .map(({ item, users }) => ({ item, ...withTitle(titles, ids.find(item)), score: users }));
+  return { popular: { items, basis: 'popular', unknown: [...unknown] } };
+}
+
+interface Looked {
+  /** Undefined where nothing is known of them. */
+  readonly asker: Asker | undefined;
+  readonly likes: number;
+  readonly unknown: readonly string[];
+}
+
+function askerOf(served: Served, request: Pick<OneRequest, 'user' | 'likes' | 'counts' | 'unknown'>): Looked {
+  const { model } = served.recommender;
+  const { user, likes = [], counts, unknown: unknownWay = 'refuse' } = request;
+  if (user !== undefined) {
+    const row = model.users.ids.find(user);
+    if (row < 0) {
+      if (unknownWay === 'ignore') return { asker: undefined, likes: 0, unknown: [String(user)] };
+      throw new Problem('not-found', `user ${user} is not in the model; send likes for a new user`, {
+        field: 'user',
+      });
+    }
+    const { seen } = model;
+    return {
+      asker: { user },
+      likes: seen ? seen.offsets[row + 1] - seen.offsets[row] : FEW_LIKES,
+      unknown: [],
+    };
+  }
+  if (counts && counts.length !== likes.length) {
+    throw new Problem(
+      'bad-request',
+      `counts: ${counts.length} counts for ${likes.length} likes; give one for each`,
+      {
+        field: 'counts',
+      },
+    );
+  }
+  const known: string[] = [];
+  const knownCounts: number[] = [];
+  const unknown: string[] = [];
+  for (const [i, like] of likes.entries()) {
+    const found = served.titles.find(like);
+    if (typeof found === 'string') {
+      if (unknownWay === 'refuse') throw notOneItem(like, found, `likes.${i}`);
+      unknown.push(String(like));
+      continue;
+    }
+    known.push(model.items.ids.at(found.item));
+    knownCounts.push(counts?.[i] ?? 1);
+  }
+  return {
+    asker: known.length === 0 ? undefined : { likes: known, ...(counts && { counts: knownCounts }) },
+    likes: known.length,
+    unknown: unknown.slice(0, NAMED),
+  };
+}
+
+function notOneItem(text: string | number, found: 'unknown' | 'ambiguous', field: string): Problem {
+  return found === 'unknown'
+    ? new Problem(
+        'not-found',
+        `${field}: ${text} is no item of the model; leave it out, or say unknown: ignore`,
+        { field },
+      )
+    : new Problem(
+        'not-found',
+        `${field}: several items are called ${text}; send the id of the one that is meant`,
+        { field },
+      );
+}
+
+async function answered(
+  served: Served,
+  prepared: Prepared,
+  list: readonly Recommendation[],
+): Promise<Answered> {
+  const { recommender, titles } = served;
+  const { asker, likes, request, unknown } = prepared;
+  const confidence = request.confidence
+    ? await recommender.confidence(
+        asker,
+        list.map(({ item }) => item),
+      )
+    : undefined;
+  const { ids } = recommender.model.items;
+  return {
+    items: list.map(({ item, score, explanation }, i) => ({
+      item,
+      ...withTitle(titles, ids.find(item)),
+      score,
+      ...(confidence && { low: confidence.intervals[i].low, high: confidence.intervals[i].high }),
+      ...(explanation && { explanation: shownExplanation(served, explanation) }),
+    })),
+    basis: likes < FEW_LIKES ? 'few' : 'personal',
+    ...(confidence && {
+      confidence: { overlap: confidence.overlap, text: confidenceWords(confidence.overlap, list.length) },
+    }),
+    unknown: [...unknown],
+  };
+}
+
+/** The caller's candidates in order: all of them, unless some are unknown and to be ignored. */
+async function rank(served: Served, request: Rank): Promise<Answered> {
+  const { recommender, titles } = served;
+  const { candidates, explain = false, confidence = false } = request;
+  const { asker, likes, unknown } = askerOf(served, request);
+  const { ids, degree } = recommender.model.items;
+  const wanted = candidates.flatMap((id, i) => {
+    const found = titles.find(id);
+    if (typeof found !== 'string') return [ids.at(found.item)];
+    if (request.unknown !== 'ignore') throw notOneItem(id, found, `candidates.${i}`);
+    return [];
+  });
+  if (!asker) {
+    const items = [...new Set(wanted)]
+      .map((item) => ({ item, ...withTitle(titles, ids.find(item)), score: degree[ids.find(item)] }))
+      .sort((a, b) => b.score - a.score);
+    return { items, basis: 'popular', unknown: [...unknown] };
+  }
+  const list = recommender.rank(asker, wanted, { explain });
+  return answered(served, { request: { confidence }, asker, likes, unknown, exclude: [] }, list);
+}
+
+function explain(served: Served, request: Explain): unknown {
+  const { recommender, titles } = served;
+  const item = itemOf(served, request.item, 'item');
+  const { asker, unknown } = askerOf(served, request);
+  if (!asker) {
+    throw new Problem(
+      'cannot-do',
+      'nothing is known of the user, so there is no score to explain; send likes',
+      {
+        field: 'likes',
+      },
+    );
+  }
+  const { score, explanation } = recommender.explain(asker, recommender.model.items.ids.at(item));
+  return {
+    item: recommender.model.items.ids.at(item),
+    ...withTitle(titles, item),
+    score,
+    explanation: shownExplanation(served, explanation as NonNullable<Recommendation['explanation']>),
+    unknown: [...unknown],
+  };
+}
+
+/** Items and rest add up to the score; of the features the strongest are named. */
+function shownExplanation(
+  { recommender, titles }: Served,
+  { items, features, prior }: NonNullable<Recommendation['explanation']>,
+) {
+  const { ids } = recommender.model.items;
+  return {
+    items: items.map(({ item, share }) => ({ item, ...withTitle(titles, ids.find(item)), share })),
+    features: features
+      .map((share, feature) => ({ feature, share }))
+      .sort((a, b) => b.share - a.share)
+      .slice(0, SHOWN_FEATURES),
+    rest: prior,
+  };
+}
+
+function itemOf({ titles }: Served, text: string | number, field: string): number {
+  const found = titles.find(text);
+  if (typeof found === 'string') throw notOneItem(text, found, field);
+  return found.item;
+}
+
+/** The id for an id or a title; nothing for what the model does not know. */
+function knownId({ recommender, titles }: Served, text: string | number): string[] {
+  const found = titles.find(text);
+  return typeof found === 'string' ? [] : [recommender.model.items.ids.at(found.item)];
+}
+
+function withTitle(titles: TitleBook, item: number): { title?: string } {
+  const title = titles.of(item);
+  return title === undefined ? {} : { title };
+}
+
+function byPopularity(recommender: Recommender): number[] {
+  const { ids, count } = recommender.model.items;
+  return recommender.popular({ n: count }).map(({ item }) => ids.find(item));
+}
+
+async function attempt(task: () => Promise<unknown>): Promise<Reply> {
+  try {
+    return { value: await task() };
+  } catch (error) {
+    return refusal(error);
+  }
+}
+
+/** What a client may hear of an error; a bug goes up. */
+function refusal(error: unknown): Refusal {
+  if (error instanceof Problem) {
+    return {
+      problem: error.kind,
+      detail: error.message,
+      ...(error.field !== undefined && { field: error.field }),
+    };
+  }
+  if (error instanceof InputError) return { problem: 'cannot-do', detail: error.message };
+  throw error;
+}

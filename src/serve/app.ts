@@ -1,0 +1,291 @@
+// The HTTP side: who may ask, what is asked, who answers. It computes nothing, so that it always answers at once.
+
+import { randomUUID } from 'node:crypto';
+import { OpenAPIHono, type z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { InputError } from '../errors.js';
+import { VERSION } from '../version.js';
+import { DOCS_POLICY, docsPage } from './docs.js';
+import type { Generation } from './generation.js';
+import { type Job, type Reply, weightOf } from './jobs.js';
+import type { Key, KeyRing } from './keys.js';
+import { LIMITS } from './limits.js';
+import type { LogRecord } from './log.js';
+import { Metrics } from './metrics.js';
+import { nestsDeeper } from './nesting.js';
+import { answerProblem, Problem } from './problems.js';
+import type { RateLimit } from './rate.js';
+import { ROUTES } from './routes.js';
+
+export interface AppOptions {
+  /** The model that answers now; undefined before the first is ready. */
+  readonly current: () => Generation | undefined;
+  /** Reads a model (undefined: the served file again) and lets it answer. */
+  readonly swap: (file: string | undefined) => Promise<Generation>;
+  /** Files that swap takes. */
+  readonly files: () => Promise<readonly string[]>;
+  /** Whether requests are still taken. */
+  readonly draining: () => boolean;
+  readonly keys: KeyRing | undefined;
+  readonly rate: RateLimit | undefined;
+  /** Host names that the server answers for; undefined: any. */
+  readonly hosts: ReadonlySet<string> | undefined;
+  readonly log: (record: LogRecord) => void;
+}
+
+interface Variables {
+  requestId: string;
+  began: number;
+  key: Key | undefined;
+  model: string | undefined;
+  problem: Problem | undefined;
+}
+
+type Env = { Variables: Variables };
+
+/** Open to everyone who can reach the server: they say nothing of the model or its users. */
+const OPEN = new Set(['/health/live', '/health/ready', '/openapi.json', '/docs', '/']);
+
+export function createApp(options: AppOptions): OpenAPIHono<Env> {
+  const metrics = serverMetrics(options);
+  const app = new OpenAPIHono<Env>({
+    defaultHook: (result) => {
+      if (!result.success) throw wrongField(result.error);
+    },
+  });
+
+  app.use('*', async (c, next) => {
+    c.set('requestId', randomUUID());
+    c.set('began', performance.now());
+    await next();
+    finish(c, options, metrics);
+  });
+  app.use('*', async (c, next) => {
+    admit(c, options);
+    await next();
+  });
+  app.use(
+    '*',
+    bodyLimit({
+      maxSize: LIMITS.body,
+      onError: () => {
+        throw new Problem('too-large', `the body is over ${LIMITS.body} bytes`);
+      },
+    }),
+  );
+  app.use('/v1/*', async (c, next) => {
+    // What is read here is kept for the checks that follow.
+    if (c.req.method !== 'GET' && nestsDeeper(await c.req.text(), LIMITS.depth)) {
+      throw new Problem('bad-request', `the body nests deeper than ${LIMITS.depth} levels`);
+    }
+    await next();
+  });
+  app.onError((error, c) => {
+    const problem = problemOf(error);
+    if (problem.kind === 'failed') {
+      options.log({ time: new Date().toISOString(), event: 'failed', detail: String(error?.stack ?? error) });
+    }
+    c.set('problem', problem);
+    return answerProblem(c, problem, c.get('requestId'));
+  });
+  app.notFound((c) => {
+    const problem = new Problem('not-found', 'there is no such endpoint; /docs lists them');
+    c.set('problem', problem);
+    return answerProblem(c, problem, c.get('requestId'));
+  });
+
+  const ask = async (c: Context<Env>, job: Job, deadline: number = LIMITS.patience): Promise<unknown> => {
+    const generation = options.current();
+    if (!generation) throw new Problem('no-model', 'no model is ready yet', { retryAfter: 1 });
+    c.set('model', generation.info.hash);
+    const reply: Reply = await generation.queue.ask(job, { weight: weightOf(job), deadline });
+    if ('problem' in reply) {
+      throw new Problem(reply.problem, reply.detail, reply.field === undefined ? {} : { field: reply.field });
+    }
+    return reply.value;
+  };
+  const signature = (c: Context<Env>) => ({
+    model: c.get('model') ?? '',
+    requestId: c.get('requestId'),
+    milliseconds: Math.round((performance.now() - c.get('began')) * 1000) / 1000,
+  });
+  // Values come from the computing side in the form that the schemas declare; a contract test holds it to them.
+  const answer = async (c: Context<Env>, job: Job, deadline?: number): Promise<never> => {
+    const value = (await ask(c, job, deadline)) as object;
+    return c.json({ ...value, ...signature(c) }) as never;
+  };
+
+  app.openapi(ROUTES.recommend, (c) => {
+    const { deadlineMs, ...request } = c.req.valid('json');
+    return answer(c, { kind: 'recommend', request }, deadlineMs);
+  });
+  app.openapi(ROUTES.batch, (c) => {
+    const { deadlineMs, requests } = c.req.valid('json');
+    return answer(c, { kind: 'batch', requests }, deadlineMs);
+  });
+  app.openapi(ROUTES.rank, (c) => {
+    const { deadlineMs, ...request } = c.req.valid('json');
+    return answer(c, { kind: 'rank', request }, deadlineMs);
+  });
+  app.openapi(ROUTES.explain, (c) => {
+    const { deadlineMs, ...request } = c.req.valid('json');
+    return answer(c, { kind: 'explain', request }, deadlineMs);
+  });
+  app.openapi(ROUTES.similar, (c) =>
+    answer(c, { kind: 'similar', item: c.req.valid('param').id, n: c.req.valid('query').n ?? 20 }),
+  );
+  app.openapi(ROUTES.search, (c) => {
+    const { search, n = 20 } = c.req.valid('query');
+    return answer(c, { kind: 'search', text: search, n });
+  });
+  app.openapi(ROUTES.popular, (c) => answer(c, { kind: 'popular', n: c.req.valid('query').n ?? 20 }));
+  app.openapi(ROUTES.features, (c) =>
+    answer(c, { kind: 'features', n: c.req.valid('query').n ?? 10, feature: undefined }),
+  );
+  app.openapi(ROUTES.feature, (c) =>
+    answer(c, { kind: 'features', n: c.req.valid('query').n ?? 10, feature: c.req.valid('param').k }),
+  );
+  app.openapi(ROUTES.models, async (c) => {
+    const files = [...(await options.files())];
+    return c.json({ current: options.current()?.info ?? null, files, requestId: c.get('requestId') }, 200);
+  });
+  app.openapi(ROUTES.swap, async (c) => {
+    const { info } = await options.swap(c.req.valid('json').file);
+    c.set('model', info.hash);
+    return c.json(info, 200);
+  });
+
+  app.get('/health/live', (c) => c.json({ status: 'alive' }));
+  app.get('/health/ready', (c) => {
+    if (options.draining()) throw new Problem('draining', 'the server is stopping', { retryAfter: 5 });
+    const generation = options.current();
+    if (!generation) throw new Problem('no-model', 'no model is ready yet', { retryAfter: 1 });
+    return c.json({ status: 'ready', model: generation.info.hash });
+  });
+  app.get('/metrics', (c) =>
+    c.text(metrics.registry.text(), 200, { 'content-type': 'text/plain; version=0.0.4' }),
+  );
+  app.openAPIRegistry.registerComponent('securitySchemes', 'key', { type: 'http', scheme: 'bearer' });
+  const document = () =>
+    app.getOpenAPI31Document({
+      openapi: '3.1.0',
+      info: { title: 'graphex', version: VERSION, description: 'Recommendations, explanations and fold-in.' },
+    });
+  app.get('/openapi.json', (c) => c.json(document()));
+  app.get('/docs', (c) => c.html(docsPage(document()), 200, { 'content-security-policy': DOCS_POLICY }));
+  app.get('/', (c) => c.redirect('/docs'));
+  return app;
+}
+
+/** Host, size, kind of body and key are looked at before anything is read. */
+function admit(c: Context<Env>, { hosts, keys, rate }: AppOptions): void {
+  const { path, method } = c.req;
+  const host = c.req.header('host')?.replace(/:\d+$/, '').toLowerCase() ?? '';
+  if (hosts && !hosts.has(host)) {
+    throw new Problem('wrong-host', 'ask by a name that the server was told to answer for');
+  }
+  if (method === 'POST' || method === 'PUT') {
+    const type = c.req.header('content-type') ?? '';
+    if (!/^application\/json\s*(;|$)/i.test(type)) {
+      throw new Problem('not-json', 'send Content-Type: application/json');
+    }
+  }
+  if (OPEN.has(path)) return;
+  const key = keys && keyOf(c, keys);
+  c.set('key', key);
+  if (path === '/v1/models/current' && keys && !key?.admin) {
+    throw new Problem('forbidden', 'loading a model needs a key that is marked admin');
+  }
+  rate?.take(key?.name ?? clientOf(c));
+}
+
+function keyOf(c: Context<Env>, keys: KeyRing): Key {
+  const sent = /^Bearer (\S{1,512})$/.exec(c.req.header('authorization') ?? '')?.[1];
+  const key = sent === undefined ? undefined : keys.find(sent);
+  if (!key) throw new Problem('unauthorized', 'send a known key as Authorization: Bearer KEY');
+  return key;
+}
+
+/** The address at the other end; what a proxy claims is not believed. */
+function clientOf(c: Context<Env>): string {
+  const { incoming } = (c.env ?? {}) as { incoming?: { socket?: { remoteAddress?: string } } };
+  return incoming?.socket?.remoteAddress ?? '';
+}
+
+function wrongField(error: z.core.$ZodError): Problem {
+  const [issue] = error.issues;
+  const field = issue.path.join('.');
+  return new Problem(
+    'bad-request',
+    `${field === '' ? 'the body' : field}: ${issue.message}`,
+    field === '' ? {} : { field },
+  );
+}
+
+/** Anything that was thrown, as a problem that tells a client no more than it needs. */
+function problemOf(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (error instanceof InputError) return new Problem('cannot-do', error.message);
+  const { status, name } = error as { status?: number; name?: string };
+  if (status === 400 || name === 'SyntaxError')
+    return new Problem('bad-request', 'the body is no JSON that can be read');
+  if (status === 413) return new Problem('too-large', `the body is over ${LIMITS.body} bytes`);
+  return new Problem('failed', 'the request could not be answered; the server’s log has the reason');
+}
+
+function serverMetrics({ current }: AppOptions) {
+  const registry = new Metrics();
+  const requests = registry.counter('graphex_requests_total', 'Requests by route and status.');
+  const seconds = registry.histogram('graphex_request_seconds', 'Time to answer, by route and status.');
+  const queue = (read: (generation: Generation) => number) => () => {
+    const generation = current();
+    return generation ? [{ labels: {}, value: read(generation) }] : [];
+  };
+  registry.gauge(
+    'graphex_waiting',
+    'Requests that wait.',
+    queue((g) => g.queue.waiting),
+  );
+  registry.gauge(
+    'graphex_working',
+    'Requests that are being computed.',
+    queue((g) => g.queue.working),
+  );
+  registry.gauge('graphex_model_info', 'The model that answers.', () => {
+    const info = current()?.info;
+    return info ? [{ labels: { hash: info.hash, kind: info.kind }, value: 1 }] : [];
+  });
+  registry.gauge('process_resident_memory_bytes', 'Resident memory.', () => [
+    { labels: {}, value: process.memoryUsage.rss() },
+  ]);
+  return { registry, requests, seconds };
+}
+
+function finish(
+  c: Context<Env>,
+  { log, draining }: AppOptions,
+  { requests, seconds }: ReturnType<typeof serverMetrics>,
+): void {
+  const milliseconds = performance.now() - c.get('began');
+  const { status } = c.res;
+  const route = c.req.routePath === '/*' || c.req.routePath === '*' ? 'none' : c.req.routePath;
+  const labels = { route, method: c.req.method, status: String(status) };
+  requests.add(labels);
+  seconds.observe(labels, milliseconds / 1000);
+  c.res.headers.set('x-request-id', c.get('requestId'));
+  if (draining()) c.res.headers.set('connection', 'close');
+  c.res.headers.set('x-content-type-options', 'nosniff');
+  c.res.headers.set('cache-control', 'no-store');
+  log({
+    time: new Date().toISOString(),
+    requestId: c.get('requestId'),
+    method: c.req.method,
+    route,
+    status,
+    milliseconds: Math.round(milliseconds * 1000) / 1000,
+    key: c.get('key')?.name,
+    model: c.get('model'),
+    problem: c.get('problem')?.kind,
+  });
+}

@@ -1,0 +1,104 @@
+// The OpenAPI document as a page for people: self-contained, no script, nothing from elsewhere.
+
+import { createHash } from 'node:crypto';
+import { type Content, Html, html } from '../report/pages/html.js';
+import { PROBLEMS } from './problems.js';
+
+interface Operation {
+  readonly summary?: string;
+  readonly description?: string;
+  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema?: Schema }[];
+  readonly requestBody?: { readonly content?: Readonly<Record<string, { readonly schema?: Schema }>> };
+}
+
+interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly items?: Schema;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly Schema[];
+  readonly maximum?: number;
+  readonly maxItems?: number;
+  readonly maxLength?: number;
+}
+
+const STYLE = `body{font:16px/1.5 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}
+code{font-size:.9em;background:#f2f2f2;padding:.1em .3em;border-radius:3px}h2{margin-top:2.5rem;font-size:1.1rem}
+table{border-collapse:collapse;width:100%}td,th{text-align:left;vertical-align:top;padding:.3rem .6rem .3rem 0;border-top:1px solid #ddd}
+@media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}code{background:#2a2a2a}td,th{border-color:#444}a{color:#8bf}}`;
+
+/** Nothing but this style sheet may take effect on the page. */
+export const DOCS_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; frame-ancestors 'none'`;
+
+/** `document`: what /openapi.json gives. */
+export function docsPage(document: object): string {
+  const {
+    paths = {},
+    components = {},
+    info,
+  } = document as {
+    paths?: Record<string, Record<string, Operation>>;
+    components?: { schemas?: Record<string, Schema> };
+    info: { version: string };
+  };
+  const schemas = components.schemas ?? {};
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
+  );
+  const page = html`<!doctype html><html lang="en"><head><meta charset="utf-8"><title>graphex server</title>
+<meta name="viewport" content="width=device-width"><style>${new Html(STYLE)}</style></head><body><h1>graphex server</h1>
+<p>Version ${info.version}. The same as a machine reads it: <a href="/openapi.json">openapi.json</a>. Also
+<a href="/health/live">/health/live</a>, <a href="/health/ready">/health/ready</a> and <code>/metrics</code>.</p>
+${operations.map(({ path, method, operation }) => section(path, method, operation, schemas))}
+<h2>Problems</h2><p>Whatever is no success is a problem document (RFC 9457) whose <code>type</code> is one of these.</p>
+<table>${Object.entries(PROBLEMS).map(
+    ([kind, { status, title }]) =>
+      html`<tr id="${kind}"><td>${String(status)}</td><td><code>${kind}</code></td><td>${title}</td></tr>`,
+  )}</table></body></html>`;
+  return String(page);
+}
+
+function section(
+  path: string,
+  method: string,
+  operation: Operation,
+  schemas: Record<string, Schema>,
+): Content {
+  const body = operation.requestBody?.content?.['application/json']?.schema;
+  const fields = [
+    ...(operation.parameters ?? []).map((p) => ({ name: p.name, schema: p.schema ?? {}, where: p.in })),
+    ...(body ? fieldsOf(body, schemas) : []),
+  ];
+  return html`<h2><code>${method} ${path}</code></h2><p>${operation.summary ?? ''}. ${operation.description ?? ''}</p>${
+    fields.length > 0
+      ? html`<table>${fields.map(
+          ({ name, schema, where }) =>
+            html`<tr><td><code>${name}</code></td><td>${kindOf(schema, schemas)}${where === 'body' ? '' : `, in the ${where}`}</td><td>${
+              schema.description ?? ''
+            }</td></tr>`,
+        )}</table>`
+      : undefined
+  }`;
+}
+
+function fieldsOf(schema: Schema, schemas: Record<string, Schema>) {
+  const { properties = {} } = resolve(schema, schemas);
+  return Object.entries(properties).map(([name, field]) => ({ name, schema: field, where: 'body' }));
+}
+
+function resolve(schema: Schema, schemas: Record<string, Schema>): Schema {
+  return schema.$ref ? (schemas[schema.$ref.split('/').at(-1) as string] ?? {}) : schema;
+}
+
+function kindOf(schema: Schema, schemas: Record<string, Schema>): string {
+  const { type, items, enum: values, anyOf, maximum, maxItems } = resolve(schema, schemas);
+  if (values) return values.join(' or ');
+  if (anyOf) return anyOf.map((one) => kindOf(one, schemas)).join(' or ');
+  if (type === 'array')
+    return `list of ${items ? kindOf(items, schemas) : 'values'}${maxItems ? `, at most ${maxItems}` : ''}`;
+  const most = typeof maximum === 'number' && maximum < 1e9 ? `, at most ${maximum}` : '';
+  return `${type ?? 'object'}${most}`;
+}

@@ -1,0 +1,63 @@
+// A model that answers: loaded once, shared by the workers that compute, with a queue of its own. Another model is
+// another generation, so that no answer is made of two.
+
+import { createPool, type TaskModule, threadCount, type WorkerPool } from '../parallel/pool.js';
+import type { Job, Reply } from './jobs.js';
+import { createQueue, type WorkQueue } from './queue.js';
+import type { Information } from './schema.js';
+import type { SharedServing } from './serving-tasks.js';
+
+export interface Generation {
+  readonly info: Information;
+  readonly queue: WorkQueue<Job, Reply>;
+  /** Answers what waits, then lets the model go. */
+  close(): Promise<void>;
+}
+
+export interface GenerationOptions {
+  readonly titles: string | undefined;
+  /** Workers that compute. */
+  readonly threads: number | undefined;
+  /** Requests that may wait. */
+  readonly queue: number;
+}
+
+const TASKS: TaskModule = {
+  name: 'serving-tasks',
+  base: import.meta.url,
+  worker: () => {
+    throw new Error('a server runs in Node');
+  },
+  here: () => import('./serving-tasks.js'),
+};
+
+/** Requests that go to a worker together: enough for one blocked product, few enough to be answered soon. */
+const TOGETHER = 32;
+
+/** Loads the model in a worker, shares it with the others, and warms them up. */
+export async function loadGeneration(path: string, options: GenerationOptions): Promise<Generation> {
+  const count = options.threads ?? Math.max(1, threadCount(undefined) - 1);
+  const pools: WorkerPool[] = await Promise.all(Array.from({ length: count }, () => createPool(TASKS, 1)));
+  const close = async () => {
+    await Promise.all(pools.map((pool) => pool.close()));
+  };
+  try {
+    const [serving] = await pools[0].map<unknown, SharedServing>('load', [{ path, titles: options.titles }]);
+    await Promise.all(pools.map((pool) => pool.map('adopt', [serving])));
+    const answer = (pool: WorkerPool) => async (jobs: readonly Job[]) =>
+      (await pool.map<readonly Job[], Reply[]>('answer', [jobs]))[0];
+    const queue = createQueue<Job, Reply>(pools.map(answer), { most: options.queue, together: TOGETHER });
+    const info = { ...serving.info, loaded: new Date().toISOString() };
+    return {
+      info,
+      queue,
+      async close() {
+        await queue.drain();
+        await close();
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

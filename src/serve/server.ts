@@ -1,0 +1,191 @@
+// `graphex serve`: HTTP around a model. It holds no state but the model.
+
+import { lstat, readdir, readFile } from 'node:fs/promises';
+import type { Server } from 'node:http';
+import { type AddressInfo, Server as NetServer } from 'node:net';
+import { join } from 'node:path';
+import { createAdaptorServer } from '@hono/node-server';
+import { InputError, throwIfAborted } from '../errors.js';
+import { settle } from '../options/door.js';
+import type { OptionsOf } from '../options/kinds.js';
+import { SERVE } from '../options/verbs.js';
+import { createApp } from './app.js';
+import { type Generation, loadGeneration } from './generation.js';
+import { type KeyRing, readKeys } from './keys.js';
+import { LIMITS } from './limits.js';
+import type { EventRecord, LogRecord } from './log.js';
+import { Problem } from './problems.js';
+import { createRateLimit } from './rate.js';
+
+export interface ServeOptions extends OptionsOf<typeof SERVE> {
+  /** One record for each request and event. Default: none. */
+  readonly onLog?: ((record: LogRecord) => void) | undefined;
+  /** Stops the server as `close` does. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface RunningServer {
+  /** As in http://127.0.0.1:8080 */
+  readonly url: string;
+  /** Takes no more requests, answers those under way, and ends. */
+  close(): Promise<void>;
+  /** Resolves once the server has ended. */
+  readonly ended: Promise<void>;
+}
+
+const LOOPBACK = ['localhost', '127.0.0.1', '[::1]', '::1'];
+
+/**
+ * Serves the model at `path` over HTTP. Resolves when it answers.
+ * @example
+ * const server = await serve('model.safetensors', { port: 0 });
+ * const response = await fetch(`${server.url}/v1/popular?n=5`);
+ * await server.close();
+ */
+export async function serve(path: string, options: ServeOptions = {}): Promise<RunningServer> {
+  const { onLog, signal, ...given } = options;
+  const settings = settle(SERVE, given);
+  const { port, host, models, titles, threads, queue, rate } = settings;
+  const log = onLog ?? (() => {});
+  const event = (name: EventRecord['event'], detail: string) =>
+    log({ time: new Date().toISOString(), event: name, detail });
+  const keys = settings.keyFile === undefined ? undefined : await keysOf(settings.keyFile);
+  const load = (file: string) => loadGeneration(file, { titles, threads, queue });
+
+  let current: Generation | undefined = await load(path);
+  let draining = false;
+  let swapping: Promise<unknown> = Promise.resolve();
+
+  /** One after the other: the new model is warm before the old one is let go. */
+  const swap = (file: string | undefined): Promise<Generation> => {
+    const next = swapping.then(async () => {
+      const wanted = file === undefined ? path : await fileIn(models, file);
+      const generation = await load(wanted).catch((error) => {
+        event('load-failed', error instanceof Error ? error.message : String(error));
+        throw error;
+      });
+      const before = current;
+      current = generation;
+      event('swapped', generation.info.hash);
+      void before?.close();
+      return generation;
+    });
+    swapping = next.catch(() => {});
+    return next;
+  };
+
+  const app = createApp({
+    current: () => current,
+    swap,
+    files: () => filesIn(models),
+    draining: () => draining,
+    keys,
+    rate: rate === undefined ? undefined : createRateLimit(rate),
+    hosts: hostsFor(host, settings.allowHosts),
+    log,
+  });
+  const server = createAdaptorServer({
+    fetch: app.fetch,
+    serverOptions: { maxHeaderSize: 16 << 10, connectionsCheckingInterval: 1000, requireHostHeader: true },
+  }) as Server;
+  server.headersTimeout = LIMITS.headers;
+  server.requestTimeout = LIMITS.request;
+  server.keepAliveTimeout = LIMITS.idle;
+  server.maxConnections = LIMITS.connections;
+  server.maxHeadersCount = 64;
+
+  const ended = new Promise<void>((resolve) => server.once('close', resolve)).then(async () => {
+    await swapping;
+    await current?.close();
+    current = undefined;
+    event('stopped', 'every request was answered');
+  });
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    closing ??= (async () => {
+      draining = true;
+      event('draining', 'taking no more requests');
+      // No more connections; those there are may bring a request that is on its way, and end with its answer.
+      NetServer.prototype.close.call(server);
+      // After the next look at the network: what has arrived by then is a request, not idleness.
+      const sweep = setInterval(() => setImmediate(() => server.closeIdleConnections()), LIMITS.grace);
+      const timer = setTimeout(() => server.closeAllConnections(), LIMITS.drain);
+      await ended;
+      clearInterval(sweep);
+      clearTimeout(timer);
+    })();
+    return closing;
+  };
+
+  try {
+    throwIfAborted(signal);
+    await listen(server, port, host);
+  } catch (error) {
+    await current.close();
+    throw error;
+  }
+  signal?.addEventListener('abort', () => void close(), { once: true });
+  const address = server.address() as AddressInfo;
+  const shown = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+  const url = `http://${shown}:${address.port}`;
+  event('listening', url);
+  event('ready', current.info.hash);
+  return { url, close, ended };
+}
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const reasons: Readonly<Record<string, string>> = {
+        EADDRINUSE: `port ${port} is taken; name another, or 0 for any free one`,
+        EACCES: `port ${port} is not permitted to this user; name one above 1023`,
+        EADDRNOTAVAIL: `${host} is no address of this machine`,
+        ENOTFOUND: `${host} is no known host`,
+      };
+      const reason = reasons[error.code ?? ''];
+      reject(reason === undefined ? error : new InputError(reason));
+    });
+    server.listen(port, host, resolve);
+  });
+}
+
+/** A page elsewhere must not reach a private server under a name of its own making. */
+function hostsFor(host: string, allowed: readonly string[] | undefined): ReadonlySet<string> | undefined {
+  if (allowed && allowed.length > 0)
+    return new Set([...LOOPBACK, host, ...allowed].map((name) => name.toLowerCase()));
+  return LOOPBACK.includes(host) ? new Set(LOOPBACK) : undefined;
+}
+
+async function keysOf(path: string): Promise<KeyRing> {
+  const found = await lstat(path).catch(() => undefined);
+  if (!found) throw new InputError(`${path}: there is no such file of keys; check the path`);
+  const MOST = 1 << 20;
+  if (!found.isFile() || found.size > MOST) {
+    throw new InputError(`${path}: a file of keys is a plain file of at most ${MOST} bytes`);
+  }
+  return readKeys(await readFile(path, 'utf8'), path);
+}
+
+const MODEL_FILE = /^[\w][\w.-]*\.safetensors$/;
+
+async function filesIn(folder: string | undefined): Promise<string[]> {
+  if (folder === undefined) return [];
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  return entries
+    .filter((entry) => entry.isFile() && MODEL_FILE.test(entry.name))
+    .map(({ name }) => name)
+    .sort();
+}
+
+/** Only what the folder itself holds: no path, no link out of it. */
+async function fileIn(folder: string | undefined, name: string): Promise<string> {
+  if (folder === undefined) {
+    throw new Problem('cannot-do', 'the server was given no folder of models', { field: 'file' });
+  }
+  if (!(await filesIn(folder)).includes(name)) {
+    throw new Problem('not-found', 'there is no such model in the folder; GET /v1/models lists them', {
+      field: 'file',
+    });
+  }
+  return join(folder, name);
+}

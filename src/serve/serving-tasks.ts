@@ -1,0 +1,91 @@
+// What the workers of a server do: hold the model, answer jobs.
+
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { titlesOf } from '../evaluate/titles.js';
+import type { Model } from '../fit/model.js';
+import type { VertexIds } from '../graph/ids.js';
+import { readSideTable } from '../ingest/side-table.js';
+import { serveTasks } from '../parallel/worker.js';
+import { createRecommender } from '../predict/recommender.js';
+import { loadModel } from '../store/model.js';
+import { USERS_AND_ITEMS } from '../text/sides.js';
+import { answerJobs, type Served } from './answer.js';
+import type { Job, Reply } from './jobs.js';
+import type { Information } from './schema.js';
+import { modelOf, type SharedModel, shareModel } from './shared-model.js';
+import { titleBook } from './titles.js';
+
+/** A model and its titles, as they go from the worker that read them to the others. */
+export interface SharedServing {
+  readonly info: Omit<Information, 'loaded'>;
+  readonly shared: SharedModel;
+  /** Title of each item, '' where there is none. */
+  readonly titles: readonly string[];
+}
+
+let served: Served | undefined;
+
+/** Reads a model file and its titles. */
+export async function load({ path, titles: titleFile }: LoadTask): Promise<SharedServing> {
+  const [model, hash] = await Promise.all([loadModel(path), hashOf(path)]);
+  const titles = titleFile === undefined ? [] : await titleList(titleFile, model.items.ids);
+  const names = model.names ?? USERS_AND_ITEMS;
+  return {
+    info: {
+      hash,
+      kind: model.type === 'posterior' ? model.kind : model.method,
+      features: featuresOf(model),
+      users: model.users.count,
+      items: model.items.count,
+      names: { users: names.users.many, items: names.items.many },
+      titles: titles.filter((title) => title !== '').length,
+    },
+    shared: shareModel(model),
+    titles,
+  };
+}
+
+interface LoadTask {
+  readonly path: string;
+  readonly titles: string | undefined;
+}
+
+/** Makes a recommender of what another worker has read, and asks it once: the first real question then waits for nothing. */
+export async function adopt({ shared, titles }: SharedServing): Promise<void> {
+  const model = modelOf(shared);
+  const recommender = createRecommender(model);
+  served = { recommender, titles: titleBook(model.items.ids, titles) };
+  const [first] = recommender.popular({ n: 1 });
+  await answer([
+    { kind: 'recommend', request: { likes: [first.item], n: 1 } },
+    { kind: 'similar', item: first.item, n: 1 },
+  ]);
+}
+
+export async function answer(jobs: readonly Job[]): Promise<Reply[]> {
+  if (!served) throw new Error('no model was adopted');
+  return answerJobs(served, jobs);
+}
+
+async function titleList(path: string, ids: VertexIds): Promise<string[]> {
+  const titles = titlesOf(await readSideTable(path), ids, path);
+  return Array.from({ length: ids.length }, (_, item) => titles.find(ids.at(item)) ?? '');
+}
+
+/** Features of all fits whose scores are added. */
+function featuresOf(model: Model): number {
+  if (model.type === 'posterior') return model.features;
+  return model.scores.kind === 'factors'
+    ? model.scores.members.reduce((sum, { features }) => sum + features, 0)
+    : 0;
+}
+
+/** The first half of the file's SHA-256. */
+async function hashOf(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path)) hash.update(chunk as Uint8Array);
+  return hash.digest('hex').slice(0, 32);
+}
+
+serveTasks('serving-tasks', { load, adopt, answer });

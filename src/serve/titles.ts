@@ -1,0 +1,53 @@
+// Titles of items, both ways: what an answer shows, and what a request may say instead of an id.
+
+import type { VertexIds } from '../graph/ids.js';
+
+/** Where an id or a title leads. */
+export type Found = { readonly item: number } | 'unknown' | 'ambiguous';
+
+export interface TitleBook {
+  /** Title of an item; undefined where it has none. */
+  of(item: number): string | undefined;
+  /** By id; else by title, exactly or without regard to case, where that names one item alone. */
+  find(text: string | number): Found;
+  /** Items whose id or title contains the text, in the given order of items, at most n. */
+  search(text: string, order: Iterable<number>, n: number): number[];
+}
+
+const SEVERAL = -2;
+
+/** `titles` has a text for each item, '' where there is none; an empty list where no titles were given. */
+export function titleBook(ids: VertexIds, titles: readonly string[]): TitleBook {
+  const exact = new Map<string, number>();
+  const folded = new Map<string, number>();
+  const note = (map: Map<string, number>, key: string, item: number) =>
+    map.set(key, map.has(key) ? SEVERAL : item);
+  for (const [item, title] of titles.entries()) {
+    if (title === '') continue;
+    note(exact, title, item);
+    note(folded, title.toLowerCase(), item);
+  }
+  const lower = Array.from({ length: ids.length }, (_, item) =>
+    `${ids.at(item)}\n${titles[item] ?? ''}`.toLowerCase(),
+  );
+  return {
+    of: (item) => titles[item] || undefined,
+    find(text) {
+      const id = ids.find(text);
+      if (id >= 0) return { item: id };
+      const item = exact.get(String(text)) ?? folded.get(String(text).toLowerCase());
+      if (item === undefined) return 'unknown';
+      return item === SEVERAL ? 'ambiguous' : { item };
+    },
+    search(text, order, n) {
+      const wanted = text.toLowerCase();
+      const found: number[] = [];
+      for (const item of order) {
+        if (!lower[item].includes(wanted)) continue;
+        found.push(item);
+        if (found.length === n) break;
+      }
+      return found;
+    },
+  };
+}

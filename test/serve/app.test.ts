@@ -1,0 +1,200 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { describe, expect, it } from 'vitest';
+import { createApp } from '../../src/serve/app.js';
+import type { Generation } from '../../src/serve/generation.js';
+import type { Job, Reply } from '../../src/serve/jobs.js';
+import { readKeys } from '../../src/serve/keys.js';
+import { LIMITS } from '../../src/serve/limits.js';
+import type { LogRecord } from '../../src/serve/log.js';
+import { createQueue } from '../../src/serve/queue.js';
+import { createRateLimit } from '../../src/serve/rate.js';
+
+const INFO = {
+  hash: 'abc',
+  kind: 'sparse',
+  features: 3,
+  users: 2,
+  items: 2,
+  names: { users: 'users', items: 'items' },
+  titles: 0,
+  loaded: '2026-01-01T00:00:00.000Z',
+};
+
+const EMPTY = { items: [], basis: 'personal', unknown: [] };
+
+/** An app whose computing side answers as told. */
+function appWith(
+  answer: (job: Job) => Reply | Promise<Reply> = () => ({ value: EMPTY }),
+  more: Partial<Parameters<typeof createApp>[0]> = {},
+) {
+  const queue = createQueue<Job, Reply>([async (jobs) => Promise.all(jobs.map(answer))], {
+    most: 8,
+    together: 4,
+  });
+  const generation: Generation = { info: INFO, queue, close: async () => {} };
+  const records: LogRecord[] = [];
+  const app = createApp({
+    current: () => generation,
+    swap: async () => generation,
+    files: async () => ['a.safetensors'],
+    draining: () => false,
+    keys: undefined,
+    rate: undefined,
+    hosts: undefined,
+    log: (record) => records.push(record),
+    ...more,
+  });
+  const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+    app.request(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', host: 'localhost', ...headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+  return { app, post, records };
+}
+
+describe('the HTTP side', () => {
+  it('hands a request on and signs the answer', async () => {
+    const jobs: Job[] = [];
+    const { post } = appWith((job) => {
+      jobs.push(job);
+      return { value: EMPTY };
+    });
+    const response = await post('/v1/recommend', { likes: ['a', 7], n: 3 });
+    expect(response.status).toBe(200);
+    const body = await response.json();
+    expect(body).toMatchObject({ ...EMPTY, model: 'abc' });
+    expect(body.requestId).toBe(response.headers.get('x-request-id'));
+    expect(jobs).toEqual([{ kind: 'recommend', request: { likes: ['a', 7], n: 3 } }]);
+  });
+
+  it.each([
+    ['a body that is no JSON', '{"likes":', 400, undefined],
+    ['a list of likes that is none', { likes: 'a' }, 400, 'likes'],
+    ['an id that is no id', { likes: ['a', { $ne: 1 }] }, 400, 'likes.1'],
+    ['too long a list', { likes: ['a'], n: LIMITS.n + 1 }, 400, 'n'],
+    ['user and likes together', { user: 'u', likes: ['a'] }, 400, 'user'],
+    ['a field that there is not', { likes: ['a'], limit: 3 }, 400, undefined],
+    ['a prototype', '{"likes":["a"],"__proto__":{"n":5}}', 400, undefined],
+    ['an array', '[]', 400, undefined],
+    ['null', 'null', 400, undefined],
+    ['an id of megabytes', { likes: ['x'.repeat(LIMITS.text + 1)] }, 400, 'likes.0'],
+  ])('refuses %s with a problem document that names the field', async (_, body, status, field) => {
+    const { post, records } = appWith();
+    const response = await post('/v1/recommend', body);
+    expect(response.status).toBe(status);
+    expect(response.headers.get('content-type')).toBe('application/problem+json');
+    const problem = await response.json();
+    expect(problem).toMatchObject({ status, type: '/docs#bad-request' });
+    if (field !== undefined) expect(problem.field).toBe(field);
+    expect(records.at(-1)).toMatchObject({ status, problem: 'bad-request' });
+    expect(({} as { n?: number }).n).toBeUndefined();
+  });
+
+  it('refuses a body over the limit, other kinds of body, and deep nests', async () => {
+    const { post } = appWith();
+    expect((await post('/v1/recommend', `"${'x'.repeat(LIMITS.body)}"`)).status).toBe(413);
+    expect((await post('/v1/recommend', 'likes=a', { 'content-type': 'text/plain' })).status).toBe(415);
+    const deep = `${'['.repeat(400_000)}${']'.repeat(400_000)}`;
+    expect((await post('/v1/recommend', deep)).status).toBe(400);
+  });
+
+  it('asks for a key where there are keys, and for an admin’s to load a model', async () => {
+    const keys = readKeys('shop a-secret-of-some-length\nops another-secret-text admin\n', 'keys');
+    const { app, post, records } = appWith(undefined, { keys });
+    const withKey = (key: string) => ({ authorization: `Bearer ${key}` });
+    expect((await post('/v1/recommend', { likes: ['a'] })).status).toBe(401);
+    expect((await post('/v1/recommend', { likes: ['a'] }, withKey('wrong'))).status).toBe(401);
+    expect((await post('/v1/recommend', { likes: ['a'] }, withKey('a-secret-of-some-length'))).status).toBe(
+      200,
+    );
+    const swap = (key: string) =>
+      app.request('/v1/models/current', {
+        method: 'PUT',
+        headers: { 'content-type': 'application/json', ...withKey(key) },
+        body: '{}',
+      });
+    expect((await swap('a-secret-of-some-length')).status).toBe(403);
+    expect((await swap('another-secret-text')).status).toBe(200);
+    expect((await app.request('/metrics')).status).toBe(401);
+    expect((await app.request('/health/live')).status).toBe(200);
+    const logged = JSON.stringify(records);
+    expect(logged).not.toMatch(/a-secret-of-some-length|another-secret-text/);
+    expect(logged).toContain('"key":"shop"');
+  });
+
+  it('answers only for the names it was told, so that a page elsewhere cannot reach it', async () => {
+    const { app } = appWith(undefined, { hosts: new Set(['localhost']) });
+    const ask = (host: string) => app.request('/health/live', { headers: { host } });
+    expect((await ask('localhost:8080')).status).toBe(200);
+    expect((await ask('evil.example')).status).toBe(421);
+  });
+
+  it('sends no CORS headers', async () => {
+    const { app } = appWith();
+    const response = await app.request('/v1/recommend', {
+      method: 'OPTIONS',
+      headers: { origin: 'https://evil.example', 'access-control-request-method': 'POST' },
+    });
+    expect([...response.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
+    expect(response.status).toBe(404);
+  });
+
+  it('limits the rate', async () => {
+    const { post } = appWith(undefined, { rate: createRateLimit(1) });
+    const statuses = [];
+    for (let i = 0; i < 3; i++) statuses.push((await post('/v1/recommend', { likes: ['a'] })).status);
+    expect(statuses).toEqual([200, 200, 429]);
+  });
+
+  it('turns refusals of the computing side into problems, and failures into nothing that helps an attacker', async () => {
+    const refused = appWith(() => ({
+      problem: 'not-found',
+      detail: 'likes.0: zz is no item',
+      field: 'likes.0',
+    }));
+    const response = await refused.post('/v1/recommend', { likes: ['zz'] });
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({ field: 'likes.0' });
+    const failed = appWith(() => {
+      throw new Error('at /secret/path');
+    });
+    const broken = await failed.post('/v1/recommend', { likes: ['a'] });
+    expect(broken.status).toBe(500);
+    expect(await broken.text()).not.toContain('/secret/path');
+    expect(JSON.stringify(failed.records)).toContain('/secret/path');
+  });
+
+  it('is not ready without a model, or while it drains', async () => {
+    const without = appWith(undefined, { current: () => undefined });
+    expect((await without.app.request('/health/ready')).status).toBe(503);
+    expect((await without.post('/v1/recommend', {})).status).toBe(503);
+    const stopping = appWith(undefined, { draining: () => true });
+    expect((await stopping.app.request('/health/ready')).status).toBe(503);
+    expect((await stopping.post('/v1/recommend', {})).headers.get('connection')).toBe('close');
+    expect((await stopping.app.request('/health/live')).status).toBe(200);
+  });
+
+  it('counts every outcome', async () => {
+    const { app, post } = appWith();
+    await post('/v1/recommend', { likes: ['a'] });
+    await post('/v1/recommend', { likes: 5 });
+    await app.request('/nowhere/at/all');
+    const text = await (await app.request('/metrics')).text();
+    expect(text).toContain('graphex_requests_total{route="/v1/recommend",method="POST",status="200"} 1');
+    expect(text).toContain('graphex_requests_total{route="/v1/recommend",method="POST",status="400"} 1');
+    expect(text).toMatch(/graphex_requests_total\{route="none",method="GET",status="404"\} 1/);
+    expect(text).toContain('graphex_model_info{hash="abc",kind="sparse"} 1');
+  });
+
+  it('has an OpenAPI document that a validator accepts, and a page that shows all of it', async () => {
+    const { app } = appWith();
+    const document = await (await app.request('/openapi.json')).json();
+    const result = await new Validator().validate(document);
+    expect(result.errors ?? []).toEqual([]);
+    expect(result.valid).toBe(true);
+    const page = await (await app.request('/docs')).text();
+    for (const path of Object.keys(document.paths)) expect(page).toContain(path);
+    expect(page).not.toMatch(/<script|undefined|\[object/);
+  });
+});

@@ -1,0 +1,278 @@
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { Agent, request } from 'node:http';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fit } from '../../src/fit/fit.js';
+import { createRecommender } from '../../src/predict/recommender.js';
+import { simulate } from '../../src/process/poisson-model.js';
+import { type RunningServer, serve } from '../../src/serve/server.js';
+import { loadModel, saveModel } from '../../src/store/model.js';
+
+interface Listed {
+  readonly item: string;
+  readonly score: number;
+}
+
+const side = { sigma: 0.3, tau: 1, shape: 0.3, rate: 0.3, size: 40 };
+let folder: string;
+let path: string;
+let server: RunningServer;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'graphex-serve-'));
+  const { graph } = await simulate({ users: side, items: side, features: 4, seed: 1 });
+  for (const [name, seed] of [
+    ['first', 1],
+    ['second', 2],
+  ] as const) {
+    const { model } = await fit(graph, { features: 4, iterations: 10, seed, threads: 1 });
+    await saveModel(join(folder, `${name}.safetensors`), model);
+  }
+  path = join(folder, 'first.safetensors');
+  const { items } = await loadModel(path);
+  const titles = Array.from(
+    { length: items.count },
+    (_, i) => `${items.ids.at(i)},"Thing ${i % 10 === 0 ? 'twice' : i}"`,
+  );
+  await writeFile(join(folder, 'titles.csv'), `id,title\n${titles.join('\n')}\n`);
+  await writeFile(join(folder, 'secret.txt'), 'secret');
+  await symlink(join(folder, 'secret.txt'), join(folder, 'link.safetensors'));
+  server = await serve(path, { port: 0, threads: 2, models: folder, titles: join(folder, 'titles.csv') });
+}, 120_000);
+
+afterAll(async () => {
+  await server?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const ask = async (path: string, body?: unknown, method = body === undefined ? 'GET' : 'POST') => {
+  const response = await fetch(`${server.url}${path}`, {
+    method,
+    ...(body !== undefined && {
+      body: JSON.stringify(body),
+      headers: { 'content-type': 'application/json' },
+    }),
+  });
+  // biome-ignore lint/suspicious/noExplicitAny: what a client gets is whatever the server sends
+  return { status: response.status, body: (await response.json()) as any };
+};
+
+describe('a running server', () => {
+  it('recommends as the library does, to the last digit', async () => {
+    const model = await loadModel(path);
+    const recommender = createRecommender(model);
+    const likes = [model.items.ids.at(3), model.items.ids.at(8)];
+    const list = await recommender.recommend({ likes }, { n: 5 });
+    const { status, body } = await ask('/v1/recommend', { likes, n: 5 });
+    expect(status).toBe(200);
+    expect(body.items.map(({ item, score }: Listed) => ({ item, score }))).toEqual(list);
+    expect(body).toMatchObject({ basis: 'few', unknown: [] });
+    const user = model.users.ids.at(0);
+    const known = await ask('/v1/recommend', { user, n: 3, explain: true });
+    expect(known.body.items.map(({ item, score }: Listed) => ({ item, score }))).toEqual(
+      await recommender.recommend({ user }, { n: 3 }),
+    );
+    for (const { score, explanation } of known.body.items) {
+      const { items, rest } = explanation as { items: { share: number }[]; rest: number };
+      expect(items.reduce((sum, { share }) => sum + share, rest)).toBeCloseTo(score, 9);
+    }
+    await recommender.close();
+  });
+
+  it('answers a batch as it answers one by one, and one wrong request loses no other', async () => {
+    const { items } = await loadModel(path);
+    const requests = Array.from({ length: 40 }, (_, i) => ({
+      likes: [items.ids.at(i), items.ids.at(2 * i + 1)],
+      n: 4,
+    }));
+    const { body } = await ask('/v1/recommend/batch', {
+      requests: [...requests, { likes: ['no such thing'] }],
+    });
+    const answers = body.answers;
+    expect(answers).toHaveLength(41);
+    for (const [i, request] of requests.entries()) {
+      const { body: alone } = await ask('/v1/recommend', request);
+      const { model: _, requestId: __, milliseconds: ___, ...rest } = alone;
+      expect(answers[i]).toEqual(rest);
+    }
+    expect(answers[40]).toMatchObject({ error: expect.stringContaining('no such thing'), field: 'likes.0' });
+  });
+
+  it('takes exclusions and inclusions at their word', async () => {
+    const { items } = await loadModel(path);
+    const likes = [items.ids.at(1)];
+    const all = await ask('/v1/recommend', { likes, n: 1000 });
+    const ids = all.body.items.map(({ item }: Listed) => item as string);
+    expect(ids).not.toContain(likes[0]);
+    const some = await ask('/v1/recommend', { likes, n: 1000, exclude: ids.slice(0, 5) });
+    expect(some.body.items.map(({ item }: Listed) => item)).toEqual(ids.slice(5));
+    const few = await ask('/v1/recommend', { likes, include: ids.slice(2, 6).reverse() });
+    expect(few.body.items.map(({ item }: Listed) => item)).toEqual(ids.slice(2, 6));
+    const ranked = await ask('/v1/rank', { likes, candidates: [...ids.slice(0, 3), likes[0]] });
+    expect(ranked.body.items).toHaveLength(4);
+    expect(ranked.body.items.map(({ item }: Listed) => item).filter((id: string) => id !== likes[0])).toEqual(
+      ids.slice(0, 3),
+    );
+  });
+
+  it('knows titles where they are unambiguous', async () => {
+    const { items } = await loadModel(path);
+    const byTitle = await ask('/v1/recommend', { likes: ['Thing 3', 'thing 7'], n: 3 });
+    const byId = await ask('/v1/recommend', { likes: [items.ids.at(3), items.ids.at(7)], n: 3 });
+    expect(byTitle.body.items).toEqual(byId.body.items);
+    expect((byTitle.body.items[0] as { title: string }).title).toMatch(/^Thing /);
+    const twice = await ask('/v1/recommend', { likes: ['Thing twice'] });
+    expect(twice.status).toBe(404);
+    expect(twice.body.detail).toMatch(/several items are called Thing twice/);
+    const found = await ask('/v1/items?search=thing%2013');
+    expect(found.body.items).toContainEqual({ item: items.ids.at(13), title: 'Thing 13' });
+  });
+
+  it('says what a list rests on, and what it does not know', async () => {
+    const { items } = await loadModel(path);
+    const popular = await ask('/v1/popular?n=5');
+    const nobody = await ask('/v1/recommend', { likes: ['nothing'], unknown: 'ignore', n: 5 });
+    expect(nobody.body).toMatchObject({ basis: 'popular', unknown: ['nothing'] });
+    expect(nobody.body.items.map(({ item }: Listed) => item)).toEqual(
+      popular.body.items.map(({ item }: Listed) => item),
+    );
+    const many = await ask('/v1/recommend', { likes: Array.from({ length: 8 }, (_, i) => items.ids.at(i)) });
+    expect(many.body.basis).toBe('personal');
+    const unknown = await ask('/v1/recommend', { user: 'nobody' });
+    expect(unknown.status).toBe(404);
+    expect(unknown.body).toMatchObject({ field: 'user', type: '/docs#not-found' });
+  });
+
+  it('says how sure it is, the same each time', async () => {
+    const { items } = await loadModel(path);
+    const asking = { likes: [items.ids.at(2), items.ids.at(5)], n: 5, confidence: true };
+    const { body } = await ask('/v1/recommend', asking);
+    const { overlap, text } = body.confidence;
+    expect(overlap).toBeGreaterThan(0);
+    expect(overlap).toBeLessThanOrEqual(1);
+    expect(text).toMatch(/would keep about \d of these 5\.$/);
+    for (const { low, high, score } of body.items as { low: number; high: number; score: number }[]) {
+      expect(low).toBeLessThan(score);
+      expect(high).toBeGreaterThan(score);
+    }
+    const again = await ask('/v1/recommend', asking);
+    expect(again.body.confidence).toEqual(body.confidence);
+  });
+
+  it('explains, finds similar items and describes features', async () => {
+    const { items, users } = await loadModel(path);
+    const item = items.ids.at(4);
+    const { body } = await ask('/v1/explain', { user: users.ids.at(0), item });
+    expect(body).toMatchObject({ item });
+    const similar = await ask(`/v1/items/${encodeURIComponent(item)}/similar?n=3`);
+    expect(similar.body.items).toHaveLength(3);
+    const features = await ask('/v1/features?n=2');
+    const list = features.body.features as { share: number; feature: number }[];
+    expect(list).toHaveLength(4);
+    expect(list.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1, 6);
+    const one = await ask(`/v1/features/${list[0].feature}?n=2`);
+    expect(one.body.feature).toEqual(list[0]);
+    expect((await ask('/v1/features/999')).status).toBe(404);
+  });
+
+  it('swaps models under load without one failed or mixed answer', async () => {
+    const before = (await ask('/v1/models')).body.current;
+    const { items } = await loadModel(path);
+    const likes = [items.ids.at(1), items.ids.at(6)];
+    const seen = new Map<string, Set<string>>();
+    let failed = 0;
+    let stop = false;
+    const load = Array.from({ length: 8 }, async () => {
+      while (!stop) {
+        const { status, body } = await ask('/v1/recommend', { likes, n: 5 });
+        if (status !== 200) failed++;
+        const hash = String(body.model);
+        seen.set(hash, (seen.get(hash) ?? new Set()).add(JSON.stringify(body.items)));
+      }
+    });
+    const swapped = await ask('/v1/models/current', { file: 'second.safetensors' }, 'PUT');
+    expect(swapped.status).toBe(200);
+    await ask('/v1/recommend', { likes, n: 5 });
+    stop = true;
+    await Promise.all(load);
+    expect(failed).toBe(0);
+    expect(seen.size).toBe(2);
+    for (const lists of seen.values()) expect(lists.size).toBe(1);
+    expect(swapped.body.hash).not.toBe(before.hash);
+    const back = await ask('/v1/models/current', {}, 'PUT');
+    expect(back.body.hash).toBe(before.hash);
+  });
+
+  it.each([
+    '../secret.txt',
+    '/etc/passwd',
+    'link.safetensors',
+    'titles.csv',
+    '..%2fsecret',
+    'nothing.safetensors',
+  ])('loads nothing but the models of its folder: %s', async (file) => {
+    expect((await ask('/v1/models/current', { file }, 'PUT')).status).toBe(404);
+    expect((await ask('/health/ready')).status).toBe(200);
+  });
+
+  it('cuts off a client that never ends its request, and refuses one that contradicts itself', async () => {
+    const { hostname, port } = new URL(server.url);
+    const say = (text: string) =>
+      new Promise<string>((resolve) => {
+        let heard = '';
+        const socket = connect(Number(port), hostname, () => socket.write(text));
+        socket.setTimeout(5000, () => socket.destroy());
+        socket.on('data', (data) => {
+          heard += data;
+        });
+        socket.on('error', () => {});
+        socket.on('close', () => resolve(heard));
+      });
+    const smuggled = await say(
+      'POST /v1/recommend HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n',
+    );
+    expect(smuggled).toMatch(/^HTTP\/1.1 400/);
+    expect(smuggled).not.toMatch(/alive/);
+    expect(await say('GET /health/live HTTP/1.1\r\n\r\n')).toMatch(/^HTTP\/1.1 400/);
+    expect(
+      await say(`GET /health/live HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`),
+    ).toMatch(/^HTTP\/1.1 431/);
+  });
+
+  it('drains: answers what it has begun, then is gone', async () => {
+    const other = await serve(path, { port: 0, threads: 1 });
+    const { items } = await loadModel(path);
+    const agent = new Agent({ keepAlive: true, maxSockets: 4 });
+    const askFour = () =>
+      Array.from({ length: 4 }, (_, i) => {
+        const body = JSON.stringify({ likes: [items.ids.at(i)] });
+        const headers = { 'content-type': 'application/json', 'content-length': body.length };
+        return new Promise<number | undefined>((resolve, reject) => {
+          request(`${other.url}/v1/recommend`, { method: 'POST', agent, headers }, (response) => {
+            response.resume().on('end', () => resolve(response.statusCode));
+          })
+            .on('error', reject)
+            .end(body);
+        });
+      });
+    // Once before, so that every connection stands: one that waits to be let in is lost with the door.
+    await Promise.all(askFour());
+    const asked = askFour();
+    const answered = Promise.all(asked);
+    await Promise.race(asked);
+    await other.close();
+    expect(await answered).toEqual(asked.map(() => 200));
+    await expect(fetch(`${other.url}/health/live`)).rejects.toThrow();
+  });
+
+  it('a port that is taken, a file that is no model and keys that are none are said in words', async () => {
+    const { port } = new URL(server.url);
+    await expect(serve(path, { port: Number(port), threads: 1 })).rejects.toThrow(/port \d+ is taken/);
+    await expect(serve(join(folder, 'titles.csv'), { port: 0, threads: 1 })).rejects.toThrow(/titles.csv/);
+    await expect(serve(path, { port: 0, keyFile: join(folder, 'no-keys') })).rejects.toThrow(
+      /no such file of keys/,
+    );
+  });
+});
