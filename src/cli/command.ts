@@ -12,6 +12,7 @@ import type { Progress } from '../progress.js';
 import { lines, oneLine, safeJson } from '../text/untrusted.js';
 import { addFlags, typedOptions } from './flags.js';
 import { createProgressView } from './progress.js';
+import { listenForSignals } from './signals.js';
 
 /** What a command's work gets. */
 export interface CommandContext {
@@ -20,7 +21,7 @@ export interface CommandContext {
   readonly threads: number | undefined;
   readonly json: boolean;
   readonly quiet: boolean;
-  /** Fires on Ctrl-C and on SIGTERM. */
+  /** Fires on Ctrl-C, SIGTERM and SIGHUP. */
   readonly signal: AbortSignal;
   readonly onProgress: (progress: Progress) => void;
   /** A line on stderr, unless --quiet. */
@@ -62,9 +63,6 @@ function inFlags(command: Command, error: unknown): unknown {
   return new InputError(error.say(write), { cause: error });
 }
 
-/** How long an interrupted command may take to put its things in order. */
-const GRACE_MS = 60_000;
-
 /**
  * Runs a command's work: signal, progress, and exactly one result on stdout. Errors go up to `main`, which turns them
  * into an exit status.
@@ -75,25 +73,14 @@ export async function runCommand(
 ): Promise<void> {
   const values = settle(COMMON, typedOptions(command, COMMON));
   const view = createProgressView(process.stderr, { quiet: values.quiet });
-  const abort = new AbortController();
-  let asked = false;
-  const stop = () => {
-    // A second Ctrl-C does not wait for the work to notice the first.
-    if (asked) process.exit(130);
-    asked = true;
-    abort.abort();
-    // Work that hangs in the operating system never notices.
-    setTimeout(() => process.exit(130), GRACE_MS).unref();
-  };
-  process.on('SIGINT', stop);
-  process.on('SIGTERM', stop);
+  const listening = listenForSignals();
   try {
     const output = await work({
       seed: values.seed,
       threads: values.threads,
       json: values.json === true,
       quiet: values.quiet === true,
-      signal: abort.signal,
+      signal: listening.signal,
       onProgress: view.report,
       warn: (message) => view.note(`warning: ${oneLine(message)}`),
     });
@@ -103,8 +90,7 @@ export async function runCommand(
     throw inFlags(command, error);
   } finally {
     view.clear();
-    process.off('SIGINT', stop);
-    process.off('SIGTERM', stop);
+    listening.stop();
   }
 }
 

@@ -1,19 +1,18 @@
 // graphex fit: data or a split's training part → a model file.
 
-import { statSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, statSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { SideHyper } from '../engine/engine.js';
 import { AbortError, FitError, InputError } from '../errors.js';
 import { type TunedRanking, tuneRanking } from '../evaluate/tune.js';
 import { LostFitError } from '../fit/ascent.js';
 import { sparsityEvidence } from '../fit/evidence.js';
-import { fit } from '../fit/fit.js';
+import { type FitResult, fit } from '../fit/fit.js';
 import type { Checkpoint } from '../fit/loop.js';
 import { checkFit, type FitOptions } from '../fit/options.js';
-import { refitOptions } from '../fit/refit.js';
 import { fingerprint } from '../graph/fingerprint.js';
-import type { BipartiteGraph, SideName } from '../graph/graph.js';
+import type { BipartiteGraph } from '../graph/graph.js';
 import type { ReadResult } from '../ingest/options.js';
 import { readGraph } from '../ingest/read.js';
 import { option, optionError } from '../options/error.js';
@@ -21,7 +20,7 @@ import { FIT } from '../options/fit.js';
 import { READ } from '../options/shared.js';
 import { COMMANDS } from '../options/verbs.js';
 import type { TaskOptions } from '../progress.js';
-import { loadModelFile, type ModelFile, saveModel } from '../store/model.js';
+import { loadModelFile, saveModel } from '../store/model.js';
 import { loadSplit } from '../store/split.js';
 import { addOptions, type CommandContext, runCommand } from './command.js';
 import { fitJson, fitText } from './fit-output.js';
@@ -52,41 +51,45 @@ async function run(command: Command, source: string, context: CommandContext) {
   const partial = `${output}.partial`;
   const { rejects } = typedOptions(command, READ);
   const { force } = values;
-  await checkOutputs({ files: [output, rejects], inputs: [source, values.resume], force });
+  const resume = values.resume === true ? partial : values.resume;
+  await checkOutputs({ files: [output, rejects], inputs: [source, resume], force });
   // The state of an interrupted fit may replace the one that it went on from.
   await checkOutputs({ files: [partial], inputs: [source], force });
   const { graph, read } = await trainingData(command, source, context);
-  if (values.resume && values.tune !== undefined) {
+  if (resume !== undefined && values.tune !== undefined) {
     throw optionError`${option('tune')} cannot be given with ${option('resume')}: a saved fit goes on with the settings that it has; leave ${option('tune')} out`;
   }
-  const saved = values.resume ? await loadModelFile(values.resume) : undefined;
+  const { threads, signal, onProgress } = context;
+  const asked = { ...typedOptions(command, FIT), threads, signal, onProgress } as FitOptions;
+  const keeper = keepStates(partial, context);
+  const canGoOn = resume !== undefined || checkFit(asked).method !== 'gibbs';
   const options = {
-    ...(saved ? savedOptions(saved, values.resume!, graph) : {}),
-    ...typedOptions(command, FIT),
-    seed: saved ? saved.model.provenance.seed : context.seed,
-    threads: context.threads,
-    signal: context.signal,
-    onProgress: context.onProgress,
+    ...asked,
+    // A resumed fit has the seed that it began with; one that is given must be the same.
+    ...(resume === undefined ? { seed: context.seed } : { resume: await savedState(resume, graph) }),
+    ...(canGoOn ? { onCheckpoint: keeper.keep, checkpointMinutes: values.checkpoint } : {}),
   } as FitOptions;
+  if (resume === undefined && existsSync(partial)) {
+    context.warn(`${partial} holds an interrupted fit, and this one begins anew; --resume goes on from it`);
+  }
   const tuned = values.tune === undefined ? undefined : await tuneFirst(graph, values.tune, options);
   const result = await fit(graph, { ...options, ...tuned?.options } as FitOptions).catch((error) =>
     keepLost(error, partial),
   );
   if (result.stopped === 'aborted') {
     await saveModel(partial, result.model, { checkpoint: result.checkpoint });
-    throw new AbortError(`${whereStopped(result.checkpoint!, options)}; go on with --resume ${partial}`);
+    throw new AbortError(`${whereStopped(result)}; go on with --resume ${partial}`);
   }
   await saveModel(output, result.model);
+  // The model is written: a state that cannot be removed is no failure.
+  if (keeper.kept() || isSamePath(resume, partial)) await rm(partial).catch(() => undefined);
   const { model } = result;
-  const checked = checkFit(options);
   const wantsEvidence =
     values.evidence !== false &&
     model.type === 'posterior' &&
     model.kind === 'sparse' &&
-    checked.method === 'ascent';
-  const evidence = wantsEvidence
-    ? await sparsityEvidence(graph, result, { ...checked.options, ...relabelled(context) })
-    : undefined;
+    result.checkpoint?.method === 'ascent';
+  const evidence = wantsEvidence ? await sparsityEvidence(graph, result, relabelled(context)) : undefined;
   if (wantsEvidence && context.signal.aborted) {
     throw new AbortError(`${output} is written, without the comparison with a dense fit`);
   }
@@ -99,11 +102,34 @@ async function run(command: Command, source: string, context: CommandContext) {
   };
 }
 
-function whereStopped(saved: Checkpoint, options: FitOptions): string {
-  const average = 'average' in options ? (options.average ?? 1) : 1;
+function whereStopped({ model, checkpoint }: FitResult): string {
+  const saved = checkpoint!;
+  const { average = 1 } = model.provenance.options as { average?: number };
   const which =
     saved.method === 'ranking' && average > 1 ? ` of fit ${saved.done.length + 1} of ${average}` : '';
   return `stopped at iteration ${saved.state.iteration}${which}`;
+}
+
+function isSamePath(a: string | undefined, b: string): boolean {
+  return a !== undefined && resolve(a) === resolve(b);
+}
+
+/** Keeps the states of a long fit beside its output. That the disk is full is no reason to end it. */
+function keepStates(partial: string, { warn }: CommandContext) {
+  let kept = false;
+  let told = false;
+  return {
+    kept: () => kept,
+    async keep({ model, checkpoint }: FitResult): Promise<void> {
+      try {
+        await saveModel(partial, model, { checkpoint });
+        kept = true;
+      } catch (error) {
+        if (!told) warn(`the state of the fit cannot be kept: ${(error as Error).message}`);
+        told = true;
+      }
+    },
+  };
 }
 
 /** What a lost GPU has left goes to the disk, as after an interruption. */
@@ -170,22 +196,16 @@ function isSplitFolder(source: string): boolean {
   return statSync(join(source, 'split.json'), { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
-/** The options of the interrupted fit, so that it goes on as it began. */
-function savedOptions(file: ModelFile, path: string, graph: BipartiteGraph): FitOptions {
-  if (!file.checkpoint)
+/** The state to go on from. */
+async function savedState(path: string, graph: BipartiteGraph): Promise<Checkpoint> {
+  const { checkpoint } = await loadModelFile(path);
+  if (!checkpoint) {
     throw new InputError(`--resume ${path}: a finished model; only an interrupted fit can go on`);
-  if (file.model.provenance.fingerprint !== fingerprint(graph)) {
+  }
+  if (checkpoint.began.fingerprint !== fingerprint(graph)) {
     throw new InputError(
       `--resume ${path}: it was fitted to other data; go on with the data that it began with`,
     );
   }
-  const resume = file.checkpoint;
-  if (resume.method === 'ascent') return { ...refitOptions(file.model), resume } as FitOptions;
-  // A fit for ranking has all hyperparameters from its beginning, and learns none.
-  const { hyper, ...settings } = file.model.provenance.options as { hyper?: Record<SideName, SideHyper> };
-  const given = (side: SideName) => {
-    const { size: _, ...rest } = hyper?.[side] ?? {};
-    return rest;
-  };
-  return { ...settings, method: 'ranking', users: given('users'), items: given('items'), resume };
+  return checkpoint;
 }

@@ -23,7 +23,7 @@ export function addFlags(command: Command, declared: Declaration, elsewhere: Dec
 function onFlag(leaf: Leaf, flag: string): Option {
   const { option } = leaf;
   const name = argumentOf(option);
-  const bare = option.kind === 'decimal' && option.bare;
+  const bare = 'bare' in option && option.bare;
   const argument = option.kind === 'flag' ? '' : bare ? ` [${name}]` : ` <${name}>`;
   const choices = option.kind === 'choice' && !option.values.every((v) => option.meaning.includes(v));
   const meaning = choices ? `${option.meaning}: ${option.values.join(', ')}` : option.meaning;

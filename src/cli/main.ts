@@ -1,5 +1,5 @@
 // The command line: one file per command; here they are gathered, and errors become an exit status:
-// 0 done, 1 a bug, 2 bad usage or bad input, 130 interrupted.
+// 0 done, 1 a bug, 2 bad usage or bad input, 128 + n stopped by signal n (130 for Ctrl-C).
 
 import { Command, CommanderError } from 'commander';
 import { lines, oneLine } from '../text/untrusted.js';
@@ -9,6 +9,7 @@ import { register as evaluate } from './evaluate.js';
 import { register as fit } from './fit.js';
 import { register as recommend } from './recommend.js';
 import { register as serve } from './serve.js';
+import { stoppedStatus } from './signals.js';
 import { register as simulate } from './simulate.js';
 import { register as split } from './split.js';
 import { register as study } from './study.js';
@@ -56,7 +57,7 @@ export function reportError(error: unknown): number {
   // Errors from a worker thread keep their name, not their class.
   if (name === 'AbortError') {
     process.stderr.write(`interrupted: ${oneLine(message)}\n`);
-    return 130;
+    return stoppedStatus();
   }
   const said = name === 'InputError' || name === 'FitError' ? message : describeSystemError(error);
   if (said !== undefined) {

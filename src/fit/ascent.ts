@@ -12,13 +12,20 @@ import { firstHyper, learned } from './hyper.js';
 import {
   type AfterLeg,
   type AscentCheckpoint,
+  type Beginning,
   type LoopResult,
   type LoopState,
   RELAXATION,
   runLoop,
 } from './loop.js';
 import { modelSide, type PosteriorModel } from './model.js';
-import { type AscentOptions, checkGraph, type FitSettings, fitSettings } from './options.js';
+import {
+  type AscentOptions,
+  CHECKPOINT_MINUTES,
+  checkGraph,
+  type FitSettings,
+  fitSettings,
+} from './options.js';
 import { startValues } from './start.js';
 
 /** A fit by coordinate ascent, which has the state to go on from. */
@@ -49,6 +56,7 @@ interface Outcome {
 export async function ascend(graph: BipartiteGraph, options: AscentOptions = {}): Promise<AscentResult> {
   const settings = fitSettings(options);
   checkGraph(graph);
+  const beginning = { settings: { ...settings }, fingerprint: fingerprint(graph) };
   const began = performance.now();
   const runs = options.resume ? 1 : settings.restarts;
   // These outlive an engine that fails.
@@ -63,7 +71,13 @@ export async function ascend(graph: BipartiteGraph, options: AscentOptions = {})
     return await onEngine(settings.engine, work, options.threads, async ({ engine, reason }) => {
       const why = finish ? { ...reason, iteration: last?.state.iteration ?? 0 } : reason;
       finish = (outcome) => toResult(graph, settings, outcome, engine, why, began);
-      const keep = engine.name === 'gpu' ? copyNowAndThen(engine, (copy) => (last = copy)) : undefined;
+      const copy =
+        engine.name === 'gpu' ? copyNowAndThen(engine, beginning, (state) => (last = state)) : undefined;
+      const hand = runs > 1 ? undefined : handNowAndThen(engine, beginning, options, (o) => finish!(o));
+      const keep: AfterLeg = async (...leg) => {
+        await copy?.(...leg);
+        await hand?.(...leg);
+      };
       for (; run < runs; run++, last = undefined) {
         const { bound, stopped, state, tables } = await oneRun(
           engine,
@@ -75,7 +89,7 @@ export async function ascend(graph: BipartiteGraph, options: AscentOptions = {})
         );
         // A checkpoint is of one run: of several, none could go on to the same numbers.
         if (stopped === 'aborted' && runs > 1) throw new AbortError();
-        const checkpoint = await takeCheckpoint(engine, state, tables);
+        const checkpoint = await takeCheckpoint(engine, beginning, state, tables);
         for (const side of SIDES) void engine.free(tables[side]);
         if (!best || (bound ?? -Infinity) > (best.bound ?? -Infinity)) best = { bound, stopped, checkpoint };
         if (stopped === 'aborted') break;
@@ -90,14 +104,45 @@ export async function ascend(graph: BipartiteGraph, options: AscentOptions = {})
 }
 
 /** Copies the state from the engine, seldom enough to cost little. */
-function copyNowAndThen(engine: Engine, keep: (copy: AscentCheckpoint) => void): AfterLeg {
+function copyNowAndThen(
+  engine: Engine,
+  beginning: Beginning,
+  keep: (copy: AscentCheckpoint) => void,
+): AfterLeg {
   let due = performance.now() + 1000 * COPY_FROM_SECONDS;
   return async (state, tables) => {
     const began = performance.now();
     if (began < due) return;
-    keep(await takeCheckpoint(engine, state, tables));
+    keep(await takeCheckpoint(engine, beginning, state, tables));
     const end = performance.now();
     due = end + Math.max(1000 * COPY_FROM_SECONDS, (end - began) / COPY_SHARE);
+  };
+}
+
+/** Hands the state of a long fit to whoever wants to keep it. */
+function handNowAndThen(
+  engine: Engine,
+  beginning: Beginning,
+  { onCheckpoint, checkpointMinutes = CHECKPOINT_MINUTES }: AscentOptions,
+  finish: (outcome: Outcome) => AscentResult,
+): AfterLeg | undefined {
+  if (!onCheckpoint) return undefined;
+  const due = nowAndThen(checkpointMinutes);
+  return async (state, tables) => {
+    if (!due()) return;
+    const checkpoint = await takeCheckpoint(engine, beginning, state, tables);
+    await onCheckpoint(finish({ bound: state.bounds.at(-1)?.[1], stopped: 'aborted', checkpoint }));
+  };
+}
+
+/** Says now and then that it is time: once in so many minutes. */
+export function nowAndThen(minutes: number): () => boolean {
+  const wait = 60_000 * minutes;
+  let due = performance.now() + wait;
+  return () => {
+    if (performance.now() < due) return false;
+    due = performance.now() + wait;
+    return true;
   };
 }
 
@@ -153,11 +198,13 @@ export function checkResume(
 
 async function takeCheckpoint(
   engine: Engine,
+  began: Beginning,
   state: LoopState,
   tables: BothTables,
 ): Promise<AscentCheckpoint> {
   return {
     method: 'ascent',
+    began,
     state,
     tables: { users: await engine.read(tables.users), items: await engine.read(tables.items) },
     totals: { users: await engine.totals(tables.users), items: await engine.totals(tables.items) },
@@ -212,7 +259,7 @@ function toModel(
       version: VERSION,
       engine: engine.description,
       seed: settings.seed,
-      fingerprint: fingerprint(graph),
+      fingerprint: checkpoint.began.fingerprint,
       options: { ...settings },
       bounds: state.bounds,
       iterations: state.iteration,

@@ -8,6 +8,7 @@ import type { FitResult } from './fit.js';
 import { DENSE_SIGMA } from './hyper.js';
 import { RELAXATION } from './loop.js';
 import type { AscentOptions } from './options.js';
+import { beginningOptions } from './resume.js';
 
 export interface SparsityEvidence {
   /** Bound of the sparse model, sizes learned, after as much further work as the dense one had. */
@@ -37,11 +38,13 @@ export async function sparsityEvidence(
   if (hyper.users.size === 0 || hyper.items.size === 0) return undefined;
   const goOn = (with_: BothHyper, more: AscentOptions) =>
     ascend(graph, {
+      ...(beginningOptions(checkpoint.began, 'ascent') as AscentOptions),
       ...options,
       learn: ['size'],
       users: {},
       items: {},
       restarts: 1,
+      onCheckpoint: undefined,
       ...more,
       resume: {
         ...checkpoint,

@@ -2,7 +2,6 @@
 
 import type { EngineReason } from '../engine/select.js';
 import type { BipartiteGraph } from '../graph/graph.js';
-import { option, optionError } from '../options/error.js';
 import { ascend } from './ascent.js';
 import type { GibbsPosterior } from './gibbs.js';
 import { fitGibbs } from './gibbs-fit.js';
@@ -18,6 +17,7 @@ import {
   type RankingFitOptions,
 } from './options.js';
 import { fitRanking } from './ranking.js';
+import { resumedOptions } from './resume.js';
 
 /** What a fit gives; the type of its model follows from the options. */
 export interface FitResult<M extends Model = Model> {
@@ -47,15 +47,12 @@ export function fit(
   options?: AscentOptions | GibbsFitOptions | GibbsByEngine,
 ): Promise<FitResult<PosteriorModel>>;
 export function fit(graph: BipartiteGraph, options?: FitOptions): Promise<FitResult>;
-export async function fit(graph: BipartiteGraph, options: FitOptions = {}): Promise<FitResult> {
-  const checked = checkFit(options);
+export async function fit(graph: BipartiteGraph, given: FitOptions = {}): Promise<FitResult> {
+  const checked = checkFit(isResumed(given) ? resumedOptions(graph, given) : given);
   if (checked.method === 'gibbs') return fitGibbs(graph, checked.options);
-  const { resume } = checked.options;
-  if (resume) {
-    const saved = resume.method;
-    if (saved !== checked.method) {
-      throw optionError`${option('resume')}: the saved fit has the method ${saved}, this one ${checked.method}; resume with ${option('method')} ${saved}`;
-    }
-  }
   return checked.method === 'ranking' ? fitRanking(graph, checked.options) : ascend(graph, checked.options);
+}
+
+function isResumed(given: FitOptions): given is FitOptions & { resume: Checkpoint } {
+  return typeof given === 'object' && given !== null && 'resume' in given && given.resume !== undefined;
 }

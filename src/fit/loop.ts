@@ -36,12 +36,21 @@ export interface LoopState {
   readonly hyper: BothHyper;
 }
 
+/** What a fit began with. */
+export interface Beginning {
+  /** Every option as it was settled. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** Of the graph. */
+  readonly fingerprint: string;
+}
+
 /** A fit that was stopped, with all that it needs to go on to the same numbers. */
 export type Checkpoint = AscentCheckpoint | RankingCheckpoint;
 
 /** Coordinate ascent: the loop's state, the tables and their totals, exactly. */
 export interface AscentCheckpoint {
   readonly method: 'ascent';
+  readonly began: Beginning;
   readonly state: LoopState;
   readonly tables: Readonly<Record<SideName, TableValues>>;
   readonly totals: Readonly<Record<SideName, TableTotals>>;
@@ -50,6 +59,7 @@ export interface AscentCheckpoint {
 /** A fit for ranking, whose state is that of a warm phase without end. Users begin anew in each sweep. */
 export interface RankingCheckpoint {
   readonly method: 'ranking';
+  readonly began: Beginning;
   readonly state: LoopState;
   readonly items: TableValues;
   /** Mass of each fold's items, folds × features. */

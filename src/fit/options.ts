@@ -6,22 +6,20 @@ import { type BipartiteGraph, degrees, SIDES, type SideName } from '../graph/gra
 import { checkOptions, settleKnown } from '../options/door.js';
 import { option, optionError, show } from '../options/error.js';
 import { CHOICE, FIT, METHOD_NAMES, METHODS, type Method, REFUSED } from '../options/fit.js';
-import { type Declaration, type OptionsOf, value } from '../options/kinds.js';
+import { type Declaration, decimal, type OptionsOf, value } from '../options/kinds.js';
 import { leaves, valueAt } from '../options/leaves.js';
 import type { EngineName, ModelKind } from '../options/names.js';
 import { HYPER_NAMES, type HyperName, TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import { shown } from '../text/untrusted.js';
+import type { FitResult } from './fit.js';
 import type { Checkpoint } from './loop.js';
 
 /** Hyperparameters that the bound can be maximized over. */
 export const LEARNABLE = HYPER_NAMES;
 export type Learnable = HyperName;
 
-interface Resumable extends TaskOptions {
-  /** Continue a fit that was stopped, of the same method. */
-  readonly resume?: Checkpoint | undefined;
-}
+interface Resumable extends TaskOptions, OptionsOf<typeof RESUME> {}
 
 /** Coordinate ascent of the evidence bound: for checks and draws. */
 export interface AscentOptions extends OptionsOf<typeof METHODS.ascent>, Resumable {
@@ -68,7 +66,27 @@ export type CheckedFit =
   | { readonly method: 'ranking'; readonly options: Omit<RankingFitOptions, 'method'> }
   | { readonly method: 'gibbs'; readonly options: Omit<GibbsFitOptions, 'method'> };
 
-const RESUME = { resume: value<Checkpoint>('object', 'continue a fit that was stopped, of the same method') };
+/** Between two states that are handed out to be kept. */
+export const CHECKPOINT_MINUTES = 5;
+
+/** Of fits that can go on. */
+export const RESUME = {
+  resume: value<Checkpoint>(
+    'object',
+    'continue a fit that was stopped, with its options and its data: others may be left out, or must be the same',
+  ),
+  onCheckpoint: value<(result: FitResult) => void | Promise<void>>(
+    'function',
+    'called every few minutes with the state of the fit, as if it had been stopped there, and waited for; not of several restarts, which cannot go on',
+  ),
+  checkpointMinutes: decimal({
+    above: 0,
+    max: 1e6,
+    default: CHECKPOINT_MINUTES,
+    flag: null,
+    meaning: 'minutes between two such calls',
+  }),
+};
 
 /** Which method is meant, and its options, each of the right type and range; throws an InputError that names the option. */
 export function checkFit(given: FitOptions): CheckedFit {
@@ -151,7 +169,7 @@ export function fitSettings(options: OptionsOf<typeof METHODS.ascent>): FitSetti
   return settings;
 }
 
-function learnLists(names: readonly string[]): Record<SideName, Learnable[]> {
+export function learnLists(names: readonly string[]): Record<SideName, Learnable[]> {
   const lists: Record<SideName, Learnable[]> = { users: [], items: [] };
   for (const name of names) {
     const [what, side] = name.split('.').reverse();

@@ -13,13 +13,13 @@ import { randomStream } from '../math/random.js';
 import { HYPER_NAMES } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import { VERSION } from '../version.js';
-import { checkResume } from './ascent.js';
+import { checkResume, nowAndThen } from './ascent.js';
 import type { FitResult } from './fit.js';
 import { foldRows, RANKING_STEPS } from './fold-in.js';
 import { cutFolds } from './folds.js';
 import type { LoopState, RankingCheckpoint, StopReason } from './loop.js';
 import { columnSums, meanTable, modelSide, type Ranker, type RankerMember } from './model.js';
-import { checkGraph, type RankingFitOptions } from './options.js';
+import { CHECKPOINT_MINUTES, checkGraph, type RankingFitOptions } from './options.js';
 import { type RankingSettings, rankingSettings } from './ranking-options.js';
 import { type CrossFitState, startCrossFit } from './ranking-sweep.js';
 
@@ -39,52 +39,81 @@ export async function fitRanking(
   const work = { edges: graph.edges * settings.folds, features: settings.features };
   // Fits that are done outlive an engine that fails.
   const members: RankerMember[] = [...(resume?.done ?? [])];
+  const due = options.onCheckpoint
+    ? nowAndThen(options.checkpointMinutes ?? CHECKPOINT_MINUTES)
+    : () => false;
   return onEngine(settings.engine, work, options.threads, async ({ engine, reason }) => {
     let checkpoint: RankingCheckpoint | undefined;
+    const result = (all: readonly RankerMember[], stopped?: RankingCheckpoint) =>
+      toResult(graph, settings, all, { engine, reason, began, checkpoint: stopped });
     while (members.length < settings.average && !checkpoint) {
       const run = members.length;
       const from = run === resume?.done.length ? resume : undefined;
-      const fitted = await oneFit(engine, graph, settings, options, run, from);
+      const fitted = await oneFit(engine, graph, settings, options, run, from, async (snapshot) => {
+        if (!due()) return;
+        const sofar = await snapshot();
+        await options.onCheckpoint?.(
+          result([...members, sofar.member], { ...sofar.checkpoint, done: [...members] }),
+        );
+      });
       if (fitted.stopped === 'aborted') checkpoint = { ...fitted.checkpoint, done: [...members] };
       members.push(fitted.member);
     }
-    const seconds = (performance.now() - began) / 1000;
-    const converged = members.every((member) => member.converged);
-    const side = (name: SideName) =>
-      Object.freeze({ count: graph[name].count, ids: graph[name].ids, degree: degrees(graph[name]) });
-    return {
-      model: Object.freeze({
-        type: 'ranker',
-        method: 'ranking',
-        multigraph: graph.multigraph,
-        ...(graph.names && { names: graph.names }),
-        users: side('users'),
-        items: side('items'),
-        scores: Object.freeze({ kind: 'factors', members: Object.freeze([...members]) }),
-        seen: Object.freeze({
-          offsets: graph.users.offsets,
-          neighbors: graph.users.neighbors,
-          counts: graph.users.counts,
-        }),
-        provenance: Object.freeze({
-          version: VERSION,
-          engine: engine.description,
-          seed: settings.seed,
-          fingerprint: fingerprint(graph),
-          options: { ...settings },
-          iterations: members[0].iterations,
-          converged,
-          seconds,
-        }),
-      }),
-      stopped: checkpoint ? 'aborted' : converged ? 'converged' : 'iterations',
-      ...(checkpoint && { checkpoint }),
-      engine: engine.description,
-      engineReason: reason,
-      threads: engine.threads,
-      seconds,
-    };
+    return result(members, checkpoint);
   });
+}
+
+interface Circumstances {
+  readonly engine: Engine;
+  readonly reason: string;
+  readonly began: number;
+  /** Of a fit that was stopped. */
+  readonly checkpoint: RankingCheckpoint | undefined;
+}
+
+/** All fits as one result. */
+function toResult(
+  graph: BipartiteGraph,
+  settings: RankingSettings,
+  members: readonly RankerMember[],
+  { engine, reason, began, checkpoint }: Circumstances,
+): FitResult<Ranker> {
+  const seconds = (performance.now() - began) / 1000;
+  const converged = members.every((member) => member.converged);
+  const side = (name: SideName) =>
+    Object.freeze({ count: graph[name].count, ids: graph[name].ids, degree: degrees(graph[name]) });
+  return {
+    model: Object.freeze({
+      type: 'ranker',
+      method: 'ranking',
+      multigraph: graph.multigraph,
+      ...(graph.names && { names: graph.names }),
+      users: side('users'),
+      items: side('items'),
+      scores: Object.freeze({ kind: 'factors', members: Object.freeze([...members]) }),
+      seen: Object.freeze({
+        offsets: graph.users.offsets,
+        neighbors: graph.users.neighbors,
+        counts: graph.users.counts,
+      }),
+      provenance: Object.freeze({
+        version: VERSION,
+        engine: engine.description,
+        seed: settings.seed,
+        fingerprint: fingerprint(graph),
+        options: { ...settings },
+        iterations: members[0].iterations,
+        converged,
+        seconds,
+      }),
+    }),
+    stopped: checkpoint ? 'aborted' : converged ? 'converged' : 'iterations',
+    ...(checkpoint && { checkpoint }),
+    engine: engine.description,
+    engineReason: reason,
+    threads: engine.threads,
+    seconds,
+  };
 }
 
 /** The saved fit goes on where it stood: only with what decides its numbers as it was. */
@@ -125,44 +154,25 @@ async function oneFit(
   options: TaskOptions,
   run: number,
   from: RankingCheckpoint | undefined,
+  afterSweep: (snapshot: () => Promise<OneFit>) => Promise<void>,
 ): Promise<OneFit> {
   const { features, iterations, tolerance, hyper } = settings;
   const seed = settings.seed + run;
+  const beginning = { settings: { ...settings }, fingerprint: fingerprint(graph) };
   const folds = cutFolds(graph.items.count, settings.folds, randomStream(seed, 0xf01d));
   const cross = await startCrossFit(engine, graph, folds, hyper, features, seed, from && goOnFrom(from));
-  try {
-    let state: LoopState = from?.state ?? {
-      iteration: 0,
-      warmSweeps: undefined,
-      bounds: [],
-      likelihood: undefined,
-      relaxation: 0,
-      hyper,
-    };
-    let stopped: StopReason = 'iterations';
-    while (state.iteration < iterations) {
-      if (options.signal?.aborted) {
-        stopped = 'aborted';
-        break;
-      }
-      const likelihood = await cross.sweep();
-      const change = relativeChange(state.likelihood, likelihood);
-      state = { ...state, iteration: state.iteration + 1, likelihood };
-      options.onProgress?.({
-        stage: settings.average > 1 ? `fitting ${run + 1} of ${settings.average}` : 'fitting for ranking',
-        done: state.iteration,
-        total: iterations,
-        unit: 'sweeps',
-        note: `likelihood ${likelihood.toPrecision(7)}, change ${change.toExponential(1)}`,
-      });
-      if (state.iteration >= LEAST_SWEEPS && change < tolerance) {
-        stopped = 'converged';
-        break;
-      }
-    }
+  let state: LoopState = from?.state ?? {
+    iteration: 0,
+    warmSweeps: undefined,
+    bounds: [],
+    likelihood: undefined,
+    relaxation: 0,
+    hyper,
+  };
+  const snapshot = async (stopped: StopReason, free?: () => void): Promise<OneFit> => {
     const items = await cross.readItems();
     const foldMass = cross.foldMass();
-    cross.free();
+    free?.();
     const nothing = new Float64Array(features);
     // Known users, from all of their items: state F + 1, which no item was updated from. It takes a few half-steps, which
     // a stop waits for: what is left is then a whole model.
@@ -185,8 +195,33 @@ async function oneFit(
         converged: stopped === 'converged',
       }),
       stopped,
-      checkpoint: { method: 'ranking', state, items, foldMass, seed: settings.seed },
+      checkpoint: { method: 'ranking', began: beginning, state, items, foldMass, seed: settings.seed },
     };
+  };
+  try {
+    let stopped: StopReason = 'iterations';
+    while (state.iteration < iterations) {
+      if (options.signal?.aborted) {
+        stopped = 'aborted';
+        break;
+      }
+      const likelihood = await cross.sweep();
+      const change = relativeChange(state.likelihood, likelihood);
+      state = { ...state, iteration: state.iteration + 1, likelihood };
+      options.onProgress?.({
+        stage: settings.average > 1 ? `fitting ${run + 1} of ${settings.average}` : 'fitting for ranking',
+        done: state.iteration,
+        total: iterations,
+        unit: 'sweeps',
+        note: `likelihood ${likelihood.toPrecision(7)}, change ${change.toExponential(1)}`,
+      });
+      if (state.iteration >= LEAST_SWEEPS && change < tolerance) {
+        stopped = 'converged';
+        break;
+      }
+      await afterSweep(() => snapshot('aborted'));
+    }
+    return await snapshot(stopped, () => cross.free());
   } catch (error) {
     cross.free();
     throw error;

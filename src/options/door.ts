@@ -97,7 +97,7 @@ function isRight(known: AnyOption, value: unknown): boolean {
     case 'text':
     case 'input':
     case 'output':
-      return isText(value);
+      return (known.bare && value === true) || isText(value);
     case 'pair':
       return isPair(value);
     case 'list':

@@ -6,7 +6,7 @@ import {
   decimal,
   decimalOrBare,
   flag,
-  input,
+  inputOrBare,
   list,
   oneOf,
   output,
@@ -160,7 +160,17 @@ export const FIT_COMMAND = {
     meaning: 'compare the bound with that of a dense fit',
     offMeaning: 'do not compare the bound with that of a dense fit',
   }),
-  resume: input({ meaning: 'go on from a state that an interrupted fit has left' }),
+  resume: inputOrBare({
+    otherwise: 'begin anew; OUTPUT.partial if no file is given',
+    meaning: 'go on from the state that a stopped or killed fit has left',
+  }),
+  checkpoint: decimal({
+    above: 0,
+    max: 1e6,
+    argument: 'minutes',
+    otherwise: '5',
+    meaning: 'keep the state of a long fit in OUTPUT.partial this often',
+  }),
   ...FORCE,
 };
 

@@ -55,6 +55,8 @@ export interface TextOption extends About {
   /** column: a header name or a 1-based number. input, output: a path that is read or written. */
   readonly kind: 'text' | 'column' | 'input' | 'output';
   readonly required?: boolean;
+  /** On a command line the path may be left out: the value is then true. */
+  readonly bare?: boolean;
   /** How a command line writes it, where that is not the text itself. */
   readonly spell?: (value: string) => string;
 }
@@ -163,6 +165,15 @@ export function column<const A extends About>(about: A) {
 }
 
 /** A path that is read. */
+/** … which may be left out behind its flag on a command line: the value is then true. */
+export function inputOrBare<const A extends About>(about: A) {
+  return { kind: 'input', argument: 'file', bare: true, ...about } as {
+    readonly kind: 'input';
+    readonly bare: true;
+  } & A &
+    Typed<string | true>;
+}
+
 export function input<const A extends About>(about: A) {
   return { kind: 'input', argument: 'file', ...about } as { readonly kind: 'input' } & A & Typed<string>;
 }

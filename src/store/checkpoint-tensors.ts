@@ -58,6 +58,8 @@ export function getCheckpoint(
   if (text === undefined) return undefined;
   const { seed, warmSweeps, likelihood, ...rest } = stateSchema.parse(JSON.parse(text));
   const state: LoopState = { ...rest, warmSweeps, likelihood };
+  const { options: settings, fingerprint } = model.provenance;
+  const began = { settings, fingerprint };
   const features =
     model.type === 'posterior'
       ? model.features
@@ -85,7 +87,7 @@ export function getCheckpoint(
     if (foldMass.length === 0 || foldMass.length % features !== 0) {
       throw new Error(`tensor checkpoint.fold_mass has ${foldMass.length} values`);
     }
-    return { method: 'ranking', state, items: table('items'), foldMass, seed, done };
+    return { method: 'ranking', began, state, items: table('items'), foldMass, seed, done };
   }
   if (model.type !== 'posterior') throw new Error('the checkpoint of an ascent beside a ranker');
   const total = (name: SideName): TableTotals => {
@@ -95,6 +97,7 @@ export function getCheckpoint(
   };
   const checkpoint: AscentCheckpoint = {
     method: 'ascent',
+    began,
     state,
     tables: { users: table('users'), items: table('items') },
     totals: { users: total('users'), items: total('items') },

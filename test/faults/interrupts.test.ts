@@ -1,14 +1,14 @@
 // Ctrl-C at any moment: exit status 130 and nothing half-written. A fit leaves nothing or FILE.partial, from which
 // --resume goes on to the numbers of a fit that was never stopped, bit for bit.
 
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import { randomStream } from '../../src/math/random.js';
 import { loadModel } from '../../src/store/model.js';
 import { loadSplit } from '../../src/store/split.js';
 import { scratchFolder } from '../ingest/scratch.js';
 import { type Ended, graphex } from './command.js';
-import { openTensors } from './mutate.js';
+import { modelContents as contents } from './model-contents.js';
 
 vi.setConfig({ testTimeout: 600_000 });
 const scratch = scratchFolder();
@@ -46,17 +46,6 @@ describe('graphex fit', () => {
     ...['fit', '@simulated-small', '-k', '10', '--iterations', '400', '--tolerance', '1e-300'],
     ...['--seed', '5', '--threads', '1', '--engine', 'cpu'],
   ];
-
-  /** Everything in the file but how long it took. */
-  function contents(file: string): object {
-    const { header, data } = openTensors(readFileSync(file));
-    const { seconds, checksum, ...metadata } = header.__metadata__ as Record<string, string>;
-    if (metadata.members) {
-      const heads = JSON.parse(metadata.members) as Record<string, string>[];
-      metadata.members = JSON.stringify(heads.map(({ seconds: _, ...head }) => head));
-    }
-    return { header: { ...header, __metadata__: metadata }, data: Buffer.from(data).toString('hex') };
-  }
 
   const RANKING = [
     ...['fit', '@simulated-small', '-k', '10', '--iterations', '25', '--tolerance', '1e-300'],

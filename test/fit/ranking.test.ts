@@ -319,12 +319,12 @@ describe('a ranking fit', () => {
     const { checkpoint } = await stoppedAt(30, several);
     expect((checkpoint as RankingCheckpoint).done.length).toBeGreaterThan(0);
     for (const [other, says] of [
-      [{ features: 5 }, /45 items and 6 features, this one 45 and 5/],
-      [{ folds: 4 }, /folds 3, this one 4/],
-      [{ seed: 2 }, /seed 1, this one 2/],
-      [{ items: { shape: 0.3 } }, /shape of the items 0\.1\d*, this one 0\.3/],
+      [{ features: 5 }, /features \(6, not 5\)/],
+      [{ folds: 4 }, /folds \(3, not 4\)/],
+      [{ seed: 2 }, /seed \(1, not 2\)/],
+      [{ items: { shape: 0.3 } }, /items\.shape \(0\.1\d*, not 0\.3\)/],
       [{ average: 1 }, /at number 2 of several, average is 1/],
-      [{ objective: 'evidence', average: undefined }, /objective ranking, this one evidence/],
+      [{ objective: 'evidence', average: undefined }, /objective \(ranking, not evidence\)/],
     ] as const) {
       const attempt = fit(graph, { ...several, ...other, resume: checkpoint! } as FitOptions);
       await expect(attempt, JSON.stringify(other)).rejects.toThrow(InputError);
@@ -332,7 +332,7 @@ describe('a ranking fit', () => {
     }
     const evidence = await fit(graph, { features: K, iterations: 10, engine: 'cpu' });
     await expect(fit(graph, { ...options, resume: evidence.checkpoint! })).rejects.toThrow(
-      /objective evidence, this one ranking/,
+      /objective \(evidence, not ranking\)/,
     );
   });
 });

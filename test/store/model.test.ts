@@ -156,6 +156,7 @@ describe('the model file', () => {
     });
     const checkpoint: AscentCheckpoint = {
       method: 'ascent',
+      began: { settings: model.provenance.options, fingerprint: model.provenance.fingerprint },
       state: {
         iteration: 10,
         warmSweeps: undefined,
@@ -170,6 +171,7 @@ describe('the model file', () => {
     const file = scratch.path('checkpoint.safetensors');
     await saveModel(file, model, { checkpoint });
     const loaded = (await loadCheckpoint(file)) as AscentCheckpoint;
+    expect(loaded.began).toEqual(checkpoint.began);
     expect(loaded.state).toEqual(checkpoint.state);
     expect(loaded.totals).toEqual(checkpoint.totals);
     for (const side of ['users', 'items'] as const) {

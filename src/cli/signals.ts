@@ -1,0 +1,48 @@
+// Ctrl-C, a termination and a lost terminal: each ends a command in order, with the status that shells give it.
+
+import { constants } from 'node:os';
+
+/** Signals that ask a command to stop. */
+export const STOPPING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+export type StoppingSignal = (typeof STOPPING)[number];
+
+/** How long an interrupted command may take to put its things in order. */
+const GRACE_MS = 60_000;
+
+/** 130 for SIGINT, 143 for SIGTERM, 129 for SIGHUP. */
+export function statusOf(name: StoppingSignal): number {
+  return 128 + constants.signals[name];
+}
+
+let came: StoppingSignal | undefined;
+
+/** Exit status of a command that was stopped: by the signal that came, or as by Ctrl-C. */
+export function stoppedStatus(): number {
+  return statusOf(came ?? 'SIGINT');
+}
+
+export interface Listening {
+  /** Fires when a signal comes. */
+  readonly signal: AbortSignal;
+  stop(): void;
+}
+
+/** Listens until `stop` is called. A second signal ends the process at once. */
+export function listenForSignals(): Listening {
+  const abort = new AbortController();
+  const onSignal = (name: StoppingSignal) => {
+    // Whoever asks twice does not wait for the work to notice the first.
+    if (abort.signal.aborted) process.exit(statusOf(name));
+    came = name;
+    abort.abort();
+    // Work that hangs in the operating system never notices.
+    setTimeout(() => process.exit(statusOf(name)), GRACE_MS).unref();
+  };
+  for (const name of STOPPING) process.on(name, onSignal);
+  return {
+    signal: abort.signal,
+    stop() {
+      for (const name of STOPPING) process.off(name, onSignal);
+    },
+  };
+}

@@ -1,0 +1,125 @@
+// A saved fit goes on as it began: what decides its numbers comes from the saved state, and what is given and says otherwise
+// is refused, all of it by name.
+
+import { InputError } from '../errors.js';
+import { fingerprint } from '../graph/fingerprint.js';
+import { type BipartiteGraph, SIDES } from '../graph/graph.js';
+import { OptionError, option, optionError, show } from '../options/error.js';
+import { METHODS, type Method } from '../options/fit.js';
+import { TASK } from '../options/shared.js';
+import type { Beginning, Checkpoint } from './loop.js';
+import { type FitOptions, learnLists, RESUME } from './options.js';
+
+/** What may be another than it was: how long the fit goes on, and on what. */
+const FREE: readonly string[] = ['iterations', 'tolerance', 'engine', 'average'];
+/** … and what decides no number. */
+const OWN: readonly string[] = [...FREE, ...Object.keys(TASK), ...Object.keys(RESUME)];
+
+interface Conflict {
+  readonly path: string;
+  readonly saved: unknown;
+  readonly given: unknown;
+}
+
+/** The options that a resumed fit runs with: those it began with, and of the given ones what may change on the way. */
+export function resumedOptions(
+  graph: BipartiteGraph,
+  given: FitOptions & { resume: Checkpoint },
+): FitOptions {
+  const { resume } = given;
+  const began: Partial<Beginning> | undefined = resume?.began;
+  if (typeof began?.settings !== 'object' || (resume.method !== 'ascent' && resume.method !== 'ranking')) {
+    throw optionError`${option('resume')}: expected the checkpoint of a stopped fit`;
+  }
+  const saved = beginningOptions(resume.began, resume.method);
+  const conflicts = conflictsOf(given, saved, resume.method);
+  if (conflicts.length > 0) throw conflictError(conflicts);
+  if (began.fingerprint !== fingerprint(graph)) {
+    throw new InputError(
+      'resume: the saved fit is one of other data; go on with the data that it began with',
+    );
+  }
+  const own = Object.entries(given).filter(([name, value]) => OWN.includes(name) && value !== undefined);
+  return { ...saved, ...Object.fromEntries(own) } as FitOptions;
+}
+
+/** What of the options says otherwise than the saved fit; options that are left out never do. */
+function conflictsOf(given: FitOptions, saved: FitOptions, method: Method): Conflict[] {
+  const before: Record<string, unknown> = { ...saved, objective: method === 'ranking' ? method : 'evidence' };
+  const conflicts: Conflict[] = [];
+  const compare = (path: string, was: unknown, now: unknown) => {
+    if (!isSame(was, now)) conflicts.push({ path, saved: was, given: now });
+  };
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined || (OWN.includes(name) && value !== 'gibbs')) continue;
+    if (name === 'users' || name === 'items') {
+      const side = before[name] as Record<string, unknown> | undefined;
+      for (const [hyper, now] of Object.entries(value as object)) {
+        if (now !== undefined) compare(`${name}.${hyper}`, side?.[hyper], now);
+      }
+    } else if (name === 'learn') compare(name, inOrder(before.learn), inOrder(value));
+    else compare(name, before[name], value);
+  }
+  return conflicts;
+}
+
+function conflictError(conflicts: readonly Conflict[]): OptionError {
+  const list = conflicts.flatMap(({ path, saved, given }, n) => [
+    n === 0 ? '' : ', ',
+    option(path),
+    ` (${plain(saved)}, not ${plain(given)})`,
+  ]);
+  return new OptionError([
+    option('resume'),
+    ': the saved fit was begun with another ',
+    ...list,
+    '; leave out what differs, or begin anew',
+  ]);
+}
+
+/** The options that a fit began with, from the settings that they became; `options` of a file can hold anything. */
+export function beginningOptions({ settings }: Beginning, method: Method): FitOptions {
+  const { given, hyper, learn } = settings as {
+    given?: Record<string, object>;
+    hyper?: Record<string, object>;
+    learn?: Record<string, unknown>;
+  };
+  const known = Object.entries(settings).filter(
+    ([name]) => name !== 'learn' && Object.hasOwn(METHODS[method], name),
+  );
+  const side = (name: string) => {
+    // A fit for ranking has all hyperparameters from its beginning, and no size.
+    const { size: _, ...rest } = (hyper?.[name] ?? {}) as { size?: unknown };
+    return hyper ? rest : (given?.[name] ?? {});
+  };
+  const names = SIDES.flatMap((s) => asList(learn?.[s]).map((name) => `${s}.${name}`));
+  return {
+    ...Object.fromEntries(known),
+    method,
+    ...(method === 'ranking' ? {} : { learn: names }),
+    users: side('users'),
+    items: side('items'),
+  } as FitOptions;
+}
+
+/** Names of what is learned, each with its side, in one order. */
+function inOrder(names: unknown): unknown {
+  if (!Array.isArray(names) || !names.every((name) => typeof name === 'string')) return names;
+  const lists = learnLists(names);
+  return SIDES.flatMap((side) => [...lists[side]].sort().map((name) => `${side}.${name}`));
+}
+
+function asList(names: unknown): readonly unknown[] {
+  return Array.isArray(names) ? names : [];
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  if (!Array.isArray(a) || !Array.isArray(b)) return Object.is(a, b);
+  return a.length === b.length && a.every((value, at) => Object.is(value, b[at]));
+}
+
+function plain(value: unknown): string {
+  if (value === undefined) return 'estimated';
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(String).join(',');
+  return typeof value === 'string' ? value : show(value);
+}

@@ -1,0 +1,293 @@
+// Long fits keep their state beside the output, so that even kill -9 loses only minutes; --resume finds it, goes on to the same
+// bits, and refuses whatever the saved fit was not begun with. Signals end with 128 + n.
+
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { type FitOptions, type FitResult, fit, InputError, readGraph, saveModel } from '../../src/index.js';
+import { loadModelFile } from '../../src/store/model.js';
+import { scratchFolder } from '../ingest/scratch.js';
+import { type Ended, graphex } from './command.js';
+import { modelContents } from './model-contents.js';
+
+vi.setConfig({ testTimeout: 300_000 });
+const scratch = scratchFolder();
+
+const COMMON = ['--threads', '1', '--engine', 'cpu', '--seed', '5', '--tolerance', '1e-300', '-k', '6'];
+const EVIDENCE = ['fit', '@simulated-small', ...COMMON, '--iterations', '300', '--no-evidence'];
+const RANKING = [
+  ...['fit', '@simulated-small', ...COMMON, '--iterations', '30'],
+  ...['--objective', 'ranking', '--average', '3'],
+];
+/** After every leg of sweeps. */
+const OFTEN = ['--checkpoint', '1e-6'];
+
+/** Runs the command and sends the signal when `when` is true, looked at every other millisecond. */
+function signalled(args: readonly string[], signal: NodeJS.Signals, when: () => boolean): Promise<Ended> {
+  return graphex(args, {
+    onStart(child) {
+      const watch = setInterval(() => {
+        if (!when()) return;
+        clearInterval(watch);
+        child.kill(signal);
+      }, 2);
+      child.on('exit', () => clearInterval(watch));
+    },
+  });
+}
+
+describe('kill -9 in a long fit', () => {
+  it.each([
+    ['evidence', EVIDENCE],
+    ['ranking', RANKING],
+  ])('leaves a state from which --resume goes on to the same bits: %s', async (name, args) => {
+    const home = scratch.path(name);
+    mkdirSync(home);
+    const whole = scratch.path(`${name}.safetensors`);
+    expect((await graphex([...args, '-o', whole])).status).toBe(0);
+    const output = join(home, 'model.safetensors');
+    const partial = `${output}.partial`;
+    let kept = 0;
+    for (let kills = 0; kills < 3; kills++) {
+      const resume = existsSync(partial) ? ['fit', '@simulated-small', '--threads', '1', '--resume'] : args;
+      // Killed a little after a first state of this run was kept.
+      const before = existsSync(partial) ? iterationOf(await loadModelFile(partial)) : 0;
+      let since: number | undefined;
+      const ended = await signalled([...resume, ...OFTEN, '-o', output, '--no-evidence'], 'SIGKILL', () => {
+        if (existsSync(partial)) since ??= performance.now();
+        return since !== undefined && performance.now() - since > 300 + 400 * kills;
+      });
+      if (ended.status === 0) break;
+      expect(ended.signal).toBe('SIGKILL');
+      expect(existsSync(output)).toBe(false);
+      expect(iterationOf(await loadModelFile(partial))).toBeGreaterThanOrEqual(before);
+      kept++;
+    }
+    expect(kept).toBeGreaterThan(0);
+    if (!existsSync(output)) {
+      const rest = await graphex([
+        'fit',
+        '@simulated-small',
+        '--threads',
+        '1',
+        '--resume',
+        '-o',
+        output,
+        '--no-evidence',
+      ]);
+      expect(rest.stderr).not.toMatch(/error/);
+      expect(rest.status).toBe(0);
+    }
+    expect(modelContents(output)).toEqual(modelContents(whole));
+    expect(readdirSync(home).filter((file) => !file.endsWith('.part'))).toEqual(['model.safetensors']);
+  });
+
+  function iterationOf({ checkpoint }: Awaited<ReturnType<typeof loadModelFile>>): number {
+    const done = checkpoint!.method === 'ranking' ? checkpoint!.done.length : 0;
+    return 1000 * done + checkpoint!.state.iteration;
+  }
+});
+
+/** What a fit has computed. */
+function numbers({ model }: FitResult): unknown {
+  return model.type === 'ranker'
+    ? model.scores
+    : [model.users.featureRate, model.items.featureRate, model.bound];
+}
+
+describe('the state of a long fit', () => {
+  it('is not kept where a fit cannot go on, and keeping it changes no bit', async () => {
+    const { graph } = await readGraph('@simulated-small', { threads: 1 });
+    const options = { features: 3, iterations: 40, tolerance: 1e-300, engine: 'cpu', threads: 1 } as const;
+    for (const more of [{}, { objective: 'ranking', average: 2 }] as FitOptions[]) {
+      const states: FitResult[] = [];
+      const plain = await fit(graph, { ...options, ...more } as FitOptions);
+      const kept = await fit(graph, {
+        ...options,
+        ...more,
+        checkpointMinutes: 1e-9,
+        onCheckpoint: (state: FitResult) => void states.push(state),
+      } as FitOptions);
+      expect(numbers(kept)).toEqual(numbers(plain));
+      expect(states.length).toBeGreaterThan(4);
+      // Each of them goes on to the same numbers, from what it holds alone.
+      for (const { checkpoint } of [states[0], states.at(-1)!]) {
+        const rest = await fit(graph, { threads: 1, resume: checkpoint! });
+        expect(numbers(rest)).toEqual(numbers(plain));
+      }
+    }
+    const onCheckpoint = () => expect.fail('a state that cannot go on was handed out');
+    await fit(graph, { ...options, restarts: 2, checkpointMinutes: 1e-9, onCheckpoint });
+    await expect(fit(graph, { ...options, engine: 'gibbs', onCheckpoint } as FitOptions)).rejects.toThrow(
+      /onCheckpoint does not go with method gibbs/,
+    );
+  });
+
+  it('that cannot be kept is told once, and the fit ends well', async () => {
+    const home = scratch.path('unkept');
+    mkdirSync(join(home, 'm.partial'), { recursive: true });
+    // A folder in its place is found before the work; one that appears later only when a state is written.
+    const early = await graphex([...EVIDENCE, ...OFTEN, '-o', join(home, 'm')]);
+    expect([early.status, early.stderr]).toEqual([2, expect.stringMatching(/m\.partial: this is a folder/)]);
+    const output = join(home, 'n');
+    const ended = await graphex([...EVIDENCE, ...OFTEN, '-o', output], {
+      onStart(child) {
+        const watch = setInterval(() => {
+          if (!existsSync(`${output}.partial`)) return;
+          clearInterval(watch);
+          rmSync(`${output}.partial`);
+          mkdirSync(join(`${output}.partial`, 'in the way'), { recursive: true });
+        }, 1);
+        child.on('exit', () => clearInterval(watch));
+      },
+    });
+    expect(ended.status).toBe(0);
+    expect(ended.stderr.match(/warning: the state of the fit cannot be kept/g)).toHaveLength(1);
+    expect(existsSync(output)).toBe(true);
+  });
+
+  it('--resume without a file and without a state says what is missing', async () => {
+    const ended = await graphex(['fit', '@simulated-small', '-o', scratch.path('none'), '--resume']);
+    expect([ended.status, ended.stderr]).toEqual([
+      2,
+      expect.stringMatching(/none\.partial: there is no such file/),
+    ]);
+  });
+});
+
+describe('a saved fit goes on as it began', () => {
+  const file = scratch.path('saved.partial');
+  let graph: Awaited<ReturnType<typeof readGraph>>['graph'];
+  let stopped: FitResult;
+  beforeAll(async () => {
+    graph = (await readGraph('@simulated-small', { threads: 1 })).graph;
+    const abort = new AbortController();
+    stopped = await fit(graph, {
+      ...{ features: 4, iterations: 60, seed: 3, engine: 'cpu', threads: 1, tolerance: 1e-300 },
+      users: { tau: 2 },
+      signal: abort.signal,
+      onProgress: () => abort.abort(),
+    });
+    await saveModel(file, stopped.model, { checkpoint: stopped.checkpoint });
+  });
+
+  const OTHERS: [string, string[], FitOptions, RegExp][] = [
+    ['--model', ['--model', 'dense'], { model: 'dense' }, /model \(sparse, not dense\)/],
+    [
+      '--sigma-users',
+      ['--sigma-users', '0.3'],
+      { users: { sigma: 0.3 } },
+      /users\.sigma \(estimated, not 0\.3\)/,
+    ],
+    ['--tau-users', ['--tau-users', '3'], { users: { tau: 3 } }, /users\.tau \(2, not 3\)/],
+    ['--seed', ['--seed', '9'], { seed: 9 }, /seed \(3, not 9\)/],
+    ['--restarts', ['--restarts', '4'], { restarts: 4 }, /restarts \(1, not 4\)/],
+    ['--features', ['-k', '5'], { features: 5 }, /features \(4, not 5\)/],
+    ['--start', ['--start', 'cold'], { start: 'cold' }, /start \(warm, not cold\)/],
+    ['--learn', ['--learn', 'users.tau'], { learn: ['users.tau'] }, /learn \(none, not users\.tau\)/],
+    ['--sizes', ['--sizes', 'paper'], { sizes: 'paper' }, /sizes \(bound, not paper\)/],
+    [
+      '--objective',
+      ['--objective', 'ranking'],
+      { objective: 'ranking' },
+      /objective \(evidence, not ranking\)/,
+    ],
+  ];
+
+  it.each(OTHERS)('another %s is refused by its name', async (flag, args, options, says) => {
+    const output = scratch.path(`other${flag}`);
+    const { status, stderr } = await graphex([
+      'fit',
+      '@simulated-small',
+      '--resume',
+      file,
+      ...args,
+      '-o',
+      output,
+    ]);
+    expect(stderr).toContain(`the saved fit was begun with another ${flag} (`);
+    expect([status, existsSync(output)]).toEqual([2, false]);
+    const attempt = fit(graph, { ...options, resume: stopped.checkpoint! } as FitOptions);
+    await expect(attempt).rejects.toThrow(InputError);
+    await expect(attempt).rejects.toThrow(says);
+  });
+
+  it('several are named together; the same values, and what may change, are taken', async () => {
+    const both = ['--model', 'dense', '--seed', '9', '--sigma-items', '0'];
+    const { stderr } = await graphex([
+      'fit',
+      '@simulated-small',
+      '--resume',
+      file,
+      ...both,
+      '-o',
+      scratch.path('x'),
+    ]);
+    for (const flag of [
+      '--model (sparse, not dense)',
+      '--seed (3, not 9)',
+      '--sigma-items (estimated, not 0)',
+    ]) {
+      expect(stderr).toContain(flag);
+    }
+    const same = ['--model', 'sparse', '--seed', '3', '-k', '4', '--tau-users', '2', '--restarts', '1'];
+    const output = scratch.path('same.safetensors');
+    const free = ['--iterations', '70', '--tolerance', '1e-200', '--engine', 'cpu'];
+    const ended = await graphex([
+      'fit',
+      '@simulated-small',
+      '--resume',
+      file,
+      ...same,
+      ...free,
+      '-o',
+      output,
+    ]);
+    expect(ended.stderr).not.toMatch(/error/);
+    const { model } = await loadModelFile(output);
+    expect(model.provenance).toMatchObject({ iterations: 70, seed: 3, evidence: expect.anything() });
+    expect(model.type === 'posterior' && model.users.hyper.tau).toBe(2);
+  });
+
+  it('other data are refused, in the library too', async () => {
+    const table = scratch.write('other.csv', 'u,i\n1,2\n1,3\n2,2\n');
+    const other = await readGraph(table);
+    await expect(fit(other.graph, { resume: stopped.checkpoint! })).rejects.toThrow(/one of other data/);
+    const ended = await graphex(['fit', table, '--resume', file, '-o', scratch.path('y')]);
+    expect(ended.stderr).toMatch(/it was fitted to other data/);
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('each signal ends with 128 + n', () => {
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s', async (signal) => {
+    const status = 128 + constants.signals[signal];
+    const home = scratch.path(signal);
+    mkdirSync(home);
+    const endless = [
+      'fit',
+      '@simulated-small',
+      '-k',
+      '6',
+      '--iterations',
+      '1000000',
+      '--tolerance',
+      '1e-300',
+    ];
+    const output = join(home, 'm');
+    const began = () => existsSync(`${output}.partial`);
+    const fitted = await signalled([...endless, ...OFTEN, '-o', output], signal, began);
+    expect(fitted.stderr).toMatch(/interrupted: stopped at iteration \d+; go on with --resume/);
+    expect(fitted.status).toBe(status);
+    expect(readdirSync(home)).toEqual(['m.partial']);
+    // While modules load, and while a file is read.
+    const table = join(home, 'wait.csv');
+    writeFileSync(table, '1,2\n'.repeat(2_000_000));
+    for (const wait of [60, 120, 300, 900]) {
+      const start = performance.now();
+      const ended = await signalled(['check', table], signal, () => performance.now() - start > wait);
+      expect([status, signal, 0]).toContain(ended.status ?? ended.signal);
+      expect(ended.stderr).not.toMatch(/ {4}at /);
+    }
+  });
+});
