@@ -38,7 +38,10 @@ function visible(text: string): string {
   return text.replace(UNSAFE, written);
 }
 
+const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+
 function written(character: string): string {
+  if (character in SHORT) return SHORT[character];
   let units = '';
   for (let i = 0; i < character.length; i++) {
     units += `\\u${character.charCodeAt(i).toString(16).padStart(4, '0')}`;
