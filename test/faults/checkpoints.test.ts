@@ -183,7 +183,7 @@ describe('a saved fit goes on as it began', () => {
     ['--tau-users', ['--tau-users', '3'], { users: { tau: 3 } }, /users\.tau \(2, not 3\)/],
     ['--seed', ['--seed', '9'], { seed: 9 }, /seed \(3, not 9\)/],
     ['--restarts', ['--restarts', '4'], { restarts: 4 }, /restarts \(1, not 4\)/],
-    ['--features', ['-k', '5'], { features: 5 }, /features \(4, not 5\)/],
+    ['-k', ['-k', '5'], { features: 5 }, /features \(4, not 5\)/],
     ['--start', ['--start', 'cold'], { start: 'cold' }, /start \(warm, not cold\)/],
     ['--learn', ['--learn', 'users.tau'], { learn: ['users.tau'] }, /learn \(none, not users\.tau\)/],
     ['--sizes', ['--sizes', 'paper'], { sizes: 'paper' }, /sizes \(bound, not paper\)/],
