@@ -5,7 +5,7 @@
 // the folds take turns with one.
 
 import type { Engine } from '../engine/engine.js';
-import { onEngine } from '../engine/select.js';
+import { type EngineReason, onEngine } from '../engine/select.js';
 import { InputError } from '../errors.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import { type BipartiteGraph, degrees, SIDES, type SideName } from '../graph/graph.js';
@@ -65,7 +65,7 @@ export async function fitRanking(
 
 interface Circumstances {
   readonly engine: Engine;
-  readonly reason: string;
+  readonly reason: EngineReason;
   readonly began: number;
   /** Of a fit that was stopped. */
   readonly checkpoint: RankingCheckpoint | undefined;
