@@ -8,6 +8,7 @@ import type { Protocol } from '../predict/draw-plan.js';
 import type { SparsityCheck } from '../sparsity/check.js';
 import type { DegreeFit } from '../sparsity/degree-likelihood.js';
 import type { LowDegreeFit } from '../sparsity/low-degrees.js';
+import type { Stage } from '../text/stages.js';
 import type { Ladder, LadderMetric } from './ladder.js';
 import type { ModelKind, StudySettings } from './options.js';
 import type { Topic } from './topics.js';
@@ -75,9 +76,9 @@ export interface StudyOrigin extends ReadGuess {
   readonly threads: number | null;
 }
 
-export interface StageTime {
+/** How long a stage took, and in which run. */
+export interface StageTime extends Stage {
   readonly run: number | null;
-  readonly stage: string;
   readonly seconds: number;
 }
 

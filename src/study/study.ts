@@ -16,6 +16,7 @@ import type { Progress, TaskOptions } from '../progress.js';
 import { split as splitGraph, unseenByTraining } from '../sample/split.js';
 import type { Split } from '../sample/split-types.js';
 import { checkSparsity, type SparsityCheck } from '../sparsity/check.js';
+import { type Stage, stageLabel } from '../text/stages.js';
 import { VERSION } from '../version.js';
 import { rankingCeilings } from './ceilings.js';
 import { baselineContestants, buildLadder, type Contestant, type Ladder } from './ladder.js';
@@ -48,7 +49,9 @@ export async function study(graph: BipartiteGraph, options: StudyOptions = {}): 
   checkTruth(graph, options);
   const began = performance.now();
   const clock = new Clock(options, settings);
-  const check = await clock.stage('check', (task) => checkSparsity(graph, { seed: settings.seed, ...task }));
+  const check = await clock.stage({ stage: 'check' }, (task) =>
+    checkSparsity(graph, { seed: settings.seed, ...task }),
+  );
   const found: FirstRunFindings = { evidence: [], topics: new Map() };
   const runs: StudyRun[] = [];
   for (let repeat = 0; repeat < settings.repeats; repeat++) {
@@ -99,18 +102,20 @@ async function oneRun(
   const seed = base.seed + repeat;
   const settings = { ...base, seed };
   const { testUsers, testItems, n, depth } = settings;
-  const parts = await clock.stage('split', async () => splitGraph(graph, { testUsers, testItems, seed }));
+  const parts = await clock.stage({ stage: 'split' }, async () =>
+    splitGraph(graph, { testUsers, testItems, seed }),
+  );
   const task = splitRankingTask(parts);
   const contestants: Contestant[] = [];
   const fits: StudyFit[] = [];
   for (const features of settings.features) {
     for (const kind of modelsOf(settings)) {
-      const name = settings.features.length > 1 ? `${kind} model (K = ${features})` : `${kind} model`;
+      const about = { model: kind, ...(settings.features.length > 1 && { features }) };
       const fitOptions = fitOptionsOf(settings, kind, features);
-      const fitted = await clock.stage(`fit ${name}`, (t) =>
+      const fitted = await clock.stage({ stage: 'fit', ...about }, (t) =>
         fit(parts.train, { ...fitOptions, ...t, objective: 'evidence' }),
       );
-      const evaluation = await evaluate(fitted.model, parts, settings, clock, name);
+      const evaluation = await evaluate(fitted.model, parts, settings, clock, about);
       fits.push(describeFit(kind, fitted, evaluation));
       contestants.push(contestant(fitId(kind, features), 'model', kind, features, evaluation));
       if (found && kind === mainKind(settings)) {
@@ -121,16 +126,12 @@ async function oneRun(
   let ranker: StudyRanker | null = null;
   if (settings.ranker) {
     const { engine } = settings;
-    const fitted = await clock.stage('fit for ranking', (t) =>
+    const fitted = await clock.stage({ stage: 'fit', model: 'ranking' }, (t) =>
       fit(parts.train, { method: 'ranking', average: RANKER_AVERAGE, seed, engine, ...t }),
     );
-    const evaluation = await evaluate(
-      fitted.model,
-      parts,
-      { ...settings, draws: 0 },
-      clock,
-      'fitted to rank',
-    );
+    const evaluation = await evaluate(fitted.model, parts, { ...settings, draws: 0 }, clock, {
+      model: 'ranking',
+    });
     const features = featureCount(fitted.model)!;
     contestants.push(contestant('ranking', 'ranker', null, features, evaluation));
     ranker = describeRanker(fitted);
@@ -138,7 +139,7 @@ async function oneRun(
   const skipped = await addBaselines(contestants, parts, task, settings, clock);
   if (options.truth) {
     const { truth } = options;
-    const ceilings = await clock.stage('ceilings', (t) =>
+    const ceilings = await clock.stage({ stage: 'ceilings' }, (t) =>
       rankingCeilings(graph, parts, task, truth, { ...t, n, depth }),
     );
     for (const [id, ranking] of [
@@ -148,7 +149,9 @@ async function oneRun(
       contestants.push({ ...PLAIN_ROW, id, kind: 'ceiling', ranking });
     }
   }
-  const ladder = await clock.stage('compare', async () => buildLadder(contestants, seed, skipped, task.left));
+  const ladder = await clock.stage({ stage: 'compare' }, async () =>
+    buildLadder(contestants, seed, skipped, task.left),
+  );
   return { repeat, split: describeSplit(parts), fits, ranker, ladder };
 }
 
@@ -160,13 +163,13 @@ async function evaluate(
   parts: Split,
   settings: StudySettings,
   clock: Clock,
-  name: string,
+  about: Omit<Stage, 'stage'>,
 ): Promise<Evaluation> {
   const { n, depth, draws, protocol, seed, engine } = settings;
   // Of both models, only the one that can be is corrected.
   const fixed = model.type === 'ranker' || reasonAgainstCalibration(model);
   const calibrate = fixed ? 0 : settings.calibrate;
-  return clock.stage(`evaluate ${name}`, (t) =>
+  return clock.stage({ stage: 'evaluate', ...about }, (t) =>
     evaluateModel(model, parts, { n, depth, draws, calibrate, protocol, seed, engine, ...t }),
   );
 }
@@ -182,7 +185,7 @@ async function findings(
   clock: Clock,
 ): Promise<void> {
   if (kind === 'sparse') {
-    const evidence = await clock.stage(`evidence, K = ${features}`, (t) =>
+    const evidence = await clock.stage({ stage: 'evidence', features }, (t) =>
       sparsityEvidence(parts.train, fitted, { ...fitOptionsOf(settings, kind, features), ...t }),
     );
     if (evidence) found.evidence.push({ features, ...evidence });
@@ -202,7 +205,7 @@ async function addBaselines(
 ): Promise<Ladder['skipped']> {
   if (baselines.length === 0) return [];
   try {
-    const report = await clock.stage('baselines', (t: RankingOptions) =>
+    const report = await clock.stage({ stage: 'baselines' }, (t: RankingOptions) =>
       fitBaselines(parts, task, { baselines, n, depth, seed, maxTrials: trials, ...t }),
     );
     contestants.push(...baselineContestants(report));
@@ -224,19 +227,20 @@ class Clock {
     readonly settings: StudySettings,
   ) {}
 
-  async stage<T>(stage: string, work: (task: TaskOptions) => Promise<T>): Promise<T> {
+  async stage<T>(stage: Stage, work: (task: TaskOptions) => Promise<T>): Promise<T> {
     const { signal, threads, onProgress } = this.options;
+    const label = stageLabel(stage);
     throwIfAborted(signal);
     const several = this.run !== null && this.settings.repeats > 1;
     const where = several ? `split ${this.run! + 1} of ${this.settings.repeats}, ` : '';
     const report =
-      onProgress && ((p: Progress) => onProgress({ ...p, stage: `${where}${stage}: ${p.stage}` }));
-    onProgress?.({ stage: `${where}${stage}`, done: 0 });
+      onProgress && ((p: Progress) => onProgress({ ...p, stage: `${where}${label}: ${p.stage}` }));
+    onProgress?.({ stage: `${where}${label}`, done: 0 });
     const began = performance.now();
     const result = await work({ signal, threads, onProgress: report });
     // A fit that was stopped returns what it has; a study has no use for it.
     throwIfAborted(signal);
-    this.times.push({ run: this.run, stage, seconds: (performance.now() - began) / 1000 });
+    this.times.push({ run: this.run, ...stage, seconds: (performance.now() - began) / 1000 });
     return result;
   }
 }

@@ -9,6 +9,7 @@ import {
 import { fixed, grouped, percent, plusMinus, power, short, signed } from '../../src/text/numbers.js';
 import { article, capital, list, many, sourceName } from '../../src/text/phrases.js';
 import { sideNames } from '../../src/text/sides.js';
+import { stageLabel } from '../../src/text/stages.js';
 
 describe('numbers for people', () => {
   it('groups, shortens and signs', () => {
@@ -56,6 +57,22 @@ describe('phrases', () => {
       'b.csv',
       'standard input',
       '@sotu',
+    ]);
+  });
+
+  it('names the stages of a study', () => {
+    expect([
+      stageLabel({ stage: 'fit', model: 'sparse', features: 30 }),
+      stageLabel({ stage: 'fit', model: 'ranking' }),
+      stageLabel({ stage: 'evaluate', model: 'ranking' }),
+      stageLabel({ stage: 'evidence', features: 10 }),
+      stageLabel({ stage: 'baselines' }),
+    ]).toEqual([
+      'fit sparse model (K = 30)',
+      'fit for ranking',
+      'evaluate fit for ranking',
+      'evidence (K = 10)',
+      'baselines',
     ]);
   });
 

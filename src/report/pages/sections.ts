@@ -43,7 +43,7 @@ export const STUDY_STYLE = new Html(`<style>
 .note{font-size:.95rem;color:var(--muted);margin:-.9rem 0 1.4rem}
 .steps{padding-left:1.2rem}.steps li{margin:.4rem 0}
 .topics{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,19rem),1fr));gap:1rem;margin:1.2rem 0}
-.topic{border:1px solid var(--line);border-radius:.5rem;padding:.8rem 1rem}
+.topic{border:1px solid var(--line);border-radius:.5rem;padding:.8rem 1rem;overflow-wrap:anywhere;min-width:0}
 .topic h3{margin:0 0 .3rem;display:flex;justify-content:space-between;gap:.8rem;align-items:baseline}
 .topic h3 span{font-weight:400;color:var(--muted);font-size:.93rem}
 .topic p{margin:.2rem 0;line-height:1.45}.topic .who{color:var(--muted);font-size:.93rem}

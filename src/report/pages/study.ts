@@ -3,6 +3,7 @@
 import type { StudyReceipt, StudyResults } from '../../study/results.js';
 import { fixed, short } from '../../text/numbers.js';
 import { capital, many, sourceName } from '../../text/phrases.js';
+import { stageLabel } from '../../text/stages.js';
 import type { StudyPictures } from '../charts/study.js';
 import { predictionQuestion } from '../words/prediction.js';
 import { RANKING_QUESTION } from '../words/ranking.js';
@@ -133,7 +134,7 @@ numbers, times aside:</p>`,
       table(
         [{ label: 'Stage' }, { label: 'seconds', numeric: true }],
         receipt.timings.map((t) => [
-          `${capital(t.stage)}${receipt.seeds.length > 1 && t.run !== null ? `, split ${t.run + 1}` : ''}`,
+          `${capital(stageLabel(t))}${receipt.seeds.length > 1 && t.run !== null ? `, split ${t.run + 1}` : ''}`,
           fixed(t.seconds, 1),
         ]),
       ),

@@ -1,0 +1,17 @@
+// The stages of a study: a code with what it is about, and its name for progress and reports.
+
+/** A stage and, where it has one, its model: sparse, dense or the fit for ranking. */
+export interface Stage {
+  readonly stage: 'check' | 'split' | 'fit' | 'evaluate' | 'evidence' | 'baselines' | 'ceilings' | 'compare';
+  readonly model?: 'sparse' | 'dense' | 'ranking' | undefined;
+  /** The number of features, where there are several to tell apart. */
+  readonly features?: number | undefined;
+}
+
+/** 'fit sparse model (K = 30)', 'evaluate fit for ranking', 'baselines'. */
+export function stageLabel({ stage, model, features }: Stage): string {
+  const which = features === undefined ? '' : ` (K = ${features})`;
+  if (model === undefined) return stage + which;
+  if (model === 'ranking') return stage === 'fit' ? 'fit for ranking' : `${stage} fit for ranking`;
+  return `${stage} ${model} model${which}`;
+}
