@@ -2,6 +2,7 @@
 // expectations, this has draws; it is the judge of what the approximation loses.
 
 import type { SideHyper } from '../engine/engine.js';
+import { FitError } from '../errors.js';
 import { type BipartiteGraph, otherSide, SIDES, type SideName } from '../graph/graph.js';
 import { multinomial, truncatedPoisson } from '../math/counts.js';
 import { gamma } from '../math/distributions.js';
@@ -24,6 +25,8 @@ export interface GibbsProblem {
 
 /** Largest expected share of the unseen vertices that the cut may misplace. */
 const CUT_TOLERANCE = 1e-4;
+/** Draws of a weight above the cut; of sensible hyperparameters nearly every one is. */
+const MOST_TRIES = 100_000;
 
 /** Sums of latent counts: rows × features for both sides, filled anew by each sweep. */
 export interface Counts {
@@ -134,9 +137,15 @@ function drawRows(
       total += counts[k];
       rate += side.features[k] * mass[k - i * K];
     }
-    let weight: number;
-    do weight = gamma(random, total - hyper.sigma) / rate;
-    while (weight < cut);
+    let weight = 0;
+    for (let tries = 0; weight < cut || tries === 0; tries++) {
+      if (tries === MOST_TRIES) {
+        throw new FitError(
+          `row ${i} has no weight above ${cut} in ${tries} draws: hyperparameters are too extreme`,
+        );
+      }
+      weight = gamma(random, total - hyper.sigma) / rate;
+    }
     side.weights[i] = weight;
     for (let k = 0; k < K; k++) {
       side.features[i * K + k] =

@@ -1,6 +1,7 @@
 // Samplers of counts: exact algorithms, inversion for small means and transformed rejection (Hörmann's PTRS and
 // BTRS) for large ones.
 
+import { FitError } from '../errors.js';
 import type { Random } from './random.js';
 import { logFactorial, stirlingCorrection } from './special.js';
 
@@ -25,6 +26,10 @@ export function poisson(random: Random, mean: number): number {
 }
 
 function poissonRejection(random: Random, mean: number): number {
+  // No draw would ever be accepted.
+  if (!(mean <= Number.MAX_SAFE_INTEGER)) {
+    throw new FitError(`a count of mean ${mean} cannot be drawn: sizes or hyperparameters are too extreme`);
+  }
   const root = Math.sqrt(mean);
   const b = 0.931 + 2.53 * root;
   const a = -0.059 + 0.02483 * b;

@@ -1,5 +1,6 @@
 // Continuous samplers. Each takes the random stream first and draws from nothing else.
 
+import { FitError } from '../errors.js';
 import type { Random } from './random.js';
 
 // Ziggurat of 256 layers of equal area for the density e^(−x²/2): the right edge of the lowest layer, and the area.
@@ -66,6 +67,9 @@ export function logGamma(random: Random, shape: number): number {
 function gammaAboveOne(random: Random, shape: number): number {
   const d = shape - 1 / 3;
   const c = 1 / Math.sqrt(9 * d);
+  // No draw would ever be accepted.
+  if (!(c > 0))
+    throw new FitError(`a Gamma of shape ${shape} cannot be drawn: hyperparameters are too extreme`);
   for (;;) {
     const x = normal(random);
     const root = 1 + c * x;

@@ -3,6 +3,7 @@
 // care: near σ = 1 the left tail e^((1−σ)x) is long, so x itself is bent, x = y − e^−(y−bend), which makes that tail
 // doubly exponential in y; and large masses move everything to tiny t, so the ends are found from the masses.
 
+import { FitError } from '../errors.js';
 import { expm1Ratio, lgamma } from './special.js';
 
 /** GGP of the weights and Gamma of the features of one side: the fields of a side's hyperparameters. */
@@ -45,7 +46,7 @@ function createRule(hyper: LeftoverHyper, otherMass: ArrayLike<number>): Rule {
     const ratio = otherMass[k] / hyper.rate;
     ratios[k] = ratio;
     if (!(ratio >= 0 && ratio < Number.POSITIVE_INFINITY)) {
-      throw new RangeError(`mass of feature ${k} is ${otherMass[k]}; it must be finite and not negative`);
+      throw new FitError(`mass of feature ${k} is ${otherMass[k]}; it must be finite and not negative`);
     }
     if (ratio > largest) largest = ratio;
     let power = 1;
@@ -74,6 +75,19 @@ function logProductOverT({ ratios, largest, powers }: Rule, t: number): number {
   return sum / t;
 }
 
+/**
+ * Whether the walk to the right is over. Where every term underflows there is nothing to compare with: it ends where t
+ * does. A term that is no number is one too many.
+ */
+function ends(term: number, total: number, t: number, after = 0): boolean {
+  if (Number.isNaN(term)) {
+    throw new FitError(
+      'the integral of the unseen vertices is not finite: hyperparameters or masses are too extreme',
+    );
+  }
+  return t === Number.POSITIVE_INFINITY || (t > after && term < NEGLIGIBLE * total);
+}
+
 /** The leftmost y: there t^(1−σ) has fallen by e^−40 from the bend. */
 function leftEnd(hyper: LeftoverHyper, rule: Rule): number {
   const depth = 40 / (1 - hyper.sigma);
@@ -100,7 +114,7 @@ export function leftoverMass(hyper: LeftoverHyper, otherMass: ArrayLike<number>)
     const term =
       (1 + bent) * Math.exp((1 - sigma) * x - tau * t - shape * t * logProductOverT(rule, t) - logNorm);
     // 1/(b + tM_l) falls with t, so every l ends no later than the bare term, which is log-concave in x.
-    if (term < NEGLIGIBLE * total) break;
+    if (ends(term, total, t)) break;
     total += term;
     for (let l = 0; l < result.length; l++) result[l] += term / (1 + t * ratios[l]);
   }
@@ -127,7 +141,7 @@ export function expectedLaplace(hyper: Omit<LeftoverHyper, 'size'>, otherMass: A
     // 1 − Π, over t.
     const seen = slope * expm1Ratio(-slope * t);
     const term = (1 + bent) * Math.exp((1 - sigma) * x - tau * t - logNorm) * seen;
-    if (t > end && term < NEGLIGIBLE * total) break;
+    if (ends(term, total, t, end)) break;
     total += term;
   }
   return total * step;

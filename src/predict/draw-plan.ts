@@ -153,7 +153,7 @@ function checkInput(model: PosteriorModel, folded: ModelSide, split: Split): voi
   if (split.method !== 'pq') {
     throw new InputError(
       'predictive draws need a split by users and items: holding out edges leaves no test graph that the model ' +
-        'describes; split with --method pq',
+        'describes; split by pq',
     );
   }
   if (folded.featureShape.length !== folded.count * model.features) {

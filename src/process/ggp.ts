@@ -1,6 +1,7 @@
 // The generalized gamma process (section 1): a Poisson process of weights w with intensity
 // size · w^(−1−σ) e^(−τw) / Γ(1−σ) dw.
 
+import { FitError } from '../errors.js';
 import { poisson } from '../math/counts.js';
 import { exponential } from '../math/distributions.js';
 import { allocate } from '../math/memory.js';
@@ -52,6 +53,8 @@ export function atomsAbove({ sigma, tau, size }: Ggp, cut: number): number {
   return size * tau ** sigma * share;
 }
 
+/** 2 GiB of weights. */
+const MOST_ATOMS = 2 ** 28;
 /** Largest width of a cell in log w. */
 const CELL = 0.25;
 /** The smallest normal float64: an atom too small for float64 keeps a weight that has a logarithm. */
@@ -103,6 +106,11 @@ export function sampleAtoms(
   const above = poisson(random, Math.exp(logAtEnd) / (tau - slope));
   candidates += above;
 
+  if (!(candidates <= MOST_ATOMS)) {
+    throw new FitError(
+      `${candidates.toPrecision(3)} atoms would have to be drawn (sigma ${sigma}, tau ${tau}, size ${size}), more than memory holds: make sigma or size smaller`,
+    );
+  }
   const atoms = new Float64Array(candidates);
   let kept = 0;
   for (let i = 0; i < below; i++) {

@@ -4,6 +4,7 @@
 // again a Poisson process on the line, with a smooth decreasing extra factor, and given its weight an atom's features
 // are independent Gamma(shape, rate + wM_k): exact, and no atom is drawn in order to be thrown away.
 
+import { FitError } from '../errors.js';
 import { gamma } from '../math/distributions.js';
 import { expectedLaplace, integrateAgainstExponential, type LeftoverHyper } from '../math/quadrature.js';
 import type { Random } from '../math/random.js';
@@ -30,12 +31,20 @@ export interface FeatureAtoms {
   readonly cut: number;
 }
 
+/** 4 GiB of features. */
+const MOST_VALUES = 2 ** 29;
+
 /** Draws the atoms above the cut, weights and features, in random order. */
 export function sampleTiltedAtoms(random: Random, { hyper, otherMass, cut }: TiltedOptions): FeatureAtoms {
   const { shape, rate } = hyper;
   const features = otherMass.length;
   const weights =
     hyper.size === 0 ? new Float64Array(0) : sampleAtoms(random, hyper, cut, logTilt(hyper, otherMass));
+  if (weights.length * features > MOST_VALUES) {
+    throw new FitError(
+      `${weights.length} unseen vertices with ${features} features each (size ${hyper.size}) are more than memory holds: fewer features, or a smaller size`,
+    );
+  }
   const values = new Float64Array(weights.length * features);
   for (let i = 0; i < weights.length; i++) {
     const w = weights[i];

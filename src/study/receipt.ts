@@ -71,8 +71,10 @@ export function checkReceipt(document: unknown): CheckedReceipt {
     const where = issue.path.length === 0 ? '' : ` (${issue.path.join('.')}: ${issue.message})`;
     throw new InputError(`it is not the results.json of a study${where}; give one that graphex study wrote`);
   }
-  const { fingerprint, settings, origin } = parsed.data.receipt;
-  const checked = checkPart(STUDY, settings, 'receipt.settings');
+  const { fingerprint, origin } = parsed.data.receipt;
+  // From the document itself: a parser drops keys such as __proto__, and nothing is to be dropped unseen.
+  const { receipt } = document as { receipt: { settings: object; origin: { read: object } } };
+  const checked = checkPart(STUDY, receipt.settings, 'receipt.settings');
   for (const { path: place } of leaves(STUDY)) {
     // Hyperparameters are there where they were given; everything else always is.
     if (place.length === 1 && valueAt(checked, place) === undefined) {
@@ -81,7 +83,9 @@ export function checkReceipt(document: unknown): CheckedReceipt {
       );
     }
   }
-  const { rejects, ...read } = checkPart(READ, origin.read, 'receipt.origin.read') as OptionsOf<typeof READ>;
+  const { rejects, ...read } = checkPart(READ, receipt.origin.read, 'receipt.origin.read') as OptionsOf<
+    typeof READ
+  >;
   return {
     results: document as StudyResults,
     settings: checked as unknown as StudySettings,
