@@ -53,7 +53,7 @@ export type {
   SeenItems,
   Vertices,
 } from './fit/model.js';
-export type { FitOptions } from './fit/options.js';
+export type { AscentOptions, FitOptions, GibbsFitOptions, RankingFitOptions } from './fit/options.js';
 // How it grows
 export {
   type CurveForecast,

@@ -34,6 +34,13 @@ export interface CommandOutput {
   readonly text: string;
 }
 
+const EXAMPLES = new WeakMap<Command, readonly string[]>();
+
+/** The examples at the end of a command's help. */
+export function examplesOf(command: Command): readonly string[] {
+  return EXAMPLES.get(command) ?? [];
+}
+
 /** The flags of a command as they are declared, --version, and a help text that ends with examples. */
 export function addOptions(command: Command, examples: readonly string[]): Command {
   const parts = partsOf(command);
@@ -45,6 +52,7 @@ export function addOptions(command: Command, examples: readonly string[]): Comma
   const program = command.parent;
   const version = program?.version();
   if (version) command.version(version);
+  EXAMPLES.set(command, examples);
   const heading = examples.length === 1 ? 'Example' : 'Examples';
   command.addHelpText('after', `\n${heading}:\n${examples.map((e) => `  ${e}`).join('\n')}`);
   return command;

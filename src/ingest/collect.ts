@@ -3,6 +3,7 @@
 import { InputError } from '../errors.js';
 import { addCounts, buildGraph, MAX_EDGES } from '../graph/build.js';
 import type { BipartiteGraph } from '../graph/graph.js';
+import { option, optionError } from '../options/error.js';
 import { NumberBlocks } from './blocks.js';
 import { clip } from './guess.js';
 import { IdColumn, type IdKind } from './id-column.js';
@@ -110,9 +111,7 @@ export class EdgeCollector {
   /** Sets a bad row aside, or stops. `line` counts from 1; `where` names it, if the source has other units than lines. */
   reject(line: number, reason: string, text: string, where = `${this.name}, line ${line}`): void {
     if (!this.rejects) {
-      throw new InputError(
-        `${where}: ${reason}. The row is ${clip(text)}. Correct it, or set bad rows aside with --rejects FILE`,
-      );
+      throw optionError`${where}: ${reason}. The row is ${clip(text)}. Correct it, or set bad rows aside with ${option('rejects')} FILE`;
     }
     this.#rejected++;
     this.#rejectedText += text.length;

@@ -1,6 +1,7 @@
 // What the first lines of a text table say about its separator, its header and its columns.
 
 import { InputError } from '../errors.js';
+import { option, optionError } from '../options/error.js';
 import { safeJson } from '../text/untrusted.js';
 import type { ReaderOptions } from './options.js';
 import { rowsOf } from './scan.js';
@@ -51,13 +52,10 @@ export function guessShape(
   const first = rows[0];
   if (!first) throw new InputError(`${name}: the file is empty; give a table with at least two columns`);
   if (first.length === 1) {
-    const advice =
-      options.sep === undefined
-        ? 'name the separator with --sep'
-        : 'try another separator, or leave --sep out to have it guessed';
-    throw new InputError(
-      `${name}, line 1: only one column found with separator ${show(separator)}: ${clip(first[0])}. A table needs a column of users and one of items; ${advice}`,
-    );
+    const found = `${name}, line 1: only one column found with separator ${show(separator)}: ${clip(first[0])}. A table needs a column of users and one of items`;
+    throw options.sep === undefined
+      ? optionError`${found}; name the separator with ${option('sep')}`
+      : optionError`${found}; try another separator, or leave ${option('sep')} out to have it guessed`;
   }
   const named = [options.users, options.items, options.count, options.value?.column].some(
     (column) => typeof column === 'string' && !/^\d+$/.test(column),
@@ -75,9 +73,7 @@ export function guessShape(
     value: options.value?.column === undefined ? undefined : find(options.value.column, options.value.role),
   };
   if (columns.users === columns.items) {
-    throw new InputError(
-      `${name}: users and items are both column ${names[columns.users]}; name two different columns with --users and --items`,
-    );
+    throw optionError`${name}: users and items are both column ${names[columns.users]}; name two different columns with ${option('users')} and ${option('items')}`;
   }
   if (columns.value !== undefined && [columns.users, columns.items].includes(columns.value)) {
     const { role } = options.value!;

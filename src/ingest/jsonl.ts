@@ -1,6 +1,7 @@
 // JSON lines: an object or an array per line. Columns are keys, or positions in the first line.
 
 import { InputError, throwIfAborted } from '../errors.js';
+import { option, optionError } from '../options/error.js';
 import { EdgeCollector, parseCount } from './collect.js';
 import { clip, findColumn } from './guess.js';
 import { type IdColumn, idProblem } from './id-column.js';
@@ -91,9 +92,7 @@ function chooseColumns(name: string, first: Record<string, unknown>, options: Re
     value: options.value?.column === undefined ? undefined : find(options.value.column, options.value.role),
   };
   if (columns.users === columns.items) {
-    throw new InputError(
-      `${name}: users and items are both field ${columns.users}; name two different ones with --users and --items`,
-    );
+    throw optionError`${name}: users and items are both field ${columns.users}; name two different ones with ${option('users')} and ${option('items')}`;
   }
   return columns;
 }

@@ -1,0 +1,25 @@
+// The pages of docs/commands: what the commands say of themselves, as files.
+
+import { commandPage } from '../options/pages.js';
+import { COMMANDS, type CommandName } from '../options/verbs.js';
+import { examplesOf } from './command.js';
+import { createProgram } from './main.js';
+
+/** By file name. */
+export function commandPages(): Record<string, string> {
+  const program = createProgram();
+  const declared = program.commands.filter((command) => Object.hasOwn(COMMANDS, command.name()));
+  const pages = declared.map((command): [string, string] => {
+    const examples = examplesOf(command);
+    const usage = `graphex ${command.name()} ${command.usage()}`;
+    const text = { usage, description: command.description(), examples };
+    return [`${command.name()}.md`, commandPage(command.name() as CommandName, text)];
+  });
+  const list = declared.map(
+    (command) => `- [graphex ${command.name()}](${command.name()}.md): ${command.description()}`,
+  );
+  return {
+    ...Object.fromEntries(pages),
+    'README.md': `# Commands\n\nWritten by \`npm run docs:options\` from the declarations of the options.\n\n${list.join('\n')}\n`,
+  };
+}

@@ -1,0 +1,90 @@
+// A page for each command, from the declarations: docs/commands.
+
+import { describeRange } from './door.js';
+import type { AnyOption, Declaration } from './kinds.js';
+import { argumentOf, helpText, type Leaf, leaves } from './leaves.js';
+import { DATA_GROUP, TASK } from './shared.js';
+import { COMMANDS, type CommandName } from './verbs.js';
+
+export interface CommandText {
+  /** As in `graphex fit [options] <data>`. */
+  readonly usage: string;
+  readonly description: string;
+  readonly examples: readonly string[];
+}
+
+/** The page of a command: every option with its values, default and name in the library. */
+export function commandPage(name: CommandName, { usage, description, examples }: CommandText): string {
+  const parts: Readonly<Record<string, Declaration>> = COMMANDS[name];
+  const seen = new Set<string>();
+  const groups = new Map<string, string[]>();
+  for (const [part, declared] of Object.entries(parts)) {
+    for (const leaf of leaves(declared)) {
+      const flags = [leaf.flag, leaf.off].filter((flag) => flag !== undefined).join(', ');
+      if (flags === '' || seen.has(flags)) continue;
+      seen.add(flags);
+      const group = leaf.option.group ?? (part === 'common' ? 'Every command' : 'Options');
+      groups.set(group, [...(groups.get(group) ?? []), row(leaf, part)]);
+    }
+  }
+  const last = (group: string) => (group === DATA_GROUP ? 1 : group === 'Every command' ? 2 : 0);
+  const ordered = [...groups].sort(([a], [b]) => last(a) - last(b));
+  return [
+    `# graphex ${name}`,
+    '',
+    description,
+    '',
+    '```',
+    usage,
+    '```',
+    '',
+    ...ordered.flatMap(([group, rows]) => [
+      `## ${group}`,
+      '',
+      '| option | values | meaning | in the library |',
+      '|---|---|---|---|',
+      ...rows,
+      '',
+    ]),
+    `## ${examples.length === 1 ? 'Example' : 'Examples'}`,
+    '',
+    '```sh',
+    ...examples.map((example) => `npx ${example}`),
+    '```',
+    '',
+  ].join('\n');
+}
+
+function row({ path, option, flag, off }: Leaf, part: string): string {
+  const takes = option.kind === 'flag' ? '' : ` <${argumentOf(option)}>`;
+  const flags = [flag && `\`${flag}${takes}\``, off && `\`${off}\``].filter(Boolean).join(' ');
+  // --json and --quiet mean nothing to a program.
+  const shell = part === 'own' || (part === 'common' && !Object.hasOwn(TASK, path[0]));
+  const library = shell ? '' : `\`${path.join('.')}\``;
+  return `| ${[flags, valuesOf(option), helpText(option), library].map(cell).join(' | ')} |`;
+}
+
+function valuesOf(option: AnyOption): string {
+  switch (option.kind) {
+    case 'whole':
+    case 'decimal':
+      return `${option.kind === 'whole' ? 'whole number' : 'number'}${describeRange(option)}`;
+    case 'choice':
+      return option.values.map((value) => `\`${value}\``).join(', ');
+    case 'flag':
+      return '';
+    case 'list':
+      return `list, each ${option.of.kind === 'text' ? 'a text' : valuesOf(option.of)}`;
+    case 'column':
+      return 'name or number of a column';
+    case 'pair':
+      return 'two words';
+    default:
+      return option.kind === 'text' ? 'text' : 'path';
+  }
+}
+
+/** A bar would end the cell; a sign for less is no tag. */
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|');
+}
