@@ -30,7 +30,7 @@ const CASES: [string, string | Uint8Array, ReadOptions, RegExp[]][] = [
   ['only a header', 'user,item\n', { header: true }, [/no row of data/]],
   ['only a header, guessed', 'user,item\n', {}, [/no row of data/]],
   ['only a header, without a line end', 'user_id,movie_id,rating', {}, [/no row of data/]],
-  ['one column', 'ann\nbob\n', {}, [/line 1/, /only one column/, /"ann"/, /--sep/]],
+  ['one column', 'ann\nbob\n', {}, [/line 1/, /only one column/, /"ann"/, /separator with sep/]],
   ['wrong separator', 'ann,x\nbob,y\n', { sep: ';' }, [/line 1/, /only one column/, /";"/, /"ann,x"/]],
   ['impossible separator', 'ann,x\n', { sep: '' }, [/separator ""/]],
   [
