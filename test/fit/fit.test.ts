@@ -5,6 +5,7 @@ import { fit } from '../../src/fit/fit.js';
 import type { AscentOptions } from '../../src/fit/options.js';
 import { SIDES } from '../../src/graph/graph.js';
 import { randomStream } from '../../src/math/random.js';
+import { METHODS } from '../../src/options/fit.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { randomGraph } from '../engine/random-problem.js';
 
@@ -177,6 +178,9 @@ describe('every option has an effect', () => {
   };
   const base: AscentOptions = { ...small, iterations: 200 };
   const plain = fit(graph, base);
+  test('none is forgotten', () => {
+    expect(Object.keys(changes).sort()).toEqual(Object.keys(METHODS.ascent).sort());
+  });
   test.each(Object.entries(changes))('%s', async (_name, change) => {
     const changed = await fit(graph, { ...base, ...change });
     const summary = (r: Awaited<typeof plain>) => [r.model.bound, r.model.provenance.iterations, r.engine];

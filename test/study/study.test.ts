@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
+import { STUDY } from '../../src/options/verbs.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { studyVerdicts } from '../../src/report/words/study.js';
 import { compareStudies } from '../../src/study/compare.js';
@@ -126,30 +127,37 @@ describe('study', () => {
     ]);
   });
 
+  const changed: Record<string, StudyOptions> = {
+    model: { model: 'dense' },
+    features: { features: [3, 4] },
+    draws: { draws: 9 },
+    protocol: { protocol: 'paper' },
+    seed: { seed: 2 },
+    testUsers: { testUsers: 0.3 },
+    testItems: { testItems: 0.3 },
+    n: { n: 3 },
+    depth: { depth: 20 },
+    baselines: { baselines: false },
+    ranker: { ranker: true },
+    trials: { trials: 4 },
+    engine: { engine: 'cpu' },
+    iterations: { iterations: 30 },
+    tolerance: { tolerance: 0.05 },
+    start: { start: 'cold' },
+    restarts: { restarts: 8 },
+    learn: { learn: ['tau'] },
+    sizes: { sizes: 'paper' },
+    users: { users: { sigma: 0.1 } },
+    items: { items: { shape: 0.5 } },
+  };
+
+  it('knows every option of a study: each is tried here, or where it can be seen', () => {
+    // Below; in evaluate-cli.test.ts; in topics.test.ts.
+    const elsewhere = ['repeats', 'calibrate', 'topicItems'];
+    expect([...Object.keys(changed), ...elsewhere].sort()).toEqual(Object.keys(STUDY).sort());
+  });
+
   it('has no dead options', async () => {
-    const changed: Record<string, StudyOptions> = {
-      model: { model: 'dense' },
-      features: { features: [3, 4] },
-      draws: { draws: 9 },
-      protocol: { protocol: 'paper' },
-      seed: { seed: 2 },
-      testUsers: { testUsers: 0.3 },
-      testItems: { testItems: 0.3 },
-      n: { n: 3 },
-      depth: { depth: 20 },
-      baselines: { baselines: false },
-      ranker: { ranker: true },
-      trials: { trials: 4 },
-      engine: { engine: 'cpu' },
-      iterations: { iterations: 30 },
-      tolerance: { tolerance: 0.05 },
-      start: { start: 'cold' },
-      restarts: { restarts: 8 },
-      learn: { learn: ['tau'] },
-      sizes: { sizes: 'paper' },
-      users: { users: { sigma: 0.1 } },
-      items: { items: { shape: 0.5 } },
-    };
     for (const [name, options] of Object.entries(changed)) {
       const numbers = await study(graph, { ...QUICK, ...options });
       const differences = compareStudies(base, numbers, 500).filter((d) => !d.path.startsWith('receipt'));
