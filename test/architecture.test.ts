@@ -127,7 +127,7 @@ describe('architecture', () => {
   });
 
   it('every relative import leads to a file of src/', () => {
-    const known = (to: string) => text.has(to) || to.endsWith('.wasm') || to.includes('package.json');
+    const known = (to: string) => text.has(to) || /\.(wasm|br)$/.test(to) || to.includes('package.json');
     const lost = imports.filter(
       ({ from, to }) => to.includes('/') && room(to) in ARROWS && !known(to) && from,
     );

