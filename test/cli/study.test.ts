@@ -155,8 +155,8 @@ describe('graphex study', () => {
 
   it.each([
     [[], /DATA is missing/],
-    [['@sotu', '-k', '3,x'], /-k x: expected a whole number/],
-    [['@sotu', '--baselines', 'magic'], /"magic" is not one of/],
+    [['@sotu', '-k', '3,x'], /-k 3,x: expected a list with commas between, each a whole number/],
+    [['@sotu', '--baselines', 'magic'], /--baselines magic: expected all, none, or some of popularity/],
     [['nowhere.csv'], /nowhere.csv/],
     [['--from', 'nowhere.json'], /nowhere.json/],
   ])(
