@@ -25,8 +25,6 @@ export {
 // Judging
 export { evaluateRanking, type RankingOptions, type RankingResult } from './evaluate/ranking.js';
 export { type TunedRanking, type TuneOptions, tuneRanking } from './evaluate/tune.js';
-// Fitting
-export { LostFitError } from './fit/ascent.js';
 export { type SparsityEvidence, sparsityEvidence } from './fit/evidence.js';
 export { type FitResult, fit } from './fit/fit.js';
 export {
@@ -54,6 +52,8 @@ export type {
   Vertices,
 } from './fit/model.js';
 export type { AscentOptions, FitOptions, GibbsFitOptions, RankingFitOptions } from './fit/options.js';
+// Fitting
+export { LostFitError, type UnfinishedFit, unfinishedFit } from './fit/unfinished.js';
 // How it grows
 export {
   type CurveForecast,

@@ -16,7 +16,7 @@ export interface Progress {
 export interface TaskOptions {
   /** Called now and then; must return quickly. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
-  /** Ends the task with an AbortError. */
+  /** Ends the task: it rejects with the signal's reason, or with an AbortError where none was given. */
   readonly signal?: AbortSignal | undefined;
   /** Worker threads; default: all cores. Never changes a result. */
   readonly threads?: number | undefined;

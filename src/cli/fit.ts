@@ -6,11 +6,11 @@ import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { AbortError, FitError, InputError } from '../errors.js';
 import { type TunedRanking, tuneRanking } from '../evaluate/tune.js';
-import { LostFitError } from '../fit/ascent.js';
 import { sparsityEvidence } from '../fit/evidence.js';
-import { type FitResult, fit } from '../fit/fit.js';
+import { fit } from '../fit/fit.js';
 import type { Checkpoint } from '../fit/loop.js';
 import { checkFit, type FitOptions } from '../fit/options.js';
+import { LostFitError, type UnfinishedFit, unfinishedFit } from '../fit/unfinished.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import type { ReadResult } from '../ingest/options.js';
@@ -74,12 +74,8 @@ async function run(command: Command, source: string, context: CommandContext) {
   }
   const tuned = values.tune === undefined ? undefined : await tuneFirst(graph, values.tune, options);
   const result = await fit(graph, { ...options, ...tuned?.options } as FitOptions).catch((error) =>
-    keepLost(error, partial),
+    keepUnfinished(error, partial),
   );
-  if (result.stopped === 'aborted') {
-    await saveModel(partial, result.model, { checkpoint: result.checkpoint });
-    throw new AbortError(`${whereStopped(result)}; go on with --resume ${partial}`);
-  }
   await saveModel(output, result.model);
   // The model is written: a state that cannot be removed is no failure.
   if (keeper.kept() || isSamePath(resume, partial)) await rm(partial).catch(() => undefined);
@@ -89,10 +85,12 @@ async function run(command: Command, source: string, context: CommandContext) {
     model.type === 'posterior' &&
     model.kind === 'sparse' &&
     result.checkpoint?.method === 'ascent';
-  const evidence = wantsEvidence ? await sparsityEvidence(graph, result, relabelled(context)) : undefined;
-  if (wantsEvidence && context.signal.aborted) {
-    throw new AbortError(`${output} is written, without the comparison with a dense fit`);
-  }
+  const evidence = wantsEvidence
+    ? await sparsityEvidence(graph, result, relabelled(context)).catch((error) => {
+        if (!context.signal.aborted) throw error;
+        throw new AbortError(`${output} is written, without the comparison with a dense fit`);
+      })
+    : undefined;
   if (evidence && model.type === 'posterior') {
     await saveModel(output, { ...model, provenance: { ...model.provenance, evidence } });
   }
@@ -102,8 +100,7 @@ async function run(command: Command, source: string, context: CommandContext) {
   };
 }
 
-function whereStopped({ model, checkpoint }: FitResult): string {
-  const saved = checkpoint!;
+function whereStopped({ model, checkpoint: saved }: UnfinishedFit): string {
   const { average = 1 } = model.provenance.options as { average?: number };
   const which =
     saved.method === 'ranking' && average > 1 ? ` of fit ${saved.done.length + 1} of ${average}` : '';
@@ -120,7 +117,7 @@ function keepStates(partial: string, { warn }: CommandContext) {
   let told = false;
   return {
     kept: () => kept,
-    async keep({ model, checkpoint }: FitResult): Promise<void> {
+    async keep({ model, checkpoint }: UnfinishedFit): Promise<void> {
       try {
         await saveModel(partial, model, { checkpoint });
         kept = true;
@@ -132,11 +129,15 @@ function keepStates(partial: string, { warn }: CommandContext) {
   };
 }
 
-/** What a lost GPU has left goes to the disk, as after an interruption. */
-async function keepLost(error: unknown, partial: string): Promise<never> {
-  if (!(error instanceof LostFitError)) throw error;
-  const { model, checkpoint } = error.result;
+/** What an interruption or a lost GPU has left goes to the disk. */
+async function keepUnfinished(error: unknown, partial: string): Promise<never> {
+  const left = unfinishedFit(error);
+  if (!left) throw error;
+  const { model, checkpoint } = left;
   await saveModel(partial, model, { checkpoint });
+  if (!(error instanceof LostFitError)) {
+    throw new AbortError(`${whereStopped(left)}; go on with --resume ${partial}`);
+  }
   throw new FitError(
     `${error.message}; the state after ${checkpoint.state.iteration} iterations is kept: add --resume ${partial}`,
   );

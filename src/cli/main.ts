@@ -54,7 +54,6 @@ export function createProgram(): Command {
 export function reportError(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2; // commander has printed it
   const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
-  // Errors from a worker thread keep their name, not their class.
   if (name === 'AbortError') {
     process.stderr.write(`interrupted: ${oneLine(message)}\n`);
     return stoppedStatus();

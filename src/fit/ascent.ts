@@ -2,7 +2,7 @@
 
 import type { Engine, TableValues } from '../engine/engine.js';
 import { type EngineReason, onEngine } from '../engine/select.js';
-import { AbortError, DeviceError, FitError, InputError } from '../errors.js';
+import { abortReason, DeviceError, InputError } from '../errors.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
 import { VERSION } from '../version.js';
@@ -27,19 +27,10 @@ import {
   fitSettings,
 } from './options.js';
 import { startValues } from './start.js';
+import { abortedFit, LostFitError } from './unfinished.js';
 
 /** A fit by coordinate ascent, which has the state to go on from. */
 export type AscentResult = FitResult<PosteriorModel> & { readonly checkpoint: AscentCheckpoint };
-
-/** A fit that a GPU took with it when it failed. What had been copied from it can go on: `result` is as if stopped there. */
-export class LostFitError extends FitError {
-  constructor(
-    message: string,
-    readonly result: AscentResult,
-  ) {
-    super(message);
-  }
-}
 
 /** A GPU can vanish: its state is copied to the host after so many seconds, and then for this share of the time. */
 const COPY_FROM_SECONDS = 1;
@@ -88,18 +79,21 @@ export async function ascend(graph: BipartiteGraph, options: AscentOptions = {})
           keep,
         );
         // A checkpoint is of one run: of several, none could go on to the same numbers.
-        if (stopped === 'aborted' && runs > 1) throw new AbortError();
+        if (stopped === 'aborted' && runs > 1) throw abortReason(options.signal!);
         const checkpoint = await takeCheckpoint(engine, beginning, state, tables);
         for (const side of SIDES) void engine.free(tables[side]);
-        if (!best || (bound ?? -Infinity) > (best.bound ?? -Infinity)) best = { bound, stopped, checkpoint };
-        if (stopped === 'aborted') break;
+        const outcome = { bound, stopped, checkpoint };
+        if (stopped === 'aborted') throw abortedFit(options.signal!, finish(outcome));
+        if (!best || (bound ?? -Infinity) > (best.bound ?? -Infinity)) best = outcome;
       }
       return finish(best!);
     });
   } catch (error) {
     if (!(error instanceof DeviceError) || !finish || !last || last === resume) throw error;
     const bound = last.state.bounds.at(-1)?.[1];
-    throw new LostFitError(error.message, finish({ bound, stopped: 'aborted', checkpoint: last }));
+    throw new LostFitError(error.message, finish({ bound, stopped: 'aborted', checkpoint: last }), {
+      cause: error,
+    });
   }
 }
 
@@ -222,7 +216,7 @@ function toResult(
   const seconds = (performance.now() - began) / 1000;
   return {
     model: toModel(graph, settings, outcome, engine, seconds),
-    stopped: outcome.stopped,
+    stopped: outcome.stopped === 'converged' ? 'converged' : 'iterations',
     checkpoint: outcome.checkpoint,
     engine: engine.description,
     engineReason: reason,

@@ -23,7 +23,7 @@ import { resumedOptions } from './resume.js';
 export interface FitResult<M extends Model = Model> {
   readonly model: M;
   readonly stopped: StopReason;
-  /** To go on later: pass it as `resume`. A ranking fit has one where it was stopped. */
+  /** To go on later: pass it as `resume`. A fit for ranking has one only where it was aborted, on its error. */
   readonly checkpoint?: Checkpoint;
   /** Chains and diagnostics, where the engine was `gibbs`. */
   readonly posterior?: GibbsPosterior;
@@ -36,7 +36,9 @@ export interface FitResult<M extends Model = Model> {
 
 /**
  * Fits the sparse or dense Poisson matrix model: by coordinate ascent; cross-fitted, where the method is `ranking`; or by
- * the exact sampler, where it is `gibbs`. Each method has options of its own.
+ * the exact sampler, where it is `gibbs`. Each method has options of its own. Aborted, it rejects
+ * with the signal's reason, or an AbortError where none was given; `unfinishedFit(error)` is what it had, with the checkpoint
+ * to go on from.
  */
 export function fit(
   graph: BipartiteGraph,

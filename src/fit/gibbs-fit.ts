@@ -1,7 +1,7 @@
 // A fit by the exact sampler: coordinate ascent finds hyperparameters and a start, then chains sample the posterior, and
 // the model holds Gammas of its means.
 
-import { AbortError } from '../errors.js';
+import { throwIfAborted } from '../errors.js';
 import type { BipartiteGraph, SideName } from '../graph/graph.js';
 import { ascend } from './ascent.js';
 import type { FitResult } from './fit.js';
@@ -18,8 +18,10 @@ export async function fitGibbs(
 ): Promise<FitResult<PosteriorModel>> {
   checkSmall(graph);
   const began = performance.now();
-  const start = await ascend(graph, { ...options, engine: 'cpu' });
-  if (start.stopped === 'aborted') throw new AbortError(); // the sampler cannot be resumed
+  const start = await ascend(graph, { ...options, engine: 'cpu' }).catch((error) => {
+    throwIfAborted(options.signal); // without the start's checkpoint: the sampler cannot be resumed
+    throw error;
+  });
   const { hyper } = start.checkpoint.state;
   const { features } = start.model;
   const posterior = await gibbsPosterior(graph, {

@@ -73,14 +73,15 @@ export interface RankingCheckpoint {
 /** Called after each leg with the state from which the next one starts. */
 export type AfterLeg = (state: LoopState, tables: BothTables) => Promise<void>;
 
-export type StopReason = 'converged' | 'iterations' | 'aborted';
+/** Why a fit ended: it settled, or its iterations were over. (A fit that is aborted rejects.) */
+export type StopReason = 'converged' | 'iterations';
 
 export interface LoopResult {
   readonly state: LoopState;
   readonly tables: BothTables;
   /** Undefined where the fit was stopped in its warm phase. */
   readonly bound: number | undefined;
-  readonly stopped: StopReason;
+  readonly stopped: StopReason | 'aborted';
 }
 
 /** Runs sweeps from the given tables until the bound settles, the iterations end, or the signal fires. */
@@ -100,7 +101,7 @@ export async function runLoop(
   };
   const factorials = logCountFactorials(graph.users.counts);
   let state = first;
-  let stopped: StopReason = 'iterations';
+  let stopped: LoopResult['stopped'] = 'iterations';
   const began = performance.now();
   try {
     while (state.iteration < settings.iterations) {

@@ -12,7 +12,7 @@ import type { EngineName, ModelKind } from '../options/names.js';
 import { HYPER_NAMES, type HyperName, TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import { shown } from '../text/untrusted.js';
-import type { FitResult } from './fit.js';
+import type { UnfinishedFit } from './unfinished.js';
 import type { Checkpoint } from './loop.js';
 
 /** Hyperparameters that the bound can be maximized over. */
@@ -75,7 +75,7 @@ export const RESUME = {
     'object',
     'continue a fit that was stopped, with its options and its data: others may be left out, or must be the same',
   ),
-  onCheckpoint: value<(result: FitResult) => void | Promise<void>>(
+  onCheckpoint: value<(fit: UnfinishedFit) => void | Promise<void>>(
     'function',
     'called every few minutes with the state of the fit, as if it had been stopped there, and waited for; not of several restarts, which cannot go on',
   ),

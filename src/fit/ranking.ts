@@ -17,10 +17,11 @@ import { checkResume, nowAndThen } from './ascent.js';
 import type { FitResult } from './fit.js';
 import { foldRows, RANKING_STEPS } from './fold-in.js';
 import { cutFolds } from './folds.js';
-import type { LoopState, RankingCheckpoint, StopReason } from './loop.js';
+import type { LoopResult, LoopState, RankingCheckpoint } from './loop.js';
 import { columnSums, meanTable, modelSide, type Ranker, type RankerMember } from './model.js';
 import { CHECKPOINT_MINUTES, checkGraph, type RankingFitOptions } from './options.js';
 import { type RankingSettings, rankingSettings } from './ranking-options.js';
+import { abortedFit } from './unfinished.js';
 import { type CrossFitState, startCrossFit } from './ranking-sweep.js';
 
 /** Features first look alike and the likelihood hardly moves; it cannot have settled before they have told apart. */
@@ -44,22 +45,24 @@ export async function fitRanking(
     : () => false;
   return onEngine(settings.engine, work, options.threads, async ({ engine, reason }) => {
     let checkpoint: RankingCheckpoint | undefined;
-    const result = (all: readonly RankerMember[], stopped?: RankingCheckpoint) =>
-      toResult(graph, settings, all, { engine, reason, began, checkpoint: stopped });
+    const result = (all: readonly RankerMember[]) => toResult(graph, settings, all, { engine, reason, began });
     while (members.length < settings.average && !checkpoint) {
       const run = members.length;
       const from = run === resume?.done.length ? resume : undefined;
       const fitted = await oneFit(engine, graph, settings, options, run, from, async (snapshot) => {
         if (!due()) return;
         const sofar = await snapshot();
-        await options.onCheckpoint?.(
-          result([...members, sofar.member], { ...sofar.checkpoint, done: [...members] }),
-        );
+        await options.onCheckpoint?.({
+          model: result([...members, sofar.member]).model,
+          checkpoint: { ...sofar.checkpoint, done: [...members] },
+        });
       });
       if (fitted.stopped === 'aborted') checkpoint = { ...fitted.checkpoint, done: [...members] };
       members.push(fitted.member);
     }
-    return result(members, checkpoint);
+    const { model, ...rest } = result(members);
+    if (checkpoint) throw abortedFit(options.signal!, { model, checkpoint });
+    return { model, ...rest };
   });
 }
 
@@ -67,8 +70,6 @@ interface Circumstances {
   readonly engine: Engine;
   readonly reason: EngineReason;
   readonly began: number;
-  /** Of a fit that was stopped. */
-  readonly checkpoint: RankingCheckpoint | undefined;
 }
 
 /** All fits as one result. */
@@ -76,7 +77,7 @@ function toResult(
   graph: BipartiteGraph,
   settings: RankingSettings,
   members: readonly RankerMember[],
-  { engine, reason, began, checkpoint }: Circumstances,
+  { engine, reason, began }: Circumstances,
 ): FitResult<Ranker> {
   const seconds = (performance.now() - began) / 1000;
   const converged = members.every((member) => member.converged);
@@ -107,8 +108,7 @@ function toResult(
         seconds,
       }),
     }),
-    stopped: checkpoint ? 'aborted' : converged ? 'converged' : 'iterations',
-    ...(checkpoint && { checkpoint }),
+    stopped: converged ? 'converged' : 'iterations',
     engine: engine.description,
     engineReason: reason,
     threads: engine.threads,
@@ -143,7 +143,7 @@ function checkSaved(saved: RankingCheckpoint, graph: BipartiteGraph, settings: R
 /** One of the fits, whole or stopped between two sweeps. */
 interface OneFit {
   readonly member: RankerMember;
-  readonly stopped: StopReason;
+  readonly stopped: LoopResult['stopped'];
   readonly checkpoint: Omit<RankingCheckpoint, 'done'>;
 }
 
@@ -169,7 +169,7 @@ async function oneFit(
     relaxation: 0,
     hyper,
   };
-  const snapshot = async (stopped: StopReason, free?: () => void): Promise<OneFit> => {
+  const snapshot = async (stopped: LoopResult['stopped'], free?: () => void): Promise<OneFit> => {
     const items = await cross.readItems();
     const foldMass = cross.foldMass();
     free?.();
@@ -199,7 +199,7 @@ async function oneFit(
     };
   };
   try {
-    let stopped: StopReason = 'iterations';
+    let stopped: LoopResult['stopped'] = 'iterations';
     while (state.iteration < iterations) {
       if (options.signal?.aborted) {
         stopped = 'aborted';

@@ -1,11 +1,12 @@
 // Where a fit begins. Every start gives each vertex its degree, spread over the features with noise: the noise breaks
-// the symmetry between features, the scale makes the expected number of edges right from the first sweep.
+// the symmetry between features, the scale makes the expected number of edges right from the first sweep. The noise of a
+// vertex depends on the seed and its id alone, so a part of the data starts as it would within the whole.
 
 import type { SideHyper, TableValues } from '../engine/engine.js';
 import type { BipartiteGraph, GraphSide, SideName } from '../graph/graph.js';
 import { SIDES } from '../graph/graph.js';
 import { exponential } from '../math/distributions.js';
-import { type Random, randomStream } from '../math/random.js';
+import { type Random, randomStream, textHash } from '../math/random.js';
 import type { BothHyper } from './bound.js';
 
 /** Starting tables of both sides. */
@@ -43,13 +44,14 @@ function sideStart(
     featureRate: new Float64Array(rows * features),
   };
   for (let i = 0; i < rows; i++) {
+    const ofVertex = random.derive(...textHash(side.ids.at(i)));
     const strength = rowTotal(side, i);
     // E[γ_i] in proportion to the degree; Σ_i E[γ_i] = mass, and features of mean about 1.
     values.weightShape[i] = Math.max(strength - hyper.sigma, 0.5);
     values.weightRate[i] = values.weightShape[i] / ((mass * Math.max(strength, 0.5)) / Math.max(total, 1));
     const share = strength / features;
     for (let k = i * features; k < (i + 1) * features; k++) {
-      values.featureShape[k] = hyper.shape + share * (0.5 + 0.5 * exponential(random));
+      values.featureShape[k] = hyper.shape + share * (0.5 + 0.5 * exponential(ofVertex));
       values.featureRate[k] = hyper.shape + share;
     }
   }

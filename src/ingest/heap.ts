@@ -2,8 +2,12 @@ import { InputError } from '../errors.js';
 
 /** Bytes that V8 needs for a text and its place in two lists, beside its characters. */
 const TEXT_OVERHEAD = 64;
-/** The part of V8's limit that is for short-lived values alone. */
-const YOUNG = 48 * 2 ** 20;
+/**
+ * The part of V8's limit that is for short-lived values alone, in MB, by V8's version: what the limit has beyond
+ * --max-old-space-size in Node 20, 22, 24 and 26. V8 does not tell it; later ones are taken to be as the last.
+ */
+const YOUNG: Readonly<Record<number, number>> = { 11: 48, 12: 48, 13: 192, 14: 96 };
+const LATEST_YOUNG = 96;
 /** The share of the rest that may be full. */
 const USABLE = 0.85;
 
@@ -15,7 +19,8 @@ export function requireHeap(name: string, texts: number, characters: number): vo
   const v8 = globalThis.process?.getBuiltinModule?.('node:v8');
   if (!v8) return;
   const { heap_size_limit, used_heap_size: used } = v8.getHeapStatistics();
-  const limit = heap_size_limit - YOUNG;
+  const young = YOUNG[Number.parseInt(process.versions.v8, 10)] ?? LATEST_YOUNG;
+  const limit = heap_size_limit - young * 2 ** 20;
   const need = used + texts * TEXT_OVERHEAD + characters;
   if (need < USABLE * limit) return;
   const megabytes = (bytes: number) => Math.ceil(bytes / 2 ** 20);

@@ -147,12 +147,20 @@ function outerKeys(text: string): string[] {
   return keys;
 }
 
+/** No sound id or count is nested at all; deeper than this, a runtime may run out of call stack over it. */
+const MOST_DEPTH = 100;
+
 /** A value as text. A damaged line can nest deeper than the call stack. */
 function plain(value: unknown): string {
   if (typeof value !== 'object' || value === null) return String(value ?? '');
-  try {
-    return JSON.stringify(value).slice(0, 60);
-  } catch {
-    return 'nested too deeply';
+  return deeperThan(value, MOST_DEPTH) ? 'nested too deeply' : JSON.stringify(value).slice(0, 60);
+}
+
+function deeperThan(value: object, most: number): boolean {
+  let layer: object[] = [value];
+  for (let depth = 0; layer.length > 0; depth++) {
+    if (depth === most) return true;
+    layer = layer.flatMap((part) => Object.values(part).filter((v) => typeof v === 'object' && v !== null));
   }
+  return false;
 }

@@ -77,3 +77,14 @@ export class Random {
 export function randomStream(seed: number, ...path: readonly number[]): Random {
   return new Random([seed, ...path]);
 }
+
+/** Two words that stand for a text in the path of a stream: of its characters alone, whether it was written as a number or not. */
+export function textHash(text: string): [number, number] {
+  let h1 = 0x9e3779b9;
+  let h2 = 0x243f6a88;
+  for (let i = 0; i < text.length; i++) {
+    h1 = mix((h1 ^ text.charCodeAt(i)) + 0x9e3779b9);
+    h2 = mix((h2 + h1) ^ i);
+  }
+  return [mix(h1 ^ text.length), mix(h2 + h1)];
+}

@@ -5,7 +5,7 @@
 
 import { abortReason, FitError, throwIfAborted, unpackError } from '../errors.js';
 import { canShareMemory } from '../math/memory.js';
-import { cores, spawnWorker, type TaskModule, type WorkerHandle } from './spawn.js';
+import { checkAddressSpace, cores, spawnWorker, type TaskModule, type WorkerHandle } from './spawn.js';
 
 export type { TaskModule };
 
@@ -46,9 +46,9 @@ export async function createPool(module: TaskModule, threads?: number): Promise<
     died = reject;
   });
   death.catch(() => {}); // whoever waits for a result hears of it
-  const workers = Array.from({ length: threadCount(threads) }, () =>
-    startWorker(module, (error) => died(error)),
-  );
+  const size = threadCount(threads);
+  checkAddressSpace(size);
+  const workers = Array.from({ length: size }, () => startWorker(module, (error) => died(error)));
   return poolOf(workers, death);
 }
 

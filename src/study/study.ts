@@ -238,7 +238,6 @@ class Clock {
     onProgress?.({ stage: `${where}${label}`, done: 0 });
     const began = performance.now();
     const result = await work({ signal, threads, onProgress: report });
-    // A fit that was stopped returns what it has; a study has no use for it.
     throwIfAborted(signal);
     this.times.push({ run: this.run, ...stage, seconds: (performance.now() - began) / 1000 });
     return result;

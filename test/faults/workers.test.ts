@@ -101,7 +101,7 @@ describe('a command whose worker dies', () => {
   it.each([
     ['at the start', 'terminate 0'],
     ['on the way', 'terminate 1500'],
-    ['for want of memory', 'memory 2'],
+    ['for want of memory', 'memory 4'],
   ])('%s says so and leaves nothing', async (_, fault) => {
     const output = scratch.path('model.safetensors');
     const ended = await graphex([...FIT, '--threads', '2', '-o', output], {

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { InputError } from '../../src/errors.js';
+import { AbortError, InputError } from '../../src/errors.js';
 import { sparsityEvidence } from '../../src/fit/evidence.js';
 import { fit } from '../../src/fit/fit.js';
+import type { PosteriorModel } from '../../src/fit/model.js';
 import type { AscentOptions } from '../../src/fit/options.js';
+import { unfinishedFit } from '../../src/fit/unfinished.js';
 import { SIDES } from '../../src/graph/graph.js';
 import { randomStream } from '../../src/math/random.js';
 import { METHODS } from '../../src/options/fit.js';
@@ -48,7 +50,7 @@ describe('the loop', () => {
     async (at) => {
       const whole = await fit(graph, { ...small, iterations: 80, tolerance: 1e-12 });
       const abort = new AbortController();
-      const part = await fit(graph, {
+      const error = await fit(graph, {
         ...small,
         iterations: 80,
         tolerance: 1e-12,
@@ -56,20 +58,39 @@ describe('the loop', () => {
         onProgress: ({ done, unit }) => {
           if (unit === 'iterations' && done >= at) abort.abort();
         },
-      });
-      expect(part.stopped).toBe('aborted');
-      expect(part.model.provenance.iterations).toBeLessThan(80);
-      const rest = await fit(graph, { ...small, iterations: 80, tolerance: 1e-12, resume: part.checkpoint! });
+      }).catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(AbortError);
+      const part = unfinishedFit(error)!;
+      expect(part.model.provenance.iterations).toBe(part.checkpoint.state.iteration);
+      expect(part.checkpoint.state.iteration).toBeLessThan(80);
+      const rest = await fit(graph, { ...small, iterations: 80, tolerance: 1e-12, resume: part.checkpoint });
       expect(rest.model.bound).toBe(whole.model.bound);
       expect(rest.model.provenance.bounds).toEqual(whole.model.provenance.bounds);
       for (const side of SIDES) expect(rest.model[side].featureShape).toEqual(whole.model[side].featureShape);
     },
   );
 
+  test('aborted, it rejects with the reason of the signal, which carries the checkpoint', async () => {
+    const reasons = [new RangeError('enough'), AbortSignal.timeout(0).reason ?? new Error('late'), 'a word'];
+    for (const reason of reasons) {
+      const attempt = fit(graph, { ...small, signal: AbortSignal.abort(reason) });
+      await expect(attempt).rejects.toBe(reason);
+      const left = unfinishedFit(reason);
+      if (typeof reason === 'string') expect(left).toBeUndefined();
+      else expect(left!.checkpoint.state.iteration).toBe(0);
+    }
+    const several = fit(graph, { ...small, restarts: 2, signal: AbortSignal.abort() });
+    const error = await several.catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(AbortError);
+    expect(unfinishedFit(error)).toBeUndefined();
+    expect(Object.keys(reasons[0])).toEqual([]);
+  });
+
   test('stopped in its warm phase it has no bound; finished, it can go on, and no bound is counted twice', async () => {
     const abort = new AbortController();
-    const warm = await fit(graph, { ...small, signal: abort.signal, onProgress: () => abort.abort() });
-    expect(warm.model.bound).toBeUndefined();
+    const stopped = { ...small, signal: abort.signal, onProgress: () => abort.abort() };
+    const error = await fit(graph, stopped).catch((thrown: unknown) => thrown);
+    expect((unfinishedFit(error)!.model as PosteriorModel).bound).toBeUndefined();
     const done = await fit(graph, { ...small, iterations: 60, tolerance: 1e-12 });
     const notes: string[] = [];
     const on = await fit(graph, {

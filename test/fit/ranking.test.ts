@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { InputError } from '../../src/errors.js';
+import { AbortError, InputError } from '../../src/errors.js';
 import type { BothHyper } from '../../src/fit/bound.js';
 import { fit } from '../../src/fit/fit.js';
 import { foldGraph, foldIn, foldInOne, foldVertex, memberFold } from '../../src/fit/fold-in.js';
@@ -8,6 +8,7 @@ import type { RankingCheckpoint } from '../../src/fit/loop.js';
 import { type Model, meanTable, type Ranker, type RankerMember } from '../../src/fit/model.js';
 import type { FitOptions } from '../../src/fit/options.js';
 import { startCrossFit } from '../../src/fit/ranking-sweep.js';
+import { unfinishedFit } from '../../src/fit/unfinished.js';
 import { buildGraph } from '../../src/graph/build.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
 import { randomStream } from '../../src/math/random.js';
@@ -266,13 +267,13 @@ describe('a ranking fit', () => {
     const controller = new AbortController();
     if (sweeps === 0) controller.abort();
     let seen = 0;
-    const part = await fit(graph, {
+    const error = await fit(graph, {
       ...more,
       signal: controller.signal,
       onProgress: () => ++seen === sweeps && controller.abort(),
-    });
-    expect(part.stopped).toBe('aborted');
-    return part;
+    }).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(AbortError);
+    return unfinishedFit(error)!;
   }
 
   /** A fitted model, less how long it took. */
@@ -295,7 +296,7 @@ describe('a ranking fit', () => {
       expect(done.length * 17 + state.iteration, `stopped at ${sweeps}`).toBe(sweeps);
       // What is left can be used as it is.
       expect(membersOf(part.model)).toHaveLength(done.length + 1);
-      const rest = await fit(graph, { ...several, resume: part.checkpoint! });
+      const rest = await fit(graph, { ...several, resume: part.checkpoint });
       expect(rest.stopped).toBe('iterations');
       expect(rest.checkpoint).toBeUndefined();
       expect(numbers(rest.model), `stopped at ${sweeps}`).toEqual(numbers(whole.model));
