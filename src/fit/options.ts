@@ -12,8 +12,8 @@ import type { EngineName, ModelKind } from '../options/names.js';
 import { HYPER_NAMES, type HyperName, TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import { shown } from '../text/untrusted.js';
-import type { UnfinishedFit } from './unfinished.js';
 import type { Checkpoint } from './loop.js';
+import type { UnfinishedFit } from './unfinished.js';
 
 /** Hyperparameters that the bound can be maximized over. */
 export const LEARNABLE = HYPER_NAMES;

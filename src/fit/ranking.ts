@@ -21,8 +21,8 @@ import type { LoopResult, LoopState, RankingCheckpoint } from './loop.js';
 import { columnSums, meanTable, modelSide, type Ranker, type RankerMember } from './model.js';
 import { CHECKPOINT_MINUTES, checkGraph, type RankingFitOptions } from './options.js';
 import { type RankingSettings, rankingSettings } from './ranking-options.js';
-import { abortedFit } from './unfinished.js';
 import { type CrossFitState, startCrossFit } from './ranking-sweep.js';
+import { abortedFit } from './unfinished.js';
 
 /** Features first look alike and the likelihood hardly moves; it cannot have settled before they have told apart. */
 const LEAST_SWEEPS = 15;
@@ -45,7 +45,8 @@ export async function fitRanking(
     : () => false;
   return onEngine(settings.engine, work, options.threads, async ({ engine, reason }) => {
     let checkpoint: RankingCheckpoint | undefined;
-    const result = (all: readonly RankerMember[]) => toResult(graph, settings, all, { engine, reason, began });
+    const result = (all: readonly RankerMember[]) =>
+      toResult(graph, settings, all, { engine, reason, began });
     while (members.length < settings.average && !checkpoint) {
       const run = members.length;
       const from = run === resume?.done.length ? resume : undefined;
