@@ -12,6 +12,7 @@ import { type Model, type ModelSide, needPosterior, type PosteriorModel } from '
 import type { VertexIds } from '../graph/ids.js';
 import { allocate } from '../math/memory.js';
 import type { Protocol } from '../options/names.js';
+import { atomsAbove } from '../process/ggp.js';
 import { chooseCut, type SideLaw } from '../process/unseen.js';
 import type { Split } from '../sample/split-types.js';
 import { shown } from '../text/untrusted.js';
@@ -107,7 +108,27 @@ export function drawPlan(
       },
     ],
   };
+  expectDraw(plan);
   return { plan, ids: { users: folded.ids.pick(users), items: model.items.ids.pick(items) } };
+}
+
+/** A drawn atom holds its weight, its features and their alias boxes. */
+const BYTES_PER_ATOM_AND_FEATURE = 20;
+const MOST_BYTES = 8 * 2 ** 30;
+
+/** Throws before any work where a draw would be larger than memory: a size that no fit finds, in a file made by hand. */
+function expectDraw({ features, users, items }: DrawPlan): void {
+  for (const [side, groups] of Object.entries({ users, items })) {
+    for (const { unseen } of groups) {
+      if (!unseen) continue;
+      const atoms = atomsAbove(unseen.law, unseen.cut);
+      if (atoms * features * BYTES_PER_ATOM_AND_FEATURE <= MOST_BYTES) continue;
+      throw new InputError(
+        `the model's size of the ${side} is ${Number(unseen.law.size.toPrecision(3))} after the split: a draw would have ` +
+          `${atoms.toPrecision(3)} unseen ${side}, more than memory holds; fit again, or leave out the predictive check with draws 0`,
+      );
+    }
+  }
 }
 
 /** What held-out users could have met by their fold-in edges: the trained fit items. */

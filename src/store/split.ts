@@ -1,7 +1,7 @@
 // A split as a folder: train, foldin and test as Parquet with the original ids, the coins of both sides as Parquet, and
 // split.json with the seed, the counts and the fingerprints that loading checks.
 
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { InputError } from '../errors.js';
@@ -123,12 +123,24 @@ export async function loadSplit(folder: string, options: TaskOptions = {}): Prom
   });
 }
 
+/** What a split says of itself is short. */
+const MOST_RECORD_BYTES = 1 << 26;
+
+/** Looked at first: a pipe or a device in its place could be waited for without end. */
+async function readRecordText(path: string): Promise<string> {
+  const found = await stat(path);
+  if (!found.isFile() || found.size > MOST_RECORD_BYTES) {
+    throw new InputError(`${path}: this is not the record of a split; split the data again`);
+  }
+  return readFile(path, 'utf8');
+}
+
 async function readRecord(folder: string): Promise<z.infer<typeof splitSchema>> {
   const path = join(folder, 'split.json');
   let text: string;
   try {
     await finishFolder(folder, SPLIT_FILES);
-    text = await readFile(path, 'utf8');
+    text = await readRecordText(path);
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (code === 'ENOTDIR') {
