@@ -1,6 +1,6 @@
 // The Parquet reader and writer held to DuckDB's: every type of id, codec, encoding and page version, both ways.
 
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -141,6 +141,36 @@ describe('Parquet files of DuckDB', () => {
       );
     });
     expect(edgesOf((await readGraph(file)).graph)).toEqual(['["\uFEFFa","a",1]']);
+  });
+
+  it('give the same ids in every time zone', async () => {
+    const file = scratch.path('zone.parquet');
+    await withDuckDB(1, async (connection) => {
+      const rows = "SELECT TIMESTAMPTZ '2024-03-31 01:30:00+00' AS a, TIMESTAMP '2024-03-31 02:30:00' AS b";
+      await connection.run(`COPY (${rows}) TO ${literal(file)} (FORMAT parquet)`);
+    });
+    const zone = process.env.TZ;
+    try {
+      for (const other of ['UTC', 'America/New_York', 'Asia/Kolkata']) {
+        process.env.TZ = other;
+        const { graph } = await readGraph(file);
+        expect(edgesOf(graph), other).toEqual(['["2024-03-31 01:30:00+00","2024-03-31 02:30:00",1]']);
+      }
+    } finally {
+      if (zone === undefined) delete process.env.TZ;
+      else process.env.TZ = zone;
+    }
+  });
+
+  it('whose small file unpacks to long ids are refused in little memory', async () => {
+    const file = scratch.path('bomb.parquet');
+    await withDuckDB(1, async (connection) => {
+      await connection.run(
+        `COPY (SELECT repeat('x', 2000000) AS a, i AS b FROM range(60) t(i)) TO ${literal(file)} (FORMAT parquet, COMPRESSION zstd)`,
+      );
+    });
+    expect(statSync(file).size).toBeLessThan(1_000_000);
+    await expect(readGraph(file)).rejects.toThrow(/the id is longer than 65536 bytes/);
   });
 
   it('below a folder that looks like a partition keep their columns', async () => {
