@@ -13,9 +13,10 @@ import { VertexIds } from '../src/graph/ids.js';
 import { readGraph } from '../src/ingest/read.js';
 import { allocate } from '../src/math/memory.js';
 import { randomStream } from '../src/math/random.js';
+import { PRECISIONS, USER_STORAGE } from '../src/options/names.js';
 import { createRecommender } from '../src/predict/recommender.js';
 import { loadModel, saveModel } from '../src/store/model.js';
-import { PRECISIONS, type RankerStorage, USER_STORAGE } from '../src/store/ranker-tensors.js';
+import type { RankerStorage } from '../src/store/ranker-tensors.js';
 
 const [what = 'size', ...numbers] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'graphex-rankers-'));

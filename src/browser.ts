@@ -66,6 +66,7 @@ export type { GraphSide, SideName } from './graph/graph.js';
 export { VertexIds } from './graph/ids.js';
 export { BipartiteGraph } from './graph/public.js';
 export { Random, randomStream } from './math/random.js';
+export type { BaselineName, Precision, UserStorage } from './options/names.js';
 export { type DrawOptions, drawPredictive, type PredictiveDraw } from './predict/draw.js';
 export { type Explanation, explain, type OwnItems, type UserRow } from './predict/explain.js';
 // Predicting
@@ -123,7 +124,7 @@ export {
   modelToBytes,
   type SaveOptions,
 } from './store/model-bytes.js';
-export type { Precision, RankerStorage, UserStorage } from './store/ranker-tensors.js';
+export type { RankerStorage } from './store/ranker-tensors.js';
 export type { StudyOptions } from './study/options.js';
 export type { StudyResults } from './study/results.js';
 export { study } from './study/study.js';

@@ -5,6 +5,7 @@ import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { AbortError, FitError, InputError } from '../errors.js';
+import { fitBaseline } from '../evaluate/baselines/fit.js';
 import { type TunedRanking, tuneRanking } from '../evaluate/tune.js';
 import { sparsityEvidence } from '../fit/evidence.js';
 import { fit } from '../fit/fit.js';
@@ -17,6 +18,7 @@ import type { ReadResult } from '../ingest/options.js';
 import { readGraph } from '../ingest/read.js';
 import { option, optionError } from '../options/error.js';
 import { FIT } from '../options/fit.js';
+import { BASELINES, type BaselineName } from '../options/names.js';
 import { READ } from '../options/shared.js';
 import { COMMANDS } from '../options/verbs.js';
 import type { TaskOptions } from '../progress.js';
@@ -39,6 +41,7 @@ export function register(program: Command): void {
     'graphex fit ratings.csv -o model.safetensors',
     'graphex fit split/ -k 50 --model dense -o dense.safetensors',
     'graphex fit split/ --method ranking --tune --average 4 -o ranker.safetensors',
+    'graphex fit ratings.csv --method ease -o ease.safetensors',
   ]);
   command.action(async (source: string) => {
     await runCommand(command, (context) => run(command, source, context));
@@ -60,6 +63,25 @@ async function run(command: Command, source: string, context: CommandContext) {
     throw optionError`${option('tune')} cannot be given with ${option('resume')}: a saved fit goes on with the settings that it has; leave ${option('tune')} out`;
   }
   const { threads, signal, onProgress } = context;
+  const storage = {
+    ...(values.precision && { precision: values.precision }),
+    ...(values.usersInModel && { users: values.usersInModel }),
+  };
+  const { method } = typedOptions(command, FIT) as { readonly method?: string };
+  if (isBaseline(method)) {
+    const { trials } = values;
+    refuseOptions(command, method);
+    const { seed } = context;
+    const result = await fitBaseline(graph, method, { trials, seed, threads, signal, onProgress });
+    await saveModel(output, result.model, storage);
+    return {
+      json: { ...fitJson(result, undefined, undefined, read), method, setting: result.setting },
+      text: fitText(result, undefined, undefined, read, output),
+    };
+  }
+  if (values.trials !== undefined) {
+    throw optionError`${option('trials')} is for baselines: leave it out, or choose one with ${option('method')}`;
+  }
   const asked = { ...typedOptions(command, FIT), threads, signal, onProgress } as FitOptions;
   const keeper = keepStates(partial, context);
   const canGoOn = resume !== undefined || checkFit(asked).method !== 'gibbs';
@@ -69,6 +91,7 @@ async function run(command: Command, source: string, context: CommandContext) {
     ...(resume === undefined ? { seed: context.seed } : { resume: await savedState(resume, graph) }),
     ...(canGoOn ? { onCheckpoint: keeper.keep, checkpointMinutes: values.checkpoint } : {}),
   } as FitOptions;
+  if (checkFit(options).method !== 'ranking') refuseStorage(storage);
   if (resume === undefined && existsSync(partial)) {
     context.warn(`${partial} holds an interrupted fit, and this one begins anew; --resume goes on from it`);
   }
@@ -76,7 +99,7 @@ async function run(command: Command, source: string, context: CommandContext) {
   const result = await fit(graph, { ...options, ...tuned?.options } as FitOptions).catch((error) =>
     keepUnfinished(error, partial),
   );
-  await saveModel(output, result.model);
+  await saveModel(output, result.model, storage);
   // The model is written: a state that cannot be removed is no failure.
   if (keeper.kept() || isSamePath(resume, partial)) await rm(partial).catch(() => undefined);
   const { model } = result;
@@ -99,6 +122,22 @@ async function run(command: Command, source: string, context: CommandContext) {
     text: fitText(result, evidence, tuned, read, output),
   };
 }
+
+function isBaseline(method: string | undefined): method is BaselineName {
+  return (BASELINES as readonly (string | undefined)[]).includes(method);
+}
+
+/** A baseline finds its setting on held-back users: what would be ignored is refused. */
+function refuseOptions(command: Command, method: BaselineName): void {
+  const own = typedOptions(command, COMMANDS.fit.own);
+  const given = { ...typedOptions(command, FIT), ...own } as Readonly<Record<string, unknown>>;
+  for (const name of Object.keys(given)) {
+    if (BASELINE_TAKES.has(name)) continue;
+    throw optionError`${option(name)} does not go with ${option('method')} ${method}: a baseline is tuned on held-back users; leave it out`;
+  }
+}
+
+const BASELINE_TAKES = new Set(['method', 'seed', 'output', 'force', 'trials', 'precision', 'usersInModel']);
 
 function whereStopped({ model, checkpoint: saved }: UnfinishedFit): string {
   const { average = 1 } = model.provenance.options as { average?: number };
@@ -127,6 +166,12 @@ function keepStates(partial: string, { warn }: CommandContext) {
       }
     },
   };
+}
+
+/** A posterior is stored whole: draws and resumed fits need its Gammas. */
+function refuseStorage(storage: object): void {
+  if (Object.keys(storage).length === 0) return;
+  throw optionError`${option('precision')} and ${option('usersInModel')} are for rankers: leave them out, or fit with ${option('method')} ranking`;
 }
 
 /** What an interruption or a lost GPU has left goes to the disk. */

@@ -29,9 +29,12 @@ function onFlag(leaf: Leaf, flag: string): Option {
   const meaning = choices ? `${option.meaning}: ${option.values.join(', ')}` : option.meaning;
   const made = grouped(new Option(flag + argument, helpText({ ...option, meaning })), option.group);
   if (option.kind !== 'flag') {
-    made.argParser((typed: string) => {
+    made.argParser((typed: string, before: unknown) => {
       const read = parseValue(option, typed);
-      if ('value' in read) return read.value;
+      if ('value' in read) {
+        const again = option.kind === 'list' && option.repeated && Array.isArray(before);
+        return again ? [...before, ...(read.value as unknown[])] : read.value;
+      }
       throw new InputError(`${spokenFlag(flag)} ${shown(typed)}: expected ${read.expected}`);
     });
   }

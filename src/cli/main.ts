@@ -6,10 +6,12 @@ import { lines, oneLine } from '../text/untrusted.js';
 import { VERSION } from '../version.js';
 import { register as check } from './check.js';
 import { register as evaluate } from './evaluate.js';
+import { register as features } from './features.js';
 import { register as fit } from './fit.js';
 import { register as recommend } from './recommend.js';
 import { register as serve } from './serve.js';
 import { stoppedStatus } from './signals.js';
+import { register as similar } from './similar.js';
 import { register as simulate } from './simulate.js';
 import { register as split } from './split.js';
 import { register as study } from './study.js';
@@ -46,7 +48,20 @@ export function createProgram(): Command {
     .configureOutput({ writeErr: (text) => process.stderr.write(lines(text)) })
     .showHelpAfterError('(graphex --help lists the commands)');
   // In the order in which one uses them.
-  for (const register of [simulate, check, split, fit, evaluate, recommend, serve, study]) register(program);
+  for (const register of [
+    simulate,
+    check,
+    split,
+    fit,
+    evaluate,
+    recommend,
+    similar,
+    features,
+    serve,
+    study,
+  ]) {
+    register(program);
+  }
   return program;
 }
 

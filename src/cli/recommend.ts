@@ -26,6 +26,7 @@ export function register(program: Command): void {
   addOptions(command, [
     'graphex recommend model.safetensors --user 4711 -n 10',
     'graphex recommend model.safetensors --likes 112,235,4081 --explain',
+    'graphex recommend model.safetensors --like "Crouching Tiger, Hidden Dragon" --like Heat',
   ]);
   command.action(async (path: string) => {
     const { own, options } = COMMANDS.recommend;
@@ -35,23 +36,24 @@ export function register(program: Command): void {
 }
 
 async function run(path: string, values: Values, context: CommandContext) {
-  const asked = (['user', 'likes', 'batch'] as const).filter((name) => values[name] !== undefined);
+  const likes = values.likes || values.like ? [...(values.likes ?? []), ...(values.like ?? [])] : undefined;
+  const asked = (
+    [
+      ['--user', values.user],
+      ['--likes', likes],
+      ['--batch', values.batch],
+    ] as const
+  ).filter(([, value]) => value !== undefined);
   if (asked.length !== 1) {
-    const given = asked.map((name) => `--${name}`).join(' and ');
+    const given = asked.map(([flag]) => flag).join(' and ');
     throw new InputError(
-      `${given && `${given} were both given; `}say for whom: one of --user ID, --likes ID,ID,… or --batch FILE`,
+      `${given && `${given} were both given; `}say for whom: one of --user ID, --likes ID,ID,… (or --like ID, as often as needed) or --batch FILE`,
     );
   }
   const exclude = values.exclude === undefined ? [] : await readLines(values.exclude);
-  const askers = values.batch === undefined ? [single(values)] : await readBatch(values.batch);
+  const askers = values.batch === undefined ? [single(values.user, likes)] : await readBatch(values.batch);
   const model = await loadModel(path);
-  const { users, items } = model.names ?? USERS_AND_ITEMS;
-  if (values.user !== undefined && model.users.ids.find(values.user) < 0) {
-    throw new InputError(
-      `${users.one} ${shown(values.user)} is not in the model (${many(model.users.count, users)}, the first is ${shown(model.users.ids.at(0))}); ` +
-        `for a new ${users.one}, name liked ${items.many} with --likes ID,ID,…`,
-    );
-  }
+  const { items } = model.names ?? USERS_AND_ITEMS;
   const unknown = new Set<string>();
   const lists = await recommendMany(
     model,
@@ -92,10 +94,8 @@ async function run(path: string, values: Values, context: CommandContext) {
   };
 }
 
-function single({ user, likes }: Values): { name: string; asker: Asker } {
-  return user === undefined
-    ? { name: 'new user', asker: { likes: likes! } }
-    : { name: user, asker: { user } };
+function single(user: string | undefined, likes: readonly string[] = []): { name: string; asker: Asker } {
+  return user === undefined ? { name: 'new user', asker: { likes } } : { name: user, asker: { user } };
 }
 
 /** An id a line, as it stands. */

@@ -27,6 +27,9 @@ function argumentsOf({ option, flag, off }: Leaf, value: unknown): string[] {
   if (value === false && option.kind === 'flag') return off === undefined ? [] : [off];
   if (flag === undefined) return [];
   const name = spokenFlag(flag);
+  if (option.kind === 'list' && option.repeated && Array.isArray(value)) {
+    return value.flatMap((entry) => [name, spelled(option.of, entry)]);
+  }
   return value === true && option.kind !== 'list' ? [name] : [name, spelled(option, value)];
 }
 

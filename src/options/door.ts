@@ -218,7 +218,9 @@ function readText(known: AnyOption, typed: string): unknown {
     }
     case 'list': {
       if (known.orAll && (typed === 'all' || typed === 'none')) return typed === 'all';
-      const parts = typed.split(',').map((part) => part.trim());
+      if (known.repeated) return [readText(known.of, typed)];
+      // Texts are taken as they are: an id may begin with a space.
+      const parts = typed.split(',').map((part) => (known.of.kind === 'text' ? part : part.trim()));
       return parts.filter((part) => part !== '').map((part) => readText(known.of, part));
     }
     default:

@@ -13,7 +13,7 @@ import {
   whole,
 } from './kinds.js';
 import { usualWords } from './leaves.js';
-import { ENGINE_NAMES, MODEL_KINDS } from './names.js';
+import { BASELINES, ENGINE_NAMES, MODEL_KINDS, PRECISIONS, USER_STORAGE } from './names.js';
 import { FORCE, HYPER_NAMES, type HyperName, SEED, sides } from './shared.js';
 
 /** 512 is what the kernels hold of a row at once. */
@@ -137,6 +137,10 @@ export const CHOICE = {
 /** All methods together, as a command line has them; gibbs was once chosen as an engine. */
 export const FIT: Declaration = {
   ...CHOICE,
+  method: oneOf([...METHOD_NAMES, ...BASELINES], {
+    default: 'ascent',
+    meaning: `${CHOICE.method.meaning}; ${BASELINES.join(', ')}: a baseline, tuned on held-back users`,
+  }),
   ...together(METHODS),
   engine: oneOf([...ENGINE_NAMES, 'gibbs'], {
     meaning: 'ascent, ranking: what computes; gibbs is another name of --method gibbs',
@@ -170,6 +174,23 @@ export const FIT_COMMAND = {
     argument: 'minutes',
     otherwise: '5',
     meaning: 'keep the state of a long fit in OUTPUT.partial this often',
+  }),
+  trials: whole({
+    min: 1,
+    max: 1000,
+    otherwise: '30',
+    meaning: 'of a baseline: settings tried, at most',
+  }),
+  precision: oneOf(PRECISIONS, {
+    default: 'float32',
+    argument: 'type',
+    meaning: 'of a ranker: how its tables are stored, float32 or float16',
+  }),
+  usersInModel: oneOf(USER_STORAGE, {
+    default: 'stored',
+    argument: 'way',
+    meaning:
+      'of a ranker: stored; folded in on demand from the items they have; or none, who then name what they like',
   }),
   ...FORCE,
 };

@@ -65,6 +65,8 @@ export interface ListOption extends About {
   readonly of: NumberOption | ChoiceOption | TextOption;
   /** Whether one value may stand for a list of one. */
   readonly orOne?: boolean;
+  /** Whether a command line gives one value at a time, as often as there are any: then values may hold commas. */
+  readonly repeated?: boolean;
   /** Whether true and false (all and none on a command line) stand for all values and for none. */
   readonly orAll?: boolean;
 }
@@ -187,6 +189,16 @@ type Listed<O> = Typed<readonly ValueOf<O>[]>;
 
 export function list<const O extends ListOption['of'], const A extends About>(of: O, about: A) {
   return { kind: 'list', of, ...about } as { readonly kind: 'list'; readonly of: O } & A & Listed<O>;
+}
+
+/** A list whose flag is given once for each value. */
+export function repeated<const O extends ListOption['of'], const A extends About>(of: O, about: A) {
+  return { kind: 'list', of, repeated: true, ...about } as {
+    readonly kind: 'list';
+    readonly of: O;
+    readonly repeated: true;
+  } & A &
+    Listed<O>;
 }
 
 /** A list, or the one value that it would hold. */

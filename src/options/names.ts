@@ -17,7 +17,7 @@ export const SIZE_MODES = ['posterior', 'point'] as const;
 export type SizeMode = (typeof SIZE_MODES)[number];
 
 /** Recommenders to compare with, in the order in which they are fitted. */
-export const BASELINES = ['popularity', 'neighbours', 'ease', 'ials'] as const;
+export const BASELINES = ['popularity', 'knn', 'ease', 'ials'] as const;
 export type BaselineName = (typeof BASELINES)[number];
 
 export const SPLIT_METHODS = ['pq', 'edges'] as const;
@@ -26,3 +26,11 @@ export type SplitMethod = (typeof SPLIT_METHODS)[number];
 /** General graphex processes that can be drawn by name. */
 export const PROCESS_NAMES = ['dense', 'sparse-items', 'power-law'] as const;
 export type ProcessName = (typeof PROCESS_NAMES)[number];
+
+/** How exactly a ranker's tables are stored. */
+export const PRECISIONS = ['float32', 'float16'] as const;
+export type Precision = (typeof PRECISIONS)[number];
+
+/** What a ranker's file keeps of its users: their tables, only the items they have, or nothing. */
+export const USER_STORAGE = ['stored', 'folded', 'none'] as const;
+export type UserStorage = (typeof USER_STORAGE)[number];

@@ -13,6 +13,7 @@ import {
   listOrOne,
   oneOf,
   output,
+  repeated,
   section,
   text,
   whole,
@@ -226,6 +227,10 @@ export const RECOMMEND_COMMAND = {
     argument: 'ids',
     meaning: 'a new user who likes these items, separated by commas',
   }),
+  like: repeated(text({ meaning: 'an item' }), {
+    argument: 'id',
+    meaning: 'the same, one item each time: ids may hold commas',
+  }),
   batch: input({ meaning: 'many users: an id per line, or user and liked item per line' }),
   exclude: input({ meaning: 'items not to list, an id per line' }),
 };
@@ -261,6 +266,10 @@ export const SERVE = {
   }),
   queue: whole({ min: 1, max: 1e6, default: 256, meaning: 'requests that may wait; more are answered 503' }),
   ...THREADS,
+};
+
+export const SIMILAR_COMMAND = {
+  item: text({ argument: 'id', meaning: 'the item that others are compared with' }),
 };
 
 const { engine, restarts } = METHODS.ascent;
@@ -336,6 +345,8 @@ export const COMMANDS = {
   fit: { own: FIT_COMMAND, options: FIT, read: READ, common: COMMON },
   evaluate: { options: EVALUATE, common: COMMON },
   recommend: { own: RECOMMEND_COMMAND, options: RECOMMEND, common: COMMON },
+  similar: { own: SIMILAR_COMMAND, options: LIST, common: COMMON },
+  features: { options: DESCRIBE, common: COMMON },
   serve: { options: SERVE, common: COMMON },
   study: { own: STUDY_COMMAND, options: STUDY, read: READ, common: COMMON },
 } as const satisfies Record<string, Readonly<Record<string, Declaration>>>;

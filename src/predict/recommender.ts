@@ -6,6 +6,8 @@ import type { VertexIds } from '../graph/ids.js';
 import { settle, settleKnown } from '../options/door.js';
 import { LIST, RECOMMEND } from '../options/verbs.js';
 import type { TaskOptions } from '../progress.js';
+import { many } from '../text/phrases.js';
+import { USERS_AND_ITEMS } from '../text/sides.js';
 import { shown } from '../text/untrusted.js';
 import { createConfidence, type ListConfidence } from './confidence.js';
 import type { Explanation, OwnItems } from './explain.js';
@@ -279,17 +281,19 @@ interface Placed {
 
 type NewAsker = Extract<Asker, { likes: unknown }>;
 
-function unknownUser({ users }: Model, id: Id): InputError {
+function unknownUser({ users, names = USERS_AND_ITEMS }: Model, id: Id): InputError {
+  const { one, many: all } = names.users;
+  const instead = `name liked ${names.items.many} instead`;
   if (users.count === 0) {
     return new InputError(
-      `user ${shown(id)} is not in the model: the file was saved without users; name items with likes, or save it with users`,
+      `${one} ${shown(id)} is not in the model: the file was saved without ${all}; ${instead}, or save it with ${all}`,
     );
   }
   return unknownId(
-    `user ${shown(id)} is not in the model (${users.count} users, the first is ${shown(users.ids.at(0))})`,
+    `${one} ${shown(id)} is not in the model (${many(users.count, names.users)}, the first is ${shown(users.ids.at(0))})`,
     id,
     users.ids,
-    'for a new user, name items with likes',
+    `for a new ${one}, ${instead}`,
   );
 }
 

@@ -14,6 +14,7 @@ import {
 import { SIDES } from '../graph/graph.js';
 import { VertexIds } from '../graph/ids.js';
 import { allocate } from '../math/memory.js';
+import { PRECISIONS, type Precision, USER_STORAGE, type UserStorage } from '../options/names.js';
 import { fromHalf, toHalf } from './float16.js';
 import {
   FINITE,
@@ -38,14 +39,6 @@ import {
   toMetadata,
   traitsOf,
 } from './vertex-tensors.js';
-
-/** How exactly a ranker's tables are stored. */
-export const PRECISIONS = ['float32', 'float16'] as const;
-export type Precision = (typeof PRECISIONS)[number];
-
-/** What a ranker's file keeps of its users: their tables, only the items they have, or nothing. */
-export const USER_STORAGE = ['stored', 'folded', 'none'] as const;
-export type UserStorage = (typeof USER_STORAGE)[number];
 
 export interface RankerStorage {
   /** Default float32. */

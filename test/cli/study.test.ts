@@ -22,7 +22,7 @@ const QUICK = [
   '--iterations',
   '30',
   '--baselines',
-  'popularity,neighbours',
+  'popularity,knn',
   '--trials',
   '2',
 ];

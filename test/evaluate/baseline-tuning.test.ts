@@ -106,7 +106,7 @@ describe('fitBaselines', () => {
       onProgress: ({ stage }) => stages.add(stage),
     });
     expect(skipped).toEqual([]);
-    expect(results.map((r) => r.name)).toEqual(['popularity', 'neighbours', 'ease', 'ials']);
+    expect(results.map((r) => r.name)).toEqual(['popularity', 'knn', 'ease', 'ials']);
     const [popularity, ...personal] = results;
     for (const result of personal) {
       expect(result.ranking.all.mean.recall).toBeGreaterThan(popularity!.ranking.all.mean.recall + 0.1);

@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { VertexIds } from '../../src/graph/ids.js';
+import { describeFeatures } from '../../src/predict/features.js';
 import { recommend } from '../../src/predict/recommend.js';
+import { similarItems } from '../../src/predict/similar.js';
 import { loadModel, saveModel } from '../../src/store/model.js';
 import { smallModel } from './recommend-model.js';
 
@@ -58,7 +61,7 @@ describe('graphex recommend', () => {
     expect(known.status).toBe(0);
     expect(JSON.parse(known.stdout)).toEqual(await recommend(model, { user: 'user 3' }, { n: 4 }));
 
-    const fresh = await graphex('recommend', path, '--likes', 'item 1, item 2', '--json', '--explain');
+    const fresh = await graphex('recommend', path, '--likes', 'item 1,item 2', '--json', '--explain');
     const want = await recommend(model, { likes: ['item 1', 'item 2'] }, { explain: true });
     expect(JSON.parse(fresh.stdout)).toEqual(want);
     expect(want[0].explanation!.items.map((part) => part.item).sort()).toEqual(['item 1', 'item 2']);
@@ -98,9 +101,12 @@ describe('graphex recommend', () => {
 
   it('says what is wrong with status 2 and no stack', async () => {
     const cases: [string[], RegExp][] = [
-      [[], /one of --user ID, --likes ID,ID,… or --batch FILE/],
+      [[], /one of --user ID, --likes ID,ID,… .* or --batch FILE/],
       [['--user', 'user 1', '--likes', 'item 1'], /--user and --likes were both given; say for whom/],
-      [['--user', 'nobody'], /user nobody is not in the model .* --likes ID/],
+      [['--user', 'nobody'], /user nobody is not in the model .* name liked items/],
+      [['--user', 'user 33'], /did you mean user 3\?/],
+      [['--likes', ' item 1'], /item {2}item 1: not among .* did you mean item 1\?/],
+      [['--user', 'user 1', '--like', 'item 1'], /--user and --likes were both given/],
       [['--likes', 'item 1,x'], /item x: not among the 30 items/],
       [['--user', 'user 1', '-n', '0'], /-n 0: expected a whole number, at least 1/],
       [['--user', 'user 1', '--exclude', join(folder, 'none')], /there is no such file/],
@@ -115,4 +121,35 @@ describe('graphex recommend', () => {
     const help = await graphex('recommend', '--help');
     expect(help.stdout).toMatch(/Example/);
   });
+});
+
+it('ids are taken as they are: with commas by --like, with spaces at their ends', async () => {
+  const model = fittedModel(false);
+  const names = ['a, b', ' lead', 'c'];
+  const ids = VertexIds.texts(names.concat(Array.from({ length: 27 }, (_, v) => `item ${v}`)));
+  const file = join(folder, 'odd.safetensors');
+  const odd = { ...model, items: { ...model.items, ids } };
+  await saveModel(file, odd);
+  const likes = await graphex('recommend', file, '--like', 'a, b', '--like', ' lead', '--json');
+  expect(JSON.parse(likes.stdout)).toEqual(await recommend(odd, { likes: ['a, b', ' lead'] }));
+  const comma = await graphex('recommend', file, '--likes', ' lead,c', '--json');
+  expect(JSON.parse(comma.stdout)).toEqual(await recommend(odd, { likes: [' lead', 'c'] }));
+  const batch = join(folder, 'odd.tsv');
+  await writeFile(batch, 'ann\t lead\nann\tc\n');
+  const many = await graphex('recommend', file, '--batch', batch, '--json');
+  expect(JSON.parse(many.stdout)[0].items).toEqual(JSON.parse(comma.stdout));
+});
+
+it('graphex similar and graphex features answer as the library does', async () => {
+  const model = await loadModel(path);
+  const similar = await graphex('similar', path, '--item', 'item 7', '-n', '3', '--json');
+  expect(JSON.parse(similar.stdout)).toEqual(await similarItems(model, 'item 7', { n: 3 }));
+  expect((await graphex('similar', path, '--item', 'item 7', '-n', '3')).stdout).toMatch(/similarity\n1\. /);
+  const features = await graphex('features', path, '-n', '2', '--json');
+  expect(JSON.parse(features.stdout)).toEqual(await describeFeatures(model, { n: 2 }));
+  expect((await graphex('features', path)).stdout).toMatch(
+    /feature \d: \d+ % of the expected edges\n {2}items /,
+  );
+  const wrong = await graphex('similar', path);
+  expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringContaining('--item ID')]);
 });

@@ -14,7 +14,7 @@ const QUICK: StudyOptions = {
   features: [3],
   draws: 8,
   iterations: 40,
-  baselines: ['popularity', 'neighbours'],
+  baselines: ['popularity', 'knn'],
   trials: 2,
   ranker: false,
   engine: 'reference',
@@ -75,12 +75,7 @@ describe('study', () => {
     });
     expect(run!.fits.map((fit) => fit.model)).toEqual(['sparse', 'dense']);
     expect(run!.fits[1]).toMatchObject({ sigma: { users: -0.1, items: -0.1 }, size: { users: 0, items: 0 } });
-    expect(run!.ladder.rows.map((row) => row.id)).toEqual([
-      'sparse-3',
-      'dense-3',
-      'popularity',
-      'neighbours',
-    ]);
+    expect(run!.ladder.rows.map((row) => row.id)).toEqual(['sparse-3', 'dense-3', 'popularity', 'knn']);
     const { train, foldin, test } = run!.split;
     expect(train.edges + foldin.edges + test.edges).toBe(graph.edges);
     expect(run!.fits[0].predictive!.observed).toMatchObject({

@@ -35,7 +35,7 @@ export type BaselineFit = FitResult<Ranker> & {
 const JUDGED = 0.2;
 
 /**
- * Fits a baseline (popularity, neighbours, ease, ials) as a ranker that can be saved and served.
+ * Fits a baseline (popularity, knn, ease, ials) as a ranker that can be saved and served.
  * @example
  * const { model } = await fitBaseline(graph, 'ease');
  * await saveModel('ease.safetensors', model);

@@ -8,7 +8,12 @@ import { popularity } from './popularity.js';
 export { BASELINES, type BaselineName };
 
 /** Every name that the options know has its baseline: a new name does not compile without one. */
-const BY_NAME: Readonly<{ [N in BaselineName]: Baseline<N> }> = { popularity, neighbours, ease, ials };
+const BY_NAME: Readonly<{ [N in BaselineName]: Baseline<N> }> = {
+  popularity,
+  knn: neighbours,
+  ease,
+  ials,
+};
 
 export function baselineOf(name: BaselineName): Baseline<BaselineName> {
   return BY_NAME[name];

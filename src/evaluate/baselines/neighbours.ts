@@ -15,8 +15,8 @@ interface NeighbourSetting extends Setting {
   readonly asymmetry: number;
 }
 
-export const neighbours: Baseline<'neighbours'> = {
-  name: 'neighbours',
+export const neighbours: Baseline<'knn'> = {
+  name: 'knn',
   title: 'item-kNN',
   meaning: 'items that the same users have, by a shrunken cosine',
   dials: ({ shown, candidates }) => [
