@@ -1,15 +1,16 @@
-// Tables in half precision: each row is divided by a number of its own, so that its largest value comes near the top of
-// the range and small rows lose nothing; values keep eleven bits. Of many such numbers the row takes the one that rounds the
-// values that matter most to its scores least: a score is a sum with few large parts, and these then keep two bits more.
+// Tables in half precision. A row is divided by a number of its own, so that small rows lose nothing, and its squares are
+// stored, with the sign of the value: a root halves the relative error of what it is taken of, and the range of a half is
+// wide enough for squares. Of many such numbers the row takes the one that rounds the values that matter most to its
+// scores least: a score is a sum with few large parts. Values keep twelve bits, those that matter most about thirteen.
 
 export interface HalfTable {
   readonly values: Uint16Array;
-  /** What each row is to be multiplied with. */
+  /** What the roots of each row are to be multiplied with. */
   readonly scales: Float32Array;
 }
 
-/** Exponent that the largest value of a row gets: below the end of the range even after rounding. */
-const TOP = 14;
+/** What the largest square of a row comes to with the least of the scales: below the end of the range even after rounding. */
+const TOP = 2 ** 15;
 /** Scales that are tried within a factor of two, and values of a row that judge them. */
 const TRIES = 128;
 const JUDGES = 12;
@@ -23,7 +24,8 @@ export function toHalf(table: Float32Array, rows: number, weights?: ArrayLike<nu
     const row = table.subarray(r * width, (r + 1) * width);
     const scale = bestScale(row, weights);
     scales[r] = scale;
-    for (let k = 0; k < width; k++) values[r * width + k] = halfBits(row[k] / scale);
+    for (let k = 0; k < width; k++)
+      values[r * width + k] = halfBits((row[k] / scale) * Math.abs(row[k] / scale));
   }
   return { values, scales };
 }
@@ -32,7 +34,7 @@ function bestScale(row: Float32Array, weights: ArrayLike<number> | undefined): n
   let largest = 0;
   for (let k = 0; k < row.length; k++) largest = Math.max(largest, Math.abs(row[k]));
   // Scales stay normal numbers of float32; rows below that are zero for every purpose.
-  const least = 2 ** Math.max(-126, largest > 0 ? Math.floor(Math.log2(largest)) - TOP : 0);
+  const least = largest > 0 ? Math.max(2 ** -126, largest / Math.sqrt(TOP)) : 1;
   const importance = (k: number) => Math.abs(row[k] * (weights ? weights[k] : 1));
   const judges = topIndexes(row.length, importance);
   let best = least;
@@ -43,7 +45,7 @@ function bestScale(row: Float32Array, weights: ArrayLike<number> | undefined): n
     for (const k of judges) {
       const wanted = Math.abs(row[k]) / scale;
       if (wanted === 0) continue;
-      const off = inElevenBits(wanted) / wanted - 1;
+      const off = Math.sqrt(inElevenBits(wanted * wanted)) / wanted - 1;
       sum += (importance(k) * off) ** 2;
     }
     if (sum < error) {
@@ -74,10 +76,10 @@ function topIndexes(count: number, importance: (k: number) => number): number[] 
 }
 
 export function fromHalf({ values, scales }: HalfTable, out: Float32Array): Float32Array {
-  const table = halfValues();
+  const roots = halfRoots();
   const width = scales.length === 0 ? 0 : values.length / scales.length;
   for (let r = 0; r < scales.length; r++) {
-    for (let at = r * width; at < (r + 1) * width; at++) out[at] = table[values[at]] * scales[r];
+    for (let at = r * width; at < (r + 1) * width; at++) out[at] = roots[values[at]] * scales[r];
   }
   return out;
 }
@@ -109,12 +111,12 @@ function halfBits(value: number): number {
   return sign | (rounded >>> 13);
 }
 
-/** All halves, by their bits; made when first needed. */
-let halves: Float32Array | undefined;
-function halfValues(): Float32Array {
-  if (halves) return halves;
-  halves = new Float32Array(1 << 16);
-  for (let b = 0; b < halves.length; b++) {
+/** The roots of all halves, with their signs, by their bits; made when first needed. */
+let roots: Float32Array | undefined;
+function halfRoots(): Float32Array {
+  if (roots) return roots;
+  roots = new Float32Array(1 << 16);
+  for (let b = 0; b < roots.length; b++) {
     const fraction = b & 0x3ff;
     const exponent = (b >>> 10) & 0x1f;
     const magnitude =
@@ -125,7 +127,7 @@ function halfValues(): Float32Array {
             ? Number.NaN
             : Number.POSITIVE_INFINITY
           : (1024 + fraction) * 2 ** (exponent - 25);
-    halves[b] = b & 0x8000 ? -magnitude : magnitude;
+    roots[b] = (b & 0x8000 ? -1 : 1) * Math.sqrt(magnitude);
   }
-  return halves;
+  return roots;
 }

@@ -83,15 +83,15 @@ describe('a compact ranker', () => {
     const none = await modelFromBytes(modelToBytes(model, { users: 'none' }));
     const recommender = createRecommender(none);
     await expect(recommender.recommend({ user: model.users.ids.at(0) })).rejects.toThrow(
-      /saved without users; name items/,
+      /saved without users; name liked items/,
     );
     await recommender.close();
   });
 });
 
 describe('half precision', () => {
-  it('keeps eleven bits of every value within nine decades of the largest in its row', () => {
-    const value = fc.tuple(fc.double({ min: -9, max: 0, noNaN: true }), fc.boolean());
+  it('keeps twelve bits of every value within four decades of the largest in its row, and six decades at all', () => {
+    const value = fc.tuple(fc.double({ min: -7, max: 0, noNaN: true }), fc.boolean());
     const row = fc.tuple(fc.array(value, { minLength: 3, maxLength: 3 }), fc.integer({ min: -30, max: 30 }));
     fc.assert(
       fc.property(fc.array(row, { minLength: 1, maxLength: 5 }), (rows) => {
@@ -105,19 +105,22 @@ describe('half precision', () => {
         for (let at = 0; at < table.length; at++) {
           const largest = Math.abs(table[at - (at % 4)]);
           const error = Math.abs(back[at] - table[at]);
-          expect(error).toBeLessThanOrEqual(Math.max(2 ** -11 * Math.abs(table[at]), 2 ** -38 * largest));
+          const near = Math.abs(table[at]) < 1e-4 * largest ? 1 : 0;
+          expect(error).toBeLessThanOrEqual(
+            Math.max(1.001 * 2 ** -12 * Math.abs(table[at]), 2 ** -18 * largest * near),
+          );
         }
       }),
     );
   });
 
-  it('is exact for what a half can hold, and for rows of zeros', () => {
-    const table = Float32Array.of(1, 0.5, 1 + 2 ** -10, 1.5, 1 + 2 ** -9, 0, -0.25, 2 ** -12);
-    expect(fromHalf(toHalf(table, 1), new Float32Array(8))).toEqual(table);
-    expect(Array.from(fromHalf(toHalf(new Float32Array(3), 1), new Float32Array(3)))).toEqual([0, 0, 0]);
+  it('keeps zeros and signs', () => {
+    const table = Float32Array.of(0, -2, 3, 0, 0, 0);
+    const back = fromHalf(toHalf(table, 2), new Float32Array(6));
+    expect(Array.from(back, Math.sign)).toEqual([0, -1, 1, 0, 0, 0]);
   });
 
-  it('rounds what counts most least: two bits are gained on rows with few large values', () => {
+  it('rounds what counts most least: two bits and more are gained over plain halves on rows with few large values', () => {
     const random = randomStream(7, 1);
     const [rows, width] = [400, 16];
     const table = Float32Array.from({ length: rows * width }, () => random.uniform() ** 8);
@@ -140,6 +143,6 @@ describe('half precision', () => {
         return Math.round(value / step) * step;
       }),
     );
-    expect(chosen).toBeLessThan(plain / 2);
+    expect(chosen).toBeLessThan(plain / 4);
   });
 });
