@@ -4,6 +4,7 @@
 import { InputError } from '../errors.js';
 import { quantile } from '../math/quantile.js';
 import { randomStream } from '../math/random.js';
+import { STREAMS } from '../math/streams.js';
 import { settle } from '../options/door.js';
 import { decimal, type OptionsOf, whole } from '../options/kinds.js';
 import { SEED } from '../options/shared.js';
@@ -40,7 +41,7 @@ export function pairedBootstrap(
   const { seed, replicates, level } = settle(BOOTSTRAP, options);
   const users = a.length;
   const differences = a.map((value, u) => value - b[u]);
-  const random = randomStream(seed, 0x626f6f74);
+  const random = randomStream(seed, STREAMS.bootstrap);
   const means = new Float64Array(replicates);
   for (let r = 0; r < replicates; r++) {
     let sum = 0;

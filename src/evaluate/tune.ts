@@ -9,6 +9,7 @@ import { rankingFeatures } from '../fit/ranking-options.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { randomStream } from '../math/random.js';
+import { STREAMS } from '../math/streams.js';
 import type { TaskOptions } from '../progress.js';
 import { drawCoins } from '../sample/pq.js';
 import { cutByCoins } from '../sample/split.js';
@@ -111,7 +112,7 @@ function settingOptions(setting: Setting): TunedRanking['options'] {
 
 /** A split of the training users: the same users that the baselines are tuned on, for the same seed and coins. */
 function heldBackSplit(graph: BipartiteGraph, seed: number, given: Uint8Array | undefined): Split {
-  const coins = drawCoins(graph.items.count, JUDGED, randomStream(seed, 0x7e57));
+  const coins = drawCoins(graph.items.count, JUDGED, randomStream(seed, STREAMS.judgedItems));
   const shown = given ?? coins.map((coin) => 1 - coin);
   if (shown.length !== graph.items.count) {
     throw new InputError(`shown: ${shown.length} entries for ${graph.items.count} items; give one for each`);

@@ -4,6 +4,7 @@ import type { TableValues } from '../engine/engine.js';
 import { SIDES, type SideName } from '../graph/graph.js';
 import { gamma } from '../math/distributions.js';
 import { randomStream } from '../math/random.js';
+import { STREAMS } from '../math/streams.js';
 import { serveTasks } from '../parallel/worker.js';
 import {
   createGibbsSampler,
@@ -48,7 +49,7 @@ export interface ChainResult {
 export function runChain(task: ChainTask): ChainResult {
   const { problem, draws, pairs } = task;
   const K = problem.features;
-  const random = randomStream(task.seed, 0x61bb, task.chain);
+  const random = randomStream(task.seed, STREAMS.chains, task.chain);
   const state = firstState(task, random.derive(0));
   const sampler = createGibbsSampler(problem);
   for (let t = 0; t < task.warmup; t++) sampler.sweep(state, random);

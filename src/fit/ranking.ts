@@ -10,6 +10,7 @@ import { InputError } from '../errors.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import { type BipartiteGraph, degrees, SIDES, type SideName } from '../graph/graph.js';
 import { randomStream } from '../math/random.js';
+import { STREAMS } from '../math/streams.js';
 import { HYPER_NAMES } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import { VERSION } from '../version.js';
@@ -160,7 +161,7 @@ async function oneFit(
   const { features, iterations, tolerance, hyper } = settings;
   const seed = settings.seed + run;
   const beginning = { settings: { ...settings }, fingerprint: fingerprint(graph) };
-  const folds = cutFolds(graph.items.count, settings.folds, randomStream(seed, 0xf01d));
+  const folds = cutFolds(graph.items.count, settings.folds, randomStream(seed, STREAMS.folds));
   const cross = await startCrossFit(engine, graph, folds, hyper, features, seed, from && goOnFrom(from));
   let state: LoopState = from?.state ?? {
     iteration: 0,

@@ -7,6 +7,7 @@ import type { BipartiteGraph, GraphSide, SideName } from '../graph/graph.js';
 import { SIDES } from '../graph/graph.js';
 import { exponential } from '../math/distributions.js';
 import { type Random, randomStream, textHash } from '../math/random.js';
+import { STREAMS } from '../math/streams.js';
 import type { BothHyper } from './bound.js';
 
 /** Starting tables of both sides. */
@@ -22,7 +23,7 @@ export function startValues(
   const mass = { users: both * Math.sqrt(ratio), items: both / Math.sqrt(ratio) };
   const values = {} as Record<SideName, TableValues>;
   SIDES.forEach((side, which) => {
-    const random = randomStream(seed, 0x57a7, which);
+    const random = randomStream(seed, STREAMS.start, which);
     values[side] = sideStart(graph[side], graph.total, hyper[side], features, mass[side], random);
   });
   return values;

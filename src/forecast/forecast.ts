@@ -5,6 +5,7 @@ import { fit } from '../fit/fit.js';
 import type { PosteriorModel } from '../fit/model.js';
 import { type BipartiteGraph, otherSide, SIDES, type SideName } from '../graph/graph.js';
 import { randomStream } from '../math/random.js';
+import { STREAMS } from '../math/streams.js';
 import { settleKnown } from '../options/door.js';
 import { FORECAST } from '../options/verbs.js';
 import type { TaskOptions } from '../progress.js';
@@ -106,7 +107,6 @@ export interface GrowthForecast {
 /** Beyond so many edges a model is fitted only where the draws were asked for. */
 const MOST_EDGES_UNASKED = 5e5;
 const SEEN_SHARE = 0.95;
-const STREAM = 0xf0c5;
 
 /** Forecasts how many users, items and edges there will be; `await forecastGrowth(graph, { usersTimes: 2 })`. */
 export async function forecastGrowth(
@@ -121,7 +121,7 @@ export async function forecastGrowth(
   if (options.times && options.times.length !== graph.edges) {
     throw new InputError(`times: ${options.times.length} for ${graph.edges} edges; give one for each`);
   }
-  const random = randomStream(seed, STREAM);
+  const random = randomStream(seed, STREAMS.backtests);
   const leftOut =
     draws === 0
       ? 'unasked'

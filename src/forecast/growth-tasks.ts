@@ -1,6 +1,7 @@
 // What a worker does for the model's forecast.
 
 import { randomStream } from '../math/random.js';
+import { STREAMS } from '../math/streams.js';
 import { serveTasks } from '../parallel/worker.js';
 import { createDrawer } from '../predict/draw-graph.js';
 import type { DrawPlan } from '../predict/draw-plan.js';
@@ -11,9 +12,6 @@ export interface GrowthTask {
   readonly seed: number;
   readonly index: number;
 }
-
-/** Tells the streams of these draws, and of the arrivals in them, from all others of the same seed. */
-const STREAM = 0x6704;
 
 interface Prepared {
   readonly draw: ReturnType<typeof createDrawer>;
@@ -37,9 +35,9 @@ export function forget(id: number): void {
 /** When each vertex that was not known is first met, ascending, as a share of the growth. */
 export function discoveries({ plan, seed, index }: GrowthTask): Float64Array {
   const { draw, known } = prepared.get(plan)!;
-  const { edges } = draw(randomStream(seed, STREAM, index, 0), { sizes: 'posterior', keep: true });
+  const { edges } = draw(randomStream(seed, STREAMS.growth, index, 0), { sizes: 'posterior', keep: true });
   const { users, items, userCount, itemCount } = edges!;
-  const random = randomStream(seed, STREAM, index, 1);
+  const random = randomStream(seed, STREAMS.growth, index, 1);
   const arrival = Float64Array.from({ length: userCount }, () => random.uniform());
   const first = new Float64Array(itemCount - known).fill(2);
   for (let e = 0; e < items.length; e++) {

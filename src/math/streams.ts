@@ -2,6 +2,38 @@
 // share a stream, and a name that changes its number changes every result that rests on it.
 
 export const STREAMS = {
-  /** Histories drawn again, to see how sure a list is. */
+  /** Drawn graphs: the weights of each side, the features, the rows of edges, the vertices too small to be told apart. */
+  userAtoms: 1,
+  itemAtoms: 2,
+  features: 3,
+  rows: 4,
+  dust: 5,
+  /** A graphex in general: the points of each side, and the edges between them. */
+  userPoints: 11,
+  itemPoints: 12,
+  pointEdges: 13,
+  /** Coins of a split. */
+  split: 0x5b117,
+  /** Samples of a sparsity check. */
+  check: 0xc4ec,
+  /** Where a fit begins. */
+  start: 0x57a7,
+  /** Folds of the ranking objective. */
+  folds: 0xf01d,
+  /** Chains of the exact sampler. */
+  chains: 0x61bb,
+  /** Where alternating least squares begins. */
+  leastSquares: 0x616c73,
+  /** Items that held-back users are judged on, and who is held back. */
+  judgedItems: 0x7e57,
+  heldBack: 0x686f6c64,
+  /** Resampled users of a paired comparison. */
+  bootstrap: 0x626f6f74,
+  /** Predictive draws, replicas of a model, and histories drawn again, to see how sure a list is. */
+  draws: 0xd4a3,
+  replicas: 0x4e91,
   confidence: 0xc0f1,
+  /** Back-tests of a forecast, and growth drawn from the model. */
+  backtests: 0xf0c5,
+  growth: 0x6704,
 } as const;

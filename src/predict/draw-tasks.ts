@@ -1,6 +1,7 @@
 // What a worker does for predictive draws.
 
 import { randomStream } from '../math/random.js';
+import { STREAMS } from '../math/streams.js';
 import { serveTasks } from '../parallel/worker.js';
 import { createDrawer, type SizeMode, type TestGraphDraw } from './draw-graph.js';
 import type { DrawPlan } from './draw-plan.js';
@@ -13,9 +14,6 @@ export interface DrawTask {
   readonly sizes: SizeMode;
   readonly keep: boolean;
 }
-
-/** Tells the streams of predictive draws from all others of the same seed. */
-const STREAM = 0xd4a3;
 
 /** By the number of the plan: where the tasks run in the caller's thread, several may be under way. */
 const drawers = new Map<number, ReturnType<typeof createDrawer>>();
@@ -30,7 +28,7 @@ export function forget(id: number): void {
 
 /** A draw has a stream of its own, so it does not matter which worker makes it. */
 export function draw({ plan, seed, index, sizes, keep }: DrawTask): TestGraphDraw {
-  return drawers.get(plan)!(randomStream(seed, STREAM, index), { sizes, keep });
+  return drawers.get(plan)!(randomStream(seed, STREAMS.draws, index), { sizes, keep });
 }
 
 serveTasks('draw-tasks', { prepare, draw, forget });

@@ -9,6 +9,7 @@ import { buildGraph } from '../graph/build.js';
 import { type BipartiteGraph, otherSide, type SideName } from '../graph/graph.js';
 import { VertexIds } from '../graph/ids.js';
 import { randomStream } from '../math/random.js';
+import { STREAMS } from '../math/streams.js';
 import type { Split } from '../sample/split-types.js';
 import { createDrawer } from './draw-graph.js';
 import {
@@ -39,7 +40,7 @@ export function createReplicator(
   needPosterior(model, 'replicas');
   const draw = createDrawer(replicaPlan(model, heldOut));
   return (seed, replica) => {
-    const { edges } = draw(randomStream(seed, REPLICA_STREAM, replica), { sizes: 'posterior', keep: true });
+    const { edges } = draw(randomStream(seed, STREAMS.replicas, replica), { sizes: 'posterior', keep: true });
     const users = renumbered(edges!.users, edges!.userCount);
     const items = renumbered(edges!.items, edges!.itemCount);
     return buildGraph({
@@ -53,8 +54,6 @@ export function createReplicator(
     });
   };
 }
-
-const REPLICA_STREAM = 0x4e91;
 
 /** All vertices of the model and the unseen of both sides, to be drawn as the graph that the model was fitted to was. */
 export function replicaPlan(model: PosteriorModel, heldOut?: HeldOutUsers): DrawPlan {

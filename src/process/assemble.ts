@@ -5,8 +5,9 @@ import type { BipartiteGraph, GraphSide, SideName } from '../graph/graph.js';
 import { VertexIds } from '../graph/ids.js';
 import { allocate } from '../math/memory.js';
 import { randomStream } from '../math/random.js';
+import { STREAMS } from '../math/streams.js';
 import type { ModelParameters } from './parameters.js';
-import { drawDustAtom, type RowEdges, STREAM } from './rows.js';
+import { drawDustAtom, type RowEdges } from './rows.js';
 import type { SideLaw } from './unseen.js';
 
 /** An edge of the users' dust. */
@@ -176,7 +177,7 @@ function createTable(features: number, count: number) {
   return {
     add,
     addDust(seed: number, side: number, law: SideLaw, cut: number, edgeFeatures: readonly number[]): void {
-      const random = randomStream(seed, STREAM.dust, side);
+      const random = randomStream(seed, STREAMS.dust, side);
       const row = new Float64Array(features);
       for (const feature of edgeFeatures) add(drawDustAtom(random, law, cut, feature, row), row);
     },

@@ -7,6 +7,7 @@ import { buildGraph } from '../graph/build.js';
 import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
 import { poisson } from '../math/counts.js';
 import { type Random, randomStream } from '../math/random.js';
+import { STREAMS } from '../math/streams.js';
 import type { TaskOptions } from '../progress.js';
 
 /** A finite measure: its total mass, and a draw from it. */
@@ -58,7 +59,6 @@ export interface GraphexSample {
   readonly items: PointSet;
 }
 
-const STREAM = { users: 11, items: 12, edges: 13 } as const;
 const MOST_POINTS = 2 ** 27;
 
 /** Draws a graph from any graphex process, with the points behind it. */
@@ -72,10 +72,10 @@ export async function sampleGraphex(options: SampleGraphexOptions): Promise<Grap
     );
   }
   const points = {
-    users: drawPoints(randomStream(seed, STREAM.users), options.users, options.sizes.users),
-    items: drawPoints(randomStream(seed, STREAM.items), options.items, options.sizes.items),
+    users: drawPoints(randomStream(seed, STREAMS.userPoints), options.users, options.sizes.users),
+    items: drawPoints(randomStream(seed, STREAMS.itemPoints), options.items, options.sizes.items),
   };
-  const random = randomStream(seed, STREAM.edges);
+  const random = randomStream(seed, STREAMS.pointEdges);
   const connect = options.decreasing ? connectByLeaps : connectAll;
   const users: number[] = [];
   const items: number[] = [];

@@ -10,6 +10,7 @@ import { AliasTable } from '../math/alias.js';
 import { poisson } from '../math/counts.js';
 import { allocate } from '../math/memory.js';
 import { randomStream } from '../math/random.js';
+import { STREAMS } from '../math/streams.js';
 import { settle } from '../options/door.js';
 import type { OptionsOf } from '../options/kinds.js';
 import { TASK } from '../options/shared.js';
@@ -26,7 +27,6 @@ import {
   type FeaturePiece,
   type RowEdges,
   type RowPiece,
-  STREAM,
   type TableArrays,
   type TablePiece,
 } from './rows.js';
@@ -66,8 +66,8 @@ export async function simulate(options: SimulateOptions = {}): Promise<Simulatio
 
   const none = new Float64Array(features);
   const missing = { users: missingMass(users, none, cut.users), items: missingMass(items, none, cut.items) };
-  const userWeights = sampleAtoms(randomStream(seed, STREAM.atoms.users), users, cut.users);
-  const itemWeights = sampleAtoms(randomStream(seed, STREAM.atoms.items), items, cut.items);
+  const userWeights = sampleAtoms(randomStream(seed, STREAMS.userAtoms), users, cut.users);
+  const itemWeights = sampleAtoms(randomStream(seed, STREAMS.itemAtoms), items, cut.items);
   const atoms = itemWeights.length;
   const activity = allocate(Float64Array, features * atoms);
 
@@ -146,7 +146,7 @@ function drawDustUsers(
   tables: readonly (TableArrays | undefined)[],
   atoms: number,
 ): DustUser[] {
-  const random = randomStream(seed, STREAM.dust);
+  const random = randomStream(seed, STREAMS.dust);
   const result: DustUser[] = [];
   tables.forEach((arrays, feature) => {
     const table = arrays && new AliasTable(arrays.borders, arrays.aliases);

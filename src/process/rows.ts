@@ -6,11 +6,9 @@ import { multinomial, poisson } from '../math/counts.js';
 import { gamma, logGamma } from '../math/distributions.js';
 import { allocate } from '../math/memory.js';
 import { type Random, randomStream } from '../math/random.js';
+import { STREAMS } from '../math/streams.js';
 import { serveTasks } from '../parallel/worker.js';
 import type { SideLaw } from './unseen.js';
-
-/** Names of the streams of one simulation: the first part of a path after the seed. */
-export const STREAM = { atoms: { users: 1, items: 2 }, features: 3, rows: 4, dust: 5 } as const;
 
 export interface FeaturePiece {
   readonly seed: number;
@@ -34,7 +32,7 @@ export function drawFeatures({
   weights,
   activity,
 }: FeaturePiece): Float64Array {
-  const random = randomStream(seed, STREAM.features, piece);
+  const random = randomStream(seed, STREAMS.features, piece);
   const atoms = weights.length;
   const mass = new Float64Array(activity.length / atoms);
   for (let i = first; i < last; i++) {
@@ -109,7 +107,7 @@ export interface RowEdges {
  */
 export function drawRows(input: RowPiece): RowEdges {
   const { seed, piece, first, last, law, weights, atoms, itemMass, multigraph, truth } = input;
-  const random = randomStream(seed, STREAM.rows, piece);
+  const random = randomStream(seed, STREAMS.rows, piece);
   const tables = input.tables.map((t) => t && new AliasTable(t.borders, t.aliases));
   const features = itemMass.length;
   const rows = last - first;

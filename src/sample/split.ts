@@ -6,6 +6,7 @@ import { fingerprint } from '../graph/fingerprint.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
 import { randomStream } from '../math/random.js';
+import { STREAMS } from '../math/streams.js';
 import { settle } from '../options/door.js';
 import { option, optionError } from '../options/error.js';
 import type { OptionsOf } from '../options/kinds.js';
@@ -23,7 +24,7 @@ export function split(graph: BipartiteGraph, options: SplitOptions = {}): Split 
   if (method === 'edges' && options.testItems !== undefined) {
     throw optionError`${option('testItems')} has no meaning with ${option('method')} edges: ${option('testUsers')} is the fraction of edges`;
   }
-  const random = randomStream(seed, 0x5b117);
+  const random = randomStream(seed, STREAMS.split);
   const users = new Uint8Array(graph.users.count);
   const items = new Uint8Array(graph.items.count);
   let parts: Pick<Split, 'train' | 'foldIn' | 'test'>;

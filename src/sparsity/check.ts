@@ -3,6 +3,7 @@
 import { InputError, throwIfAborted } from '../errors.js';
 import { type BipartiteGraph, degrees, otherSide, SIDES, type SideName } from '../graph/graph.js';
 import { randomStream } from '../math/random.js';
+import { STREAMS } from '../math/streams.js';
 import { settle } from '../options/door.js';
 import { option, optionError } from '../options/error.js';
 import type { OptionsOf } from '../options/kinds.js';
@@ -62,7 +63,7 @@ export async function checkSparsity(
   const counts = bySide((side) => countDegrees(degrees(graph[side])));
   const sigma = bySide((side) => tailIndexOfCounts(counts[side]));
 
-  const random = randomStream(seed, 0xc4ec);
+  const random = randomStream(seed, STREAMS.check);
   const sampled = bySide((): (number | undefined)[][] => []);
   for (let done = 0; done < replicates; done += ABREAST) {
     for (const side of SIDES) {

@@ -4,6 +4,7 @@
 import { throwIfAborted } from '../../errors.js';
 import { allocate, createCounter } from '../../math/memory.js';
 import { randomStream } from '../../math/random.js';
+import { STREAMS } from '../../math/streams.js';
 import { createPool, type TaskModule, threadCount, type WorkerPool } from '../../parallel/pool.js';
 import type { TaskOptions } from '../../progress.js';
 import type { RowLists } from '../rank.js';
@@ -268,7 +269,7 @@ function storeLists(heap: Heap, lists: RowLists): { offsets: number; neighbors: 
 
 /** Small normal numbers, so that products start near zero but no two features alike. */
 function randomize(view: Float32Array, features: number, stride: number, seed: number, side: number): void {
-  const random = randomStream(seed, 0x616c73, side);
+  const random = randomStream(seed, STREAMS.leastSquares, side);
   for (let r = 0; r * stride < view.length; r++) {
     for (let k = 0; k < features; k++) {
       const normal = Math.sqrt(-2 * Math.log(random.uniform())) * Math.cos(2 * Math.PI * random.uniform());

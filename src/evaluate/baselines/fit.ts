@@ -6,6 +6,7 @@ import type { Ranker } from '../../fit/model.js';
 import { fingerprint } from '../../graph/fingerprint.js';
 import { type BipartiteGraph, degrees, type SideName } from '../../graph/graph.js';
 import { randomStream } from '../../math/random.js';
+import { STREAMS } from '../../math/streams.js';
 import { threadCount } from '../../parallel/pool.js';
 import type { TaskOptions } from '../../progress.js';
 import { drawCoins } from '../../sample/pq.js';
@@ -130,6 +131,6 @@ function wholeData(graph: BipartiteGraph): BaselineData {
 
 /** The same with some items hidden, which held-back users are judged on. */
 function judged(data: BaselineData, seed: number): BaselineData {
-  const coins = drawCoins(data.shown.length, JUDGED, randomStream(seed, 0x7e57));
+  const coins = drawCoins(data.shown.length, JUDGED, randomStream(seed, STREAMS.judgedItems));
   return { ...data, shown: coins.map((coin) => 1 - coin) };
 }

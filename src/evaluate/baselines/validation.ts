@@ -3,6 +3,7 @@
 
 import { InputError } from '../../errors.js';
 import { randomStream } from '../../math/random.js';
+import { STREAMS } from '../../math/streams.js';
 import type { RowLists } from '../../predict/rank.js';
 import { collectLists, type RankingTask, rankingTask } from '../ranking-task.js';
 import { type BaselineData, lengths, transposeLists } from './baseline.js';
@@ -34,7 +35,7 @@ export function holdBack(data: Omit<BaselineData, 'candidates'>, options: Valida
   const { users, shown } = data;
   const rows = users.offsets.length - 1;
   const itemCount = shown.length;
-  const random = randomStream(options.seed, 0x686f6c64);
+  const random = randomStream(options.seed, STREAMS.heldBack);
   const heldBack = shuffled(
     Array.from({ length: rows }, (_, row) => row).filter((row) => {
       const list = users.values.subarray(users.offsets[row], users.offsets[row + 1]);
