@@ -1,5 +1,9 @@
 // The public API that needs no files: what a page in a browser imports. index.ts adds the file readers and the store.
 
+// Is a split fair?
+export { type AuditOptions, auditSplit, type SplitAudit } from './audit/audit.js';
+export type { AuditCheck, AuditVerdict } from './audit/checks.js';
+export { type Decision, type DecisionOptions, decideAcrossSplits } from './audit/decision.js';
 // Values that are passed around
 export type { EngineReason } from './engine/select.js';
 export { AbortError, DeviceError, FitError, InputError } from './errors.js';

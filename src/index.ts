@@ -2,7 +2,8 @@
 
 export * from './browser.js';
 export type { OriginKind, ReadGuess, ReadOptions, ReadResult, TextReading } from './ingest/options.js';
-export { readGraph } from './ingest/read.js';
+export { readGraph, readWithValues } from './ingest/read.js';
+export { timeColumn, type ValueColumn } from './ingest/value-column.js';
 export { chartDocument } from './report/charts/document.js';
 export { loadCheckpoint, loadModel, loadModelFile, type ModelSource, saveModel } from './store/model.js';
 export { loadSplit, saveSplit } from './store/split.js';

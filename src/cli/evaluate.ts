@@ -1,6 +1,7 @@
 // graphex evaluate: recommendation metrics and predictive checks of a model on a split.
 
 import type { Command } from 'commander';
+import { InputError } from '../errors.js';
 import { type Evaluation, evaluateModel } from '../evaluate/evaluate.js';
 import { LEAST_DRAWS, type PredictiveCheck, type Statistic } from '../evaluate/predictive.js';
 import { USER_METRICS, type UserMetric } from '../evaluate/ranking.js';
@@ -15,24 +16,50 @@ import { metricTitle, statisticLabel } from '../text/figures.js';
 import { fixed, grouped } from '../text/numbers.js';
 import type { SideNames } from '../text/sides.js';
 import { addOptions, runCommand } from './command.js';
+import { asksForParts, evaluateTables } from './evaluate-parts.js';
 import { typedOptions } from './flags.js';
 import { textTable, wrap } from './text-table.js';
 
 export function register(program: Command): void {
   const command = program
     .command('evaluate')
-    .description('Recommendation metrics and posterior predictive checks of a model on a split')
-    .argument('<model>', 'a model file written by `graphex fit` from the training part of the split')
-    .argument('<dir>', 'the folder written by `graphex split`');
+    .description(
+      'Recommendation metrics and predictive checks of a model on a split; any parts, anybody’s lists',
+    )
+    .argument('[model]', 'a model file written by `graphex fit` from the training part')
+    .argument('[dir]', 'the folder written by `graphex split`; not with --train and --test');
   addOptions(command, [
     'graphex split ratings.csv -o parts && graphex fit parts -o sparse.model && graphex evaluate sparse.model parts',
+    'graphex evaluate --train train.csv --test test.csv --recommendations lists.csv -n 5,10,20',
   ]);
-  command.action((modelFile: string, folder: string) =>
-    runCommand(command, async ({ threads, signal, onProgress, warn }) => {
+  command.action((modelFile: string | undefined, folder: string | undefined) =>
+    runCommand(command, async (context) => {
+      const { own, options: declared, read } = COMMANDS.evaluate;
+      const flags = typedOptions(command, own);
+      const { n, ...judging } = typedOptions(command, declared);
+      if (asksForParts(flags)) {
+        const positional = [modelFile, folder].filter((given) => given !== undefined);
+        return evaluateTables(positional, flags, n, typedOptions(command, read), context);
+      }
+      const { threads, signal, onProgress, warn } = context;
+      if (modelFile === undefined || folder === undefined) {
+        throw new InputError('give a model and the folder of a split, or two tables with --train and --test');
+      }
+      const lengths = [n ?? []].flat();
+      if (lengths.length > 1) {
+        throw new InputError(
+          `-n ${lengths.join(',')}: a split of users and items is judged at one length; give one, or --train and --test`,
+        );
+      }
       const model = await loadModel(modelFile);
       const split = await loadSplit(folder, { threads, signal, onProgress });
-      const options = typedOptions(command, COMMANDS.evaluate.options);
-      const result = await evaluateModel(model, split, { ...options, threads, signal, onProgress });
+      const result = await evaluateModel(model, split, {
+        ...judging,
+        n: lengths[0],
+        threads,
+        signal,
+        onProgress,
+      });
       if (!result.fittedToTrain) {
         warn(
           `${modelFile} was not fitted to the training part of ${folder} as it is; the figures may mean little`,

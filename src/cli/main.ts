@@ -4,10 +4,12 @@
 import { Command, CommanderError } from 'commander';
 import { lines, oneLine } from '../text/untrusted.js';
 import { VERSION } from '../version.js';
+import { register as audit } from './audit.js';
 import { register as check } from './check.js';
 import { register as evaluate } from './evaluate.js';
 import { register as features } from './features.js';
 import { register as fit } from './fit.js';
+import { register as forecast } from './forecast.js';
 import { register as recommend } from './recommend.js';
 import { register as serve } from './serve.js';
 import { stoppedStatus } from './signals.js';
@@ -51,7 +53,9 @@ export function createProgram(): Command {
   for (const register of [
     simulate,
     check,
+    forecast,
     split,
+    audit,
     fit,
     evaluate,
     recommend,

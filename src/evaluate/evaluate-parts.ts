@@ -4,13 +4,11 @@ import { InputError } from '../errors.js';
 import type { Model } from '../fit/model.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import { settleKnown } from '../options/door.js';
-import { list, oneOf, whole } from '../options/kinds.js';
-import { SEED } from '../options/shared.js';
+import { EVALUATE_PARTS } from '../options/parts.js';
 import type { TaskOptions } from '../progress.js';
 import { type PairedInterval, pairedBootstrap } from './bootstrap.js';
 import {
   isUserMetric,
-  LIST_METRIC_NAMES,
   type ListMetricName,
   type ListScores,
   scoreLists,
@@ -34,7 +32,7 @@ export interface EvaluatePartsOptions extends TaskOptions {
   /** Which metrics. Default: all. */
   readonly metrics?: readonly ListMetricName[] | undefined;
   /** Lengths of the lists. Default 20. */
-  readonly n?: readonly number[] | undefined;
+  readonly n?: readonly number[] | number | undefined;
   /** Of the paired intervals. Default 1. */
   readonly seed?: number | undefined;
 }
@@ -74,26 +72,14 @@ export interface PartsEvaluation {
   readonly fittedToTrain: boolean | undefined;
 }
 
-const PARTS = {
-  metrics: list(oneOf(LIST_METRIC_NAMES, { meaning: 'a metric' }), {
-    default: LIST_METRIC_NAMES,
-    meaning: 'which metrics',
-  }),
-  n: list(whole({ min: 1, max: 1e6, meaning: 'a length' }), {
-    default: [20],
-    meaning: 'lengths of the lists',
-  }),
-  ...SEED,
-};
-
 /** Judges popularity, a model and lists made elsewhere on a train/test pair. Nothing is fitted. */
 export async function evaluateParts(
   parts: SplitParts,
   options: EvaluatePartsOptions = {},
 ): Promise<PartsEvaluation> {
   const { model, recommendations } = options;
-  const { metrics, n: asked, seed } = settleKnown(PARTS, options);
-  const lengths = [...new Set(asked)];
+  const { metrics, n: asked, seed } = settleKnown(EVALUATE_PARTS, options);
+  const lengths = [...new Set([asked].flat())];
   if (lengths.length === 0 || metrics.length === 0) {
     throw new InputError(
       `${lengths.length === 0 ? 'n' : 'metrics'}: nothing is asked for; give at least one`,

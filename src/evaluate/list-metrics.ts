@@ -2,6 +2,9 @@
 // docs/metrics.md. A user has R test items; hits are test items among the first n of the list.
 
 import { meanAndSpread } from '../math/moments.js';
+import { LIST_METRICS as LIST_METRIC_NAMES, type ListMetricName } from '../options/names.js';
+
+export { LIST_METRIC_NAMES, type ListMetricName };
 
 /** Lists of places among the candidates, best first; a place that is no candidate is NO_CANDIDATE. */
 export type Lists = readonly Int32Array[];
@@ -44,10 +47,8 @@ export const LIST_METRICS = {
     meaning:
       'mean over users of the mean over their list of −log2(share of training users who have the item)',
   },
-} as const satisfies Record<string, ListMetric>;
+} as const satisfies Record<ListMetricName, ListMetric>;
 
-export type ListMetricName = keyof typeof LIST_METRICS;
-export const LIST_METRIC_NAMES = Object.keys(LIST_METRICS) as readonly ListMetricName[];
 export type UserListMetric = {
   [Name in ListMetricName]: (typeof LIST_METRICS)[Name]['of'] extends 'user' ? Name : never;
 }[ListMetricName];

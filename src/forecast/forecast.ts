@@ -7,12 +7,13 @@ import { type BipartiteGraph, otherSide, SIDES, type SideName } from '../graph/g
 import { randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
 import { settleKnown } from '../options/door.js';
-import { FORECAST } from '../options/verbs.js';
+import { FORECAST } from '../options/forecast.js';
 import type { TaskOptions } from '../progress.js';
+import type { DegreeCounts } from '../sparsity/degree-counts.js';
 import { type Backtest, backtest, type Refusal, unexplainedError } from './backtest.js';
 import { type TimeTest, testByTime } from './by-time.js';
 import { DEFAULT_ESTIMATOR, ESTIMATOR_NAMES, type EstimatorName } from './estimators.js';
-import { fitGrowthLaw, growthUntil, unseenForEver } from './law.js';
+import { fitGrowthLaw, type GrowthLaw, growthUntil, unseenForEver } from './law.js';
 import { drawGrowth } from './model-draws.js';
 import { countInterval, type Foreseen, type Projection, project, REACH, type Uncertain } from './project.js';
 
@@ -113,10 +114,10 @@ export async function forecastGrowth(
   graph: BipartiteGraph,
   options: ForecastOptions = {},
 ): Promise<GrowthForecast> {
-  const { usersTimes = 2, itemsTimes = 1, seed = 1, signal, onProgress, threads } = options;
-  const asked = { users: multiple('usersTimes', usersTimes), items: multiple('itemsTimes', itemsTimes) };
-  const until = multiple('until', options.until ?? 5);
-  const { trials, draws } = settleKnown(FORECAST, options);
+  const { signal, onProgress, threads } = options;
+  const settings = settleKnown(FORECAST, options);
+  const { until, trials, draws, seed, features, iterations } = settings;
+  const asked = { users: settings.usersTimes, items: settings.itemsTimes };
   if (graph.edges === 0) throw new InputError('the graph has no edges: there is nothing that could grow');
   if (options.times && options.times.length !== graph.edges) {
     throw new InputError(`times: ${options.times.length} for ${graph.edges} edges; give one for each`);
@@ -133,8 +134,8 @@ export async function forecastGrowth(
       ? (options.model ??
         (
           await fit(graph, {
-            features: options.features ?? 10,
-            iterations: options.iterations ?? 100,
+            features,
+            iterations,
             seed,
             threads,
             signal,
@@ -171,7 +172,7 @@ export async function forecastGrowth(
       curve: points.filter(({ times }) => times < failed),
       backtests,
       discoveryRate: (counts.degree[0] === 1 ? counts.vertices[0] : 0) / counts.sum,
-      saturation: law && saturation(law, counts.count, graph.edges),
+      saturation: saturation(law, counts, graph.edges),
     });
     const at = grid.indexOf(asked[growing]);
     ends[counted] = {
@@ -217,13 +218,6 @@ interface End {
   readonly point: CurveForecast;
   readonly projection: Projection;
   readonly backtest: Backtest | undefined;
-}
-
-function multiple(name: string, value: number): number {
-  if (!(value >= 1 && value <= 1000)) {
-    throw new InputError(`${name}: ${value} is not a number from 1 (as now) to 1000`);
-  }
-  return value;
 }
 
 /** Multiples from 1 on, evenly spaced in their logarithm, with those that are asked about among them. */
@@ -278,10 +272,12 @@ function curvePoint(
 }
 
 function saturation(
-  law: NonNullable<ReturnType<typeof fitGrowthLaw>>,
-  seen: number,
+  law: GrowthLaw | undefined,
+  { count: seen, degree }: DegreeCounts,
   edges: number,
 ): SideForecast['saturation'] {
+  // Without a vertex of few edges nothing more is to be found; where every vertex has one, there is no end.
+  if (!law) return degree[0] > 1 ? { all: seen, edges } : undefined;
   const all = seen + unseenForEver(law);
   if (!Number.isFinite(all)) return undefined;
   const missing = SEEN_SHARE * all - seen;

@@ -85,6 +85,9 @@ export function guessShape(
   return { separator, quoted, header, headerGuessed, width: first.length, columns, names };
 }
 
+/** A column that was asked for is not there. */
+export class NoColumnError extends InputError {}
+
 /** Position from 0 of a column given by header name or 1-based number. */
 export function findColumn(
   name: string,
@@ -102,7 +105,7 @@ export function findColumn(
   const more = names.length > SHOWN_NAMES ? ', …' : '';
   const shown = names.slice(0, SHOWN_NAMES).map((n) => clip(n));
   const known = header ? `; the columns are ${shown.join(', ')}${more}` : '';
-  throw new InputError(
+  throw new NoColumnError(
     `${name}: no column ${JSON.stringify(column)} for --${role}: the table has ${names.length} columns${known}. ` +
       `Give a number from 1 to ${names.length}${header ? ' or one of these names' : '; names need a header row'}`,
   );

@@ -28,7 +28,9 @@ export async function readAccepted(
   given: ReadOptions,
   accept: (result: ReadResult) => void,
 ): Promise<ReadResult> {
-  const options = checkOptions({ ...READ, ...TASK }, given);
+  // A further column comes from within: it is no option of anybody's.
+  const { value, ...plain } = given as ReaderOptions;
+  const options: ReaderOptions = { ...checkOptions({ ...READ, ...TASK }, plain), value };
   if (options.names) sideNames(options.names);
   throwIfAborted(options.signal);
   if (options.rejects === undefined) {

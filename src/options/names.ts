@@ -34,3 +34,18 @@ export type Precision = (typeof PRECISIONS)[number];
 /** What a ranker's file keeps of its users: their tables, only the items they have, or nothing. */
 export const USER_STORAGE = ['stored', 'folded', 'none'] as const;
 export type UserStorage = (typeof USER_STORAGE)[number];
+
+/** What lists of recommendations are judged by (evaluate/list-metrics.ts). */
+export const LIST_METRICS = [
+  'recall',
+  'recallCapped',
+  'precision',
+  'ndcg',
+  'mrr',
+  'map',
+  'hitRate',
+  'coverage',
+  'gini',
+  'novelty',
+] as const;
+export type ListMetricName = (typeof LIST_METRICS)[number];

@@ -1,6 +1,7 @@
 // What the other verbs can be told, one declaration each.
 
 import { BOUND, FEATURES, FIT, FIT_COMMAND, METHODS } from './fit.js';
+import { FORECAST, FORECAST_COMMAND } from './forecast.js';
 import {
   type Decimal,
   type Declaration,
@@ -27,6 +28,7 @@ import {
   SIZE_MODES,
   SPLIT_METHODS,
 } from './names.js';
+import { AUDIT, AUDIT_COMMAND, EVALUATE_COMMAND } from './parts.js';
 import { COMMON, FORCE, HYPER, READ, SEED, THREADS } from './shared.js';
 
 const lawOf = (side: 'users' | 'items') => {
@@ -199,6 +201,12 @@ export const EVALUATE = {
   engine: oneOf(ENGINE_NAMES, { default: 'auto', flag: null, meaning: 'of the fold-in and of the rankings' }),
 };
 
+/** On the command line -n takes several lengths, of which a split of users and items takes one. */
+const EVALUATE_FLAGS = {
+  ...EVALUATE,
+  n: listOrOne(JUDGING.n, { default: [20], flag: '-n', meaning: JUDGING.n.meaning }),
+};
+
 /** Lists for a user or for many. */
 export const RECOMMEND = {
   n: whole({ min: 1, max: 1e6, default: 20, flag: '-n, --count', meaning: 'items to list' }),
@@ -213,12 +221,6 @@ export const LIST = { n: whole({ min: 1, max: 1e6, default: 10, flag: '-n', mean
 export const DESCRIBE = {
   n: whole({ min: 1, max: 1e6, default: 10, flag: '-n', meaning: 'items and users of each feature' }),
   leastDegree: whole({ min: 0, default: 3, meaning: 'edges that an item needs in the data to be named' }),
-};
-
-/** How data grow. */
-export const FORECAST = {
-  trials: whole({ min: 5, max: 10_000, default: 20, meaning: 'back-tests at each multiple' }),
-  draws: whole({ min: 0, max: MOST_DRAWS, default: 20, meaning: 'draws from the model; 0: none' }),
 };
 
 export const RECOMMEND_COMMAND = {
@@ -343,7 +345,9 @@ export const COMMANDS = {
   check: { own: CHECK_COMMAND, options: CHECK, read: READ, common: COMMON },
   split: { own: SPLIT_COMMAND, options: SPLIT, read: READ, common: COMMON },
   fit: { own: FIT_COMMAND, options: FIT, read: READ, common: COMMON },
-  evaluate: { options: EVALUATE, common: COMMON },
+  evaluate: { own: EVALUATE_COMMAND, options: EVALUATE_FLAGS, read: READ, common: COMMON },
+  forecast: { own: FORECAST_COMMAND, options: FORECAST, read: READ, common: COMMON },
+  audit: { own: AUDIT_COMMAND, options: AUDIT, read: READ, common: COMMON },
   recommend: { own: RECOMMEND_COMMAND, options: RECOMMEND, common: COMMON },
   similar: { own: SIMILAR_COMMAND, options: LIST, common: COMMON },
   features: { options: DESCRIBE, common: COMMON },

@@ -115,7 +115,7 @@ function estimateOf({ estimate, standardError }: Pick<DegreeFit, 'estimate' | 's
 }
 
 /** A cap or a filter that cut the degrees off; undefined if there is none to be seen. */
-function findCut(counts: DegreeCounts, others: number, fit: DegreeFit): VerdictReason | undefined {
+export function findCut(counts: DegreeCounts, others: number, fit: DegreeFit): VerdictReason | undefined {
   const top = counts.degree.length - 1;
   const degree = counts.degree[top];
   const vertices = counts.vertices[top];

@@ -141,10 +141,10 @@ describe('forecastGrowth', () => {
   });
 
   it.each([
-    [{ usersTimes: 0.5 }, /usersTimes: 0.5 is not a number from 1/],
-    [{ itemsTimes: Number.NaN }, /itemsTimes: NaN/],
-    [{ until: 1e9 }, /until: 1000000000/],
-    [{ trials: 2 }, /trials: 2/],
+    [{ usersTimes: 0.5 }, /usersTimes 0.5: expected a number, at least 1/],
+    [{ itemsTimes: Number.NaN }, /itemsTimes NaN: expected a number/],
+    [{ until: 1e9 }, /until 1000000000: expected a number, at least 1 and at most 1000/],
+    [{ trials: 2 }, /trials 2: expected a whole number, at least 5/],
     [{ times: new Float64Array(3) }, /times: 3 for \d+ edges/],
   ] as const)('refuses %o', async (options, message) => {
     await expect(forecastGrowth(graph, { ...quick, ...options })).rejects.toThrow(message);

@@ -1,0 +1,129 @@
+// Is this split fair? Every check of the doctor on anybody's parts.
+
+import { InputError, throwIfAborted } from '../errors.js';
+import type { SplitParts } from '../evaluate/parts-task.js';
+import { SIDES, type SideName } from '../graph/graph.js';
+import { randomStream } from '../math/random.js';
+import { settleKnown } from '../options/door.js';
+import { AUDIT } from '../options/parts.js';
+import type { TaskOptions } from '../progress.js';
+import type { Coins } from '../sample/split-types.js';
+import {
+  type AuditCheck,
+  type AuditVerdict,
+  checkDegreeBias,
+  checkFalseZeros,
+  checkFiltering,
+  checkLost,
+  checkOverlap,
+  checkSampledCandidates,
+  checkTime,
+  type PartTimes,
+  usersAreSeparate,
+  VERDICTS,
+} from './checks.js';
+import { negativeControl } from './control.js';
+import { type CommonParts, commonParts, PARTS, type PartName } from './numbering.js';
+
+export interface AuditOptions extends TaskOptions {
+  /** The time of each edge of a part, milliseconds since 1970, in the order of its graph's users.neighbors. */
+  readonly times?: PartTimes | undefined;
+  /** The coins of a split that keeps them, as `split` gives. */
+  readonly coins?: Readonly<Record<SideName, Coins>> | undefined;
+  /** Whether to rewire the parts and see what beats popularity there. Default true. */
+  readonly control?: boolean | undefined;
+  /** Default 1. */
+  readonly seed?: number | undefined;
+}
+
+export interface PartSize {
+  readonly users: number;
+  readonly items: number;
+  readonly edges: number;
+}
+
+export interface SplitAudit {
+  readonly checks: readonly AuditCheck[];
+  /** The worst of all. */
+  readonly verdict: AuditVerdict;
+  readonly parts: Readonly<Partial<Record<PartName, PartSize>>>;
+  /** Whether test users were held out as a whole. */
+  readonly separateUsers: boolean;
+}
+
+const STREAM = 0xa0d17;
+
+/** Looks a split over; `auditSplit(split(graph))` or any `{ train, test }`. */
+export async function auditSplit(parts: SplitParts, options: AuditOptions = {}): Promise<SplitAudit> {
+  const { times = {}, signal, onProgress } = options;
+  const { seed, control } = settleKnown(AUDIT, options);
+  for (const name of ['train', 'test'] as const) {
+    if (parts[name].edges === 0)
+      throw new InputError(`the ${name} part is empty; give a table with at least one row`);
+  }
+  for (const name of PARTS) {
+    const [given, graph] = [times[name], parts[name]];
+    if (given && given.length !== (graph?.edges ?? 0)) {
+      throw new InputError(
+        `times of ${name}: ${given.length} for ${graph?.edges ?? 0} edges; give one for each`,
+      );
+    }
+  }
+  const common = commonParts(parts);
+  const random = randomStream(seed, STREAM);
+  const report = (done: number) => onProgress?.({ stage: 'auditing', done, total: 3, unit: 'steps' });
+  report(0);
+  throwIfAborted(signal);
+  const byTime = checkTime(common, times);
+  const ordered = byTime.length > 0 && byTime.every(({ verdict }) => verdict === 'fine');
+  const checks: (AuditCheck | undefined)[] = [
+    checkOverlap(common),
+    ...SIDES.map((side, s) =>
+      checkDegreeBias(
+        common,
+        side,
+        random.derive(s),
+        ordered,
+        options.coins && coinsOf(common, side, options.coins[side]),
+      ),
+    ),
+    checkFalseZeros(common, ordered),
+    checkLost(common),
+    ...byTime,
+    ...checkFiltering(common),
+    checkSampledCandidates(common),
+  ];
+  report(1);
+  throwIfAborted(signal);
+  if (control)
+    checks.push(await negativeControl(common, random.derive(2), { ...options, onProgress: undefined }));
+  report(3);
+  const found = checks.filter((check) => check !== undefined);
+  return Object.freeze({
+    checks: found,
+    verdict: worst(found),
+    parts: Object.fromEntries(
+      PARTS.flatMap((name) => {
+        const graph = parts[name];
+        return graph && graph.edges > 0
+          ? [[name, { users: graph.users.count, items: graph.items.count, edges: graph.edges }]]
+          : [];
+      }),
+    ),
+    separateUsers: usersAreSeparate(common),
+  });
+}
+
+function worst(checks: readonly AuditCheck[]): AuditVerdict {
+  return VERDICTS[Math.max(...checks.map(({ verdict }) => VERDICTS.indexOf(verdict)))];
+}
+
+/** The coins of the vertices that are in some part. */
+function coinsOf(common: CommonParts, side: SideName, { ids, drawn }: Coins): Uint8Array {
+  const coins = new Uint8Array(common.count[side]);
+  for (let v = 0; v < ids.length; v++) {
+    const at = common.find(side, ids.at(v));
+    if (at >= 0) coins[at] = drawn[v];
+  }
+  return coins;
+}

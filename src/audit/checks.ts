@@ -1,0 +1,330 @@
+// The checks of the split doctor: each a figure, what a fair split or chance would give, and a verdict. Sentences are made
+// of them in report/words/audit.ts; how often they are right is in docs/audit.md.
+
+import { otherSide, SIDES, type SideName } from '../graph/graph.js';
+import type { Random } from '../math/random.js';
+import { countDegrees } from '../sparsity/degree-counts.js';
+import { fitDegrees } from '../sparsity/degree-likelihood.js';
+import { findCut } from '../sparsity/verdict.js';
+import { type CommonParts, type PartName, pairSet } from './numbering.js';
+
+export const VERDICTS = ['fine', 'look', 'broken'] as const;
+export type AuditVerdict = (typeof VERDICTS)[number];
+
+export const CHECKS = [
+  'overlap',
+  'degreeBias',
+  'falseZeros',
+  'lost',
+  'timeWithin',
+  'timeAcross',
+  'filtering',
+  'sampledCandidates',
+  'negativeControl',
+] as const;
+export type CheckName = (typeof CHECKS)[number];
+
+export interface AuditCheck {
+  readonly name: CheckName;
+  /** Where a check is made of one side. */
+  readonly side?: SideName | undefined;
+  readonly value: number;
+  /** What a fair split, or chance, would give. */
+  readonly expected: number;
+  /** Where chance alone would put the figure. */
+  readonly low?: number | undefined;
+  readonly high?: number | undefined;
+  readonly verdict: AuditVerdict;
+  /** Numbers that the sentences need. */
+  readonly figures: Readonly<Record<string, number>>;
+}
+
+/** The times of the edges of a part, in the order of its graph's users.neighbors. */
+export type PartTimes = Readonly<Partial<Record<PartName, Float64Array>>>;
+
+/** Pairs that test shares with what models learn or are tuned on. */
+export function checkOverlap({ pairs, whole }: CommonParts): AuditCheck {
+  const { test } = pairs;
+  const inTrain = pairSet(pairs.train);
+  const inValidation = pairSet(pairs.validation);
+  const degree = { users: counted(pairs.train.users), items: counted(pairs.train.items) };
+  let train = 0;
+  let validation = 0;
+  let chance = 0;
+  for (let e = 0; e < test.users.length; e++) {
+    const [user, item] = [test.users[e], test.items[e]];
+    if (inTrain(user, item)) train++;
+    if (inValidation(user, item)) validation++;
+    const expected =
+      ((degree.users.get(user) ?? 0) * (degree.items.get(item) ?? 0)) / pairs.train.users.length;
+    chance += Math.min(1, expected);
+  }
+  const shared = train + validation;
+  const share = shared / test.users.length;
+  return {
+    name: 'overlap',
+    value: share,
+    expected: 0,
+    verdict: shared === 0 ? 'fine' : share < 0.001 ? 'look' : 'broken',
+    figures: {
+      train,
+      validation,
+      test: test.users.length,
+      chance: chance / test.users.length,
+      pairs: whole.edges,
+    },
+  };
+}
+
+/** So many redrawn coins; the interval is all but the two outermost on either side. */
+const REDRAWS = 1999;
+
+/**
+ * Mean degree in the whole of the vertices held out, over that of all. `drawn`: the coins, where they are known; otherwise
+ * those that only the held-out parts have, or where there are none, those with a test pair. What comes after a date comes
+ * more from those who do much, which is no fault of a split: with `byTime` the figure is given and not held against it.
+ */
+export function checkDegreeBias(
+  parts: CommonParts,
+  side: SideName,
+  random: Random,
+  byTime: boolean,
+  drawn?: Uint8Array,
+): AuditCheck | undefined {
+  const { member, degree, count } = parts;
+  const separate = usersAreSeparate(parts);
+  if (!drawn && separate && side === 'items') return undefined; // no item was held out
+  const heldOut = (v: number) =>
+    drawn
+      ? drawn[v] === 1
+      : separate
+        ? member.train.users[v] === 0 && (member.test.users[v] === 1 || member.foldIn.users[v] === 1)
+        : member.test[side][v] === 1;
+  const all = degree[side];
+  let sum = 0;
+  let held = 0;
+  let total = 0;
+  let squares = 0;
+  for (let v = 0; v < count[side]; v++) {
+    total += all[v];
+    squares += all[v] ** 2;
+    if (!heldOut(v)) continue;
+    sum += all[v];
+    held++;
+  }
+  const mean = total / count[side];
+  const value = sum / held / mean;
+  const ratios = new Float64Array(REDRAWS);
+  const pool = all.slice();
+  const drawnAway = Math.min(held, count[side] - held); // the smaller half is drawn; the rest follows
+  for (let r = 0; r < REDRAWS; r++) {
+    let away = 0;
+    for (let i = 0; i < drawnAway; i++) {
+      const j = i + random.below(pool.length - i);
+      [pool[i], pool[j]] = [pool[j], pool[i]];
+      away += pool[i];
+    }
+    ratios[r] = (drawnAway === held ? away : total - away) / held / mean;
+  }
+  ratios.sort();
+  const [low, high] = [ratios[1], ratios[REDRAWS - 2]];
+  const inside = byTime || (value >= low && value <= high) || held === count[side];
+  return {
+    name: 'degreeBias',
+    side,
+    value,
+    expected: 1,
+    low,
+    high,
+    verdict: inside ? 'fine' : value > high && value >= 1.1 ? 'broken' : 'look',
+    figures: {
+      held,
+      vertices: count[side],
+      byEdges: squares / count[side] / mean ** 2,
+      coins: drawn ? 1 : 0,
+      byTime: byTime ? 1 : 0,
+    },
+  };
+}
+
+/** Whether users were held out as a whole: next to none of the test users was trained on. */
+export function usersAreSeparate({ member, count }: CommonParts): boolean {
+  let tested = 0;
+  let trained = 0;
+  for (let u = 0; u < count.users; u++) {
+    if (!member.test.users[u]) continue;
+    tested++;
+    trained += member.train.users[u];
+  }
+  return trained <= 0.01 * tested;
+}
+
+/** Test pairs whose user and item training knows, with the pair absent: there a model is told that they are zeros. */
+export function checkFalseZeros({ pairs, member }: CommonParts, byTime: boolean): AuditCheck {
+  const { test } = pairs;
+  const inTrain = pairSet(pairs.train);
+  let zeros = 0;
+  for (let e = 0; e < test.users.length; e++) {
+    const known = member.train.users[test.users[e]] && member.train.items[test.items[e]];
+    if (known && !inTrain(test.users[e], test.items[e])) zeros++;
+  }
+  const value = zeros / test.users.length;
+  // What had not happened yet was truly absent: a split by time teaches no untruth.
+  const wrong = byTime ? 'fine' : value < 0.05 ? 'look' : 'broken';
+  return {
+    name: 'falseZeros',
+    value,
+    expected: 0,
+    verdict: zeros === 0 ? 'fine' : wrong,
+    figures: { zeros, test: test.users.length, byTime: byTime ? 1 : 0 },
+  };
+}
+
+/** Test pairs that no model can be asked about: unknown items, users of whom nothing is known. */
+export function checkLost(parts: CommonParts): AuditCheck {
+  const { pairs, member, degree, count } = parts;
+  const { test } = pairs;
+  const separate = usersAreSeparate(parts);
+  const known = (u: number) => member.train.users[u] === 1 || member.foldIn.users[u] === 1;
+  let lost = 0;
+  let chance = 0;
+  let heldShare = 0;
+  if (separate) {
+    for (let u = 0; u < count.users; u++) heldShare += (1 - member.train.users[u]) / count.users;
+  } else {
+    const all = test.users.length + pairs.train.users.length;
+    heldShare = test.users.length / all;
+  }
+  for (let e = 0; e < test.users.length; e++) {
+    const [user, item] = [test.users[e], test.items[e]];
+    if (!known(user) || !member.train.items[item]) lost++;
+    // Every other neighbour of the item was held out too; where pairs were drawn, the same of the user.
+    const item1 = heldShare ** (degree.items[item] - 1);
+    const user1 = separate ? 0 : heldShare ** (degree.users[user] - 1);
+    chance += 1 - (1 - item1) * (1 - user1);
+  }
+  const value = lost / test.users.length;
+  const expected = chance / test.users.length;
+  let users = 0;
+  let items = 0;
+  for (let u = 0; u < count.users; u++) users += member.test.users[u] && !known(u) ? 1 : 0;
+  for (let i = 0; i < count.items; i++) items += member.test.items[i] && !member.train.items[i] ? 1 : 0;
+  const beyond = value - expected;
+  return {
+    name: 'lost',
+    value,
+    expected,
+    verdict: value > 0.5 ? 'broken' : beyond > 0.1 || value > 0.25 ? 'look' : 'fine',
+    figures: { lost, test: test.users.length, users, items },
+  };
+}
+
+/** Test pairs whose user has a training pair of a later time; and, over all users, the share of training that is later. */
+export function checkTime(parts: CommonParts, times: PartTimes): readonly AuditCheck[] {
+  const { pairs, count } = parts;
+  const { train, test, foldIn } = times;
+  if (!train || !test) return [];
+  const latest = new Float64Array(count.users).fill(Number.NEGATIVE_INFINITY);
+  const history: [PartName, Float64Array | undefined][] = [
+    ['train', train],
+    ['foldIn', foldIn],
+  ];
+  const own = new Uint32Array(count.users);
+  for (const [name, at] of history) {
+    for (let e = 0; at && e < at.length; e++) {
+      const user = pairs[name].users[e];
+      own[user]++;
+      if (at[e] > latest[user]) latest[user] = at[e];
+    }
+  }
+  const sorted = train.slice().sort();
+  let within = 0;
+  let across = 0;
+  let chance = 0;
+  for (let e = 0; e < test.length; e++) {
+    const user = pairs.test.users[e];
+    if (latest[user] > test[e]) within++;
+    across += laterThan(sorted, test[e]) / sorted.length;
+    chance += own[user] / (own[user] + 1);
+  }
+  const share = within / test.length;
+  const later = across / test.length;
+  return [
+    {
+      name: 'timeWithin',
+      value: share,
+      expected: 0,
+      verdict: share === 0 ? 'fine' : share < 0.01 ? 'look' : 'broken',
+      figures: { within, test: test.length, chance: chance / test.length },
+    },
+    {
+      name: 'timeAcross',
+      value: later,
+      expected: 0,
+      verdict: later < 0.001 ? 'fine' : 'look',
+      figures: { chance: 0.5, test: test.length },
+    },
+  ];
+}
+
+function laterThan(ascending: Float64Array, time: number): number {
+  let low = 0;
+  let high = ascending.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (ascending[middle] <= time) low = middle + 1;
+    else high = middle;
+  }
+  return ascending.length - low;
+}
+
+/** A minimum or a cap of the degrees of the whole: what was filtered before the split. */
+export function checkFiltering({ degree, count }: CommonParts): readonly AuditCheck[] {
+  return SIDES.map((side) => {
+    const counts = countDegrees(degree[side]);
+    const fit = fitDegrees(counts);
+    const cut = fit && counts.count >= 50 ? findCut(counts, count[otherSide(side)], fit) : undefined;
+    const missing = cut?.code === 'filtered' ? cut.missing : 0;
+    const piled = cut?.code === 'capped' ? cut.vertices : 0;
+    return {
+      name: 'filtering' as const,
+      side,
+      value: counts.degree[0],
+      expected: 1,
+      verdict: cut ? ('look' as const) : ('fine' as const),
+      figures: {
+        least: counts.degree[0],
+        largest: counts.degree.at(-1)!,
+        missing,
+        piled,
+        vertices: counts.count,
+      },
+    };
+  });
+}
+
+/** The same many test pairs for nearly every user: candidates that were sampled, not what users chose. */
+export function checkSampledCandidates({ pairs }: CommonParts): AuditCheck {
+  const lengths = [...counted(pairs.test.users).values()];
+  const often = new Map<number, number>();
+  for (const length of lengths) often.set(length, (often.get(length) ?? 0) + 1);
+  const [length, users] = [...often].reduce((best, entry) => (entry[1] > best[1] ? entry : best));
+  const value = users / lengths.length;
+  const mean = pairs.test.users.length / lengths.length;
+  return {
+    name: 'sampledCandidates',
+    value,
+    // The most likely value of a Poisson count has about this probability.
+    expected: 1 / Math.sqrt(2 * Math.PI * Math.max(mean, 1 / (2 * Math.PI))),
+    verdict: length >= FEWEST_SAMPLED && lengths.length >= 10 && value > 0.9 ? 'broken' : 'fine',
+    figures: { length, users, test: lengths.length },
+  };
+}
+/** Fewer test pairs for everyone may be a leave-k-out; sampled candidates come in dozens. */
+const FEWEST_SAMPLED = 20;
+
+function counted(vertices: Uint32Array): Map<number, number> {
+  const counts = new Map<number, number>();
+  for (const v of vertices) counts.set(v, (counts.get(v) ?? 0) + 1);
+  return counts;
+}

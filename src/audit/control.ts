@@ -1,0 +1,145 @@
+// The negative control: every pair of every part keeps its user and its label, and the items are exchanged between pairs until
+// nothing but degrees is left. Who likes what is then chance, so that no way of telling users apart can beat popularity
+// but by what the parts give away. Item-kNN is asked, for which an item is its own nearest neighbour, with nothing left out.
+
+import { transposeLists } from '../evaluate/baselines/baseline.js';
+import { neighbours } from '../evaluate/baselines/neighbours.js';
+import { popularity } from '../evaluate/baselines/popularity.js';
+import { pairedBootstrap } from '../evaluate/bootstrap.js';
+import { evaluateRanking } from '../evaluate/ranking.js';
+import { collectLists, rankingTask } from '../evaluate/ranking-task.js';
+import type { Random } from '../math/random.js';
+import type { RowLists, Scorer } from '../predict/rank.js';
+import type { TaskOptions } from '../progress.js';
+import type { AuditCheck } from './checks.js';
+import type { CommonParts, Pairs } from './numbering.js';
+
+const TRAIN = 1;
+const TEST = 2;
+/** Test users who are asked, at most, and pairs beyond which the control is left out. */
+const MOST_USERS = 1000;
+export const MOST_CONTROL_PAIRS = 1e6;
+const LIST = 20;
+const SETTING = { neighbours: 100, shrinkage: 10, asymmetry: 0.5 };
+
+export async function negativeControl(
+  parts: CommonParts,
+  random: Random,
+  options: TaskOptions,
+): Promise<AuditCheck | undefined> {
+  if (parts.whole.edges > MOST_CONTROL_PAIRS) return undefined;
+  const { users, items, labels } = rewired(parts, random.derive(0));
+  const rows = (label: number) =>
+    collectByUser(parts.count.users, users, items, (e) => (labels[e] & label) !== 0);
+  const [train, test] = [rows(TRAIN), rows(TEST)];
+  const asked = Array.from({ length: parts.count.users }, (_, u) => u).filter(
+    (u) => test.offsets[u + 1] > test.offsets[u] && train.offsets[u + 1] > train.offsets[u],
+  );
+  for (let i = asked.length - 1; i > 0; i--) {
+    const j = random.below(i + 1);
+    [asked[i], asked[j]] = [asked[j], asked[i]];
+  }
+  asked.length = Math.min(asked.length, MOST_USERS);
+  if (asked.length < 20) return undefined;
+  const pick = (lists: typeof train) =>
+    collectLists(asked.length, (row, add) => {
+      for (let e = lists.offsets[asked[row]]; e < lists.offsets[asked[row] + 1]; e++) add(lists.values[e]);
+    });
+  const every = Uint32Array.from({ length: parts.count.items }, (_, i) => i);
+  const data = {
+    users: train,
+    items: transposeLists(train, parts.count.items),
+    shown: new Uint8Array(parts.count.items).fill(1),
+    candidates: every,
+  };
+  const task = rankingTask({
+    rows: asked.length,
+    items: parts.count.items,
+    relevant: pick(test),
+    candidates: every,
+  });
+  const history = pick(train);
+  const judge = async (scorer: Scorer) => (await evaluateRanking(task, scorer, { ...options, n: LIST })).all;
+  const popular = await judge(await (await popularity.fit(data, {})).scorer(history));
+  const near = await judge(
+    withOwnItems(await (await neighbours.fit(data, SETTING)).scorer(history), history),
+  );
+  const { difference, low, high } = pairedBootstrap(near.perUser.recall, popular.perUser.recall, {
+    level: 0.99,
+  });
+  return {
+    name: 'negativeControl',
+    value: difference,
+    expected: 0,
+    low,
+    high,
+    verdict: low > 0 ? 'broken' : 'fine',
+    figures: { users: asked.length, popularity: popular.mean.recall, neighbours: near.mean.recall, n: LIST },
+  };
+}
+
+/** An item's similarity to itself is 1, which no ranking of new items would count. */
+function withOwnItems(scorer: Scorer, history: RowLists): Scorer {
+  if (scorer.kind !== 'rows') return scorer;
+  return {
+    kind: 'rows',
+    scores: (row, candidates, out) => {
+      scorer.scores(row, candidates, out);
+      for (let e = history.offsets[row]; e < history.offsets[row + 1]; e++) out[history.values[e]] += 1;
+    },
+  };
+}
+
+/** Distinct pairs with the parts they are in, items exchanged: each exchange keeps every degree. */
+function rewired(
+  { pairs }: CommonParts,
+  random: Random,
+): { readonly users: Uint32Array; readonly items: Uint32Array; readonly labels: Uint8Array } {
+  const label = new Map<number, Map<number, number>>();
+  const add = (part: Pairs, bit: number) => {
+    for (let e = 0; e < part.users.length; e++) {
+      let row = label.get(part.users[e]);
+      if (!row) label.set(part.users[e], (row = new Map()));
+      row.set(part.items[e], (row.get(part.items[e]) ?? 0) | bit);
+    }
+  };
+  add(pairs.train, TRAIN);
+  add(pairs.foldIn, TRAIN);
+  add(pairs.test, TEST);
+  const flat = [...label].flatMap(([user, row]) =>
+    [...row].map(([item, bits]) => [user, item, bits] as const),
+  );
+  const users = Uint32Array.from(flat, ([user]) => user);
+  const items = Uint32Array.from(flat, ([, item]) => item);
+  const labels = Uint8Array.from(flat, ([, , bits]) => bits);
+  const has = new Map([...label].map(([user, row]) => [user, new Set(row.keys())]));
+  const n = users.length;
+  for (let step = 0; step < EXCHANGES * n; step++) {
+    const [a, b] = [random.below(n), random.below(n)];
+    const [ua, ub, ia, ib] = [users[a], users[b], items[a], items[b]];
+    const [ra, rb] = [has.get(ua)!, has.get(ub)!];
+    // A pair must not come twice.
+    if (ua === ub || ia === ib || ra.has(ib) || rb.has(ia)) continue;
+    ra.delete(ia);
+    ra.add(ib);
+    rb.delete(ib);
+    rb.add(ia);
+    [items[a], items[b]] = [ib, ia];
+  }
+  return { users, items, labels };
+}
+/** Exchanges per pair: after about ten nothing is left of who had what. */
+const EXCHANGES = 10;
+
+function collectByUser(
+  count: number,
+  users: Uint32Array,
+  items: Uint32Array,
+  wanted: (edge: number) => boolean,
+): ReturnType<typeof collectLists> {
+  const rows: number[][] = Array.from({ length: count }, () => []);
+  for (let e = 0; e < users.length; e++) if (wanted(e)) rows[users[e]].push(items[e]);
+  return collectLists(count, (row, add) => {
+    for (const item of rows[row]) add(item);
+  });
+}

@@ -1,0 +1,160 @@
+// Does the way of splitting decide who wins? The same data are split by users and items, by pairs and, where times are known, by
+// time; the same recommenders are fitted to each training part and judged in the same way, with paired intervals.
+
+import { throwIfAborted } from '../errors.js';
+import { fitBaseline } from '../evaluate/baselines/fit.js';
+import { type PairedInterval, pairedBootstrap } from '../evaluate/bootstrap.js';
+import { scoreLists } from '../evaluate/list-metrics.js';
+import { modelLists } from '../evaluate/make-lists.js';
+import { partsTask, type SplitParts } from '../evaluate/parts-task.js';
+import { fit } from '../fit/fit.js';
+import type { Model } from '../fit/model.js';
+import type { BipartiteGraph } from '../graph/graph.js';
+import { BASELINES, type BaselineName } from '../options/names.js';
+import type { TaskOptions } from '../progress.js';
+import { split } from '../sample/split.js';
+import { selectEdges } from '../sample/subgraph.js';
+
+export const SPLIT_KINDS = ['pq', 'edges', 'time'] as const;
+export type SplitKind = (typeof SPLIT_KINDS)[number];
+/** The baselines, and the fit made for ranking. */
+export type Contender = BaselineName | 'ranking';
+export const CONTENDERS: readonly Contender[] = [...BASELINES, 'ranking'];
+
+export interface DecisionOptions extends TaskOptions {
+  /** The time of each edge, milliseconds since 1970. Without them there is no split by time. */
+  readonly times?: Float64Array | undefined;
+  /** Settings tried for each baseline. Default 8. */
+  readonly trials?: number | undefined;
+  /** Default 1. */
+  readonly seed?: number | undefined;
+}
+
+export interface ContenderScore {
+  readonly name: Contender;
+  /** nDCG at the length of the list. */
+  readonly mean: number;
+  readonly standardError: number;
+  /** The winner less this one, user by user; undefined for the winner itself. */
+  readonly behind: PairedInterval | undefined;
+}
+
+export interface SplitLadder {
+  readonly split: SplitKind;
+  readonly users: number;
+  /** Best first. */
+  readonly rows: readonly ContenderScore[];
+  readonly skipped: readonly { readonly name: Contender; readonly message: string }[];
+}
+
+export interface Decision {
+  readonly n: number;
+  readonly ladders: readonly SplitLadder[];
+  /** Kendall's rank correlation of each two ladders. */
+  readonly agreement: readonly { readonly a: SplitKind; readonly b: SplitKind; readonly tau: number }[];
+  /**
+   * Would another winner have been chosen? `no`: the same wins everywhere; `yes`: another wins, and the difference is more
+   * than chance; `perhaps`: another wins by what may be chance.
+   */
+  readonly another: 'no' | 'perhaps' | 'yes';
+}
+
+const LIST = 20;
+const HELD_OUT = 0.2;
+
+/** Fits and judges every contender under every way of splitting. Takes as long as fifteen fits. */
+export async function decideAcrossSplits(
+  graph: BipartiteGraph,
+  options: DecisionOptions = {},
+): Promise<Decision> {
+  const { times, seed = 1, trials = 8, threads, signal, onProgress } = options;
+  const kinds = SPLIT_KINDS.filter((kind) => kind !== 'time' || times !== undefined);
+  const ladders: SplitLadder[] = [];
+  for (const [k, kind] of kinds.entries()) {
+    const parts = partsOf(graph, kind, seed, times);
+    const task = partsTask(parts);
+    const scored: { name: Contender; perUser: Float64Array; mean: number; standardError: number }[] = [];
+    const skipped: SplitLadder['skipped'][number][] = [];
+    for (const [c, name] of CONTENDERS.entries()) {
+      throwIfAborted(signal);
+      onProgress?.({
+        stage: 'deciding',
+        done: k * CONTENDERS.length + c,
+        total: kinds.length * CONTENDERS.length,
+        unit: 'fits',
+      });
+      try {
+        const model: Model =
+          name === 'ranking'
+            ? (await fit(parts.train, { method: 'ranking', seed, threads, signal })).model
+            : (await fitBaseline(parts.train, name, { seed, trials, threads, signal })).model;
+        const { lists } = await modelLists(model, task, LIST, { threads, signal });
+        const { perUser, mean, standardError } = scoreLists(lists, task, LIST, ['ndcg']);
+        scored.push({ name, perUser: perUser.ndcg!, mean: mean.ndcg!, standardError: standardError.ndcg! });
+      } catch (error) {
+        // Too much data for one of them must not cost the others.
+        if ((error as Error).name !== 'InputError') throw error;
+        skipped.push({ name, message: (error as Error).message });
+      }
+    }
+    scored.sort((a, b) => b.mean - a.mean);
+    ladders.push({
+      split: kind,
+      users: task.users.length,
+      rows: scored.map(({ name, perUser, mean, standardError }, place) => ({
+        name,
+        mean,
+        standardError,
+        behind: place === 0 ? undefined : pairedBootstrap(scored[0].perUser, perUser, { seed }),
+      })),
+      skipped,
+    });
+  }
+  return Object.freeze({
+    n: LIST,
+    ladders,
+    agreement: ladders.flatMap((a, at) =>
+      ladders.slice(at + 1).map((b) => ({ a: a.split, b: b.split, tau: kendall(a, b) })),
+    ),
+    another: anotherWinner(ladders),
+  });
+}
+
+function partsOf(
+  graph: BipartiteGraph,
+  kind: SplitKind,
+  seed: number,
+  times: Float64Array | undefined,
+): SplitParts {
+  if (kind === 'pq') return split(graph, { testUsers: HELD_OUT, testItems: HELD_OUT, seed });
+  if (kind === 'edges') return split(graph, { method: 'edges', testUsers: HELD_OUT, seed });
+  const cut = times!.slice().sort()[Math.floor((1 - HELD_OUT) * times!.length)];
+  const late = Uint8Array.from(times!, (time) => (time >= cut ? 1 : 0));
+  return { train: selectEdges(graph, late, 0), test: selectEdges(graph, late, 1) };
+}
+
+/** Share of the pairs of contenders that both ladders put in the same order, from −1 to 1. */
+function kendall(a: SplitLadder, b: SplitLadder): number {
+  const place = (ladder: SplitLadder) => new Map(ladder.rows.map(({ name }, at) => [name, at]));
+  const [first, second] = [place(a), place(b)];
+  const both = CONTENDERS.filter((name) => first.has(name) && second.has(name));
+  let agree = 0;
+  let pairs = 0;
+  for (const [at, x] of both.entries()) {
+    for (const y of both.slice(at + 1)) {
+      pairs++;
+      agree += Math.sign((first.get(x)! - first.get(y)!) * (second.get(x)! - second.get(y)!));
+    }
+  }
+  return pairs > 0 ? agree / pairs : 1;
+}
+
+function anotherWinner(ladders: readonly SplitLadder[]): Decision['another'] {
+  const [first, ...others] = ladders.map(({ rows }) => rows);
+  const winner = first[0]?.name;
+  const different = others.filter((rows) => rows[0]?.name !== winner);
+  if (different.length === 0) return 'no';
+  // The first ladder's winner loses elsewhere: by more than chance?
+  const beyond = different.some((rows) => (rows.find(({ name }) => name === winner)?.behind?.low ?? 0) > 0);
+  return beyond ? 'yes' : 'perhaps';
+}

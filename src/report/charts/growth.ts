@@ -1,0 +1,76 @@
+// How many vertices of a side will have been seen while the other side grows: the default estimate with its interval, the
+// bracket around it, the model's draws.
+
+import * as Plot from '@observablehq/plot';
+import type { SideForecast } from '../../forecast/forecast.js';
+import { otherSide, type SideName } from '../../graph/graph.js';
+import { grouped, short } from '../../text/numbers.js';
+import { capital } from '../../text/phrases.js';
+import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
+import { type Chart, INK } from './chart.js';
+
+/** The curve of one side. */
+export function growthChart(
+  side: SideName,
+  { curve }: SideForecast,
+  names: SideNames = USERS_AND_ITEMS,
+): Chart {
+  const growing = names[otherSide(side)].many;
+  const counted = names[side].many;
+  const ink = INK[side].light;
+  const last = curve[curve.length - 1];
+  const line = (name: 'chao2' | 'power' | 'model') =>
+    curve.flatMap(({ times, estimators }) => {
+      const found = estimators[name];
+      return found ? [{ times, value: found.mean }] : times === 1 ? [{ times, value: curve[0].mean }] : [];
+    });
+  const others = [
+    { name: 'chao2', label: 'Chao2: at least', dash: '2,4', ink: INK.muted.light },
+    { name: 'power', label: 'power law: at most', dash: '8,4', ink: INK.muted.light },
+    { name: 'model', label: 'draws from the model', dash: '4,3', ink: INK.sparse.light },
+  ] as const;
+  const drawn = others.filter(({ name }) => line(name).length > 1);
+  return {
+    title: `${capital(counted)} seen as the ${growing} grow`,
+    subtitle: 'Line: forecast. Band: 90 % interval.',
+    description:
+      `${capital(counted)}: ${grouped(curve[0].mean)} now, about ${grouped(last.mean)} ` +
+      `(${grouped(last.low)} to ${grouped(last.high)}) with ${short(last.times)} times as many ${growing}.`,
+    plot: {
+      x: {
+        type: 'log',
+        domain: [1, last.times],
+        label: `times the present ${growing} →`,
+        labelAnchor: 'right',
+        labelArrow: 'none',
+        ticks: [1, 1.5, 2, 3, 4, 5, 7, 10, 20, 50, 100, 1000].filter((tick) => tick <= last.times),
+        tickFormat: (value: number) => short(value),
+      },
+      y: {
+        label: `↑ ${counted}`,
+        labelArrow: 'none',
+        grid: true,
+        ticks: 6,
+        tickFormat: (value: number) => short(value),
+      },
+      marks: [
+        Plot.areaY(curve, { x: 'times', y1: 'low', y2: 'high', fill: ink, fillOpacity: 0.18 }),
+        ...drawn.map(({ name, dash, ink: stroke }) =>
+          Plot.line(line(name), { x: 'times', y: 'value', stroke, strokeDasharray: dash, strokeWidth: 1.5 }),
+        ),
+        Plot.line(curve, { x: 'times', y: 'mean', stroke: ink, strokeWidth: 2.2 }),
+        Plot.dot([curve[0]], { x: 'times', y: 'mean', r: 3.2, fill: ink }),
+        ...[{ label: 'forecast', ink }, ...drawn].map(({ label, ink: fill }, at) =>
+          Plot.text([label], {
+            frameAnchor: 'top-left',
+            textAnchor: 'start',
+            fill,
+            fontWeight: 600,
+            dx: 8,
+            dy: 4 + 18 * at,
+          }),
+        ),
+      ],
+    },
+  };
+}

@@ -1,0 +1,110 @@
+// audit.html: what the split doctor found.
+
+import type { SplitAudit } from '../../audit/audit.js';
+import type { Decision } from '../../audit/decision.js';
+import { fixed, grouped, percent } from '../../text/numbers.js';
+import { capital } from '../../text/phrases.js';
+import type { SideNames } from '../../text/sides.js';
+import {
+  auditAnswer,
+  checkAdvice,
+  checkFigures,
+  checkTitle,
+  checkWords,
+  contenderTitle,
+  decisionWords,
+  splitKindTitle,
+} from '../words/audit.js';
+import { type Content, html, table } from './html.js';
+import { renderPage } from './page.js';
+
+export interface AuditPage {
+  /** What was looked over: a folder, or the two tables. */
+  readonly source: string;
+  readonly audit: SplitAudit;
+  readonly decision?: Decision | undefined;
+  readonly names: SideNames;
+  readonly version: string;
+  readonly seed: number;
+}
+
+/** An audit as one self-contained HTML page. */
+export function renderAuditPage(page: AuditPage): string {
+  const { audit, decision, names } = page;
+  return renderPage({
+    title: `Is the split ${page.source} fair?`,
+    lead: auditAnswer(audit),
+    sections: [
+      { id: 'checks', title: 'The checks', body: checks(page) },
+      {
+        id: 'parts',
+        title: 'The parts',
+        body: table(
+          [
+            { label: '' },
+            { label: names.users.many, numeric: true },
+            { label: names.items.many, numeric: true },
+            { label: 'pairs', numeric: true },
+          ],
+          Object.entries(audit.parts).map(([name, { users, items, edges }]) => [
+            name,
+            grouped(users),
+            grouped(items),
+            grouped(edges),
+          ]),
+        ),
+      },
+      ...(decision ? [{ id: 'decision', title: 'Would another have won?', body: ladders(decision) }] : []),
+    ],
+    footer: html`Made by graphex ${page.version} with seed ${page.seed}. docs/audit.md says how often these checks are right.`,
+  });
+}
+
+function checks({ audit, names }: AuditPage): Content {
+  return [
+    table(
+      [
+        { label: 'Check' },
+        { label: 'found', numeric: true },
+        { label: 'fair or chance', numeric: true },
+        { label: 'verdict' },
+      ],
+      audit.checks.map((check) => [
+        capital(checkTitle(check, names)),
+        ...checkFigures(check),
+        html`<b>${check.verdict}</b>`,
+      ]),
+    ),
+    html`<dl class="words">${audit.checks.map(
+      (
+        check,
+      ) => html`<dt>${capital(checkTitle(check, names))}: ${check.verdict}</dt><dd>${checkWords(check, names)}${
+        checkAdvice(check) === undefined ? undefined : html` <b>${checkAdvice(check)}</b>`
+      }</dd>
+`,
+    )}</dl>`,
+  ];
+}
+
+function ladders(decision: Decision): Content {
+  return [
+    html`<p>${decisionWords(decision)}</p>`,
+    decision.ladders.map(({ split, users, rows }) =>
+      table(
+        [
+          { label: capital(splitKindTitle(split)) },
+          { label: `nDCG@${decision.n}`, numeric: true },
+          { label: 'behind the winner (95 %)', numeric: true },
+        ],
+        rows.map(({ name, mean, behind }) => [
+          contenderTitle(name),
+          fixed(mean, 4),
+          behind
+            ? `${fixed(behind.difference, 4)} (${fixed(behind.low, 4)} … ${fixed(behind.high, 4)})`
+            : 'wins',
+        ]),
+        `Judged on ${grouped(users)} users, ${percent(0.2)} held out.`,
+      ),
+    ),
+  ];
+}

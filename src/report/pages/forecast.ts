@@ -1,0 +1,135 @@
+// forecast.html: how data will grow, for a reader who has to plan for it.
+
+import type { ESTIMATORS } from '../../forecast/estimators.js';
+import type { ForecastEstimator, GrowthForecast } from '../../forecast/forecast.js';
+import { otherSide, SIDES, type SideName } from '../../graph/graph.js';
+import { grouped, percent, short } from '../../text/numbers.js';
+import { capital, sourceName } from '../../text/phrases.js';
+import type { SideNames } from '../../text/sides.js';
+import {
+  backtestWords,
+  discoveryWords,
+  estimatorTitle,
+  forecastAnswer,
+  foreseenWords,
+  modelLeftOutWords,
+  timeWords,
+} from '../words/forecast.js';
+import { type Content, facts, figure, html, table } from './html.js';
+import { renderPage } from './page.js';
+
+export interface ForecastPage {
+  readonly source: string;
+  readonly found: GrowthForecast;
+  readonly names: SideNames;
+  /** SVG texts that drawChart made of growthChart; a side that could not be forecast has none. */
+  readonly charts: Readonly<Partial<Record<SideName, string>>>;
+  readonly version: string;
+  readonly seed: number;
+  readonly fingerprint: string;
+}
+
+/** A forecast as one self-contained HTML page. */
+export function renderForecastPage(page: ForecastPage): string {
+  const { found, names } = page;
+  return renderPage({
+    title: `How will ${sourceName(page.source)} grow?`,
+    lead: forecastAnswer(found, names),
+    sections: [
+      { id: 'answer', title: 'Now and then', body: answer(page) },
+      ...SIDES.map((side) => ({ id: side, title: capital(names[side].many), body: sideBody(page, side) })),
+      ...(found.time
+        ? [
+            {
+              id: 'time',
+              title: 'By time',
+              body: timeWords(found, names).map((sentence) => html`<p>${sentence}</p>`),
+            },
+          ]
+        : []),
+    ],
+    definitions: [
+      {
+        id: 'law',
+        name: 'Law of few edges',
+        meaning:
+          'The law of the model, fitted to the vertices of at most seven edges: what is new will have few edges, and the rest cannot say how many there are. It was the best of all on thinned data (docs/forecast.md).',
+      },
+      {
+        id: 'backtest',
+        name: 'Back-test',
+        meaning:
+          'The data are thinned by coins, the forecast is made from what is left, and held against what is known. Where it fails, the forecast is refused.',
+      },
+      {
+        id: 'bracket',
+        name: 'Bracket',
+        meaning:
+          'Chao2 counts only what must be there, the power law lets the present growth go on for ever: the truth mostly lies between.',
+      },
+    ],
+    footer: html`Made by graphex ${page.version} with seed ${page.seed}; data fingerprint <code>${page.fingerprint}</code>.
+The same data and seed give the same page.`,
+  });
+}
+
+function answer({ found, names }: ForecastPage): Content {
+  const { observed, forecast, asked } = found;
+  const rows = (['users', 'items'] as const).map((side) => [
+    capital(names[side].many),
+    grouped(observed[side]),
+    forecast ? foreseenWords(forecast[side]) : '–',
+  ]);
+  return [
+    table(
+      [
+        { label: '' },
+        { label: 'now', numeric: true },
+        {
+          label: `${short(asked.users)} × ${names.users.many}, ${short(asked.items)} × ${names.items.many}`,
+          numeric: true,
+        },
+      ],
+      [
+        ...rows,
+        ['Edges', grouped(observed.edges), forecast ? foreseenWords(forecast.edges) : '–'],
+        ['Density', short(observed.density), forecast ? short(forecast.density.mean) : '–'],
+      ],
+    ),
+    backtestWords(found, names).map((sentence) => html`<p>${sentence}</p>`),
+    modelLeftOutWords(found) && html`<p>${modelLeftOutWords(found)}</p>`,
+  ];
+}
+
+function sideBody({ found, names, charts }: ForecastPage, side: SideName): Content {
+  const { curve, backtests } = found.sides[side];
+  const chart = charts[side];
+  const estimators = Object.keys(found.estimators) as ForecastEstimator[];
+  const tested = estimators.filter((name): name is keyof typeof ESTIMATORS => name !== 'model');
+  return [
+    html`<p>${discoveryWords(found, side, names)}</p>`,
+    chart === undefined
+      ? html`<p>There is no curve: even the smallest back-test failed.</p>`
+      : figure(
+          chart,
+          `The curve ends where the last back-test that held ends: at ${short(curve[curve.length - 1].times)} times the present ${names[otherSide(side)].many}.`,
+        ),
+    backtests.length > 0
+      ? table(
+          [
+            { label: 'Back-test' },
+            ...backtests.map(({ times }) => ({ label: `×${short(times)}`, numeric: true })),
+          ],
+          tested.map((name) => [
+            estimatorTitle(name),
+            ...backtests.map(({ estimators: by }) => {
+              const record = by[name];
+              return record ? `${percent(record.error)} off, ${percent(record.coverage)} held` : '–';
+            }),
+          ]),
+          'Root mean square error, and how often the 90 % interval held the truth.',
+        )
+      : undefined,
+    facts([{ label: 'Discovery rate', value: percent(found.sides[side].discoveryRate) }]),
+  ];
+}

@@ -1,0 +1,147 @@
+// What the split doctor says: what each check found, and what to do.
+
+import type { SplitAudit } from '../../audit/audit.js';
+import type { AuditCheck, AuditVerdict, CheckName } from '../../audit/checks.js';
+import type { Contender, Decision, SplitKind } from '../../audit/decision.js';
+import { baselineTitle } from '../../evaluate/baselines/list.js';
+import { fixed, grouped, percent, short } from '../../text/numbers.js';
+import { list, many } from '../../text/phrases.js';
+import type { SideNames } from '../../text/sides.js';
+
+export const CHECK_TITLES: Readonly<Record<CheckName, string>> = {
+  overlap: 'overlap',
+  degreeBias: 'degree bias',
+  falseZeros: 'false zeros',
+  lost: 'lost pairs',
+  timeWithin: 'time leak within',
+  timeAcross: 'time leak across',
+  filtering: 'filtering',
+  sampledCandidates: 'sampled candidates',
+  negativeControl: 'negative control',
+};
+
+/** 'degree bias of the customers'. */
+export function checkTitle({ name, side }: AuditCheck, names: SideNames): string {
+  const title = CHECK_TITLES[name];
+  if (name === 'timeWithin') return `${title} ${names.users.many}`;
+  if (name === 'timeAcross') return `${title} ${names.users.many}`;
+  return side === undefined ? title : `${title} of the ${names[side].many}`;
+}
+
+/** The figure and what a fair split would give, as a table shows them. */
+export function checkFigures({ name, value, expected, low, high }: AuditCheck): readonly [string, string] {
+  switch (name) {
+    case 'degreeBias':
+      return [fixed(value, 3), `1 (${fixed(low!, 3)} … ${fixed(high!, 3)})`];
+    case 'filtering':
+      return [`least degree ${grouped(value)}`, grouped(expected)];
+    case 'negativeControl':
+      return [fixed(value, 4), 'not above 0'];
+    default:
+      return [percent(value), percent(expected)];
+  }
+}
+
+/** What a check found, in a sentence. */
+export function checkWords({ name, side, value, figures, verdict }: AuditCheck, names: SideNames): string {
+  const f = figures;
+  switch (name) {
+    case 'overlap': {
+      if (verdict === 'fine') return 'No test pair is in training or validation.';
+      const places = [
+        ...(f.train > 0 ? [`${grouped(f.train)} in training`] : []),
+        ...(f.validation > 0 ? [`${grouped(f.validation)} in validation`] : []),
+      ];
+      return `Of ${many(f.test, 'test pair')}, ${list(places)} as well; parts drawn without regard to each other would share ${percent(f.chance)}.`;
+    }
+    case 'degreeBias': {
+      const by = `coins give 1, pairs held out at random up to ${fixed(f.byEdges, 2)}`;
+      const held = `The ${many(f.held, names[side!])} held out have ${fixed(value, 2)} times the mean degree of all`;
+      return f.byTime
+        ? `${held}: what comes after a date comes more from those who do much.`
+        : `${held}; ${by}.`;
+    }
+    case 'falseZeros':
+      if (f.zeros === 0) return 'No test pair was shown to the model as a zero.';
+      return f.byTime
+        ? `${percent(value)} of the test pairs were zeros in training, and truly had not happened yet.`
+        : `${percent(value)} of the test pairs have both ends in training with the pair left out: the model is taught that they are zeros.`;
+    case 'lost':
+      return `${many(f.lost, 'test pair')} of ${grouped(f.test)} cannot be asked about: ${many(f.users, names.users)} of whom nothing is known, ${many(f.items, names.items)} that training never saw.`;
+    case 'timeWithin':
+      return `For ${percent(value)} of the test pairs the same ${names.users.one} has a later pair in training; parts drawn without regard to time would have ${percent(f.chance)}.`;
+    case 'timeAcross':
+      return `${percent(value)} of the training pairs are later than the average test pair; without regard to time it would be 50 %.`;
+    case 'filtering':
+      if (f.missing > 0)
+        return `No ${names[side!].many} have fewer than ${grouped(f.least)} pairs, where about ${grouped(f.missing)} should: they were filtered out before the split.`;
+      if (f.piled > 0)
+        return `${many(f.piled, names[side!])} have exactly ${grouped(f.largest)} pairs, the most of all: they were cut off there before the split.`;
+      return `The degrees of the ${names[side!].many} show neither a minimum nor a cap.`;
+    case 'sampledCandidates':
+      return verdict === 'fine'
+        ? `Test lists differ in length, as what people choose does; the most common, ${short(f.length)}, is that of ${percent(value)}.`
+        : `${percent(value)} of the ${names.users.many} have exactly ${grouped(f.length)} test pairs: these look like sampled candidates, not choices.`;
+    case 'negativeControl':
+      return `With the pairs rewired, so that only degrees are left, item-kNN finds ${percent(f.neighbours)} of the test pairs and popularity ${percent(f.popularity)}${verdict === 'fine' ? ': nothing to be gained.' : ': the parts give something away.'}`;
+  }
+}
+
+const ADVICE: Readonly<Record<CheckName, string>> = {
+  overlap: 'Take those pairs out of training, or out of the test part.',
+  degreeBias: 'Hold out vertices by coins, not pairs: graphex split does.',
+  falseZeros: 'Hold out whole users and show some of their items (graphex split), or split by time.',
+  lost: 'Give the items by which test users are known, or hold out less.',
+  timeWithin: 'Cut at a date, so that training is before test, or do not call it a forecast.',
+  timeAcross: 'Cut everybody at the same date if the model is to be used on what comes later.',
+  filtering: 'Say so beside every figure: it holds for what is left, not for the data as they come.',
+  sampledCandidates:
+    'Rank all items: metrics over sampled candidates put models in the wrong order. Only real choices belong in the test part.',
+  negativeControl: 'Look for pairs, or traces of them, that training should not have.',
+};
+
+/** What to do, where something is to be done. */
+export function checkAdvice({ name, verdict }: AuditCheck): string | undefined {
+  return verdict === 'fine' ? undefined : ADVICE[name];
+}
+
+const VERDICT_WORDS: Readonly<Record<AuditVerdict, string>> = {
+  fine: 'This split is fine: no check found anything.',
+  look: 'Look before you trust this split: some things are not as they should be.',
+  broken: 'This split is broken: figures made on it mislead.',
+};
+
+export function auditAnswer({ verdict }: Pick<SplitAudit, 'verdict'>): string {
+  return VERDICT_WORDS[verdict];
+}
+
+const SPLIT_TITLES: Readonly<Record<SplitKind, string>> = {
+  pq: 'users and items by coins',
+  edges: 'pairs at random',
+  time: 'by time',
+};
+
+export function splitKindTitle(kind: SplitKind): string {
+  return SPLIT_TITLES[kind];
+}
+
+export function contenderTitle(name: Contender): string {
+  return name === 'ranking' ? 'our fit for ranking' : baselineTitle(name);
+}
+
+/** Would another winner have been chosen? */
+export function decisionWords({ ladders, agreement, another }: Decision): string {
+  const winners = ladders.map(({ split, rows }) =>
+    rows.length > 0 ? `${contenderTitle(rows[0].name)} (${splitKindTitle(split)})` : 'nobody',
+  );
+  const tau = agreement.map(
+    ({ a, b, tau: value }) => `${fixed(value, 2)} between ${splitKindTitle(a)} and ${splitKindTitle(b)}`,
+  );
+  const answer = {
+    no: 'The same recommender wins under every way of splitting.',
+    perhaps:
+      'Another winner may be chosen under another way of splitting, by a difference that may be chance.',
+    yes: 'Another winner would have been chosen under another way of splitting.',
+  }[another];
+  return `${answer} Winners: ${list(winners)}. Rank correlation of the ladders: ${list(tau)}.`;
+}

@@ -1,0 +1,129 @@
+// What a forecast says, in sentences.
+
+import type { TimeTest } from '../../forecast/by-time.js';
+import { ESTIMATORS } from '../../forecast/estimators.js';
+import type { ForecastEstimator, GrowthForecast } from '../../forecast/forecast.js';
+import type { Foreseen } from '../../forecast/project.js';
+import { otherSide, SIDES, type SideName } from '../../graph/graph.js';
+import { grouped, percent, short } from '../../text/numbers.js';
+import { capital, list, many } from '../../text/phrases.js';
+import type { SideNames } from '../../text/sides.js';
+
+/** Digits that a forecast can stand behind: 15,363.8 is about 15,360. */
+function about(value: number): string {
+  const unit = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, value))) - 3);
+  return grouped(unit * Math.round(value / unit));
+}
+
+/** 'about 15,360 (14,850 to 15,880)'. */
+export function foreseenWords({ mean, low, high }: Foreseen): string {
+  if (low === high) return grouped(mean);
+  return `about ${about(mean)} (${grouped(low)} to ${grouped(high)})`;
+}
+
+/** 'twice as many users', '5 times as many users'. */
+function timesAsMany(times: number, noun: string): string {
+  return `${times === 2 ? 'twice' : `${short(times)} times`} as many ${noun}`;
+}
+
+export function estimatorTitle(name: ForecastEstimator): string {
+  return name === 'model' ? 'draws from the model' : ESTIMATORS[name].title;
+}
+
+/** The answer to what was asked, or why there is none. */
+export function forecastAnswer(found: GrowthForecast, names: SideNames): string {
+  const { forecast, asked, observed } = found;
+  if (!forecast) return refusalWords(found, names);
+  const grown = SIDES.filter((side) => asked[side] > 1);
+  if (grown.length === 0) return 'Nothing was asked to grow, so everything stays as it is.';
+  const when = list(grown.map((side) => timesAsMany(asked[side], names[side].many)));
+  const counted = SIDES.filter((side) => asked[otherSide(side)] > 1);
+  const seen = counted.map((side) => {
+    const more = forecast[side].mean / observed[side] - 1;
+    const than = more < 0.001 ? 'hardly more than now' : `${percent(more)} more than now`;
+    return `${foreseenWords(forecast[side])} ${names[side].many}, ${than}`;
+  });
+  return `With ${when} there will be ${seen.join(' and ')}, and ${foreseenWords(forecast.edges)} edges. The ranges hold in nine of ten cases.`;
+}
+
+function refusalWords({ refused, asked }: GrowthForecast, names: SideNames): string {
+  const { reason, side, times, error, coverage } = refused!;
+  const grown = timesAsMany(times, names[side].many);
+  const thinned = `${names[side].many} thinned to 1/${short(times)}`;
+  const off = error === undefined ? '' : `, off by ${percent(error)}`;
+  const held =
+    coverage === undefined
+      ? ''
+      : ` and its 90 % intervals held the truth in ${percent(coverage)} of the cases`;
+  const why = {
+    few: `with the ${thinned} too few are left to try it`,
+    missed: `with the ${thinned} it was wrong${off}${held}`,
+    wide: `with the ${thinned} it was too far off to be of use${off}${held}`,
+  }[reason];
+  const smaller = asked[side] > 2 ? ' A smaller multiple may be foreseeable.' : '';
+  return `No forecast for ${grown}: its own back-test failed: ${why}.${smaller}`;
+}
+
+/** What the back-test at the multiples asked for found. */
+export function backtestWords({ sides, asked, estimator }: GrowthForecast, names: SideNames): string[] {
+  return SIDES.flatMap((counted) => {
+    const growing = otherSide(counted);
+    const test = sides[counted].backtests.find(({ times }) => times === asked[growing]);
+    const found = test?.estimators[estimator];
+    if (!test || !found) return [];
+    return [
+      `Back-test: from 1/${short(test.times)} of the ${names[growing].many}, drawn ${many(found.trials, 'time')}, the number of ` +
+        `${names[counted].many} was foreseen with an error of ${percent(found.error)}, and its 90 % interval held the truth ` +
+        `in ${Math.round(found.coverage * found.trials)} of ${found.trials} cases.`,
+    ];
+  });
+}
+
+/** What comes next, and whether it will end. */
+export function discoveryWords(
+  { sides, observed }: GrowthForecast,
+  side: SideName,
+  names: SideNames,
+): string {
+  const { discoveryRate, saturation } = sides[side];
+  const next = `Of the next edges ${percent(discoveryRate)} will go to ${names[side].many} never seen before.`;
+  if (!saturation) return `${next} No end of the ${names[side].many} is in sight.`;
+  const all = `${capital(names[side].many)} seem to end at about ${about(saturation.all)}`;
+  return saturation.edges <= observed.edges
+    ? `${next} ${all}, of which 95 % or more have been seen.`
+    : `${next} ${all}; 95 % of them will have been seen after about ${about(saturation.edges)} edges.`;
+}
+
+/** Whether growth was exchangeable, where there are times. */
+export function timeWords(found: GrowthForecast, names: SideNames): string[] {
+  if (!found.time) return [];
+  const { tests, exchangeable } = found.time;
+  if (tests.length === 0) return ['The times say nothing: too little had happened by then.'];
+  return [
+    ...tests.map((test) => timeTestWords(test, names)),
+    exchangeable
+      ? 'Growth looks exchangeable: those who came later were like those who came before, as the forecast assumes.'
+      : 'Growth was not exchangeable: those who came later were not like those who came before. The forecast assumes that they are; trust it less than its intervals say.',
+  ];
+}
+
+function timeTestWords(
+  { cut, side, times, until, foreseen, actual, held }: TimeTest,
+  names: SideNames,
+): string {
+  const date = new Date(until).toISOString().slice(0, 10);
+  const from =
+    cut === 'arrival'
+      ? `From the first 1/${short(times)} of the ${names[side].many} (up to ${date}) with all their edges`
+      : `From all that had happened by ${date}, when there were 1/${short(times)} of the ${names[side].many}`;
+  const counted = names[otherSide(side)].many;
+  return `${from}, ${foreseenWords(foreseen)} ${counted} were foreseen; there are ${grouped(actual)}: ${held ? 'within' : 'outside'} the interval.`;
+}
+
+/** Why nothing was drawn from the model. */
+export function modelLeftOutWords({ modelLeftOut }: GrowthForecast): string | undefined {
+  if (modelLeftOut === 'large') {
+    return 'The model was not drawn from: it would have to be fitted to more than 500,000 edges; ask for it with --draws 20.';
+  }
+  return undefined;
+}

@@ -1,0 +1,71 @@
+// What an evaluation of anybody's parts says beside its figures: what could not be asked, what was found in the lists.
+
+import type { ListSource, PartsEvaluation } from '../../evaluate/evaluate-parts.js';
+import { LIST_METRICS, type ListMetricName } from '../../evaluate/list-metrics.js';
+import { many, were } from '../../text/phrases.js';
+import type { SideNames } from '../../text/sides.js';
+
+export function listMetricTitle(name: ListMetricName, n: number): string {
+  return `${LIST_METRICS[name].title}@${n}`;
+}
+
+export const SOURCE_TITLES: Readonly<Record<ListSource, string>> = {
+  popularity: 'popularity',
+  model: 'the model',
+  recommendations: 'the given lists',
+};
+
+/** A sentence for each thing that happened; nothing is said of what did not. */
+export function partsWords(
+  { left, ladder, given, users, n }: PartsEvaluation,
+  names: SideNames,
+  duplicates = 0,
+): string[] {
+  const longest = Math.max(...n);
+  const sentences: string[] = [];
+  if (left.repeated > 0) {
+    sentences.push(
+      `${many(left.repeated, 'test pair')} ${were(left.repeated)} in training or validation too, and not asked for; ` +
+        `${many(left.usersOfRepeated, names.users)} had no other.`,
+    );
+  }
+  if (left.unseenPairs > 0) {
+    sentences.push(
+      `${many(left.unseenPairs, 'test pair')} ${were(left.unseenPairs)} with ${many(left.unseenItems, names.items)} that training never saw: they count as misses where nobody lists them.`,
+    );
+  }
+  if (left.withoutHistory > 0) {
+    sentences.push(`Training knows nothing of ${many(left.withoutHistory, names.users)} of the test part.`);
+  }
+  for (const { source, missing } of ladder) {
+    if (missing === 0) continue;
+    sentences.push(
+      `${SOURCE_TITLES[source]}: ${many(missing, names.users)} of ${users} had no list; every metric of theirs is 0.`,
+    );
+  }
+  if (duplicates > 0) {
+    sentences.push(`The lists named ${many(duplicates, 'pair')} more than once: the best place counts.`);
+  }
+  if (given) {
+    const { seenPairs, unknownPairs, shortLists, otherUsers } = given;
+    if (seenPairs > 0) {
+      sentences.push(
+        `${many(seenPairs, 'recommended pair')} ${were(seenPairs)} in training: passed over, as everybody else's are.`,
+      );
+    }
+    if (unknownPairs > 0) {
+      sentences.push(
+        `${many(unknownPairs, 'recommended pair')} ${were(unknownPairs)} with ${names.items.many} of neither part: they keep their place and cannot be hits.`,
+      );
+    }
+    if (shortLists > 0) {
+      sentences.push(
+        `${many(shortLists, 'list')} ${were(shortLists)} shorter than ${longest}: the places that are missing count as misses.`,
+      );
+    }
+    if (otherUsers > 0) {
+      sentences.push(`${many(otherUsers, names.users)} of the lists ${were(otherUsers)} not asked about.`);
+    }
+  }
+  return sentences;
+}

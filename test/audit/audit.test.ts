@@ -1,0 +1,158 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type AuditOptions, auditSplit } from '../../src/audit/audit.js';
+import type { CheckName } from '../../src/audit/checks.js';
+import type { SplitParts } from '../../src/evaluate/parts-task.js';
+import { buildGraph } from '../../src/graph/build.js';
+import { type BipartiteGraph, degrees } from '../../src/graph/graph.js';
+import { randomStream } from '../../src/math/random.js';
+import { simulate } from '../../src/process/poisson-model.js';
+import { split } from '../../src/sample/split.js';
+import { selectEdges, selectVertices } from '../../src/sample/subgraph.js';
+
+let graph: BipartiteGraph;
+beforeAll(async () => {
+  const side = { sigma: 0.2, tau: 1, shape: 0.3, rate: 0.3, size: 90 };
+  graph = (await simulate({ users: side, items: side, features: 6, seed: 2 })).graph;
+});
+const look = async (parts: SplitParts, name: CheckName, options: AuditOptions = {}) => {
+  const { checks, verdict } = await auditSplit(parts, { control: false, ...options });
+  return { found: checks.filter((check) => check.name === name), checks, verdict };
+};
+
+describe('a clean split', () => {
+  it('by coins is fine in every respect, with and without its coins', async () => {
+    for (const seed of [1, 2, 3]) {
+      const parts = split(graph, { seed });
+      for (const options of [{}, { coins: parts.coins }]) {
+        const { verdict, checks, separateUsers } = await auditSplit(parts, { ...options, threads: 1 });
+        expect(checks.filter((check) => check.verdict !== 'fine')).toEqual([]);
+        expect(verdict).toBe('fine');
+        expect(separateUsers).toBe(true);
+        expect(checks.map(({ name }) => name)).toContain('negativeControl');
+      }
+    }
+  });
+
+  it('by time is fine: what had not happened was truly absent', async () => {
+    const times = Float64Array.from({ length: graph.edges }, (_, e) => 1e12 + e);
+    const order = randomStream(1);
+    for (let i = times.length - 1; i > 0; i--) {
+      const j = order.below(i + 1);
+      [times[i], times[j]] = [times[j], times[i]];
+    }
+    const late = Uint8Array.from(times, (time) => (time - 1e12 > 0.8 * graph.edges ? 1 : 0));
+    const parts = { train: selectEdges(graph, late, 0), test: selectEdges(graph, late, 1) };
+    const own = (label: number) => times.filter((_, e) => late[e] === label);
+    const clean = await look(parts, 'timeWithin', { times: { train: own(0), test: own(1) } });
+    expect(clean.verdict).toBe('fine');
+    expect(clean.checks.find(({ name }) => name === 'falseZeros')!.value).toBeGreaterThan(0.5);
+    // The same split with the clock running backwards.
+    const back = await look(parts, 'timeWithin', {
+      times: { train: own(0).map((t) => -t), test: own(1).map((t) => -t) },
+    });
+    expect(back.found[0]).toMatchObject({ verdict: 'broken' });
+    expect(back.checks.find(({ name }) => name === 'timeAcross')).toMatchObject({
+      value: 1,
+      verdict: 'look',
+    });
+    expect(back.verdict).toBe('broken');
+  });
+});
+
+describe('planted faults', () => {
+  it('pairs in training and test, counted exactly', async () => {
+    const { train, test } = split(graph, { method: 'edges', testUsers: 0.2, seed: 1 });
+    const twice = { train: graph, test };
+    const { found } = await look(twice, 'overlap');
+    expect(found[0]).toMatchObject({ value: 1, verdict: 'broken', figures: { train: test.edges } });
+    const validated = await look({ train, test, validation: test }, 'overlap');
+    expect(validated.found[0].figures).toMatchObject({ train: 0, validation: test.edges });
+    expect((await look({ train, test }, 'overlap')).found[0]).toMatchObject({ value: 0, verdict: 'fine' });
+  });
+
+  it('pairs held out at random: vertices of many edges preferred, and false zeros', async () => {
+    const parts = split(graph, { method: 'edges', testUsers: 0.2, seed: 1 });
+    const bias = await look({ train: parts.train, test: parts.test }, 'degreeBias');
+    expect(bias.found.map(({ side, verdict }) => `${side} ${verdict}`)).toEqual([
+      'users broken',
+      'items broken',
+    ]);
+    const [{ value, high, figures }] = bias.found;
+    expect(value).toBeGreaterThan(high!);
+    const degree = degrees(graph.users);
+    const mean = graph.edges / degree.length;
+    const squares = degree.reduce((sum, d) => sum + d * d, 0) / degree.length;
+    expect(figures.byEdges).toBeCloseTo(squares / mean ** 2, 8);
+    const zeros = (await look({ train: parts.train, test: parts.test }, 'falseZeros')).found[0];
+    // By brute force: both ends trained on.
+    let count = 0;
+    for (let u = 0; u < parts.test.users.count; u++) {
+      if (parts.train.users.ids.find(parts.test.users.ids.at(u)) < 0) continue;
+      for (let e = parts.test.users.offsets[u]; e < parts.test.users.offsets[u + 1]; e++) {
+        if (parts.train.items.ids.find(parts.test.items.ids.at(parts.test.users.neighbors[e])) >= 0) count++;
+      }
+    }
+    expect(zeros.figures.zeros).toBe(count);
+    expect(zeros.verdict).toBe('broken');
+  });
+
+  it('test users of whom nothing is known', async () => {
+    const { train, test } = split(graph, { seed: 1 });
+    const { found } = await look({ train, test }, 'lost');
+    expect(found[0]).toMatchObject({ value: 1, verdict: 'broken' });
+  });
+
+  it('a minimum degree', async () => {
+    let core = graph;
+    for (let before = 0; before !== core.edges; ) {
+      before = core.edges;
+      const keep = (side: 'users' | 'items') => Uint8Array.from(degrees(core[side]), (d) => (d >= 5 ? 1 : 0));
+      core = selectVertices(core, keep('users'), keep('items'));
+    }
+    const { found } = await look(split(core, { seed: 1 }), 'filtering');
+    expect(found.map(({ verdict, value }) => [verdict, value])).toEqual([
+      ['look', 5],
+      ['look', 5],
+    ]);
+    expect(found[0].figures.missing).toBeGreaterThan(10);
+  });
+
+  it('candidates that were sampled', async () => {
+    const { train } = split(graph, { method: 'edges', testUsers: 0.2, seed: 1 });
+    const random = randomStream(3);
+    const rows: [number, number][] = [];
+    for (let u = 0; u < 50; u++) {
+      const chosen = new Set<number>();
+      while (chosen.size < 100) chosen.add(random.below(graph.items.count));
+      for (const item of chosen) rows.push([u, item]);
+    }
+    const test = buildGraph({
+      users: rows.map((row) => row[0]),
+      items: rows.map((row) => row[1]),
+      userCount: 50,
+      itemCount: graph.items.count,
+      itemIds: graph.items.ids,
+    });
+    const { found } = await look({ train, test }, 'sampledCandidates');
+    expect(found[0]).toMatchObject({ verdict: 'broken', value: 1, figures: { length: 100 } });
+  });
+
+  it('what training gives away is found where nothing but degrees is left', async () => {
+    const { train, foldIn, test } = split(graph, { seed: 1 });
+    const clean = await auditSplit({ train, foldIn, test }, { threads: 1 });
+    expect(clean.checks.find(({ name }) => name === 'negativeControl')!.value).toBeLessThan(0);
+    const leaking = await auditSplit({ train: graph, test }, { threads: 1 });
+    expect(leaking.checks.find(({ name }) => name === 'negativeControl')).toMatchObject({
+      verdict: 'broken',
+    });
+  });
+});
+
+it('refuses empty parts, and times that are not those of the part', async () => {
+  const empty = buildGraph({ users: [], items: [], userCount: 0, itemCount: 0 });
+  const { train, test } = split(graph, { seed: 1 });
+  await expect(auditSplit({ train: empty, test })).rejects.toThrow('the train part is empty');
+  await expect(auditSplit({ train, test: empty })).rejects.toThrow('the test part is empty');
+  const times = { train: new Float64Array(3), test: new Float64Array(test.edges) };
+  await expect(auditSplit({ train, test }, { times })).rejects.toThrow(/times of train: 3 for \d+ edges/);
+});
