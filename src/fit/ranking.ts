@@ -55,16 +55,16 @@ export async function fitRanking(
         if (!due()) return;
         const sofar = await snapshot();
         await options.onCheckpoint?.({
-          model: result([...members, sofar.member]).model,
+          ...result([...members, sofar.member]),
           checkpoint: { ...sofar.checkpoint, done: [...members] },
         });
       });
       if (fitted.stopped === 'aborted') checkpoint = { ...fitted.checkpoint, done: [...members] };
       members.push(fitted.member);
     }
-    const { model, ...rest } = result(members);
-    if (checkpoint) throw abortedFit(options.signal!, { model, checkpoint });
-    return { model, ...rest };
+    const fitted = result(members);
+    if (checkpoint) throw abortedFit(options.signal!, { ...fitted, checkpoint });
+    return fitted;
   });
 }
 

@@ -1,5 +1,6 @@
 // A fit that ended before its end: what it rejects with carries how far it came.
 
+import type { EngineReason } from '../engine/select.js';
 import { abortReason, FitError } from '../errors.js';
 import type { Checkpoint } from './loop.js';
 import type { Model } from './model.js';
@@ -10,37 +11,46 @@ export interface UnfinishedFit {
   readonly checkpoint: Checkpoint;
   /** The model as it then was: whole, but not converged. */
   readonly model: Model;
+  /** The engine that it was on, and why. */
+  readonly engine: string;
+  readonly engineReason: EngineReason;
 }
+
+const FIELDS = ['checkpoint', 'model', 'engine', 'engineReason'] as const satisfies (keyof UnfinishedFit)[];
 
 /** A fit that a GPU took with it when it failed. What had been copied from it can go on. */
 export class LostFitError extends FitError implements UnfinishedFit {
-  readonly checkpoint: Checkpoint;
-  readonly model: Model;
-  constructor(message: string, { checkpoint, model }: UnfinishedFit, options?: ErrorOptions) {
+  declare readonly checkpoint: Checkpoint;
+  declare readonly model: Model;
+  declare readonly engine: string;
+  declare readonly engineReason: EngineReason;
+  constructor(message: string, fit: UnfinishedFit, options?: ErrorOptions) {
     super(message, options);
-    this.checkpoint = checkpoint;
-    this.model = model;
+    carry(this, fit);
   }
 }
 
 /**
- * What an aborted fit rejects with: the signal's reason, or an AbortError where none was given; `checkpoint` and `model`
- * are put on it. (A reason that several fits share has those of the last one to stop; one that is no object has none.)
+ * What an aborted fit rejects with: the signal's reason, or an AbortError where none was given; what it had
+ * is put on it. (A reason that several fits share has those of the last one to stop; one that is no object has none.)
  */
 export function abortedFit(signal: AbortSignal, fit: UnfinishedFit): unknown {
   const reason = abortReason(signal);
-  if (typeof reason === 'object' && reason !== null && Object.isExtensible(reason)) {
-    for (const name of ['checkpoint', 'model'] as const) {
-      // Not enumerable: whoever prints the error does not want the tables.
-      Object.defineProperty(reason, name, { value: fit[name], configurable: true });
-    }
-  }
+  if (typeof reason === 'object' && reason !== null && Object.isExtensible(reason)) carry(reason, fit);
   return reason;
+}
+
+function carry(error: object, fit: UnfinishedFit): void {
+  for (const name of FIELDS) {
+    // Not enumerable: whoever prints the error does not want the tables.
+    Object.defineProperty(error, name, { value: fit[name], configurable: true });
+  }
 }
 
 /** What is left of the fit that rejected with this error, where something is. */
 export function unfinishedFit(error: unknown): UnfinishedFit | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
-  const { checkpoint, model } = error as Partial<UnfinishedFit>;
-  return checkpoint && model ? { checkpoint, model } : undefined;
+  const { checkpoint, model, engine, engineReason } = error as Partial<UnfinishedFit>;
+  if (!checkpoint || !model || engine === undefined || !engineReason) return undefined;
+  return { checkpoint, model, engine, engineReason };
 }
