@@ -23,6 +23,8 @@ export {
   type CalibratedStatistic,
   type Calibration,
   checkPredictive,
+  type InternalCheck,
+  type InternalStatistic,
   type PredictiveCheck,
   type StatisticCheck,
 } from './evaluate/predictive.js';
@@ -38,6 +40,7 @@ export {
   foldIn,
   foldInOne,
 } from './fit/fold-in.js';
+export { type LawReport, modelLaw, type SideLawReport } from './fit/law.js';
 export type { AscentCheckpoint, Checkpoint, RankingCheckpoint } from './fit/loop.js';
 export type {
   FactorScores,

@@ -29,7 +29,7 @@ export function register(program: Command): void {
     .argument('[model]', 'a model file written by `graphex fit` from the training part')
     .argument('[dir]', 'the folder written by `graphex split`; not with --train and --test');
   addOptions(command, [
-    'graphex split ratings.csv -o parts && graphex fit parts -o sparse.model && graphex evaluate sparse.model parts',
+    'graphex split ratings.csv -o parts && graphex fit parts -o my.model && graphex evaluate my.model parts',
     'graphex evaluate --train train.csv --test test.csv --recommendations lists.csv -n 5,10,20',
   ]);
   command.action((modelFile: string | undefined, folder: string | undefined) =>
@@ -116,6 +116,7 @@ function evaluationJson(result: Evaluation): object {
           observed: predictive.observed,
           draws: predictive.draws,
           degrees: predictive.degrees,
+          internal: predictive.internal ?? null,
           calibration: predictive.calibration ?? null,
         }
       : null,
@@ -137,7 +138,7 @@ function describe(heading: string, result: Evaluation, multigraph: boolean): str
           describePredictive(predictive, protocol, names),
           '',
           wrap(surpriseWords(predictive, names, multigraph)),
-          wrap(intervalWords(predictive)),
+          wrap(intervalWords(predictive, names)),
         ]
       : []),
     ...(predictiveReason ? [wrap(`No predictive check: ${noPredictiveCheck(predictiveReason)}.`)] : []),
@@ -169,8 +170,8 @@ function describePredictive(check: PredictiveCheck, protocol: Protocol, names: S
     [
       `test graph (${protocol})`,
       'test',
-      `mean of ${check.count} draws`,
-      check.count < LEAST_DRAWS ? 'range of the draws' : 'central 90 %',
+      `mean of ${check.count} draws${check.internal ? ', corrected' : ''}`,
+      check.internal ? 'corrected 90 %' : check.count < LEAST_DRAWS ? 'range of the draws' : 'central 90 %',
       'p-value',
       ...(calibration ? ['corrected 90 %', 'p-value', 'replicas held'] : []),
     ],

@@ -3,10 +3,12 @@
 import type { TunedRanking } from '../evaluate/tune.js';
 import type { SparsityEvidence } from '../fit/evidence.js';
 import type { FitResult } from '../fit/fit.js';
+import { modelLaw } from '../fit/law.js';
 import { featureCount, fitCount, type Model, modelHyper } from '../fit/model.js';
 import { SIDES } from '../graph/graph.js';
 import type { ReadResult } from '../ingest/options.js';
 import { engineWords } from '../report/words/engines.js';
+import { lawWords } from '../report/words/law.js';
 import { readingWords } from '../report/words/reading.js';
 import { evidenceWords } from '../report/words/sparsity.js';
 import { fixed, grouped, short } from '../text/numbers.js';
@@ -44,6 +46,7 @@ export function fitJson(
     tau: pair('tau'),
     shape: pair('shape'),
     rate: pair('rate'),
+    law: posterior ? modelLaw(posterior) : null,
     evidence: evidence ?? null,
     read: read?.read ?? null,
     average: fitCount(model),
@@ -89,6 +92,10 @@ export function fitText(
         ]),
       ]),
     );
+    if (model.type === 'posterior' && model.kind === 'auto') {
+      const seen = { users: model.users.count, items: model.items.count };
+      lines.push('', ...lawWords(modelLaw(model), seen, names).map((sentence) => wrap(sentence)));
+    }
     const closed = SIDES.filter((side) => hyper[side].size === 0).map((side) => names[side].many);
     if (closed.length > 0) {
       lines.push('', `size none    the model expects no ${list(closed, 'or')} beyond those of the data`);
@@ -100,7 +107,7 @@ export function fitText(
       '',
       evidence
         ? 'Compare sparse and dense fits by this evidence, not by their bounds.'
-        : 'Do not compare this bound with that of a model of the other kind; the evidence of a sparse fit does that.',
+        : 'Do not compare this bound with that of a model of another kind; the evidence of a sparse fit compares sparse and dense.',
     );
   }
   if (tuned) {

@@ -32,7 +32,9 @@ import { checkOutputs } from './outputs.js';
 export function register(program: Command): void {
   const command = program
     .command('fit')
-    .description('Fits the sparse or dense Poisson matrix model to data or to the training part of a split.')
+    .description(
+      'Fits the Poisson matrix model to data or to the training part of a split, with a law for each side.',
+    )
     .argument(
       '<data>',
       'a file, a recipe, a built-in set, or a folder made by `graphex split` (its training part)',

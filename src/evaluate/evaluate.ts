@@ -19,6 +19,7 @@ import { type SideNames, USERS_AND_ITEMS } from '../text/sides.js';
 import { shown } from '../text/untrusted.js';
 import { calibratePredictive, reasonAgainstCalibration, replicaCount } from './calibrate.js';
 import { type DroppedEdges, foldHeldOut, foldHeldOutMember, knownFoldIn, observedGraph } from './held-out.js';
+import { correctInternally, correctsByItself } from './internal-check.js';
 import { checkPredictive, type PredictiveCheck } from './predictive.js';
 import { evaluateRanking, type RankingResult } from './ranking.js';
 import { type SplitRankingTask, splitRankingTask } from './ranking-task.js';
@@ -74,6 +75,13 @@ export async function evaluateModel(
     const against = model.type === 'posterior' && reasonAgainstCalibration(model, options.protocol);
     if (against) throw optionError`${option('calibrate')}: ${against}`;
   }
+  if (options.correct) {
+    const against =
+      predictiveReason !== undefined
+        ? NO_INTERVALS[predictiveReason]
+        : model.type === 'posterior' && reasonAgainstCalibration(model, options.protocol);
+    if (against) throw optionError`${option('correct')}: ${against}`;
+  }
   checkSameData(model, split);
   checkHeldOut(model, split);
   const task = splitRankingTask(split, model.items.ids);
@@ -87,6 +95,13 @@ export async function evaluateModel(
   if (predictiveReason === undefined && model.type === 'posterior') {
     draws = await drawPredictive(model, folded!, split, options);
     predictive = checkPredictive(draws, observedGraph(model, folded!, split, protocol));
+    if (options.correct ?? (replicas === 0 && correctsByItself(model, protocol))) {
+      const { seed = 1, sizes = 'posterior', engine = 'auto', threads, signal, onProgress } = options;
+      predictive = await correctInternally(model, split, predictive, draws, {
+        ...{ draws: draws.length, seed, sizes, engine },
+        ...{ threads, signal, onProgress },
+      });
+    }
     if (replicas > 0) {
       const heldOut = { folded: folded!, split };
       predictive = await calibratePredictive(model, heldOut, predictive, draws, { ...options, replicas });

@@ -55,11 +55,29 @@ export interface Calibration {
   readonly statistics: Readonly<Partial<Record<Statistic, CalibratedStatistic>>>;
 }
 
+/** What known data say of one statistic's draws (internal-check.ts). */
+export interface InternalStatistic {
+  /** The draws as they are. */
+  readonly drawn: StatisticCheck;
+  /** How far the test graph is expected from their mean, in their standard deviations, and how uncertain that is. */
+  readonly shift: number;
+  readonly scale: number;
+}
+
+export interface InternalCheck {
+  /** Groups of training users, and parts of the fit items. */
+  readonly parts: Readonly<Record<SideName, number>>;
+  readonly statistics: Readonly<Partial<Record<Statistic, InternalStatistic>>>;
+}
+
 export interface PredictiveCheck {
   /** Number of draws. */
   readonly count: number;
   readonly observed: Readonly<Partial<Record<Statistic, number>>>;
+  /** Corrected where `internal` is there. */
   readonly draws: Readonly<Partial<Record<Statistic, StatisticCheck>>>;
+  /** Where the draws were corrected by what happens on known data. */
+  readonly internal?: InternalCheck;
   readonly degrees: Readonly<Record<SideName, readonly DegreeBin[]>>;
   /** Where replicas were asked for. */
   readonly calibration?: Calibration;

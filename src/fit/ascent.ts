@@ -8,7 +8,7 @@ import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
 import { VERSION } from '../version.js';
 import type { BothTables } from './bound.js';
 import type { FitResult } from './fit.js';
-import { firstHyper, learned } from './hyper.js';
+import { firstHyper, learned, tiltsToMatch } from './hyper.js';
 import {
   type AfterLeg,
   type AscentCheckpoint,
@@ -171,7 +171,8 @@ async function oneRun(
       void engine.setLeftover(tables[side], resume.totals[side].leftover, resume.totals[side].leftoverAt);
     }
   }
-  return runLoop(engine, graph, tables, state, settings, learned(settings, hyper), options, afterLeg);
+  const moving = { learn: learned(settings, hyper), tilts: tiltsToMatch(graph, settings, hyper) };
+  return runLoop(engine, graph, tables, state, settings, moving, options, afterLeg);
 }
 
 /** A saved fit goes on with the data and the number of features that it began with. */

@@ -5,9 +5,12 @@ import { type BipartiteGraph, degrees, otherSide, SIDES, type SideName } from '.
 import { maximize } from '../math/maximize.js';
 import { expectedLaplace, leftoverMass } from '../math/quadrature.js';
 import { lgamma } from '../math/special.js';
+import type { ModelKind } from '../options/names.js';
 import { estimateSizes, sizeFromBound } from '../process/sizes.js';
-import { tailIndexHalf } from '../sparsity/tail-index.js';
+import { countDegrees } from '../sparsity/degree-counts.js';
+import { tailIndexAt, tailIndexHalf } from '../sparsity/tail-index.js';
 import type { BothHyper, BothTables } from './bound.js';
+import { LARGEST_SIGMA, matchTilt, SMALLEST_SIGMA, tailLaw } from './law.js';
 import type { FitSettings, Learnable } from './options.js';
 
 /** The paper's values. */
@@ -15,8 +18,6 @@ export const TAU = 1;
 const SHAPE = 0.1;
 const RATE = 0.1;
 export const DENSE_SIGMA = -0.1;
-/** σ̂ is a share of vertices, so it can reach 1 on tiny graphs; the model needs it below. */
-const LARGEST_SIGMA = 0.95;
 
 /** Hyperparameters to begin with: given ones, σ̂ from the degrees, sizes by simulation or, for the bound to learn, 1. */
 export async function firstHyper(
@@ -48,9 +49,44 @@ export async function firstHyper(
   return hyper;
 }
 
-/** σ before anything is learned: the dense model's, or the tail index of the degrees. */
-export function firstSigma(model: 'sparse' | 'dense', graph: BipartiteGraph, side: SideName): number {
-  return model === 'dense' ? DENSE_SIGMA : Math.min(tailIndexHalf(degrees(graph[side])), LARGEST_SIGMA);
+/** σ before anything is learned: that of the side's own law, the dense model's, or the tail index of the degrees. */
+export function firstSigma(model: ModelKind, graph: BipartiteGraph, side: SideName): number {
+  if (model === 'dense') return DENSE_SIGMA;
+  const counts = countDegrees(degrees(graph[side]));
+  return model === 'auto' ? tailLaw(counts).sigma : Math.min(tailIndexAt(counts, 0.5), LARGEST_SIGMA);
+}
+
+/** Sides whose τ follows from their degrees, with the σ̂(½) that it is to agree with: dense ones that nobody said it of. */
+export type Tilts = Readonly<Partial<Record<SideName, number>>>;
+
+export function tiltsToMatch(graph: BipartiteGraph, settings: FitSettings, hyper: BothHyper): Tilts {
+  const tilts: Partial<Record<SideName, number>> = {};
+  if (settings.model !== 'auto' || settings.sizes !== 'bound') return tilts;
+  for (const side of SIDES) {
+    const given = settings.given[side];
+    const learn = settings.learn[side];
+    const free = given.tau === undefined && given.size === undefined;
+    if (!free || hyper[side].sigma >= 0 || learn.includes('tau') || learn.includes('sigma')) continue;
+    tilts[side] = tailIndexHalf(degrees(graph[side]));
+  }
+  return tilts;
+}
+
+/** The hyperparameters with every such τ set by the present mass of the other side. */
+export async function matchTilts(
+  engine: Engine,
+  tables: BothTables,
+  hyper: BothHyper,
+  tilts: Tilts,
+): Promise<BothHyper> {
+  const sides = SIDES.filter((side) => tilts[side] !== undefined);
+  const result = { ...hyper };
+  const others = await Promise.all(sides.map((side) => engine.totals(tables[otherSide(side)])));
+  for (const [at, side] of sides.entries()) {
+    const tau = matchTilt(hyper[side], tilts[side]!, totalMass(others[at]));
+    result[side] = { ...hyper[side], tau };
+  }
+  return result;
 }
 
 /** What the fit maximizes the bound over: the asked-for ones, and the sizes that nobody gave. */
@@ -204,6 +240,30 @@ async function rowSums(engine: Engine, table: Table, hyper: SideHyper): Promise<
   };
 }
 
+/**
+ * Weak priors of what is learned, as standard deviations of log(1 − σ), and of log τ, log a and log b around the paper's
+ * values. They cost a few nats where the data speak, and stop σ and τ where the bound is flat: Gamma weights of ever larger
+ * −σ and τ are all alike.
+ */
+const PRIOR_SPREAD = { sigma: 0.35, tau: 1.5, shape: 1.5, rate: 1.5 } as const;
+
+function logPrior({ sigma, tau, shape, rate }: SideHyper): number {
+  const logs = {
+    sigma: Math.log(1 - sigma),
+    tau: Math.log(tau / TAU),
+    shape: Math.log(shape / SHAPE),
+    rate: Math.log(rate / RATE),
+  };
+  return (
+    -0.5 *
+    sum(Object.entries(PRIOR_SPREAD).map(([name, spread]) => (logs[name as keyof typeof logs] / spread) ** 2))
+  );
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
 /** The part of the bound that a side's hyperparameters enter, with its unseen atoms at their optimum. */
 function sideObjective(
   h: SideHyper,
@@ -230,7 +290,10 @@ function sideObjective(
 
 /** How far one round may move a hyperparameter, as an interval around its value. */
 const REACH: Record<Exclude<Learnable, 'size'>, (x: number) => [number, number]> = {
-  sigma: (x) => [Math.max(-20, x - 0.1 - 0.5 * Math.abs(x)), Math.min(0.98, x + 0.1 + 0.5 * Math.abs(x))],
+  sigma: (x) => [
+    Math.max(SMALLEST_SIGMA, x - 0.1 - 0.5 * Math.abs(x)),
+    Math.min(0.98, x + 0.1 + 0.5 * Math.abs(x)),
+  ],
   tau: (x) => [x / 2, x * 2],
   shape: (x) => [Math.max(1e-3, x / 1.5), x * 1.5],
   rate: (x) => [Math.max(1e-6, x / 2), x * 2],
@@ -244,7 +307,10 @@ function maximizeOne(
   mass: Float64Array,
   sizeIsFree: boolean,
 ): SideHyper {
-  const objective = (x: number) => sideObjective({ ...hyper, [name]: x }, table, sums, mass, sizeIsFree);
+  const objective = (x: number) => {
+    const at = { ...hyper, [name]: x };
+    return sideObjective(at, table, sums, mass, sizeIsFree) + logPrior(at);
+  };
   const [low, high] = REACH[name](hyper[name]);
   const best = maximize(objective, low, high, { tolerance: 0, steps: 30 });
   return objective(best) > objective(hyper[name]) ? { ...hyper, [name]: best } : hyper;

@@ -6,7 +6,7 @@ import { FitError, located } from '../errors.js';
 import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
 import type { TaskOptions } from '../progress.js';
 import { type BothHyper, type BothTables, evidenceBound, logCountFactorials } from './bound.js';
-import { maximizeHyper } from './hyper.js';
+import { matchTilts, maximizeHyper, type Tilts } from './hyper.js';
 import type { RankerMember } from './model.js';
 import type { FitSettings, Learnable } from './options.js';
 
@@ -17,6 +17,12 @@ const WARM_TOLERANCE = 1e-4;
 /** … but not before as many sweeps, and not after this share of all iterations. */
 const WARM_LEAST = 20;
 const WARM_SHARE = 0.5;
+
+/**
+ * A τ that follows from the degrees is set after so many exact sweeps for the last time; from there on the bound can only
+ * rise. Before them it would take the scale that both sides share along.
+ */
+const MATCHED_SWEEPS = 15;
 
 /** How far features are over-relaxed, until the bound falls once: then the rest of the fit is plain ascent. */
 export const RELAXATION = 0.9;
@@ -84,6 +90,14 @@ export interface LoopResult {
   readonly stopped: StopReason | 'aborted';
 }
 
+/** Hyperparameters that do not stay as they begin. */
+export interface Moving {
+  /** Those that the bound is maximized over. */
+  readonly learn: Readonly<Record<SideName, readonly Learnable[]>>;
+  /** Those τ that follow from the degrees. */
+  readonly tilts: Tilts;
+}
+
 /** Runs sweeps from the given tables until the bound settles, the iterations end, or the signal fires. */
 export async function runLoop(
   engine: Engine,
@@ -91,7 +105,7 @@ export async function runLoop(
   tables: BothTables,
   first: LoopState,
   settings: FitSettings,
-  learn: Readonly<Record<SideName, readonly Learnable[]>>,
+  { learn, tilts }: Moving,
   task: TaskOptions,
   afterLeg: AfterLeg = async () => {},
 ): Promise<LoopResult> {
@@ -100,6 +114,7 @@ export async function runLoop(
     items: await engine.createIndex(graph.items),
   };
   const factorials = logCountFactorials(graph.users.counts);
+  const matched = SIDES.some((side) => tilts[side] !== undefined);
   let state = first;
   let stopped: LoopResult['stopped'] = 'iterations';
   const began = performance.now();
@@ -129,17 +144,23 @@ export async function runLoop(
       const value = withEdges(edgeTerm);
       if (!Number.isFinite(value))
         throw new FitError(`sweep ${state.iteration + 1}: the bound became ${value}`);
-      state = warm ? afterWarmLeg(state, value, sweeps, settings) : afterExactLeg(state, value, sweeps);
+      // The bound of the state before this leg is compared with that of the leg before.
+      const moved = matched && exactSweeps(state) <= MATCHED_SWEEPS + LEG;
+      state = warm
+        ? afterWarmLeg(state, value, sweeps, settings)
+        : afterExactLeg(state, value, sweeps, moved);
       if (warm && state.warmSweeps !== undefined) {
         for (const side of SIDES) await engine.setActivity(tables[side], 'exact');
       }
       report(task, state, graph, settings, began, first.iteration);
-      if (settled(state, settings.tolerance)) {
+      if (!moved && settled(state, settings.tolerance)) {
         stopped = 'converged';
         break;
       }
       const activity = state.warmSweeps === undefined ? 'mean' : 'exact';
-      state = { ...state, hyper: await maximizeHyper(engine, tables, state.hyper, learn, activity) };
+      const match = matched && activity === 'exact' && exactSweeps(state) <= MATCHED_SWEEPS;
+      const hyper = match ? await matchTilts(engine, tables, state.hyper, tilts) : state.hyper;
+      state = { ...state, hyper: await maximizeHyper(engine, tables, hyper, learn, activity) };
       await afterLeg(state, tables);
     }
     if (stopped !== 'aborted' && state.warmSweeps === undefined) {
@@ -207,7 +228,12 @@ async function likelihoodParts(engine: Engine, tables: BothTables): Promise<(edg
   return (edgeTerm) => edgeTerm - mass;
 }
 
-function afterExactLeg(state: LoopState, bound: number, sweeps: number): LoopState {
+function exactSweeps({ iteration, warmSweeps }: LoopState): number {
+  return warmSweeps === undefined ? 0 : iteration - warmSweeps;
+}
+
+/** Where hyperparameters were matched (`moved`) the bound may fall for that alone. */
+function afterExactLeg(state: LoopState, bound: number, sweeps: number, moved: boolean): LoopState {
   // A finished fit that goes on has this state's bound already.
   const bounds = state.bounds.filter(([iteration]) => iteration < state.iteration);
   const last = bounds.at(-1)?.[1];
@@ -215,7 +241,7 @@ function afterExactLeg(state: LoopState, bound: number, sweeps: number): LoopSta
     ...state,
     iteration: state.iteration + sweeps,
     bounds: [...bounds, [state.iteration, bound]],
-    relaxation: last !== undefined && bound < last ? 0 : state.relaxation,
+    relaxation: !moved && last !== undefined && bound < last ? 0 : state.relaxation,
   };
 }
 

@@ -3,6 +3,7 @@ import { InputError } from '../errors.js';
 import { degrees, type GraphSide, type SideName } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
 import { allocate } from '../math/memory.js';
+import type { ModelKind } from '../options/names.js';
 import type { SideNames } from '../text/sides.js';
 
 /** The vertices of one side that a model knows. */
@@ -73,7 +74,7 @@ export interface Provenance extends FitRecord {
  */
 export interface PosteriorModel {
   readonly type: 'posterior';
-  readonly kind: 'sparse' | 'dense';
+  readonly kind: ModelKind;
   readonly features: number;
   readonly multigraph: boolean;
   /** What people call the two sides; absent: users and items. */

@@ -20,8 +20,9 @@ import { FORCE, HYPER_NAMES, type HyperName, SEED, sides } from './shared.js';
 export const FEATURES = { min: 1, max: 512, meaning: 'number of features', flag: '-k, --features' } as const;
 
 const MODEL = {
-  model: oneOf(MODEL_KINDS, { default: 'sparse', argument: 'kind', meaning: 'sparse or dense' }),
-};
+  argument: 'kind',
+  meaning: 'auto: for each side the law that its degrees speak for; sparse, dense: as the paper has them',
+} as const;
 const ENGINE = { engine: oneOf(ENGINE_NAMES, { default: 'auto', meaning: 'what computes' }) };
 const ITERATIONS = { min: 1, max: 1e9, meaning: 'most iterations' } as const;
 const TOLERANCE = {
@@ -44,7 +45,7 @@ const LEARN = [
 /** Coordinate ascent of the bound and what it begins with. */
 export const BOUND = {
   features: whole({ ...FEATURES, default: 30 }),
-  ...MODEL,
+  model: oneOf(MODEL_KINDS, { ...MODEL, default: 'auto' }),
   iterations: whole({ ...ITERATIONS, default: 400 }),
   tolerance: decimal({ ...TOLERANCE, default: 1e-5 }),
   start: oneOf(['warm', 'cold'], { default: 'warm', argument: 'kind', meaning: 'where to begin' }),
@@ -73,7 +74,8 @@ const ASCENT = {
 };
 
 const RANKING = {
-  ...MODEL,
+  // It has no unseen vertices, so the law of a side matters little.
+  model: oneOf(MODEL_KINDS, { ...MODEL, default: 'sparse' }),
   features: whole({ ...FEATURES, otherwise: 'by the size of the data' }),
   iterations: whole({ ...ITERATIONS, default: 40 }),
   tolerance: decimal({ ...TOLERANCE, default: 1e-3 }),
@@ -161,8 +163,8 @@ export const FIT_COMMAND = {
   }),
   evidence: flag({
     default: true,
-    meaning: 'compare the bound with that of a dense fit',
-    offMeaning: 'do not compare the bound with that of a dense fit',
+    meaning: 'compare the bound of a sparse fit with that of a dense one',
+    offMeaning: 'do not compare the bound of a sparse fit with that of a dense one',
   }),
   resume: inputOrBare({
     otherwise: 'begin anew; OUTPUT.partial if no file is given',

@@ -4,8 +4,12 @@
 export const ENGINE_NAMES = ['auto', 'cpu', 'gpu', 'reference'] as const;
 export type EngineName = (typeof ENGINE_NAMES)[number];
 
-/** sparse: unseen vertices on both sides, σ from the degrees; dense: σ = −0.1, no unseen vertices. */
-export const MODEL_KINDS = ['sparse', 'dense'] as const;
+/** As the paper has them. sparse: unseen vertices on both sides, σ from the degrees; dense: σ = −0.1, no unseen vertices. */
+export const PAPER_KINDS = ['sparse', 'dense'] as const;
+export type PaperKind = (typeof PAPER_KINDS)[number];
+
+/** auto: for each side the law that its degrees speak for. */
+export const MODEL_KINDS = ['auto', ...PAPER_KINDS] as const;
 export type ModelKind = (typeof MODEL_KINDS)[number];
 
 /** Unconditional: every held-out user and test item, seen or not. Paper: only those that the test set contains. */

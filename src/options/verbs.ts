@@ -22,7 +22,7 @@ import {
 import {
   BASELINES,
   ENGINE_NAMES,
-  MODEL_KINDS,
+  PAPER_KINDS,
   PROCESS_NAMES,
   PROTOCOLS,
   SIZE_MODES,
@@ -172,7 +172,7 @@ const JUDGING = {
     min: 0,
     max: 10_000,
     default: 0,
-    meaning: `correct the intervals by n replicas of the sparse model, at least ${LEAST_REPLICAS}, each a fit of its own; 0: none`,
+    meaning: `correct the intervals by n replicas of the model, at least ${LEAST_REPLICAS}, each a fit of its own; 0: none`,
   }),
 };
 
@@ -197,6 +197,12 @@ export const DRAW = {
 export const EVALUATE = {
   ...JUDGING,
   ...SEED,
+  correct: flag({
+    otherwise: 'for auto models that are not calibrated',
+    meaning: 'move and rescale means and intervals by how far off draws are on known data',
+    off: '--no-correct',
+    offMeaning: 'show means and intervals as drawn',
+  }),
   sizes: SIZES,
   engine: oneOf(ENGINE_NAMES, { default: 'auto', flag: null, meaning: 'of the fold-in and of the rankings' }),
 };
@@ -285,7 +291,7 @@ export const STUDY = {
       default: [30],
       meaning: 'numbers of features, as in 10,30,60',
     }),
-    model: oneOf([...MODEL_KINDS, 'both'], {
+    model: oneOf([...PAPER_KINDS, 'both'], {
       default: 'both',
       argument: 'kind',
       meaning: 'which models to fit',

@@ -9,6 +9,7 @@
 import { InputError } from '../errors.js';
 import { eligibleMass } from '../fit/fold-in.js';
 import { type Model, type ModelSide, needPosterior, type PosteriorModel } from '../fit/model.js';
+import type { SideName } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
 import { allocate } from '../math/memory.js';
 import type { Protocol } from '../options/names.js';
@@ -89,27 +90,56 @@ export function drawPlan(
     model.items,
     (j) => isTest[j] === 1 && (!paper || split.test.items.ids.find(model.items.ids.at(j)) >= 0),
   );
+  const p = split.testUsers;
+  const plan = blockPlan(model, folded, {
+    users,
+    items,
+    fitted: isTest.map((coin) => 1 - coin),
+    shares: paper ? undefined : { users: p / (1 - p), items: split.testItems },
+  });
+  expectDraw(plan);
+  return { plan, ids: { users: folded.ids.pick(users), items: model.items.ids.pick(items) } };
+}
+
+/** Which users meet which items. */
+export interface Block {
+  /** Rows of the folded users, and of the model's items. */
+  readonly users: Uint32Array;
+  readonly items: Uint32Array;
+  /** Items that the users were folded in on: 1 per item of the model. */
+  readonly fitted: Uint8Array;
+  /** The block's sizes over those of the training processes; undefined: none of its vertices are unseen. */
+  readonly shares: Readonly<Record<SideName, number>> | undefined;
+}
+
+export function blockPlan(model: PosteriorModel, folded: ModelSide, block: Block): DrawPlan {
+  const { users, items, fitted, shares } = block;
   const K = model.features;
-  const metByUsers = metByHeldOut(model, isTest);
+  const metByUsers = eligibleMass(model, 'items', { eligible: fitted, unseenShare: 0 });
   const metByItems = eligibleMass(model, 'users');
-  const plan = {
+  const chosen = new Uint8Array(model.items.count);
+  for (const j of items) chosen[j] = 1;
+  const reach = shares && {
+    users: eligibleMass(model, 'items', { eligible: chosen, unseenShare: shares.items }),
+    // In expectation the block's users have that share of the training users' mass.
+    items: metByItems.map((mass) => mass * shares.users),
+  };
+  return {
     features: K,
     multigraph: model.multigraph,
     users: [
       {
         known: knownVertices(folded, users, K, metByUsers),
-        unseen: paper ? undefined : unseenUsers(model, split, isTest, metByUsers),
+        unseen: shares && unseen(model.users, shares.users, metByUsers, reach!.users),
       },
     ],
     items: [
       {
         known: knownVertices(model.items, items, K, metByItems),
-        unseen: paper ? undefined : unseenItems(model, split, metByItems),
+        unseen: shares && unseen(model.items, shares.items, metByItems, reach!.items),
       },
     ],
   };
-  expectDraw(plan);
-  return { plan, ids: { users: folded.ids.pick(users), items: model.items.ids.pick(items) } };
 }
 
 /** A drawn atom holds its weight, its features and their alias boxes. */
@@ -134,26 +164,6 @@ function expectDraw({ features, users, items }: DrawPlan): void {
 /** What held-out users could have met by their fold-in edges: the trained fit items. */
 export function metByHeldOut(model: PosteriorModel, isTest: Uint8Array): Float64Array {
   return eligibleMass(model, 'items', { eligible: isTest.map((coin) => 1 - coin), unseenShare: 0 });
-}
-
-/** Held-out users without an edge to a trained fit item. */
-function unseenUsers(
-  model: PosteriorModel,
-  split: Split,
-  isTest: Uint8Array,
-  met: Float64Array,
-): UnseenPlan | undefined {
-  const p = split.testUsers;
-  const reach = eligibleMass(model, 'items', { eligible: isTest, unseenShare: split.testItems });
-  return unseen(model.users, p / (1 - p), met, reach);
-}
-
-/** Test items without an edge in training. */
-function unseenItems(model: PosteriorModel, split: Split, met: Float64Array): UnseenPlan | undefined {
-  const p = split.testUsers;
-  // In expectation the held-out users are to the training users as p to 1 − p.
-  const reach = met.map((mass) => (mass * p) / (1 - p));
-  return unseen(model.items, split.testItems, met, reach);
 }
 
 /** The unseen atoms of a share of a side's process, tilted by what they did not meet; `reach`: the mass they are to meet. */

@@ -10,8 +10,8 @@ import { DRAW } from '../options/verbs.js';
 import { createPool, type TaskModule, threadCount } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
 import type { Split } from '../sample/split-types.js';
-import type { DrawnEdges, GraphStatistics, TestGraphDraw } from './draw-graph.js';
-import { drawPlan, type NamedPlan } from './draw-plan.js';
+import type { DrawnEdges, GraphStatistics, SizeMode, TestGraphDraw } from './draw-graph.js';
+import { type DrawPlan, drawPlan, type NamedPlan } from './draw-plan.js';
 import type { DrawTask } from './draw-tasks.js';
 
 const DRAWING: TaskModule = {
@@ -41,27 +41,47 @@ export async function drawPredictive(
   split: Split,
   options: DrawOptions = {},
 ): Promise<readonly PredictiveDraw[]> {
-  const { signal, onProgress } = options;
   const { draws, sizes, protocol, seed, graphs: keep } = settleKnown(DRAW, options);
   const named = drawPlan(model, folded, split, protocol);
-  const id = nextPlan++;
-  const pool = await createPool(DRAWING, Math.min(threadCount(options.threads), draws));
+  const [results] = await drawPlans([named.plan], draws, { ...options, seed, sizes, keep });
+  return results.map(({ statistics, edges }) =>
+    Object.freeze({ ...statistics, graph: edges && toGraph(edges, named, model.multigraph) }),
+  );
+}
+
+export interface PlanOptions extends TaskOptions {
+  readonly seed: number;
+  readonly sizes: SizeMode;
+  /** Also return the edges. */
+  readonly keep: boolean;
+}
+
+/** So many draws of each plan, in order, all plans in one pool. */
+export async function drawPlans(
+  plans: readonly DrawPlan[],
+  draws: number,
+  { seed, sizes, keep, threads, signal, onProgress }: PlanOptions,
+): Promise<TestGraphDraw[][]> {
+  const total = plans.length * draws;
+  const ids = plans.map(() => nextPlan++);
+  const pool = await createPool(DRAWING, Math.min(threadCount(threads), total));
   try {
-    await pool.everywhere('prepare', { id, plan: named.plan });
+    for (const [at, id] of ids.entries()) await pool.everywhere('prepare', { id, plan: plans[at] });
     let done = 0;
     const results = await pool.map<DrawTask, TestGraphDraw>(
       'draw',
-      Array.from({ length: draws }, (_, index) => ({ plan: id, seed, index, sizes, keep })),
-      {
-        signal,
-        onResult: () => onProgress?.({ stage: 'drawing', done: ++done, total: draws, unit: 'draws' }),
-      },
+      Array.from({ length: total }, (_, index) => ({
+        plan: ids[Math.floor(index / draws)],
+        seed,
+        index,
+        sizes,
+        keep,
+      })),
+      { signal, onResult: () => onProgress?.({ stage: 'drawing', done: ++done, total, unit: 'draws' }) },
     );
-    return results.map(({ statistics, edges }) =>
-      Object.freeze({ ...statistics, graph: edges && toGraph(edges, named, model.multigraph) }),
-    );
+    return plans.map((_, at) => results.slice(at * draws, (at + 1) * draws));
   } finally {
-    await pool.everywhere('forget', id).catch(() => {});
+    for (const id of ids) await pool.everywhere('forget', id).catch(() => {});
     await pool.close();
   }
 }

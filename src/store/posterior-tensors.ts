@@ -14,6 +14,7 @@ import {
   type RankerMember,
 } from '../fit/model.js';
 import { SIDES, type SideName } from '../graph/graph.js';
+import { MODEL_KINDS } from '../options/names.js';
 import { NOT_NEGATIVE, POSITIVE, type Put, putInto, type TensorReader } from './tensor-reader.js';
 import type { Tensor } from './tensors.js';
 import {
@@ -33,7 +34,7 @@ import {
 export const boundsSchema = z.array(z.tuple([z.number(), z.number()]));
 const headSchema = z.object({
   ...recordShape,
-  kind: z.enum(['sparse', 'dense']),
+  kind: z.enum(MODEL_KINDS),
   objective: z.enum(['evidence', 'ranking']),
   features: z.number().int().min(1),
   bound: z.number().nullable(),

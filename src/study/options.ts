@@ -10,12 +10,12 @@ import { settle } from '../options/door.js';
 import { option, optionError } from '../options/error.js';
 import type { METHODS } from '../options/fit.js';
 import { type OptionsOf, type SettingsOf, value } from '../options/kinds.js';
-import { BASELINES, type BaselineName, MODEL_KINDS, type ModelKind } from '../options/names.js';
+import { BASELINES, type BaselineName, PAPER_KINDS, type PaperKind } from '../options/names.js';
 import { TASK } from '../options/shared.js';
 import { STUDY } from '../options/verbs.js';
 import type { TaskOptions } from '../progress.js';
 
-export type { ModelKind };
+export type { PaperKind as ModelKind };
 
 /** What a study takes: see options/verbs.ts, and what only a program can give. */
 export interface StudyOptions extends OptionsOf<typeof STUDY>, TaskOptions {
@@ -69,8 +69,8 @@ export function studyDefaults(edges: number): Pick<StudySettings, 'ranker' | 'tr
 }
 
 /** The models that are fitted. */
-export function modelsOf({ model }: Pick<StudySettings, 'model'>): readonly ModelKind[] {
-  return model === 'both' ? MODEL_KINDS : [model];
+export function modelsOf({ model }: Pick<StudySettings, 'model'>): readonly PaperKind[] {
+  return model === 'both' ? PAPER_KINDS : [model];
 }
 
 /** Replicas must correct something, and must not correct away what is wrong with a model or a protocol. */
@@ -109,7 +109,7 @@ export function studySettings(options: StudyOptions, edges: number): StudySettin
 /** The options of one of the study's fits. */
 export function fitOptionsOf(
   settings: StudySettings,
-  kind: ModelKind,
+  kind: PaperKind,
   features: number,
 ): OptionsOf<typeof METHODS.ascent> {
   const { iterations, tolerance, engine, start, restarts, sizes, seed } = settings;

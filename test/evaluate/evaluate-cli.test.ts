@@ -25,13 +25,18 @@ beforeAll(async () => {
   const { graph } = await simulate({ users: side, items: side, features: 3, seed: 4, threads: 1 });
   const cut = split(graph, { seed: 4 });
   await saveSplit(parts, cut);
-  await saveModel(model, (await fit(cut.train, { features: 3, iterations: 30, threads: 1 })).model);
+  const options = { features: 3, model: 'sparse', iterations: 30, threads: 1 } as const;
+  await saveModel(model, (await fit(cut.train, options)).model);
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-function run(...args: string[]): Promise<{ status: number; out: string; err: string }> {
+function run(...args: string[]): ReturnType<typeof graphex> {
+  return graphex('evaluate', ...args);
+}
+
+function graphex(...args: string[]): Promise<{ status: number; out: string; err: string }> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [bin, 'evaluate', ...args], (error, out, err) => {
+    execFile(process.execPath, [bin, ...args], (error, out, err) => {
       resolve({ status: error ? Number(error.code) : 0, out, err });
     });
   });
@@ -86,6 +91,40 @@ test('--calibrate corrects the intervals, for people and in the document; withou
   const few = await run(model, parts, '--calibrate', '3');
   expect([few.status, few.err]).toEqual([2, expect.stringMatching(/give 5 or more, or 0 for none/)]);
 }, 60_000);
+
+test('a fit says the law of each side, and its draws are corrected by known data', async () => {
+  const auto = join(folder, 'auto.model');
+  const said = await graphex('fit', parts, '-o', auto, '-k', '3', '--iterations', '30');
+  expect(said.out).toContain('auto model, 3 features');
+  expect(said.out).toMatch(/Users: no end of them; [\d,]+ were seen, and rare ones keep turning up/);
+  const fitted = JSON.parse(
+    (await graphex('fit', parts, '-o', auto, '-k', '3', '--iterations', '30', '--json')).out,
+  );
+  expect(fitted.model).toBe('auto');
+  for (const side of ['users', 'items']) {
+    expect(Object.keys(fitted.law[side])).toEqual(['kind', 'sigma', 'tau', 'size', 'unseen']);
+    expect(fitted.law[side]).toMatchObject({ kind: 'sparse', sigma: fitted.sigma[side], unseen: null });
+  }
+  const dense = await graphex('fit', parts, '-o', auto, '-k', '3', '--model', 'dense', '--force', '--json');
+  expect(JSON.parse(dense.out).law.users).toMatchObject({
+    kind: 'dense',
+    unseen: { mean: 0, low: 0, high: 0 },
+  });
+  await graphex('fit', parts, '-o', auto, '-k', '3', '--iterations', '30', '--force');
+  const corrected = await run(auto, parts, '--draws', '20');
+  expect(corrected.out).toMatch(/mean of 20 draws, corrected +corrected 90 % +p-value/);
+  expect(corrected.out).toContain('--no-correct');
+  const document = JSON.parse((await run(auto, parts, '--draws', '20', '--json')).out);
+  const { internal, draws } = document.predictive;
+  expect(internal.parts).toEqual({ users: 4, items: 4 });
+  expect(Object.keys(internal.statistics.edges)).toEqual(['drawn', 'shift', 'scale']);
+  const plain = JSON.parse(
+    (await run(auto, parts, '--draws', '20', '--no-correct', '--json')).out,
+  ).predictive;
+  expect(plain.internal).toBeNull();
+  expect(plain.draws.edges).toEqual(internal.statistics.edges.drawn);
+  expect(plain.draws.edges).not.toEqual(draws.edges);
+}, 120_000);
 
 test('bad input is status 2 and a sentence', async () => {
   const missing = await run(join(folder, 'none.model'), parts);

@@ -124,6 +124,7 @@ describe('hyperparameters', () => {
   test('given ones are kept, the dense model has no unseen vertices', async () => {
     const { model } = await fit(graph, {
       ...small,
+      model: 'sparse',
       users: { sigma: 0.4, size: 33, tau: 2 },
       items: { shape: 0.3, rate: 0.7 },
     });
@@ -167,7 +168,7 @@ describe('hyperparameters', () => {
 
   test('a sparse graph is evidence for the sparse model, a dense one is not', async () => {
     const side = (sigma: number, size: number) => ({ sigma, tau: 1, shape: 0.5, rate: 0.5, size });
-    const options: AscentOptions = { features: 5, engine: 'cpu' };
+    const options: AscentOptions = { features: 5, engine: 'cpu', model: 'sparse' };
     const evidence = async (sigma: number, size: number) => {
       const { graph } = await simulate({
         users: side(sigma, size),

@@ -10,6 +10,7 @@ import {
   noPredictiveCheck,
   surpriseWords,
 } from '../../src/report/words/evaluation.js';
+import { lawWords } from '../../src/report/words/law.js';
 import { skippedWords } from '../../src/report/words/methods.js';
 import { describeError, predictionQuestion } from '../../src/report/words/prediction.js';
 import { RANKING_QUESTION } from '../../src/report/words/ranking.js';
@@ -62,6 +63,15 @@ function sparsity(): void {
     );
   }
   say(evidenceWords({ difference: 1234.5 }), evidenceWords({ difference: -12 }));
+  const law = { sigma: -0.9, tau: 8, size: 900 };
+  const sides = [
+    { ...law, kind: 'dense', unseen: { mean: 761, low: 700, high: 830 } },
+    { ...law, kind: 'dense', unseen: { mean: 0, low: 0, high: 0 } },
+    { ...law, kind: 'sparse', sigma: 0.41, unseen: null },
+  ] as const;
+  for (const side of sides) {
+    say(...lawWords({ users: side, items: side }, { users: 4339, items: 3665 }, names));
+  }
   say(estimateWords(undefined), estimateWords({ estimate: 0.999 }), estimateWords({ estimate: 0.2 }));
 }
 
@@ -155,11 +165,10 @@ function evaluations(): void {
     surpriseWords(check({ items: 0.02 }), names, false),
     surpriseWords(check({ items: 0.02 }, { items: 10 }), names, false),
     surpriseWords(check({ users: 0, items: 0, edges: 0 }, { users: 2 }), names, true),
-    intervalWords(check({})),
-    intervalWords({
-      ...check({}),
-      calibration: { replicas: 5, statistics: {} },
-    } as unknown as PredictiveCheck),
+    intervalWords(check({}), names),
+    ...[{ calibration: { replicas: 5 } }, { internal: { parts: { users: 4, items: 4 } } }].map((more) =>
+      intervalWords({ ...check({}), ...more } as unknown as PredictiveCheck, names),
+    ),
   );
   for (const reason of ['no-draws', 'edges-held-out', 'ranking-model'] as const)
     say(noPredictiveCheck(reason));

@@ -61,9 +61,15 @@ const UNCORRECTED =
   'The intervals hold 90 % of the draws; on simulated data they held the truth in 72 to 95 % of the cases ' +
   '(docs/predictive.md). --calibrate 20 measures this on replicas of the model, and corrects the intervals.';
 
+const INTERNAL =
+  'Means and intervals are those of the draws, moved and rescaled by how far off draws are on data that training knows: ' +
+  'its own {users} on the test {items}, and held-out {users} on {items} left out of their fold-in. --no-correct shows them as drawn.';
+
 /** What the intervals of a predictive check are worth. */
-export function intervalWords({ calibration }: PredictiveCheck): string {
-  return calibration ? CORRECTED : UNCORRECTED;
+export function intervalWords({ calibration, internal }: PredictiveCheck, names: SideNames): string {
+  if (calibration) return CORRECTED;
+  if (!internal) return UNCORRECTED;
+  return INTERNAL.replaceAll(/\{(users|items)\}/g, (_, side: keyof SideNames) => names[side].many);
 }
 
 /** What the figures leave out; nothing is said of what did not happen. */

@@ -1,0 +1,280 @@
+// How far off draws are shows on data that are known already, without any replica, in two ways. Training users are folded
+// in as the held-out ones are, on their fit items alone, and drawn in groups as large as the held-out one: their edges to
+// the test items are known. And held-out users are folded in without a part of their fit items, which are then drawn as if
+// they were test. Where the known edges lie among such draws is a sample of where the test graph will lie among its own:
+// the first way with the items of the test, the second with its users. docs/predictive.md has what each is worth.
+
+import type { EngineName } from '../engine/select.js';
+import { foldIn } from '../fit/fold-in.js';
+import type { PosteriorModel } from '../fit/model.js';
+import type { BipartiteGraph } from '../graph/graph.js';
+import type { VertexIds } from '../graph/ids.js';
+import { meanAndSpread } from '../math/moments.js';
+import { type Random, randomStream } from '../math/random.js';
+import { studentQuantile, studentTwoSided } from '../math/student.js';
+import { drawPlans } from '../predict/draw.js';
+import { type GraphStatistics, graphStatistics, type SizeMode } from '../predict/draw-graph.js';
+import {
+  blockPlan,
+  type DrawPlan,
+  fitItems,
+  type Protocol,
+  rowsWhere,
+  testItems,
+} from '../predict/draw-plan.js';
+import type { TaskOptions } from '../progress.js';
+import type { Split } from '../sample/split-types.js';
+import { selectVertices } from '../sample/subgraph.js';
+import { reasonAgainstCalibration } from './calibrate.js';
+import { knownFoldIn } from './held-out.js';
+import {
+  checkStatistic,
+  type InternalStatistic,
+  OUTSIDE,
+  type PredictiveCheck,
+  STATISTICS,
+  type Statistic,
+  type StatisticCheck,
+} from './predictive.js';
+
+export interface InternalCheckOptions extends TaskOptions {
+  /** Draws of the check that is corrected; the parts of either way together have about as many. */
+  readonly draws: number;
+  readonly seed: number;
+  readonly sizes: SizeMode;
+  readonly engine: EngineName;
+}
+
+/** What the first way weighs; the second has the rest. The more, the more a statistic depends on which items are test. */
+const WEIGHT: Readonly<Record<Statistic, number>> = {
+  users: 0.75,
+  edges: 0.75,
+  total: 0.75,
+  sigmaUsers: 0.75,
+  items: 0.25,
+  sigmaItems: 0.25,
+};
+
+/** Most parts of either way, and fewest draws of a part: its spread must be told. */
+const MOST_PARTS = 8;
+const FEWEST_DRAWS = 24;
+const PART_STREAM = 0x9a0b;
+
+/** Whether a model's intervals are corrected when nobody says: those of the paper's models are shown as they are. */
+export function correctsByItself(model: PosteriorModel, protocol: Protocol): boolean {
+  return model.kind === 'auto' && reasonAgainstCalibration(model, protocol) === undefined;
+}
+
+/** The check with its means, intervals and p-values corrected by what happens on known data. */
+export async function correctInternally(
+  model: PosteriorModel,
+  split: Split,
+  check: PredictiveCheck,
+  draws: readonly GraphStatistics[],
+  options: InternalCheckOptions,
+): Promise<PredictiveCheck> {
+  const { onProgress } = options;
+  const task: InternalCheckOptions = {
+    ...options,
+    onProgress: onProgress && ((progress) => onProgress({ ...progress, stage: 'checking on known data' })),
+  };
+  const places = {
+    users: await placesOf(await trainingUsers(model, split, task), task),
+    items: await placesOf(await leftOutItems(model, split, task), task),
+  };
+  const corrected: Partial<Record<Statistic, StatisticCheck>> = {};
+  const statistics: Partial<Record<Statistic, InternalStatistic>> = {};
+  for (const name of STATISTICS) {
+    const observed = check.observed[name];
+    if (observed === undefined) continue;
+    const shift = blend(
+      posteriorShift(places.users.map((place) => place[name])),
+      posteriorShift(places.items.map((place) => place[name])),
+      WEIGHT[name],
+    );
+    corrected[name] = shiftedCheck(
+      draws.map((draw) => draw[name]),
+      observed,
+      shift,
+    );
+    statistics[name] = { drawn: check.draws[name]!, shift: shift.mean, scale: shift.scale };
+  }
+  const parts = { users: places.users.length, items: places.items.length };
+  return Object.freeze({ ...check, draws: corrected, internal: { parts, statistics } });
+}
+
+/** A plan, and the graph that its draws should resemble. */
+interface Known {
+  readonly plan: DrawPlan;
+  readonly graph: BipartiteGraph;
+}
+
+/** By statistic: observed less the mean of the draws, in their standard deviations. */
+type Place = Readonly<Record<Statistic, number>>;
+
+/**
+ * Training users on the test items. Items that they never met stay in the draws: the known ones are known because these
+ * very users met them, and what they owe to that the unseen ones make up for.
+ */
+async function trainingUsers(
+  model: PosteriorModel,
+  split: Split,
+  task: InternalCheckOptions,
+): Promise<Known[]> {
+  const { train, testItems: q } = split;
+  const groups = partCount(split.testUsers);
+  const label = labels(train.users.count, groups, randomStream(task.seed, PART_STREAM, 0));
+  const fitted = fitItems(model, split);
+  const isTest = testItems(model, split);
+  const known = (marked: Uint8Array, users: Uint8Array) =>
+    selectVertices(train, users, marksById(train.items.ids, model.items.ids, marked));
+  const everyone = new Uint8Array(train.users.count).fill(1);
+  const folded = await foldAgain(model, known(fitted, everyone), fitted, task);
+  const items = rowsWhere(model.items, (j) => isTest[j] === 1);
+  return Array.from({ length: groups }, (_, g) => ({
+    plan: blockPlan(model, folded, {
+      users: rowsWhere(folded, (i) => label[train.users.ids.find(folded.ids.at(i))] === g),
+      ...{ items, fitted, shares: { users: 1 / groups, items: q } },
+    }),
+    graph: known(
+      isTest,
+      label.map((l) => (l === g ? 1 : 0)),
+    ),
+  }));
+}
+
+/** Held-out users on parts of the fit items that their fold-in was not shown. */
+async function leftOutItems(
+  model: PosteriorModel,
+  split: Split,
+  task: InternalCheckOptions,
+): Promise<Known[]> {
+  const { testUsers: p, testItems: q, foldIn: all } = split;
+  const { ids, drawn } = split.coins.items;
+  const folds = Math.max(2, partCount(q));
+  const label = labels(ids.length, folds, randomStream(task.seed, PART_STREAM, 1));
+  const graph = knownFoldIn(model, split).graph;
+  const everyone = (part: BipartiteGraph) => new Uint8Array(part.users.count).fill(1);
+  const result: Known[] = [];
+  for (let f = 0; f < folds; f++) {
+    const left = label.map((l, j) => (!drawn[j] && l === f ? 1 : 0));
+    const shown = label.map((l, j) => (!drawn[j] && l !== f ? 1 : 0));
+    const fitted = marksById(model.items.ids, ids, shown);
+    const isLeft = marksById(model.items.ids, ids, left);
+    const seen = selectVertices(graph, everyone(graph), marksById(graph.items.ids, ids, shown));
+    const folded = await foldAgain(model, seen, fitted, task);
+    result.push({
+      plan: blockPlan(model, folded, {
+        users: rowsWhere(folded, () => true),
+        items: rowsWhere(model.items, (j) => isLeft[j] === 1),
+        ...{ fitted, shares: { users: p / (1 - p), items: (1 - q) / folds } },
+      }),
+      graph: selectVertices(all, everyone(all), marksById(all.items.ids, ids, left)),
+    });
+  }
+  return result;
+}
+
+/** As many parts as make one as large as what is held out. */
+function partCount(heldOut: number): number {
+  return Math.max(1, Math.min(MOST_PARTS, Math.round((1 - heldOut) / heldOut)));
+}
+
+function labels(count: number, parts: number, random: Random): Uint8Array {
+  return Uint8Array.from({ length: count }, () => Math.floor(random.uniform() * parts));
+}
+
+/** The marks of some ids, in the order of others; 0 where an id has none. */
+function marksById(ids: VertexIds, marked: VertexIds, marks: Uint8Array): Uint8Array {
+  return Uint8Array.from({ length: ids.length }, (_, v) => marks[marked.find(ids.at(v))] ?? 0);
+}
+
+function foldAgain(
+  model: PosteriorModel,
+  graph: BipartiteGraph,
+  eligible: Uint8Array,
+  { engine, threads, signal, onProgress }: InternalCheckOptions,
+) {
+  const how = { eligible, unseenShare: 0, activity: 'mean', engine } as const;
+  return foldIn(model, graph, { ...how, threads, signal, onProgress });
+}
+
+async function placesOf(known: readonly Known[], task: InternalCheckOptions): Promise<Place[]> {
+  const draws = Math.max(FEWEST_DRAWS, Math.round(task.draws / known.length));
+  const plans = known.map(({ plan }) => plan);
+  const drawn = await drawPlans(plans, draws, { ...task, seed: task.seed + 1, keep: false });
+  return known.map(({ graph }, part) => {
+    const observed = graphStatistics(graph);
+    const place = (name: Statistic) =>
+      deviation(
+        drawn[part].map(({ statistics }) => statistics[name]),
+        observed[name],
+      );
+    return Object.fromEntries(STATISTICS.map((name) => [name, place(name)])) as Record<Statistic, number>;
+  });
+}
+
+/** Where all draws are equal, a different value counts as one standard deviation. */
+function deviation(values: readonly number[], observed: number): number {
+  const { mean, spread } = meanAndSpread(values);
+  return spread > 0 ? (observed - mean) / spread : Math.sign(observed - mean);
+}
+
+/**
+ * Before anything is seen: the deviation of a part is normal around a bias of mean 0 and this variance, in squared standard
+ * deviations of the draws, with a spread of SPREAD of them that is worth BELIEF parts. Chosen by prediction on splits of
+ * training parts (docs/predictive.md).
+ */
+const BIAS = 4;
+const SPREAD = 1.1;
+const BELIEF = 8;
+
+interface Shift {
+  /** Expected deviation of the test graph. */
+  readonly mean: number;
+  /** Its spread, by Student's distribution of so many degrees. */
+  readonly scale: number;
+  readonly degrees: number;
+}
+
+/** The posterior of one more deviation. */
+export function posteriorShift(deviations: readonly number[]): Shift {
+  const n = deviations.length;
+  const average = deviations.reduce((sum, z) => sum + z, 0) / n;
+  const within = deviations.reduce((sum, z) => sum + (z - average) ** 2, 0);
+  let variance = SPREAD ** 2;
+  let weight = n;
+  // Bias and spread each given the other, until they agree.
+  for (let step = 0; step < 50; step++) {
+    weight = n + variance / BIAS;
+    const shrunk = ((average ** 2 * n) / weight) * (variance / BIAS);
+    variance = (BELIEF * SPREAD ** 2 + within + shrunk) / (BELIEF + n);
+  }
+  return {
+    mean: (average * n) / weight,
+    scale: Math.sqrt(variance * (1 + 1 / weight)),
+    degrees: BELIEF + n,
+  };
+}
+
+function blend(a: Shift, b: Shift, weight: number): Shift {
+  const mixed = (x: number, y: number) => weight * x + (1 - weight) * y;
+  return {
+    mean: mixed(a.mean, b.mean),
+    scale: mixed(a.scale, b.scale),
+    degrees: Math.min(a.degrees, b.degrees),
+  };
+}
+
+function shiftedCheck(values: readonly number[], observed: number, shift: Shift): StatisticCheck {
+  const { mean, spread } = meanAndSpread(values);
+  if (!(spread > 0)) return checkStatistic(values, observed);
+  const reach = studentQuantile(OUTSIDE, shift.degrees) * shift.scale;
+  const place = ((observed - mean) / spread - shift.mean) / shift.scale;
+  return {
+    mean: Math.max(0, mean + shift.mean * spread),
+    low: Math.max(0, mean + (shift.mean - reach) * spread),
+    high: Math.max(0, mean + (shift.mean + reach) * spread),
+    pValue: studentTwoSided(place, shift.degrees),
+  };
+}

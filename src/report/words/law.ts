@@ -1,0 +1,36 @@
+// The law of each side in words: a fixed population of which so many were seen, or one without end.
+
+import type { LawReport, SideLawReport } from '../../fit/law.js';
+import { SIDES } from '../../graph/graph.js';
+import { fixed, grouped } from '../../text/numbers.js';
+import { capital } from '../../text/phrases.js';
+import type { SideNames } from '../../text/sides.js';
+
+/** A sentence for each side; `seen`: how many of its vertices the data have. */
+export function lawWords(
+  law: LawReport,
+  seen: Readonly<Record<'users' | 'items', number>>,
+  names: SideNames,
+): string[] {
+  return SIDES.map((side) => sideWords(law[side], seen[side], names[side].many));
+}
+
+function sideWords({ kind, sigma, unseen }: SideLawReport, seen: number, many: string): string {
+  const said = `${capital(many)}:`;
+  if (kind === 'sparse' && unseen === null) {
+    return `${said} no end of them; ${grouped(seen)} were seen, and rare ones keep turning up (tail index ${fixed(sigma, 2)}).`;
+  }
+  if (unseen === null || unseen.mean < 0.5) {
+    return `${said} a fixed population; all ${grouped(seen)} were seen.`;
+  }
+  return (
+    `${said} a fixed population of about ${grouped(rounded(seen + unseen.mean))}, ${grouped(seen)} of them seen ` +
+    `(unseen, 90 %: ${grouped(unseen.low)} to ${grouped(unseen.high)}).`
+  );
+}
+
+/** Three digits are more than such a number is known to, but never fewer than were seen. */
+function rounded(value: number): number {
+  const unit = 10 ** Math.max(0, Math.floor(Math.log10(value)) - 2);
+  return unit * Math.ceil(value / unit);
+}
