@@ -1,7 +1,7 @@
 // Tables in half precision. A row is divided by a number of its own, so that small rows lose nothing, and its squares are
 // stored, with the sign of the value: a root halves the relative error of what it is taken of, and the range of a half is
 // wide enough for squares. Of many such numbers the row takes the one that rounds the values that matter most to its
-// scores least: a score is a sum with few large parts. Values keep twelve bits, those that matter most about thirteen.
+// scores least: a score is a sum with few large parts. Values keep twelve bits, those that matter most fourteen and more.
 
 export interface HalfTable {
   readonly values: Uint16Array;
@@ -12,8 +12,11 @@ export interface HalfTable {
 /** What the largest square of a row comes to with the least of the scales: below the end of the range even after rounding. */
 const TOP = 2 ** 15;
 /** Scales that are tried within a factor of two, and values of a row that judge them. */
-const TRIES = 128;
-const JUDGES = 12;
+const TRIES = 1024;
+const JUDGES = 16;
+
+const single = new Float32Array(1);
+const bits = new Uint32Array(single.buffer);
 
 /** `weights`: how much each column counts, for instance the mass of the other side. */
 export function toHalf(table: Float32Array, rows: number, weights?: ArrayLike<number>): HalfTable {
@@ -35,18 +38,21 @@ function bestScale(row: Float32Array, weights: ArrayLike<number> | undefined): n
   for (let k = 0; k < row.length; k++) largest = Math.max(largest, Math.abs(row[k]));
   // Scales stay normal numbers of float32; rows below that are zero for every purpose.
   const least = largest > 0 ? Math.max(2 ** -126, largest / Math.sqrt(TOP)) : 1;
-  const importance = (k: number) => Math.abs(row[k] * (weights ? weights[k] : 1));
-  const judges = topIndexes(row.length, importance);
+  const judges = chooseJudges(row, weights);
   let best = least;
   let error = Infinity;
   for (let t = 0; t < TRIES; t++) {
     const scale = Math.fround(least * (1 + t / TRIES));
+    const inverse = 1 / scale;
     let sum = 0;
-    for (const k of judges) {
-      const wanted = Math.abs(row[k]) / scale;
-      if (wanted === 0) continue;
-      const off = Math.sqrt(inElevenBits(wanted * wanted)) / wanted - 1;
-      sum += (importance(k) * off) ** 2;
+    // They come in the order of what they count: most scales are out after a few.
+    for (let j = 0; j < judges && sum < error; j++) {
+      const wanted = judgeValues[j] * inverse;
+      const square = wanted * wanted;
+      const wide = square * ELEVEN_BITS;
+      // The root of a small error is half of it, and the half does not matter for which is least.
+      const off = judgeWeights[j] * ((wide - (wide - square)) / square - 1);
+      sum += off * off;
     }
     if (sum < error) {
       error = sum;
@@ -56,23 +62,27 @@ function bestScale(row: Float32Array, weights: ArrayLike<number> | undefined): n
   return best;
 }
 
-/** The few that count most. */
-function topIndexes(count: number, importance: (k: number) => number): number[] {
-  const top: number[] = [];
-  const size: number[] = [];
-  for (let k = 0; k < count; k++) {
-    const value = importance(k);
-    if (top.length === JUDGES && value <= size[JUDGES - 1]) continue;
-    let at = top.length;
-    while (at > 0 && size[at - 1] < value) at--;
-    top.splice(at, 0, k);
-    size.splice(at, 0, value);
-    if (top.length > JUDGES) {
-      top.pop();
-      size.pop();
+/** A number times this, less that product less the number, is the number in eleven bits. */
+const ELEVEN_BITS = 2 ** 42 + 1;
+const judgeValues = new Float64Array(JUDGES);
+const judgeWeights = new Float64Array(JUDGES);
+
+/** Finds the values of a row that count most, largest first; says how many there are. */
+function chooseJudges(row: Float32Array, weights: ArrayLike<number> | undefined): number {
+  let count = 0;
+  for (let k = 0; k < row.length; k++) {
+    const value = Math.abs(row[k]);
+    const weight = weights ? Math.abs(value * weights[k]) : value;
+    if (weight === 0 || (count === JUDGES && weight <= judgeWeights[JUDGES - 1])) continue;
+    let at = count < JUDGES ? count++ : JUDGES - 1;
+    for (; at > 0 && judgeWeights[at - 1] < weight; at--) {
+      judgeValues[at] = judgeValues[at - 1];
+      judgeWeights[at] = judgeWeights[at - 1];
     }
+    judgeValues[at] = value;
+    judgeWeights[at] = weight;
   }
-  return top;
+  return count;
 }
 
 export function fromHalf({ values, scales }: HalfTable, out: Float32Array): Float32Array {
@@ -82,16 +92,6 @@ export function fromHalf({ values, scales }: HalfTable, out: Float32Array): Floa
     for (let at = r * width; at < (r + 1) * width; at++) out[at] = roots[values[at]] * scales[r];
   }
   return out;
-}
-
-const single = new Float32Array(1);
-const bits = new Uint32Array(single.buffer);
-
-/** A number rounded as a half rounds it, but for the ends of the range. */
-function inElevenBits(value: number): number {
-  single[0] = value;
-  bits[0] = (bits[0] + 0xfff + ((bits[0] >>> 13) & 1)) & 0xffffe000;
-  return single[0];
 }
 
 /** The nearest half of a number, ties to even. */
