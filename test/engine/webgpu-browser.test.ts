@@ -1,33 +1,16 @@
-// The library in a page: the built dist/browser.js as ES modules, the cpu engine in Web Workers, the browser's own WebGPU
+// The library in a bundled page: the cpu engine in Web Workers, the browser's own WebGPU
 // (SwiftShader's), and the same numbers as here.
 
-import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { extname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { BipartiteGraph, fit, recommend } from '../../src/browser.js';
 import { randomStream } from '../../src/math/random.js';
+import { chromium, ISOLATED } from '../browser/chromium.js';
+import { bundled, visitFolder } from '../consumers/bundled.js';
 
-const root = join(import.meta.dirname, '../..');
-const chromium = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
-  existsSync(path),
-);
-
-// Without these two a page gets no shared memory.
-const ISOLATED = {
-  'Cross-Origin-Opener-Policy': 'same-origin',
-  'Cross-Origin-Embedder-Policy': 'require-corp',
-};
-const TYPES: Record<string, string> = { '.js': 'text/javascript', '.wasm': 'application/wasm' };
-
-const PAGE = `<!doctype html><meta charset="utf-8"><title>graphex</title>
-<script type="module">
+const PAGE = `
+  import { BipartiteGraph, fit, recommend } from 'graphex/browser';
   const answer = (body) => fetch('/answer', { method: 'POST', body: JSON.stringify(body) });
   try {
-    const { BipartiteGraph, fit, recommend } = await import('/dist/browser.js');
     const { edges, options } = await (await fetch('/question')).json();
     const graph = BipartiteGraph.fromEdges(edges);
     const answers = { isolated: crossOriginIsolated, cores: navigator.hardwareConcurrency };
@@ -52,7 +35,7 @@ const PAGE = `<!doctype html><meta charset="utf-8"><title>graphex</title>
   } catch (error) {
     await answer({ error: String(error.stack ?? error) });
   }
-</script>`;
+`;
 
 /** A graph large enough to be cut among workers, from a seed. */
 function question() {
@@ -81,70 +64,10 @@ interface Answers {
   readonly gpu: Answer & { readonly error?: string };
 }
 
-/** Opens the page in Chromium and waits for what it sends. */
-async function ask(): Promise<Answers> {
+/** What the page computes, in Chromium. */
+function ask(): Promise<Answers> {
   const body = JSON.stringify(question());
-  let answered: (answers: Answers) => void;
-  const answer = new Promise<Answers>((resolve) => {
-    answered = resolve;
-  });
-  const server = createServer((request, response) => {
-    if (request.method === 'POST') void read(request).then((text) => answered(JSON.parse(text)));
-    serve(request.url ?? '/', body, response);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const profile = mkdtempSync(join(tmpdir(), 'graphex-browser-'));
-  const browser = spawn(
-    chromium!,
-    [
-      ...[
-        '--headless=new',
-        '--no-sandbox',
-        '--no-first-run',
-        '--disable-gpu-sandbox',
-        '--remote-debugging-port=0',
-      ],
-      ...['--enable-unsafe-webgpu', '--enable-features=Vulkan', '--use-webgpu-adapter=swiftshader'],
-      `--user-data-dir=${profile}`,
-      `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    ],
-    { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, HOME: profile } },
-  );
-  let said = '';
-  browser.stderr.setEncoding('utf8').on('data', (text) => {
-    said += text;
-  });
-  const gone = new Promise<number | null>((resolve) => browser.on('close', resolve));
-  try {
-    return await Promise.race([
-      answer,
-      gone.then((status) => Promise.reject(new Error(`chromium ended with status ${status}:\n${said}`))),
-    ]);
-  } finally {
-    browser.kill('SIGKILL');
-    await gone;
-    server.closeAllConnections();
-    server.close();
-    rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
-  }
-}
-
-async function read(request: IncomingMessage): Promise<string> {
-  let text = '';
-  for await (const chunk of request.setEncoding('utf8')) text += chunk;
-  return text;
-}
-
-function serve(url: string, question: string, response: ServerResponse): void {
-  const send = (type: string, body: string | Buffer) =>
-    response.writeHead(200, { ...ISOLATED, 'Content-Type': type }).end(body);
-  const path = join(root, new URL(url, 'http://page').pathname);
-  if (url === '/') send('text/html', PAGE);
-  else if (url === '/question') send('application/json', question);
-  else if (url === '/answer') send('text/plain', '');
-  else if (path.startsWith(join(root, 'dist')) && existsSync(path))
-    send(TYPES[extname(path)] ?? 'text/plain', readFileSync(path));
-  else response.writeHead(404, ISOLATED).end();
+  return visitFolder<Answers>(bundled(PAGE), ISOLATED, { '/question': { type: '.json', body } });
 }
 
 describe.skipIf(!chromium)('in a browser', async () => {

@@ -72,7 +72,7 @@ export async function webgpuAvailability(): Promise<Availability> {
 async function noDeviceFile(): Promise<boolean> {
   if (typeof process === 'undefined' || process.platform !== 'linux') return false;
   if (process.env.VK_ICD_FILENAMES || process.env.VK_DRIVER_FILES || process.env.DAWN_NODE) return false;
-  const { existsSync } = await import('node:fs');
+  const { existsSync } = process.getBuiltinModule('node:fs');
   return !['/dev/dri', '/dev/nvidia0', '/dev/dxg', '/dev/kgsl-3d0', '/dev/mali0'].some((path) =>
     existsSync(path),
   );

@@ -1,0 +1,38 @@
+// A project that has installed the package: what `npm pack` packs, beside the packages that it depends on and no others.
+
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll } from 'vitest';
+
+export const root = join(import.meta.dirname, '../..');
+
+/** Makes the project in a folder of its own, removed at the end of the test file. */
+export function installed(files: Readonly<Record<string, string>>, beside: readonly string[] = []): string {
+  const folder = mkdtempSync(join(tmpdir(), 'graphex-consumer-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  const listing = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+    cwd: root,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const [{ files: packed }]: [{ files: { path: string }[] }] = JSON.parse(listing);
+  const modules = join(folder, 'node_modules');
+  for (const { path } of packed) {
+    const target = join(modules, 'graphex', path);
+    mkdirSync(dirname(target), { recursive: true });
+    cpSync(join(root, path), target);
+  }
+  const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  for (const name of [...Object.keys(dependencies), ...beside]) {
+    mkdirSync(dirname(join(modules, name)), { recursive: true });
+    symlinkSync(join(root, 'node_modules', name), join(modules, name));
+  }
+  const all = { 'package.json': '{ "type": "module", "private": true }', ...files };
+  for (const [name, text] of Object.entries(all)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  return folder;
+}
