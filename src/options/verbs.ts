@@ -241,6 +241,11 @@ export const RECOMMEND_COMMAND = {
   }),
   batch: input({ meaning: 'many users: an id per line, or user and liked item per line' }),
   exclude: input({ meaning: 'items not to list, an id per line' }),
+  titles: input({ meaning: 'titles of the items: a table of ids and titles; likes may then be titles' }),
+  confidence: flag({
+    default: false,
+    meaning: 'say how sure each score and the whole list are',
+  }),
 };
 
 /** A server around a model. */

@@ -1,21 +1,20 @@
 // Jobs answered by a recommender: ids and titles to items, items to ids and titles, refusals in words.
 
 import { InputError } from '../errors.js';
+import { basisOf, FEW_LIKES } from '../predict/basis.js';
 import type { Asker, Recommendation } from '../predict/recommend.js';
 import type { Recommender } from '../predict/recommender.js';
+import type { TitleBook } from '../predict/titles.js';
 import { confidenceWords } from '../report/words/confidence.js';
 import type { BatchReply, Job, Refusal, Reply } from './jobs.js';
 import { Problem } from './problems.js';
 import type { Answered, Explain, OneRequest, Rank } from './schema.js';
-import type { TitleBook } from './titles.js';
 
 export interface Served {
   readonly recommender: Recommender;
   readonly titles: TitleBook;
 }
 
-/** Likes below which a list rests on little; docs/serving.md has how much lists of such users change. */
-export const FEW_LIKES = 5;
 /** Unknown ids that an answer names. */
 const NAMED = 20;
 /** Features that an explanation names. */
@@ -247,7 +246,7 @@ async function answered(
       ...(confidence && { low: confidence.intervals[i].low, high: confidence.intervals[i].high }),
       ...(explanation && { explanation: shownExplanation(served, explanation) }),
     })),
-    basis: likes < FEW_LIKES ? 'few' : 'personal',
+    basis: basisOf(likes),
     ...(confidence && {
       confidence: { overlap: confidence.overlap, text: confidenceWords(confidence.overlap, list.length) },
     }),

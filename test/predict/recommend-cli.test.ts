@@ -55,6 +55,57 @@ describe('a saved model', () => {
 });
 
 describe('graphex recommend', () => {
+  it('takes likes by title, shows titles, and says how sure it is', async () => {
+    const { items } = await loadModel(path);
+    const rows = Array.from(
+      { length: items.count },
+      (_, i) => `${items.ids.at(i)}\tTale ${i < 2 ? 'twice' : i}`,
+    );
+    const titles = join(folder, 'titles.tsv');
+    await writeFile(titles, `id\ttitle\n${rows.join('\n')}\n`);
+    const byTitle = await graphex(
+      'recommend',
+      path,
+      '--titles',
+      titles,
+      '--like',
+      'tale 4',
+      '--confidence',
+      '--json',
+    );
+    const byId = await graphex(
+      'recommend',
+      path,
+      '--titles',
+      titles,
+      '--like',
+      items.ids.at(4),
+      '--confidence',
+      '--json',
+    );
+    expect(byTitle).toEqual(byId);
+    for (const { title, low, high, score } of JSON.parse(byTitle.stdout)) {
+      expect(title).toMatch(/^Tale /);
+      expect(low).toBeLessThan(score);
+      expect(high).toBeGreaterThan(score);
+    }
+    const text = await graphex(
+      'recommend',
+      path,
+      '--titles',
+      titles,
+      '--like',
+      'Tale 4',
+      '--confidence',
+      '--explain',
+    );
+    expect(text.stdout).toMatch(/Tale 4 \(\d+ %\)/);
+    expect(text.stdout).toMatch(/would keep about \d+ of these \d+\./);
+    const twice = await graphex('recommend', path, '--titles', titles, '--like', 'Tale twice');
+    expect(twice.status).toBe(2);
+    expect(twice.stderr).toMatch(/several items are called Tale twice/);
+  });
+
   it('answers with one JSON document for a known user, a new one and a file of users', async () => {
     const model = await loadModel(path);
     const known = await graphex('recommend', path, '--user', 'user 3', '-n', '4', '--json');
@@ -79,8 +130,16 @@ describe('graphex recommend', () => {
     const folded = await graphex('recommend', path, '--batch', likes, '--json');
     expect(folded.stderr).toMatch(/1 liked item is unknown to the model and was left out: never seen/);
     const [ann, bob] = JSON.parse(folded.stdout);
-    expect(ann).toEqual({ user: 'ann', items: await recommend(model, { likes: ['item 1', 'item 2'] }) });
-    expect(bob).toEqual({ user: 'bob', items: await recommend(model, { likes: ['item 9'] }) });
+    expect(ann).toEqual({
+      user: 'ann',
+      items: await recommend(model, { likes: ['item 1', 'item 2'] }),
+      basis: 'few',
+    });
+    expect(bob).toEqual({
+      user: 'bob',
+      items: await recommend(model, { likes: ['item 9'] }),
+      basis: 'few',
+    });
   });
 
   it('leaves out what is asked to be left out, and prints a table for people', async () => {

@@ -247,7 +247,7 @@ function sumPieces(unit: UnitBlock): usize {
   const bytes: usize = (<usize>stride) << 3;
   for (let k: usize = 0; k < bytes; k += 16) {
     let sum = f64x2.splat(0);
-    for (let p: u32 = 0; p < unit.pieces; p++) sum = f64x2.add(sum, v128.load(unit.slots + (<usize>p) * bytes + k));
+    for (let p: u32 = 0; p < unit.pieces; p++) sum = f64x2.add(sum, v128.load(<usize>unit.slots + (<usize>p) * bytes + k));
     v128.store(sums + k, sum);
   }
   return sums;
@@ -283,7 +283,7 @@ export function walkRows(at: usize): u32 {
   let bad = last;
   for (let start = first; start < last; start += <u32>BLOCK) {
     const rows = min(<u32>BLOCK, last - start);
-    const offsets: usize = unit.offsets + ((<usize>(start - first)) << 2);
+    const offsets: usize = <usize>unit.offsets + ((<usize>(start - first)) << 2);
     passRows(activity + (<usize>start) * bytes, rows, offsets, scratch + LONG_SUMS, sums);
     if (!mass) continue;
     const badHere = finishBlock(start, rows, mass, false);
@@ -305,7 +305,7 @@ export function countRows(at: usize): u32 {
   bindPass(other, unit.neighbors, unit.edgeCounts, load<u32>(unit.offsets), bytes, scratch, withTerm);
   for (let start = first; start < last; start += <u32>BLOCK) {
     const rows = min(<u32>BLOCK, last - start);
-    const offsets: usize = unit.offsets + ((<usize>(start - first)) << 2);
+    const offsets: usize = <usize>unit.offsets + ((<usize>(start - first)) << 2);
     if (load<u32>(offsets) == load<u32>(offsets + ((<usize>rows) << 2))) continue;
     passRows(activity + (<usize>start) * bytes, rows, offsets, scratch + LONG_SUMS, sums);
     for (let r: u32 = 0; r < rows; r++) {

@@ -1,11 +1,14 @@
 // Titles of items, both ways: what an answer shows, and what a request may say instead of an id.
 
 import type { VertexIds } from '../graph/ids.js';
+import { once } from './once.js';
 
 /** Where an id or a title leads. */
 export type Found = { readonly item: number } | 'unknown' | 'ambiguous';
 
 export interface TitleBook {
+  /** Id of an item. */
+  id(item: number): string;
   /** Title of an item; undefined where it has none. */
   of(item: number): string | undefined;
   /** By id; else by title, exactly or without regard to case, where that names one item alone. */
@@ -27,10 +30,11 @@ export function titleBook(ids: VertexIds, titles: readonly string[]): TitleBook 
     note(exact, title, item);
     note(folded, title.toLowerCase(), item);
   }
-  const lower = Array.from({ length: ids.length }, (_, item) =>
-    `${ids.at(item)}\n${titles[item] ?? ''}`.toLowerCase(),
+  const lower = once(() =>
+    Array.from({ length: ids.length }, (_, item) => `${ids.at(item)}\n${titles[item] ?? ''}`.toLowerCase()),
   );
   return {
+    id: (item) => ids.at(item),
     of: (item) => titles[item] || undefined,
     find(text) {
       const id = ids.find(text);
@@ -41,9 +45,10 @@ export function titleBook(ids: VertexIds, titles: readonly string[]): TitleBook 
     },
     search(text, order, n) {
       const wanted = text.toLowerCase();
+      const texts = lower();
       const found: number[] = [];
       for (const item of order) {
-        if (!lower[item].includes(wanted)) continue;
+        if (!texts[item].includes(wanted)) continue;
         found.push(item);
         if (found.length === n) break;
       }
