@@ -4,6 +4,7 @@ import { InputError, throwIfAborted } from '../errors.js';
 import type { SplitParts } from '../evaluate/parts-task.js';
 import { SIDES, type SideName } from '../graph/graph.js';
 import { randomStream } from '../math/random.js';
+import { STREAMS } from '../math/streams.js';
 import { settleKnown } from '../options/door.js';
 import { AUDIT } from '../options/parts.js';
 import type { TaskOptions } from '../progress.js';
@@ -51,8 +52,6 @@ export interface SplitAudit {
   readonly separateUsers: boolean;
 }
 
-const STREAM = 0xa0d17;
-
 /** Looks a split over; `auditSplit(split(graph))` or any `{ train, test }`. */
 export async function auditSplit(parts: SplitParts, options: AuditOptions = {}): Promise<SplitAudit> {
   const { times = {}, signal, onProgress } = options;
@@ -70,7 +69,7 @@ export async function auditSplit(parts: SplitParts, options: AuditOptions = {}):
     }
   }
   const common = commonParts(parts);
-  const random = randomStream(seed, STREAM);
+  const random = randomStream(seed, STREAMS.audit);
   const report = (done: number) => onProgress?.({ stage: 'auditing', done, total: 3, unit: 'steps' });
   report(0);
   throwIfAborted(signal);

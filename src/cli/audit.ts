@@ -89,7 +89,7 @@ export function register(program: Command): void {
           checks: audit.checks.map((check) => ({
             ...check,
             text: checkWords(check, names),
-            advice: checkAdvice(check) ?? null,
+            advice: checkAdvice(check, names) ?? null,
           })),
           text: auditAnswer(audit),
           decision: decision ?? null,
@@ -156,7 +156,9 @@ function describe(
     wrap(auditAnswer(audit)),
     ...audit.checks
       .filter(({ verdict }) => verdict !== 'fine')
-      .map((check) => wrap(`${checkTitle(check, names)}: ${checkWords(check, names)} ${checkAdvice(check)}`)),
+      .map((check) =>
+        wrap(`${checkTitle(check, names)}: ${checkWords(check, names)} ${checkAdvice(check, names)}`),
+      ),
     ...(decision ? ['', ...describeDecision(decision)] : []),
     ...(written.length ? ['', `wrote ${written.join(', ')}`] : []),
   ].join('\n');

@@ -36,4 +36,6 @@ export const STREAMS = {
   /** Back-tests of a forecast, and growth drawn from the model. */
   backtests: 0xf0c5,
   growth: 0x6704,
+  /** Redrawn coins and exchanged pairs of the split doctor. */
+  audit: 0xa0d17,
 } as const;

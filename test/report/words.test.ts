@@ -115,6 +115,8 @@ describe('a study in words', () => {
     const rest = '--baselines none --seed 7 --sigma-users 0.2 -o DIR';
     expect(commands).toEqual([
       `npx graphex fit ${data} -k 30 --model sparse --seed 7 --sigma-users 0.2 -o model.safetensors`,
+      `npx graphex forecast ${data} --users-times 2 --seed 7 -o forecast`,
+      'npx graphex audit --train TRAIN --test TEST --decision',
       `npx graphex fit ${data} --method ranking --seed 7 -o ranker.safetensors`,
       `npx graphex study ${data} -k 10,30,60 ${rest}`,
       `npx graphex study ${data} -k 30 --repeats 5 ${rest}`,

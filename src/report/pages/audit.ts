@@ -79,7 +79,7 @@ function checks({ audit, names }: AuditPage): Content {
       (
         check,
       ) => html`<dt>${capital(checkTitle(check, names))}: ${check.verdict}</dt><dd>${checkWords(check, names)}${
-        checkAdvice(check) === undefined ? undefined : html` <b>${checkAdvice(check)}</b>`
+        checkAdvice(check, names) === undefined ? undefined : html` <b>${checkAdvice(check, names)}</b>`
       }</dd>
 `,
     )}</dl>`,

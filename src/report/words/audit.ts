@@ -87,22 +87,24 @@ export function checkWords({ name, side, value, figures, verdict }: AuditCheck, 
   }
 }
 
-const ADVICE: Readonly<Record<CheckName, string>> = {
-  overlap: 'Take those pairs out of training, or out of the test part.',
-  degreeBias: 'Hold out vertices by coins, not pairs: graphex split does.',
-  falseZeros: 'Hold out whole users and show some of their items (graphex split), or split by time.',
-  lost: 'Give the items by which test users are known, or hold out less.',
-  timeWithin: 'Cut at a date, so that training is before test, or do not call it a forecast.',
-  timeAcross: 'Cut everybody at the same date if the model is to be used on what comes later.',
-  filtering: 'Say so beside every figure: it holds for what is left, not for the data as they come.',
-  sampledCandidates:
-    'Rank all items: metrics over sampled candidates put models in the wrong order. Only real choices belong in the test part.',
-  negativeControl: 'Look for pairs, or traces of them, that training should not have.',
+const ADVICE: Readonly<Record<CheckName, (names: SideNames) => string>> = {
+  overlap: () => 'Take those pairs out of training, or out of the test part.',
+  degreeBias: () => 'Hold out vertices by coins, not pairs: graphex split does.',
+  falseZeros: ({ users, items }) =>
+    `Hold out whole ${users.many} and show some of their ${items.many} (graphex split), or split by time.`,
+  lost: ({ users, items }) =>
+    `Give the ${items.many} by which test ${users.many} are known, or hold out less.`,
+  timeWithin: () => 'Cut at a date, so that training is before test, or do not call it a forecast.',
+  timeAcross: () => 'Cut everybody at the same date if the model is to be used on what comes later.',
+  filtering: () => 'Say so beside every figure: it holds for what is left, not for the data as they come.',
+  sampledCandidates: ({ items }) =>
+    `Rank all ${items.many}: metrics over sampled candidates put models in the wrong order. Only real choices belong in the test part.`,
+  negativeControl: () => 'Look for pairs, or traces of them, that training should not have.',
 };
 
 /** What to do, where something is to be done. */
-export function checkAdvice({ name, verdict }: AuditCheck): string | undefined {
-  return verdict === 'fine' ? undefined : ADVICE[name];
+export function checkAdvice({ name, verdict }: AuditCheck, names: SideNames): string | undefined {
+  return verdict === 'fine' ? undefined : ADVICE[name](names);
 }
 
 const VERDICT_WORDS: Readonly<Record<AuditVerdict, string>> = {

@@ -2,6 +2,7 @@
 
 import { toArguments } from '../../options/arguments.js';
 import { CHOICE, METHODS } from '../../options/fit.js';
+import { FORECAST } from '../../options/forecast.js';
 import { READ } from '../../options/shared.js';
 import { STUDY, TITLES } from '../../options/verbs.js';
 import { fitOptionsOf, type ModelKind, type StudySettings, studyDefaults } from '../../study/options.js';
@@ -46,6 +47,18 @@ export function rankingFitCommand(receipt: StudyReceipt): string {
     ...toArguments({ ...CHOICE, ...METHODS.ranking }, { method: 'ranking', seed }),
   ];
   return command(['fit', ...fitted, '-o', 'ranker.safetensors']);
+}
+
+/** How the study's data will grow. */
+export function forecastCommand(receipt: StudyReceipt): string {
+  const { seed } = receipt.settings;
+  return command([
+    'forecast',
+    ...dataArguments(receipt),
+    ...toArguments(FORECAST, { usersTimes: 2, seed }, { always: ['usersTimes'] }),
+    '-o',
+    'forecast',
+  ]);
 }
 
 /** An invocation as the README writes it, with every argument as a shell takes it. */

@@ -4,7 +4,7 @@
 import { type ModelKind, modelsOf } from '../../study/options.js';
 import type { StudyResults } from '../../study/results.js';
 import { many } from '../../text/phrases.js';
-import { command, fitCommand, rankingFitCommand, studyCommand } from './commands.js';
+import { command, fitCommand, forecastCommand, rankingFitCommand, studyCommand } from './commands.js';
 import { predictionVerdict } from './prediction.js';
 import { rankingVerdict } from './ranking.js';
 import { evidenceWords, sparsityWords } from './sparsity.js';
@@ -92,6 +92,14 @@ function nextSteps(
   add(
     `To predict how these data will grow, fit the ${kind} model to all of them:`,
     fitCommand(receipt, kind, results.chosen.features),
+  );
+  add(
+    `To see how many ${check.names.items.many} there will be with twice as many ${check.names.users.many}:`,
+    forecastCommand(receipt),
+  );
+  add(
+    'To see whether a split of your own is fair, and whether another would have crowned another recommender:',
+    command(['audit', '--train', 'TRAIN', '--test', 'TEST', '--decision']),
   );
   const recommend = (model: string) => command(['recommend', model, '--user', 'ID', '-n', '20']);
   if (ranking.winner === 'baseline') {

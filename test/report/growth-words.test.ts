@@ -1,0 +1,155 @@
+import { describe, expect, it } from 'vitest';
+import { type AuditCheck, CHECKS, VERDICTS } from '../../src/audit/checks.js';
+import type { Decision } from '../../src/audit/decision.js';
+import { REFUSALS } from '../../src/forecast/backtest.js';
+import type { GrowthForecast } from '../../src/forecast/forecast.js';
+import {
+  auditAnswer,
+  checkAdvice,
+  checkFigures,
+  checkTitle,
+  checkWords,
+  decisionWords,
+} from '../../src/report/words/audit.js';
+import {
+  backtestWords,
+  discoveryWords,
+  forecastAnswer,
+  modelLeftOutWords,
+  timeWords,
+} from '../../src/report/words/forecast.js';
+import { sideNames } from '../../src/text/sides.js';
+
+const names = sideNames({ users: 'customers', items: 'products' });
+const whole = (sentences: readonly (string | undefined)[]) => {
+  for (const sentence of sentences) {
+    expect(sentence).toMatch(/[.]$/);
+    expect(sentence).not.toMatch(/undefined|NaN|Infinity|\busers?\b|\bitems?\b(?!-kNN)/);
+  }
+};
+
+const record = { bias: 0.01, spread: 0.02, error: 0.024, coverage: 0.9, trials: 20 };
+const test = { times: 2, trials: 20, estimators: { law: record }, edges: record, refused: undefined };
+const foreseen = { mean: 15_363.8, low: 14_850, high: 15_880 };
+const side = { seen: 12_000, curve: [], backtests: [test], discoveryRate: 0.024, saturation: undefined };
+const found = {
+  observed: { users: 233, items: 12_323, edges: 166_374, density: 0.058 },
+  asked: { users: 2, items: 1 },
+  estimator: 'law',
+  forecast: {
+    users: { mean: 466, low: 466, high: 466 },
+    items: foreseen,
+    edges: { mean: 332_748, low: 317_735, high: 348_470 },
+    density: { mean: 0.04, low: 0.03, high: 0.05 },
+  },
+  sides: { users: side, items: side },
+  modelLeftOut: 'large',
+} as unknown as GrowthForecast;
+
+describe('the words of a forecast', () => {
+  it('answer what was asked, with digits that it can stand behind', () => {
+    expect(forecastAnswer(found, names)).toBe(
+      'With twice as many customers there will be about 15,360 (14,850 to 15,880) products, 25 % more than now, ' +
+        'and about 332,700 (317,735 to 348,470) edges. The ranges hold in nine of ten cases.',
+    );
+    whole([...backtestWords(found, names), modelLeftOutWords(found)]);
+    expect(backtestWords(found, names)[0]).toMatch(/error of 2.4 %, .* in 18 of 20 cases/);
+  });
+
+  it.each(REFUSALS)('refuse with the reason %s', (reason) => {
+    const refused = { reason, side: 'users', times: 5, error: 0.4, coverage: 0.2 } as const;
+    const said = forecastAnswer(
+      { ...found, forecast: undefined, asked: { users: 5, items: 1 }, refused } as GrowthForecast,
+      names,
+    );
+    expect(said).toMatch(/^No forecast for 5 times as many customers: its own back-test failed/);
+    whole([said]);
+  });
+
+  it('say whether a side will end', () => {
+    const ending = (edges: number) =>
+      ({
+        ...found,
+        sides: { ...found.sides, items: { ...side, saturation: { all: 14_000, edges } } },
+      }) as GrowthForecast;
+    expect(discoveryWords(found, 'items', names)).toMatch(
+      /2.4 % will go to products never seen before. No end/,
+    );
+    expect(discoveryWords(ending(1), 'items', names)).toMatch(/of which 95 % or more have been seen/);
+    expect(discoveryWords(ending(1e6), 'items', names)).toMatch(/after about 1,000,000 edges/);
+  });
+
+  it('say whether growth was exchangeable', () => {
+    for (const exchangeable of [true, false]) {
+      const tests = (['arrival', 'calendar'] as const).map((cut) => ({
+        cut,
+        side: 'users' as const,
+        times: 2,
+        until: Date.UTC(2024, 4, 1),
+        seen: 9000,
+        foreseen,
+        actual: 12_323,
+        error: 0.2,
+        held: exchangeable,
+      }));
+      const said = timeWords({ ...found, time: { tests, exchangeable } } as GrowthForecast, names);
+      expect(said.join(' ')).toMatch(/2024-05-01/);
+      expect(said.at(-1)).toMatch(exchangeable ? /looks exchangeable/ : /was not exchangeable/);
+      whole(said);
+    }
+  });
+});
+
+describe('the words of an audit', () => {
+  const figures = {
+    ...{
+      train: 3,
+      validation: 2,
+      test: 100,
+      chance: 0.01,
+      pairs: 1000,
+      held: 20,
+      vertices: 100,
+      byEdges: 3.2,
+    },
+    ...{ coins: 1, byTime: 0, zeros: 40, lost: 4, users: 2, items: 3, within: 30, least: 5, largest: 90 },
+    ...{ missing: 40, piled: 0, length: 100, popularity: 0.1, neighbours: 0.2, n: 20 },
+  };
+  const cases = CHECKS.flatMap((name) => VERDICTS.map((verdict) => [name, verdict] as const));
+  it.each(cases)('of %s, %s: what was found, and what to do where something is', (name, verdict) => {
+    const one = name === 'degreeBias' || name === 'filtering' ? ('users' as const) : undefined;
+    const check: AuditCheck = {
+      name,
+      side: one,
+      value: 0.4,
+      expected: 0,
+      low: 0.9,
+      high: 1.1,
+      verdict,
+      figures,
+    };
+    whole([checkWords(check, names)]);
+    expect(checkTitle(check, names)).toMatch(/^[a-z]/);
+    expect(checkFigures(check).join()).not.toMatch(/undefined|NaN/);
+    if (verdict === 'fine') expect(checkAdvice(check, names)).toBeUndefined();
+    else expect(checkAdvice(check, names)).toMatch(/\.$/);
+    whole([auditAnswer({ verdict })]);
+  });
+
+  it('of a decision name the winners', () => {
+    const row = (name: 'ease' | 'ranking') => ({ name, mean: 0.2, standardError: 0.01, behind: undefined });
+    for (const another of ['no', 'perhaps', 'yes'] as const) {
+      const said = decisionWords({
+        n: 20,
+        another,
+        ladders: [
+          { split: 'pq', users: 10, rows: [row('ranking')], skipped: [] },
+          { split: 'edges', users: 10, rows: [row('ease')], skipped: [] },
+        ],
+        agreement: [{ a: 'pq', b: 'edges', tau: 0.2 }],
+      } as Decision);
+      expect(said).toMatch(/our fit for ranking .* and EASE/);
+      expect(said).toMatch(/0.20 between/);
+    }
+  });
+});
