@@ -71,7 +71,7 @@ describe('the words of a forecast', () => {
       ({
         ...found,
         sides: { ...found.sides, items: { ...side, saturation: { all: 14_000, edges } } },
-      }) as GrowthForecast;
+      }) as unknown as GrowthForecast;
     expect(discoveryWords(found, 'items', names)).toMatch(
       /2.4 % will go to products never seen before. No end/,
     );
