@@ -5,8 +5,10 @@ import type { SplitParts } from '../evaluate/parts-task.js';
 import { SIDES, type SideName } from '../graph/graph.js';
 import { randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
-import { settleKnown } from '../options/door.js';
+import { settle } from '../options/door.js';
+import { type OptionsOf, value } from '../options/kinds.js';
 import { AUDIT } from '../options/parts.js';
+import { TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import type { Coins } from '../sample/split-types.js';
 import {
@@ -26,16 +28,15 @@ import {
 import { negativeControl } from './control.js';
 import { type CommonParts, commonParts, PARTS, type PartName } from './numbering.js';
 
-export interface AuditOptions extends TaskOptions {
+const GIVEN = {
   /** The time of each edge of a part, milliseconds since 1970, in the order of its graph's users.neighbors. */
-  readonly times?: PartTimes | undefined;
+  times: value<PartTimes>('object', 'the times of the edges of each part'),
   /** The coins of a split that keeps them, as `split` gives. */
-  readonly coins?: Readonly<Record<SideName, Coins>> | undefined;
-  /** Whether to rewire the parts and see what beats popularity there. Default true. */
-  readonly control?: boolean | undefined;
-  /** Default 1. */
-  readonly seed?: number | undefined;
-}
+  coins: value<Readonly<Record<SideName, Coins>>>('object', 'the coins of a split that keeps them'),
+};
+
+/** What is looked at; declared in options/parts.ts. */
+export interface AuditOptions extends OptionsOf<typeof AUDIT & typeof GIVEN>, TaskOptions {}
 
 export interface PartSize {
   readonly users: number;
@@ -54,8 +55,8 @@ export interface SplitAudit {
 
 /** Looks a split over; `auditSplit(split(graph))` or any `{ train, test }`. */
 export async function auditSplit(parts: SplitParts, options: AuditOptions = {}): Promise<SplitAudit> {
-  const { times = {}, signal, onProgress } = options;
-  const { seed, control } = settleKnown(AUDIT, options);
+  const settings = settle({ ...AUDIT, ...GIVEN, ...TASK }, options);
+  const { times = {}, signal, onProgress, seed, control } = settings;
   for (const name of ['train', 'test'] as const) {
     if (parts[name].edges === 0)
       throw new InputError(`the ${name} part is empty; give a table with at least one row`);
@@ -95,7 +96,7 @@ export async function auditSplit(parts: SplitParts, options: AuditOptions = {}):
   report(1);
   throwIfAborted(signal);
   if (control)
-    checks.push(await negativeControl(common, random.derive(2), { ...options, onProgress: undefined }));
+    checks.push(await negativeControl(common, random.derive(2), { threads: settings.threads, signal }));
   report(3);
   const found = checks.filter((check) => check !== undefined);
   return Object.freeze({

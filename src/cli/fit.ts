@@ -221,7 +221,8 @@ async function trainingData(
 ): Promise<{ readonly graph: BipartiteGraph; readonly read: ReadResult | undefined }> {
   if (isSplitFolder(source)) {
     refuseDataOptions(command, source);
-    return { graph: (await loadSplit(source, context)).train, read: undefined };
+    const { threads, signal, onProgress } = context;
+    return { graph: (await loadSplit(source, { threads, signal, onProgress })).train, read: undefined };
   }
   const read = await readGraph(source, {
     ...typedOptions(command, READ),

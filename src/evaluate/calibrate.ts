@@ -13,7 +13,7 @@ import { meanAndSpread } from '../math/moments.js';
 import { studentQuantile, studentTwoSided } from '../math/student.js';
 import { option, optionError } from '../options/error.js';
 import { LEAST_REPLICAS } from '../options/verbs.js';
-import { type DrawOptions, drawPredictive } from '../predict/draw.js';
+import { type DrawOptions, drawOptions, drawPredictive } from '../predict/draw.js';
 import { type GraphStatistics, graphStatistics } from '../predict/draw-graph.js';
 import type { Protocol } from '../predict/draw-plan.js';
 import { createReplicator, type HeldOutUsers } from '../predict/replica.js';
@@ -122,7 +122,7 @@ async function placeAmongDraws(
 ): Promise<Place> {
   const { threads, signal, engine } = options;
   const folded = (await foldHeldOut(model, parts, { threads, signal, engine })).folded!;
-  const draws = await drawPredictive(model, folded, parts, options);
+  const draws = await drawPredictive(model, folded, parts, drawOptions(options));
   const observed = graphStatistics(parts.test);
   const place = (name: Statistic) => {
     const values = draws.map((draw) => draw[name]);

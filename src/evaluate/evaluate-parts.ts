@@ -3,8 +3,10 @@
 import { InputError } from '../errors.js';
 import type { Model } from '../fit/model.js';
 import { fingerprint } from '../graph/fingerprint.js';
-import { settleKnown } from '../options/door.js';
+import { settle } from '../options/door.js';
+import { type OptionsOf, value } from '../options/kinds.js';
 import { EVALUATE_PARTS } from '../options/parts.js';
+import { TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import { type PairedInterval, pairedBootstrap } from './bootstrap.js';
 import {
@@ -24,18 +26,15 @@ import {
 } from './make-lists.js';
 import { type PartsTask, partsTask, type SplitParts } from './parts-task.js';
 
-export interface EvaluatePartsOptions extends TaskOptions {
+const GIVEN = {
   /** A model fitted to the training part. */
-  readonly model?: Model | undefined;
+  model: value<Model>('object', 'a model fitted to the training part'),
   /** Lists made elsewhere. */
-  readonly recommendations?: GivenRecommendations | undefined;
-  /** Which metrics. Default: all. */
-  readonly metrics?: readonly ListMetricName[] | undefined;
-  /** Lengths of the lists. Default 20. */
-  readonly n?: readonly number[] | number | undefined;
-  /** Of the paired intervals. Default 1. */
-  readonly seed?: number | undefined;
-}
+  recommendations: value<GivenRecommendations>('object', 'lists made elsewhere'),
+};
+
+/** What is judged, and by what; declared in options/parts.ts. */
+export interface EvaluatePartsOptions extends OptionsOf<typeof EVALUATE_PARTS & typeof GIVEN>, TaskOptions {}
 
 export const LIST_SOURCES = ['popularity', 'model', 'recommendations'] as const;
 export type ListSource = (typeof LIST_SOURCES)[number];
@@ -77,8 +76,8 @@ export async function evaluateParts(
   parts: SplitParts,
   options: EvaluatePartsOptions = {},
 ): Promise<PartsEvaluation> {
-  const { model, recommendations } = options;
-  const { metrics, n: asked, seed } = settleKnown(EVALUATE_PARTS, options);
+  const settings = settle({ ...EVALUATE_PARTS, ...GIVEN, ...TASK }, options);
+  const { metrics, n: asked, seed, model, recommendations } = settings;
   const lengths = [...new Set([asked].flat())];
   if (lengths.length === 0 || metrics.length === 0) {
     throw new InputError(

@@ -9,7 +9,7 @@ import { option, optionError } from '../options/error.js';
 import type { OptionsOf } from '../options/kinds.js';
 import { TASK } from '../options/shared.js';
 import { EVALUATE } from '../options/verbs.js';
-import { drawPredictive, type PredictiveDraw } from '../predict/draw.js';
+import { drawOptions, drawPredictive, type PredictiveDraw } from '../predict/draw.js';
 import type { Protocol } from '../predict/draw-plan.js';
 import { addWeights } from '../predict/judges.js';
 import { type FactorTables, modelScorer, type RowLists, type Scorer, sumOfFactors } from '../predict/rank.js';
@@ -21,7 +21,7 @@ import { calibratePredictive, reasonAgainstCalibration, replicaCount } from './c
 import { type DroppedEdges, foldHeldOut, foldHeldOutMember, knownFoldIn, observedGraph } from './held-out.js';
 import { correctInternally, correctsByItself } from './internal-check.js';
 import { checkPredictive, type PredictiveCheck } from './predictive.js';
-import { evaluateRanking, type RankingResult } from './ranking.js';
+import { evaluateRanking, type RankingResult, rankingOptions } from './ranking.js';
 import { type SplitRankingTask, splitRankingTask } from './ranking-task.js';
 
 /** How a model is judged on a split; declared in options/verbs.ts. */
@@ -88,12 +88,12 @@ export async function evaluateModel(
   const { folded, dropped, scorer } = await (model.type === 'posterior'
     ? posteriorScorer(model, split, options)
     : rankerScorer(model, split, options));
-  const ranking = await evaluateRanking(task, scorer, options);
+  const ranking = await evaluateRanking(task, scorer, rankingOptions(options));
   const { protocol } = options;
   let draws: readonly PredictiveDraw[] = [];
   let predictive: PredictiveCheck | undefined;
   if (predictiveReason === undefined && model.type === 'posterior') {
-    draws = await drawPredictive(model, folded!, split, options);
+    draws = await drawPredictive(model, folded!, split, drawOptions(options));
     predictive = checkPredictive(draws, observedGraph(model, folded!, split, protocol));
     if (options.correct ?? (replicas === 0 && correctsByItself(model, protocol))) {
       const { seed = 1, sizes = 'posterior', engine = 'auto', threads, signal, onProgress } = options;

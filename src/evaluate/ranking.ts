@@ -1,18 +1,25 @@
 // Ranking metrics (section 8; definitions for readers in docs/metrics.md), all from the ranks of the relevant items.
 
 import { InputError } from '../errors.js';
-import { settleKnown } from '../options/door.js';
+import { partFor, settle } from '../options/door.js';
 import type { OptionsOf } from '../options/kinds.js';
-import { RANK } from '../options/verbs.js';
-import { type RankOptions, type RowLists, rank, type Scorer } from '../predict/rank.js';
+import { RANKING_LISTS } from '../options/library.js';
+import { TASK } from '../options/shared.js';
+import type { TaskOptions } from '../progress.js';
+import { type RowLists, rank, type Scorer } from '../predict/rank.js';
 import { queryOf, type RankingTask } from './ranking-task.js';
 
 /** Metrics that every user has a value of. Coverage belongs to all users together. */
 export const USER_METRICS = ['recall', 'ndcg', 'hitRate', 'mrr', 'map'] as const;
 export type UserMetric = (typeof USER_METRICS)[number];
 
-/** Lengths of the lists that are judged; declared in options/verbs.ts. */
-export interface RankingOptions extends OptionsOf<typeof RANK>, RankOptions {}
+/** Lengths of the lists that are judged; declared in options/library.ts. */
+export interface RankingOptions extends OptionsOf<typeof RANKING_LISTS>, TaskOptions {}
+
+const RANKING = { ...RANKING_LISTS, ...TASK };
+
+/** The part of wider options that a ranking takes. */
+export const rankingOptions = (options: object): RankingOptions => partFor(RANKING, options);
 
 export interface RankingScores {
   /** Users with a relevant candidate. */
@@ -42,7 +49,7 @@ export async function evaluateRanking(
   scorer: Scorer,
   options: RankingOptions = {},
 ): Promise<RankingResult> {
-  const { n, depth: asked } = settleKnown(RANK, options);
+  const { n, depth: asked } = settle(RANKING, options);
   const depth = Math.max(n, asked);
   if (task.relevant.values.length === 0) {
     throw new InputError('nothing to evaluate: no row has a relevant item; hold out more users or items');

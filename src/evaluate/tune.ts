@@ -1,15 +1,18 @@
 // Settings of the ranking objective for a given set: a search on held-back training users, who are shown some of their
 // items and judged on the others, as the test users of a split are. Nothing but the given graph is used.
 
-import type { EngineName } from '../engine/select.js';
 import { InputError, throwIfAborted } from '../errors.js';
 import { fit } from '../fit/fit.js';
-import type { RankingFitOptions } from '../fit/options.js';
+import { checkFit, type RankingFitOptions } from '../fit/options.js';
 import { rankingFeatures } from '../fit/ranking-options.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
+import { settle } from '../options/door.js';
+import { type OptionsOf, value } from '../options/kinds.js';
+import { TUNE } from '../options/library.js';
+import { TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import { drawCoins } from '../sample/pq.js';
 import { cutByCoins } from '../sample/split.js';
@@ -20,18 +23,13 @@ import { geometric, type Trial, tune } from './baselines/tune.js';
 import { holdBack } from './baselines/validation.js';
 import { evaluateModel } from './evaluate.js';
 
-export interface TuneOptions extends TaskOptions {
-  /** No new fit begins after this many minutes. Default 10. */
-  readonly budgetMinutes?: number | undefined;
-  /** Seed of the held-back users and of the fits. Default 1. */
-  readonly seed?: number | undefined;
-  /** Default auto. */
-  readonly engine?: EngineName | undefined;
-  /** Options of every fit that is tried: folds, average, iterations. Features and shapes are what is searched. */
-  readonly fit?: Omit<RankingFitOptions, 'method' | 'objective' | 'features' | 'users' | 'items'> | undefined;
-  /** Per item 1 if held-back users are shown it, 0 if they are judged on it. Default: a fifth is for judging, at random. */
-  readonly shown?: Uint8Array | undefined;
-}
+/** Options of every fit that is tried: folds, average, iterations. Features and shapes are what is searched. */
+type TriedFit = Omit<RankingFitOptions, 'method' | 'objective' | 'features' | 'users' | 'items'>;
+
+const TRIED = { fit: value<TriedFit>('object', 'options of every fit that is tried') };
+
+/** How settings are searched; declared in options/library.ts. */
+export interface TuneOptions extends OptionsOf<typeof TUNE & typeof TRIED>, TaskOptions {}
 
 export interface TunedRanking {
   /** What to give `fit`. */
@@ -49,11 +47,10 @@ const JUDGED = 0.2;
 
 /** Searches features and shapes on held-back users, one dial at a time, within a budget of time. */
 export async function tuneRanking(graph: BipartiteGraph, options: TuneOptions = {}): Promise<TunedRanking> {
-  const { budgetMinutes = 10, seed = 1, engine = 'auto', threads, signal, onProgress } = options;
-  if (!(budgetMinutes > 0)) {
-    throw new InputError(`budgetMinutes ${budgetMinutes}: expected a number above 0`);
-  }
-  const inner = heldBackSplit(graph, seed, options.shown);
+  const settings = settle({ ...TUNE, ...TRIED, ...TASK }, options);
+  const { budgetMinutes, seed, engine, threads, signal, onProgress } = settings;
+  checkFit({ ...settings.fit, method: 'ranking' });
+  const inner = heldBackSplit(graph, seed, settings.shown);
   const task = { threads, signal };
   const began = performance.now();
   const spent = () => (performance.now() - began) / 60_000;
@@ -73,7 +70,7 @@ export async function tuneRanking(graph: BipartiteGraph, options: TuneOptions = 
     },
     async (setting) => {
       const { model } = await fit(inner.train, {
-        ...options.fit,
+        ...settings.fit,
         ...settingOptions(setting),
         seed,
         engine,
@@ -97,7 +94,7 @@ export async function tuneRanking(graph: BipartiteGraph, options: TuneOptions = 
     },
   );
   return Object.freeze({
-    options: { ...options.fit, ...settingOptions(tuned.best.setting) },
+    options: { ...settings.fit, ...settingOptions(tuned.best.setting) },
     score: tuned.best.score,
     trials: tuned.trials,
     finished: tuned.finished,

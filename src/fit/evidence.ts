@@ -7,7 +7,7 @@ import type { BothHyper } from './bound.js';
 import type { FitResult } from './fit.js';
 import { DENSE_SIGMA } from './hyper.js';
 import { RELAXATION } from './loop.js';
-import type { AscentOptions } from './options.js';
+import { type AscentOptions, checkFit } from './options.js';
 import { beginningOptions } from './resume.js';
 
 export interface SparsityEvidence {
@@ -32,6 +32,7 @@ export async function sparsityEvidence(
   fitted: FitResult,
   options: AscentOptions,
 ): Promise<SparsityEvidence | undefined> {
+  checkFit({ ...options, method: 'ascent' });
   const { checkpoint } = fitted;
   if (checkpoint?.method !== 'ascent') return undefined;
   const { hyper } = checkpoint.state;

@@ -3,12 +3,17 @@
 
 import type { Activity, Engine, SideHyper, TableValues } from '../engine/engine.js';
 import { ACTIVITY_FLOOR, WEIGHT_SHAPE_FLOOR } from '../engine/engine.js';
-import { type EngineName, onEngine } from '../engine/select.js';
+import { onEngine } from '../engine/select.js';
 import { InputError, throwIfAborted } from '../errors.js';
 import { type BipartiteGraph, type GraphSide, otherSide, type SideName } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
 import { allocate } from '../math/memory.js';
 import { digamma } from '../math/special.js';
+import { settle } from '../options/door.js';
+import { option, optionError } from '../options/error.js';
+import type { OptionsOf } from '../options/kinds.js';
+import { FOLD_IN, FOLD_ONE } from '../options/library.js';
+import { TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import { shown } from '../text/untrusted.js';
 import {
@@ -20,28 +25,8 @@ import {
   type RankerMember,
 } from './model.js';
 
-export interface FoldInOptions extends TaskOptions {
-  /** Which side the new vertices belong to. Default users. */
-  readonly side?: SideName;
-  /**
-   * Vertices of the fixed side that the new ones could have met: 1 per vertex of the model, for instance the items whose
-   * coin says "fit". Default: all.
-   */
-  readonly eligible?: Uint8Array;
-  /** Share of the fixed side's unseen atoms that the new vertices could have met (1 − q). Default 1. */
-  readonly unseenShare?: number;
-  /** Most half-steps. Default 300. */
-  readonly iterations?: number;
-  /** Stop when no feature's mass changes by more than this share per half-step. Default 1e-4. */
-  readonly tolerance?: number;
-  /** Default auto. */
-  readonly engine?: EngineName | undefined;
-  /**
-   * `exact`: exp(E log ·) in the edge pass, which ascends the bound. `mean`: posterior means throughout, which does not
-   * shrink the weights of vertices that meet most of what they could, so predictive draws need it. Default exact.
-   */
-  readonly activity?: Activity;
-}
+/** How a graph's vertices are folded in; declared in options/library.ts. */
+export interface FoldInOptions extends OptionsOf<typeof FOLD_IN>, TaskOptions {}
 
 /** Half-steps with means in the edge pass before the exact ones: the same cure as in a fit's warm start. */
 const WARM_STEPS = 10;
@@ -100,8 +85,13 @@ export async function foldIn(
   options: FoldInOptions = {},
 ): Promise<ModelSide> {
   needPosterior(model, 'the Gammas of a fold-in');
-  const side = options.side ?? 'users';
-  const values = await foldGraph(foldBase(model, side), model[otherSide(side)].ids, graph, options);
+  const settings = settle({ ...FOLD_IN, ...TASK }, options);
+  const { side, eligible } = settings;
+  const fixed = model[otherSide(side)];
+  if (eligible && eligible.length !== fixed.count) {
+    throw optionError`${option('eligible')}: ${eligible.length} entries for ${fixed.count} ${otherSide(side)}; give one for each`;
+  }
+  const values = await foldGraph(foldBase(model, side), fixed.ids, graph, settings);
   return modelSide(graph[side], values, model[side].hyper, new Float64Array(model.features));
 }
 
@@ -149,8 +139,8 @@ export async function foldRows(
   const own = await engine.createTable(K, priorRows(rows, hyper, K, otherMass), 'mean');
   const other = await engine.createTable(K, asTable(fixed), 'mean');
   const index = await engine.createIndex({ ...rows, counts: multigraph ? rows.counts : undefined });
-  const iterations = options.iterations ?? 300;
-  const tolerance = options.tolerance ?? 1e-4;
+  const iterations = options.iterations ?? FOLD_IN.iterations.default;
+  const tolerance = options.tolerance ?? FOLD_IN.tolerance.default;
   const exactFrom = warmSteps(options.activity);
   let before = (await engine.totals(own)).mass;
   for (let t = 0; t < iterations; t++) {
@@ -244,33 +234,33 @@ export interface FoldedVertex {
   readonly featureRate: Float64Array;
 }
 
-/** How one vertex is folded in. */
-export interface FoldOneOptions {
-  readonly counts?: ArrayLike<number> | undefined;
-  /** The mass that the vertex could have met; the same for all, so pass it when folding in several. */
-  readonly otherMass?: Float64Array | undefined;
-  /** What the edge pass uses; as in `foldIn`. */
-  readonly activity?: Activity | undefined;
-  readonly iterations?: number | undefined;
-  readonly tolerance?: number | undefined;
-}
+/** How one vertex is folded in; declared in options/library.ts. */
+export interface FoldOneOptions extends OptionsOf<typeof FOLD_ONE> {}
 
 /** Folds in one vertex in float64 on this thread: `neighbors` are vertices of the other side of the model. */
 export function foldInOne(
   model: PosteriorModel,
   neighbors: ArrayLike<number>,
-  options: FoldOneOptions & { readonly side?: SideName | undefined } = {},
+  options: FoldOneOptions = {},
 ): FoldedVertex {
   needPosterior(model, 'the Gammas of a fold-in');
-  const base = foldBase(model, options.side ?? 'users');
+  const settings = settle(FOLD_ONE, options);
+  const { side, counts, otherMass } = settings;
+  const base = foldBase(model, side);
+  if (counts && counts.length !== neighbors.length) {
+    throw optionError`${option('counts')}: ${counts.length} for ${neighbors.length} neighbours; give one for each`;
+  }
+  if (otherMass && otherMass.length !== model.features) {
+    throw optionError`${option('otherMass')}: ${otherMass.length} numbers for ${model.features} features; give one for each`;
+  }
   for (let e = 0; e < neighbors.length; e++) {
     if (!(neighbors[e] >= 0 && neighbors[e] < base.fixed.count)) {
       throw new InputError(
-        `fold-in: there is no vertex ${neighbors[e]} among the ${base.fixed.count} ${otherSide(options.side ?? 'users')}`,
+        `fold-in: there is no vertex ${neighbors[e]} among the ${base.fixed.count} ${otherSide(side)}`,
       );
     }
   }
-  return foldVertex(base, neighbors, options);
+  return foldVertex(base, neighbors, settings);
 }
 
 /** The same for what may be a ranker; `neighbors` are known to be there. */
@@ -292,8 +282,8 @@ export function foldVertex(
   let weightShape = Math.max(n - hyper.sigma, WEIGHT_SHAPE_FLOOR);
   let weightRate = hyper.tau + M.reduce((a, b) => a + b, 0);
   A.fill(weightShape / weightRate);
-  const iterations = options.iterations ?? 60;
-  const tolerance = options.tolerance ?? 1e-4;
+  const iterations = options.iterations ?? FOLD_ONE.iterations.default;
+  const tolerance = options.tolerance ?? FOLD_ONE.tolerance.default;
   for (let t = 0; t < iterations; t++) {
     passVertex(A, t < exactFrom ? means : exact, counts, n, K, sums);
     let expected = 0;

@@ -3,7 +3,7 @@
 import type { SideHyper } from '../engine/engine.js';
 import { InputError } from '../errors.js';
 import { type BipartiteGraph, degrees, SIDES, type SideName } from '../graph/graph.js';
-import { checkOptions, settleKnown } from '../options/door.js';
+import { checkOptions, partFor, settle } from '../options/door.js';
 import { option, optionError, show } from '../options/error.js';
 import { CHOICE, FIT, METHOD_NAMES, METHODS, type Method, REFUSED } from '../options/fit.js';
 import { type Declaration, decimal, type OptionsOf, value } from '../options/kinds.js';
@@ -155,7 +155,7 @@ export interface FitSettings {
 
 /** The settings of coordinate ascent. */
 export function fitSettings(options: OptionsOf<typeof METHODS.ascent>): FitSettings {
-  const { users, items, learn, ...plain } = settleKnown(METHODS.ascent, options);
+  const { users, items, learn, ...plain } = settle(METHODS.ascent, partFor(METHODS.ascent, options));
   const settings: FitSettings = {
     ...plain,
     given: { users: given(users), items: given(items) },

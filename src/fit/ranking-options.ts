@@ -2,7 +2,7 @@
 
 import type { SideHyper } from '../engine/engine.js';
 import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
-import { settleKnown } from '../options/door.js';
+import { partFor, settle } from '../options/door.js';
 import { FEATURES, METHODS } from '../options/fit.js';
 import type { OptionsOf, SettingsOf } from '../options/kinds.js';
 import type { BothHyper } from './bound.js';
@@ -31,7 +31,7 @@ export function rankingSettings(graph: BipartiteGraph, options: OptionsOf<Declar
     items,
     features = rankingFeatures(graph.edges),
     ...plain
-  } = settleKnown(METHODS.ranking, options);
+  } = settle(METHODS.ranking, partFor(METHODS.ranking, options));
   const said = { users, items };
   const hyper = {} as Record<SideName, SideHyper>;
   for (const side of SIDES) {

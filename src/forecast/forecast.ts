@@ -6,8 +6,10 @@ import type { PosteriorModel } from '../fit/model.js';
 import { type BipartiteGraph, otherSide, SIDES, type SideName } from '../graph/graph.js';
 import { randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
-import { settleKnown } from '../options/door.js';
+import { settle } from '../options/door.js';
 import { FORECAST } from '../options/forecast.js';
+import { type OptionsOf, value } from '../options/kinds.js';
+import { TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import type { DegreeCounts } from '../sparsity/degree-counts.js';
 import { type Backtest, backtest, type Refusal, unexplainedError } from './backtest.js';
@@ -17,28 +19,17 @@ import { fitGrowthLaw, type GrowthLaw, growthUntil, unseenForEver } from './law.
 import { drawGrowth } from './model-draws.js';
 import { countInterval, type Foreseen, type Projection, project, REACH, type Uncertain } from './project.js';
 
-export interface ForecastOptions extends TaskOptions {
-  /** How many times the present users there will be, at least 1. Default 2. */
-  readonly usersTimes?: number | undefined;
-  /** How many times the present items there will be, at least 1. Default 1. */
-  readonly itemsTimes?: number | undefined;
-  /** The curves go up to this multiple of either side. Default 5. */
-  readonly until?: number | undefined;
-  /** Back-tests at each multiple. Default 20. */
-  readonly trials?: number | undefined;
-  /** Draws from the model, which is fitted for them unless it is given; 0: none. Default 20. */
-  readonly draws?: number | undefined;
-  /** Features of that fit. Default 10. */
-  readonly features?: number | undefined;
-  /** Most iterations of that fit. Default 100. */
-  readonly iterations?: number | undefined;
+const GIVEN = {
   /** A model fitted to these data. */
-  readonly model?: PosteriorModel | undefined;
+  model: value<PosteriorModel>('object', 'a model fitted to these data'),
   /** The time of each edge, milliseconds since 1970, in the order of graph.users.neighbors. */
-  readonly times?: Float64Array | undefined;
-  /** Default 1. */
-  readonly seed?: number | undefined;
-}
+  times: value<Float64Array>('object', 'the time of each edge, milliseconds since 1970', {
+    only: { is: (given) => given instanceof Float64Array, words: 'a Float64Array' },
+  }),
+};
+
+/** How far to look, and by what; declared in options/forecast.ts. */
+export interface ForecastOptions extends OptionsOf<typeof FORECAST & typeof GIVEN>, TaskOptions {}
 
 type BySide<T> = Readonly<Record<SideName, T>>;
 /** Estimators by degrees, and the model's draws. */
@@ -114,8 +105,8 @@ export async function forecastGrowth(
   graph: BipartiteGraph,
   options: ForecastOptions = {},
 ): Promise<GrowthForecast> {
-  const { signal, onProgress, threads } = options;
-  const settings = settleKnown(FORECAST, options);
+  const settings = settle({ ...FORECAST, ...GIVEN, ...TASK }, options);
+  const { signal, onProgress, threads } = settings;
   const { until, trials, draws, seed, features, iterations } = settings;
   const asked = { users: settings.usersTimes, items: settings.itemsTimes };
   if (graph.edges === 0) throw new InputError('the graph has no edges: there is nothing that could grow');

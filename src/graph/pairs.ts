@@ -1,6 +1,9 @@
 // Pairs of ids that are already in memory → graph, with the vertices in the order that reading a table gives.
 
 import { InputError } from '../errors.js';
+import { settle } from '../options/door.js';
+import type { OptionsOf } from '../options/kinds.js';
+import { PAIRS } from '../options/library.js';
 import { buildGraph } from './build.js';
 import type { BipartiteGraph } from './graph.js';
 import { VertexIds } from './ids.js';
@@ -19,8 +22,9 @@ const WHOLE = /^(0|-?[1-9]\d{0,14})$/;
  */
 export function graphOfPairs(
   pairs: Iterable<readonly [user: Id, item: Id, count?: number]>,
-  options: { readonly multigraph?: boolean | undefined } = {},
+  options: OptionsOf<typeof PAIRS> = {},
 ): BipartiteGraph {
+  const { multigraph } = settle(PAIRS, options);
   const users = new IdList('user');
   const items = new IdList('item');
   const counts: number[] = [];
@@ -44,7 +48,7 @@ export function graphOfPairs(
     itemCount: i.ids.length,
     userIds: u.ids,
     itemIds: i.ids,
-    multigraph: options.multigraph ?? false,
+    multigraph,
   });
 }
 

@@ -23,10 +23,33 @@ export function settle<const D extends Declaration>(
   return withDefaults(declared, checkOptions(declared, given) as Record<string, unknown>) as SettingsOf<D>;
 }
 
-/** The same of an object that holds other things too: only what is declared is looked at and returned. */
-export function settleKnown<const D extends Declaration>(declared: D, given: object): SettingsOf<D> {
-  const known = Object.entries(given).filter(([name]) => Object.hasOwn(declared, name));
-  return settle(declared, Object.fromEntries(known) as OptionsOf<D>);
+/** Of an object that holds other things too, the part that a declaration knows: for calls from within. */
+export function partFor<const D extends Declaration>(declared: D, given: object): OptionsOf<D> {
+  return Object.fromEntries(
+    Object.entries(given).filter(([name]) => Object.hasOwn(declared, name)),
+  ) as OptionsOf<D>;
+}
+
+/** Checked, with the defaults, and refused where something that is required is missing. */
+export function settleWhole<const D extends Declaration>(declared: D, given: object): SettingsOf<D> {
+  const settings = settle(declared, given as OptionsOf<D>);
+  const missing = missingOption(declared, settings, '');
+  if (missing) throw missing;
+  return settings;
+}
+
+function missingOption(declared: Declaration, settings: object, within: string): OptionError | undefined {
+  for (const [name, known] of Object.entries(declared)) {
+    const value = (settings as Readonly<Record<string, unknown>>)[name];
+    const path = within === '' ? name : `${within}.${name}`;
+    if (known.kind === 'section') {
+      const missing = missingOption(known.fields, value ?? {}, path);
+      if (missing) return missing;
+    } else if (known.required && value === undefined) {
+      return optionError`${option(path)} is missing: give ${describe(known)} (${known.meaning})`;
+    }
+  }
+  return undefined;
 }
 
 function withDefaults(
@@ -105,7 +128,7 @@ function isRight(known: AnyOption, value: unknown): boolean {
       if (known.orOne && isRight(known.of, value)) return true;
       return Array.isArray(value) && isRightList(known, value);
     case 'value':
-      return typeof value === known.type && value !== null;
+      return typeof value === known.type && value !== null && (known.only?.is(value) ?? true);
     case 'section':
       return typeof value === 'object' && value !== null;
   }
@@ -165,7 +188,7 @@ function describe(known: AnyOption): string {
     case 'section':
       return `an object of ${Object.keys(known.fields).join(', ')}`;
     case 'value':
-      return known.type === 'function' ? 'a function' : 'an object';
+      return known.only?.words ?? (known.type === 'function' ? 'a function' : 'an object');
   }
 }
 

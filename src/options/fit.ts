@@ -14,7 +14,7 @@ import {
 } from './kinds.js';
 import { usualWords } from './leaves.js';
 import { BASELINES, ENGINE_NAMES, MODEL_KINDS, PRECISIONS, USER_STORAGE } from './names.js';
-import { FORCE, HYPER_NAMES, type HyperName, SEED, sides } from './shared.js';
+import { BASELINE_TRIALS, FORCE, HYPER_NAMES, type HyperName, SEED, sides } from './shared.js';
 
 /** 512 is what the kernels hold of a row at once. */
 export const FEATURES = { min: 1, max: 512, meaning: 'number of features', flag: '-k, --features' } as const;
@@ -178,8 +178,7 @@ export const FIT_COMMAND = {
     meaning: 'keep the state of a long fit in OUTPUT.partial this often',
   }),
   trials: whole({
-    min: 1,
-    max: 1000,
+    ...BASELINE_TRIALS,
     otherwise: '30',
     meaning: 'of a baseline: settings tried, at most',
   }),

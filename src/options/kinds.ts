@@ -28,6 +28,8 @@ export interface About {
   readonly argument?: string;
   /** Heading in the help and in forms. */
   readonly group?: string;
+  /** Whether there is nothing to do without it. */
+  readonly required?: boolean;
 }
 
 /** The type of the value, for the compiler alone. */
@@ -54,7 +56,6 @@ export interface FlagOption extends About {
 export interface TextOption extends About {
   /** column: a header name or a 1-based number. input, output: a path that is read or written. */
   readonly kind: 'text' | 'column' | 'input' | 'output';
-  readonly required?: boolean;
   /** On a command line the path may be left out: the value is then true. */
   readonly bare?: boolean;
   /** How a command line writes it, where that is not the text itself. */
@@ -83,6 +84,8 @@ export interface SectionOption extends About {
 export interface ValueOption extends About {
   readonly kind: 'value';
   readonly type: 'function' | 'object';
+  /** A closer look, and what it looks for. */
+  readonly only?: { readonly words: string; readonly is: (given: unknown) => boolean };
 }
 
 export type AnyOption =
@@ -166,8 +169,7 @@ export function column<const A extends About>(about: A) {
   return { kind: 'column', ...about } as { readonly kind: 'column' } & A & Typed<string | number>;
 }
 
-/** A path that is read. */
-/** … which may be left out behind its flag on a command line: the value is then true. */
+/** A path that is read, and may be left out behind its flag on a command line: the value is then true. */
 export function inputOrBare<const A extends About>(about: A) {
   return { kind: 'input', argument: 'file', bare: true, ...about } as {
     readonly kind: 'input';
@@ -176,12 +178,13 @@ export function inputOrBare<const A extends About>(about: A) {
     Typed<string | true>;
 }
 
+/** A path that is read. */
 export function input<const A extends About>(about: A) {
   return { kind: 'input', argument: 'file', ...about } as { readonly kind: 'input' } & A & Typed<string>;
 }
 
 /** A path that is written: it never comes from a file. */
-export function output<const A extends About & { readonly required?: boolean }>(about: A) {
+export function output<const A extends About>(about: A) {
   return { kind: 'output', argument: 'file', ...about } as { readonly kind: 'output' } & A & Typed<string>;
 }
 
@@ -229,8 +232,12 @@ export function section<const F extends Declaration>(fields: F, meaning: string)
   } & Typed<OptionsOf<F>>;
 }
 
-export function value<T>(type: ValueOption['type'], meaning: string) {
-  return { kind: 'value', type, meaning, flag: null } as ValueOption & Typed<T>;
+export function value<T>(
+  type: ValueOption['type'],
+  meaning: string,
+  more: Pick<ValueOption, 'only' | 'required'> = {},
+) {
+  return { kind: 'value', type, meaning, flag: null, ...more } as ValueOption & Typed<T>;
 }
 
 /** The same options under another heading. */

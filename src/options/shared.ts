@@ -22,6 +22,9 @@ export const SEED = {
   seed: whole({ min: 0, max: LARGEST_SEED, default: 1, meaning: 'seed of every random draw' }),
 };
 
+/** Settings of one baseline that are tried, at most. */
+export const BASELINE_TRIALS = { min: 1, max: 1000 } as const;
+
 export const THREADS = {
   threads: whole({
     min: 1,
@@ -35,7 +38,12 @@ export const THREADS = {
 export const TASK = {
   ...THREADS,
   onProgress: value<(progress: Progress) => void>('function', 'called now and then; must return quickly'),
-  signal: value<AbortSignal>('object', 'an AbortSignal that ends the work'),
+  signal: value<AbortSignal>('object', 'an AbortSignal that ends the work', {
+    only: {
+      is: (given) => typeof (given as Partial<AbortSignal>).aborted === 'boolean',
+      words: 'an AbortSignal',
+    },
+  }),
 };
 
 /** Of every command. */

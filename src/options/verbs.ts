@@ -29,7 +29,7 @@ import {
   SPLIT_METHODS,
 } from './names.js';
 import { AUDIT, AUDIT_COMMAND, EVALUATE_COMMAND } from './parts.js';
-import { COMMON, FORCE, HYPER, READ, SEED, THREADS } from './shared.js';
+import { BASELINE_TRIALS, COMMON, FORCE, HYPER, READ, SEED, THREADS } from './shared.js';
 
 const lawOf = (side: 'users' | 'items') => {
   const one = (name: keyof typeof HYPER, usual: number): Decimal & { readonly default: number } =>
@@ -313,8 +313,7 @@ export const STUDY = {
       meaning: `all, none, or some of ${BASELINES.join(',')}`,
     }),
     trials: whole({
-      min: 1,
-      max: 1000,
+      ...BASELINE_TRIALS,
       otherwise: '20; 8 from 2 million edges',
       meaning: 'settings tried for one baseline, at most',
     }),

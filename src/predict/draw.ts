@@ -4,8 +4,9 @@ import type { ModelSide, PosteriorModel } from '../fit/model.js';
 import { buildGraph } from '../graph/build.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { VertexIds } from '../graph/ids.js';
-import { settleKnown } from '../options/door.js';
+import { partFor, settle } from '../options/door.js';
 import type { OptionsOf } from '../options/kinds.js';
+import { TASK } from '../options/shared.js';
 import { DRAW } from '../options/verbs.js';
 import { createPool, type TaskModule, threadCount } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
@@ -26,6 +27,11 @@ let nextPlan = 0;
 /** Number, protocol and seed of the draws; declared in options/verbs.ts. */
 export interface DrawOptions extends OptionsOf<typeof DRAW>, TaskOptions {}
 
+const DRAWING_OPTIONS = { ...DRAW, ...TASK };
+
+/** The part of wider options that draws take. */
+export const drawOptions = (options: object): DrawOptions => partFor(DRAWING_OPTIONS, options);
+
 export interface PredictiveDraw extends GraphStatistics {
   /** Where asked for. Known vertices keep their ids; unseen ones are called "unseen 1", "unseen 2", …. */
   readonly graph: BipartiteGraph | undefined;
@@ -41,7 +47,7 @@ export async function drawPredictive(
   split: Split,
   options: DrawOptions = {},
 ): Promise<readonly PredictiveDraw[]> {
-  const { draws, sizes, protocol, seed, graphs: keep } = settleKnown(DRAW, options);
+  const { draws, sizes, protocol, seed, graphs: keep } = settle(DRAWING_OPTIONS, options);
   const named = drawPlan(model, folded, split, protocol);
   const [results] = await drawPlans([named.plan], draws, { ...options, seed, sizes, keep });
   return results.map(({ statistics, edges }) =>

@@ -3,6 +3,7 @@
 import { InputError } from '../errors.js';
 import { columnSums, type Model, meanTable, type PosteriorModel } from '../fit/model.js';
 import { settle } from '../options/door.js';
+import type { OptionsOf } from '../options/kinds.js';
 import { DESCRIBE } from '../options/verbs.js';
 import { largest } from './largest.js';
 import { createRecommender } from './recommender.js';
@@ -18,12 +19,8 @@ export interface DescribedFeature {
   readonly users: readonly { readonly user: string; readonly weight: number }[];
 }
 
-export interface DescribeOptions {
-  /** Items and users of each feature. Default 10. */
-  readonly n?: number | undefined;
-  /** An item needs this many edges in the data to be named. Default 3. */
-  readonly leastDegree?: number | undefined;
-}
+/** What is said of each feature; declared in options/verbs.ts. */
+export interface DescribeOptions extends OptionsOf<typeof DESCRIBE> {}
 
 /** The features of a model, those that explain most first. */
 export async function describeFeatures(

@@ -2,6 +2,8 @@
 // model, make a recommender (recommender.ts): these functions make one, ask it once and close it.
 
 import type { Model } from '../fit/model.js';
+import type { OptionsOf } from '../options/kinds.js';
+import type { RECOMMEND_LISTS } from '../options/library.js';
 import type { TaskOptions } from '../progress.js';
 import { createRecommender } from './recommender.js';
 
@@ -16,20 +18,8 @@ export type Asker = (
   readonly exclude?: readonly Id[] | undefined;
 };
 
-export interface RecommendOptions extends TaskOptions {
-  /** Items to list; fewer only where fewer are left. Default 20. */
-  readonly n?: number | undefined;
-  /** List only these, as far as the model knows them. Default: any. */
-  readonly include?: readonly Id[] | undefined;
-  /** Ids that are not to be listed. Ids that the model does not know could not be listed anyway. */
-  readonly exclude?: readonly Id[] | undefined;
-  /** List also what the user already has. Default false. */
-  readonly includeSeen?: boolean | undefined;
-  /** Say how each score comes about. Default false. */
-  readonly explain?: boolean | undefined;
-  /** Liked items that the model does not know are left out and reported here; without it they are an InputError. */
-  readonly onUnknown?: ((ids: readonly Id[], asker: number) => void) | undefined;
-}
+/** What is listed and how; declared in options/library.ts. */
+export interface RecommendOptions extends OptionsOf<typeof RECOMMEND_LISTS>, TaskOptions {}
 
 export interface Recommendation {
   readonly item: string;

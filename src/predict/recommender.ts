@@ -3,8 +3,11 @@
 import { InputError, throwIfAborted } from '../errors.js';
 import type { Model } from '../fit/model.js';
 import type { VertexIds } from '../graph/ids.js';
-import { settle, settleKnown } from '../options/door.js';
-import { LIST, RECOMMEND } from '../options/verbs.js';
+import { settle } from '../options/door.js';
+import type { OptionsOf } from '../options/kinds.js';
+import { CANDIDATES, ONE_ITEM, POPULAR, RECOMMEND_LISTS } from '../options/library.js';
+import { TASK } from '../options/shared.js';
+import { LIST } from '../options/verbs.js';
 import type { TaskOptions } from '../progress.js';
 import { many } from '../text/phrases.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
@@ -41,30 +44,25 @@ export interface Recommender {
   /** The caller's candidates, best first, whether the asker has them or not. */
   rank(asker: Asker, candidates: readonly Id[], options?: RankCandidatesOptions): Recommendation[];
   /** How the score of one item comes about. */
-  explain(asker: Asker, item: Id, options?: Pick<RecommendOptions, 'onUnknown'>): Recommendation;
+  explain(asker: Asker, item: Id, options?: OptionsOf<typeof ONE_ITEM>): Recommendation;
   /** How sure a list of this asker's is: how much of it another history of the same taste would bring again. */
   confidence(
     asker: Asker,
     items: readonly Id[],
-    options?: Pick<RecommendOptions, 'onUnknown'>,
+    options?: OptionsOf<typeof ONE_ITEM>,
   ): Promise<ListConfidence>;
   /** Items like this one, by the cosine of their mean activities; of weights between items, by the weights. */
-  similar(item: Id, options?: { readonly n?: number | undefined }): SimilarItem[];
+  similar(item: Id, options?: OptionsOf<typeof LIST>): SimilarItem[];
   /** The items that most users have. */
-  popular(options?: {
-    readonly n?: number | undefined;
-    readonly exclude?: readonly Id[] | undefined;
-  }): PopularItem[];
+  popular(options?: OptionsOf<typeof POPULAR>): PopularItem[];
   /** The features that the model found, those that explain most first. */
   features(options?: DescribeOptions): DescribedFeature[];
   /** Ends the threads; further questions are refused. */
   close(): Promise<void>;
 }
 
-export interface RankCandidatesOptions extends Pick<RecommendOptions, 'explain' | 'onUnknown'> {
-  /** Candidates that the model does not know are left out and reported here; without it they are an InputError. */
-  readonly onUnknownCandidates?: ((ids: readonly Id[]) => void) | undefined;
-}
+/** How candidates are ranked; declared in options/library.ts. */
+export interface RankCandidatesOptions extends OptionsOf<typeof CANDIDATES> {}
 
 /** Askers that are ranked together, where they come one by one. */
 const BATCH = 512;
@@ -88,23 +86,23 @@ export function createRecommender(model: Model): Recommender {
 
   async function recommendMany(askers: readonly Asker[], options: RecommendOptions = {}) {
     open();
-    const { signal } = options;
-    const { n, includeSeen } = settleKnown(RECOMMEND, options);
+    const settings = settle({ ...RECOMMEND_LISTS, ...TASK }, options);
+    const { n, includeSeen, signal } = settings;
     if (askers.length === 0) return [];
     const placed = askers.map((asker, a) => {
       if (a % 64 === 0) throwIfAborted(signal);
-      return place(asker, a, { needSeen: !includeSeen, onUnknown: options.onUnknown });
+      return place(asker, a, { needSeen: !includeSeen, onUnknown: settings.onUnknown });
     });
     const without = askers.map(({ exclude = [] }, a) => [
-      ...known([...(options.exclude ?? []), ...exclude]),
+      ...known([...(settings.exclude ?? []), ...exclude]),
       ...(includeSeen ? [] : placed[a].own.items),
     ]);
-    const best = options.include
-      ? bestOf(new Set(known(options.include)), placed, without, n)
-      : await bestOfAll(placed, without, n, options);
+    const best = settings.include
+      ? bestOf(new Set(known(settings.include)), placed, without, n)
+      : await bestOfAll(placed, without, n, settings);
     return placed.map(({ seat, own }, row) => {
       if (row % 64 === 0) throwIfAborted(signal);
-      return Array.from(best[row], describer(seat, own, options.explain ?? false));
+      return Array.from(best[row], describer(seat, own, settings.explain));
     });
   }
 
@@ -160,7 +158,7 @@ export function createRecommender(model: Model): Recommender {
     {
       needSeen,
       onUnknown,
-    }: { readonly needSeen: boolean; readonly onUnknown: RecommendOptions['onUnknown'] },
+    }: { readonly needSeen: boolean; readonly onUnknown?: RecommendOptions['onUnknown'] },
   ): Placed {
     if ('likes' in asker) {
       const own = likedItems(model, asker, at, onUnknown);
@@ -219,37 +217,38 @@ export function createRecommender(model: Model): Recommender {
     },
     rank(asker: Asker, candidates: readonly Id[], options: RankCandidatesOptions = {}) {
       open();
+      const { explain, onUnknown, onUnknownCandidates } = settle(CANDIDATES, options);
       const unknown = candidates.filter((id) => model.items.ids.find(id) < 0);
       if (unknown.length > 0) {
-        if (!options.onUnknownCandidates) knownItem(unknown[0]);
-        options.onUnknownCandidates?.(unknown);
+        if (!onUnknownCandidates) knownItem(unknown[0]);
+        onUnknownCandidates?.(unknown);
       }
       const items = new Set(candidates.map((id) => model.items.ids.find(id)).filter((item) => item >= 0));
-      const { seat, own } = place(asker, 0, { needSeen: false, onUnknown: options.onUnknown });
+      const { seat, own } = place(asker, 0, { needSeen: false, onUnknown });
       return Array.from(items)
         .sort((a, b) => a - b)
-        .map(describer(seat, own, options.explain ?? false))
+        .map(describer(seat, own, explain))
         .sort((a, b) => b.score - a.score);
     },
-    explain(asker: Asker, item: Id, options: Pick<RecommendOptions, 'onUnknown'> = {}) {
+    explain(asker: Asker, item: Id, options: OptionsOf<typeof ONE_ITEM> = {}) {
       open();
-      const { seat, own } = place(asker, 0, { needSeen: false, onUnknown: options.onUnknown });
+      const { seat, own } = place(asker, 0, { needSeen: false, ...settle(ONE_ITEM, options) });
       return describer(seat, own, true)(knownItem(item));
     },
-    async confidence(asker: Asker, items: readonly Id[], options: Pick<RecommendOptions, 'onUnknown'> = {}) {
+    async confidence(asker: Asker, items: readonly Id[], options: OptionsOf<typeof ONE_ITEM> = {}) {
       open();
-      const { row, own } = place(asker, 0, { needSeen: false, onUnknown: options.onUnknown });
+      const { row, own } = place(asker, 0, { needSeen: false, ...settle(ONE_ITEM, options) });
       const exclude = known(asker.exclude ?? []);
       return confidence()({ row, own, listed: items.map(knownItem), exclude });
     },
-    similar(item: Id, options: { readonly n?: number | undefined } = {}) {
+    similar(item: Id, options: OptionsOf<typeof LIST> = {}) {
       open();
       const { n } = settle(LIST, options);
       return similarity()(knownItem(item), n);
     },
-    popular({ n: asked = 20, exclude = [] }: Parameters<Recommender['popular']>[0] = {}) {
+    popular(options: OptionsOf<typeof POPULAR> = {}) {
       open();
-      const { n } = settle(LIST, { n: asked });
+      const { n, exclude = [] } = settle(POPULAR, options);
       const { ids, degree } = model.items;
       const out = new Set(exclude.map((id) => ids.find(id)));
       const items: PopularItem[] = [];

@@ -2,6 +2,8 @@
 
 import { InputError } from '../errors.js';
 import type { Model } from '../fit/model.js';
+import type { OptionsOf } from '../options/kinds.js';
+import type { LIST } from '../options/verbs.js';
 import { addWeights } from './judges.js';
 import { largest } from './largest.js';
 import { createRecommender } from './recommender.js';
@@ -17,7 +19,7 @@ export interface SimilarItem {
 export async function similarItems(
   model: Model,
   item: string | number,
-  options: { readonly n?: number | undefined } = {},
+  options: OptionsOf<typeof LIST> = {},
 ): Promise<SimilarItem[]> {
   const recommender = createRecommender(model);
   try {

@@ -2,7 +2,7 @@
 // over voices. A *seat* is a user's place in a voice: known from the fit, or made from a few items.
 
 import { ACTIVITY_FLOOR } from '../engine/engine.js';
-import { eligibleMass, foldInOne, foldVertex, memberFold, sideMass } from '../fit/fold-in.js';
+import { eligibleMass, foldBase, foldVertex, memberFold, sideMass } from '../fit/fold-in.js';
 import {
   type Model,
   meanTable,
@@ -65,13 +65,14 @@ function posteriorVoice(model: PosteriorModel): Voice {
       featureRate: users.featureRate.subarray(row * features, (row + 1) * features),
     }),
   });
+  const base = foldBase(model, 'users');
   return {
     features,
     items: meanTable(model.items, features),
     known: (row, own) => seat(model.users, row, own, 'exact'),
     fresh(own) {
       const { counts } = own;
-      const vertex = foldInOne(model, own.items, { counts, otherMass: otherMass(), activity: 'mean' });
+      const vertex = foldVertex(base, own.items, { counts, otherMass: otherMass(), activity: 'mean' });
       const users: Posterior = {
         count: 1,
         weightShape: Float32Array.of(vertex.weightShape),

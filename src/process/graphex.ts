@@ -8,6 +8,10 @@ import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
 import { poisson } from '../math/counts.js';
 import { type Random, randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
+import { settleWhole } from '../options/door.js';
+import { type OptionsOf, value } from '../options/kinds.js';
+import { GRAPHEX } from '../options/library.js';
+import { TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 
 /** A finite measure: its total mass, and a draw from it. */
@@ -27,20 +31,16 @@ export interface InfiniteIntensity {
 
 export type Intensity = FiniteIntensity | InfiniteIntensity;
 
-export interface SampleGraphexOptions extends TaskOptions {
+const INTENSITIES = { users: intensity('users'), items: intensity('items') };
+
+/** The process and its sizes; declared in options/library.ts. */
+export interface SampleGraphexOptions extends OptionsOf<Omit<typeof GRAPHEX, 'sizes' | 'probability'>>, TaskOptions {
   readonly users: Intensity;
   readonly items: Intensity;
   /** s and α: labels run from 0 to these. */
   readonly sizes: Readonly<Record<SideName, number>>;
   /** W(x, y), from 0 to 1. */
   readonly probability: (x: number, y: number) => number;
-  /**
-   * Promises that W does not increase along the item points of an infinite measure: edges are then found by leaps, and
-   * millions of items cost nothing. Default false.
-   */
-  readonly decreasing?: boolean | undefined;
-  /** Default 1. */
-  readonly seed?: number | undefined;
 }
 
 /** The points of one side. */
@@ -63,8 +63,8 @@ const MOST_POINTS = 2 ** 27;
 
 /** Draws a graph from any graphex process, with the points behind it. */
 export async function sampleGraphex(options: SampleGraphexOptions): Promise<GraphexSample> {
+  const { seed } = settleWhole({ ...GRAPHEX, ...INTENSITIES, ...TASK }, options);
   const { probability, signal, onProgress } = options;
-  const seed = options.seed ?? 1;
   for (const side of SIDES) checkIntensity(side, options[side], options.sizes[side]);
   if (options.decreasing && !('inverseTail' in options.items)) {
     throw new InputError(
@@ -111,10 +111,21 @@ export async function sampleGraphex(options: SampleGraphexOptions): Promise<Grap
   });
 }
 
+function intensity(side: SideName) {
+  return value<Intensity>('object', `the intensity of the ${side}`, {
+    required: true,
+    only: {
+      words: 'an object of mass and sample, or of inverseTail and depth',
+      is: (given) => {
+        const { mass, sample, inverseTail, depth } = given as Partial<FiniteIntensity & InfiniteIntensity>;
+        const finite = typeof mass === 'number' && typeof sample === 'function';
+        return finite || (typeof depth === 'number' && typeof inverseTail === 'function');
+      },
+    },
+  });
+}
+
 function checkIntensity(side: SideName, intensity: Intensity, size: number): void {
-  if (!(size > 0 && size < Number.POSITIVE_INFINITY)) {
-    throw new InputError(`size of ${side} is ${size}; give a number above 0`);
-  }
   const mass = 'mass' in intensity ? intensity.mass : intensity.depth;
   const name = 'mass' in intensity ? 'mass' : 'depth';
   if (!(mass >= 0 && mass < Number.POSITIVE_INFINITY)) {

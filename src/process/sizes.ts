@@ -4,6 +4,9 @@ import { InputError } from '../errors.js';
 import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
 import { expectedLaplace } from '../math/quadrature.js';
 import { randomStream } from '../math/random.js';
+import { settleWhole } from '../options/door.js';
+import { ESTIMATE_SIZES } from '../options/library.js';
+import { TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import { featureMass } from './parameters.js';
 import { simulate } from './poisson-model.js';
@@ -37,9 +40,9 @@ const MOST_GRAPHS = 8;
  * at the sizes found, or at smaller ones of the same ratio where those would take long.
  */
 export async function estimateSizes(graph: BipartiteGraph, options: EstimateSizesOptions): Promise<Sizes> {
+  const { seed } = settleWhole({ ...ESTIMATE_SIZES, ...TASK }, options);
   if (graph.edges === 0)
     throw new InputError('the sizes of a graph without edges cannot be estimated; give them');
-  const seed = options.seed ?? 1;
   let sizes: Sizes = sizesOfEdges({ users: 1, items: 1 }, FIRST_EDGES, options);
   for (let round = 0; round < ROUNDS; round++) {
     const edges = Math.min(MOST_EDGES, expectedEdges(sizes, options));

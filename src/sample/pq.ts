@@ -3,7 +3,9 @@
 
 import { InputError } from '../errors.js';
 import type { BipartiteGraph } from '../graph/graph.js';
-import type { Random } from '../math/random.js';
+import { Random } from '../math/random.js';
+import { settleWhole } from '../options/door.js';
+import { LEVELS } from '../options/library.js';
 import { selectVertices } from './subgraph.js';
 
 export interface Levels {
@@ -14,11 +16,9 @@ export interface Levels {
 }
 
 export function pqSample(graph: BipartiteGraph, levels: Levels, random: Random): BipartiteGraph {
-  for (const side of ['users', 'items'] as const) {
-    const level = levels[side];
-    if (!(level >= 0 && level <= 1)) {
-      throw new InputError(`sampling level ${level} of the ${side}: expected a number from 0 to 1`);
-    }
+  settleWhole(LEVELS, levels);
+  if (!(random instanceof Random)) {
+    throw new InputError('random: expected a stream of random numbers, as randomStream(seed) gives it');
   }
   const users = drawCoins(graph.users.count, levels.users, random.derive(0));
   const items = drawCoins(graph.items.count, levels.items, random.derive(1));

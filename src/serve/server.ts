@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { createAdaptorServer } from '@hono/node-server';
 import { InputError, throwIfAborted } from '../errors.js';
 import { settle } from '../options/door.js';
-import type { OptionsOf } from '../options/kinds.js';
+import { type OptionsOf, value } from '../options/kinds.js';
+import { TASK } from '../options/shared.js';
 import { SERVE } from '../options/verbs.js';
 import { createApp } from './app.js';
 import { type Generation, loadGeneration } from './generation.js';
@@ -17,12 +18,15 @@ import type { EventRecord, LogRecord } from './log.js';
 import { Problem } from './problems.js';
 import { createRateLimit } from './rate.js';
 
-export interface ServeOptions extends OptionsOf<typeof SERVE> {
+const GIVEN = {
   /** One record for each request and event. Default: none. */
-  readonly onLog?: ((record: LogRecord) => void) | undefined;
+  onLog: value<(record: LogRecord) => void>('function', 'called with one record for each request and event'),
   /** Stops the server as `close` does. */
-  readonly signal?: AbortSignal | undefined;
-}
+  signal: TASK.signal,
+};
+
+/** How a model is served; declared in options/verbs.ts. */
+export interface ServeOptions extends OptionsOf<typeof SERVE & typeof GIVEN> {}
 
 export interface RunningServer {
   /** As in http://127.0.0.1:8080 */
@@ -43,9 +47,8 @@ const LOOPBACK = ['localhost', '127.0.0.1', '[::1]', '::1'];
  * await server.close();
  */
 export async function serve(path: string, options: ServeOptions = {}): Promise<RunningServer> {
-  const { onLog, signal, ...given } = options;
-  const settings = settle(SERVE, given);
-  const { port, host, models, titles, threads, queue, rate } = settings;
+  const settings = settle({ ...SERVE, ...GIVEN }, options);
+  const { onLog, signal, port, host, models, titles, threads, queue, rate } = settings;
   const log = onLog ?? (() => {});
   const event = (name: EventRecord['event'], detail: string) =>
     log({ time: new Date().toISOString(), event: name, detail });

@@ -4,19 +4,26 @@ import { z } from 'zod';
 import { InputError } from '../errors.js';
 import type { Checkpoint } from '../fit/loop.js';
 import type { Model } from '../fit/model.js';
+import { checkOptions } from '../options/door.js';
+import { type OptionsOf, value } from '../options/kinds.js';
+import { STORAGE } from '../options/library.js';
 import { getCheckpoint, putCheckpoint } from './checkpoint-tensors.js';
 import { getPosterior, putPosterior } from './posterior-tensors.js';
-import { getRanker, putRanker, type RankerStorage } from './ranker-tensors.js';
+import { getRanker, putRanker } from './ranker-tensors.js';
 import { TensorReader } from './tensor-reader.js';
 import { type ByteSource, decodeTensors, encodeTensors, type Tensor, type TensorFile } from './tensors.js';
 
 /** Posteriors have the form of version 1, which older readers know; rankers that of version 2. */
 export const FORMAT = { format: 'graphex-model', version: 2 } as const;
 
-export interface SaveOptions extends RankerStorage {
+const SAVE = {
+  ...STORAGE,
   /** All that a stopped fit needs to go on to the same numbers. Tables are then stored in float32, users included. */
-  readonly checkpoint?: Checkpoint | undefined;
-}
+  checkpoint: value<Checkpoint>('object', 'all that a stopped fit needs to go on'),
+};
+
+/** How a model is stored, and where its fit stood. */
+export interface SaveOptions extends OptionsOf<typeof SAVE> {}
 
 export interface ModelFile {
   readonly model: Model;
@@ -78,7 +85,7 @@ function byteSource(source: Uint8Array | Blob): ByteSource {
 /** A model as tensors and metadata. */
 export function modelTensors(model: Model, options: SaveOptions = {}): TensorFile {
   const tensors = new Map<string, Tensor>();
-  const { checkpoint, ...storage } = options;
+  const { checkpoint, ...storage } = checkOptions(SAVE, options);
   if (model.type === 'posterior' && (storage.precision !== undefined || storage.users !== undefined)) {
     throw new InputError(
       'precision and users are for rankers: a posterior is stored whole, since draws and resumed fits need its Gammas',

@@ -14,6 +14,8 @@ import {
 import { SIDES } from '../graph/graph.js';
 import { VertexIds } from '../graph/ids.js';
 import { allocate } from '../math/memory.js';
+import type { OptionsOf } from '../options/kinds.js';
+import type { STORAGE } from '../options/library.js';
 import { PRECISIONS, type Precision, USER_STORAGE, type UserStorage } from '../options/names.js';
 import { fromHalf, toHalf } from './float16.js';
 import {
@@ -40,15 +42,8 @@ import {
   traitsOf,
 } from './vertex-tensors.js';
 
-export interface RankerStorage {
-  /** Default float32. */
-  readonly precision?: Precision | undefined;
-  /**
-   * `stored`: the users' tables. `folded`: the items they have, from which they are folded in when they ask. `none`:
-   * nothing; users name what they like. Default stored.
-   */
-  readonly users?: UserStorage | undefined;
-}
+/** How a ranker is stored; declared in options/library.ts. */
+export interface RankerStorage extends OptionsOf<typeof STORAGE> {}
 
 const foldSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('poisson'), steps: z.number().int().min(1).max(10_000), hyper: hyperSchema }),
@@ -77,7 +72,7 @@ export function putRanker(
   model: Ranker,
   { precision = 'float32', users = 'stored' }: RankerStorage,
 ): Record<string, string> {
-  checkStorage(model, precision, users);
+  checkStorage(model, users);
   const { scores } = model;
   for (const name of SIDES) {
     if (name === 'items' || users !== 'none') putVertices(putInto(tensors, `${name}.`), model[name]);
@@ -123,13 +118,7 @@ export function putRanker(
   });
 }
 
-function checkStorage(model: Ranker, precision: unknown, users: unknown): void {
-  if (!PRECISIONS.includes(precision as Precision)) {
-    throw new InputError(`precision ${precision}: expected one of ${PRECISIONS.join(', ')}`);
-  }
-  if (!USER_STORAGE.includes(users as UserStorage)) {
-    throw new InputError(`users ${users}: expected one of ${USER_STORAGE.join(', ')}`);
-  }
+function checkStorage(model: Ranker, users: UserStorage): void {
   if (users === 'folded' && !model.seen) {
     throw new InputError(
       'users cannot be folded in on demand: the model does not carry which items they have; store them, or leave them out',

@@ -11,12 +11,15 @@ import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
 import { VertexIds } from '../graph/ids.js';
 import { readParquet, readParquetColumns } from '../ingest/parquet/read.js';
 import { readError } from '../ingest/source.js';
+import { checkOptions, settle } from '../options/door.js';
+import type { OptionsOf } from '../options/kinds.js';
+import { FORCE, TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import type { Coins, Split } from '../sample/split-types.js';
 import { readSideNames } from '../text/sides.js';
 import { safeJson } from '../text/untrusted.js';
 import { writePieces } from './atomic.js';
-import { type FolderOptions, finishFolder, writeFolder } from './folder.js';
+import { finishFolder, writeFolder } from './folder.js';
 import { writeParquet } from './parquet.js';
 import { edgeColumns } from './table.js';
 
@@ -64,8 +67,9 @@ export async function saveSplit(
   folder: string,
   split: Split,
   extra: Readonly<Record<string, unknown>> = {},
-  { force }: Pick<FolderOptions, 'force'> = {},
+  options: OptionsOf<typeof FORCE> = {},
 ): Promise<void> {
+  const { force } = settle(FORCE, options);
   const { method, seed, testUsers, testItems, coins } = split;
   const record: z.infer<typeof splitSchema> = {
     ...extra,
@@ -102,6 +106,7 @@ export async function saveSplit(
 
 /** Loads a split and checks every part against split.json. */
 export async function loadSplit(folder: string, options: TaskOptions = {}): Promise<Split> {
+  checkOptions(TASK, options);
   const record = await readRecord(folder);
   const parts = {
     train: await loadPart(folder, 'train', record, options),

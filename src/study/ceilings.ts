@@ -37,7 +37,9 @@ export async function rankingCeilings(
   const byTruth = factorScorer(pickRows(trueMeans(truth.users, K), heldOut, K), trainItems, K);
   const model = trueModel(graph, truth);
   const folded = await foldIn(model, split.foldIn, {
-    ...options,
+    threads: options.threads,
+    signal: options.signal,
+    onProgress: options.onProgress,
     eligible: split.coins.items.drawn.map((drawn) => 1 - drawn),
     // As the held-out users of the models are folded in.
     activity: 'mean',

@@ -241,7 +241,7 @@ describe('evaluateRanking', () => {
     await expect(evaluateRanking(task, scorer)).rejects.toThrow(/no row has a relevant item/);
     const one = { offsets: Uint32Array.of(0, 1), values: Uint32Array.of(1) };
     const good = rankingTask({ rows: 1, items: 3, relevant: one });
-    await expect(evaluateRanking(good, scorer, { n: 0 })).rejects.toThrow(/n: 0 is not a whole number/);
+    await expect(evaluateRanking(good, scorer, { n: 0 })).rejects.toThrow(/n 0: expected a whole number/);
     await expect(evaluateRanking(good, { ...scorer, users: new Float32Array(4) })).rejects.toThrow(
       /2 rows of users/,
     );

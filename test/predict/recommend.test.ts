@@ -119,7 +119,7 @@ describe('recommend', () => {
     );
     await expect(recommend(model, { likes: [] })).rejects.toThrow(InputError);
     await expect(recommend(model, { likes: ['item 1'], counts: [1, 2] })).rejects.toThrow(/2 counts for 1/);
-    await expect(recommend(model, { user: 'user 1' }, { n: 1.5 })).rejects.toThrow(/n: 1.5/);
+    await expect(recommend(model, { user: 'user 1' }, { n: 1.5 })).rejects.toThrow(/n 1.5: expected/);
     const unknown: unknown[] = [];
     const list = await recommend(
       model,

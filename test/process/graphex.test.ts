@@ -88,7 +88,7 @@ describe('general graphex processes', () => {
     await expect(sampleGraphex({ ...good, probability: () => 1.5 })).rejects.toThrow(/W\(.*\) is 1.5/);
     await expect(sampleGraphex({ ...good, probability: () => Number.NaN })).rejects.toThrow(/is NaN/);
     await expect(sampleGraphex({ ...good, sizes: { users: 0, items: 1 } })).rejects.toThrow(
-      /size of users is 0/,
+      /sizes.users 0: expected/,
     );
     const infinite = { mass: Number.POSITIVE_INFINITY, sample: () => 0 };
     await expect(sampleGraphex({ ...good, users: infinite })).rejects.toThrow(/inverse tail/);

@@ -25,7 +25,7 @@ const law = ({ users, items, features }: (typeof SETTINGS)[number]) => ({ users,
 describe('sizes of simulated graphs', () => {
   it.each(SETTINGS)('the simulation estimate with the true sigma recovers them: $name', async (setting) => {
     const { graph } = await simulate({ ...law(setting), seed: 11 });
-    const sizes = await estimateSizes(graph, { ...setting, seed: 100 });
+    const sizes = await estimateSizes(graph, { ...law(setting), seed: 100 });
     expect(Math.abs(sizes.users / setting.users.size - 1)).toBeLessThan(4 * setting.spread);
     expect(Math.abs(sizes.items / setting.items.size - 1)).toBeLessThan(4 * setting.spread);
   });
@@ -51,13 +51,13 @@ describe('sizes of simulated graphs', () => {
   it('the seed of the simulations has an effect, and the same one none', async () => {
     const setting = SETTINGS[3];
     const { graph } = await simulate({ ...law(setting), seed: 13 });
-    const once = await estimateSizes(graph, { ...setting, seed: 1 });
-    expect(await estimateSizes(graph, { ...setting, seed: 1 })).toEqual(once);
-    expect(await estimateSizes(graph, { ...setting, seed: 2 })).not.toEqual(once);
+    const once = await estimateSizes(graph, { ...law(setting), seed: 1 });
+    expect(await estimateSizes(graph, { ...law(setting), seed: 1 })).toEqual(once);
+    expect(await estimateSizes(graph, { ...law(setting), seed: 2 })).not.toEqual(once);
   });
 
   it('a graph without edges has no sizes', async () => {
     const graph = buildGraph({ users: [], items: [], userCount: 0, itemCount: 0 });
-    await expect(estimateSizes(graph, SETTINGS[0])).rejects.toThrow(/without edges/);
+    await expect(estimateSizes(graph, law(SETTINGS[0]))).rejects.toThrow(/without edges/);
   });
 });

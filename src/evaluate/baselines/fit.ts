@@ -8,6 +8,10 @@ import { type BipartiteGraph, degrees, type SideName } from '../../graph/graph.j
 import { randomStream } from '../../math/random.js';
 import { STREAMS } from '../../math/streams.js';
 import { threadCount } from '../../parallel/pool.js';
+import { settle } from '../../options/door.js';
+import type { OptionsOf } from '../../options/kinds.js';
+import { FIT_BASELINE } from '../../options/library.js';
+import { TASK } from '../../options/shared.js';
 import type { TaskOptions } from '../../progress.js';
 import { drawCoins } from '../../sample/pq.js';
 import { VERSION } from '../../version.js';
@@ -17,14 +21,8 @@ import { BASELINES, type BaselineName, baselineOf } from './list.js';
 import type { Tuned } from './tune.js';
 import { holdBack } from './validation.js';
 
-export interface FitBaselineOptions extends TaskOptions {
-  /** Of the held-back users and of the start. Default 1. */
-  readonly seed?: number | undefined;
-  /** What a search would find; given, nothing is searched. */
-  readonly setting?: Setting | undefined;
-  /** Most settings tried. Default 30. */
-  readonly trials?: number | undefined;
-}
+/** How a baseline is fitted; declared in options/library.ts. */
+export interface FitBaselineOptions extends OptionsOf<typeof FIT_BASELINE>, TaskOptions {}
 
 /** A fitted baseline, and what was tried to find its setting. */
 export type BaselineFit = FitResult<Ranker> & {
@@ -49,9 +47,10 @@ export async function fitBaseline(
   if (!BASELINES.includes(name)) {
     throw new InputError(`baseline ${name}: expected one of ${BASELINES.join(', ')}`);
   }
+  const settings = settle({ ...FIT_BASELINE, ...TASK }, options);
+  const { seed, trials, threads, signal, onProgress } = settings;
   if (graph.edges === 0) throw new InputError('the graph has no edges: there is nothing to fit');
   const began = performance.now();
-  const { seed = 1, threads, signal, onProgress } = options;
   const baseline = baselineOf(name);
   const data = wholeData(graph);
   const reason = baseline.limit(data);
@@ -61,16 +60,16 @@ export async function fitBaseline(
     );
   }
   const tuned =
-    options.setting || baseline.dials(data).length === 0
+    settings.setting || baseline.dials(data).length === 0
       ? undefined
       : await tuneBaseline(baseline, holdBack(judged(data, seed), { seed }), {
           seed,
-          maxTrials: options.trials,
+          maxTrials: trials,
           threads,
           signal,
           onProgress,
         });
-  const setting = options.setting ?? tuned?.best.setting ?? {};
+  const setting = settings.setting ?? tuned?.best.setting ?? {};
   const scores = await baseline.scores(data, setting, {
     seed,
     threads,

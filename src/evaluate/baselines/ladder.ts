@@ -3,7 +3,7 @@
 import { InputError } from '../../errors.js';
 import type { TaskOptions } from '../../progress.js';
 import type { Split } from '../../sample/split-types.js';
-import { evaluateRanking, type RankingOptions, type RankingResult } from '../ranking.js';
+import { evaluateRanking, type RankingOptions, type RankingResult, rankingOptions } from '../ranking.js';
 import { indexByIds, type SplitRankingTask } from '../ranking-task.js';
 import type { Baseline, BaselineData, Setting, SkipReason } from './baseline.js';
 import { transposeLists } from './baseline.js';
@@ -68,7 +68,7 @@ export async function fitBaselines(
     });
     const tuned = await tuneBaseline(baseline, validation, { ...options, seed });
     const fitted = await baseline.fit(data, tuned?.best.setting ?? {}, stage('fitting'));
-    const ranking = await evaluateRanking(task, await fitted.scorer(task.history), stage('ranking'));
+    const ranking = await evaluateRanking(task, await fitted.scorer(task.history), rankingOptions(stage('ranking')));
     results.push({
       name,
       setting: fitted.setting,

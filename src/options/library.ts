@@ -1,0 +1,190 @@
+// What functions of the library take that no command has, one declaration each. Values whose types belong to other rooms
+// are declared beside the functions.
+
+import { FEATURES } from './fit.js';
+import { decimal, flag, oneOf, section, value, whole } from './kinds.js';
+import { ENGINE_NAMES, PRECISIONS, USER_STORAGE } from './names.js';
+import { BASELINE_TRIALS, HYPER, SEED } from './shared.js';
+import { LIST, RANK, RECOMMEND } from './verbs.js';
+
+/** An id, as programs write it. */
+type Id = string | number;
+
+const isIds = (given: unknown) =>
+  Array.isArray(given) && given.every((id) => typeof id === 'string' || typeof id === 'number');
+const ids = (meaning: string) => value<readonly Id[]>('object', meaning, { only: { is: isIds, words: 'a list of ids' } });
+const bytes = (meaning: string) =>
+  value<Uint8Array>('object', meaning, { only: { is: (given) => given instanceof Uint8Array, words: 'a Uint8Array' } });
+const isNumbers = (given: unknown) => Array.isArray(given) || ArrayBuffer.isView(given);
+
+const ENGINE = { engine: oneOf(ENGINE_NAMES, { default: 'auto', flag: null, meaning: 'what computes' }) };
+const FOLDING = {
+  /** Which side the new vertices belong to. Default users. */
+  side: oneOf(['users', 'items'], { default: 'users', meaning: 'the side of the new vertices' }),
+  /**
+   * `exact`: exp(E log ·) in the edge pass, which ascends the bound. `mean`: posterior means throughout, which does not
+   * shrink the weights of vertices that meet most of what they could, so predictive draws need it. Default exact.
+   */
+  activity: oneOf(['exact', 'mean'], { default: 'exact', meaning: 'what the edge pass uses' }),
+  /** Stop when no feature's mass changes by more than this share per half-step. Default 1e-4. */
+  tolerance: decimal({ min: 0, max: 1, default: 1e-4, meaning: 'stop when a half-step changes less' }),
+};
+const STEPS = { min: 1, max: 1e9, meaning: 'most half-steps' } as const;
+
+/** New vertices of a graph. */
+export const FOLD_IN = {
+  ...FOLDING,
+  /** Most half-steps. Default 300. */
+  iterations: whole({ ...STEPS, default: 300 }),
+  /**
+   * Vertices of the fixed side that the new ones could have met: 1 per vertex of the model, for instance the items whose
+   * coin says "fit". Default: all.
+   */
+  eligible: bytes('1 for each vertex of the fixed side that the new ones could have met'),
+  /** Share of the fixed side's unseen atoms that the new vertices could have met (1 − q). Default 1. */
+  unseenShare: decimal({ min: 0, max: 1, default: 1, meaning: 'share of the unseen atoms that could be met' }),
+  ...ENGINE,
+};
+
+/** One new vertex. */
+export const FOLD_ONE = {
+  ...FOLDING,
+  /** Most half-steps. Default 60. */
+  iterations: whole({ ...STEPS, default: 60 }),
+  /** How often the vertex meets each neighbour, for a multigraph. Default: once. */
+  counts: value<ArrayLike<number>>('object', 'how often it meets each neighbour', { only: { is: isNumbers, words: 'a list of numbers' } }),
+  /** The mass that the vertex could have met; the same for all, so pass it when folding in several. */
+  otherMass: value<Float64Array>('object', 'the mass that it could have met', { only: { is: (given) => given instanceof Float64Array, words: 'a Float64Array' } }),
+};
+
+/** The search for settings of the ranking objective. */
+export const TUNE = {
+  /** No new fit begins after this many minutes. Default 10. */
+  budgetMinutes: decimal({ above: 0, max: 1e6, default: 10, meaning: 'no new fit begins after so many minutes' }),
+  ...SEED,
+  ...ENGINE,
+  /** Per item 1 if held-back users are shown it, 0 if they are judged on it. Default: a fifth is for judging, at random. */
+  shown: bytes('1 for each item that held-back users are shown, 0 for those they are judged on'),
+};
+
+const law = (side: 'users' | 'items') => {
+  const one = (name: 'sigma' | 'tau' | 'shape' | 'rate') =>
+    decimal({ ...HYPER[name], required: true, meaning: HYPER[name].meaning.replaceAll('$', side) });
+  return section(
+    {
+      sigma: one('sigma'),
+      tau: one('tau'),
+      shape: one('shape'),
+      rate: one('rate'),
+      size: decimal({ ...HYPER.size, meaning: 'not looked at' }),
+    },
+    `the law of the ${side}`,
+  );
+};
+
+/** Sizes by simulation. */
+export const ESTIMATE_SIZES = {
+  users: law('users'),
+  items: law('items'),
+  features: whole({ ...FEATURES, max: 65_536, required: true }),
+  ...SEED,
+};
+
+const SIZE = { above: 0, max: HYPER.size.max, required: true } as const;
+
+/** A graphex process in general; its intensities are declared beside it. */
+export const GRAPHEX = {
+  /** s and α: labels run from 0 to these. */
+  sizes: section(
+    {
+      users: decimal({ ...SIZE, meaning: 'labels of the users run from 0 to this' }),
+      items: decimal({ ...SIZE, meaning: 'labels of the items run from 0 to this' }),
+    },
+    'sizes of the two sides',
+  ),
+  /** W(x, y), from 0 to 1. */
+  probability: value<(x: number, y: number) => number>('function', 'W(x, y), from 0 to 1', { required: true }),
+  /**
+   * Promises that W does not increase along the item points of an infinite measure: edges are then found by leaps, and
+   * millions of items cost nothing. Default false.
+   */
+  decreasing: flag({ default: false, meaning: 'W does not increase along the item points' }),
+  ...SEED,
+};
+
+const LEVEL = { min: 0, max: 1, required: true } as const;
+
+/** (p,q)-sampling. */
+export const LEVELS = {
+  /** Probability with which each user is kept, 0 … 1. */
+  users: decimal({ ...LEVEL, meaning: 'probability with which each user is kept' }),
+  /** Probability with which each item is kept, 0 … 1. */
+  items: decimal({ ...LEVEL, meaning: 'probability with which each item is kept' }),
+};
+
+/** A graph from pairs. */
+export const PAIRS = {
+  /** Keep the number of equal pairs. Default false. */
+  multigraph: flag({ default: false, meaning: 'keep the number of equal pairs' }),
+};
+
+/** How a ranker is stored. */
+export const STORAGE = {
+  /** How exactly tables are stored. Default float32. */
+  precision: oneOf(PRECISIONS, { otherwise: 'float32', meaning: 'how exactly tables are stored' }),
+  /**
+   * `stored`: the users' tables. `folded`: the items they have, from which they are folded in when they ask. `none`:
+   * nothing; users name what they like. Default stored.
+   */
+  users: oneOf(USER_STORAGE, { otherwise: 'stored', meaning: 'what is stored of the users' }),
+};
+
+/** The metrics of a ranking. */
+export const RANKING_LISTS = { ...RANK, ...ENGINE };
+
+const UNKNOWN = {
+  /** Liked items that the model does not know are left out and reported here; without it they are an InputError. */
+  onUnknown: value<(ids: readonly Id[], asker: number) => void>(
+    'function',
+    'called with liked items that the model does not know',
+  ),
+};
+
+/** Lists for users. */
+export const RECOMMEND_LISTS = {
+  ...RECOMMEND,
+  /** List only these, as far as the model knows them. Default: any. */
+  include: ids('list only these, as far as the model knows them'),
+  /** Ids that are not to be listed. Ids that the model does not know could not be listed anyway. */
+  exclude: ids('not to be listed'),
+  ...UNKNOWN,
+};
+
+/** The caller's candidates in order. */
+export const CANDIDATES = {
+  explain: RECOMMEND.explain,
+  ...UNKNOWN,
+  /** Candidates that the model does not know are left out and reported here; without it they are an InputError. */
+  onUnknownCandidates: value<(ids: readonly Id[]) => void>(
+    'function',
+    'called with candidates that the model does not know',
+  ),
+};
+
+/** One item for one asker. */
+export const ONE_ITEM = UNKNOWN;
+
+export const POPULAR = {
+  n: whole({ min: LIST.n.min, max: LIST.n.max, default: 20, meaning: LIST.n.meaning }),
+  /** Ids that are not to be listed. */
+  exclude: ids('not to be listed'),
+};
+
+/** A baseline as a model. */
+export const FIT_BASELINE = {
+  ...SEED,
+  /** Most settings tried. Default 30. */
+  trials: whole({ ...BASELINE_TRIALS, default: 30, meaning: 'settings tried, at most' }),
+  /** What a search would find; given, nothing is searched. */
+  setting: value<Readonly<Record<string, number>>>('object', 'a setting, instead of a search'),
+};
