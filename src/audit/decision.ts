@@ -10,7 +10,10 @@ import { partsTask, type SplitParts } from '../evaluate/parts-task.js';
 import { fit } from '../fit/fit.js';
 import type { Model } from '../fit/model.js';
 import type { BipartiteGraph } from '../graph/graph.js';
+import { settle } from '../options/door.js';
+import { type OptionsOf, value, whole } from '../options/kinds.js';
 import { BASELINES, type BaselineName } from '../options/names.js';
+import { BASELINE_TRIALS, SEED, TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import { split } from '../sample/split.js';
 import { selectEdges } from '../sample/subgraph.js';
@@ -21,14 +24,18 @@ export type SplitKind = (typeof SPLIT_KINDS)[number];
 export type Contender = BaselineName | 'ranking';
 export const CONTENDERS: readonly Contender[] = [...BASELINES, 'ranking'];
 
-export interface DecisionOptions extends TaskOptions {
+const DECIDE = {
   /** The time of each edge, milliseconds since 1970. Without them there is no split by time. */
-  readonly times?: Float64Array | undefined;
+  times: value<Float64Array>('object', 'the time of each edge, milliseconds since 1970', {
+    only: { is: (given) => given instanceof Float64Array, words: 'a Float64Array' },
+  }),
   /** Settings tried for each baseline. Default 8. */
-  readonly trials?: number | undefined;
-  /** Default 1. */
-  readonly seed?: number | undefined;
-}
+  trials: whole({ ...BASELINE_TRIALS, default: 8, meaning: 'settings tried for each baseline' }),
+  ...SEED,
+};
+
+/** How much is tried. */
+export interface DecisionOptions extends OptionsOf<typeof DECIDE>, TaskOptions {}
 
 export interface ContenderScore {
   readonly name: Contender;
@@ -67,7 +74,7 @@ export async function decideAcrossSplits(
   graph: BipartiteGraph,
   options: DecisionOptions = {},
 ): Promise<Decision> {
-  const { times, seed = 1, trials = 8, threads, signal, onProgress } = options;
+  const { times, seed, trials, threads, signal, onProgress } = settle({ ...DECIDE, ...TASK }, options);
   const kinds = SPLIT_KINDS.filter((kind) => kind !== 'time' || times !== undefined);
   const ladders: SplitLadder[] = [];
   for (const [k, kind] of kinds.entries()) {

@@ -5,8 +5,8 @@ import { partFor, settle } from '../options/door.js';
 import type { OptionsOf } from '../options/kinds.js';
 import { RANKING_LISTS } from '../options/library.js';
 import { TASK } from '../options/shared.js';
-import type { TaskOptions } from '../progress.js';
 import { type RowLists, rank, type Scorer } from '../predict/rank.js';
+import type { TaskOptions } from '../progress.js';
 import { queryOf, type RankingTask } from './ranking-task.js';
 
 /** Metrics that every user has a value of. Coverage belongs to all users together. */

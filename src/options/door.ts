@@ -135,8 +135,8 @@ function isRight(known: AnyOption, value: unknown): boolean {
 }
 
 /** A longer text than this is no column, separator or path. */
-const LONGEST_TEXT = 65_536;
-const LONGEST_LIST = 100_000;
+export const LONGEST_TEXT = 65_536;
+export const LONGEST_LIST = 100_000;
 
 function isText(value: unknown): boolean {
   return typeof value === 'string' && value.length <= LONGEST_TEXT && !value.includes('\0');

@@ -12,9 +12,12 @@ type Id = string | number;
 
 const isIds = (given: unknown) =>
   Array.isArray(given) && given.every((id) => typeof id === 'string' || typeof id === 'number');
-const ids = (meaning: string) => value<readonly Id[]>('object', meaning, { only: { is: isIds, words: 'a list of ids' } });
+const ids = (meaning: string) =>
+  value<readonly Id[]>('object', meaning, { only: { is: isIds, words: 'a list of ids' } });
 const bytes = (meaning: string) =>
-  value<Uint8Array>('object', meaning, { only: { is: (given) => given instanceof Uint8Array, words: 'a Uint8Array' } });
+  value<Uint8Array>('object', meaning, {
+    only: { is: (given) => given instanceof Uint8Array, words: 'a Uint8Array' },
+  });
 const isNumbers = (given: unknown) => Array.isArray(given) || ArrayBuffer.isView(given);
 
 const ENGINE = { engine: oneOf(ENGINE_NAMES, { default: 'auto', flag: null, meaning: 'what computes' }) };
@@ -42,7 +45,12 @@ export const FOLD_IN = {
    */
   eligible: bytes('1 for each vertex of the fixed side that the new ones could have met'),
   /** Share of the fixed side's unseen atoms that the new vertices could have met (1 − q). Default 1. */
-  unseenShare: decimal({ min: 0, max: 1, default: 1, meaning: 'share of the unseen atoms that could be met' }),
+  unseenShare: decimal({
+    min: 0,
+    max: 1,
+    default: 1,
+    meaning: 'share of the unseen atoms that could be met',
+  }),
   ...ENGINE,
 };
 
@@ -52,15 +60,24 @@ export const FOLD_ONE = {
   /** Most half-steps. Default 60. */
   iterations: whole({ ...STEPS, default: 60 }),
   /** How often the vertex meets each neighbour, for a multigraph. Default: once. */
-  counts: value<ArrayLike<number>>('object', 'how often it meets each neighbour', { only: { is: isNumbers, words: 'a list of numbers' } }),
+  counts: value<ArrayLike<number>>('object', 'how often it meets each neighbour', {
+    only: { is: isNumbers, words: 'a list of numbers' },
+  }),
   /** The mass that the vertex could have met; the same for all, so pass it when folding in several. */
-  otherMass: value<Float64Array>('object', 'the mass that it could have met', { only: { is: (given) => given instanceof Float64Array, words: 'a Float64Array' } }),
+  otherMass: value<Float64Array>('object', 'the mass that it could have met', {
+    only: { is: (given) => given instanceof Float64Array, words: 'a Float64Array' },
+  }),
 };
 
 /** The search for settings of the ranking objective. */
 export const TUNE = {
   /** No new fit begins after this many minutes. Default 10. */
-  budgetMinutes: decimal({ above: 0, max: 1e6, default: 10, meaning: 'no new fit begins after so many minutes' }),
+  budgetMinutes: decimal({
+    above: 0,
+    max: 1e6,
+    default: 10,
+    meaning: 'no new fit begins after so many minutes',
+  }),
   ...SEED,
   ...ENGINE,
   /** Per item 1 if held-back users are shown it, 0 if they are judged on it. Default: a fifth is for judging, at random. */
@@ -103,7 +120,9 @@ export const GRAPHEX = {
     'sizes of the two sides',
   ),
   /** W(x, y), from 0 to 1. */
-  probability: value<(x: number, y: number) => number>('function', 'W(x, y), from 0 to 1', { required: true }),
+  probability: value<(x: number, y: number) => number>('function', 'W(x, y), from 0 to 1', {
+    required: true,
+  }),
   /**
    * Promises that W does not increase along the item points of an infinite measure: edges are then found by leaps, and
    * millions of items cost nothing. Default false.

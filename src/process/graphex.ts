@@ -34,7 +34,9 @@ export type Intensity = FiniteIntensity | InfiniteIntensity;
 const INTENSITIES = { users: intensity('users'), items: intensity('items') };
 
 /** The process and its sizes; declared in options/library.ts. */
-export interface SampleGraphexOptions extends OptionsOf<Omit<typeof GRAPHEX, 'sizes' | 'probability'>>, TaskOptions {
+export interface SampleGraphexOptions
+  extends OptionsOf<Omit<typeof GRAPHEX, 'sizes' | 'probability'>>,
+    TaskOptions {
   readonly users: Intensity;
   readonly items: Intensity;
   /** s and α: labels run from 0 to these. */

@@ -68,7 +68,11 @@ export async function fitBaselines(
     });
     const tuned = await tuneBaseline(baseline, validation, { ...options, seed });
     const fitted = await baseline.fit(data, tuned?.best.setting ?? {}, stage('fitting'));
-    const ranking = await evaluateRanking(task, await fitted.scorer(task.history), rankingOptions(stage('ranking')));
+    const ranking = await evaluateRanking(
+      task,
+      await fitted.scorer(task.history),
+      rankingOptions(stage('ranking')),
+    );
     results.push({
       name,
       setting: fitted.setting,

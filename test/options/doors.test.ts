@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest';
+import * as library from '../../src/index.js';
+import { serve } from '../../src/serve/server.js';
+
+// The doors of the library: whatever a function is told, a name that it does not know and a value of a wrong type are
+// refused before any work, in a sentence that names the option.
+
+const graph = library.BipartiteGraph.fromPairs([
+  ['ann', 'tea'],
+  ['ann', 'milk'],
+  ['bob', 'tea'],
+  ['cem', 'milk'],
+  ['cem', 'figs'],
+]);
+const cut = library.split(graph, { seed: 3, testUsers: 0.4, testItems: 0.4 });
+const { model } = await library.fit(graph, { features: 1, iterations: 2, threads: 1, model: 'sparse' });
+const recommender = library.createRecommender(model);
+const law = { sigma: 0.1, tau: 1, shape: 1, rate: 1 };
+const unit = { mass: 1, sample: () => 0.5 };
+const process = { users: unit, items: unit, sizes: { users: 2, items: 2 }, probability: () => 0.5 };
+
+type Call = (options: object) => unknown;
+/** Each function with options, and an option of it with a value of a wrong type. */
+const DOORS: Readonly<Record<string, readonly [call: Call, wrong: object]>> = {
+  fit: [(o) => library.fit(graph, o), { features: '3' }],
+  'fit by ranking': [(o) => library.fit(graph, { ...o, method: 'ranking' }), { folds: '3' }],
+  'fit by gibbs': [(o) => library.fit(graph, { ...o, method: 'gibbs' }), { iterations: [] }],
+  sparsityEvidence: [
+    async (o) => library.sparsityEvidence(graph, { model } as never, o),
+    { iterations: 'many' },
+  ],
+  foldIn: [(o) => library.foldIn(model, graph, o), { eligible: [1, 0] }],
+  foldInOne: [(o) => library.foldInOne(model, [0], o), { otherMass: 3 }],
+  split: [(o) => library.split(graph, o), { testUsers: '0.2' }],
+  checkSparsity: [(o) => library.checkSparsity(graph, o), { replicates: 1.5 }],
+  simulate: [(o) => library.simulate(o), { multigraph: 1 }],
+  sampleGraphex: [(o) => library.sampleGraphex({ ...process, ...o }), { decreasing: 'no' }],
+  estimateSizes: [
+    (o) => library.estimateSizes(graph, { users: law, items: law, features: 2, ...o }),
+    { features: 0.5 },
+  ],
+  pqSample: [
+    (o) => library.pqSample(graph, { users: 1, items: 1, ...o }, library.randomStream(1)),
+    { users: '1' },
+  ],
+  evaluateModel: [(o) => library.evaluateModel(model, cut, o), { protocol: 'mine' }],
+  evaluateParts: [(o) => library.evaluateParts(cut, o), { metrics: 'recall' }],
+  evaluateRanking: [(o) => library.evaluateRanking({} as never, {} as never, o), { n: 0 }],
+  drawPredictive: [(o) => library.drawPredictive(model, model.users, cut, o), { sizes: 'guessed' }],
+  tuneRanking: [(o) => library.tuneRanking(graph, o), { shown: [1, 1, 0] }],
+  'the fits of tuneRanking': [(o) => library.tuneRanking(graph, { fit: o }), { folds: 'three' }],
+  fitBaseline: [(o) => library.fitBaseline(graph, 'popularity', o), { trials: 0 }],
+  forecastGrowth: [(o) => library.forecastGrowth(graph, o), { times: [1, 2] }],
+  auditSplit: [(o) => library.auditSplit(cut, o), { control: 'yes' }],
+  decideAcrossSplits: [(o) => library.decideAcrossSplits(graph, o), { trials: -1 }],
+  recommend: [(o) => library.recommend(model, { user: 'ann' }, o), { exclude: 'tea' }],
+  recommendMany: [(o) => library.recommendMany(model, [{ user: 'ann' }], o), { includeSeen: 'yes' }],
+  similarItems: [(o) => library.similarItems(model, 'tea', o), { n: '3' }],
+  describeFeatures: [(o) => library.describeFeatures(model, o), { leastDegree: -1 }],
+  'recommend of a recommender': [(o) => recommender.recommend({ user: 'ann' }, o), { onUnknown: 3 }],
+  'recommendEach of a recommender': [
+    (o) => recommender.recommendEach([{ user: 'ann' }], o).next(),
+    { explain: 'yes' },
+  ],
+  'rank of a recommender': [(o) => recommender.rank({ user: 'ann' }, ['tea'], o), { explain: 1 }],
+  'explain of a recommender': [(o) => recommender.explain({ user: 'ann' }, 'tea', o), { onUnknown: 'x' }],
+  'confidence of a recommender': [
+    (o) => recommender.confidence({ user: 'ann' }, ['tea'], o),
+    { onUnknown: {} },
+  ],
+  'similar of a recommender': [(o) => recommender.similar('tea', o), { n: 0 }],
+  'popular of a recommender': [(o) => recommender.popular(o), { exclude: 'tea' }],
+  'features of a recommender': [(o) => recommender.features(o), { n: true }],
+  study: [(o) => library.study(graph, o), { repeats: '2' }],
+  readGraph: [(o) => library.readGraph('no.csv', o), { sep: 5 }],
+  readWithValues: [(o) => library.readWithValues('no.csv', o, library.timeColumn('when')), { header: 'yes' }],
+  modelToBytes: [(o) => library.modelToBytes(model, o), { precision: 'float8' }],
+  saveModel: [(o) => library.saveModel('/nowhere/m.safetensors', model, o), { users: 'some' }],
+  saveSplit: [(o) => library.saveSplit('/nowhere/split', cut, {}, o), { force: 'yes' }],
+  loadSplit: [(o) => library.loadSplit('/nowhere/split', o), { threads: '2' }],
+  serve: [(o) => serve('/nowhere/m.safetensors', o), { port: '80' }],
+  'BipartiteGraph.fromPairs': [
+    (o) => library.BipartiteGraph.fromPairs([['a', 'b']], o),
+    { multigraph: 'yes' },
+  ],
+};
+
+describe.each(Object.entries(DOORS))('%s', (_, [call, wrong]) => {
+  const refusal = async (options: object): Promise<unknown> => {
+    try {
+      return await call(options);
+    } catch (error) {
+      return error;
+    }
+  };
+
+  it('refuses an option that it does not have, by name', async () => {
+    const error = await refusal({ colour: 'red' });
+    expect(error).toBeInstanceOf(library.InputError);
+    expect((error as Error).message).toContain('"colour": there is no such option');
+  });
+
+  it('refuses a value of a wrong type or range, and names the option', async () => {
+    const error = await refusal(wrong);
+    expect(error).toBeInstanceOf(library.InputError);
+    expect((error as Error).message).toContain(`${Object.keys(wrong)[0]} `);
+    expect((error as Error).message).toContain('expected');
+  });
+});
+
+/** Functions without options: what they take are values. */
+const PLAIN = [
+  'chartDocument',
+  'checkPredictive',
+  'createRecommender',
+  'explain',
+  'loadCheckpoint',
+  'loadModel',
+  'loadModelFile',
+  'modelFileFromBytes',
+  'modelFromBytes',
+  'modelLaw',
+  'optionsSchema',
+  'randomStream',
+  'sideNames',
+  'tailIndex',
+  'timeColumn',
+  'toJsonSchema',
+  'unfinishedFit',
+  'writeEdges',
+];
+
+it('knows every function of the library: each has a door, or no options', () => {
+  const functions = Object.entries(library)
+    .filter(([, value]) => typeof value === 'function' && !/^class\b/.test(String(value)))
+    .map(([name]) => name)
+    // Charts, pages and words turn results into what people read; their options are looks.
+    .filter(
+      (name) =>
+        !/^(draw|render)[A-Z]|Chart$|Pictures$|[wW]ords$|Title$|^noPredictive|Verdicts$/.test(name) ||
+        name in DOORS,
+    );
+  const known = new Set([...Object.keys(DOORS), ...PLAIN]);
+  expect(functions.filter((name) => !known.has(name))).toEqual([]);
+  expect(PLAIN.filter((name) => !functions.includes(name))).toEqual([]);
+});
