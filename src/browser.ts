@@ -75,7 +75,7 @@ export { BipartiteGraph } from './graph/public.js';
 export { Random, randomStream } from './math/random.js';
 export type { BaselineName, Precision, UserStorage } from './options/names.js';
 // What functions take, for servers and forms
-export { type JsonSchema, type ObjectSchema, toJsonSchema } from './options/schema.js';
+export type { JsonSchema, ObjectSchema } from './options/schema.js';
 export { type CommandName, optionsSchema } from './options/verbs.js';
 export { type DrawOptions, drawPredictive, type PredictiveDraw } from './predict/draw.js';
 export { type Explanation, explain, type OwnItems, type UserRow } from './predict/explain.js';

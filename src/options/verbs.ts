@@ -29,7 +29,7 @@ import {
   SPLIT_METHODS,
 } from './names.js';
 import { AUDIT, AUDIT_COMMAND, EVALUATE_COMMAND } from './parts.js';
-import { type JsonSchema, toJsonSchema } from './schema.js';
+import { type ObjectSchema, toJsonSchema } from './schema.js';
 import { BASELINE_TRIALS, COMMON, FORCE, HYPER, READ, SEED, THREADS } from './shared.js';
 
 const lawOf = (side: 'users' | 'items') => {
@@ -371,6 +371,6 @@ export type CommandName = keyof typeof COMMANDS;
  * What the library's function behind a command takes, as a JSON Schema: optionsSchema('split').
  * Commands of several methods, as fit, take all of them together.
  */
-export function optionsSchema(command: CommandName): JsonSchema {
+export function optionsSchema(command: CommandName): ObjectSchema {
   return toJsonSchema(COMMANDS[command].options);
 }

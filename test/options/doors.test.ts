@@ -125,7 +125,6 @@ const PLAIN = [
   'sideNames',
   'tailIndex',
   'timeColumn',
-  'toJsonSchema',
   'unfinishedFit',
   'writeEdges',
 ];
