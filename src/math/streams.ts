@@ -33,8 +33,6 @@ export const STREAMS = {
   draws: 0xd4a3,
   replicas: 0x4e91,
   confidence: 0xc0f1,
-  /** Rewired parts of a split that is looked over. */
-  audit: 0xa0d17,
   /** Back-tests of a forecast, and growth drawn from the model. */
   backtests: 0xf0c5,
   growth: 0x6704,
