@@ -128,10 +128,12 @@ function unseenVertices(model: PosteriorModel, side: SideName): SideLawReport['u
     return unseenOdds(matched ? { ...at, tau: matchTilt(at, half, mass) } : at, mass);
   };
   const odds = unseenOdds(hyper, mass);
+  const lowest = Math.min(hyper.sigma, SMALLEST_SIGMA);
   // Relative to the middle: the masses have moved a little since τ was last matched.
   const middle = Math.log(LEAST_ODDS + atSigma(hyper.sigma)) - Math.log(LEAST_ODDS + odds);
   const logs = POINTS.map(
-    (z) => Math.log(LEAST_ODDS + atSigma(Math.min(-1e-3, hyper.sigma + z * spread))) - middle,
+    (z) =>
+      Math.log(LEAST_ODDS + atSigma(Math.min(-1e-3, Math.max(lowest, hyper.sigma + z * spread)))) - middle,
   );
   const random = randomStream(1, UNSEEN_STREAM);
   const draws = Float64Array.from({ length: DRAWS }, () => {

@@ -147,6 +147,16 @@ describe('a fit with a law for each side', () => {
     expect((rest.model as { bound?: number }).bound).toBe((whole.model as { bound?: number }).bound);
   });
 
+  test('is told also where the degrees hardly know their tail index', async () => {
+    const { graph } = await mixed(2);
+    const { model } = await fit(graph, { features: 3, engine: 'cpu', iterations: 60 });
+    if (model.type !== 'posterior') throw new Error('no posterior');
+    const degree = Uint32Array.from({ length: 25 }, (_, v) => 80 + ((7 * v) % 40));
+    expect(tailLaw(countDegrees(degree)).standardError).toBeGreaterThan(100);
+    const { unseen } = modelLaw({ ...model, users: { ...model.users, degree } }).users;
+    expect([unseen!.mean, unseen!.low, unseen!.high].every(Number.isFinite)).toBe(true);
+  });
+
   test('learning sigma and tau does not run away on vertices that are all alike', async () => {
     const random = randomStream(3, 1);
     const pairs = Array.from({ length: 3600 }, (_, pair) => pair).filter(() => random.uniform() < 0.2);
