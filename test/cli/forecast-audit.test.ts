@@ -84,9 +84,11 @@ describe('graphex forecast', () => {
   });
 
   it('draws from the model, and says so in the table', async () => {
+    const thin = at('thin.csv');
+    writeTable(thin, 300, 300, 300);
     const { stdout } = await graphex(
       'forecast',
-      data,
+      thin,
       '--draws',
       '5',
       '-k',
