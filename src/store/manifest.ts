@@ -7,7 +7,8 @@ import { lstat, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
-import { InputError } from '../errors.js';
+import type { InputError } from '../errors.js';
+import { option, optionError } from '../options/error.js';
 import { writePieces } from './atomic.js';
 
 /** The file that says it, in the folder itself. */
@@ -78,9 +79,7 @@ export function notOwn(path: string, changed = false): InputError {
   const why = changed
     ? 'it was changed since graphex wrote it'
     : 'it is there already, and graphex has not written it';
-  return new InputError(
-    `${path}: ${why}; choose another place, move it away, or allow it with force: --force on the command line`,
-  );
+  return optionError`${path}: ${why}; choose another place, move it away, or allow it with ${option('force')}`;
 }
 
 async function isThere(path: string): Promise<boolean> {

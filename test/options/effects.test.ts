@@ -1,0 +1,167 @@
+import { describe, expect, test } from 'vitest';
+import * as library from '../../src/index.js';
+import { METHODS } from '../../src/options/fit.js';
+import type { Declaration } from '../../src/options/kinds.js';
+import { CHECK, EVALUATE, RECOMMEND, SIMULATE, SPLIT } from '../../src/options/verbs.js';
+
+// No dead options: for each option of each declaration another value changes what comes out. Those of coordinate ascent and
+// of a study are tried beside them.
+
+const law = { sigma: 0.2, tau: 1, size: 12, shape: 0.3, rate: 0.3 };
+const drawn = { users: law, items: law, features: 2, seed: 4, threads: 1 } as const;
+const { graph } = await library.simulate(drawn);
+const cut = library.split(graph, { seed: 2, testUsers: 0.4, testItems: 0.4 });
+const fitted = library.fit(cut.train, { features: 2, iterations: 15, threads: 1, model: 'sparse' });
+
+type Change = readonly [change: object, base?: object];
+interface Verb {
+  readonly declared: Declaration;
+  /** What comes out, as something that can be compared. */
+  readonly run: (options: object) => unknown;
+  /** For each option another value, and what must be said besides. */
+  readonly changes: Readonly<Record<string, Change>>;
+}
+
+const side = (hyper: object): Change => [{ users: hyper }];
+
+const VERBS: Readonly<Record<string, Verb>> = {
+  ranking: {
+    declared: METHODS.ranking,
+    run: async (options) => {
+      const { model, engine } = await library.fit(cut.train, {
+        method: 'ranking',
+        features: 2,
+        iterations: 6,
+        threads: 1,
+        ...options,
+      });
+      if (model.type !== 'ranker' || model.scores.kind !== 'factors') throw new Error('no ranker');
+      return [engine, model.scores.members.map(({ items, iterations }) => [iterations, ...items])];
+    },
+    changes: {
+      model: [{ model: 'dense' }],
+      features: [{ features: 3 }],
+      iterations: [{ iterations: 3 }],
+      tolerance: [{ tolerance: 0.9 }, { iterations: 30 }],
+      engine: [{ engine: 'reference' }],
+      seed: [{ seed: 9 }],
+      folds: [{ folds: 2 }],
+      average: [{ average: 2 }],
+      users: side({ shape: 3 }),
+      items: [{ items: { rate: 3 } }],
+    },
+  },
+  gibbs: {
+    declared: METHODS.gibbs,
+    run: async (options) => {
+      const { model } = await library.fit(cut.train, {
+        method: 'gibbs',
+        features: 2,
+        iterations: 12,
+        threads: 1,
+        model: 'sparse',
+        ...options,
+      });
+      return [
+        [...model.items.featureShape],
+        model.users.hyper,
+        model.items.hyper,
+        model.provenance.iterations,
+      ];
+    },
+    changes: {
+      features: [{ features: 3 }],
+      model: [{ model: 'dense' }],
+      iterations: [{ iterations: 16 }],
+      tolerance: [{ tolerance: 0.5 }, { iterations: 80 }],
+      start: [{ start: 'cold' }],
+      learn: [{ learn: ['tau'] }],
+      sizes: [{ sizes: 'paper' }],
+      seed: [{ seed: 9 }],
+      users: side({ tau: 3 }),
+      items: [{ items: { tau: 3 } }],
+    },
+  },
+  evaluate: {
+    declared: EVALUATE,
+    run: async (options) => {
+      const { model } = await fitted;
+      const found = await library.evaluateModel(model, cut, { draws: 8, threads: 1, seed: 1, ...options });
+      const { ranking, protocol, predictive, folded } = found;
+      const shapes = folded && [...folded.featureShape];
+      return JSON.stringify([shapes, ranking.n, ranking.depth, ranking.all.mean, protocol, predictive]);
+    },
+    changes: {
+      n: [{ n: 2 }],
+      depth: [{ depth: 25 }],
+      draws: [{ draws: 9 }],
+      protocol: [{ protocol: 'paper' }],
+      calibrate: [{ calibrate: 5 }],
+      seed: [{ seed: 2 }],
+      correct: [{ correct: true }],
+      sizes: [{ sizes: 'point' }],
+      engine: [{ engine: 'reference' }],
+    },
+  },
+  check: {
+    declared: CHECK,
+    run: async (options) => JSON.stringify(await library.checkSparsity(graph, { replicates: 2, ...options })),
+    changes: {
+      replicates: [{ replicates: 3 }],
+      levels: [{ levels: [0.5, 1] }],
+      seed: [{ seed: 2 }],
+    },
+  },
+  split: {
+    declared: SPLIT,
+    run: (options) => {
+      const { train, test, foldIn, seed, method } = library.split(graph, options);
+      return [seed, method, ...[train, test, foldIn].map((part) => library.BipartiteGraph.fingerprint(part))];
+    },
+    changes: {
+      testUsers: [{ testUsers: 0.5 }],
+      testItems: [{ testItems: 0.5 }],
+      method: [{ method: 'edges' }],
+      seed: [{ seed: 2 }],
+    },
+  },
+  simulate: {
+    declared: SIMULATE,
+    run: async (options) => {
+      const { graph: made, truth } = await library.simulate({ ...drawn, ...options });
+      return [made.multigraph, truth === undefined, library.BipartiteGraph.fingerprint(made)];
+    },
+    changes: {
+      users: [{ users: { ...law, sigma: 0.4 } }],
+      items: [{ items: { ...law, sigma: 0.4 } }],
+      features: [{ features: 3 }],
+      multigraph: [{ multigraph: true }],
+      tolerance: [{ tolerance: 0.1 }],
+      seed: [{ seed: 5 }],
+      truth: [{ truth: true }],
+    },
+  },
+  recommend: {
+    declared: RECOMMEND,
+    run: async (options) => {
+      const { model } = await fitted;
+      return library.recommend(model, { user: model.users.ids.at(0) }, { n: 3, threads: 1, ...options });
+    },
+    changes: {
+      n: [{ n: 2 }],
+      includeSeen: [{ includeSeen: true, n: 1000 }, { n: 1000 }],
+      explain: [{ explain: true }],
+    },
+  },
+};
+
+describe.each(Object.entries(VERBS))('%s', (_, { declared, run, changes }) => {
+  test('none is forgotten', () => {
+    expect(Object.keys(changes).sort()).toEqual(Object.keys(declared).sort());
+  });
+  test.each(Object.entries(changes))('%s has an effect', async (_name, [change, base = {}]) => {
+    const plain = await run(base);
+    expect(await run({ ...base, ...change })).not.toEqual(plain);
+    expect(await run(base)).toEqual(plain);
+  });
+});
