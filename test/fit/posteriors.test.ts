@@ -64,12 +64,6 @@ function stated(statistic: ReplicaStatistic, multigraph: boolean) {
   return { mean: [0.99, 1], spread: [1.18, 1.26] };
 }
 
-/**
- * Where a fit starts, 1 elsewhere. In the very sparse graph the bound has many optima, between which the twenty kept pairs
- * vary from .6 to 1.4 of their exact rates: this start leads to one whose pairs are low, as the 400 of docs/trust.md are.
- */
-const FIT_SEEDS: Readonly<Record<string, number>> = { 'very sparse': 2 };
-
 describe.each(Object.entries(SMALL_GRAPHS))('%s', (name, { parameters }) => {
   const given = { users: parameters.users, items: parameters.items };
   const fitted = simulate(parameters).then(async ({ graph }) => ({
@@ -77,7 +71,6 @@ describe.each(Object.entries(SMALL_GRAPHS))('%s', (name, { parameters }) => {
     ...(await ascend(graph, {
       ...given,
       features: parameters.features,
-      seed: FIT_SEEDS[name] ?? 1,
       engine: 'reference',
       iterations: 2000,
       tolerance: 1e-9,
@@ -146,6 +139,8 @@ describe.each(Object.entries(SMALL_GRAPHS))('%s', (name, { parameters }) => {
     let range = [0.5, 1];
     if (graph.multigraph) range = [0.95, 1.05];
     else if (name === 'dense, simple') range = [0.45, 0.6];
+    // Its bound has many optima: eight starts gave these twenty pairs .58, .87, 1.00, 1.17, 1.22, 1.25, 1.30 and 1.41.
+    else if (name === 'very sparse') range = [0.5, 1.5];
     expect(ratio).toBeGreaterThan(range[0]);
     expect(ratio).toBeLessThan(range[1]);
     expect(correlation(now, rates)).toBeGreaterThan(graph.multigraph ? 0.998 : 0.7);
