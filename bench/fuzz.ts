@@ -1,6 +1,7 @@
-// Damaged files of every kind that graphex reads, by the thousand: each must be read or refused in words, soon and in
-// little memory. Readers run in a process of their own, so that a crash or a hang is counted and the rest goes on.
-//   npm run build && node scripts/run-ts.js bench/fuzz.ts [inputs per kind, 1000] [seed, 1] [kind]
+// Damaged files of every kind that graphex reads, command lines, receipts and library options that nobody would write, by
+// the thousand: each must end well or be refused in words, soon and in little memory. They run in a process of their own,
+// so that a crash or a hang is counted and the rest goes on.
+//   npm run fuzz -- [--minutes 60 | --inputs 1000 (per kind)] [--seed 1] [--kind NAME]
 // Exit status 1 if anything was found; the inputs that did it are kept.
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -10,9 +11,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { main } from '../src/cli/main.js';
 import * as library from '../src/index.js';
 import { randomStream } from '../src/math/random.js';
-import { attempt, fuzzKinds, type Outcome } from '../test/faults/fuzz.js';
+import { COMMANDS } from '../src/options/verbs.js';
+import { attempt, fuzzKinds, type Kind, type Outcome } from '../test/faults/fuzz.js';
+import { commandKinds } from '../test/faults/fuzz-commands.js';
 
 const HANG_SECONDS = 120;
 /** Beyond this, for inputs of at most some 200 kB, memory is not bounded by the input. */
@@ -36,26 +41,63 @@ interface Report {
 }
 
 if (process.argv[2] === 'child') await child(process.argv.slice(3));
-else await parent(Number(process.argv[2] ?? 1000), Number(process.argv[3] ?? 1), process.argv[4]);
+else {
+  const { values } = parseArgs({
+    options: {
+      minutes: { type: 'string' },
+      inputs: { type: 'string' },
+      seed: { type: 'string', default: '1' },
+      kind: { type: 'string' },
+    },
+  });
+  const until =
+    values.minutes === undefined ? undefined : performance.now() + 60_000 * Number(values.minutes);
+  await parent(Number(values.inputs ?? (until ? 25 : 1000)), Number(values.seed), values.kind, until);
+}
 
-async function parent(inputs: number, seed: number, only: string | undefined): Promise<void> {
+/** Files and commands together, with samples made in `folder`. */
+async function allKinds(folder: string): Promise<Kind[]> {
+  return [
+    ...(await fuzzKinds(library, folder)),
+    ...(await commandKinds({ library, main, commands: COMMANDS }, folder)),
+  ];
+}
+
+/** `inputs` of each kind; until the time is up again and again, each round with the next inputs. */
+async function parent(
+  inputs: number,
+  seed: number,
+  only: string | undefined,
+  until: number | undefined,
+): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'graphex-fuzz-'));
-  const names = (await fuzzKinds(library, folder)).map((kind) => kind.name);
+  const names = (await allKinds(folder)).map((kind) => kind.name);
   const kept = join(tmpdir(), 'graphex-fuzz-found');
-  let found = 0;
+  const tallies = names.map(
+    (): Tally => ({ inputs: 0, read: 0, refused: 0, slowest: 0, megabytes: 0, found: [] }),
+  );
+  const late = () => until !== undefined && performance.now() > until;
+  for (let round = 0; round === 0 || (until !== undefined && !late()); round++) {
+    for (const [k, name] of names.entries()) {
+      if ((only !== undefined && only !== name) || late()) continue;
+      const to = (round + 1) * inputs;
+      for (let from = round * inputs; from < to; ) {
+        from = await oneProcess(k, from, to, seed, folder, kept, tallies[k]);
+      }
+      tallies[k].inputs += inputs;
+    }
+  }
   write(`kind: inputs, read, refused, most processor time, peak memory, found (seed ${seed})`);
   for (const [k, name] of names.entries()) {
-    if (only !== undefined && only !== name) continue;
-    const tally: Tally = { inputs, read: 0, refused: 0, slowest: 0, megabytes: 0, found: [] };
-    for (let from = 0; from < inputs; ) from = await oneProcess(k, from, inputs, seed, folder, kept, tally);
-    found += tally.found.length;
-    const { read, refused, slowest, megabytes } = tally;
+    const { inputs: tried, read, refused, slowest, megabytes, found } = tallies[k];
+    if (tried === 0) continue;
     write(
-      `${name}: ${inputs}, ${read}, ${refused}, ${slowest.toFixed(2)} s, ${megabytes} MB, ${tally.found.length}`,
+      `${name}: ${tried}, ${read}, ${refused}, ${slowest.toFixed(2)} s, ${megabytes} MB, ${found.length}`,
     );
-    for (const line of tally.found) write(`  ${line.replaceAll('\n', '\n    ')}`);
+    for (const line of found) write(`  ${line.replaceAll('\n', '\n    ')}`);
   }
   rmSync(folder, { recursive: true, force: true });
+  const found = tallies.reduce((sum, tally) => sum + tally.found.length, 0);
   if (found > 0) {
     write(`${found} found; the inputs are in ${kept}`);
     process.exitCode = 1;
@@ -131,7 +173,7 @@ function watchdog(process_: ChildProcess, onHang: () => void): { reset(): void; 
 }
 
 async function child([folder, kept, kind, from, to, seed]: readonly string[]): Promise<void> {
-  const kinds = await fuzzKinds(library, folder!);
+  const kinds = await allKinds(folder!);
   const place = join(folder!, 'input');
   for (let input = Number(from); input < Number(to); input++) {
     rmSync(place, { recursive: true, force: true });
