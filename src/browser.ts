@@ -1,14 +1,25 @@
 // The public API that needs no files: what a page in a browser imports. index.ts adds the file readers and the store.
 
+// What those mention
+export type { PartSize } from './audit/audit.js';
 // Is a split fair?
 export { type AuditOptions, auditSplit, type SplitAudit } from './audit/audit.js';
-export type { AuditCheck, AuditVerdict } from './audit/checks.js';
+export type { AuditCheck, AuditVerdict, CheckName, PartTimes } from './audit/checks.js';
+export type { Contender, ContenderScore, SplitKind, SplitLadder } from './audit/decision.js';
 export { type Decision, type DecisionOptions, decideAcrossSplits } from './audit/decision.js';
+export type { PartName } from './audit/numbering.js';
+export type { Activity, SideHyper, TableTotals, TableValues } from './engine/engine.js';
+export type { FactorTables, RowLists, RowScores } from './engine/rank.js';
 // Values that are passed around
 export type { EngineReason } from './engine/select.js';
 export { AbortError, DeviceError, FitError, InputError } from './errors.js';
+export type { Setting, SkipReason } from './evaluate/baselines/baseline.js';
 export { type BaselineFit, type FitBaselineOptions, fitBaseline } from './evaluate/baselines/fit.js';
+export type { Trial, Tuned } from './evaluate/baselines/tune.js';
+export type { PairedInterval } from './evaluate/bootstrap.js';
+export type { Dropped, NoPredictiveCheck } from './evaluate/evaluate.js';
 export { type EvaluateOptions, type Evaluation, evaluateModel } from './evaluate/evaluate.js';
+export type { ListSource } from './evaluate/evaluate-parts.js';
 export {
   type EvaluatePartsOptions,
   evaluateParts,
@@ -16,9 +27,11 @@ export {
   type ListComparison,
   type PartsEvaluation,
 } from './evaluate/evaluate-parts.js';
-export type { ListMetricName, ListScores } from './evaluate/list-metrics.js';
-export type { GivenRecommendations } from './evaluate/make-lists.js';
-export type { SplitParts } from './evaluate/parts-task.js';
+export type { DroppedEdges } from './evaluate/held-out.js';
+export type { ListMetricName, ListScores, Lists, ListTask, UserListMetric } from './evaluate/list-metrics.js';
+export type { GivenLists, GivenRecommendations, MadeLists } from './evaluate/make-lists.js';
+export type { PartsTask, SplitParts } from './evaluate/parts-task.js';
+export type { DegreeBin, Statistic } from './evaluate/predictive.js';
 export {
   type CalibratedStatistic,
   type Calibration,
@@ -28,9 +41,13 @@ export {
   type PredictiveCheck,
   type StatisticCheck,
 } from './evaluate/predictive.js';
+export type { RankingScores, UserMetric } from './evaluate/ranking.js';
 // Judging
 export { evaluateRanking, type RankingOptions, type RankingResult } from './evaluate/ranking.js';
+export type { RankingTask, SplitRankingTask } from './evaluate/ranking-task.js';
+export type { Titles } from './evaluate/titles.js';
 export { type TunedRanking, type TuneOptions, tuneRanking } from './evaluate/tune.js';
+export type { BothHyper } from './fit/bound.js';
 export { type SparsityEvidence, sparsityEvidence } from './fit/evidence.js';
 export { type FitResult, fit } from './fit/fit.js';
 export {
@@ -40,8 +57,17 @@ export {
   foldIn,
   foldInOne,
 } from './fit/fold-in.js';
+export type { GibbsPosterior, PosteriorSide } from './fit/gibbs.js';
+export type { GibbsScalar } from './fit/gibbs-sampler.js';
 export { type LawReport, modelLaw, type SideLawReport } from './fit/law.js';
-export type { AscentCheckpoint, Checkpoint, RankingCheckpoint } from './fit/loop.js';
+export type {
+  AscentCheckpoint,
+  Beginning,
+  Checkpoint,
+  LoopState,
+  RankingCheckpoint,
+  StopReason,
+} from './fit/loop.js';
 export type {
   FactorScores,
   FitRecord,
@@ -50,6 +76,7 @@ export type {
   Model,
   ModelSide,
   PopularityScores,
+  Posterior,
   PosteriorModel,
   Provenance,
   Ranker,
@@ -58,9 +85,21 @@ export type {
   SeenItems,
   Vertices,
 } from './fit/model.js';
-export type { AscentOptions, FitOptions, GibbsFitOptions, RankingFitOptions } from './fit/options.js';
+export type {
+  AscentOptions,
+  FitOptions,
+  GibbsByEngine,
+  GibbsFitOptions,
+  RankingByObjective,
+  RankingFitOptions,
+  Resumable,
+} from './fit/options.js';
 // Fitting
 export { LostFitError, type UnfinishedFit, unfinishedFit } from './fit/unfinished.js';
+export type { Backtest, Refusal, TrackRecord } from './forecast/backtest.js';
+export type { TimeCut, TimeTest } from './forecast/by-time.js';
+export type { EstimatorName } from './forecast/estimators.js';
+export type { ForecastEstimator } from './forecast/forecast.js';
 // How it grows
 export {
   type CurveForecast,
@@ -69,18 +108,34 @@ export {
   type GrowthForecast,
   type SideForecast,
 } from './forecast/forecast.js';
-export type { GraphSide, SideName } from './graph/graph.js';
+export type { Foreseen } from './forecast/project.js';
+export type { BySide, GraphSide, SideName } from './graph/graph.js';
 export { VertexIds } from './graph/ids.js';
 export { BipartiteGraph } from './graph/public.js';
+export type { OriginKind, ReadCounts, ReadGuess, ReadResult, TextReading } from './ingest/options.js';
+export type { ChainSummary } from './math/diagnostics.js';
+export type { LeftoverHyper } from './math/quadrature.js';
 export { Random, randomStream } from './math/random.js';
-export type { BaselineName, Precision, UserStorage } from './options/names.js';
 // What functions take, for servers and forms
 export type { JsonSchema, ObjectSchema } from './options/schema.js';
 export { type CommandName, optionsSchema } from './options/verbs.js';
+export type {
+  BaselineName,
+  EngineName,
+  ModelKind,
+  PaperKind,
+  Precision,
+  Protocol,
+  UserStorage,
+} from './options/names.js';
+export type { ListConfidence } from './predict/confidence.js';
 export { type DrawOptions, drawPredictive, type PredictiveDraw } from './predict/draw.js';
+export type { GraphStatistics } from './predict/draw-graph.js';
 export { type Explanation, explain, type OwnItems, type UserRow } from './predict/explain.js';
 // Predicting
 export { type DescribedFeature, type DescribeOptions, describeFeatures } from './predict/features.js';
+export type { RankOptions, Scorer } from './predict/rank.js';
+export type { Id } from './predict/recommend.js';
 export {
   type Asker,
   type Recommendation,
@@ -96,10 +151,14 @@ export {
   type Recommender,
 } from './predict/recommender.js';
 export { type SimilarItem, similarItems } from './predict/similar.js';
+export type { VertexParameters } from './process/assemble.js';
+export type { FiniteIntensity, InfiniteIntensity, Intensity, PointSet } from './process/graphex.js';
 export { type GraphexSample, type SampleGraphexOptions, sampleGraphex } from './process/graphex.js';
 // Graphs that are drawn
 export { type SimulateOptions, type Simulation, simulate } from './process/poisson-model.js';
+export type { Sizes, UnsizedLaw } from './process/sizes.js';
 export { type EstimateSizesOptions, estimateSizes } from './process/sizes.js';
+export type { SideLaw } from './process/unseen.js';
 export type { Progress, TaskOptions } from './progress.js';
 // What people read: charts, pages and sentences
 export { type Chart, drawChart } from './report/charts/chart.js';
@@ -109,6 +168,7 @@ export { predictionChart } from './report/charts/prediction.js';
 export { type PredictivePanel, predictiveChart } from './report/charts/predictive.js';
 export { rankingChart } from './report/charts/ranking.js';
 export { splitChart } from './report/charts/split.js';
+export type { PredictionPictures, StudyPictureName } from './report/charts/study.js';
 export { type StudyPicture, type StudyPictures, studyPictures } from './report/charts/study.js';
 export { type CheckPage, renderCheckPage } from './report/pages/check.js';
 export { renderStudyPage } from './report/pages/study.js';
@@ -116,16 +176,22 @@ export { engineWords } from './report/words/engines.js';
 export { intervalWords, leftOutWords, noPredictiveCheck, surpriseWords } from './report/words/evaluation.js';
 export { methodTitle } from './report/words/methods.js';
 export { readingWords } from './report/words/reading.js';
+export type { Judged } from './report/words/sparsity.js';
 export { evidenceWords, type SparsityWords, sparsityWords } from './report/words/sparsity.js';
 export { type NextStep, type StudyVerdict, type StudyVerdicts, studyVerdicts } from './report/words/study.js';
 // Sampling and splitting
 export { type Levels, pqSample } from './sample/pq.js';
 export { type SplitOptions, split } from './sample/split.js';
 export type { Coins, Split } from './sample/split-types.js';
+export type { DegreeSummary } from './sparsity/check.js';
 // Is it sparse?
 export { type CheckOptions, checkSparsity, type SparsityCheck } from './sparsity/check.js';
+export type { CurvePoint } from './sparsity/curves.js';
+export type { DegreeCounts } from './sparsity/degree-counts.js';
+export type { DegreeFit } from './sparsity/degree-likelihood.js';
+export type { LowDegreeFit } from './sparsity/low-degrees.js';
 export { type TailIndex, tailIndex } from './sparsity/tail-index.js';
-export type { Judgement, Verdict, VerdictReason } from './sparsity/verdict.js';
+export type { Estimate, Judgement, LowEstimate, Verdict, VerdictReason } from './sparsity/verdict.js';
 // Models as bytes
 export {
   type ModelFile,
@@ -135,10 +201,37 @@ export {
   type SaveOptions,
 } from './store/model-bytes.js';
 export type { RankerStorage } from './store/ranker-tensors.js';
-export type { StudyOptions } from './study/options.js';
-export type { StudyResults } from './study/results.js';
+export type {
+  Comparison,
+  Figure,
+  Ladder,
+  LadderMetric,
+  LadderRow as StudyLadderRow,
+  LadderScores,
+} from './study/ladder.js';
+export type { StudyOptions, StudySettings, StudyTruth, TrueSide } from './study/options.js';
+export type {
+  CheckedFit,
+  PartSize as StudyPartSize,
+  Spread,
+  StageTime,
+  StudyCheck,
+  StudyEvidence,
+  StudyFit,
+  StudyOrigin,
+  StudyPredictive,
+  StudyRanker,
+  StudyReceipt,
+  StudyResults,
+  StudyRun,
+  StudySplit,
+  StudySummary,
+  WithNull,
+} from './study/results.js';
 export { study } from './study/study.js';
+export type { Topic, TopicItem } from './study/topics.js';
 // What the two sides are called
 export type { Noun } from './text/phrases.js';
 export { type AskedNames, type SideNames, sideNames } from './text/sides.js';
+export type { Stage } from './text/stages.js';
 export { VERSION } from './version.js';

@@ -5,11 +5,11 @@ export interface Progress {
   /** Units done so far. */
   readonly done: number;
   /** Units in all, where known. */
-  readonly total?: number;
+  readonly total?: number | undefined;
   /** The unit, plural: 'rows', 'iterations', 'draws', 'bytes'. */
-  readonly unit?: string;
+  readonly unit?: string | undefined;
   /** A short remark shown beside the bar, for instance the bound. */
-  readonly note?: string;
+  readonly note?: string | undefined;
 }
 
 /** What every long function takes. */

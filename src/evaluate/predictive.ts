@@ -77,10 +77,10 @@ export interface PredictiveCheck {
   /** Corrected where `internal` is there. */
   readonly draws: Readonly<Partial<Record<Statistic, StatisticCheck>>>;
   /** Where the draws were corrected by what happens on known data. */
-  readonly internal?: InternalCheck;
+  readonly internal?: InternalCheck | undefined;
   readonly degrees: Readonly<Record<SideName, readonly DegreeBin[]>>;
   /** Where replicas were asked for. */
-  readonly calibration?: Calibration;
+  readonly calibration?: Calibration | undefined;
 }
 
 /** Share that intervals leave out, half of it on either side. */

@@ -24,9 +24,9 @@ export interface FitResult<M extends Model = Model> {
   readonly model: M;
   readonly stopped: StopReason;
   /** To go on later: pass it as `resume`. A fit for ranking has one only where it was aborted, on its error. */
-  readonly checkpoint?: Checkpoint;
+  readonly checkpoint?: Checkpoint | undefined;
   /** Chains and diagnostics, where the engine was `gibbs`. */
-  readonly posterior?: GibbsPosterior;
+  readonly posterior?: GibbsPosterior | undefined;
   readonly engine: string;
   /** Why that engine ran. */
   readonly engineReason: EngineReason;

@@ -65,7 +65,9 @@ export interface Provenance extends FitRecord {
   /** Bound after each evaluation: [iteration, bound]. */
   readonly bounds: readonly (readonly [number, number])[];
   /** Bounds of the sparse and of the dense model, where they were compared (fit/evidence.ts). */
-  readonly evidence?: { readonly sparse: number; readonly dense: number; readonly difference: number };
+  readonly evidence?:
+    | { readonly sparse: number; readonly dense: number; readonly difference: number }
+    | undefined;
 }
 
 /**

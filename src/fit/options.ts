@@ -19,7 +19,7 @@ import type { UnfinishedFit } from './unfinished.js';
 export const LEARNABLE = HYPER_NAMES;
 export type Learnable = HyperName;
 
-interface Resumable extends TaskOptions, OptionsOf<typeof RESUME> {}
+export interface Resumable extends TaskOptions, OptionsOf<typeof RESUME> {}
 
 /** Coordinate ascent of the evidence bound: for checks and draws. */
 export interface AscentOptions extends OptionsOf<typeof METHODS.ascent>, Resumable {

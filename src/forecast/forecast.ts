@@ -3,7 +3,7 @@
 import { InputError, throwIfAborted } from '../errors.js';
 import { fit } from '../fit/fit.js';
 import type { PosteriorModel } from '../fit/model.js';
-import { type BipartiteGraph, otherSide, SIDES, type SideName } from '../graph/graph.js';
+import { type BipartiteGraph, type BySide, otherSide, SIDES, type SideName } from '../graph/graph.js';
 import { randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
 import { settle } from '../options/door.js';
@@ -31,7 +31,6 @@ const GIVEN = {
 /** How far to look, and by what; declared in options/forecast.ts. */
 export interface ForecastOptions extends OptionsOf<typeof FORECAST & typeof GIVEN>, TaskOptions {}
 
-type BySide<T> = Readonly<Record<SideName, T>>;
 /** Estimators by degrees, and the model's draws. */
 export type ForecastEstimator = EstimatorName | 'model';
 

@@ -33,6 +33,8 @@ export interface BipartiteGraph {
 }
 
 export type SideName = 'users' | 'items';
+/** One value for each side. */
+export type BySide<T> = Readonly<Record<SideName, T>>;
 export const SIDES = ['users', 'items'] as const satisfies readonly SideName[];
 
 export function otherSide(side: SideName): SideName {

@@ -42,14 +42,14 @@ export interface ReadGuess {
   /** 'text table', 'parquet', 'json lines', or the recipe's name. */
   readonly format: string;
   /** Present for text tables. */
-  readonly separator?: string;
-  readonly header?: boolean;
+  readonly separator?: string | undefined;
+  readonly header?: boolean | undefined;
   /** Whether nobody said whether there is a header, not even by naming a column. */
-  readonly headerGuessed?: boolean;
+  readonly headerGuessed?: boolean | undefined;
   /** Names, or numbers as text, of the columns used. */
-  readonly columns: { readonly users: string; readonly items: string; readonly count?: string };
+  readonly columns: { readonly users: string; readonly items: string; readonly count?: string | undefined };
   /** Present for texts. */
-  readonly text?: TextReading;
+  readonly text?: TextReading | undefined;
 }
 
 export interface ReadResult {

@@ -25,7 +25,7 @@ export interface Recommendation {
   readonly item: string;
   /** The expected rate of the edge (section 8); a ranker gives the sum of its members'. */
   readonly score: number;
-  readonly explanation?: RecommendationShares;
+  readonly explanation?: RecommendationShares | undefined;
 }
 
 /** Parts of a score. Features add up to it, and so do the user's items with the prior. */

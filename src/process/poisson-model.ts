@@ -5,7 +5,7 @@
 // edges of every user given the items, in fixed pieces of users, each with a random stream of its own.
 
 import { throwIfAborted } from '../errors.js';
-import type { BipartiteGraph, SideName } from '../graph/graph.js';
+import type { BipartiteGraph, BySide } from '../graph/graph.js';
 import { AliasTable } from '../math/alias.js';
 import { poisson } from '../math/counts.js';
 import { allocate } from '../math/memory.js';
@@ -35,20 +35,18 @@ import { missingMass } from './unseen.js';
 /** The law, by default that of the paper's simulated set, and how to draw; declared in options/verbs.ts. */
 export interface SimulateOptions extends OptionsOf<typeof SIMULATE>, TaskOptions {}
 
-type BothSides<T> = Readonly<Record<SideName, T>>;
-
 export interface Simulation {
   readonly graph: BipartiteGraph;
   /** Atoms that were drawn one by one. */
-  readonly atoms: BothSides<number>;
+  readonly atoms: BySide<number>;
   /** Weight below which atoms are dust; 0: none are. */
-  readonly cut: BothSides<number>;
+  readonly cut: BySide<number>;
   /** Expected mass of the dust, all features together. Its edges are in the graph. */
-  readonly missingMass: BothSides<number>;
+  readonly missingMass: BySide<number>;
   /** Vertices of the graph that are dust: of degree 1 by construction. */
-  readonly dust: BothSides<number>;
+  readonly dust: BySide<number>;
   /** Parameters of the vertices, where asked for. */
-  readonly truth: BothSides<VertexParameters> | undefined;
+  readonly truth: BySide<VertexParameters> | undefined;
 }
 
 /** Atoms in a piece of work. Part of the result: another size gives another graph of the same law. */

@@ -1,7 +1,14 @@
 // Is it sparse? Everything `graphex check` says, from the graph alone.
 
 import { InputError, throwIfAborted } from '../errors.js';
-import { type BipartiteGraph, degrees, otherSide, SIDES, type SideName } from '../graph/graph.js';
+import {
+  type BipartiteGraph,
+  type BySide,
+  degrees,
+  otherSide,
+  SIDES,
+  type SideName,
+} from '../graph/graph.js';
 import { randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
 import { settle } from '../options/door.js';
@@ -30,8 +37,6 @@ export interface DegreeSummary {
   /** [degree, number of vertices], ascending. */
   readonly histogram: readonly (readonly [number, number])[];
 }
-
-type BySide<T> = Readonly<Record<SideName, T>>;
 
 export interface SparsityCheck {
   readonly users: number;

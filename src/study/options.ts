@@ -47,18 +47,15 @@ export interface TrueSide {
   readonly features: Float64Array;
 }
 
-type Settings = SettingsOf<typeof STUDY>;
-
 /** The options that decide the numbers, complete and by their own names; plain JSON. */
-export interface StudySettings extends Omit<Settings, 'features' | 'baselines'> {
+export interface StudySettings extends Omit<SettingsOf<typeof STUDY>, 'features' | 'baselines'> {
   readonly features: readonly number[];
   readonly baselines: readonly BaselineName[];
   readonly ranker: boolean;
   readonly trials: number;
-  readonly users: Sided;
-  readonly items: Sided;
+  readonly users: NonNullable<SettingsOf<typeof STUDY>['users']>;
+  readonly items: NonNullable<SettingsOf<typeof STUDY>['items']>;
 }
-type Sided = NonNullable<Settings['users']>;
 
 /** Edges above which fewer settings of the baselines are tried, and no fit for ranking is made unless asked for. */
 const MANY_EDGES = 2e6;
@@ -90,7 +87,7 @@ export function studySettings(options: StudyOptions, edges: number): StudySettin
   const { threads, signal, onProgress, titles, truth, ...said } = checked;
   const settings: StudySettings = {
     ...studyDefaults(edges),
-    ...(said as Settings & ReturnType<typeof studyDefaults>),
+    ...(said as SettingsOf<typeof STUDY> & ReturnType<typeof studyDefaults>),
     features: [...new Set([said.features].flat())].sort((a, b) => a - b),
     baselines: typeof said.baselines === 'boolean' ? (said.baselines ? BASELINES : []) : said.baselines,
     learn: [...said.learn],

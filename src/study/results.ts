@@ -2,7 +2,7 @@
 
 import type { EngineReason } from '../engine/select.js';
 import { isIndex, type PredictiveCheck, type Statistic } from '../evaluate/predictive.js';
-import type { SideName } from '../graph/graph.js';
+import type { BySide } from '../graph/graph.js';
 import type { ReadCounts, ReadGuess } from '../ingest/options.js';
 import type { Protocol } from '../predict/draw-plan.js';
 import type { SparsityCheck } from '../sparsity/check.js';
@@ -12,8 +12,6 @@ import type { Stage } from '../text/stages.js';
 import type { Ladder, LadderMetric } from './ladder.js';
 import type { ModelKind, StudySettings } from './options.js';
 import type { Topic } from './topics.js';
-
-type BySide<T> = Readonly<Record<SideName, T>>;
 
 /** Of the format of results.json; 2: settings have the names of the options. */
 export const RESULTS_VERSION = 2;
@@ -93,7 +91,8 @@ export interface StudyCheck extends Omit<SparsityCheck, 'sigma'> {
   }>;
 }
 
-type WithNull<T extends { readonly standardError: number | undefined }> = Omit<T, 'standardError'> & {
+/** An estimate whose missing standard error is null, as JSON has it. */
+export type WithNull<T extends { readonly standardError: number | undefined }> = Omit<T, 'standardError'> & {
   readonly standardError: number | null;
 };
 

@@ -30,7 +30,8 @@ export interface Chart {
   readonly description: string;
   readonly width?: number | undefined;
   readonly height?: number | undefined;
-  readonly plot: Plot.PlotOptions;
+  /** What Observable Plot is to draw: the options of its `plot`. Its own types do not stand a strict compiler. */
+  readonly plot: object;
 }
 
 const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';

@@ -19,7 +19,10 @@ function scaled(fit: CheckedFit, statistic: Statistic, value: number): number {
 /** Every figure of the test set at zero; where each model's draws lie around it. */
 export function predictionChart(
   fits: readonly CheckedFit[],
-  { narrow = false, names = USERS_AND_ITEMS }: { readonly narrow?: boolean; readonly names?: SideNames } = {},
+  {
+    narrow = false,
+    names = USERS_AND_ITEMS,
+  }: { readonly narrow?: boolean | undefined; readonly names?: SideNames | undefined } = {},
 ): Chart {
   const label = (statistic: Statistic) => statisticLabel(statistic, names);
   const statistics = shownStatistics(fits);

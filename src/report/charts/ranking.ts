@@ -32,7 +32,10 @@ const ROW_HEIGHT = 22;
 export function rankingChart(
   ladder: Ladder,
   metrics: readonly LadderMetric[],
-  { narrow = false, names = USERS_AND_ITEMS }: { readonly narrow?: boolean; readonly names?: SideNames } = {},
+  {
+    narrow = false,
+    names = USERS_AND_ITEMS,
+  }: { readonly narrow?: boolean | undefined; readonly names?: SideNames | undefined } = {},
 ): Chart {
   const word = (metric: LadderMetric) => metricPhrase(metric, ladder.n, names);
   const title = (row: LadderRow) => methodTitle(row, ladder, names);

@@ -1,0 +1,118 @@
+// The types of the package as its consumers meet them: complete, strict, and in a page without Node.
+
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { ts } from '@ts-morph/common';
+import { describe, expect, test } from 'vitest';
+import { installed, root } from './installed.js';
+import { surfaceOf, typeNamed, walk } from './surface.js';
+
+const STRICT = {
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  noPropertyAccessFromIndexSignature: true,
+  verbatimModuleSyntax: true,
+  skipLibCheck: false,
+  noEmit: true,
+  target: 'es2022',
+};
+
+const PROGRAM = `
+  import { BipartiteGraph, checkSparsity, createRecommender, fit, type FitOptions, type Model, recommend, split } from 'graphex';
+
+  const seed: number | undefined = Math.random() < 0.5 ? 3 : undefined;
+  const graph: BipartiteGraph = BipartiteGraph.fromPairs([['ann', 'tea'], ['bob', 'milk']]);
+  const options: FitOptions = { features: 2, seed, threads: undefined, signal: undefined, onProgress: undefined };
+  const { model } = await fit(graph, options);
+  const any: Model = model;
+  const recommendations = await recommend(model, { likes: ['tea'] }, { n: 5, threads: undefined });
+  export const first: string | undefined = recommendations[0]?.item;
+  export const verdict: string = (await checkSparsity(graph, { seed })).verdict.users;
+  export const parts = split(graph, { testUsers: 0.5, seed });
+  export const recommender = createRecommender(any);
+`;
+
+/** What the compiler says of a project; nothing if all is well. */
+function compile(folder: string): string {
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  const { stdout } = spawnSync(process.execPath, [tsc, '-p', '.'], { cwd: folder, encoding: 'utf8' });
+  return stdout;
+}
+
+function project(program: string, compilerOptions: object, beside: readonly string[] = []): string {
+  const tsconfig = JSON.stringify({
+    compilerOptions: { ...STRICT, ...compilerOptions },
+    files: ['program.ts'],
+  });
+  return installed({ 'program.ts': program, 'tsconfig.json': tsconfig }, beside);
+}
+
+const NODE = { module: 'nodenext', lib: ['es2023', 'dom'], types: ['node'] };
+const PAGE = {
+  module: 'esnext',
+  moduleResolution: 'bundler',
+  lib: ['es2023', 'dom', 'dom.iterable'],
+  types: [],
+};
+
+describe('a strict consumer', () => {
+  test('compiles against the packed package in Node, its declarations included', () => {
+    const files =
+      "\n  import { readGraph, saveModel } from 'graphex';\n  export const io = [readGraph, saveModel];\n";
+    expect(compile(project(PROGRAM + files, NODE, ['@types/node']))).toBe('');
+  });
+
+  test('is told of what is wrong', () => {
+    expect(
+      compile(project(PROGRAM.replace('features: 2', "features: 'two'"), NODE, ['@types/node'])),
+    ).toMatch(/TS2322/);
+  });
+
+  test.each([
+    ["'graphex' under the condition of browsers", PROGRAM, { ...PAGE, customConditions: ['browser'] }],
+    ["'graphex/browser'", PROGRAM.replace("'graphex'", "'graphex/browser'"), PAGE],
+  ])('compiles in a page without the types of Node: %s', (_, program, options) => {
+    expect(compile(project(program, options))).toBe('');
+  });
+
+  test('in a page finds nothing that needs files', () => {
+    const program = "import { readGraph } from 'graphex';\nexport const read = readGraph;\n";
+    expect(compile(project(program, { ...PAGE, customConditions: ['browser'] }))).toMatch(
+      /TS2305.*readGraph/,
+    );
+  });
+});
+
+describe.each(['index', 'browser'] as const)('what %s exports', (entry) => {
+  const surface = surfaceOf(entry);
+  const { checker, exports } = surface;
+  const named = new Set(exports.values());
+  for (const symbol of exports.values())
+    if (symbol.flags & ts.SymbolFlags.TypeAlias) {
+      const { symbol: meant } = checker.getDeclaredTypeOfSymbol(symbol);
+      if (meant) named.add(meant);
+    }
+
+  test('mentions no type that cannot be imported by name', () => {
+    expect(exports.size).toBeGreaterThan(150);
+    const nameless = new Set<string>();
+    walk(surface, (node, owner) => {
+      const symbol = typeNamed(surface, node);
+      if (symbol && !named.has(symbol)) nameless.add(`${symbol.name}, of ${owner}`);
+    });
+    expect([...nameless]).toEqual([]);
+  });
+
+  test('lets every optional field be undefined', () => {
+    const closed: string[] = [];
+    walk(surface, (node, owner) => {
+      if (!ts.isPropertySignature(node) || !node.questionToken || !node.type) return;
+      const type = checker.getTypeFromTypeNode(node.type);
+      const open = (part: ts.Type) => (part.flags & (ts.TypeFlags.Undefined | ts.TypeFlags.Any)) !== 0;
+      if (!(type.isUnion() ? type.types.some(open) : open(type)))
+        closed.push(`${owner}.${node.name.getText()}`);
+    });
+    expect(closed).toEqual([]);
+  });
+});
