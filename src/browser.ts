@@ -116,9 +116,6 @@ export type { OriginKind, ReadCounts, ReadGuess, ReadResult, TextReading } from 
 export type { ChainSummary } from './math/diagnostics.js';
 export type { LeftoverHyper } from './math/quadrature.js';
 export { Random, randomStream } from './math/random.js';
-// What functions take, for servers and forms
-export type { JsonSchema, ObjectSchema } from './options/schema.js';
-export { type CommandName, optionsSchema } from './options/verbs.js';
 export type {
   BaselineName,
   EngineName,
@@ -128,6 +125,9 @@ export type {
   Protocol,
   UserStorage,
 } from './options/names.js';
+// What functions take, for servers and forms
+export type { JsonSchema, ObjectSchema } from './options/schema.js';
+export { type CommandName, optionsSchema } from './options/verbs.js';
 export type { ListConfidence } from './predict/confidence.js';
 export { type DrawOptions, drawPredictive, type PredictiveDraw } from './predict/draw.js';
 export type { GraphStatistics } from './predict/draw-graph.js';

@@ -38,12 +38,14 @@ const GIVEN = {
 /** What is looked at; declared in options/parts.ts. */
 export interface AuditOptions extends OptionsOf<typeof AUDIT & typeof GIVEN>, TaskOptions {}
 
+/** How large a part of a split is. */
 export interface PartSize {
   readonly users: number;
   readonly items: number;
   readonly edges: number;
 }
 
+/** What an audit found: the size of each part, every check, and the verdict. */
 export interface SplitAudit {
   readonly checks: readonly AuditCheck[];
   /** The worst of all. */

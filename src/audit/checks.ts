@@ -9,6 +9,7 @@ import { findCut } from '../sparsity/verdict.js';
 import { type CommonParts, type PartName, pairSet } from './numbering.js';
 
 export const VERDICTS = ['fine', 'look', 'broken'] as const;
+/** What an audit concludes. */
 export type AuditVerdict = (typeof VERDICTS)[number];
 
 export const CHECKS = [
@@ -22,8 +23,10 @@ export const CHECKS = [
   'sampledCandidates',
   'negativeControl',
 ] as const;
+/** The names of the checks of an audit. */
 export type CheckName = (typeof CHECKS)[number];
 
+/** One check of an audit: what was looked at and what was found. */
 export interface AuditCheck {
   readonly name: CheckName;
   /** Where a check is made of one side. */

@@ -19,6 +19,7 @@ import { split } from '../sample/split.js';
 import { selectEdges } from '../sample/subgraph.js';
 
 export const SPLIT_KINDS = ['pq', 'edges', 'time'] as const;
+/** The kinds of split that are compared. */
 export type SplitKind = (typeof SPLIT_KINDS)[number];
 /** The baselines, and the fit made for ranking. */
 export type Contender = BaselineName | 'ranking';
@@ -37,6 +38,7 @@ const DECIDE = {
 /** How much is tried. */
 export interface DecisionOptions extends OptionsOf<typeof DECIDE>, TaskOptions {}
 
+/** How one contender scored on a split. */
 export interface ContenderScore {
   readonly name: Contender;
   /** nDCG at the length of the list. */
@@ -46,6 +48,7 @@ export interface ContenderScore {
   readonly behind: PairedInterval | undefined;
 }
 
+/** The contenders on one kind of split, best first. */
 export interface SplitLadder {
   readonly split: SplitKind;
   readonly users: number;
@@ -54,6 +57,7 @@ export interface SplitLadder {
   readonly skipped: readonly { readonly name: Contender; readonly message: string }[];
 }
 
+/** Which method each kind of split would choose, and how far they agree. */
 export interface Decision {
   readonly n: number;
   readonly ladders: readonly SplitLadder[];

@@ -5,6 +5,7 @@ import { buildGraph } from '../graph/build.js';
 import { type BipartiteGraph, degrees, SIDES, type SideName } from '../graph/graph.js';
 
 export const PARTS = ['train', 'foldIn', 'validation', 'test'] as const;
+/** The names of the parts of a split. */
 export type PartName = (typeof PARTS)[number];
 
 /** The pairs of one part, in the order of its graph's users.neighbors. */

@@ -17,6 +17,7 @@ const BOOTSTRAP = {
 
 export interface BootstrapOptions extends OptionsOf<typeof BOOTSTRAP> {}
 
+/** A difference between two methods on the same users, with its interval. */
 export interface PairedInterval {
   /** Mean of a − b over users. */
   readonly difference: number;

@@ -37,8 +37,10 @@ const GIVEN = {
 export interface EvaluatePartsOptions extends OptionsOf<typeof EVALUATE_PARTS & typeof GIVEN>, TaskOptions {}
 
 export const LIST_SOURCES = ['popularity', 'model', 'recommendations'] as const;
+/** Where ranked lists come from: a model, a baseline, or given ones. */
 export type ListSource = (typeof LIST_SOURCES)[number];
 
+/** One method and its scores, a row of the ladder. */
 export interface LadderRow {
   readonly source: ListSource;
   /** Users without a list: every one of their metrics is 0. */
@@ -47,6 +49,7 @@ export interface LadderRow {
   readonly scores: readonly ListScores[];
 }
 
+/** How far two methods are apart, metric by metric. */
 export interface ListComparison {
   readonly source: ListSource;
   readonly against: ListSource;
@@ -55,6 +58,7 @@ export interface ListComparison {
   readonly interval: PairedInterval;
 }
 
+/** What `evaluateParts` found: the ladder and the comparisons. */
 export interface PartsEvaluation {
   readonly n: readonly number[];
   readonly metrics: readonly ListMetricName[];

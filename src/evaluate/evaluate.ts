@@ -38,6 +38,7 @@ export interface Dropped {
 /** Why a test graph cannot be drawn: nobody asked, edges were held out, or the model was fitted for ranking. */
 export type NoPredictiveCheck = 'no-draws' | 'edges-held-out' | 'ranking-model';
 
+/** What `evaluateModel` found: ranking metrics and predictive checks. */
 export interface Evaluation {
   readonly method: Split['method'];
   readonly ranking: RankingResult;

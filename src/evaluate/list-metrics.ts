@@ -49,6 +49,7 @@ export const LIST_METRICS = {
   },
 } as const satisfies Record<ListMetricName, ListMetric>;
 
+/** The metrics that each user has a value of. */
 export type UserListMetric = {
   [Name in ListMetricName]: (typeof LIST_METRICS)[Name]['of'] extends 'user' ? Name : never;
 }[ListMetricName];
@@ -67,6 +68,7 @@ export interface ListTask {
   readonly trainUsers: number;
 }
 
+/** The scores of ranked lists, averaged over users. */
 export interface ListScores {
   readonly mean: Readonly<Partial<Record<ListMetricName, number>>>;
   /** Of the mean over users. */

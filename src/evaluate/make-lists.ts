@@ -99,6 +99,7 @@ export interface GivenRecommendations {
   readonly first: 'least' | 'largest';
 }
 
+/** Ranked lists that were given, matched to the vertices of a split. */
 export interface GivenLists extends MadeLists {
   /** Users of the file who are not asked. */
   readonly otherUsers: number;

@@ -16,6 +16,7 @@ export interface SplitParts {
   readonly foldIn?: BipartiteGraph | undefined;
 }
 
+/** What is to be ranked on the parts of a split: users, known and held-back items. */
 export interface PartsTask extends ListTask {
   /** The candidates: every item of training and test, by id. Ties of scores go to the one that comes first here. */
   readonly items: VertexIds;

@@ -10,6 +10,7 @@ import type { DegreeCounts } from '../sparsity/degree-counts.js';
 
 /** Compared one by one; `total` only in multigraphs. */
 export const STATISTICS = ['users', 'items', 'edges', 'total', 'sigmaUsers', 'sigmaItems'] as const;
+/** The names of the statistics that predictive draws are compared by. */
 export type Statistic = (typeof STATISTICS)[number];
 
 /** Tail indexes are shown with digits; all other statistics are counts. */
@@ -49,6 +50,7 @@ export interface CalibratedStatistic {
   readonly pValue: number;
 }
 
+/** How often intervals of predictive draws hold the truth on data that the model made. */
 export interface Calibration {
   readonly replicas: number;
   /** A statistic that does not vary, or is not defined on the replicas, has none. */
@@ -64,12 +66,14 @@ export interface InternalStatistic {
   readonly scale: number;
 }
 
+/** How far off draws are on data that the fit knows: what corrects the others. */
 export interface InternalCheck {
   /** Groups of training users, and parts of the fit items. */
   readonly parts: Readonly<Record<SideName, number>>;
   readonly statistics: Readonly<Partial<Record<Statistic, InternalStatistic>>>;
 }
 
+/** How whole test graphs drawn from a model compare with the real one. */
 export interface PredictiveCheck {
   /** Number of draws. */
   readonly count: number;

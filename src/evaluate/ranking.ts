@@ -11,6 +11,7 @@ import { queryOf, type RankingTask } from './ranking-task.js';
 
 /** Metrics that every user has a value of. Coverage belongs to all users together. */
 export const USER_METRICS = ['recall', 'ndcg', 'hitRate', 'mrr', 'map'] as const;
+/** The ranking metrics that each user has a value of. */
 export type UserMetric = (typeof USER_METRICS)[number];
 
 /** Lengths of the lists that are judged; declared in options/library.ts. */
@@ -21,6 +22,7 @@ const RANKING = { ...RANKING_LISTS, ...TASK };
 /** The part of wider options that a ranking takes. */
 export const rankingOptions = (options: object): RankingOptions => partFor(RANKING, options);
 
+/** Ranking metrics over a set of users: means and standard errors. */
 export interface RankingScores {
   /** Users with a relevant candidate. */
   readonly users: number;
@@ -35,6 +37,7 @@ export interface RankingScores {
   readonly perUser: Readonly<Record<UserMetric, Float64Array>>;
 }
 
+/** Ranking metrics over all items and over the unpopular ones. */
 export interface RankingResult {
   readonly n: number;
   readonly depth: number;

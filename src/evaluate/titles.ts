@@ -5,6 +5,7 @@ import { InputError } from '../errors.js';
 import type { VertexIds } from '../graph/ids.js';
 import { shown } from '../text/untrusted.js';
 
+/** Titles by the id of an item. */
 export interface Titles {
   /** The title of an id, or undefined. */
   find(id: string): string | undefined;

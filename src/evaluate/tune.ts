@@ -31,6 +31,7 @@ const TRIED = { fit: value<TriedFit>('object', 'options of every fit that is tri
 /** How settings are searched; declared in options/library.ts. */
 export interface TuneOptions extends OptionsOf<typeof TUNE & typeof TRIED>, TaskOptions {}
 
+/** The settings of a ranking fit that a search found best. */
 export interface TunedRanking {
   /** What to give `fit`. */
   readonly options: RankingFitOptions & { readonly features: number };

@@ -6,6 +6,7 @@ import { SIDES } from '../graph/graph.js';
 import { expectedLaplace } from '../math/quadrature.js';
 import { lgamma } from '../math/special.js';
 
+/** Hyperparameters of both sides. */
 export type BothHyper = Readonly<Record<SideName, SideHyper>>;
 export type BothTables = Readonly<Record<SideName, Table>>;
 

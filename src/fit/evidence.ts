@@ -10,6 +10,7 @@ import { RELAXATION } from './loop.js';
 import { type AscentOptions, checkFit } from './options.js';
 import { beginningOptions } from './resume.js';
 
+/** The bounds of a sparse and a dense fit to the same data, and their difference. */
 export interface SparsityEvidence {
   /** Bound of the sparse model, sizes learned, after as much further work as the dense one had. */
   readonly sparse: number;

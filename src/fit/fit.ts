@@ -39,6 +39,11 @@ export interface FitResult<M extends Model = Model> {
  * the exact sampler, where it is `gibbs`. Each method has options of its own. Aborted, it rejects
  * with the signal's reason, or an AbortError where none was given; `unfinishedFit(error)` is what it had, with the checkpoint
  * to go on from.
+ * @example
+ * import { BipartiteGraph, fit } from 'graphex';
+ * const graph = BipartiteGraph.fromPairs([['ann', 'tea'], ['bob', 'milk'], ['bob', 'tea'], ['cleo', 'milk']]);
+ * const { model } = await fit(graph, { features: 2, seed: 1 });
+ * console.log(model.bound);
  */
 export function fit(
   graph: BipartiteGraph,

@@ -185,6 +185,7 @@ export const GIBBS_SCALARS = [
   'unseenUserRate',
   'unseenItemRate',
 ] as const;
+/** The names of the scalars that the sampler follows. */
 export type GibbsScalar = (typeof GIBBS_SCALARS)[number];
 
 export function gibbsScalars(problem: GibbsProblem, state: GibbsState): Record<GibbsScalar, number> {

@@ -43,6 +43,7 @@ export interface GibbsOptions extends TaskOptions {
   readonly pairs?: Uint32Array;
 }
 
+/** What the sampler found of one side: means, and variances of the weights. */
 export interface PosteriorSide {
   readonly weightMean: Float64Array;
   readonly weightVariance: Float64Array;
@@ -53,6 +54,7 @@ export interface PosteriorSide {
   readonly unseen: Float64Array;
 }
 
+/** What the exact sampler drew: chains of the scalars and means of the tables. */
 export interface GibbsPosterior {
   readonly chains: number;
   readonly draws: number;

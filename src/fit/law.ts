@@ -83,6 +83,7 @@ export interface SideLawReport {
   readonly unseen: { readonly mean: number; readonly low: number; readonly high: number } | null;
 }
 
+/** The law that each side was given, and why. */
 export type LawReport = Readonly<Record<SideName, SideLawReport>>;
 
 /** The laws of a fitted model. */

@@ -19,6 +19,7 @@ import type { UnfinishedFit } from './unfinished.js';
 export const LEARNABLE = HYPER_NAMES;
 export type Learnable = HyperName;
 
+/** Options of a fit that can be stopped and gone on with. */
 export interface Resumable extends TaskOptions, OptionsOf<typeof RESUME> {}
 
 /** Coordinate ascent of the evidence bound: for checks and draws. */

@@ -24,8 +24,10 @@ export interface TrackRecord {
 
 /** Why a forecast is refused: too little is left after thinning, the intervals missed, or they would be too wide to use. */
 export const REFUSALS = ['few', 'missed', 'wide'] as const;
+/** Why no forecast was made. */
 export type Refusal = (typeof REFUSALS)[number];
 
+/** How well forecasts made from a part of the data met the whole. */
 export interface Backtest {
   readonly times: number;
   readonly trials: number;

@@ -11,8 +11,10 @@ import { countInterval, type Foreseen, project } from './project.js';
 
 /** `arrival`: the first vertices with all their edges. `calendar`: all that had happened by then. */
 export const TIME_CUTS = ['arrival', 'calendar'] as const;
+/** The ways of cutting data in time. */
 export type TimeCut = (typeof TIME_CUTS)[number];
 
+/** How forecasts from the earlier data met the later. */
 export interface TimeTest {
   readonly cut: TimeCut;
   /** The side that grew. */

@@ -98,6 +98,7 @@ export const ESTIMATORS = {
   },
 } as const satisfies Record<string, GrowthEstimator>;
 
+/** The names of the estimators of growth. */
 export type EstimatorName = keyof typeof ESTIMATORS;
 export const ESTIMATOR_NAMES = Object.keys(ESTIMATORS) as readonly EstimatorName[];
 export const DEFAULT_ESTIMATOR = 'law' satisfies EstimatorName;

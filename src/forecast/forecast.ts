@@ -34,6 +34,7 @@ export interface ForecastOptions extends OptionsOf<typeof FORECAST & typeof GIVE
 /** Estimators by degrees, and the model's draws. */
 export type ForecastEstimator = EstimatorName | 'model';
 
+/** How a count grows along the size of the data. */
 export interface CurveForecast extends Foreseen {
   /** Multiple of the growing side. */
   readonly times: number;
@@ -54,6 +55,7 @@ export interface SideForecast {
   readonly saturation: { readonly all: number; readonly edges: number } | undefined;
 }
 
+/** What is to come as the data grow, with intervals and a backtest. */
 export interface GrowthForecast {
   readonly observed: {
     readonly users: number;

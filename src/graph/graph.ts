@@ -32,6 +32,7 @@ export interface BipartiteGraph {
   readonly names?: SideNames | undefined;
 }
 
+/** The two sides of a graph. */
 export type SideName = 'users' | 'items';
 /** One value for each side. */
 export type BySide<T> = Readonly<Record<SideName, T>>;

@@ -12,6 +12,7 @@ export interface ReaderOptions extends ReadOptions {
   readonly value?: ValueColumn | undefined;
 }
 
+/** How many rows were read, kept, merged and rejected. */
 export interface ReadCounts {
   /** Data rows seen: kept + merged + rejected. */
   readonly rows: number;
@@ -52,6 +53,7 @@ export interface ReadGuess {
   readonly text?: TextReading | undefined;
 }
 
+/** A graph that was read, and how its source was understood. */
 export interface ReadResult {
   readonly graph: BipartiteGraph;
   readonly read: ReadCounts;

@@ -2,6 +2,7 @@
 
 import { clip } from './guess.js';
 
+/** A column of values beside the ids of a table. */
 export interface ValueColumn {
   /** Header name or 1-based number; undefined: the number is the place of the row. */
   readonly column: string | number | undefined;

@@ -1,5 +1,6 @@
 // Have the chains mixed? Split R-hat and effective sample size of one scalar over several chains of equal length.
 
+/** Mean, spread and convergence of a chain. */
 export interface ChainSummary {
   readonly mean: number;
   readonly standardDeviation: number;

@@ -13,6 +13,7 @@ function mix(h: number): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
+/** A stream of random numbers and of draws from distributions; `randomStream` makes one. */
 export class Random {
   #a: number;
   #b: number;

@@ -2,18 +2,22 @@
 
 /** What computes. */
 export const ENGINE_NAMES = ['auto', 'cpu', 'gpu', 'reference'] as const;
+/** The names of the engines. */
 export type EngineName = (typeof ENGINE_NAMES)[number];
 
 /** As the paper has them. sparse: unseen vertices on both sides, σ from the degrees; dense: σ = −0.1, no unseen vertices. */
 export const PAPER_KINDS = ['sparse', 'dense'] as const;
+/** The two kinds of model of the paper. */
 export type PaperKind = (typeof PAPER_KINDS)[number];
 
 /** auto: for each side the law that its degrees speak for. */
 export const MODEL_KINDS = ['auto', ...PAPER_KINDS] as const;
+/** The kinds of model; `auto` chooses a law for each side. */
 export type ModelKind = (typeof MODEL_KINDS)[number];
 
 /** Unconditional: every held-out user and test item, seen or not. Paper: only those that the test set contains. */
 export const PROTOCOLS = ['unconditional', 'paper'] as const;
+/** The two ways of drawing test graphs. */
 export type Protocol = (typeof PROTOCOLS)[number];
 
 /** How the sizes of the unseen processes enter a draw: drawn with their uncertainty, or as they were estimated. */
@@ -22,6 +26,7 @@ export type SizeMode = (typeof SIZE_MODES)[number];
 
 /** Recommenders to compare with, in the order in which they are fitted. */
 export const BASELINES = ['popularity', 'knn', 'ease', 'ials'] as const;
+/** The names of the baselines. */
 export type BaselineName = (typeof BASELINES)[number];
 
 export const SPLIT_METHODS = ['pq', 'edges'] as const;
@@ -33,10 +38,12 @@ export type ProcessName = (typeof PROCESS_NAMES)[number];
 
 /** How exactly a ranker's tables are stored. */
 export const PRECISIONS = ['float32', 'float16'] as const;
+/** The precisions in which a ranker can be stored. */
 export type Precision = (typeof PRECISIONS)[number];
 
 /** What a ranker's file keeps of its users: their tables, only the items they have, or nothing. */
 export const USER_STORAGE = ['stored', 'folded', 'none'] as const;
+/** What a ranker's file holds of users. */
 export type UserStorage = (typeof USER_STORAGE)[number];
 
 /** What lists of recommendations are judged by (evaluate/list-metrics.ts). */
@@ -52,4 +59,5 @@ export const LIST_METRICS = [
   'gini',
   'novelty',
 ] as const;
+/** The names of the metrics of ranked lists. */
 export type ListMetricName = (typeof LIST_METRICS)[number];

@@ -21,6 +21,7 @@ export interface Taste {
   readonly featureRate: ArrayLike<number>;
 }
 
+/** How far a list of recommendations can be trusted. */
 export interface ListConfidence {
   /** Share of the list that is expected to come out again from another history of the same taste and length. */
   readonly overlap: number;

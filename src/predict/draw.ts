@@ -32,6 +32,7 @@ const DRAWING_OPTIONS = { ...DRAW, ...TASK };
 /** The part of wider options that draws take. */
 export const drawOptions = (options: object): DrawOptions => partFor(DRAWING_OPTIONS, options);
 
+/** A test graph drawn from a model, and its statistics. */
 export interface PredictiveDraw extends GraphStatistics {
   /** Where asked for. Known vertices keep their ids; unseen ones are called "unseen 1", "unseen 2", …. */
   readonly graph: BipartiteGraph | undefined;

@@ -14,6 +14,7 @@ export interface OwnItems {
   readonly counts?: ArrayLike<number> | undefined;
 }
 
+/** Which of a user's own items speak for a recommendation, and how much. */
 export interface Explanation {
   readonly score: number;
   /** The part of each feature; they add up to the score. */

@@ -8,6 +8,7 @@ import { DESCRIBE } from '../options/verbs.js';
 import { largest } from './largest.js';
 import { createRecommender } from './recommender.js';
 
+/** A feature by its heaviest items and users. */
 export interface DescribedFeature {
   /** From 1; of a ranker, the members' features one after the other. */
   readonly feature: number;

@@ -10,6 +10,7 @@ import type { TaskOptions } from '../progress.js';
 
 export type { FactorTables, RankQuery, RowLists, RowScores };
 
+/** Options of ranking items. */
 export interface RankOptions extends TaskOptions {
   /** What ranks where scores are products of two tables: gpu, or auto and much work; the cpu engine otherwise. Default auto. */
   readonly engine?: EngineName | undefined;

@@ -7,6 +7,7 @@ import type { RECOMMEND_LISTS } from '../options/library.js';
 import type { TaskOptions } from '../progress.js';
 import { createRecommender } from './recommender.js';
 
+/** The id of a user or an item, as text or a number. */
 export type Id = string | number;
 
 /** Who asks: a user of the model, by id, or someone new, by items (with counts, for a multigraph). */
@@ -21,6 +22,7 @@ export type Asker = (
 /** What is listed and how; declared in options/library.ts. */
 export interface RecommendOptions extends OptionsOf<typeof RECOMMEND_LISTS>, TaskOptions {}
 
+/** A recommended item and its score. */
 export interface Recommendation {
   readonly item: string;
   /** The expected rate of the edge (section 8); a ranker gives the sum of its members'. */
@@ -38,7 +40,14 @@ export interface RecommendationShares {
   readonly prior: number;
 }
 
-/** The best items for one asker, best first; ties go to the item that the model names first. */
+/**
+ * The best items for one asker, best first; ties go to the item that the model names first.
+ * @example
+ * import { BipartiteGraph, fit, recommend } from 'graphex';
+ * const graph = BipartiteGraph.fromPairs([['ann', 'tea'], ['bob', 'milk'], ['bob', 'tea'], ['cleo', 'milk']]);
+ * const { model } = await fit(graph, { features: 2 });
+ * console.log(await recommend(model, { user: 'ann' }, { n: 1 }), await recommend(model, { likes: ['milk'] }));
+ */
 export async function recommend(
   model: Model,
   asker: Asker,

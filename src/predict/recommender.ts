@@ -70,8 +70,11 @@ const BATCH = 512;
 /**
  * A recommender for a model; close it when no more is asked.
  * @example
- * const recommender = createRecommender(await loadModel('model.safetensors'));
- * const list = await recommender.recommend({ likes: ['112', '235'] }, { n: 10 });
+ * import { BipartiteGraph, createRecommender, fit } from 'graphex';
+ * const graph = BipartiteGraph.fromPairs([['ann', 'tea'], ['bob', 'milk'], ['bob', 'tea'], ['cleo', 'milk']]);
+ * const { model } = await fit(graph, { features: 2 });
+ * const recommender = createRecommender(model);
+ * console.log(await recommender.recommend({ likes: ['tea'] }, { n: 1 }));
  * await recommender.close();
  */
 export function createRecommender(model: Model): Recommender {

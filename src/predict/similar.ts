@@ -9,6 +9,7 @@ import { largest } from './largest.js';
 import { createRecommender } from './recommender.js';
 import type { Voice } from './voices.js';
 
+/** An item and how similar it is. */
 export interface SimilarItem {
   readonly item: string;
   /** The cosine of the two items' mean activities; of a ranker by weights between items, the weight. */

@@ -29,6 +29,7 @@ export interface InfiniteIntensity {
   readonly depth: number;
 }
 
+/** How dense the points of a side are, with finite or infinite total. */
 export type Intensity = FiniteIntensity | InfiniteIntensity;
 
 const INTENSITIES = { users: intensity('users'), items: intensity('items') };
@@ -55,6 +56,7 @@ export interface PointSet {
   readonly vertices: Int32Array;
 }
 
+/** A graph drawn from a graphex, with the points behind it. */
 export interface GraphexSample {
   readonly graph: BipartiteGraph;
   readonly users: PointSet;

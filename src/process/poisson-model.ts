@@ -35,6 +35,7 @@ import { missingMass } from './unseen.js';
 /** The law, by default that of the paper's simulated set, and how to draw; declared in options/verbs.ts. */
 export interface SimulateOptions extends OptionsOf<typeof SIMULATE>, TaskOptions {}
 
+/** A graph drawn from the model, and the truth behind it. */
 export interface Simulation {
   readonly graph: BipartiteGraph;
   /** Atoms that were drawn one by one. */

@@ -15,6 +15,7 @@ import type { SideLaw } from './unseen.js';
 /** The law of a side without its size; a size that is given is not looked at. */
 export type UnsizedLaw = Omit<SideLaw, 'size'>;
 
+/** Options of estimating sizes by simulation. */
 export interface EstimateSizesOptions extends TaskOptions {
   /** Law of the users; sigma is the estimated tail index. */
   readonly users: UnsizedLaw;
@@ -24,6 +25,7 @@ export interface EstimateSizesOptions extends TaskOptions {
   readonly seed?: number | undefined;
 }
 
+/** The size of each side. */
 export type Sizes = Readonly<Record<SideName, number>>;
 
 /** Expected edges of the first simulation, and the most of a later one. */

@@ -8,6 +8,7 @@ import { settleWhole } from '../options/door.js';
 import { LEVELS } from '../options/library.js';
 import { selectVertices } from './subgraph.js';
 
+/** The share of each side that is kept. */
 export interface Levels {
   /** Probability with which each user is kept, 0 … 1. */
   readonly users: number;
@@ -15,6 +16,7 @@ export interface Levels {
   readonly items: number;
 }
 
+/** Keeps each user and each item by chance, and the edges between those kept. */
 export function pqSample(graph: BipartiteGraph, levels: Levels, random: Random): BipartiteGraph {
   settleWhole(LEVELS, levels);
   if (!(random instanceof Random)) {

@@ -19,6 +19,14 @@ import { selectEdges, selectVertices } from './subgraph.js';
 /** Fractions, method and seed of a split; declared in options/verbs.ts. */
 export interface SplitOptions extends OptionsOf<typeof SPLIT> {}
 
+/**
+ * Splits a graph into train, fold-in and test parts by users and items, which does not favour hits.
+ * @example
+ * import { simulate, split } from 'graphex';
+ * const { graph } = await simulate({ features: 4, users: { size: 30 }, items: { size: 30 }, seed: 1 });
+ * const { train, foldIn, test } = split(graph, { testUsers: 0.2, testItems: 0.2, seed: 1 });
+ * console.log(train.edges, foldIn.edges, test.edges);
+ */
 export function split(graph: BipartiteGraph, options: SplitOptions = {}): Split {
   const { testUsers, testItems, method, seed } = settle(SPLIT, options);
   if (method === 'edges' && options.testItems !== undefined) {

@@ -38,6 +38,7 @@ export interface DegreeSummary {
   readonly histogram: readonly (readonly [number, number])[];
 }
 
+/** What a check found: degrees, tail indices, curves and the verdict. */
 export interface SparsityCheck {
   readonly users: number;
   readonly items: number;
@@ -56,7 +57,14 @@ export interface SparsityCheck {
 
 export const DEFAULT_LEVELS: readonly number[] = Array.from({ length: 20 }, (_, i) => (i + 1) / 20);
 
-/** Density curves, tail indexes and a verdict for both sides. The same seed gives the same result. */
+/**
+ * Density curves, tail indexes and a verdict for both sides. The same seed gives the same result.
+ * @example
+ * import { checkSparsity, simulate } from 'graphex';
+ * const { graph } = await simulate({ features: 4, users: { size: 30 }, items: { size: 30 }, seed: 1 });
+ * const { verdict } = await checkSparsity(graph);
+ * console.log(verdict.users, verdict.items);
+ */
 export async function checkSparsity(
   graph: BipartiteGraph,
   options: CheckOptions = {},

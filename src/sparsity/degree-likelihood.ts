@@ -10,6 +10,7 @@ import { maximize } from '../math/maximize.js';
 import { lgamma, logExpm1 } from '../math/special.js';
 import type { DegreeCounts } from './degree-counts.js';
 
+/** A law fitted to all degrees of a side. */
 export interface DegreeFit {
   /** The most likely σ; negative: dense, positive: sparse. */
   readonly estimate: number;

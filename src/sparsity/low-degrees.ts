@@ -8,6 +8,7 @@ import { maximize } from '../math/maximize.js';
 import { lgamma } from '../math/special.js';
 import { type DegreeCounts, degreeQuantile } from './degree-counts.js';
 
+/** A law fitted to the low degrees of a side. */
 export interface LowDegreeFit {
   readonly estimate: number;
   /** Undefined where the estimate lies at the end of its range. */

@@ -7,6 +7,7 @@ import type { DegreeCounts } from './degree-counts.js';
 import { type DegreeFit, logProbability, probabilityBelow } from './degree-likelihood.js';
 import type { TailIndex } from './tail-index.js';
 
+/** What a side was found to be. */
 export type Judgement = 'sparse' | 'dense' | 'unclear';
 
 /** A tail index with its standard error; null where it lies at the end of its range. */

@@ -15,6 +15,7 @@ const MOST_TURNS = 100;
 
 export type FolderFiles = Readonly<Record<string, (beside: string) => Promise<void>>>;
 
+/** How a folder is written: whether one that is there may be replaced. */
 export interface FolderOptions {
   /** Replace also what graphex has not written. Default false. */
   readonly force?: boolean | undefined;

@@ -25,13 +25,21 @@ const SAVE = {
 /** How a model is stored, and where its fit stood. */
 export interface SaveOptions extends OptionsOf<typeof SAVE> {}
 
+/** A model and, where it was saved with it, the checkpoint to go on from. */
 export interface ModelFile {
   readonly model: Model;
   /** Where the fit stopped; undefined for a model that was saved without it. */
   readonly checkpoint: Checkpoint | undefined;
 }
 
-/** The bytes of a model file. */
+/**
+ * The bytes of a model file.
+ * @example
+ * import { BipartiteGraph, fit, modelFromBytes, modelToBytes } from 'graphex';
+ * const { model } = await fit(BipartiteGraph.fromPairs([['ann', 'tea'], ['bob', 'milk']]), { features: 1 });
+ * const same = await modelFromBytes(modelToBytes(model));
+ * console.log(same.items.ids.at(0));
+ */
 export function modelToBytes(model: Model, options: SaveOptions = {}): Uint8Array {
   const pieces = encodeTensors(modelTensors(model, options));
   const size = pieces.reduce((sum, piece) => sum + piece.length, 0);
@@ -54,7 +62,10 @@ export function modelToBytes(model: Model, options: SaveOptions = {}): Uint8Arra
 /**
  * Loads a model from the bytes of its file, or from a Blob (a file that somebody dropped on a page).
  * @example
- * const model = await modelFromBytes(await (await fetch('model.safetensors')).blob());
+ * import { BipartiteGraph, fit, modelFromBytes, modelToBytes } from 'graphex';
+ * const { model } = await fit(BipartiteGraph.fromPairs([['ann', 'tea'], ['bob', 'milk']]), { features: 1 });
+ * const blob = new Blob([modelToBytes(model)]); // in a page: await (await fetch('model.safetensors')).blob()
+ * console.log((await modelFromBytes(blob)).items.ids.at(0));
  */
 export async function modelFromBytes(source: Uint8Array | Blob): Promise<Model> {
   return (await modelFileFromBytes(source)).model;

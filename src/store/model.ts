@@ -37,7 +37,12 @@ export async function loadModelFile(source: ModelSource): Promise<ModelFile> {
 /**
  * Loads where a stopped fit stood, to be given to `fit` as `resume`. A finished model is refused.
  * @example
- * const { model } = await fit(graph, { resume: await loadCheckpoint('model.safetensors.partial') });
+ * import { BipartiteGraph, fit, loadCheckpoint, saveModel } from 'graphex';
+ * const graph = BipartiteGraph.fromPairs([['ann', 'tea'], ['bob', 'milk'], ['bob', 'tea'], ['cleo', 'milk']]);
+ * const { model, checkpoint } = await fit(graph, { features: 2, iterations: 2, tolerance: 0 });
+ * await saveModel('model.safetensors.partial', model, { checkpoint });
+ * const more = await fit(graph, { features: 2, resume: await loadCheckpoint('model.safetensors.partial') });
+ * console.log(more.model.bound > model.bound);
  */
 export async function loadCheckpoint(source: ModelSource): Promise<Checkpoint> {
   const { checkpoint } = await loadModelFile(source);

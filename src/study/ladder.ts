@@ -15,6 +15,7 @@ import type { ModelKind } from './options.js';
 
 /** What is compared: the two metrics of the paper, with and without popular items. */
 export const LADDER_METRICS = ['recall', 'ndcg', 'recallUnpopular', 'ndcgUnpopular'] as const;
+/** The metrics that a study's ladder shows. */
 export type LadderMetric = (typeof LADDER_METRICS)[number];
 
 /** A figure with its standard error over users. */
@@ -23,12 +24,14 @@ export interface Figure {
   readonly standardError: number;
 }
 
+/** The scores of one method over a set of items. */
 export interface LadderScores extends Readonly<Record<UserMetric, Figure>> {
   readonly users: number;
   readonly candidates: number;
   readonly coverage: number;
 }
 
+/** One method of a study and its scores. */
 export interface LadderRow {
   /** 'sparse-30', 'ease', 'ceiling-fold-in'. */
   readonly id: string;
@@ -57,6 +60,7 @@ export interface Comparison {
   readonly level: number;
 }
 
+/** The methods of a study by how well they rank, and how far they are apart. */
 export interface Ladder {
   readonly n: number;
   readonly depth: number;

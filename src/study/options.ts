@@ -40,6 +40,7 @@ export interface StudyTruth {
   readonly items: TrueSide;
 }
 
+/** The true hyperparameters of one side of simulated data. */
 export interface TrueSide {
   readonly law: SideHyper;
   readonly weights: Float64Array;

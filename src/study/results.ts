@@ -16,6 +16,7 @@ import type { Topic } from './topics.js';
 /** Of the format of results.json; 2: settings have the names of the options. */
 export const RESULTS_VERSION = 2;
 
+/** All results of a study, as results.json has them. */
 export interface StudyResults {
   readonly format: 'graphex-study';
   readonly version: typeof RESULTS_VERSION;
@@ -96,12 +97,14 @@ export type WithNull<T extends { readonly standardError: number | undefined }> =
   readonly standardError: number | null;
 };
 
+/** Vertices and edges of a part of a study's split. */
 export interface PartSize {
   readonly users: number;
   readonly items: number;
   readonly edges: number;
 }
 
+/** The split of a study. */
 export interface StudySplit {
   readonly seed: number;
   readonly testUsers: number;
@@ -115,6 +118,7 @@ export interface StudySplit {
   readonly dropped: number;
 }
 
+/** The results on one split. */
 export interface StudyRun {
   readonly repeat: number;
   readonly split: StudySplit;
@@ -124,6 +128,7 @@ export interface StudyRun {
   readonly ranker: StudyRanker | null;
 }
 
+/** One fit of a study: what was estimated, and how well it predicts. */
 export interface StudyFit {
   readonly model: ModelKind;
   readonly features: number;
@@ -152,6 +157,7 @@ export function checkedFits(fits: readonly StudyFit[]): CheckedFit[] {
   return fits.filter((fit): fit is CheckedFit => fit.predictive !== null);
 }
 
+/** The ranking fit of a study. */
 export interface StudyRanker {
   readonly features: number;
   readonly average: number;
@@ -175,12 +181,14 @@ export interface StudyEvidence {
   readonly difference: number;
 }
 
+/** A figure over several splits: mean and standard deviation. */
 export interface Spread {
   readonly mean: number;
   /** Standard deviation over the runs; null for a single one. */
   readonly spread: number | null;
 }
 
+/** Figures over all splits of a study. */
 export interface StudySummary {
   readonly runs: number;
   /** By row id and metric. */

@@ -6,6 +6,7 @@ import type { VertexIds } from '../graph/ids.js';
 import { featureTables, outstandingItems, overallShares } from '../predict/features.js';
 import { largest } from '../predict/largest.js';
 
+/** An item of a topic and its weight. */
 export interface TopicItem {
   readonly id: string;
   readonly title: string | null;
@@ -15,6 +16,7 @@ export interface TopicItem {
   readonly lift: number;
 }
 
+/** A feature of a study's model by its heaviest items. */
 export interface Topic {
   /** Feature, from 1. */
   readonly feature: number;

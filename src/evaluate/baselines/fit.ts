@@ -36,8 +36,10 @@ const JUDGED = 0.2;
 /**
  * Fits a baseline (popularity, knn, ease, ials) as a ranker that can be saved and served.
  * @example
- * const { model } = await fitBaseline(graph, 'ease');
- * await saveModel('ease.safetensors', model);
+ * import { BipartiteGraph, fitBaseline, recommend } from 'graphex';
+ * const graph = BipartiteGraph.fromPairs([['ann', 'tea'], ['bob', 'milk'], ['bob', 'tea'], ['cleo', 'milk']]);
+ * const { model } = await fitBaseline(graph, 'popularity');
+ * console.log(await recommend(model, { user: 'ann' }));
  */
 export async function fitBaseline(
   graph: BipartiteGraph,

@@ -10,11 +10,13 @@ export interface Dial {
   next(value: number, direction: 1 | -1): number | undefined;
 }
 
+/** One setting that a search tried, and its score. */
 export interface Trial {
   readonly setting: Setting;
   readonly score: number;
 }
 
+/** The best setting that a search found, with all that it tried. */
 export interface Tuned {
   readonly best: Trial;
   /** Every setting that was tried, in order. */

@@ -22,6 +22,7 @@ export const INK = {
   ground: { light: '#ffffff', dark: '#14181d' },
 } as const satisfies Record<string, Ink>;
 
+/** A chart before it is drawn: words around it, and what Plot draws. */
 export interface Chart {
   readonly title: string;
   /** One line under the title: what to look for. */

@@ -7,6 +7,7 @@ import { grouped, power } from '../../text/numbers.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
 import { type Chart, INK, powersOfTen } from './chart.js';
 
+/** How often each degree occurs on one side, and the law fitted to it. */
 export interface DegreeCurve {
   /** [degree, vertices], ascending. */
   readonly histogram: readonly (readonly [number, number])[];

@@ -8,6 +8,7 @@ import { power } from '../../text/numbers.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
 import { type Chart, INK, powersOfTen } from './chart.js';
 
+/** One panel of a chart of predictive draws. */
 export interface PredictivePanel {
   /** Heading of the model's panels. */
   readonly name: string;

@@ -10,15 +10,18 @@ import { predictiveChart } from './predictive.js';
 import { rankingChart } from './ranking.js';
 import { splitChart } from './split.js';
 
+/** A picture of a study as SVG text: a wide one, and narrow ones for small screens. */
 export interface StudyPicture {
   readonly wide: string;
   readonly narrow: readonly string[];
 }
 
 export const STUDY_PICTURES = ['density', 'degrees', 'split', 'prediction', 'predictive', 'ranking'] as const;
+/** The names of a study's pictures. */
 export type StudyPictureName = (typeof STUDY_PICTURES)[number];
 /** Those of the predictive checks, which a study without draws does not have. */
 export type PredictionPictures = Readonly<Record<'prediction' | 'predictive', StudyPicture>>;
+/** All pictures of a study. */
 export type StudyPictures = Readonly<
   Record<Exclude<StudyPictureName, keyof PredictionPictures>, StudyPicture>
 > &

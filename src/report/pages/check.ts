@@ -21,6 +21,7 @@ import {
   verdictReasons,
 } from './sparsity.js';
 
+/** What the page of a check shows. */
 export interface CheckPage {
   /** What was checked: a file or a built-in set. */
   readonly source: string;

@@ -11,6 +11,7 @@ import type { SideNames } from '../../text/sides.js';
 /** What sentences about a verdict are made of. */
 export type Judged = Pick<SparsityCheck, 'verdict' | 'names'>;
 
+/** A verdict on sparsity in words. */
 export interface SparsityWords {
   /** A few words: 'Sparse on both sides'. */
   readonly headline: string;

@@ -9,6 +9,7 @@ import { predictionVerdict } from './prediction.js';
 import { rankingVerdict } from './ranking.js';
 import { evidenceWords, sparsityWords } from './sparsity.js';
 
+/** One finding of a study in words. */
 export interface StudyVerdict {
   /** A few words. */
   readonly headline: string;
@@ -18,6 +19,7 @@ export interface StudyVerdict {
   readonly details: readonly string[];
 }
 
+/** All findings of a study in words. */
 export interface StudyVerdicts {
   readonly sparsity: StudyVerdict;
   /** Null where no draws were asked for. */
@@ -37,6 +39,7 @@ export interface StudyVerdicts {
   readonly next: readonly NextStep[];
 }
 
+/** What to do next, and the command for it. */
 export interface NextStep {
   readonly text: string;
   readonly command: string | null;
