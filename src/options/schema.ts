@@ -25,6 +25,7 @@ export interface JsonSchema {
   readonly additionalProperties?: false | undefined;
 }
 
+/** The schema of an object: its fields, and which of them must be given. */
 export interface ObjectSchema extends JsonSchema {
   readonly properties: Readonly<Record<string, JsonSchema>>;
 }

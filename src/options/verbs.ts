@@ -365,6 +365,7 @@ export const COMMANDS = {
   serve: { options: SERVE, common: COMMON },
   study: { own: STUDY_COMMAND, options: STUDY, read: READ, common: COMMON },
 } as const satisfies Record<string, Readonly<Record<string, Declaration>>>;
+/** The names of the commands. */
 export type CommandName = keyof typeof COMMANDS;
 
 /**

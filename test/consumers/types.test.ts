@@ -109,7 +109,8 @@ describe.each(['index', 'browser'] as const)('what %s exports', (entry) => {
     walk(surface, (node, owner) => {
       if (!ts.isPropertySignature(node) || !node.questionToken || !node.type) return;
       const type = checker.getTypeFromTypeNode(node.type);
-      const open = (part: ts.Type) => (part.flags & (ts.TypeFlags.Undefined | ts.TypeFlags.Any)) !== 0;
+      const open = (part: ts.Type) =>
+        (part.flags & (ts.TypeFlags.Undefined | ts.TypeFlags.Any | ts.TypeFlags.Unknown)) !== 0;
       if (!(type.isUnion() ? type.types.some(open) : open(type)))
         closed.push(`${owner}.${node.name.getText()}`);
     });
