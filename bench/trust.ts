@@ -14,7 +14,7 @@ import { type BipartiteGraph, otherSide, type SideName } from '../src/graph/grap
 import { type ChainSummary, summarizeChains } from '../src/math/diagnostics.js';
 import { quantile } from '../src/math/quantile.js';
 import { randomStream } from '../src/math/random.js';
-import { createPool, type TaskModule } from '../src/parallel/pool.js';
+import { createPool, type TaskModule, threadCount } from '../src/parallel/pool.js';
 import { createDrawer, graphStatistics, type SizeMode } from '../src/predict/draw-graph.js';
 import { replicaPlan } from '../src/predict/replica.js';
 import { simulate } from '../src/process/poisson-model.js';
@@ -120,7 +120,7 @@ function fittedReplicas(model: PosteriorModel, sizes: SizeMode): Record<ReplicaS
 async function exactReplicas(
   task: Omit<ReplicaChainTask, 'chain'>,
 ): Promise<Record<ReplicaStatistic, ChainSummary>> {
-  const pool = await createPool(EXACT_REPLICAS);
+  const pool = await createPool(EXACT_REPLICAS, threadCount(undefined, CHAINS));
   try {
     const tasks = Array.from({ length: CHAINS }, (_, chain) => ({ ...task, chain }));
     const traces = await pool.map<ReplicaChainTask, ReplicaTrace>('replicaChain', tasks);

@@ -5,7 +5,7 @@ import type { TableValues } from '../engine/engine.js';
 import { InputError } from '../errors.js';
 import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
 import { type ChainSummary, summarizeChains } from '../math/diagnostics.js';
-import { createPool, type TaskModule } from '../parallel/pool.js';
+import { createPool, type TaskModule, threadCount } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
 import type { BothHyper } from './bound.js';
 import { GIBBS_SCALARS, type GibbsScalar } from './gibbs-sampler.js';
@@ -80,7 +80,7 @@ export async function gibbsPosterior(graph: BipartiteGraph, options: GibbsOption
     { length: chains },
     (_, chain): ChainTask => ({ problem, start: options.start, seed, chain, warmup, draws, pairs }),
   );
-  const pool = await createPool(CHAINS, options.threads);
+  const pool = await createPool(CHAINS, threadCount(options.threads, chains));
   try {
     let done = 0;
     const results = await pool.map<ChainTask, ChainResult>('runChain', tasks, {

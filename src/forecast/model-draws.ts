@@ -43,7 +43,7 @@ export async function drawGrowth(
   const until = Math.max(...times);
   if (until <= 1) return times.map(() => exactly(model[counted].count));
   const plan = growthPlan(model, growing, until - 1);
-  const pool = await createPool(GROWING, Math.min(threadCount(threads), draws));
+  const pool = await createPool(GROWING, threadCount(threads, draws));
   const id = nextPlan++;
   try {
     await pool.everywhere('prepare', { id, plan });

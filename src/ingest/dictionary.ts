@@ -6,6 +6,11 @@ import { hashBytes, hashWords } from './hash.js';
 import { requireHeap } from './heap.js';
 
 const MAX_ARENA = 2 ** 32 - 1;
+/**
+ * Different ids may take so many bytes together whatever their length; beyond, so many each on average: a small packed
+ * file holds gigabytes of long ids that differ in a digit, but not of short ones.
+ */
+export const LONG_IDS = { bytes: 2 ** 27, average: 512 };
 /** Ids up to this many bytes are kept in the table itself. */
 const INLINE = 11;
 const LONG = 0xff000000;
@@ -90,6 +95,11 @@ export class ByteDictionary {
     if (used > this.#arena.length) {
       if (used > MAX_ARENA) {
         throw new InputError('the distinct ids take more than 4 GB of text; shorten them first');
+      }
+      if (used > LONG_IDS.bytes && used > LONG_IDS.average * this.#count) {
+        throw new InputError(
+          `the ids are too long: ${this.#count} different ones take ${Math.round(used / this.#count)} bytes each, and from ${LONG_IDS.bytes} bytes together on they may take ${LONG_IDS.average}; number them first`,
+        );
       }
       // In the end they become texts: what will not fit then need not be gathered now.
       requireHeap('the data', this.#count, used);

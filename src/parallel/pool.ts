@@ -29,17 +29,20 @@ interface Pending {
   reject(reason: unknown): void;
 }
 
-/** All cores unless told otherwise, and 1 where threads cannot share memory; a whole number of at least 1. */
-export function threadCount(threads: number | undefined): number {
+/**
+ * All cores unless told otherwise, but no more than there are pieces of work, and 1 where threads cannot share memory; a
+ * whole number of at least 1.
+ */
+export function threadCount(threads: number | undefined, pieces = Number.POSITIVE_INFINITY): number {
   if (!canShareMemory()) return 1;
-  return Math.max(1, Math.floor(threads ?? cores()));
+  return Math.max(1, Math.min(Math.floor(threads ?? cores()), pieces));
 }
 
 /**
- * Starts `threads` workers on a module of tasks. A worker that dies, or cannot start, rejects whatever it was doing;
+ * Starts `threads` workers on a module of tasks: as many as `threadCount` gave for the work. A worker that dies, or cannot start, rejects whatever it was doing;
  * nothing hangs. Where threads cannot share memory the tasks run in this thread, one after the other: same numbers.
  */
-export async function createPool(module: TaskModule, threads?: number): Promise<WorkerPool> {
+export async function createPool(module: TaskModule, threads: number): Promise<WorkerPool> {
   if (!canShareMemory()) return poolOf([await startHere(module)], new Promise(() => {}));
   let died: (error: FitError) => void;
   const death = new Promise<never>((_, reject) => {

@@ -71,7 +71,7 @@ export async function drawPlans(
 ): Promise<TestGraphDraw[][]> {
   const total = plans.length * draws;
   const ids = plans.map(() => nextPlan++);
-  const pool = await createPool(DRAWING, Math.min(threadCount(threads), total));
+  const pool = await createPool(DRAWING, threadCount(threads, total));
   try {
     for (const [at, id] of ids.entries()) await pool.everywhere('prepare', { id, plan: plans[at] });
     let done = 0;

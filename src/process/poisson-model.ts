@@ -15,7 +15,7 @@ import { settle } from '../options/door.js';
 import type { OptionsOf } from '../options/kinds.js';
 import { TASK } from '../options/shared.js';
 import { SIMULATE } from '../options/verbs.js';
-import { createPool, type TaskModule, type WorkerPool } from '../parallel/pool.js';
+import { createPool, type TaskModule, threadCount, type WorkerPool } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
 import { assembleGraph, type DustUser, type VertexParameters } from './assemble.js';
 import { sampleAtoms } from './ggp.js';
@@ -70,11 +70,17 @@ export async function simulate(options: SimulateOptions = {}): Promise<Simulatio
   const atoms = itemWeights.length;
   const activity = allocate(Float64Array, features * atoms);
 
-  const pool = latentEdges < WORTH_THREADS ? callingThread() : await createPool(ROWS, options.threads);
+  const userPieces = pieces(userWeights.length, USER_PIECE);
+  const itemPieces = pieces(atoms, ITEM_PIECE);
+  const most = Math.max(userPieces.length, itemPieces.length, features);
+  const pool =
+    latentEdges < WORTH_THREADS
+      ? callingThread()
+      : await createPool(ROWS, threadCount(options.threads, most));
   try {
     const masses = await pool.map(
       'drawFeatures',
-      pieces(atoms, ITEM_PIECE).map(
+      itemPieces.map(
         (range): FeaturePiece => ({ seed, ...range, law: items, weights: itemWeights, activity }),
       ),
       { signal },
@@ -88,7 +94,6 @@ export async function simulate(options: SimulateOptions = {}): Promise<Simulatio
       { signal },
     );
 
-    const userPieces = pieces(userWeights.length, USER_PIECE);
     let done = 0;
     const rows: RowEdges[] = await pool.map(
       'drawRows',

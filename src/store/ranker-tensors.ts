@@ -191,7 +191,10 @@ function getWeights(read: TensorReader, count: number, precision: Precision): It
   const targets = read.whole('weights.targets', offsets[count]);
   for (let item = 0; item < count; item++) {
     for (let e = offsets[item]; e < offsets[item + 1]; e++) {
-      if (targets[e] >= count) throw new Error(`tensor weights.targets names item ${targets[e]} of ${count}`);
+      if (targets[e] >= count)
+        throw new Error(
+          `tensor weights.targets names items that are not there: number ${targets[e]}, where the last is ${count - 1}`,
+        );
       if (e > offsets[item] && targets[e] <= targets[e - 1]) {
         throw new Error('tensor weights.targets does not ascend within an item');
       }

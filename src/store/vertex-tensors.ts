@@ -121,7 +121,10 @@ export function getSeen(read: TensorReader, users: Vertices, items: Vertices): S
   for (let u = 0; u < users.count; u++) {
     for (let e = offsets[u]; e < offsets[u + 1]; e++) {
       const item = neighbors[e];
-      if (item >= items.count) throw new Error(`tensor users.neighbors names item ${item} of ${items.count}`);
+      if (item >= items.count)
+        throw new Error(
+          `tensor users.neighbors names items that are not there: number ${item}, where the last is ${items.count - 1}`,
+        );
       if (e > offsets[u] && item <= neighbors[e - 1]) {
         throw new Error('tensor users.neighbors does not ascend within a user');
       }

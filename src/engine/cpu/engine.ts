@@ -10,7 +10,7 @@ import { FitError } from '../../errors.js';
 import { createCounter, inSharedMemory } from '../../math/memory.js';
 import { leftoverMass } from '../../math/quadrature.js';
 import { lgamma } from '../../math/special.js';
-import { createPool, type TaskModule, threadCount, type WorkerPool } from '../../parallel/pool.js';
+import { threadCount } from '../../parallel/pool.js';
 import {
   ACTIVITY_FLOOR,
   type Activity,
@@ -27,15 +27,8 @@ import {
   WEIGHT_SHAPE_FLOOR,
 } from '../engine.js';
 import { createQueue } from '../queue.js';
-import {
-  type IndexArrays,
-  type Job,
-  type JobKind,
-  MAX_STRIDE,
-  RESULT_EXTRAS,
-  type Setup,
-  scratchBytes,
-} from './half-steps.js';
+import { createCrew } from './crew.js';
+import { type IndexArrays, type Job, type JobKind, MAX_STRIDE, RESULT_EXTRAS } from './half-steps.js';
 import { rankByFactors, topByFactors } from './ranking.js';
 import { firstBad, sumMass, sumTerm } from './results.js';
 import {
@@ -66,16 +59,6 @@ export interface CpuOptions {
   readonly limits?: UnitLimits;
 }
 
-const HALF_STEPS: TaskModule = {
-  name: 'half-steps',
-  base: import.meta.url,
-  worker: () =>
-    new Worker(new URL('./half-steps.js', import.meta.url), { type: 'module', name: 'graphex:half-steps' }),
-  here: () => import('./half-steps.js'),
-};
-
-let nextEngine = 0;
-
 /** What a job may set beside its table. */
 interface JobOptions {
   readonly units?: Uint32Array;
@@ -95,39 +78,23 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
   const threads = threadCount(options.threads);
   const limits = options.limits ?? DEFAULT_LIMITS;
   const { module, relaxed } = await loadKernels();
-  const id = nextEngine++;
   const heap = new Heap();
+  /** A ranking has workers of its own. */
+  const crew = createCrew(module, heap, limits, threads);
   const { inOrder, inPassing } = createQueue();
   const results = growing(heap);
   const slots = growing(heap);
   const otherMassAt = heap.allocate(4 * MAX_STRIDE);
   let nextIndex = 0;
 
-  /** Workers start when they are first needed: a ranking has its own. */
-  let started: Promise<WorkerPool> | undefined;
-  const workers = () => (started ??= start());
-  async function start(): Promise<WorkerPool> {
-    const scratch = Array.from({ length: threads }, () => heap.allocate(scratchBytes(limits)));
-    const pool = await createPool(HALF_STEPS, threads);
-    try {
-      const setup: Setup = { engine: id, module, memory: heap.memory, places: createCounter(), scratch };
-      await pool.everywhere('start', setup);
-      return pool;
-    } catch (error) {
-      await pool.close();
-      throw error;
-    }
-  }
-
   /** Runs one job on all workers and returns its units' results, in unit order. */
   async function run(kind: JobKind, own: CpuTable, options: JobOptions): Promise<Float64Array> {
-    const pool = await workers();
     const units = options.units ?? own.evenUnits;
     const size = (units.length / UNIT_FIELDS) * (own.stride + RESULT_EXTRAS);
     const at = results(8 * size);
     const { sigma, tau, shape, rate } = options.hyper ?? NO_HYPER;
-    const job: Job = {
-      ...{ engine: id, kind, units, next: createCounter(), results: at },
+    const job: Omit<Job, 'engine'> = {
+      ...{ kind, units, next: createCounter(), results: at },
       index: options.index?.id ?? -1,
       slots: options.slots ?? 0,
       parameters: {
@@ -145,7 +112,7 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
         activityFloor: ACTIVITY_FLOOR,
       },
     };
-    await pool.everywhere('run', job);
+    await crew.run(job);
     return heap.f64(at, size);
   }
 
@@ -257,7 +224,7 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
           neighbors: inSharedMemory(rows.neighbors),
           counts: rows.counts && inSharedMemory(rows.counts),
         };
-        await (await workers()).everywhere('addIndex', { engine: id, index: arrays });
+        await crew.addIndex(arrays);
         const index: CpuIndex = {
           ...{ kind: 'index', ...arrays, units: new Map() },
           ...{ rows: rows.offsets.length - 1, edges: rows.neighbors.length },
@@ -366,15 +333,10 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
         const owned = handle as CpuTable | CpuIndex | CpuCounts;
         if (owned.kind === 'table') freeTable(heap, owned);
         else if (owned.kind === 'counts') heap.release(owned.at);
-        else await (await workers()).everywhere('dropIndex', { engine: id, id: owned.id });
+        else await crew.dropIndex(owned.id);
       }),
 
-    async close() {
-      const pool = await started?.catch(() => undefined);
-      // What is under way is not waited for; a worker that has died needs no telling.
-      void pool?.everywhere('stop', id).catch(() => {});
-      await pool?.close();
-    },
+    close: () => crew.close(),
   };
 }
 

@@ -141,7 +141,7 @@ export function leastSquaresScratchBytes(stride: number): number {
   return 3 * 4 * stride;
 }
 
-const ROWS_PER_BLOCK = 128;
+export const ROWS_PER_BLOCK = 128;
 
 export function solveLeastSquares(job: LeastSquaresJob): void {
   const kernels = instantiate(job);

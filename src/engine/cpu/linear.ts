@@ -13,6 +13,7 @@ import {
   type LeastSquaresJob,
   leastSquaresScratchBytes,
   type RidgeJob,
+  ROWS_PER_BLOCK,
   ridgeScratchBytes,
   solveLeastSquares,
   solveRidge,
@@ -50,7 +51,7 @@ export async function ridge(problem: RidgeProblem, options: TaskOptions = {}): P
   const targetCount = targets.offsets.length - 1;
   const weights = allocate(Float32Array, columns * targetCount);
   const small = inputs.values.length * targetCount < SMALL;
-  const lanes = small ? 1 : Math.min(threadCount(options.threads), Math.ceil(targetCount / WIDTH));
+  const lanes = small ? 1 : threadCount(options.threads, Math.ceil(targetCount / WIDTH));
   const { module } = await loadKernels();
   const heap = new Heap();
   const rows = storeLists(heap, inputs);
@@ -114,7 +115,9 @@ export async function alternatingLeastSquares(
   options: LeastSquaresOptions,
 ): Promise<LeastSquaresTables> {
   const { features, alpha, iterations, signal } = options;
-  const solver = await createSolver(edges.users.values.length * features * iterations, options);
+  const work = edges.users.values.length * features * iterations;
+  const longest = Math.max(edges.users.offsets.length, edges.items.offsets.length) - 1;
+  const solver = await createSolver(work, longest, options);
   try {
     const sides = (['users', 'items'] as const).map((name, s) => {
       const rows = edges[name].offsets.length - 1;
@@ -162,7 +165,7 @@ export async function foldInLeastSquares(
   const { features, alpha } = options;
   const rows = history.offsets.length - 1;
   const count = items.length / features;
-  const solver = await createSolver(history.values.length * features * features, options);
+  const solver = await createSolver(history.values.length * features * features, rows, options);
   try {
     const other = solver.table(count);
     const view = solver.view(other, count);
@@ -184,10 +187,15 @@ interface SolverSide {
   readonly lists: { readonly offsets: number; readonly neighbors: number };
 }
 
-async function createSolver(work: number, options: { features: number; lambda: number } & TaskOptions) {
+/** `rows`: of the larger table that it solves for. */
+async function createSolver(
+  work: number,
+  rows: number,
+  options: { features: number; lambda: number } & TaskOptions,
+) {
   const { features, lambda, signal } = options;
   const stride = Math.ceil(features / 4) * 4;
-  const lanes = work < SMALL ? 1 : threadCount(options.threads);
+  const lanes = work < SMALL ? 1 : threadCount(options.threads, Math.ceil(rows / ROWS_PER_BLOCK));
   const { module } = await loadKernels();
   const heap = new Heap();
   const run = inThreads(work < SMALL ? 0 : lanes);

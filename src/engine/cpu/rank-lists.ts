@@ -133,7 +133,7 @@ export function createListMaker(items: Float32Array, count: number, features: nu
         rankFactorRows({ ...job, users, lanes: [lane], places });
         return lists;
       }
-      const lanes = threadCount(options.threads);
+      const lanes = threadCount(options.threads, Math.ceil(query.rows / ROWS_PER_BLOCK));
       const mine = turn.then(() => {
         checkOpen(closed);
         return inPool({ ...job, users: inSharedMemory(users) }, lanes, options);

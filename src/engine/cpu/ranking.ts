@@ -82,7 +82,7 @@ async function runFactors(
   throwIfAborted(signal);
   const { features } = tables;
   const small = rows.length * candidates.length * features < SMALL;
-  const lanes = small ? 1 : Math.min(threadCount(threads), Math.ceil(rows.length / ROWS_PER_BLOCK));
+  const lanes = small ? 1 : threadCount(threads, Math.ceil(rows.length / ROWS_PER_BLOCK));
   const { module } = await loadKernels();
   const heap = new Heap();
   const items = heap.allocate(packedItemBytes(candidates.length, features));

@@ -14,9 +14,9 @@ import type { ColumnChunk, ParquetColumn, RandomAccess } from './footer.js';
 import { DamagedError, numberOf, sizeOf, structOf, ThriftReader, type ThriftStruct } from './thrift.js';
 import { unpackPage } from './unpack.js';
 
-/** What a page may hold, packed or unpacked: a hundred times the usual. */
-export const MAX_PAGE_BYTES = 1 << 28;
-const MAX_PAGE_VALUES = 1 << 26;
+/** What a page may hold, packed or unpacked: a hundred times the usual, and more than known writers make. */
+export const MAX_PAGE_BYTES = 1 << 27;
+const MAX_PAGE_VALUES = 1 << 24;
 const HEADER_BYTES = 1 << 16;
 
 const [DATA, DICTIONARY, DATA_V2] = [0, 2, 3];
@@ -30,11 +30,15 @@ export interface Page {
   readonly values: Values;
 }
 
-/** Yields the data pages in order; throws a DamagedError where they are not what their headers say. */
+/**
+ * Yields the data pages in order; throws a DamagedError where they are not what their headers say. `spend` hears the size
+ * of each before it is unpacked, and throws where the file has had enough.
+ */
 export async function* pagesOf(
   file: RandomAccess,
   chunk: ColumnChunk,
   column: ParquetColumn,
+  spend: (bytes: number) => void,
 ): AsyncGenerator<Page> {
   let dictionary: Values | undefined;
   for (let pos = chunk.start; pos < chunk.stop; ) {
@@ -45,6 +49,7 @@ export async function* pagesOf(
     if (packedSize > chunk.stop - pos) throw new DamagedError('a page goes beyond its column');
     const type = numberOf(header, 1) ?? -1;
     if (type === DATA || type === DATA_V2 || type === DICTIONARY) {
+      spend(size);
       const packed = await file.read(pos, packedSize);
       const sum = numberOf(header, 4);
       if (sum !== undefined && crc32(packed) !== sum >>> 0)

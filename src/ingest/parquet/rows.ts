@@ -1,13 +1,21 @@
 // Several columns of a Parquet file side by side: their pages end at different rows.
 
 import { open } from 'node:fs/promises';
-import { throwIfAborted } from '../../errors.js';
+import { InputError, throwIfAborted } from '../../errors.js';
 import type { Values } from './decode.js';
 import { type ParquetColumn, type ParquetFile, type RandomAccess, readFooter } from './footer.js';
 import { type Page, pagesOf } from './pages.js';
 import { DamagedError } from './thrift.js';
 
 const WINDOW = 1 << 20;
+
+/**
+ * What a file may unpack to in the columns that are read: no limit for what is not packed, and for a small file made to
+ * harm a few seconds. Tables of different pairs come to some dozens of times their size.
+ */
+export const UNPACKED = { bytes: 2 ** 29, times: 200 };
+/** The same of rows: a run of equal ones takes no bytes at all. */
+export const ROWS = { rows: 10 ** 8, times: 500 };
 
 /** The current value of a column. */
 export interface Cell {
@@ -38,12 +46,27 @@ export async function withParquet<T>(path: string, work: (file: OpenParquet) => 
     const { size } = await handle.stat();
     const access = () => windowOn(handle, size);
     const footer = await readFooter(access());
+    const rows = footer.groups.reduce((sum, group) => sum + group.rows, 0);
+    if (rows > Math.max(ROWS.rows, ROWS.times * size)) {
+      throw new InputError(
+        `${path}: it says to have ${rows} rows in ${size} bytes, more than ${ROWS.times} to a byte, so they repeat; give each pair once`,
+      );
+    }
+    const most = Math.max(UNPACKED.bytes, UNPACKED.times * size);
+    let unpacked = 0;
+    const spend = (bytes: number) => {
+      unpacked += bytes;
+      if (unpacked <= most) return;
+      throw new InputError(
+        `${path}: its ${size} bytes unpack to more than ${most}, which no table of different pairs does; if it is sound, write it again without compression`,
+      );
+    };
     return await work({
       ...footer,
       eachRow: async (columns, take, { signal, onRows }) => {
         let row = 0;
         for (const group of footer.groups) {
-          const cursors = columns.map((column) => new Cursor(access(), group.chunk(column), column));
+          const cursors = columns.map((column) => new Cursor(access(), group.chunk(column), column, spend));
           for (let left = group.rows; left > 0; ) {
             throwIfAborted(signal);
             let rows = left;
@@ -76,8 +99,9 @@ class Cursor implements Cell {
     file: RandomAccess,
     chunk: Parameters<typeof pagesOf>[1],
     readonly column: ParquetColumn,
+    spend: (bytes: number) => void,
   ) {
-    this.#pages = pagesOf(file, chunk, column);
+    this.#pages = pagesOf(file, chunk, column, spend);
   }
 
   /** Rows left in the current page, which is the next one where none are. */
