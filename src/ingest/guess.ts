@@ -100,7 +100,8 @@ export function findColumn(
     const at = names.indexOf(String(column));
     if (at >= 0 && typeof column === 'string') return at;
   }
-  const number = Number(column);
+  // As people write it: 0x1 and 1e0 are names that are not there.
+  const number = /^[1-9]\d*$/.test(String(column)) ? Number(column) : Number.NaN;
   if (Number.isInteger(number) && number >= 1 && number <= names.length) return number - 1;
   const more = names.length > SHOWN_NAMES ? ', …' : '';
   const shown = names.slice(0, SHOWN_NAMES).map((n) => clip(n));

@@ -27,11 +27,13 @@ const CR = 13;
 
 /**
  * The lines of the stream without their ends (LF, CR LF or CR), in batches. A line beyond the limit comes cut, just
- * longer.
+ * longer, and at once: whoever refuses it need not wait for its end.
  */
 export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array[]> {
   let parts: Uint8Array[] = [];
   let held = 0;
+  /** Inside a line that was given up: the rest of it is passed over. */
+  let skipping = false;
   let begun = false;
   let afterReturn = false;
   for await (const chunk of begunWhole(chunks)) {
@@ -50,13 +52,19 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
       if (nextReturn >= 0 && (end < 0 || nextReturn < end)) end = nextReturn;
       const piece = chunk.subarray(start, end < 0 ? chunk.length : end);
       if (end < 0) {
-        if (held <= MAX_LINE_BYTES) {
-          parts.push(piece.slice());
-          held += piece.length;
+        if (skipping) break;
+        parts.push(piece.slice());
+        held += piece.length;
+        if (held > MAX_LINE_BYTES) {
+          lines.push(joined(parts, new Uint8Array(0)));
+          parts = [];
+          held = 0;
+          skipping = true;
         }
         break;
       }
-      lines.push(parts.length === 0 ? piece : joined(parts, piece));
+      if (!skipping) lines.push(parts.length === 0 ? piece : joined(parts, piece));
+      skipping = false;
       parts = [];
       held = 0;
       start = chunk[end] === CR && chunk[end + 1] === LF ? end + 2 : end + 1;

@@ -1,0 +1,45 @@
+// The package webgpu is optional: without it, only who asks for a GPU hears of it.
+
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { selectEngine } from '../../src/engine/select.js';
+import { DeviceError } from '../../src/errors.js';
+
+vi.mock('webgpu', () => {
+  throw Object.assign(new Error("Cannot find package 'webgpu'"), { code: 'ERR_MODULE_NOT_FOUND' });
+});
+
+const { DAWN_NODE, VK_ICD_FILENAMES } = process.env;
+beforeEach(() => {
+  delete process.env.DAWN_NODE;
+  // So that a machine without a GPU looks for the package, too.
+  process.env.VK_ICD_FILENAMES = '/none.json';
+});
+afterEach(() => {
+  if (DAWN_NODE !== undefined) process.env.DAWN_NODE = DAWN_NODE;
+  if (VK_ICD_FILENAMES === undefined) delete process.env.VK_ICD_FILENAMES;
+  else process.env.VK_ICD_FILENAMES = VK_ICD_FILENAMES;
+});
+
+it('the gpu engine names the package to install, in one sentence', async () => {
+  const error = await selectEngine('gpu', { edges: 1, features: 1 }).catch((cause: unknown) => cause);
+  expect(error).toBeInstanceOf(DeviceError);
+  expect((error as Error).message).toBe(
+    'the package "webgpu" is not installed: npm install webgpu, or use the cpu engine',
+  );
+});
+
+it('auto takes the cpu engine for work that a GPU would be worth, and says nothing', async () => {
+  const spoken = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  const { engine, reason } = await selectEngine('auto', { edges: 1e9, features: 32 }, 1);
+  try {
+    expect(engine.name).toBe('cpu');
+    expect(reason).toMatchObject({
+      code: 'no-gpu',
+      detail: expect.stringContaining('"webgpu" is not installed'),
+    });
+    expect(spoken).not.toHaveBeenCalled();
+  } finally {
+    spoken.mockRestore();
+    await engine.close();
+  }
+});
