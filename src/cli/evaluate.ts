@@ -3,7 +3,13 @@
 import type { Command } from 'commander';
 import { InputError } from '../errors.js';
 import { type Evaluation, evaluateModel } from '../evaluate/evaluate.js';
-import { LEAST_DRAWS, type PredictiveCheck, type Statistic } from '../evaluate/predictive.js';
+import {
+  drawsOf,
+  LEAST_DRAWS,
+  observedOf,
+  type PredictiveCheck,
+  type Statistic,
+} from '../evaluate/predictive.js';
 import { USER_METRICS, type UserMetric } from '../evaluate/ranking.js';
 import { featureCount, type Model } from '../fit/model.js';
 import { COMMANDS } from '../options/verbs.js';
@@ -176,11 +182,11 @@ function describePredictive(check: PredictiveCheck, protocol: Protocol, names: S
       ...(calibration ? ['corrected 90 %', 'p-value', 'replicas held'] : []),
     ],
     ...statistics.map((name) => {
-      const { mean, low, high, pValue } = check.draws[name]!;
+      const { mean, low, high, pValue } = drawsOf(check, name);
       const corrected = calibration?.statistics[name];
       return [
         statisticLabel(name, names),
-        shown(name, check.observed[name]!),
+        shown(name, observedOf(check, name)),
         shown(name, mean),
         interval(name, { low, high }),
         fixed(pValue, 3),

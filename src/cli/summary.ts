@@ -1,6 +1,6 @@
 // A study on the terminal, and as one JSON document.
 
-import type { Statistic } from '../evaluate/predictive.js';
+import { drawsOf, observedOf, type Statistic } from '../evaluate/predictive.js';
 import { methodTitle, skippedWords } from '../report/words/methods.js';
 import { predictionQuestion, shownStatistics, statisticValue } from '../report/words/prediction.js';
 import { RANKING_QUESTION } from '../report/words/ranking.js';
@@ -118,9 +118,9 @@ function describePredictions(results: StudyResults): string {
     ],
     ...shownStatistics(fits).map((name) => [
       statisticLabel(name, results.check.names),
-      statisticValue(name, fits[0].predictive.observed[name]!),
+      statisticValue(name, observedOf(fits[0].predictive, name)),
       ...fits.flatMap((fit) => {
-        const drawn = fit.predictive.draws[name]!;
+        const drawn = drawsOf(fit.predictive, name);
         const corrected = fit.predictive.calibration?.statistics[name];
         return [
           statisticValue(name, drawn.mean),

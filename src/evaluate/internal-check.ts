@@ -29,6 +29,7 @@ import { reasonAgainstCalibration } from './calibrate.js';
 import { knownFoldIn } from './held-out.js';
 import {
   checkStatistic,
+  drawsOf,
   type InternalStatistic,
   OUTSIDE,
   type PredictiveCheck,
@@ -97,7 +98,7 @@ export async function correctInternally(
       observed,
       shift,
     );
-    statistics[name] = { drawn: check.draws[name]!, shift: shift.mean, scale: shift.scale };
+    statistics[name] = { drawn: drawsOf(check, name), shift: shift.mean, scale: shift.scale };
   }
   const parts = { users: places.users.length, items: places.items.length };
   return Object.freeze({ ...check, draws: corrected, internal: { parts, statistics } });

@@ -87,6 +87,21 @@ export interface PredictiveCheck {
   readonly calibration?: Calibration | undefined;
 }
 
+/** The figure of the test graph; asked only of statistics that were compared. */
+export function observedOf({ observed }: Pick<PredictiveCheck, 'observed'>, statistic: Statistic): number {
+  return compared(observed[statistic], statistic);
+}
+
+/** How the draws of it lie. */
+export function drawsOf({ draws }: Pick<PredictiveCheck, 'draws'>, statistic: Statistic): StatisticCheck {
+  return compared(draws[statistic], statistic);
+}
+
+function compared<T>(value: T | undefined, statistic: Statistic): T {
+  if (value === undefined) throw new Error(`${statistic} was not compared`);
+  return value;
+}
+
 /** Share that intervals leave out, half of it on either side. */
 export const OUTSIDE = 0.1;
 /** From so many draws on an interval can leave that share out. */

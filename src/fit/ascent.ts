@@ -18,7 +18,7 @@ import {
   RELAXATION,
   runLoop,
 } from './loop.js';
-import { modelSide, type PosteriorModel } from './model.js';
+import { modelSide, type PosteriorModel, seenItems } from './model.js';
 import {
   type AscentOptions,
   CHECKPOINT_MINUTES,
@@ -245,11 +245,7 @@ function toModel(
     users: side('users'),
     items: side('items'),
     bound,
-    seen: Object.freeze({
-      offsets: graph.users.offsets,
-      neighbors: graph.users.neighbors,
-      counts: graph.users.counts,
-    }),
+    seen: seenItems(graph.users),
     provenance: Object.freeze({
       version: VERSION,
       engine: engine.description,

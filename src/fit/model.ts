@@ -175,6 +175,11 @@ export interface SeenItems {
   readonly counts: Uint32Array | undefined;
 }
 
+/** The items that the users of a graph have. */
+export function seenItems({ offsets, neighbors, counts }: GraphSide): SeenItems {
+  return Object.freeze({ offsets, neighbors, counts });
+}
+
 /** The part of a side that scores need; fold-in gives the same for new users. */
 export type Posterior = { readonly count: number } & TableValues;
 

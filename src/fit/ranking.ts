@@ -19,7 +19,7 @@ import type { FitResult } from './fit.js';
 import { foldRows, RANKING_STEPS } from './fold-in.js';
 import { cutFolds } from './folds.js';
 import type { LoopResult, LoopState, RankingCheckpoint } from './loop.js';
-import { columnSums, meanTable, modelSide, type Ranker, type RankerMember } from './model.js';
+import { columnSums, meanTable, modelSide, type Ranker, type RankerMember, seenItems } from './model.js';
 import { CHECKPOINT_MINUTES, checkGraph, type RankingFitOptions } from './options.js';
 import { type RankingSettings, rankingSettings } from './ranking-options.js';
 import { type CrossFitState, startCrossFit } from './ranking-sweep.js';
@@ -94,11 +94,7 @@ function toResult(
       users: side('users'),
       items: side('items'),
       scores: Object.freeze({ kind: 'factors', members: Object.freeze([...members]) }),
-      seen: Object.freeze({
-        offsets: graph.users.offsets,
-        neighbors: graph.users.neighbors,
-        counts: graph.users.counts,
-      }),
+      seen: seenItems(graph.users),
       provenance: Object.freeze({
         version: VERSION,
         engine: engine.description,

@@ -1,7 +1,13 @@
 // What a study hands back: a plain value that JSON holds without loss. Absent things are null, never undefined or NaN.
 
 import type { EngineReason } from '../engine/select.js';
-import { isIndex, type PredictiveCheck, type Statistic } from '../evaluate/predictive.js';
+import {
+  drawsOf,
+  isIndex,
+  observedOf,
+  type PredictiveCheck,
+  type Statistic,
+} from '../evaluate/predictive.js';
 import type { BySide } from '../graph/graph.js';
 import type { ReadCounts, ReadGuess } from '../ingest/options.js';
 import type { Protocol } from '../predict/draw-plan.js';
@@ -203,7 +209,7 @@ export function fitId(model: ModelKind, features: number): string {
 
 /** How far the draws' mean lies from the test set: relatively for counts, absolutely for σ̂. */
 export function predictionError(fit: CheckedFit, statistic: Statistic): number {
-  const observed = fit.predictive.observed[statistic]!;
-  const difference = fit.predictive.draws[statistic]!.mean - observed;
+  const observed = observedOf(fit.predictive, statistic);
+  const difference = drawsOf(fit.predictive, statistic).mean - observed;
   return isIndex(statistic) ? difference : difference / observed;
 }

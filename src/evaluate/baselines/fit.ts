@@ -2,7 +2,7 @@
 
 import { InputError } from '../../errors.js';
 import type { FitResult } from '../../fit/fit.js';
-import type { Ranker } from '../../fit/model.js';
+import { type Ranker, seenItems } from '../../fit/model.js';
 import { fingerprint } from '../../graph/fingerprint.js';
 import { type BipartiteGraph, degrees, type SideName } from '../../graph/graph.js';
 import { randomStream } from '../../math/random.js';
@@ -90,11 +90,7 @@ export async function fitBaseline(
     users: side('users'),
     items: side('items'),
     scores,
-    seen: Object.freeze({
-      offsets: graph.users.offsets,
-      neighbors: graph.users.neighbors,
-      counts: graph.users.counts,
-    }),
+    seen: seenItems(graph.users),
     provenance: Object.freeze({
       version: VERSION,
       engine: 'cpu',

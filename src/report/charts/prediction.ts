@@ -1,7 +1,7 @@
 // How far the draws of each model lie from the test set: mean and interval of every figure, the test set at zero.
 
 import * as Plot from '@observablehq/plot';
-import { isIndex, type Statistic } from '../../evaluate/predictive.js';
+import { drawsOf, isIndex, observedOf, type Statistic } from '../../evaluate/predictive.js';
 import type { CheckedFit } from '../../study/results.js';
 import { predictionError } from '../../study/results.js';
 import { statisticLabel } from '../../text/figures.js';
@@ -12,7 +12,7 @@ import { type Chart, INK } from './chart.js';
 
 /** Per cent for counts; for tail indexes hundredths, so that both fit one axis. */
 function scaled(fit: CheckedFit, statistic: Statistic, value: number): number {
-  const observed = fit.predictive.observed[statistic]!;
+  const observed = observedOf(fit.predictive, statistic);
   return 100 * (isIndex(statistic) ? value - observed : value / observed - 1);
 }
 
@@ -29,7 +29,7 @@ export function predictionChart(
   const corrected = fits.some((fit) => fit.predictive.calibration);
   const points = fits.flatMap((fit) =>
     statistics.map((statistic) => {
-      const { mean, low, high } = fit.predictive.draws[statistic]!;
+      const { mean, low, high } = drawsOf(fit.predictive, statistic);
       const believed = fit.predictive.calibration?.statistics[statistic] ?? { low: mean, high: mean };
       return {
         statistic: label(statistic),

@@ -1,6 +1,6 @@
 // The sections of a study's report on what came out: predictions, recommendations, repeats, features.
 
-import { isIndex, type Statistic } from '../../evaluate/predictive.js';
+import { drawsOf, isIndex, observedOf, type Statistic } from '../../evaluate/predictive.js';
 import {
   LADDER_METRICS,
   type Ladder,
@@ -107,9 +107,9 @@ function predictionTable(fits: readonly CheckedFit[], names: SideNames): Html {
     ],
     statistics.map((statistic) => [
       statisticName(statistic, names),
-      statisticValue(statistic, fits[0]!.predictive.observed[statistic]!),
+      statisticValue(statistic, observedOf(fits[0]!.predictive, statistic)),
       ...fits.flatMap((fit) => {
-        const { mean, low, high, pValue } = fit.predictive.draws[statistic]!;
+        const { mean, low, high, pValue } = drawsOf(fit.predictive, statistic);
         const corrected = fit.predictive.calibration?.statistics[statistic];
         return [
           html`<b>${statisticValue(statistic, mean)}</b><br><small>${statisticValue(statistic, low)} … ${statisticValue(statistic, high)}${

@@ -1,6 +1,6 @@
 // Which model predicts the test set, in words.
 
-import { isIndex, STATISTICS, type Statistic } from '../../evaluate/predictive.js';
+import { drawsOf, isIndex, observedOf, STATISTICS, type Statistic } from '../../evaluate/predictive.js';
 import type { ModelKind } from '../../study/options.js';
 import { type CheckedFit, checkedFits, predictionError, type StudyResults } from '../../study/results.js';
 import { statisticPhrase } from '../../text/figures.js';
@@ -138,8 +138,8 @@ const OVERDISPERSED =
 
 /** 'The number of films in the test part is 1,298; the sparse model expects 1,293, the dense one 1,192.' */
 function illustration(statistic: Statistic, sparse: CheckedFit, dense: CheckedFit, names: SideNames): string {
-  const observed = statisticValue(statistic, sparse.predictive.observed[statistic]!);
-  const drawn = (fit: CheckedFit) => statisticValue(statistic, fit.predictive.draws[statistic]!.mean);
+  const observed = statisticValue(statistic, observedOf(sparse.predictive, statistic));
+  const drawn = (fit: CheckedFit) => statisticValue(statistic, drawsOf(fit.predictive, statistic).mean);
   return `The ${statisticPhrase(statistic, names)} in the test part is ${observed}; the sparse model expects ${drawn(sparse)}, the dense one ${drawn(dense)}.`;
 }
 
@@ -154,7 +154,7 @@ function believed({ predictive: { draws, calibration } }: CheckedFit, statistic:
 }
 
 function held(fit: CheckedFit, statistics: readonly Statistic[]): number {
-  return statistics.filter((s) => within(fit.predictive.observed[s]!, believed(fit, s))).length;
+  return statistics.filter((s) => within(observedOf(fit.predictive, s), believed(fit, s))).length;
 }
 
 function within(value: number, { low, high }: Interval): boolean {
@@ -175,7 +175,7 @@ function containment(
   names: SideNames,
   interval: (statistic: Statistic) => Interval,
 ): string {
-  const missed = statistics.filter((s) => !within(predictive.observed[s]!, interval(s)));
+  const missed = statistics.filter((s) => !within(observedOf(predictive, s), interval(s)));
   if (missed.length === 0) return 'every figure of the test set';
   if (missed.length === statistics.length) return 'no figure of the test set';
   return `${statistics.length - missed.length} of ${statistics.length} figures, all but the ${list(missed.map((s) => statisticPhrase(s, names)))}`;
