@@ -3,6 +3,7 @@
 import type { Command } from 'commander';
 import type { OptionsOf } from '../options/kinds.js';
 import { COMMANDS, type SERVE } from '../options/verbs.js';
+import { serve } from '../serve/serve.js';
 import { safeJson } from '../text/untrusted.js';
 import { addOptions, type CommandContext, print, runCommand } from './command.js';
 import { typedOptions } from './flags.js';
@@ -29,8 +30,6 @@ async function run(
 ): Promise<undefined> {
   const { signal, threads, quiet } = context;
   const log = (record: object) => process.stderr.write(`${safeJson(JSON.stringify(record))}\n`);
-  // Only when asked for: it brings much along that no other command needs.
-  const { serve } = await import('../serve/server.js');
   const server = await serve(path, { ...values, threads, signal, ...(quiet ? {} : { onLog: log }) });
   const { hostname } = new URL(server.url);
   const only = ['127.0.0.1', '[::1]'].includes(hostname);

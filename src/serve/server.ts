@@ -39,14 +39,8 @@ export interface RunningServer {
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]', '::1'];
 
-/**
- * Serves the model at `path` over HTTP. Resolves when it answers.
- * @example
- * const server = await serve('model.safetensors', { port: 0 });
- * const response = await fetch(`${server.url}/v1/popular?n=5`);
- * await server.close();
- */
-export async function serve(path: string, options: ServeOptions = {}): Promise<RunningServer> {
+/** Serves the model at `path`; resolves when it answers. */
+export async function startServer(path: string, options: ServeOptions = {}): Promise<RunningServer> {
   const settings = settle({ ...SERVE, ...GIVEN }, options);
   const { onLog, signal, port, host, models, titles, threads, queue, rate } = settings;
   const log = onLog ?? (() => {});

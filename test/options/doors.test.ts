@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as library from '../../src/index.js';
-import { serve } from '../../src/serve/server.js';
+import { serve } from '../../src/serve/serve.js';
 
 // The doors of the library: whatever a function is told, a name that it does not know and a value of a wrong type are
 // refused before any work, in a sentence that names the option.

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fit } from '../../src/fit/fit.js';
 import { createRecommender } from '../../src/predict/recommender.js';
 import { simulate } from '../../src/process/poisson-model.js';
-import { type RunningServer, serve } from '../../src/serve/server.js';
+import { type RunningServer, serve } from '../../src/serve/serve.js';
 import { loadModel, saveModel } from '../../src/store/model.js';
 
 interface Listed {
