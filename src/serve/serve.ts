@@ -7,8 +7,12 @@ export type { RunningServer, ServeOptions };
 /**
  * Serves the model at `path` over HTTP; resolves when it answers. `/docs` of its address lists the endpoints.
  * @example
- * const server = await serve('model.safetensors', { port: 0 });
- * const response = await fetch(`${server.url}/v1/popular?n=5`);
+ * import { BipartiteGraph, fit, saveModel, serve } from 'graphex';
+ * const graph = BipartiteGraph.fromPairs([['ann', 'tea'], ['bob', 'milk'], ['bob', 'tea'], ['cleo', 'milk']]);
+ * const { model } = await fit(graph, { features: 2 });
+ * await saveModel('served.safetensors', model);
+ * const server = await serve('served.safetensors', { port: 0 });
+ * console.log(await (await fetch(`${server.url}/v1/popular?n=2`)).json());
  * await server.close();
  */
 export async function serve(path: string, options: ServeOptions = {}): Promise<RunningServer> {

@@ -26,8 +26,10 @@ const GIVEN = {
 };
 
 /** How a model is served; declared in options/verbs.ts. */
+/** What a server can be told. */
 export interface ServeOptions extends OptionsOf<typeof SERVE & typeof GIVEN> {}
 
+/** A server that answers. */
 export interface RunningServer {
   /** As in http://127.0.0.1:8080 */
   readonly url: string;

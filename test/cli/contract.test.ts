@@ -111,8 +111,12 @@ describe('exit status and streams', () => {
     expect([status, stderr]).toEqual([0, '']);
   });
 
-  it('Ctrl-C and SIGTERM: 130, no result, nothing half-written', async () => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  it('Ctrl-C, SIGTERM and SIGHUP: 128 + the number of the signal, no result, nothing half-written', async () => {
+    for (const [signal, expected] of [
+      ['SIGINT', 130],
+      ['SIGTERM', 143],
+      ['SIGHUP', 129],
+    ] as const) {
       // Standard input that never ends: the command waits in the middle of its work.
       const out = join(folder, `interrupted-${signal}`);
       const child = spawn(process.execPath, [bin, 'check', '-', '--json', '-o', out], { stdio: 'pipe' });
@@ -121,7 +125,7 @@ describe('exit status and streams', () => {
       await new Promise((resolve) => setTimeout(resolve, 2000));
       child.kill(signal);
       const { status, stdout } = await done;
-      expect([status, stdout]).toEqual([130, '']);
+      expect([status, stdout]).toEqual([expected, '']);
       expect(existsSync(out)).toBe(false);
     }
   });
