@@ -247,7 +247,8 @@ async function rowSums(engine: Engine, table: Table, hyper: SideHyper): Promise<
  */
 const PRIOR_SPREAD = { sigma: 0.35, tau: 1.5, shape: 1.5, rate: 1.5 } as const;
 
-function logPrior({ sigma, tau, shape, rate }: SideHyper): number {
+/** The log density of a side's hyperparameters under these priors, up to a constant. */
+export function logPrior({ sigma, tau, shape, rate }: SideHyper): number {
   const logs = {
     sigma: Math.log(1 - sigma),
     tau: Math.log(tau / TAU),

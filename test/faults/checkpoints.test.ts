@@ -5,7 +5,16 @@ import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { type FitOptions, type FitResult, fit, InputError, readGraph, saveModel } from '../../src/index.js';
+import {
+  type FitOptions,
+  type FitResult,
+  fit,
+  InputError,
+  readGraph,
+  saveModel,
+  type UnfinishedFit,
+  unfinishedFit,
+} from '../../src/index.js';
 import { loadModelFile } from '../../src/store/model.js';
 import { scratchFolder } from '../ingest/scratch.js';
 import { type Ended, graphex } from './command.js';
@@ -159,16 +168,29 @@ describe('the state of a long fit', () => {
 describe('a saved fit goes on as it began', () => {
   const file = scratch.path('saved.partial');
   let graph: Awaited<ReturnType<typeof readGraph>>['graph'];
-  let stopped: FitResult;
+  let stopped: UnfinishedFit;
   beforeAll(async () => {
     graph = (await readGraph('@simulated-small', { threads: 1 })).graph;
     const abort = new AbortController();
     stopped = await fit(graph, {
-      ...{ features: 4, iterations: 60, seed: 3, engine: 'cpu', threads: 1, tolerance: 1e-300 },
+      ...{
+        model: 'sparse',
+        features: 4,
+        iterations: 60,
+        seed: 3,
+        engine: 'cpu',
+        threads: 1,
+        tolerance: 1e-300,
+      },
       users: { tau: 2 },
       signal: abort.signal,
       onProgress: () => abort.abort(),
-    });
+    }).then(
+      () => {
+        throw new Error('the fit ended before it was stopped');
+      },
+      (error) => unfinishedFit(error)!,
+    );
     await saveModel(file, stopped.model, { checkpoint: stopped.checkpoint });
   });
 

@@ -126,7 +126,7 @@ describe('graphex fit', () => {
 
   it('interrupted after the fit, while comparing with a dense one, has written the model and says so', async () => {
     const output = scratch.path('compared.safetensors');
-    const ended = await interrupted([...FIT, '-o', output], () => existsSync(output));
+    const ended = await interrupted([...FIT, '--model', 'sparse', '-o', output], () => existsSync(output));
     expectInterrupted(ended);
     expect(ended.stderr).toMatch(/compared\.safetensors is written, without the comparison/);
     expect((await loadModel(output)).provenance.iterations).toBe(400);
