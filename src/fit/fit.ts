@@ -61,5 +61,9 @@ export async function fit(graph: BipartiteGraph, given: FitOptions = {}): Promis
 }
 
 function isResumed(given: FitOptions): given is FitOptions & { resume: Checkpoint } {
-  return typeof given === 'object' && given !== null && 'resume' in given && given.resume !== undefined;
+  if (typeof given !== 'object' || given === null || !('resume' in given) || given.resume === undefined)
+    return false;
+  // The sampler has nothing to go on from; what it does not take is said at its door.
+  const { method, engine } = given as { readonly method?: unknown; readonly engine?: unknown };
+  return method !== 'gibbs' && engine !== 'gibbs';
 }

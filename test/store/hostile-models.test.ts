@@ -99,7 +99,12 @@ describe('a model file whose checksum is right is refused in words', () => {
       /degree holds 100000, and there are \d+ on the other side/,
     ],
     ['degrees that do not add up', 'posterior', put('users.degree', 0, 40), /add up to/],
-    ['neighbours out of range', 'posterior', put('users.neighbors', -1, 5000), /names item 5000/],
+    [
+      'neighbours out of range',
+      'posterior',
+      put('users.neighbors', -1, 5000),
+      /names items that are not there: number 5000/,
+    ],
     [
       'neighbours out of order',
       'posterior',
