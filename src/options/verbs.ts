@@ -278,7 +278,7 @@ export const SERVE = {
     otherwise: 'no limit',
     meaning: 'requests a second that one key or address may make on average',
   }),
-  queue: whole({ min: 1, max: 1e6, default: 256, meaning: 'requests that may wait; more are answered 503' }),
+  queue: whole({ min: 1, max: 1e6, default: 64, meaning: 'requests that may wait; more are answered 503' }),
   ...THREADS,
 };
 
