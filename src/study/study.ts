@@ -119,7 +119,7 @@ async function oneRun(
       fits.push(describeFit(kind, fitted, evaluation));
       contestants.push(contestant(fitId(kind, features), 'model', kind, features, evaluation));
       if (found && kind === mainKind(settings)) {
-        await findings(found, parts, fitted, options, settings, kind, features, clock);
+        await findings(found, { parts, fitted, options, settings, kind, features, clock });
       }
     }
   }
@@ -174,15 +174,20 @@ async function evaluate(
   );
 }
 
+/** One of the fits of the first run, and what it was made with. */
+interface FirstFit {
+  readonly parts: Split;
+  readonly fitted: FitResult<PosteriorModel>;
+  readonly options: StudyOptions;
+  readonly settings: StudySettings;
+  readonly kind: ModelKind;
+  readonly features: number;
+  readonly clock: Clock;
+}
+
 async function findings(
   found: FirstRunFindings,
-  parts: Split,
-  fitted: FitResult<PosteriorModel>,
-  options: StudyOptions,
-  settings: StudySettings,
-  kind: ModelKind,
-  features: number,
-  clock: Clock,
+  { parts, fitted, options, settings, kind, features, clock }: FirstFit,
 ): Promise<void> {
   if (kind === 'sparse') {
     const evidence = await clock.stage({ stage: 'evidence', features }, (t) =>
