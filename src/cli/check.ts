@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { Command } from 'commander';
 import { InputError } from '../errors.js';
 import type { SparsityEvidence } from '../fit/evidence.js';
@@ -20,8 +19,7 @@ import { estimateWords, evidenceWords, sparsityWords } from '../report/words/spa
 import { checkSparsity, type SparsityCheck } from '../sparsity/check.js';
 import type { CurvePoint } from '../sparsity/curves.js';
 import type { TailIndex } from '../sparsity/tail-index.js';
-import { writePieces } from '../store/atomic.js';
-import { writeFolder } from '../store/folder.js';
+import { writeTexts } from '../store/folder.js';
 import { loadModel } from '../store/model.js';
 import { fixed, grouped, percent, short } from '../text/numbers.js';
 import { many } from '../text/phrases.js';
@@ -140,14 +138,7 @@ async function writeReport(
       fingerprint: fingerprint(graph),
     }),
   };
-  await writeFolder(
-    folder,
-    Object.fromEntries(
-      Object.entries(files).map(([name, text]) => [name, (beside: string) => writePieces(beside, [text])]),
-    ),
-    { force },
-  );
-  return Object.keys(files).map((name) => join(folder, name));
+  return writeTexts(folder, files, { force });
 }
 
 /** The levels shown on a terminal; all are in --json. */

@@ -1,6 +1,5 @@
 // graphex forecast: how many users, items and edges there will be.
 
-import { join } from 'node:path';
 import type { Command } from 'commander';
 import { needPosterior } from '../fit/model.js';
 import { type ForecastEstimator, forecastGrowth, type GrowthForecast } from '../forecast/forecast.js';
@@ -23,8 +22,7 @@ import {
   timeWords,
 } from '../report/words/forecast.js';
 import { readingWords } from '../report/words/reading.js';
-import { writePieces } from '../store/atomic.js';
-import { writeFolder } from '../store/folder.js';
+import { writeTexts } from '../store/folder.js';
 import { loadModel } from '../store/model.js';
 import { grouped, short } from '../text/numbers.js';
 import { many } from '../text/phrases.js';
@@ -143,14 +141,7 @@ async function writeReport(
     ...Object.fromEntries(Object.entries(charts).map(([side, svg]) => [`${side}.svg`, svg])),
     'forecast.html': page,
   };
-  await writeFolder(
-    folder,
-    Object.fromEntries(
-      Object.entries(files).map(([name, text]) => [name, (beside: string) => writePieces(beside, [text])]),
-    ),
-    { force },
-  );
-  return Object.keys(files).map((name) => join(folder, name));
+  return writeTexts(folder, files, { force });
 }
 
 function describe(

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { InputError, throwIfAborted } from '../errors.js';
-import { titlesOf } from '../evaluate/titles.js';
+import { titleList, titlesOf } from '../evaluate/titles.js';
 import type { Model } from '../fit/model.js';
 import { readSideTable } from '../ingest/side-table.js';
 import type { OptionsOf } from '../options/kinds.js';
@@ -153,8 +153,7 @@ function titled(title: string | undefined): { title?: string } {
 
 async function titlesFor(path: string | undefined, { items: { ids } }: Model): Promise<string[]> {
   if (path === undefined) return [];
-  const titles = titlesOf(await readSideTable(path), ids, path);
-  return Array.from({ length: ids.length }, (_, item) => titles.find(ids.at(item)) ?? '');
+  return titleList(titlesOf(await readSideTable(path), ids, path), ids);
 }
 
 /** Likes that are titles become ids; one that several items share is refused. */

@@ -21,8 +21,7 @@ import { chartDocument } from '../report/charts/document.js';
 import { STUDY_PICTURES, studyPictures } from '../report/charts/study.js';
 import { renderStudyPage } from '../report/pages/study.js';
 import { readingWords } from '../report/words/reading.js';
-import { writePieces } from '../store/atomic.js';
-import { writeFolder } from '../store/folder.js';
+import { writeTexts } from '../store/folder.js';
 import { compareStudies, type StudyDifference } from '../study/compare.js';
 import type { StudyOptions, StudyTruth } from '../study/options.js';
 import type { CheckedReceipt } from '../study/receipt.js';
@@ -241,15 +240,8 @@ async function writeReport(
     'results.json': `${safeJson(JSON.stringify(document, null, 1))}\n`,
   };
   for (const [name, { wide }] of Object.entries(pictures)) files[figureFile(name)] = wide;
-  await writeFolder(
-    folder,
-    Object.fromEntries(
-      Object.entries(files).map(([name, text]) => [name, (beside: string) => writePieces(beside, [text])]),
-    ),
-    // A picture that this study has not may be there from an earlier one.
-    { force, obsolete: FIGURES.filter((name) => !(name in files)) },
-  );
-  return Object.keys(files).map((name) => join(folder, name));
+  // A picture that this study has not may be there from an earlier one.
+  return writeTexts(folder, files, { force, obsolete: FIGURES.filter((name) => !(name in files)) });
 }
 
 function describeRepeat(differences: readonly StudyDifference[] | undefined): string[] {

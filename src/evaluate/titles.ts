@@ -58,6 +58,11 @@ export function titlesOf(
   });
 }
 
+/** The title of each vertex, '' where it has none. */
+export function titleList(titles: Titles, ids: VertexIds): string[] {
+  return Array.from({ length: ids.length }, (_, item) => titles.find(ids.at(item)) ?? '');
+}
+
 /** Distinct vertices that a column names; repeated numbers such as a year must not win over ids. */
 function distinctHits(rows: readonly (readonly string[])[], column: number, ids: VertexIds): number {
   const seen = new Set<number>();

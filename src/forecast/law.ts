@@ -7,6 +7,7 @@
 import { maximize } from '../math/maximize.js';
 import { lgamma } from '../math/special.js';
 import type { DegreeCounts } from '../sparsity/degree-counts.js';
+import { tallyUpTo } from '../sparsity/low-degrees.js';
 
 export interface GrowthLaw {
   readonly sigma: number;
@@ -30,14 +31,7 @@ const POWER = -1e-9;
 /** The law of the vertices of few edges; undefined where there is no such vertex or every one of them has a single edge. */
 export function fitGrowthLaw(counts: DegreeCounts): GrowthLaw | undefined {
   const upTo = highestDegree(counts);
-  const vertices = new Float64Array(upTo + 1);
-  let count = 0;
-  let sum = 0;
-  for (let n = 0; n < counts.degree.length && counts.degree[n] <= upTo; n++) {
-    vertices[counts.degree[n]] = counts.vertices[n];
-    count += counts.vertices[n];
-    sum += counts.vertices[n] * counts.degree[n];
-  }
+  const { vertices, count, sum } = tallyUpTo(counts, upTo);
   if (sum <= count) return undefined;
   const logWeight = new Float64Array(upTo + 1);
   const profile = (sigma: number) => {

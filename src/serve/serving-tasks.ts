@@ -2,9 +2,8 @@
 
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { titlesOf } from '../evaluate/titles.js';
+import { titleList, titlesOf } from '../evaluate/titles.js';
 import type { Model } from '../fit/model.js';
-import type { VertexIds } from '../graph/ids.js';
 import { readSideTable } from '../ingest/side-table.js';
 import { serveTasks } from '../parallel/worker.js';
 import { createRecommender } from '../predict/recommender.js';
@@ -29,7 +28,9 @@ let served: Served | undefined;
 /** Reads a model file and its titles. */
 export async function load({ path, titles: titleFile }: LoadTask): Promise<SharedServing> {
   const [model, hash] = await Promise.all([loadModel(path), hashOf(path)]);
-  const titles = titleFile === undefined ? [] : await titleList(titleFile, model.items.ids);
+  const { ids } = model.items;
+  const titles =
+    titleFile === undefined ? [] : titleList(titlesOf(await readSideTable(titleFile), ids, titleFile), ids);
   const names = model.names ?? USERS_AND_ITEMS;
   return {
     info: {
@@ -66,11 +67,6 @@ export async function adopt({ shared, titles }: SharedServing): Promise<void> {
 export async function answer(jobs: readonly Job[]): Promise<Reply[]> {
   if (!served) throw new Error('no model was adopted');
   return answerJobs(served, jobs);
-}
-
-async function titleList(path: string, ids: VertexIds): Promise<string[]> {
-  const titles = titlesOf(await readSideTable(path), ids, path);
-  return Array.from({ length: ids.length }, (_, item) => titles.find(ids.at(item)) ?? '');
 }
 
 /** Features of all fits whose scores are added. */

@@ -33,14 +33,7 @@ const LEAST_VERTICES = 30;
 /** Maximizes the likelihood of the degrees up to `upTo`; undefined where too few vertices have them or all are 1. */
 export function fitLowDegrees(counts: DegreeCounts): LowDegreeFit | undefined {
   const upTo = Math.min(MOST, Math.max(FEWEST, degreeQuantile(counts, SHARE)));
-  const vertices = new Float64Array(upTo + 1);
-  let count = 0;
-  let sum = 0;
-  for (let n = 0; n < counts.degree.length && counts.degree[n] <= upTo; n++) {
-    vertices[counts.degree[n]] = counts.vertices[n];
-    count += counts.vertices[n];
-    sum += counts.vertices[n] * counts.degree[n];
-  }
+  const { vertices, count, sum } = tallyUpTo(counts, upTo);
   if (count < LEAST_VERTICES || sum <= count) return undefined;
   const mean = sum / count;
   const logWeight = new Float64Array(upTo + 1);
@@ -113,4 +106,17 @@ function moments(logWeight: Float64Array, logR: number): { mean: number; varianc
   }
   const mean = first / mass;
   return { mean, variance: Math.max(1e-300, second / mass - mean * mean), logMass: max + Math.log(mass) };
+}
+
+/** Vertices by degree up to a degree, how many they are, and their edges. */
+export function tallyUpTo(counts: DegreeCounts, upTo: number) {
+  const vertices = new Float64Array(upTo + 1);
+  let count = 0;
+  let sum = 0;
+  for (let n = 0; n < counts.degree.length && counts.degree[n] <= upTo; n++) {
+    vertices[counts.degree[n]] = counts.vertices[n];
+    count += counts.vertices[n];
+    sum += counts.vertices[n] * counts.degree[n];
+  }
+  return { vertices, count, sum };
 }

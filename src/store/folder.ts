@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { InputError } from '../errors.js';
 import { besidePath, randomToken } from '../ingest/beside.js';
 import { removeOnExit, writeError } from '../ingest/source.js';
-import { remove, settle, settleFolder } from './atomic.js';
+import { remove, settle, settleFolder, writePieces } from './atomic.js';
 import { claimFiles, isOwn, MANIFEST, type Manifest, readManifest, writeManifest } from './manifest.js';
 
 /** Where the files of a folder wait that were all written but are not all in their places. */
@@ -70,6 +70,20 @@ export async function writeFolder(
   } finally {
     done?.();
   }
+}
+
+/** The same with files that are texts; returns their paths. */
+export async function writeTexts(
+  folder: string,
+  texts: Readonly<Record<string, string>>,
+  options: FolderOptions = {},
+): Promise<string[]> {
+  const files = Object.entries(texts).map(([name, text]) => [
+    name,
+    (beside: string) => writePieces(beside, [text]),
+  ]);
+  await writeFolder(folder, Object.fromEntries(files), options);
+  return Object.keys(texts).map((name) => join(folder, name));
 }
 
 /** The one rename that decides, tried again where another writer came first. */
