@@ -1,8 +1,7 @@
-// Sets that come with the package: `@sotu`, `@simulated`, `@simulated-small`.
+// The texts that come with the package: `@sotu`.
 
 import { readFile } from 'node:fs/promises';
 import { brotliDecompressSync } from 'node:zlib';
-import { simulate } from '../process/poisson-model.js';
 import type { ReadOptions, ReadResult, RejectSink } from './options.js';
 import { DocumentCollector } from './words.js';
 
@@ -21,25 +20,4 @@ export async function readSotu(
   const addresses = new DocumentCollector('@sotu', options, rejects);
   for (const { year, name, text } of texts) addresses.add(`${year}-${name}`, text);
   return addresses.finish('speeches', 'text');
-}
-
-/** The paper's simulated set (section 9 of the model), always the same draw, at the given size of both sides. */
-export async function drawPaperSet(size: number, options: ReadOptions): Promise<ReadResult> {
-  const side = { sigma: 0.2, tau: 1, shape: 0.1, rate: 0.1, size };
-  const { multigraph, threads, signal, onProgress } = options;
-  const { graph } = await simulate({
-    users: side,
-    items: side,
-    features: 30,
-    multigraph,
-    threads,
-    signal,
-    onProgress,
-    seed: 1,
-  });
-  return {
-    graph,
-    read: { rows: graph.edges, kept: graph.edges, merged: 0, rejected: 0 },
-    guess: { kind: 'simulated', format: 'simulated', columns: { users: 'user', items: 'item' } },
-  };
 }

@@ -11,7 +11,8 @@ import type { ValueColumn } from './value-column.js';
 
 const LF = 10;
 const CR = 13;
-const SAMPLE_BYTES = 1 << 16;
+/** The beginning of a file, by which its shape is guessed. */
+export const SAMPLE_BYTES = 1 << 16;
 /** Of a bad id, for the message. */
 const SHOWN_BYTES = 1000;
 
@@ -69,7 +70,13 @@ export async function readDelimited(
   };
 }
 
-function tableShape(name: string, bytes: Uint8Array, whole: boolean, options: ReaderOptions): TableShape {
+/** The shape of the table that begins with these bytes; what is no text table is refused. */
+export function tableShape(
+  name: string,
+  bytes: Uint8Array,
+  whole: boolean,
+  options: ReaderOptions,
+): TableShape {
   if (bytes.length === 0) {
     throw new InputError(`${name}: the file is empty; give a table with at least two columns`);
   }

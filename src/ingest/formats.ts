@@ -1,17 +1,14 @@
-// Everything that can be read, each one value: what it is called, how it is told, how it is read. Help, errors and the
-// choice of a reader derive from this list; a new format is one more value in it.
+// Everything that is read by name, each one value: what it is called, how it is told, how it is read. Help, errors and the
+// choice of a reader derive from this list; a new format is one more value in it. file-formats.ts has those of files.
 
 import { InputError } from '../errors.js';
 import { option, optionError } from '../options/error.js';
-import { drawPaperSet, readSotu } from './builtin.js';
-import { readDelimited } from './delimited.js';
-import { readJsonLines } from './jsonl.js';
+import { readSotu } from './builtin.js';
+import { FILE_FORMATS } from './file-formats.js';
 import { readNetflix } from './netflix.js';
 import type { ReadOptions, ReadResult, RejectSink } from './options.js';
-import { isParquet } from './parquet/magic.js';
-import { readParquet } from './parquet/read.js';
+import { drawPaperSet } from './paper-set.js';
 import { readEchonest, readText, readWikitext } from './recipes.js';
-import type { OpenedSource } from './source.js';
 
 /** Data that are named and not looked into: built-in sets (`@name`) and recipes (`name:PATH`), with a layout of their own. */
 export interface NamedFormat {
@@ -23,22 +20,6 @@ export interface NamedFormat {
   readonly words?: boolean;
   matches(source: string): boolean;
   read(source: string, options: ReadOptions, rejects?: RejectSink): Promise<ReadResult>;
-}
-
-/** Files whose columns are users and items, told by their names and first bytes. */
-export interface FileFormat {
-  readonly name: string;
-  /** Its usual endings. */
-  readonly endings: readonly string[];
-  readonly meaning: string;
-  matches(source: Pick<OpenedSource, 'name' | 'first'>): boolean;
-  /** `inFile` gives a path to it in which one can seek. */
-  read(
-    source: OpenedSource,
-    options: ReadOptions,
-    rejects: RejectSink | undefined,
-    inFile: <T>(use: (path: string) => Promise<T>) => Promise<T>,
-  ): Promise<ReadResult>;
 }
 
 type Reader = NamedFormat['read'];
@@ -80,33 +61,6 @@ export const NAMED_FORMATS: readonly NamedFormat[] = [
   ),
 ];
 
-const parquet: FileFormat = {
-  name: 'parquet',
-  endings: ['.parquet'],
-  meaning: 'Apache Parquet',
-  matches: ({ first }) => isParquet(first),
-  read: (_, options, rejects, inFile) => inFile((path) => readParquet(path, options, rejects)),
-};
-
-const jsonLines: FileFormat = {
-  name: 'json lines',
-  endings: ['.jsonl', '.ndjson'],
-  meaning: 'a JSON object or array a line',
-  matches: ({ name, first }) => hasEnding(name, jsonLines) || /^(\xef\xbb\xbf)?\s*\{\s*"/.test(latin(first)),
-  read: readJsonLines,
-};
-
-const textTable: FileFormat = {
-  name: 'text table',
-  endings: ['.csv', '.tsv', '.txt', '.dat'],
-  meaning: 'rows of columns with any separator',
-  matches: () => true,
-  read: readDelimited,
-};
-
-/** In the order in which they are tried. */
-export const FILE_FORMATS: readonly FileFormat[] = [parquet, jsonLines, textTable];
-
 /** The built-in set or recipe that the source names, or undefined where it is a path. */
 export function namedFormat(source: string): NamedFormat | undefined {
   const found = NAMED_FORMATS.find((format) => format.matches(source));
@@ -117,20 +71,6 @@ export function namedFormat(source: string): NamedFormat | undefined {
     );
   }
   return found;
-}
-
-/** The format of an opened file; throws where it is none of them, or not the one that its name says. */
-export function fileFormat(source: Pick<OpenedSource, 'name' | 'first'>): FileFormat {
-  const { name, first } = source;
-  if (hasEnding(name, parquet) && !parquet.matches(source)) {
-    throw new InputError(
-      `${name}: this is not a Parquet file although its name says so; fetch or write it again`,
-    );
-  }
-  if (latin(first).startsWith('PK\x03\x04')) {
-    throw new InputError(`${name}: this is a zip archive; unpack it and give the file inside`);
-  }
-  return FILE_FORMATS.find((format) => format.matches(source))!;
 }
 
 /** Throws if an option describes what the format settles itself. */
@@ -159,12 +99,3 @@ export function missingFile(source: string): string {
 
 /** What DATA can be, for the help of commands. */
 export const DATA_HELP = `a file (${FILE_FORMATS.flatMap(({ endings }) => endings).join(', ')}, also .gz), - for standard input, ${NAMED_FORMATS.map(({ usage }) => usage).join(', ')}`;
-
-function hasEnding(name: string, { endings }: FileFormat): boolean {
-  const plain = name.toLowerCase().replace(/\.gz$/, '');
-  return endings.some((ending) => plain.endsWith(ending));
-}
-
-function latin(bytes: Uint8Array): string {
-  return String.fromCharCode(...bytes.subarray(0, 64));
-}

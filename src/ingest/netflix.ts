@@ -7,7 +7,8 @@ import { InputError, throwIfAborted } from '../errors.js';
 import { EdgeCollector } from './collect.js';
 import { linesOf, showLine } from './lines.js';
 import type { ReadOptions, ReadResult, RejectSink } from './options.js';
-import { openSource, readError, requireFile } from './source.js';
+import { readError } from './read-error.js';
+import { openSource, requireFile } from './source.js';
 
 const COLON = 58;
 const COMMA = 44;

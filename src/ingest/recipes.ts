@@ -8,8 +8,9 @@ import { readDelimited } from './delimited.js';
 import { decodeLine, linesOf, MAX_LINE_BYTES, showLine } from './lines.js';
 import type { ReadOptions, ReadResult, RejectSink } from './options.js';
 import { isParquet } from './parquet/magic.js';
+import { readError } from './read-error.js';
 import { withoutMark } from './scan.js';
-import { openSource, readError, requireFile } from './source.js';
+import { openSource, requireFile } from './source.js';
 import { DocumentCollector } from './words.js';
 
 /** What a single document may weigh: more than any book, and less than memory. */

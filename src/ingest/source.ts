@@ -17,13 +17,12 @@ import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { InputError } from '../errors.js';
-import type { ByteSource } from './options.js';
+import type { BegunSource } from './file-formats.js';
+import { readError } from './read-error.js';
 
 const CHUNK = 1 << 20;
 
-export interface OpenedSource extends ByteSource {
-  /** The first bytes, at least 64 where there are so many: what it is can be told by them. */
-  readonly first: Uint8Array;
+export interface OpenedSource extends BegunSource {
   /** The file itself holds the content: neither standard input nor compressed. */
   readonly plainFile: boolean;
   /** Lets go of the file, also when not all of it was read. */
@@ -176,27 +175,6 @@ export function removeOnExit(path: string): () => void {
 
 function removeUnfinished(): void {
   for (const path of unfinished) rmSync(path, { recursive: true, force: true });
-}
-
-/** A system error on reading as an InputError that says what to do; anything else unchanged. */
-export function readError(path: string, cause: unknown, missing = '; check the path'): unknown {
-  const { code, message } = cause as NodeJS.ErrnoException;
-  if (cause instanceof InputError || typeof code !== 'string') return cause;
-  if (code === 'ENOENT' || code === 'ENOTDIR') {
-    return new InputError(`${path}: there is no such file${missing}`);
-  }
-  if (code === 'EACCES' || code === 'EPERM') {
-    return new InputError(
-      `${path}: no permission to read it; change its permissions or read it as its owner`,
-    );
-  }
-  if (code === 'EISDIR') return new InputError(`${path}: this is a folder; give a file`);
-  if (code.startsWith('Z_')) {
-    return new InputError(
-      `${path}: the gzip data is damaged or cut short (${message}); fetch or compress it again`,
-    );
-  }
-  return new InputError(`${path}: it cannot be read (${message}); check the file and the disk`);
 }
 
 /** The part of a path that is there and no folder. */

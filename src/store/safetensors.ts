@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { InputError } from '../errors.js';
-import { readError } from '../ingest/source.js';
+import { readError } from '../ingest/read-error.js';
 import { writeAtomic, writePieces } from './atomic.js';
 import type { Sha256 } from './sha256.js';
 import { type ByteSource, decodeTensors, encodeTensors, type TensorFile } from './tensors.js';

@@ -10,7 +10,7 @@ import { fingerprint } from '../graph/fingerprint.js';
 import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
 import { VertexIds } from '../graph/ids.js';
 import { readParquet, readParquetColumns } from '../ingest/parquet/read.js';
-import { readError } from '../ingest/source.js';
+import { readError } from '../ingest/read-error.js';
 import { checkOptions, settle } from '../options/door.js';
 import type { OptionsOf } from '../options/kinds.js';
 import { FORCE, TASK } from '../options/shared.js';

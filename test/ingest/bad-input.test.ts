@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { InputError } from '../../src/errors.js';
 import type { ReadOptions } from '../../src/ingest/options.js';
 import { readGraph } from '../../src/ingest/read.js';
-import { readError } from '../../src/ingest/source.js';
+import { readError } from '../../src/ingest/read-error.js';
 import { besideIsFull } from '../faults/full-beside.js';
 import { edgesOf, scratchFolder } from './scratch.js';
 

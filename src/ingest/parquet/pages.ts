@@ -1,6 +1,6 @@
 // The pages of one column within a group of rows, one at a time: memory is that of a page and its dictionary.
 
-import { crc32 } from 'node:zlib';
+import { crc32 } from './crc32.js';
 import {
   decodeByteStreams,
   decodeDeltaLengths,
@@ -55,11 +55,11 @@ export async function* pagesOf(
       if (sum !== undefined && crc32(packed) !== sum >>> 0)
         throw new DamagedError('a checksum does not hold');
       if (type === DICTIONARY) {
-        dictionary = readDictionary(structOf(header, 7), unpackPage(chunk.codec, packed, size), column);
+        dictionary = readDictionary(structOf(header, 7), await unpackPage(chunk.codec, packed, size), column);
       } else if (type === DATA) {
-        yield readData(structOf(header, 5), unpackPage(chunk.codec, packed, size), column, dictionary);
+        yield readData(structOf(header, 5), await unpackPage(chunk.codec, packed, size), column, dictionary);
       } else {
-        yield readDataV2(structOf(header, 8), packed, size, chunk.codec, column, dictionary);
+        yield await readDataV2(structOf(header, 8), packed, size, chunk.codec, column, dictionary);
       }
     }
     pos += packedSize;
@@ -106,14 +106,14 @@ function readData(
   return pageOf(rows, levels, rest, numberOf(header, 2) ?? 0, column, dictionary);
 }
 
-function readDataV2(
+async function readDataV2(
   header: ThriftStruct | undefined,
   packed: Uint8Array,
   size: number,
   codec: number,
   column: ParquetColumn,
   dictionary: Values | undefined,
-): Page {
+): Promise<Page> {
   const rows = sizeOf(header, 1, MAX_PAGE_VALUES, 'the number of values of a page');
   const levelBytes = sizeOf(header, 5, packed.length, 'the size of the levels of a page');
   const repeats = sizeOf(header, 6, packed.length, 'the size of the levels of a page');
@@ -121,7 +121,7 @@ function readDataV2(
   if (before > packed.length || before > size) throw new DamagedError('a page is cut short');
   const levels = column.optional ? packed.subarray(repeats, before) : undefined;
   const body = packed.subarray(before);
-  const plain = header?.get(7) === false ? body : unpackPage(codec, body, size - before);
+  const plain = header?.get(7) === false ? body : await unpackPage(codec, body, size - before);
   return pageOf(rows, levels, plain, numberOf(header, 4) ?? 0, column, dictionary);
 }
 

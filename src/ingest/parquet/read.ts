@@ -5,21 +5,22 @@ import { EdgeCollector, MAX_COUNT } from '../collect.js';
 import { clip, findColumn } from '../guess.js';
 import { EMPTY_ID, type IdColumn, type IdKind, idProblem } from '../id-column.js';
 import type { ReaderOptions, ReadResult, RejectSink } from '../options.js';
-import { readError } from '../source.js';
+import { readError } from '../read-error.js';
 import type { Values } from './decode.js';
 import type { ParquetColumn } from './footer.js';
 import { bytesAt, renderer, wholeAt } from './render.js';
-import { type Cell, type OpenParquet, withParquet } from './rows.js';
+import { type Cell, type OpenParquet, type ParquetSource, sourceLabel, withParquet } from './rows.js';
 import { DamagedError } from './thrift.js';
 
 /** `kinds`: 'text' keeps digits as text, where the caller knows that they were. */
 export async function readParquet(
-  path: string,
+  source: ParquetSource,
   options: ReaderOptions,
   rejects?: RejectSink,
   kinds: { users?: IdKind; items?: IdKind } = {},
 ): Promise<ReadResult> {
-  return inWords(path, () => withParquet(path, (file) => readEdges(file, path, options, rejects, kinds)));
+  const path = sourceLabel(source);
+  return inWords(path, () => withParquet(source, (file) => readEdges(file, path, options, rejects, kinds)));
 }
 
 /** The named columns, row by row, as texts; null where there is no value. */
@@ -34,6 +35,30 @@ export async function readParquetColumns(
       const columns = names.map((name) => file.columns[findColumn(path, name, 'column', all, true)]);
       const show = columns.map(shown);
       await file.eachRow(columns, (_, cells) => take(cells.map((cell, c) => show[c](cell))), {});
+    }),
+  );
+}
+
+/** Names of the first columns and the first rows as texts. */
+export async function firstRows(
+  source: ParquetSource,
+  most: number,
+  columns: number,
+): Promise<{ names: string[]; rows: string[][] }> {
+  const rows: string[][] = [];
+  const enough = new Error('enough rows');
+  return inWords(sourceLabel(source), () =>
+    withParquet(source, async (file) => {
+      const taken = file.columns.slice(0, columns);
+      const show = taken.map(shown);
+      const take = (_: number, cells: readonly Cell[]) => {
+        rows.push(cells.map((cell, c) => show[c](cell) ?? ''));
+        if (rows.length === most) throw enough;
+      };
+      await file.eachRow(taken, take, {}).catch((cause) => {
+        if (cause !== enough) throw cause;
+      });
+      return { names: taken.map(({ name }) => name), rows };
     }),
   );
 }

@@ -1,6 +1,5 @@
 // Several columns of a Parquet file side by side: their pages end at different rows.
 
-import { open } from 'node:fs/promises';
 import { InputError, throwIfAborted } from '../../errors.js';
 import type { Values } from './decode.js';
 import { type ParquetColumn, type ParquetFile, type RandomAccess, readFooter } from './footer.js';
@@ -39,12 +38,56 @@ export interface OpenParquet extends ParquetFile {
   ): Promise<void>;
 }
 
-/** Opens the file, lets `work` read from it, and closes it. */
-export async function withParquet<T>(path: string, work: (file: OpenParquet) => Promise<T>): Promise<T> {
-  const handle = await open(path);
+/** Where a Parquet file lies: a path, or in a page a Blob with a name for messages. */
+export type ParquetSource = string | { readonly name: string; readonly blob: Blob };
+
+export const sourceLabel = (source: ParquetSource): string =>
+  typeof source === 'string' ? source : source.name;
+
+/** Bytes that can be read in any order. */
+interface Handle {
+  readonly size: number;
+  /** Fills `into` from `position` on; returns how many bytes came, 0 at the end. */
+  read(into: Uint8Array, position: number): Promise<number>;
+  close(): Promise<void>;
+}
+
+async function open(source: ParquetSource): Promise<Handle> {
+  if (typeof source !== 'string') {
+    const { blob } = source;
+    return {
+      size: blob.size,
+      async read(into, position) {
+        into.set(new Uint8Array(await blob.slice(position, position + into.length).arrayBuffer()));
+        return into.length;
+      },
+      close: async () => undefined,
+    };
+  }
+  const handle = await process.getBuiltinModule('node:fs/promises').open(source);
   try {
     const { size } = await handle.stat();
-    const access = () => windowOn(handle, size);
+    return {
+      size,
+      read: async (into, position) => (await handle.read(into, 0, into.length, position)).bytesRead,
+      close: () => handle.close(),
+    };
+  } catch (cause) {
+    await handle.close();
+    throw cause;
+  }
+}
+
+/** Opens the file, lets `work` read from it, and closes it. */
+export async function withParquet<T>(
+  source: ParquetSource,
+  work: (file: OpenParquet) => Promise<T>,
+): Promise<T> {
+  const path = sourceLabel(source);
+  const handle = await open(source);
+  try {
+    const { size } = handle;
+    const access = () => windowOn(handle);
     const footer = await readFooter(access());
     const rows = footer.groups.reduce((sum, group) => sum + group.rows, 0);
     if (rows > Math.max(ROWS.rows, ROWS.times * size)) {
@@ -133,7 +176,8 @@ class Cursor implements Cell {
 }
 
 /** Reads ahead, so that small pages do not take a call each. */
-function windowOn(handle: Awaited<ReturnType<typeof open>>, size: number): RandomAccess {
+function windowOn(handle: Handle): RandomAccess {
+  const { size } = handle;
   let held = new Uint8Array(0);
   let start = 0;
   return {
@@ -146,9 +190,9 @@ function windowOn(handle: Awaited<ReturnType<typeof open>>, size: number): Rando
         held = new Uint8Array(wanted);
         start = position;
         for (let done = 0; done < wanted; ) {
-          const { bytesRead } = await handle.read(held, done, wanted - done, position + done);
-          if (bytesRead === 0) throw new DamagedError('it was cut short while being read');
-          done += bytesRead;
+          const read = await handle.read(held.subarray(done), position + done);
+          if (read === 0) throw new DamagedError('it was cut short while being read');
+          done += read;
         }
       }
       return held.subarray(position - start, position - start + length);

@@ -1,25 +1,34 @@
 // Compressed pages → pages of exactly the size that their header states, never more.
 
-import * as zlib from 'node:zlib';
-import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { decompress as unpackZstd } from 'fzstd';
+import { chunksOf } from '../chunks.js';
 import { DamagedError } from './thrift.js';
 
-type Unpack = (packed: Uint8Array, size: number) => Uint8Array;
+type Unpack = (packed: Uint8Array, size: number) => Uint8Array | Promise<Uint8Array>;
+
+/** Undefined in a page. */
+const zlib = globalThis.process?.getBuiltinModule?.('node:zlib');
 
 /** Node has it from 22.15 on, several times as fast. */
-const nativeZstd = (zlib as { zstdDecompressSync?: (bytes: Uint8Array, options: object) => Uint8Array })
-  .zstdDecompressSync;
+const nativeZstd = (
+  zlib as undefined | { zstdDecompressSync?: (bytes: Uint8Array, options: object) => Uint8Array }
+)?.zstdDecompressSync;
 
 /** By the number that Parquet gives each. */
 const CODECS: Readonly<Record<number, { readonly name: string; readonly unpack: Unpack | undefined }>> = {
   0: { name: 'uncompressed', unpack: (packed) => packed },
   1: { name: 'Snappy', unpack: unpackSnappy },
-  2: { name: 'gzip', unpack: (packed, size) => gunzipSync(packed, { maxOutputLength: Math.max(1, size) }) },
+  2: {
+    name: 'gzip',
+    unpack: (packed, size) =>
+      zlib ? zlib.gunzipSync(packed, { maxOutputLength: Math.max(1, size) }) : gunzipHere(packed, size),
+  },
   3: { name: 'LZO', unpack: undefined },
   4: {
     name: 'Brotli',
-    unpack: (packed, size) => brotliDecompressSync(packed, { maxOutputLength: Math.max(1, size) }),
+    // No browser unpacks it for a page yet.
+    unpack:
+      zlib && ((packed, size) => zlib.brotliDecompressSync(packed, { maxOutputLength: Math.max(1, size) })),
   },
   5: { name: 'LZ4', unpack: unpackHadoopLz4 },
   6: {
@@ -32,7 +41,7 @@ const CODECS: Readonly<Record<number, { readonly name: string; readonly unpack: 
   7: { name: 'LZ4', unpack: unpackLz4 },
 };
 
-export function unpackPage(codec: number, packed: Uint8Array, size: number): Uint8Array {
+export async function unpackPage(codec: number, packed: Uint8Array, size: number): Promise<Uint8Array> {
   const known = CODECS[codec];
   if (!known?.unpack) {
     const used = Object.values(CODECS).filter((other) => other.unpack);
@@ -41,7 +50,7 @@ export function unpackPage(codec: number, packed: Uint8Array, size: number): Uin
   }
   let page: Uint8Array;
   try {
-    page = known.unpack(packed, size);
+    page = await known.unpack(packed, size);
   } catch (cause) {
     if (cause instanceof DamagedError) throw cause;
     throw new DamagedError(`a page cannot be unpacked (${(cause as Error).message})`);
@@ -49,6 +58,21 @@ export function unpackPage(codec: number, packed: Uint8Array, size: number): Uin
   if (page.length !== size) throw new DamagedError('a page has another size than it says');
   // Node's Buffers share memory when sliced.
   return new Uint8Array(page.buffer, page.byteOffset, size);
+}
+
+/** In a page: stops as soon as more comes out than was stated. */
+export async function gunzipHere(packed: Uint8Array, size: number): Promise<Uint8Array> {
+  const unpacked = new Blob([packed as Uint8Array<ArrayBuffer>])
+    .stream()
+    .pipeThrough(new DecompressionStream('gzip'));
+  const page = new Uint8Array(size);
+  let at = 0;
+  for await (const part of chunksOf(unpacked)) {
+    if (at + part.length > size) throw damaged();
+    page.set(part, at);
+    at += part.length;
+  }
+  return page.subarray(0, at);
 }
 
 /** Literals and copies of what came before, behind the length of the whole. */

@@ -1,0 +1,120 @@
+// Tables in Blobs: files that somebody dropped on a page, texts that were pasted, answers of a server. The same formats,
+// readers and refusals as for files on disk; gzip is unpacked by the browser.
+
+import { InputError, throwIfAborted } from '../errors.js';
+import { checkOptions } from '../options/door.js';
+import { READ, TASK } from '../options/shared.js';
+import { sideNames } from '../text/sides.js';
+import { chunksOf } from './chunks.js';
+import { type BegunSource, fileFormat } from './file-formats.js';
+import { withNames } from './names.js';
+import type { ReadOptions, ReadResult, RejectSink } from './options.js';
+import type { ParquetSource } from './parquet/rows.js';
+
+/** A Blob with a name for messages; the name's ending also helps to tell the format. */
+export interface NamedBlob {
+  readonly name: string;
+  readonly blob: Blob;
+}
+
+/** An opened Blob: its first bytes, all its bytes, and itself where one has to seek. */
+export interface OpenedBlob extends BegunSource {
+  readonly seekable: () => Promise<ParquetSource>;
+}
+
+/** Reads a graph from a Blob. Bad rows stop it, or go to `rejects` where there is one. */
+export async function readBlob(
+  source: NamedBlob,
+  given: Omit<ReadOptions, 'rejects'> = {},
+  rejects?: RejectSink,
+): Promise<ReadResult> {
+  const options = checkOptions({ ...READ, ...TASK }, given);
+  if (options.names) sideNames(options.names);
+  throwIfAborted(options.signal);
+  const opened = await openBlob(source);
+  const result = await fileFormat(opened).read(opened, options, rejects, async (use) =>
+    use(await opened.seekable()),
+  );
+  return withNames(result, options.names);
+}
+
+/** Begins to read a Blob, unpacked where it is gzip. */
+export async function openBlob({ name, blob }: NamedBlob): Promise<OpenedBlob> {
+  const magic = new Uint8Array(await blob.slice(0, 2).arrayBuffer());
+  const gzipped = magic[0] === 0x1f && magic[1] === 0x8b;
+  if (!gzipped && blob.size > 0 && /\.gz$/i.test(name)) {
+    throw new InputError(
+      `${name}: this is not gzip data although its name says so; fetch or compress it again, or leave .gz out of its name`,
+    );
+  }
+  let consumed = 0;
+  const counted = blob.stream().pipeThrough(
+    new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+      transform(chunk, controller) {
+        consumed += chunk.length;
+        controller.enqueue(chunk);
+      },
+    }),
+  );
+  const stream: ReadableStream<Uint8Array> = gzipped
+    ? counted.pipeThrough(new DecompressionStream('gzip'))
+    : counted;
+  const chunks = guarded(name, gzipped, chunksOf(stream));
+  const begun: Uint8Array[] = [];
+  let length = 0;
+  while (length < 64) {
+    const next = await chunks.next();
+    if (next.done) break;
+    begun.push(next.value);
+    length += next.value.length;
+  }
+  const first = new Uint8Array(length);
+  let at = 0;
+  for (const part of begun) {
+    first.set(part, at);
+    at += part.length;
+  }
+  return {
+    name,
+    first,
+    size: blob.size,
+    consumed: () => consumed,
+    chunks: resumed(first, chunks),
+    async seekable() {
+      if (!gzipped) {
+        await chunks.return(undefined);
+        return { name, blob };
+      }
+      const parts: Uint8Array<ArrayBuffer>[] = [first];
+      for await (const part of chunks) parts.push(part as Uint8Array<ArrayBuffer>);
+      return { name, blob: new Blob(parts) };
+    },
+  };
+}
+
+async function* resumed(first: Uint8Array, rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    if (first.length > 0) yield first;
+    yield* rest;
+  } finally {
+    await rest.return(undefined);
+  }
+}
+
+async function* guarded(
+  name: string,
+  gzipped: boolean,
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* chunks;
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    // A file that went away or changed is a DOMException; what else goes wrong with gzip is its own fault.
+    throw new InputError(
+      gzipped && !(cause instanceof DOMException)
+        ? `${name}: the gzip data is damaged or cut short (${why}); fetch or compress it again`
+        : `${name}: it cannot be read (${why}); check the file and give it again`,
+    );
+  }
+}

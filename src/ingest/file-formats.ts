@@ -1,0 +1,81 @@
+// The formats of files, each one value: how it is told by its name and first bytes, and how it is read. A page reads
+// the same ones from Blobs, so nothing here needs Node.
+
+import { InputError } from '../errors.js';
+import { readDelimited } from './delimited.js';
+import { readJsonLines } from './jsonl.js';
+import type { ByteSource, ReadOptions, ReadResult, RejectSink } from './options.js';
+import { isParquet } from './parquet/magic.js';
+import { readParquet } from './parquet/read.js';
+import type { ParquetSource } from './parquet/rows.js';
+
+/** A source whose first bytes are known: at least 64 where there are so many. */
+export interface BegunSource extends ByteSource {
+  readonly first: Uint8Array;
+}
+
+/** Files whose columns are users and items, told by their names and first bytes. */
+export interface FileFormat {
+  readonly name: string;
+  /** Its usual endings. */
+  readonly endings: readonly string[];
+  readonly meaning: string;
+  matches(source: Pick<BegunSource, 'name' | 'first'>): boolean;
+  /** `inFile` gives what one can seek in: a path, or a Blob. */
+  read(
+    source: BegunSource,
+    options: ReadOptions,
+    rejects: RejectSink | undefined,
+    inFile: <T>(use: (file: ParquetSource) => Promise<T>) => Promise<T>,
+  ): Promise<ReadResult>;
+}
+
+const parquet: FileFormat = {
+  name: 'parquet',
+  endings: ['.parquet'],
+  meaning: 'Apache Parquet',
+  matches: ({ first }) => isParquet(first),
+  read: (_, options, rejects, inFile) => inFile((file) => readParquet(file, options, rejects)),
+};
+
+const jsonLines: FileFormat = {
+  name: 'json lines',
+  endings: ['.jsonl', '.ndjson'],
+  meaning: 'a JSON object or array a line',
+  matches: ({ name, first }) => hasEnding(name, jsonLines) || /^(\xef\xbb\xbf)?\s*\{\s*"/.test(latin(first)),
+  read: readJsonLines,
+};
+
+const textTable: FileFormat = {
+  name: 'text table',
+  endings: ['.csv', '.tsv', '.txt', '.dat'],
+  meaning: 'rows of columns with any separator',
+  matches: () => true,
+  read: readDelimited,
+};
+
+/** In the order in which they are tried. */
+export const FILE_FORMATS: readonly FileFormat[] = [parquet, jsonLines, textTable];
+
+/** The format of an opened file; throws where it is none of them, or not the one that its name says. */
+export function fileFormat(source: Pick<BegunSource, 'name' | 'first'>): FileFormat {
+  const { name, first } = source;
+  if (hasEnding(name, parquet) && !parquet.matches(source)) {
+    throw new InputError(
+      `${name}: this is not a Parquet file although its name says so; fetch or write it again`,
+    );
+  }
+  if (latin(first).startsWith('PK\x03\x04')) {
+    throw new InputError(`${name}: this is a zip archive; unpack it and give the file inside`);
+  }
+  return FILE_FORMATS.find((format) => format.matches(source))!;
+}
+
+function hasEnding(name: string, { endings }: FileFormat): boolean {
+  const plain = name.toLowerCase().replace(/\.gz$/, '');
+  return endings.some((ending) => plain.endsWith(ending));
+}
+
+function latin(bytes: Uint8Array): string {
+  return String.fromCharCode(...bytes.subarray(0, 64));
+}

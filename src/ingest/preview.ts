@@ -1,0 +1,143 @@
+// The first rows of a table in a Blob, and which of its columns look like users, items and counts: what a person looks at
+// before the whole table is read.
+
+import { type NamedBlob, openBlob } from './blob.js';
+import { SAMPLE_BYTES, tableShape } from './delimited.js';
+import { fileFormat } from './file-formats.js';
+import { isQuoted } from './guess.js';
+import { decodeLine, linesOf } from './lines.js';
+import type { ReadOptions } from './options.js';
+import { firstRows } from './parquet/read.js';
+import { rowsOf, withoutMark } from './scan.js';
+
+const ROWS = 8;
+/** Columns and characters that are shown. */
+const COLUMNS = 40;
+const CELL = 80;
+
+export interface TablePreview {
+  /** 'text table', 'json lines', 'parquet'. */
+  readonly format: string;
+  /** Of text tables. */
+  readonly separator?: string;
+  readonly header?: boolean;
+  /** Header names, or numbers from 1 as text. */
+  readonly names: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  /** Names, or numbers as text, of the likely columns. */
+  readonly guess: { readonly users: string; readonly items: string; readonly count?: string };
+}
+
+/** Looks at the beginning of a table; options settle what would be guessed. */
+export async function previewBlob(
+  source: NamedBlob,
+  options: Pick<ReadOptions, 'sep' | 'header'> = {},
+): Promise<TablePreview> {
+  const opened = await openBlob(source);
+  const format = fileFormat(opened).name;
+  if (format === 'parquet') {
+    const { names, rows } = await firstRows(await opened.seekable(), ROWS, COLUMNS);
+    return { format, names, rows: rows.map(cut), guess: guessColumns(names, rows) };
+  }
+  const { bytes, whole } = await beginning(opened.chunks);
+  if (format === 'json lines') {
+    const { names, rows } = await jsonRows(bytes);
+    return { format, names, rows: rows.map(cut), guess: guessColumns(names, rows) };
+  }
+  const shape = tableShape(source.name, bytes, whole, options);
+  const rows: string[][] = [];
+  const { separator, header, names } = shape;
+  for (const { fields } of rowsOf(bytes, { separator, quoted: isQuoted(separator), whole })) {
+    if (rows.push(fields) > ROWS) break;
+  }
+  const data = rows.slice(header ? 1 : 0, header ? ROWS + 1 : ROWS);
+  return {
+    ...{ format, separator, header },
+    names: names.slice(0, COLUMNS),
+    rows: data.map(cut),
+    guess: guessColumns(names, data),
+  };
+}
+
+async function beginning(chunks: AsyncIterable<Uint8Array>): Promise<{ bytes: Uint8Array; whole: boolean }> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  let whole = true;
+  for await (const chunk of chunks) {
+    parts.push(chunk);
+    length += chunk.length;
+    if (length < SAMPLE_BYTES) continue;
+    whole = false;
+    break;
+  }
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return { bytes: withoutMark(bytes), whole };
+}
+
+async function jsonRows(bytes: Uint8Array): Promise<{ names: string[]; rows: string[][] }> {
+  const rows: string[][] = [];
+  let names: string[] | undefined;
+  const all = (async function* () {
+    yield bytes;
+  })();
+  for await (const lines of linesOf(all)) {
+    for (const line of lines) {
+      if (rows.length === ROWS) break;
+      try {
+        const row = JSON.parse(decodeLine(line) ?? '');
+        names ??= Object.keys(row).slice(0, COLUMNS);
+        if (Array.isArray(row)) names = names.map((_, i) => String(i + 1));
+        rows.push(names.map((name) => text(Array.isArray(row) ? row[Number(name) - 1] : row[name])));
+      } catch {
+        // What is wrong with a line is told when the table is read; the last one may be cut.
+      }
+    }
+  }
+  return { names: names ?? [], rows };
+}
+
+function text(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return value === undefined ? '' : String(value);
+}
+
+const cut = (row: readonly string[]): string[] =>
+  row.slice(0, COLUMNS).map((cell) => (cell.length > CELL ? `${cell.slice(0, CELL - 1)}…` : cell));
+
+const USERS =
+  /^(user|customer|reader|listener|viewer|visitor|member|person|people|account|client|patient|author|doc(ument)?|paper|article|speech|text|session|basket|order|invoice|playlist|source|from|src)/i;
+const ITEMS =
+  /^(item|product|sku|movie|film|book|song|track|artist|album|game|recipe|word|term|token|stem|package|dependency|page|tag|course|drug|gene|place|target|to$|dst)/i;
+const COUNTS = /^(counts?|n|freq(uency)?|plays?|playcount|times|quantity|qty|occurrences)$/i;
+const NEVER = /^(rating|score|stars?|time(stamp)?|date|price|title|weight)/i;
+
+/** By their names where they say it, else the first two, as the command line takes them. */
+export function guessColumns(
+  names: readonly string[],
+  rows: readonly (readonly string[])[],
+): TablePreview['guess'] {
+  const plain = names.map((name) => name.trim().replace(/^(fk|the)[_ -]/i, ''));
+  const whole = (at: number) => rows.length > 0 && rows.every((row) => /^[1-9]\d{0,9}$/.test(row[at] ?? ''));
+  const count = plain.findIndex((name, at) => COUNTS.test(name) && whole(at));
+  const free = (at: number) => at !== count && !NEVER.test(plain[at]);
+  let items = plain.findIndex((name, at) => ITEMS.test(name) && free(at));
+  let users = plain.findIndex((name, at) => USERS.test(name) && at !== items && free(at));
+  const next = (...taken: number[]) => {
+    const open = (at: number) => !taken.includes(at);
+    const best = plain.findIndex((_, at) => open(at) && free(at));
+    return best >= 0 ? best : plain.findIndex((_, at) => open(at));
+  };
+  if (users < 0 && items < 0) users = next();
+  if (users < 0) users = next(items);
+  if (items < 0) items = next(users);
+  return {
+    users: names[users] ?? '1',
+    items: names[items] ?? '2',
+    ...(count >= 0 && count !== users && count !== items ? { count: names[count] } : {}),
+  };
+}

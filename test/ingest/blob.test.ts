@@ -1,0 +1,131 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { crc32, gzipSync } from 'node:zlib';
+import { afterAll, describe, expect, it } from 'vitest';
+import { fingerprint } from '../../src/graph/fingerprint.js';
+import { readBlob } from '../../src/ingest/blob.js';
+import { crc32ByTable } from '../../src/ingest/parquet/crc32.js';
+import { gunzipHere } from '../../src/ingest/parquet/unpack.js';
+import { guessColumns, previewBlob } from '../../src/ingest/preview.js';
+import { readGraph } from '../../src/ingest/read.js';
+import { writeEdges } from '../../src/store/table.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'graphex-blob-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const csv = `user_id,rating,movie,plays\n${Array.from({ length: 300 }, (_, e) => `u${(e * e) % 41},4.5,"film, ${(e * 7) % 29}",${1 + (e % 3)}`).join('\n')}\n`;
+const columns = { users: 'user_id', items: 'movie' };
+const jsonl = Array.from({ length: 50 }, (_, e) =>
+  JSON.stringify({ user: `u${e % 7}`, item: e % 11, n: 1 + (e % 2) }),
+).join('\n');
+
+async function written(name: string, body: string | Uint8Array) {
+  const path = join(folder, name);
+  writeFileSync(path, body);
+  return { path, source: { name, blob: new Blob([readFileSync(path)]) } };
+}
+
+describe('a table in a Blob', () => {
+  it.each([
+    ['a.csv', csv, columns],
+    ['a.csv.gz', gzipSync(csv), columns],
+    ['a.jsonl', jsonl, {}],
+  ])('%s is the graph that the file is', async (name, body, options) => {
+    const { path, source } = await written(name, body);
+    const [here, there] = [await readBlob(source, options), await readGraph(path, options)];
+    expect(fingerprint(here.graph)).toBe(fingerprint(there.graph));
+    expect(here.guess).toEqual(there.guess);
+    expect(here.read).toEqual(there.read);
+    expect(here.graph.names).toEqual(there.graph.names);
+  });
+
+  it('Parquet is sought in, also where it is gzipped', async () => {
+    const { path } = await written('b.csv', csv);
+    const { graph } = await readGraph(path, columns);
+    const file = join(folder, 'b.parquet');
+    await writeEdges(file, graph);
+    const bytes = readFileSync(file);
+    for (const [name, blob] of [
+      ['b.parquet', new Blob([bytes])],
+      ['b.parquet.gz', new Blob([gzipSync(bytes)])],
+    ] as const) {
+      const read = await readBlob({ name, blob });
+      expect(fingerprint(read.graph)).toBe(fingerprint(graph));
+      const preview = await previewBlob({ name, blob });
+      expect(preview).toMatchObject({ format: 'parquet', names: ['user', 'item'] });
+      expect(preview.rows).toHaveLength(8);
+    }
+  });
+
+  it.each([
+    ['empty.csv', ''],
+    ['not.csv.gz', 'a,b\n'],
+    ['not.parquet', 'a,b\n'],
+    ['zip.csv', 'PK\x03\x04zip'],
+    ['bad.csv', 'user,item,count\nann,tea,1\nbob,,2\n'],
+    ['one.csv', 'onlyonecolumn\nx\n'],
+  ])('%s is refused in the words of the command line', async (name, body) => {
+    const { path, source } = await written(name, body);
+    const [here, there] = await Promise.all(
+      [() => readBlob(source), () => readGraph(path)].map((read) =>
+        read().then(
+          () => 'it was read',
+          (error) => error.message as string,
+        ),
+      ),
+    );
+    expect(here).toBe(there.replaceAll(path, name));
+    expect(here).not.toBe('it was read');
+  });
+
+  it('gzip that is cut short is said to be so', async () => {
+    const blob = new Blob([gzipSync(csv).subarray(0, 300)]);
+    await expect(readBlob({ name: 'cut.csv.gz', blob }, columns)).rejects.toThrow(
+      /cut\.csv\.gz: the gzip data is damaged or cut short/,
+    );
+  });
+});
+
+describe('a preview', () => {
+  it('shows the first rows and guesses columns by their names', async () => {
+    const { source } = await written('c.csv', csv);
+    const preview = await previewBlob(source);
+    expect(preview).toMatchObject({
+      ...{ format: 'text table', separator: ',', header: true },
+      names: ['user_id', 'rating', 'movie', 'plays'],
+      guess: { users: 'user_id', items: 'movie', count: 'plays' },
+    });
+    expect(preview.rows[0]).toEqual(['u0', '4.5', 'film, 0', '1']);
+    expect((await previewBlob(source, { header: false })).names).toEqual(['1', '2', '3', '4']);
+  });
+
+  it('knows objects a line, and takes the first two columns where names say nothing', async () => {
+    const { source } = await written('d.jsonl', jsonl);
+    expect(await previewBlob(source)).toMatchObject({
+      format: 'json lines',
+      guess: { users: 'user', items: 'item', count: 'n' },
+    });
+    expect(guessColumns(['a', 'b', 'c'], [['1', '2', '3']])).toEqual({ users: 'a', items: 'b' });
+    expect(guessColumns(['timestamp', 'item', 'who'], [])).toEqual({ users: 'who', items: 'item' });
+  });
+
+  it('cuts what is long', async () => {
+    const { source } = await written('e.csv', `user,item\n${'x'.repeat(5000)},y\n`);
+    expect((await previewBlob(source)).rows[0][0]).toHaveLength(80);
+  });
+});
+
+describe('what browsers lack is made up for', () => {
+  const bytes = Uint8Array.from({ length: 10_000 }, (_, i) => (i * i) & 255);
+
+  it('checksums by a table are the native ones', () => {
+    expect(crc32ByTable(bytes)).toBe(crc32(bytes));
+    expect(crc32ByTable(new Uint8Array(0))).toBe(crc32(new Uint8Array(0)));
+  });
+
+  it('pages are unpacked by a stream, never to more than they state', async () => {
+    expect(await gunzipHere(gzipSync(bytes), bytes.length)).toEqual(bytes);
+    await expect(gunzipHere(gzipSync(bytes), bytes.length - 1)).rejects.toThrow('cannot be unpacked');
+  });
+});
