@@ -1,6 +1,6 @@
 // Builds dist/: the WebAssembly kernels (two flavours of one source), the built-in data set, then the TypeScript.
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +10,14 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const require = createRequire(import.meta.url);
 const run = (script, args) =>
   execFileSync(process.execPath, [script, ...args], { cwd: root, stdio: 'inherit' });
+
+/** Whether a file was written after all that it is made of, this script among it. */
+const isCurrent = (made, folder) => {
+  const sources = readdirSync(join(root, folder)).map((name) => join(root, folder, name));
+  const written = (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? -Infinity;
+  const newest = Math.max(...[...sources, fileURLToPath(import.meta.url)].map(written));
+  return written(join(root, made)) > newest;
+};
 
 const kernels = 'src/engine/cpu/kernels/index.ts';
 if (existsSync(join(root, kernels))) {
@@ -29,6 +37,7 @@ if (existsSync(join(root, kernels))) {
     ['kernels', 'simd,threads', '0'],
     ['kernels-relaxed', 'simd,threads,relaxed-simd', '1'],
   ]) {
+    if (isCurrent(`dist/engine/cpu/${name}.wasm`, dirname(kernels))) continue;
     run(asc, [
       kernels,
       '-o',
