@@ -67,6 +67,13 @@ export interface Counts {
   readonly scale: number;
 }
 
+/** Which side of an index lies in shards, some here and some on other ranks: the rows or their neighbours, and how many. */
+export interface SplitSide {
+  readonly side: 'own' | 'other';
+  /** Rows of that side on this rank. */
+  readonly rows: number;
+}
+
 /** Rows first … last−1. */
 export interface RowRange {
   readonly first: number;
@@ -136,12 +143,15 @@ export interface Engine {
   readonly tolerance: number;
   readonly threads: number;
 
-  /** A table with the given values; computes activity and mass; no leftover. */
-  createTable(features: number, values: TableValues, activity: Activity): Promise<Table>;
+  /**
+   * A table with the given values; computes activity and mass; no leftover. Where the data lie on several ranks (sharded/),
+   * a `split` table has the rows of this rank's shards, any other is whole on every rank; elsewhere there is no difference.
+   */
+  createTable(features: number, values: TableValues, activity: Activity, split?: boolean): Promise<Table>;
   /** Replaces all values of a table, as if it were made anew. */
   write(table: Table, values: TableValues | UniformValues, activity: Activity): Promise<void>;
   read(table: Table): Promise<TableValues>;
-  createIndex(rows: EdgeRows): Promise<EdgeIndex>;
+  createIndex(rows: EdgeRows, split?: SplitSide): Promise<EdgeIndex>;
 
   /**
    * One half-step: own from the edges, the other table and its mass; then own's activity and mass; then, when

@@ -89,10 +89,10 @@ describe.each(ENGINES)('$name', (engineCase) => {
   async function open(problem: Problem) {
     const { graph, features, start } = problem;
     return {
-      users: await engine.createTable(features, start.users, 'exact'),
+      users: await engine.createTable(features, start.users, 'exact', true),
       items: await engine.createTable(features, start.items, 'exact'),
       again: await engine.createTable(features, start.items, 'exact'),
-      byItem: await engine.createIndex(graph.items),
+      byItem: await engine.createIndex(graph.items, { side: 'other', rows: graph.users.count }),
     };
   }
 
@@ -182,9 +182,8 @@ describe.each(ENGINES)('$name', (engineCase) => {
     const { users, again } = await open(problem);
     const counts = await engine.createCounts(again, 1);
     const offsets = Uint32Array.from([0, 0, 1, 1, 1, 1, 1, 1, 1]);
-    const index = await engine.createIndex({
-      ...{ offsets, neighbors: Uint32Array.of(2), counts: Uint32Array.of(4e9) },
-    });
+    const edges = { offsets, neighbors: Uint32Array.of(2), counts: Uint32Array.of(4e9) };
+    const index = await engine.createIndex(edges, { side: 'other', rows: 8 });
     const failed = await (async () => {
       for (let t = 0; t < 3; t++) await engine.count(again, index, users, counts);
       await engine.readCounts(counts);
@@ -197,9 +196,13 @@ describe.each(ENGINES)('$name', (engineCase) => {
     const problem = randomProblem({ features: 5, multigraph: false, users: 40, items: 30, edges: 400 }, 16);
     const { graph, hyper, features, start } = problem;
     const play = async (patient: boolean) => {
-      const users = await engine.createTable(features, start.users, 'exact');
+      const users = await engine.createTable(features, start.users, 'exact', true);
       const items = await engine.createTable(features, start.items, 'exact');
-      const [byUser, byItem] = [await engine.createIndex(graph.users), await engine.createIndex(graph.items)];
+      const rows = graph.users.count;
+      const byUser = await engine.createIndex(graph.users, { side: 'own', rows });
+      const byItem = await engine.createIndex(graph.items, { side: 'other', rows });
+      const among = graph.items.neighbors.map((user) => user % graph.items.count);
+      const plain = await engine.createIndex({ ...graph.items, neighbors: among });
       const counts = await engine.createCounts(items, strength(graph.items));
       const forUsers = { hyper: hyper.users, activity: 'exact' } as const;
       const forItems = { hyper: hyper.items, activity: 'exact' } as const;
@@ -221,7 +224,7 @@ describe.each(ENGINES)('$name', (engineCase) => {
         () => engine.finish(items, counts, { ...forItems, otherMass: rest }),
         () => engine.clearCounts(counts),
         () => engine.free(users),
-        () => engine.edgeTerm(items, byItem, items),
+        () => engine.edgeTerm(items, plain, items),
         () => engine.rowTerms(items, hyper.items),
         () => engine.read(items),
       ];
@@ -232,7 +235,7 @@ describe.each(ENGINES)('$name', (engineCase) => {
       // The caller's arrays are the caller's again.
       for (const array of [mass, leftover, at, rest]) array.fill(100);
       const result = await Promise.all(answers);
-      for (const handle of [items, byItem, counts]) await engine.free(handle);
+      for (const handle of [items, byItem, plain, counts]) await engine.free(handle);
       return result;
     };
     expect(await play(false)).toEqual(await play(true));

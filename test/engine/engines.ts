@@ -4,6 +4,7 @@ import { createCpuEngine } from '../../src/engine/cpu/engine.js';
 import type { Engine } from '../../src/engine/engine.js';
 import { createReferenceEngine } from '../../src/engine/reference/engine.js';
 import { createWebgpuEngine } from '../../src/engine/webgpu/engine.js';
+import { createAlone, createRanks } from './ranks.js';
 import { findTestGpu } from './swiftshader.js';
 
 export interface EngineCase {
@@ -20,6 +21,10 @@ export const ENGINES: readonly EngineCase[] = [
   { name: 'cpu', create: () => createCpuEngine({ threads: 2 }) },
   // Windows so small that rows are cut into pieces and units hold few rows: the path of huge graphs, on small ones.
   { name: 'cpu, tiny windows', create: () => createCpuEngine({ threads: 2, limits: { edges: 4, rows: 2 } }) },
+  // Users in shards, some of them empty: in one process, and dealt out to ranks.
+  { name: 'sharded reference', create: () => createAlone(createReferenceEngine()) },
+  { name: 'sharded cpu', create: async () => createAlone(await createCpuEngine({ threads: 2 })) },
+  { name: 'sharded cpu, 3 ranks', create: () => createRanks(3, () => createCpuEngine({ threads: 1 })) },
   // Absent where there is no adapter: webgpu.test.ts then says why.
   ...(gpu.available
     ? [

@@ -73,10 +73,10 @@ async function replay(engine: Engine, golden: Golden): Promise<void> {
     itemCount: golden.items,
     multigraph: golden.multigraph,
   });
-  const users = await engine.createTable(golden.features, values(golden.initial.user), 'exact');
+  const users = await engine.createTable(golden.features, values(golden.initial.user), 'exact', true);
   const items = await engine.createTable(golden.features, values(golden.initial.item), 'exact');
-  const byUser = await engine.createIndex(graph.users);
-  const byItem = await engine.createIndex(graph.items);
+  const byUser = await engine.createIndex(graph.users, { side: 'own', rows: golden.users });
+  const byItem = await engine.createIndex(graph.items, { side: 'other', rows: golden.users });
   const hyper = { users: golden.hyper.user, items: golden.hyper.item };
   const bound = async () => {
     const edges = await engine.edgeTerm(users, byUser, items);

@@ -1,0 +1,278 @@
+// An engine over the shards of the data, some of which may be on other ranks. It wraps a local engine. One side of the
+// data lies in shards, each a table and indexes of its own; the other is whole on every rank.
+// - The split side's half-step is local: each shard's rows from the whole table.
+// - The whole side's is counted shard by shard in fixed point, the ranks add the counts up, and each finishes all rows.
+// - K-vectors and scalars are added in the order of the shards, each given by one rank.
+// So the bits depend on how the data were cut into shards, and not on how many ranks or threads have them.
+
+import type { Communicator } from '../../comm/communicator.js';
+import type { Engine } from '../engine.js';
+import { createQueue } from '../queue.js';
+import { createExchange } from './exchange.js';
+import { createHalfSteps, pair } from './half-steps.js';
+import {
+  edgesByNeighbor,
+  edgesWithin,
+  joinedValues,
+  partOf,
+  rowsWithin,
+  type ShardedCounts,
+  type ShardedIndex,
+  type ShardedTable,
+  type ShardLayout,
+  type SplitTable,
+  strengths,
+  valuesWithin,
+} from './tables.js';
+
+/** `layoutOf` says how the rows of a split side are cut, of which this rank has so many. */
+export function createShardedEngine(
+  local: Engine,
+  communicator: Communicator,
+  layoutOf: (rows: number) => ShardLayout,
+): Engine {
+  const { size } = communicator;
+  const exchange = createExchange(communicator);
+  const { together, sumShards } = exchange;
+  const steps = createHalfSteps(local, communicator, exchange);
+  const { onParts, sumOfParts, massOfParts, totalsOf } = steps;
+  const { inOrder, inPassing, idle } = createQueue();
+
+  const copied = <O extends { readonly otherMass?: Float64Array | undefined }>(given: O): O =>
+    given.otherMass ? { ...given, otherMass: given.otherMass.slice() } : given;
+
+  return {
+    name: local.name,
+    description: `${local.description}, in shards${size > 1 ? `, ${communicator.description}` : ''}`,
+    tolerance: local.tolerance,
+    threads: local.threads,
+
+    createTable: (features, values, activity, split = false) =>
+      inOrder(async (): Promise<ShardedTable> => {
+        if (!split) {
+          const table = await together(() => local.createTable(features, values, activity));
+          return { kind: 'whole', rows: table.rows, features, local: table };
+        }
+        const own = values.weightShape.length;
+        const layout = layoutOf(own);
+        const rows = Float64Array.of(own);
+        await communicator.sum(rows);
+        const parts = await together(() =>
+          Promise.all(
+            layout.bounds.slice(1).map((_, p) => {
+              const part = valuesWithin(values, features, partOf(layout.bounds, p));
+              return local.createTable(features, part, activity);
+            }),
+          ),
+        );
+        const nothing = () => new Float64Array(features);
+        const totals = { mass: nothing(), leftover: nothing(), leftoverAt: nothing() };
+        const table: SplitTable = { kind: 'split', rows: rows[0], features, layout, parts, totals };
+        table.totals = { ...totals, mass: await massOfParts(table) };
+        return table;
+      }),
+
+    write: (handle, values, activity) =>
+      inOrder(async () => {
+        const table = handle as ShardedTable;
+        if (table.kind === 'whole') return local.write(table.local, values, activity);
+        const { layout, features } = table;
+        await together(() =>
+          onParts(table, (part, p) => {
+            const own =
+              typeof values.weightShape === 'number'
+                ? values
+                : valuesWithin(
+                    values as Parameters<typeof valuesWithin>[0],
+                    features,
+                    partOf(layout.bounds, p),
+                  );
+            return local.write(part, own, activity);
+          }),
+        );
+        const nothing = () => new Float64Array(features);
+        table.totals = { mass: await massOfParts(table), leftover: nothing(), leftoverAt: nothing() };
+      }),
+
+    read: (handle) =>
+      inOrder(async () => {
+        const table = handle as ShardedTable;
+        return table.kind === 'whole'
+          ? local.read(table.local)
+          : joinedValues(await onParts(table, (part) => local.read(part)));
+      }),
+
+    createIndex: (rows, split) =>
+      inOrder(async (): Promise<ShardedIndex> => {
+        const shape = { rows: rows.offsets.length - 1, edges: rows.neighbors.length };
+        if (split === undefined) {
+          return { kind: 'whole index', ...shape, local: await together(() => local.createIndex(rows)) };
+        }
+        const sums = split.side === 'other' ? strengths(rows) : new Float64Array(0);
+        await communicator.sum(sums);
+        const largest = sums.reduce((most, sum) => Math.max(most, sum), 0);
+        const { bounds } = layoutOf(split.rows);
+        const parts = await together(() => {
+          const edges =
+            split.side === 'own'
+              ? bounds.slice(1).map((_, p) => edgesWithin(rows, partOf(bounds, p)))
+              : edgesByNeighbor(rows, bounds);
+          return Promise.all(edges.map((part) => local.createIndex(part)));
+        });
+        return { kind: 'split index', by: split.side, ...shape, parts, largest };
+      }),
+
+    update(own, index, other, given) {
+      const options = copied(given);
+      return inOrder(async () => {
+        const pairing = pair(own as ShardedTable, index as ShardedIndex, other as ShardedTable);
+        if (pairing.kind === 'local') {
+          return together(() => local.update(pairing.own, pairing.index, pairing.other, options));
+        }
+        return pairing.kind === 'split'
+          ? steps.updateSplit(pairing.own, pairing.index, pairing.other, options)
+          : steps.updateWhole(pairing.own, pairing.index, pairing.other, options);
+      });
+    },
+
+    createCounts: (own, largest) =>
+      inOrder(() => together(() => steps.createCounts(own as ShardedTable, largest))),
+    count: (own, index, other, into, options = {}) =>
+      inOrder(() =>
+        steps.count(
+          own as ShardedTable,
+          index as ShardedIndex,
+          other as ShardedTable,
+          into as ShardedCounts,
+          options,
+        ),
+      ),
+    finish(own, counts, given) {
+      const options = copied(given);
+      return inOrder(() => steps.finish(own as ShardedTable, counts as ShardedCounts, options));
+    },
+
+    readCounts: (handle, rows) =>
+      inOrder(async () => {
+        const { parts, bounds } = handle as ShardedCounts;
+        const found = await Promise.all(
+          parts.map((part, p) => {
+            const within = rowsWithin(partOf(bounds, p), rows);
+            return within ? local.readCounts(part, within) : new BigInt64Array(0);
+          }),
+        );
+        const values = new BigInt64Array(found.reduce((sum, part) => sum + part.length, 0));
+        let at = 0;
+        for (const part of found) {
+          values.set(part, at);
+          at += part.length;
+        }
+        return values;
+      }),
+    writeCounts: (handle, values, first = 0) =>
+      inOrder(async () => {
+        const { parts, bounds, features } = handle as ShardedCounts;
+        const last = first + values.length / features;
+        for (const [p, part] of parts.entries()) {
+          const own = partOf(bounds, p);
+          const within = rowsWithin(own, { first, last });
+          if (!within) continue;
+          const from = (own.first + within.first - first) * features;
+          const to = (own.first + within.last - first) * features;
+          await local.writeCounts(part, values.subarray(from, to), within.first);
+        }
+      }),
+    clearCounts: (counts) =>
+      inOrder(async () => {
+        await Promise.all((counts as ShardedCounts).parts.map((part) => local.clearCounts(part)));
+      }),
+
+    edgeTerm: (own, index, other) =>
+      inOrder(async () => {
+        const pairing = pair(own as ShardedTable, index as ShardedIndex, other as ShardedTable);
+        if (pairing.kind === 'local') return local.edgeTerm(pairing.own, pairing.index, pairing.other);
+        const { parts } = pairing.index;
+        const [table, whole] =
+          pairing.kind === 'split' ? [pairing.own, pairing.other] : [pairing.other, pairing.own];
+        const [sum] = await sumShards(table.layout, 1, () =>
+          onParts(table, async (part, p) => [
+            pairing.kind === 'split'
+              ? await local.edgeTerm(part, parts[p], whole.local)
+              : await local.edgeTerm(whole.local, parts[p], part),
+          ]),
+        );
+        return sum;
+      }),
+
+    rowTerms: (handle, hyper) =>
+      inOrder(async () => {
+        const table = handle as ShardedTable;
+        return table.kind === 'whole'
+          ? local.rowTerms(table.local, hyper)
+          : sumOfParts(table, (part) => local.rowTerms(part, hyper));
+      }),
+
+    totals: (table) =>
+      inOrder(async () => {
+        const { mass, leftover, leftoverAt } = await totalsOf(table as ShardedTable);
+        return { mass: mass.slice(), leftover: leftover.slice(), leftoverAt: leftoverAt.slice() };
+      }),
+
+    weightSum: (handle) =>
+      inOrder(async () => {
+        const table = handle as ShardedTable;
+        return table.kind === 'whole'
+          ? local.weightSum(table.local)
+          : sumOfParts(table, (part) => local.weightSum(part));
+      }),
+
+    setMass(handle, given) {
+      const mass = given.slice();
+      return inPassing(async () => {
+        const table = handle as ShardedTable;
+        if (table.kind === 'split') table.totals = { ...table.totals, mass };
+        else await local.setMass(table.local, mass);
+      });
+    },
+
+    setLeftover(handle, given, at) {
+      const [leftover, leftoverAt] = [given.slice(), at.slice()];
+      return inPassing(async () => {
+        const table = handle as ShardedTable;
+        if (table.kind === 'split') table.totals = { ...table.totals, leftover, leftoverAt };
+        else await local.setLeftover(table.local, leftover, leftoverAt);
+      });
+    },
+
+    scale: (handle, factor, activity) =>
+      inOrder(async () => {
+        const table = handle as ShardedTable;
+        if (table.kind === 'whole') return local.scale(table.local, factor, activity);
+        await together(() => onParts(table, (part) => local.scale(part, factor, activity)));
+        table.totals = { ...table.totals, mass: await massOfParts(table) };
+      }),
+
+    setActivity: (handle, activity) =>
+      inOrder(async () => {
+        const table = handle as ShardedTable;
+        if (table.kind === 'whole') return local.setActivity(table.local, activity);
+        await together(() => onParts(table, (part) => local.setActivity(part, activity)));
+      }),
+
+    // Rankings are of plain tables that each rank has: nothing is exchanged.
+    rank: (...query) => local.rank(...query),
+    top: (...query) => local.top(...query),
+
+    free: (handle) =>
+      inPassing(async () => {
+        const owned = handle as ShardedTable | ShardedIndex | ShardedCounts;
+        if (owned.kind === 'whole') steps.forget(owned);
+        for (const part of 'parts' in owned ? owned.parts : [owned.local]) void local.free(part);
+      }),
+
+    async close() {
+      await idle();
+      await local.close();
+    },
+  };
+}

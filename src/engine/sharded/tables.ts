@@ -1,0 +1,162 @@
+// Tables, indexes and counts whose rows lie in shards, and what their parts are of those of a local engine.
+
+import { allocate } from '../../math/memory.js';
+import type { Counts, EdgeIndex, EdgeRows, RowRange, Table, TableTotals, TableValues } from '../engine.js';
+
+/** How the data are cut, which no number of ranks changes, and which of the shards are here. */
+export interface ShardLayout {
+  /** Shards of all of the data. */
+  readonly shards: number;
+  /** The first of this rank's, which follow one another. */
+  readonly first: number;
+  /** Where each of them begins among the rows of this rank, and where the last ends. */
+  readonly bounds: readonly number[];
+}
+
+export interface WholeTable extends Table {
+  readonly kind: 'whole';
+  readonly local: Table;
+}
+
+export interface SplitTable extends Table {
+  readonly kind: 'split';
+  /** Rows of all ranks. */
+  readonly rows: number;
+  readonly layout: ShardLayout;
+  /** A table of each shard that is here. */
+  readonly parts: readonly Table[];
+  /** Of all ranks, replaced whole. */
+  totals: TableTotals;
+}
+
+export type ShardedTable = WholeTable | SplitTable;
+
+export interface WholeIndex extends EdgeIndex {
+  readonly kind: 'whole index';
+  readonly local: EdgeIndex;
+}
+
+export interface SplitIndex extends EdgeIndex {
+  readonly kind: 'split index';
+  /** Which side is split. */
+  readonly by: 'own' | 'other';
+  readonly parts: readonly EdgeIndex[];
+  /** The largest sum of counts that a row has, over all ranks; where the other side is split. */
+  readonly largest: number;
+}
+
+export type ShardedIndex = WholeIndex | SplitIndex;
+
+export interface ShardedCounts extends Counts {
+  readonly kind: 'counts';
+  /** One of a whole table, or one for each part of a split one. */
+  readonly parts: readonly Counts[];
+  readonly largest: number;
+  /** Where the rows of each part begin. */
+  readonly bounds: readonly number[];
+}
+
+export const FIELDS = ['weightShape', 'weightRate', 'featureShape', 'featureRate'] as const;
+
+/** The rows of part `p`. */
+export function partOf(bounds: readonly number[], p: number): RowRange {
+  return { first: bounds[p], last: bounds[p + 1] };
+}
+
+/** The rows of a part that lie in a range of the whole, counted within the part; undefined: none. */
+export function rowsWithin({ first, last }: RowRange, rows: RowRange | undefined): RowRange | undefined {
+  const from = Math.max(first, rows?.first ?? first);
+  const to = Math.min(last, rows?.last ?? last);
+  return from < to ? { first: from - first, last: to - first } : undefined;
+}
+
+export function valuesWithin(values: TableValues, features: number, { first, last }: RowRange): TableValues {
+  return {
+    weightShape: values.weightShape.subarray(first, last),
+    weightRate: values.weightRate.subarray(first, last),
+    featureShape: values.featureShape.subarray(first * features, last * features),
+    featureRate: values.featureRate.subarray(first * features, last * features),
+  };
+}
+
+/** The values of all parts, one after the other. */
+export function joinedValues(parts: readonly TableValues[]): TableValues {
+  const joined = (field: (typeof FIELDS)[number]) => {
+    const length = parts.reduce((sum, part) => sum + part[field].length, 0);
+    const values =
+      parts[0]?.[field] instanceof Float64Array ? new Float64Array(length) : new Float32Array(length);
+    let at = 0;
+    for (const part of parts) {
+      values.set(part[field], at);
+      at += part[field].length;
+    }
+    return values;
+  };
+  return {
+    weightShape: joined('weightShape'),
+    weightRate: joined('weightRate'),
+    featureShape: joined('featureShape'),
+    featureRate: joined('featureRate'),
+  };
+}
+
+/** The edges of some rows. */
+export function edgesWithin({ offsets, neighbors, counts }: EdgeRows, { first, last }: RowRange): EdgeRows {
+  const own = allocate(Uint32Array, last - first + 1);
+  for (let i = first; i <= last; i++) own[i - first] = offsets[i] - offsets[first];
+  const [from, to] = [offsets[first], offsets[last]];
+  return { offsets: own, neighbors: neighbors.subarray(from, to), counts: counts?.subarray(from, to) };
+}
+
+/** The same rows with the edges to the neighbours of each part alone, numbered within it. Neighbours ascend within a row. */
+export function edgesByNeighbor(rows: EdgeRows, bounds: readonly number[]): EdgeRows[] {
+  const count = rows.offsets.length - 1;
+  const parts = bounds.length - 1;
+  const offsets = Array.from({ length: parts }, () => allocate(Uint32Array, count + 1));
+  const partAt = (neighbor: number, from: number) => {
+    let p = from;
+    while (neighbor >= bounds[p + 1]) p++;
+    return p;
+  };
+  for (let i = 0; i < count; i++) {
+    let p = 0;
+    for (let e = rows.offsets[i]; e < rows.offsets[i + 1]; e++) {
+      p = partAt(rows.neighbors[e], p);
+      offsets[p][i + 1]++;
+    }
+  }
+  return offsets.map((own, p) => {
+    for (let i = 0; i < count; i++) own[i + 1] += own[i];
+    const neighbors = allocate(Uint32Array, own[count]);
+    const counts = rows.counts && allocate(Uint32Array, own[count]);
+    let to = 0;
+    for (let i = 0; i < count; i++) {
+      let from = firstAtLeast(rows.neighbors, rows.offsets[i], rows.offsets[i + 1], bounds[p]);
+      for (; to < own[i + 1]; to++, from++) {
+        neighbors[to] = rows.neighbors[from] - bounds[p];
+        if (counts) counts[to] = rows.counts![from];
+      }
+    }
+    return { offsets: own, neighbors, counts };
+  });
+}
+
+function firstAtLeast(values: Uint32Array, first: number, last: number, wanted: number): number {
+  let [low, high] = [first, last];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (values[middle] < wanted) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Σ counts of each row. */
+export function strengths({ offsets, counts }: EdgeRows): Float64Array {
+  const sums = new Float64Array(offsets.length - 1);
+  for (let i = 0; i < sums.length; i++) {
+    if (!counts) sums[i] = offsets[i + 1] - offsets[i];
+    else for (let e = offsets[i]; e < offsets[i + 1]; e++) sums[i] += counts[e];
+  }
+  return sums;
+}
