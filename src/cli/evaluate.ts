@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander';
 import { InputError } from '../errors.js';
+import { type AgainstPopularity, againstPopularity } from '../evaluate/against-popularity.js';
 import { type Evaluation, evaluateModel } from '../evaluate/evaluate.js';
 import {
   drawsOf,
@@ -14,7 +15,14 @@ import { USER_METRICS, type UserMetric } from '../evaluate/ranking.js';
 import { featureCount, type Model } from '../fit/model.js';
 import { COMMANDS } from '../options/verbs.js';
 import type { Protocol } from '../predict/draw-plan.js';
-import { intervalWords, leftOutWords, noPredictiveCheck, surpriseWords } from '../report/words/evaluation.js';
+import {
+  betterRanker,
+  intervalWords,
+  leftOutWords,
+  noPredictiveCheck,
+  popularityWords,
+  surpriseWords,
+} from '../report/words/evaluation.js';
 import { statisticValue } from '../report/words/prediction.js';
 import { loadModel } from '../store/model.js';
 import { loadSplit } from '../store/split.js';
@@ -71,6 +79,8 @@ export function register(program: Command): void {
           `${modelFile} was not fitted to the training part of ${folder} as it is; the figures may mean little`,
         );
       }
+      const { seed } = context;
+      const popularity = await againstPopularity(model, result, { seed, threads, signal, onProgress });
       return {
         json: {
           model: modelFile,
@@ -78,9 +88,12 @@ export function register(program: Command): void {
           objective: model.type === 'posterior' ? 'evidence' : 'ranking',
           features: featureCount(model) ?? null,
           split: folder,
-          ...evaluationJson(result),
+          ...evaluationJson(result, popularity),
         },
-        text: describe(`${modelFile} (${modelTitle(model)}) on ${folder}`, result, model.multigraph),
+        text: describe(`${modelFile} (${modelTitle(model)}) on ${folder}`, result, model.multigraph, [
+          ...(popularity ? [wrap(popularityWords(popularity, result.ranking.n, result.names))] : []),
+          ...(model.type === 'posterior' ? rankingAdvice(folder) : []),
+        ]),
       };
     }),
   );
@@ -92,8 +105,13 @@ function modelTitle(model: Model): string {
   return features === undefined ? name : `${name}, ${features} features`;
 }
 
+function rankingAdvice(folder: string): string[] {
+  const { text, commands } = betterRanker(folder);
+  return [wrap(text), ...commands.map((line) => `  ${line}`)];
+}
+
 /** The document of --json; null where a value does not exist. */
-function evaluationJson(result: Evaluation): object {
+function evaluationJson(result: Evaluation, popularity: AgainstPopularity | undefined): object {
   const { ranking, predictive, dropped } = result;
   const { all, unpopular } = ranking;
   return {
@@ -114,6 +132,13 @@ function evaluationJson(result: Evaluation): object {
       coverage: all.coverage,
       standardError: all.standardError,
       standardErrorUnpopular: unpopular?.standardError ?? null,
+      popularity: popularity
+        ? {
+            recall: popularity.popularity.mean.recall,
+            ndcg: popularity.popularity.mean.ndcg,
+            difference: popularity.difference,
+          }
+        : null,
     },
     predictive: predictive
       ? {
@@ -132,12 +157,18 @@ function evaluationJson(result: Evaluation): object {
   };
 }
 
-function describe(heading: string, result: Evaluation, multigraph: boolean): string {
+function describe(
+  heading: string,
+  result: Evaluation,
+  multigraph: boolean,
+  advice: readonly string[],
+): string {
   const { predictive, predictiveReason, protocol, names } = result;
   return [
     heading,
     '',
     describeRanking(result),
+    ...(advice.length > 0 ? ['', ...advice] : []),
     '',
     ...(predictive
       ? [

@@ -1,6 +1,7 @@
 // A study on the terminal, and as one JSON document.
 
 import { drawsOf, observedOf, type Statistic } from '../evaluate/predictive.js';
+import { recommendSteps } from '../report/words/advice.js';
 import { methodTitle, skippedWords } from '../report/words/methods.js';
 import { predictionQuestion, shownStatistics, statisticValue } from '../report/words/prediction.js';
 import { RANKING_QUESTION } from '../report/words/ranking.js';
@@ -93,6 +94,11 @@ export function describeStudy(results: StudyResults, reading: string): string {
     wrap([verdicts.ranking.text, ...verdicts.ranking.details].join(' ')),
     ...ladder.skipped.map((skipped) => wrap(skippedWords(skipped))),
     ...(runs.length > 1 ? ['', describeRepeats(results)] : []),
+    '',
+    ...recommendSteps(results, verdicts.ranking).flatMap(({ text, command }) => [
+      wrap(text),
+      ...(command ? [`  ${command}`] : []),
+    ]),
     '',
     `${short(receipt.seconds)} s in all.`,
   ].join('\n');

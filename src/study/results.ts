@@ -36,6 +36,8 @@ export interface StudyResults {
   readonly evidence: readonly StudyEvidence[];
   /** Features of the first run's model with the chosen K; null where items have no names. */
   readonly topics: { readonly model: ModelKind; readonly features: readonly Topic[] } | null;
+  /** A user of the data, for commands that ask for one: the one with most edges. */
+  readonly example: { readonly user: string };
   /** Mean and spread over the runs, where there are several. */
   readonly summary: StudySummary;
 }

@@ -11,7 +11,8 @@ import { sparsityEvidence } from '../fit/evidence.js';
 import { type FitResult, fit } from '../fit/fit.js';
 import { featureCount, type Model, type PosteriorModel, type Ranker } from '../fit/model.js';
 import { fingerprint } from '../graph/fingerprint.js';
-import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
+import { type BipartiteGraph, degrees, SIDES, type SideName } from '../graph/graph.js';
+import { largest } from '../predict/largest.js';
 import type { Progress, TaskOptions } from '../progress.js';
 import { split as splitGraph, unseenByTraining } from '../sample/split.js';
 import type { Split } from '../sample/split-types.js';
@@ -80,8 +81,16 @@ export async function study(graph: BipartiteGraph, options: StudyOptions = {}): 
     chosen: { features },
     evidence: found.evidence,
     topics: shownTopics ? { model: kind, features: shownTopics } : null,
+    example: { user: busiestUser(graph) },
     summary: summarizeRuns(runs),
   });
+}
+
+/** Somebody for whom there is much to go by. */
+function busiestUser({ users }: BipartiteGraph): string {
+  const degree = degrees(users);
+  const [busiest] = largest(degree.length, 1, (u) => degree[u]);
+  return users.ids.at(busiest);
 }
 
 /** What only the first run is asked for. */

@@ -62,6 +62,23 @@ test('--json is one document with the fields of the contract', async () => {
   expect(again.out).toBe(out);
 });
 
+test('says how the model stands beside popularity, judged on the same users, and what to recommend with', async () => {
+  const popular = join(folder, 'popular.model');
+  const fitted = await graphex('fit', parts, '--method', 'popularity', '-o', popular);
+  expect(fitted.status).toBe(0);
+  const { recommendation } = JSON.parse((await run(model, parts, '--draws', '0', '--json')).out);
+  const alone = JSON.parse((await run(popular, parts, '--json')).out).recommendation;
+  expect(recommendation.popularity).toMatchObject({ recall: alone.recall, ndcg: alone.ndcg });
+  expect(recommendation.popularity.difference.recall.difference).toBeCloseTo(
+    recommendation.recall - alone.recall,
+    12,
+  );
+  expect(alone.popularity).toBeNull();
+  const { out } = await run(model, parts, '--draws', '0');
+  expect(out).toMatch(/Popularity, the same list for everyone, has 0\.\d+ by recall@20 and 0\.\d+ by nDCG\./);
+  expect(out).toContain(`npx graphex fit ${parts} --method ranking -o ranker.safetensors`);
+});
+
 test('for people: both tables, what was dropped, and other options take effect', async () => {
   const { status, out } = await run(model, parts, '--draws', '10', '--protocol', 'paper', '--depth', '30');
   expect(status).toBe(0);

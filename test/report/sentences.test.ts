@@ -1,13 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import type { AgainstPopularity } from '../../src/evaluate/against-popularity.js';
 import type { Evaluation } from '../../src/evaluate/evaluate.js';
 import type { PredictiveCheck, Statistic } from '../../src/evaluate/predictive.js';
 import type { ReadResult } from '../../src/ingest/options.js';
 import { checkDefinitions, studyDefinitions } from '../../src/report/pages/definitions.js';
 import { engineWords } from '../../src/report/words/engines.js';
 import {
+  betterRanker,
   intervalWords,
   leftOutWords,
   noPredictiveCheck,
+  popularityWords,
   surpriseWords,
 } from '../../src/report/words/evaluation.js';
 import { lawWords } from '../../src/report/words/law.js';
@@ -29,6 +32,30 @@ const written: string[] = [];
 const heading = (text: string) => written.push('', `# ${text}`, '');
 const say = (...sentences: readonly (string | null | undefined)[]) =>
   written.push(...sentences.filter((sentence) => sentence !== null && sentence !== undefined));
+
+function besidePopularity(): void {
+  heading('Beside popularity');
+  const beside = (recall: readonly [number, number, number], ndcg: readonly [number, number, number]) => {
+    const interval = ([low, difference, high]: typeof recall) => ({ difference, low, high });
+    const against = {
+      popularity: { mean: { recall: 0.4, ndcg: 0.3 } },
+      difference: { recall: interval(recall), ndcg: interval(ndcg) },
+    } as AgainstPopularity;
+    say(popularityWords(against, 20, names));
+  };
+  const [above, below, unsure] = [
+    [0.01, 0.02, 0.03],
+    [-0.03, -0.02, -0.01],
+    [-0.01, 0.01, 0.03],
+  ] as const;
+  beside(above, above);
+  beside(below, below);
+  beside(above, below);
+  beside(unsure, above);
+  beside(unsure, unsure);
+  const { text, commands } = betterRanker('my parts');
+  say(text, ...commands);
+}
 
 function sparsity(): void {
   heading('Is it sparse?');
@@ -229,7 +256,8 @@ function dictionary(): void {
 
 describe('every sentence', () => {
   it('stands in one list, and reads as it did', async () => {
-    for (const part of [sparsity, reading, studies, evaluations, engines, dictionary]) part();
+    for (const part of [sparsity, reading, studies, evaluations, besidePopularity, engines, dictionary])
+      part();
     const text = `${written.join('\n').trim()}\n`;
     expect(text).not.toMatch(/undefined|NaN|null|\[object|recallUnpopular|ndcg\b/);
     await expect(text).toMatchFileSnapshot('snapshots/words.txt');

@@ -75,6 +75,7 @@ export function numbers(
     chosen: { features: 30 },
     evidence: [{ features: 30, sparse: -10, dense: -52, difference: 42 }],
     topics: null,
+    example: { user: 'ann' },
     summary: { runs: 1, ranking: {}, prediction: {} },
     runs: [
       {

@@ -12,11 +12,51 @@ describe('a study in words', () => {
   });
 
   it('says so when a baseline wins, and what to do about it', () => {
-    const { ranking, next } = studyVerdicts(numbers({ 'sparse-30': 0.2, 'dense-30': 0.21, EASE: 0.3 }));
+    const { ranking, next } = studyVerdicts(numbers({ 'sparse-30': 0.2, 'dense-30': 0.21, ease: 0.3 }));
     expect(ranking.winner).toBe('baseline');
     expect(ranking.headline).toBe('A baseline wins: EASE');
     expect(ranking.text).toContain('0.300');
-    expect(next.map((step) => step.command).join('\n')).toContain('--method ranking');
+    expect(next.map((step) => step.command)).toEqual(
+      expect.arrayContaining([
+        'npx graphex fit DATA --method ease -o ease.safetensors',
+        'npx graphex recommend ease.safetensors --user ann -n 20',
+        'npx graphex serve ease.safetensors',
+      ]),
+    );
+    expect(next.map((step) => step.text).join('\n')).toContain('use EASE, which ranks best here, on all');
+  });
+
+  it('advises what was made for ranking wherever it wins or ties, and a model fitted to explain only where none does', () => {
+    const advised = (recall: Parameters<typeof numbers>[0], sure = true) =>
+      studyVerdicts(numbers(recall, { sure }))
+        .next.find(({ text }) => text.startsWith('To recommend'))!
+        .command!.replace('npx graphex fit DATA ', '');
+    const ranker = '--method ranking -o ranker.safetensors';
+    expect(advised({ 'sparse-30': 0.2, ranking: 0.31, ease: 0.3 })).toBe(ranker);
+    expect(advised({ 'sparse-30': 0.2, ranking: 0.3, ease: 0.31 }, false)).toBe(ranker);
+    expect(advised({ 'sparse-30': 0.32, ranking: 0.319, ease: 0.3 }, false)).toBe(ranker);
+    expect(advised({ 'sparse-30': 0.32, ease: 0.319 }, false)).toBe('--method ease -o ease.safetensors');
+    expect(advised({ 'sparse-30': 0.32, 'dense-30': 0.33, ranking: 0.2, ease: 0.3 })).toBe(
+      '-k 30 --model dense -o model.safetensors',
+    );
+    expect(advised({ 'sparse-30': 0.32, 'dense-30': 0.3 })).toBe(ranker);
+  });
+
+  it('calls a model below popularity so, in both figures or in one', () => {
+    const recall = { 'sparse-30': 0.2, 'dense-30': 0.19, ranking: 0.35, popularity: 0.3 };
+    const { text } = studyVerdicts(numbers(recall)).ranking;
+    expect(text).toContain(
+      'The sparse model and the dense model rank below popularity, the same list for everyone: do not recommend with them.',
+    );
+    const mixed = numbers(recall);
+    const [sparse] = mixed.runs[0].ladder.rows;
+    Object.assign(sparse.all, { ndcg: { mean: 0.31, standardError: 0.01 } });
+    expect(studyVerdicts(mixed).ranking.text).toContain(
+      'By recall@20, the sparse model ranks below popularity, the same list for everyone.',
+    );
+    expect(studyVerdicts(numbers({ ...recall, popularity: 0.1 })).ranking.text).not.toContain(
+      'popularity, the',
+    );
   });
 
   it('claims a win only where the interval leaves out zero', () => {
@@ -103,7 +143,7 @@ describe('a study in words', () => {
   });
 
   it('names commands that read the data as the study did', () => {
-    const plain = numbers({ 'sparse-30': 0.2, EASE: 0.3 });
+    const plain = numbers({ 'sparse-30': 0.2, ease: 0.3 });
     const read = { users: 'who', items: "it's", sep: '\t', header: true, multigraph: true };
     const receipt = {
       ...plain.receipt,
@@ -117,7 +157,9 @@ describe('a study in words', () => {
       `npx graphex fit ${data} -k 30 --model sparse --seed 7 --sigma-users 0.2 -o model.safetensors`,
       `npx graphex forecast ${data} --users-times 2 --seed 7 -o forecast`,
       'npx graphex audit --train TRAIN --test TEST --decision',
-      `npx graphex fit ${data} --method ranking --seed 7 -o ranker.safetensors`,
+      `npx graphex fit ${data} --method ease --seed 7 -o ease.safetensors`,
+      'npx graphex recommend ease.safetensors --user ann -n 20',
+      'npx graphex serve ease.safetensors',
       `npx graphex study ${data} -k 10,30,60 ${rest}`,
       `npx graphex study ${data} -k 30 --repeats 5 ${rest}`,
       `npx graphex study ${data} --titles FILE -k 30 ${rest}`,

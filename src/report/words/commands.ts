@@ -1,9 +1,10 @@
 // Commands that go on from a study: they name its data and its options, so that they can be run as they stand.
 
 import { toArguments } from '../../options/arguments.js';
-import { CHOICE, METHODS } from '../../options/fit.js';
+import { CHOICE, FIT, METHODS } from '../../options/fit.js';
 import { FORECAST } from '../../options/forecast.js';
-import { READ } from '../../options/shared.js';
+import type { BaselineName } from '../../options/names.js';
+import { READ, SEED } from '../../options/shared.js';
 import { STUDY, TITLES } from '../../options/verbs.js';
 import { fitOptionsOf, type ModelKind, type StudySettings, studyDefaults } from '../../study/options.js';
 import type { StudyReceipt, StudyResults } from '../../study/results.js';
@@ -40,13 +41,41 @@ export function fitCommand(receipt: StudyReceipt, kind: ModelKind, features: num
 }
 
 /** A fit of all data for ranking, whose other settings are its own. */
-export function rankingFitCommand(receipt: StudyReceipt): string {
+export function rankingFitCommand(receipt: StudyReceipt, file: string): string {
   const { seed } = receipt.settings;
   const fitted = [
     ...dataArguments(receipt),
     ...toArguments({ ...CHOICE, ...METHODS.ranking }, { method: 'ranking', seed }),
   ];
-  return command(['fit', ...fitted, '-o', 'ranker.safetensors']);
+  return command(['fit', ...fitted, '-o', file]);
+}
+
+/** A baseline fitted to all data, tuned as in the study. */
+export function baselineFitCommand(receipt: StudyReceipt, method: BaselineName, file: string): string {
+  const { seed } = receipt.settings;
+  const fitted = [
+    ...dataArguments(receipt),
+    ...toArguments({ method: FIT.method, ...SEED }, { method, seed }),
+  ];
+  return command(['fit', ...fitted, '-o', file]);
+}
+
+/** Items for one user of a model of the study's data. */
+export function recommendCommand(receipt: StudyReceipt, file: string, user: string): string {
+  return command([
+    'recommend',
+    file,
+    // An id that begins with a dash would pass for an option.
+    ...(user.startsWith('-') ? [`--user=${user}`] : ['--user', user]),
+    '-n',
+    '20',
+    ...toArguments(TITLES, { titles: receipt.origin?.titles?.source }),
+  ]);
+}
+
+/** The model over HTTP. */
+export function serveCommand(receipt: StudyReceipt, file: string): string {
+  return command(['serve', file, ...toArguments(TITLES, { titles: receipt.origin?.titles?.source })]);
 }
 
 /** How the study's data will grow. */

@@ -1,10 +1,13 @@
 // What `evaluate` found, in sentences: what the p-values mean, and what the figures leave out.
 
+import type { AgainstPopularity } from '../../evaluate/against-popularity.js';
 import type { Evaluation, NoPredictiveCheck } from '../../evaluate/evaluate.js';
 import type { PredictiveCheck, Statistic } from '../../evaluate/predictive.js';
-import { statisticPhrase } from '../../text/figures.js';
+import { metricPhrase, statisticPhrase } from '../../text/figures.js';
+import { fixed } from '../../text/numbers.js';
 import { list, many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
+import { command } from './commands.js';
 
 const NO_CHECK: Readonly<Record<NoPredictiveCheck, string>> = {
   'no-draws': 'no draws were asked for',
@@ -53,6 +56,46 @@ export function surpriseWords(
       ? ' These are not counts of a Poisson multigraph: drop --multi and ask only whether a pair is there.'
       : '';
   return sentence + uneven;
+}
+
+/** How a model stands beside the same list for everyone. */
+export function popularityWords(
+  { popularity, difference }: AgainstPopularity,
+  n: number,
+  names: SideNames,
+): string {
+  const metrics = ['recall', 'ndcg'] as const;
+  const phrase = (metric: (typeof metrics)[number]) => metricPhrase(metric, n, names);
+  const figures = metrics.map((metric) => `${fixed(popularity.mean[metric], 3)} by ${phrase(metric)}`);
+  const beside = `Popularity, the same list for everyone, has ${list(figures)}.`;
+  if (metrics.every((metric) => difference[metric].difference < 0)) {
+    return `${beside} This model ranks below it: do not recommend with it.`;
+  }
+  const above = metrics.filter((metric) => difference[metric].low > 0);
+  const below = metrics.filter((metric) => difference[metric].high < 0);
+  if (above.length === metrics.length) return `${beside} This model ranks above it.`;
+  const rest = metrics.filter((metric) => !above.includes(metric) && !below.includes(metric));
+  const parts = [
+    ...(above.length > 0 ? [`above it by ${list(above.map(phrase))}`] : []),
+    ...(below.length > 0 ? [`below it by ${list(below.map(phrase))}`] : []),
+    ...(rest.length > 0 ? [`neither above nor below it by ${list(rest.map(phrase))}`] : []),
+  ];
+  return `${beside} This model ranks ${parts.join(', ')}.`;
+}
+
+/** What to recommend with instead of a model that was fitted to explain, and the commands. */
+export function betterRanker(folder: string): {
+  readonly text: string;
+  readonly commands: readonly string[];
+} {
+  const file = 'ranker.safetensors';
+  return {
+    text: 'The model was fitted to explain the data, not to rank. To recommend, compare the fit made for it:',
+    commands: [
+      command(['fit', folder, '--method', 'ranking', '-o', file]),
+      command(['evaluate', file, folder]),
+    ],
+  };
 }
 
 const CORRECTED =

@@ -2,7 +2,7 @@
 
 import type { ListSource, PartsEvaluation } from '../../evaluate/evaluate-parts.js';
 import { LIST_METRICS, type ListMetricName } from '../../evaluate/list-metrics.js';
-import { many, were } from '../../text/phrases.js';
+import { capital, many, were } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 
 export function listMetricTitle(name: ListMetricName, n: number): string {
@@ -17,12 +17,20 @@ export const SOURCE_TITLES: Readonly<Record<ListSource, string>> = {
 
 /** A sentence for each thing that happened; nothing is said of what did not. */
 export function partsWords(
-  { left, ladder, given, users, n }: PartsEvaluation,
+  { left, ladder, given, users, n, comparisons }: PartsEvaluation,
   names: SideNames,
   duplicates = 0,
 ): string[] {
   const longest = Math.max(...n);
   const sentences: string[] = [];
+  for (const { source } of ladder) {
+    const beside = comparisons.filter((c) => c.source === source && c.against === 'popularity');
+    if (beside.length === 0 || beside.some(({ interval }) => interval.difference >= 0)) continue;
+    const [rank, them] = source === 'recommendations' ? ['rank', 'them'] : ['ranks', 'it'];
+    sentences.push(
+      `${capital(SOURCE_TITLES[source])} ${rank} below popularity, the same list for everyone: do not recommend with ${them}.`,
+    );
+  }
   if (left.repeated > 0) {
     sentences.push(
       `${many(left.repeated, 'test pair')} ${were(left.repeated)} in training or validation too, and not asked for; ` +

@@ -69,7 +69,8 @@ function rankingByFigures(results: StudyResults): StudyVerdicts['ranking'] {
   const details: string[] = [];
   const sparseDense = sparseAgainstDense(results);
   if (sparseDense) details.push(sparseDense);
-  details.push(...belowPopularity(run, names), ...ceilingShare(run, names));
+  const poor = belowPopularity(run, names);
+  details.push(...ceilingShare(run, names));
   const recall = duel(run, 'recall', names);
   const ndcg = duel(run, 'ndcg', names);
   if (!recall || !ndcg) {
@@ -77,6 +78,7 @@ function rankingByFigures(results: StudyResults): StudyVerdicts['ranking'] {
     return {
       winner: null,
       method: best.id,
+      rival: null,
       headline: ranksBest(best, results),
       text: `The best ${metricPhrase('recall', ladder.n, names)} is ${fixed(best.all.recall.mean, 3)}. No baseline was fitted, so nothing says whether this is good.`,
       details,
@@ -96,8 +98,9 @@ function rankingByFigures(results: StudyResults): StudyVerdicts['ranking'] {
   return {
     winner,
     method: (winner === 'baseline' ? recall.baseline : recall.ours).id,
+    rival: recall.baseline.id,
     headline: rankingHeadline(recall, ndcg, results),
-    text: [recall.text, ...also].join(' '),
+    text: [recall.text, ...also, ...poor].join(' '),
     details,
   };
 }
@@ -136,21 +139,31 @@ function ranksBest(row: LadderRow, { runs, chosen, check }: StudyResults): strin
     : `${startOf(methodPhrase(row, ladder, check.names))} ranks best`;
 }
 
-/** A model that does worse than no model at all is called so. */
+/** A model that does worse than no model at all is called so: in both figures, or in one of them. */
 function belowPopularity({ ladder }: StudyRun, names: SideNames): string[] {
   const popularity = ladder.rows.find((row) => row.id === 'popularity');
   if (!popularity) return [];
-  const behind = ladder.rows.filter(
-    (row) =>
-      (row.kind === 'model' || row.kind === 'ranker') &&
-      row.all.recall.mean < popularity.all.recall.mean &&
-      row.all.ndcg.mean < popularity.all.ndcg.mean,
-  );
-  if (behind.length === 0) return [];
-  const who = startOf(list(behind.map((row) => methodPhrase(row, ladder, names))));
-  return [
-    `${who} ${behind.length === 1 ? 'ranks' : 'rank'} worse than popularity, the same list for everyone: do not recommend with ${behind.length === 1 ? 'it' : 'them'}.`,
-  ];
+  const metrics = ['recall', 'ndcg'] as const;
+  const below = (row: LadderRow) =>
+    metrics.filter((metric) => row.all[metric].mean < popularity.all[metric].mean);
+  const ours = ladder.rows.filter((row) => row.kind === 'model' || row.kind === 'ranker');
+  const who = (rows: readonly LadderRow[]) =>
+    `${list(rows.map((row) => methodPhrase(row, ladder, names)))} ${rows.length === 1 ? 'ranks' : 'rank'}`;
+  const inBoth = ours.filter((row) => below(row).length === metrics.length);
+  const sentences =
+    inBoth.length === 0
+      ? []
+      : [
+          `${startOf(who(inBoth))} below popularity, the same list for everyone: do not recommend with ${inBoth.length === 1 ? 'it' : 'them'}.`,
+        ];
+  for (const metric of metrics) {
+    const inOne = ours.filter((row) => below(row).length === 1 && below(row)[0] === metric);
+    if (inOne.length === 0) continue;
+    sentences.push(
+      `By ${metricPhrase(metric, ladder.n, names)}, ${who(inOne)} below popularity, the same list for everyone.`,
+    );
+  }
+  return sentences;
 }
 
 function ceilingShare({ ladder }: StudyRun, names: SideNames): string[] {

@@ -4,7 +4,8 @@
 import { type ModelKind, modelsOf } from '../../study/options.js';
 import type { StudyResults } from '../../study/results.js';
 import { many } from '../../text/phrases.js';
-import { command, fitCommand, forecastCommand, rankingFitCommand, studyCommand } from './commands.js';
+import { recommendSteps } from './advice.js';
+import { command, fitCommand, forecastCommand, studyCommand } from './commands.js';
 import { predictionVerdict } from './prediction.js';
 import { rankingVerdict } from './ranking.js';
 import { evidenceWords, sparsityWords } from './sparsity.js';
@@ -34,6 +35,8 @@ export interface StudyVerdicts {
     readonly winner: 'model' | 'baseline' | 'tie' | null;
     /** The row of the ladder that comes out first, ties going to ours. */
     readonly method: string;
+    /** The best baseline; null where none was fitted. */
+    readonly rival: string | null;
   };
   /** What to do next, most useful first. */
   readonly next: readonly NextStep[];
@@ -104,18 +107,7 @@ function nextSteps(
     'To see whether a split of your own is fair, and whether another would have crowned another recommender:',
     command(['audit', '--train', 'TRAIN', '--test', 'TEST', '--decision']),
   );
-  const recommend = (model: string) => command(['recommend', model, '--user', 'ID', '-n', '20']);
-  if (ranking.winner === 'baseline') {
-    add(
-      'To recommend, use the winning baseline, or the fit made for ranking and see whether it is close enough:',
-      rankingFitCommand(receipt),
-    );
-  } else if (ranking.method === 'ranking') {
-    add('To recommend, fit to all of the data for ranking:', rankingFitCommand(receipt));
-    add(`Then ask for any ${check.names.users.one}:`, recommend('ranker.safetensors'));
-  } else {
-    add('To recommend with that model:', recommend('model.safetensors'));
-  }
+  steps.push(...recommendSteps(results, ranking));
   if (settings.features.length === 1) {
     add(
       'Is K right? Compare a few; the bound says which explains the data best:',

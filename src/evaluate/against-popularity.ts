@@ -1,0 +1,41 @@
+// A model beside the same list for everyone, on the same users: one that does not beat it is not worth its trouble.
+
+import type { Model } from '../fit/model.js';
+import type { TaskOptions } from '../progress.js';
+import { type PairedInterval, pairedBootstrap } from './bootstrap.js';
+import type { Evaluation } from './evaluate.js';
+import { evaluateRanking, type RankingScores } from './ranking.js';
+
+/** Recall and nDCG of popularity, and how far the model lies above it. */
+export interface AgainstPopularity {
+  readonly popularity: Pick<RankingScores, 'mean' | 'standardError'>;
+  readonly difference: { readonly recall: PairedInterval; readonly ndcg: PairedInterval };
+}
+
+/** Undefined where the model is popularity itself. */
+export async function againstPopularity(
+  model: Model,
+  { ranking, task }: Pick<Evaluation, 'ranking' | 'task'>,
+  options: TaskOptions & { readonly seed: number },
+): Promise<AgainstPopularity | undefined> {
+  if (model.type === 'ranker' && model.scores.kind === 'popularity') return undefined;
+  const { degree } = model.items;
+  const { n, depth } = ranking;
+  const { seed, ...run } = options;
+  const { all } = await evaluateRanking(
+    task,
+    {
+      kind: 'rows',
+      scores: (_row, candidates, out) => {
+        for (let c = 0; c < candidates.length; c++) out[c] = degree[candidates[c]];
+      },
+    },
+    { ...run, n, depth },
+  );
+  const difference = (metric: 'recall' | 'ndcg') =>
+    pairedBootstrap(ranking.all.perUser[metric], all.perUser[metric], { seed });
+  return Object.freeze({
+    popularity: { mean: all.mean, standardError: all.standardError },
+    difference: { recall: difference('recall'), ndcg: difference('ndcg') },
+  });
+}

@@ -1,0 +1,72 @@
+import { execFile, spawn } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { randomStream } from '../../src/math/random.js';
+import type { NextStep } from '../../src/report/words/study.js';
+import { bin, scratch } from './run.js';
+
+const run = promisify(execFile);
+const folder = scratch();
+
+/** The shell runs commands as they are printed; npx graphex is the built command line. */
+function shellWithNpx(): NodeJS.ProcessEnv {
+  const path = join(folder, 'bin');
+  mkdirSync(path, { recursive: true });
+  writeFileSync(join(path, 'npx'), `#!/bin/sh\nshift\nexec "${process.execPath}" "${bin}" "$@"\n`);
+  chmodSync(join(path, 'npx'), 0o755);
+  return { ...process.env, PATH: `${path}:${process.env.PATH}` };
+}
+
+/** Two tastes, with ids that a shell would take apart. */
+function writeRatings(path: string): void {
+  const random = randomStream(5);
+  const lines = ["who's it;thing"];
+  for (let u = 0; u < 400; u++) {
+    for (let e = 0; e < 3 + (u % 7); e++) {
+      const item = (u % 2) * 30 + Math.floor(30 * random.uniform() ** 2);
+      lines.push(`${u === 6 ? '-$(touch owned) "x"' : `u ${u}`};i${item}`);
+    }
+  }
+  writeFileSync(path, lines.join('\n'));
+}
+
+describe('what a study advises', () => {
+  it('can be run as it is printed: the method that ranks best is fitted, asked and served', async () => {
+    const env = shellWithNpx();
+    writeRatings(join(folder, "my data's.csv"));
+    const shell = (line: string) => run('sh', ['-c', line], { cwd: folder, env, maxBuffer: 1 << 26 });
+    const quick = '-k 3 --draws 0 --iterations 20 --trials 2 --baselines popularity,knn --no-ranker --quiet';
+    const { stdout } = await shell(
+      `npx graphex study "my data's.csv" --sep ';' --model sparse ${quick} -o out`,
+    );
+    const { verdicts, example } = JSON.parse(readFileSync(join(folder, 'out/results.json'), 'utf8'));
+    const steps: NextStep[] = verdicts.next;
+    const first = steps.findIndex(({ text }) => text.startsWith('To recommend'));
+    const [fit, ask, serve] = steps.slice(first, first + 3).map(({ command }) => command!);
+    for (const line of [fit, ask, serve]) expect(stdout).toContain(line);
+    // On these data a model that was not made for ranking does not win.
+    expect(verdicts.ranking.winner).toMatch(/baseline|tie/);
+    expect(fit).toContain(` --method ${verdicts.ranking.rival} `);
+    const file = /-o (\S+\.safetensors)$/.exec(fit)![1];
+    await shell(fit);
+    expect(existsSync(join(folder, file))).toBe(true);
+    expect((await shell(ask)).stdout).toMatch(/1\.\s+i\d+/);
+    expect(example.user).toMatch(/^u \d+$|touch owned/);
+    // The same for the user whose id is a trap.
+    await shell(ask.replace(/--user '[^']*'/, `--user='-$(touch owned) "x"'`));
+    expect(existsSync(join(folder, 'owned'))).toBe(false);
+    const server = spawn('sh', ['-c', `exec ${serve} --port 0`], { cwd: folder, env });
+    try {
+      const said = await new Promise<string>((resolve, reject) => {
+        server.stdout.setEncoding('utf8').on('data', resolve);
+        server.on('close', () => reject(new Error('the server ended')));
+      });
+      expect(said).toMatch(/http:\/\/127\.0\.0\.1:\d+/);
+    } finally {
+      server.kill('SIGTERM');
+      await new Promise((resolve) => server.once('close', resolve));
+    }
+  }, 120_000);
+});
