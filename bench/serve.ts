@@ -1,18 +1,17 @@
 // The server under load, on loopback alone: highest throughput, times at half of it, behaviour at twice of it, batches
 // against the bare ranking, health throughout; in the same run a bare handler that echoes, and the ranking in process.
+// The highest throughput is that of 16 clients who ask again at once (autocannon). Its fixed rate comes in bursts at the
+// beginning of every second, so the other stages have a generator of their own (serve-load.ts).
 //
-//   npm run build && node scripts/run-ts.js bench/serve.ts [seconds a stage] [requests of the soak]
+//   npm run build && node scripts/run-ts.js bench/serve.ts [seconds a stage] [requests of the soak] [flags of graphex serve]
 //
 // Proved first: what the server answers is what the library answers.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import type { createServer } from 'node:http';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createAdaptorServer } from '@hono/node-server';
 import autocannon from 'autocannon';
-import { Hono } from 'hono';
 import type { Ranker } from '../src/fit/model.js';
 import { VertexIds } from '../src/graph/ids.js';
 import { gamma } from '../src/math/distributions.js';
@@ -21,6 +20,7 @@ import { randomStream } from '../src/math/random.js';
 import { createRecommender } from '../src/predict/recommender.js';
 import { saveModel } from '../src/store/model.js';
 import { VERSION } from '../src/version.js';
+import { echoServer, type LoadResult, pacedLoad, watchHealth } from './serve-load.js';
 
 const seconds = Number(process.argv[2] ?? 10);
 const soak = Number(process.argv[3] ?? 0);
@@ -84,7 +84,7 @@ function histories(items: number, count: number): number[][] {
 async function startServer(path: string): Promise<{ process: ChildProcess; url: string }> {
   const child = spawn(
     process.execPath,
-    ['bin/graphex.js', 'serve', path, '--port', '0', '--json', '--quiet'],
+    ['bin/graphex.js', 'serve', path, '--port', '0', '--json', '--quiet', ...process.argv.slice(4)],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
   const line = await new Promise<string>((resolve) =>
@@ -117,37 +117,9 @@ async function shoot(
   });
 }
 
-/** Asks for health ten times a second until told to stop; the slowest answer in milliseconds. */
-function watchHealth(url: string): () => Promise<number> {
-  let worst = 0;
-  let watching = true;
-  const loop = (async () => {
-    while (watching) {
-      const began = performance.now();
-      await (await fetch(`${url}/health/live`)).text();
-      worst = Math.max(worst, performance.now() - began);
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-  })();
-  return async () => {
-    watching = false;
-    await loop;
-    return worst;
-  };
-}
-
 async function residentMegabytes(url: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text();
   return Number(/^process_resident_memory_bytes (\d+)/m.exec(text)?.[1]) / 2 ** 20;
-}
-
-async function echo(): Promise<{ url: string; close: () => void }> {
-  const app = new Hono();
-  app.post('/v1/recommend', async (c) => c.json(await c.req.json()));
-  const server = createAdaptorServer({ fetch: app.fetch }) as ReturnType<typeof createServer>;
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  return { url: `http://127.0.0.1:${port}`, close: () => server.close() };
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'graphex-bench-'));
@@ -171,9 +143,8 @@ try {
     const { process: child, url } = await startServer(path);
     try {
       await prove(url, recommender, users);
-      const bare = await echo();
+      const bare = await echoServer();
       const echoed = await shoot(bare.url, '/v1/recommend', bodies, {});
-      bare.close();
       const began = performance.now();
       let alone = 0;
       while (performance.now() - began < 1000 * seconds) {
@@ -185,42 +156,36 @@ try {
       await recommender.recommendMany(askers, { n: N });
       const bareBatch = (1000 * askers.length) / (performance.now() - batchBegan);
 
+      await shoot(url, '/v1/recommend', bodies, { duration: 2 });
       const health = watchHealth(url);
       const highest = await shoot(url, '/v1/recommend', bodies, {});
       const rate = highest.requests.average;
       print(
         `highest              ${rate.toFixed(0)} answers/s (echo ${echoed.requests.average.toFixed(0)}, in process ${inProcess.toFixed(0)})`,
       );
-      const half = await shoot(url, '/v1/recommend', bodies, {
-        overallRate: Math.max(1, Math.round(rate / 2)),
-      });
+      const at = (times: number, where: string) =>
+        pacedLoad({ url: where, path: '/v1/recommend', bodies, rate: times * rate, seconds });
+      const echoHealth = watchHealth(bare.url);
+      const halfEcho = await at(0.5, bare.url);
+      const bareHealth = await echoHealth.stop();
+      const half = await at(0.5, url);
+      print(`half of it           ${timesOf(half)}; echo at the same rate ${timesOf(halfEcho)}`);
+      const twice = await at(2, url);
       print(
-        `half of it           p50 ${half.latency.p50} ms, p99 ${half.latency.p99} ms; not 2xx: ${half.non2xx}`,
+        `twice of it          ${timesOf(twice)}, ${(twice.p99 / half.p99).toFixed(1)} times that of half`,
       );
-      const twice = await shoot(url, '/v1/recommend', bodies, {
-        connections: 20 * CLIENTS,
-        overallRate: Math.round(2 * rate),
-      });
-      const statuses = Object.entries(twice.statusCodeStats ?? {}).map(
-        ([status, { count }]) => `${status}: ${count}`,
-      );
-      print(
-        `twice of it          p99 ${twice.latency.p99} ms; ${statuses.join(', ')}; errors ${twice.errors}`,
-      );
+      await bare.close();
       const batch = JSON.stringify({ requests: users.map((likes) => ({ likes, n: N })) });
       const batches = await shoot(url, '/v1/recommend/batch', [batch], { connections: 1 });
       const batched = batches.requests.average * users.length;
       print(
         `batches of 1,000     ${batched.toFixed(0)} users/s, ${(batched / bareBatch).toFixed(2)} of the bare ranking (${bareBatch.toFixed(0)})`,
       );
-      const before = await residentMegabytes(url);
-      if (soak > 0) {
-        await shoot(url, '/v1/recommend', bodies, { amount: soak });
-        print(
-          `after ${soak} more     ${before.toFixed(0)} → ${(await residentMegabytes(url)).toFixed(0)} MiB resident`,
-        );
-      } else print(`memory               ${before.toFixed(0)} MiB resident`);
-      print(`health               slowest answer ${(await health()).toFixed(0)} ms`);
+      print(
+        `health               slowest answer ${(await health.stop()).toFixed(0)} ms (echo at half the load ${bareHealth.toFixed(0)})`,
+      );
+      if (soak > 0) await soakTest(url, bodies, rate);
+      else print(`memory               ${(await residentMegabytes(url)).toFixed(0)} MiB resident`);
     } finally {
       await recommender.close();
       child.kill('SIGTERM');
@@ -229,6 +194,29 @@ try {
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });
+}
+
+function timesOf({ p50, p99, statuses, errors }: LoadResult): string {
+  const seen = Object.entries(statuses).map(([status, count]) => `${count} × ${status}`);
+  return `p50 ${p50.toFixed(1)}, p99 ${p99.toFixed(1)} ms (${seen.join(', ')}; ${errors} lost)`;
+}
+
+/** Memory while `soak` requests are answered at half the highest rate or less: it must not grow. */
+async function soakTest(url: string, bodies: readonly string[], highest: number): Promise<void> {
+  const rate = Math.min(highest / 2, soak / 600);
+  const PARTS = 12;
+  for (let part = 1; part <= PARTS; part++) {
+    const { statuses, errors } = await pacedLoad({
+      url,
+      path: '/v1/recommend',
+      bodies,
+      rate,
+      seconds: soak / PARTS / rate,
+    });
+    print(
+      `soak ${part}/${PARTS}  ${JSON.stringify(statuses)}, ${errors} lost; ${(await residentMegabytes(url)).toFixed(0)} MiB resident`,
+    );
+  }
 }
 
 /** Single answers and a batch are those of the library. */

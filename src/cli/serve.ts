@@ -1,4 +1,4 @@
-// graphex serve: a model over HTTP, until it is told to stop.
+// graphex serve: a model and the page over HTTP, until it is told to stop.
 
 import type { Command } from 'commander';
 import type { OptionsOf } from '../options/kinds.js';
@@ -11,20 +11,22 @@ import { typedOptions } from './flags.js';
 export function register(program: Command): void {
   const command = program
     .command('serve')
-    .description('Answers recommendations, rankings and explanations over HTTP; /docs lists the endpoints.')
-    .argument('<model>', 'a model file made by `graphex fit`');
+    .description(
+      'Answers recommendations, rankings and explanations over HTTP; / is a page, /docs lists the endpoints.',
+    )
+    .argument('[model]', 'a model file made by `graphex fit`; without one, the page for a browser alone');
   addOptions(command, [
     'graphex serve model.safetensors --titles books.csv',
     'graphex serve model.safetensors --host 0.0.0.0 --port 80 --key-file keys.txt',
   ]);
-  command.action(async (path: string) => {
+  command.action(async (path: string | undefined) => {
     const values = typedOptions(command, COMMANDS.serve.options);
     await runCommand(command, (context) => run(path, values, context));
   });
 }
 
 async function run(
-  path: string,
+  path: string | undefined,
   values: OptionsOf<typeof SERVE>,
   context: CommandContext,
 ): Promise<undefined> {

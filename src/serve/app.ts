@@ -2,18 +2,19 @@
 
 import { randomUUID } from 'node:crypto';
 import { OpenAPIHono, type z } from '@hono/zod-openapi';
-import type { Context } from 'hono';
+import type { Context, Next } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { InputError } from '../errors.js';
 import { VERSION } from '../version.js';
 import { DOCS_POLICY, docsPage } from './docs.js';
 import type { Generation } from './generation.js';
-import { type Job, type Reply, weightOf } from './jobs.js';
+import { type Job, joined, piecesOf } from './jobs.js';
 import type { Key, KeyRing } from './keys.js';
 import { LIMITS } from './limits.js';
 import type { LogRecord } from './log.js';
 import { Metrics } from './metrics.js';
 import { nestsDeeper } from './nesting.js';
+import { PAGE_HEADERS, type Page, PLAIN_POLICY, pageFile, plainPage } from './page.js';
 import { answerProblem, Problem } from './problems.js';
 import type { RateLimit } from './rate.js';
 import { ROUTES } from './routes.js';
@@ -32,6 +33,10 @@ export interface AppOptions {
   /** Host names that the server answers for; undefined: any. */
   readonly hosts: ReadonlySet<string> | undefined;
   readonly log: (record: LogRecord) => void;
+  /** Files of the page at `/`; undefined where it was not built. */
+  readonly page: Page | undefined;
+  /** Whether the server was started with a model; without one it is ready for the page alone. */
+  readonly withModel: boolean;
 }
 
 interface Variables {
@@ -40,12 +45,16 @@ interface Variables {
   key: Key | undefined;
   model: string | undefined;
   problem: Problem | undefined;
+  /** What logs and metrics call the page's files, which have no route of their own. */
+  file: boolean | undefined;
 }
 
 type Env = { Variables: Variables };
 
 /** Open to everyone who can reach the server: they say nothing of the model or its users. */
-const OPEN = new Set(['/health/live', '/health/ready', '/openapi.json', '/docs', '/']);
+const OPEN = new Set(['/health/live', '/health/ready', '/openapi.json', '/docs']);
+/** The rest of the paths are the page's files, which anybody may see. */
+const ASKED = /^\/(v1|metrics)(\/|$)/;
 
 export function createApp(options: AppOptions): OpenAPIHono<Env> {
   const metrics = serverMetrics(options);
@@ -97,9 +106,9 @@ export function createApp(options: AppOptions): OpenAPIHono<Env> {
 
   const ask = async (c: Context<Env>, job: Job, deadline: number = LIMITS.patience): Promise<unknown> => {
     const generation = options.current();
-    if (!generation) throw new Problem('no-model', 'no model is ready yet', { retryAfter: 1 });
+    if (!generation) throw noModel(options);
     c.set('model', generation.info.hash);
-    const reply: Reply = await generation.queue.ask(job, { weight: weightOf(job), deadline });
+    const reply = joined(await generation.queue.ask(piecesOf(job), { deadline }));
     if ('problem' in reply) {
       throw new Problem(reply.problem, reply.detail, reply.field === undefined ? {} : { field: reply.field });
     }
@@ -160,8 +169,8 @@ export function createApp(options: AppOptions): OpenAPIHono<Env> {
   app.get('/health/ready', (c) => {
     if (options.draining()) throw new Problem('draining', 'the server is stopping', { retryAfter: 5 });
     const generation = options.current();
-    if (!generation) throw new Problem('no-model', 'no model is ready yet', { retryAfter: 1 });
-    return c.json({ status: 'ready', model: generation.info.hash });
+    if (!generation && options.withModel) throw noModel(options);
+    return c.json({ status: 'ready', model: generation?.info.hash ?? null });
   });
   app.get('/metrics', (c) =>
     c.text(metrics.registry.text(), 200, { 'content-type': 'text/plain; version=0.0.4' }),
@@ -174,8 +183,32 @@ export function createApp(options: AppOptions): OpenAPIHono<Env> {
     });
   app.get('/openapi.json', (c) => c.json(document()));
   app.get('/docs', (c) => c.html(docsPage(document()), 200, { 'content-security-policy': DOCS_POLICY }));
-  app.get('/', (c) => c.redirect('/docs'));
+  app.get('*', (c, next) => answerFile(c, options, next));
   return app;
+}
+
+function noModel({ withModel }: AppOptions): Problem {
+  return withModel
+    ? new Problem('no-model', 'no model is ready yet', { retryAfter: 1 })
+    : new Problem(
+        'no-model',
+        'the server was started without a model; start it with one: graphex serve MODEL',
+      );
+}
+
+/** A file of the page, or the plain page in its place. */
+async function answerFile(c: Context<Env>, { page, current }: AppOptions, next: Next) {
+  if (!page) {
+    if (c.req.path !== '/') return next();
+    c.set('file', true);
+    return c.html(plainPage(current() !== undefined), 200, { 'content-security-policy': PLAIN_POLICY });
+  }
+  const file = pageFile(page, new URL(c.req.url).pathname);
+  if (!file) return next();
+  c.set('file', true);
+  const headers = { ...PAGE_HEADERS, etag: file.etag, 'cache-control': 'no-cache' };
+  if (c.req.header('if-none-match') === file.etag) return c.body(null, 304, headers);
+  return c.body(file.bytes, 200, { ...headers, 'content-type': file.type });
 }
 
 /** Host, size, kind of body and key are looked at before anything is read. */
@@ -191,7 +224,7 @@ function admit(c: Context<Env>, { hosts, keys, rate }: AppOptions): void {
       throw new Problem('not-json', 'send Content-Type: application/json');
     }
   }
-  if (OPEN.has(path)) return;
+  if (OPEN.has(path) || !ASKED.test(path)) return;
   const key = keys && keyOf(c, keys);
   c.set('key', key);
   if (path === '/v1/models/current' && keys && !key?.admin) {
@@ -269,14 +302,15 @@ function finish(
 ): void {
   const milliseconds = performance.now() - c.get('began');
   const { status } = c.res;
-  const route = c.req.routePath === '/*' || c.req.routePath === '*' ? 'none' : c.req.routePath;
+  const path = c.req.routePath;
+  const route = c.get('file') ? 'page' : path === '/*' || path === '*' ? 'none' : path;
   const labels = { route, method: c.req.method, status: String(status) };
   requests.add(labels);
   seconds.observe(labels, milliseconds / 1000);
   c.res.headers.set('x-request-id', c.get('requestId'));
   if (draining()) c.res.headers.set('connection', 'close');
   c.res.headers.set('x-content-type-options', 'nosniff');
-  c.res.headers.set('cache-control', 'no-store');
+  if (!c.res.headers.has('cache-control')) c.res.headers.set('cache-control', 'no-store');
   log({
     time: new Date().toISOString(),
     requestId: c.get('requestId'),

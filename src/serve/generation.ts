@@ -2,7 +2,7 @@
 // another generation, so that no answer is made of two.
 
 import { createPool, type TaskModule, threadCount, type WorkerPool } from '../parallel/pool.js';
-import type { Job, Reply } from './jobs.js';
+import { type Job, type Reply, TOGETHER } from './jobs.js';
 import { createQueue, type WorkQueue } from './queue.js';
 import type { Information } from './schema.js';
 import type { SharedServing } from './serving-tasks.js';
@@ -30,9 +30,6 @@ const TASKS: TaskModule = {
   },
   here: () => import('./serving-tasks.js'),
 };
-
-/** Requests that go to a worker together: enough for one blocked product, few enough to be answered soon. */
-const TOGETHER = 32;
 
 /** Loads the model in a worker, shares it with the others, and warms them up. */
 export async function loadGeneration(path: string, options: GenerationOptions): Promise<Generation> {

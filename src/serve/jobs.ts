@@ -1,7 +1,11 @@
 // What the HTTP side asks of the computing side, and what comes back: plain values that cross threads.
 
 import type { ProblemKind } from './problems.js';
+import type { Weighed } from './queue.js';
 import type { Answered, Explain, OneRequest, Rank } from './schema.js';
+
+/** Requests that go to a worker together: the rows of one blocked product. More would take longer and cost no less each. */
+export const TOGETHER = 16;
 
 export type Job =
   | { readonly kind: 'recommend'; readonly request: OneRequest }
@@ -27,6 +31,23 @@ export type BatchReply = readonly (
   | { readonly error: string; readonly field?: string | undefined }
 )[];
 
-export function weightOf(job: Job): number {
-  return job.kind === 'batch' ? job.requests.length : 1;
+/** A job as the queue takes it: a batch in pieces, so that no worker is kept from others for long. */
+export function piecesOf(job: Job): Weighed<Job>[] {
+  if (job.kind !== 'batch') return [{ job, weight: 1 }];
+  const { requests } = job;
+  return Array.from({ length: Math.ceil(requests.length / TOGETHER) }, (_, i) => {
+    const piece = requests.slice(i * TOGETHER, (i + 1) * TOGETHER);
+    return { job: { kind: 'batch', requests: piece }, weight: piece.length };
+  });
+}
+
+/** One reply of the replies to a job's pieces. */
+export function joined(replies: readonly Reply[]): Reply {
+  if (replies.length === 1) return replies[0];
+  const answers: unknown[] = [];
+  for (const reply of replies) {
+    if (!('value' in reply)) return reply;
+    answers.push(...(reply.value as { answers: BatchReply }).answers);
+  }
+  return { value: { answers } };
 }

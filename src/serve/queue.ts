@@ -1,15 +1,22 @@
 // Between HTTP and the workers: a bounded queue. Whoever comes while it is full is told to come back; whoever waited
-// past their deadline is told so and costs no work; what waits together goes to a worker together.
+// past their deadline is told so and costs no work; what waits together goes to a worker together. A burst may fill the
+// queue. One that has not been empty for a while is overload, not a burst: it then holds little more than the workers take
+// next, so that whoever is served is served soon.
 
 import { Problem } from './problems.js';
 
 /** A worker that answers several jobs at once, in their order. */
 export type Answer<Job, Reply> = (jobs: readonly Job[]) => Promise<readonly Reply[]>;
 
-interface Waiting<Job, Reply> {
+/** Work to be done, and how much it is, in requests. */
+export interface Weighed<Job> {
   readonly job: Job;
-  /** How much work it is, in requests. */
   readonly weight: number;
+}
+
+interface Waiting<Job, Reply> extends Weighed<Job> {
+  /** Its place in the queue: when it came, or a little later for each piece before it. */
+  readonly turn: number;
   readonly until: number;
   resolve(reply: Reply): void;
   reject(error: unknown): void;
@@ -19,8 +26,11 @@ export interface WorkQueue<Job, Reply> {
   /** Requests that wait, and that are being answered. */
   readonly waiting: number;
   readonly working: number;
-  /** Rejects with a Problem: busy, late or draining. */
-  ask(job: Job, options: { readonly weight?: number; readonly deadline: number }): Promise<Reply>;
+  /**
+   * Takes all pieces of one request or none. Each later piece stands a little behind the one before, so that others get
+   * their turn in between. Rejects with a Problem: busy, late or draining.
+   */
+  ask(pieces: readonly Weighed<Job>[], options: { readonly deadline: number }): Promise<Reply[]>;
   /** Takes no more, and resolves once all is answered. */
   drain(): Promise<void>;
 }
@@ -32,23 +42,43 @@ export interface QueueLimits {
   readonly together: number;
 }
 
+/** Milliseconds for which a queue may stay filled before it is called overload. */
+const BURST = 100;
+/** Milliseconds by which each piece of a request stands behind the one before. */
+const STEP = 10;
+/** Requests that may wait behind the first pieces: two batches of the longest kind. */
+const LATER = 2000;
+
 export function createQueue<Job, Reply>(
   workers: readonly Answer<Job, Reply>[],
   { most, together }: QueueLimits,
   now: () => number = () => performance.now(),
 ): WorkQueue<Job, Reply> {
+  /** By turn. */
   const queue: Waiting<Job, Reply>[] = [];
   const idle = [...workers];
   let waiting = 0;
   let working = 0;
   let draining = false;
   let drained: (() => void) | undefined;
+  /** When nobody waited whose turn had come. */
+  let lastEmpty = now();
+
+  /** Requests whose turn has come by `time`. */
+  const ahead = (time: number) => {
+    let sum = 0;
+    for (const { turn, weight } of queue) {
+      if (turn > time) break;
+      sum += weight;
+    }
+    return sum;
+  };
 
   function next(): void {
     while (idle.length > 0 && queue.length > 0) {
       const batch = take();
       if (batch.length === 0) continue;
-      const worker = idle.pop()!;
+      const worker = idle.pop() as Answer<Job, Reply>;
       const weight = batch.reduce((sum, one) => sum + one.weight, 0);
       working += weight;
       worker(batch.map(({ job }) => job))
@@ -66,6 +96,8 @@ export function createQueue<Job, Reply>(
           next();
         });
     }
+    const time = now();
+    if (queue.length === 0 || queue[0].turn > time) lastEmpty = time;
     if (draining && working === 0 && queue.length === 0) drained?.();
   }
 
@@ -74,7 +106,7 @@ export function createQueue<Job, Reply>(
     const batch: Waiting<Job, Reply>[] = [];
     let weight = 0;
     while (queue.length > 0 && (batch.length === 0 || weight + queue[0].weight <= together)) {
-      const one = queue.shift()!;
+      const one = queue.shift() as Waiting<Job, Reply>;
       waiting -= one.weight;
       if (one.until <= now()) {
         one.reject(
@@ -90,6 +122,22 @@ export function createQueue<Job, Reply>(
     return batch;
   }
 
+  /** Whether there is no room for so many requests now, and so many behind them. */
+  function full(first: number, later: number, time: number): boolean {
+    const before = ahead(time);
+    const room = time - lastEmpty > BURST ? Math.min(most, together * workers.length) : most;
+    // What is larger than the whole queue still has its turn when nothing else waits.
+    if (before > 0 && before + first > room) return true;
+    return later > 0 && waiting - before > 0 && waiting - before + later > LATER;
+  }
+
+  function enqueue(one: Waiting<Job, Reply>): void {
+    let at = queue.length;
+    while (at > 0 && queue[at - 1].turn > one.turn) at--;
+    queue.splice(at, 0, one);
+    waiting += one.weight;
+  }
+
   return {
     get waiting() {
       return waiting;
@@ -97,23 +145,28 @@ export function createQueue<Job, Reply>(
     get working() {
       return working;
     },
-    ask(job, { weight = 1, deadline }) {
+    ask(pieces, { deadline }) {
       if (draining) {
         return Promise.reject(new Problem('draining', 'the server is stopping', { retryAfter: 5 }));
       }
-      // A batch larger than the whole queue still has its turn when nothing else waits.
-      if (waiting > 0 && waiting + weight > most) {
+      const time = now();
+      const [{ weight: first }, ...rest] = pieces;
+      const later = rest.reduce((sum, { weight }) => sum + weight, 0);
+      if (full(first, later, time)) {
         return Promise.reject(
           new Problem('busy', `${waiting} requests are waiting already; come back in a moment`, {
             retryAfter: 1,
           }),
         );
       }
-      return new Promise<Reply>((resolve, reject) => {
-        waiting += weight;
-        queue.push({ job, weight, until: now() + deadline, resolve, reject });
-        next();
-      });
+      const replies = pieces.map(
+        (piece, i) =>
+          new Promise<Reply>((resolve, reject) => {
+            enqueue({ ...piece, turn: time + STEP * i, until: time + deadline, resolve, reject });
+          }),
+      );
+      next();
+      return Promise.all(replies);
     },
     drain() {
       draining = true;

@@ -5,7 +5,8 @@ import type { RunningServer, ServeOptions } from './server.js';
 export type { RunningServer, ServeOptions };
 
 /**
- * Serves the model at `path` over HTTP; resolves when it answers. `/docs` of its address lists the endpoints.
+ * Serves the model at `path` over HTTP, and at `/` the page for a browser (without a model, the page alone); resolves when
+ * it answers. `/docs` of its address lists the endpoints.
  * @example
  * import { BipartiteGraph, fit, saveModel, serve } from 'graphex';
  * const graph = BipartiteGraph.fromPairs([['ann', 'tea'], ['bob', 'milk'], ['bob', 'tea'], ['cleo', 'milk']]);
@@ -15,7 +16,7 @@ export type { RunningServer, ServeOptions };
  * console.log(await (await fetch(`${server.url}/v1/popular?n=2`)).json());
  * await server.close();
  */
-export async function serve(path: string, options: ServeOptions = {}): Promise<RunningServer> {
+export async function serve(path: string | undefined, options: ServeOptions = {}): Promise<RunningServer> {
   const { startServer } = await import('./server.js');
   return startServer(path, options);
 }

@@ -1,4 +1,4 @@
-// `graphex serve`: HTTP around a model. It holds no state but the model.
+// `graphex serve`: HTTP around a model, and the page at `/`. It holds no state but the model.
 
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
@@ -15,6 +15,7 @@ import { type Generation, loadGeneration } from './generation.js';
 import { type KeyRing, readKeys } from './keys.js';
 import { LIMITS } from './limits.js';
 import type { EventRecord, LogRecord } from './log.js';
+import { readPage } from './page.js';
 import { Problem } from './problems.js';
 import { createRateLimit } from './rate.js';
 
@@ -25,8 +26,7 @@ const GIVEN = {
   signal: TASK.signal,
 };
 
-/** How a model is served; declared in options/verbs.ts. */
-/** What a server can be told. */
+/** What a server can be told; declared in options/verbs.ts. */
 export interface ServeOptions extends OptionsOf<typeof SERVE & typeof GIVEN> {}
 
 /** A server that answers. */
@@ -41,8 +41,11 @@ export interface RunningServer {
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]', '::1'];
 
-/** Serves the model at `path`; resolves when it answers. */
-export async function startServer(path: string, options: ServeOptions = {}): Promise<RunningServer> {
+/** Serves the model at `path`, or the page alone; resolves when it answers. */
+export async function startServer(
+  path: string | undefined,
+  options: ServeOptions = {},
+): Promise<RunningServer> {
   const settings = settle({ ...SERVE, ...GIVEN }, options);
   const { onLog, signal, port, host, models, titles, threads, queue, rate } = settings;
   const log = onLog ?? (() => {});
@@ -51,14 +54,15 @@ export async function startServer(path: string, options: ServeOptions = {}): Pro
   const keys = settings.keyFile === undefined ? undefined : await keysOf(settings.keyFile);
   const load = (file: string) => loadGeneration(file, { titles, threads, queue });
 
-  let current: Generation | undefined = await load(path);
+  const page = await readPage();
+  let current: Generation | undefined = path === undefined ? undefined : await load(path);
   let draining = false;
   let swapping: Promise<unknown> = Promise.resolve();
 
   /** One after the other: the new model is warm before the old one is let go. */
   const swap = (file: string | undefined): Promise<Generation> => {
     const next = swapping.then(async () => {
-      const wanted = file === undefined ? path : await fileIn(models, file);
+      const wanted = file === undefined ? servedFile(path) : await fileIn(models, file);
       const generation = await load(wanted).catch((error) => {
         event('load-failed', error instanceof Error ? error.message : String(error));
         throw error;
@@ -82,6 +86,8 @@ export async function startServer(path: string, options: ServeOptions = {}): Pro
     rate: rate === undefined ? undefined : createRateLimit(rate),
     hosts: hostsFor(host, settings.allowHosts),
     log,
+    page,
+    withModel: path !== undefined,
   });
   const server = createAdaptorServer({
     fetch: app.fetch,
@@ -120,7 +126,7 @@ export async function startServer(path: string, options: ServeOptions = {}): Pro
     throwIfAborted(signal);
     await listen(server, port, host);
   } catch (error) {
-    await current.close();
+    await current?.close();
     throw error;
   }
   signal?.addEventListener('abort', () => void close(), { once: true });
@@ -128,7 +134,7 @@ export async function startServer(path: string, options: ServeOptions = {}): Pro
   const shown = address.family === 'IPv6' ? `[${address.address}]` : address.address;
   const url = `http://${shown}:${address.port}`;
   event('listening', url);
-  event('ready', current.info.hash);
+  event('ready', current?.info.hash ?? 'without a model');
   return { url, close, ended };
 }
 
@@ -174,6 +180,13 @@ async function filesIn(folder: string | undefined): Promise<string[]> {
     .filter((entry) => entry.isFile() && MODEL_FILE.test(entry.name))
     .map(({ name }) => name)
     .sort();
+}
+
+function servedFile(path: string | undefined): string {
+  if (path !== undefined) return path;
+  throw new Problem('cannot-do', 'the server was started without a model file that could be read again', {
+    field: 'file',
+  });
 }
 
 /** Only what the folder itself holds: no path, no link out of it. */

@@ -42,6 +42,8 @@ function appWith(
     rate: undefined,
     hosts: undefined,
     log: (record) => records.push(record),
+    page: undefined,
+    withModel: true,
     ...more,
   });
   const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
@@ -118,6 +120,14 @@ describe('the HTTP side', () => {
     expect((await swap('another-secret-text')).status).toBe(200);
     expect((await app.request('/metrics')).status).toBe(401);
     expect((await app.request('/health/live')).status).toBe(200);
+    const { paths } = await (await app.request('/openapi.json')).json();
+    for (const [path, methods] of Object.entries(paths as Record<string, object>)) {
+      for (const method of Object.keys(methods)) {
+        const asked = { method: method.toUpperCase(), headers: { 'content-type': 'application/json' } };
+        const { status } = await app.request(path.replace(/\{\w+\}/, '1'), asked);
+        expect(status, `${method} ${path} without a key`).toBe(401);
+      }
+    }
     const logged = JSON.stringify(records);
     expect(logged).not.toMatch(/a-secret-of-some-length|another-secret-text/);
     expect(logged).toContain('"key":"shop"');

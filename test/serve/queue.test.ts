@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createQueue } from '../../src/serve/queue.js';
+import { createQueue, type WorkQueue } from '../../src/serve/queue.js';
 
 /** A worker that answers when it is told to. */
 function heldWorker() {
@@ -13,13 +13,16 @@ function heldWorker() {
   return { batches, release, answer };
 }
 
+const one = async (queue: WorkQueue<number, number>, job: number, deadline: number, weight = 1) =>
+  (await queue.ask([{ job, weight }], { deadline }))[0];
+
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('the queue before the workers', () => {
   it('gives what waits together to one worker together, in order', async () => {
     const { batches, release, answer } = heldWorker();
     const queue = createQueue([answer], { most: 100, together: 3 });
-    const replies = [1, 2, 3, 4, 5].map((job) => queue.ask(job, { deadline: 1000 }));
+    const replies = [1, 2, 3, 4, 5].map((job) => one(queue, job, 1000));
     expect(batches).toEqual([[1]]);
     release[0]();
     await settled();
@@ -34,13 +37,13 @@ describe('the queue before the workers', () => {
   it('says busy when it is full, and takes more once there is room', async () => {
     const { release, answer } = heldWorker();
     const queue = createQueue([answer], { most: 2, together: 1 });
-    const first = queue.ask(1, { deadline: 1000 });
-    const waiting = [queue.ask(2, { deadline: 1000 }), queue.ask(3, { deadline: 1000 })];
-    await expect(queue.ask(4, { deadline: 1000 })).rejects.toMatchObject({ kind: 'busy', retryAfter: 1 });
+    const first = one(queue, 1, 1000);
+    const waiting = [one(queue, 2, 1000), one(queue, 3, 1000)];
+    await expect(one(queue, 4, 1000)).rejects.toMatchObject({ kind: 'busy', retryAfter: 1 });
     release[0]();
     await first;
     await settled();
-    const later = queue.ask(5, { deadline: 1000 });
+    const later = one(queue, 5, 1000);
     for (let i = 1; i < 4; i++) {
       release[i]();
       await settled();
@@ -52,9 +55,9 @@ describe('the queue before the workers', () => {
     let time = 0;
     const { batches, release, answer } = heldWorker();
     const queue = createQueue([answer], { most: 10, together: 10 }, () => time);
-    const first = queue.ask(1, { deadline: 1000 });
-    const late = queue.ask(2, { deadline: 5 });
-    const patient = queue.ask(3, { deadline: 1000 });
+    const first = one(queue, 1, 1000);
+    const late = one(queue, 2, 5);
+    const patient = one(queue, 3, 1000);
     time = 6;
     const refused = expect(late).rejects.toMatchObject({ kind: 'late' });
     release[0]();
@@ -78,24 +81,83 @@ describe('the queue before the workers', () => {
       ],
       { most: 10, together: 1 },
     );
-    await expect(queue.ask(1, { deadline: 1000 })).rejects.toThrow('once');
-    expect(await queue.ask(2, { deadline: 1000 })).toBe(2);
+    await expect(one(queue, 1, 1000)).rejects.toThrow('once');
+    expect(await one(queue, 2, 1000)).toBe(2);
   });
 
   it('a batch larger than the queue has its turn when nothing waits', async () => {
     const queue = createQueue<number, number>([async (jobs) => [...jobs]], { most: 4, together: 2 });
-    expect(await queue.ask(1, { weight: 100, deadline: 1000 })).toBe(1);
+    expect(await one(queue, 1, 1000, 100)).toBe(1);
+  });
+
+  it('lets others in between the pieces of a batch, and takes all of a batch or none', async () => {
+    let time = 0;
+    const { batches, release, answer } = heldWorker();
+    const queue = createQueue([answer], { most: 4, together: 2 }, () => time);
+    const pieces = [1, 2, 3].map((job) => ({ job, weight: 2 }));
+    const batch = queue.ask(pieces, { deadline: 10_000 });
+    time = 5;
+    const alone = one(queue, 7, 10_000);
+    for (let i = 0; i < 4; i++) {
+      release[i]();
+      await settled();
+    }
+    expect(batches).toEqual([[1], [7], [2], [3]]);
+    expect(await batch).toEqual([10, 20, 30]);
+    expect(await alone).toBe(70);
+    const long = (job: number) =>
+      queue.ask(
+        Array.from({ length: 600 }, () => ({ job, weight: 2 })),
+        { deadline: 1e9 },
+      );
+    const first = long(1);
+    const second = expect(long(2)).rejects.toMatchObject({ kind: 'busy' });
+    await second;
+    expect(queue.waiting + queue.working).toBe(1200);
+    for (let i = 4; i < 604; i++) {
+      release[i]();
+      await settled();
+    }
+    expect(await first).toHaveLength(600);
+  });
+
+  it('a burst may fill it; one that stays filled is overload, and holds what the workers take next', async () => {
+    let time = 0;
+    const { release, answer } = heldWorker();
+    const queue = createQueue([answer], { most: 20, together: 2 }, () => time);
+    const replies = Array.from({ length: 1 + 20 }, (_, job) => one(queue, job, 10_000));
+    await expect(one(queue, 99, 10_000)).rejects.toMatchObject({ kind: 'busy' });
+    release[0]();
+    await settled();
+    replies.push(one(queue, 21, 10_000));
+    time = 101;
+    release[1]();
+    await settled();
+    expect(queue.waiting).toBe(17);
+    await expect(one(queue, 99, 10_000)).rejects.toMatchObject({ kind: 'busy' });
+    for (let i = 2; queue.working > 0; i++) {
+      release[i]();
+      await settled();
+    }
+    await Promise.all(replies);
+    const again = Array.from({ length: 5 }, (_, job) => one(queue, job, 10_000));
+    expect(queue.waiting).toBe(4);
+    for (let i = release.length - 1; queue.working > 0; i++) {
+      release[i]();
+      await settled();
+    }
+    await Promise.all(again);
   });
 
   it('drains: answers what it has, takes no more', async () => {
     const { release, answer } = heldWorker();
     const queue = createQueue([answer], { most: 10, together: 1 });
-    const replies = [queue.ask(1, { deadline: 1000 }), queue.ask(2, { deadline: 1000 })];
+    const replies = [one(queue, 1, 1000), one(queue, 2, 1000)];
     let empty = false;
     const drained = queue.drain().then(() => {
       empty = true;
     });
-    await expect(queue.ask(3, { deadline: 1000 })).rejects.toMatchObject({ kind: 'draining' });
+    await expect(one(queue, 3, 1000)).rejects.toMatchObject({ kind: 'draining' });
     release[0]();
     await settled();
     expect(empty).toBe(false);

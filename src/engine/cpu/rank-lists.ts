@@ -16,7 +16,7 @@ import {
   ROWS_PER_BLOCK,
 } from './rank-lane.js';
 import { RANKING } from './ranking.js';
-import { type FactorJob, rankFactorRows } from './ranking-tasks.js';
+import { type FactorJob, type FactorRows, rankNextBlock } from './ranking-tasks.js';
 import { loadKernels } from './wasm.js';
 import { Heap } from './wasm-heap.js';
 
@@ -44,6 +44,8 @@ export interface ListMaker {
 
 /** Below this many multiplications workers cost more than they save. */
 const SMALL = 2e8;
+/** Milliseconds after which this thread looks at what else there is to do. */
+const TURN_MS = 50;
 
 /** `items` is count × features; a maker of lists by rows alone has no features. */
 export function createListMaker(items: Float32Array, count: number, features: number): ListMaker {
@@ -60,7 +62,10 @@ export function createListMaker(items: Float32Array, count: number, features: nu
       const everything = Uint32Array.from({ length: count }, (_, item) => item);
       packItems(items, everything, features, heap.memory, packed);
     }
-    return { module, heap, packed, lane };
+    // For this thread; workers make their own.
+    const instance = new WebAssembly.Instance(module, { env: { memory: heap.memory, abort: () => {} } });
+    const kernels = instance.exports as unknown as RankKernels;
+    return { module, heap, kernels, packed, lane };
   });
   const stop = async () => {
     if (!pool) return;
@@ -110,13 +115,26 @@ export function createListMaker(items: Float32Array, count: number, features: nu
     report();
   }
 
+  /** In this thread. What a lane holds is of no use after a block, so several questions may take turns. */
+  async function here(job: FactorRows, lane: RankLane, { signal, onProgress }: TaskOptions) {
+    let began = performance.now();
+    while (rankNextBlock(job, lane)) {
+      if (performance.now() - began < TURN_MS) continue;
+      await new Promise((resolve) => setTimeout(resolve));
+      throwIfAborted(signal);
+      const done = Math.min(job.rows.length, ROWS_PER_BLOCK * job.next[0]);
+      onProgress?.({ stage: 'ranking', done, total: job.rows.length, unit: 'users' });
+      began = performance.now();
+    }
+  }
+
   return {
     async byFactors(users, query, options = {}) {
       throwIfAborted(options.signal);
       checkOpen(closed);
       const lists = emptyLists(query.rows, Math.min(query.n, count));
       if (lists.listed === 0 || query.rows === 0) return lists;
-      const { module, heap, packed, lane } = await setUp();
+      const { module, heap, kernels, packed, lane } = await setUp();
       const job = {
         module,
         memory: heap.memory,
@@ -128,12 +146,12 @@ export function createListMaker(items: Float32Array, count: number, features: nu
         answer: { ranks: [], shown: [] },
         lists,
       };
-      if (query.rows * count * features < SMALL) {
-        const places = createCounter();
-        rankFactorRows({ ...job, users, lanes: [lane], places });
+      const small = query.rows * count * features < SMALL;
+      const lanes = small ? 1 : threadCount(options.threads, Math.ceil(query.rows / ROWS_PER_BLOCK));
+      if (lanes === 1) {
+        await here({ ...job, users }, new RankLane(kernels, heap.memory, lane, features, job.query), options);
         return lists;
       }
-      const lanes = threadCount(options.threads, Math.ceil(query.rows / ROWS_PER_BLOCK));
       const mine = turn.then(() => {
         checkOpen(closed);
         return inPool({ ...job, users: inSharedMemory(users) }, lanes, options);
@@ -146,9 +164,7 @@ export function createListMaker(items: Float32Array, count: number, features: nu
       checkOpen(closed);
       const lists = emptyLists(query.rows, Math.min(query.n, count));
       if (lists.listed === 0 || query.rows === 0) return lists;
-      const { module, heap, lane: address } = await setUp();
-      const instance = new WebAssembly.Instance(module, { env: { memory: heap.memory, abort: () => {} } });
-      const kernels = instance.exports as unknown as RankKernels;
+      const { heap, kernels, lane: address } = await setUp();
       const asked = rankQuery(query, count, lists.listed);
       const lane = new RankLane(kernels, heap.memory, address, Math.max(1, features), asked);
       const out = lane.row(0);

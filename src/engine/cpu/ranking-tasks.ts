@@ -6,14 +6,10 @@ import type { TopLists } from '../lists.js';
 import type { RankAnswer, RankQuery } from '../rank.js';
 import { type RankKernels, RankLane, ROWS_PER_BLOCK } from './rank-lane.js';
 
-export interface FactorJob {
-  readonly module: WebAssembly.Module;
-  readonly memory: WebAssembly.Memory;
-  /** One number that workers count up to take their lane, and one that they count up to take the next block. */
-  readonly places: Int32Array;
+/** Rows to be ranked, whoever does it. */
+export interface FactorRows {
+  /** A number that is counted up to take the next block. */
   readonly next: Int32Array;
-  /** Address of each lane. */
-  readonly lanes: readonly number[];
   /** Address of the packed items. */
   readonly items: number;
   /** Users × features. */
@@ -27,22 +23,35 @@ export interface FactorJob {
   readonly lists: TopLists | undefined;
 }
 
+export interface FactorJob extends FactorRows {
+  readonly module: WebAssembly.Module;
+  readonly memory: WebAssembly.Memory;
+  /** A number that workers count up to take their lane. */
+  readonly places: Int32Array;
+  /** Address of each lane. */
+  readonly lanes: readonly number[];
+}
+
 export function rankFactorRows(job: FactorJob): void {
-  const { rows, next } = job;
   const instance = new WebAssembly.Instance(job.module, { env: { memory: job.memory, abort: () => {} } });
   const kernels = instance.exports as unknown as RankKernels;
   const address = job.lanes[Atomics.add(job.places, 0, 1)];
   const lane = new RankLane(kernels, job.memory, address, job.features, job.query);
-  for (;;) {
-    const first = ROWS_PER_BLOCK * Atomics.add(next, 0, 1);
-    if (first >= rows.length) return;
-    const block = rows.subarray(first, first + ROWS_PER_BLOCK);
-    lane.scoreFactors(job.users, block, job.features, job.items);
-    for (let b = 0; b < block.length; b++) {
-      if (job.lists) storeList(lane, b, first + b, block[b], job.lists);
-      else lane.rank(b, block[b], job.answer);
-    }
+  while (rankNextBlock(job, lane));
+}
+
+/** False when no block is left. */
+export function rankNextBlock(job: FactorRows, lane: RankLane): boolean {
+  const { rows, next } = job;
+  const first = ROWS_PER_BLOCK * Atomics.add(next, 0, 1);
+  if (first >= rows.length) return false;
+  const block = rows.subarray(first, first + ROWS_PER_BLOCK);
+  lane.scoreFactors(job.users, block, job.features, job.items);
+  for (let b = 0; b < block.length; b++) {
+    if (job.lists) storeList(lane, b, first + b, block[b], job.lists);
+    else lane.rank(b, block[b], job.answer);
   }
+  return true;
 }
 
 function storeList(lane: RankLane, index: number, at: number, row: number, lists: TopLists): void {

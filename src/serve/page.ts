@@ -1,0 +1,122 @@
+// The page for a browser, served at `/` beside the interface that it asks. Its files are read when the server starts, and
+// nothing is served that was not among them then: a path from outside only ever looks into a list.
+
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { InputError } from '../errors.js';
+import { Html, html } from '../report/pages/html.js';
+
+export interface PageFile {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly type: string;
+  readonly etag: string;
+}
+
+/** Files by path, as in '/assets/app.js'. */
+export type Page = ReadonlyMap<string, PageFile>;
+
+/** `npm run page` writes it there. Tests import the sources; the page is only in dist/. */
+const FOLDER = fileURLToPath(
+  new URL(new URL('../page/', import.meta.url).href.replace(/\/src\/(?=page\/$)/, '/dist/')),
+);
+
+const MOST_FILES = 10_000;
+const MOST_BYTES = 256 << 20;
+
+const TYPES: Readonly<Record<string, string>> = {
+  css: 'text/css; charset=utf-8',
+  csv: 'text/csv; charset=utf-8',
+  html: 'text/html; charset=utf-8',
+  ico: 'image/x-icon',
+  js: 'text/javascript; charset=utf-8',
+  json: 'application/json',
+  map: 'application/json',
+  mjs: 'text/javascript; charset=utf-8',
+  png: 'image/png',
+  svg: 'image/svg+xml',
+  txt: 'text/plain; charset=utf-8',
+  wasm: 'application/wasm',
+  webmanifest: 'application/manifest+json',
+  woff2: 'font/woff2',
+};
+
+/** What threads need of a page (isolation), and nothing from elsewhere. */
+export const PAGE_HEADERS = {
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-embedder-policy': 'require-corp',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'content-security-policy': [
+    "default-src 'none'",
+    "script-src 'self' 'wasm-unsafe-eval'",
+    "worker-src 'self'",
+    "connect-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data: blob:",
+    "font-src 'self'",
+    "manifest-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+} as const;
+
+/** The built page, or undefined where none was built. Links are not followed, so nothing outside the folder is in it. */
+export async function readPage(folder: string = FOLDER): Promise<Page | undefined> {
+  const files = new Map<string, PageFile>();
+  let bytesInAll = 0;
+  const walk = async (inside: string): Promise<void> => {
+    const entries = await readdir(`${folder}/${inside}`, { withFileTypes: true }).catch(() => []);
+    for (const entry of entries) {
+      const path = `${inside}${entry.name}`;
+      if (entry.isDirectory()) await walk(`${path}/`);
+      if (!entry.isFile()) continue;
+      const bytes = new Uint8Array(await readFile(`${folder}/${path}`));
+      bytesInAll += bytes.length;
+      if (files.size >= MOST_FILES || bytesInAll > MOST_BYTES) {
+        throw new InputError(`${folder}: more than ${MOST_FILES} files or ${MOST_BYTES} bytes are no page`);
+      }
+      const extension = /\.([a-z0-9]+)$/i.exec(entry.name)?.[1].toLowerCase() ?? '';
+      files.set(`/${path}`, {
+        bytes,
+        type: TYPES[extension] ?? 'application/octet-stream',
+        etag: `"${createHash('sha256').update(bytes).digest('hex').slice(0, 32)}"`,
+      });
+    }
+  };
+  await walk('');
+  return files.has('/index.html') ? files : undefined;
+}
+
+/** The file for a path of a request; a path that ends with / is a folder's index. */
+export function pageFile(page: Page, path: string): PageFile | undefined {
+  let name: string;
+  try {
+    name = decodeURIComponent(path);
+  } catch {
+    return undefined;
+  }
+  return page.get(name.endsWith('/') ? `${name}index.html` : name);
+}
+
+const STYLE = `body{font:16px/1.5 system-ui,sans-serif;max-width:40rem;margin:3rem auto;padding:0 1rem;color:#222;background:#fff}
+@media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}a{color:#8bf}}`;
+
+/** Nothing but this style sheet may take effect on the plain page. */
+export const PLAIN_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+
+/** What stands at `/` where the page was not built. */
+export function plainPage(served: boolean): string {
+  return String(html`<!doctype html><html lang="en"><head><meta charset="utf-8"><title>graphex</title>
+<meta name="viewport" content="width=device-width"><style>${new Html(STYLE)}</style></head><body><h1>graphex</h1>
+<p>${
+    served
+      ? 'A model is served here: recommendations, rankings and explanations over HTTP.'
+      : 'No model is served here: start the server with one, graphex serve MODEL, to ask it.'
+  }</p>
+<ul><li><a href="/docs">Endpoints, with their fields and limits</a></li>
+<li><a href="/openapi.json">The same for programs</a> (OpenAPI)</li>
+<li><a href="/health/ready">Is it ready?</a></li></ul>
+<p>The page for a browser was not built: <code>npm run page</code> builds it.</p></body></html>`);
+}
