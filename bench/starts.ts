@@ -16,7 +16,7 @@ const SETS: Record<string, string> = {
   'julia-general': '../shared/data/julia-general/package_depends.tsv.gz',
   goodbooks: '../shared/data/goodbooks/to_read.csv.gz',
 };
-const STARTS: Record<string, AscentOptions> = {
+const STARTS: Record<string, Omit<AscentOptions, 'features'>> = {
   cold: { start: 'cold' },
   warm: { start: 'warm' },
   'warm, best of 4': { start: 'warm', restarts: 4 },

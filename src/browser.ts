@@ -49,6 +49,7 @@ export type { Titles } from './evaluate/titles.js';
 export { type TunedRanking, type TuneOptions, tuneRanking } from './evaluate/tune.js';
 export type { BothHyper } from './fit/bound.js';
 export { type SparsityEvidence, sparsityEvidence } from './fit/evidence.js';
+export type { FeatureChoice, FeatureTrial } from './fit/feature-count.js';
 export { type FitResult, fit } from './fit/fit.js';
 export {
   type FoldedVertex,

@@ -8,6 +8,7 @@ import { featureCount, fitCount, type Model, modelHyper } from '../fit/model.js'
 import { SIDES } from '../graph/graph.js';
 import type { ReadResult } from '../ingest/options.js';
 import { engineWords } from '../report/words/engines.js';
+import { featureChoiceRows, featureChoiceWords } from '../report/words/feature-count.js';
 import { lawWords } from '../report/words/law.js';
 import { readingWords } from '../report/words/reading.js';
 import { evidenceWords } from '../report/words/sparsity.js';
@@ -32,6 +33,7 @@ export function fitJson(
     model: kindOf(model) ?? null,
     objective: posterior ? 'evidence' : 'ranking',
     features: featureCount(model) ?? null,
+    chosenFeatures: result.chosenFeatures ?? null,
     iterations: provenance.iterations,
     converged: provenance.converged,
     bound: posterior?.bound ?? null,
@@ -77,6 +79,10 @@ export function fitText(
     ...(bound === undefined ? [] : [`bound        ${fixed(bound, 1)}`]),
     `time         ${fixed(result.seconds, 1)} s`,
   ];
+  if (result.chosenFeatures) {
+    lines.push('', wrap(featureChoiceWords(result.chosenFeatures)), '');
+    lines.push(textTable(featureChoiceRows(result.chosenFeatures)));
+  }
   if (hyper) {
     lines.push(
       '',

@@ -2,6 +2,7 @@
 
 import { drawsOf, observedOf, type Statistic } from '../evaluate/predictive.js';
 import { recommendSteps } from '../report/words/advice.js';
+import { featureChoiceWords } from '../report/words/feature-count.js';
 import { methodTitle, skippedWords } from '../report/words/methods.js';
 import { predictionQuestion, shownStatistics, statisticValue } from '../report/words/prediction.js';
 import { RANKING_QUESTION } from '../report/words/ranking.js';
@@ -71,6 +72,7 @@ export function describeStudy(results: StudyResults, reading: string): string {
   return [
     `${receipt.origin?.source ?? 'graph'}: ${many(check.users, names.users)} × ${many(check.items, names.items)}, ${many(check.edges, 'edge')}`,
     reading,
+    ...(results.chosen.byEvidence ? [wrap(featureChoiceWords(results.chosen.byEvidence))] : []),
     '',
     `Is it sparse?  ${verdicts.sparsity.headline}.`,
     wrap([...verdicts.sparsity.details, verdicts.sparsity.text].join(' ')),

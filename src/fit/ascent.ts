@@ -22,6 +22,7 @@ import { modelSide, type PosteriorModel, seenItems } from './model.js';
 import {
   type AscentOptions,
   CHECKPOINT_MINUTES,
+  type Counted,
   checkGraph,
   type FitSettings,
   fitSettings,
@@ -44,7 +45,10 @@ interface Outcome {
 }
 
 /** Maximizes the evidence bound. */
-export async function ascend(graph: BipartiteGraph, options: AscentOptions = {}): Promise<AscentResult> {
+export async function ascend(
+  graph: BipartiteGraph,
+  options: Counted<AscentOptions> = {},
+): Promise<AscentResult> {
   const settings = fitSettings(options);
   checkGraph(graph);
   const beginning = { settings: { ...settings }, fingerprint: fingerprint(graph) };
@@ -117,7 +121,7 @@ function copyNowAndThen(
 function handNowAndThen(
   engine: Engine,
   beginning: Beginning,
-  { onCheckpoint, checkpointMinutes = CHECKPOINT_MINUTES }: AscentOptions,
+  { onCheckpoint, checkpointMinutes = CHECKPOINT_MINUTES }: Counted<AscentOptions>,
   finish: (outcome: Outcome) => AscentResult,
 ): AfterLeg | undefined {
   if (!onCheckpoint) return undefined;
@@ -144,7 +148,7 @@ async function oneRun(
   engine: Engine,
   graph: BipartiteGraph,
   settings: FitSettings,
-  options: AscentOptions,
+  options: Counted<AscentOptions>,
   run: number,
   afterLeg: AfterLeg | undefined,
 ): Promise<LoopResult> {

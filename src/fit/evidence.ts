@@ -7,7 +7,7 @@ import type { BothHyper } from './bound.js';
 import type { FitResult } from './fit.js';
 import { DENSE_SIGMA } from './hyper.js';
 import { RELAXATION } from './loop.js';
-import { type AscentOptions, checkFit } from './options.js';
+import { type AscentOptions, type Counted, checkFit } from './options.js';
 import { beginningOptions } from './resume.js';
 
 /** The bounds of a sparse and a dense fit to the same data, and their difference. */
@@ -38,10 +38,12 @@ export async function sparsityEvidence(
   if (checkpoint?.method !== 'ascent') return undefined;
   const { hyper } = checkpoint.state;
   if (hyper.users.size === 0 || hyper.items.size === 0) return undefined;
-  const goOn = (with_: BothHyper, more: AscentOptions) =>
+  // The number of features is that of the fit.
+  const { features: _, ...rest } = options;
+  const goOn = (with_: BothHyper, more: Counted<AscentOptions>) =>
     ascend(graph, {
-      ...(beginningOptions(checkpoint.began, 'ascent') as AscentOptions),
-      ...options,
+      ...(beginningOptions(checkpoint.began, 'ascent') as Counted<AscentOptions>),
+      ...rest,
       learn: ['size'],
       users: {},
       items: {},

@@ -2,7 +2,9 @@
 
 import type { EngineReason } from '../engine/select.js';
 import type { BipartiteGraph } from '../graph/graph.js';
+import { AUTO } from '../options/fit.js';
 import { ascend } from './ascent.js';
+import { chooseFeatures, type FeatureChoice } from './feature-count.js';
 import type { GibbsPosterior } from './gibbs.js';
 import { fitGibbs } from './gibbs-fit.js';
 import type { Checkpoint, StopReason } from './loop.js';
@@ -28,6 +30,8 @@ export interface FitResult<M extends Model = Model> {
   /** Chains and diagnostics, where the engine was `gibbs`. */
   readonly posterior?: GibbsPosterior | undefined;
   readonly engine: string;
+  /** How the number of features was chosen, where it was `auto`. */
+  readonly chosenFeatures?: FeatureChoice | undefined;
   /** Why that engine ran. */
   readonly engineReason: EngineReason;
   readonly threads: number;
@@ -57,7 +61,12 @@ export function fit(graph: BipartiteGraph, options?: FitOptions): Promise<FitRes
 export async function fit(graph: BipartiteGraph, given: FitOptions = {}): Promise<FitResult> {
   const checked = checkFit(isResumed(given) ? resumedOptions(graph, given) : given);
   if (checked.method === 'gibbs') return fitGibbs(graph, checked.options);
-  return checked.method === 'ranking' ? fitRanking(graph, checked.options) : ascend(graph, checked.options);
+  if (checked.method === 'ranking') return fitRanking(graph, checked.options);
+  const { features, ...options } = checked.options;
+  if (features !== AUTO) return ascend(graph, { ...options, features });
+  const chosenFeatures = await chooseFeatures(graph, options);
+  const result = await ascend(graph, { ...options, features: chosenFeatures.chosen });
+  return { ...result, chosenFeatures };
 }
 
 function isResumed(given: FitOptions): given is FitOptions & { resume: Checkpoint } {

@@ -5,7 +5,7 @@ import { InputError } from '../errors.js';
 import { type BipartiteGraph, degrees, SIDES, type SideName } from '../graph/graph.js';
 import { checkOptions, partFor, settle } from '../options/door.js';
 import { option, optionError, show } from '../options/error.js';
-import { CHOICE, FIT, METHOD_NAMES, METHODS, type Method, REFUSED } from '../options/fit.js';
+import { AUTO, CHOICE, FIT, METHOD_NAMES, METHODS, type Method, NO_AUTO, REFUSED } from '../options/fit.js';
 import { type Declaration, decimal, type OptionsOf, value } from '../options/kinds.js';
 import { leaves, valueAt } from '../options/leaves.js';
 import type { EngineName, ModelKind } from '../options/names.js';
@@ -99,6 +99,8 @@ export function checkFit(given: FitOptions): CheckedFit {
   );
   const declared: Declaration = { ...METHODS[method], ...TASK, ...(method === 'gibbs' ? {} : RESUME) };
   refuseOthers(method, declared, rest);
+  if (method !== 'ascent' && rest.features === AUTO)
+    throw optionError`${option('features')} ${AUTO} does not go with ${option('method')} ${method}: ${NO_AUTO[method]}`;
   return { method, options: checkOptions(declared, rest) } as CheckedFit;
 }
 
@@ -154,11 +156,18 @@ export interface FitSettings {
   readonly seed: number;
 }
 
+/** Options whose number of features is known. */
+export type Counted<O extends { readonly features?: unknown }> = Omit<O, 'features'> & {
+  readonly features?: number | undefined;
+};
+
 /** The settings of coordinate ascent. */
-export function fitSettings(options: OptionsOf<typeof METHODS.ascent>): FitSettings {
+export function fitSettings(options: Counted<OptionsOf<typeof METHODS.ascent>>): FitSettings {
   const { users, items, learn, ...plain } = settle(METHODS.ascent, partFor(METHODS.ascent, options));
   const settings: FitSettings = {
     ...plain,
+    // The type of the options says that it is no word.
+    features: plain.features as number,
     given: { users: given(users), items: given(items) },
     learn: learnLists(learn),
   };

@@ -5,7 +5,7 @@ import { InputError } from '../errors.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import { type BipartiteGraph, SIDES } from '../graph/graph.js';
 import { OptionError, option, optionError, show } from '../options/error.js';
-import { METHODS, type Method } from '../options/fit.js';
+import { AUTO, METHODS, type Method } from '../options/fit.js';
 import { TASK } from '../options/shared.js';
 import type { Beginning, Checkpoint } from './loop.js';
 import { type FitOptions, learnLists, RESUME } from './options.js';
@@ -51,6 +51,8 @@ function conflictsOf(given: FitOptions, saved: FitOptions, method: Method): Conf
     if (!isSame(was, now)) conflicts.push({ path, saved: was, given: now });
   };
   for (const [name, value] of Object.entries(given)) {
+    // The number that was chosen then stays.
+    if (name === 'features' && value === AUTO && method === 'ascent') continue;
     if (value === undefined || (OWN.includes(name) && value !== 'gibbs')) continue;
     if (name === 'users' || name === 'items') {
       const side = before[name] as Record<string, unknown> | undefined;

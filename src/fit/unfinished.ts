@@ -47,6 +47,14 @@ function carry(error: object, fit: UnfinishedFit): void {
   }
 }
 
+/** The same error with nothing to go on from: of a fit that was only a trial. */
+export function withoutFit(error: unknown): unknown {
+  if (error instanceof LostFitError) return error.cause;
+  if (typeof error === 'object' && error !== null)
+    for (const name of FIELDS) Reflect.deleteProperty(error, name);
+  return error;
+}
+
 /** What is left of the fit that rejected with this error, where something is. */
 export function unfinishedFit(error: unknown): UnfinishedFit | undefined {
   if (typeof error !== 'object' || error === null) return undefined;

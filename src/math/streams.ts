@@ -16,6 +16,8 @@ export const STREAMS = {
   split: 0x5b117,
   /** Samples of a sparsity check. */
   check: 0xc4ec,
+  /** Coarse sample by which the number of features is chosen. */
+  coarse: 0xc0a25e,
   /** Where a fit begins. */
   start: 0x57a7,
   /** Folds of the ranking objective. */

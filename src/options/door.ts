@@ -2,7 +2,15 @@
 
 import { InputError } from '../errors.js';
 import { type OptionError, option, optionError, show } from './error.js';
-import type { AnyOption, Declaration, ListOption, OptionsOf, Range, SettingsOf } from './kinds.js';
+import type {
+  AnyOption,
+  Declaration,
+  ListOption,
+  NumberOption,
+  OptionsOf,
+  Range,
+  SettingsOf,
+} from './kinds.js';
 
 /**
  * The options as they were given, less what is undefined; throws an InputError that names the option, its value and
@@ -107,6 +115,7 @@ export function problemOf(known: AnyOption, value: unknown): string | undefined 
 function isRight(known: AnyOption, value: unknown): boolean {
   switch (known.kind) {
     case 'whole':
+      if (isWord(known, value)) return true;
       return Number.isSafeInteger(value) && inRange(value as number, known);
     case 'decimal':
       if (known.bare && value === true) return true;
@@ -132,6 +141,10 @@ function isRight(known: AnyOption, value: unknown): boolean {
     case 'section':
       return typeof value === 'object' && value !== null;
   }
+}
+
+function isWord({ words }: NumberOption, value: unknown): value is string {
+  return words !== undefined && typeof value === 'string' && words.includes(value);
 }
 
 /** A longer text than this is no column, separator or path. */
@@ -166,7 +179,10 @@ function describe(known: AnyOption): string {
   switch (known.kind) {
     case 'whole':
     case 'decimal':
-      return `a ${known.kind === 'whole' ? 'whole number' : 'number'}${describeRange(known)}${known.why ? `; ${known.why}` : ''}`;
+      return (
+        (known.words ?? []).map((word) => `${word}, or `).join('') +
+        `a ${known.kind === 'whole' ? 'whole number' : 'number'}${describeRange(known)}${known.why ? `; ${known.why}` : ''}`
+      );
     case 'choice':
       return `one of ${known.values.join(', ')}`;
     case 'flag':
@@ -231,6 +247,7 @@ export function parseValue(
 function readText(known: AnyOption, typed: string): unknown {
   switch (known.kind) {
     case 'whole':
+      if (isWord(known, typed.trim())) return typed.trim();
       return /^[+-]?\d+(e\d+)?$/i.test(typed.trim()) ? Number(typed) : Number.NaN;
     case 'decimal':
       // Number() would also read 0x10, and an empty text as 0.

@@ -11,6 +11,7 @@ import {
   oneOf,
   output,
   whole,
+  wholeOr,
 } from './kinds.js';
 import { usualWords } from './leaves.js';
 import { BASELINES, ENGINE_NAMES, MODEL_KINDS, PRECISIONS, USER_STORAGE } from './names.js';
@@ -18,6 +19,16 @@ import { BASELINE_TRIALS, FORCE, HYPER_NAMES, type HyperName, SEED, sides } from
 
 /** 512 is what the kernels hold of a row at once. */
 export const FEATURES = { min: 1, max: 512, meaning: 'number of features', flag: '-k, --features' } as const;
+
+/** The number of features that the evidence speaks for. */
+export const AUTO = 'auto';
+/** … where there is a bound to choose it by. */
+const CHOSEN_FEATURES = {
+  ...FEATURES,
+  meaning: `number of features; ${AUTO}: the one that the evidence speaks for`,
+} as const;
+/** As one of a list. */
+export const ONE_FEATURES = wholeOr([AUTO], CHOSEN_FEATURES);
 
 const MODEL = {
   argument: 'kind',
@@ -69,6 +80,7 @@ export const BOUND = {
 
 const ASCENT = {
   ...BOUND,
+  features: wholeOr([AUTO], { ...CHOSEN_FEATURES, default: 30 }),
   ...ENGINE,
   restarts: whole({ min: 1, max: 1000, default: 1, meaning: 'fit from n seeds, keep the best bound' }),
 };
@@ -122,6 +134,12 @@ export const REFUSED: Readonly<Record<Method, Readonly<Record<string, string>>>>
     restarts: 'they keep the best bound, and the exact sampler has none: it runs several chains as it is',
     engine: 'the exact sampler has only one',
   },
+};
+
+/** Why the methods without a bound cannot choose the number of features. */
+export const NO_AUTO: Readonly<Record<Exclude<Method, 'ascent'>, string>> = {
+  ranking: 'it has no bound to choose by; leave it out, or search it on held-back users with tune',
+  gibbs: 'the exact sampler has no bound to choose by; give a number, such as the one that ascent chooses',
 };
 
 /** What chooses the method: its own name, or one of the former names of ranking and gibbs. */

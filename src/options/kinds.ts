@@ -39,6 +39,8 @@ export interface Typed<T> {
 
 export interface NumberOption extends About, Range {
   readonly kind: 'whole' | 'decimal';
+  /** Words that may stand for the number. */
+  readonly words?: readonly string[];
   /** On a command line the number may be left out: the value is then true. */
   readonly bare?: boolean;
 }
@@ -127,6 +129,15 @@ export type SettingsOf<D> = { readonly [K in Settled<D>]: SettledValue<D[K]> } &
 
 export function whole<const A extends About & Range>(about: A) {
   return { kind: 'whole', ...about } as { readonly kind: 'whole' } & A & Typed<number>;
+}
+
+/** A whole number, or a word that stands for one. */
+export function wholeOr<const W extends string, const A extends About & Range>(
+  words: readonly W[],
+  about: A,
+) {
+  return { kind: 'whole', words, ...about } as { readonly kind: 'whole'; readonly words: readonly W[] } & A &
+    Typed<number | W>;
 }
 
 export function decimal<const A extends About & Range>(about: A) {

@@ -68,7 +68,10 @@ function valuesOf(option: AnyOption): string {
   switch (option.kind) {
     case 'whole':
     case 'decimal':
-      return `${option.kind === 'whole' ? 'whole number' : 'number'}${describeRange(option)}`;
+      return (
+        (option.words ?? []).map((word) => `\`${word}\` or `).join('') +
+        `${option.kind === 'whole' ? 'whole number' : 'number'}${describeRange(option)}`
+      );
     case 'choice':
       return option.values.map((value) => `\`${value}\``).join(', ');
     case 'flag':

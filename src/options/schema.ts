@@ -56,7 +56,7 @@ const TEXT: JsonSchema = { type: 'string', maxLength: LONGEST_TEXT, pattern: '^[
 function shapeOf(option: AnyOption): JsonSchema {
   switch (option.kind) {
     case 'whole':
-      return { type: 'integer', ...within(option, Number.MAX_SAFE_INTEGER) };
+      return orWords(option.words, { type: 'integer', ...within(option, Number.MAX_SAFE_INTEGER) });
     case 'decimal':
       return orTrue(option.bare, { type: 'number', ...within(option, Number.MAX_VALUE) });
     case 'choice':
@@ -97,6 +97,10 @@ function within({ min, max, above, below }: Range, largest: number): JsonSchema 
     ...(above !== undefined && min !== undefined && { minimum: min }),
     ...(below !== undefined && max !== undefined && { maximum: max }),
   };
+}
+
+function orWords(words: readonly string[] | undefined, shape: JsonSchema): JsonSchema {
+  return words ? { anyOf: [{ type: 'string', enum: words }, shape] } : shape;
 }
 
 function orTrue(bare: boolean | undefined, shape: JsonSchema): JsonSchema {

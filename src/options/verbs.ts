@@ -1,6 +1,6 @@
 // What the other verbs can be told, one declaration each.
 
-import { BOUND, FEATURES, FIT, FIT_COMMAND, METHODS } from './fit.js';
+import { AUTO, BOUND, FEATURES, FIT, FIT_COMMAND, METHODS, ONE_FEATURES } from './fit.js';
 import { FORECAST, FORECAST_COMMAND } from './forecast.js';
 import {
   type Decimal,
@@ -292,10 +292,10 @@ const { iterations, tolerance, start, sizes, learn, users, items } = BOUND;
 /** The whole study: its own options and those of its parts. */
 export const STUDY = {
   ...inGroup('Study', {
-    features: listOrOne(whole(FEATURES), {
+    features: listOrOne(ONE_FEATURES, {
       flag: FEATURES.flag,
       default: [30],
-      meaning: 'numbers of features, as in 10,30,60',
+      meaning: `numbers of features, as in 10,30,60; ${AUTO}: the one that the evidence speaks for`,
     }),
     model: oneOf([...PAPER_KINDS, 'both'], {
       default: 'both',

@@ -4,11 +4,11 @@
 import type { SideHyper } from '../engine/engine.js';
 import { PAPER_IS_NOT_CALIBRATED, replicaCount } from '../evaluate/calibrate.js';
 import type { Titles } from '../evaluate/titles.js';
-import { fitSettings } from '../fit/options.js';
+import { type Counted, fitSettings } from '../fit/options.js';
 import type { SideName } from '../graph/graph.js';
 import { settle } from '../options/door.js';
 import { option, optionError } from '../options/error.js';
-import type { METHODS } from '../options/fit.js';
+import { AUTO, type METHODS } from '../options/fit.js';
 import { type OptionsOf, type SettingsOf, value } from '../options/kinds.js';
 import { BASELINES, type BaselineName, PAPER_KINDS, type PaperKind } from '../options/names.js';
 import { TASK } from '../options/shared.js';
@@ -50,7 +50,8 @@ export interface TrueSide {
 
 /** The options that decide the numbers, complete and by their own names; plain JSON. */
 export interface StudySettings extends Omit<SettingsOf<typeof STUDY>, 'features' | 'baselines'> {
-  readonly features: readonly number[];
+  /** In order; `auto` last. */
+  readonly features: readonly (number | typeof AUTO)[];
   readonly baselines: readonly BaselineName[];
   readonly ranker: boolean;
   readonly trials: number;
@@ -89,7 +90,7 @@ export function studySettings(options: StudyOptions, edges: number): StudySettin
   const settings: StudySettings = {
     ...studyDefaults(edges),
     ...(said as SettingsOf<typeof STUDY> & ReturnType<typeof studyDefaults>),
-    features: [...new Set([said.features].flat())].sort((a, b) => a - b),
+    features: inOrder([said.features].flat()),
     baselines: typeof said.baselines === 'boolean' ? (said.baselines ? BASELINES : []) : said.baselines,
     learn: [...said.learn],
     users: { ...said.users },
@@ -99,17 +100,28 @@ export function studySettings(options: StudyOptions, edges: number): StudySettin
   if (settings.calibrate > 0) checkCalibration(settings);
   // The fit's own door refuses what it cannot use, before any work.
   for (const kind of modelsOf(settings)) {
-    for (const k of settings.features) fitSettings(fitOptionsOf(settings, kind, k));
+    for (const k of numbersOf(settings.features)) fitSettings(fitOptionsOf(settings, kind, k));
   }
   return settings;
+}
+
+/** Each once, numbers first. */
+function inOrder(features: StudySettings['features']): StudySettings['features'] {
+  return [...numbersOf(features), ...(features.includes(AUTO) ? ([AUTO] as const) : [])];
+}
+
+/** The numbers of features that are fitted, each once and in order; what `auto` has chosen among them. */
+export function numbersOf(features: StudySettings['features'], chosen?: number): number[] {
+  const numbers = features.map((k) => (k === AUTO ? chosen : k)).filter((k) => k !== undefined);
+  return [...new Set(numbers)].sort((a, b) => a - b);
 }
 
 /** The options of one of the study's fits. */
 export function fitOptionsOf(
   settings: StudySettings,
   kind: PaperKind,
-  features: number,
-): OptionsOf<typeof METHODS.ascent> {
+  features?: number,
+): Counted<OptionsOf<typeof METHODS.ascent>> {
   const { iterations, tolerance, engine, start, restarts, sizes, seed } = settings;
   const dense = kind === 'dense';
   const own = (side: SideName) => {
@@ -118,7 +130,7 @@ export function fitOptionsOf(
   };
   return {
     model: kind,
-    features,
+    ...(features !== undefined && { features }),
     iterations,
     tolerance,
     engine,

@@ -8,6 +8,7 @@ import {
   type PredictiveCheck,
   type Statistic,
 } from '../evaluate/predictive.js';
+import type { FeatureChoice } from '../fit/feature-count.js';
 import type { BySide } from '../graph/graph.js';
 import type { ReadCounts, ReadGuess } from '../ingest/options.js';
 import type { Protocol } from '../predict/draw-plan.js';
@@ -31,7 +32,11 @@ export interface StudyResults {
   /** One entry for each split. */
   readonly runs: readonly StudyRun[];
   /** What the report shows in detail: the K whose sparse (or only) model has the highest bound in the first run. */
-  readonly chosen: { readonly features: number };
+  readonly chosen: {
+    readonly features: number;
+    /** How `auto` chose a number of features, on the training part of the first run; null where nobody asked. */
+    readonly byEvidence: FeatureChoice | null;
+  };
   /** For each K of the sparse fits of the first run. */
   readonly evidence: readonly StudyEvidence[];
   /** Features of the first run's model with the chosen K; null where items have no names. */

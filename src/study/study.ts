@@ -8,10 +8,12 @@ import { type Evaluation, evaluateModel } from '../evaluate/evaluate.js';
 import type { RankingOptions } from '../evaluate/ranking.js';
 import { type SplitRankingTask, splitRankingTask } from '../evaluate/ranking-task.js';
 import { sparsityEvidence } from '../fit/evidence.js';
+import { chooseFeatures, type FeatureChoice } from '../fit/feature-count.js';
 import { type FitResult, fit } from '../fit/fit.js';
 import { featureCount, type Model, type PosteriorModel, type Ranker } from '../fit/model.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import { type BipartiteGraph, degrees, SIDES, type SideName } from '../graph/graph.js';
+import { AUTO } from '../options/fit.js';
 import { largest } from '../predict/largest.js';
 import type { Progress, TaskOptions } from '../progress.js';
 import { split as splitGraph, unseenByTraining } from '../sample/split.js';
@@ -25,6 +27,7 @@ import {
   fitOptionsOf,
   type ModelKind,
   modelsOf,
+  numbersOf,
   type StudyOptions,
   type StudySettings,
   studySettings,
@@ -53,13 +56,17 @@ export async function study(graph: BipartiteGraph, options: StudyOptions = {}): 
   const check = await clock.stage({ stage: 'check' }, (task) =>
     checkSparsity(graph, { seed: settings.seed, ...task }),
   );
+  const byEvidence = settings.features.includes(AUTO)
+    ? await featuresByEvidence(graph, settings, clock)
+    : null;
+  const counted = { ...settings, features: numbersOf(settings.features, byEvidence?.chosen) };
   const found: FirstRunFindings = { evidence: [], topics: new Map() };
   const runs: StudyRun[] = [];
   for (let repeat = 0; repeat < settings.repeats; repeat++) {
     clock.run = repeat;
-    runs.push(await oneRun(graph, options, settings, repeat, clock, repeat === 0 ? found : undefined));
+    runs.push(await oneRun(graph, options, counted, repeat, clock, repeat === 0 ? found : undefined));
   }
-  const features = chooseFeatures(runs[0]);
+  const features = bestFeatures(runs[0]);
   const kind = mainKind(settings);
   const shownTopics = found.topics.get(features);
   return Object.freeze({
@@ -78,7 +85,7 @@ export async function study(graph: BipartiteGraph, options: StudyOptions = {}): 
     },
     check: jsonCheck(check, graph.multigraph),
     runs,
-    chosen: { features },
+    chosen: { features, byEvidence },
     evidence: found.evidence,
     topics: shownTopics ? { model: kind, features: shownTopics } : null,
     example: { user: busiestUser(graph) },
@@ -93,6 +100,23 @@ function busiestUser({ users }: BipartiteGraph): string {
   return users.ids.at(busiest);
 }
 
+/** Settings whose numbers of features are known. */
+interface CountedSettings extends StudySettings {
+  readonly features: readonly number[];
+}
+
+/** Once for all runs: on the training part of the first, since a choice must not look at what it is judged by. */
+async function featuresByEvidence(
+  graph: BipartiteGraph,
+  settings: StudySettings,
+  clock: Clock,
+): Promise<FeatureChoice> {
+  const { testUsers, testItems, seed } = settings;
+  const { train } = splitGraph(graph, { testUsers, testItems, seed });
+  const { features: _, ...options } = fitOptionsOf(settings, mainKind(settings));
+  return clock.stage({ stage: 'features' }, (t) => chooseFeatures(train, { ...options, ...t }));
+}
+
 /** What only the first run is asked for. */
 interface FirstRunFindings {
   readonly evidence: StudyEvidence[];
@@ -103,7 +127,7 @@ interface FirstRunFindings {
 async function oneRun(
   graph: BipartiteGraph,
   options: StudyOptions,
-  base: StudySettings,
+  base: CountedSettings,
   repeat: number,
   clock: Clock,
   found: FirstRunFindings | undefined,
@@ -275,7 +299,7 @@ function mainKind({ model }: StudySettings): ModelKind {
 }
 
 /** The K whose model has the highest bound; sparse where there is one. */
-function chooseFeatures({ fits }: StudyRun): number {
+function bestFeatures({ fits }: StudyRun): number {
   const kind = fits.some((f) => f.model === 'sparse') ? 'sparse' : 'dense';
   return fits.filter((f) => f.model === kind).reduce((a, b) => (b.bound > a.bound ? b : a)).features;
 }

@@ -2,7 +2,16 @@
 
 /** A stage and, where it has one, its model: sparse, dense or the fit for ranking. */
 export interface Stage {
-  readonly stage: 'check' | 'split' | 'fit' | 'evaluate' | 'evidence' | 'baselines' | 'ceilings' | 'compare';
+  readonly stage:
+    | 'check'
+    | 'features'
+    | 'split'
+    | 'fit'
+    | 'evaluate'
+    | 'evidence'
+    | 'baselines'
+    | 'ceilings'
+    | 'compare';
   readonly model?: 'sparse' | 'dense' | 'ranking' | undefined;
   /** The number of features, where there are several to tell apart. */
   readonly features?: number | undefined;

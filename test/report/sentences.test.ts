@@ -13,6 +13,7 @@ import {
   popularityWords,
   surpriseWords,
 } from '../../src/report/words/evaluation.js';
+import { featureChoiceRows, featureChoiceWords } from '../../src/report/words/feature-count.js';
 import { lawWords } from '../../src/report/words/law.js';
 import { skippedWords } from '../../src/report/words/methods.js';
 import { describeError, predictionQuestion } from '../../src/report/words/prediction.js';
@@ -99,6 +100,17 @@ function sparsity(): void {
   for (const side of sides) {
     say(...lawWords({ users: side, items: side }, { users: 4339, items: 3665 }, names));
   }
+  const trials = [
+    { features: 5, coarse: -3.6, whole: null },
+    { features: 10, coarse: -3.59, whole: -3.57 },
+    { features: 15, coarse: null, whole: -3.5321 },
+    { features: 20, coarse: -3.64, whole: -3.55 },
+  ];
+  say(
+    featureChoiceWords({ chosen: 15, sample: 43772, trials }),
+    featureChoiceWords({ chosen: 15, sample: null, trials }),
+    ...featureChoiceRows({ chosen: 15, sample: null, trials }).map((row) => row.join(' | ')),
+  );
   say(estimateWords(undefined), estimateWords({ estimate: 0.999 }), estimateWords({ estimate: 0.2 }));
 }
 

@@ -72,7 +72,7 @@ export function numbers(
       },
       names: options.names ?? USERS_AND_ITEMS,
     },
-    chosen: { features: 30 },
+    chosen: { features: 30, byEvidence: null },
     evidence: [{ features: 30, sparse: -10, dense: -52, difference: 42 }],
     topics: null,
     example: { user: 'ann' },

@@ -167,7 +167,7 @@ export function fitsSection({ runs, receipt, chosen, check }: StudyResults): Con
         ? html` twice: as a ${term('sparse-model', 'sparse')} model, which expects ${users.many} and ${items.many} that nobody has seen
 yet, and as a ${term('dense-model', 'dense')} one, which does not`
         : html` as a ${term(`${settings.model}-model`, settings.model)} model`
-    }, with ${several ? 'several numbers of ' : html`${settings.features[0]} `}${term('features', 'features')}.</p>`,
+    }, with ${several ? 'several numbers of ' : html`${chosen.features} `}${term('features', 'features')}.</p>`,
     table(
       [
         { label: 'Fit' },
