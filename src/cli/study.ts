@@ -39,7 +39,7 @@ export function register(program: Command): void {
   const command = program
     .command('study')
     .description(
-      'The whole study in one command: check, split, sparse and dense fits, predictive checks, recommendation, baselines; a report that explains itself.',
+      'The whole study in one command: check, split, auto, sparse and dense fits, predictive checks, recommendation, baselines; a report that explains itself.',
     )
     .argument('[data]', DATA_HELP);
   addOptions(command, [

@@ -3,6 +3,7 @@
 import { drawsOf, observedOf, type Statistic } from '../evaluate/predictive.js';
 import { recommendSteps } from '../report/words/advice.js';
 import { featureChoiceWords } from '../report/words/feature-count.js';
+import { lawWords } from '../report/words/law.js';
 import { methodTitle, skippedWords } from '../report/words/methods.js';
 import { predictionQuestion, shownStatistics, statisticValue } from '../report/words/prediction.js';
 import { RANKING_QUESTION } from '../report/words/ranking.js';
@@ -39,7 +40,7 @@ export function studyDocument(results: StudyResults): object {
     recommendation: Object.fromEntries(
       run.ladder.rows
         .filter((row) => row.model === null || row.features === results.chosen.features)
-        .map((row) => [row.model ?? row.id, recommendationOf(row)]),
+        .flatMap((row) => [row.model ?? row.id, ...row.also].map((name) => [name, recommendationOf(row)])),
     ),
   };
 }
@@ -76,6 +77,7 @@ export function describeStudy(results: StudyResults, reading: string): string {
     '',
     `Is it sparse?  ${verdicts.sparsity.headline}.`,
     wrap([...verdicts.sparsity.details, verdicts.sparsity.text].join(' ')),
+    ...describeLaw(results),
     '',
     ...(verdicts.prediction
       ? [
@@ -104,6 +106,13 @@ export function describeStudy(results: StudyResults, reading: string): string {
     '',
     `${short(receipt.seconds)} s in all.`,
   ].join('\n');
+}
+
+/** What the auto model found of each side. */
+function describeLaw(results: StudyResults): string[] {
+  const auto = shownFits(results).find((fit) => fit.model === 'auto');
+  const { names } = results.check;
+  return auto ? [wrap(lawWords(auto.law, results.runs[0].split.train, names).join(' '))] : [];
 }
 
 function byRecall(rows: readonly LadderRow[]): LadderRow[] {

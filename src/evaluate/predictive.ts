@@ -97,6 +97,13 @@ export function drawsOf({ draws }: Pick<PredictiveCheck, 'draws'>, statistic: St
   return compared(draws[statistic], statistic);
 }
 
+/** The check without the correction by known data. */
+export function asDrawn({ internal, ...check }: PredictiveCheck): PredictiveCheck {
+  if (!internal) return check;
+  const drawn = Object.entries(internal.statistics).map(([name, statistic]) => [name, statistic.drawn]);
+  return Object.freeze({ ...check, draws: { ...check.draws, ...Object.fromEntries(drawn) } });
+}
+
 function compared<T>(value: T | undefined, statistic: Statistic): T {
   if (value === undefined) throw new Error(`${statistic} was not compared`);
   return value;

@@ -22,7 +22,7 @@ import {
 import {
   BASELINES,
   ENGINE_NAMES,
-  PAPER_KINDS,
+  MODEL_KINDS,
   PROCESS_NAMES,
   PROTOCOLS,
   SIZE_MODES,
@@ -297,10 +297,10 @@ export const STUDY = {
       default: [30],
       meaning: `numbers of features, as in 10,30,60; ${AUTO}: the one that the evidence speaks for`,
     }),
-    model: oneOf([...PAPER_KINDS, 'both'], {
-      default: 'both',
+    model: oneOf([...MODEL_KINDS, 'both', 'all'], {
+      default: 'all',
       argument: 'kind',
-      meaning: 'which models to fit',
+      meaning: 'which models to fit; both: sparse and dense; all: auto, sparse and dense',
     }),
     repeats: whole({ min: 1, max: 1000, default: 1, meaning: 'repeat on n splits: mean and spread' }),
     topicItems: whole({ min: 1, max: 1000, default: 10, meaning: 'items shown of each feature' }),

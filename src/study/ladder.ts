@@ -12,6 +12,7 @@ import {
   type UserMetric,
 } from '../evaluate/ranking.js';
 import type { ModelKind } from './options.js';
+import { fitId } from './results.js';
 
 /** What is compared: the two metrics of the paper, with and without popular items. */
 export const LADDER_METRICS = ['recall', 'ndcg', 'recallUnpopular', 'ndcgUnpopular'] as const;
@@ -38,6 +39,8 @@ export interface LadderRow {
   /** `model`: fitted to explain; `ranker`: ours, fitted to rank. */
   readonly kind: 'model' | 'ranker' | 'baseline' | 'ceiling';
   readonly model: ModelKind | null;
+  /** Models that came to the very same fit, and so to the same lists. */
+  readonly also: readonly ModelKind[];
   readonly features: number | null;
   /** What tuning chose, for a baseline. */
   readonly setting: Setting | null;
@@ -67,7 +70,7 @@ export interface Ladder {
   readonly rows: readonly LadderRow[];
   /** The best row of each metric that is no ceiling. */
   readonly best: Readonly<Partial<Record<LadderMetric, string>>>;
-  /** Every row against the best of the metric, and sparse against dense of the same K. */
+  /** Every row against the best of the metric, and the models of the same K among each other. */
   readonly comparisons: readonly Comparison[];
   /** Baselines that were not fitted, and why. */
   readonly skipped: readonly { readonly name: BaselineName | 'all'; readonly reason: SkipReason }[];
@@ -84,6 +87,7 @@ export function baselineContestants(report: BaselineReport): Contestant[] {
     id: name,
     kind: 'baseline',
     model: null,
+    also: [],
     features: null,
     setting,
     trials: trials.length,
@@ -115,9 +119,12 @@ export function buildLadder(
       comparisons.push({ metric, row: a.c.id, to: b.c.id, ...shortened(interval) });
     };
     for (const entry of entries) if (entry !== first) compare(entry, first);
-    for (const sparse of rivals.filter(({ c }) => c.model === 'sparse')) {
-      const dense = rivals.find(({ c }) => c.model === 'dense' && c.features === sparse.c.features);
-      if (dense && dense !== first) compare(sparse, dense);
+    const models = rivals.filter(({ c }) => c.model !== null);
+    for (const [at, one] of models.entries()) {
+      for (const other of models.slice(at + 1)) {
+        const done = one === first || other === first;
+        if (!done && other.c.features === one.c.features) compare(one, other);
+      }
     }
   }
   return {
@@ -133,6 +140,11 @@ export function buildLadder(
     skipped,
     left,
   };
+}
+
+/** What a row answers to: its own id, and those of models that came to the same fit. */
+export function rowIds({ id, also, features }: LadderRow): string[] {
+  return [id, ...also.map((kind) => fitId(kind, features!))];
 }
 
 /** A figure of a row, or undefined where nobody had an unpopular test item. */

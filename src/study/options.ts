@@ -10,12 +10,12 @@ import { settle } from '../options/door.js';
 import { option, optionError } from '../options/error.js';
 import { AUTO, type METHODS } from '../options/fit.js';
 import { type OptionsOf, type SettingsOf, value } from '../options/kinds.js';
-import { BASELINES, type BaselineName, PAPER_KINDS, type PaperKind } from '../options/names.js';
+import { BASELINES, type BaselineName, MODEL_KINDS, type ModelKind, PAPER_KINDS } from '../options/names.js';
 import { TASK } from '../options/shared.js';
 import { STUDY } from '../options/verbs.js';
 import type { TaskOptions } from '../progress.js';
 
-export type { PaperKind as ModelKind };
+export type { ModelKind };
 
 /** What a study takes: see options/verbs.ts, and what only a program can give. */
 export interface StudyOptions extends OptionsOf<typeof STUDY>, TaskOptions {
@@ -68,8 +68,20 @@ export function studyDefaults(edges: number): Pick<StudySettings, 'ranker' | 'tr
 }
 
 /** The models that are fitted. */
-export function modelsOf({ model }: Pick<StudySettings, 'model'>): readonly PaperKind[] {
+export function modelsOf({ model }: Pick<StudySettings, 'model'>): readonly ModelKind[] {
+  if (model === 'all') return MODEL_KINDS;
   return model === 'both' ? PAPER_KINDS : [model];
+}
+
+/** The model whose features are shown and that decides between several K: auto, or the first of the paper's. */
+export function mainModel(settings: Pick<StudySettings, 'model'>): ModelKind {
+  return modelsOf(settings)[0];
+}
+
+/** The model whose intervals replicas correct: one is enough, and auto corrects itself where there is another. */
+export function calibratedModel(settings: Pick<StudySettings, 'model'>): ModelKind | undefined {
+  const models = modelsOf(settings);
+  return (['sparse', 'auto'] as const).find((kind) => models.includes(kind));
 }
 
 /** Replicas must correct something, and must not correct away what is wrong with a model or a protocol. */
@@ -119,7 +131,7 @@ export function numbersOf(features: StudySettings['features'], chosen?: number):
 /** The options of one of the study's fits. */
 export function fitOptionsOf(
   settings: StudySettings,
-  kind: PaperKind,
+  kind: ModelKind,
   features?: number,
 ): Counted<OptionsOf<typeof METHODS.ascent>> {
   const { iterations, tolerance, engine, start, restarts, sizes, seed } = settings;

@@ -61,7 +61,7 @@ export function checkReceipt(document: unknown): CheckedReceipt {
     const older = typeof version === 'number' && version < RESULTS_VERSION;
     throw new InputError(
       older
-        ? `it was written by an earlier graphex, whose options had other names (version ${version} of the format, now ${RESULTS_VERSION}); run the study anew`
+        ? `it was written by an earlier graphex (version ${version} of the format, now ${RESULTS_VERSION}); run the study anew`
         : `it has version ${JSON.stringify(version)?.slice(0, 40)} of the format, this graphex reads ${RESULTS_VERSION}; update graphex`,
     );
   }

@@ -9,6 +9,7 @@ import {
   type Statistic,
 } from '../evaluate/predictive.js';
 import type { FeatureChoice } from '../fit/feature-count.js';
+import type { LawReport } from '../fit/law.js';
 import type { BySide } from '../graph/graph.js';
 import type { ReadCounts, ReadGuess } from '../ingest/options.js';
 import type { Protocol } from '../predict/draw-plan.js';
@@ -20,8 +21,8 @@ import type { Ladder, LadderMetric } from './ladder.js';
 import type { ModelKind, StudySettings } from './options.js';
 import type { Topic } from './topics.js';
 
-/** Of the format of results.json; 2: settings have the names of the options. */
-export const RESULTS_VERSION = 2;
+/** Of the format of results.json; 2: settings have the names of the options; 3: three models, each fit with its law. */
+export const RESULTS_VERSION = 3;
 
 /** All results of a study, as results.json has them. */
 export interface StudyResults {
@@ -31,7 +32,7 @@ export interface StudyResults {
   readonly check: StudyCheck;
   /** One entry for each split. */
   readonly runs: readonly StudyRun[];
-  /** What the report shows in detail: the K whose sparse (or only) model has the highest bound in the first run. */
+  /** What the report shows in detail: the K whose first model (auto, where it was fitted) has the highest bound in the first run. */
   readonly chosen: {
     readonly features: number;
     /** How `auto` chose a number of features, on the training part of the first run; null where nobody asked. */
@@ -158,6 +159,10 @@ export interface StudyFit {
   readonly tau: BySide<number>;
   readonly shape: BySide<number>;
   readonly rate: BySide<number>;
+  /** The law of each side, with the vertices of a fixed population that were not seen. */
+  readonly law: LawReport;
+  /** Another model of the same run that came to the very same fit; it was made once. */
+  readonly sameAs: ModelKind | null;
   /** Null where no draws were asked for. */
   readonly predictive: StudyPredictive | null;
 }
@@ -165,7 +170,7 @@ export interface StudyFit {
 /** A fit that was checked by draws. */
 export type CheckedFit = StudyFit & { readonly predictive: StudyPredictive };
 
-/** The fits that were checked by draws: all of them, or none. */
+/** The fits that were checked by draws: all of them, or none. One that is another's comes out the same but for corrections. */
 export function checkedFits(fits: readonly StudyFit[]): CheckedFit[] {
   return fits.filter((fit): fit is CheckedFit => fit.predictive !== null);
 }

@@ -1,51 +1,50 @@
-// The paper's whole study on one graph: check → split → sparse and dense fits → fold-in → predictive checks →
+// The paper's whole study on one graph: check → split → auto, sparse and dense fits → fold-in → predictive checks →
 // recommendation → baselines, once for each split.
 
-import { InputError, throwIfAborted } from '../errors.js';
+import { InputError } from '../errors.js';
 import { fitBaselines } from '../evaluate/baselines/ladder.js';
-import { reasonAgainstCalibration } from '../evaluate/calibrate.js';
-import { type Evaluation, evaluateModel } from '../evaluate/evaluate.js';
 import type { RankingOptions } from '../evaluate/ranking.js';
 import { type SplitRankingTask, splitRankingTask } from '../evaluate/ranking-task.js';
-import { sparsityEvidence } from '../fit/evidence.js';
 import { chooseFeatures, type FeatureChoice } from '../fit/feature-count.js';
 import { type FitResult, fit } from '../fit/fit.js';
-import { featureCount, type Model, type PosteriorModel, type Ranker } from '../fit/model.js';
+import { featureCount, type Ranker } from '../fit/model.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import { type BipartiteGraph, degrees, SIDES, type SideName } from '../graph/graph.js';
 import { AUTO } from '../options/fit.js';
 import { largest } from '../predict/largest.js';
-import type { Progress, TaskOptions } from '../progress.js';
 import { split as splitGraph, unseenByTraining } from '../sample/split.js';
 import type { Split } from '../sample/split-types.js';
 import { checkSparsity, type SparsityCheck } from '../sparsity/check.js';
-import { type Stage, stageLabel } from '../text/stages.js';
 import { VERSION } from '../version.js';
 import { rankingCeilings } from './ceilings.js';
+import { Clock } from './clock.js';
 import { baselineContestants, buildLadder, type Contestant, type Ladder } from './ladder.js';
+import {
+  type CountedSettings,
+  contestant,
+  evaluate,
+  type FirstRunFindings,
+  fitModels,
+  PLAIN_ROW,
+} from './models.js';
 import {
   fitOptionsOf,
   type ModelKind,
-  modelsOf,
+  mainModel,
   numbersOf,
   type StudyOptions,
   type StudySettings,
   studySettings,
 } from './options.js';
 import {
-  fitId,
   RESULTS_VERSION,
-  type StageTime,
   type StudyCheck,
-  type StudyEvidence,
-  type StudyFit,
   type StudyRanker,
   type StudyResults,
   type StudyRun,
   type StudySplit,
 } from './results.js';
 import { summarizeRuns } from './summary.js';
-import { hasNames, type Topic, topics } from './topics.js';
 
 /** Runs the study. The same graph and options give the same numbers, on any number of threads; only times differ. */
 export async function study(graph: BipartiteGraph, options: StudyOptions = {}): Promise<StudyResults> {
@@ -66,8 +65,8 @@ export async function study(graph: BipartiteGraph, options: StudyOptions = {}): 
     clock.run = repeat;
     runs.push(await oneRun(graph, options, counted, repeat, clock, repeat === 0 ? found : undefined));
   }
-  const features = bestFeatures(runs[0]);
-  const kind = mainKind(settings);
+  const kind = mainModel(settings);
+  const features = bestFeatures(runs[0], kind);
   const shownTopics = found.topics.get(features);
   return Object.freeze({
     format: 'graphex-study' as const,
@@ -100,11 +99,6 @@ function busiestUser({ users }: BipartiteGraph): string {
   return users.ids.at(busiest);
 }
 
-/** Settings whose numbers of features are known. */
-interface CountedSettings extends StudySettings {
-  readonly features: readonly number[];
-}
-
 /** Once for all runs: on the training part of the first, since a choice must not look at what it is judged by. */
 async function featuresByEvidence(
   graph: BipartiteGraph,
@@ -113,15 +107,8 @@ async function featuresByEvidence(
 ): Promise<FeatureChoice> {
   const { testUsers, testItems, seed } = settings;
   const { train } = splitGraph(graph, { testUsers, testItems, seed });
-  const { features: _, ...options } = fitOptionsOf(settings, mainKind(settings));
+  const { features: _, ...options } = fitOptionsOf(settings, mainModel(settings));
   return clock.stage({ stage: 'features' }, (t) => chooseFeatures(train, { ...options, ...t }));
-}
-
-/** What only the first run is asked for. */
-interface FirstRunFindings {
-  readonly evidence: StudyEvidence[];
-  /** By K. */
-  readonly topics: Map<number, Topic[]>;
 }
 
 async function oneRun(
@@ -139,23 +126,7 @@ async function oneRun(
     splitGraph(graph, { testUsers, testItems, seed }),
   );
   const task = splitRankingTask(parts);
-  const contestants: Contestant[] = [];
-  const fits: StudyFit[] = [];
-  for (const features of settings.features) {
-    for (const kind of modelsOf(settings)) {
-      const about = { model: kind, ...(settings.features.length > 1 && { features }) };
-      const fitOptions = fitOptionsOf(settings, kind, features);
-      const fitted = await clock.stage({ stage: 'fit', ...about }, (t) =>
-        fit(parts.train, { ...fitOptions, ...t, objective: 'evidence' }),
-      );
-      const evaluation = await evaluate(fitted.model, parts, settings, clock, about);
-      fits.push(describeFit(kind, fitted, evaluation));
-      contestants.push(contestant(fitId(kind, features), 'model', kind, features, evaluation));
-      if (found && kind === mainKind(settings)) {
-        await findings(found, { parts, fitted, options, settings, kind, features, clock });
-      }
-    }
-  }
+  const { fits, contestants } = await fitModels(parts, settings, clock, found && { found, options });
   let ranker: StudyRanker | null = null;
   if (settings.ranker) {
     const { engine } = settings;
@@ -191,48 +162,6 @@ async function oneRun(
 /** Fits whose scores the fit for ranking adds up. */
 const RANKER_AVERAGE = 2;
 
-async function evaluate(
-  model: Model,
-  parts: Split,
-  settings: StudySettings,
-  clock: Clock,
-  about: Omit<Stage, 'stage'>,
-): Promise<Evaluation> {
-  const { n, depth, draws, protocol, seed, engine } = settings;
-  // Of both models, only the one that can be is corrected.
-  const fixed = model.type === 'ranker' || reasonAgainstCalibration(model);
-  const calibrate = fixed ? 0 : settings.calibrate;
-  return clock.stage({ stage: 'evaluate', ...about }, (t) =>
-    evaluateModel(model, parts, { n, depth, draws, calibrate, protocol, seed, engine, ...t }),
-  );
-}
-
-/** One of the fits of the first run, and what it was made with. */
-interface FirstFit {
-  readonly parts: Split;
-  readonly fitted: FitResult<PosteriorModel>;
-  readonly options: StudyOptions;
-  readonly settings: StudySettings;
-  readonly kind: ModelKind;
-  readonly features: number;
-  readonly clock: Clock;
-}
-
-async function findings(
-  found: FirstRunFindings,
-  { parts, fitted, options, settings, kind, features, clock }: FirstFit,
-): Promise<void> {
-  if (kind === 'sparse') {
-    const evidence = await clock.stage({ stage: 'evidence', features }, (t) =>
-      sparsityEvidence(parts.train, fitted, { ...fitOptionsOf(settings, kind, features), ...t }),
-    );
-    if (evidence) found.evidence.push({ features, ...evidence });
-  }
-  if (hasNames(fitted.model.items.ids, options.titles)) {
-    found.topics.set(features, topics(fitted.model, { titles: options.titles, items: settings.topicItems }));
-  }
-}
-
 /** Adds the baselines to the contestants; says which could not be fitted, and why. */
 async function addBaselines(
   contestants: Contestant[],
@@ -255,33 +184,6 @@ async function addBaselines(
   }
 }
 
-/** Times the stages, and makes each one's progress say which it is. */
-class Clock {
-  readonly times: StageTime[] = [];
-  run: number | null = null;
-
-  constructor(
-    readonly options: TaskOptions,
-    readonly settings: StudySettings,
-  ) {}
-
-  async stage<T>(stage: Stage, work: (task: TaskOptions) => Promise<T>): Promise<T> {
-    const { signal, threads, onProgress } = this.options;
-    const label = stageLabel(stage);
-    throwIfAborted(signal);
-    const several = this.run !== null && this.settings.repeats > 1;
-    const where = several ? `split ${this.run! + 1} of ${this.settings.repeats}, ` : '';
-    const report =
-      onProgress && ((p: Progress) => onProgress({ ...p, stage: `${where}${label}: ${p.stage}` }));
-    onProgress?.({ stage: `${where}${label}`, done: 0 });
-    const began = performance.now();
-    const result = await work({ signal, threads, onProgress: report });
-    throwIfAborted(signal);
-    this.times.push({ run: this.run, ...stage, seconds: (performance.now() - began) / 1000 });
-    return result;
-  }
-}
-
 function checkTruth(graph: BipartiteGraph, { truth }: StudyOptions): void {
   if (!truth) return;
   for (const side of SIDES) {
@@ -294,53 +196,9 @@ function checkTruth(graph: BipartiteGraph, { truth }: StudyOptions): void {
   }
 }
 
-function mainKind({ model }: StudySettings): ModelKind {
-  return model === 'dense' ? 'dense' : 'sparse';
-}
-
-/** The K whose model has the highest bound; sparse where there is one. */
-function bestFeatures({ fits }: StudyRun): number {
-  const kind = fits.some((f) => f.model === 'sparse') ? 'sparse' : 'dense';
+/** The K whose main model has the highest bound. */
+function bestFeatures({ fits }: StudyRun, kind: ModelKind): number {
   return fits.filter((f) => f.model === kind).reduce((a, b) => (b.bound > a.bound ? b : a)).features;
-}
-
-const PLAIN_ROW = { model: null, features: null, setting: null, trials: 0, tuned: true };
-
-function contestant(
-  id: string,
-  kind: Contestant['kind'],
-  model: ModelKind | null,
-  features: number,
-  { ranking }: Evaluation,
-): Contestant {
-  return { ...PLAIN_ROW, id, kind, model, features, ranking };
-}
-
-function describeFit(kind: ModelKind, fitted: FitResult<PosteriorModel>, evaluation: Evaluation): StudyFit {
-  const { model, seconds, engine, engineReason } = fitted;
-  const { bounds, iterations, converged } = model.provenance;
-  const pair = (name: 'sigma' | 'size' | 'tau' | 'shape' | 'rate') => ({
-    users: model.users.hyper[name],
-    items: model.items.hyper[name],
-  });
-  return {
-    model: kind,
-    features: model.features,
-    bound: model.bound!,
-    bounds,
-    iterations,
-    converged,
-    seconds,
-    secondsPerIteration: seconds / Math.max(1, iterations),
-    engine,
-    engineReason,
-    sigma: pair('sigma'),
-    size: pair('size'),
-    tau: pair('tau'),
-    shape: pair('shape'),
-    rate: pair('rate'),
-    predictive: evaluation.predictive ? { protocol: evaluation.protocol, ...evaluation.predictive } : null,
-  };
 }
 
 function describeRanker({ model, seconds, engine }: FitResult<Ranker>): StudyRanker {

@@ -2,7 +2,7 @@
 
 import { STATISTICS, type Statistic } from '../evaluate/predictive.js';
 import { meanAndSpread } from '../math/moments.js';
-import { LADDER_METRICS, type LadderMetric, ladderFigure } from './ladder.js';
+import { LADDER_METRICS, type LadderMetric, ladderFigure, rowIds } from './ladder.js';
 import {
   checkedFits,
   fitId,
@@ -14,12 +14,12 @@ import {
 
 export function summarizeRuns(runs: readonly StudyRun[]): StudySummary {
   const ranking: Record<string, Partial<Record<LadderMetric, Spread>>> = {};
-  for (const id of new Set(runs.flatMap((run) => run.ladder.rows.map((row) => row.id)))) {
+  for (const id of new Set(runs.flatMap((run) => run.ladder.rows.flatMap(rowIds)))) {
     const metrics: Partial<Record<LadderMetric, Spread>> = {};
     for (const metric of LADDER_METRICS) {
       const spread = spreadOf(
         runs.map((run) => {
-          const row = run.ladder.rows.find((r) => r.id === id);
+          const row = run.ladder.rows.find((r) => rowIds(r).includes(id));
           return row && ladderFigure(row, metric)?.mean;
         }),
       );

@@ -1,6 +1,6 @@
 // The stages of a study: a code with what it is about, and its name for progress and reports.
 
-/** A stage and, where it has one, its model: sparse, dense or the fit for ranking. */
+/** A stage and, where it has one, its model: auto, sparse, dense or the fit for ranking. */
 export interface Stage {
   readonly stage:
     | 'check'
@@ -12,7 +12,7 @@ export interface Stage {
     | 'baselines'
     | 'ceilings'
     | 'compare';
-  readonly model?: 'sparse' | 'dense' | 'ranking' | undefined;
+  readonly model?: 'auto' | 'sparse' | 'dense' | 'ranking' | undefined;
   /** The number of features, where there are several to tell apart. */
   readonly features?: number | undefined;
 }

@@ -1,5 +1,6 @@
+import { MODEL_KINDS } from '../../src/options/names.js';
 import type { LadderMetric, LadderRow } from '../../src/study/ladder.js';
-import { studySettings } from '../../src/study/options.js';
+import { type ModelKind, studySettings } from '../../src/study/options.js';
 import type { StudyFit, StudyResults } from '../../src/study/results.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../src/text/sides.js';
 
@@ -8,13 +9,17 @@ export function numbers(
   recall: Readonly<Record<string, number>>,
   options: {
     readonly sure?: boolean;
-    readonly items?: readonly [sparse: number, dense: number];
+    /** Of the sparse and of the dense model, or of auto, sparse and dense. */
+    readonly items?: readonly number[];
+    /** The sparse model is the auto model. */
+    readonly same?: boolean;
     readonly names?: SideNames;
     readonly test?: { readonly users: number; readonly edges: number };
   } = {},
 ): StudyResults {
-  const { sure = true, items = [100, 80], test = { users: 50, edges: 400 } } = options;
+  const { sure = true, same = false, items = [100, 80], test = { users: 50, edges: 400 } } = options;
   const kinds: Readonly<Record<string, LadderRow['kind']>> = {
+    'auto-30': 'model',
     'sparse-30': 'model',
     'dense-30': 'model',
     ranking: 'ranker',
@@ -25,6 +30,7 @@ export function numbers(
       id,
       kind: kinds[id] ?? 'baseline',
       model: id.endsWith('-30') ? id.slice(0, -3) : null,
+      also: same && id === 'auto-30' ? ['sparse'] : [],
       features: id.endsWith('-30') ? 30 : null,
       all: { recall: figure, ndcg: figure, users: test.users },
       unpopular: null,
@@ -46,10 +52,11 @@ export function numbers(
         };
       }),
   );
-  const fit = (model: 'sparse' | 'dense', drawn: number): Partial<StudyFit> => ({
+  const fit = (model: ModelKind, drawn: number): Partial<StudyFit> => ({
     model,
     features: 30,
     converged: true,
+    sameAs: same && model === 'sparse' ? 'auto' : null,
     predictive: {
       protocol: 'unconditional',
       count: 100,
@@ -62,7 +69,10 @@ export function numbers(
     },
   });
   return {
-    receipt: { settings: studySettings({}, 1000), origin: null },
+    receipt: {
+      settings: studySettings({ model: items.length === 3 ? 'all' : 'both' }, 1000),
+      origin: null,
+    },
     check: {
       edges: 1000,
       verdict: {
@@ -80,7 +90,7 @@ export function numbers(
     runs: [
       {
         split: { test: { ...test, items: 100 } },
-        fits: [fit('sparse', items[0]), fit('dense', items[1])],
+        fits: MODEL_KINDS.slice(-items.length).map((kind, at) => fit(kind, items[at])),
         ladder: { n: 20, rows, best: { recall: best, ndcg: best }, comparisons },
       },
     ],

@@ -90,6 +90,40 @@ describe('a study in words', () => {
     expect(studyVerdicts(numbers(recall, { items: [100.2, 100] })).prediction!.winner).toBe('alike');
   });
 
+  it('compares three models: the closest, those that are even, and the same fit under two names', () => {
+    const recall = { 'auto-30': 0.3, 'sparse-30': 0.3, 'dense-30': 0.29, EASE: 0.2 };
+    const of = (items: readonly number[], same = false) =>
+      studyVerdicts(numbers(recall, { items, same })).prediction!;
+    const best = of([99, 96, 80]);
+    expect(best).toMatchObject({ winner: 'auto', headline: 'The auto model predicts best' });
+    expect(best.text).toBe(
+      'The number of items in the test part is 100; the auto model expects 99, the sparse one 96, the dense one 80.',
+    );
+    expect(best.details).toContain(
+      'The auto model is closest in the number of items (1.0 % too low; sparse: 4.0 % too low; dense: 20.0 % too low).',
+    );
+    expect(of([80, 99, 96])).toMatchObject({ winner: 'sparse', headline: 'The sparse model predicts best' });
+    expect(of([99, 99.2, 80])).toMatchObject({
+      winner: 'auto',
+      headline: 'The auto and the sparse model predict best, alike',
+    });
+    expect(of([100, 100.2, 99.8])).toMatchObject({ winner: 'alike', headline: 'All three predict alike' });
+    expect(of([200, 210, 190]).headline).toBe('None predicts well; the dense model is closest');
+    expect(best.details.join(' ')).not.toContain('fitted once');
+    expect(of([99, 99.5, 80], true).details.join(' ')).toContain('they were fitted once');
+  });
+
+  it('names a fit with two names once among the methods', () => {
+    const recall = { 'auto-30': 0.31, 'dense-30': 0.29 };
+    const { ranking } = studyVerdicts(numbers(recall, { items: [99, 99, 80], same: true }));
+    expect(ranking.headline).toBe('The auto = sparse model ranks best');
+    const alike = numbers(
+      { 'auto-30': 0.3, 'sparse-30': 0.3, 'dense-30': 0.29 },
+      { items: [1, 1, 1], sure: false },
+    );
+    expect(studyVerdicts(alike).ranking.headline).toMatch(/model rank best, alike$/);
+  });
+
   it('says so when neither predicts', () => {
     const { prediction } = studyVerdicts(numbers({ 'sparse-30': 0.3, EASE: 0.2 }, { items: [300, 250] }));
     expect(prediction!.headline).toBe('Neither predicts well; the dense model is closer');
@@ -108,7 +142,7 @@ describe('a study in words', () => {
     const undrawn = (options: StudyOptions) =>
       studyVerdicts({
         ...drawn,
-        receipt: { ...drawn.receipt, settings: studySettings({ draws: 0, ...options }, 1000) },
+        receipt: { ...drawn.receipt, settings: studySettings({ draws: 0, model: 'both', ...options }, 1000) },
         runs: drawn.runs.map((run) => ({
           ...run,
           fits: run.fits.map((fit) => ({ ...fit, predictive: null })),
@@ -118,7 +152,7 @@ describe('a study in words', () => {
     expect(prediction).toBeNull();
     expect(next[0]).toEqual({
       text: 'Nothing was drawn from the models. To see whether they predict the test set:',
-      command: 'npx graphex study DATA -k 30 -o DIR',
+      command: 'npx graphex study DATA -k 30 --model both -o DIR',
     });
     expect(next[1].text).toContain('the sparse model');
     expect(undrawn({ model: 'dense' }).next[1].text).toContain('the dense model');
@@ -147,11 +181,12 @@ describe('a study in words', () => {
     const read = { users: 'who', items: "it's", sep: '\t', header: true, multigraph: true };
     const receipt = {
       ...plain.receipt,
-      settings: studySettings({ seed: 7, baselines: false, users: { sigma: 0.2 } }, 1000),
+      settings: studySettings({ model: 'both', seed: 7, baselines: false, users: { sigma: 0.2 } }, 1000),
       origin: { ...plain.receipt.origin, source: 'my cols.csv', read, titles: null },
     } as unknown as StudyResults['receipt'];
     const commands = studyVerdicts({ ...plain, receipt }).next.map((s) => s.command);
     const data = String.raw`'my cols.csv' --users who --items 'it'\''s' --sep '\t' --header --multi`;
+    const both = '--model both';
     const rest = '--baselines none --seed 7 --sigma-users 0.2 -o DIR';
     expect(commands).toEqual([
       `npx graphex fit ${data} -k 30 --model sparse --seed 7 --sigma-users 0.2 -o model.safetensors`,
@@ -160,9 +195,9 @@ describe('a study in words', () => {
       `npx graphex fit ${data} --method ease --seed 7 -o ease.safetensors`,
       'npx graphex recommend ease.safetensors --user ann -n 20',
       'npx graphex serve ease.safetensors',
-      `npx graphex study ${data} -k 10,30,60 ${rest}`,
-      `npx graphex study ${data} -k 30 --repeats 5 ${rest}`,
-      `npx graphex study ${data} --titles FILE -k 30 ${rest}`,
+      `npx graphex study ${data} -k 10,30,60 ${both} ${rest}`,
+      `npx graphex study ${data} -k 30 ${both} --repeats 5 ${rest}`,
+      `npx graphex study ${data} --titles FILE -k 30 ${both} ${rest}`,
     ]);
   });
 });

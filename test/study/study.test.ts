@@ -51,7 +51,9 @@ describe('study', () => {
 
   it('corrects the intervals of the sparse model, and of no other', async () => {
     const corrected = await study(graph, { ...QUICK, baselines: [], draws: 20, calibrate: 5 });
-    const [sparse, dense] = corrected.runs[0].fits;
+    const [auto, sparse, dense] = corrected.runs[0].fits;
+    expect(auto!.predictive!.calibration).toBeUndefined();
+    expect(auto!.predictive!.internal).toBeDefined();
     expect(sparse!.predictive!.calibration!.replicas).toBe(5);
     expect(dense!.predictive!.calibration).toBeUndefined();
     expect(JSON.stringify(studyVerdicts(corrected))).toMatch(
@@ -73,9 +75,9 @@ describe('study', () => {
       items: graph.items.count,
       edges: graph.edges,
     });
-    expect(run!.fits.map((fit) => fit.model)).toEqual(['sparse', 'dense']);
-    expect(run!.fits[1]).toMatchObject({ sigma: { users: -0.1, items: -0.1 }, size: { users: 0, items: 0 } });
-    expect(run!.ladder.rows.map((row) => row.id)).toEqual(['sparse-3', 'dense-3', 'popularity', 'knn']);
+    expect(run!.fits.map((fit) => fit.model)).toEqual(['auto', 'sparse', 'dense']);
+    expect(run!.fits[2]).toMatchObject({ sigma: { users: -0.1, items: -0.1 }, size: { users: 0, items: 0 } });
+    expect(run!.ladder.rows.map((row) => row.id)).toEqual(['auto-3', 'dense-3', 'popularity', 'knn']);
     const { train, foldin, test } = run!.split;
     expect(train.edges + foldin.edges + test.edges).toBe(graph.edges);
     expect(run!.fits[0].predictive!.observed).toMatchObject({
@@ -87,9 +89,39 @@ describe('study', () => {
     expect(base.evidence[0].sparse).toBeGreaterThanOrEqual(run!.fits[0].bound);
   });
 
+  it('fits once what two models are, shows it once, and draws the paper’s as they are', async () => {
+    const [auto, sparse] = base.runs[0].fits;
+    expect(sparse).toMatchObject({ model: 'sparse', sameAs: 'auto' });
+    const fitted = base.receipt.timings.filter(({ stage }) => stage === 'fit').map(({ model }) => model);
+    expect(fitted).toEqual(['auto', 'dense']);
+    expect(base.runs[0].ladder.rows[0].also).toEqual(['sparse']);
+    // What a study of the sparse model alone finds, to the last digit.
+    const alone = await study(graph, { ...QUICK, model: 'sparse', baselines: [] });
+    const { model: _, sameAs: __, seconds: ___, secondsPerIteration: ____, ...numbers } = sparse!;
+    expect(alone.runs[0].fits[0]).toMatchObject(numbers);
+    expect(auto!.predictive!.internal).toBeDefined();
+    expect(sparse!.predictive!.internal).toBeUndefined();
+    expect(base.summary.ranking['sparse-3']).toEqual(base.summary.ranking['auto-3']);
+  });
+
+  it('fits twice where a side has a law of its own', async () => {
+    const fixed = { sigma: -2, tau: 1, shape: 0.5, rate: 0.5, size: 60 };
+    const { graph: half } = await simulate({ users: fixed, items: SIDE, features: 3, seed: 5 });
+    const { runs, receipt } = await study(half, { ...QUICK, baselines: [] });
+    const [auto, sparse] = runs[0].fits;
+    expect(auto!.law.users.kind).toBe('dense');
+    expect(sparse!.sameAs).toBeNull();
+    expect(sparse!.bound).not.toBe(auto!.bound);
+    expect(receipt.timings.filter(({ stage }) => stage === 'fit').map(({ model }) => model)).toEqual([
+      'auto',
+      'sparse',
+      'dense',
+    ]);
+  });
+
   it('leaves the predictive checks out where no draws are wanted, and nothing else', async () => {
     const none = await study(graph, { ...QUICK, draws: 0 });
-    expect(none.runs[0].fits.map((fit) => fit.predictive)).toEqual([null, null]);
+    expect(none.runs[0].fits.map((fit) => fit.predictive)).toEqual([null, null, null]);
     expect(none.summary.prediction).toEqual({});
     expect(studyVerdicts(none).prediction).toBeNull();
     expect(compareStudies(withoutDraws(base), none)).toEqual([]);

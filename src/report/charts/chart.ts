@@ -10,10 +10,11 @@ export interface Ink {
   readonly dark: string;
 }
 
-/** The same colour always means the same thing: a side, sparse, dense, the fit for ranking. */
+/** The same colour always means the same thing: a side, auto, sparse, dense, the fit for ranking. */
 export const INK = {
   users: { light: '#2463a6', dark: '#7db5f2' },
   items: { light: '#b8560f', dark: '#f2a365' },
+  auto: { light: '#8a6a00', dark: '#e3c25c' },
   sparse: { light: '#1d7a52', dark: '#66c89b' },
   dense: { light: '#7a4fb0', dark: '#c0a1ec' },
   ranking: { light: '#a3305f', dark: '#f093b6' },

@@ -2,6 +2,7 @@
 
 import * as Plot from '@observablehq/plot';
 import { drawsOf, isIndex, observedOf, type Statistic } from '../../evaluate/predictive.js';
+import type { ModelKind } from '../../options/names.js';
 import type { CheckedFit } from '../../study/results.js';
 import { predictionError } from '../../study/results.js';
 import { statisticLabel } from '../../text/figures.js';
@@ -58,7 +59,7 @@ export function predictionChart(
       )
       .join(' '),
     width: narrow ? 400 : 680,
-    height: 70 + 44 * statistics.length,
+    height: 70 + 22 * Math.max(2, fits.length) * statistics.length,
     plot: {
       marginLeft: 22 + 7.4 * Math.max(...statistics.map((s) => label(s).length)),
       marginTop: 22,
@@ -108,7 +109,7 @@ export function predictionChart(
             text: 'model',
             frameAnchor: 'right',
             dx: -4,
-            fill: (d: { model: 'sparse' | 'dense' }) => INK[d.model].light,
+            fill: (d: { model: ModelKind }) => INK[d.model].light,
             fontWeight: 600,
           },
         ),

@@ -4,6 +4,7 @@
 import * as Plot from '@observablehq/plot';
 import type { DegreeBin } from '../../evaluate/predictive.js';
 import { SIDES, type SideName } from '../../graph/graph.js';
+import { MODEL_KINDS, type ModelKind } from '../../options/names.js';
 import { power } from '../../text/numbers.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
 import { type Chart, INK, powersOfTen } from './chart.js';
@@ -12,14 +13,14 @@ import { type Chart, INK, powersOfTen } from './chart.js';
 export interface PredictivePanel {
   /** Heading of the model's panels. */
   readonly name: string;
-  readonly kind: 'sparse' | 'dense';
+  readonly kind: ModelKind;
   readonly degrees: Readonly<Record<SideName, readonly DegreeBin[]>>;
 }
 
 interface Point {
   readonly panel: string;
   readonly side: SideName;
-  readonly kind: 'sparse' | 'dense';
+  readonly kind: ModelKind;
   /** Geometric middle of the bin. */
   readonly degree: number;
   /** Vertices in the bin. */
@@ -74,7 +75,7 @@ export function predictiveChart(
       },
       marks: [
         Plot.frame({ stroke: INK.muted.light, strokeOpacity: 0.4 }),
-        ...(['sparse', 'dense'] as const).flatMap((kind) => {
+        ...MODEL_KINDS.flatMap((kind) => {
           const ink = INK[kind].light;
           const of = bands.filter((p) => p.kind === kind);
           return [

@@ -39,11 +39,14 @@ export function studyPictures(document: Document, results: StudyResults): StudyP
   });
   const both = (chart: Chart) => pair(chart, [phone(chart)]);
   const cut = splitChart(split, names);
-  const panels = fits.map(({ model, predictive }) => ({
-    name: model,
-    kind: model,
-    degrees: predictive.degrees,
-  }));
+  // Two that are one fit have the same draws, whose degrees nothing corrects.
+  const panels = fits
+    .filter(({ sameAs }) => sameAs === null)
+    .map(({ model, predictive }) => ({
+      name: [model, ...fits.flatMap((fit) => (fit.sameAs === model ? [fit.model] : []))].join(' and '),
+      kind: model,
+      degrees: predictive.degrees,
+    }));
   return {
     density: both(densityChart(check)),
     degrees: both(

@@ -132,6 +132,11 @@ export function studyDefinitions({
       meaning: `Every ${users.one} has a weight (how many edges it makes) and K features (what it goes for); every ${items.one} likewise. The expected number of edges between two is the product of their weights times the sum over features of the products of their features. Weights come from a generalized gamma process, which can hold infinitely many vertices with tiny weights: those that have no edge yet.`,
     },
     {
+      id: 'auto-model',
+      name: 'Auto model',
+      meaning: `The model with a law for each side: an endless supply of ever rarer vertices where the degrees show a tail, and otherwise a fixed population of which some have not been seen yet. Its predictions are corrected by what such draws miss on data that training knows.`,
+    },
+    {
       id: 'sparse-model',
       name: 'Sparse model',
       meaning: `The model with the tail indexes of the data and with room for ${users.many} and ${items.many} that have not been seen yet.`,
@@ -150,7 +155,7 @@ export function studyDefinitions({
       id: 'bound',
       name: 'Bound',
       meaning:
-        'A lower limit for the logarithm of the probability of the data under the model, averaged over all parameter values. The fit raises it until it stands still. Between fits of the same kind to the same data the higher one explains them better. The sparse and the dense fit of this table leave different constants out, so compare them by the evidence instead.',
+        'A lower limit for the logarithm of the probability of the data under the model, averaged over all parameter values. The fit raises it until it stands still. Between fits of the same kind to the same data the higher one explains them better. Fits of different kinds leave different constants out, so compare sparse and dense by the evidence instead.',
     },
     {
       id: 'evidence',

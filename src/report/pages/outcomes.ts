@@ -71,10 +71,17 @@ export function details({ text, details: more }: StudyVerdict): Html {
 }
 
 /** Whether the intervals were corrected, and what that rests on. */
-function intervalNote(fits: readonly CheckedFit[]): Content {
+function intervalNote(fits: readonly CheckedFit[], names: SideNames): Content {
+  const internal = fits.some((fit) => fit.predictive.internal)
+    ? `Those of the auto model are moved and rescaled by how far off such draws are on data that training knows: its own ${names.users.many} on the test ${names.items.many}, and held-out ${names.users.many} on ${names.items.many} left out of their fold-in. `
+    : '';
+  return [internal, replicaNote(fits)];
+}
+
+function replicaNote(fits: readonly CheckedFit[]): Content {
   const corrected = fits.filter((fit) => fit.predictive.calibration);
   if (corrected.length === 0) {
-    return html`On simulated data such intervals held the truth in 72 to 95 % of the cases; <code>--calibrate 20</code>
+    return html`As they are drawn, intervals held the truth on simulated data in 72 to 95 % of the cases; <code>--calibrate 20</code>
 measures this for data like these, and corrects the intervals.`;
   }
   const { replicas } = corrected[0].predictive.calibration!;
@@ -82,9 +89,9 @@ measures this for data like these, and corrects the intervals.`;
     shownStatistics(fits).map((s) => fit.predictive.calibration!.statistics[s]?.held ?? '–');
   const several = corrected.length > 1;
   const parts = corrected.map((fit) => (several ? `K = ${fit.features}: ` : '') + held(fit).join(', '));
-  return html`For the sparse model, intervals and p-values are also ${term('corrected', 'corrected')} by ${grouped(replicas)} replicas of
+  return html`For the ${corrected[0].model} model, intervals and p-values are also ${term('corrected', 'corrected')} by ${grouped(replicas)} replicas of
 it. So many of the replicas lay within the interval of their own draws, row by row: ${parts.join('; ')}.${
-    fits.length > corrected.length
+    fits.some((fit) => fit.model === 'dense')
       ? ' Those of the dense model are not corrected: that it misses unseen vertices is an error of the model, not of its intervals.'
       : ''
   }`;
@@ -120,7 +127,7 @@ function predictionTable(fits: readonly CheckedFit[], names: SideNames): Html {
         ];
       }),
     ]),
-    html`Of the draws: the mean, below it the ${term('interval', '90 % interval')}, beside it the ${term('pvalue', 'p-value')}. ${intervalNote(fits)}`,
+    html`Of the draws: the mean, below it the ${term('interval', '90 % interval')}, beside it the ${term('pvalue', 'p-value')}. ${intervalNote(fits, names)}`,
   );
 }
 

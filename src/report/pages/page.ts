@@ -116,8 +116,8 @@ figcaption{font-size:.95rem;color:var(--muted);margin-top:.5rem}
 .card{border:1px solid var(--line);border-top:4px solid var(--muted);border-radius:.5rem;padding:.9rem 1.1rem 1rem;background:var(--soft)}
 .card p{margin:.3rem 0 0}.card .kicker{font-size:.95rem;color:var(--muted);margin:0}
 .card strong{display:block;font-size:1.6rem;line-height:1.2;letter-spacing:-.01em}
-.card.sparse{border-top-color:var(--sparse)}.card.dense{border-top-color:var(--dense)}.card.ranking{border-top-color:var(--ranking)}
-.card.sparse strong{color:var(--sparse)}.card.dense strong{color:var(--dense)}.card.ranking strong{color:var(--ranking)}
+.card.auto{border-top-color:var(--auto)}.card.sparse{border-top-color:var(--sparse)}.card.dense{border-top-color:var(--dense)}.card.ranking{border-top-color:var(--ranking)}
+.card.auto strong{color:var(--auto)}.card.sparse strong{color:var(--sparse)}.card.dense strong{color:var(--dense)}.card.ranking strong{color:var(--ranking)}
 .card small{display:block;margin-top:.5rem;color:var(--muted);font-size:.95rem}
 b.sparse{color:var(--sparse)}b.dense{color:var(--dense)}
 .facts{display:grid;grid-template-columns:repeat(auto-fit,minmax(7.5rem,1fr));gap:.8rem 1.4rem;margin:1.2rem 0}

@@ -1,11 +1,13 @@
 // The sections of a study's report on the data, the split and the fits.
 
+import { modelsOf } from '../../study/options.js';
 import type { StudyOrigin, StudyReceipt, StudyResults } from '../../study/results.js';
 import { fixed, grouped, percent, short } from '../../text/numbers.js';
 import { article, capital, many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import { shown } from '../../text/untrusted.js';
 import type { StudyPicture } from '../charts/study.js';
+import { lawWords } from '../words/law.js';
 import { readingSentences } from '../words/reading.js';
 import { evidenceWords, sparsityWords } from '../words/sparsity.js';
 import { degreeTable } from './degree-table.js';
@@ -159,14 +161,19 @@ export function fitsSection({ runs, receipt, chosen, check }: StudyResults): Con
   const { fits } = runs[0];
   const { settings } = receipt;
   const several = settings.features.length > 1;
+  const models = modelsOf(settings);
+  const ofChosen = fits.filter((f) => f.features === chosen.features);
+  const auto = ofChosen.find((f) => f.model === 'auto');
+  const train = runs[0].split.train;
   const both = (pair: { readonly users: number; readonly items: number }, show: (x: number) => string) =>
     `${show(pair.users)}, ${show(pair.items)}`;
   return [
     html`<p>${term('model', 'The model')} was fitted to the training part${
-      settings.model === 'both'
-        ? html` twice: as a ${term('sparse-model', 'sparse')} model, which expects ${users.many} and ${items.many} that nobody has seen
-yet, and as a ${term('dense-model', 'dense')} one, which does not`
-        : html` as a ${term(`${settings.model}-model`, settings.model)} model`
+      models.length > 1
+        ? html`: ${models.length > 2 ? html`as an ${term('auto-model', 'auto')} model, which finds for each side whether there is an end to it, ` : undefined}as a
+${term('sparse-model', 'sparse')} model, which expects ${users.many} and ${items.many} that nobody has seen yet without end, and as a
+${term('dense-model', 'dense')} one, which expects none`
+        : html` as ${term(`${models[0]}-model`, `${article(models[0])} model`)}`
     }, with ${several ? 'several numbers of ' : html`${chosen.features} `}${term('features', 'features')}.</p>`,
     table(
       [
@@ -185,12 +192,21 @@ yet, and as a ${term('dense-model', 'dense')} one, which does not`
         f.size.users === 0 && f.size.items === 0 ? 'none' : both(f.size, short),
         html`${f.iterations}${f.converged ? '' : html`&nbsp;<span title="stopped before it settled">(unsettled)</span>`}`,
         grouped(f.bound),
-        short(f.seconds, 2),
+        f.sameAs === null ? short(f.seconds, 2) : `as ${f.sameAs}`,
       ]),
-      html`Do not compare the bounds of sparse and dense; the ${term('evidence', 'evidence')} does that.${
+      html`Do not compare the bounds of different models; the ${term('evidence', 'evidence')} compares sparse and dense.${
         several ? ` Higher is better within a kind; the report goes on with K = ${chosen.features}.` : ''
       } Engine: ${fits[0].engine}.`,
     ),
+    auto
+      ? html`<p>What the auto model found:</p><ul class="steps">${lawWords(auto.law, train, check.names).map((sentence) => html`<li>${sentence}</li>`)}</ul>`
+      : undefined,
+    ...ofChosen
+      .filter((f) => f.sameAs !== null)
+      .map(
+        (f) =>
+          html`<p>That is the law of the ${f.model} model too, so the two are one fit; it was made once.</p>`,
+      ),
     settings.start === 'warm'
       ? fold(
           'How a fit goes',

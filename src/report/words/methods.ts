@@ -8,15 +8,13 @@ import { capital } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 
 /** 'sparse model', 'fit for ranking', 'EASE', 'ceiling: true items'; with K where the ladder has several. */
-export function methodTitle(
-  { id, kind, model, features }: LadderRow,
-  { rows }: Pick<Ladder, 'rows'>,
-  { items }: SideNames,
-): string {
+export function methodTitle(row: LadderRow, { rows }: Pick<Ladder, 'rows'>, { items }: SideNames): string {
+  const { id, kind, features } = row;
   switch (kind) {
     case 'model': {
-      const several = new Set(rows.filter((row) => row.kind === 'model').map((row) => row.features)).size > 1;
-      return `${model} model${several ? ` (K = ${features})` : ''}`;
+      const several =
+        new Set(rows.filter((other) => other.kind === 'model').map((other) => other.features)).size > 1;
+      return `${shortName(row)} model${several ? ` (K = ${features})` : ''}`;
     }
     case 'ranker':
       return 'fit for ranking';
@@ -25,6 +23,11 @@ export function methodTitle(
     case 'ceiling':
       return id === 'ceiling-truth' ? 'ceiling: all true' : `ceiling: true ${items.many}`;
   }
+}
+
+/** A model's kind, with those that are the same fit: 'auto', 'auto = sparse'. */
+export function shortName({ model, also }: Pick<LadderRow, 'model' | 'also'>): string {
+  return [model, ...also].join(' = ');
 }
 
 /** As a sentence says it: ours take an article, baselines are names. */

@@ -1,7 +1,7 @@
 // Which model predicts the test set, in words.
 
 import { drawsOf, isIndex, observedOf, STATISTICS, type Statistic } from '../../evaluate/predictive.js';
-import type { ModelKind } from '../../study/options.js';
+import { type ModelKind, modelsOf } from '../../study/options.js';
 import { type CheckedFit, checkedFits, predictionError, type StudyResults } from '../../study/results.js';
 import { statisticPhrase } from '../../text/figures.js';
 import { fixed, grouped, percent } from '../../text/numbers.js';
@@ -40,107 +40,180 @@ export function predictionVerdict(results: StudyResults): PredictionVerdict | nu
 
 /** The question that the verdict answers. */
 export function predictionQuestion({ receipt }: StudyResults): string {
-  return receipt.settings.model === 'both'
-    ? 'Which model predicts the test set better?'
-    : 'How well does the model predict the test set?';
+  const models = modelsOf(receipt.settings).length;
+  if (models === 1) return 'How well does the model predict the test set?';
+  return `Which model predicts the test set ${models > 2 ? 'best' : 'better'}?`;
+}
+
+/** The models of the chosen K, and how far each is off. */
+interface Rivals {
+  /** Of the first run. */
+  readonly fits: readonly CheckedFit[];
+  readonly statistics: readonly Statistic[];
+  /** Mean error over the runs. */
+  readonly error: (kind: ModelKind, statistic: Statistic) => number;
 }
 
 function predictionByFigures(results: StudyResults): PredictionVerdict {
-  const { features } = results.chosen;
   const { names } = results.check;
-  const statistics = shownStatistics(results.runs.flatMap((run) => checkedFits(run.fits)));
-  const fits = results.runs.map((run) => {
-    const shown = checkedFits(run.fits).filter((f) => f.features === features);
-    return {
-      sparse: shown.find((f) => f.model === 'sparse'),
-      dense: shown.find((f) => f.model === 'dense'),
-    };
-  });
-  const error = (kind: ModelKind, statistic: Statistic) =>
-    mean(fits.map((pair) => predictionError(pair[kind]!, statistic)));
-  const [first] = fits;
-  if (!first?.sparse || !first.dense) {
-    const only: ModelKind = first?.sparse ? 'sparse' : 'dense';
-    const worst = statistics.reduce((a, b) => (Math.abs(error(only, b)) > Math.abs(error(only, a)) ? b : a));
+  const rivals = rivalsOf(results);
+  const { fits, statistics, error } = rivals;
+  if (fits.length === 1) {
+    const [only] = fits;
+    const off = (s: Statistic) => Math.abs(error(only.model, s));
+    const worst = statistics.reduce((a, b) => (off(b) > off(a) ? b : a));
+    const size = error(only.model, worst);
     return {
       winner: null,
-      well: Math.abs(error(only, worst)) <= POOR(worst),
-      headline: `Off by at most ${sizeOfError(worst, error(only, worst))}`,
-      text: `The ${only} model’s largest error is in the ${statisticPhrase(worst, names)}: ${describeError(worst, error(only, worst))}.`,
-      details: [coverage(first![only]!, statistics, names)],
+      well: off(worst) <= POOR(worst),
+      headline: `Off by at most ${sizeOfError(worst, size)}`,
+      text: `The ${only.model} model’s largest error is in the ${statisticPhrase(worst, names)}: ${describeError(worst, size)}.`,
+      details: [coverage(only, statistics, names)],
     };
   }
-  // Positive: how much closer the sparse model comes.
-  const gains = statistics
-    .map((statistic) => ({
-      statistic,
-      gain: Math.abs(error('dense', statistic)) - Math.abs(error('sparse', statistic)),
-    }))
-    .sort((a, b) => b.gain - a.gain);
-  const better = {
-    sparse: gains.filter(({ gain }) => gain > ALIKE),
-    dense: gains.filter(({ gain }) => gain < -ALIKE).reverse(),
-  };
-  const sum = gains.reduce((total, { gain }) => total + gain, 0);
-  const alike = better.sparse.length + better.dense.length === 0 || Math.abs(sum) <= ALIKE;
-  const winner = alike ? 'alike' : sum > 0 ? 'sparse' : 'dense';
-  const closer = (kind: ModelKind) => {
-    const other = kind === 'sparse' ? 'dense' : 'sparse';
-    const figures = better[kind].map(
-      ({ statistic }) =>
-        `${statisticPhrase(statistic, names)} (${describeError(statistic, error(kind, statistic))}; ${other}: ${describeError(statistic, error(other, statistic))})`,
-    );
-    return figures.length === 0 ? [] : [`The ${kind} model is closer in the ${list(figures)}.`];
-  };
-  const details = [
-    ...closer('sparse'),
-    ...closer('dense'),
-    coverage(first.sparse, statistics, names),
-    coverage(first.dense, statistics, names),
-  ];
-  const best = winner === 'dense' ? first.dense : first.sparse;
-  // What even the better of the two misses by far.
-  const missed = (s: Statistic) => Math.min(Math.abs(error('sparse', s)), Math.abs(error('dense', s)));
+  const first = firstOf(rivals);
+  const [best] = first;
+  const alike = first.length === fits.length;
+  // What even the closest misses by far.
+  const missed = (s: Statistic) => Math.min(...fits.map(({ model }) => Math.abs(error(model, s))));
   const worst = statistics.reduce((a, b) => (missed(b) / POOR(b) > missed(a) / POOR(a) ? b : a));
   const poor = missed(worst) > POOR(worst);
   const few = 2 * held(best, statistics) < statistics.length;
   const close = statistics.every((s) => Math.abs(error(best.model, s)) <= CLOSE);
-  if (poor && results.check.multigraph) details.unshift(OVERDISPERSED);
-  const telling = better[winner === 'dense' ? 'dense' : 'sparse'][0]?.statistic;
+  const telling = tellingStatistic(rivals, best.model);
   const shown = poor ? worst : telling;
   return {
-    winner,
+    winner: alike ? 'alike' : best.model,
     well: !poor && (!few || close),
-    headline: headlineOf(winner, poor || few, close),
+    headline: headlineOf(first, fits, poor || few, close),
     text: shown
-      ? `${illustration(shown, first.sparse, first.dense, names)}${alike ? ' Over all figures the two come out even.' : ''}`
-      : 'Neither predicts any figure of the test set clearly better.',
-    details,
+      ? `${illustration(shown, fits, names)}${alike ? ` Over all figures ${fits.length > 2 ? 'they' : 'the two'} come out even.` : ''}`
+      : `${fits.length > 2 ? 'None' : 'Neither'} predicts any figure of the test set clearly better.`,
+    details: [
+      ...(poor && results.check.multigraph ? [OVERDISPERSED] : []),
+      ...sameWords(fits),
+      ...fits.flatMap(({ model }) => closerWords(rivals, model, names)),
+      ...fits.map((fit) => coverage(fit, statistics, names)),
+    ],
   };
 }
 
-function headlineOf(winner: ModelKind | 'alike', badly: boolean, close: boolean): string {
+function rivalsOf(results: StudyResults): Rivals {
+  const checked = results.runs.map((run) =>
+    checkedFits(run.fits).filter((fit) => fit.features === results.chosen.features),
+  );
+  const of = (fits: readonly CheckedFit[], kind: ModelKind) => fits.find(({ model }) => model === kind)!;
+  return {
+    fits: checked[0],
+    statistics: shownStatistics(results.runs.flatMap((run) => checkedFits(run.fits))),
+    error: (kind, statistic) => mean(checked.map((fits) => predictionError(of(fits, kind), statistic))),
+  };
+}
+
+/** How much closer than another a model comes, over all figures and in those in which they clearly differ. */
+function gains({ statistics, error }: Rivals, kind: ModelKind, other: ModelKind) {
+  const all = statistics.map((statistic) => ({
+    statistic,
+    gain: Math.abs(error(other, statistic)) - Math.abs(error(kind, statistic)),
+  }));
+  return {
+    sum: all.reduce((total, { gain }) => total + gain, 0),
+    clear: all.filter(({ gain }) => Math.abs(gain) > ALIKE),
+  };
+}
+
+/** The models that come closest: the best, and those that are even with it. */
+function firstOf(rivals: Rivals): CheckedFit[] {
+  const { fits } = rivals;
+  const best = fits.reduce((a, b) => (gains(rivals, b.model, a.model).sum > 0 ? b : a));
+  const even = ({ model }: CheckedFit) => {
+    const { sum, clear } = gains(rivals, best.model, model);
+    return clear.length === 0 || Math.abs(sum) <= ALIKE;
+  };
+  return fits.filter((fit) => fit === best || even(fit));
+}
+
+/** Where the best leaves the others furthest behind, if it clearly does anywhere. */
+function tellingStatistic(rivals: Rivals, best: ModelKind): Statistic | undefined {
+  const ahead = rivals.fits
+    .filter(({ model }) => model !== best)
+    .flatMap(({ model }) => gains(rivals, best, model).clear)
+    .filter(({ gain }) => gain > 0);
+  if (ahead.length === 0) return undefined;
+  return ahead.reduce((a, b) => (b.gain > a.gain ? b : a)).statistic;
+}
+
+/** 'The sparse model is closer in the number of items (1.0 % too low; dense: 20.0 % too low).' */
+function closerWords(rivals: Rivals, kind: ModelKind, names: SideNames): string[] {
+  const { fits, statistics, error } = rivals;
+  const others = fits.filter(({ model }) => model !== kind).map(({ model }) => model);
+  const lead = (statistic: Statistic) =>
+    Math.min(...others.map((other) => Math.abs(error(other, statistic)))) - Math.abs(error(kind, statistic));
+  const figures = statistics
+    .filter((statistic) => lead(statistic) > ALIKE)
+    .sort((a, b) => lead(b) - lead(a))
+    .map((statistic) => {
+      const said = (other: ModelKind) => `${other}: ${describeError(statistic, error(other, statistic))}`;
+      const own = describeError(statistic, error(kind, statistic));
+      return `${statisticPhrase(statistic, names)} (${[own, ...others.map(said)].join('; ')})`;
+    });
+  const word = others.length > 1 ? 'closest' : 'closer';
+  return figures.length === 0 ? [] : [`The ${kind} model is ${word} in the ${list(figures)}.`];
+}
+
+/** Two models that are one fit: only what known data say of the draws tells them apart. */
+function sameWords(fits: readonly CheckedFit[]): string[] {
+  return fits.flatMap(({ model, sameAs, predictive }) => {
+    const other = sameAs && fits.find((fit) => fit.model === sameAs);
+    if (!other) return [];
+    const corrected = other.predictive.internal && !predictive.internal;
+    return [
+      `The ${other.model} model is the ${model} model here: the law that it chose for both sides is the same, and they were fitted once${
+        corrected
+          ? `; only its figures are corrected by what such draws miss on data that training knows`
+          : ''
+      }.`,
+    ];
+  });
+}
+
+function headlineOf(
+  first: readonly CheckedFit[],
+  fits: readonly CheckedFit[],
+  badly: boolean,
+  close: boolean,
+): string {
+  const three = fits.length > 2;
+  const alike = first.length === fits.length;
+  const who = list(first.map(({ model }) => `the ${model}`)).replace(/^t/, 'T');
+  const one = first.length === 1;
   if (badly && close) {
-    return winner === 'alike'
-      ? 'Both are close, but too sure of themselves'
-      : `The ${winner} model is close, but too sure of itself`;
+    if (alike) return `${three ? 'All' : 'Both'} are close, but too sure of themselves`;
+    return `${who} model ${one ? 'is' : 'are'} close, but too sure of ${one ? 'itself' : 'themselves'}`;
   }
   if (badly) {
-    return winner === 'alike'
-      ? 'Neither model predicts well'
-      : `Neither predicts well; the ${winner} model is closer`;
+    if (alike) return three ? 'No model predicts well' : 'Neither model predicts well';
+    const closer = three ? 'closest' : 'closer';
+    return `${three ? 'None' : 'Neither'} predicts well; ${who.replace(/^T/, 't')} model ${one ? 'is' : 'are'} ${closer}`;
   }
-  return winner === 'alike' ? 'Sparse and dense predict alike' : `The ${winner} model predicts better`;
+  if (alike) return three ? 'All three predict alike' : 'Sparse and dense predict alike';
+  if (!one) return `${who} model predict best, alike`;
+  return `${who} model predicts ${three ? 'best' : 'better'}`;
 }
 
 const OVERDISPERSED =
   'The model lets the counts of a pair vary as in a Poisson law. Where a few pairs hold most of the counts, it spreads them over far too many pairs; if that is so here, ask only whether a pair is there, with --simple.';
 
 /** 'The number of films in the test part is 1,298; the sparse model expects 1,293, the dense one 1,192.' */
-function illustration(statistic: Statistic, sparse: CheckedFit, dense: CheckedFit, names: SideNames): string {
-  const observed = statisticValue(statistic, observedOf(sparse.predictive, statistic));
+function illustration(statistic: Statistic, fits: readonly CheckedFit[], names: SideNames): string {
+  const observed = statisticValue(statistic, observedOf(fits[0].predictive, statistic));
   const drawn = (fit: CheckedFit) => statisticValue(statistic, drawsOf(fit.predictive, statistic).mean);
-  return `The ${statisticPhrase(statistic, names)} in the test part is ${observed}; the sparse model expects ${drawn(sparse)}, the dense one ${drawn(dense)}.`;
+  const [first, ...others] = fits;
+  const said = [
+    `the ${first.model} model expects ${drawn(first)}`,
+    ...others.map((fit) => `the ${fit.model} one ${drawn(fit)}`),
+  ];
+  return `The ${statisticPhrase(statistic, names)} in the test part is ${observed}; ${said.join(', ')}.`;
 }
 
 interface Interval {

@@ -12,7 +12,7 @@ import { metricPhrase } from '../../text/figures.js';
 import { fixed } from '../../text/numbers.js';
 import { list } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
-import { methodPhrase, methodTitle, startOf } from './methods.js';
+import { methodPhrase, methodTitle, shortName, startOf } from './methods.js';
 import type { StudyVerdicts } from './study.js';
 import { TOO_LITTLE, tooLittle } from './too-little.js';
 
@@ -67,8 +67,7 @@ function rankingByFigures(results: StudyResults): StudyVerdicts['ranking'] {
   const { ladder } = run;
   const { names } = results.check;
   const details: string[] = [];
-  const sparseDense = sparseAgainstDense(results);
-  if (sparseDense) details.push(sparseDense);
+  details.push(...modelsAmongEachOther(results));
   const poor = belowPopularity(run, names);
   details.push(...ceilingShare(run, names));
   const recall = duel(run, 'recall', names);
@@ -93,7 +92,9 @@ function rankingByFigures(results: StudyResults): StudyVerdicts['ranking'] {
   details.unshift(recall.interval, ndcg.interval);
   if (results.runs.length > 1) details.push(overSplits(results, recall));
   if (winner === 'baseline') {
-    details.push('The sparse and dense models are fitted to explain the data, not to rank.');
+    const kinds = modelRows(run, results.chosen.features).map(shortName);
+    const who = kinds.length === 1 ? `${kinds[0]} model is` : `${list(kinds)} models are`;
+    details.push(`The ${who} fitted to explain the data, not to rank.`);
   }
   return {
     winner,
@@ -130,12 +131,17 @@ function rankingHeadline(recall: Duel, ndcg: Duel, results: StudyResults): strin
   return `${startOf(name(first))} by ${by(first)}, ${rest} by ${by(second)}`;
 }
 
-/** Sparse and dense share the honour where their difference may be chance. */
+/** Models share the honour where their difference to the best may be chance. */
 function ranksBest(row: LadderRow, { runs, chosen, check }: StudyResults): string {
   const { ladder } = runs[0];
-  const gap = row.kind === 'model' && findComparison(ladder.comparisons, chosen.features);
-  return gap && gap.low <= 0 && gap.high >= 0
-    ? 'The sparse and the dense model rank best, alike'
+  const even = (other: LadderRow) => {
+    if (other === row) return true;
+    const gap = recallGap(ladder.comparisons, other.id, row.id);
+    return gap !== undefined && mayBeChance(gap);
+  };
+  const first = row.kind === 'model' ? modelRows(runs[0], chosen.features).filter(even) : [row];
+  return first.length > 1
+    ? `${list(first.map((other) => `the ${shortName(other)}`)).replace(/^t/, 'T')} model rank best, alike`
     : `${startOf(methodPhrase(row, ladder, check.names))} ranks best`;
 }
 
@@ -194,27 +200,49 @@ function overSplits({ summary, runs, check }: StudyResults, { ours, baseline, me
   return `Over ${runs.length} splits, mean and spread of ${word} are ${figure(ours)} and ${figure(baseline)}.`;
 }
 
-function sparseAgainstDense({ runs, chosen }: StudyResults): string | undefined {
-  const comparison = findComparison(runs[0].ladder.comparisons, chosen.features);
-  if (!comparison) return undefined;
-  const { difference, low, high } = comparison;
-  const size = fixed(Math.abs(difference), 3);
-  if (low <= 0 && high >= 0) {
-    return `Sparse and dense rank alike (recall differs by ${size}, within chance), as in the paper.`;
+/** How the models compare among each other, by recall: a sentence on all, or one on each pair. */
+function modelsAmongEachOther({ runs, chosen }: StudyResults): string[] {
+  const rows = modelRows(runs[0], chosen.features);
+  if (rows.length < 2) return [];
+  const pairs = rows.flatMap((a, at) =>
+    rows.slice(at + 1).flatMap((b) => {
+      const gap = recallGap(runs[0].ladder.comparisons, a.id, b.id);
+      return gap ? [{ a: shortName(a), b: shortName(b), gap }] : [];
+    }),
+  );
+  const chance = pairs.filter(({ gap }) => mayBeChance(gap));
+  const size = (gap: Gap) => fixed(Math.abs(gap.difference), 3);
+  if (pairs.length > 0 && chance.length === pairs.length) {
+    const widest = pairs.reduce((x, y) =>
+      Math.abs(y.gap.difference) > Math.abs(x.gap.difference) ? y : x,
+    ).gap;
+    const who = list(rows.map(shortName)).replace(/^./, (c) => c.toUpperCase());
+    const most = pairs.length > 1 ? 'by at most ' : 'by ';
+    return [`${who} rank alike (recall differs ${most}${size(widest)}, within chance), as in the paper.`];
   }
-  const [better, worse] = difference > 0 ? ['sparse', 'dense'] : ['dense', 'sparse'];
-  return `The ${better} model ranks better than the ${worse} one, by ${size} in recall.`;
+  return pairs.map(({ a, b, gap }) => {
+    if (mayBeChance(gap)) return `The ${a} and the ${b} model rank alike (recall differs by ${size(gap)}).`;
+    const [better, worse] = gap.difference > 0 ? [a, b] : [b, a];
+    return `The ${better} model ranks better than the ${worse} one, by ${size(gap)} in recall.`;
+  });
 }
 
-/** recall of sparse − dense at the same K, whichever way round it was computed. */
-function findComparison(
-  comparisons: readonly Comparison[],
-  features: number,
-): Pick<Comparison, 'difference' | 'low' | 'high'> | undefined {
-  const sparse = `sparse-${features}`;
-  const dense = `dense-${features}`;
-  const found = comparisons.find((c) => c.metric === 'recall' && c.row === sparse && c.to === dense);
+type Gap = Pick<Comparison, 'difference' | 'low' | 'high'>;
+
+function mayBeChance({ low, high }: Gap): boolean {
+  return low <= 0 && high >= 0;
+}
+
+function modelRows({ ladder }: StudyRun, features: number): LadderRow[] {
+  return ladder.rows.filter((row) => row.kind === 'model' && row.features === features);
+}
+
+/** recall of one row less that of another, whichever way round it was computed. */
+function recallGap(comparisons: readonly Comparison[], one: string, other: string): Gap | undefined {
+  const between = (row: string, to: string) =>
+    comparisons.find((c) => c.metric === 'recall' && c.row === row && c.to === to);
+  const found = between(one, other);
   if (found) return found;
-  const turned = comparisons.find((c) => c.metric === 'recall' && c.row === dense && c.to === sparse);
+  const turned = between(other, one);
   return turned && { difference: -turned.difference, low: -turned.high, high: -turned.low };
 }

@@ -26,8 +26,9 @@ export interface StudyVerdicts {
   /** Null where no draws were asked for. */
   readonly prediction:
     | (StudyVerdict & {
+        /** The model that comes closest, of several that are even the first; alike: all are. */
         readonly winner: ModelKind | 'alike' | null;
-        /** Whether the closer of the two predicts well at all. */
+        /** Whether the closest predicts well at all. */
         readonly well: boolean;
       })
     | null;
@@ -79,9 +80,9 @@ function nextSteps(
   const { settings } = receipt;
   const steps: NextStep[] = [];
   const add = (text: string, line: string | null = null) => steps.push({ text, command: line });
-  // The kind that predicted better; as the check advises, the sparse one, where nobody knows or was asked.
+  // The kind that predicted best; where nobody knows or was asked, the first: auto, or the sparse one of the paper's two.
   const models = modelsOf(settings);
-  const kind = models.length === 1 ? models[0] : prediction?.winner === 'dense' ? 'dense' : 'sparse';
+  const kind = models.find((model) => model === prediction?.winner) ?? models[0];
   const stopped = results.runs.flatMap((run) => run.fits).filter((fit) => !fit.converged);
   if (stopped.length > 0) {
     add(

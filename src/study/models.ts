@@ -1,0 +1,205 @@
+// The models of a study: each fitted to the training part and judged on the test part. Two that come to the same fit are
+// fitted once.
+
+import { reasonAgainstCalibration } from '../evaluate/calibrate.js';
+import { type Evaluation, evaluateModel } from '../evaluate/evaluate.js';
+import { asDrawn } from '../evaluate/predictive.js';
+import { sparsityEvidence } from '../fit/evidence.js';
+import { type FitResult, fit } from '../fit/fit.js';
+import { modelLaw } from '../fit/law.js';
+import type { Model, PosteriorModel } from '../fit/model.js';
+import { isSameFit } from '../fit/same-fit.js';
+import type { Split } from '../sample/split-types.js';
+import type { Stage } from '../text/stages.js';
+import type { Clock } from './clock.js';
+import type { Contestant } from './ladder.js';
+import {
+  calibratedModel,
+  fitOptionsOf,
+  type ModelKind,
+  mainModel,
+  modelsOf,
+  type StudyOptions,
+  type StudySettings,
+} from './options.js';
+import { fitId, type StudyEvidence, type StudyFit } from './results.js';
+import { hasNames, type Topic, topics } from './topics.js';
+
+/** Settings whose numbers of features are known. */
+export interface CountedSettings extends StudySettings {
+  readonly features: readonly number[];
+}
+
+/** What only the first run is asked for. */
+export interface FirstRunFindings {
+  readonly evidence: StudyEvidence[];
+  /** By K. */
+  readonly topics: Map<number, Topic[]>;
+}
+
+/** One of the models, fitted and judged. */
+interface Judged {
+  readonly kind: ModelKind;
+  readonly features: number;
+  readonly fitted: FitResult<PosteriorModel>;
+  readonly evaluation: Evaluation;
+}
+
+export interface FittedModels {
+  readonly fits: StudyFit[];
+  readonly contestants: Contestant[];
+}
+
+/** Fits and judges every model with every K; `first` asks for what only the first run finds. */
+export async function fitModels(
+  parts: Split,
+  settings: CountedSettings,
+  clock: Clock,
+  first: { readonly found: FirstRunFindings; readonly options: StudyOptions } | undefined,
+): Promise<FittedModels> {
+  const fits: StudyFit[] = [];
+  const contestants: Contestant[] = [];
+  for (const features of settings.features) {
+    const done: Judged[] = [];
+    for (const kind of modelsOf(settings)) {
+      const same = await sameAmong(done, kind, parts, settings);
+      const about = { model: kind, ...(settings.features.length > 1 && { features }) };
+      const fitted =
+        same?.fitted ??
+        (await clock.stage({ stage: 'fit', ...about }, (t) =>
+          fit(parts.train, { ...fitOptionsOf(settings, kind, features), ...t, objective: 'evidence' }),
+        ));
+      const judged: Judged = {
+        kind,
+        features,
+        fitted: { ...fitted, model: { ...fitted.model, kind } },
+        evaluation: same
+          ? await judgeAgain(same, kind, parts, settings, clock, about)
+          : await evaluate(fitted.model, parts, settings, clock, about),
+      };
+      done.push(judged);
+      fits.push(describeFit(judged, same?.kind ?? null));
+      addContestant(contestants, judged, same);
+      if (first) await findings(first.found, judged, parts, first.options, settings, clock);
+    }
+  }
+  return { fits, contestants };
+}
+
+/** The model among those before it that comes to the same fit, if one does. */
+async function sameAmong(
+  done: readonly Judged[],
+  kind: ModelKind,
+  { train }: Split,
+  settings: StudySettings,
+): Promise<Judged | undefined> {
+  for (const other of done) {
+    const own = fitOptionsOf(settings, kind, other.features);
+    if (await isSameFit(train, fitOptionsOf(settings, other.kind, other.features), own)) return other;
+  }
+  return undefined;
+}
+
+/** The paper's models are shown as they are drawn, so only the corrections of the first go; replicas are their own work. */
+async function judgeAgain(
+  { fitted, evaluation }: Judged,
+  kind: ModelKind,
+  parts: Split,
+  settings: StudySettings,
+  clock: Clock,
+  about: Omit<Stage, 'stage'>,
+): Promise<Evaluation> {
+  if (settings.calibrate > 0) {
+    return evaluate({ ...fitted.model, kind }, parts, settings, clock, about);
+  }
+  const { predictive } = evaluation;
+  return { ...evaluation, predictive: predictive && asDrawn(predictive) };
+}
+
+function addContestant(
+  contestants: Contestant[],
+  { kind, features, evaluation }: Judged,
+  same: Judged | undefined,
+): void {
+  const at = same ? contestants.findIndex(({ id }) => id === fitId(same.kind, features)) : -1;
+  const row = contestants[at];
+  if (row) contestants[at] = { ...row, also: [...row.also, kind] };
+  else contestants.push(contestant(fitId(kind, features), 'model', kind, features, evaluation));
+}
+
+/** Recommendations and, where draws were asked for, predictive checks. */
+export async function evaluate(
+  model: Model,
+  parts: Split,
+  settings: StudySettings,
+  clock: Clock,
+  about: Omit<Stage, 'stage'>,
+): Promise<Evaluation> {
+  const { n, depth, draws, protocol, seed, engine } = settings;
+  const fixed =
+    model.type === 'ranker' || model.kind !== calibratedModel(settings) || reasonAgainstCalibration(model);
+  const calibrate = fixed ? 0 : settings.calibrate;
+  return clock.stage({ stage: 'evaluate', ...about }, (t) =>
+    evaluateModel(model, parts, { n, depth, draws, calibrate, protocol, seed, engine, ...t }),
+  );
+}
+
+async function findings(
+  found: FirstRunFindings,
+  { kind, features, fitted }: Judged,
+  { train }: Split,
+  { titles }: StudyOptions,
+  settings: StudySettings,
+  clock: Clock,
+): Promise<void> {
+  if (kind === 'sparse') {
+    const evidence = await clock.stage({ stage: 'evidence', features }, (t) =>
+      sparsityEvidence(train, fitted, { ...fitOptionsOf(settings, kind, features), ...t }),
+    );
+    if (evidence) found.evidence.push({ features, ...evidence });
+  }
+  if (kind === mainModel(settings) && hasNames(fitted.model.items.ids, titles)) {
+    found.topics.set(features, topics(fitted.model, { titles, items: settings.topicItems }));
+  }
+}
+
+export const PLAIN_ROW = { model: null, also: [], features: null, setting: null, trials: 0, tuned: true };
+
+export function contestant(
+  id: string,
+  kind: Contestant['kind'],
+  model: ModelKind | null,
+  features: number,
+  { ranking }: Evaluation,
+): Contestant {
+  return { ...PLAIN_ROW, id, kind, model, features, ranking };
+}
+
+function describeFit({ kind, fitted, evaluation }: Judged, sameAs: ModelKind | null): StudyFit {
+  const { model, seconds, engine, engineReason } = fitted;
+  const { bounds, iterations, converged } = model.provenance;
+  const pair = (name: 'sigma' | 'size' | 'tau' | 'shape' | 'rate') => ({
+    users: model.users.hyper[name],
+    items: model.items.hyper[name],
+  });
+  return {
+    model: kind,
+    features: model.features,
+    bound: model.bound!,
+    bounds,
+    iterations,
+    converged,
+    seconds,
+    secondsPerIteration: seconds / Math.max(1, iterations),
+    engine,
+    engineReason,
+    sigma: pair('sigma'),
+    size: pair('size'),
+    tau: pair('tau'),
+    shape: pair('shape'),
+    rate: pair('rate'),
+    law: modelLaw(model),
+    sameAs,
+    predictive: evaluation.predictive ? { protocol: evaluation.protocol, ...evaluation.predictive } : null,
+  };
+}
