@@ -31,6 +31,8 @@ const NODE_FILES = [
   /^parallel\/(spawn|worker)\.ts$/,
   /^engine\/cpu\/wasm\.ts$/,
   /^store\//,
+  /^shard\//,
+  /^comm\/mpi\.ts$/,
   /^cli\//,
   /^serve\//,
   /^engine\/webgpu\/device\.ts$/,

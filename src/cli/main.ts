@@ -10,6 +10,7 @@ import { register as evaluate } from './evaluate.js';
 import { register as features } from './features.js';
 import { register as fit } from './fit.js';
 import { register as forecast } from './forecast.js';
+import { register as partition } from './partition.js';
 import { register as recommend } from './recommend.js';
 import { register as serve } from './serve.js';
 import { stoppedStatus } from './signals.js';
@@ -56,6 +57,7 @@ export function createProgram(): Command {
     forecast,
     split,
     audit,
+    partition,
     fit,
     evaluate,
     recommend,

@@ -2,16 +2,63 @@
 // whether ids are held as numbers or as texts. Each edge is hashed from the hashes of its two ids and its count, and the
 // edge hashes are added, so no order enters.
 
-import type { BipartiteGraph, GraphSide } from './graph.js';
+import type { BipartiteGraph, GraphSide, SideName } from './graph.js';
+import type { VertexIds } from './ids.js';
+
+/** Two independent sums modulo 2³². Sums of parts add up to that of the whole, in any order. */
+export interface HashSum {
+  readonly low: number;
+  readonly high: number;
+}
+
+export const NO_HASH: HashSum = { low: 0, high: 0 };
+
+export function addHashes(a: HashSum, b: HashSum): HashSum {
+  return { low: (a.low + b.low) | 0, high: (a.high + b.high) | 0 };
+}
+
+/** Two hashes of every id of a side. */
+export interface IdHashes {
+  readonly low: Int32Array;
+  readonly high: Int32Array;
+}
 
 /** 16 hex digits. Equal content, equal fingerprint; different content differs but for one chance in 2^64. */
 export function fingerprint(graph: BipartiteGraph): string {
-  const users = idHashes(graph.users, 0x9e3779b9);
-  const items = idHashes(graph.items, 0x85ebca6b);
-  const { offsets, neighbors, counts } = graph.users;
-  let low = sum(users.low) ^ sum(items.low);
-  let high = sum(users.high) ^ sum(items.high);
-  for (let user = 0; user < graph.users.count; user++) {
+  const users = idHashes(graph.users.ids, 'users');
+  const items = idHashes(graph.items.ids, 'items');
+  return combinedFingerprint(
+    { users: sumHashes(users), items: sumHashes(items), edges: sumEdges(graph.users, users, items) },
+    graph.multigraph,
+  );
+}
+
+/** The fingerprint of a graph from sums over its vertices and edges, wherever these were added up. */
+export function combinedFingerprint(
+  { users, items, edges }: { readonly users: HashSum; readonly items: HashSum; readonly edges: HashSum },
+  multigraph: boolean,
+): string {
+  const kind = multigraph ? 2 : 1;
+  return (
+    hex(mix((users.low ^ items.low) + edges.low + kind)) +
+    hex(mix((users.high ^ items.high) + edges.high - kind))
+  );
+}
+
+/** 16 hex digits of a sum. */
+export function hashText({ low, high }: HashSum): string {
+  return hex(low) + hex(high);
+}
+
+/** Over the edges of users, whose hashes go by their rows. */
+export function sumEdges(
+  { offsets, neighbors, counts }: Pick<GraphSide, 'offsets' | 'neighbors' | 'counts'>,
+  users: IdHashes,
+  items: IdHashes,
+): HashSum {
+  let low = 0;
+  let high = 0;
+  for (let user = 0; user < users.low.length; user++) {
     const userLow = users.low[user];
     const userHigh = users.high[user];
     for (let e = offsets[user]; e < offsets[user + 1]; e++) {
@@ -23,16 +70,22 @@ export function fingerprint(graph: BipartiteGraph): string {
         (high + mix((userHigh ^ Math.imul(items.high[item], 0xc2b2ae3d)) - Math.imul(count, 0x2545f491))) | 0;
     }
   }
-  const kind = graph.multigraph ? 2 : 1;
-  return hex(mix(low + kind)) + hex(mix(high - kind));
+  return { low, high };
 }
 
+export function sumHashes({ low, high }: IdHashes): HashSum {
+  return { low: sum(low), high: sum(high) };
+}
+
+const SEEDS = { users: 0x9e3779b9, items: 0x85ebca6b } as const;
+
 /** Two independent 32-bit hashes of every id of a side, from its text. */
-function idHashes(side: GraphSide, seed: number): { low: Int32Array; high: Int32Array } {
-  const low = new Int32Array(side.count);
-  const high = new Int32Array(side.count);
-  for (let v = 0; v < side.count; v++) {
-    const id = side.ids.at(v);
+export function idHashes(ids: VertexIds, side: SideName): IdHashes {
+  const seed = SEEDS[side];
+  const low = new Int32Array(ids.length);
+  const high = new Int32Array(ids.length);
+  for (let v = 0; v < ids.length; v++) {
+    const id = ids.at(v);
     let a = seed | 0;
     let b = ~seed | 0;
     for (let i = 0; i < id.length; i++) {

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, constants, openSync } from 'node:fs';
 
 /** Created here and now, never through a link; the system says so where something is there already. */
-const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
+const CREATE = constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
 
 /** Enough that two writers never meet. */
 const TOKEN_BYTES = 8;
@@ -20,9 +20,9 @@ export function randomToken(): string {
   return randomBytes(TOKEN_BYTES).toString('hex');
 }
 
-/** Creates the file, which must not exist, and returns its descriptor. */
-export function openNew(path: string): number {
-  return openSync(path, CREATE, 0o666);
+/** Creates the file, which must not exist, and returns its descriptor; `readable`: what is written can be read again. */
+export function openNew(path: string, readable = false): number {
+  return openSync(path, CREATE | (readable ? constants.O_RDWR : constants.O_WRONLY), 0o666);
 }
 
 /** Creates the file, which must not exist, empty. */

@@ -2,7 +2,7 @@
 
 import { InputError } from '../errors.js';
 import { addCounts, buildGraph, MAX_EDGES } from '../graph/build.js';
-import type { BipartiteGraph } from '../graph/graph.js';
+import type { BipartiteGraph, SideName } from '../graph/graph.js';
 import { option, optionError } from '../options/error.js';
 import { NumberBlocks } from './blocks.js';
 import { clip } from './guess.js';
@@ -19,6 +19,23 @@ export const MAX_REJECTS = 1_000_000;
 /** … and the characters of their texts together. */
 export const MAX_REJECTED_TEXT = 1 << 26;
 
+/** Where the rows go of a table that is too large for memory; what is read is then no graph. */
+export interface RowSpill {
+  /** Rows that are held in memory before they are handed over. */
+  readonly batch: number;
+  /** Rows by the codes that the columns have given so far. */
+  take(
+    users: Uint32Array,
+    items: Uint32Array,
+    counts: Uint32Array | undefined,
+    columns: Readonly<Record<SideName, IdColumn>>,
+  ): void;
+  /** After the last; `keepItem` as for a graph. */
+  finish(columns: Readonly<Record<SideName, IdColumn>>, keepItem?: (code: number) => boolean): void;
+}
+
+const NO_GRAPH = buildGraph({ users: [], items: [], userCount: 0, itemCount: 0 });
+
 export class EdgeCollector {
   readonly users: IdColumn;
   readonly items: IdColumn;
@@ -30,17 +47,20 @@ export class EdgeCollector {
   #rejectedText = 0;
   /** Rows that were merged on the way. */
   #merged = 0;
+  readonly #spill: RowSpill | undefined;
+  #spilled = 0;
   readonly #repeats = new RepeatEstimate();
 
   /** `name` is the source, for messages. Without `rejects` the first bad row throws. */
   constructor(
     readonly name: string,
-    options: Pick<ReaderOptions, 'multigraph' | 'value'>,
+    options: Pick<ReaderOptions, 'multigraph' | 'value' | 'spill'>,
     readonly rejects?: RejectSink,
     kinds: { users?: IdKind; items?: IdKind } = {},
   ) {
     this.#multigraph = options.multigraph ?? false;
     this.#value = options.value;
+    this.#spill = options.spill;
     if (options.value) this.#values = new Float64Array(1024);
     this.users = new IdColumn(kinds.users);
     this.items = new IdColumn(kinds.items);
@@ -48,7 +68,7 @@ export class EdgeCollector {
 
   /** Good rows so far. */
   get rows(): number {
-    return this.#merged + this.users.codes.length;
+    return this.#spilled + this.#merged + this.users.codes.length;
   }
 
   /** Adds a row by the codes that `users` and `items` gave, with its value where the options name a column of them. */
@@ -77,9 +97,20 @@ export class EdgeCollector {
       }
       this.#counts?.push(count);
     }
+    if (this.#spill && row + 1 >= this.#spill.batch) {
+      this.#handOver(this.#spill);
+      return;
+    }
     if (row < FEW_ROWS) return;
     if (row === FEW_ROWS) this.#repeats.restart(this.users.codes, this.items.codes);
     if (this.#repeats.see(user, item, row + 1)) this.#merge();
+  }
+
+  /** Rows that are too many for memory go elsewhere. */
+  #handOver(spill: RowSpill): void {
+    this.#spilled += this.users.codes.length;
+    spill.take(this.users.codes.drain(), this.items.codes.drain(), this.#counts?.drain(), this);
+    this.#counts = undefined;
   }
 
   /** Makes equal pairs one row, so that memory follows the different pairs and not the rows. */
@@ -133,7 +164,7 @@ export class EdgeCollector {
     read: ReadCounts;
     values?: Float64Array;
   } {
-    if (keepItem) this.#filter(keepItem);
+    if (keepItem && !this.#spill) this.#filter(keepItem);
     const rows = this.rows;
     if (rows === 0) {
       throw new InputError(
@@ -141,6 +172,12 @@ export class EdgeCollector {
           ? `${this.name}: all ${this.#rejected} rows were rejected, so no edge is left; look at the reasons in the rejects file`
           : `${this.name}: there is no row of data in it; give at least one`,
       );
+    }
+    if (this.#spill) {
+      this.#handOver(this.#spill);
+      this.#spill.finish(this, keepItem);
+      const read = { rows: rows + this.#rejected, kept: rows, merged: 0, rejected: this.#rejected };
+      return { graph: NO_GRAPH, read };
     }
     const counts = this.#counts?.drain();
     const users = this.users.finish(this.name);

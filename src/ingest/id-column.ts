@@ -87,6 +87,21 @@ export class IdColumn {
     return this.encodeText(String(value));
   }
 
+  /** Whether the codes are the ids themselves, whole numbers. */
+  get isNumeric(): boolean {
+    return this.#dictionary === undefined;
+  }
+
+  /** Whether digits stay texts. */
+  get isText(): boolean {
+    return this.#textOnly;
+  }
+
+  /** The id of a code of a column that is not numeric. */
+  bytes(code: number): Uint8Array {
+    return this.#dictionary!.bytes(code);
+  }
+
   /** The vertex of every row, and the ids of the vertices. The column is empty afterwards. `name`: the source. */
   finish(name: string): { vertices: Uint32Array; ids: VertexIds } {
     const dictionary = this.#dictionary;
@@ -164,7 +179,7 @@ export class IdColumn {
 }
 
 /** The value of a plain whole number of at most ten digits without leading zero, if below 2^32 − 1; otherwise −1. */
-function smallInteger(bytes: Uint8Array, start: number, stop: number): number {
+export function smallInteger(bytes: Uint8Array, start: number, stop: number): number {
   const length = stop - start;
   let value = bytes[start] - 48;
   if (value < 0 || value > 9 || length > 10 || (value === 0 && length > 1)) return -1;
@@ -177,7 +192,7 @@ function smallInteger(bytes: Uint8Array, start: number, stop: number): number {
 }
 
 /** True if the bytes are how a whole number is written: optional minus, no leading zero, at most 15 digits. */
-function isInteger(bytes: Uint8Array): boolean {
+export function isInteger(bytes: Uint8Array): boolean {
   const minus = bytes[0] === 45 ? 1 : 0;
   const digits = bytes.length - minus;
   if (digits < 1 || digits > MAX_DIGITS) return false;

@@ -2,14 +2,16 @@ import type { BipartiteGraph } from '../graph/graph.js';
 import type { OptionsOf } from '../options/kinds.js';
 import type { READ } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
+import type { RowSpill } from './collect.js';
 import type { ValueColumn } from './value-column.js';
 
 /** How to read a table; declared in options/shared.ts. Everything has a default; what was guessed is in the result. */
 export interface ReadOptions extends OptionsOf<typeof READ>, TaskOptions {}
 
-/** What the readers of formats are told: the caller's options, and a further column where one is wanted. */
+/** What the readers of formats are told: the caller's options, a further column, and where rows go, where wanted. */
 export interface ReaderOptions extends ReadOptions {
   readonly value?: ValueColumn | undefined;
+  readonly spill?: RowSpill | undefined;
 }
 
 /** How many rows were read, kept, merged and rejected. */

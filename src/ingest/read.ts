@@ -29,9 +29,9 @@ export async function readAccepted(
   given: ReadOptions,
   accept: (result: ReadResult) => void,
 ): Promise<ReadResult> {
-  // A further column comes from within: it is no option of anybody's.
-  const { value, ...plain } = given as ReaderOptions;
-  const options: ReaderOptions = { ...checkOptions({ ...READ, ...TASK }, plain), value };
+  // A further column and a place for rows come from within: they are no options of anybody's.
+  const { value, spill, ...plain } = given as ReaderOptions;
+  const options: ReaderOptions = { ...checkOptions({ ...READ, ...TASK }, plain), value, spill };
   if (options.names) sideNames(options.names);
   throwIfAborted(options.signal);
   if (options.rejects === undefined) {

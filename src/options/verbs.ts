@@ -28,6 +28,7 @@ import {
   SIZE_MODES,
   SPLIT_METHODS,
 } from './names.js';
+import { PARTITION, PARTITION_COMMAND } from './partition.js';
 import { AUDIT, AUDIT_COMMAND, EVALUATE_COMMAND } from './parts.js';
 import { type ObjectSchema, toJsonSchema } from './schema.js';
 import { BASELINE_TRIALS, COMMON, FORCE, HYPER, READ, SEED, THREADS } from './shared.js';
@@ -355,6 +356,7 @@ export const COMMANDS = {
   simulate: { own: SIMULATE_COMMAND, options: SIMULATE, common: COMMON },
   check: { own: CHECK_COMMAND, options: CHECK, read: READ, common: COMMON },
   split: { own: SPLIT_COMMAND, options: SPLIT, read: READ, common: COMMON },
+  partition: { own: PARTITION_COMMAND, options: PARTITION, read: READ, common: COMMON },
   fit: { own: FIT_COMMAND, options: FIT, read: READ, common: COMMON },
   evaluate: { own: EVALUATE_COMMAND, options: EVALUATE_FLAGS, read: READ, common: COMMON },
   forecast: { own: FORECAST_COMMAND, options: FORECAST, read: READ, common: COMMON },

@@ -6,7 +6,13 @@ import { InputError } from '../errors.js';
 import { readError } from '../ingest/read-error.js';
 import { writeAtomic, writePieces } from './atomic.js';
 import type { Sha256 } from './sha256.js';
-import { type ByteSource, decodeTensors, encodeTensors, type TensorFile } from './tensors.js';
+import {
+  type ByteSource,
+  decodeTensors,
+  type ExpectedTensors,
+  encodeTensors,
+  type TensorFile,
+} from './tensors.js';
 
 /** Writes the file beside and renames it. */
 export async function writeTensors(path: string, file: TensorFile): Promise<void> {
@@ -14,17 +20,22 @@ export async function writeTensors(path: string, file: TensorFile): Promise<void
   await writeAtomic(path, (beside) => writePieces(beside, pieces));
 }
 
+/** The same at a place that its caller puts in order. */
+export async function writeTensorsTo(path: string, file: TensorFile): Promise<void> {
+  await writePieces(path, encodeTensors(file, nativeSha256()));
+}
+
 /** Reads a file that `writeTensors` wrote; refuses one that is cut, changed or foreign, with a sentence. */
-export async function readTensors(
-  path: string,
-  expected: { readonly format: string; readonly version: number },
-): Promise<TensorFile> {
+export async function readTensors(path: string, expected: ExpectedTensors): Promise<TensorFile> {
   let file: FileHandle | undefined;
   try {
     // Before it is opened: opening a pipe waits for whoever writes to it.
     const found = await stat(path);
     if (!found.isFile() && !found.isDirectory()) {
-      throw new InputError(`${path}: this is not a regular file; give a file that "graphex fit" wrote`);
+      const { command = 'fit' } = expected;
+      throw new InputError(
+        `${path}: this is not a regular file; give a file that "graphex ${command}" wrote`,
+      );
     }
     file = await open(path, 'r');
     return await decodeTensors(await fileSource(path, file), expected, nativeSha256());

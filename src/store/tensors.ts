@@ -37,8 +37,9 @@ const TYPES = {
 } as const;
 type TypeName = keyof typeof TYPES;
 
-/** How the header of a model file begins, after the eight bytes of its length. */
-export const MODEL_START = '{"__metadata__":{"format":"graphex-model"';
+/** How the header of a file begins, after the eight bytes of its length. */
+const startOf = (format: string) => `{"__metadata__":{"format":"${format}"`;
+export const MODEL_START = startOf('graphex-model');
 
 const CHECKSUM = 'checksum';
 /** A model's header has tens of entries; one of megabytes is no model's, and is not parsed. */
@@ -81,19 +82,30 @@ export function encodeTensors(file: TensorFile, hash: Sha256 = createSha256()): 
   return [length, padded, ...tensors.map(([, { data }]) => bytesOf(data))];
 }
 
+/** What a reader expects to find, and how messages call it. */
+export interface ExpectedTensors {
+  readonly format: string;
+  readonly version: number;
+  /** Default: model file. */
+  readonly what?: string;
+  /** The command that writes such files, and what to do again. Default: fit. */
+  readonly command?: string;
+}
+
 /** Reads what `encodeTensors` made; refuses what is cut, changed or foreign, with a sentence. */
 export async function decodeTensors(
   source: ByteSource,
-  expected: { readonly format: string; readonly version: number },
+  expected: ExpectedTensors,
   hash: Sha256 = createSha256(),
 ): Promise<TensorFile> {
   const { name: path, size } = source;
   const { header, metadata, start } = await readHeader(source, expected);
-  const damaged = `${path}: the model file is damaged: its contents do not match its checksum; copy it again or fit again`;
+  const { what = 'model file', command = 'fit' } = expected;
+  const damaged = `${path}: the ${what} is damaged: its contents do not match its checksum; copy it again or ${command} again`;
   const entries = Object.entries(header).filter(([name]) => name !== '__metadata__') as [string, Entry][];
   const total = endOfTensors(entries.map(([, entry]) => entry));
   if (total === undefined) throw new InputError(damaged);
-  if (size < start + total) throw new InputError(cutShort(path));
+  if (size < start + total) throw new InputError(cutShort(path, expected));
   if (size > start + total) throw new InputError(damaged);
   const { [CHECKSUM]: checksum = '', ...rest } = metadata;
   hash.update(
@@ -107,7 +119,7 @@ export async function decodeTensors(
     for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
       const length = Math.min(PIECE_BYTES, bytes.length - at);
       const piece = await source.read(start + first + at, length);
-      if (piece.length < length) throw new InputError(cutShort(path));
+      if (piece.length < length) throw new InputError(cutShort(path, expected));
       hash.update(piece);
       bytes.set(piece, at);
     }
@@ -118,14 +130,16 @@ export async function decodeTensors(
   return { tensors, metadata: rest };
 }
 
-const cutShort = (path: string) => `${path}: the model file is cut short; copy it again or fit again`;
+const cutShort = (path: string, { what = 'model file', command = 'fit' }: ExpectedTensors) =>
+  `${path}: the ${what} is cut short; copy it again or ${command} again`;
 
 async function readHeader(
   source: ByteSource,
-  expected: { readonly format: string; readonly version: number },
+  expected: ExpectedTensors,
 ): Promise<{ header: Record<string, unknown>; metadata: Record<string, string>; start: number }> {
   const { name: path, size } = source;
-  const foreign = `${path}: this is not a model file of graphex; give a file that "graphex fit" wrote`;
+  const { what = 'model file', command = 'fit' } = expected;
+  const foreign = `${path}: this is not a ${what} of graphex; give a file that "graphex ${command}" wrote`;
   if (size < 8) throw new InputError(foreign);
   const first = await source.read(0, 8);
   const length = Number(new DataView(first.buffer, first.byteOffset, 8).getBigUint64(0, true));
@@ -133,12 +147,12 @@ async function readHeader(
   if (8 + length > size) {
     // A header that starts as ours but does not fit was cut; anything else is foreign.
     const begin = new TextDecoder('latin1').decode(await source.read(8, Math.min(16, size - 8)));
-    const ours = length <= MAX_HEADER && MODEL_START.startsWith(begin);
-    throw new InputError(ours ? cutShort(path) : foreign);
+    const ours = length <= MAX_HEADER && startOf(expected.format).startsWith(begin);
+    throw new InputError(ours ? cutShort(path, expected) : foreign);
   }
   if (length > MAX_HEADER) {
     throw new InputError(
-      `${path}: its header has ${length} bytes, and that of a model at most ${MAX_HEADER}; give a file that "graphex fit" wrote`,
+      `${path}: its header has ${length} bytes, and that of a ${what} at most ${MAX_HEADER}; give a file that "graphex ${command}" wrote`,
     );
   }
   let header: Record<string, unknown>;
@@ -153,7 +167,7 @@ async function readHeader(
   const version = Number(metadata.format_version);
   if (!(version <= expected.version)) {
     throw new InputError(
-      `${path}: the model file has format version ${metadata.format_version}, and this graphex reads up to ${expected.version}; update graphex`,
+      `${path}: the ${what} has format version ${metadata.format_version}, and this graphex reads up to ${expected.version}; update graphex`,
     );
   }
   return { header, metadata, start: 8 + length };

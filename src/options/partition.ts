@@ -1,0 +1,28 @@
+// How data are cut into shards.
+
+import { output, text, whole } from './kinds.js';
+import { FORCE } from './shared.js';
+
+export const PARTITION = {
+  shards: whole({
+    min: 1,
+    max: 4096,
+    default: 16,
+    meaning: 'parts that the users are dealt to; a fit has the same bits on any number of machines for each',
+  }),
+  memory: text({
+    argument: 'size',
+    otherwise: 'a quarter of the machine',
+    meaning: 'memory for the rows on their way, as in 800M or 2G; ids come on top',
+  }),
+};
+
+export const PARTITION_COMMAND = {
+  output: output({
+    flag: '-o, --output',
+    argument: 'dir',
+    required: true,
+    meaning: 'folder for the shards, the items and parts.json',
+  }),
+  ...FORCE,
+};

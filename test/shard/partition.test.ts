@@ -1,0 +1,218 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { AbortError } from '../../src/errors.js';
+import { fingerprint } from '../../src/graph/fingerprint.js';
+import { type BipartiteGraph, degrees } from '../../src/graph/graph.js';
+import { readGraph } from '../../src/ingest/read.js';
+import { randomStream } from '../../src/math/random.js';
+import { shardOfBytes, shardOfNumber } from '../../src/shard/assign.js';
+import { partitionGraph } from '../../src/shard/partition.js';
+import { openParts, readShard, shardFile } from '../../src/shard/parts.js';
+import { countDegrees } from '../../src/sparsity/degree-counts.js';
+import { scratchFolder } from '../ingest/scratch.js';
+
+const { path } = scratchFolder();
+const folder = path('.');
+
+/** A row a line, with repeats; ids by the given names. */
+function table(rows: number, user: (u: number) => string, item: (i: number) => string, seed = 1): string[] {
+  const random = randomStream(seed, 5);
+  return Array.from({ length: rows }, () => {
+    const u = Math.floor(300 * random.uniform() ** 2);
+    const i = Math.floor(80 * random.uniform() ** 2);
+    return `${user(u)},${item(i)},${1 + random.below(3)}`;
+  });
+}
+
+const filesOf = (parts: string) =>
+  Object.fromEntries(
+    readdirSync(parts)
+      .filter((name) => !name.startsWith('.'))
+      .map((name) => [name, readFileSync(join(parts, name)).toString('base64')]),
+  );
+
+/** Everything that the shards hold must be the graph, in its own order of ids. */
+async function expectGraph(parts: string, graph: BipartiteGraph) {
+  const opened = await openParts(parts);
+  expect(opened).toMatchObject({
+    users: graph.users.count,
+    items: graph.items.count,
+    edges: graph.edges,
+    total: graph.total,
+    multigraph: graph.multigraph,
+    fingerprint: fingerprint(graph),
+  });
+  expect(opened.itemIds.values).toEqual(graph.items.ids.values);
+  expect(Array.from(opened.itemDegree)).toEqual(Array.from(degrees(graph.items)));
+  for (const side of ['users', 'items'] as const) {
+    expect(opened.degrees[side]).toEqual(countDegrees(degrees(graph[side])));
+  }
+  const met = new Set<string>();
+  for (let s = 0; s < opened.shards.length; s++) {
+    const shard = await readShard(opened, s);
+    expect(shard.ids.kind).toBe(graph.users.ids.kind);
+    for (let v = 0; v < shard.count; v++) {
+      const user = graph.users.ids.find(shard.ids.at(v));
+      met.add(shard.ids.at(v));
+      const [first, last] = [graph.users.offsets[user], graph.users.offsets[user + 1]];
+      const own = shard.neighbors.subarray(shard.offsets[v], shard.offsets[v + 1]);
+      expect(Array.from(own)).toEqual(Array.from(graph.users.neighbors.subarray(first, last)));
+      if (graph.users.counts) {
+        const counts = shard.counts!.subarray(shard.offsets[v], shard.offsets[v + 1]);
+        expect(Array.from(counts)).toEqual(Array.from(graph.users.counts.subarray(first, last)));
+      }
+    }
+  }
+  expect(met.size).toBe(graph.users.count);
+}
+
+describe('shards hold the graph that reading in one piece gives', () => {
+  const number = (n: number) => String(n * 7 + 3);
+  const text = (n: number) => `id ${n}`;
+  // Whole numbers at first, then texts: codes that were given before change their meaning.
+  const late = (n: number) => (n < 40 ? String(n) : `id ${n}`);
+  test.each([
+    ['whole numbers', number, number],
+    ['texts', text, text],
+    ['numbers that turn out to be texts', late, late],
+    ['large and small numbers', (n: number) => String(n < 50 ? n : n * 1e12), number],
+  ])('%s', async (name, user, item) => {
+    const lines = table(140_000, user, item);
+    // Whole numbers come first, and many of them, so that batches are written before the first text.
+    lines.sort((a, b) => Number(/id/.test(a)) - Number(/id/.test(b)));
+    const file = path(`${name}.csv`);
+    writeFileSync(file, lines.join('\n'));
+    for (const multigraph of [false, true]) {
+      const options = { multigraph, ...(multigraph && { count: 3 }) };
+      const parts = path(`${name} ${multigraph}`);
+      const { graph, read } = await readGraph(file, options);
+      const made = await partitionGraph(file, parts, { ...options, shards: 5, memory: '16M' });
+      expect(made).toMatchObject({ shards: 5, edges: graph.edges, fingerprint: fingerprint(graph), read });
+      await expectGraph(parts, graph);
+    }
+  });
+
+  test('other formats, recipes, built-in sets and graphs in memory', async () => {
+    writeFileSync(path('a.csv.gz'), gzipSync(table(500, text, number).join('\n')));
+    writeFileSync(path('a.jsonl'), '{"u":"a","i":1}\n{"u":"b","i":1}\n{"u":"a","i":2}\n');
+    writeFileSync(path('doc.txt'), 'cats chase mice\nmice eat cheese\nwe eat cheese and bread\n');
+    for (const source of [path('a.csv.gz'), path('a.jsonl'), `text:${path('doc.txt')}`, '@simulated-small']) {
+      const { graph } = await readGraph(source);
+      const parts = path(`of ${source.replaceAll('/', '_')}`);
+      await partitionGraph(source, parts, { shards: 3 });
+      await expectGraph(parts, graph);
+      await partitionGraph(graph, `${parts} again`, { shards: 3 });
+      expect(filesOf(`${parts} again`)[shardFile(1)]).toEqual(filesOf(parts)[shardFile(1)]);
+    }
+  });
+});
+
+describe('a partition', () => {
+  const lines = table(
+    8000,
+    (n) => `u${n}`,
+    (n) => `i${n}`,
+  );
+  const file = path('rows.csv');
+  beforeAll(() => writeFileSync(file, lines.join('\n')));
+
+  test('depends on the rows and the shards alone: not on their order, nor on the memory', async () => {
+    writeFileSync(path('turned.csv'), [...lines].reverse().join('\n'));
+    await partitionGraph(file, path('one'), { shards: 7, memory: '16M' });
+    await partitionGraph(path('turned.csv'), path('two'), { shards: 7, memory: '1G' });
+    expect(filesOf(path('two'))).toEqual(filesOf(path('one')));
+  });
+
+  test('puts a user where its id says, digits or bytes', () => {
+    const bytes = (text: string) => new TextEncoder().encode(text);
+    for (const id of [0, 7, 4294967294])
+      expect(shardOfBytes(bytes(String(id)), 64)).toBe(shardOfNumber(id, 64));
+    const counts = new Float64Array(16);
+    for (let id = 0; id < 16_000; id++) counts[shardOfNumber(id, 16)]++;
+    for (const count of counts) expect(Math.abs(count - 1000)).toBeLessThan(150);
+  });
+
+  test('with fewer shards than before leaves none of the old ones', async () => {
+    await partitionGraph(file, path('fewer'), { shards: 9 });
+    await partitionGraph(file, path('fewer'), { shards: 2 });
+    expect(readdirSync(path('fewer')).filter((name) => name.startsWith('shard-'))).toHaveLength(2);
+    await expectGraph(path('fewer'), (await readGraph(file)).graph);
+  });
+
+  test('that is stopped leaves nothing', async () => {
+    const before = readdirSync(folder);
+    const stop = new AbortController();
+    const made = partitionGraph(file, path('stopped/parts'), {
+      shards: 4,
+      signal: stop.signal,
+      onProgress: ({ stage }) => stage === 'sorting' && stop.abort(),
+    });
+    await expect(made).rejects.toThrow(AbortError);
+    expect(readdirSync(folder)).toEqual(before);
+  });
+
+  test('that does not fit says how many shards would', async () => {
+    const many = table(400_000, String, String);
+    writeFileSync(path('many.csv'), many.join('\n'));
+    await expect(
+      partitionGraph(path('many.csv'), path('large'), { shards: 1, memory: '16M' }),
+    ).rejects.toThrow(
+      /^memory: the largest shard has 400000 rows, which take .* GB to sort.*give shards 2 or more$/,
+    );
+    await expect(partitionGraph(file, path('large'), { memory: 'much' })).rejects.toThrow(
+      'memory much: expected an amount of at least 16M, as in 800M or 8G',
+    );
+  });
+
+  test('never replaces what graphex has not written', async () => {
+    mkdirSync(path('theirs'));
+    writeFileSync(path('theirs/parts.json'), 'mine');
+    await expect(partitionGraph(file, path('theirs'), { shards: 2 })).rejects.toThrow('parts.json');
+    expect(readFileSync(path('theirs/parts.json'), 'utf8')).toBe('mine');
+  });
+});
+
+describe('parts that are not whole are refused', () => {
+  const parts = path('hostile');
+  const document = () => JSON.parse(readFileSync(join(parts, 'parts.json'), 'utf8'));
+  beforeAll(async () => {
+    writeFileSync(path('few.csv'), table(600, String, String).join('\n'));
+    await partitionGraph(path('few.csv'), parts, { shards: 3 });
+  });
+
+  test.each<[string, (d: ReturnType<typeof document>) => void, RegExp]>([
+    ['a number of users', (d) => void d.users++, /users, where \d+ are expected/],
+    ['a shard that says more', (d) => void (d.shards[1].edges += 5), /edges, where/],
+    ['degrees that do not add up', (d) => d.degrees.items.pop(), /degrees of items/],
+    ['a hash', (d) => void (d.shards[0].hash = 'x'), /not what "graphex partition" writes/],
+    ['an endless list of shards', (d) => void (d.shards = Array(5000).fill(d.shards[0])), /partition/],
+    ['another version', (d) => void (d.version = 2), /partition/],
+  ])('%s', async (_name, change, message) => {
+    const changed = document();
+    change(changed);
+    mkdirSync(path('changed'), { recursive: true });
+    for (const [name, bytes] of Object.entries(filesOf(parts))) {
+      writeFileSync(path(`changed/${name}`), Buffer.from(bytes, 'base64'));
+    }
+    writeFileSync(path('changed/parts.json'), JSON.stringify(changed));
+    await expect(openParts(path('changed'))).rejects.toThrow(message);
+  });
+
+  test('a shard of another partition, one that is cut, and one that is gone', async () => {
+    writeFileSync(path('other.csv'), table(600, String, String, 2).join('\n'));
+    await partitionGraph(path('other.csv'), path('other'), { shards: 3 });
+    const opened = await openParts(parts);
+    writeFileSync(join(parts, shardFile(0)), readFileSync(join(path('other'), shardFile(0))));
+    await expect(readShard(opened, 0)).rejects.toThrow(
+      'it is of another partition, or the parts have changed',
+    );
+    truncateSync(join(parts, shardFile(1)), 900);
+    await expect(readShard(opened, 1)).rejects.toThrow(
+      'the shard file is cut short; copy it again or partition again',
+    );
+    rmSync(join(parts, shardFile(2)));
+    await expect(readShard(opened, 2)).rejects.toThrow('there is no such file');
+  });
+});
