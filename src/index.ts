@@ -6,6 +6,7 @@ export { readGraph, readWithValues } from './ingest/read.js';
 export { timeColumn, type ValueColumn } from './ingest/value-column.js';
 export { chartDocument } from './report/charts/document.js';
 export { type RunningServer, type ServeOptions, serve } from './serve/serve.js';
+export { type Partition, type PartitionOptions, partitionGraph } from './shard/partition.js';
 export type { FolderOptions } from './store/folder.js';
 export { loadCheckpoint, loadModel, loadModelFile, type ModelSource, saveModel } from './store/model.js';
 export { loadSplit, saveSplit } from './store/split.js';

@@ -27,7 +27,8 @@ import { settle } from '../options/door.js';
 import { option, optionError } from '../options/error.js';
 import type { OptionsOf } from '../options/kinds.js';
 import { PARTITION } from '../options/partition.js';
-import { READ, TASK } from '../options/shared.js';
+import { FORCE, READ, TASK } from '../options/shared.js';
+import type { TaskOptions } from '../progress.js';
 import { countDegrees, type DegreeCounts } from '../sparsity/degree-counts.js';
 import { writePieces } from '../store/atomic.js';
 import { type FolderFiles, writeFolder } from '../store/folder.js';
@@ -49,10 +50,8 @@ import { ShardSpill } from './spill.js';
 export interface PartitionOptions
   extends OptionsOf<typeof PARTITION>,
     OptionsOf<typeof READ>,
-    OptionsOf<typeof TASK> {
-  /** Replace also what graphex has not written. Default false. */
-  readonly force?: boolean | undefined;
-}
+    OptionsOf<typeof FORCE>,
+    TaskOptions {}
 
 /** What was written. */
 export interface Partition {
@@ -78,16 +77,20 @@ const LEAST_BATCH = 1 << 12;
 /**
  * Cuts data into shards in a folder, for fits on several machines and of data larger than memory. `source` is what `fit`
  * reads, or a graph. The ids are held in memory, the rows are not. All files appear, or none.
+ * @example
+ * import { BipartiteGraph, partitionGraph } from 'graphex';
+ * const graph = BipartiteGraph.fromPairs([['ann', 'tea'], ['bob', 'milk'], ['bob', 'tea'], ['cleo', 'milk']]);
+ * const { shards, edges } = await partitionGraph(graph, 'parts', { shards: 2 });
+ * console.log(shards, edges);
  */
 export async function partitionGraph(
   source: string | BipartiteGraph,
   folder: string,
   given: PartitionOptions = {},
 ): Promise<Partition> {
-  const { force, ...asked } = given;
-  const { shards, memory, threads, signal, onProgress, ...reading } = settle(
-    { ...PARTITION, ...READ, ...TASK },
-    asked,
+  const { shards, memory, force, threads, signal, onProgress, ...reading } = settle(
+    { ...PARTITION, ...FORCE, ...READ, ...TASK },
+    given,
   );
   const limit = memory === undefined ? totalmem() / 4 : parseMemory(memory);
   const batch = Math.max(LEAST_BATCH, Math.min(MOST_BATCH, Math.floor((limit * BATCH_SHARE) / BATCH_BYTES)));

@@ -76,6 +76,7 @@ const DOORS: Readonly<Record<string, readonly [call: Call, wrong: object]>> = {
   readWithValues: [(o) => library.readWithValues('no.csv', o, library.timeColumn('when')), { header: 'yes' }],
   modelToBytes: [(o) => library.modelToBytes(model, o), { precision: 'float8' }],
   saveModel: [(o) => library.saveModel('/nowhere/m.safetensors', model, o), { users: 'some' }],
+  partitionGraph: [(o) => library.partitionGraph(graph, '/nowhere/parts', o), { shards: 0 }],
   saveSplit: [(o) => library.saveSplit('/nowhere/split', cut, {}, o), { force: 'yes' }],
   loadSplit: [(o) => library.loadSplit('/nowhere/split', o), { threads: '2' }],
   serve: [(o) => serve('/nowhere/m.safetensors', o), { port: '80' }],

@@ -1,7 +1,11 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import * as library from '../../src/index.js';
 import { METHODS } from '../../src/options/fit.js';
 import type { Declaration } from '../../src/options/kinds.js';
+import { PARTITION } from '../../src/options/partition.js';
 import { CHECK, EVALUATE, RECOMMEND, SIMULATE, SPLIT } from '../../src/options/verbs.js';
 
 // No dead options: for each option of each declaration another value changes what comes out. Those of coordinate ascent and
@@ -124,6 +128,22 @@ const VERBS: Readonly<Record<string, Verb>> = {
       method: [{ method: 'edges' }],
       seed: [{ seed: 2 }],
     },
+  },
+  partition: {
+    declared: PARTITION,
+    run: async (options) => {
+      const folder = mkdtempSync(join(tmpdir(), 'graphex-effects-'));
+      try {
+        const { shards } = await library.partitionGraph(graph, join(folder, 'parts'), options);
+        return shards;
+      } catch (error) {
+        return (error as Error).message;
+      } finally {
+        rmSync(folder, { recursive: true, force: true });
+      }
+    },
+    // What memory does to data that do not fit is in test/shard.
+    changes: { shards: [{ shards: 3 }], memory: [{ memory: '1K' }] },
   },
   simulate: {
     declared: SIMULATE,
