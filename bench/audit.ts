@@ -15,7 +15,7 @@ import { randomStream } from '../src/math/random.js';
 import { simulate } from '../src/process/poisson-model.js';
 import { drawCoins } from '../src/sample/pq.js';
 import { split } from '../src/sample/split.js';
-import { selectEdges, selectVertices } from '../src/sample/subgraph.js';
+import { selectEdges, selectVertices } from '../src/graph/subgraph.js';
 
 const shared = '../shared/data/';
 const SETS: Readonly<Record<string, string>> = {

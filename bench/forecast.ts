@@ -13,7 +13,7 @@ import { type BipartiteGraph, otherSide, SIDES, type SideName } from '../src/gra
 import { readGraph } from '../src/ingest/read.js';
 import { randomStream } from '../src/math/random.js';
 import { drawCoins } from '../src/sample/pq.js';
-import { selectVertices } from '../src/sample/subgraph.js';
+import { selectVertices } from '../src/graph/subgraph.js';
 
 const shared = '../shared/data/';
 const SETS: Readonly<Record<string, string>> = {

@@ -10,13 +10,13 @@ import { partsTask, type SplitParts } from '../evaluate/parts-task.js';
 import { fit } from '../fit/fit.js';
 import type { Model } from '../fit/model.js';
 import type { BipartiteGraph } from '../graph/graph.js';
+import { selectEdges } from '../graph/subgraph.js';
 import { settle } from '../options/door.js';
 import { type OptionsOf, value, whole } from '../options/kinds.js';
 import { BASELINES, type BaselineName } from '../options/names.js';
 import { BASELINE_TRIALS, SEED, TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import { split } from '../sample/split.js';
-import { selectEdges } from '../sample/subgraph.js';
 
 export const SPLIT_KINDS = ['pq', 'edges', 'time'] as const;
 /** The kinds of split that are compared. */

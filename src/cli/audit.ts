@@ -9,7 +9,6 @@ import { InputError } from '../errors.js';
 import type { SplitParts } from '../evaluate/parts-task.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import type { ReadOptions } from '../ingest/options.js';
-import { readGraph, readWithValues } from '../ingest/read.js';
 import { timeColumn } from '../ingest/value-column.js';
 import { COMMANDS } from '../options/verbs.js';
 import { renderAuditPage } from '../report/pages/audit.js';
@@ -29,9 +28,10 @@ import { loadSplit } from '../store/split.js';
 import { fixed, grouped } from '../text/numbers.js';
 import { type SideNames, USERS_AND_ITEMS } from '../text/sides.js';
 import { VERSION } from '../version.js';
-import { addOptions, pause, runCommand } from './command.js';
+import { addOptions, type CommandContext, pause, runCommand } from './command.js';
 import { typedOptions } from './flags.js';
 import { checkOutputs } from './outputs.js';
+import { readData } from './read-data.js';
 import { textTable, wrap } from './text-table.js';
 
 const REPORT_FILES = ['audit.html'] as const;
@@ -49,7 +49,8 @@ export function register(program: Command): void {
     'graphex audit --train train.csv --test test.csv --time timestamp --decision',
   ]);
   command.action((folder: string | undefined) =>
-    runCommand(command, async ({ seed, threads, signal, onProgress }) => {
+    runCommand(command, async (context) => {
+      const { seed, threads, signal, onProgress } = context;
       const { own, options, read: declared } = COMMANDS.audit;
       const { output, force, decision: decide, time, ...tables } = typedOptions(command, own);
       const reader = typedOptions(command, declared);
@@ -59,8 +60,7 @@ export function register(program: Command): void {
         inputs: [folder, tables.train, tables.test, tables.validation],
         force,
       });
-      const reading = { ...reader, threads, signal, onProgress };
-      const given = await inputs(folder, tables, time, reading);
+      const given = await inputs(folder, tables, time, reader, context);
       const audit = await auditSplit(given.parts, {
         ...typedOptions(command, options),
         ...given.options,
@@ -110,7 +110,8 @@ async function inputs(
   folder: string | undefined,
   tables: Readonly<Partial<Record<(typeof PART_FLAGS)[number], string | undefined>>>,
   time: string | number | undefined,
-  reading: ReadOptions,
+  reader: ReadOptions,
+  context: CommandContext,
 ): Promise<Inputs> {
   if (folder !== undefined) {
     const extra = PART_FLAGS.find((name) => tables[name] !== undefined);
@@ -118,7 +119,8 @@ async function inputs(
     if (time !== undefined) {
       throw new InputError('--time: a split folder keeps no times; give the tables with --train and --test');
     }
-    const parts = await loadSplit(folder, reading);
+    const { threads, signal, onProgress } = context;
+    const parts = await loadSplit(folder, { ...reader, threads, signal, onProgress });
     return { parts, options: parts.method === 'pq' ? { coins: parts.coins } : {} };
   }
   if (tables.train === undefined || tables.test === undefined) {
@@ -129,11 +131,10 @@ async function inputs(
   for (const name of PART_FLAGS) {
     const source = tables[name];
     if (source === undefined) continue;
-    if (time === undefined) graphs[name] = (await readGraph(source, reading)).graph;
-    else {
-      const { graph, values } = await readWithValues(source, reading, timeColumn(time));
-      [graphs[name], times[name]] = [graph, values];
-    }
+    const value = time === undefined ? undefined : timeColumn(time);
+    const { graph, values } = await readData([source], reader, context, { value });
+    graphs[name] = graph;
+    if (values) times[name] = values;
   }
   return { parts: graphs as unknown as SplitParts, options: time === undefined ? {} : { times } };
 }

@@ -6,7 +6,6 @@ import { fingerprint } from '../graph/fingerprint.js';
 import { type BipartiteGraph, otherSide, SIDES, type SideName } from '../graph/graph.js';
 import { DATA_HELP } from '../ingest/formats.js';
 import type { ReadResult } from '../ingest/options.js';
-import { readGraph } from '../ingest/read.js';
 import type { OptionsOf } from '../options/kinds.js';
 import { COMMANDS } from '../options/verbs.js';
 import { drawChart } from '../report/charts/chart.js';
@@ -27,6 +26,7 @@ import { VERSION } from '../version.js';
 import { addOptions, pause, runCommand } from './command.js';
 import { typedOptions } from './flags.js';
 import { checkOutputs } from './outputs.js';
+import { dataArgument, dataJson, readData } from './read-data.js';
 import { textTable, wrap } from './text-table.js';
 
 type Values = OptionsOf<typeof COMMANDS.check.own>;
@@ -35,23 +35,26 @@ export function register(program: Command): void {
   const command = program
     .command('check')
     .description('Is it sparse? Density curves, tail index and a verdict for both sides.')
-    .argument('<data>', DATA_HELP);
+    .argument('<data...>', DATA_HELP);
   addOptions(command, [
     'graphex check ratings.csv --users user_id --items movie_id -o check',
     'graphex check @sotu --json',
   ]);
-  command.action((source: string) =>
-    runCommand(command, async ({ seed, threads, signal, onProgress, warn }) => {
+  command.action((given: string[]) =>
+    runCommand(command, async (context) => {
+      const { seed, signal, onProgress, warn } = context;
+      const data = await dataArgument(given);
+      const source = data.title;
       const { own, options, read: declared } = COMMANDS.check;
       const values = typedOptions(command, own);
       const reader = typedOptions(command, declared);
       await checkOutputs({
         files: [reader.rejects],
         ...(values.output === undefined ? {} : { folder: { path: values.output, names: REPORT_FILES } }),
-        inputs: [source, values.model],
+        inputs: [...data.sources, values.model],
         force: values.force,
       });
-      const result = await readGraph(source, { ...reader, threads, signal, onProgress });
+      const result = await readData(data.sources, reader, context);
       const check = await checkSparsity(result.graph, {
         ...typedOptions(command, options),
         signal,
@@ -62,7 +65,7 @@ export function register(program: Command): void {
       const written = values.output ? await writeReport(values, source, result, check, seed) : [];
       return {
         json: {
-          source,
+          ...dataJson(data),
           ...check,
           sigma: { users: sigmaJson(check.sigma.users), items: sigmaJson(check.sigma.items) },
           verdict: { ...check.verdict, text: sparsityWords(check).text },

@@ -7,7 +7,7 @@ import type { GivenRecommendations } from '../evaluate/make-lists.js';
 import type { SplitParts } from '../evaluate/parts-task.js';
 import { NoColumnError } from '../ingest/guess.js';
 import type { ReadOptions } from '../ingest/options.js';
-import { readGraph, readWithValues } from '../ingest/read.js';
+import { readWithValues } from '../ingest/read.js';
 import { parseNumber, type ValueColumn } from '../ingest/value-column.js';
 import { listMetricTitle, partsWords, SOURCE_TITLES } from '../report/words/parts.js';
 import { loadModel } from '../store/model.js';
@@ -15,6 +15,7 @@ import { loadSplit } from '../store/split.js';
 import { fixed, grouped } from '../text/numbers.js';
 import { type SideNames, USERS_AND_ITEMS } from '../text/sides.js';
 import type { CommandContext, CommandOutput } from './command.js';
+import { readData } from './read-data.js';
 import { textTable, wrap } from './text-table.js';
 
 /** What the command line says of anybody's parts. */
@@ -40,11 +41,13 @@ export async function evaluateTables(
   flags: PartsFlags,
   n: readonly number[] | number | undefined,
   reader: ReadOptions,
-  { seed, threads, signal, onProgress, warn }: CommandContext,
+  context: CommandContext,
 ): Promise<CommandOutput> {
+  const { seed, threads, signal, onProgress, warn } = context;
   const reading = { ...reader, threads, signal, onProgress };
   const { modelFile, folder } = whichInputs(positional, flags);
-  const parts = folder === undefined ? await readParts(flags, reading) : await loadSplit(folder, reading);
+  const parts =
+    folder === undefined ? await readParts(flags, reader, context) : await loadSplit(folder, reading);
   const names = parts.train.names ?? USERS_AND_ITEMS;
   const model = modelFile === undefined ? undefined : await loadModel(modelFile);
   const lists = flags.recommendations === undefined ? undefined : await readLists(flags, reading);
@@ -102,9 +105,10 @@ function whichInputs(
 /** The parts as tables, all read alike. */
 export async function readParts(
   { train, test, validation }: PartsFlags,
-  reading: ReadOptions,
+  reader: ReadOptions,
+  context: CommandContext,
 ): Promise<SplitParts> {
-  const read = async (source: string) => (await readGraph(source, reading)).graph;
+  const read = async (source: string) => (await readData([source], reader, context)).graph;
   return {
     train: await read(train!),
     test: await read(test!),

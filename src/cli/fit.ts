@@ -15,7 +15,6 @@ import { LostFitError, type UnfinishedFit, unfinishedFit } from '../fit/unfinish
 import { fingerprint } from '../graph/fingerprint.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import type { ReadResult } from '../ingest/options.js';
-import { readGraph } from '../ingest/read.js';
 import { option, optionError } from '../options/error.js';
 import { FIT } from '../options/fit.js';
 import { BASELINES, type BaselineName } from '../options/names.js';
@@ -28,6 +27,7 @@ import { addOptions, type CommandContext, runCommand } from './command.js';
 import { fitJson, fitText } from './fit-output.js';
 import { typedOptions } from './flags.js';
 import { checkOutputs } from './outputs.js';
+import { dataArgument, readData } from './read-data.js';
 
 export function register(program: Command): void {
   const command = program
@@ -36,8 +36,8 @@ export function register(program: Command): void {
       'Fits the Poisson matrix model to data or to the training part of a split, with a law for each side.',
     )
     .argument(
-      '<data>',
-      'a file, a recipe, a built-in set, or a folder made by `graphex split` (its training part)',
+      '<data...>',
+      'files, a recipe, a built-in set, or a folder made by `graphex split` (its training part)',
     );
   addOptions(command, [
     'graphex fit ratings.csv -o model.safetensors',
@@ -45,22 +45,23 @@ export function register(program: Command): void {
     'graphex fit split/ --method ranking --tune --average 4 -o ranker.safetensors',
     'graphex fit ratings.csv --method ease -o ease.safetensors',
   ]);
-  command.action(async (source: string) => {
-    await runCommand(command, (context) => run(command, source, context));
+  command.action(async (given: string[]) => {
+    await runCommand(command, (context) => run(command, given, context));
   });
 }
 
-async function run(command: Command, source: string, context: CommandContext) {
+async function run(command: Command, given: readonly string[], context: CommandContext) {
+  const { sources } = await dataArgument(given);
   const values = typedOptions(command, COMMANDS.fit.own);
   const output = values.output!;
   const partial = `${output}.partial`;
   const { rejects } = typedOptions(command, READ);
   const { force } = values;
   const resume = values.resume === true ? partial : values.resume;
-  await checkOutputs({ files: [output, rejects], inputs: [source, resume], force });
+  await checkOutputs({ files: [output, rejects], inputs: [...sources, resume], force });
   // The state of an interrupted fit may replace the one that it went on from.
-  await checkOutputs({ files: [partial], inputs: [source], force });
-  const { graph, read } = await trainingData(command, source, context);
+  await checkOutputs({ files: [partial], inputs: sources, force });
+  const { graph, read } = await trainingData(command, sources, context);
   if (resume !== undefined && values.tune !== undefined) {
     throw optionError`${option('tune')} cannot be given with ${option('resume')}: a saved fit goes on with the settings that it has; leave ${option('tune')} out`;
   }
@@ -216,20 +217,16 @@ function relabelled({ signal, threads, onProgress }: CommandContext): TaskOption
 /** The graph, and how it was read where it was read from a table or a recipe. */
 async function trainingData(
   command: Command,
-  source: string,
+  sources: readonly string[],
   context: CommandContext,
 ): Promise<{ readonly graph: BipartiteGraph; readonly read: ReadResult | undefined }> {
-  if (isSplitFolder(source)) {
+  const [source] = sources;
+  if (sources.length === 1 && isSplitFolder(source)) {
     refuseDataOptions(command, source);
     const { threads, signal, onProgress } = context;
     return { graph: (await loadSplit(source, { threads, signal, onProgress })).train, read: undefined };
   }
-  const read = await readGraph(source, {
-    ...typedOptions(command, READ),
-    signal: context.signal,
-    onProgress: context.onProgress,
-    threads: context.threads,
-  });
+  const read = await readData(sources, typedOptions(command, READ), context);
   return { graph: read.graph, read };
 }
 

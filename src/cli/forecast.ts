@@ -5,8 +5,8 @@ import { needPosterior } from '../fit/model.js';
 import { type ForecastEstimator, forecastGrowth, type GrowthForecast } from '../forecast/forecast.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import { SIDES, type SideName } from '../graph/graph.js';
+import { DATA_HELP } from '../ingest/formats.js';
 import type { ReadResult } from '../ingest/options.js';
-import { readGraph, readWithValues } from '../ingest/read.js';
 import { timeColumn } from '../ingest/value-column.js';
 import { COMMANDS } from '../options/verbs.js';
 import { drawChart } from '../report/charts/chart.js';
@@ -31,6 +31,7 @@ import { VERSION } from '../version.js';
 import { addOptions, pause, runCommand } from './command.js';
 import { typedOptions } from './flags.js';
 import { checkOutputs } from './outputs.js';
+import { type DataArgument, dataArgument, dataJson, readData } from './read-data.js';
 import { textTable, wrap } from './text-table.js';
 
 const REPORT_FILES = ['users.svg', 'items.svg', 'forecast.html'] as const;
@@ -41,27 +42,27 @@ export function register(program: Command): void {
     .description(
       'How will it grow? Users, items and edges at a multiple of today’s, tried on the data first.',
     )
-    .argument('<data>', 'a file, -, a recipe such as netflix:DIR, or a built-in set such as @sotu');
+    .argument('<data...>', DATA_HELP);
   addOptions(command, [
     'graphex forecast ratings.csv --users-times 2 -o forecast',
     'graphex forecast ratings.csv --items-times 1.5 --time timestamp',
   ]);
-  command.action((source: string) =>
-    runCommand(command, async ({ seed, threads, signal, onProgress, warn }) => {
+  command.action((given: string[]) =>
+    runCommand(command, async (context) => {
+      const { seed, threads, signal, onProgress, warn } = context;
+      const data = await dataArgument(given);
+      const source = data.title;
       const { own, options, read: declared } = COMMANDS.forecast;
       const { output, model: modelFile, time, force } = typedOptions(command, own);
       const reader = typedOptions(command, declared);
       await checkOutputs({
         files: [reader.rejects],
         ...(output === undefined ? {} : { folder: { path: output, names: REPORT_FILES } }),
-        inputs: [source, modelFile],
+        inputs: [...data.sources, modelFile],
         force,
       });
-      const reading = { ...reader, threads, signal, onProgress };
-      const result: ReadResult =
-        time === undefined
-          ? await readGraph(source, reading)
-          : await readWithValues(source, reading, timeColumn(time));
+      const value = time === undefined ? undefined : timeColumn(time);
+      const result = await readData(data.sources, reader, context, { value });
       const model = modelFile === undefined ? undefined : await loadModel(modelFile);
       if (model) {
         needPosterior(model, `--model ${modelFile}: draws`);
@@ -82,7 +83,7 @@ export function register(program: Command): void {
       const written =
         output === undefined ? [] : await writeReport(output, force, source, result, found, names, seed);
       return {
-        json: forecastJson(source, result, found, names, written),
+        json: forecastJson(data, result, found, names, written),
         text: describe(source, result, found, names, written),
       };
     }),
@@ -91,7 +92,7 @@ export function register(program: Command): void {
 
 /** The document of --json; null where a value does not exist. */
 function forecastJson(
-  source: string,
+  data: DataArgument,
   { read }: ReadResult,
   found: GrowthForecast,
   names: SideNames,
@@ -99,7 +100,7 @@ function forecastJson(
 ): object {
   const { refused } = found;
   return {
-    source,
+    ...dataJson(data),
     ...found,
     forecast: found.forecast ?? null,
     backtest: found.backtest ?? null,

@@ -4,12 +4,20 @@
 import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { InputError } from '../errors.js';
+import { isPattern } from '../ingest/glob.js';
 
-/** The path in a source, and what stands before it: 'text:' of 'text:speeches'. No path in '-' and in '@sotu'. */
+/** The path in a source, and what stands before it: 'text:' of 'text:speeches'. No path in '-', in '@sotu' and in a query. */
 function parts(source: string): { readonly recipe: string; readonly path: string } | undefined {
-  if (source === '-' || source.startsWith('@')) return undefined;
+  if (source === '-' || source.startsWith('@') || source.startsWith('sql:')) return undefined;
   const [, recipe = '', path = source] = /^([a-z]{2,}:)(.+)$/.exec(source) ?? [];
   return { recipe, path };
+}
+
+/** Whether there is such a file; of a pattern, the folder that it is looked for in. */
+function isThere(path: string): boolean {
+  return existsSync(
+    isPattern(path) && !existsSync(path) ? dirname(`${path.slice(0, path.search(/[*?[]/))}x`) : path,
+  );
 }
 
 /** A relative source as seen from the folder of the report; null where the source itself is good anywhere. */
@@ -27,10 +35,10 @@ export function findSource(
   advice: string,
 ): string {
   const given = parts(what.source);
-  if (!given || existsSync(given.path)) return what.source;
+  if (!given || isThere(given.path)) return what.source;
   const beside = what.sourceFrom ? parts(what.sourceFrom) : undefined;
   const path = beside && relative('', join(dirname(resolve(receipt)), beside.path));
-  if (path && existsSync(path)) return beside.recipe + path;
+  if (path && isThere(path)) return beside.recipe + path;
   throw new InputError(
     `${what.source}: there is no such file${path ? `, nor ${path}` : ''}; the path comes from ${receipt}, ` +
       `and is tried as given and from that file's folder: ${advice}`,

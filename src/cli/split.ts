@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { DATA_HELP } from '../ingest/formats.js';
-import { readGraph } from '../ingest/read.js';
 import { COMMANDS } from '../options/verbs.js';
 import { readingWords } from '../report/words/reading.js';
 import { split, unseenByTraining } from '../sample/split.js';
@@ -14,6 +13,7 @@ import { USERS_AND_ITEMS } from '../text/sides.js';
 import { addOptions, pause, runCommand } from './command.js';
 import { typedOptions } from './flags.js';
 import { checkOutputs } from './outputs.js';
+import { dataArgument, dataJson, readData } from './read-data.js';
 import { textTable, wrap } from './text-table.js';
 
 export function register(program: Command): void {
@@ -22,10 +22,12 @@ export function register(program: Command): void {
     .description(
       'Train, fold-in and test parts by (p,q)-sampling: without the degree bias of held-out edges.',
     )
-    .argument('<data>', DATA_HELP);
+    .argument('<data...>', DATA_HELP);
   addOptions(command, ['graphex split ratings.csv -o parts --test-users 0.2 --test-items 0.2']);
-  command.action((source: string) =>
-    runCommand(command, async ({ threads, signal, onProgress }) => {
+  command.action((given: string[]) =>
+    runCommand(command, async (context) => {
+      const { signal, onProgress } = context;
+      const data = await dataArgument(given);
       const { own, options, read: declared } = COMMANDS.split;
       const { output = '.', force } = typedOptions(command, own);
       const asked = typedOptions(command, options);
@@ -33,10 +35,10 @@ export function register(program: Command): void {
       await checkOutputs({
         files: [reader.rejects],
         folder: { path: output, names: SPLIT_FILES },
-        inputs: [source],
+        inputs: data.sources,
         force,
       });
-      const result = await readGraph(source, { ...reader, threads, signal, onProgress });
+      const result = await readData(data.sources, reader, context);
       onProgress({ stage: 'splitting', done: 0 });
       const parts = split(result.graph, asked);
       const { method, seed, testUsers, testItems } = parts;
@@ -45,7 +47,7 @@ export function register(program: Command): void {
       const dropped = unseen.foldIn.edges + unseen.test.edges;
       await pause(signal);
       onProgress({ stage: 'writing', done: 0 });
-      const extra = { source, dropped, unseen: { foldin: unseen.foldIn, test: unseen.test } };
+      const extra = { ...dataJson(data), dropped, unseen: { foldin: unseen.foldIn, test: unseen.test } };
       await saveSplit(output, parts, extra, { force });
       return {
         json: {

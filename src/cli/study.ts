@@ -8,7 +8,6 @@ import { titlesOf } from '../evaluate/titles.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import { DATA_HELP } from '../ingest/formats.js';
 import type { ReadResult } from '../ingest/options.js';
-import { readAccepted } from '../ingest/read.js';
 import { readSideTable } from '../ingest/side-table.js';
 import { option, optionError, show } from '../options/error.js';
 import type { OptionsOf } from '../options/kinds.js';
@@ -32,6 +31,7 @@ import { addOptions, type CommandContext, type CommandOutput, pause, runCommand 
 import { typedOptions } from './flags.js';
 import { checkOutputs } from './outputs.js';
 import { findSource, seenFrom } from './paths.js';
+import { type DataArgument, dataArgument, readData } from './read-data.js';
 import { readReceipt } from './receipt.js';
 import { describeStudy, studyDocument } from './summary.js';
 
@@ -41,15 +41,13 @@ export function register(program: Command): void {
     .description(
       'The whole study in one command: check, split, auto, sparse and dense fits, predictive checks, recommendation, baselines; a report that explains itself.',
     )
-    .argument('[data]', DATA_HELP);
+    .argument('[data...]', DATA_HELP);
   addOptions(command, [
     'graphex study @sotu -o report',
     'graphex study ratings.csv --users user_id --items movie_id --titles movies.csv -k 10,30,60 -o report',
     'graphex study --from report/results.json -o again',
   ]);
-  command.action((source: string | undefined) =>
-    runCommand(command, (context) => run(command, source, context)),
-  );
+  command.action((given: string[]) => runCommand(command, (context) => run(command, given, context)));
 }
 
 const FIGURES = STUDY_PICTURES.map(figureFile);
@@ -60,7 +58,7 @@ function figureFile(name: string): string {
 
 /** What is to be studied, and how: from the command line, or from a receipt. */
 interface Plan {
-  readonly source: string;
+  readonly data: DataArgument;
   readonly read: OptionsOf<typeof READ>;
   readonly titles: string | undefined;
   readonly options: StudyOptions;
@@ -69,26 +67,27 @@ interface Plan {
 
 async function run(
   command: Command,
-  source: string | undefined,
+  typed: readonly string[],
   context: CommandContext,
 ): Promise<CommandOutput> {
   const { output: folder = '.', force, from, titles: names } = typedOptions(command, COMMANDS.study.own);
   const plan = from
-    ? planFromReceipt(command, source, await readReceipt(from), from)
-    : planFromOptions(command, source, names);
+    ? await planFromReceipt(command, typed, await readReceipt(from), from)
+    : await planFromOptions(command, typed, names);
   await checkOutputs({
     files: [plan.read.rejects],
     folder: { path: folder, names: ['report.html', 'results.json', 'figures/', ...FIGURES] },
-    inputs: [plan.source, plan.titles, from],
+    inputs: [...plan.data.sources, plan.titles, from],
     force,
   });
   const { signal, threads, onProgress } = context;
   const task = { signal, threads, onProgress };
-  const { result, truth } = await readData(plan, task, ({ graph }) => {
+  const { given, title } = plan.data;
+  const { result, truth } = await readStudied(plan, context, ({ graph }) => {
     const found = plan.before && fingerprint(graph);
     if (found !== plan.before?.fingerprint) {
       throw new InputError(
-        `${plan.source}: these are not the data of ${from} (fingerprint ${found}, there ` +
+        `${title}: these are not the data of ${from} (fingerprint ${found}, there ` +
           `${plan.before?.fingerprint}); give the same data and the same options of the reader`,
       );
     }
@@ -100,8 +99,11 @@ async function run(
       : titlesOf(await readSideTable(plan.titles), graph.items.ids, plan.titles);
   const numbers = await study(graph, { ...plan.options, ...task, titles, truth });
   const results = withOrigin(numbers, {
-    source: plan.source,
-    sourceFrom: seenFrom(folder, plan.source),
+    source: title,
+    sourceFrom: given.length > 1 ? null : seenFrom(folder, title),
+    ...(given.length > 1 && {
+      sources: given.map((source) => ({ source, sourceFrom: seenFrom(folder, source) })),
+    }),
     read: plan.read,
     ...result.guess,
     rows: result.read,
@@ -142,14 +144,18 @@ async function run(
   };
 }
 
-function planFromOptions(command: Command, source: string | undefined, titles: string | undefined): Plan {
-  if (source === undefined) {
+async function planFromOptions(
+  command: Command,
+  typed: readonly string[],
+  titles: string | undefined,
+): Promise<Plan> {
+  if (typed.length === 0) {
     throw new InputError(
       'study: DATA is missing; name a file or a built-in set such as @sotu, or use --from',
     );
   }
   return {
-    source,
+    data: await dataArgument(typed),
     read: typedOptions(command, READ),
     titles,
     options: typedOptions(command, STUDY),
@@ -158,12 +164,12 @@ function planFromOptions(command: Command, source: string | undefined, titles: s
 }
 
 /** Options beside --from that would change the numbers are refused rather than ignored. */
-function planFromReceipt(
+async function planFromReceipt(
   command: Command,
-  source: string | undefined,
+  typed: readonly string[],
   before: CheckedReceipt,
   path: string,
-): Plan {
+): Promise<Plan> {
   const { rejects, ...reader } = typedOptions(command, READ);
   for (const [declared, typed] of [
     [STUDY, typedOptions(command, STUDY)],
@@ -181,7 +187,9 @@ function planFromReceipt(
   const { data, titles } = before;
   const advice = `say where the data are, as in graphex study DATA --from ${path}`;
   return {
-    source: source ?? findSource(path, data, advice),
+    data: await dataArgument(
+      typed.length > 0 ? typed : data.map((source) => findSource(path, source, advice)),
+    ),
     read: rejects === undefined ? before.read : { ...before.read, rejects },
     titles: titles
       ? findSource(path, titles, 'put the titles there, or work in the folder of the first study')
@@ -196,17 +204,32 @@ const SIMULATED: Readonly<Record<string, typeof PAPER_SIMULATION>> = {
   '@simulated-small': SMALL_SIMULATION,
 };
 
+/** Whether nothing is left out of the data: what is left of a simulated set has no known truth. */
+function isPlain({ dropUsers, dropItems, minDegree }: Plan['read']): boolean {
+  return dropUsers === undefined && dropItems === undefined && minDegree === undefined;
+}
+
 /** Simulated sets bring their truth along, which readGraph has no place for: drawn here, with the same seed. */
-async function readData(
+async function readStudied(
   plan: Plan,
-  task: Pick<CommandContext, 'signal' | 'threads' | 'onProgress'>,
+  context: CommandContext,
   accept: (result: Pick<ReadResult, 'graph'>) => void,
 ): Promise<{ readonly result: ReadResult; readonly truth: StudyTruth | undefined }> {
-  const law = SIMULATED[plan.source];
-  if (!law)
-    return { result: await readAccepted(plan.source, { ...plan.read, ...task }, accept), truth: undefined };
+  const { signal, threads, onProgress } = context;
+  const law = isPlain(plan.read) ? SIMULATED[plan.data.title] : undefined;
+  if (!law) {
+    return { result: await readData(plan.data.sources, plan.read, context, { accept }), truth: undefined };
+  }
   const multigraph = plan.read.multigraph === true;
-  const { graph, truth } = await simulate({ ...law, multigraph, seed: 1, truth: true, ...task });
+  const { graph, truth } = await simulate({
+    ...law,
+    multigraph,
+    seed: 1,
+    truth: true,
+    signal,
+    threads,
+    onProgress,
+  });
   accept({ graph });
   return {
     result: {

@@ -13,10 +13,10 @@ import {
 } from '../fit/model.js';
 import { buildGraph } from '../graph/build.js';
 import type { BipartiteGraph } from '../graph/graph.js';
+import { selectVertices } from '../graph/subgraph.js';
 import { fitItems, type Protocol } from '../predict/draw-plan.js';
 import type { TaskOptions } from '../progress.js';
 import type { Split } from '../sample/split-types.js';
-import { selectVertices } from '../sample/subgraph.js';
 import { indexByIds } from './ranking-task.js';
 
 /** Edges that carry no parameters, and the users whose every edge is such. */

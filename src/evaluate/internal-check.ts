@@ -9,6 +9,7 @@ import { foldIn } from '../fit/fold-in.js';
 import type { PosteriorModel } from '../fit/model.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
+import { selectVertices } from '../graph/subgraph.js';
 import { meanAndSpread } from '../math/moments.js';
 import { type Random, randomStream } from '../math/random.js';
 import { studentQuantile, studentTwoSided } from '../math/student.js';
@@ -24,7 +25,6 @@ import {
 } from '../predict/draw-plan.js';
 import type { TaskOptions } from '../progress.js';
 import type { Split } from '../sample/split-types.js';
-import { selectVertices } from '../sample/subgraph.js';
 import { reasonAgainstCalibration } from './calibrate.js';
 import { knownFoldIn } from './held-out.js';
 import {

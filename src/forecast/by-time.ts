@@ -4,8 +4,8 @@
 
 import type { BipartiteGraph, SideName } from '../graph/graph.js';
 import { otherSide } from '../graph/graph.js';
+import { selectEdges } from '../graph/subgraph.js';
 import type { Random } from '../math/random.js';
-import { selectEdges } from '../sample/subgraph.js';
 import { DEFAULT_ESTIMATOR } from './estimators.js';
 import { countInterval, type Foreseen, project } from './project.js';
 

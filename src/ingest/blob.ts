@@ -3,13 +3,15 @@
 
 import { InputError, throwIfAborted } from '../errors.js';
 import { checkOptions } from '../options/door.js';
-import { READ, TASK } from '../options/shared.js';
-import { sideNames } from '../text/sides.js';
+import { READ_BLOB, TASK } from '../options/shared.js';
 import { chunksOf } from './chunks.js';
 import { type BegunSource, fileFormat } from './file-formats.js';
 import { withNames } from './names.js';
 import type { ReadOptions, ReadResult, RejectSink } from './options.js';
 import type { ParquetSource } from './parquet/rows.js';
+import { readerOptions } from './reader-options.js';
+import { TableTarget } from './target.js';
+import { trimmed } from './trim.js';
 
 /** A Blob with a name for messages; the name's ending also helps to tell the format. */
 export interface NamedBlob {
@@ -25,17 +27,15 @@ export interface OpenedBlob extends BegunSource {
 /** Reads a graph from a Blob. Bad rows stop it, or go to `rejects` where there is one. */
 export async function readBlob(
   source: NamedBlob,
-  given: Omit<ReadOptions, 'rejects'> = {},
+  given: Omit<ReadOptions, 'rejects' | 'table' | 'database'> = {},
   rejects?: RejectSink,
 ): Promise<ReadResult> {
-  const options = checkOptions({ ...READ, ...TASK }, given);
-  if (options.names) sideNames(options.names);
+  const options = readerOptions(checkOptions({ ...READ_BLOB, ...TASK }, given));
   throwIfAborted(options.signal);
   const opened = await openBlob(source);
-  const result = await fileFormat(opened).read(opened, options, rejects, async (use) =>
-    use(await opened.seekable()),
-  );
-  return withNames(result, options.names);
+  const target = new TableTarget(options, rejects);
+  await fileFormat(opened).fill(opened, options, target, async (use) => use(await opened.seekable()));
+  return withNames(trimmed(target.finish(source.name), options, source.name), options.names);
 }
 
 /** Begins to read a Blob, unpacked where it is gzip. */

@@ -8,7 +8,7 @@ import { NumberBlocks } from './blocks.js';
 import { clip } from './guess.js';
 import { IdColumn, type IdKind } from './id-column.js';
 import { FEW_ROWS, mergePairs, RepeatEstimate } from './merge.js';
-import type { ReadCounts, ReaderOptions, RejectSink } from './options.js';
+import type { LeftOut, ReadCounts, ReaderOptions, RejectSink } from './options.js';
 import type { ValueColumn } from './value-column.js';
 
 /** The largest count of one row and of one edge. */
@@ -45,6 +45,12 @@ export class EdgeCollector {
   #values: Float64Array | undefined;
   #rejected = 0;
   #rejectedText = 0;
+  /** Rows that the condition on rows leaves out, and rows whose weight rounds to nothing. */
+  #filtered = 0;
+  #weightless = 0;
+  /** Several files have each a line 1: their names go with the rows that are set aside. */
+  nameRejects = false;
+  readonly #asked: { readonly where: boolean; readonly weight: boolean };
   /** Rows that were merged on the way. */
   #merged = 0;
   readonly #spill: RowSpill | undefined;
@@ -53,14 +59,15 @@ export class EdgeCollector {
 
   /** `name` is the source, for messages. Without `rejects` the first bad row throws. */
   constructor(
-    readonly name: string,
-    options: Pick<ReaderOptions, 'multigraph' | 'value' | 'spill'>,
+    public name: string,
+    options: Pick<ReaderOptions, 'multigraph' | 'value' | 'spill' | 'filter' | 'weight'>,
     readonly rejects?: RejectSink,
     kinds: { users?: IdKind; items?: IdKind } = {},
   ) {
     this.#multigraph = options.multigraph ?? false;
     this.#value = options.value;
     this.#spill = options.spill;
+    this.#asked = { where: options.filter !== undefined, weight: options.weight !== undefined };
     if (options.value) this.#values = new Float64Array(1024);
     this.users = new IdColumn(kinds.users);
     this.items = new IdColumn(kinds.items);
@@ -73,6 +80,10 @@ export class EdgeCollector {
 
   /** Adds a row by the codes that `users` and `items` gave, with its value where the options name a column of them. */
   push(user: number, item: number, count: number, value?: number): void {
+    if (count === 0) {
+      this.#weightless++;
+      return;
+    }
     const row = this.users.codes.length;
     if (row >= MAX_EDGES - 1) {
       throw new InputError(
@@ -139,6 +150,11 @@ export class EdgeCollector {
     this.#repeats.restart(users, items);
   }
 
+  /** Counts a row that the condition on rows does not keep. */
+  leaveOut(): void {
+    this.#filtered++;
+  }
+
   /** Sets a bad row aside, or stops. `line` counts from 1; `where` names it, if the source has other units than lines. */
   reject(line: number, reason: string, text: string, where = `${this.name}, line ${line}`): void {
     if (!this.rejects) {
@@ -155,7 +171,7 @@ export class EdgeCollector {
         `${where}: ${reason}. By now ${much} bad, so reading stops; check the separator, the columns and the format`,
       );
     }
-    this.rejects.add({ line, reason, text });
+    this.rejects.add({ line, reason: this.nameRejects ? `${this.name}: ${reason}` : reason, text });
   }
 
   /** The graph of all rows, or of those whose item code `keepItem` accepts. */
@@ -166,18 +182,11 @@ export class EdgeCollector {
   } {
     if (keepItem && !this.#spill) this.#filter(keepItem);
     const rows = this.rows;
-    if (rows === 0) {
-      throw new InputError(
-        this.#rejected > 0
-          ? `${this.name}: all ${this.#rejected} rows were rejected, so no edge is left; look at the reasons in the rejects file`
-          : `${this.name}: there is no row of data in it; give at least one`,
-      );
-    }
+    if (rows === 0) throw this.#nothing();
     if (this.#spill) {
       this.#handOver(this.#spill);
       this.#spill.finish(this, keepItem);
-      const read = { rows: rows + this.#rejected, kept: rows, merged: 0, rejected: this.#rejected };
-      return { graph: NO_GRAPH, read };
+      return { graph: NO_GRAPH, read: this.#read(rows, rows) };
     }
     const counts = this.#counts?.drain();
     const users = this.users.finish(this.name);
@@ -192,15 +201,47 @@ export class EdgeCollector {
       itemIds: items.ids,
       multigraph: this.#multigraph,
     });
-    const read = Object.freeze({
-      rows: rows + this.#rejected,
-      kept: graph.edges,
-      merged: rows - graph.edges,
-      rejected: this.#rejected,
-    });
+    const read = this.#read(rows, graph.edges);
     if (!this.#value || !this.#values) return { graph, read };
     const values = edgeValues(graph, users.vertices, items.vertices, this.#values, this.#value.keep);
     return { graph, read, values };
+  }
+
+  /** `rows`: the good ones. */
+  #read(rows: number, kept: number): ReadCounts {
+    return Object.freeze({
+      rows: rows + this.#rejected + this.#filtered + this.#weightless,
+      kept,
+      merged: rows - kept,
+      rejected: this.#rejected,
+      ...this.#leftOut(),
+    });
+  }
+
+  #leftOut(): { readonly leftOut?: LeftOut } {
+    const { where, weight } = this.#asked;
+    if (!where && !weight) return {};
+    return {
+      leftOut: {
+        ...(where && { where: this.#filtered }),
+        ...(weight && { weight: this.#weightless }),
+      },
+    };
+  }
+
+  #nothing(): InputError {
+    if (this.#rejected > 0) {
+      return new InputError(
+        `${this.name}: all ${this.#rejected} rows were rejected, so no edge is left; look at the reasons in the rejects file`,
+      );
+    }
+    if (this.#filtered > 0) {
+      return optionError`${this.name}: ${option('where')} leaves out all ${this.#filtered} rows; ask for less, or look at the cells that it compares`;
+    }
+    if (this.#weightless > 0) {
+      return optionError`${this.name}: all ${this.#weightless} weights of ${option('weight')} round to 0; give them in a smaller unit`;
+    }
+    return new InputError(`${this.name}: there is no row of data in it; give at least one`);
   }
 
   #filter(keepItem: (code: number) => boolean): void {
@@ -239,6 +280,18 @@ function edgeValues(
     if (sign * values[row] < sign * result[low]) result[low] = values[row];
   }
   return result;
+}
+
+/** What a cell of the column of counts or weights says, or what is wrong with it: counts are whole, weights are rounded. */
+export function countParser({ weight }: Pick<ReaderOptions, 'weight'>): (text: string) => number | string {
+  return weight === undefined ? parseCount : parseWeight;
+}
+
+/** A weight as a count, halves up; 0 where it is nearer to nothing. */
+function parseWeight(text: string): number | string {
+  const value = text.trim() === '' ? Number.NaN : Number(text);
+  if (value >= 0 && Math.round(value) <= MAX_COUNT) return Math.round(value);
+  return `the weight is ${text === '' ? 'empty' : clip(text)}; a weight must be a number from 0 to ${MAX_COUNT}`;
 }
 
 /** A count written in full, or what is wrong with it. */

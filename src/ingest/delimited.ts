@@ -2,12 +2,13 @@
 // the end of a chunk waits for the next chunk. Everything that can be wrong with a row is told with its line and column.
 
 import { InputError, throwIfAborted } from '../errors.js';
-import { EdgeCollector, MAX_COUNT, parseCount } from './collect.js';
+import { countParser, type EdgeCollector, MAX_COUNT } from './collect.js';
 import { clip, guessShape, show, type TableShape } from './guess.js';
 import { idProblem } from './id-column.js';
 import type { ByteSource, ReaderOptions, ReadResult, RejectSink } from './options.js';
 import { BAD, endOfLine, isBlank, MAX_ROW_BYTES, MORE, RowScanner, unescaped, withoutMark } from './scan.js';
-import type { ValueColumn } from './value-column.js';
+import { TableTarget, usedColumns } from './target.js';
+import { type Cells, numberOf } from './where/filter.js';
 
 const LF = 10;
 const CR = 13;
@@ -15,6 +16,9 @@ const CR = 13;
 export const SAMPLE_BYTES = 1 << 16;
 /** Of a bad id, for the message. */
 const SHOWN_BYTES = 1000;
+/** Digits of a number that is exact whatever they are. */
+const SHORT_NUMBER = 15;
+const lenient = new TextDecoder();
 
 /** Reads a text table from a stream of bytes. Works in a browser as well as on files. */
 export async function readDelimited(
@@ -22,14 +26,25 @@ export async function readDelimited(
   options: ReaderOptions,
   rejects?: RejectSink,
 ): Promise<ReadResult> {
+  const target = new TableTarget(options, rejects);
+  await fillDelimited(source, options, target);
+  return target.finish(source.name);
+}
+
+/** The rows of a text table, into a target that may hold those of others. */
+export async function fillDelimited(
+  source: ByteSource,
+  options: ReaderOptions,
+  target: TableTarget,
+): Promise<void> {
   let parser: TableParser | undefined;
   let held: Uint8Array = new Uint8Array(0);
   const start = (whole: boolean) => {
     held = withoutMark(held);
     parser = new TableParser(
-      tableShape(source.name, held, whole, options),
-      new EdgeCollector(source.name, options, rejects),
-      options.value,
+      tableShape(source.name, held, whole, options, target),
+      target.open(source.name),
+      options,
     );
   };
   for await (const chunk of source.chunks) {
@@ -51,23 +66,25 @@ export async function readDelimited(
   throwIfAborted(options.signal);
   if (!parser) start(true);
   parser!.parse(held, true);
-  const { shape, collector } = parser!;
+  const { shape } = parser!;
   const { users, items, count } = shape.columns;
-  return {
-    ...collector.finish(),
-    guess: {
-      kind: 'table',
-      format: 'text table',
-      separator: shape.separator,
-      header: shape.header,
-      headerGuessed: shape.headerGuessed,
-      columns: {
-        users: shape.names[users],
-        items: shape.names[items],
-        ...(count === undefined ? {} : { count: shape.names[count] }),
-      },
-    },
-  };
+  const guess = {
+    kind: 'table',
+    format: 'text table',
+    separator: shape.separator,
+    header: shape.header,
+    headerGuessed: shape.headerGuessed,
+    columns: usedColumns(options, {
+      users: shape.names[users],
+      items: shape.names[items],
+      count: count === undefined ? undefined : shape.names[count],
+    }),
+  } as const;
+  target.close(guess, {
+    name: source.name,
+    names: shape.header ? shape.names : undefined,
+    width: shape.width,
+  });
 }
 
 /** The shape of the table that begins with these bytes; what is no text table is refused. */
@@ -76,6 +93,7 @@ export function tableShape(
   bytes: Uint8Array,
   whole: boolean,
   options: ReaderOptions,
+  { first }: Pick<TableTarget, 'first'> = { first: undefined },
 ): TableShape {
   if (bytes.length === 0) {
     throw new InputError(`${name}: the file is empty; give a table with at least two columns`);
@@ -89,7 +107,7 @@ export function tableShape(
       `${name}: the file holds zero bytes, so it is not a text table; give .csv, .tsv, .jsonl or .parquet`,
     );
   }
-  return guessShape(name, sample, whole && sample.length === bytes.length, options);
+  return guessShape(name, sample, whole && sample.length === bytes.length, options, first);
 }
 
 function joined(held: Uint8Array, chunk: Uint8Array): Uint8Array {
@@ -100,8 +118,15 @@ function joined(held: Uint8Array, chunk: Uint8Array): Uint8Array {
   return both;
 }
 
+/** Slots of a row: users, items, count, value, and then the columns of the condition on rows. */
+const [USERS, ITEMS, COUNT, VALUE, FILTER] = [0, 1, 2, 3, 4];
+
 class TableParser {
   readonly #scanner: RowScanner;
+  /** The slot of each column of the condition: it may have another use too. */
+  readonly #filterSlots: number[];
+  readonly #cells: Cells;
+  #bytes: Uint8Array = new Uint8Array(0);
   #line = 1;
   #skipHeader: boolean;
   /** Inside a row that was given up for its length: everything up to the next line end is passed over. */
@@ -110,15 +135,21 @@ class TableParser {
   constructor(
     readonly shape: TableShape,
     readonly collector: EdgeCollector,
-    readonly value: ValueColumn | undefined,
+    readonly options: ReaderOptions,
   ) {
     this.#skipHeader = shape.header;
-    // What each column is for: 0 users, 1 items, 2 count, 3 value, −1 nothing.
-    const slots = new Int8Array(shape.width).fill(-1);
-    if (shape.columns.value !== undefined) slots[shape.columns.value] = 3;
-    if (shape.columns.count !== undefined) slots[shape.columns.count] = 2;
-    slots[shape.columns.items] = 1;
-    slots[shape.columns.users] = 0;
+    // What each column is for; −1: nothing.
+    const slots = new Int32Array(shape.width).fill(-1);
+    for (const [at, column] of shape.columns.filter.entries()) slots[column] = FILTER + at;
+    if (shape.columns.value !== undefined) slots[shape.columns.value] = VALUE;
+    if (shape.columns.count !== undefined) slots[shape.columns.count] = COUNT;
+    slots[shape.columns.items] = ITEMS;
+    slots[shape.columns.users] = USERS;
+    this.#filterSlots = shape.columns.filter.map((column) => slots[column]);
+    this.#cells = {
+      text: (at) => this.#text(this.#bytes, this.#filterSlots[at]) || undefined,
+      number: (at) => this.#number(this.#bytes, this.#filterSlots[at]),
+    };
     this.#scanner = new RowScanner({ separator: shape.separator, quoted: shape.quoted, slots });
   }
 
@@ -171,19 +202,38 @@ class TableParser {
   }
 
   #takeRow(bytes: Uint8Array, rowStart: number): void {
+    const { filter, value: asked } = this.options;
+    if (filter) {
+      this.#bytes = bytes;
+      const keeps = filter.keeps(this.#cells);
+      if (typeof keeps === 'string') this.#reject(bytes, rowStart, keeps);
+      else if (!keeps) this.collector.leaveOut();
+      if (keeps !== true) return;
+    }
     const { users, items } = this.collector;
-    const user = this.#encode(users, bytes, 0);
-    const item = this.#encode(items, bytes, 1);
-    if (user < 0) this.#badId(bytes, rowStart, 0, user);
-    else if (item < 0) this.#badId(bytes, rowStart, 1, item);
+    const user = this.#encode(users, bytes, USERS);
+    const item = this.#encode(items, bytes, ITEMS);
+    if (user < 0) this.#badId(bytes, rowStart, USERS, user);
+    else if (item < 0) this.#badId(bytes, rowStart, ITEMS, item);
     else {
       const count = this.shape.columns.count === undefined ? 1 : this.#count(bytes);
       const value =
-        this.shape.columns.value === undefined ? undefined : this.value!.parse(this.#text(bytes, 3));
-      if (typeof count === 'string') this.#reject(bytes, rowStart, `${this.#column(2)}: ${count}`);
-      else if (typeof value === 'string') this.#reject(bytes, rowStart, `${this.#column(3)}: ${value}`);
+        this.shape.columns.value === undefined ? undefined : asked!.parse(this.#text(bytes, VALUE));
+      if (typeof count === 'string') this.#reject(bytes, rowStart, `${this.#column(COUNT)}: ${count}`);
+      else if (typeof value === 'string') this.#reject(bytes, rowStart, `${this.#column(VALUE)}: ${value}`);
       else this.collector.push(user, item, count, value);
     }
+  }
+
+  /** Short whole numbers straight from their bytes, everything else by its text. */
+  #number(bytes: Uint8Array, slot: number): number {
+    const start = this.#scanner.start(slot);
+    const stop = this.#scanner.stop(slot);
+    let value = 0;
+    let i = start;
+    for (; i < stop && bytes[i] >= 48 && bytes[i] <= 57; i++) value = value * 10 + bytes[i] - 48;
+    if (i === stop && i > start && i - start <= SHORT_NUMBER) return value;
+    return numberOf(this.#text(bytes, slot));
   }
 
   #encode(column: EdgeCollector['users'], bytes: Uint8Array, slot: number): number {
@@ -197,17 +247,20 @@ class TableParser {
 
   /** The count of the row, or what is wrong with it. */
   #count(bytes: Uint8Array): number | string {
-    const start = this.#scanner.start(2);
-    const stop = this.#scanner.stop(2);
+    const start = this.#scanner.start(COUNT);
+    const stop = this.#scanner.stop(COUNT);
     let value = 0;
     let i = start;
     for (; i < stop && bytes[i] >= 48 && bytes[i] <= 57; i++) value = value * 10 + bytes[i] - 48;
     if (i === stop && i > start && value >= 1 && value <= MAX_COUNT) return value;
-    return parseCount(this.#text(bytes, 2));
+    return countParser(this.options)(this.#text(bytes, COUNT));
   }
 
   #text(bytes: Uint8Array, slot: number): string {
-    return new TextDecoder().decode(bytes.subarray(this.#scanner.start(slot), this.#scanner.stop(slot)));
+    const [start, stop] = [this.#scanner.start(slot), this.#scanner.stop(slot)];
+    return lenient.decode(
+      this.#scanner.escaped(slot) ? unescaped(bytes, start, stop) : bytes.subarray(start, stop),
+    );
   }
 
   #badId(bytes: Uint8Array, rowStart: number, slot: number, problem: number): void {

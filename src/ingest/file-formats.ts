@@ -2,12 +2,13 @@
 // the same ones from Blobs, so nothing here needs Node.
 
 import { InputError } from '../errors.js';
-import { readDelimited } from './delimited.js';
-import { readJsonLines } from './jsonl.js';
-import type { ByteSource, ReadOptions, ReadResult, RejectSink } from './options.js';
+import { fillDelimited } from './delimited.js';
+import { fillJsonLines } from './jsonl.js';
+import type { ByteSource, ReaderOptions } from './options.js';
 import { isParquet } from './parquet/magic.js';
-import { readParquet } from './parquet/read.js';
+import { fillParquet } from './parquet/read.js';
 import type { ParquetSource } from './parquet/rows.js';
+import type { TableTarget } from './target.js';
 
 /** A source whose first bytes are known: at least 64 where there are so many. */
 export interface BegunSource extends ByteSource {
@@ -21,13 +22,13 @@ export interface FileFormat {
   readonly endings: readonly string[];
   readonly meaning: string;
   matches(source: Pick<BegunSource, 'name' | 'first'>): boolean;
-  /** `inFile` gives what one can seek in: a path, or a Blob. */
-  read(
+  /** Puts its rows into the target. `inFile` gives what one can seek in: a path, or a Blob. */
+  fill(
     source: BegunSource,
-    options: ReadOptions,
-    rejects: RejectSink | undefined,
+    options: ReaderOptions,
+    target: TableTarget,
     inFile: <T>(use: (file: ParquetSource) => Promise<T>) => Promise<T>,
-  ): Promise<ReadResult>;
+  ): Promise<void>;
 }
 
 const parquet: FileFormat = {
@@ -35,7 +36,7 @@ const parquet: FileFormat = {
   endings: ['.parquet'],
   meaning: 'Apache Parquet',
   matches: ({ first }) => isParquet(first),
-  read: (_, options, rejects, inFile) => inFile((file) => readParquet(file, options, rejects)),
+  fill: (_, options, target, inFile) => inFile((file) => fillParquet(file, options, target)),
 };
 
 const jsonLines: FileFormat = {
@@ -43,7 +44,7 @@ const jsonLines: FileFormat = {
   endings: ['.jsonl', '.ndjson'],
   meaning: 'a JSON object or array a line',
   matches: ({ name, first }) => hasEnding(name, jsonLines) || /^(\xef\xbb\xbf)?\s*\{\s*"/.test(latin(first)),
-  read: readJsonLines,
+  fill: fillJsonLines,
 };
 
 const textTable: FileFormat = {
@@ -51,7 +52,7 @@ const textTable: FileFormat = {
   endings: ['.csv', '.tsv', '.txt', '.dat'],
   meaning: 'rows of columns with any separator',
   matches: () => true,
-  read: readDelimited,
+  fill: fillDelimited,
 };
 
 /** In the order in which they are tried. */

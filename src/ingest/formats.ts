@@ -4,10 +4,12 @@
 import { InputError } from '../errors.js';
 import { option, optionError } from '../options/error.js';
 import { readSotu } from './builtin.js';
-import { FILE_FORMATS } from './file-formats.js';
+import { fillDatabase, isDuckDb, readSql } from './duckdb.js';
+import { type BegunSource, FILE_FORMATS, type FileFormat, fileFormat } from './file-formats.js';
 import { readNetflix } from './netflix.js';
-import type { ReadOptions, ReadResult, RejectSink } from './options.js';
+import type { ReaderOptions, ReadOptions, ReadResult, RejectSink } from './options.js';
 import { drawPaperSet } from './paper-set.js';
+import { sourceLabel } from './parquet/rows.js';
 import { readEchonest, readText, readWikitext } from './recipes.js';
 
 /** Data that are named and not looked into: built-in sets (`@name`) and recipes (`name:PATH`), with a layout of their own. */
@@ -18,8 +20,10 @@ export interface NamedFormat {
   readonly meaning: string;
   /** Whether it has words, of which the common ones can be left out. */
   readonly words?: boolean;
+  /** Whether it gives a table, whose columns are to be named. */
+  readonly columns?: boolean;
   matches(source: string): boolean;
-  read(source: string, options: ReadOptions, rejects?: RejectSink): Promise<ReadResult>;
+  read(source: string, options: ReaderOptions, rejects?: RejectSink): Promise<ReadResult>;
 }
 
 type Reader = NamedFormat['read'];
@@ -59,7 +63,28 @@ export const NAMED_FORMATS: readonly NamedFormat[] = [
     readText,
     true,
   ),
+  {
+    ...recipe('sql', 'QUERY', 'what a query over files or a DuckDB database gives, by DuckDB', readSql),
+    columns: true,
+  },
 ];
+
+const DATABASE: FileFormat = {
+  name: 'duckdb',
+  endings: ['.duckdb'],
+  meaning: 'a DuckDB database, by DuckDB',
+  matches: ({ first }) => isDuckDb(first),
+  fill: (_, options, target, inFile) => inFile((file) => fillDatabase(sourceLabel(file), options, target)),
+};
+
+/** The format of an opened file; throws where it is none, or where the options speak of another. */
+export function tableFormat(source: BegunSource, { table }: ReadOptions): FileFormat {
+  if (DATABASE.matches(source)) return DATABASE;
+  if (table !== undefined) {
+    throw optionError`${option('table')} ${table}: ${source.name} is no DuckDB database; leave this option out`;
+  }
+  return fileFormat(source);
+}
 
 /** The built-in set or recipe that the source names, or undefined where it is a path. */
 export function namedFormat(source: string): NamedFormat | undefined {
@@ -80,14 +105,28 @@ export function refuseOptions(source: string, format: NamedFormat | undefined, o
     const texts = NAMED_FORMATS.filter(({ words }) => words).map(({ usage }) => usage);
     throw optionError`${option('commonWords')} ${commonWords}: only texts have words (${texts.join(', ')}); leave this option out`;
   }
+  for (const [name, of] of [
+    ['database', 'sql:'],
+    ['table', 'a DuckDB database'],
+  ] as const) {
+    if (
+      options[name] !== undefined &&
+      (format ? format.name !== 'sql' || name === 'table' : name === 'database')
+    ) {
+      throw optionError`${option(name)} ${options[name]}: this is for ${of}; leave this option out`;
+    }
+  }
   if (!format) return;
-  for (const name of ['users', 'items', 'count', 'sep', 'header'] as const) {
+  const what = format.name === source ? source : `${format.name}:`;
+  for (const name of [...(format.columns ? [] : TABLE_OPTIONS), 'sep', 'header'] as const) {
     if (options[name] !== undefined) {
-      const what = format.name === source ? source : `${format.name}:`;
       throw new InputError(`--${name} ${options[name]}: ${what} has a fixed layout; leave this option out`);
     }
   }
 }
+
+/** What speaks of the columns of a table. */
+const TABLE_OPTIONS = ['users', 'items', 'count', 'weight', 'where'] as const;
 
 /** What to do where a path leads nowhere: it may be meant as a recipe. */
 export function missingFile(source: string): string {
@@ -98,4 +137,4 @@ export function missingFile(source: string): string {
 }
 
 /** What DATA can be, for the help of commands. */
-export const DATA_HELP = `a file (${FILE_FORMATS.flatMap(({ endings }) => endings).join(', ')}, also .gz), - for standard input, ${NAMED_FORMATS.map(({ usage }) => usage).join(', ')}`;
+export const DATA_HELP = `files (${[...FILE_FORMATS, DATABASE].flatMap(({ endings }) => endings).join(', ')}, also .gz) or patterns such as 'logs/*.csv', - for standard input, ${NAMED_FORMATS.map(({ usage }) => usage).join(', ')}`;

@@ -5,6 +5,7 @@ import { option, optionError } from '../options/error.js';
 import { safeJson } from '../text/untrusted.js';
 import type { ReaderOptions } from './options.js';
 import { rowsOf } from './scan.js';
+import type { FirstTable } from './target.js';
 
 const CANDIDATES = ['::', '\t', ',', ';', '|', ' '] as const;
 const SAMPLE_ROWS = 200;
@@ -25,6 +26,8 @@ export interface TableShape {
     readonly items: number;
     readonly count: number | undefined;
     readonly value: number | undefined;
+    /** Of the condition on rows. */
+    readonly filter: readonly number[];
   };
   /** Header names, or numbers as text. */
   readonly names: readonly string[];
@@ -39,6 +42,7 @@ export function guessShape(
   bytes: Uint8Array,
   whole: boolean,
   options: ReaderOptions,
+  before?: FirstTable,
 ): TableShape {
   // A shell passes \t as two characters.
   const separator = options.sep === '\\t' ? '\t' : (options.sep ?? guessSeparator(name, bytes, whole));
@@ -57,32 +61,70 @@ export function guessShape(
       ? optionError`${found}; name the separator with ${option('sep')}`
       : optionError`${found}; try another separator, or leave ${option('sep')} out to have it guessed`;
   }
-  const named = [options.users, options.items, options.count, options.value?.column].some(
-    (column) => typeof column === 'string' && !/^\d+$/.test(column),
-  );
+  const counted = countedBy(options);
+  const named =
+    options.filter?.named ||
+    [options.users, options.items, counted?.column, options.value?.column].some(
+      (column) => typeof column === 'string' && !/^\d+$/.test(column),
+    );
   const asked = [options.users ?? 1, options.items ?? 2];
-  if (options.count !== undefined) asked.push(options.count);
+  if (counted !== undefined) asked.push(counted.column);
   const used = asked.map((column) => Number(column) - 1);
-  const header = options.header ?? (named || looksLikeHeader(first, rows.slice(1), used, whole));
+  const header = before
+    ? continuesTable(name, first, before)
+    : (options.header ?? (named || looksLikeHeader(first, rows.slice(1), used, whole)));
   const names = header ? first : first.map((_, i) => String(i + 1));
   const find = (column: string | number, role: string) => findColumn(name, column, role, names, header);
   const columns = {
     users: find(options.users ?? 1, 'users'),
     items: find(options.items ?? 2, 'items'),
-    count: options.count === undefined ? undefined : find(options.count, 'count'),
+    count: counted && find(counted.column, counted.role),
     value: options.value?.column === undefined ? undefined : find(options.value.column, options.value.role),
+    filter: options.filter?.find(name, names, header) ?? [],
   };
   if (columns.users === columns.items) {
     throw optionError`${name}: users and items are both column ${names[columns.users]}; name two different columns with ${option('users')} and ${option('items')}`;
   }
-  if (columns.value !== undefined && [columns.users, columns.items].includes(columns.value)) {
-    const { role } = options.value!;
+  const takesIds = (column: number | undefined, role: string) => {
+    if (column === undefined || (column !== columns.users && column !== columns.items)) return;
     throw new InputError(
-      `${name}: column ${clip(names[columns.value])} holds ids and cannot be --${role} too; name another column`,
+      `${name}: column ${clip(names[column])} holds ids and cannot be --${role} too; name another column`,
     );
-  }
+  };
+  takesIds(columns.value, options.value?.role ?? '');
+  if (options.weight !== undefined) takesIds(columns.count, 'weight');
   const headerGuessed = options.header === undefined && !named;
   return { separator, quoted, header, headerGuessed, width: first.length, columns, names };
+}
+
+/** The column of how often a pair is met, by counts or by weights, and the option that names it. */
+export function countedBy({
+  count,
+  weight,
+}: Pick<ReaderOptions, 'count' | 'weight'>):
+  | { column: string | number; role: 'count' | 'weight' }
+  | undefined {
+  if (weight !== undefined) return { column: weight, role: 'weight' };
+  return count === undefined ? undefined : { column: count, role: 'count' };
+}
+
+/** Whether the first row is the header of the tables before; throws where it is not and they have one. */
+function continuesTable(name: string, first: readonly string[], before: FirstTable): boolean {
+  const shownRow = (cells: readonly string[]) =>
+    clip(cells.slice(0, SHOWN_NAMES).join(', ')) + (cells.length > SHOWN_NAMES ? ' …' : '');
+  if (before.names === undefined) {
+    if (first.length === before.width) return false;
+    throw new InputError(
+      `${name}: it has ${first.length} columns and ${before.name} has ${before.width}; files that are read as one need the same columns`,
+    );
+  }
+  // Columns of other formats go by their names, and may stand in another order.
+  if (before.format !== 'text table') return true;
+  if (first.length === before.names.length && first.every((cell, i) => cell === before.names?.[i]))
+    return true;
+  throw new InputError(
+    `${name}: its first row, ${shownRow(first)}, is not the header of ${before.name}, ${shownRow(before.names)}; files that are read as one need the same header`,
+  );
 }
 
 /** A column that was asked for is not there. */

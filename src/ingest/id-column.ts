@@ -102,6 +102,11 @@ export class IdColumn {
     return this.#dictionary!.bytes(code);
   }
 
+  /** From here on a code once given stays valid. */
+  keepCodes(): void {
+    if (this.#dictionary === undefined) this.#toDictionary();
+  }
+
   /** The vertex of every row, and the ids of the vertices. The column is empty afterwards. `name`: the source. */
   finish(name: string): { vertices: Uint32Array; ids: VertexIds } {
     const dictionary = this.#dictionary;

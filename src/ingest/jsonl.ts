@@ -2,13 +2,24 @@
 
 import { InputError, throwIfAborted } from '../errors.js';
 import { option, optionError } from '../options/error.js';
-import { EdgeCollector, parseCount } from './collect.js';
-import { clip, findColumn } from './guess.js';
+import { countParser } from './collect.js';
+import { clip, countedBy, findColumn } from './guess.js';
 import { type IdColumn, idProblem } from './id-column.js';
 import { decodeLine, linesOf, MAX_LINE_BYTES, showLine } from './lines.js';
 import type { ByteSource, ReaderOptions, ReadResult, RejectSink } from './options.js';
+import { TableTarget, usedColumns } from './target.js';
+import { type Cells, numberOf } from './where/filter.js';
 
-type Columns = { users: string; items: string; count: string | undefined; value: string | undefined };
+type Columns = {
+  users: string;
+  items: string;
+  count: string | undefined;
+  value: string | undefined;
+  filter: string[];
+  /** Of the first line. */
+  names: string[];
+  named: boolean;
+};
 
 /** Reads JSON lines from a stream of bytes. */
 export async function readJsonLines(
@@ -16,8 +27,26 @@ export async function readJsonLines(
   options: ReaderOptions,
   rejects?: RejectSink,
 ): Promise<ReadResult> {
+  const target = new TableTarget(options, rejects);
+  await fillJsonLines(source, options, target);
+  return target.finish(source.name);
+}
+
+/** The rows of JSON lines, into a target that may hold those of others. */
+export async function fillJsonLines(
+  source: ByteSource,
+  options: ReaderOptions,
+  target: TableTarget,
+): Promise<void> {
   const { name } = source;
-  const collector = new EdgeCollector(name, options, rejects);
+  const collector = target.open(name);
+  const countOf = countParser(options);
+  const { filter } = options;
+  let current: Record<string, unknown> = {};
+  const cells: Cells = {
+    text: (slot) => plain(ownValue(current, columns!.filter[slot])) || undefined,
+    number: (slot) => numberOf(plain(ownValue(current, columns!.filter[slot]))),
+  };
   let columns: Columns | undefined;
   let line = 0;
 
@@ -34,11 +63,20 @@ export async function readJsonLines(
     columns ??= chooseColumns(name, row, options);
     const twice = repeatedKey(text, columns);
     if (twice !== undefined) return `field ${clip(twice)} stands there twice`;
+    if (filter) {
+      current = row;
+      const keeps = filter.keeps(cells);
+      if (typeof keeps === 'string') return keeps;
+      if (!keeps) {
+        collector.leaveOut();
+        return undefined;
+      }
+    }
     const user = encodeId(collector.users, row, columns.users);
     if (typeof user === 'string') return user;
     const item = encodeId(collector.items, row, columns.items);
     if (typeof item === 'string') return item;
-    const count = columns.count === undefined ? 1 : parseCount(plain(ownValue(row, columns.count)));
+    const count = columns.count === undefined ? 1 : countOf(plain(ownValue(row, columns.count)));
     if (typeof count === 'string') return `field ${clip(columns.count!)}: ${count}`;
     const value = columns.value === undefined ? undefined : options.value!.parse(plain(row[columns.value]));
     if (typeof value === 'string') return `field ${clip(columns.value!)}: ${value}`;
@@ -65,16 +103,16 @@ export async function readJsonLines(
     options.onProgress?.({ stage: 'reading', done: line, unit: 'rows' });
   }
   throwIfAborted(options.signal);
-  const result = collector.finish();
-  const { users, items, count } = columns!;
-  return {
-    ...result,
-    guess: {
-      kind: 'table',
-      format: 'json lines',
-      columns: { users, items, ...(count === undefined ? {} : { count }) },
-    },
-  };
+  if (!columns) {
+    // Nothing to know the columns by: where it is the only file, the collector says that it holds no row.
+    if (target.first === undefined) collector.finish();
+    return;
+  }
+  const { names, named } = columns;
+  target.close(
+    { kind: 'table', format: 'json lines', columns: usedColumns(options, columns) },
+    { name, names: named ? names : undefined, width: names.length },
+  );
 }
 
 function chooseColumns(name: string, first: Record<string, unknown>, options: ReaderOptions): Columns {
@@ -83,13 +121,17 @@ function chooseColumns(name: string, first: Record<string, unknown>, options: Re
     throw new InputError(`${name}, line 1: it has ${keys.length} fields; a row needs a user and an item`);
   }
   const isArray = Array.isArray(first);
+  const counted = countedBy(options);
   const find = (column: string | number, role: string) =>
     keys[findColumn(name, column, role, keys, !isArray)];
   const columns = {
     users: find(options.users ?? 1, 'users'),
     items: find(options.items ?? 2, 'items'),
-    count: options.count === undefined ? undefined : find(options.count, 'count'),
+    count: counted && find(counted.column, counted.role),
     value: options.value?.column === undefined ? undefined : find(options.value.column, options.value.role),
+    filter: (options.filter?.find(name, keys, !isArray) ?? []).map((at) => keys[at]),
+    names: keys,
+    named: !isArray,
   };
   if (columns.users === columns.items) {
     throw optionError`${name}: users and items are both field ${columns.users}; name two different ones with ${option('users')} and ${option('items')}`;
@@ -123,8 +165,8 @@ function ownValue(row: Record<string, unknown>, key: string): unknown {
 }
 
 /** The first column whose key stands twice in the object: JSON.parse would take the last and say nothing. */
-function repeatedKey(text: string, { users, items, count }: Columns): string | undefined {
-  for (const key of [users, items, count]) {
+function repeatedKey(text: string, { users, items, count, filter }: Columns): string | undefined {
+  for (const key of [users, items, count, ...filter]) {
     if (key === undefined) continue;
     const written = JSON.stringify(key);
     const first = text.indexOf(written);

@@ -4,19 +4,21 @@ import type { READ } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import type { RowSpill } from './collect.js';
 import type { ValueColumn } from './value-column.js';
+import type { RowFilter } from './where/filter.js';
 
 /** How to read a table; declared in options/shared.ts. Everything has a default; what was guessed is in the result. */
 export interface ReadOptions extends OptionsOf<typeof READ>, TaskOptions {}
 
-/** What the readers of formats are told: the caller's options, a further column, and where rows go, where wanted. */
+/** What the readers of formats are told: the caller's options, and where wanted a further column, a condition on rows and where rows go. */
 export interface ReaderOptions extends ReadOptions {
   readonly value?: ValueColumn | undefined;
+  readonly filter?: RowFilter | undefined;
   readonly spill?: RowSpill | undefined;
 }
 
 /** How many rows were read, kept, merged and rejected. */
 export interface ReadCounts {
-  /** Data rows seen: kept + merged + rejected. */
+  /** Data rows seen: kept + merged + rejected + what was left out. */
   readonly rows: number;
   /** Distinct pairs: the edges of the graph. */
   readonly kept: number;
@@ -24,6 +26,34 @@ export interface ReadCounts {
   readonly merged: number;
   /** Bad rows set aside. */
   readonly rejected: number;
+  /** What was left out, where the options ask for it. */
+  readonly leftOut?: LeftOut | undefined;
+}
+
+/** Rows and vertices that the options of the reader leave out; present are those that were asked for. */
+export interface LeftOut {
+  /** Rows of which `where` is not true. */
+  readonly where?: number;
+  /** Rows whose weight rounds to nothing. */
+  readonly weight?: number;
+  /** Vertices dropped by id. */
+  readonly dropped?: TrimmedPart & {
+    /** Ids that are not in the data. */
+    readonly unknown: readonly string[];
+  };
+  /** Vertices below `minDegree`, and what was left of their edges. */
+  readonly core?: TrimmedPart & {
+    readonly least: { readonly users: number; readonly items: number };
+    /** Passes until every vertex that is left had enough. */
+    readonly passes: number;
+  };
+}
+
+/** Vertices and edges that are gone. */
+export interface TrimmedPart {
+  readonly users: number;
+  readonly items: number;
+  readonly edges: number;
 }
 
 /** What kind of thing the data came from: any table, or one of the sources that graphex knows. */
@@ -50,7 +80,16 @@ export interface ReadGuess {
   /** Whether nobody said whether there is a header, not even by naming a column. */
   readonly headerGuessed?: boolean | undefined;
   /** Names, or numbers as text, of the columns used. */
-  readonly columns: { readonly users: string; readonly items: string; readonly count?: string | undefined };
+  readonly columns: {
+    readonly users: string;
+    readonly items: string;
+    readonly count?: string | undefined;
+    readonly weight?: string | undefined;
+  };
+  /** Whether a column of counts was named and nobody said that counts be kept: they are not. */
+  readonly countUnused?: boolean | undefined;
+  /** Files that were read, where there are several. */
+  readonly files?: number | undefined;
   /** Present for texts. */
   readonly text?: TextReading | undefined;
 }

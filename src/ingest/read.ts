@@ -6,42 +6,49 @@ import { pipeline } from 'node:stream/promises';
 import { InputError, throwIfAborted } from '../errors.js';
 import { checkOptions } from '../options/door.js';
 import { READ, TASK } from '../options/shared.js';
-import { sideNames } from '../text/sides.js';
-import { fileFormat } from './file-formats.js';
-import { missingFile, namedFormat, refuseOptions } from './formats.js';
+import { missingFile, namedFormat, refuseOptions, tableFormat } from './formats.js';
 import { withNames } from './names.js';
 import type { ByteSource, ReaderOptions, ReadOptions, ReadResult, RejectSink } from './options.js';
+import { readerOptions } from './reader-options.js';
 import { openRejects } from './rejects.js';
 import { openSource, removeOnExit, temporaryPath, writeError } from './source.js';
+import { expandSources, sourceTitle } from './sources.js';
+import { TableTarget } from './target.js';
+import { refuseTrimming, trimmed } from './trim.js';
 import type { ValueColumn } from './value-column.js';
 
 /**
- * Reads a graph from a file, `-` (standard input), a recipe such as `netflix:DIR`, or a built-in set such as `@sotu`.
- * Vertices are sorted by id, so the order of rows never matters.
+ * Reads a graph from a file, `-` (standard input), a recipe such as `netflix:DIR`, or a built-in set such as `@sotu`;
+ * several files, or a pattern such as `logs/*.csv`, are read as one table. Vertices are sorted by id, so the order of rows
+ * never matters.
  */
-export async function readGraph(source: string, options: ReadOptions = {}): Promise<ReadResult> {
+export async function readGraph(
+  source: string | readonly string[],
+  options: ReadOptions = {},
+): Promise<ReadResult> {
   return readAccepted(source, options, () => undefined);
 }
 
 /** The same, but nothing is written where `accept` throws. */
 export async function readAccepted(
-  source: string,
+  source: string | readonly string[],
   given: ReadOptions,
   accept: (result: ReadResult) => void,
 ): Promise<ReadResult> {
   // A further column and a place for rows come from within: they are no options of anybody's.
   const { value, spill, ...plain } = given as ReaderOptions;
-  const options: ReaderOptions = { ...checkOptions({ ...READ, ...TASK }, plain), value, spill };
-  if (options.names) sideNames(options.names);
+  const checked = checkOptions({ ...READ, ...TASK }, plain);
+  const options: ReaderOptions = { ...readerOptions(checked), value, spill };
   throwIfAborted(options.signal);
+  const sources = typeof source === 'string' ? [source] : source;
   if (options.rejects === undefined) {
-    const result = await readAny(source, options);
+    const result = await readAny(sources, options);
     accept(result);
     return result;
   }
   const rejects = openRejects(options.rejects);
   try {
-    const result = await readAny(source, options, rejects);
+    const result = await readAny(sources, options, rejects);
     accept(result);
     rejects.commit();
     return result;
@@ -55,7 +62,7 @@ export async function readAccepted(
  * graph.users.neighbors.
  */
 export async function readWithValues(
-  source: string,
+  source: string | readonly string[],
   options: ReadOptions,
   value: ValueColumn,
 ): Promise<ReadResult & { readonly values: Float64Array }> {
@@ -63,20 +70,26 @@ export async function readWithValues(
   const { values, ...result } = await readGraph(source, read);
   if (!values) {
     throw new InputError(
-      `${source}: it is no table with columns, so it has none for --${value.role}; leave it out`,
+      `${sourceTitle([source].flat())}: it is no table with columns, so it has none for --${value.role}; leave it out`,
     );
   }
   return { ...result, values };
 }
 
-async function readAny(source: string, options: ReadOptions, rejects?: RejectSink): Promise<ReadResult> {
+async function readAny(
+  sources: readonly string[],
+  options: ReaderOptions,
+  rejects?: RejectSink,
+): Promise<ReadResult> {
   try {
-    const format = namedFormat(source);
-    refuseOptions(source, format, options);
-    const result = await (format
-      ? format.read(source, options, rejects)
-      : readFile(source, options, rejects));
-    return withNames(result, options.names);
+    const named = sources.length === 1 ? namedFormat(sources[0]) : undefined;
+    refuseOptions(sources[0] ?? '', named, options);
+    if (options.spill) refuseTrimming(options);
+    const result = await (named
+      ? named.read(sources[0], options, rejects)
+      : readFiles(await expandSources(sources), options, rejects));
+    if (options.spill) return withNames(result, options.names);
+    return withNames(trimmed(result, options, sourceTitle(sources)), options.names);
   } catch (cause) {
     // A source that the signal closed ends with an error of its own.
     throwIfAborted(options.signal);
@@ -84,12 +97,41 @@ async function readAny(source: string, options: ReadOptions, rejects?: RejectSin
   }
 }
 
-async function readFile(path: string, options: ReadOptions, rejects?: RejectSink): Promise<ReadResult> {
+/** Files one after the other, as one table. */
+async function readFiles(
+  paths: readonly string[],
+  options: ReaderOptions,
+  rejects?: RejectSink,
+): Promise<ReadResult> {
+  const target = new TableTarget(options, rejects, paths.length > 1);
+  for (const [at, path] of paths.entries()) {
+    const report = options.onProgress;
+    const onProgress: typeof report =
+      report && paths.length > 1
+        ? (progress) => report({ ...progress, note: `file ${at + 1} of ${paths.length}` })
+        : report;
+    await readFile(path, { ...options, ...columnsOf(target, options), onProgress }, target);
+  }
+  return target.finish(sourceTitle(paths));
+}
+
+/** Columns that were asked for by their places go by their names in the files after the first, where they have names. */
+function columnsOf({ first, columns }: TableTarget, options: ReaderOptions): Partial<ReaderOptions> {
+  if (!first?.names || !columns) return {};
+  return {
+    users: columns.users,
+    items: columns.items,
+    ...(options.count === undefined ? {} : { count: columns.count }),
+    ...(options.weight === undefined ? {} : { weight: columns.weight }),
+  };
+}
+
+async function readFile(path: string, options: ReaderOptions, target: TableTarget): Promise<void> {
   const source = await openSource(path, options.signal, missingFile(path));
   try {
     const inFile = <T>(use: (file: string) => Promise<T>) =>
       source.plainFile ? use(path) : spooled(source, use);
-    return await fileFormat(source).read(source, options, rejects, inFile);
+    await tableFormat(source, options).fill(source, options, target, inFile);
   } finally {
     source.close();
   }

@@ -20,7 +20,7 @@ export interface ScanOptions {
   /** Whether a field may stand in double quotes. */
   readonly quoted: boolean;
   /** The slot in which each column is kept, −1 for none; without it column c is kept in slot c. */
-  readonly slots?: Int8Array;
+  readonly slots?: Int32Array;
   /** A field that is not well quoted on its line is taken as it stands; always so between tabs, where words may begin with a quote. */
   readonly lenient?: boolean;
 }
@@ -30,7 +30,7 @@ export class RowScanner {
   readonly #separator: Uint8Array;
   readonly #quoted: boolean;
   readonly #lenient: boolean;
-  readonly #slots: Int8Array | undefined;
+  readonly #slots: Int32Array | undefined;
   #starts = new Int32Array(64);
   #stops = new Int32Array(64);
   #escaped = new Uint8Array(64);

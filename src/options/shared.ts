@@ -7,8 +7,11 @@ import {
   decimal,
   flag,
   inGroup,
+  input,
+  listOrOne,
   output,
   pair,
+  repeated,
   section,
   text,
   value,
@@ -73,7 +76,38 @@ export const READ = inGroup(DATA_GROUP, {
     meaning: 'column of the users: header name or 1-based number',
   }),
   items: column({ otherwise: '2', argument: 'col', meaning: 'column of the items' }),
-  count: column({ otherwise: 'none', argument: 'col', meaning: 'column of the counts' }),
+  count: column({ otherwise: 'none', argument: 'col', meaning: 'column of the counts, which --multi keeps' }),
+  weight: column({
+    otherwise: 'none',
+    argument: 'col',
+    meaning: 'column of weights such as hours, rounded to counts for --multi',
+  }),
+  where: text({
+    otherwise: 'every row',
+    argument: 'condition',
+    meaning: 'keep only such rows, as in "rating >= 7 and time > \'2013-01-01\'"',
+  }),
+  dropUsers: repeated(text({ meaning: 'a user' }), {
+    flag: '--drop-user',
+    argument: 'id',
+    meaning: 'leave this user out, a bot for instance; may be given again',
+  }),
+  dropItems: repeated(text({ meaning: 'an item' }), {
+    flag: '--drop-item',
+    argument: 'id',
+    meaning: 'leave this item out; may be given again',
+  }),
+  minDegree: listOrOne(whole({ min: 1, max: 1e9, meaning: 'a number of edges' }), {
+    argument: 'n',
+    otherwise: '1',
+    meaning: 'leave out, again and again, who has fewer edges; 5,1 for users,items',
+  }),
+  table: text({
+    argument: 'name',
+    otherwise: 'the only one',
+    meaning: 'DuckDB database: its table or view',
+  }),
+  database: input({ argument: 'file', meaning: 'sql: a DuckDB database whose tables it may name' }),
   sep: text({
     otherwise: 'guessed',
     argument: 'str',
@@ -107,6 +141,12 @@ export const READ = inGroup(DATA_GROUP, {
     meaning: 'what to call the two sides, as in customers,products',
   }),
 });
+
+/** How the parts of a split are read: who has few edges in a part may have many in the whole. */
+export const READ_PARTS = (({ minDegree: _, ...parts }) => parts)(READ);
+
+/** How a table in a Blob is read: no database is in one. */
+export const READ_BLOB = (({ table: _, database: __, ...blob }) => blob)(READ);
 
 /** What each of the five hyperparameters means ($: users or items) and may be; nothing within reach of float64 hangs or overflows there. */
 export const HYPER = {

@@ -31,7 +31,7 @@ import {
 import { PARTITION, PARTITION_COMMAND } from './partition.js';
 import { AUDIT, AUDIT_COMMAND, EVALUATE_COMMAND } from './parts.js';
 import { type ObjectSchema, toJsonSchema } from './schema.js';
-import { BASELINE_TRIALS, COMMON, FORCE, HYPER, READ, SEED, THREADS } from './shared.js';
+import { BASELINE_TRIALS, COMMON, FORCE, HYPER, READ, READ_PARTS, SEED, THREADS } from './shared.js';
 
 const lawOf = (side: 'users' | 'items') => {
   const one = (name: keyof typeof HYPER, usual: number): Decimal & { readonly default: number } =>
@@ -358,9 +358,9 @@ export const COMMANDS = {
   split: { own: SPLIT_COMMAND, options: SPLIT, read: READ, common: COMMON },
   partition: { own: PARTITION_COMMAND, options: PARTITION, read: READ, common: COMMON },
   fit: { own: FIT_COMMAND, options: FIT, read: READ, common: COMMON },
-  evaluate: { own: EVALUATE_COMMAND, options: EVALUATE_FLAGS, read: READ, common: COMMON },
+  evaluate: { own: EVALUATE_COMMAND, options: EVALUATE_FLAGS, read: READ_PARTS, common: COMMON },
   forecast: { own: FORECAST_COMMAND, options: FORECAST, read: READ, common: COMMON },
-  audit: { own: AUDIT_COMMAND, options: AUDIT, read: READ, common: COMMON },
+  audit: { own: AUDIT_COMMAND, options: AUDIT, read: READ_PARTS, common: COMMON },
   recommend: { own: RECOMMEND_COMMAND, options: RECOMMEND, common: COMMON },
   similar: { own: SIMILAR_COMMAND, options: LIST, common: COMMON },
   features: { options: DESCRIBE, common: COMMON },

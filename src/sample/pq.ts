@@ -3,10 +3,10 @@
 
 import { InputError } from '../errors.js';
 import type { BipartiteGraph } from '../graph/graph.js';
+import { selectVertices } from '../graph/subgraph.js';
 import { Random } from '../math/random.js';
 import { settleWhole } from '../options/door.js';
 import { LEVELS } from '../options/library.js';
-import { selectVertices } from './subgraph.js';
 
 /** The share of each side that is kept. */
 export interface Levels {

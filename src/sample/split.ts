@@ -5,6 +5,7 @@ import { InputError } from '../errors.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
+import { selectEdges, selectVertices } from '../graph/subgraph.js';
 import { randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
 import { settle } from '../options/door.js';
@@ -14,7 +15,6 @@ import { SPLIT } from '../options/verbs.js';
 import { shown } from '../text/untrusted.js';
 import { drawCoins } from './pq.js';
 import type { Split } from './split-types.js';
-import { selectEdges, selectVertices } from './subgraph.js';
 
 /** Fractions, method and seed of a split; declared in options/verbs.ts. */
 export interface SplitOptions extends OptionsOf<typeof SPLIT> {}

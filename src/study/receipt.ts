@@ -22,7 +22,8 @@ export interface CheckedReceipt {
   readonly results: StudyResults;
   readonly settings: StudySettings;
   readonly fingerprint: string;
-  readonly data: ReceiptSource;
+  /** Several where files were read as one. */
+  readonly data: readonly ReceiptSource[];
   /** Options of the reader, less the paths that it would write. */
   readonly read: OptionsOf<typeof READ>;
   /** Whether bad rows were set aside. */
@@ -44,7 +45,12 @@ const RESULTS = z.looseObject({
   receipt: z.looseObject({
     fingerprint: z.string().regex(/^[\w-]{8,128}$/, 'expected a fingerprint'),
     settings: anything,
-    origin: z.looseObject({ ...source, read: anything, titles: z.looseObject(source).nullable() }),
+    origin: z.looseObject({
+      ...source,
+      sources: z.array(z.looseObject(source)).min(1).max(100_000).optional(),
+      read: anything,
+      titles: z.looseObject(source).nullable(),
+    }),
   }),
   check: anything,
   runs: z.array(anything),
@@ -90,7 +96,7 @@ export function checkReceipt(document: unknown): CheckedReceipt {
     results: document as StudyResults,
     settings: checked as unknown as StudySettings,
     fingerprint,
-    data: { source: origin.source, sourceFrom: origin.sourceFrom },
+    data: (origin.sources ?? [origin]).map(({ source, sourceFrom }) => ({ source, sourceFrom })),
     read,
     setAside: rejects !== undefined,
     titles: origin.titles && { source: origin.titles.source, sourceFrom: origin.titles.sourceFrom },

@@ -70,6 +70,8 @@ export interface StudyOrigin extends ReadGuess {
   readonly source: string;
   /** A relative source as seen from the folder of results.json; null where it is the same from anywhere. */
   readonly sourceFrom: string | null;
+  /** Each as given and as seen from there, where several files were read as one. */
+  readonly sources?: readonly { readonly source: string; readonly sourceFrom: string | null }[] | undefined;
   /** Options of the reader. */
   readonly read: Readonly<Record<string, unknown>>;
   readonly rows: ReadCounts;

@@ -4,10 +4,10 @@ import type { CheckName } from '../../src/audit/checks.js';
 import type { SplitParts } from '../../src/evaluate/parts-task.js';
 import { buildGraph } from '../../src/graph/build.js';
 import { type BipartiteGraph, degrees } from '../../src/graph/graph.js';
+import { selectEdges, selectVertices } from '../../src/graph/subgraph.js';
 import { randomStream } from '../../src/math/random.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { split } from '../../src/sample/split.js';
-import { selectEdges, selectVertices } from '../../src/sample/subgraph.js';
 
 let graph: BipartiteGraph;
 beforeAll(async () => {

@@ -4,11 +4,11 @@ import { posteriorShift } from '../../src/evaluate/internal-check.js';
 import type { Statistic } from '../../src/evaluate/predictive.js';
 import { fit } from '../../src/fit/fit.js';
 import type { Model } from '../../src/fit/model.js';
+import { selectVertices } from '../../src/graph/subgraph.js';
 import { testItems } from '../../src/predict/draw-plan.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { split } from '../../src/sample/split.js';
 import type { Split } from '../../src/sample/split-types.js';
-import { selectVertices } from '../../src/sample/subgraph.js';
 
 const COMPARED = ['users', 'items', 'edges', 'sigmaUsers', 'sigmaItems'] as const satisfies Statistic[];
 const draws = { draws: 40, seed: 1 };

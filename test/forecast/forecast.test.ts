@@ -5,10 +5,10 @@ import { type ForecastOptions, forecastGrowth } from '../../src/forecast/forecas
 import { countInterval, project } from '../../src/forecast/project.js';
 import { buildGraph } from '../../src/graph/build.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
+import { selectVertices } from '../../src/graph/subgraph.js';
 import { randomStream } from '../../src/math/random.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { drawCoins } from '../../src/sample/pq.js';
-import { selectVertices } from '../../src/sample/subgraph.js';
 
 const side = { sigma: 0.3, tau: 1, shape: 0.5, rate: 0.5, size: 70 };
 let graph: BipartiteGraph;

@@ -1,11 +1,13 @@
 // A Parquet table → graph. Whole numbers are taken as numbers, texts as bytes, each distinct one of a dictionary once.
 
 import { AbortError, InputError } from '../../errors.js';
-import { EdgeCollector, MAX_COUNT } from '../collect.js';
-import { clip, findColumn } from '../guess.js';
+import { countParser, MAX_COUNT } from '../collect.js';
+import { clip, countedBy, findColumn } from '../guess.js';
 import { EMPTY_ID, type IdColumn, type IdKind, idProblem } from '../id-column.js';
 import type { ReaderOptions, ReadResult, RejectSink } from '../options.js';
 import { readError } from '../read-error.js';
+import { TableTarget, usedColumns } from '../target.js';
+import { type Cells, numberOf } from '../where/filter.js';
 import type { Values } from './decode.js';
 import type { ParquetColumn } from './footer.js';
 import { bytesAt, renderer, wholeAt } from './render.js';
@@ -19,8 +21,20 @@ export async function readParquet(
   rejects?: RejectSink,
   kinds: { users?: IdKind; items?: IdKind } = {},
 ): Promise<ReadResult> {
+  const target = new TableTarget(options, rejects);
+  await fillParquet(source, options, target, kinds);
+  return target.finish(sourceLabel(source));
+}
+
+/** The rows of a Parquet table, into a target that may hold those of others. */
+export async function fillParquet(
+  source: ParquetSource,
+  options: ReaderOptions,
+  target: TableTarget,
+  kinds: { users?: IdKind; items?: IdKind } = {},
+): Promise<void> {
   const path = sourceLabel(source);
-  return inWords(path, () => withParquet(source, (file) => readEdges(file, path, options, rejects, kinds)));
+  await inWords(path, () => withParquet(source, (file) => readEdges(file, path, options, target, kinds)));
 }
 
 /** The named columns, row by row, as texts; null where there is no value. */
@@ -67,9 +81,9 @@ async function readEdges(
   file: OpenParquet,
   path: string,
   options: ReaderOptions,
-  rejects: RejectSink | undefined,
+  target: TableTarget,
   kinds: { users?: IdKind; items?: IdKind },
-): Promise<ReadResult> {
+): Promise<void> {
   const names = file.columns.map(({ name }) => name);
   if (names.length < 2) {
     throw new InputError(
@@ -80,7 +94,8 @@ async function readEdges(
     file.columns[findColumn(path, column, role, names, true)];
   const users = find(options.users ?? 1, 'users');
   const items = find(options.items ?? 2, 'items');
-  const count = options.count === undefined ? undefined : find(options.count, 'count');
+  const counted = countedBy(options);
+  const count = counted && find(counted.column, counted.role);
   const { value: asked } = options;
   const value = asked?.column === undefined ? undefined : find(asked.column, asked.role);
   if (users === items) {
@@ -90,14 +105,30 @@ async function readEdges(
   }
   const kindOf = (column: ParquetColumn, asked: IdKind | undefined): IdKind =>
     asked === 'text' ? 'text' : column.meaning.kind === 'whole' ? 'guess' : 'dictionary';
-  const collector = new EdgeCollector(path, options, rejects, {
+  const collector = target.open(path, {
     users: kindOf(users, kinds.users),
     items: kindOf(items, kinds.items),
   });
   const encodeUser = idEncoder(collector.users, users, kinds.users);
   const encodeItem = idEncoder(collector.items, items, kinds.items);
   const columns = [users, items, ...(count ? [count] : []), ...(value ? [value] : [])];
+  const valueAt = columns.length - 1;
+  const { filter } = options;
+  // A column of the condition may have another use too: it is unpacked once.
+  const filterAt = (filter?.find(path, names, true) ?? []).map((place) => {
+    const column = file.columns[place];
+    if (!columns.includes(column)) columns.push(column);
+    return columns.indexOf(column);
+  });
   const show = columns.map(shown);
+  const countOf = countParser(options);
+  let current: readonly Cell[] = [];
+  const text = (slot: number) => show[filterAt[slot]](current[filterAt[slot]]) || undefined;
+  const numbers = filterAt.map((at) => numberIn(columns[at]));
+  const judged: Cells = {
+    text,
+    number: (slot) => numbers[slot]?.(current[filterAt[slot]]) ?? numberOf(text(slot)),
+  };
   const reject = (row: number, reason: string, cells: readonly Cell[]) => {
     const texts = cells.map((cell, c) => show[c](cell)?.slice(0, SHOWN) ?? '');
     collector.reject(row + 1, reason, texts.join(','), `${path}, row ${row + 1}`);
@@ -105,6 +136,12 @@ async function readEdges(
   await file.eachRow(
     columns,
     (row, cells) => {
+      if (filter) {
+        current = cells;
+        const keeps = filter.keeps(judged);
+        if (typeof keeps === 'string') return reject(row, keeps, cells);
+        if (!keeps) return collector.leaveOut();
+      }
       const user = encodeUser(cells[0]);
       const item = encodeItem(cells[1]);
       if (user < 0 || item < 0) {
@@ -112,32 +149,30 @@ async function readEdges(
         reject(row, `column ${clip(name)}: ${idProblem(user < 0 ? user : item)}`, cells);
         return;
       }
-      const number = value && asked!.parse(show.at(-1)!(cells[columns.length - 1]) ?? '');
+      const number = value && asked!.parse(show[valueAt](cells[valueAt]) ?? '');
       if (typeof number === 'string') return reject(row, `column ${clip(value!.name)}: ${number}`, cells);
       if (count === undefined) return collector.push(user, item, 1, number);
       const text = show[2](cells[2]);
-      const times = text === null || text.trim() === '' ? Number.NaN : Number(text);
-      if (Number.isInteger(times) && times >= 1 && times <= MAX_COUNT)
-        collector.push(user, item, times, number);
-      else {
-        const rule = `a count must be a whole number from 1 to ${MAX_COUNT}`;
-        const found = text === null || text === '' ? 'empty' : text.slice(0, 60);
-        reject(row, `column ${clip(count.name)}: the count is ${found}; ${rule}`, cells);
-      }
+      const times = countOf(text ?? '');
+      if (typeof times === 'number') return collector.push(user, item, times, number);
+      const found = text === null || text === '' ? 'empty' : text.slice(0, 60);
+      const rule = `a count must be a whole number from 1 to ${MAX_COUNT}`;
+      const problem = options.weight === undefined ? `the count is ${found}; ${rule}` : times;
+      reject(row, `column ${clip(count.name)}: ${problem}`, cells);
     },
     {
       signal: options.signal,
       onRows: (rows) => options.onProgress?.({ stage: 'reading', done: rows, unit: 'rows' }),
     },
   );
-  return {
-    ...collector.finish(),
-    guess: {
+  target.close(
+    {
       kind: 'table',
       format: 'parquet',
-      columns: { users: users.name, items: items.name, ...(count ? { count: count.name } : {}) },
+      columns: usedColumns(options, { users: users.name, items: items.name, count: count?.name }),
     },
-  };
+    { name: path, names, width: names.length },
+  );
 }
 
 /** Characters of a cell that go to the rejects. */
@@ -177,6 +212,18 @@ function idEncoder(ids: IdColumn, column: ParquetColumn, asked: IdKind | undefin
     if (at >= codes.length) return encode(values, at);
     const code = codes[at];
     return Number.isNaN(code) ? (codes[at] = encode(values, at)) : code;
+  };
+}
+
+/** Numbers of a column straight from its values, where they are plain ones. */
+function numberIn({ meaning }: ParquetColumn): ((cell: Cell) => number | undefined) | undefined {
+  if (meaning.kind === 'whole') {
+    return ({ present, values, at }) => (present ? Number(wholeAt(values, at, meaning.signed)) : Number.NaN);
+  }
+  if (meaning.kind !== 'number') return undefined;
+  return ({ present, values, at }) => {
+    if (!present) return Number.NaN;
+    return values.kind === 'numbers' ? values.numbers[at] : undefined;
   };
 }
 

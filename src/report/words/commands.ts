@@ -101,5 +101,7 @@ function shellArgument(text: string): string {
 
 /** DATA and the options it was read with. */
 function dataArguments({ origin }: StudyReceipt): string[] {
-  return origin ? [origin.source, ...toArguments(READ, origin.read)] : ['DATA'];
+  if (!origin) return ['DATA'];
+  const sources = origin.sources ?? [origin];
+  return [...sources.map(({ source }) => source), ...toArguments(READ, origin.read)];
 }

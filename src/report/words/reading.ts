@@ -3,7 +3,7 @@
 import { type BipartiteGraph, type GraphSide, SIDES } from '../../graph/graph.js';
 import type { ReadCounts, ReadGuess, ReadResult, TextReading } from '../../ingest/options.js';
 import { grouped, percent } from '../../text/numbers.js';
-import { many, were } from '../../text/phrases.js';
+import { capital, many, were } from '../../text/phrases.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
 import { shown } from '../../text/untrusted.js';
 
@@ -20,8 +20,50 @@ export function readingWords({ graph, read, guess }: ReadResult): string {
 }
 
 /** '100 rows: 98 kept, 2 merged, 0 rejected'. */
-function rowWords({ rows, kept, merged, rejected }: ReadCounts): string {
-  return `${many(rows, 'row')}: ${grouped(kept)} kept, ${grouped(merged)} merged, ${grouped(rejected)} rejected`;
+function rowWords({ rows, kept, merged, rejected, leftOut = {} }: ReadCounts): string {
+  const { where, weight = 0, dropped, core } = leftOut;
+  return [
+    `${many(rows, 'row')}: ${grouped(kept)} kept, ${grouped(merged)} merged, ${grouped(rejected)} rejected`,
+    ...(where === undefined ? [] : [`${grouped(where)} left out by --where`]),
+    ...(weight > 0 ? [`${grouped(weight)} left out since their weight rounds to 0`] : []),
+    ...(dropped ? [`${grouped(dropped.edges)} dropped with their ids`] : []),
+    ...(core ? [`${grouped(core.edges)} left out by --min-degree`] : []),
+  ].join(', ');
+}
+
+/** What people should know about how the data were read: what a filter does to the figures, what was not used. */
+export function readingCautions({ guess, read }: Pick<ReadResult, 'guess' | 'read'>): string[] {
+  const cautions: string[] = [];
+  const { dropped, core, where } = read.leftOut ?? {};
+  if (guess.countUnused) {
+    cautions.push(
+      `the counts of column ${shown(guess.columns.count ?? '')} are not used: a pair is an edge or none; --multi keeps counts, --simple says that none are wanted`,
+    );
+  }
+  if (guess.columns.weight !== undefined) {
+    cautions.push(
+      `weights of column ${shown(guess.columns.weight)} are rounded to counts, and the model takes counts for how often a pair met: a weight of 5 speaks five times as much for the pair as a weight of 1, a low one still speaks for it. That suits hours and amounts; ratings are no counts: keep the good ones with --where instead, as in --where "rating >= 4"`,
+    );
+  }
+  if (dropped && dropped.unknown.length > 0) {
+    const { unknown } = dropped;
+    const some = unknown.slice(0, 5).map((id) => shown(id));
+    cautions.push(
+      `${many(unknown.length, { one: 'id to drop is', many: 'ids to drop are' })} not in the data: ${some.join(', ')}${unknown.length > 5 ? ', …' : ''}`,
+    );
+  }
+  if (core && core.edges > 0) {
+    const { users, items } = core.least;
+    cautions.push(
+      `--min-degree ${users === items ? users : `${users},${items}`} left out ${many(core.users, 'user')} and ${many(core.items, 'item')} with fewer edges, in ${many(core.passes, { one: 'pass', many: 'passes' })}. Low degrees are what tells sparse from dense: the verdict, the tail index, sizes and forecasts speak of this core alone, which looks denser than the data are; check without the filter for those`,
+    );
+  }
+  if (where !== undefined && where > 0 && where >= read.rows / 2) {
+    cautions.push(
+      `--where left out ${grouped(where)} of ${many(read.rows, 'row')}: the verdict and all figures speak of the rows that are left`,
+    );
+  }
+  return cautions;
 }
 
 /** '226 documents: 310 words in more than 50 % of them left out'. */
@@ -50,24 +92,28 @@ export function readingSentences({ guess, read }: Pick<ReadResult, 'guess' | 're
       );
     return sentences;
   }
-  const { rows, kept, merged, rejected } = read;
-  if (merged === 0 && rejected === 0) {
+  const { rows, kept, merged, rejected, leftOut } = read;
+  if (leftOut) sentences.push(`Read ${rowWords(read)}.`);
+  else if (merged === 0 && rejected === 0) {
     sentences.push(rows === 1 ? 'The only row was kept.' : `All ${grouped(rows)} rows were kept.`);
   } else {
     sentences.push(
       `Of ${many(rows, 'row')}, ${grouped(kept)} ${were(kept)} kept, ${grouped(merged)} repeated an earlier pair and ${were(merged)} merged, and ${grouped(rejected)} ${were(rejected)} rejected.`,
     );
   }
-  return sentences;
+  return [...sentences, ...readingCautions({ guess, read }).map((caution) => `${capital(caution)}.`)];
 }
 
 function understood(guess: ReadGuess): string {
-  const parts: string[] = [guess.format];
+  const parts: string[] = [
+    guess.files === undefined ? guess.format : `${guess.files} files, ${guess.format}`,
+  ];
   if (guess.separator !== undefined) parts.push(`separator ${separatorName(guess.separator)}`);
   if (guess.header !== undefined) parts.push(headerWords(guess));
-  const { users, items, count } = guess.columns;
+  const { users, items, count, weight } = guess.columns;
   parts.push(`users ${shown(users)}`, `items ${shown(items)}`);
-  if (count !== undefined) parts.push(`counts ${shown(count)}`);
+  if (count !== undefined) parts.push(`counts ${shown(count)}${guess.countUnused ? ', not used' : ''}`);
+  if (weight !== undefined) parts.push(`weights ${shown(weight)}`);
   return parts.join('; ');
 }
 

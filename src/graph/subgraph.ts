@@ -1,6 +1,6 @@
-import { transposeRows } from '../graph/build.js';
-import type { BipartiteGraph, GraphSide } from '../graph/graph.js';
 import { allocate } from '../math/memory.js';
+import { transposeRows } from './build.js';
+import type { BipartiteGraph, GraphSide } from './graph.js';
 
 /**
  * The graph of the edges whose label is the given one; vertices left without an edge are dropped, the others keep their

@@ -1,0 +1,48 @@
+// DATA on a command line: one source or several files, and what is to be said about how they were read.
+
+import type { ReadOptions, ReadResult } from '../ingest/options.js';
+import { readAccepted, readWithValues } from '../ingest/read.js';
+import { expandSources, sourceTitle } from '../ingest/sources.js';
+import type { ValueColumn } from '../ingest/value-column.js';
+import { readingCautions } from '../report/words/reading.js';
+import type { CommandContext } from './command.js';
+
+/** What DATA names. */
+export interface DataArgument {
+  /** As typed. */
+  readonly given: readonly string[];
+  /** The files of patterns, or the one source that is none. */
+  readonly sources: readonly string[];
+  /** What messages, pages and documents call it. */
+  readonly title: string;
+}
+
+export async function dataArgument(given: readonly string[]): Promise<DataArgument> {
+  return { given, sources: await expandSources(given), title: sourceTitle(given) };
+}
+
+/** Fields of the document of --json that say what was read. */
+export function dataJson({ title, given, sources }: DataArgument): object {
+  return { source: title, ...(given.length > 1 || sources.length > 1 ? { sources } : {}) };
+}
+
+interface Reading {
+  readonly value?: ValueColumn | undefined;
+  /** Nothing is written where it throws. */
+  readonly accept?: (result: ReadResult) => void;
+}
+
+/** Reads the data and warns of what people should know about them. */
+export async function readData(
+  sources: readonly string[],
+  options: ReadOptions,
+  { threads, signal, onProgress, warn }: Pick<CommandContext, 'threads' | 'signal' | 'onProgress' | 'warn'>,
+  { value, accept = () => undefined }: Reading = {},
+): Promise<ReadResult> {
+  const task = { ...options, threads, signal, onProgress };
+  const result = value
+    ? await readWithValues(sources, task, value)
+    : await readAccepted(sources, task, accept);
+  for (const caution of readingCautions(result)) warn(caution);
+  return result;
+}

@@ -1,0 +1,140 @@
+// Names of files with *, ? and [a-z], and ** for any number of folders: for shells that do not, and for quoted patterns.
+
+import type { Dirent } from 'node:fs';
+import { lstat, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { InputError } from '../errors.js';
+import { readError } from './read-error.js';
+
+/** Files that are read as one, at most. */
+export const MOST_FILES = 100_000;
+/** Folders and files that are looked at for a pattern, at most. */
+const MOST_LOOKED_AT = 10_000_000;
+/** Folders within each other that ** goes down to. */
+const DEEPEST = 64;
+
+/** Whether a path is a pattern. */
+export function isPattern(path: string): boolean {
+  return /[*?[]/.test(path);
+}
+
+/**
+ * The files that a pattern names, sorted by name, or the path itself where there is such a file. What begins with a dot
+ * is found by patterns that do.
+ */
+export async function filesOf(pattern: string): Promise<string[]> {
+  if (!isPattern(pattern) || (await isThere(pattern))) return [pattern];
+  const parts = pattern.split('/').filter((part, at) => part !== '' || at === 0);
+  const search: Search = { found: [], lookedAt: 0, pattern };
+  const [root, rest] = parts[0] === '' ? ['/', parts.slice(1)] : ['', parts];
+  await walk(search, root, rest, 0);
+  if (search.found.length === 0) {
+    throw new InputError(`${pattern}: no file has such a name; check the folder and the pattern`);
+  }
+  return [...new Set(search.found)].sort((a, b) => (a < b ? -1 : 1));
+}
+
+interface Search {
+  readonly found: string[];
+  readonly pattern: string;
+  lookedAt: number;
+}
+
+async function walk(search: Search, folder: string, parts: readonly string[], depth: number): Promise<void> {
+  const [part, ...rest] = parts;
+  if (!isPattern(part) && rest.length > 0) return walk(search, join(folder, part), rest, depth);
+  if (!isPattern(part)) {
+    if (await isThere(join(folder, part))) take(search, join(folder, part));
+    return;
+  }
+  const entries = await entriesOf(folder);
+  search.lookedAt += entries.length;
+  if (search.lookedAt > MOST_LOOKED_AT) {
+    throw new InputError(
+      `${search.pattern}: more than ${MOST_LOOKED_AT} files and folders to look at; name a folder nearer to the files`,
+    );
+  }
+  if (part === '**') {
+    await walk(search, folder, rest.length > 0 ? rest : ['*'], depth);
+    if (depth >= DEEPEST) return;
+    for (const entry of entries) {
+      // Links are not followed: they may lead back.
+      if (entry.isDirectory() && !entry.name.startsWith('.')) {
+        await walk(search, join(folder, entry.name), parts, depth + 1);
+      }
+    }
+    return;
+  }
+  for (const entry of entries) {
+    if (!matches(entry.name, part)) continue;
+    const path = join(folder, entry.name);
+    if (rest.length > 0) {
+      if (entry.isDirectory() || entry.isSymbolicLink()) await walk(search, path, rest, depth);
+    } else if (!entry.isDirectory()) take(search, path);
+  }
+}
+
+function take(search: Search, path: string): void {
+  search.found.push(path);
+  if (search.found.length > MOST_FILES) {
+    throw new InputError(
+      `${search.pattern}: more than ${MOST_FILES} files have such names; join them, or read them in parts`,
+    );
+  }
+}
+
+/** None where there is no such folder: another may match. */
+async function entriesOf(folder: string): Promise<Dirent[]> {
+  try {
+    return await readdir(folder || '.', { withFileTypes: true });
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return [];
+    throw readError(folder || '.', cause);
+  }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Whether a name matches a pattern; only the last * is ever gone back to. */
+export function matches(name: string, pattern: string): boolean {
+  if (name.startsWith('.') && !pattern.startsWith('.')) return false;
+  let [n, p] = [0, 0];
+  let [afterStar, resume] = [-1, 0];
+  while (n < name.length) {
+    const step = p < pattern.length ? oneMatch(name[n], pattern, p) : 0;
+    if (pattern[p] === '*') {
+      afterStar = ++p;
+      resume = n;
+    } else if (step > 0) {
+      p += step;
+      n++;
+    } else if (afterStar >= 0) {
+      p = afterStar;
+      n = ++resume;
+    } else return false;
+  }
+  while (pattern[p] === '*') p++;
+  return p === pattern.length;
+}
+
+/** How many characters of the pattern at `p` this character takes; 0: it does not match. */
+function oneMatch(character: string, pattern: string, p: number): number {
+  if (pattern[p] === '?') return 1;
+  const end = pattern[p] === '[' ? pattern.indexOf(']', p + 2) : -1;
+  if (end < 0) return pattern[p] === character ? 1 : 0;
+  const refused = pattern[p + 1] === '!' || pattern[p + 1] === '^';
+  let inside = false;
+  for (let at = p + (refused ? 2 : 1); at < end; at++) {
+    if (pattern[at + 1] === '-' && at + 2 < end) {
+      inside ||= character >= pattern[at] && character <= pattern[at + 2];
+      at += 2;
+    } else inside ||= pattern[at] === character;
+  }
+  return inside === refused ? 0 : end - p + 1;
+}

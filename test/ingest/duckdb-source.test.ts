@@ -1,0 +1,154 @@
+import { existsSync } from 'node:fs';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { readGraph, readWithValues } from '../../src/ingest/read.js';
+import { timeColumn } from '../../src/ingest/value-column.js';
+import { edgesOf, scratchFolder } from './scratch.js';
+
+const scratch = scratchFolder();
+const csv = scratch.write(
+  'shop.csv',
+  'user,item,n,time\na,1,2,2013-01-01\nb,2,1,2014-05-01\nb,2,3,2015-05-01\nc,3,1,\n',
+);
+scratch.write('shop2.csv', 'user,item,n,time\nz,9,2,2013-01-01\n');
+const secret = scratch.write('secret.csv', 'user,item\nme,password\n');
+const one = scratch.path('one.duckdb');
+const two = scratch.path('two.duckdb');
+
+async function database(path: string, ...statements: string[]): Promise<void> {
+  const instance = await DuckDBInstance.create(path);
+  const connection = await instance.connect();
+  for (const statement of statements) await connection.run(statement);
+  connection.closeSync();
+  instance.closeSync();
+}
+
+beforeAll(async () => {
+  await database(one, `CREATE TABLE "odd ""table""" AS SELECT * FROM read_csv('${csv}')`);
+  await database(
+    two,
+    `CREATE TABLE sales AS SELECT * FROM read_csv('${csv}')`,
+    'CREATE SCHEMA old',
+    "CREATE TABLE old.sales AS SELECT 'q' AS u, 5 AS i",
+    `CREATE VIEW leak AS SELECT * FROM read_csv('${secret}')`,
+  );
+});
+
+const sql = (query: string) => `sql:${query}`;
+
+describe('a query', () => {
+  it('gives a table with the ids of the file', async () => {
+    const plain = await readGraph(csv, { count: 'n', multigraph: true });
+    const asked = await readGraph(sql(`SELECT * FROM '${csv}'`), { count: 'n', multigraph: true });
+    expect(edgesOf(asked.graph)).toEqual(edgesOf(plain.graph));
+    expect(asked.guess).toMatchObject({
+      format: 'sql',
+      columns: { users: 'user', items: 'item', count: 'n' },
+    });
+  });
+
+  it('takes columns by name, conditions, times and filters as any table', async () => {
+    const query = sql(`SELECT n, item, "user", CAST(time AS TIMESTAMP) AS at FROM '${csv}';`);
+    const { graph, values, read } = await readWithValues(
+      query,
+      { users: 'user', items: 'item', where: "at > '2014-01-01'" },
+      timeColumn('at'),
+    );
+    expect(edgesOf(graph)).toEqual(['["b","2",1]']);
+    expect([...values]).toEqual([Date.UTC(2014, 4, 1)]);
+    expect(read).toMatchObject({ rows: 4, kept: 1, merged: 1, leftOut: { where: 2 } });
+  });
+
+  it('reads patterns, and databases that are named beside it', async () => {
+    const pattern = await readGraph(sql(`FROM '${scratch.path('shop*.csv')}'`));
+    expect(pattern.graph.users.count).toBe(4);
+    const joined = await readGraph(sql("SELECT u, i FROM old.sales UNION ALL SELECT 'x', 7 -- the rest"), {
+      database: two,
+    });
+    expect(edgesOf(joined.graph)).toEqual(['["q","5",1]', '["x","7",1]']);
+  });
+
+  it('reads only what it names, and writes nothing', async () => {
+    const path = scratch.path('out.csv');
+    for (const [query, says] of [
+      [`COPY (SELECT 1) TO '${path}'`, /DuckDB refuses it|one SELECT is expected/],
+      [`SELECT 1 AS a, 2 AS b; COPY (SELECT 1) TO '${path}'`, /one SELECT is expected/],
+      [`SELECT * FROM (SELECT 1) t); COPY (SELECT 1) TO '${path}'; SELECT (1`, /DuckDB refuses it/],
+      [`CREATE TABLE t AS SELECT 1`, /one SELECT is expected/],
+      [`ATTACH '${path}'`, /one SELECT is expected|refuses/],
+      ['INSTALL httpfs', /one SELECT is expected|refuses/],
+      ['SET enable_external_access = true', /one SELECT is expected|refuses/],
+      [
+        `SELECT * FROM read_csv('${scratch.path('')}' || 'secret.csv')`,
+        /reads only files that it names in full/,
+      ],
+      ["SELECT * FROM 'https://localhost:1/x.csv'", /reads only files that it names in full/],
+      ["SELECT * FROM glob('/et' || 'c/*') a, glob('/et' || 'c/*') b", /reads only files|DuckDB refuses it/],
+      ['SELECT 1 AS a', /it gives 1 column/],
+      ["SELECT us, item FROM 'no such.csv'", /DuckDB refuses it/],
+      ['not a query', /DuckDB refuses it/],
+    ] as const) {
+      await expect(readGraph(sql(query)), query).rejects.toThrow(says);
+      await expect(readGraph(sql(query)), query).rejects.toMatchObject({ name: 'InputError' });
+    }
+    expect(existsSync(path)).toBe(false);
+  });
+
+  it('is refused whole where it fails after many rows', async () => {
+    const query =
+      "SELECT range AS u, CAST(CASE WHEN range = 90000 THEN 'x' ELSE '1' END AS INTEGER) AS i FROM range(100000)";
+    await expect(readGraph(sql(query))).rejects.toThrow(/DuckDB refuses it \(Conversion Error/);
+  });
+
+  it('ends when the signal says so', async () => {
+    const query = sql('SELECT a.range % 1000003 AS u, b.range AS i FROM range(100000000) a, range(1000) b');
+    const stop = new AbortController();
+    setTimeout(() => stop.abort(), 300);
+    await expect(readGraph(query, { signal: stop.signal })).rejects.toMatchObject({ name: 'AbortError' });
+  });
+});
+
+describe('a database', () => {
+  it('is known by its bytes; its only table needs no name', async () => {
+    const renamed = scratch.path('one.db');
+    const { copyFileSync } = await import('node:fs');
+    copyFileSync(one, renamed);
+    for (const path of [one, renamed]) {
+      const { graph, guess } = await readGraph(path, { count: 'n', multigraph: true });
+      expect(edgesOf(graph)).toEqual(edgesOf((await readGraph(csv, { count: 'n', multigraph: true })).graph));
+      expect(guess.format).toBe('duckdb');
+    }
+  });
+
+  it('says which tables there are, and takes one by name alone', async () => {
+    await expect(readGraph(two)).rejects.toThrow(
+      /it has 3 tables; name one with table: leak, sales, old\.sales/,
+    );
+    expect((await readGraph(two, { table: 'old.sales' })).graph.edges).toBe(1);
+    expect((await readGraph(two, { table: 'sales', where: 'n > 1' })).graph.edges).toBe(2);
+    for (const table of ['nobody', 'sales; DROP TABLE sales', "sales') --", '"sales"']) {
+      await expect(readGraph(two, { table })).rejects.toThrow(
+        /has no such table; it has leak, sales, old\.sales/,
+      );
+    }
+    expect((await readGraph(two, { table: 'sales' })).graph.edges).toBe(3);
+  });
+
+  it('does not reach files beside it through its views', async () => {
+    await expect(readGraph(two, { table: 'leak' })).rejects.toThrow(/file system operations are disabled/);
+  });
+
+  it('that is damaged is refused in words', async () => {
+    const broken = scratch.write(
+      'broken.duckdb',
+      Buffer.concat([Buffer.alloc(8), Buffer.from('DUCK'), Buffer.alloc(400, 7)]),
+    );
+    await expect(readGraph(broken)).rejects.toMatchObject({ name: 'InputError' });
+    await expect(readGraph(csv, { table: 'sales' })).rejects.toThrow(/shop\.csv is no DuckDB database/);
+    await expect(readGraph(csv, { database: one })).rejects.toThrow(/this is for sql:/);
+    await expect(readGraph('sql:SELECT 1, 2', { database: scratch.path('none.duckdb') })).rejects.toThrow(
+      /there is no such file/,
+    );
+    await expect(readGraph('sql:SELECT 1, 2', { sep: ',' })).rejects.toThrow(/sql: has a fixed layout/);
+  });
+});
