@@ -10,12 +10,12 @@ import type { SplitParts } from '../src/evaluate/parts-task.js';
 import { buildGraph } from '../src/graph/build.js';
 import { type BipartiteGraph, degrees } from '../src/graph/graph.js';
 import { VertexIds } from '../src/graph/ids.js';
+import { selectEdges, selectVertices } from '../src/graph/subgraph.js';
 import { readGraph } from '../src/ingest/read.js';
 import { randomStream } from '../src/math/random.js';
 import { simulate } from '../src/process/poisson-model.js';
 import { drawCoins } from '../src/sample/pq.js';
 import { split } from '../src/sample/split.js';
-import { selectEdges, selectVertices } from '../src/graph/subgraph.js';
 
 const shared = '../shared/data/';
 const SETS: Readonly<Record<string, string>> = {

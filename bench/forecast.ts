@@ -10,10 +10,10 @@ import { ESTIMATOR_NAMES, type EstimatorName } from '../src/forecast/estimators.
 import { drawGrowth } from '../src/forecast/model-draws.js';
 import { countInterval, project } from '../src/forecast/project.js';
 import { type BipartiteGraph, otherSide, SIDES, type SideName } from '../src/graph/graph.js';
+import { selectVertices } from '../src/graph/subgraph.js';
 import { readGraph } from '../src/ingest/read.js';
 import { randomStream } from '../src/math/random.js';
 import { drawCoins } from '../src/sample/pq.js';
-import { selectVertices } from '../src/graph/subgraph.js';
 
 const shared = '../shared/data/';
 const SETS: Readonly<Record<string, string>> = {
