@@ -24,8 +24,10 @@ export function studyDocument(results: StudyResults): object {
   const run = results.runs[0];
   const fits = shownFits(results);
   const checked = checkedFits(fits);
+  // Lists for readers of the report: large, and `graphex features` gives them to programs.
+  const { atlas: _, ...numbers } = results;
   return {
-    ...results,
+    ...numbers,
     check: {
       ...results.check,
       verdict: { ...results.check.verdict, text: sparsityWords(results.check).text },

@@ -11,6 +11,7 @@ import type { Model, PosteriorModel } from '../fit/model.js';
 import { isSameFit } from '../fit/same-fit.js';
 import type { Split } from '../sample/split-types.js';
 import type { Stage } from '../text/stages.js';
+import { type Atlas, atlas } from './atlas.js';
 import type { Clock } from './clock.js';
 import type { Contestant } from './ladder.js';
 import {
@@ -35,6 +36,8 @@ export interface FirstRunFindings {
   readonly evidence: StudyEvidence[];
   /** By K. */
   readonly topics: Map<number, Topic[]>;
+  /** By K. */
+  readonly atlas: Map<number, Atlas>;
 }
 
 /** One of the models, fitted and judged. */
@@ -158,7 +161,9 @@ async function findings(
     );
     if (evidence) found.evidence.push({ features, ...evidence });
   }
-  if (kind === mainModel(settings) && hasNames(fitted.model.items.ids, titles)) {
+  if (kind !== mainModel(settings)) return;
+  found.atlas.set(features, atlas(fitted.model, titles));
+  if (hasNames(fitted.model.items.ids, titles)) {
     found.topics.set(features, topics(fitted.model, { titles, items: settings.topicItems }));
   }
 }

@@ -17,6 +17,7 @@ import type { SparsityCheck } from '../sparsity/check.js';
 import type { DegreeFit } from '../sparsity/degree-likelihood.js';
 import type { LowDegreeFit } from '../sparsity/low-degrees.js';
 import type { Stage } from '../text/stages.js';
+import type { Atlas } from './atlas.js';
 import type { Ladder, LadderMetric } from './ladder.js';
 import type { ModelKind, StudySettings } from './options.js';
 import type { Topic } from './topics.js';
@@ -42,6 +43,8 @@ export interface StudyResults {
   readonly evidence: readonly StudyEvidence[];
   /** Features of the first run's model with the chosen K; null where items have no names. */
   readonly topics: { readonly model: ModelKind; readonly features: readonly Topic[] } | null;
+  /** What the report is explored by: the same model's features with their items and users. Not in results.json. */
+  readonly atlas?: Atlas | undefined;
   /** A user of the data, for commands that ask for one: the one with most edges. */
   readonly example: { readonly user: string };
   /** Mean and spread over the runs, where there are several. */

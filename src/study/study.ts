@@ -59,7 +59,7 @@ export async function study(graph: BipartiteGraph, options: StudyOptions = {}): 
     ? await featuresByEvidence(graph, settings, clock)
     : null;
   const counted = { ...settings, features: numbersOf(settings.features, byEvidence?.chosen) };
-  const found: FirstRunFindings = { evidence: [], topics: new Map() };
+  const found: FirstRunFindings = { evidence: [], topics: new Map(), atlas: new Map() };
   const runs: StudyRun[] = [];
   for (let repeat = 0; repeat < settings.repeats; repeat++) {
     clock.run = repeat;
@@ -87,6 +87,7 @@ export async function study(graph: BipartiteGraph, options: StudyOptions = {}): 
     chosen: { features, byEvidence },
     evidence: found.evidence,
     topics: shownTopics ? { model: kind, features: shownTopics } : null,
+    atlas: found.atlas.get(features),
     example: { user: busiestUser(graph) },
     summary: summarizeRuns(runs),
   });

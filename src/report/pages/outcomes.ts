@@ -1,4 +1,4 @@
-// The sections of a study's report on what came out: predictions, recommendations, repeats, features.
+// The sections of a study's report on what came out: predictions, recommendations, repeats.
 
 import { drawsOf, isIndex, observedOf, type Statistic } from '../../evaluate/predictive.js';
 import {
@@ -9,12 +9,10 @@ import {
   ladderFigure,
 } from '../../study/ladder.js';
 import { type CheckedFit, checkedFits, fitId, type Spread, type StudyResults } from '../../study/results.js';
-import type { Topic } from '../../study/topics.js';
 import { metricLabel, metricTitle, statisticLabel } from '../../text/figures.js';
 import { fixed, grouped, percent, short } from '../../text/numbers.js';
-import { capital, many } from '../../text/phrases.js';
+import { many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
-import { shown } from '../../text/untrusted.js';
 import { chosenFits, type PredictionPictures, type StudyPicture } from '../charts/study.js';
 import { methodTitle, skippedWords } from '../words/methods.js';
 import { shownStatistics, statisticValue } from '../words/prediction.js';
@@ -327,41 +325,4 @@ function predictionErrors({ summary, runs, check }: StudyResults, fits: readonly
     ]),
     'Counts: relative error of the mean draw; tail indexes: difference.',
   );
-}
-
-export function topicsSection({ topics, receipt, check }: StudyResults): Content {
-  const { users, items } = check.names;
-  if (!topics) {
-    return html`<p>The ${items.many} of these data are numbers or codes, which say nothing to a reader. Give them titles with
-<code>--titles FILE</code>, a table with an id and a title in each row, to see what each feature is about.</p>`;
-  }
-  const shown = topics.features.filter((topic) => topic.items.length > 0);
-  const first = shown.slice(0, 12);
-  const rest = shown.slice(12);
-  return [
-    html`<p>What the ${topics.model} model found: for each ${term('features', 'feature')} the ${items.many} that
-${term('topic', 'stand out')} in it; features that explain most edges come first.${
-      shown.some((topic) => topic.users.length > 0)
-        ? ` Below them the ${users.many} that have most of it.`
-        : ''
-    } Nobody told the model what any ${items.one} means.${
-      receipt.origin?.text ? ' Words are cut to their stems.' : ''
-    }</p>`,
-    html`<div class="topics">${first.map(topicCard)}</div>`,
-    rest.length > 0
-      ? fold(`The other ${rest.length} features`, html`<div class="topics">${rest.map(topicCard)}</div>`)
-      : undefined,
-  ];
-}
-
-function topicCard(topic: Topic): Html {
-  const titled = topic.items.some((item) => item.title !== null);
-  const items = titled
-    ? html`<ol>${topic.items.map((item) => html`<li>${shown(item.title ?? item.id)}</li>`)}</ol>`
-    : html`<p>${topic.items.map((item) => item.id).join(', ')}</p>`;
-  return html`<div class="topic"><h3>Feature ${topic.feature} <span>${percent(topic.share)} of the edges</span></h3>${items}${
-    topic.users.length > 0
-      ? html`<p class="who">${capital(topic.users.map((user) => user.id).join('; '))}</p>`
-      : undefined
-  }</div>`;
 }

@@ -1,7 +1,8 @@
-// One self-contained page: no script, no font, no picture from elsewhere; light or dark as the reader prefers; the same
+// One self-contained page: no font, no picture, nothing from elsewhere, and no script but our own; light or dark as the reader prefers; the same
 // on a phone, on a desk and on paper.
 
 import { INK } from '../charts/chart.js';
+import { EXPLORE_HASH, EXPLORE_SCRIPT } from './explore.js';
 import { type Content, Html, html } from './html.js';
 
 export interface Section {
@@ -26,6 +27,8 @@ export interface Page {
   readonly definitions?: readonly Definition[];
   /** Version, seed, fingerprint: what it takes to make the page again. */
   readonly footer?: Content;
+  /** With the script that sorts tables and looks up ids. */
+  readonly explored?: boolean;
 }
 
 /** A word that opens its definition where it stands. */
@@ -56,6 +59,9 @@ export function renderPage(page: Page): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'${
+    page.explored ? `; script-src '${EXPLORE_HASH}'` : ''
+  }">
 <title>${page.title}</title>
 <style>${new Html(CSS)}</style>
 </head>
@@ -74,7 +80,7 @@ ${definitions.map(
     d,
   ) => html`<div popover class="tip" id="tip-${d.id}"><b>${d.name}</b> ${d.meaning} <a href="#what-${d.id}">All words</a></div>
 `,
-)}
+)}${page.explored ? new Html(`<script>${EXPLORE_SCRIPT}</script>`) : undefined}
 </body>
 </html>
 `.text;
@@ -134,9 +140,10 @@ tr.best td,td.best{font-weight:600}
 details{border:1px solid var(--line);border-radius:.5rem;margin:0 0 1rem;padding:.6rem 1rem;background:var(--soft)}
 summary{cursor:pointer;font-weight:600}
 details>div{padding:.6rem 0 .2rem}
+.sort{all:unset;cursor:pointer;color:var(--muted);padding:0 .15em;font-weight:400}.sort:hover,.sort:focus-visible,[aria-sort] .sort{color:var(--link)}.sort:focus-visible{outline:2px solid var(--link);border-radius:2px}
 .words dt{font-weight:600;margin-top:1rem;scroll-margin-top:1rem}.words dd{margin:.15rem 0 0}
 .words dt:target,.words dt:target+dd{background:var(--soft);box-shadow:-.9rem 0 0 var(--soft),-1.1rem 0 0 var(--link)}
 footer{margin-top:3.5rem;padding-top:1rem;border-top:1px solid var(--line);font-size:.93rem;color:var(--muted);overflow-wrap:anywhere}
 code{font:.92em ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere}
-@media print{body{background:#fff;color:#000}nav,.tip{display:none}.term{text-decoration:none}section{break-inside:avoid}details::details-content{content-visibility:visible;display:block}}
+@media print{body{background:#fff;color:#000}nav,.tip,.sort,#find{display:none}.term{text-decoration:none}section{break-inside:avoid}details::details-content{content-visibility:visible;display:block}}
 `;

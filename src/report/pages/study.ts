@@ -9,8 +9,9 @@ import { predictionQuestion } from '../words/prediction.js';
 import { RANKING_QUESTION } from '../words/ranking.js';
 import { type StudyVerdict, type StudyVerdicts, studyVerdicts } from '../words/study.js';
 import { studyDefinitions } from './definitions.js';
+import { featuresSection } from './features.js';
 import { type Content, fold, html, table } from './html.js';
-import { predictionSection, rankingSection, repeatsSection, topicsSection } from './outcomes.js';
+import { predictionSection, rankingSection, repeatsSection } from './outcomes.js';
 import { renderPage, type Section, term } from './page.js';
 import { dataSection, fitsSection, STUDY_STYLE, sparsitySection, splitSection } from './sections.js';
 
@@ -45,7 +46,7 @@ export function renderStudyPage(results: StudyResults, pictures: StudyPictures):
     ...(runs.length > 1
       ? [{ id: 'repeats', title: 'Over several splits', body: repeatsSection(results) }]
       : []),
-    { id: 'features', title: 'What the features are about', body: topicsSection(results) },
+    { id: 'features', title: 'What the features are about', body: featuresSection(results) },
     { id: 'next', title: 'What to do next', body: nextSection(verdicts) },
     { id: 'receipt', title: 'Receipt', body: receiptSection(results) },
   ];
@@ -55,6 +56,7 @@ export function renderStudyPage(results: StudyResults, pictures: StudyPictures):
       verdicts.prediction ? ' Does a model that knows about sparsity predict it better?' : ''
     } ${RANKING_QUESTION}`,
     sections,
+    explored: true,
     definitions: studyDefinitions({
       names,
       n,

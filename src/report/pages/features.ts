@@ -1,0 +1,139 @@
+// What the features are about: a card for each, which opens to all its items and users, and a place to look up an id.
+
+import type { Atlas, AtlasEntry, AtlasFeature } from '../../study/atlas.js';
+import type { StudyResults } from '../../study/results.js';
+import type { Topic } from '../../study/topics.js';
+import { grouped, percent, short } from '../../text/numbers.js';
+import { capital, many, type Noun } from '../../text/phrases.js';
+import type { SideNames } from '../../text/sides.js';
+import { shown } from '../../text/untrusted.js';
+import { dataBlock } from './explore.js';
+import { type Content, fold, type Html, html, table } from './html.js';
+import { term } from './page.js';
+
+interface Named {
+  readonly id: string;
+  readonly title: string | null;
+}
+
+/** Features that are shown at once; the others are folded away. */
+const AT_ONCE = 12;
+/** Items on a card whose feature has no outstanding ones by name. */
+const ON_CARD = 10;
+/** Longer ids and titles lose their middle. */
+const LONGEST_ID = 120;
+
+export function featuresSection(results: StudyResults): Content {
+  const { topics, atlas, check } = results;
+  const cards = atlas
+    ? atlasCards(atlas, topics?.features ?? [], check.names)
+    : topics?.features.filter((topic) => topic.items.length > 0).map((topic) => card(topic, topic));
+  return [
+    introduction(results, cards !== undefined),
+    atlas ? findForm(check.names) : undefined,
+    cards ? html`<div class="topics">${cards.slice(0, AT_ONCE)}</div>` : undefined,
+    cards && cards.length > AT_ONCE
+      ? fold(
+          `The other ${cards.length - AT_ONCE} features`,
+          html`<div class="topics">${cards.slice(AT_ONCE)}</div>`,
+        )
+      : undefined,
+    atlas ? index(atlas, check.names) : undefined,
+  ];
+}
+
+function introduction({ topics, atlas, receipt, check }: StudyResults, shows: boolean): Html {
+  const { users, items } = check.names;
+  const codes = html`The ${items.many} of these data are numbers or codes, which say nothing to a reader. Give them titles with
+<code>--titles FILE</code>, a table with an id and a title in each row, to see what each feature is about.`;
+  if (!shows) return html`<p>${codes}</p>`;
+  const model = topics?.model ?? (receipt.settings.model === 'dense' ? 'dense' : 'sparse');
+  return html`<p>What the ${model} model found: for each ${term('features', 'feature')} the ${items.many} that ${
+    topics ? term('topic', 'stand out in it') : 'have most of it'
+  }; features that explain most edges come first.${
+    topics?.features.some((topic) => topic.users.length > 0)
+      ? ` Below them the ${users.many} that have most of it.`
+      : ''
+  }${atlas ? ` Each opens to its ${items.many} and ${users.many}.` : ''} ${
+    topics ? `Nobody told the model what any ${items.one} means.` : codes
+  }${receipt.origin?.text ? ' Words are cut to their stems.' : ''}</p>`;
+}
+
+function atlasCards(atlas: Atlas, topics: readonly Topic[], names: SideNames): Html[] {
+  return atlas.features
+    .filter(({ items }) => items.length > 0)
+    .map((feature) => {
+      const topic = topics.find((one) => one.feature === feature.feature);
+      const lists = fold(`Its ${names.items.many} and ${names.users.many}`, [
+        members(feature.items, names.items, atlas.counts.items),
+        members(feature.users, names.users, atlas.counts.users),
+      ]);
+      return card(feature, topic, lists);
+    });
+}
+
+/** The items that stand out, or those with most of the feature; below them users with names. */
+function card(
+  { feature, share, items }: Pick<AtlasFeature, 'feature' | 'share'> & { readonly items: readonly Named[] },
+  topic: Topic | undefined,
+  lists?: Html,
+): Html {
+  const first: readonly Named[] = topic && topic.items.length > 0 ? topic.items : items.slice(0, ON_CARD);
+  const name = ({ id, title }: Named) => shown(title ?? id, LONGEST_ID);
+  return html`<div class="topic" id="feature-${feature}"><h3>Feature ${feature} <span>${percent(share)} of the edges</span></h3>${
+    first.some(({ title }) => title !== null)
+      ? html`<ol>${first.map((entry) => html`<li>${name(entry)}</li>`)}</ol>`
+      : html`<p>${first.map(name).join(', ')}</p>`
+  }${
+    topic && topic.users.length > 0
+      ? html`<p class="who">${capital(topic.users.map((user) => shown(user.id, LONGEST_ID)).join('; '))}</p>`
+      : undefined
+  }${lists}</div>`;
+}
+
+function members(entries: readonly AtlasEntry[], noun: Noun, count: number): Content {
+  if (entries.length === 0) return undefined;
+  return [
+    table(
+      [
+        { label: capital(noun.one) },
+        { label: 'share of the feature', numeric: true },
+        { label: 'edges', numeric: true },
+      ],
+      entries.map(({ id, title, share, edges }) => [
+        title === null
+          ? shown(id, LONGEST_ID)
+          : html`${shown(title, LONGEST_ID)} <small>${shown(id, LONGEST_ID)}</small>`,
+        `${short(100 * share, 2)} %`,
+        grouped(edges),
+      ]),
+      entries.length < count
+        ? `The first ${grouped(entries.length)} of ${many(count, noun)}, by their share of the feature’s edges.`
+        : undefined,
+    ),
+  ];
+}
+
+/** Shown by the script that answers it. */
+function findForm({ users, items }: SideNames): Html {
+  return html`<form id="find" hidden><label>Look up ${items.many} and ${users.many}
+<input type="search" autocomplete="off" spellcheck="false" placeholder="part of an id or a title"></label><output aria-live="polite"></output></form>`;
+}
+
+function index({ vertices, counts }: Atlas, names: SideNames): Html {
+  return dataBlock(
+    'index',
+    (['items', 'users'] as const).map((side) => ({
+      one: names[side].one,
+      many: names[side].many,
+      count: counts[side],
+      rows: vertices[side].map(({ id, title, edges, feature, share }) => [
+        shown(id, LONGEST_ID),
+        title === null ? '' : shown(title, LONGEST_ID),
+        edges,
+        feature,
+        percent(share),
+      ]),
+    })),
+  );
+}
