@@ -50,7 +50,7 @@ export const STUDY_STYLE = new Html(`<style>
 .topic h3 span{font-weight:400;color:var(--muted);font-size:.93rem}
 .topic p{margin:.2rem 0;line-height:1.45}.topic .who{color:var(--muted);font-size:.93rem}
 .topic:has(details[open]){grid-column:1/-1}.topic details{margin:.6rem 0 0;padding:.3rem .7rem}.topic tbody th{white-space:normal;font-weight:400;overflow-wrap:anywhere}
-#find label{display:block;font-weight:600}#find input{display:block;width:100%;font:inherit;color:inherit;background:var(--soft);border:1px solid var(--line);border-radius:.4rem;padding:.45rem .7rem;margin-top:.3rem}#find output{display:block;overflow-wrap:anywhere}#find output p{margin:.7rem 0 .2rem;color:var(--muted)}#find ul{margin:0;padding-left:1.2rem}
+#find label{display:block;font-weight:600}#find input{display:block;width:100%;font:inherit;font-weight:400;color:inherit;background:var(--soft);border:1px solid var(--line);border-radius:.4rem;padding:.45rem .7rem;margin-top:.3rem}#find output{display:block;overflow-wrap:anywhere}#find output p{margin:.7rem 0 .2rem;color:var(--muted)}#find ul{margin:0;padding-left:1.2rem}
 @media print{.topics{display:block}.topic{margin:0 0 1rem;break-inside:auto}.topic table{font-size:.75rem;line-height:1.2}}
 .topic ol{margin:.2rem 0;padding-left:1.7rem}.topic li{line-height:1.4}
 .cards:has(.short){grid-template-columns:repeat(auto-fit,minmax(min(100%,13rem),1fr))}

@@ -7,6 +7,7 @@ import { stageLabel } from '../../text/stages.js';
 import type { StudyPictures } from '../charts/study.js';
 import { predictionQuestion } from '../words/prediction.js';
 import { RANKING_QUESTION } from '../words/ranking.js';
+import { sparsityWords } from '../words/sparsity.js';
 import { type StudyVerdict, type StudyVerdicts, studyVerdicts } from '../words/study.js';
 import { studyDefinitions } from './definitions.js';
 import { featuresSection } from './features.js';
@@ -83,9 +84,12 @@ function shortSection(results: StudyResults, verdicts: StudyVerdicts): Content {
     prediction?.well && prediction.winner !== 'alike' && prediction.winner !== null
       ? prediction.winner
       : 'plain';
+  // What it means first, then what to do; the evidence has its place further down.
+  const { text } = sparsityWords(results.check);
+  const sparsity = { ...verdicts.sparsity, text };
   return [
     STUDY_STYLE,
-    html`<div class="cards">${card(users === items ? users : 'plain', 'Is it sparse?', verdicts.sparsity, 'sparse')}${
+    html`<div class="cards">${card(users === items ? users : 'plain', 'Is it sparse?', sparsity, 'sparse')}${
       prediction ? card(predicted, predictionQuestion(results), prediction, 'prediction') : undefined
     }${card(winner, RANKING_QUESTION, ranking, 'ranking')}</div>`,
   ];

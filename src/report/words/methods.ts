@@ -36,9 +36,10 @@ export function methodPhrase(row: LadderRow, ladder: Pick<Ladder, 'rows'>, names
   return row.kind === 'baseline' ? title : `the ${title}`;
 }
 
-/** At the beginning of a sentence; the names of methods keep their own letters: iALS. */
+/** At the beginning of a sentence; names of methods that have capitals of their own keep their letters: iALS. */
 export function startOf(phrase: string): string {
-  return phrase.startsWith('the ') ? capital(phrase) : phrase;
+  const [first] = phrase.split(' ', 1);
+  return first === first.toLowerCase() ? capital(phrase) : phrase;
 }
 
 /** 'Not fitted: EASE (5,000,000 edges × 40,000 candidates are too many for it).' */
