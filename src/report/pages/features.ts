@@ -1,6 +1,7 @@
 // What the features are about: a card for each, which opens to all its items and users, and a place to look up an id.
 
 import type { Atlas, AtlasEntry, AtlasFeature } from '../../study/atlas.js';
+import { mainModel } from '../../study/options.js';
 import type { StudyResults } from '../../study/results.js';
 import type { Topic } from '../../study/topics.js';
 import { grouped, percent, short } from '../../text/numbers.js';
@@ -47,7 +48,7 @@ function introduction({ topics, atlas, receipt, check }: StudyResults, shows: bo
   const codes = html`The ${items.many} of these data are numbers or codes, which say nothing to a reader. Give them titles with
 <code>--titles FILE</code>, a table with an id and a title in each row, to see what each feature is about.`;
   if (!shows) return html`<p>${codes}</p>`;
-  const model = topics?.model ?? (receipt.settings.model === 'dense' ? 'dense' : 'sparse');
+  const model = topics?.model ?? mainModel(receipt.settings);
   return html`<p>What the ${model} model found: for each ${term('features', 'feature')} the ${items.many} that ${
     topics ? term('topic', 'stand out in it') : 'have most of it'
   }; features that explain most edges come first.${
