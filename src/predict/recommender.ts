@@ -51,7 +51,7 @@ export interface Recommender {
     items: readonly Id[],
     options?: OptionsOf<typeof ONE_ITEM>,
   ): Promise<ListConfidence>;
-  /** Items like this one, by the cosine of their mean activities; of weights between items, by the weights. */
+  /** Items like this one, by the users who have both; of weights between items, by the weights. */
   similar(item: Id, options?: OptionsOf<typeof LIST>): SimilarItem[];
   /** The items that most users have. */
   popular(options?: OptionsOf<typeof POPULAR>): PopularItem[];

@@ -5,6 +5,7 @@ import { OpenAPIHono, type z } from '@hono/zod-openapi';
 import type { Context, Next } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { InputError } from '../errors.js';
+import { once } from '../predict/once.js';
 import { VERSION } from '../version.js';
 import { DOCS_POLICY, docsPage } from './docs.js';
 import type { Generation } from './generation.js';
@@ -176,13 +177,18 @@ export function createApp(options: AppOptions): OpenAPIHono<Env> {
     c.text(metrics.registry.text(), 200, { 'content-type': 'text/plain; version=0.0.4' }),
   );
   app.openAPIRegistry.registerComponent('securitySchemes', 'key', { type: 'http', scheme: 'bearer' });
-  const document = () =>
-    app.getOpenAPI31Document({
+  // Made once: it takes milliseconds, and anybody may ask for it.
+  const described = once(() => {
+    const document = app.getOpenAPI31Document({
       openapi: '3.1.0',
       info: { title: 'graphex', version: VERSION, description: 'Recommendations, explanations and fold-in.' },
     });
-  app.get('/openapi.json', (c) => c.json(document()));
-  app.get('/docs', (c) => c.html(docsPage(document()), 200, { 'content-security-policy': DOCS_POLICY }));
+    return { json: JSON.stringify(document), page: docsPage(document) };
+  });
+  app.get('/openapi.json', (c) =>
+    c.body(described().json, 200, { 'content-type': 'application/json; charset=utf-8' }),
+  );
+  app.get('/docs', (c) => c.html(described().page, 200, { 'content-security-policy': DOCS_POLICY }));
   app.get('*', (c, next) => answerFile(c, options, next));
   return app;
 }

@@ -20,6 +20,10 @@ export const LIMITS = {
   /** Milliseconds that a client may take to send its headers, and its whole request. */
   headers: 10_000,
   request: 30_000,
+  /** Milliseconds after which a connection is cut on which nothing moves: a client that does not read what it asked for. */
+  silence: 75_000,
+  /** Milliseconds between looks at who is too slow. */
+  look: 1000,
   /** Milliseconds that an idle connection is kept. */
   idle: 5_000,
   /** Connections at a time. */

@@ -39,12 +39,16 @@ export interface RunningServer {
   readonly ended: Promise<void>;
 }
 
+/** How long clients may take, in milliseconds. */
+type Waits = Readonly<Record<'headers' | 'request' | 'silence' | 'look', number>>;
+
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]', '::1'];
 
 /** Serves the model at `path`, or the page alone; resolves when it answers. */
 export async function startServer(
   path: string | undefined,
   options: ServeOptions = {},
+  waits: Waits = LIMITS,
 ): Promise<RunningServer> {
   const settings = settle({ ...SERVE, ...GIVEN }, options);
   const { onLog, signal, port, host, models, titles, threads, queue, rate } = settings;
@@ -91,10 +95,15 @@ export async function startServer(
   });
   const server = createAdaptorServer({
     fetch: app.fetch,
-    serverOptions: { maxHeaderSize: 16 << 10, connectionsCheckingInterval: 1000, requireHostHeader: true },
+    serverOptions: {
+      maxHeaderSize: 16 << 10,
+      connectionsCheckingInterval: waits.look,
+      requireHostHeader: true,
+    },
   }) as Server;
-  server.headersTimeout = LIMITS.headers;
-  server.requestTimeout = LIMITS.request;
+  server.headersTimeout = waits.headers;
+  server.requestTimeout = waits.request;
+  server.timeout = waits.silence;
   server.keepAliveTimeout = LIMITS.idle;
   server.maxConnections = LIMITS.connections;
   server.maxHeadersCount = 64;

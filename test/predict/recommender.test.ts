@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { fitBaseline } from '../../src/evaluate/baselines/fit.js';
 import { meanTable } from '../../src/fit/model.js';
 import { VertexIds } from '../../src/graph/ids.js';
+import { BipartiteGraph } from '../../src/graph/public.js';
 import { describeFeatures } from '../../src/predict/features.js';
 import { nearestId } from '../../src/predict/nearest-id.js';
 import { recommend, recommendMany } from '../../src/predict/recommend.js';
@@ -64,8 +66,8 @@ async function* stream<T>(values: readonly T[]): AsyncGenerator<T> {
 }
 
 describe('similar', () => {
-  it('is the cosine of the mean activities, by brute force', async () => {
-    const model = smallModel();
+  it('is the cosine of the mean activities, by brute force, where nobody knows who has what', async () => {
+    const model = { ...smallModel(), seen: undefined };
     const table = meanTable(model.items, 4);
     const row = (item: number) => Array.from(table.subarray(item * 4, item * 4 + 4));
     const dot = (a: number[], b: number[]) => a.reduce((sum, x, k) => sum + x * b[k], 0);
@@ -79,6 +81,28 @@ describe('similar', () => {
     expect(got.map(({ item }) => item)).toEqual(want.map((item) => `item ${item}`));
     for (const [i, { similarity }] of got.entries()) expect(similarity).toBeCloseTo(cosine(7, want[i]), 12);
     await expect(similarItems(model, 'tem 7')).rejects.toThrow(/did you mean item 7\?/);
+  });
+
+  it('counts users in common where the model carries them, by brute force', async () => {
+    const owners = [[0, 1, 2], [0, 1], [1, 2], [0, 3], [3], [0, 1]];
+    const graph = BipartiteGraph.fromPairs(
+      owners.flatMap((items, user) => items.map((item) => [`u${user}`, `i${item}`] as const)),
+    );
+    const { model } = await fitBaseline(graph, 'popularity', { threads: 1 });
+    const has = (item: number) => new Set(owners.flatMap((items, u) => (items.includes(item) ? [u] : [])));
+    const alike = (a: number, b: number) => {
+      const common = [...has(a)].filter((user) => has(b).has(user)).length;
+      return common / Math.sqrt((has(a).size + 30) * (has(b).size + 30));
+    };
+    const want = [1, 2, 3]
+      .map((item) => ({ item: `i${item}`, similarity: alike(0, item) }))
+      .sort((a, b) => b.similarity - a.similarity);
+    expect(await similarItems(model, 'i0')).toEqual(
+      want.map((one) => ({ ...one, similarity: expect.closeTo(one.similarity, 12) })),
+    );
+    // Nobody has both.
+    expect((await similarItems(model, 'i3')).map(({ item }) => item)).toEqual(['i0']);
+    await expect(similarItems({ ...model, seen: undefined }, 'i0')).rejects.toThrow(/without its users/);
   });
 });
 
