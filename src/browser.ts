@@ -51,6 +51,7 @@ export type { BothHyper } from './fit/bound.js';
 export { type SparsityEvidence, sparsityEvidence } from './fit/evidence.js';
 export type { FeatureChoice, FeatureTrial } from './fit/feature-count.js';
 export { type FitResult, fit } from './fit/fit.js';
+export type { FormerReport, MatchCounts } from './fit/former.js';
 export {
   type FoldedVertex,
   type FoldInOptions,
@@ -92,6 +93,7 @@ export type {
   GibbsByEngine,
   GibbsFitOptions,
   RankingByObjective,
+  RankingFromRanker,
   RankingFitOptions,
   Resumable,
 } from './fit/options.js';

@@ -9,6 +9,7 @@ import { SIDES } from '../graph/graph.js';
 import type { ReadResult } from '../ingest/options.js';
 import { engineWords } from '../report/words/engines.js';
 import { featureChoiceRows, featureChoiceWords } from '../report/words/feature-count.js';
+import { formerWords } from '../report/words/former.js';
 import { lawWords } from '../report/words/law.js';
 import { readingWords } from '../report/words/reading.js';
 import { evidenceWords } from '../report/words/sparsity.js';
@@ -51,6 +52,7 @@ export function fitJson(
     law: posterior ? modelLaw(posterior) : null,
     evidence: evidence ?? null,
     read: read?.read ?? null,
+    from: result.from ?? null,
     average: fitCount(model),
     tuned: tuned ? { score: tuned.score, trials: tuned.trials, finished: tuned.finished } : null,
     posterior: result.posterior
@@ -65,6 +67,7 @@ export function fitText(
   tuned: TunedRanking | undefined,
   read: ReadResult | undefined,
   output: string,
+  former?: Model,
 ): string {
   const { model } = result;
   const { provenance } = model;
@@ -107,6 +110,7 @@ export function fitText(
       lines.push('', `size none    the model expects no ${list(closed, 'or')} beyond those of the data`);
     }
   }
+  if (former && result.from) lines.push('', wrap(formerWords(result.from, former, model, names)));
   if (evidence) lines.push('', evidenceWords(evidence));
   if (bound !== undefined) {
     lines.push(

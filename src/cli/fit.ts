@@ -9,7 +9,9 @@ import { fitBaseline } from '../evaluate/baselines/fit.js';
 import { type TunedRanking, tuneRanking } from '../evaluate/tune.js';
 import { sparsityEvidence } from '../fit/evidence.js';
 import { fit } from '../fit/fit.js';
+import { successorOptions } from '../fit/former.js';
 import type { Checkpoint } from '../fit/loop.js';
+import type { Model } from '../fit/model.js';
 import { checkFit, type FitOptions } from '../fit/options.js';
 import { LostFitError, type UnfinishedFit, unfinishedFit } from '../fit/unfinished.js';
 import { fingerprint } from '../graph/fingerprint.js';
@@ -44,6 +46,7 @@ export function register(program: Command): void {
     'graphex fit split/ -k 50 --model dense -o dense.safetensors',
     'graphex fit split/ --method ranking --tune --average 4 -o ranker.safetensors',
     'graphex fit ratings.csv --method ease -o ease.safetensors',
+    'graphex fit ratings-until-today.csv --from yesterday.safetensors -o today.safetensors',
   ]);
   command.action(async (given: string[]) => {
     await runCommand(command, (context) => run(command, given, context));
@@ -58,12 +61,15 @@ async function run(command: Command, given: readonly string[], context: CommandC
   const { rejects } = typedOptions(command, READ);
   const { force } = values;
   const resume = values.resume === true ? partial : values.resume;
-  await checkOutputs({ files: [output, rejects], inputs: [...sources, resume], force });
+  await checkOutputs({ files: [output, rejects], inputs: [...sources, resume, values.from], force });
   // The state of an interrupted fit may replace the one that it went on from.
-  await checkOutputs({ files: [partial], inputs: sources, force });
+  await checkOutputs({ files: [partial], inputs: [...sources, values.from], force });
   const { graph, read } = await trainingData(command, sources, context);
   if (resume !== undefined && values.tune !== undefined) {
     throw optionError`${option('tune')} cannot be given with ${option('resume')}: a saved fit goes on with the settings that it has; leave ${option('tune')} out`;
+  }
+  if (values.from !== undefined && values.tune !== undefined) {
+    throw optionError`${option('tune')} cannot be given with ${option('from')}: a fit from a model keeps the model's settings; leave ${option('tune')} out`;
   }
   const { threads, signal, onProgress } = context;
   const storage = {
@@ -85,7 +91,11 @@ async function run(command: Command, given: readonly string[], context: CommandC
   if (values.trials !== undefined) {
     throw optionError`${option('trials')} is for baselines: leave it out, or choose one with ${option('method')}`;
   }
-  const asked = { ...typedOptions(command, FIT), threads, signal, onProgress } as FitOptions;
+  const from = values.from === undefined ? undefined : (await loadModelFile(values.from)).model;
+  const said = { ...typedOptions(command, FIT), threads, signal, onProgress, ...(from && { from }) };
+  const asked = (
+    from ? successorOptions({ ...said, from } as FitOptions & { from: Model }) : said
+  ) as FitOptions;
   const keeper = keepStates(partial, context);
   const canGoOn = resume !== undefined || checkFit(asked).method !== 'gibbs';
   const options = {
@@ -122,7 +132,7 @@ async function run(command: Command, given: readonly string[], context: CommandC
   }
   return {
     json: fitJson(result, evidence, tuned, read),
-    text: fitText(result, evidence, tuned, read, output),
+    text: fitText(result, evidence, tuned, read, output, from),
   };
 }
 

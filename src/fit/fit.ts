@@ -2,9 +2,11 @@
 
 import type { EngineReason } from '../engine/select.js';
 import type { BipartiteGraph } from '../graph/graph.js';
+import { option, optionError } from '../options/error.js';
 import { AUTO } from '../options/fit.js';
 import { ascend } from './ascent.js';
 import { chooseFeatures, type FeatureChoice } from './feature-count.js';
+import { type FormerReport, successorOptions } from './former.js';
 import type { GibbsPosterior } from './gibbs.js';
 import { fitGibbs } from './gibbs-fit.js';
 import type { Checkpoint, StopReason } from './loop.js';
@@ -17,6 +19,7 @@ import {
   type GibbsFitOptions,
   type RankingByObjective,
   type RankingFitOptions,
+  type RankingFromRanker,
 } from './options.js';
 import { fitRanking } from './ranking.js';
 import { resumedOptions } from './resume.js';
@@ -29,6 +32,8 @@ export interface FitResult<M extends Model = Model> {
   readonly checkpoint?: Checkpoint | undefined;
   /** Chains and diagnostics, where the engine was `gibbs`. */
   readonly posterior?: GibbsPosterior | undefined;
+  /** What was taken over from a former model, where the fit began `from` one. */
+  readonly from?: FormerReport | undefined;
   readonly engine: string;
   /** How the number of features was chosen, where it was `auto`. */
   readonly chosenFeatures?: FeatureChoice | undefined;
@@ -51,7 +56,7 @@ export interface FitResult<M extends Model = Model> {
  */
 export function fit(
   graph: BipartiteGraph,
-  options: RankingFitOptions | RankingByObjective,
+  options: RankingFitOptions | RankingByObjective | RankingFromRanker,
 ): Promise<FitResult<Ranker>>;
 export function fit(
   graph: BipartiteGraph,
@@ -59,7 +64,7 @@ export function fit(
 ): Promise<FitResult<PosteriorModel>>;
 export function fit(graph: BipartiteGraph, options?: FitOptions): Promise<FitResult>;
 export async function fit(graph: BipartiteGraph, given: FitOptions = {}): Promise<FitResult> {
-  const checked = checkFit(isResumed(given) ? resumedOptions(graph, given) : given);
+  const checked = checkFit(settled(graph, given));
   if (checked.method === 'gibbs') return fitGibbs(graph, checked.options);
   if (checked.method === 'ranking') return fitRanking(graph, checked.options);
   const { features, ...options } = checked.options;
@@ -69,10 +74,18 @@ export async function fit(graph: BipartiteGraph, given: FitOptions = {}): Promis
   return { ...result, chosenFeatures };
 }
 
-function isResumed(given: FitOptions): given is FitOptions & { resume: Checkpoint } {
-  if (typeof given !== 'object' || given === null || !('resume' in given) || given.resume === undefined)
-    return false;
+/** What is given, with what a saved state or a former model says of the rest. */
+function settled(graph: BipartiteGraph, given: FitOptions): FitOptions {
+  if (has(given, 'resume')) {
+    if (!has(given, 'from')) return resumedOptions(graph, given as FitOptions & { resume: Checkpoint });
+    throw optionError`${option('from')} cannot be given with ${option('resume')}: a saved fit goes on from where it stood; leave ${option('from')} out`;
+  }
+  return has(given, 'from') ? successorOptions(given as FitOptions & { from: Model }) : given;
+}
+
+function has(given: FitOptions, name: string): boolean {
+  if (typeof given !== 'object' || given === null) return false;
+  const { method, engine, ...rest } = given as Readonly<Record<string, unknown>>;
   // The sampler has nothing to go on from; what it does not take is said at its door.
-  const { method, engine } = given as { readonly method?: unknown; readonly engine?: unknown };
-  return method !== 'gibbs' && engine !== 'gibbs';
+  return rest[name] !== undefined && method !== 'gibbs' && engine !== 'gibbs';
 }

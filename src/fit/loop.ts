@@ -33,6 +33,8 @@ export interface LoopState {
   readonly iteration: number;
   /** Sweeps of the warm phase; undefined while it lasts. */
   readonly warmSweeps: number | undefined;
+  /** Sweeps after which the warm phase ends; absent: when it settles. */
+  readonly warmEnd?: number | undefined;
   /** [iteration, bound] of each evaluation since the warm phase ended. */
   readonly bounds: readonly (readonly [number, number])[];
   /** The warm phase's likelihood at its last evaluation. */
@@ -256,8 +258,11 @@ function afterWarmLeg(
     state.likelihood === undefined
       ? Infinity
       : Math.abs(likelihood - state.likelihood) / (Math.abs(likelihood) * LEG);
-  const over =
-    (iteration >= WARM_LEAST && change < WARM_TOLERANCE) || iteration >= WARM_SHARE * settings.iterations;
+  const settled =
+    state.warmEnd === undefined
+      ? iteration >= WARM_LEAST && change < WARM_TOLERANCE
+      : iteration >= state.warmEnd;
+  const over = settled || iteration >= WARM_SHARE * settings.iterations;
   return { ...state, iteration, likelihood, warmSweeps: over ? iteration : undefined };
 }
 

@@ -13,6 +13,7 @@ import { HYPER_NAMES, type HyperName, TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import { shown } from '../text/untrusted.js';
 import type { Checkpoint } from './loop.js';
+import type { Model, PosteriorModel, Ranker } from './model.js';
 import type { UnfinishedFit } from './unfinished.js';
 
 /** Hyperparameters that the bound can be maximized over. */
@@ -26,12 +27,22 @@ export interface Resumable extends TaskOptions, OptionsOf<typeof RESUME> {}
 export interface AscentOptions extends OptionsOf<typeof METHODS.ascent>, Resumable {
   readonly method?: 'ascent' | undefined;
   readonly objective?: 'evidence' | undefined;
+  /** Begin where this model ended. */
+  readonly from?: PosteriorModel | undefined;
 }
 
 /** The cross-fitted objective of section 8b, for recommending; it has no bound. */
 export interface RankingFitOptions extends OptionsOf<typeof METHODS.ranking>, Resumable {
   readonly method: 'ranking';
   readonly objective?: 'ranking' | undefined;
+  /** Begin where this ranker ended. */
+  readonly from?: Ranker | undefined;
+}
+
+/** Ranking, as the ranker says that it begins from. */
+export interface RankingFromRanker extends Omit<RankingFitOptions, 'method'> {
+  readonly method?: 'ranking' | undefined;
+  readonly from: Ranker;
 }
 
 /** The exact sampler, for small data. */
@@ -59,6 +70,7 @@ export type FitOptions =
   | RankingFitOptions
   | GibbsFitOptions
   | RankingByObjective
+  | RankingFromRanker
   | GibbsByEngine;
 
 /** The options of one of the methods, checked; its former names are gone. */
@@ -89,6 +101,14 @@ export const RESUME = {
   }),
 };
 
+/** Of fits that can begin from a model. */
+export const FROM = {
+  from: value<Model>(
+    'object',
+    'begin where a former model ended: vertices are matched by id, new ones folded in, others dropped; what is not said stays as it was for the model',
+  ),
+};
+
 /** Which method is meant, and its options, each of the right type and range; throws an InputError that names the option. */
 export function checkFit(given: FitOptions): CheckedFit {
   const method = methodOf(given);
@@ -97,7 +117,11 @@ export function checkFit(given: FitOptions): CheckedFit {
       ([name, chosen]) => !(name in CHOICE || (name === 'engine' && chosen === 'gibbs')),
     ),
   );
-  const declared: Declaration = { ...METHODS[method], ...TASK, ...(method === 'gibbs' ? {} : RESUME) };
+  const declared: Declaration = {
+    ...METHODS[method],
+    ...TASK,
+    ...(method === 'gibbs' ? {} : { ...RESUME, ...FROM }),
+  };
   refuseOthers(method, declared, rest);
   if (method !== 'ascent' && rest.features === AUTO)
     throw optionError`${option('features')} ${AUTO} does not go with ${option('method')} ${method}: ${NO_AUTO[method]}`;
@@ -128,7 +152,7 @@ function methodOf(given: FitOptions): Method {
 /** What another method takes is refused with the reason; the door refuses what none does. */
 function refuseOthers(method: Method, declared: Declaration, given: object): void {
   const own = new Set(leaves(declared).map(({ path }) => path.join('.')));
-  for (const { path } of leaves({ ...FIT, ...RESUME })) {
+  for (const { path } of leaves({ ...FIT, ...RESUME, ...FROM })) {
     const name = path.join('.');
     if (own.has(name) || valueAt(given, path) === undefined) continue;
     const why = REFUSED[method][name];

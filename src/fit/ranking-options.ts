@@ -15,6 +15,8 @@ export interface RankingSettings extends Omit<SettingsOf<Declared>, SideName | '
   readonly objective: 'ranking';
   readonly features: number;
   readonly hyper: BothHyper;
+  /** Where it began from a former model. */
+  readonly former?: true;
 }
 
 /**

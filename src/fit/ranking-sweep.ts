@@ -27,12 +27,13 @@ export interface CrossFit {
   free(): void;
 }
 
-/** Where a cross-fit that was stopped goes on, to the same numbers. */
+/** Where a cross-fit that was stopped goes on, to the same numbers; or other items than those of any start. */
 export interface CrossFitState {
   readonly sweeps: number;
   /** In the order of the graph. */
   readonly items: TableValues;
-  readonly foldMass: Float64Array;
+  /** Absent: that of the items. */
+  readonly foldMass?: Float64Array | undefined;
 }
 
 export async function startCrossFit(
@@ -50,10 +51,9 @@ export async function startCrossFit(
     ? inFoldOrder(from.items, folds, features)
     : startValues({ ...graph, items: itemSide }, hyper, features, seed).items;
   const items = await engine.createTable(features, start, 'mean');
-  const mass = from
-    ? Array.from({ length: folds.bounds.length - 1 }, (_, f) =>
-        from.foldMass.slice(f * features, (f + 1) * features),
-      )
+  const kept = from?.foldMass;
+  const mass = kept
+    ? Array.from({ length: folds.bounds.length - 1 }, (_, f) => kept.slice(f * features, (f + 1) * features))
     : massByFold(features, start, folds);
   const userIndexes: EdgeIndex[] = [];
   for (let f = 0; f < mass.length; f++) {

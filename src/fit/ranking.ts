@@ -18,6 +18,7 @@ import { checkResume, nowAndThen } from './ascent.js';
 import type { FitResult } from './fit.js';
 import { foldRows, RANKING_STEPS } from './fold-in.js';
 import { cutFolds } from './folds.js';
+import { formerItems, formerMembers, matchVertices } from './former.js';
 import type { LoopResult, LoopState, RankingCheckpoint } from './loop.js';
 import { columnSums, meanTable, modelSide, type Ranker, type RankerMember, seenItems } from './model.js';
 import { CHECKPOINT_MINUTES, checkGraph, type RankingFitOptions } from './options.js';
@@ -27,6 +28,8 @@ import { abortedFit } from './unfinished.js';
 
 /** Features first look alike and the likelihood hardly moves; it cannot have settled before they have told apart. */
 const LEAST_SWEEPS = 15;
+/** Those of a former model have. */
+const FORMER_SWEEPS = 2;
 
 /** Fits the model for ranking. It does not ascend the bound and has none: it stops when the likelihood settles. */
 export async function fitRanking(
@@ -34,9 +37,11 @@ export async function fitRanking(
   options: Omit<RankingFitOptions, 'method'> = {},
 ): Promise<FitResult<Ranker>> {
   checkGraph(graph);
-  const settings = rankingSettings(graph, options);
   const resume = options.resume as RankingCheckpoint | undefined;
+  const fromModel = options.from !== undefined || resume?.began.settings.former === true;
+  const settings = { ...rankingSettings(graph, options), ...(fromModel && { former: true as const }) };
   if (resume) checkSaved(resume, graph, settings);
+  const former = options.from && matchVertices(graph, options.from);
   const began = performance.now();
   const work = { edges: graph.edges * settings.folds, features: settings.features };
   // Fits that are done outlive an engine that fails.
@@ -46,12 +51,20 @@ export async function fitRanking(
     : () => false;
   return onEngine(settings.engine, work, options.threads, async ({ engine, reason }) => {
     let checkpoint: RankingCheckpoint | undefined;
-    const result = (all: readonly RankerMember[]) =>
-      toResult(graph, settings, all, { engine, reason, began });
+    const result = (all: readonly RankerMember[]) => ({
+      ...toResult(graph, settings, all, { engine, reason, began }),
+      ...(former && { from: former.report }),
+    });
     while (members.length < settings.average && !checkpoint) {
       const run = members.length;
       const from = run === resume?.done.length ? resume : undefined;
-      const fitted = await oneFit(engine, graph, settings, options, run, from, async (snapshot) => {
+      const member = former && formerMembers(options.from!).at(run);
+      const items =
+        former &&
+        member &&
+        formerItems(graph, member, former.rows.items, settings.hyper, settings.seed + run);
+      const begin = from ? goOnFrom(from) : items && { sweeps: 0, items };
+      const fitted = await oneFit(engine, graph, settings, options, run, begin, from, async (snapshot) => {
         if (!due()) return;
         const sofar = await snapshot();
         await options.onCheckpoint?.({
@@ -131,6 +144,11 @@ function checkSaved(saved: RankingCheckpoint, graph: BipartiteGraph, settings: R
     for (const name of HYPER_NAMES)
       same(`${name} of the ${side}`, state.hyper[side][name], hyper[side][name]);
   }
+  if (settings.former && average > done.length + 1) {
+    throw new InputError(
+      'resume: several fits that began from a former model need that model again; begin anew from it',
+    );
+  }
   if (average <= done.length) {
     throw new InputError(
       `resume: the saved fit is at number ${done.length + 1} of several, average is ${average}; leave average as it was, or raise it`,
@@ -151,15 +169,16 @@ async function oneFit(
   settings: RankingSettings,
   options: TaskOptions,
   run: number,
-  from: RankingCheckpoint | undefined,
+  begin: CrossFitState | undefined,
+  saved: RankingCheckpoint | undefined,
   afterSweep: (snapshot: () => Promise<OneFit>) => Promise<void>,
 ): Promise<OneFit> {
   const { features, iterations, tolerance, hyper } = settings;
   const seed = settings.seed + run;
   const beginning = { settings: { ...settings }, fingerprint: fingerprint(graph) };
   const folds = cutFolds(graph.items.count, settings.folds, randomStream(seed, STREAMS.folds));
-  const cross = await startCrossFit(engine, graph, folds, hyper, features, seed, from && goOnFrom(from));
-  let state: LoopState = from?.state ?? {
+  const cross = await startCrossFit(engine, graph, folds, hyper, features, seed, begin);
+  let state: LoopState = saved?.state ?? {
     iteration: 0,
     warmSweeps: undefined,
     bounds: [],
@@ -198,6 +217,7 @@ async function oneFit(
   };
   try {
     let stopped: LoopResult['stopped'] = 'iterations';
+    const least = settings.former ? FORMER_SWEEPS : LEAST_SWEEPS;
     while (state.iteration < iterations) {
       if (options.signal?.aborted) {
         stopped = 'aborted';
@@ -213,7 +233,7 @@ async function oneFit(
         unit: 'sweeps',
         note: `likelihood ${likelihood.toPrecision(7)}, change ${change.toExponential(1)}`,
       });
-      if (state.iteration >= LEAST_SWEEPS && change < tolerance) {
+      if (state.iteration >= least && change < tolerance) {
         stopped = 'converged';
         break;
       }

@@ -6,7 +6,7 @@ import type { SideHyper, TableValues } from '../engine/engine.js';
 import type { BipartiteGraph, GraphSide, SideName } from '../graph/graph.js';
 import { SIDES } from '../graph/graph.js';
 import { exponential } from '../math/distributions.js';
-import { type Random, randomStream, textHash } from '../math/random.js';
+import { randomStream, textHash } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
 import type { BothHyper } from './bound.js';
 
@@ -21,45 +21,56 @@ export function startValues(
   const ratio = hyper.users.size > 0 && hyper.items.size > 0 ? hyper.users.size / hyper.items.size : 1;
   const both = Math.sqrt(graph.total / features);
   const mass = { users: both * Math.sqrt(ratio), items: both / Math.sqrt(ratio) };
-  const values = {} as Record<SideName, TableValues>;
-  SIDES.forEach((side, which) => {
-    const random = randomStream(seed, STREAMS.start, which);
-    values[side] = sideStart(graph[side], graph.total, hyper[side], features, mass[side], random);
-  });
-  return values;
+  const start = (side: SideName) => {
+    const { count } = graph[side];
+    const values = emptyTable(count, features);
+    // E[γ_i] in proportion to the degree, Σ_i E[γ_i] = mass.
+    const weight = (strength: number) => (mass[side] * strength) / Math.max(graph.total, 1);
+    const begin = startRow(graph, side, hyper[side], features, seed, weight);
+    for (let i = 0; i < count; i++) begin(values, i);
+    return values;
+  };
+  return { users: start('users'), items: start('items') };
 }
 
-function sideStart(
-  side: GraphSide,
-  total: number,
-  hyper: SideHyper,
-  features: number,
-  mass: number,
-  random: Random,
-): TableValues {
-  const rows = side.count;
-  const values = {
+type Float64Table = Readonly<Record<keyof TableValues, Float64Array>>;
+
+/** A table of zeros, to be filled. */
+export function emptyTable(rows: number, features: number): Float64Table {
+  return {
     weightShape: new Float64Array(rows),
     weightRate: new Float64Array(rows),
     featureShape: new Float64Array(rows * features),
     featureRate: new Float64Array(rows * features),
   };
-  for (let i = 0; i < rows; i++) {
+}
+
+/** Writes the start of a vertex into its row; the mean of its weight depends on its strength, those of its features are about 1. */
+export function startRow(
+  graph: BipartiteGraph,
+  name: SideName,
+  hyper: SideHyper,
+  features: number,
+  seed: number,
+  meanWeight: (strength: number) => number,
+): (values: Float64Table, i: number) => void {
+  const side = graph[name];
+  const random = randomStream(seed, STREAMS.start, SIDES.indexOf(name));
+  return (values, i) => {
     const ofVertex = random.derive(...textHash(side.ids.at(i)));
     const strength = rowTotal(side, i);
-    // E[γ_i] in proportion to the degree; Σ_i E[γ_i] = mass, and features of mean about 1.
     values.weightShape[i] = Math.max(strength - hyper.sigma, 0.5);
-    values.weightRate[i] = values.weightShape[i] / ((mass * Math.max(strength, 0.5)) / Math.max(total, 1));
+    values.weightRate[i] = values.weightShape[i] / meanWeight(Math.max(strength, 0.5));
     const share = strength / features;
     for (let k = i * features; k < (i + 1) * features; k++) {
       values.featureShape[k] = hyper.shape + share * (0.5 + 0.5 * exponential(ofVertex));
       values.featureRate[k] = hyper.shape + share;
     }
-  }
-  return values;
+  };
 }
 
-function rowTotal(side: GraphSide, i: number): number {
+/** Sum of a vertex's counts: its degree, in a simple graph. */
+export function rowTotal(side: GraphSide, i: number): number {
   const first = side.offsets[i];
   const last = side.offsets[i + 1];
   if (!side.counts) return last - first;

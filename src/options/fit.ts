@@ -6,6 +6,7 @@ import {
   decimal,
   decimalOrBare,
   flag,
+  input,
   inputOrBare,
   list,
   oneOf,
@@ -187,6 +188,13 @@ export const FIT_COMMAND = {
   resume: inputOrBare({
     otherwise: 'begin anew; OUTPUT.partial if no file is given',
     meaning: 'go on from the state that a stopped or killed fit has left',
+  }),
+  from: input({
+    argument: 'model',
+    otherwise: 'begin anew',
+    meaning:
+      'begin where a former model ended, for data that have grown since: vertices are matched by id, and what is not said ' +
+      'stays as it was for that model',
   }),
   checkpoint: decimal({
     above: 0,

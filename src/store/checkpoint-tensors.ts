@@ -13,6 +13,7 @@ import { hyperSchema } from './vertex-tensors.js';
 const stateSchema = z.object({
   iteration: z.number().int().min(0),
   warmSweeps: z.number().int().min(0).optional(),
+  warmEnd: z.number().int().min(0).optional(),
   bounds: boundsSchema,
   likelihood: z.number().optional(),
   relaxation: z.number().min(0).max(1),
