@@ -51,7 +51,6 @@ export type { BothHyper } from './fit/bound.js';
 export { type SparsityEvidence, sparsityEvidence } from './fit/evidence.js';
 export type { FeatureChoice, FeatureTrial } from './fit/feature-count.js';
 export { type FitResult, fit } from './fit/fit.js';
-export type { FormerReport, MatchCounts } from './fit/former.js';
 export {
   type FoldedVertex,
   type FoldInOptions,
@@ -59,6 +58,7 @@ export {
   foldIn,
   foldInOne,
 } from './fit/fold-in.js';
+export type { FormerReport, MatchCounts } from './fit/former.js';
 export type { GibbsPosterior, PosteriorSide } from './fit/gibbs.js';
 export type { GibbsScalar } from './fit/gibbs-sampler.js';
 export { type LawReport, modelLaw, type SideLawReport } from './fit/law.js';
@@ -93,8 +93,8 @@ export type {
   GibbsByEngine,
   GibbsFitOptions,
   RankingByObjective,
-  RankingFromRanker,
   RankingFitOptions,
+  RankingFromRanker,
   Resumable,
 } from './fit/options.js';
 // Fitting

@@ -64,9 +64,7 @@ describe('a fit from a former model', () => {
       [1, 2].map((threads) => fit(now, { from: model, engine: 'cpu', threads, iterations: 30 })),
     );
     expect(one.model).toMatchObject({ bound: two.model.bound });
-    expect(one.model.users.featureShape).toEqual(
-      two.model.users.featureShape,
-    );
+    expect(one.model.users.featureShape).toEqual(two.model.users.featureShape);
   });
 
   it('goes on to the same bits after it was stopped, in the warm phase too', async () => {
@@ -112,7 +110,9 @@ describe('what a fit cannot begin from', () => {
       'the former model was fitted by method ascent',
     );
     const baseline = await fitBaseline(before, 'popularity', {});
-    await expect(fit(now, { from: baseline.model as Ranker })).rejects.toThrow('a baseline (popularity) has nothing');
+    await expect(fit(now, { from: baseline.model as Ranker })).rejects.toThrow(
+      'a baseline (popularity) has nothing',
+    );
     await expect(fit(now, { from: {} as PosteriorModel })).rejects.toThrow('from: expected a model');
     const ids = Array.from({ length: now.items.count }, (_, i) => `other-${now.items.ids.at(i)}`);
     const renamed = { ...now, items: { ...now.items, ids: VertexIds.texts(ids) } };
