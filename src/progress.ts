@@ -8,6 +8,10 @@ export interface Progress {
   readonly total?: number | undefined;
   /** The unit, plural: 'rows', 'iterations', 'draws', 'bytes'. */
   readonly unit?: string | undefined;
+  /** Of a task in several steps: which of them this is, from 1, and about how long all that are left will take. */
+  readonly overall?:
+    | { readonly step: number; readonly steps: number; readonly secondsLeft?: number | undefined }
+    | undefined;
   /** A short remark shown beside the bar, for instance the bound. */
   readonly note?: string | undefined;
 }

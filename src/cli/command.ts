@@ -26,6 +26,8 @@ export interface CommandContext {
   readonly onProgress: (progress: Progress) => void;
   /** A line on stderr, unless --quiet. */
   readonly warn: (message: string) => void;
+  /** The same without a warning. */
+  readonly note: (message: string) => void;
 }
 
 /** What a command's work returns: the document of --json and the text for people. */
@@ -91,6 +93,7 @@ export async function runCommand(
       signal: listening.signal,
       onProgress: view.report,
       warn: (message) => view.note(`warning: ${oneLine(message)}`),
+      note: (message) => view.note(message),
     });
     view.clear();
     if (output) await print(output, values.json === true);

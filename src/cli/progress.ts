@@ -87,8 +87,8 @@ export function describeProgress(
   firstDone: number,
   bar: boolean,
 ): string {
-  const { stage, done, total, unit, note } = progress;
-  const parts = [stage];
+  const { stage, done, total, unit, note, overall } = progress;
+  const parts = [...(overall ? [describeOverall(overall)] : []), stage];
   const rate = seconds > 0.2 ? (done - firstDone) / seconds : 0;
   if (total !== undefined && total > 0) {
     const share = Math.min(1, done / total);
@@ -109,6 +109,19 @@ export function describeProgress(
   }
   if (note) parts.push(note);
   return parts.join('  ');
+}
+
+/** '3 of 9, about 2 min left'. */
+function describeOverall({ step, steps, secondsLeft }: NonNullable<Progress['overall']>): string {
+  const place = `${step} of ${steps}`;
+  return secondsLeft === undefined ? place : `${place}, about ${roughTime(secondsLeft)} left`;
+}
+
+/** No finer than an estimate is: 75 → '1 min', 8000 → '2.2 h'. */
+function roughTime(seconds: number): string {
+  if (seconds < 60) return `${Math.max(1, Math.ceil(seconds / 10)) * 10} s`;
+  if (seconds < 3600) return `${Math.round(seconds / 60)} min`;
+  return `${(seconds / 3600).toFixed(1)} h`;
 }
 
 /** 1234567 → '1.23 M'; small numbers stay whole, below ten they keep two digits. */

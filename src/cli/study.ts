@@ -19,21 +19,25 @@ import { simulate } from '../process/poisson-model.js';
 import { chartDocument } from '../report/charts/document.js';
 import { STUDY_PICTURES, studyPictures } from '../report/charts/study.js';
 import { renderStudyPage } from '../report/pages/study.js';
+import { findingWords } from '../report/words/findings.js';
 import { readingWords } from '../report/words/reading.js';
 import { writeTexts } from '../store/folder.js';
 import { compareStudies, type StudyDifference } from '../study/compare.js';
 import type { StudyOptions, StudyTruth } from '../study/options.js';
 import type { CheckedReceipt } from '../study/receipt.js';
-import type { StudyOrigin, StudyResults } from '../study/results.js';
+import type { StudyFinding, StudyOrigin, StudyResults } from '../study/results.js';
 import { study } from '../study/study.js';
+import { USERS_AND_ITEMS } from '../text/sides.js';
 import { safeJson, shown } from '../text/untrusted.js';
 import { addOptions, type CommandContext, type CommandOutput, pause, runCommand } from './command.js';
 import { typedOptions } from './flags.js';
+import { openFile } from './open.js';
 import { checkOutputs } from './outputs.js';
 import { findSource, seenFrom } from './paths.js';
 import { type DataArgument, dataArgument, readData } from './read-data.js';
 import { readReceipt } from './receipt.js';
 import { describeStudy, studyDocument } from './summary.js';
+import { wrap } from './text-table.js';
 
 export function register(program: Command): void {
   const command = program
@@ -70,7 +74,13 @@ async function run(
   typed: readonly string[],
   context: CommandContext,
 ): Promise<CommandOutput> {
-  const { output: folder = '.', force, from, titles: names } = typedOptions(command, COMMANDS.study.own);
+  const {
+    output: folder = '.',
+    force,
+    from,
+    open,
+    titles: names,
+  } = typedOptions(command, COMMANDS.study.own);
   const plan = from
     ? await planFromReceipt(command, typed, await readReceipt(from), from)
     : await planFromOptions(command, typed, names);
@@ -97,7 +107,9 @@ async function run(
     plan.titles === undefined
       ? undefined
       : titlesOf(await readSideTable(plan.titles), graph.items.ids, plan.titles);
-  const numbers = await study(graph, { ...plan.options, ...task, titles, truth });
+  const sides = graph.names ?? USERS_AND_ITEMS;
+  const onFinding = (finding: StudyFinding) => context.note(wrap(findingWords(finding, sides)));
+  const numbers = await study(graph, { ...plan.options, ...task, titles, truth, onFinding });
   const results = withOrigin(numbers, {
     source: title,
     sourceFrom: given.length > 1 ? null : seenFrom(folder, title),
@@ -129,6 +141,10 @@ async function run(
   onProgress({ stage: 'writing', done: 0 });
   const document = studyDocument(results);
   const written = await writeReport(folder, force, results, document);
+  if (open) {
+    const failed = await openFile(written[0]);
+    if (failed) context.warn(failed);
+  }
   return {
     json: {
       ...document,

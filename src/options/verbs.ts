@@ -343,6 +343,7 @@ const STUDY_COMMAND = {
     group: 'Study',
     meaning: 'titles of the items, for the view of the features: a table of ids and titles',
   }),
+  open: flag({ default: false, meaning: 'open the report when it is written' }),
   ...FORCE,
 };
 

@@ -81,8 +81,10 @@ export async function fitModels(
           : await evaluate(fitted.model, parts, settings, clock, about),
       };
       done.push(judged);
-      fits.push(describeFit(judged, same?.kind ?? null));
+      const described = describeFit(judged, same?.kind ?? null);
+      fits.push(described);
       addContestant(contestants, judged, same);
+      clock.found(contestant(fitId(kind, features), 'model', kind, features, judged.evaluation), described);
       if (first) await findings(first.found, judged, parts, first.options, settings, clock);
     }
   }

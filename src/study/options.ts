@@ -14,6 +14,7 @@ import { BASELINES, type BaselineName, MODEL_KINDS, type ModelKind, PAPER_KINDS 
 import { TASK } from '../options/shared.js';
 import { STUDY } from '../options/verbs.js';
 import type { TaskOptions } from '../progress.js';
+import type { StudyFinding } from './results.js';
 
 export type { ModelKind };
 
@@ -23,9 +24,15 @@ export interface StudyOptions extends OptionsOf<typeof STUDY>, TaskOptions {
   readonly titles?: Titles | undefined;
   /** The true parameters of a simulated graph, in the order of its vertices: then ceilings are computed. */
   readonly truth?: StudyTruth | undefined;
+  /** Called with each result as soon as it is there; must return quickly. */
+  readonly onFinding?: ((finding: StudyFinding) => void) | undefined;
 }
 
 const PROGRAM_ONLY = {
+  onFinding: value<NonNullable<StudyOptions['onFinding']>>(
+    'function',
+    'called with each result as soon as it is there',
+  ),
   titles: value<Titles>('object', 'titles of the items, for the view of the features'),
   truth: value<StudyTruth>(
     'object',
@@ -98,7 +105,7 @@ function checkCalibration({ draws, model, users, items, protocol }: StudySetting
 /** Checks the options and fills in the defaults. */
 export function studySettings(options: StudyOptions, edges: number): StudySettings {
   const checked = settle({ ...STUDY, ...TASK, ...PROGRAM_ONLY }, options);
-  const { threads, signal, onProgress, titles, truth, ...said } = checked;
+  const { threads, signal, onProgress, titles, truth, onFinding, ...said } = checked;
   const settings: StudySettings = {
     ...studyDefaults(edges),
     ...(said as SettingsOf<typeof STUDY> & ReturnType<typeof studyDefaults>),

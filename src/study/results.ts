@@ -18,7 +18,7 @@ import type { DegreeFit } from '../sparsity/degree-likelihood.js';
 import type { LowDegreeFit } from '../sparsity/low-degrees.js';
 import type { Stage } from '../text/stages.js';
 import type { Atlas } from './atlas.js';
-import type { Ladder, LadderMetric } from './ladder.js';
+import type { Ladder, LadderMetric, LadderRow } from './ladder.js';
 import type { ModelKind, StudySettings } from './options.js';
 import type { Topic } from './topics.js';
 
@@ -50,6 +50,23 @@ export interface StudyResults {
   /** Mean and spread over the runs, where there are several. */
   readonly summary: StudySummary;
 }
+
+/** A result of a study that is under way. */
+export type StudyFinding =
+  | { readonly kind: 'check'; readonly check: StudyCheck }
+  | {
+      readonly kind: 'method';
+      /** Which split, from 0; null where there is only one. */
+      readonly run: number | null;
+      readonly row: Omit<LadderRow, 'all' | 'unpopular'>;
+      /** Whether models with other numbers of features are fitted too. */
+      readonly several: boolean;
+      readonly n: number;
+      readonly recall: number;
+      readonly ndcg: number;
+      /** Of a model; null for other methods. */
+      readonly fit: StudyFit | null;
+    };
 
 /** What it takes to repeat the study, and where and how long it ran. */
 export interface StudyReceipt {

@@ -55,6 +55,8 @@ export async function study(graph: BipartiteGraph, options: StudyOptions = {}): 
   const check = await clock.stage({ stage: 'check' }, (task) =>
     checkSparsity(graph, { seed: settings.seed, ...task }),
   );
+  const checked = jsonCheck(check, graph.multigraph);
+  options.onFinding?.({ kind: 'check', check: checked });
   const byEvidence = settings.features.includes(AUTO)
     ? await featuresByEvidence(graph, settings, clock)
     : null;
@@ -82,7 +84,7 @@ export async function study(graph: BipartiteGraph, options: StudyOptions = {}): 
       timings: clock.times,
       seconds: (performance.now() - began) / 1000,
     },
-    check: jsonCheck(check, graph.multigraph),
+    check: checked,
     runs,
     chosen: { features, byEvidence },
     evidence: found.evidence,
@@ -138,7 +140,9 @@ async function oneRun(
       model: 'ranking',
     });
     const features = featureCount(fitted.model)!;
-    contestants.push(contestant('ranking', 'ranker', null, features, evaluation));
+    const row = contestant('ranking', 'ranker', null, features, evaluation);
+    contestants.push(row);
+    clock.found(row);
     ranker = describeRanker(fitted);
   }
   const skipped = await addBaselines(contestants, parts, task, settings, clock);
@@ -176,7 +180,9 @@ async function addBaselines(
     const report = await clock.stage({ stage: 'baselines' }, (t: RankingOptions) =>
       fitBaselines(parts, task, { baselines, n, depth, seed, maxTrials: trials, ...t }),
     );
-    contestants.push(...baselineContestants(report));
+    const rows = baselineContestants(report);
+    contestants.push(...rows);
+    for (const row of rows) clock.found(row);
     return report.skipped;
   } catch (error) {
     // Too little data to hold anyone back: the rest of the study stands all the same.

@@ -78,7 +78,7 @@ function predictionByFigures(results: StudyResults): PredictionVerdict {
   const missed = (s: Statistic) => Math.min(...fits.map(({ model }) => Math.abs(error(model, s))));
   const worst = statistics.reduce((a, b) => (missed(b) / POOR(b) > missed(a) / POOR(a) ? b : a));
   const poor = missed(worst) > POOR(worst);
-  const few = 2 * held(best, statistics) < statistics.length;
+  const few = 2 * heldFigures(best, statistics) < statistics.length;
   const close = statistics.every((s) => Math.abs(error(best.model, s)) <= CLOSE);
   const telling = tellingStatistic(rivals, best.model);
   const shown = poor ? worst : telling;
@@ -226,7 +226,8 @@ function believed({ predictive: { draws, calibration } }: CheckedFit, statistic:
   return calibration?.statistics[statistic] ?? draws[statistic]!;
 }
 
-function held(fit: CheckedFit, statistics: readonly Statistic[]): number {
+/** Figures of the test set that lie within the intervals to believe. */
+export function heldFigures(fit: CheckedFit, statistics: readonly Statistic[]): number {
   return statistics.filter((s) => within(observedOf(fit.predictive, s), believed(fit, s))).length;
 }
 

@@ -1,0 +1,27 @@
+// A study's results one by one, as they come, a line each.
+
+import { checkedFits, type StudyFinding } from '../../study/results.js';
+import { metricPhrase } from '../../text/figures.js';
+import { fixed } from '../../text/numbers.js';
+import type { SideNames } from '../../text/sides.js';
+import { methodPhrase, startOf } from './methods.js';
+import { heldFigures, shownStatistics } from './prediction.js';
+import { sparsityWords } from './sparsity.js';
+
+/** One result in a line. */
+export function findingWords(finding: StudyFinding, names: SideNames): string {
+  if (finding.kind === 'check') {
+    const { headline, meanings } = sparsityWords(finding.check);
+    return `Is it sparse?  ${headline}. ${meanings.users} ${meanings.items}`;
+  }
+  const { row, several, n, recall, ndcg, fit, run } = finding;
+  const features = several && row.kind === 'model' ? ` (K = ${row.features})` : '';
+  const who = startOf(methodPhrase(row, { rows: [] }, names)) + features;
+  const ranks = `${metricPhrase('recall', n, names)} ${fixed(recall, 3)}, ${metricPhrase('ndcg', n, names)} ${fixed(ndcg, 3)}`;
+  const [checked] = checkedFits(fit ? [fit] : []);
+  const statistics = checked ? shownStatistics([checked]) : [];
+  const predicts = checked
+    ? `; its 90 % intervals hold ${heldFigures(checked, statistics)} of ${statistics.length} figures of the test set`
+    : '';
+  return `${run === null ? '' : `Split ${run + 1}: `}${who}: ${ranks}${predicts}.`;
+}

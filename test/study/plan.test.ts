@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { simulate } from '../../src/process/poisson-model.js';
+import type { Progress } from '../../src/progress.js';
+import { findingWords } from '../../src/report/words/findings.js';
+import { studySettings } from '../../src/study/options.js';
+import { Course, planOf } from '../../src/study/plan.js';
+import type { StudyFinding } from '../../src/study/results.js';
+import { study } from '../../src/study/study.js';
+import { USERS_AND_ITEMS } from '../../src/text/sides.js';
+
+const SIDE = { sigma: 0.2, tau: 1, shape: 0.3, rate: 0.3, size: 40 };
+
+describe('the course of a study', () => {
+  it('tells the time that is left by the pace so far, and never counts backwards', () => {
+    const steps = [
+      { label: 'check', run: null, weight: 1 },
+      { label: 'fit', run: 0, weight: 2 },
+      { label: 'evaluate', run: 0, weight: 2 },
+      { label: 'baselines', run: 0, weight: 10 },
+    ];
+    const course = new Course(steps);
+    expect(course.where(0)).toBeUndefined();
+    course.begin('check', null);
+    course.end('check', 100);
+    expect(course.where(0)).toEqual({ step: 1, steps: 4 });
+    course.begin('fit', 0);
+    course.end('fit', 4);
+    // What is no step leaves the place as it is.
+    course.begin('split', 0);
+    expect(course.where(0)!.step).toBe(2);
+    // A step that was not needed is passed over.
+    course.begin('baselines', 0);
+    expect(course.where(5)).toEqual({ step: 4, steps: 4, secondsLeft: 15 });
+    // One that lasts longer than expected has still something left.
+    expect(course.where(500)!.secondsLeft).toBeCloseTo(2, 12);
+    course.begin('fit', 0);
+    expect(course.where(0)!.step).toBe(4);
+  });
+
+  it('plans a step for all that takes time, for every K and split', () => {
+    const labels = planOf(
+      studySettings({ features: [2, 3], model: 'sparse', repeats: 2, baselines: ['popularity'] }, 1000),
+      true,
+    ).map(({ label, run }) => `${run}: ${label}`);
+    expect(labels).toHaveLength(1 + 2 * (4 + 2 + 1 + 1) + 2);
+    expect(labels).toContain('0: evidence (K = 3)');
+    expect(labels).not.toContain('1: evidence (K = 3)');
+  });
+});
+
+describe('a study under way', () => {
+  it('gives its verdict before anything is fitted, then each result as it comes, and reaches every step that it planned', async () => {
+    const { graph } = await simulate({ users: SIDE, items: SIDE, features: 3, seed: 3 });
+    const options = {
+      features: 2,
+      draws: 4,
+      iterations: 20,
+      ranker: true,
+      baselines: ['popularity' as const],
+    };
+    const told: string[] = [];
+    const findings: StudyFinding[] = [];
+    const progress: Progress[] = [];
+    const results = await study(graph, {
+      ...options,
+      engine: 'reference',
+      onFinding: (finding) => {
+        findings.push(finding);
+        told.push(finding.kind === 'check' ? 'check' : finding.row.id);
+      },
+      onProgress: (p) => {
+        progress.push(p);
+        told.push(p.stage.split(':', 1)[0]);
+      },
+    });
+    expect(told.indexOf('check')).toBeLessThan(told.findIndex((stage) => stage.startsWith('fit')));
+    const [first, ...rows] = findings;
+    expect(first).toEqual({ kind: 'check', check: results.check });
+    const ladder = results.runs[0].ladder.rows;
+    const ids = rows.map((finding) => (finding.kind === 'method' ? finding.row.id : ''));
+    for (const row of ladder) {
+      const found = rows.find((finding) => finding.kind === 'method' && finding.row.id === row.id);
+      expect(found, row.id).toMatchObject({
+        recall: row.all.recall.mean,
+        ndcg: row.all.ndcg.mean,
+        run: null,
+      });
+    }
+    expect(told.indexOf(ids[0])).toBeLessThan(told.indexOf('baselines'));
+    const steps = progress.map(({ overall }) => overall!.step);
+    expect(steps).toEqual([...steps].sort((a, b) => a - b));
+    expect(steps.at(-1)).toBe(progress[0].overall!.steps);
+    expect(progress.at(-1)!.overall!.secondsLeft).toBeGreaterThan(0);
+    expect(findingWords(first, USERS_AND_ITEMS)).toMatch(/^Is it sparse\? {2}.+ users .+\./i);
+    expect(findingWords(rows[0], USERS_AND_ITEMS)).toMatch(
+      /^The \w+ model: recall@20 0\.\d{3}, nDCG 0\.\d{3}; its 90 % intervals hold \d of 5 figures of the test set\.$/,
+    );
+    expect(findingWords(rows.at(-1)!, USERS_AND_ITEMS)).toMatch(
+      /^Popularity: recall@20 0\.\d{3}, nDCG 0\.\d{3}\.$/,
+    );
+  }, 60_000);
+});
