@@ -19,6 +19,8 @@ const WEIGHTS = {
   evaluate: 1,
   draw: 0.05,
   replica: 3,
+  /** Of auto, whose draws are checked on data that training knows. */
+  known: 20,
   evidence: 0.6,
   ranking: 20,
   trial: 2.5,
@@ -41,7 +43,8 @@ export function planOf(settings: StudySettings, withTruth: boolean): Step[] {
       const named = settings.features.length > 1 && features !== AUTO ? { features } : {};
       for (const model of modelsOf(settings)) {
         add(run, { stage: 'fit', model, ...named }, 1);
-        add(run, { stage: 'evaluate', model, ...named }, judged + calibrate * WEIGHTS.replica);
+        const checked = draws > 0 && model === 'auto' ? WEIGHTS.known : 0;
+        add(run, { stage: 'evaluate', model, ...named }, judged + checked + calibrate * WEIGHTS.replica);
         if (model === 'sparse' && run === 0) {
           add(run, { stage: 'evidence', ...(features === AUTO ? {} : { features }) }, WEIGHTS.evidence);
         }
