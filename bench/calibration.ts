@@ -8,6 +8,7 @@
 
 import { appendFileSync } from 'node:fs';
 import { ascend } from '../src/fit/ascent.js';
+import { sizeIntervals } from '../src/fit/size-posterior.js';
 import { degrees, SIDES } from '../src/graph/graph.js';
 import { gamma } from '../src/math/distributions.js';
 import { type Random, randomStream } from '../src/math/random.js';
@@ -108,14 +109,25 @@ for (let set = 0; set < sets; set++) {
       error: Math.log(model[side].hyper.size / size[side]),
       claimed: 1 / model[side].count,
     });
-    // s | data ~ Gamma(rows, E[ψ]), E[ψ] = rows / ŝ.
+    // Given the other side's mass s | data ~ Gamma(rows, E[ψ]), E[ψ] = rows / ŝ.
     const { count, hyper } = model[side];
     tally(
       set,
-      'sizes',
+      'sizes, the scale taken for known',
       size[side],
       Array.from({ length: DRAWS }, () => (gamma(random, count) * hyper.size) / count),
     );
+  }
+  const intervals = sizeIntervals(model);
+  for (const side of SIDES) {
+    const { low, high } = intervals[side]!;
+    // The interval is symmetric in the logarithm.
+    const spread = Math.log(high / low) / (2 * 1.6449);
+    const draws = Array.from(
+      { length: DRAWS },
+      (_, d) => Math.sqrt(low * high) * Math.exp(spread * normalQuantile((d + 0.5) / DRAWS)),
+    );
+    tally(set, 'sizes, with the spread of the scale', size[side], draws);
   }
   for (let p = 0; p < PAIRS; p++) {
     const [i, j] = [random.below(graph.users.count), random.below(graph.items.count)];

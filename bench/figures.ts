@@ -61,7 +61,7 @@ if (values.calibration !== undefined) {
         line('dense sides', INK.dense.light, `${tail}, dense sides`),
       ],
     },
-    { column: 'sizes', row: '', lines: [line('', INK.text.light, 'sizes')] },
+    { column: 'sizes', row: '', lines: [line('', INK.text.light, 'sizes, the scale taken for known')] },
     { column: 'rates of pairs', row: '', lines: [line('', INK.text.light, 'rates of pairs')] },
   ];
   write(

@@ -4,9 +4,10 @@
 // ascends the bound; and that one with the unseen fit items' mass.
 //
 //   npm run build && node scripts/run-ts.js bench/predictive.ts [sets 200] [size 120] [features 30] [shape 0.1]
-//     [--multi] [--all] [--calibrate N] [--rows FILE] [--from SET]
+//     [--multi] [--all] [--internal] [--calibrate N] [--draws N] [--rows FILE] [--from SET]
 //
-// --rows writes a line of JSON per set, way and statistic; --calibrate also corrects the intervals by N replicas.
+// --rows writes a line of JSON per set, way and statistic; --internal also corrects the intervals by what the fit knows,
+// without replicas, --calibrate by N replicas.
 
 import { appendFileSync } from 'node:fs';
 import { evaluateModel } from '../src/evaluate/evaluate.js';
@@ -36,7 +37,6 @@ const [sets, size, features, shape] = [200, 120, 30, 0.1].map((fallback, i) =>
   Number(numbers[i] ?? fallback),
 );
 const multigraph = process.argv.includes('--multi');
-const DRAWS = 100;
 const STATISTICS = ['users', 'items', 'edges', 'sigmaUsers', 'sigmaItems'] as const;
 const WAYS = process.argv.includes('--all')
   ? ['default', 'sizes as points', 'hyperparameters given', 'exact fold-in', 'exact, with unseen']
@@ -47,6 +47,8 @@ const argument = (name: string) => {
 };
 const rowsFile = argument('--rows');
 const from = Number(argument('--from') ?? 0);
+const DRAWS = Number(argument('--draws') ?? 100);
+const internal = process.argv.includes('--internal');
 const replicas = Number(argument('--calibrate') ?? 0);
 
 interface Row {
@@ -88,6 +90,7 @@ for (let set = from; set < sets; set++) {
     record(way, withMass(plan, met), sizes, set, observed);
     recordRates(way, model, folded, (side, name) => trueMass(graph[name], truth![name], side));
   }
+  if (internal) await recordCorrected(estimated, parts, set);
   if (replicas > 0) await recordCalibrated(estimated, parts, set);
   process.stderr.write(`set ${set + 1} of ${sets}: ${graph.edges} edges\n`);
 }
@@ -165,7 +168,16 @@ function recordRates(way: string, model: PosteriorModel, folded: ModelSide, trut
   rates.set(way, list);
 }
 
-/** The corrected intervals, as deviations of the observed in halves of the interval. */
+/** The intervals as a law for each side has them: corrected by data that the fit knows. */
+async function recordCorrected(model: PosteriorModel, parts: Split, set: number): Promise<void> {
+  const { predictive } = await evaluateModel(model, parts, { draws: DRAWS, correct: true, seed: set });
+  for (const name of STATISTICS) {
+    const { low, high, pValue } = predictive!.draws[name]!;
+    recordInterval('internal check', name, set, predictive!.observed[name]!, { low, high, pValue });
+  }
+}
+
+/** The intervals corrected by replicas. */
 async function recordCalibrated(model: PosteriorModel, parts: Split, set: number): Promise<void> {
   const { predictive } = await evaluateModel(model, parts, {
     draws: DRAWS,
@@ -175,20 +187,29 @@ async function recordCalibrated(model: PosteriorModel, parts: Split, set: number
   for (const name of STATISTICS) {
     const corrected = predictive!.calibration!.statistics[name];
     if (!corrected) continue;
-    const { low, high, pValue } = corrected;
-    const observed = predictive!.observed[name]!;
-    const middle = (low + high) / 2;
-    add(
-      `calibrated|${name}`,
-      {
-        rank: observed < middle ? pValue / 2 : 1 - pValue / 2,
-        inside: observed >= low && observed <= high ? 1 : 0,
-        error: middle / observed - 1,
-        spread: (high - low) / (2 * 1.645 * middle),
-      },
-      set,
-    );
+    recordInterval('calibrated', name, set, predictive!.observed[name]!, corrected);
   }
+}
+
+/** A corrected interval, with the deviation of the observed in halves of it. */
+function recordInterval(
+  way: string,
+  name: (typeof STATISTICS)[number],
+  set: number,
+  observed: number,
+  { low, high, pValue }: { readonly low: number; readonly high: number; readonly pValue: number },
+): void {
+  const middle = (low + high) / 2;
+  add(
+    `${way}|${name}`,
+    {
+      rank: observed < middle ? pValue / 2 : 1 - pValue / 2,
+      inside: observed >= low && observed <= high ? 1 : 0,
+      error: middle / observed - 1,
+      spread: (high - low) / (2 * 1.645 * middle),
+    },
+    set,
+  );
 }
 
 const percent = (x: number) => `${(100 * x).toFixed(1)} %`.padStart(8);

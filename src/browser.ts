@@ -97,6 +97,7 @@ export type {
   RankingFromRanker,
   Resumable,
 } from './fit/options.js';
+export type { SizeInterval } from './fit/size-posterior.js';
 // Fitting
 export { LostFitError, type UnfinishedFit, unfinishedFit } from './fit/unfinished.js';
 export type { Backtest, Refusal, TrackRecord } from './forecast/backtest.js';

@@ -15,6 +15,7 @@ import { fitLowDegrees } from '../sparsity/low-degrees.js';
 import { tailIndexAt } from '../sparsity/tail-index.js';
 import { eligibleMass } from './fold-in.js';
 import type { PosteriorModel } from './model.js';
+import { type SizeInterval, sizeIntervals } from './size-posterior.js';
 
 /** σ̂ is a share of vertices, so it can reach 1 on tiny graphs; the model needs it below. */
 export const LARGEST_SIGMA = 0.95;
@@ -79,6 +80,8 @@ export interface SideLawReport {
   readonly sigma: number;
   readonly tau: number;
   readonly size: number;
+  /** The 90 % interval of a size that the fit has found; null where there is none, or where it was given. */
+  readonly sizeInterval: SizeInterval | null;
   /** Vertices of a dense side that the data do not have, with a 90 % interval; null where there is no end of them. */
   readonly unseen: { readonly mean: number; readonly low: number; readonly high: number } | null;
 }
@@ -88,14 +91,17 @@ export type LawReport = Readonly<Record<SideName, SideLawReport>>;
 
 /** The laws of a fitted model. */
 export function modelLaw(model: PosteriorModel): LawReport {
-  return Object.fromEntries(SIDES.map((side) => [side, sideLaw(model, side)])) as unknown as LawReport;
+  const intervals = sizeIntervals(model);
+  return Object.fromEntries(
+    SIDES.map((side) => [side, sideLaw(model, side, intervals[side])]),
+  ) as unknown as LawReport;
 }
 
-function sideLaw(model: PosteriorModel, side: SideName): SideLawReport {
+function sideLaw(model: PosteriorModel, side: SideName, sizeInterval: SizeInterval | null): SideLawReport {
   const { hyper } = model[side];
   const { sigma, tau, size } = hyper;
   const kind = sigma < 0 ? 'dense' : 'sparse';
-  return Object.freeze({ kind, sigma, tau, size, unseen: unseenVertices(model, side) });
+  return Object.freeze({ kind, sigma, tau, size, sizeInterval, unseen: unseenVertices(model, side) });
 }
 
 /** Unseen over seen vertices of a dense side. */

@@ -180,12 +180,13 @@ describe('a fit with a law for each side', () => {
 });
 
 test('a law is said in words', () => {
-  const open = { kind: 'sparse', sigma: 0.412, tau: 1, size: 20, unseen: null } as const;
+  const open = { kind: 'sparse', sigma: 0.412, tau: 1, size: 20, sizeInterval: null, unseen: null } as const;
   const closed = {
     kind: 'dense',
     sigma: -1,
     tau: 3,
     size: 900,
+    sizeInterval: null,
     unseen: { mean: 761, low: 700, high: 830 },
   } as const;
   const seen = { users: 4339, items: 3665 };

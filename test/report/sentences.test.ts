@@ -91,7 +91,7 @@ function sparsity(): void {
     );
   }
   say(evidenceWords({ difference: 1234.5 }), evidenceWords({ difference: -12 }));
-  const law = { sigma: -0.9, tau: 8, size: 900 };
+  const law = { sigma: -0.9, tau: 8, size: 900, sizeInterval: null };
   const sides = [
     { ...law, kind: 'dense', unseen: { mean: 761, low: 700, high: 830 } },
     { ...law, kind: 'dense', unseen: { mean: 0, low: 0, high: 0 } },

@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest';
+import { ascend } from '../../src/fit/ascent.js';
+import { modelLaw } from '../../src/fit/law.js';
+import { sizeIntervals } from '../../src/fit/size-posterior.js';
+import { SIDES } from '../../src/graph/graph.js';
+import { randomStream } from '../../src/math/random.js';
+import { simulate } from '../../src/process/poisson-model.js';
+
+const shapes = { tau: 1, shape: 0.5, rate: 0.5 };
+const cpu = { features: 3, engine: 'cpu', threads: 1, iterations: 150 } as const;
+
+describe('the interval of a size', () => {
+  test('holds the truth more often than one that takes the shared scale for known', async () => {
+    let held = 0;
+    let heldByGamma = 0;
+    const sets = 24;
+    for (let set = 0; set < sets; set++) {
+      const random = randomStream(5, set);
+      const side = () => ({
+        ...shapes,
+        sigma: -0.5 + random.uniform(),
+        size: 25 + 35 * random.uniform(),
+      });
+      const law = { users: side(), items: side() };
+      const { graph } = await simulate({ ...law, features: 3, seed: set });
+      const known = SIDES.map((name) => [name, { ...shapes, sigma: law[name].sigma }]);
+      const { model } = await ascend(graph, { ...cpu, ...Object.fromEntries(known) });
+      const intervals = sizeIntervals(model);
+      for (const name of SIDES) {
+        const { low, high } = intervals[name]!;
+        const { size } = law[name];
+        if (low <= size && size <= high) held++;
+        const { hyper, count } = model[name];
+        if (Math.abs(Math.log(size / hyper.size)) < 1.645 / Math.sqrt(count)) heldByGamma++;
+        expect(low).toBeLessThan(hyper.size);
+        expect(high).toBeGreaterThan(hyper.size);
+      }
+    }
+    expect(held).toBeGreaterThan(0.7 * 2 * sets);
+    expect(held - heldByGamma).toBeGreaterThan(0.08 * 2 * sets);
+  });
+
+  test('is narrower the more there is to see', async () => {
+    const width = async (size: number) => {
+      const side = { ...shapes, sigma: 0.2, size };
+      const { graph } = await simulate({ users: side, items: side, features: 3, seed: 5 });
+      const { users } = sizeIntervals((await ascend(graph, cpu)).model);
+      return Math.log(users!.high / users!.low);
+    };
+    expect(await width(90)).toBeLessThan(0.7 * (await width(25)));
+  });
+
+  test('is of sizes that the fit has found, and part of the law that it reports', async () => {
+    const side = { ...shapes, sigma: 0.2, size: 25 };
+    const { graph } = await simulate({ users: side, items: side, features: 3, seed: 6 });
+    const given = (await ascend(graph, { ...cpu, users: { size: 25 } })).model;
+    const law = modelLaw(given);
+    expect(law.users.sizeInterval).toBeNull();
+    expect(law.items.sizeInterval).toEqual(sizeIntervals(given).items);
+    expect(law.items.sizeInterval!.low).toBeLessThan(law.items.size);
+    const { model: dense } = await ascend(graph, { ...cpu, model: 'dense' });
+    expect(sizeIntervals(dense)).toEqual({ users: null, items: null });
+  });
+});
