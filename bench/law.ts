@@ -1,0 +1,160 @@
+// Which law predicts best? Each candidate on splits of the training parts of splits (nested: the test parts are not looked at), or,
+// once everything is chosen, on the test parts: how often the 90 % interval holds each figure of the held-out graph, how
+// far the mean is off, and how well the model ranks.
+//
+//   npm run build && node scripts/run-ts.js bench/law.ts [--sets LIST] [--seeds 1,2,3] [--laws LIST] [--features 30,auto]
+//     [--draws 60] [--test] [--rows FILE]
+//
+// Laws: auto; sparse, dense (the paper's); verdict (auto's σ, τ = 1); low, all (σ of the low or of all degrees on both sides); bound
+// (σ learned). Draws of auto are corrected by known data, as the product does; those of the others are as drawn. --rows FILE keeps
+// a line of JSON for each fit; what is in it already is not fitted again. Sets whose file is absent are skipped.
+
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { evaluateModel } from '../src/evaluate/evaluate.js';
+import { fit } from '../src/fit/fit.js';
+import { LARGEST_SIGMA, modelLaw, SMALLEST_SIGMA, tailLaw } from '../src/fit/law.js';
+import type { AscentOptions } from '../src/fit/options.js';
+import { type BipartiteGraph, degrees, SIDES, type SideName } from '../src/graph/graph.js';
+import { readGraph } from '../src/ingest/read.js';
+import { split } from '../src/sample/split.js';
+import { countDegrees } from '../src/sparsity/degree-counts.js';
+import { tailIndex } from '../src/sparsity/tail-index.js';
+
+const DATA = '../shared/data';
+const SETS: Readonly<Record<string, readonly [source: string, options?: object]>> = {
+  goodbooks: [`${DATA}/goodbooks/to_read.csv.gz`],
+  'online-retail': [`${DATA}/online-retail/customer_product_qty.tsv.gz`],
+  'julia-general': [`${DATA}/julia-general/package_depends.tsv.gz`],
+  movietweetings: [`${DATA}/movietweetings/ratings.dat.gz`, { sep: '::' }],
+  sotu: ['@sotu'],
+  'simulated-small': ['@simulated-small'],
+  acl: [`${DATA}/acl-abstracts/paper_abstract_words.tsv.gz`],
+};
+const STATISTICS = ['users', 'items', 'edges', 'sigmaUsers', 'sigmaItems'] as const;
+
+const argument = (name: string, fallback: string) => {
+  const at = process.argv.indexOf(name);
+  return at < 0 ? fallback : process.argv[at + 1];
+};
+const listed = (name: string, fallback: string) => argument(name, fallback).split(',');
+const sets = listed('--sets', Object.keys(SETS).join(','));
+const seeds = listed('--seeds', '1,2,3').map(Number);
+const laws = listed('--laws', 'auto,sparse');
+const numbers = listed('--features', '30').map((k) => (k === 'auto' ? k : Number(k)));
+const draws = Number(argument('--draws', '60'));
+const onTest = process.argv.includes('--test');
+const rowsFile = argument('--rows', '');
+
+/** σ of each side by one of the estimators of a check. */
+function sigmas(graph: BipartiteGraph, way: 'low' | 'all' | 'verdict'): Record<SideName, { sigma: number }> {
+  const of = (side: SideName) => {
+    const degree = degrees(graph[side]);
+    const law = tailLaw(countDegrees(degree));
+    if (way === 'verdict') return law.sigma;
+    const { lowDegrees, likelihood, half } = tailIndex(degree);
+    return (way === 'low' ? lowDegrees : likelihood)?.estimate ?? half;
+  };
+  const bounded = (sigma: number) => Math.max(SMALLEST_SIGMA, Math.min(LARGEST_SIGMA, sigma));
+  return { users: { sigma: bounded(of('users')) }, items: { sigma: bounded(of('items')) } };
+}
+
+function optionsOf(law: string, graph: BipartiteGraph): AscentOptions {
+  if (law === 'auto' || law === 'sparse' || law === 'dense') return { model: law };
+  if (law === 'bound') return { model: 'sparse', learn: ['sigma'] };
+  if (law === 'low' || law === 'all' || law === 'verdict') return { model: 'sparse', ...sigmas(graph, law) };
+  throw new Error(`--laws ${law}: there are auto, sparse, dense, verdict, low, all, bound`);
+}
+
+interface Row {
+  readonly key: string;
+  readonly set: string;
+  readonly law: string;
+  readonly features: number;
+  readonly bound: number;
+  /** By figure: observed, mean, and whether the interval holds it. */
+  readonly figures: Readonly<Record<string, readonly [number, number, boolean]>>;
+  readonly recall: number;
+  readonly ndcg: number;
+}
+
+const rows: Row[] =
+  rowsFile && existsSync(rowsFile)
+    ? readFileSync(rowsFile, 'utf8')
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as Row)
+    : [];
+
+for (const set of sets) {
+  const known = SETS[set];
+  if (!known) throw new Error(`--sets ${set}: there are ${Object.keys(SETS).join(', ')}`);
+  const [source, read] = known;
+  if (!source.startsWith('@') && !existsSync(source)) {
+    console.log(`${set}: skipped, no ${source}`);
+    continue;
+  }
+  const { graph } = await readGraph(source, read);
+  for (const seed of seeds) {
+    const outer = split(graph, { seed });
+    const parts = onTest ? outer : split(outer.train, { seed: 100 + seed });
+    for (const law of laws) {
+      for (const asked of numbers) {
+        const key = [set, onTest ? 'test' : 'nested', seed, law, asked, draws].join('|');
+        if (rows.some((row) => row.key === key)) continue;
+        const { model } = await fit(parts.train, {
+          ...optionsOf(law, parts.train),
+          features: asked,
+          engine: 'cpu',
+        });
+        const { predictive, ranking } = await evaluateModel(model, parts, { draws, engine: 'cpu', n: 20 });
+        const figures = Object.fromEntries(
+          STATISTICS.map((name) => {
+            const { mean, low, high } = predictive!.draws[name]!;
+            const observed = predictive!.observed[name]!;
+            return [name, [observed, mean, observed >= low && observed <= high]] as const;
+          }),
+        );
+        const { recall, ndcg } = ranking.all.mean;
+        const { features, bound } = model;
+        const label = asked === 'auto' ? `${law}, K auto` : asked === 30 ? law : `${law}, K ${asked}`;
+        const row: Row = { key, set, law: label, features, bound: bound!, figures, recall, ndcg };
+        rows.push(row);
+        if (rowsFile) appendFileSync(rowsFile, `${JSON.stringify(row)}\n`);
+        const kinds = SIDES.map((side) => modelLaw(model)[side].kind).join(', ');
+        process.stderr.write(`${key}: ${features} features, ${kinds}\n`);
+      }
+    }
+  }
+}
+
+const mean = (values: readonly number[]) => values.reduce((sum, x) => sum + x, 0) / values.length;
+const wanted = rows.filter(
+  ({ key, set }) => key.split('|')[1] === (onTest ? 'test' : 'nested') && sets.includes(set),
+);
+console.log(
+  `${onTest ? 'test parts' : 'splits of training parts'}, ${draws} draws; errors in per cent, of tail indexes in hundredths`,
+);
+console.log(`| set | law | K | in the interval | ${STATISTICS.join(' | ')} | recall@20 | nDCG | n |`);
+console.log(`|---|---|---|---|${STATISTICS.map(() => '---|').join('')}---|---|---|`);
+for (const set of [...sets, 'all']) {
+  for (const law of new Set(wanted.map((row) => row.law))) {
+    const of = wanted.filter((row) => row.law === law && (set === 'all' || row.set === set));
+    if (of.length === 0) continue;
+    const error = (name: string) =>
+      mean(
+        of.map(({ figures }) => {
+          const [observed, foreseen] = figures[name];
+          return 100 * Math.abs(name.startsWith('sigma') ? foreseen - observed : foreseen / observed - 1);
+        }),
+      ).toFixed(1);
+    const held = of.flatMap(({ figures }) => Object.values(figures).filter(([, , inside]) => inside)).length;
+    const numbersOfFeatures = [...new Set(of.map(({ features }) => features))]
+      .sort((a, b) => a - b)
+      .join(', ');
+    console.log(
+      `| ${set} | ${law} | ${numbersOfFeatures} | ${held} of ${of.length * STATISTICS.length} | ` +
+        `${STATISTICS.map(error).join(' | ')} | ${mean(of.map((row) => row.recall)).toFixed(3)} | ` +
+        `${mean(of.map((row) => row.ndcg)).toFixed(3)} | ${of.length} |`,
+    );
+  }
+}
