@@ -4,38 +4,64 @@ import type { Command } from 'commander';
 import { COMMANDS } from '../options/verbs.js';
 import { type DescribedFeature, describeFeatures } from '../predict/features.js';
 import { loadModel } from '../store/model.js';
+import { type SideNames, USERS_AND_ITEMS } from '../text/sides.js';
 import { shown } from '../text/untrusted.js';
 import { addOptions, runCommand } from './command.js';
 import { typedOptions } from './flags.js';
+import { readTitles, titled } from './titles.js';
+
+/** A feature whose items may have titles, and then a name made of the first of them. */
+type NamedFeature = Omit<DescribedFeature, 'items'> & {
+  readonly name?: string;
+  readonly items: readonly { readonly item: string; readonly weight: number; readonly title?: string }[];
+};
+
+/** Items that a feature is named by. */
+const NAMED_BY = 3;
 
 export function register(program: Command): void {
   const command = program
     .command('features')
     .description('What a model found: the items and users of each feature, and how much it explains.')
     .argument('<model>', 'a model file made by `graphex fit`');
-  addOptions(command, ['graphex features model.safetensors -n 10']);
+  addOptions(command, [
+    'graphex features model.safetensors -n 10',
+    'graphex features model.safetensors --titles movies.dat',
+  ]);
   command.action(async (path: string) => {
     const options = typedOptions(command, COMMANDS.features.options);
+    const { titles: titleFile } = typedOptions(command, COMMANDS.features.own);
     await runCommand(command, async () => {
-      const found = await describeFeatures(await loadModel(path), options);
-      return { json: found, text: found.map(describe).join('\n\n') };
+      const model = await loadModel(path);
+      const titles = await readTitles(titleFile, model);
+      const found = (await describeFeatures(model, options)).map((feature): NamedFeature => {
+        const items = feature.items.map((entry) => ({
+          ...entry,
+          ...titled(titles.of(model.items.ids.find(entry.item))),
+        }));
+        if (titleFile === undefined) return { ...feature, items };
+        const name = items.slice(0, NAMED_BY).map(({ item, title }) => title ?? item);
+        return { ...feature, name: name.join(', '), items };
+      });
+      const names = model.names ?? USERS_AND_ITEMS;
+      return { json: found, text: found.map((feature) => describe(feature, names)).join('\n\n') };
     });
   });
 }
 
-function describe({ feature, share, items, users }: DescribedFeature): string {
-  const line = (name: string, entries: readonly { readonly id: string; readonly weight: number }[]) =>
+function describe({ feature, name, share, items, users }: NamedFeature, names: SideNames): string {
+  const line = (side: string, entries: readonly { readonly id: string; readonly weight: number }[]) =>
     entries.length === 0
       ? []
-      : [`  ${name}  ${entries.map(({ id, weight }) => `${shown(id)} (${percent(weight)})`).join(', ')}`];
+      : [`  ${side}  ${entries.map(({ id, weight }) => `${shown(id)} (${percent(weight)})`).join(', ')}`];
   return [
-    `feature ${feature}: ${percent(share)} of the expected edges`,
+    `feature ${feature}: ${percent(share)} of the expected edges${name ? `: ${shown(name, 160)}` : ''}`,
     ...line(
-      'items',
-      items.map(({ item, weight }) => ({ id: item, weight })),
+      names.items.many,
+      items.map(({ item, title, weight }) => ({ id: title ?? item, weight })),
     ),
     ...line(
-      'users',
+      names.users.many,
       users.map(({ user, weight }) => ({ id: user, weight })),
     ),
   ].join('\n');

@@ -2,24 +2,34 @@
 
 import type { Command } from 'commander';
 import { InputError, throwIfAborted } from '../errors.js';
-import { titleList, titlesOf } from '../evaluate/titles.js';
 import type { Model } from '../fit/model.js';
 import { readSideTable } from '../ingest/side-table.js';
 import type { OptionsOf } from '../options/kinds.js';
 import { COMMANDS, type RECOMMEND, type RECOMMEND_COMMAND } from '../options/verbs.js';
-import { basisOf, FEW_LIKES } from '../predict/basis.js';
+import { basisOf } from '../predict/basis.js';
 import type { Asker, Recommendation } from '../predict/recommend.js';
 import { createRecommender } from '../predict/recommender.js';
-import { type TitleBook, titleBook } from '../predict/titles.js';
+import type { TitleBook } from '../predict/titles.js';
 import { confidenceWords } from '../report/words/confidence.js';
 import { loadModel } from '../store/model.js';
 import { grouped } from '../text/numbers.js';
-import { many, were } from '../text/phrases.js';
+import { many } from '../text/phrases.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
 import { shown } from '../text/untrusted.js';
 import { addOptions, type CommandContext, runCommand } from './command.js';
 import { typedOptions } from './flags.js';
+import {
+  type Askers,
+  checkMany,
+  everyUser,
+  knownItems,
+  listsToOutput,
+  readBatch,
+  some,
+  warnOfSkipped,
+} from './recommend-many.js';
 import { textTable } from './text-table.js';
+import { idByTitle, readTitles, titled } from './titles.js';
 
 type Values = OptionsOf<typeof RECOMMEND_COMMAND & typeof RECOMMEND>;
 
@@ -31,6 +41,7 @@ export function register(program: Command): void {
   addOptions(command, [
     'graphex recommend model.safetensors --user 4711 -n 10',
     'graphex recommend model.safetensors --likes 112,235,4081 --explain',
+    'graphex recommend model.safetensors --all-users -n 20 -o lists.parquet',
     'graphex recommend model.safetensors --like "Crouching Tiger, Hidden Dragon" --like Heat',
   ]);
   command.action(async (path: string) => {
@@ -47,27 +58,57 @@ async function run(path: string, values: Values, context: CommandContext) {
       ['--user', values.user],
       ['--likes', likes],
       ['--batch', values.batch],
+      ['--all-users', values.allUsers || undefined],
     ] as const
   ).filter(([, value]) => value !== undefined);
   if (asked.length !== 1) {
     const given = asked.map(([flag]) => flag).join(' and ');
     throw new InputError(
-      `${given && `${given} were both given; `}say for whom: one of --user ID, --likes ID,ID,… (or --like ID, as often as needed) or --batch FILE`,
+      `${given && `${given} were both given; `}say for whom: one of --user ID, --likes ID,ID,… (or --like ID, as often as needed), --all-users or --batch FILE`,
     );
+  }
+  const toMany = values.batch !== undefined || values.allUsers === true;
+  if (toMany) await checkMany(values, [path, values.batch, values.exclude, values.titles], context.json);
+  else if (values.output !== undefined) {
+    throw new InputError('-o is for the lists of many: add --all-users or --batch FILE, or leave it out');
   }
   const exclude = values.exclude === undefined ? [] : await readLines(values.exclude);
   const model = await loadModel(path);
-  const titles = titleBook(model.items.ids, await titlesFor(values.titles, model));
-  const askers = (
-    values.batch === undefined ? [single(values.user, likes)] : await readBatch(values.batch)
-  ).map(({ name, asker }) => ({ name, asker: byTitle(asker, titles) }));
+  const titles = await readTitles(values.titles, model);
+  const found: Askers = values.allUsers
+    ? everyUser(model)
+    : values.batch === undefined
+      ? { askers: [single(values.user, likes)], skipped: [], unknownItems: [] }
+      : await readBatch(values.batch, model, titles);
+  warnOfSkipped(found, model, context.warn);
+  const askers = found.askers.map(({ name, asker }) => ({ name, asker: byTitle(asker, titles) }));
   const { items } = model.names ?? USERS_AND_ITEMS;
-  const unknown = new Set<string>();
   const recommender = createRecommender(model);
   try {
+    warnOfExcluded();
+    const { output } = values;
+    if (toMany && output !== undefined) {
+      const shownTitles = values.titles === undefined ? undefined : titles;
+      return await listsToOutput(
+        recommender,
+        found,
+        { ...values, output },
+        { titles: shownTitles, exclude },
+        context,
+      );
+    }
     return await answer();
   } finally {
     await recommender.close();
+  }
+
+  function warnOfExcluded(): void {
+    const strange = exclude.filter((id) => model.items.ids.find(id) < 0);
+    if (strange.length > 0) {
+      context.warn(
+        `${many(strange.length, { one: 'id of --exclude is', many: 'ids of --exclude are' })} not among the ${items.many} of the model: ${some(strange)}`,
+      );
+    }
   }
 
   async function answer() {
@@ -81,27 +122,8 @@ async function run(path: string, values: Values, context: CommandContext) {
         threads: context.threads,
         signal: context.signal,
         onProgress: context.onProgress,
-        // One typed by hand is a mistake to stop at; in a file of many, a warning.
-        ...(values.batch === undefined
-          ? {}
-          : {
-              onUnknown: (ids: readonly (string | number)[]) => {
-                for (const id of ids) unknown.add(String(id));
-              },
-            }),
       },
     );
-    if (unknown.size > 0) {
-      context.warn(
-        `${many(unknown.size, { one: `liked ${items.one} is`, many: `liked ${items.many} are` })} unknown to the model and ${were(unknown.size)} left out: ${some([...unknown])}`,
-      );
-    }
-    const strange = exclude.filter((id) => model.items.ids.find(id) < 0);
-    if (strange.length > 0) {
-      context.warn(
-        `${many(strange.length, { one: 'id of --exclude is', many: 'ids of --exclude are' })} not among the ${items.many} of the model: ${some(strange)}`,
-      );
-    }
     const results: Listing[] = [];
     for (const [a, { asker }] of askers.entries()) {
       throwIfAborted(context.signal);
@@ -121,8 +143,7 @@ async function run(path: string, values: Values, context: CommandContext) {
         })),
       });
     }
-    if (values.batch === undefined)
-      return { json: results[0].items, text: describe(results[0], model, titles) };
+    if (!toMany) return { json: results[0].items, text: describe(results[0], model, titles) };
     return {
       json: askers.map(({ name, asker }, a) => ({
         user: name,
@@ -147,32 +168,11 @@ interface Listing {
   })[];
 }
 
-function titled(title: string | undefined): { title?: string } {
-  return title === undefined ? {} : { title };
-}
-
-async function titlesFor(path: string | undefined, { items: { ids } }: Model): Promise<string[]> {
-  if (path === undefined) return [];
-  return titleList(titlesOf(await readSideTable(path), ids, path), ids);
-}
-
 /** Likes that are titles become ids; one that several items share is refused. */
 function byTitle(asker: Asker, titles: TitleBook): Asker {
   if (!('likes' in asker)) return asker;
-  const likes = asker.likes.map((like) => {
-    const found = titles.find(like);
-    if (found === 'ambiguous') {
-      throw new InputError(`several items are called ${shown(like)}; give the id of the one that is meant`);
-    }
-    return found === 'unknown' ? like : titles.id(found.item);
-  });
+  const likes = asker.likes.map((like) => idByTitle(String(like), titles));
   return { ...asker, likes };
-}
-
-/** Items of an asker that the model knows. */
-function knownItems({ items, users, seen }: Model, asker: Asker): number {
-  if ('likes' in asker) return new Set(asker.likes.filter((id) => items.ids.find(id) >= 0)).size;
-  return users.degree[users.ids.find(asker.user)] ?? (seen ? 0 : FEW_LIKES);
 }
 
 function single(user: string | undefined, likes: readonly string[] = []): { name: string; asker: Asker } {
@@ -183,37 +183,6 @@ function single(user: string | undefined, likes: readonly string[] = []): { name
 async function readLines(path: string): Promise<string[]> {
   const rows = await readSideTable(path, ['\n']);
   return rows.map(({ fields }) => fields[0]);
-}
-
-/** A column of known users, or two columns: users who are folded in from the items beside them. */
-async function readBatch(path: string): Promise<{ name: string; asker: Asker }[]> {
-  const rows = await readSideTable(path, ['\t', ',']);
-  if (rows.length === 0) throw new InputError(`--batch ${path}: the file is empty; give an id per line`);
-  if (rows[0].fields.length === 1) {
-    return rows.map(({ fields: [user] }) => ({ name: user, asker: { user } }));
-  }
-  const likes = new Map<string, string[]>();
-  for (const { line, fields } of rows) {
-    const [user, item, ...more] = fields;
-    if (!user || !item || more.length > 0) {
-      throw new InputError(
-        `--batch ${path}, line ${line} (${shown(fields.join(', '))}): expected a user and an item, separated as in the first line`,
-      );
-    }
-    const items = likes.get(user);
-    if (items) items.push(item);
-    else likes.set(user, [item]);
-  }
-  return Array.from(likes, ([name, items]) => ({ name, asker: { likes: items } }));
-}
-
-function some(ids: readonly string[]): string {
-  return (
-    ids
-      .slice(0, 5)
-      .map((id) => shown(id))
-      .join(', ') + (ids.length > 5 ? ', …' : '')
-  );
 }
 
 function describe({ items: list, overlap }: Listing, model: Model, titles: TitleBook): string {

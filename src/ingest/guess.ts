@@ -262,6 +262,11 @@ const MANY_ROWS = 20;
 /** What tables write where a value is missing: in a row of data. */
 const MISSING = /^(na|n\/a|nan|null|nil|none|missing|unknown|-|\?)$/i;
 
+/** Whether tables use such a word as the name of a column. */
+export function isUsualName(cell: string): boolean {
+  return USUAL_NAME.test(cell.trim());
+}
+
 const USUAL_NAME =
   /^(user|item|customer|product|reader|book|film|movie|song|track|artist|person|doc|document|paper|article|word|term|token|package|dependency|source|target|from|to|src|dst|count|counts|quantity|qty|rating|score|plays|weight|timestamp|time|date|title|name|id)s?([ _-]?(id|ids|name|no|number|key|code))?$/i;
 

@@ -241,7 +241,13 @@ export const RECOMMEND_COMMAND = {
     argument: 'id',
     meaning: 'the same, one item each time: ids may hold commas',
   }),
-  batch: input({ meaning: 'many users: an id per line, or user and liked item per line' }),
+  batch: input({ meaning: 'many users, in a file or -: an id per line, or user and liked item per line' }),
+  allUsers: flag({ default: false, meaning: 'lists for every user of the model' }),
+  output: output({
+    flag: '-o, --output',
+    meaning: 'lists of many as .csv, .tsv, .jsonl (also .gz) or .parquet; -: CSV on standard output',
+  }),
+  ...FORCE,
   exclude: input({ meaning: 'items not to list, an id per line' }),
   titles: input({ meaning: 'titles of the items: a table of ids and titles; likes may then be titles' }),
   confidence: flag({
@@ -283,8 +289,16 @@ export const SERVE = {
   ...THREADS,
 };
 
+/** Of whatever shows items or takes them. */
+const ITEM_TITLES = {
+  titles: input({
+    meaning: 'titles of the items: a table of ids and titles; items may then be named by title',
+  }),
+};
+
 export const SIMILAR_COMMAND = {
   item: text({ argument: 'id', meaning: 'the item that others are compared with' }),
+  ...ITEM_TITLES,
 };
 
 const { engine, restarts } = METHODS.ascent;
@@ -364,7 +378,7 @@ export const COMMANDS = {
   audit: { own: AUDIT_COMMAND, options: AUDIT, read: READ_PARTS, common: COMMON },
   recommend: { own: RECOMMEND_COMMAND, options: RECOMMEND, common: COMMON },
   similar: { own: SIMILAR_COMMAND, options: LIST, common: COMMON },
-  features: { options: DESCRIBE, common: COMMON },
+  features: { own: ITEM_TITLES, options: DESCRIBE, common: COMMON },
   serve: { options: SERVE, common: COMMON },
   study: { own: STUDY_COMMAND, options: STUDY, read: READ, common: COMMON },
 } as const satisfies Record<string, Readonly<Record<string, Declaration>>>;

@@ -28,6 +28,13 @@ export interface Judge {
   close(): Promise<void>;
 }
 
+/** What a user of the model has; nothing where the model does not carry it. */
+export function ownItems({ seen }: Model, row: number): OwnItems & { readonly items: Uint32Array } {
+  if (!seen) return { items: new Uint32Array(0), counts: undefined };
+  const [first, last] = [seen.offsets[row], seen.offsets[row + 1]];
+  return { items: seen.neighbors.subarray(first, last), counts: seen.counts?.subarray(first, last) };
+}
+
 export function createJudge(model: Model): Judge {
   const voices = voicesOf(model);
   if (voices) return factorJudge(voices);

@@ -13,9 +13,10 @@ import { many } from '../text/phrases.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
 import { shown } from '../text/untrusted.js';
 import { createConfidence, type ListConfidence } from './confidence.js';
-import type { Explanation, OwnItems } from './explain.js';
+import { type Crew, createCrew, crewSize, type Identified } from './crew.js';
+import type { Explanation } from './explain.js';
 import { type DescribedFeature, type DescribeOptions, describeVoices } from './features.js';
-import { createJudge, type Place } from './judges.js';
+import { createJudge, ownItems, type Place } from './judges.js';
 import { unknownId } from './nearest-id.js';
 import { once } from './once.js';
 import { rowLists } from './rank.js';
@@ -82,6 +83,11 @@ export function createRecommender(model: Model): Recommender {
   const similarity = once(() => createSimilarity(model, judge.voices));
   const confidence = once(() => createConfidence(judge));
   const byPopularity = once(() => popularityOrder(model.items.degree));
+  let madeCrew: Crew | undefined;
+  const crew = () => {
+    madeCrew ??= createCrew(model);
+    return madeCrew;
+  };
   let closed = false;
   const open = () => {
     if (closed) throw new InputError('this recommender is closed: make another one');
@@ -92,14 +98,21 @@ export function createRecommender(model: Model): Recommender {
     const settings = settle({ ...RECOMMEND_LISTS, ...TASK }, options);
     const { n, includeSeen, signal } = settings;
     if (askers.length === 0) return [];
-    const placed = askers.map((asker, a) => {
+    const identified = askers.map((asker, a) => {
       if (a % 64 === 0) throwIfAborted(signal);
-      return place(asker, a, { needSeen: !includeSeen, onUnknown: settings.onUnknown });
+      return identify(asker, a, { needSeen: !includeSeen, onUnknown: settings.onUnknown });
     });
-    const without = askers.map(({ exclude = [] }, a) => [
-      ...known([...(settings.exclude ?? []), ...exclude]),
-      ...(includeSeen ? [] : placed[a].own.items),
-    ]);
+    const excluded = known(settings.exclude ?? []);
+    const asked = askers.map(({ exclude }) => (exclude ? [...excluded, ...known(exclude)] : excluded));
+    if (!settings.include && !settings.explain && crewSize(askers.length, settings.threads) > 1) {
+      const lists = await crew().ask(identified, asked, { n, includeSeen }, settings);
+      const { ids } = model.items;
+      return lists.map(({ items, scores }) =>
+        Array.from(items, (item, i) => ({ item: ids.at(item), score: scores[i] })),
+      );
+    }
+    const placed = identified.map(seated);
+    const without = asked.map((list, a) => [...list, ...(includeSeen ? [] : placed[a].own.items)]);
     const best = settings.include
       ? bestOf(new Set(known(settings.include)), placed, without, n)
       : await bestOfAll(placed, without, n, settings);
@@ -155,32 +168,31 @@ export function createRecommender(model: Model): Recommender {
     };
   }
 
-  function place(
+  function seated({ row, own }: Identified): Placed {
+    return { row, own, seat: judge.place(row, own) };
+  }
+
+  function place(...args: Parameters<typeof identify>): Placed {
+    return seated(identify(...args));
+  }
+
+  function identify(
     asker: Asker,
     at: number,
     {
       needSeen,
       onUnknown,
     }: { readonly needSeen: boolean; readonly onUnknown?: RecommendOptions['onUnknown'] },
-  ): Placed {
-    if ('likes' in asker) {
-      const own = likedItems(model, asker, at, onUnknown);
-      return { row: undefined, seat: judge.place(undefined, own), own };
-    }
+  ): Identified {
+    if ('likes' in asker) return { row: undefined, own: likedItems(model, asker, at, onUnknown) };
     const row = model.users.ids.find(asker.user);
     if (row < 0) throw unknownUser(model, asker.user);
-    const { seen } = model;
-    if (!seen && needSeen) {
+    if (!model.seen && needSeen) {
       throw new InputError(
         'the model does not carry which items its users have: fit it again, or ask to include seen items',
       );
     }
-    const [first, last] = seen ? [seen.offsets[row], seen.offsets[row + 1]] : [0, 0];
-    const own = {
-      items: seen ? seen.neighbors.subarray(first, last) : new Uint32Array(0),
-      counts: seen?.counts?.subarray(first, last),
-    };
-    return { row, seat: judge.place(row, own), own };
+    return { row, own: ownItems(model, row) };
   }
 
   function knownItem(id: Id): number {
@@ -267,18 +279,15 @@ export function createRecommender(model: Model): Recommender {
     },
     async close() {
       closed = true;
-      await judge.close();
+      await Promise.all([judge.close(), madeCrew?.close()]);
     },
   });
 }
 
-type Own = OwnItems & { readonly items: Uint32Array };
+type Own = Identified['own'];
 /** An asker with a place before the judge. */
-interface Placed {
-  /** Of a known user. */
-  readonly row: number | undefined;
+interface Placed extends Identified {
   readonly seat: Place;
-  readonly own: Own;
 }
 
 type NewAsker = Extract<Asker, { likes: unknown }>;

@@ -1,6 +1,7 @@
 // Titles of items, both ways: what an answer shows, and what a request may say instead of an id.
 
 import type { VertexIds } from '../graph/ids.js';
+import { nearest } from '../options/door.js';
 import { once } from './once.js';
 
 /** Where an id or a title leads. */
@@ -11,24 +12,33 @@ export interface TitleBook {
   id(item: number): string;
   /** Title of an item; undefined where it has none. */
   of(item: number): string | undefined;
-  /** By id; else by title, exactly or without regard to case, where that names one item alone. */
+  /** By id; else by title: exactly, without regard to case, or without the year behind it, where that names one item alone. */
   find(text: string | number): Found;
+  /** The title that differs in a letter or two, for a hint; undefined where none does. */
+  near(text: string | number): string | undefined;
   /** Items whose id or title contains the text, in the given order of items, at most n. */
   search(text: string, order: Iterable<number>, n: number): number[];
 }
 
 const SEVERAL = -2;
 
+function withoutYear(title: string): string {
+  return title.toLowerCase().replace(/\s*\(\d{4}\)\s*$/, '');
+}
+
 /** `titles` has a text for each item, '' where there is none; an empty list where no titles were given. */
 export function titleBook(ids: VertexIds, titles: readonly string[]): TitleBook {
   const exact = new Map<string, number>();
   const folded = new Map<string, number>();
+  /** 'the matrix' of 'The Matrix (1999)'. */
+  const undated = new Map<string, number>();
   const note = (map: Map<string, number>, key: string, item: number) =>
     map.set(key, map.has(key) ? SEVERAL : item);
   for (const [item, title] of titles.entries()) {
     if (title === '') continue;
     note(exact, title, item);
     note(folded, title.toLowerCase(), item);
+    note(undated, withoutYear(title), item);
   }
   const lower = once(() =>
     Array.from({ length: ids.length }, (_, item) => `${ids.at(item)}\n${titles[item] ?? ''}`.toLowerCase()),
@@ -39,9 +49,18 @@ export function titleBook(ids: VertexIds, titles: readonly string[]): TitleBook 
     find(text) {
       const id = ids.find(text);
       if (id >= 0) return { item: id };
-      const item = exact.get(String(text)) ?? folded.get(String(text).toLowerCase());
+      const item =
+        exact.get(String(text)) ??
+        folded.get(String(text).toLowerCase()) ??
+        undated.get(withoutYear(String(text)));
       if (item === undefined) return 'unknown';
       return item === SEVERAL ? 'ambiguous' : { item };
+    },
+    near(text) {
+      const found = nearest(withoutYear(String(text)), [...undated.keys()]);
+      const item = found === undefined ? SEVERAL : (undated.get(found) ?? SEVERAL);
+      if (found === undefined) return undefined;
+      return item === SEVERAL ? titles.find((title) => withoutYear(title) === found) : titles[item];
     },
     search(text, order, n) {
       const wanted = text.toLowerCase();

@@ -7,13 +7,13 @@ import type { Model } from '../fit/model.js';
 import { readSideTable } from '../ingest/side-table.js';
 import { serveTasks } from '../parallel/worker.js';
 import { createRecommender } from '../predict/recommender.js';
+import { modelOf, type SharedModel, shareModel } from '../predict/shared-model.js';
 import { titleBook } from '../predict/titles.js';
 import { loadModel } from '../store/model.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
 import { answerJobs, type Served } from './answer.js';
 import type { Job, Reply } from './jobs.js';
 import type { Information } from './schema.js';
-import { modelOf, type SharedModel, shareModel } from './shared-model.js';
 
 /** A model and its titles, as they go from the worker that read them to the others. */
 export interface SharedServing {

@@ -1,5 +1,5 @@
-// Parquet writing: columns of whole numbers, and columns of ids given by their vertices. Groups of rows with a
-// dictionary each, packed with gzip, which every reader knows; every page has its checksum.
+// Parquet writing: columns of numbers, and columns of ids given by their vertices. Groups of rows with a dictionary each,
+// packed with gzip, which every reader knows; every page has its checksum.
 
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
@@ -8,10 +8,20 @@ import { crc32, gzipSync } from 'node:zlib';
 import type { VertexIds } from '../graph/ids.js';
 import { boolean, byte, type Encoded, i32, i64, list, struct, text, varint } from './thrift.js';
 
-/** Either whole numbers below 2^32, or ids by the vertex of each row. */
+/** Whole numbers below 2^32, numbers of double precision, or ids by the vertex of each row. */
 export type OutputColumn =
   | { readonly name: string; readonly numbers: ArrayLike<number> }
-  | { readonly name: string; readonly ids: VertexIds; readonly vertices: ArrayLike<number> };
+  | { readonly name: string; readonly decimals: ArrayLike<number> }
+  | { readonly name: string; readonly ids: WrittenIds; readonly vertices: ArrayLike<number> };
+
+/** What is written of ids; they may come in any order, each once. */
+export type WrittenIds = Pick<VertexIds, 'kind' | 'values' | 'length'>;
+
+/** Rows of a table whose columns are the same in every piece. */
+export interface OutputRows {
+  readonly rows: number;
+  readonly columns: readonly OutputColumn[];
+}
 
 /** A group ends after so many rows, or before, once a dictionary holds so many bytes: readers keep one in memory. */
 const GROUP_ROWS = 1 << 20;
@@ -19,7 +29,7 @@ const DICTIONARY_BYTES = 1 << 24;
 const MAGIC = Buffer.from('PAR1');
 const GZIP = 2;
 const [PLAIN, RLE, RLE_DICTIONARY] = [0, 3, 8];
-const [INT32, INT64, BYTE_ARRAY] = [1, 2, 6];
+const [INT32, INT64, DOUBLE, BYTE_ARRAY] = [1, 2, 5, 6];
 
 /** Writes the columns, in row order, as one Parquet file. */
 export async function writeParquet(
@@ -27,14 +37,42 @@ export async function writeParquet(
   rows: number,
   columns: readonly OutputColumn[],
 ): Promise<void> {
-  await pipeline(Readable.from(pieces(rows, columns)), createWriteStream(path));
+  await pipeline(Readable.from(parquetPieces([{ rows, columns }])), createWriteStream(path));
 }
 
-function* pieces(rows: number, columns: readonly OutputColumn[]): Generator<Uint8Array> {
+/** The bytes of a Parquet file whose rows come piece by piece, at least one piece. */
+export async function* parquetPieces(
+  tables: Iterable<OutputRows> | AsyncIterable<OutputRows>,
+): AsyncGenerator<Uint8Array> {
   yield MAGIC;
-  let position = MAGIC.length;
-  const groups: Encoded[] = [];
-  const dictionaries = columns.map((column) => ('ids' in column ? new Dictionary(column.ids) : undefined));
+  const written = { position: MAGIC.length, rows: 0, groups: [] as Encoded[] };
+  let schema: readonly OutputColumn[] = [];
+  for await (const { rows, columns } of tables) {
+    schema = columns;
+    yield* groupPieces(rows, columns, written);
+  }
+  const footer = struct(
+    [1, i32(2)],
+    [2, list([struct([4, text('rows')], [5, i32(schema.length)]), ...schema.map(schemaElement)])],
+    [3, i64(written.rows)],
+    [4, list(written.groups)],
+    [6, text('graphex')],
+  ).bytes;
+  yield footer;
+  const end = Buffer.alloc(8);
+  end.writeUInt32LE(footer.length);
+  MAGIC.copy(end, 4);
+  yield end;
+}
+
+function* groupPieces(
+  rows: number,
+  columns: readonly OutputColumn[],
+  written: { position: number; rows: number; readonly groups: Encoded[] },
+): Generator<Uint8Array> {
+  const dictionaries = columns.map((column) =>
+    'ids' in column ? new Dictionary(column.ids, Math.min(rows, GROUP_ROWS)) : undefined,
+  );
   for (let start = 0; start < rows; ) {
     const stop = endOfGroup(start, rows, columns, dictionaries);
     const chunks: Encoded[] = [];
@@ -43,34 +81,23 @@ function* pieces(rows: number, columns: readonly OutputColumn[]): Generator<Uint
       const dictionary = dictionaries[c];
       const parts = dictionary
         ? [dictionary.page(), indexPage(dictionary, stop - start)]
-        : [numbersPage((column as { numbers: ArrayLike<number> }).numbers, start, stop)];
-      const first = position;
+        : [numbersPage(column, start, stop)];
+      const first = written.position;
       let size = 0;
       for (const part of parts) {
         yield part.header;
         yield part.body;
-        position += part.header.length + part.body.length;
+        written.position += part.header.length + part.body.length;
         size += part.header.length + part.unpacked;
       }
       const data = dictionary ? first + parts[0].header.length + parts[0].body.length : first;
-      chunks.push(chunkMeta(column, stop - start, first, data, position - first, size));
+      chunks.push(chunkMeta(column, stop - start, first, data, written.position - first, size));
       unpacked += size;
     }
-    groups.push(struct([1, list(chunks)], [2, i64(unpacked)], [3, i64(stop - start)]));
+    written.groups.push(struct([1, list(chunks)], [2, i64(unpacked)], [3, i64(stop - start)]));
+    written.rows += stop - start;
     start = stop;
   }
-  const footer = struct(
-    [1, i32(2)],
-    [2, list([struct([4, text('rows')], [5, i32(columns.length)]), ...columns.map(schemaElement)])],
-    [3, i64(rows)],
-    [4, list(groups)],
-    [6, text('graphex')],
-  ).bytes;
-  yield footer;
-  const end = Buffer.alloc(8);
-  end.writeUInt32LE(footer.length);
-  MAGIC.copy(end, 4);
-  yield end;
 }
 
 /** The row before which the group must end; fills the dictionaries with what its rows need. */
@@ -96,11 +123,16 @@ function endOfGroup(
 class Dictionary {
   readonly #place: Int32Array;
   readonly #used: number[] = [];
-  readonly #index = new Uint32Array(GROUP_ROWS);
+  readonly #index: Uint32Array;
   #rows = 0;
   bytes = 0;
 
-  constructor(readonly ids: VertexIds) {
+  /** `most`: rows of a group. */
+  constructor(
+    readonly ids: WrittenIds,
+    most: number,
+  ) {
+    this.#index = new Uint32Array(most);
     this.#place = new Int32Array(ids.length).fill(-1);
   }
 
@@ -180,8 +212,12 @@ function indexPage(dictionary: Dictionary, rows: number): WrittenPage {
   return packed(0, body, dataHeader(rows, RLE_DICTIONARY));
 }
 
-function numbersPage(numbers: ArrayLike<number>, start: number, stop: number): WrittenPage {
-  const body = Uint32Array.from({ length: stop - start }, (_, i) => numbers[start + i]);
+function numbersPage(column: OutputColumn, start: number, stop: number): WrittenPage {
+  const length = stop - start;
+  const body =
+    'decimals' in column
+      ? Float64Array.from({ length }, (_, i) => column.decimals[start + i])
+      : Uint32Array.from({ length }, (_, i) => (column as { numbers: ArrayLike<number> }).numbers[start + i]);
   return packed(0, new Uint8Array(body.buffer), dataHeader(stop - start, PLAIN));
 }
 
@@ -202,6 +238,7 @@ function packed(type: number, page: Uint8Array, detail: [number, Encoded]): Writ
 }
 
 function typeOf(column: OutputColumn): number {
+  if ('decimals' in column) return DOUBLE;
   if (!('ids' in column)) return INT32;
   return column.ids.kind === 'integer' ? INT64 : BYTE_ARRAY;
 }

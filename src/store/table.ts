@@ -77,7 +77,7 @@ function* tableText(graph: BipartiteGraph, separator: string): Generator<string>
 }
 
 /** The id as a cell: in double quotes where it would otherwise be misread. */
-function cell(id: string, separator: string): string {
+export function cell(id: string, separator: string): string {
   if (separator === '\t' && id.includes('\n')) {
     throw new InputError(
       `the id "${shown(id)}" holds a line break, which a .tsv cannot; write a .csv or .parquet`,

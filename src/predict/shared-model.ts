@@ -17,12 +17,17 @@ export interface SharedModel {
 }
 
 export function shareModel(model: Model): SharedModel {
-  const side = (vertices: Vertices) => ({ ...vertices, ids: undefined });
   return {
-    model: shared({ ...model, users: side(model.users), items: side(model.items) }),
+    model: shareTables(model),
     users: sharedIds(model.users.ids),
     items: sharedIds(model.items.ids),
   };
+}
+
+/** The model without its ids, for those who know vertices by their numbers alone. */
+export function shareTables(model: Model): unknown {
+  const side = (vertices: Vertices) => ({ ...vertices, ids: undefined });
+  return shared({ ...model, users: side(model.users), items: side(model.items) });
 }
 
 export function modelOf({ model, users, items }: SharedModel): Model {

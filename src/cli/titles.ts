@@ -1,0 +1,31 @@
+// --titles: a table of ids and titles, for whatever shows items or takes them.
+
+import { InputError } from '../errors.js';
+import { titleList, titlesOf } from '../evaluate/titles.js';
+import type { Model } from '../fit/model.js';
+import { readSideTable } from '../ingest/side-table.js';
+import { type TitleBook, titleBook } from '../predict/titles.js';
+import { shown } from '../text/untrusted.js';
+
+/** The titles of a model's items; without a file a book that knows ids alone. */
+export async function readTitles(path: string | undefined, { items: { ids } }: Model): Promise<TitleBook> {
+  if (path === undefined) return titleBook(ids, []);
+  return titleBook(ids, titleList(titlesOf(await readSideTable(path), ids, path), ids));
+}
+
+/** The id of an item that is named by its id or title; what is neither stays as it is, or is refused with the nearest title. */
+export function idByTitle(text: string, titles: TitleBook): string {
+  const found = titles.find(text);
+  if (found === 'ambiguous') {
+    throw new InputError(`several items are called ${shown(text)}; give the id of the one that is meant`);
+  }
+  if (found !== 'unknown') return titles.id(found.item);
+  const near = titles.near(text);
+  if (near === undefined) return text;
+  throw new InputError(`${shown(text)}: no item has this id or title; did you mean ${shown(near)}?`);
+}
+
+/** As a field of a document: absent where there is none. */
+export function titled(title: string | undefined): { title?: string } {
+  return title === undefined ? {} : { title };
+}

@@ -1,0 +1,130 @@
+// Many askers at once, on all threads: workers share the tables of a model, each takes the next piece of the askers.
+
+import { abortReason, throwIfAborted } from '../errors.js';
+import type { Model } from '../fit/model.js';
+import { createPool, type TaskModule, threadCount, type WorkerPool } from '../parallel/pool.js';
+import type { TaskOptions } from '../progress.js';
+import type { AskedPiece, ListedPiece } from './asking-tasks.js';
+import type { OwnItems } from './explain.js';
+import { shareTables } from './shared-model.js';
+
+const TASKS: TaskModule = {
+  name: 'asking-tasks',
+  base: import.meta.url,
+  worker: () =>
+    new Worker(new URL('./asking-tasks.js', import.meta.url), {
+      type: 'module',
+      name: 'graphex:asking-tasks',
+    }),
+  here: () => import('./asking-tasks.js'),
+};
+
+/** An asker by number: a user of the model, or someone new with these items. */
+export interface Identified {
+  readonly row: number | undefined;
+  readonly own: OwnItems & { readonly items: Uint32Array };
+}
+
+export interface Listed {
+  readonly items: Uint32Array;
+  readonly scores: Float64Array;
+}
+
+export interface Crew {
+  /** Lists in the order of the askers; the same as one by one. */
+  ask(
+    askers: readonly Identified[],
+    without: readonly (readonly number[])[],
+    asked: { readonly n: number; readonly includeSeen: boolean },
+    options: TaskOptions,
+  ): Promise<Listed[]>;
+  close(): Promise<void>;
+}
+
+/** Fewer askers than this are answered sooner than workers start. */
+const FEW = 256;
+/** Askers that a worker takes at once, at most. */
+const PIECE = 256;
+
+/** How many workers so many askers are worth; 1: none. */
+export function crewSize(askers: number, threads: number | undefined): number {
+  return askers < FEW ? 1 : threadCount(threads, Math.ceil(askers / PIECE));
+}
+
+let crews = 0;
+
+export function createCrew(model: Model): Crew {
+  const crew = crews++;
+  let pool: WorkerPool | undefined;
+  const open = async (size: number) => {
+    if (pool && pool.size >= size) return pool;
+    await pool?.close();
+    pool = await createPool(TASKS, size);
+    await pool.everywhere('adopt', { crew, tables: shareTables(model) });
+    return pool;
+  };
+  /** Questions wait for one another: a larger one may need more workers. */
+  let turn: Promise<unknown> = Promise.resolve();
+  return {
+    ask(askers, without, asked, { threads, signal, onProgress }) {
+      const mine = turn.then(async () => {
+        throwIfAborted(signal);
+        const size = crewSize(askers.length, threads);
+        const workers = await open(size);
+        const step = Math.min(PIECE, Math.ceil(askers.length / size));
+        const pieces: AskedPiece[] = [];
+        for (let at = 0; at < askers.length; at += step) {
+          pieces.push(pieceOf(crew, askers.slice(at, at + step), without.slice(at, at + step), asked));
+        }
+        let done = 0;
+        const answers = await workers.map<AskedPiece, ListedPiece>('ask', pieces, {
+          signal,
+          onResult: ({ offsets }) => {
+            done += offsets.length - 1;
+            onProgress?.({ stage: 'ranking', done, total: askers.length, unit: 'users' });
+          },
+        });
+        return answers.flatMap(unpacked);
+      });
+      turn = mine.catch(async () => {
+        // What a dead or interrupted worker has left is not to be used again.
+        const broken = pool;
+        pool = undefined;
+        await broken?.close();
+      });
+      return mine.catch((error) => {
+        throw signal?.aborted ? abortReason(signal) : error;
+      });
+    },
+    async close() {
+      await turn;
+      await pool?.close();
+    },
+  };
+}
+
+function pieceOf(
+  crew: number,
+  askers: readonly Identified[],
+  without: readonly (readonly number[])[],
+  { n, includeSeen }: { readonly n: number; readonly includeSeen: boolean },
+): AskedPiece {
+  const fresh = askers.filter(({ row }) => row === undefined);
+  const offsets = new Uint32Array(fresh.length + 1);
+  for (const [a, { own }] of fresh.entries()) offsets[a + 1] = offsets[a] + own.items.length;
+  const items = new Uint32Array(offsets[fresh.length]);
+  const counts = fresh.some(({ own }) => own.counts) ? new Uint32Array(items.length).fill(1) : undefined;
+  for (const [a, { own }] of fresh.entries()) {
+    items.set(own.items, offsets[a]);
+    if (own.counts) counts?.set(own.counts, offsets[a]);
+  }
+  const rows = Int32Array.from(askers, ({ row }) => row ?? -1);
+  return { crew, rows, likes: { offsets, items, counts }, without, includeSeen, n };
+}
+
+function unpacked({ offsets, items, scores }: ListedPiece): Listed[] {
+  return Array.from({ length: offsets.length - 1 }, (_, a) => ({
+    items: items.subarray(offsets[a], offsets[a + 1]),
+    scores: scores.subarray(offsets[a], offsets[a + 1]),
+  }));
+}
