@@ -117,11 +117,15 @@ async function inputs(
     const extra = PART_FLAGS.find((name) => tables[name] !== undefined);
     if (extra) throw new InputError(`--${extra}: a split folder has its own parts; give one or the other`);
     if (time !== undefined) {
-      throw new InputError('--time: a split folder keeps no times; give the tables with --train and --test');
+      throw new InputError(
+        '--time: a split folder says itself whether it has times; leave this out, or give tables with --train and --test',
+      );
     }
     const { threads, signal, onProgress } = context;
     const parts = await loadSplit(folder, { ...reader, threads, signal, onProgress });
-    return { parts, options: parts.method === 'pq' ? { coins: parts.coins } : {} };
+    const { method, coins, byTime } = parts;
+    const times = byTime && { train: byTime.train, test: byTime.test };
+    return { parts, options: { ...(method === 'pq' && { coins }), ...(times && { times }) } };
   }
   if (tables.train === undefined || tables.test === undefined) {
     throw new InputError('there is nothing to look over: give a split folder, or both --train and --test');

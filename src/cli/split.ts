@@ -1,8 +1,12 @@
 import type { Command } from 'commander';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { DATA_HELP } from '../ingest/formats.js';
+import { timeColumn } from '../ingest/value-column.js';
+import { option, optionError } from '../options/error.js';
+import type { SplitMethod } from '../options/names.js';
 import { COMMANDS } from '../options/verbs.js';
 import { readingWords } from '../report/words/reading.js';
+import { timeSplitWords } from '../report/words/split.js';
 import { split, unseenByTraining } from '../sample/split.js';
 import type { Split } from '../sample/split-types.js';
 import { compareSplit, type SplitBias } from '../sparsity/split-bias.js';
@@ -23,13 +27,16 @@ export function register(program: Command): void {
       'Train, fold-in and test parts by (p,q)-sampling: without the degree bias of held-out edges.',
     )
     .argument('<data...>', DATA_HELP);
-  addOptions(command, ['graphex split ratings.csv -o parts --test-users 0.2 --test-items 0.2']);
+  addOptions(command, [
+    'graphex split ratings.csv -o parts --test-users 0.2 --test-items 0.2',
+    'graphex split ratings.csv --method time --time timestamp --test-users 0.1 -o parts',
+  ]);
   command.action((given: string[]) =>
     runCommand(command, async (context) => {
       const { signal, onProgress } = context;
       const data = await dataArgument(given);
       const { own, options, read: declared } = COMMANDS.split;
-      const { output = '.', force } = typedOptions(command, own);
+      const { output = '.', force, time } = typedOptions(command, own);
       const asked = typedOptions(command, options);
       const reader = typedOptions(command, declared);
       await checkOutputs({
@@ -38,9 +45,11 @@ export function register(program: Command): void {
         inputs: data.sources,
         force,
       });
-      const result = await readData(data.sources, reader, context);
+      checkTime(asked.method, time);
+      const value = time === undefined ? undefined : timeColumn(time);
+      const result = await readData(data.sources, reader, context, { value });
       onProgress({ stage: 'splitting', done: 0 });
-      const parts = split(result.graph, asked);
+      const parts = split(result.graph, { ...asked, times: result.values });
       const { method, seed, testUsers, testItems } = parts;
       const unseen = unseenByTraining(parts);
       const bias = compareSplit(result.graph, parts);
@@ -56,6 +65,7 @@ export function register(program: Command): void {
           seed,
           testUsers,
           ...(method === 'pq' ? { testItems } : {}),
+          ...(parts.byTime && { cut: parts.byTime.cut }),
           train: sizes(parts.train),
           foldin: sizes(parts.foldIn),
           test: sizes(parts.test),
@@ -69,6 +79,15 @@ export function register(program: Command): void {
       };
     }),
   );
+}
+
+function checkTime(method: SplitMethod | undefined, time: string | number | undefined): void {
+  if (method === 'time' && time === undefined) {
+    throw optionError`${option('method')} time: say which column has the times, as in ${option('time')} timestamp`;
+  }
+  if (method !== 'time' && time !== undefined) {
+    throw optionError`${option('time')} ${time}: times are for ${option('method')} time; add that, or leave this out`;
+  }
 }
 
 function sizes(graph: BipartiteGraph): { users: number; items: number; edges: number } {
@@ -117,9 +136,11 @@ function describeSplit(parts: Split, bias: SplitBias, dropped: number): string {
     ]),
     '',
     wrap(
-      parts.method === 'pq'
-        ? `Held-out vertices have ${ratio} times the average degree of the whole graph: drawn by coins, so 1 up to chance.`
-        : `Vertices with a held-out edge have ${ratio} times the average degree of the whole graph: holding out edges prefers vertices with many of them.`,
+      parts.byTime
+        ? timeSplitWords(parts.byTime, ratio)
+        : parts.method === 'pq'
+          ? `Held-out vertices have ${ratio} times the average degree of the whole graph: drawn by coins, so 1 up to chance.`
+          : `Vertices with a held-out edge have ${ratio} times the average degree of the whole graph: holding out edges prefers vertices with many of them.`,
     ),
     `${many(dropped, 'edge')} of fold-in and test ${dropped === 1 ? 'leads' : 'lead'} to vertices that training never saw; a model must drop ${dropped === 1 ? 'it' : 'them'}.`,
   ].join('\n');

@@ -142,7 +142,7 @@ function reasonAgainst(
   { draws = 100 }: EvaluateOptions,
 ): NoPredictiveCheck | undefined {
   if (draws === 0) return 'no-draws';
-  if (split.method === 'edges') return 'edges-held-out';
+  if (split.method !== 'pq') return 'edges-held-out';
   return model.type === 'ranker' ? 'ranking-model' : undefined;
 }
 
@@ -164,7 +164,7 @@ async function posteriorScorer(
 
 async function rankerScorer(model: Ranker, split: Split, options: EvaluateOptions): Promise<HeldOutScores> {
   const { scores } = model;
-  const known = split.method === 'edges';
+  const known = split.method !== 'pq';
   if (known && model.users.count > 0) checkUsers(model.users, split.train);
   const dropped = known ? { edges: 0, users: 0 } : knownFoldIn(model, split).dropped;
   if (scores.kind !== 'factors') {
@@ -231,7 +231,7 @@ function checkSameData(model: Model, { train }: Split): void {
 
 /** A held-out user that training saw would make every figure too good. */
 function checkHeldOut(model: Model, split: Split): void {
-  if (split.method === 'edges') return;
+  if (split.method !== 'pq') return;
   const { ids, drawn } = split.coins.users;
   for (let u = 0; u < ids.length; u++) {
     if (drawn[u] && model.users.ids.find(ids.at(u)) >= 0) {

@@ -59,7 +59,7 @@ export async function foldHeldOut(
   split: Split,
   options: TaskOptions & { readonly engine?: EngineName | undefined } = {},
 ): Promise<Folding> {
-  if (split.method === 'edges') return { folded: undefined, dropped: { edges: 0, users: 0 } };
+  if (split.method !== 'pq') return { folded: undefined, dropped: { edges: 0, users: 0 } };
   const { graph, dropped } = knownFoldIn(model, split);
   const { threads, signal, onProgress, engine = 'auto' } = options;
   const eligible = fitItems(model, split);
@@ -82,7 +82,7 @@ export async function foldHeldOutMember(
   split: Split,
   options: TaskOptions & { readonly engine?: EngineName | undefined } = {},
 ): Promise<Float32Array> {
-  const ofEdges = split.method === 'edges';
+  const ofEdges = split.method !== 'pq';
   const graph = ofEdges ? split.train : knownFoldIn(model, split).graph;
   const { threads, signal, onProgress, engine = 'auto' } = options;
   if (fold.kind === 'least-squares') {

@@ -131,7 +131,7 @@ export function splitRankingTask(split: Split, items: VertexIds = split.train.it
 
 /** The part of a split through which its test users are known: the fold-in part, or training where edges were held out. */
 export function historyOf(split: Split): BipartiteGraph {
-  return split.method === 'edges' ? split.train : split.foldIn;
+  return split.method !== 'pq' ? split.train : split.foldIn;
 }
 
 /** The same task with some users only. */

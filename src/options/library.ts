@@ -131,6 +131,14 @@ export const GRAPHEX = {
   ...SEED,
 };
 
+/** The time of each edge, for a split by time. */
+export const SPLIT_TIMES = {
+  /** Of method time: when each edge came about, in the order of graph.users.neighbors; any unit. */
+  times: value<Float64Array>('object', 'the time of each edge, in the order of graph.users.neighbors', {
+    only: { is: (given) => given instanceof Float64Array, words: 'a Float64Array' },
+  }),
+};
+
 const LEVEL = { min: 0, max: 1, required: true } as const;
 
 /** (p,q)-sampling. */

@@ -29,7 +29,7 @@ export const BASELINES = ['popularity', 'knn', 'ease', 'ials'] as const;
 /** The names of the baselines. */
 export type BaselineName = (typeof BASELINES)[number];
 
-export const SPLIT_METHODS = ['pq', 'edges'] as const;
+export const SPLIT_METHODS = ['pq', 'edges', 'time'] as const;
 export type SplitMethod = (typeof SPLIT_METHODS)[number];
 
 /** General graphex processes that can be drawn by name. */

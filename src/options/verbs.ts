@@ -1,7 +1,7 @@
 // What the other verbs can be told, one declaration each.
 
 import { AUTO, BOUND, FEATURES, FIT, FIT_COMMAND, METHODS, ONE_FEATURES } from './fit.js';
-import { FORECAST, FORECAST_COMMAND } from './forecast.js';
+import { FORECAST, FORECAST_COMMAND, TIME } from './forecast.js';
 import {
   type Decimal,
   type Declaration,
@@ -121,7 +121,7 @@ export const SPLIT = {
   testUsers: decimal({
     ...FRACTION,
     argument: 'p',
-    meaning: 'held-out fraction of the users (with method edges: of the edges)',
+    meaning: 'held-out fraction of the users (with methods edges and time: of the edges)',
   }),
   testItems: decimal({
     ...FRACTION,
@@ -130,7 +130,7 @@ export const SPLIT = {
   }),
   method: oneOf(SPLIT_METHODS, {
     default: 'pq',
-    meaning: 'pq, or edges: the naive uniform hold-out, for comparison',
+    meaning: 'pq; edges: the naive uniform hold-out, for comparison; time: the latest edges, by --time',
   }),
   ...SEED,
 };
@@ -142,6 +142,7 @@ const SPLIT_COMMAND = {
     required: true,
     meaning: 'folder for train, foldin and test (Parquet), coins and split.json',
   }),
+  time: TIME,
   ...FORCE,
 };
 

@@ -1,5 +1,13 @@
 import type { BipartiteGraph } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
+import type { SplitMethod } from '../options/names.js';
+
+/** When the edges of a split by time came about. */
+export interface SplitTimes {
+  readonly cut: number;
+  readonly train: Float64Array;
+  readonly test: Float64Array;
+}
 
 /** One side's coins: which vertices of the whole graph were drawn, whether or not an edge of theirs ended up in a part. */
 export interface Coins {
@@ -15,15 +23,17 @@ export interface Coins {
  * items that training never saw. Isolated vertices are dropped from each part; ids are those of the whole graph.
  */
 export interface Split {
-  readonly method: 'pq' | 'edges';
+  readonly method: SplitMethod;
   readonly seed: number;
-  /** Held-out fraction of the users (p), and of the items (q). For `edges`: testUsers is the fraction of edges. */
+  /** Held-out fraction of the users (p), and of the items (q). For `edges` and `time`: testUsers is the fraction of edges. */
   readonly testUsers: number;
   readonly testItems: number;
   readonly train: BipartiteGraph;
   readonly foldIn: BipartiteGraph;
   readonly test: BipartiteGraph;
   readonly coins: { readonly users: Coins; readonly items: Coins };
+  /** Of `time`: edges from this time on are the test part, and the times of the edges of both, in the order of users.neighbors. */
+  readonly byTime?: SplitTimes | undefined;
   /** Fingerprint of the whole graph. */
   readonly fingerprint: string;
 }

@@ -1,5 +1,6 @@
 // Splits (section 7). `pq`: a coin per user and a coin per item cut the graph in four; users whose coin says "train"
-// keep all their items. `edges`: the naive uniform hold-out, for comparison: it prefers vertices of high degree.
+// keep all their items. `edges`: the naive uniform hold-out, for comparison: it prefers vertices of high degree. `time`: what
+// came last is the test part.
 
 import { InputError } from '../errors.js';
 import { fingerprint } from '../graph/fingerprint.js';
@@ -11,13 +12,15 @@ import { STREAMS } from '../math/streams.js';
 import { settle } from '../options/door.js';
 import { option, optionError } from '../options/error.js';
 import type { OptionsOf } from '../options/kinds.js';
+import { SPLIT_TIMES } from '../options/library.js';
+import type { SplitMethod } from '../options/names.js';
 import { SPLIT } from '../options/verbs.js';
 import { shown } from '../text/untrusted.js';
 import { drawCoins } from './pq.js';
 import type { Split } from './split-types.js';
 
 /** Fractions, method and seed of a split; declared in options/verbs.ts. */
-export interface SplitOptions extends OptionsOf<typeof SPLIT> {}
+export interface SplitOptions extends OptionsOf<typeof SPLIT & typeof SPLIT_TIMES> {}
 
 /**
  * Splits a graph into train, fold-in and test parts by users and items, which does not favour hits.
@@ -28,18 +31,21 @@ export interface SplitOptions extends OptionsOf<typeof SPLIT> {}
  * console.log(train.edges, foldIn.edges, test.edges);
  */
 export function split(graph: BipartiteGraph, options: SplitOptions = {}): Split {
-  const { testUsers, testItems, method, seed } = settle(SPLIT, options);
-  if (method === 'edges' && options.testItems !== undefined) {
-    throw optionError`${option('testItems')} has no meaning with ${option('method')} edges: ${option('testUsers')} is the fraction of edges`;
+  const { testUsers, testItems, method, seed, times } = settle({ ...SPLIT, ...SPLIT_TIMES }, options);
+  if (method !== 'pq' && options.testItems !== undefined) {
+    throw optionError`${option('testItems')} has no meaning with ${option('method')} ${method}: ${option('testUsers')} is the fraction of edges`;
   }
+  checkTimes(graph, method, times);
   const random = randomStream(seed, STREAMS.split);
   const users = new Uint8Array(graph.users.count);
   const items = new Uint8Array(graph.items.count);
-  let parts: Pick<Split, 'train' | 'foldIn' | 'test'>;
+  let parts: Pick<Split, 'train' | 'foldIn' | 'test' | 'byTime'>;
   if (method === 'pq') {
     users.set(drawCoins(users.length, testUsers, random.derive(0)));
     items.set(drawCoins(items.length, testItems, random.derive(1)));
     parts = cutByCoins(graph, users, items);
+  } else if (times) {
+    parts = cutByTime(graph, times, testUsers);
   } else {
     const heldOut = drawCoins(graph.edges, testUsers, random.derive(2));
     parts = {
@@ -85,6 +91,41 @@ export function cutByCoins(
   };
 }
 
+/** The latest edges, at least the fraction: those of one moment stay together. */
+function cutByTime(
+  graph: BipartiteGraph,
+  times: Float64Array,
+  fraction: number,
+): Pick<Split, 'train' | 'foldIn' | 'test' | 'byTime'> {
+  const cut = times.slice().sort()[Math.floor((1 - fraction) * times.length)];
+  const late = Uint8Array.from(times, (time) => (time >= cut ? 1 : 0));
+  return {
+    train: selectEdges(graph, late, 0),
+    foldIn: selectEdges(graph, late, NO_EDGE),
+    test: selectEdges(graph, late, 1),
+    byTime: Object.freeze({
+      cut,
+      train: times.filter((time) => time < cut),
+      test: times.filter((time) => time >= cut),
+    }),
+  };
+}
+
+function checkTimes(graph: BipartiteGraph, method: SplitMethod, times: Float64Array | undefined): void {
+  if (method !== 'time') {
+    if (times === undefined) return;
+    throw optionError`${option('times')} are for ${option('method')} time; leave them out, or split by time`;
+  }
+  if (times === undefined)
+    throw optionError`${option('method')} time needs the time of each edge: give ${option('times')}`;
+  if (times.length !== graph.edges) {
+    throw optionError`${option('times')}: ${times.length} times for ${graph.edges} edges; give one for each`;
+  }
+  const bad = times.findIndex((time) => !Number.isFinite(time));
+  if (bad >= 0)
+    throw optionError`${option('times')}: the time of edge ${bad} is ${times[bad]}; give finite numbers`;
+}
+
 /** A label that no edge has: held-out edges belong to users that are in training, so nobody is folded in. */
 const NO_EDGE = 2;
 
@@ -105,7 +146,7 @@ export interface Unseen {
  */
 export function unseenByTraining(split: Split): { readonly foldIn: Unseen; readonly test: Unseen } {
   const seen = {
-    users: split.method === 'edges' ? vertexMask(split.coins.users.ids, split.train.users.ids) : undefined,
+    users: split.method !== 'pq' ? vertexMask(split.coins.users.ids, split.train.users.ids) : undefined,
     items: vertexMask(split.coins.items.ids, split.train.items.ids),
   };
   const count = (part: BipartiteGraph): Unseen => {

@@ -11,8 +11,10 @@ import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
 import { VertexIds } from '../graph/ids.js';
 import { readParquet, readParquetColumns } from '../ingest/parquet/read.js';
 import { readError } from '../ingest/read-error.js';
+import { parseNumber, type ValueColumn } from '../ingest/value-column.js';
 import { checkOptions, settle } from '../options/door.js';
 import type { OptionsOf } from '../options/kinds.js';
+import { SPLIT_METHODS } from '../options/names.js';
 import { FORCE, TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import type { Coins, Split } from '../sample/split-types.js';
@@ -47,7 +49,8 @@ const kindSchema = z.enum(['integer', 'text']);
 const splitSchema = z.looseObject({
   format: z.literal('graphex-split'),
   version: z.number().int(),
-  method: z.enum(['pq', 'edges']),
+  method: z.enum(SPLIT_METHODS),
+  cut: z.number().optional(),
   seed: z.number(),
   testUsers: z.number(),
   testItems: z.number(),
@@ -70,7 +73,7 @@ export async function saveSplit(
   options: OptionsOf<typeof FORCE> = {},
 ): Promise<void> {
   const { force } = settle(FORCE, options);
-  const { method, seed, testUsers, testItems, coins } = split;
+  const { method, seed, testUsers, testItems, coins, byTime } = split;
   const record: z.infer<typeof splitSchema> = {
     ...extra,
     format: 'graphex-split',
@@ -79,6 +82,7 @@ export async function saveSplit(
     seed,
     testUsers,
     testItems,
+    ...(byTime && { cut: byTime.cut }),
     multigraph: split.train.multigraph,
     ids: { users: coins.users.ids.kind, items: coins.items.ids.kind },
     fingerprint: split.fingerprint,
@@ -89,7 +93,9 @@ export async function saveSplit(
   const files: Record<string, (beside: string) => Promise<void>> = {};
   for (const part of PART_NAMES) {
     const graph = split[part];
-    files[`${PARTS[part]}.parquet`] = (beside) => writeParquet(beside, graph.edges, edgeColumns(graph));
+    const decimals = part === 'foldIn' ? new Float64Array(0) : byTime?.[part];
+    const columns = [...edgeColumns(graph), ...(byTime && decimals ? [{ name: 'time', decimals }] : [])];
+    files[`${PARTS[part]}.parquet`] = (beside) => writeParquet(beside, graph.edges, columns);
   }
   for (const side of SIDES) {
     const { ids, drawn } = coins[side];
@@ -108,11 +114,15 @@ export async function saveSplit(
 export async function loadSplit(folder: string, options: TaskOptions = {}): Promise<Split> {
   checkOptions(TASK, options);
   const record = await readRecord(folder);
-  const parts = {
-    train: await loadPart(folder, 'train', record, options),
-    foldIn: await loadPart(folder, 'foldIn', record, options),
-    test: await loadPart(folder, 'test', record, options),
-  };
+  const train = await loadPart(folder, 'train', record, options);
+  const foldIn = await loadPart(folder, 'foldIn', record, options);
+  const test = await loadPart(folder, 'test', record, options);
+  const parts = { train: train.graph, foldIn: foldIn.graph, test: test.graph };
+  const { cut } = record;
+  const byTime =
+    cut === undefined || !train.times || !test.times
+      ? undefined
+      : Object.freeze({ cut, train: train.times, test: test.times });
   const { method, seed, testUsers, testItems } = record;
   return Object.freeze({
     method,
@@ -120,6 +130,7 @@ export async function loadSplit(folder: string, options: TaskOptions = {}): Prom
     testUsers,
     testItems,
     ...parts,
+    ...(byTime && { byTime }),
     coins: Object.freeze({
       users: await loadCoins(folder, 'users', record),
       items: await loadCoins(folder, 'items', record),
@@ -177,22 +188,30 @@ async function readRecord(folder: string): Promise<z.infer<typeof splitSchema>> 
   );
 }
 
+/** As they were written: milliseconds since 1970, or whatever unit a program had. */
+const TIMES: ValueColumn = { column: 'time', role: 'time', parse: parseNumber('time'), keep: 'least' };
+
 async function loadPart(
   folder: string,
   part: PartName,
   record: z.infer<typeof splitSchema>,
   options: TaskOptions,
-): Promise<BipartiteGraph> {
+): Promise<{ readonly graph: BipartiteGraph; readonly times: Float64Array | undefined }> {
   const path = join(folder, `${PARTS[part]}.parquet`);
   const expected = record.parts[part];
   const { multigraph, ids } = record;
   let graph: BipartiteGraph;
+  let times: Float64Array | undefined;
   if (expected.edges === 0) graph = emptyGraph(multigraph);
   else {
     const kind = (side: SideName) => (ids[side] === 'text' ? 'text' : 'dictionary');
     const columns = { users: 'user', items: 'item', ...(multigraph ? { count: 'count' } : {}) };
     const kinds = { users: kind('users'), items: kind('items') } as const;
-    graph = (await readParquet(path, { ...options, ...columns, multigraph }, undefined, kinds)).graph;
+    const value = record.cut === undefined ? undefined : TIMES;
+    const reading = { ...options, ...columns, multigraph, value };
+    const read = await readParquet(path, reading, undefined, kinds);
+    graph = read.graph;
+    times = read.values;
   }
   if (fingerprint(graph) !== expected.fingerprint) {
     throw new InputError(
@@ -200,7 +219,7 @@ async function loadPart(
     );
   }
   const names = readSideNames(record.names);
-  return names ? Object.freeze({ ...graph, names }) : graph;
+  return { graph: names ? Object.freeze({ ...graph, names }) : graph, times };
 }
 
 function emptyGraph(multigraph: boolean): BipartiteGraph {

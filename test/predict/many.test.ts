@@ -117,7 +117,10 @@ describe('graphex recommend --all-users', () => {
         at(name),
         '--quiet',
       );
-      expect([status, stdout]).toEqual([0, `wrote ${at(name)}: ${3 * count} rows for ${count} users\n`]);
+      expect([status, stdout]).toEqual([
+        0,
+        `wrote ${at(name)}: ${(3 * count).toLocaleString('en-US')} rows for ${count} users\n`,
+      ]);
       for (const role of ['rank', 'score'] as const) {
         const { graph: lists, values } = await readWithValues(
           at(name),

@@ -123,7 +123,7 @@ export function leftOutWords({ dropped, method, predictive, protocol, names }: E
     one: `${adjective} ${users.one}`,
     many: `${adjective} ${users.many}`,
   });
-  const known = method === 'edges' ? 'training edge' : `fold-in edge to ${items.many} that training saw`;
+  const known = method !== 'pq' ? 'training edge' : `fold-in edge to ${items.many} that training saw`;
   const leftOut = [
     ...(ranking.edges > 0
       ? [`${many(ranking.edges, 'test edge')} to ${items.many} that training never saw`]
