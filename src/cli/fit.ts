@@ -23,10 +23,12 @@ import { BASELINES, type BaselineName } from '../options/names.js';
 import { READ } from '../options/shared.js';
 import { COMMANDS } from '../options/verbs.js';
 import type { TaskOptions } from '../progress.js';
+import { isPartsFolder } from '../shard/parts.js';
 import { loadModelFile, saveModel } from '../store/model.js';
 import { loadSplit } from '../store/split.js';
 import { addOptions, type CommandContext, runCommand } from './command.js';
 import { fitJson, fitText } from './fit-output.js';
+import { refuseRanks, runFitParts } from './fit-parts.js';
 import { typedOptions } from './flags.js';
 import { checkOutputs } from './outputs.js';
 import { dataArgument, readData } from './read-data.js';
@@ -39,7 +41,7 @@ export function register(program: Command): void {
     )
     .argument(
       '<data...>',
-      'files, a recipe, a built-in set, or a folder made by `graphex split` (its training part)',
+      'files, a recipe, a built-in set, or a folder made by `graphex split` (its training part) or `graphex partition`',
     );
   addOptions(command, [
     'graphex fit ratings.csv -o model.safetensors',
@@ -54,6 +56,8 @@ export function register(program: Command): void {
 }
 
 async function run(command: Command, given: readonly string[], context: CommandContext) {
+  if (given.length === 1 && (await isPartsFolder(given[0]))) return runFitParts(command, given[0], context);
+  refuseRanks(given[0]);
   const { sources } = await dataArgument(given);
   const values = typedOptions(command, COMMANDS.fit.own);
   const output = values.output!;

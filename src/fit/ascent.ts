@@ -6,7 +6,8 @@ import { abortReason, DeviceError, InputError } from '../errors.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import { type BipartiteGraph, otherSide, SIDES, type SideName } from '../graph/graph.js';
 import { VERSION } from '../version.js';
-import type { BothHyper, BothTables } from './bound.js';
+import { type BothHyper, type BothTables, logCountFactorials } from './bound.js';
+import { factsOf } from './facts.js';
 import type { FitResult } from './fit.js';
 import { formerHyper, formerTables, matchVertices } from './former.js';
 import { firstHyper, learned, tiltsToMatch } from './hyper.js';
@@ -166,9 +167,10 @@ async function oneRun(
   afterLeg: AfterLeg | undefined,
 ): Promise<LoopResult> {
   const resume = options.resume as AscentCheckpoint | undefined;
+  const facts = factsOf(graph);
   const seed = settings.seed + run;
-  const first = resume?.state.hyper ?? (await firstHyper(graph, settings, options.signal));
-  const tilts = tiltsToMatch(graph, settings, first);
+  const first = resume?.state.hyper ?? (await firstHyper(facts, settings, options.signal));
+  const tilts = tiltsToMatch(facts, settings, first);
   const learn = learned(settings, first);
   const former = resume ? undefined : options.from;
   const hyper = former ? formerHyper(first, former, learn, tilts) : first;
@@ -199,7 +201,8 @@ async function oneRun(
     }
   }
   if (former) await takeLeftover(engine, tables, former, hyper);
-  return runLoop(engine, graph, tables, state, settings, { learn, tilts }, options, afterLeg);
+  const data = { ...graph, factorials: logCountFactorials(graph.users.counts) };
+  return runLoop(engine, data, tables, state, settings, { learn, tilts }, options, afterLeg);
 }
 
 /** The unseen atoms begin as the former model had them. */

@@ -1,7 +1,7 @@
 // The evidence lower bound of section 6, put together from what an engine sums.
 
 import type { Engine, SideHyper, Table } from '../engine/engine.js';
-import type { BipartiteGraph, SideName } from '../graph/graph.js';
+import type { GraphSide, SideName } from '../graph/graph.js';
 import { SIDES } from '../graph/graph.js';
 import { expectedLaplace } from '../math/quadrature.js';
 import { lgamma } from '../math/special.js';
@@ -37,7 +37,7 @@ export async function evidenceBound(
   tables: BothTables,
   hyper: BothHyper,
   edgeTerm: number,
-  graph: Pick<BipartiteGraph, 'users'>,
+  graph: { readonly users: Pick<GraphSide, 'counts'> },
   countFactorials = logCountFactorials(graph.users.counts),
 ): Promise<Bound> {
   // All at once, so that they are queued before whatever the caller queues next.

@@ -1,6 +1,7 @@
 // Graph → model: which of the three ways.
 
 import type { EngineReason } from '../engine/select.js';
+import { fingerprint } from '../graph/fingerprint.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { option, optionError } from '../options/error.js';
 import { AUTO } from '../options/fit.js';
@@ -77,7 +78,7 @@ export async function fit(graph: BipartiteGraph, given: FitOptions = {}): Promis
 /** What is given, with what a saved state or a former model says of the rest. */
 function settled(graph: BipartiteGraph, given: FitOptions): FitOptions {
   if (has(given, 'resume')) {
-    if (!has(given, 'from')) return resumedOptions(graph, given as FitOptions & { resume: Checkpoint });
+    if (!has(given, 'from')) return resumedOptions(() => fingerprint(graph), given as FitOptions & { resume: Checkpoint });
     throw optionError`${option('from')} cannot be given with ${option('resume')}: a saved fit goes on from where it stood; leave ${option('from')} out`;
   }
   return has(given, 'from') ? successorOptions(given as FitOptions & { from: Model }) : given;

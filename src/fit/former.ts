@@ -10,7 +10,7 @@ import type { Tilts } from './hyper.js';
 import type { FactorScores, Model, PosteriorModel, Ranker, RankerMember, Vertices } from './model.js';
 import type { FitOptions, Learnable } from './options.js';
 import { beginningOptions } from './resume.js';
-import { emptyTable, rowTotal, startRow } from './start.js';
+import { emptyTable, rowTotal, startRow, vertexStart } from './start.js';
 
 /** How the vertices of one side of the data stand to those of the former model. */
 export interface MatchCounts {
@@ -111,7 +111,7 @@ export function formerTables(
     const matched = rows[side];
     const weight = (i: number) => former.weightShape[matched[i]] / former.weightRate[matched[i]];
     const values = emptyTable(graph[side].count, features);
-    const begin = startRow(graph, side, hyper[side], features, seed, onScale(graph[side], matched, weight));
+    const begin = startRow(vertexStart(graph[side]), side, hyper[side], features, seed, onScale(graph[side], matched, weight));
     for (let i = 0; i < matched.length; i++) {
       const row = matched[i];
       if (row < 0) {
@@ -146,7 +146,7 @@ export function formerItems(
   }
   const values = emptyTable(side.count, features);
   const scale = onScale(side, rows, (i) => weights[rows[i]]);
-  const begin = startRow(graph, 'items', hyper.items, features, seed, scale);
+  const begin = startRow(vertexStart(graph.items), 'items', hyper.items, features, seed, scale);
   for (let i = 0; i < rows.length; i++) {
     begin(values, i);
     const weight = weights[rows[i]];

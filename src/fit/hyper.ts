@@ -1,15 +1,16 @@
 // Hyperparameters: their first values, and their maximization with the bound (sections 4 and 6).
 
 import type { Activity, Engine, SideHyper, Table, TableTotals } from '../engine/engine.js';
-import { type BipartiteGraph, degrees, otherSide, SIDES, type SideName } from '../graph/graph.js';
+import { otherSide, SIDES, type SideName } from '../graph/graph.js';
 import { maximize } from '../math/maximize.js';
 import { expectedLaplace, leftoverMass } from '../math/quadrature.js';
 import { lgamma } from '../math/special.js';
 import type { ModelKind } from '../options/names.js';
 import { estimateSizes, sizeFromBound } from '../process/sizes.js';
-import { countDegrees } from '../sparsity/degree-counts.js';
-import { tailIndexAt, tailIndexHalf } from '../sparsity/tail-index.js';
+import type { DegreeCounts } from '../sparsity/degree-counts.js';
+import { tailIndexAt } from '../sparsity/tail-index.js';
 import type { BothHyper, BothTables } from './bound.js';
+import type { DataFacts } from './facts.js';
 import { LARGEST_SIGMA, matchTilt, SMALLEST_SIGMA, tailLaw } from './law.js';
 import type { FitSettings, Learnable } from './options.js';
 
@@ -21,7 +22,7 @@ export const DENSE_SIGMA = -0.1;
 
 /** Hyperparameters to begin with: given ones, σ̂ from the degrees, sizes by simulation or, for the bound to learn, 1. */
 export async function firstHyper(
-  graph: BipartiteGraph,
+  facts: DataFacts,
   settings: FitSettings,
   signal: AbortSignal | undefined,
 ): Promise<BothHyper> {
@@ -29,7 +30,7 @@ export async function firstHyper(
   for (const side of SIDES) {
     const given = settings.given[side];
     hyper[side] = {
-      sigma: given.sigma ?? firstSigma(settings.model, graph, side),
+      sigma: given.sigma ?? firstSigma(settings.model, facts.degreeCounts[side]),
       tau: given.tau ?? TAU,
       shape: given.shape ?? SHAPE,
       rate: given.rate ?? RATE,
@@ -38,7 +39,7 @@ export async function firstHyper(
   }
   const wanted = SIDES.filter((side) => settings.given[side].size === undefined && hyper[side].size > 0);
   if (settings.sizes === 'paper' && wanted.length > 0) {
-    const sizes = await estimateSizes(graph, {
+    const sizes = await estimateSizes(facts, {
       ...hyper,
       features: settings.features,
       seed: settings.seed,
@@ -50,16 +51,15 @@ export async function firstHyper(
 }
 
 /** σ before anything is learned: that of the side's own law, the dense model's, or the tail index of the degrees. */
-export function firstSigma(model: ModelKind, graph: BipartiteGraph, side: SideName): number {
+export function firstSigma(model: ModelKind, counts: DegreeCounts): number {
   if (model === 'dense') return DENSE_SIGMA;
-  const counts = countDegrees(degrees(graph[side]));
   return model === 'auto' ? tailLaw(counts).sigma : Math.min(tailIndexAt(counts, 0.5), LARGEST_SIGMA);
 }
 
 /** Sides whose τ follows from their degrees, with the σ̂(½) that it is to agree with: dense ones that nobody said it of. */
 export type Tilts = Readonly<Partial<Record<SideName, number>>>;
 
-export function tiltsToMatch(graph: BipartiteGraph, settings: FitSettings, hyper: BothHyper): Tilts {
+export function tiltsToMatch({ degreeCounts }: DataFacts, settings: FitSettings, hyper: BothHyper): Tilts {
   const tilts: Partial<Record<SideName, number>> = {};
   if (settings.model !== 'auto' || settings.sizes !== 'bound') return tilts;
   for (const side of SIDES) {
@@ -67,7 +67,7 @@ export function tiltsToMatch(graph: BipartiteGraph, settings: FitSettings, hyper
     const learn = settings.learn[side];
     const free = given.tau === undefined && given.size === undefined;
     if (!free || hyper[side].sigma >= 0 || learn.includes('tau') || learn.includes('sigma')) continue;
-    tilts[side] = tailIndexHalf(degrees(graph[side]));
+    tilts[side] = tailIndexAt(degreeCounts[side], 0.5);
   }
   return tilts;
 }

@@ -1,11 +1,19 @@
 // The fit is only a loop: sweeps on an engine, the bound every few sweeps, and a state that can be stopped, saved and
 // resumed to the same numbers.
 
-import type { Activity, EdgeIndex, EdgeTerm, Engine, TableTotals, TableValues } from '../engine/engine.js';
+import type {
+  Activity,
+  EdgeIndex,
+  EdgeRows,
+  EdgeTerm,
+  Engine,
+  TableTotals,
+  TableValues,
+} from '../engine/engine.js';
 import { FitError, located } from '../errors.js';
-import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
+import { SIDES, type SideName } from '../graph/graph.js';
 import type { TaskOptions } from '../progress.js';
-import { type BothHyper, type BothTables, evidenceBound, logCountFactorials } from './bound.js';
+import { type BothHyper, type BothTables, evidenceBound } from './bound.js';
 import { matchTilts, maximizeHyper, type Tilts } from './hyper.js';
 import type { RankerMember } from './model.js';
 import type { FitSettings, Learnable } from './options.js';
@@ -100,10 +108,22 @@ export interface Moving {
   readonly tilts: Tilts;
 }
 
+/** What the loop needs of the data: the edges that are here, and sums over all of them. */
+export interface LoopData {
+  readonly edges: number;
+  /** Rows of each side on this rank; users may lie in shards (engine/sharded/). */
+  readonly users: EdgeRows;
+  readonly items: EdgeRows;
+  /** Σ log g! over the edges of a multigraph. */
+  readonly factorials: number;
+  /** Whether to stop, where several have to agree on it. Default: as the signal says. */
+  readonly isStopped?: ((asked: boolean) => Promise<boolean>) | undefined;
+}
+
 /** Runs sweeps from the given tables until the bound settles, the iterations end, or the signal fires. */
 export async function runLoop(
   engine: Engine,
-  graph: BipartiteGraph,
+  data: LoopData,
   tables: BothTables,
   first: LoopState,
   settings: FitSettings,
@@ -111,27 +131,26 @@ export async function runLoop(
   task: TaskOptions,
   afterLeg: AfterLeg = async () => {},
 ): Promise<LoopResult> {
+  const rows = data.users.offsets.length - 1;
   const index: Record<SideName, EdgeIndex> = {
-    users: await engine.createIndex(graph.users),
-    items: await engine.createIndex(graph.items),
+    users: await engine.createIndex(data.users, { side: 'own', rows }),
+    items: await engine.createIndex(data.items, { side: 'other', rows }),
   };
-  const factorials = logCountFactorials(graph.users.counts);
   const matched = SIDES.some((side) => tilts[side] !== undefined);
   let state = first;
   let stopped: LoopResult['stopped'] = 'iterations';
   const began = performance.now();
   try {
     while (state.iteration < settings.iterations) {
-      if (task.signal?.aborted) {
+      const asked = task.signal?.aborted ?? false;
+      if (data.isStopped ? await data.isStopped(asked) : asked) {
         stopped = 'aborted';
         break;
       }
       const warm = state.warmSweeps === undefined;
       const sweeps = Math.min(LEG, settings.iterations - state.iteration);
       // The bound of the state before this leg: its row terms now, its edge term from the leg's first pass.
-      const before = warm
-        ? likelihoodParts(engine, tables)
-        : boundParts(engine, tables, state.hyper, graph, factorials);
+      const before = warm ? likelihoodParts(engine, tables) : boundParts(engine, tables, state.hyper, data);
       const swept = sweep(
         engine,
         index,
@@ -154,7 +173,7 @@ export async function runLoop(
       if (warm && state.warmSweeps !== undefined) {
         for (const side of SIDES) await engine.setActivity(tables[side], 'exact');
       }
-      report(task, state, graph, settings, began, first.iteration);
+      report(task, state, data, settings, began, first.iteration);
       if (!moved && settled(state, settings.tolerance)) {
         stopped = 'converged';
         break;
@@ -172,7 +191,7 @@ export async function runLoop(
     // In the warm phase there is no bound yet: the edge pass does not see what it bounds.
     if (state.warmSweeps === undefined) return { state, tables, bound: undefined, stopped };
     const edges = await engine.edgeTerm(tables.users, index.users, tables.items);
-    const bound = (await evidenceBound(engine, tables, state.hyper, edges, graph, factorials)).value;
+    const bound = (await evidenceBound(engine, tables, state.hyper, edges, data, data.factorials)).value;
     if (stopped !== 'aborted') state = { ...state, bounds: [...state.bounds, [state.iteration, bound]] };
     return { state, tables, bound, stopped };
   } finally {
@@ -213,10 +232,9 @@ async function boundParts(
   engine: Engine,
   tables: BothTables,
   hyper: BothHyper,
-  graph: BipartiteGraph,
-  factorials: number,
+  data: LoopData,
 ): Promise<(edgeTerm: number) => number> {
-  const bound = await evidenceBound(engine, tables, hyper, 0, graph, factorials);
+  const bound = await evidenceBound(engine, tables, hyper, 0, data, data.factorials);
   return (edgeTerm) => bound.value + edgeTerm;
 }
 
@@ -282,12 +300,12 @@ function settled(state: LoopState, tolerance: number): boolean {
 function report(
   task: TaskOptions,
   state: LoopState,
-  graph: BipartiteGraph,
+  data: LoopData,
   settings: FitSettings,
   began: number,
   from: number,
 ): void {
-  const rate = (graph.edges * (state.iteration - from)) / ((performance.now() - began) / 1000);
+  const rate = (data.edges * (state.iteration - from)) / ((performance.now() - began) / 1000);
   const change = boundChange(state.bounds);
   const bound = state.bounds.at(-1)?.[1];
   const objective =

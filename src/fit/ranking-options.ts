@@ -6,6 +6,7 @@ import { partFor, settle } from '../options/door.js';
 import { FEATURES, METHODS } from '../options/fit.js';
 import type { OptionsOf, SettingsOf } from '../options/kinds.js';
 import type { BothHyper } from './bound.js';
+import { factsOf } from './facts.js';
 import { firstSigma, TAU } from './hyper.js';
 import { given } from './options.js';
 
@@ -35,9 +36,10 @@ export function rankingSettings(graph: BipartiteGraph, options: OptionsOf<Declar
     ...plain
   } = settle(METHODS.ranking, partFor(METHODS.ranking, options));
   const said = { users, items };
+  const { degreeCounts } = factsOf(graph);
   const hyper = {} as Record<SideName, SideHyper>;
   for (const side of SIDES) {
-    const sigma = firstSigma(plain.model, graph, side);
+    const sigma = firstSigma(plain.model, degreeCounts[side]);
     hyper[side] = { sigma, tau: TAU, shape: 1 / features, rate: 1 / features, ...given(said[side]), size: 0 };
   }
   return { objective: 'ranking', ...plain, features, hyper };

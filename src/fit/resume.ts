@@ -2,8 +2,7 @@
 // is refused, all of it by name.
 
 import { InputError } from '../errors.js';
-import { fingerprint } from '../graph/fingerprint.js';
-import { type BipartiteGraph, SIDES } from '../graph/graph.js';
+import { SIDES } from '../graph/graph.js';
 import { OptionError, option, optionError, show } from '../options/error.js';
 import { AUTO, METHODS, type Method } from '../options/fit.js';
 import { TASK } from '../options/shared.js';
@@ -23,7 +22,8 @@ interface Conflict {
 
 /** The options that a resumed fit runs with: those it began with, and of the given ones what may change on the way. */
 export function resumedOptions(
-  graph: BipartiteGraph,
+  /** The fingerprint of the data. */
+  ofData: () => string,
   given: FitOptions & { resume: Checkpoint },
 ): FitOptions {
   const { resume } = given;
@@ -34,7 +34,7 @@ export function resumedOptions(
   const saved = beginningOptions(resume.began, resume.method);
   const conflicts = conflictsOf(given, saved, resume.method);
   if (conflicts.length > 0) throw conflictError(conflicts);
-  if (began.fingerprint !== fingerprint(graph)) {
+  if (began.fingerprint !== ofData()) {
     throw new InputError(
       'resume: the saved fit is one of other data; go on with the data that it began with',
     );

@@ -2,6 +2,7 @@
 // hyperparameters, by what moves them, and by settings that have nothing to do with the name of the model.
 
 import { type BipartiteGraph, SIDES } from '../graph/graph.js';
+import { factsOf } from './facts.js';
 import { firstHyper, learned, tiltsToMatch } from './hyper.js';
 import { type AscentOptions, type Counted, fitSettings } from './options.js';
 
@@ -16,11 +17,12 @@ export async function isSameFit(
   if (!alike({ ...a, model: null }, { ...b, model: null })) return false;
   // Sizes that a simulation finds follow from the rest, and need not be found to compare it.
   const begin = { sizes: 'bound' } as const;
-  const hyper = await Promise.all([a, b].map((s) => firstHyper(graph, { ...s, ...begin }, signal)));
+  const facts = factsOf(graph);
+  const hyper = await Promise.all([a, b].map((s) => firstHyper(facts, { ...s, ...begin }, signal)));
   if (!alike(hyper[0], hyper[1])) return false;
   const moving = [a, b].map((s, at) => ({
     learn: learned(s, hyper[at]),
-    tilts: tiltsToMatch(graph, s, hyper[at]),
+    tilts: tiltsToMatch(facts, s, hyper[at]),
   }));
   return (
     alike(moving[0].tilts, moving[1].tilts) &&

@@ -5,6 +5,7 @@
 import type { SideHyper, TableValues } from '../engine/engine.js';
 import type { BipartiteGraph, GraphSide, SideName } from '../graph/graph.js';
 import { SIDES } from '../graph/graph.js';
+import type { VertexIds } from '../graph/ids.js';
 import { exponential } from '../math/distributions.js';
 import { randomStream, textHash } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
@@ -17,20 +18,39 @@ export function startValues(
   features: number,
   seed: number,
 ): Record<SideName, TableValues> {
+  const start = (side: SideName) => startOf(side, vertexStart(graph[side]), graph.total, hyper, features, seed);
+  return { users: start('users'), items: start('items') };
+}
+
+/** Vertices of a side, all or some of them, with the sum of counts that each has in all of the data. */
+export interface StartingVertices {
+  readonly ids: VertexIds;
+  readonly strength: (vertex: number) => number;
+}
+
+export function vertexStart(side: GraphSide): StartingVertices {
+  return { ids: side.ids, strength: (vertex) => rowTotal(side, vertex) };
+}
+
+/** The starting table of such vertices; `total` is the sum of all counts. */
+export function startOf(
+  side: SideName,
+  vertices: StartingVertices,
+  total: number,
+  hyper: BothHyper,
+  features: number,
+  seed: number,
+): TableValues {
   // Masses in the ratio of the sizes (1 where there are none), with Σ_k M^U_k M^I_k = total count.
   const ratio = hyper.users.size > 0 && hyper.items.size > 0 ? hyper.users.size / hyper.items.size : 1;
-  const both = Math.sqrt(graph.total / features);
-  const mass = { users: both * Math.sqrt(ratio), items: both / Math.sqrt(ratio) };
-  const start = (side: SideName) => {
-    const { count } = graph[side];
-    const values = emptyTable(count, features);
-    // E[γ_i] in proportion to the degree, Σ_i E[γ_i] = mass.
-    const weight = (strength: number) => (mass[side] * strength) / Math.max(graph.total, 1);
-    const begin = startRow(graph, side, hyper[side], features, seed, weight);
-    for (let i = 0; i < count; i++) begin(values, i);
-    return values;
-  };
-  return { users: start('users'), items: start('items') };
+  const both = Math.sqrt(total / features);
+  const mass = side === 'users' ? both * Math.sqrt(ratio) : both / Math.sqrt(ratio);
+  const values = emptyTable(vertices.ids.length, features);
+  // E[γ_i] in proportion to the degree, Σ_i E[γ_i] = mass.
+  const weight = (strength: number) => (mass * strength) / Math.max(total, 1);
+  const begin = startRow(vertices, side, hyper[side], features, seed, weight);
+  for (let i = 0; i < vertices.ids.length; i++) begin(values, i);
+  return values;
 }
 
 type Float64Table = Readonly<Record<keyof TableValues, Float64Array>>;
@@ -47,18 +67,17 @@ export function emptyTable(rows: number, features: number): Float64Table {
 
 /** Writes the start of a vertex into its row; the mean of its weight depends on its strength, those of its features are about 1. */
 export function startRow(
-  graph: BipartiteGraph,
+  { ids, strength: strengthOf }: StartingVertices,
   name: SideName,
   hyper: SideHyper,
   features: number,
   seed: number,
   meanWeight: (strength: number) => number,
 ): (values: Float64Table, i: number) => void {
-  const side = graph[name];
   const random = randomStream(seed, STREAMS.start, SIDES.indexOf(name));
   return (values, i) => {
-    const ofVertex = random.derive(...textHash(side.ids.at(i)));
-    const strength = rowTotal(side, i);
+    const ofVertex = random.derive(...textHash(ids.at(i)));
+    const strength = strengthOf(i);
     values.weightShape[i] = Math.max(strength - hyper.sigma, 0.5);
     values.weightRate[i] = values.weightShape[i] / meanWeight(Math.max(strength, 0.5));
     const share = strength / features;

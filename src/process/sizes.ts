@@ -25,6 +25,12 @@ export interface EstimateSizesOptions extends TaskOptions {
   readonly seed?: number | undefined;
 }
 
+/** How large a graph is; a graph says it of itself. */
+export interface GraphSizes extends Pick<BipartiteGraph, 'edges' | 'total' | 'multigraph'> {
+  readonly users: { readonly count: number };
+  readonly items: { readonly count: number };
+}
+
 /** The size of each side. */
 export type Sizes = Readonly<Record<SideName, number>>;
 
@@ -41,7 +47,7 @@ const MOST_GRAPHS = 8;
  * constants C solve log U − σ log E = C + (1−σ) log s for s where σ > 0, and s is proportional to U where σ ≤ 0. Repeated
  * at the sizes found, or at smaller ones of the same ratio where those would take long.
  */
-export async function estimateSizes(graph: BipartiteGraph, options: EstimateSizesOptions): Promise<Sizes> {
+export async function estimateSizes(graph: GraphSizes, options: EstimateSizesOptions): Promise<Sizes> {
   const { seed } = settleWhole({ ...ESTIMATE_SIZES, ...TASK }, options);
   if (graph.edges === 0)
     throw new InputError('the sizes of a graph without edges cannot be estimated; give them');
@@ -77,11 +83,11 @@ function solveSize(
   sigma: number,
   size: number,
   simulated: readonly BipartiteGraph[],
-  observed: BipartiteGraph,
+  observed: GraphSizes,
   side: SideName,
 ): number {
   const tail = Math.max(0, sigma);
-  const statistic = (graph: BipartiteGraph) => Math.log(graph[side].count) - tail * Math.log(graph.total);
+  const statistic = (graph: GraphSizes) => Math.log(graph[side].count) - tail * Math.log(graph.total);
   const filled = simulated.filter((graph) => graph.edges > 0);
   // Graphs without any edge say only that the size is larger; doubling it goes on.
   if (filled.length === 0) return 2 * size;

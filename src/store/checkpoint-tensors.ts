@@ -10,7 +10,8 @@ import { NOT_NEGATIVE, putInto, type TensorReader } from './tensor-reader.js';
 import type { Tensor } from './tensors.js';
 import { hyperSchema } from './vertex-tensors.js';
 
-const stateSchema = z.object({
+/** Where a fit stands, as JSON. */
+export const stateSchema = z.object({
   iteration: z.number().int().min(0),
   warmSweeps: z.number().int().min(0).optional(),
   warmEnd: z.number().int().min(0).optional(),

@@ -1,0 +1,263 @@
+// Ranks over MPI, called through koffi: a C interface without a compiler. Open MPI and MPICH (and what shares its binary
+// interface) differ in what their handles are; which one it is, the library itself tells when it is loaded.
+
+import { hostname } from 'node:os';
+import { FitError, InputError } from '../errors.js';
+import type { Addable, Communicator } from './communicator.js';
+
+/** What a launcher says in the environment of each process. */
+export interface Launched {
+  readonly size: number;
+  /** The launcher's variable. */
+  readonly by: string;
+}
+
+/** Variables by which launchers tell the number of processes. (SLURM_NTASKS is also set where nothing was launched.) */
+const SIZES = ['OMPI_COMM_WORLD_SIZE', 'PMI_SIZE', 'SLURM_STEP_NUM_TASKS'] as const;
+
+/** How many processes the launcher has started; undefined: there was none, or it has started one. */
+export function launchedRanks(environment: NodeJS.ProcessEnv = process.env): Launched | undefined {
+  for (const by of SIZES) {
+    const size = Number(environment[by]);
+    if (Number.isSafeInteger(size) && size > 1) return { size, by };
+  }
+  return undefined;
+}
+
+/** Where the library may be, beside what GRAPHEX_MPI_LIBRARY says; the launcher's own first. */
+function libraries(environment: NodeJS.ProcessEnv): string[] {
+  const named = environment.GRAPHEX_MPI_LIBRARY;
+  if (named) return [named];
+  const open = ['libmpi.so.40', 'libmpi.40.dylib'];
+  const mpich = ['libmpich.so.12', 'libmpi.so.12', 'libmpi.12.dylib'];
+  const byOpenMpi = environment.OMPI_COMM_WORLD_SIZE !== undefined;
+  const byPmi = environment.PMI_SIZE !== undefined && environment.PMIX_RANK === undefined;
+  return [...(byPmi && !byOpenMpi ? [...mpich, ...open] : [...open, ...mpich]), 'libmpi.so'];
+}
+
+/** MPI_THREAD_SERIALIZED: koffi calls from threads of its own, one at a time. */
+const SERIALIZED = 2;
+/** MPICH needs more than koffi's 128 KiB of stack for a call from such a thread. */
+const STACK_BYTES = 2 << 20;
+/** Counts are C ints; a message of more bytes goes in pieces. */
+const MOST_BYTES = 1 << 30;
+const TAG = 7;
+/** How long an operation may wait for the other ranks, in seconds. */
+const PATIENCE = 600;
+/** How long an abort may take before this process ends itself. */
+const ABORT_MS = 5000;
+
+type Foreign = (...values: unknown[]) => number;
+interface AsyncForeign extends Foreign {
+  async(...values: unknown[]): void;
+}
+interface Library {
+  symbol(name: string): unknown;
+  func(declaration: string): AsyncForeign;
+}
+interface Koffi {
+  config(): Record<string, unknown>;
+  config(values: Record<string, unknown>): void;
+  load(path: string, options: { global: boolean }): Library;
+}
+
+/** Joins the ranks that the launcher has started. */
+export async function openMpi(launched: Launched, environment = process.env): Promise<Communicator> {
+  const koffi = await loadKoffi();
+  koffi.config({ ...koffi.config(), async_stack_size: STACK_BYTES });
+  const { library, path } = loadLibrary(koffi, libraries(environment));
+  const patience = patienceOf(environment);
+  const { types, handles } = abiOf(library);
+  const declare = (text: string) => library.func(text.replaceAll('HANDLE', types));
+  const init = declare('int MPI_Init_thread(void *argc, void *argv, int required, _Out_ int *provided)');
+  const provided = [0];
+  check(init(null, null, SERIALIZED, provided), 'MPI_Init_thread');
+  if (provided[0] < SERIALIZED) {
+    throw new InputError(
+      `${path}: this MPI allows no calls from another thread than the first; use one that was built with threads`,
+    );
+  }
+  const ask = (name: string) => {
+    const found = [0];
+    check(declare(`int ${name}(HANDLE comm, _Out_ int *result)`)(handles.world, found), name);
+    return found[0];
+  };
+  const [rank, size] = [ask('MPI_Comm_rank'), ask('MPI_Comm_size')];
+  if (size !== launched.size) {
+    throw new InputError(
+      `${launched.by} says that ${launched.size} processes were started, and ${path} knows of ${size}: the launcher belongs to ` +
+        'another MPI than this library. Start graphex with the launcher of that library, or name the launcher’s with GRAPHEX_MPI_LIBRARY',
+    );
+  }
+  const host = hostname();
+  const me = `rank ${rank} on ${host}`;
+  const calls = {
+    sum: declare('int MPI_Allreduce(void *send, void *receive, int n, HANDLE type, HANDLE op, HANDLE comm)'),
+    send: declare('int MPI_Send(void *from, int n, HANDLE type, int to, int tag, HANDLE comm)'),
+    receive: declare(
+      'int MPI_Recv(void *to, int n, HANDLE type, int from, int tag, HANDLE comm, void *status)',
+    ),
+    broadcast: declare('int MPI_Bcast(void *values, int n, HANDLE type, int root, HANDLE comm)'),
+    abort: declare('int MPI_Abort(HANDLE comm, int status)'),
+    finalize: declare('int MPI_Finalize()'),
+  };
+  // Every call after the one before: MPI is told so, and ranks must not meet crosswise.
+  let tail: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const result = tail.then(work);
+    tail = result.catch(() => undefined);
+    return result;
+  };
+
+  /** A call on a thread of its own, with a limit: a network that was cut ends no call. */
+  function call(name: string, foreign: AsyncForeign, ...values: unknown[]): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        reject(
+          new FitError(
+            `${me}: no answer from the other ranks for ${patience} s; a host or the network may be gone (GRAPHEX_MPI_PATIENCE sets the seconds)`,
+          ),
+        );
+      }, 1000 * patience);
+      foreign.async(...values, (error: unknown, status: number) => {
+        clearTimeout(timer);
+        if (error) reject(error);
+        else if (status !== 0) reject(new FitError(`${me}: ${name} failed with MPI error ${status}`));
+        else resolve();
+      });
+    });
+  }
+
+  async function inPieces(bytes: Uint8Array, work: (piece: Uint8Array) => Promise<void>): Promise<void> {
+    for (let at = 0; at < bytes.length; at += MOST_BYTES) await work(bytes.subarray(at, at + MOST_BYTES));
+  }
+
+  return {
+    rank,
+    size,
+    host,
+    description: `${size} ranks of ${libraryName(declare)}`,
+    sum: (values: Addable) =>
+      inTurn(async () => {
+        if (values.length === 0) return;
+        const result = values.slice();
+        const type = values instanceof Float64Array ? handles.double : handles.int64;
+        await call(
+          'MPI_Allreduce',
+          calls.sum,
+          values,
+          result,
+          values.length,
+          type,
+          handles.sum,
+          handles.world,
+        );
+        (values as { set(from: unknown): void }).set(result);
+      }),
+    transfer: (bytes, from, to) =>
+      inTurn(async () => {
+        if (from === to || (rank !== from && rank !== to)) return;
+        await inPieces(bytes, (piece) =>
+          rank === from
+            ? call('MPI_Send', calls.send, piece, piece.length, handles.byte, to, TAG, handles.world)
+            : call(
+                'MPI_Recv',
+                calls.receive,
+                piece,
+                ...[piece.length, handles.byte, from, TAG, handles.world, new Uint8Array(64)],
+              ),
+        );
+      }),
+    broadcast: (bytes) =>
+      inTurn(() =>
+        inPieces(bytes, (piece) =>
+          call('MPI_Bcast', calls.broadcast, piece, piece.length, handles.byte, 0, handles.world),
+        ),
+      ),
+    abort(status) {
+      // On a thread of its own: another call may hold the library's lock for ever.
+      calls.abort.async(handles.world, status, () => process.exit(status));
+      setTimeout(() => process.kill(process.pid, 'SIGKILL'), ABORT_MS);
+    },
+    close: () => inTurn(() => call('MPI_Finalize', calls.finalize)),
+  };
+}
+
+async function loadKoffi(): Promise<Koffi> {
+  const name = 'koffi'; // not a literal: the package is optional
+  try {
+    const loaded = (await import(name)) as { default?: Koffi };
+    return loaded.default ?? (loaded as unknown as Koffi);
+  } catch (cause) {
+    throw new InputError(
+      'several processes were started, and the package koffi that calls MPI is not installed; npm install koffi',
+      { cause },
+    );
+  }
+}
+
+function loadLibrary(koffi: Koffi, paths: readonly string[]): { library: Library; path: string } {
+  for (const path of paths) {
+    try {
+      // Global: the library loads parts of itself that look for it.
+      return { library: koffi.load(path, { global: true }), path };
+    } catch {
+      // The next may be there.
+    }
+  }
+  throw new InputError(
+    `several processes were started, and no MPI library is found (${paths.join(', ')}); install Open MPI or MPICH, load its module, or name the file with GRAPHEX_MPI_LIBRARY`,
+  );
+}
+
+/** Handles are pointers to symbols in Open MPI, and fixed numbers in MPICH. */
+function abiOf(library: Library): { types: string; handles: Record<string, unknown> } {
+  try {
+    const symbol = (name: string) => library.symbol(`ompi_mpi_${name}`);
+    return {
+      types: 'void *',
+      handles: {
+        world: symbol('comm_world'),
+        double: symbol('double'),
+        int64: symbol('int64_t'),
+        byte: symbol('byte'),
+        sum: symbol('op_sum'),
+      },
+    };
+  } catch {
+    return {
+      types: 'int',
+      handles: {
+        world: 0x44000000,
+        double: 0x4c00080b,
+        int64: 0x4c00083a,
+        byte: 0x4c00010d,
+        sum: 0x58000003,
+      },
+    };
+  }
+}
+
+/** 'Open MPI v4.1.4'. */
+function libraryName(declare: (text: string) => Foreign): string {
+  const text = new Uint8Array(8192);
+  const length = [0];
+  check(
+    declare('int MPI_Get_library_version(void *text, _Out_ int *length)')(text, length),
+    'MPI_Get_library_version',
+  );
+  const [first] = new TextDecoder().decode(text.subarray(0, length[0])).split(/[\n,]/);
+  return first.replace(/\0.*$/s, '').replace(/\s+/g, ' ').replace(' Version: ', ' ').trim();
+}
+
+function patienceOf(environment: NodeJS.ProcessEnv): number {
+  const given = environment.GRAPHEX_MPI_PATIENCE;
+  if (given === undefined) return PATIENCE;
+  const seconds = Number(given);
+  if (seconds > 0 && seconds <= 1e6) return seconds;
+  throw new InputError(`GRAPHEX_MPI_PATIENCE ${given}: expected seconds, above 0 and at most 1000000`);
+}
+
+function check(status: number, name: string): void {
+  if (status !== 0) throw new FitError(`${name} failed with MPI error ${status}`);
+}
