@@ -17,6 +17,7 @@ import { gatherModel } from '../shard/model.js';
 import { openParts, type Parts } from '../shard/parts.js';
 import { stateFiles } from '../shard/state.js';
 import { saveModel } from '../store/model.js';
+import { many } from '../text/phrases.js';
 import { oneLine } from '../text/untrusted.js';
 import type { CommandContext, CommandOutput } from './command.js';
 import { fitJson, fitText } from './fit-output.js';
@@ -123,7 +124,7 @@ function refuse(command: Command, source: string, parts: Parts, size: number): v
   }
   if (size > parts.shards.length) {
     throw new InputError(
-      `${source} has ${parts.shards.length} shards, and ${size} ranks were started, of which some would have none; partition into more, or start fewer`,
+      `${source} has ${many(parts.shards.length, 'shard')}, and ${size} ranks were started, of which some would have none; partition into more, or start fewer`,
     );
   }
 }

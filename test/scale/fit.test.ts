@@ -1,0 +1,182 @@
+// A fit over shards, on ranks in one process: what any number of them must agree on.
+
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { ALONE } from '../../src/comm/communicator.js';
+import { createTogether } from '../../src/comm/together.js';
+import { fit } from '../../src/fit/fit.js';
+import type { BipartiteGraph } from '../../src/graph/graph.js';
+import { simulate } from '../../src/process/poisson-model.js';
+import { fitParts, type PartsFit, type PartsFitOptions } from '../../src/shard/fit.js';
+import { gatherModel } from '../../src/shard/model.js';
+import { partitionGraph } from '../../src/shard/partition.js';
+import { openParts, type Parts } from '../../src/shard/parts.js';
+import { scratchFolder } from '../ingest/scratch.js';
+
+const { path } = scratchFolder();
+const OPTIONS = { features: 3, iterations: 40, tolerance: 1e-12, seed: 4, threads: 1 } as const;
+const law = { sigma: 0.2, tau: 1, size: 14, shape: 0.3, rate: 0.3 };
+
+/** The fit of every rank. */
+function onRanks(parts: Parts, size: number, options: PartsFitOptions): Promise<PartsFit[]> {
+  const ranks = size === 1 ? [ALONE] : createTogether(size);
+  return Promise.all(ranks.map((communicator) => fitParts(parts, communicator, options)));
+}
+
+async function modelOnRanks(parts: Parts, size: number, options: PartsFitOptions) {
+  const ranks = createTogether(size);
+  const results = await Promise.all(
+    ranks.map(async (communicator) =>
+      gatherModel(parts, communicator, await fitParts(parts, communicator, options)),
+    ),
+  );
+  expect(results.slice(1).every((result) => result === undefined)).toBe(true);
+  return results[0]!.model;
+}
+
+describe.each([{ multigraph: false }, { multigraph: true }])('a fit over shards: %o', ({ multigraph }) => {
+  let graph: BipartiteGraph;
+  let parts: Parts;
+  beforeAll(async () => {
+    ({ graph } = await simulate({ users: law, items: law, features: 3, multigraph, seed: 6, threads: 1 }));
+    const folder = path(`parts ${multigraph}`);
+    await partitionGraph(graph, folder, { shards: 5, multigraph });
+    parts = await openParts(folder);
+  });
+
+  test('has the same bits on any number of ranks, and the numbers of one in one piece', async () => {
+    const [alone] = await onRanks(parts, 1, { ...OPTIONS, engine: 'cpu' });
+    for (const size of [2, 3, 5]) {
+      for (const { hash, bound, state } of await onRanks(parts, size, { ...OPTIONS, engine: 'cpu' })) {
+        expect({ hash, bound, state }).toEqual({ hash: alone.hash, bound: alone.bound, state: alone.state });
+      }
+    }
+    const plain = await fit(graph, { ...OPTIONS, engine: 'reference' });
+    const [reference] = await onRanks(parts, 1, { ...OPTIONS, engine: 'reference' });
+    expect(reference.bound! / (plain.model as { bound: number }).bound).toBeCloseTo(1, 9);
+  });
+
+  test('gives the model of the data in one piece, users in the order of their ids', async () => {
+    const options = { ...OPTIONS, engine: 'reference', iterations: 10 } as const;
+    const { model } = await fit(graph, options);
+    const gathered = await modelOnRanks(parts, 3, options);
+    expect(gathered.users.ids.values).toEqual(model.users.ids.values);
+    expect(Array.from(gathered.users.degree)).toEqual(Array.from(model.users.degree));
+    expect(Array.from(gathered.items.degree)).toEqual(Array.from(model.items.degree));
+    expect(Array.from(gathered.seen!.neighbors)).toEqual(Array.from(model.seen!.neighbors));
+    expect(gathered.seen!.counts && Array.from(gathered.seen!.counts)).toEqual(
+      model.seen!.counts && Array.from(model.seen!.counts),
+    );
+    expect(gathered.provenance.fingerprint).toBe(model.provenance.fingerprint);
+    const expected = model as unknown as typeof gathered;
+    for (const side of ['users', 'items'] as const) {
+      for (const field of ['weightShape', 'featureShape', 'featureRate'] as const) {
+        for (let i = 0; i < expected[side][field].length; i++) {
+          expect(gathered[side][field][i] / expected[side][field][i]).toBeCloseTo(1, 5);
+        }
+      }
+    }
+  });
+
+  test('goes on from a kept state with another number of ranks to the same bits', async () => {
+    const [whole] = await onRanks(parts, 1, { ...OPTIONS, engine: 'cpu' });
+    const folder = path(`state ${multigraph}`);
+    const stop = new AbortController();
+    const stopped = await Promise.allSettled(
+      createTogether(3).map((communicator) =>
+        fitParts(parts, communicator, {
+          ...OPTIONS,
+          engine: 'cpu',
+          keep: { folder },
+          signal: stop.signal,
+          // One rank is told, and all stop.
+          ...(communicator.rank === 1 && {
+            onProgress: ({ done }: { done: number }) => done >= 20 && stop.abort(),
+          }),
+        }),
+      ),
+    );
+    expect(stopped.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    expect(readdirSync(folder).filter((name) => name.startsWith('users-'))).toHaveLength(5);
+    for (const size of [1, 2, 5]) {
+      const [more] = await onRanks(parts, size, { from: folder, iterations: 40, tolerance: 1e-12 });
+      expect(more.hash).toBe(whole.hash);
+      expect(more.state).toEqual(whole.state);
+    }
+    await expect(fitParts(parts, ALONE, { from: folder, features: 4 })).rejects.toThrow(
+      'resume: the saved fit was begun with another features (3, not 4)',
+    );
+  });
+});
+
+describe('what shards cannot do is said', () => {
+  let parts: Parts;
+  beforeAll(async () => {
+    writeFileSync(path('few.csv'), 'a,b\na,c\nd,b\ne,c\nf,b\n');
+    await partitionGraph(path('few.csv'), path('few'), { shards: 2 });
+    parts = await openParts(path('few'));
+  });
+
+  test.each<[object, string]>([
+    [{ method: 'ranking' }, 'method ranking needs the data in one piece'],
+    [{ method: 'gibbs' }, 'method gibbs needs the data in one piece'],
+    [{ features: 'auto' }, 'features auto needs the data in one piece'],
+    [{ restarts: 3 }, 'restarts 3: a fit to parts begins once'],
+  ])('%o', async (options, message) => {
+    await expect(fitParts(parts, ALONE, options)).rejects.toThrow(message);
+  });
+
+  test('ranks with other options, and with other parts', async () => {
+    await partitionGraph(path('few.csv'), path('other'), { shards: 3 });
+    const other = await openParts(path('other'));
+    const play = (change: (rank: number) => [Parts, object]) =>
+      Promise.allSettled(
+        createTogether(2).map((communicator) =>
+          fitParts(change(communicator.rank)[0], communicator, change(communicator.rank)[1]),
+        ),
+      );
+    const options = { features: 2, iterations: 5, threads: 1 };
+    const seeds = await play((rank) => [parts, { ...options, seed: rank }]);
+    for (const outcome of seeds) {
+      expect(String((outcome as PromiseRejectedResult).reason)).toContain(
+        'rank 1 was started with other options than rank 0',
+      );
+    }
+    const mixed = await play((rank) => [rank === 0 ? parts : other, options]);
+    for (const outcome of mixed) {
+      expect(String((outcome as PromiseRejectedResult).reason)).toContain(
+        'rank 1 has other parts than rank 0',
+      );
+    }
+  });
+
+  test('a state that cannot be kept ends no fit, and leaves nothing half-written', async () => {
+    writeFileSync(path('in the way'), '');
+    const told: string[] = [];
+    const options = { features: 2, iterations: 30, tolerance: 1e-12, threads: 1 };
+    const [done] = await Promise.all(
+      createTogether(2).map((communicator) =>
+        fitParts(parts, communicator, {
+          ...options,
+          keep: { folder: path('in the way'), minutes: 1e-9 },
+          onUnkept: ({ message }) => told.push(message),
+        }),
+      ),
+    );
+    expect(done.state.iteration).toBe(30);
+    expect(told.length).toBeGreaterThan(1);
+    expect(told[0]).toContain('a file is in the way of the folder');
+  });
+
+  test('a state whose shard is of another fit', async () => {
+    const keep = { folder: path('mixed'), minutes: 1e-9 };
+    const options = { features: 2, tolerance: 1e-12, threads: 1, keep };
+    await fitParts(parts, ALONE, { ...options, iterations: 20 });
+    rmSync(join(path('mixed'), 'users-0001.safetensors'));
+    await expect(fitParts(parts, ALONE, { from: path('mixed'), iterations: 30 })).rejects.toThrow(
+      'there is no such file',
+    );
+    expect(existsSync(path('mixed'))).toBe(true);
+  });
+});
