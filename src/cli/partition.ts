@@ -12,6 +12,7 @@ import { USERS_AND_ITEMS } from '../text/sides.js';
 import { addOptions, runCommand } from './command.js';
 import { typedOptions } from './flags.js';
 import { checkOutputs } from './outputs.js';
+import { dataArgument, dataJson } from './read-data.js';
 import { wrap } from './text-table.js';
 
 /** Below so many edges of an item in a shard, what is done for each item costs more than its edges. */
@@ -23,13 +24,14 @@ export function register(program: Command): void {
     .description(
       'Cuts data into shards, out of core: for fits on several machines and of data beyond memory.',
     )
-    .argument('<data>', DATA_HELP);
+    .argument('<data...>', DATA_HELP);
   addOptions(command, [
     'graphex partition ratings.parquet --shards 64 -o parts/',
     'mpirun -n 4 --bind-to none graphex fit parts/ -o model.safetensors',
   ]);
-  command.action((source: string) =>
+  command.action((given: string[]) =>
     runCommand(command, async ({ threads, signal, onProgress }) => {
+      const data = await dataArgument(given);
       const { own, options, read } = COMMANDS.partition;
       const { output = '.', force } = typedOptions(command, own);
       const asked = typedOptions(command, options);
@@ -37,10 +39,10 @@ export function register(program: Command): void {
       await checkOutputs({
         files: [reader.rejects],
         folder: { path: output, names: partsFiles(asked.shards ?? options.shards.default) },
-        inputs: [source],
+        inputs: data.sources,
         force,
       });
-      const result = await partitionGraph(source, output, {
+      const result = await partitionGraph(data.sources, output, {
         ...asked,
         ...reader,
         force,
@@ -49,7 +51,7 @@ export function register(program: Command): void {
         onProgress,
       });
       const { guess, names: _, ...document } = result;
-      return { json: { source, ...document, output }, text: words(result, guess, output) };
+      return { json: { ...dataJson(data), ...document, output }, text: words(result, guess, output) };
     }),
   );
 }

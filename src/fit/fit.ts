@@ -78,7 +78,8 @@ export async function fit(graph: BipartiteGraph, given: FitOptions = {}): Promis
 /** What is given, with what a saved state or a former model says of the rest. */
 function settled(graph: BipartiteGraph, given: FitOptions): FitOptions {
   if (has(given, 'resume')) {
-    if (!has(given, 'from')) return resumedOptions(() => fingerprint(graph), given as FitOptions & { resume: Checkpoint });
+    if (!has(given, 'from'))
+      return resumedOptions(() => fingerprint(graph), given as FitOptions & { resume: Checkpoint });
     throw optionError`${option('from')} cannot be given with ${option('resume')}: a saved fit goes on from where it stood; leave ${option('from')} out`;
   }
   return has(given, 'from') ? successorOptions(given as FitOptions & { from: Model }) : given;

@@ -111,7 +111,14 @@ export function formerTables(
     const matched = rows[side];
     const weight = (i: number) => former.weightShape[matched[i]] / former.weightRate[matched[i]];
     const values = emptyTable(graph[side].count, features);
-    const begin = startRow(vertexStart(graph[side]), side, hyper[side], features, seed, onScale(graph[side], matched, weight));
+    const begin = startRow(
+      vertexStart(graph[side]),
+      side,
+      hyper[side],
+      features,
+      seed,
+      onScale(graph[side], matched, weight),
+    );
     for (let i = 0; i < matched.length; i++) {
       const row = matched[i];
       if (row < 0) {

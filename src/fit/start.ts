@@ -18,7 +18,8 @@ export function startValues(
   features: number,
   seed: number,
 ): Record<SideName, TableValues> {
-  const start = (side: SideName) => startOf(side, vertexStart(graph[side]), graph.total, hyper, features, seed);
+  const start = (side: SideName) =>
+    startOf(side, vertexStart(graph[side]), graph.total, hyper, features, seed);
   return { users: start('users'), items: start('items') };
 }
 

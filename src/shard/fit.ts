@@ -121,10 +121,9 @@ export async function fitParts(
     };
     const activity = state.warmSweeps === undefined ? 'mean' : 'exact';
     const values = {
-      users: saved
-        ? await savedUsers(goOn!, parts, mine, saved)
-        : start('users', vertexStart(own.users)),
-      items: saved?.items ?? start('items', { ids: parts.itemIds, strength: (item) => parts.itemTotal[item] }),
+      users: saved ? await savedUsers(goOn!, parts, mine, saved) : start('users', vertexStart(own.users)),
+      items:
+        saved?.items ?? start('items', { ids: parts.itemIds, strength: (item) => parts.itemTotal[item] }),
     };
     const tables = {
       users: await engine.createTable(settings.features, values.users, activity, true),

@@ -84,7 +84,7 @@ const LEAST_BATCH = 1 << 12;
  * console.log(shards, edges);
  */
 export async function partitionGraph(
-  source: string | BipartiteGraph,
+  source: string | readonly string[] | BipartiteGraph,
   folder: string,
   given: PartitionOptions = {},
 ): Promise<Partition> {
@@ -124,10 +124,10 @@ type Reading = Pick<ReadResult, 'read'> & {
 
 async function readInto(
   spill: ShardSpill,
-  source: string | BipartiteGraph,
+  source: string | readonly string[] | BipartiteGraph,
   options: ReaderOptions,
 ): Promise<Reading> {
-  if (typeof source !== 'string') {
+  if (typeof source === 'object' && 'edges' in source) {
     return {
       read: spillGraph(spill, source),
       guess: undefined,

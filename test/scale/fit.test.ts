@@ -100,11 +100,11 @@ describe.each([{ multigraph: false }, { multigraph: true }])('a fit over shards:
     expect(stopped.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
     expect(readdirSync(folder).filter((name) => name.startsWith('users-'))).toHaveLength(5);
     for (const size of [1, 2, 5]) {
-      const [more] = await onRanks(parts, size, { from: folder, iterations: 40, tolerance: 1e-12 });
+      const [more] = await onRanks(parts, size, { goOn: folder, iterations: 40, tolerance: 1e-12 });
       expect(more.hash).toBe(whole.hash);
       expect(more.state).toEqual(whole.state);
     }
-    await expect(fitParts(parts, ALONE, { from: folder, features: 4 })).rejects.toThrow(
+    await expect(fitParts(parts, ALONE, { goOn: folder, features: 4 })).rejects.toThrow(
       'resume: the saved fit was begun with another features (3, not 4)',
     );
   });
@@ -174,7 +174,7 @@ describe('what shards cannot do is said', () => {
     const options = { features: 2, tolerance: 1e-12, threads: 1, keep };
     await fitParts(parts, ALONE, { ...options, iterations: 20 });
     rmSync(join(path('mixed'), 'users-0001.safetensors'));
-    await expect(fitParts(parts, ALONE, { from: path('mixed'), iterations: 30 })).rejects.toThrow(
+    await expect(fitParts(parts, ALONE, { goOn: path('mixed'), iterations: 30 })).rejects.toThrow(
       'there is no such file',
     );
     expect(existsSync(path('mixed'))).toBe(true);

@@ -134,6 +134,26 @@ describe('a partition', () => {
     for (const count of counts) expect(Math.abs(count - 1000)).toBeLessThan(150);
   });
 
+  test('of several files is that of one with all of their rows', async () => {
+    writeFileSync(path('first.csv'), lines.slice(0, 3000).join('\n'));
+    writeFileSync(path('second.csv'), lines.slice(3000).join('\n'));
+    await partitionGraph([path('first.csv'), path('second.csv')], path('both'), { shards: 4 });
+    await expectGraph(path('both'), (await readGraph(file)).graph);
+  });
+
+  test('takes rows by a condition, and refuses to count degrees before there is a graph', async () => {
+    const named = path('named.csv');
+    writeFileSync(named, ['u,i,n', ...lines].join('\n'));
+    const { graph, read } = await readGraph(named, { where: 'n >= 2' });
+    expect(graph.total).toBeLessThan(read.rows);
+    const made = await partitionGraph(named, path('where'), { where: 'n >= 2', shards: 4 });
+    expect(made.read.rows).toBe(read.rows);
+    await expectGraph(path('where'), graph);
+    await expect(partitionGraph(file, path('core'), { minDegree: 2 })).rejects.toThrow(
+      'minDegree needs the whole graph in memory',
+    );
+  });
+
   test('with fewer shards than before leaves none of the old ones', async () => {
     await partitionGraph(file, path('fewer'), { shards: 9 });
     await partitionGraph(file, path('fewer'), { shards: 2 });
