@@ -1,4 +1,4 @@
-// The figures of docs/trust.md, from what the benches keep with --rows.
+// The figures of docs/appendix/trust.md, from what the benches keep with --rows.
 //
 //   npm run build && node scripts/run-ts.js bench/figures.ts [--trust FILE] [--calibration FILE]
 //     [--predictive-k5 FILE] [--predictive-k30 FILE] [--out docs/figures]

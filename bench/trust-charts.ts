@@ -1,4 +1,4 @@
-// The figures of docs/trust.md that hold coordinate ascent against the exact posterior: rates pair by pair, and ratios.
+// The figures of docs/appendix/trust.md that hold coordinate ascent against the exact posterior: rates pair by pair, and ratios.
 
 import * as Plot from '@observablehq/plot';
 import { type Chart, INK } from '../src/report/charts/chart.js';

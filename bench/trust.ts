@@ -2,7 +2,7 @@
 //
 //   npm run build && node scripts/run-ts.js bench/trust.ts [draws 3000] [--write] [--rows FILE]
 //
-// Prints the tables of docs/trust.md; --write keeps the exact posteriors, small, for the tests; --rows writes a line of
+// Prints the tables of docs/appendix/trust.md; --write keeps the exact posteriors, small, for the tests; --rows writes a line of
 // JSON per graph, which bench/figures.ts draws.
 
 import { appendFileSync, writeFileSync } from 'node:fs';

@@ -5,8 +5,12 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '..');
-const docs = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
-const pages = ['README.md', 'ARCHITECTURE.md', ...docs.map((name) => `docs/${name}`)];
+const inFolder = (folder: string) =>
+  readdirSync(join(root, folder))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `${folder}/${name}`);
+const manual = [...inFolder('docs'), ...inFolder('docs/appendix')];
+const pages = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md', ...manual];
 
 /** Links and pictures to files, without their anchors. */
 function linksOf(page: string): string[] {
@@ -25,6 +29,33 @@ describe('documents', () => {
   it.each(pages)('%s links to files that exist', (page) => {
     const lost = linksOf(page).filter((target) => !existsSync(join(root, dirname(page), target)));
     expect(lost).toEqual([]);
+  });
+
+  it('the manual leads to every page of it', () => {
+    const reached = new Set(['docs/README.md']);
+    for (const page of reached) {
+      for (const target of linksOf(page)) {
+        const path = join(dirname(page), target);
+        if (path.startsWith('docs/') && path.endsWith('.md')) reached.add(path);
+      }
+    }
+    expect(manual.filter((page) => !reached.has(page))).toEqual([]);
+  });
+
+  it('nothing refers to a document that readers do not have', () => {
+    const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => `src/${name}`);
+    const strange = [...pages, ...sources].flatMap((page) =>
+      readFileSync(join(root, page), 'utf8')
+        .split('\n')
+        .flatMap((line, i) =>
+          /\bsections? \d|\bthe specification\b|\bshared\/(spec|design)/i.test(line)
+            ? [`${page}:${i + 1} ${line}`]
+            : [],
+        ),
+    );
+    expect(strange).toEqual([]);
   });
 
   it.each(pages)('%s has no line that is one word in capitals', (page) => {

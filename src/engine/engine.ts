@@ -1,6 +1,6 @@
 // One interface, several implementations. An engine sees typed arrays only: never a graph, never options.
 //
-// A *table* is the variational state of one side's vertices (section 6 of the model): for each row the Gamma of its
+// A *table* is the variational state of one side's vertices: for each row the Gamma of its
 // weight, and for each row and feature the Gamma of its affinity. An *index* is the edges grouped by the rows of one
 // table, with neighbours in another. `update` is one half-step, `count` and `finish` are its two halves. Everything the
 // project fits is a composition of these: a fit updates users from items and items from users; a fold-in updates only

@@ -8,7 +8,7 @@ import { createReferenceEngine } from './reference/engine.js';
 
 export { ENGINE_NAMES, type EngineName };
 
-/** Work above which a real GPU beats the cpu, setup included; docs/performance.md has the measurements. */
+/** Work above which a real GPU beats the cpu, setup included; docs/appendix/performance.md has the measurements. */
 const GPU_PAYS_FROM = {
   /** Edges × features of a fit, against two cores. */
   fit: 3e6,

@@ -1,4 +1,4 @@
-// A model on a split: fold-in, recommendation metrics (section 8), predictive checks (section 7).
+// A model on a split: fold-in, recommendation metrics, predictive checks.
 
 import { InputError } from '../errors.js';
 import type { Model, ModelSide, PosteriorModel, Ranker, Vertices } from '../fit/model.js';

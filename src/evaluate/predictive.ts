@@ -1,4 +1,4 @@
-// Predictive checks (section 7): statistics and degree distributions of the test graph against those of posterior
+// Predictive checks: statistics and degree distributions of the test graph against those of posterior
 // predictive draws.
 
 import { InputError } from '../errors.js';

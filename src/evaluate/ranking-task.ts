@@ -84,7 +84,7 @@ export function rankingTask(parts: TaskParts): RankingTask {
 }
 
 /**
- * The ranking problem of a split (section 8): rows are the users of `historyOf(split)`, candidates the items of the
+ * The ranking problem of a split: rows are the users of `historyOf(split)`, candidates the items of the
  * test part that training saw. `items` names the training items in the scorer's order.
  */
 export function splitRankingTask(split: Split, items: VertexIds = split.train.items.ids): SplitRankingTask {

@@ -1,4 +1,4 @@
-// Ranking metrics (section 8; definitions for readers in docs/metrics.md), all from the ranks of the relevant items.
+// Ranking metrics (definitions for readers in docs/metrics.md), all from the ranks of the relevant items.
 
 import { InputError } from '../errors.js';
 import { partFor, settle } from '../options/door.js';

@@ -1,4 +1,4 @@
-// The evidence lower bound of section 6, put together from what an engine sums.
+// The evidence lower bound, put together from what an engine sums.
 
 import type { Engine, SideHyper, Table } from '../engine/engine.js';
 import type { GraphSide, SideName } from '../graph/graph.js';

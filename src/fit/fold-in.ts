@@ -1,4 +1,4 @@
-// New vertices against a fitted model (section 7): the other side stays as it was fitted, the new rows are updated
+// New vertices against a fitted model: the other side stays as it was fitted, the new rows are updated
 // alone. Rows are independent given the other side, so many fold in at once on an engine, and one takes milliseconds.
 
 import type { Activity, Engine, SideHyper, TableValues } from '../engine/engine.js';

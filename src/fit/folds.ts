@@ -1,4 +1,4 @@
-// Items cut into folds for the cross-fitted objective (section 8b). Items are put into an order in which every fold is a
+// Items cut into folds for the cross-fitted objective. Items are put into an order in which every fold is a
 // run of rows, so that one item table serves all folds and a fold's update is a range of its rows.
 
 import type { EdgeRows } from '../engine/engine.js';

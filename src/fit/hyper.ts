@@ -1,4 +1,4 @@
-// Hyperparameters: their first values, and their maximization with the bound (sections 4 and 6).
+// Hyperparameters: their first values, and their maximization with the bound.
 
 import type { Activity, Engine, SideHyper, Table, TableTotals } from '../engine/engine.js';
 import { otherSide, SIDES, type SideName } from '../graph/graph.js';

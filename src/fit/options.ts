@@ -31,7 +31,7 @@ export interface AscentOptions extends OptionsOf<typeof METHODS.ascent>, Resumab
   readonly from?: PosteriorModel | undefined;
 }
 
-/** The cross-fitted objective of section 8b, for recommending; it has no bound. */
+/** The cross-fitted objective, for recommending; it has no bound. */
 export interface RankingFitOptions extends OptionsOf<typeof METHODS.ranking>, Resumable {
   readonly method: 'ranking';
   readonly objective?: 'ranking' | undefined;

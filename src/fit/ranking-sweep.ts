@@ -1,4 +1,4 @@
-// The cross-fitted sweep of section 8b. For each fold of the items in turn: what the users are without the fold's items,
+// The cross-fitted sweep (docs/recommending.md). For each fold of the items in turn: what the users are without the fold's items,
 // made anew from the prior in a few half-steps, as a fold-in makes a new user; then the fold's items from those users.
 // What an item learns of its users was thus said by other items, and by no more of a user's history than a fold-in has.
 // Posterior means throughout. Since users are made anew, one user table serves all folds.

@@ -1,4 +1,4 @@
-// How vertices of few edges go on. In the model's law (section 4) the number of vertices with n edges is proportional to
+// How vertices of few edges go on. In the model's law the number of vertices with n edges is proportional to
 // Γ(n−σ)/n! · r^n, r = m/(1+m), where m is the mass that the other side has shown them so far, in units of τ. When the
 // other side grows by the factor 1 + t, m becomes (1+t)m, and the vertices seen grow from ((1+m)^σ − 1)/σ to
 // ((1+(1+t)m)^σ − 1)/σ. Whatever is new will have few edges, so the law is fitted to the vertices of few edges alone: at the

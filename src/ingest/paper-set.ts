@@ -1,7 +1,7 @@
 import { simulate } from '../process/poisson-model.js';
 import type { ReadOptions, ReadResult } from './options.js';
 
-/** The paper's simulated set (section 9 of the model), always the same draw, at the given size of both sides. */
+/** The paper's simulated set, always the same draw, at the given size of both sides. */
 export async function drawPaperSet(size: number, options: ReadOptions): Promise<ReadResult> {
   const side = { sigma: 0.2, tau: 1, shape: 0.1, rate: 0.1, size };
   const { multigraph, threads, signal, onProgress } = options;

@@ -1,4 +1,4 @@
-// The two integrals of section 5: expectations over θ_k ~ Gamma(shape, rate) of powers of τ + θ·M, as one-dimensional
+// The two integrals that unseen vertices need: expectations over θ_k ~ Gamma(shape, rate) of powers of τ + θ·M, as one-dimensional
 // integrals in t. Substituted t = e^x they are smooth, and the trapezoid rule converges geometrically. Two things need
 // care: near σ = 1 the left tail e^((1−σ)x) is long, so x itself is bent, x = y − e^−(y−bend), which makes that tail
 // doubly exponential in y; and large masses move everything to tiny t, so the ends are found from the masses.

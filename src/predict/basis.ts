@@ -3,7 +3,7 @@
 /** The user's items, few of them, or what most users have, because nothing is known. */
 export type Basis = 'personal' | 'few' | 'popular';
 
-/** Likes below which a list rests on little; docs/serving.md has how much lists of such users change. */
+/** Likes below which a list rests on little; docs/appendix/serving.md has how much lists of such users change. */
 export const FEW_LIKES = 5;
 
 /** `likes`: items of the user that the model knows. */

@@ -1,7 +1,7 @@
 // How sure a list is. A user's posterior is narrower than the truth, and draws from it alone get the answer backwards: for
 // a user of one item they say that much of the list would change, when the list of such a user is mostly what everybody
 // gets. So the history itself is drawn again: a taste from the posterior, as many other items by that taste, folded in as
-// a new user. How much of the list comes out again is what is stated; docs/serving.md compares it with what is seen.
+// a new user. How much of the list comes out again is what is stated; docs/appendix/serving.md compares it with what is seen.
 
 import { InputError } from '../errors.js';
 import { gamma } from '../math/distributions.js';
@@ -35,7 +35,7 @@ const HISTORIES = 12;
 const DRAWS = 200;
 /** The longest history that is drawn; a longer one changes its list little, and takes long. */
 const LONGEST = 200;
-/** Posteriors are this much wider than the fit says, by the histories of held-out users (docs/serving.md). */
+/** Posteriors are this much wider than the fit says, by the histories of held-out users (docs/appendix/serving.md). */
 const WIDER = 2;
 
 export interface ListQuestion {

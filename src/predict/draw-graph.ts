@@ -205,7 +205,7 @@ function drawUnseen(
   return { weights: joined('weights'), features: joined('features'), missing };
 }
 
-/** Unseen atoms of a group. Given the data a size is Gamma(vertices, E[ψ]), whose mean is the estimate of section 4. */
+/** Unseen atoms of a group. Given the data a size is Gamma(vertices, E[ψ]), whose mean is the estimate from the bound. */
 function drawAtoms(plan: UnseenPlan, random: Random, sizes: SizeMode): FeatureAtoms {
   const factor = sizes === 'posterior' ? gamma(random, plan.evidence) / plan.evidence : 1;
   const hyper = { ...plan.law, size: plan.law.size * factor };

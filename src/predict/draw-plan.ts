@@ -1,4 +1,4 @@
-// What a posterior predictive draw of the test graph needs (section 7), as plain shared arrays that any worker can read.
+// What a posterior predictive draw of the test graph needs, as plain shared arrays that any worker can read.
 //
 // A test graph has four kinds of vertices. Held-out users with an edge to a trained fit item have a posterior of their
 // own, by fold-in; all other held-out users are the unseen atoms of a process of size s·p/(1−p), tilted by the mass of

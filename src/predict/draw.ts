@@ -1,4 +1,4 @@
-// Posterior predictive draws of a split's test graph (section 7).
+// Posterior predictive draws of a split's test graph.
 
 import type { ModelSide, PosteriorModel } from '../fit/model.js';
 import { buildGraph } from '../graph/build.js';

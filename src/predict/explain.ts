@@ -1,5 +1,5 @@
 // Why a score is what it is, exactly: r = E[γ] Σ_k E[θ_k] E[ω_j] E[β_jk], and the posterior shape of θ_k is the prior's
-// a plus the expected counts of the user's own edges in feature k (section 6). So each feature's part of the score
+// a plus the expected counts of the user's own edges in feature k. So each feature's part of the score
 // divides between the prior and the user's own items in proportion to a and to those counts; parts add up to the whole.
 
 import { ACTIVITY_FLOOR, type Activity } from '../engine/engine.js';
@@ -104,7 +104,7 @@ export function explainer(user: ExplainedUser): (item: number) => Explanation {
   };
 }
 
-/** The score of an item for row `row` of `users` (section 8). */
+/** The score of an item for row `row` of `users`. */
 export function expectedRate(model: PosteriorModel, users: Posterior, row: number, item: number): number {
   return featureParts(model, users, row, item).reduce((sum, part) => sum + part, 0);
 }

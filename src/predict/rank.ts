@@ -28,7 +28,7 @@ export function rowLists(lists: readonly (readonly number[])[]): RowLists {
   return { offsets, values: Uint32Array.from(lists.flat()) };
 }
 
-/** Scores from mean activities (section 8): r_ij = E[γ_i] E[ω_j] Σ_k E[θ_ik] E[β_jk]. */
+/** Scores from mean activities: r_ij = E[γ_i] E[ω_j] Σ_k E[θ_ik] E[β_jk]. */
 export function modelScorer(
   users: Posterior,
   items: Posterior,

@@ -25,7 +25,7 @@ export interface RecommendOptions extends OptionsOf<typeof RECOMMEND_LISTS>, Tas
 /** A recommended item and its score. */
 export interface Recommendation {
   readonly item: string;
-  /** The expected rate of the edge (section 8); a ranker gives the sum of its members'. */
+  /** The expected rate of the edge; a ranker gives the sum of its members'. */
   readonly score: number;
   readonly explanation?: RecommendationShares | undefined;
 }

@@ -1,5 +1,6 @@
-// Items that are like an item: those that the same users have. Measured on held-out users (docs/serving.md), users in common say
-// more of it than the cosine of mean activities, which takes their place where a model does not carry who has what.
+// Items that are like an item: those that the same users have. Measured on held-out users, users in common say more of it
+// than the cosine of mean activities (docs/appendix/serving.md), which takes their place where a model does not carry who has
+// what.
 
 import { InputError } from '../errors.js';
 import type { Model, SeenItems } from '../fit/model.js';

@@ -1,4 +1,4 @@
-// The generalized gamma process (section 1): a Poisson process of weights w with intensity
+// The generalized gamma process: a Poisson process of weights w with intensity
 // size · w^(−1−σ) e^(−τw) / Γ(1−σ) dw.
 
 import { FitError } from '../errors.js';

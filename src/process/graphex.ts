@@ -1,4 +1,4 @@
-// The graphex process in general (section 2): users are the points (x, label) of a Poisson process with intensity
+// The graphex process in general: users are the points (x, label) of a Poisson process with intensity
 // η(dx) on labels below the size s, items the points (y, label) of one with intensity ρ(dy) on labels below α; each pair
 // is an edge with probability W(x, y), and points without an edge are dropped.
 

@@ -14,7 +14,7 @@ export interface ModelParameters {
   readonly features: number;
 }
 
-/** The paper's simulated set (section 2), `@simulated`. */
+/** The paper's simulated set, `@simulated`. */
 export const PAPER_SIMULATION: ModelParameters = modelOfSize(1200);
 /** The same law at sizes 120, `@simulated-small`. */
 export const SMALL_SIMULATION: ModelParameters = modelOfSize(120);

@@ -1,7 +1,7 @@
-// The sparse Poisson matrix model (section 2): GGP weights and Gamma features on both sides, Poisson edges by feature.
+// The sparse Poisson matrix model: GGP weights and Gamma features on both sides, Poisson edges by feature.
 //
 // The atoms of both sides above a cut are drawn one by one; what lies below is *dust*, of which only the expected mass
-// per feature counts: an edge that falls on it makes a vertex of degree 1 (section 1). Items are drawn first, then the
+// per feature counts: an edge that falls on it makes a vertex of degree 1. Items are drawn first, then the
 // edges of every user given the items, in fixed pieces of users, each with a random stream of its own.
 
 import { throwIfAborted } from '../errors.js';

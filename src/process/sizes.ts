@@ -1,4 +1,4 @@
-// The sizes s and α of a graph (section 4): the paper's estimate by simulation, and the closed form from the bound.
+// The sizes s and α of a graph: the paper's estimate by simulation, and the closed form from the bound.
 
 import { InputError } from '../errors.js';
 import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
@@ -108,7 +108,7 @@ function sizesOfEdges(ratio: Sizes, edges: number, options: EstimateSizesOptions
   return { users: ratio.users * factor, items: ratio.items * factor };
 }
 
-/** The size that maximizes the bound given the other side's mass per feature: rows / E[ψ(θ·M)] (section 4). */
+/** The size that maximizes the bound given the other side's mass per feature: rows / E[ψ(θ·M)]. */
 export function sizeFromBound(law: UnsizedLaw, rows: number, otherMass: ArrayLike<number>): number {
   return rows / expectedLaplace(law, otherMass);
 }

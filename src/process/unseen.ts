@@ -1,6 +1,6 @@
 // Atoms with features: a GGP whose every atom carries θ_k ~ Gamma(shape, rate), and the same process tilted by
-// e^(−w θ·M), which is what is left of it once every atom that met the mass M has been seen (the unseen atoms of
-// section 7). θ integrates out, E[e^(−w θ·M)] = Π_k (rate/(rate + wM_k))^shape, so the weights of the tilted process are
+// e^(−w θ·M), which is what is left of it once every atom that met the mass M has been seen: the unseen
+// atoms. θ integrates out, E[e^(−w θ·M)] = Π_k (rate/(rate + wM_k))^shape, so the weights of the tilted process are
 // again a Poisson process on the line, with a smooth decreasing extra factor, and given its weight an atom's features
 // are independent Gamma(shape, rate + wM_k): exact, and no atom is drawn in order to be thrown away.
 

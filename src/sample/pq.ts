@@ -1,4 +1,4 @@
-// (p,q)-sampling (section 3): keep each user with probability p and each item with probability q, independently, take
+// (p,q)-sampling: keep each user with probability p and each item with probability q, independently, take
 // the edges between them, drop isolated vertices.
 
 import { InputError } from '../errors.js';

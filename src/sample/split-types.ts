@@ -18,7 +18,7 @@ export interface Coins {
 }
 
 /**
- * A split that keeps its coins (section 7). `train`: users whose coin says "train", all their items. `foldIn`: held-out
+ * A split that keeps its coins. `train`: users whose coin says "train", all their items. `foldIn`: held-out
  * users with the items whose coin says "fit". `test`: held-out users with the items whose coin says "test", raw: also
  * items that training never saw. Isolated vertices are dropped from each part; ids are those of the whole graph.
  */

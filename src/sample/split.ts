@@ -1,4 +1,4 @@
-// Splits (section 7). `pq`: a coin per user and a coin per item cut the graph in four; users whose coin says "train"
+// Splits. `pq`: a coin per user and a coin per item cut the graph in four; users whose coin says "train"
 // keep all their items. `edges`: the naive uniform hold-out, for comparison: it prefers vertices of high degree. `time`: what
 // came last is the test part.
 

@@ -1,4 +1,4 @@
-// Density against sampling level (section 3). Sampling the users to level p while all items are kept gives pE edges
+// Density against sampling level. Sampling the users to level p while all items are kept gives pE edges
 // and pU users in expectation, and Σ_j (1−(1−p)^d_j) items: the density of the sample therefore speaks of the *items*,
 // by how many of them are left.
 

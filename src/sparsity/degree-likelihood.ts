@@ -1,4 +1,4 @@
-// The degree likelihood of section 4. In the rank-one approximation the number of vertices of degree n ≥ 1 is Poisson
+// The degree likelihood. In the rank-one approximation the number of vertices of degree n ≥ 1 is Poisson
 // with mean proportional to Γ(n−σ)/n! · r^n, so given their number the degrees are independent draws of that law: a
 // zero-truncated negative binomial (σ < 0), a log-series (0), a power law with a cut-off (0 < σ < 1).
 //

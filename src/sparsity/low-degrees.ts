@@ -1,5 +1,5 @@
-// The degree likelihood of the low degrees alone. Sparse or dense is decided among vertices of few edges, but the law of
-// section 4 is fitted to all degrees, and at the top it fails: features make rates uneven, and in a simple graph a vertex
+// The degree likelihood of the low degrees alone. Sparse or dense is decided among vertices of few edges, but the
+// whole likelihood is fitted to all degrees, and at the top it fails: features make rates uneven, and in a simple graph a vertex
 // cannot have more edges than the other side has vertices. Both push the estimate down, by up to 0.3 at σ = 0.2. Leaving
 // out the top of the degrees and maximizing what remains, given that it remains, removes most of that: docs/sparsity.md
 // has the figures.

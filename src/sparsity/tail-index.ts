@@ -2,7 +2,7 @@ import { countDegrees, type DegreeCounts, expectedSurvivors } from './degree-cou
 import { type DegreeFit, fitDegrees } from './degree-likelihood.js';
 import { fitLowDegrees, type LowDegreeFit } from './low-degrees.js';
 
-/** Four estimates of one side's tail index σ (section 4). */
+/** Four estimates of one side's tail index σ. */
 export interface TailIndex {
   /** log2(N / Σ(1−2^−d)): between 0 and 1, pushed up by small samples. The default. */
   readonly half: number;

@@ -1,4 +1,4 @@
-// Sparse, dense or unclear, and why. The basis is the degree-likelihood estimate with its error (section 4) over the
+// Sparse, dense or unclear, and why. The basis is the degree-likelihood estimate with its error over the
 // low degrees, where it is least biased, against the border of low-degrees.ts. The error rates of these rules, measured on
 // simulated graphs by bench/verdict.ts, are in docs/sparsity.md. report/words says it in sentences.
 

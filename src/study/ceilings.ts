@@ -1,4 +1,4 @@
-// The ceilings of section 8, where the true parameters are known: ranking by them, which no method can expect to reach,
+// Ceilings, where the true parameters are known: ranking by them, which no method can expect to reach,
 // and fold-in with the true items, which is what a perfect fit of the items would give: the fair one.
 
 import { evaluateRanking, type RankingOptions, type RankingResult } from '../evaluate/ranking.js';

@@ -1,5 +1,5 @@
 // The exact posteriors of six small graphs, from long chains (bench/trust.ts): short chains must agree with them, and
-// coordinate ascent must stay as far from them as docs/trust.md says, no farther.
+// coordinate ascent must stay as far from them as docs/appendix/trust.md says, no farther.
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
@@ -56,7 +56,7 @@ function correlation(x: readonly number[], y: readonly number[]): number {
   return products(x, y) / Math.sqrt(products(x, x) * products(y, y));
 }
 
-/** How far docs/trust.md says that the fit's replicas are off: ranges of fitted over exact, of means and of spreads. */
+/** How far docs/appendix/trust.md says that the fit's replicas are off: ranges of fitted over exact, of means and of spreads. */
 function stated(statistic: ReplicaStatistic, multigraph: boolean) {
   if (statistic === 'users' || statistic === 'items') return { mean: [0.975, 1.02], spread: [0.97, 1.12] };
   if (!multigraph) return { mean: [0.9, 0.98], spread: [1.02, 1.17] };
@@ -134,7 +134,7 @@ describe.each(Object.entries(SMALL_GRAPHS))('%s', (name, { parameters }) => {
     const { rates, pairs } = kept[name];
     const now = rates.map((_, p) => fittedRate(model, pairs[2 * p], pairs[2 * p + 1]));
     const ratio = sum(now) / sum(rates);
-    // docs/trust.md has 400 pairs: 1.00 with a correlation of .999 in multigraphs, .52 in the dense simple graph, .75 to
+    // docs/appendix/trust.md has 400 pairs: 1.00 with a correlation of .999 in multigraphs, .52 in the dense simple graph, .75 to
     // .89 in the others. Of the twenty kept ones a few large rates decide, so the ranges are wider.
     let range = [0.5, 1];
     if (graph.multigraph) range = [0.95, 1.05];

@@ -1,5 +1,5 @@
-// The reference engine: float64, one thread, slow on purpose. Every line stands beside a line of section 6 of the
-// model; the other engines are held to it. Operations take effect within the call, so they are in order as they are.
+// The reference engine: float64, one thread, slow on purpose. It is written as the updates
+// are derived, line by line; the other engines are held to it. Operations take effect within the call, so they are in order as they are.
 
 import { FitError } from '../../errors.js';
 import { leftoverMass } from '../../math/quadrature.js';
@@ -181,7 +181,7 @@ function write(table: ReferenceTable, values: TableValues | UniformValues, activ
   table.leftoverAt = new Float64Array(table.features);
 }
 
-/** One half-step of section 6; returns the edge term of the state before it. */
+/** One half-step; returns the edge term of the state before it. */
 function halfStep(
   own: ReferenceTable,
   index: ReferenceIndex,

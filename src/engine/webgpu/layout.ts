@@ -44,7 +44,7 @@ const PLAIN_WORKGROUP = 64;
 
 export function chooseLayout(features: number, subgroupSize: number, tuning: Partial<Tuning>): Layout {
   const quads = Math.ceil(features / 4);
-  // Defaults as measured on an H200 (docs/performance.md).
+  // Defaults as measured on an H200 (docs/appendix/performance.md).
   const block = tuning.block ?? 2048;
   const tile = tuning.tile ?? 16 * 2 ** 20;
   const base = { features, quads, block, tile };

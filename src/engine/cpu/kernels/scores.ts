@@ -1,4 +1,4 @@
-// Ranking kernels (section 8): blocked scores, then ranks by counting. No sort of all candidates.
+// Ranking kernels: blocked scores, then ranks by counting. No sort of all candidates.
 //
 // Items are packed in panels of 8, feature by feature: panel[k][8]; users in tiles of 4: tile[k][4]. The scores of a
 // block of users are written row by row; every later step reads one row. A score is the same sum in the same order

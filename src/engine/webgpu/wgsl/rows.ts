@@ -1,4 +1,4 @@
-// What is done once per row. `updateShader` is the half-step of section 6 after the edge pass: it adds the partial sums
+// What is done once per row. `updateShader` is the half-step after the edge pass: it adds the partial sums
 // of a row's tasks in their order, updates weight and features, shows the new activity, and adds up the mass of the
 // rows of its workgroup; or it starts from whole counts, which `countShader` adds up. `refreshShader` does the last two
 // alone. `termsShader` sums what rows give to the bound.

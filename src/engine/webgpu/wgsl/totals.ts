@@ -1,4 +1,4 @@
-// Small sums at the end of a half-step: partial masses in two levels, the leftover mass of section 5, and the edge
+// Small sums at the end of a half-step: partial masses in two levels, the leftover mass of unseen vertices, and the edge
 // term. All in a fixed order.
 
 import { powerOfTwo } from '../layout.js';

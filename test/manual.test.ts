@@ -1,0 +1,72 @@
+// The blocks of the manual are run as they stand, in the order of their page, in one folder for each page.
+
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+
+const root = join(import.meta.dirname, '..');
+
+const python = (() => {
+  try {
+    execFileSync('python3', ['-c', 'import numpy'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    process.stderr.write('python3 with numpy is not here: the Python blocks of the manual are left out\n');
+    return false;
+  }
+})();
+
+describe.each(['docs/cookbook.md', 'docs/formats.md'])('%s', (page) => {
+  const text = readFileSync(join(root, page), 'utf8');
+  const blocks = [...text.matchAll(/```(\w*)\n([\s\S]*?)```/g)].map(([, kind, code]) => ({
+    kind,
+    code,
+    line: code.split('\n')[0].slice(0, 60),
+  }));
+  const folder = mkdtempSync(join(tmpdir(), 'graphex-manual-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  // The package as after an install: its command on the path, its name for programs.
+  mkdirSync(join(folder, 'node_modules'));
+  symlinkSync(root, join(folder, 'node_modules/graphex'));
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+  const bin = join(folder, 'bin');
+  mkdirSync(bin);
+  writeFileSync(
+    join(bin, 'graphex'),
+    `#!/bin/sh\nexec "${process.execPath}" "${root}/bin/graphex.js" "$@"\n`,
+  );
+  chmodSync(join(bin, 'graphex'), 0o755);
+
+  const run = (program: string, given: readonly string[]) =>
+    execFileSync(program, given, {
+      cwd: folder,
+      encoding: 'utf8',
+      env: { ...process.env, PATH: `${bin}:${process.env.PATH}` },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+
+  it('has no block of a kind that nobody runs', () => {
+    expect(blocks.length).toBeGreaterThan(1);
+    expect(blocks.map(({ kind }) => kind).filter((kind) => !['sh', 'js', 'python'].includes(kind))).toEqual(
+      [],
+    );
+  });
+
+  for (const { kind, code, line } of blocks) {
+    it.runIf(kind !== 'python' || python)(`${kind}: ${line}`, { timeout: 120_000 }, () => {
+      switch (kind) {
+        case 'sh':
+          run('bash', ['-euo', 'pipefail', '-c', code]);
+          return;
+        case 'js':
+          writeFileSync(join(folder, 'program.js'), code);
+          expect(run(process.execPath, ['program.js']).length).toBeGreaterThan(0);
+          return;
+        case 'python':
+          expect(run('python3', ['-c', code]).length).toBeGreaterThan(0);
+      }
+    });
+  }
+});
