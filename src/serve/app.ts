@@ -16,7 +16,7 @@ import type { LogRecord } from './log.js';
 import { Metrics } from './metrics.js';
 import { nestsDeeper } from './nesting.js';
 import { PAGE_HEADERS, type Page, PLAIN_POLICY, pageFile, plainPage } from './page.js';
-import { answerProblem, Problem } from './problems.js';
+import { answerProblem, busy, Problem } from './problems.js';
 import type { RateLimit } from './rate.js';
 import { ROUTES } from './routes.js';
 
@@ -59,6 +59,8 @@ const ASKED = /^\/(v1|metrics)(\/|$)/;
 
 export function createApp(options: AppOptions): OpenAPIHono<Env> {
   const metrics = serverMetrics(options);
+  /** Questions that were let in and are not answered yet. */
+  let under = 0;
   const app = new OpenAPIHono<Env>({
     defaultHook: (result) => {
       if (!result.success) throw wrongField(result.error);
@@ -74,6 +76,17 @@ export function createApp(options: AppOptions): OpenAPIHono<Env> {
   app.use('*', async (c, next) => {
     admit(c, options);
     await next();
+  });
+  app.use('/v1/*', async (c, next) => {
+    // Before a body is read: where more is asked than can be answered, most of the work would be to say so.
+    const { capacity } = options.current()?.queue ?? { capacity: Number.POSITIVE_INFINITY };
+    if (under >= capacity && !c.req.path.startsWith('/v1/models')) throw busy(under);
+    under++;
+    try {
+      await next();
+    } finally {
+      under--;
+    }
   });
   app.use(
     '*',

@@ -34,8 +34,9 @@ const TASKS: TaskModule = {
 /** Loads the model in a worker, shares it with the others, and warms them up. */
 export async function loadGeneration(path: string, options: GenerationOptions): Promise<Generation> {
   const cores = threadCount(undefined);
-  // A worker that answers is never idle in between: more than two a core take memory and answer no sooner.
-  const count = threadCount(options.threads ?? cores - 1, 2 * cores);
+  // A worker that answers is never idle in between: more than two a core take memory and answer no sooner. This thread does
+  // little, and is woken before those that have worked.
+  const count = threadCount(options.threads ?? cores, 2 * cores);
   const pools: WorkerPool[] = await Promise.all(Array.from({ length: count }, () => createPool(TASKS, 1)));
   const close = async () => {
     await Promise.all(pools.map((pool) => pool.close()));

@@ -44,6 +44,13 @@ export class Problem extends Error {
   }
 }
 
+/** More is asked than can be answered soon. */
+export function busy(waiting: number): Problem {
+  return new Problem('busy', `${waiting} requests are waiting already; come back in a moment`, {
+    retryAfter: 1,
+  });
+}
+
 export interface ProblemDocument {
   readonly type: string;
   readonly title: string;

@@ -1,9 +1,9 @@
 // Between HTTP and the workers: a bounded queue. Whoever comes while it is full is told to come back; whoever waited
 // past their deadline is told so and costs no work; what waits together goes to a worker together. A burst may fill the
-// queue. One that has not been empty for a while is overload, not a burst: it then holds little more than the workers take
-// next, so that whoever is served is served soon.
+// queue. One that has not been empty for a while is overload, not a burst: it then holds no more than a worker takes next,
+// so that whoever is served is served soon.
 
-import { Problem } from './problems.js';
+import { busy, Problem } from './problems.js';
 
 /** A worker that answers several jobs at once, in their order. */
 export type Answer<Job, Reply> = (jobs: readonly Job[]) => Promise<readonly Reply[]>;
@@ -26,6 +26,8 @@ export interface WorkQueue<Job, Reply> {
   /** Requests that wait, and that are being answered. */
   readonly waiting: number;
   readonly working: number;
+  /** Requests that may wait or be answered at a time, as things stand. */
+  readonly capacity: number;
   /**
    * Takes all pieces of one request or none. Each later piece stands a little behind the one before, so that others get
    * their turn in between. Rejects with a Problem: busy, late or draining.
@@ -122,12 +124,14 @@ export function createQueue<Job, Reply>(
     return batch;
   }
 
+  /** Requests that may wait: many in a burst, what one worker takes next in overload. */
+  const roomAt = (time: number) => (time - lastEmpty > BURST ? Math.min(most, together) : most);
+
   /** Whether there is no room for so many requests now, and so many behind them. */
   function full(first: number, later: number, time: number): boolean {
     const before = ahead(time);
-    const room = time - lastEmpty > BURST ? Math.min(most, together * workers.length) : most;
     // What is larger than the whole queue still has its turn when nothing else waits.
-    if (before > 0 && before + first > room) return true;
+    if (before > 0 && before + first > roomAt(time)) return true;
     return later > 0 && waiting - before > 0 && waiting - before + later > LATER;
   }
 
@@ -145,6 +149,9 @@ export function createQueue<Job, Reply>(
     get working() {
       return working;
     },
+    get capacity() {
+      return roomAt(now()) + together * workers.length;
+    },
     ask(pieces, { deadline }) {
       if (draining) {
         return Promise.reject(new Problem('draining', 'the server is stopping', { retryAfter: 5 }));
@@ -153,11 +160,7 @@ export function createQueue<Job, Reply>(
       const [{ weight: first }, ...rest] = pieces;
       const later = rest.reduce((sum, { weight }) => sum + weight, 0);
       if (full(first, later, time)) {
-        return Promise.reject(
-          new Problem('busy', `${waiting} requests are waiting already; come back in a moment`, {
-            retryAfter: 1,
-          }),
-        );
+        return Promise.reject(busy(waiting));
       }
       const replies = pieces.map(
         (piece, i) =>

@@ -55,6 +55,8 @@ function appWith(
   return { app, post, records };
 }
 
+const settled = () => new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined)));
+
 describe('the HTTP side', () => {
   it('hands a request on and signs the answer', async () => {
     const jobs: Job[] = [];
@@ -155,6 +157,40 @@ describe('the HTTP side', () => {
     const statuses = [];
     for (let i = 0; i < 3; i++) statuses.push((await post('/v1/recommend', { likes: ['a'] })).status);
     expect(statuses).toEqual([200, 200, 429]);
+  });
+
+  it('refuses what is too much before it reads it, and takes more once others are answered', async () => {
+    const held: (() => void)[] = [];
+    const { app, post } = appWith(() => new Promise((resolve) => held.push(() => resolve({ value: EMPTY }))));
+    // Eight may wait, and a worker takes up to four.
+    const first = Array.from({ length: 12 }, () => post('/v1/recommend', { likes: ['a'] }));
+    let read = false;
+    const body = new ReadableStream(
+      {
+        pull(controller) {
+          read = true;
+          controller.close();
+        },
+      },
+      { highWaterMark: 0 },
+    );
+    const refused = await app.request('/v1/recommend', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+      duplex: 'half',
+    } as RequestInit);
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get('retry-after')).toBe('1');
+    expect(read).toBe(false);
+    expect((await app.request('/health/live')).status).toBe(200);
+    const statuses = Promise.all(first.map(async (one) => (await one).status));
+    while (held.length > 0 || (await Promise.race([statuses, settled()])) === undefined) held.shift()?.();
+    // The first goes to the worker alone, eight wait, and three find no room.
+    expect((await statuses).filter((status) => status === 200)).toHaveLength(9);
+    const later = post('/v1/recommend', { likes: ['a'] });
+    while ((await Promise.race([later, settled()])) === undefined) held.shift()?.();
+    expect((await later).status).toBe(200);
   });
 
   it('turns refusals of the computing side into problems, and failures into nothing that helps an attacker', async () => {

@@ -121,7 +121,7 @@ describe('the queue before the workers', () => {
     expect(await first).toHaveLength(600);
   });
 
-  it('a burst may fill it; one that stays filled is overload, and holds what the workers take next', async () => {
+  it('a burst may fill it; one that stays filled is overload, and holds what a worker takes next', async () => {
     let time = 0;
     const { release, answer } = heldWorker();
     const queue = createQueue([answer], { most: 20, together: 2 }, () => time);
