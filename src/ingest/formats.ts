@@ -8,7 +8,7 @@ import { fillDatabase, isDuckDb, readSql } from './duckdb.js';
 import { type BegunSource, FILE_FORMATS, type FileFormat, fileFormat } from './file-formats.js';
 import { readNetflix } from './netflix.js';
 import type { ReaderOptions, ReadOptions, ReadResult, RejectSink } from './options.js';
-import { drawPaperSet } from './paper-set.js';
+import { drawPaperSet, PAPER_SIZES } from './paper-set.js';
 import { sourceLabel } from './parquet/rows.js';
 import { readEchonest, readText, readWikitext } from './recipes.js';
 
@@ -51,8 +51,12 @@ function recipe(name: string, path: string, meaning: string, read: Reader, words
 
 export const NAMED_FORMATS: readonly NamedFormat[] = [
   builtin('@sotu', 'State of the Union addresses and their words', readSotu, true),
-  builtin('@simulated', 'the simulated set of the paper', (_, options) => drawPaperSet(1200, options)),
-  builtin('@simulated-small', 'a small simulated set', (_, options) => drawPaperSet(120, options)),
+  builtin('@simulated', 'the simulated set of the paper', (_, options) =>
+    drawPaperSet(PAPER_SIZES['@simulated'], options),
+  ),
+  builtin('@simulated-small', 'a small simulated set', (_, options) =>
+    drawPaperSet(PAPER_SIZES['@simulated-small'], options),
+  ),
   recipe('netflix', 'DIR', 'the Netflix Prize ratings: mv_*.txt or combined_data_*.txt', readNetflix),
   recipe('echonest', 'FILE', 'the Echo Nest listening counts: train_triplets.txt', readEchonest),
   recipe('wikitext', 'FILE', 'raw WikiText: articles and their words', readWikitext, true),

@@ -1,6 +1,9 @@
 import { simulate } from '../process/poisson-model.js';
 import type { ReadOptions, ReadResult } from './options.js';
 
+/** The sets by name, and the size of both sides of each. */
+export const PAPER_SIZES = { '@simulated': 1200, '@simulated-small': 120 } as const;
+
 /** The paper's simulated set, always the same draw, at the given size of both sides. */
 export async function drawPaperSet(size: number, options: ReadOptions): Promise<ReadResult> {
   const side = { sigma: 0.2, tau: 1, shape: 0.1, rate: 0.1, size };

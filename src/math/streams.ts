@@ -40,4 +40,7 @@ export const STREAMS = {
   growth: 0x6704,
   /** Redrawn coins and exchanged pairs of the split doctor. */
   audit: 0xa0d17,
+  /** Coins of a table that is thinned before work, and the places of items on a map. */
+  thin: 0x7417,
+  map: 0x3a9,
 } as const;

@@ -51,7 +51,8 @@ export const PAGE_HEADERS = {
     "default-src 'none'",
     "script-src 'self' 'wasm-unsafe-eval'",
     "worker-src 'self'",
-    "connect-src 'self'",
+    // A table may be fetched from an address that somebody names.
+    "connect-src 'self' https:",
     "style-src 'self'",
     "img-src 'self' data: blob:",
     "font-src 'self'",

@@ -7,8 +7,8 @@ import { createGzip } from 'node:zlib';
 import { InputError } from '../errors.js';
 import { safeJson } from '../text/untrusted.js';
 import { writeAtomic } from './atomic.js';
+import { cell } from './edges.js';
 import { type OutputRows, parquetPieces, type WrittenIds } from './parquet.js';
-import { cell } from './table.js';
 
 /** One user's list, best first. */
 export interface UserList {

@@ -1,11 +1,9 @@
 // Parquet writing: columns of numbers, and columns of ids given by their vertices. Groups of rows with a dictionary each,
-// packed with gzip, which every reader knows; every page has its checksum.
+// packed with gzip, which every reader knows (in a page, which cannot pack at once, not packed); every page has its
+// checksum.
 
-import { createWriteStream } from 'node:fs';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { crc32, gzipSync } from 'node:zlib';
 import type { VertexIds } from '../graph/ids.js';
+import { crc32 } from '../ingest/parquet/crc32.js';
 import { boolean, byte, type Encoded, i32, i64, list, struct, text, varint } from './thrift.js';
 
 /** Whole numbers below 2^32, numbers of double precision, or ids by the vertex of each row. */
@@ -26,8 +24,10 @@ export interface OutputRows {
 /** A group ends after so many rows, or before, once a dictionary holds so many bytes: readers keep one in memory. */
 const GROUP_ROWS = 1 << 20;
 const DICTIONARY_BYTES = 1 << 24;
-const MAGIC = Buffer.from('PAR1');
-const GZIP = 2;
+const MAGIC = new TextEncoder().encode('PAR1');
+const zlib = globalThis.process?.getBuiltinModule?.('node:zlib');
+/** Parquet's number for gzip, or for pages as they are. */
+const CODEC = zlib ? 2 : 0;
 const [PLAIN, RLE, RLE_DICTIONARY] = [0, 3, 8];
 const [INT32, INT64, DOUBLE, BYTE_ARRAY] = [1, 2, 5, 6];
 
@@ -37,6 +37,9 @@ export async function writeParquet(
   rows: number,
   columns: readonly OutputColumn[],
 ): Promise<void> {
+  const { createWriteStream } = process.getBuiltinModule('node:fs');
+  const { Readable } = process.getBuiltinModule('node:stream');
+  const { pipeline } = process.getBuiltinModule('node:stream/promises');
   await pipeline(Readable.from(parquetPieces([{ rows, columns }])), createWriteStream(path));
 }
 
@@ -59,9 +62,9 @@ export async function* parquetPieces(
     [6, text('graphex')],
   ).bytes;
   yield footer;
-  const end = Buffer.alloc(8);
-  end.writeUInt32LE(footer.length);
-  MAGIC.copy(end, 4);
+  const end = new Uint8Array(8);
+  new DataView(end.buffer).setUint32(0, footer.length, true);
+  end.set(MAGIC, 4);
   yield end;
 }
 
@@ -173,12 +176,14 @@ class Dictionary {
 
   #texts(): Uint8Array {
     const values = this.ids.values as readonly string[];
-    const body = Buffer.alloc(this.bytes);
+    const body = new Uint8Array(this.bytes);
+    const view = new DataView(body.buffer);
+    const encoder = new TextEncoder();
     let at = 0;
     for (const vertex of this.#used) {
-      const length = body.write(values[vertex], at + 4);
-      body.writeUInt32LE(length, at);
-      at += 4 + length;
+      const { written } = encoder.encodeInto(values[vertex], body.subarray(at + 4));
+      view.setUint32(at, written, true);
+      at += 4 + written;
     }
     return body.subarray(0, at);
   }
@@ -226,7 +231,7 @@ function dataHeader(rows: number, encoding: number): [number, Encoded] {
 }
 
 function packed(type: number, page: Uint8Array, detail: [number, Encoded]): WrittenPage {
-  const body = gzipSync(page, { level: 4 });
+  const body = zlib ? zlib.gzipSync(page, { level: 4 }) : page;
   const header = struct(
     [1, i32(type)],
     [2, i32(page.length)],
@@ -275,7 +280,7 @@ function chunkMeta(
     [1, i32(typeOf(column))],
     [2, list(encodings.map(i32))],
     [3, list([text(column.name)])],
-    [4, i32(GZIP)],
+    [4, i32(CODEC)],
     [5, i64(rows)],
     [6, i64(unpacked)],
     [7, i64(size)],

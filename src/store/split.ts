@@ -21,9 +21,9 @@ import type { Coins, Split } from '../sample/split-types.js';
 import { readSideNames } from '../text/sides.js';
 import { safeJson } from '../text/untrusted.js';
 import { writePieces } from './atomic.js';
+import { edgeColumns } from './edges.js';
 import { finishFolder, writeFolder } from './folder.js';
 import { writeParquet } from './parquet.js';
-import { edgeColumns } from './table.js';
 
 const PARTS = { train: 'train', foldIn: 'foldin', test: 'test' } as const;
 type PartName = keyof typeof PARTS;

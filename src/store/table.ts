@@ -5,12 +5,10 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { InputError } from '../errors.js';
-import type { BipartiteGraph, GraphSide } from '../graph/graph.js';
-import { shown } from '../text/untrusted.js';
+import type { BipartiteGraph } from '../graph/graph.js';
 import { writeAtomic } from './atomic.js';
-import { type OutputColumn, writeParquet } from './parquet.js';
-
-const PIECE = 1 << 16;
+import { edgeColumns, edgeText } from './edges.js';
+import { writeParquet } from './parquet.js';
 
 /**
  * Writes the edges as columns user, item and, for a multigraph, count, in the order of users. The ending chooses the
@@ -20,7 +18,7 @@ export async function writeEdges(path: string, graph: BipartiteGraph): Promise<v
   const { kind, gzipped } = edgesFormat(path);
   await writeAtomic(path, async (beside) => {
     if (kind === 'parquet') return writeParquet(beside, graph.edges, edgeColumns(graph));
-    const rows = Readable.from(tableText(graph, kind === 'csv' ? ',' : '\t'), { objectMode: false });
+    const rows = Readable.from(edgeText(graph, kind === 'csv' ? ',' : '\t'), { objectMode: false });
     const file = createWriteStream(beside);
     await (gzipped ? pipeline(rows, createGzip({ level: 4 }), file) : pipeline(rows, file));
   });
@@ -40,48 +38,4 @@ export function edgesFormat(path: string): {
     );
   }
   return { kind, gzipped };
-}
-
-/** The columns of the edge table, for the Parquet writer. */
-export function edgeColumns(graph: BipartiteGraph): OutputColumn[] {
-  const { users, items } = graph;
-  const columns: OutputColumn[] = [
-    { name: 'user', ids: users.ids, vertices: rowOfEdge(users) },
-    { name: 'item', ids: items.ids, vertices: users.neighbors },
-  ];
-  if (users.counts) columns.push({ name: 'count', numbers: users.counts });
-  return columns;
-}
-
-function rowOfEdge(side: GraphSide): Uint32Array {
-  const rows = new Uint32Array(side.neighbors.length);
-  for (let v = 0; v < side.count; v++) rows.fill(v, side.offsets[v], side.offsets[v + 1]);
-  return rows;
-}
-
-function* tableText(graph: BipartiteGraph, separator: string): Generator<string> {
-  const { offsets, neighbors, counts, ids, count } = graph.users;
-  const items = Array.from({ length: graph.items.count }, (_, i) => cell(graph.items.ids.at(i), separator));
-  let text = `user${separator}item${counts ? `${separator}count` : ''}\n`;
-  for (let user = 0; user < count; user++) {
-    const start = cell(ids.at(user), separator) + separator;
-    for (let e = offsets[user]; e < offsets[user + 1]; e++) {
-      text += start + items[neighbors[e]] + (counts ? `${separator}${counts[e]}\n` : '\n');
-      if (text.length > PIECE) {
-        yield text;
-        text = '';
-      }
-    }
-  }
-  yield text;
-}
-
-/** The id as a cell: in double quotes where it would otherwise be misread. */
-export function cell(id: string, separator: string): string {
-  if (separator === '\t' && id.includes('\n')) {
-    throw new InputError(
-      `the id "${shown(id)}" holds a line break, which a .tsv cannot; write a .csv or .parquet`,
-    );
-  }
-  return id.includes(separator) || /["\r\n]/.test(id) ? `"${id.replaceAll('"', '""')}"` : id;
 }

@@ -55,5 +55,11 @@ function zigzag(value: number): Uint8Array {
 }
 
 function joined(parts: readonly Uint8Array[]): Uint8Array {
-  return Buffer.concat(parts);
+  const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    joined.set(part, at);
+    at += part.length;
+  }
+  return joined;
 }

@@ -1,0 +1,81 @@
+import { machineWords } from '../report/words/page.js';
+import { lazy } from './parts/lazy.js';
+import { Problem, Working } from './parts/working.js';
+import { go, machine, reachable, STEPS, type StepName, step } from './state.js';
+import { Start } from './steps/start.js';
+
+const TITLES: Readonly<Record<StepName, string>> = {
+  start: 'Data',
+  columns: 'Columns',
+  verdict: 'Is it sparse?',
+  fit: 'Fit',
+  predict: 'Does it predict?',
+  explore: 'Explore',
+  recommend: 'Recommend',
+  report: 'Take it with you',
+};
+
+const VIEWS = {
+  start: Start,
+  columns: lazy(() => import('./steps/columns.js')),
+  verdict: lazy(() => import('./steps/verdict.js')),
+  fit: lazy(() => import('./steps/fit.js')),
+  predict: lazy(() => import('./steps/predict.js')),
+  explore: lazy(() => import('./steps/explore.js')),
+  recommend: lazy(() => import('./steps/recommend.js')),
+  report: lazy(() => import('./steps/report.js')),
+};
+
+export function App() {
+  const now = step.value;
+  const View = VIEWS[now];
+  return (
+    <>
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
+      <header class="top">
+        <button type="button" class="mark" onClick={() => go('start')}>
+          graphex
+        </button>
+        <Badge />
+      </header>
+      <nav aria-label="Steps" class="steps">
+        <ol>
+          {STEPS.map((name) => (
+            <li key={name}>
+              <button
+                type="button"
+                disabled={!reachable.value[name]}
+                aria-current={name === now ? 'step' : undefined}
+                onClick={() => go(name)}
+              >
+                {TITLES[name]}
+              </button>
+            </li>
+          ))}
+        </ol>
+      </nav>
+      <main id="main" tabIndex={-1} class={`step-${now}`}>
+        <View />
+        <Problem />
+        <Working />
+      </main>
+      <footer>
+        Everything is computed in this tab, by the same code as the command line. Nothing is sent anywhere.
+      </footer>
+    </>
+  );
+}
+
+function Badge() {
+  const { badge, why } = machineWords(
+    machine.value ?? { isolated: window.crossOriginIsolated, cores: navigator.hardwareConcurrency || 1 },
+  );
+  return (
+    <details class="badge">
+      <summary aria-label={`This tab computes on ${badge}. Why?`}>{badge}</summary>
+      <p>{why}</p>
+    </details>
+  );
+}

@@ -1,0 +1,79 @@
+// The page's end of the session: questions with progress and cancel. The worker starts with the first question, so that
+// the first screen loads no engine.
+
+import type { Progress } from '../progress.js';
+import type { Api, Method, Reply, Request } from './protocol.js';
+
+/** Where the built session lies; scripts/page.js says it. */
+declare const SESSION: string;
+
+export interface Asked<M extends Method> {
+  readonly answer: Promise<Api[M][1]>;
+  cancel(): void;
+}
+
+export interface Listener<M extends Method> {
+  readonly onProgress?: (progress: Progress) => void;
+  readonly onPartial?: (partial: Api[M][2]) => void;
+}
+
+interface Waiting extends Listener<Method> {
+  resolve(output: unknown): void;
+  reject(error: Error): void;
+}
+
+/** An error that came back: its class is told by its name. */
+export class SessionError extends Error {
+  constructor(
+    override readonly name: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+let session: Worker | undefined;
+let nextId = 0;
+const waiting = new Map<number, Waiting>();
+
+function start(): Worker {
+  if (session) return session;
+  const worker = new Worker(new URL(SESSION, document.baseURI), {
+    type: 'module',
+    name: 'graphex-session',
+  });
+  worker.onmessage = ({ data }: MessageEvent<Reply>) => {
+    const asked = waiting.get(data.id);
+    if (!asked) return;
+    if ('progress' in data) asked.onProgress?.(data.progress);
+    else if ('partial' in data) asked.onPartial?.(data.partial as never);
+    else {
+      waiting.delete(data.id);
+      if ('error' in data) asked.reject(new SessionError(data.error.kind, data.error.message));
+      else asked.resolve(data.output);
+    }
+  };
+  worker.onerror = (event) => {
+    event.preventDefault();
+    session = undefined;
+    const error = new SessionError(
+      'Error',
+      `The part of the page that computes has stopped (${event.message || 'it could not be loaded'}). Load the data again; a smaller share of them may fit.`,
+    );
+    for (const { reject } of waiting.values()) reject(error);
+    waiting.clear();
+  };
+  session = worker;
+  return worker;
+}
+
+export function ask<M extends Method>(method: M, input: Api[M][0], listener: Listener<M> = {}): Asked<M> {
+  const worker = start();
+  const id = nextId++;
+  const post = (request: Request) => worker.postMessage(request);
+  const answer = new Promise<unknown>((resolve, reject) => {
+    waiting.set(id, { ...(listener as Listener<Method>), resolve, reject });
+    post({ id, method, input });
+  });
+  return { answer: answer as Promise<Api[M][1]>, cancel: () => post({ id, cancel: true }) };
+}

@@ -1,0 +1,48 @@
+// What work will ask for, roughly, before it begins. Rates are those of one thread of a laptop-sized core in Chromium,
+// measured by bench/page.ts; once something was done in this tab, its own speed counts.
+
+/** Bytes that a row takes while it is read: the collected pair, both orders of edges, and a share of its ids. */
+const ROW_BYTES = 40;
+/** Rows a second to a verdict. */
+const ROWS_A_SECOND = 600_000;
+/** Edges × features × sweeps a second, for one thread. */
+const FIT_RATE = 30e6;
+/** Sweeps that a fit mostly takes before it settles. */
+const USUAL_SWEEPS = 150;
+/** Bytes of a vertex and feature: shapes, rates and activities in float32. */
+const FACTOR_BYTES = 16;
+
+let fitRate: number | undefined;
+
+/** Remembers how fast a fit was. */
+export function learnRate(edges: number, features: number, sweeps: number, seconds: number): void {
+  if (seconds > 0.5) fitRate = (edges * features * sweeps) / seconds;
+}
+
+export interface Need {
+  readonly bytes: number;
+  readonly seconds: number;
+}
+
+export function needToRead(rows: number): Need {
+  return { bytes: rows * ROW_BYTES, seconds: rows / ROWS_A_SECOND };
+}
+
+export function needToFit(
+  { users, items, edges }: { readonly users: number; readonly items: number; readonly edges: number },
+  features: number,
+  iterations: number,
+  threads: number,
+): Need {
+  const rate = fitRate ?? FIT_RATE * threads;
+  return {
+    bytes: edges * ROW_BYTES + (users + items) * features * FACTOR_BYTES,
+    seconds: (edges * features * Math.min(iterations, USUAL_SWEEPS)) / rate,
+  };
+}
+
+/** What a browser is likely to give one tab: half of what the device says to have, at most 4 GB. */
+export function memoryCap(): number {
+  const gigabytes = (navigator as { readonly deviceMemory?: number }).deviceMemory ?? 4;
+  return Math.min(4, gigabytes / 2) * 1e9;
+}

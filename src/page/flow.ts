@@ -1,0 +1,199 @@
+// What happens when somebody does something: the walk from a table to a verdict, a fit and a list.
+
+import { batch } from '@preact/signals';
+import { ask } from './engine.js';
+import { learnRate } from './estimate.js';
+import type { FitChoice, SampleName } from './protocol.js';
+import {
+  change,
+  check,
+  evaluation,
+  go,
+  likes,
+  liveFit,
+  machine,
+  model,
+  opened,
+  preview,
+  problem,
+  settings,
+  source,
+} from './state.js';
+import { perform } from './work.js';
+
+/** Lets go of all that came from the data before. */
+function forget(): void {
+  batch(() => {
+    opened.value = undefined;
+    check.value = undefined;
+    forgetFit();
+  });
+}
+
+function forgetFit(): void {
+  liveFit.value = undefined;
+  model.value = undefined;
+  evaluation.value = undefined;
+  likes.value = [];
+}
+
+/** Opens what was dropped, picked, pasted or fetched: a model, or a table whose columns are then looked at. */
+export async function openBlob(name: string, blob: Blob): Promise<void> {
+  if (/\.safetensors$/i.test(name)) return openModel(name, blob);
+  const looked = await perform(`Looking at ${name}.`, 'preview', { source: { name, blob }, options: {} });
+  if (!looked) return;
+  batch(() => {
+    forget();
+    source.value = { kind: 'blob', name, blob };
+    preview.value = looked;
+    const { users, items, count } = settings.value;
+    const known = (column: string | undefined) =>
+      column !== undefined && looked.names.includes(column) ? column : undefined;
+    change({
+      users: known(users) ?? looked.guess.users,
+      items: known(items) ?? looked.guess.items,
+      count: known(count) ?? looked.guess.count,
+      sep: undefined,
+      header: undefined,
+    });
+  });
+  go('columns');
+}
+
+/** Looks again, with another separator or header. */
+export async function lookAgain(sep: string | undefined, header: boolean | undefined): Promise<void> {
+  const from = source.value;
+  if (from?.kind !== 'blob') return;
+  const looked = await perform('Looking again.', 'preview', {
+    source: { name: from.name, blob: from.blob },
+    options: { sep, header },
+  });
+  if (!looked) return;
+  batch(() => {
+    preview.value = looked;
+    change({ sep, header, ...looked.guess, count: looked.guess.count });
+  });
+}
+
+export async function openUrl(address: string): Promise<void> {
+  problem.value = undefined;
+  let url: URL;
+  try {
+    url = new URL(address, location.href);
+  } catch {
+    problem.value = `${address}: this is no address; give one that begins with https://`;
+    return;
+  }
+  try {
+    const answer = await fetch(url, { credentials: 'omit', referrerPolicy: 'no-referrer' });
+    if (!answer.ok) {
+      problem.value = `${url.href}: the server answered with status ${answer.status}; check the address`;
+      return;
+    }
+    const name = decodeURIComponent(url.pathname.split('/').at(-1) || url.hostname);
+    await openBlob(name, await answer.blob());
+  } catch {
+    problem.value = `${url.href}: it could not be fetched; the server must allow other pages to read it (CORS). Download the file and drop it here`;
+  }
+}
+
+export async function openSample(name: SampleName): Promise<void> {
+  batch(() => {
+    forget();
+    preview.value = undefined;
+    source.value = { kind: 'sample', name };
+    change({ users: undefined, items: undefined, count: undefined, sep: undefined, header: undefined });
+  });
+  await readTable();
+}
+
+/** Reads the whole table with the chosen columns, and goes on to the verdict. */
+export async function readTable(): Promise<void> {
+  const from = source.value;
+  if (!from) return;
+  const { users, items, count, sep, header, multigraph, setAside, keepUsers, keepItems, seed } =
+    settings.value;
+  forget();
+  const options = { users, items, count: multigraph ? count : undefined, sep, header, multigraph, setAside };
+  const whole = await perform(`Reading ${from.name}.`, 'read', { source: from, options });
+  if (!whole) return;
+  opened.value = whole;
+  if (keepUsers < 1 || keepItems < 1) {
+    const part = await perform('Thinning.', 'thin', { users: keepUsers, items: keepItems, seed });
+    if (part) opened.value = part;
+  }
+  go('verdict');
+  askMachine();
+  await runCheck();
+}
+
+export async function runCheck(): Promise<void> {
+  check.value = undefined;
+  const { seed } = settings.value;
+  const done = await perform('Is it sparse?', 'check', { seed }, (early) => {
+    check.value = early;
+  });
+  if (done) check.value = done;
+}
+
+/** Works on with a share of both sides, drawn by coins. */
+export async function thin(users: number, items: number): Promise<void> {
+  const part = await perform('Thinning.', 'thin', { users, items, seed: settings.value.seed });
+  if (!part) return;
+  batch(() => {
+    forgetFit();
+    change({ keepUsers: users, keepItems: items });
+    opened.value = part;
+  });
+  await runCheck();
+}
+
+export function fitChoice(): FitChoice {
+  const { seed, features, model: kind, iterations, engine, holdOut, testUsers, testItems } = settings.value;
+  return {
+    ...{ seed, features, iterations, engine },
+    model: kind,
+    split: holdOut ? { testUsers, testItems, seed } : undefined,
+  };
+}
+
+export async function runFit(): Promise<void> {
+  forgetFit();
+  const fitted = await perform('Fitting.', 'fit', fitChoice(), (live) => {
+    liveFit.value = live;
+  });
+  if (!fitted) return;
+  model.value = fitted;
+  const { edges } = fitted.split?.train ?? opened.value!;
+  learnRate(edges, fitted.features ?? 1, fitted.iterations, fitted.seconds);
+}
+
+export async function runEvaluation(): Promise<void> {
+  const { seed, n, draws } = settings.value;
+  const found = await perform('Does it predict?', 'evaluate', { seed, n, draws });
+  if (found) evaluation.value = found;
+}
+
+async function openModel(name: string, blob: Blob): Promise<void> {
+  const found = await perform(`Opening ${name}.`, 'openModel', { name, blob });
+  if (!found) return;
+  batch(() => {
+    forget();
+    source.value = undefined;
+    preview.value = undefined;
+    model.value = found;
+  });
+  askMachine();
+  go(found.features === undefined ? 'recommend' : 'explore');
+}
+
+/** Asked once, when the session is there anyway. */
+function askMachine(): void {
+  if (machine.value) return;
+  ask('machine', undefined).answer.then(
+    (found) => {
+      machine.value = found;
+    },
+    () => undefined,
+  );
+}

@@ -1,0 +1,53 @@
+// Labels that do not overlap: the most important first, each where there is still room.
+
+import { type Frame, toScreen, type View } from './view.js';
+
+export interface Label {
+  readonly item: number;
+  readonly left: number;
+  readonly top: number;
+  readonly text: string;
+}
+
+const HEIGHT = 17;
+const MOST = 60;
+
+export interface Labelled {
+  readonly x: Float32Array;
+  readonly y: Float32Array;
+  /** Items, those first that are to be named first. */
+  readonly order: ArrayLike<number>;
+  text(item: number): string;
+  width(text: string): number;
+}
+
+/** The labels of what is in view. `first` are named whatever else is. */
+export function placeLabels(
+  { x, y, order, text, width }: Labelled,
+  view: View,
+  frame: Frame,
+  first: readonly number[] = [],
+): Label[] {
+  const placed: (Label & { readonly right: number })[] = [];
+  const taken = new Set<number>();
+  const offer = (item: number) => {
+    if (taken.has(item)) return;
+    const [left, top] = toScreen(view, frame, x[item], y[item]);
+    if (left < 0 || top < HEIGHT || left > frame.width || top > frame.height - HEIGHT) return;
+    const said = text(item);
+    const wide = width(said);
+    const start = Math.max(2, Math.min(frame.width - wide - 2, left + 6));
+    const box = { item, left: start, top: top - 4, right: start + wide, text: said };
+    const free = placed.every(
+      (other) =>
+        box.right + 6 < other.left || other.right + 6 < box.left || Math.abs(other.top - box.top) >= HEIGHT,
+    );
+    if (!free) return;
+    taken.add(item);
+    placed.push(box);
+  };
+  for (const item of first) offer(item);
+  // Most are out of view or in the way: some are tried for each that is placed.
+  for (let i = 0; i < order.length && placed.length < MOST && i < 4000; i++) offer(order[i]);
+  return placed;
+}

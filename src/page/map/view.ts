@@ -1,0 +1,49 @@
+// Where the map is looked at from: a centre and a scale. Positions on the map run from −1 to 1.
+
+export interface View {
+  readonly x: number;
+  readonly y: number;
+  /** Pixels for one unit of the map, over those that show it whole. */
+  readonly zoom: number;
+}
+
+export const WHOLE: View = { x: 0, y: 0, zoom: 1 };
+const MOST_ZOOM = 200;
+
+export interface Frame {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Pixels for one unit. */
+export function scaleOf({ zoom }: View, { width, height }: Frame): number {
+  return (zoom * Math.min(width, height)) / 2.1;
+}
+
+export function toScreen(view: View, frame: Frame, x: number, y: number): readonly [number, number] {
+  const scale = scaleOf(view, frame);
+  return [frame.width / 2 + (x - view.x) * scale, frame.height / 2 - (y - view.y) * scale];
+}
+
+export function toMap(view: View, frame: Frame, left: number, top: number): readonly [number, number] {
+  const scale = scaleOf(view, frame);
+  return [view.x + (left - frame.width / 2) / scale, view.y - (top - frame.height / 2) / scale];
+}
+
+/** Zooms so that what is under the pointer stays there. */
+export function zoomAt(view: View, frame: Frame, left: number, top: number, factor: number): View {
+  const zoom = Math.max(0.8, Math.min(MOST_ZOOM, view.zoom * factor));
+  const [x, y] = toMap(view, frame, left, top);
+  const scale = scaleOf({ ...view, zoom }, frame);
+  return bounded({ x: x - (left - frame.width / 2) / scale, y: y + (top - frame.height / 2) / scale, zoom });
+}
+
+export function panBy(view: View, frame: Frame, dx: number, dy: number): View {
+  const scale = scaleOf(view, frame);
+  return bounded({ ...view, x: view.x - dx / scale, y: view.y + dy / scale });
+}
+
+function bounded({ x, y, zoom }: View): View {
+  const within = (value: number) => Math.max(-1.2, Math.min(1.2, value));
+  return { x: within(x), y: within(y), zoom };
+}

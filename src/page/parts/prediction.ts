@@ -1,0 +1,29 @@
+import { drawsOf, observedOf, type PredictiveCheck, STATISTICS } from '../../evaluate/predictive.js';
+import { statisticValue } from '../../report/words/prediction.js';
+import { statisticLabel } from '../../text/figures.js';
+import { fixed } from '../../text/numbers.js';
+import type { SideNames } from '../../text/sides.js';
+import type { Cells } from './table.js';
+
+/** Each figure of the test graph and of the draws. */
+export function predictionCells(check: PredictiveCheck, names: SideNames): Cells {
+  return {
+    columns: [
+      { label: 'Figure' },
+      { label: 'test part', numeric: true },
+      { label: 'mean of draws', numeric: true },
+      { label: '90 % of draws', numeric: true },
+      { label: 'p-value', numeric: true },
+    ],
+    rows: STATISTICS.filter((name) => check.observed[name] !== undefined).map((name) => {
+      const { mean, low, high, pValue } = drawsOf(check, name);
+      return [
+        statisticLabel(name, names),
+        statisticValue(name, observedOf(check, name)),
+        statisticValue(name, mean),
+        `${statisticValue(name, low)} … ${statisticValue(name, high)}`,
+        fixed(pValue, 2),
+      ];
+    }),
+  };
+}

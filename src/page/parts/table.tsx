@@ -1,0 +1,44 @@
+import type { ComponentChildren } from 'preact';
+
+export interface Cells {
+  readonly columns: readonly { readonly label: string; readonly numeric?: boolean }[];
+  readonly rows: readonly (readonly ComponentChildren[])[];
+}
+
+/** Figures in rows: the table behind a chart, or a table of its own. */
+export function Table({ columns, rows, caption }: Cells & { readonly caption?: string }) {
+  const kind = (c: number) => (columns[c]?.numeric ? 'number' : undefined);
+  return (
+    <section class="scroll" tabIndex={0} aria-label={caption ?? 'Table'}>
+      <table>
+        {caption && <caption>{caption}</caption>}
+        <thead>
+          <tr>
+            {columns.map(({ label }, c) => (
+              <th scope="col" class={kind(c)} key={label}>
+                {label}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, r) => (
+            <tr key={r}>
+              {row.map((cell, c) =>
+                c === 0 ? (
+                  <th scope="row" class={kind(c)} key={c}>
+                    {cell}
+                  </th>
+                ) : (
+                  <td class={kind(c)} key={c}>
+                    {cell}
+                  </td>
+                ),
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

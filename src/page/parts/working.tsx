@@ -1,0 +1,58 @@
+import { useEffect, useState } from 'preact/hooks';
+import { aboutTime } from '../../report/words/page.js';
+import { capital } from '../../text/phrases.js';
+import { oneLine } from '../../text/untrusted.js';
+import { problem } from '../state.js';
+import { secondsLeft, work } from '../work.js';
+
+/** The work that goes on: stage, bar, time left, and a button that ends it. */
+export function Working() {
+  const now = work.value;
+  const [, tick] = useState(0);
+  useEffect(() => {
+    if (!now) return undefined;
+    const timer = setInterval(() => tick((t) => t + 1), 500);
+    return () => clearInterval(timer);
+  }, [now === undefined]);
+  if (!now) return null;
+  const { progress } = now;
+  const left = secondsLeft(now);
+  const seconds = Math.floor((performance.now() - now.began) / 1000);
+  return (
+    <section class="working" aria-label="Work under way">
+      <div>
+        <p role="status">
+          <b>{now.title}</b>
+          {progress ? ` ${capital(progress.stage)}.` : ''}
+        </p>
+        <progress max={1} {...fraction(progress)} aria-label={now.title} />
+        <p class="quiet">
+          {left === undefined
+            ? seconds > 1
+              ? `${seconds} s`
+              : 'A moment'
+            : `${capital(aboutTime(left))} left at most`}
+          {progress?.note ? ` · ${oneLine(progress.note)}` : ''}
+        </p>
+      </div>
+      <button type="button" onClick={() => now.cancel()}>
+        Cancel
+      </button>
+    </section>
+  );
+}
+
+function fraction(progress: { readonly done: number; readonly total?: number | undefined } | undefined) {
+  return progress?.total ? { value: Math.min(1, progress.done / progress.total) } : {};
+}
+
+/** What went wrong, in the words of the command line. */
+export function Problem() {
+  const said = problem.value;
+  if (said === undefined) return null;
+  return (
+    <p class="problem" role="alert">
+      {oneLine(said)}
+    </p>
+  );
+}

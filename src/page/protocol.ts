@@ -1,0 +1,205 @@
+// What the page asks of its session (a worker that holds the data and the model), and what it answers: plain values only.
+
+import type { PackedError } from '../errors.js';
+import type { PredictiveCheck } from '../evaluate/predictive.js';
+import type { NamedBlob } from '../ingest/blob.js';
+import type { ReadCounts, ReadGuess } from '../ingest/options.js';
+import type { TablePreview } from '../ingest/preview.js';
+import type { DescribedFeature } from '../predict/features.js';
+import type { Recommendation } from '../predict/recommend.js';
+import type { SimilarItem } from '../predict/similar.js';
+import type { Progress } from '../progress.js';
+import type { SparsityCheck } from '../sparsity/check.js';
+import type { StudyResults } from '../study/results.js';
+import type { SideNames } from '../text/sides.js';
+
+/** Sets that come with the page. */
+export const SAMPLES = ['@sotu', '@simulated-small', '@simulated'] as const;
+export type SampleName = (typeof SAMPLES)[number];
+
+export type Source =
+  | ({ readonly kind: 'blob' } & NamedBlob)
+  | { readonly kind: 'sample'; readonly name: SampleName };
+
+/** Options of the reader that the page knows. */
+export interface ReadChoice {
+  readonly users?: string | undefined;
+  readonly items?: string | undefined;
+  readonly count?: string | undefined;
+  readonly sep?: string | undefined;
+  readonly header?: boolean | undefined;
+  readonly multigraph?: boolean | undefined;
+  /** Go on after bad rows. */
+  readonly setAside?: boolean | undefined;
+}
+
+/** Data that were read. */
+export interface Opened {
+  readonly source: string;
+  readonly users: number;
+  readonly items: number;
+  readonly edges: number;
+  readonly total: number;
+  readonly multigraph: boolean;
+  readonly fingerprint: string;
+  readonly names: SideNames;
+  readonly read: ReadCounts;
+  readonly guess: ReadGuess;
+  /** How the source was understood. */
+  readonly words: readonly string[];
+  /** The first bad rows that were set aside. */
+  readonly rejected: readonly { readonly line: number; readonly reason: string }[];
+  /** Shares that thinning kept. */
+  readonly kept?: { readonly users: number; readonly items: number } | undefined;
+}
+
+export interface PartSize {
+  readonly users: number;
+  readonly items: number;
+  readonly edges: number;
+}
+
+export interface SplitSummary {
+  readonly train: PartSize;
+  readonly foldIn: PartSize;
+  readonly test: PartSize;
+  readonly words: string;
+}
+
+export interface SplitChoice {
+  readonly testUsers: number;
+  readonly testItems: number;
+  readonly seed: number;
+}
+
+export interface FitChoice {
+  readonly features: number;
+  readonly model: 'auto' | 'sparse' | 'dense';
+  readonly iterations: number;
+  readonly engine: 'auto' | 'cpu' | 'gpu';
+  readonly seed: number;
+  /** Undefined: all rows are fitted, and nothing is left to judge the fit by. */
+  readonly split?: SplitChoice | undefined;
+}
+
+/** How a fit stands. */
+export interface LiveFit {
+  readonly split?: SplitSummary | undefined;
+  readonly bounds: readonly (readonly [number, number])[];
+  readonly predictive?: PredictiveCheck | undefined;
+  /** Where the draws are from. */
+  readonly iteration: number;
+}
+
+export interface ModelSummary {
+  readonly source: string;
+  readonly type: 'posterior' | 'ranker';
+  readonly kind: string;
+  readonly names: SideNames;
+  readonly users: number;
+  readonly items: number;
+  readonly features: number | undefined;
+  readonly bound: number | undefined;
+  readonly bounds: readonly (readonly [number, number])[];
+  readonly iterations: number;
+  readonly converged: boolean;
+  readonly seconds: number;
+  readonly engine: string;
+  /** Why that engine ran; undefined for a model that was opened. */
+  readonly why: string | undefined;
+  readonly threads: number | undefined;
+  readonly law: readonly string[];
+  readonly split: SplitSummary | undefined;
+}
+
+export interface Score {
+  readonly name: string;
+  readonly recall: number;
+  readonly ndcg: number;
+}
+
+export interface EvaluationSummary {
+  readonly predictive: PredictiveCheck | undefined;
+  readonly kind: 'sparse' | 'dense';
+  readonly features: number;
+  readonly names: SideNames;
+  /** What the figures mean, leave out, and are worth. */
+  readonly words: readonly string[];
+  readonly scores: readonly Score[];
+  readonly n: number;
+  readonly users: number;
+}
+
+export interface ItemMap {
+  /** In two dimensions, both about −1 to 1. */
+  readonly x: Float32Array;
+  readonly y: Float32Array;
+  /** The feature that each item has most of, from 0. */
+  readonly feature: Uint16Array;
+  readonly degree: Uint32Array;
+  readonly ids: readonly string[];
+}
+
+export interface Listed extends Recommendation {
+  readonly low?: number | undefined;
+  readonly high?: number | undefined;
+}
+
+export interface Answer {
+  readonly items: readonly Listed[];
+  /** How sure the list is, in words. */
+  readonly sure: string | undefined;
+  /** That the list took. */
+  readonly milliseconds: number;
+}
+
+export interface FoundItem {
+  readonly item: string;
+  readonly users: number;
+}
+
+export interface Machine {
+  readonly isolated: boolean;
+  readonly cores: number;
+  readonly gpu: { readonly available: boolean; readonly software: boolean; readonly detail: string };
+}
+
+/** What can be saved, by the name of the file. */
+export type Export =
+  | { readonly what: 'model' }
+  | { readonly what: 'features' }
+  | {
+      readonly what: 'edges';
+      readonly part: 'all' | 'train' | 'foldIn' | 'test';
+      readonly format: 'csv' | 'parquet';
+    };
+
+/** Method → [what it is given, what it answers, what it tells meanwhile]. */
+export interface Api {
+  machine: [undefined, Machine, never];
+  preview: [{ source: NamedBlob; options: ReadChoice }, TablePreview, never];
+  read: [{ source: Source; options: ReadChoice }, Opened, never];
+  thin: [{ users: number; items: number; seed: number }, Opened, never];
+  check: [{ seed: number }, SparsityCheck, SparsityCheck];
+  fit: [FitChoice, ModelSummary, LiveFit];
+  evaluate: [{ seed: number; n: number; draws: number }, EvaluationSummary, never];
+  openModel: [NamedBlob, ModelSummary, never];
+  features: [{ n: number }, DescribedFeature[], never];
+  map: [{ seed: number }, ItemMap, never];
+  similar: [{ item: string; n: number }, SimilarItem[], never];
+  find: [{ text: string; n: number }, FoundItem[], never];
+  recommend: [{ likes: readonly string[]; n: number }, Answer, Answer];
+  study: [{ seed: number; features: number }, StudyResults, never];
+  export: [Export, { name: string; blob: Blob }, never];
+}
+export type Method = keyof Api;
+
+export type Request =
+  | { readonly id: number; readonly method: Method; readonly input: unknown }
+  | { readonly id: number; readonly cancel: true };
+
+export type Reply =
+  | { readonly id: number; readonly progress: Progress }
+  | { readonly id: number; readonly partial: unknown }
+  | { readonly id: number; readonly output: unknown }
+  | { readonly id: number; readonly error: PackedError };

@@ -1,0 +1,127 @@
+// The session's data: read, looked over, thinned, checked.
+
+import { InputError } from '../errors.js';
+import { fingerprint } from '../graph/fingerprint.js';
+import type { BipartiteGraph } from '../graph/graph.js';
+import { readBlob } from '../ingest/blob.js';
+import { withNames } from '../ingest/names.js';
+import type { ReadResult } from '../ingest/options.js';
+import { drawPaperSet, PAPER_SIZES } from '../ingest/paper-set.js';
+import { previewBlob, type TablePreview } from '../ingest/preview.js';
+import { randomStream } from '../math/random.js';
+import { STREAMS } from '../math/streams.js';
+import { readingSentences } from '../report/words/reading.js';
+import { pqSample } from '../sample/pq.js';
+import { checkSparsity, type SparsityCheck } from '../sparsity/check.js';
+import { USERS_AND_ITEMS } from '../text/sides.js';
+import type { Api, Opened, ReadChoice, Source } from './protocol.js';
+import type { Task } from './session.js';
+import { forgetModel } from './session-model.js';
+
+/** What was read, and what is worked with: the same, or a thinned part of it. */
+interface Data {
+  readonly source: string;
+  readonly read: ReadResult;
+  readonly choice: ReadChoice;
+  readonly rejected: Opened['rejected'];
+  readonly graph: BipartiteGraph;
+  readonly kept: Opened['kept'];
+}
+
+let data: Data | undefined;
+
+/** The data, which must have been read. */
+export function currentData(): Data {
+  if (!data) throw new InputError('there are no data yet: drop a table or choose a sample');
+  return data;
+}
+
+/** Bad rows that are shown. */
+const REJECTED_SHOWN = 20;
+
+export async function answerPreview({ source, options }: Api['preview'][0]): Promise<TablePreview> {
+  return previewBlob(source, { sep: options.sep, header: options.header });
+}
+
+export async function answerRead({ source, options }: Api['read'][0], task: Task<'read'>): Promise<Opened> {
+  const { setAside, ...choice } = options;
+  const rejected: { line: number; reason: string }[] = [];
+  const sink = {
+    add: ({ line, reason }: { line: number; reason: string }) => {
+      if (rejected.length < REJECTED_SHOWN) rejected.push({ line, reason });
+    },
+  };
+  // What there was is let go of first: two tables at once may be too much for a tab.
+  data = undefined;
+  await forgetModel();
+  const { signal, onProgress } = task;
+  const read =
+    source.kind === 'sample'
+      ? await readSample(source, options, task)
+      : await readBlob(source, { ...choice, signal, onProgress }, setAside ? sink : undefined);
+  data = { source: source.name, read, choice: options, rejected, graph: read.graph, kept: undefined };
+  return opened(data);
+}
+
+async function readSample(
+  { name }: Extract<Source, { kind: 'sample' }>,
+  { multigraph }: ReadChoice,
+  { signal, onProgress }: Task<'read'>,
+): Promise<ReadResult> {
+  if (name !== '@sotu') {
+    return withNames(await drawPaperSet(PAPER_SIZES[name], { multigraph, signal, onProgress }), undefined);
+  }
+  const file = async (ending: string) => {
+    const answer = await fetch(new URL(`../samples/sotu.${ending}`, self.location.href), { signal });
+    if (!answer.ok)
+      throw new InputError(`${name}: it could not be fetched (status ${answer.status}); try again`);
+    return answer;
+  };
+  // The graph that the command line makes of the texts, with what it says about them.
+  const { columns, guess, read } = await (await file('json')).json();
+  const table = { name: 'sotu.tsv.gz', blob: await (await file('tsv.gz')).blob() };
+  const { graph } = await readBlob(table, { ...columns, multigraph, signal, onProgress });
+  return withNames({ graph, guess, read }, undefined);
+}
+
+/** Keeps each user and each item by a coin: a smaller table of the same kind, which the first rows are not. */
+export async function answerThin({ users, items, seed }: Api['thin'][0]): Promise<Opened> {
+  const whole = currentData();
+  await forgetModel();
+  const graph =
+    users === 1 && items === 1
+      ? whole.read.graph
+      : pqSample(whole.read.graph, { users, items }, randomStream(seed, STREAMS.thin));
+  if (graph.edges === 0) throw new InputError('no edge is left: keep a larger share');
+  const named = Object.freeze({ ...graph, names: whole.read.graph.names });
+  data = { ...whole, graph: named, kept: users === 1 && items === 1 ? undefined : { users, items } };
+  return opened(data);
+}
+
+/** The exact lines and the verdict at once, the sampled points as soon as they are there. */
+export async function answerCheck(
+  { seed }: Api['check'][0],
+  { signal, onProgress, tell }: Task<'check'>,
+): Promise<SparsityCheck> {
+  const { graph } = currentData();
+  tell(await checkSparsity(graph, { seed, replicates: 0, signal }));
+  return checkSparsity(graph, { seed, signal, onProgress });
+}
+
+function opened({ source, read, graph, kept, rejected }: Data): Opened {
+  return {
+    source,
+    users: graph.users.count,
+    items: graph.items.count,
+    edges: graph.edges,
+    total: graph.total,
+    multigraph: graph.multigraph,
+    fingerprint: fingerprint(graph),
+    names: graph.names ?? USERS_AND_ITEMS,
+    read: read.read,
+    guess: read.guess,
+    words: readingSentences(read),
+    rejected,
+    kept,
+  };
+}

@@ -1,0 +1,83 @@
+// What leaves the session: the model file, tables, and the numbers of the whole study.
+
+import { InputError } from '../errors.js';
+import type { BipartiteGraph } from '../graph/graph.js';
+import { cell, edgeColumns, edgeText } from '../store/edges.js';
+import { modelToBytes } from '../store/model-bytes.js';
+import { parquetPieces } from '../store/parquet.js';
+import type { StudyResults } from '../study/results.js';
+import { study } from '../study/study.js';
+import { VERSION } from '../version.js';
+import type { Api, Export } from './protocol.js';
+import type { Task } from './session.js';
+import { currentData } from './session-data.js';
+import { currentModel } from './session-model.js';
+
+export async function answerExport(asked: Api['export'][0]): Promise<Api['export'][1]> {
+  switch (asked.what) {
+    case 'model': {
+      const bytes = modelToBytes(currentModel().model) as Uint8Array<ArrayBuffer>;
+      return { name: 'model.safetensors', blob: new Blob([bytes]) };
+    }
+    case 'features':
+      return { name: 'features.csv', blob: new Blob([featureTable()], { type: 'text/csv' }) };
+    case 'edges':
+      return edges(asked);
+  }
+}
+
+async function edges({ part, format }: Extract<Export, { what: 'edges' }>): Promise<Api['export'][1]> {
+  const graph = partOf(part);
+  const pieces: BlobPart[] = [];
+  if (format === 'csv') pieces.push(...edgeText(graph, ','));
+  else {
+    const table = { rows: graph.edges, columns: edgeColumns(graph) };
+    for await (const piece of parquetPieces([table])) pieces.push(piece as Uint8Array<ArrayBuffer>);
+  }
+  return { name: `${part === 'all' ? 'edges' : part.toLowerCase()}.${format}`, blob: new Blob(pieces) };
+}
+
+function partOf(part: Extract<Export, { what: 'edges' }>['part']): BipartiteGraph {
+  if (part === 'all') return currentData().graph;
+  const { split } = currentModel();
+  if (!split) throw new InputError('nothing was held out, so there are no parts: fit again with a test part');
+  return split[part];
+}
+
+/** The heaviest items of each feature, a row each. */
+function featureTable(): string {
+  const rows = currentModel()
+    .recommender.features({ n: 50 })
+    .flatMap(({ feature, share, items }) =>
+      items.map(({ item, weight }) => `${feature},${share},${cell(item, ',')},${weight}`),
+    );
+  return `${['feature,share,item,weight', ...rows].join('\n')}\n`;
+}
+
+/** The study of the paper on these data, as `graphex study` makes it; the page draws its pictures. */
+export async function answerStudy(
+  { seed, features }: Api['study'][0],
+  { signal, onProgress }: Task<'study'>,
+): Promise<StudyResults> {
+  const { source, graph, read, choice } = currentData();
+  const results = await study(graph, { seed, features: [features], signal, onProgress });
+  const { setAside: _, ...reader } = choice;
+  return {
+    ...results,
+    receipt: {
+      ...results.receipt,
+      origin: {
+        ...read.guess,
+        ...{ source, sourceFrom: null, read: reader, rows: read.read, titles: null },
+        runtime: `graphex ${VERSION} in a browser`,
+        machine: {
+          cpu: 'not told to pages',
+          cores: navigator.hardwareConcurrency || 1,
+          memory: ((navigator as { readonly deviceMemory?: number }).deviceMemory ?? 0) * 2 ** 30,
+          system: navigator.userAgent,
+        },
+        threads: null,
+      },
+    },
+  };
+}

@@ -1,0 +1,239 @@
+// The session's model: fitted here or opened from a file, judged, explored and asked.
+
+import { InputError } from '../errors.js';
+import { fitBaseline } from '../evaluate/baselines/fit.js';
+import { baselineTitle } from '../evaluate/baselines/list.js';
+import { evaluateModel } from '../evaluate/evaluate.js';
+import { foldHeldOut, observedGraph } from '../evaluate/held-out.js';
+import { checkPredictive, LEAST_DRAWS, type PredictiveCheck } from '../evaluate/predictive.js';
+import { type FitResult, fit } from '../fit/fit.js';
+import { modelLaw } from '../fit/law.js';
+import { featureCount, type Model, needPosterior, type PosteriorModel } from '../fit/model.js';
+import { drawPredictive } from '../predict/draw.js';
+import type { DescribedFeature } from '../predict/features.js';
+import { mapItems } from '../predict/item-map.js';
+import { createRecommender, type Recommender } from '../predict/recommender.js';
+import type { SimilarItem } from '../predict/similar.js';
+import { confidenceWords } from '../report/words/confidence.js';
+import { engineWords } from '../report/words/engines.js';
+import { intervalWords, leftOutWords, surpriseWords } from '../report/words/evaluation.js';
+import { lawWords } from '../report/words/law.js';
+import { split as splitGraph } from '../sample/split.js';
+import type { Split } from '../sample/split-types.js';
+import { modelFromBytes } from '../store/model-bytes.js';
+import { many } from '../text/phrases.js';
+import { USERS_AND_ITEMS } from '../text/sides.js';
+import type { Answer, Api, EvaluationSummary, ItemMap, ModelSummary, SplitSummary } from './protocol.js';
+import type { Task } from './session.js';
+import { currentData } from './session-data.js';
+
+interface Held {
+  readonly source: string;
+  readonly model: Model;
+  readonly split: Split | undefined;
+  readonly fitted: FitResult | undefined;
+  readonly recommender: Recommender;
+}
+
+let held: Held | undefined;
+
+/** The model, which must have been fitted or opened. */
+export function currentModel(): Held {
+  if (!held) throw new InputError('there is no model yet: fit one, or drop a .safetensors file');
+  return held;
+}
+
+export async function forgetModel(): Promise<void> {
+  await held?.recommender.close();
+  held = undefined;
+}
+
+/** Between two looks at a fit, at least; draws must not take more than this share of the time. */
+const LOOK_MINUTES = 0.4 / 60;
+const DRAW_SHARE = 0.2;
+
+export async function answerFit(
+  choice: Api['fit'][0],
+  { signal, onProgress, tell }: Task<'fit'>,
+): Promise<ModelSummary> {
+  const { source, graph } = currentData();
+  const { split: asked, seed, features, model: kind, iterations, engine } = choice;
+  await forgetModel();
+  const split = asked && splitGraph(graph, asked);
+  const parts = split && splitSummary(split);
+  tell({ split: parts, bounds: [], iteration: 0 });
+  let drawnAgain = performance.now();
+  let predictive: PredictiveCheck | undefined;
+  const fitted = await fit(split?.train ?? graph, {
+    ...{ features, model: kind, iterations, engine, seed, signal, onProgress },
+    checkpointMinutes: LOOK_MINUTES,
+    async onCheckpoint({ checkpoint: { state }, model }) {
+      const began = performance.now();
+      if (split && model.type === 'posterior' && state.bounds.length > 0 && began >= drawnAgain) {
+        predictive = await lookAhead(model, split, { seed, signal });
+        drawnAgain = performance.now() + (performance.now() - began) / DRAW_SHARE;
+      }
+      tell({ split: parts, bounds: state.bounds, predictive, iteration: state.iteration });
+    },
+  });
+  held = { source, model: fitted.model, split, fitted, recommender: createRecommender(fitted.model) };
+  return summary(held);
+}
+
+/** A few draws of the test part from a fit that is under way. */
+async function lookAhead(
+  model: PosteriorModel,
+  split: Split,
+  { seed, signal }: { readonly seed: number; readonly signal: AbortSignal },
+): Promise<PredictiveCheck> {
+  const { folded } = await foldHeldOut(model, split, { signal });
+  const draws = await drawPredictive(model, folded!, split, { draws: LEAST_DRAWS, seed, signal });
+  return checkPredictive(draws, observedGraph(model, folded!, split, 'unconditional'));
+}
+
+function splitSummary({ train, foldIn, test }: Split): SplitSummary {
+  const size = ({ users, items, edges }: Split['train']) => ({
+    users: users.count,
+    items: items.count,
+    edges,
+  });
+  const { users, items } = train.names ?? USERS_AND_ITEMS;
+  return {
+    train: size(train),
+    foldIn: size(foldIn),
+    test: size(test),
+    words:
+      `The model learns from ${many(train.users.count, users)} and never sees the other ${many(foldIn.users.count, users)}. ` +
+      `Of those it is shown some ${items.many}, and asked about the rest: ${many(test.edges, 'edge')}.`,
+  };
+}
+
+export async function answerEvaluate(
+  { seed, n, draws }: Api['evaluate'][0],
+  { signal, onProgress }: Task<'evaluate'>,
+): Promise<EvaluationSummary> {
+  const { model, split } = currentModel();
+  if (!split) throw new InputError('nothing was held out: fit again with a test part');
+  const task = { signal, onProgress };
+  const evaluation = await evaluateModel(model, split, { seed, n, draws, ...task });
+  const popularity = await fitBaseline(split.train, 'popularity', { seed, ...task });
+  const plain = await evaluateModel(popularity.model, split, { seed, n, draws: 0, ...task });
+  const { predictive, names, ranking } = evaluation;
+  const score = (name: string, { all }: typeof ranking) => ({
+    name,
+    recall: all.mean.recall,
+    ndcg: all.mean.ndcg,
+  });
+  return {
+    predictive,
+    names,
+    kind: model.type === 'posterior' && model.kind === 'dense' ? 'dense' : 'sparse',
+    features: featureCount(model) ?? 0,
+    words: [
+      ...(predictive
+        ? [surpriseWords(predictive, names, model.multigraph), intervalWords(predictive, names)]
+        : []),
+      leftOutWords(evaluation),
+    ],
+    scores: [score('This model', ranking), score(baselineTitle('popularity'), plain.ranking)],
+    n,
+    users: ranking.all.users,
+  };
+}
+
+export async function answerOpenModel(file: Api['openModel'][0]): Promise<ModelSummary> {
+  const model = await modelFromBytes(new File([file.blob], file.name));
+  await forgetModel();
+  held = {
+    source: file.name,
+    model,
+    split: undefined,
+    fitted: undefined,
+    recommender: createRecommender(model),
+  };
+  return summary(held);
+}
+
+function summary({ source, model, fitted, split }: Held): ModelSummary {
+  const { provenance } = model;
+  const names = model.names ?? USERS_AND_ITEMS;
+  const posterior = model.type === 'posterior' ? model : undefined;
+  const seen = { users: model.users.count, items: model.items.count };
+  return {
+    source,
+    type: model.type,
+    kind: model.type === 'posterior' ? model.kind : model.method,
+    names,
+    users: model.users.count,
+    items: model.items.count,
+    features: featureCount(model),
+    bound: posterior?.bound,
+    bounds: posterior?.provenance.bounds ?? [],
+    iterations: provenance.iterations,
+    converged: provenance.converged,
+    seconds: provenance.seconds,
+    engine: provenance.engine,
+    why: fitted && engineWords(fitted.engineReason),
+    threads: fitted?.threads,
+    law: posterior ? lawWords(modelLaw(posterior), seen, names) : [],
+    split: split && splitSummary(split),
+  };
+}
+
+export async function answerFeatures({ n }: Api['features'][0]): Promise<DescribedFeature[]> {
+  return currentModel().recommender.features({ n });
+}
+
+export async function answerMap({ seed }: Api['map'][0], task: Task<'map'>): Promise<ItemMap> {
+  const { model } = currentModel();
+  needPosterior(model, 'maps of items');
+  const { x, y, feature } = await mapItems(model, { seed, signal: task.signal, onProgress: task.onProgress });
+  const { ids, count, degree } = model.items;
+  return { x, y, feature, degree, ids: Array.from({ length: count }, (_, j) => ids.at(j)) };
+}
+
+export async function answerSimilar({ item, n }: Api['similar'][0]): Promise<SimilarItem[]> {
+  return currentModel().recommender.similar(item, { n });
+}
+
+/** Items whose id holds the text, those that most users have first; without a text simply those. */
+export async function answerFind({ text, n }: Api['find'][0]): Promise<Api['find'][1]> {
+  const { model, recommender } = currentModel();
+  if (text.trim() === '') return recommender.popular({ n });
+  const wanted = text.trim().toLowerCase();
+  const { ids, degree, count } = model.items;
+  const found: { item: string; users: number; place: number }[] = [];
+  for (let j = 0; j < count; j++) {
+    const item = ids.at(j);
+    const place = item.toLowerCase().indexOf(wanted);
+    if (place >= 0) found.push({ item, users: degree[j], place: item.length === wanted.length ? -1 : place });
+  }
+  found.sort((a, b) => Math.sign(a.place) - Math.sign(b.place) || b.users - a.users);
+  return found.slice(0, n).map(({ item, users }) => ({ item, users }));
+}
+
+export async function answerRecommend(
+  { likes, n }: Api['recommend'][0],
+  { signal, tell }: Task<'recommend'>,
+): Promise<Answer> {
+  const { recommender } = currentModel();
+  const began = performance.now();
+  const items = await recommender.recommend({ likes }, { n, explain: true, signal });
+  const milliseconds = performance.now() - began;
+  tell({ items, sure: undefined, milliseconds });
+  const sure = await recommender
+    .confidence(
+      { likes },
+      items.map(({ item }) => item),
+    )
+    .catch((error) => {
+      // Models without a posterior over tastes say so; their lists are still good.
+      if (error instanceof InputError) return undefined;
+      throw error;
+    });
+  return {
+    items: items.map((entry, i) => ({ ...entry, ...sure?.intervals[i] })),
+    sure: sure && confidenceWords(sure.overlap, items.length),
+    milliseconds,
+  };
+}

@@ -1,0 +1,88 @@
+// The session: a worker that holds data, split and model, so that the page itself never computes and never freezes. It
+// answers one question at a time, in order; a question that was cancelled ends as soon as its work hears the signal.
+
+import { packError } from '../errors.js';
+import type { TaskOptions } from '../progress.js';
+import type { Api, Machine, Method, Reply, Request } from './protocol.js';
+import { answerCheck, answerPreview, answerRead, answerThin } from './session-data.js';
+import { answerExport, answerStudy } from './session-export.js';
+import {
+  answerEvaluate,
+  answerFeatures,
+  answerFind,
+  answerFit,
+  answerMap,
+  answerOpenModel,
+  answerRecommend,
+  answerSimilar,
+} from './session-model.js';
+
+/** What a question is answered with: the task's signal and progress, and a way to tell part of the answer early. */
+export interface Task<M extends Method> extends TaskOptions {
+  readonly signal: AbortSignal;
+  tell(partial: Api[M][2]): void;
+}
+
+type Answers = { [M in Method]: (input: Api[M][0], task: Task<M>) => Promise<Api[M][1]> };
+
+const answers: Answers = {
+  machine: answerMachine,
+  preview: answerPreview,
+  read: answerRead,
+  thin: answerThin,
+  check: answerCheck,
+  fit: answerFit,
+  evaluate: answerEvaluate,
+  openModel: answerOpenModel,
+  features: answerFeatures,
+  map: answerMap,
+  similar: answerSimilar,
+  find: answerFind,
+  recommend: answerRecommend,
+  study: answerStudy,
+  export: answerExport,
+};
+
+async function answerMachine(): Promise<Machine> {
+  const { webgpuAvailability } = await import('../engine/webgpu/device.js');
+  const found = await webgpuAvailability();
+  return {
+    isolated: crossOriginIsolated,
+    cores: navigator.hardwareConcurrency || 1,
+    gpu: {
+      available: found.available,
+      software: found.software,
+      detail: found.available ? found.description : found.reason,
+    },
+  };
+}
+
+const running = new Map<number, AbortController>();
+let last: Promise<unknown> = Promise.resolve();
+const reply = (message: Reply) => self.postMessage(message);
+
+self.onmessage = ({ data }: MessageEvent<Request>) => {
+  const { id } = data;
+  if ('cancel' in data) {
+    running.get(id)?.abort();
+    return;
+  }
+  const controller = new AbortController();
+  running.set(id, controller);
+  last = last.then(async () => {
+    try {
+      const answer = answers[data.method] as (input: unknown, task: Task<Method>) => Promise<unknown>;
+      controller.signal.throwIfAborted();
+      const output = await answer(data.input, {
+        signal: controller.signal,
+        onProgress: (progress) => reply({ id, progress }),
+        tell: (partial) => reply({ id, partial }),
+      });
+      reply({ id, output });
+    } catch (cause) {
+      reply({ id, error: packError(cause) });
+    } finally {
+      running.delete(id);
+    }
+  });
+};

@@ -1,0 +1,148 @@
+import { needWords, rowsWords } from '../../report/words/page.js';
+import { shown } from '../../text/untrusted.js';
+import { memoryCap, needToRead } from '../estimate.js';
+import { lookAgain, readTable } from '../flow.js';
+import { change, preview, settings, source } from '../state.js';
+
+const SEPARATORS: readonly (readonly [string, string])[] = [
+  [',', 'comma'],
+  ['\t', 'tab'],
+  [';', 'semicolon'],
+  ['|', 'bar'],
+  [' ', 'space'],
+  ['::', 'two colons'],
+];
+
+/** Which column is what: guessed on the first rows, and easily corrected. */
+export default function Columns() {
+  const looked = preview.value;
+  const from = source.value;
+  if (!looked || from?.kind !== 'blob') return null;
+  const { users, items, count, multigraph, setAside } = settings.value;
+  const role = (name: string) =>
+    name === users ? 'users' : name === items ? 'items' : name === count && multigraph ? 'count' : undefined;
+  const rows = rowsOf(from.blob.size, looked.rows);
+  const need = needToRead(rows);
+  const cap = memoryCap();
+  const large = need.bytes > cap;
+  const choose = (name: 'users' | 'items' | 'count', label: string, about: string) => (
+    <label>
+      <span>{label}</span>
+      <select
+        value={settings.value[name] ?? ''}
+        onChange={(event) => change({ [name]: event.currentTarget.value || undefined })}
+      >
+        {name === 'count' && <option value="">none</option>}
+        {looked.names.map((column) => (
+          <option value={column} key={column}>
+            {shown(column, 40)}
+          </option>
+        ))}
+      </select>
+      <small>{about}</small>
+    </label>
+  );
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        void readTable();
+      }}
+    >
+      <h1>Which column is what?</h1>
+      <p class="lead">
+        {shown(from.name)}: {looked.format === 'parquet' ? 'Parquet' : looked.format}, {rowsWords(rows)}.
+      </p>
+      <div class="fields">
+        {choose('users', 'Users', 'who has, buys, reads: the left side of a pair')}
+        {choose('items', 'Items', 'what is had, bought, read: the right side')}
+        {multigraph && choose('count', 'Count', 'how often; whole numbers from 1')}
+      </div>
+      <section class="scroll" tabIndex={0} aria-label="The first rows">
+        <table class="preview">
+          <thead>
+            <tr>
+              {looked.names.map((name) => (
+                <th scope="col" key={name} class={role(name)}>
+                  {shown(name, 40)}
+                  {role(name) && <em>{role(name)}</em>}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {looked.rows.map((row, r) => (
+              <tr key={r}>
+                {looked.names.map((name, c) => (
+                  <td key={name} class={role(name)}>
+                    {shown(row[c] ?? '', 60)}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+      <div class="choices">
+        <label>
+          <input
+            type="checkbox"
+            checked={multigraph ?? false}
+            onChange={(event) => change({ multigraph: event.currentTarget.checked || undefined })}
+          />
+          Keep counts: how often a pair comes matters, not only whether
+        </label>
+        <label>
+          <input
+            type="checkbox"
+            checked={setAside ?? false}
+            onChange={(event) => change({ setAside: event.currentTarget.checked || undefined })}
+          />
+          Set bad rows aside and go on, instead of stopping at the first
+        </label>
+        {looked.format === 'text table' && (
+          <>
+            <label>
+              <input
+                type="checkbox"
+                checked={looked.header ?? false}
+                onChange={(event) => void lookAgain(settings.value.sep, event.currentTarget.checked)}
+              />
+              The first row names the columns
+            </label>
+            <label class="inline">
+              Columns are parted by{' '}
+              <select
+                value={looked.separator ?? ','}
+                onChange={(event) => void lookAgain(event.currentTarget.value, settings.value.header)}
+              >
+                {SEPARATORS.map(([value, name]) => (
+                  <option value={value} key={name}>
+                    {name}
+                  </option>
+                ))}
+              </select>
+            </label>
+          </>
+        )}
+      </div>
+      <p class={large ? 'note warn' : 'quiet'} role={large ? 'status' : undefined}>
+        {needWords(need.bytes, need.seconds, cap)}
+        {large &&
+          ' Read it on the command line, which is bounded by the machine alone, or close other tabs first.'}
+      </p>
+      <p class="buttons">
+        <button type="submit" class="primary" disabled={users === items}>
+          Is it sparse?
+        </button>
+        {users === items && <span class="quiet">Users and items must be two columns.</span>}
+      </p>
+    </form>
+  );
+}
+
+/** Rows of the whole file, by how long the first ones are. */
+function rowsOf(bytes: number, rows: readonly (readonly string[])[]): number {
+  const length = rows.reduce((sum, row) => sum + row.reduce((cells, cell) => cells + cell.length + 1, 0), 0);
+  return length === 0 ? 0 : Math.max(rows.length, Math.round((bytes * rows.length) / length));
+}

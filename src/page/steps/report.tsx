@@ -1,0 +1,168 @@
+import { useSignal } from '@preact/signals';
+import { type Done, sameCommands, sameScript } from '../../report/words/same-as.js';
+import { save } from '../parts/save.js';
+import type { Export } from '../protocol.js';
+import { check, evaluation, likes, model, opened, settings } from '../state.js';
+import { perform, work } from '../work.js';
+
+/** Files to take away, and how to get the same numbers elsewhere. */
+export default function Report() {
+  const data = opened.value;
+  const fitted = model.value;
+  const busy = work.value !== undefined;
+  const { seed, features } = settings.value;
+  const take = async (asked: Export) => {
+    const file = await perform('Writing.', 'export', asked);
+    if (file) save(file.name, file.blob);
+  };
+  const parts = data
+    ? ([
+        ['all', 'All edges'],
+        ...(fitted?.split
+          ? ([
+              ['train', 'Training part'],
+              ['foldIn', 'Fold-in part'],
+              ['test', 'Test part'],
+            ] as const)
+          : []),
+      ] as const)
+    : [];
+  return (
+    <>
+      <h1>Take it with you</h1>
+      <p class="lead">Files that stand alone, and the lines that give the same numbers elsewhere.</p>
+      {data && (
+        <>
+          <h2>Reports</h2>
+          <p>
+            Each is one page that stands alone, for a mail or a shelf. The study fits all models and the usual
+            baselines, so it takes a while.
+          </p>
+          <p class="buttons">
+            <button
+              type="button"
+              disabled={busy || !check.value}
+              onClick={async () => {
+                const { checkReport } = await import('../reports.js');
+                save('check.html', checkReport(data, check.value!, seed), 'text/html');
+              }}
+            >
+              Save the check
+            </button>
+            <button
+              type="button"
+              disabled={busy}
+              onClick={async () => {
+                const results = await perform('The whole study.', 'study', { seed, features });
+                if (!results) return;
+                const { studyReport } = await import('../reports.js');
+                save('report.html', studyReport(results), 'text/html');
+                save('results.json', `${JSON.stringify(results, null, 2)}\n`, 'application/json');
+              }}
+            >
+              Make and save the study
+            </button>
+          </p>
+          <p class="quiet">Every chart has its SVG and PNG below it, where it stands.</p>
+        </>
+      )}
+      {fitted && (
+        <>
+          <h2>The model</h2>
+          <p>
+            The command line and the server open it; so does this page, when it is dropped on the first
+            screen.
+          </p>
+          <p class="buttons">
+            <button type="button" disabled={busy} onClick={() => void take({ what: 'model' })}>
+              Save model.safetensors
+            </button>
+            {fitted.features !== undefined && (
+              <button type="button" disabled={busy} onClick={() => void take({ what: 'features' })}>
+                Save features.csv
+              </button>
+            )}
+          </p>
+        </>
+      )}
+      {parts.length > 0 && (
+        <>
+          <h2>Tables</h2>
+          <ul class="files">
+            {parts.map(([part, title]) => (
+              <li key={part}>
+                <span>{title}</span>
+                {(['csv', 'parquet'] as const).map((format) => (
+                  <button
+                    type="button"
+                    key={format}
+                    disabled={busy}
+                    aria-label={`Save ${title.toLowerCase()} as ${format === 'csv' ? 'CSV' : 'Parquet'}`}
+                    onClick={() => void take({ what: 'edges', part, format })}
+                  >
+                    {format === 'csv' ? 'CSV' : 'Parquet'}
+                  </button>
+                ))}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {data && (
+        <>
+          <h2>The same as</h2>
+          <p>The same file, settings and seed give the same numbers on the command line and in a program.</p>
+          <Lines title="Commands" text={sameCommands(done())} />
+          <Lines title="JavaScript" text={sameScript(done())} />
+        </>
+      )}
+    </>
+  );
+}
+
+/** What was done so far. */
+function done(): Done {
+  const data = opened.value!;
+  const { users, items, count, sep, header, multigraph, setAside, seed, n, draws } = settings.value;
+  const { features, model: kind, iterations, engine, testUsers, testItems } = settings.value;
+  const table = data.source.startsWith('@') ? {} : { users, items, count: multigraph ? count : undefined };
+  return {
+    source: data.source,
+    read: {
+      ...table,
+      ...{ sep, header, multigraph },
+      rejects: setAside ? 'rejects.csv' : undefined,
+    },
+    seed,
+    n,
+    kept: data.kept,
+    fit: model.value && { features, model: kind, iterations, engine },
+    split: model.value?.split && { testUsers, testItems },
+    evaluate: evaluation.value && { draws, n },
+    likes: likes.value,
+  };
+}
+
+function Lines({ title, text }: { readonly title: string; readonly text: string }) {
+  const copied = useSignal(false);
+  return (
+    <section aria-label={title}>
+      <h3>{title}</h3>
+      <pre>{text}</pre>
+      <p>
+        <button
+          type="button"
+          onClick={async () => {
+            await navigator.clipboard.writeText(text);
+            copied.value = true;
+            setTimeout(() => {
+              copied.value = false;
+            }, 2000);
+          }}
+        >
+          {copied.value ? 'Copied' : 'Copy'}
+        </button>
+      </p>
+    </section>
+  );
+}

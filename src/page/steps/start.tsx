@@ -1,0 +1,168 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { openBlob, openSample, openUrl } from '../flow.js';
+import { SAMPLES, type SampleName } from '../protocol.js';
+import { brought, opened } from '../state.js';
+
+const ABOUT: Readonly<Record<SampleName, { readonly title: string; readonly about: string }>> = {
+  '@sotu': { title: 'State of the Union', about: '233 speeches and their 12,323 words' },
+  '@simulated-small': { title: 'Simulated, small', about: 'drawn from the model: the answers are known' },
+  '@simulated': { title: 'Simulated, as in the paper', about: 'the same model at ten times the size' },
+};
+
+/** The first screen: no engine is loaded yet. */
+export function Start() {
+  const over = useSignal(false);
+  useEffect(() => {
+    // A file that misses the field must not replace the page.
+    const stop = (event: DragEvent) => event.preventDefault();
+    const drop = (event: DragEvent) => {
+      event.preventDefault();
+      over.value = false;
+      const [file] = event.dataTransfer?.files ?? [];
+      if (file) take(file);
+    };
+    window.addEventListener('dragover', stop);
+    window.addEventListener('drop', drop);
+    return () => {
+      window.removeEventListener('dragover', stop);
+      window.removeEventListener('drop', drop);
+    };
+  }, []);
+  return (
+    <div class="start">
+      <h1>Drop a table, see the truth about it.</h1>
+      <p class="lead">
+        A table of who has what: readers and books, texts and words, packages and what they need. In a few
+        seconds you know whether it is sparse; in a few more, what is in it, whom it would recommend what, and
+        how far to trust that.
+      </p>
+      {brought.value && !opened.value && (
+        <p class="note" role="status">
+          The settings of this address are kept. Data are never part of an address: give them again.
+        </p>
+      )}
+      <label
+        class={`drop${over.value ? ' over' : ''}`}
+        onDragEnter={() => {
+          over.value = true;
+        }}
+        onDragLeave={() => {
+          over.value = false;
+        }}
+      >
+        <input
+          type="file"
+          accept=".csv,.tsv,.txt,.dat,.jsonl,.ndjson,.parquet,.gz,.safetensors"
+          onChange={(event) => {
+            const [file] = event.currentTarget.files ?? [];
+            if (file) take(file);
+            event.currentTarget.value = '';
+          }}
+        />
+        <strong>Drop a file here, or choose one</strong>
+        <span>CSV, TSV, JSON lines or Parquet, also gzipped; or a graphex model</span>
+        <span class="lock">It stays in this tab: nothing is uploaded.</span>
+      </label>
+      <div class="ways">
+        <Paste />
+        <FromUrl />
+      </div>
+      <h2>Or try one of these</h2>
+      <ul class="samples">
+        {SAMPLES.map((name) => (
+          <li key={name}>
+            <button
+              type="button"
+              onClick={() => {
+                begun();
+                void openSample(name);
+              }}
+            >
+              <strong>{ABOUT[name].title}</strong>
+              <span>{ABOUT[name].about}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+/** Characters that are not put into the field. */
+const MANY = 5000;
+
+/** From here on a reload would lose something. */
+function begun(): void {
+  document.documentElement.dataset.begun = 'yes';
+}
+
+function take(file: File): void {
+  begun();
+  void openBlob(file.name, file);
+}
+
+function Paste() {
+  const text = useSignal('');
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        begun();
+        void openBlob('pasted.txt', new Blob([text.value]));
+      }}
+    >
+      <label for="paste">Paste rows</label>
+      <textarea
+        id="paste"
+        rows={3}
+        spellcheck={false}
+        placeholder={'ann,tea\nbob,milk\nbob,tea'}
+        value={text.value}
+        onPaste={(event) => {
+          // A field takes seconds for a thousand lines: many are used as they come.
+          const pasted = event.clipboardData?.getData('text') ?? '';
+          if (pasted.length < MANY) return;
+          event.preventDefault();
+          begun();
+          void openBlob('pasted.txt', new Blob([pasted]));
+        }}
+        onInput={(event) => {
+          text.value = event.currentTarget.value;
+        }}
+      />
+      <button type="submit" disabled={text.value.trim() === ''}>
+        Use these rows
+      </button>
+    </form>
+  );
+}
+
+function FromUrl() {
+  const address = useSignal('');
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        begun();
+        void openUrl(address.value);
+      }}
+    >
+      <label for="url">Fetch from an address</label>
+      <input
+        id="url"
+        type="url"
+        required
+        placeholder="https://example.org/ratings.csv.gz"
+        value={address.value}
+        onInput={(event) => {
+          address.value = event.currentTarget.value;
+        }}
+      />
+      <p class="quiet">Fetched by this tab. The server must allow other pages to read it.</p>
+      <button type="submit" disabled={address.value.trim() === ''}>
+        Fetch
+      </button>
+    </form>
+  );
+}

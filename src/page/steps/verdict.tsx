@@ -1,0 +1,193 @@
+import { useEffect, useState } from 'preact/hooks';
+import { otherSide, SIDES } from '../../graph/graph.js';
+import { estimateWords, sparsityWords } from '../../report/words/sparsity.js';
+import type { SparsityCheck } from '../../sparsity/check.js';
+import { fixed, grouped, percent, short } from '../../text/numbers.js';
+import { capital } from '../../text/phrases.js';
+import { shown } from '../../text/untrusted.js';
+import type { Chart } from '../charts.js';
+import { Figure } from '../parts/figure.js';
+import { Table } from '../parts/table.js';
+import { Thinning } from '../parts/thinning.js';
+import { check, go, opened } from '../state.js';
+import { work } from '../work.js';
+
+/** The verdict, as soon as there is one; the sampled points of the curves follow. */
+export default function Verdict() {
+  const data = opened.value;
+  const found = check.value;
+  if (!data) return null;
+  return (
+    <>
+      <h1>Is {shown(data.source, 40)} sparse?</h1>
+      <p class="lead">{found ? sparsityWords(found).answer : 'One moment.'}</p>
+      {found && <Judgement found={found} />}
+      <h2>The data</h2>
+      <dl class="facts">
+        <Fact name={capital(data.names.users.many)} value={grouped(data.users)} />
+        <Fact name={capital(data.names.items.many)} value={grouped(data.items)} />
+        <Fact name="Edges" value={grouped(data.edges)} />
+        {data.total !== data.edges && <Fact name="Sum of counts" value={grouped(data.total)} />}
+        <Fact name="Density" value={short(data.edges / (data.users * data.items))} />
+      </dl>
+      <p class="quiet">
+        {data.words.join(' ')}
+        {data.kept &&
+          ` Thinned: ${percent(data.kept.users)} of the ${data.names.users.many} and ${percent(data.kept.items)} of the ${data.names.items.many} were kept by coins.`}
+      </p>
+      {data.rejected.length > 0 && (
+        <details>
+          <summary>{grouped(data.read.rejected)} bad rows were set aside</summary>
+          <Table
+            columns={[{ label: 'Line', numeric: true }, { label: 'What is wrong' }]}
+            rows={data.rejected.map(({ line, reason }) => [grouped(line), shown(reason, 300)])}
+          />
+        </details>
+      )}
+      <Thinning />
+      <p class="buttons">
+        <button type="button" class="primary" disabled={work.value !== undefined} onClick={() => go('fit')}>
+          Split and fit
+        </button>
+      </p>
+    </>
+  );
+}
+
+function Fact({ name, value }: { readonly name: string; readonly value: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+    </div>
+  );
+}
+
+function Judgement({ found }: { readonly found: SparsityCheck }) {
+  const words = sparsityWords(found);
+  const { names, verdict, sigma } = found;
+  return (
+    <>
+      <div class="cards">
+        {SIDES.map((side) => (
+          <div class={`card ${verdict[side]}`} key={side}>
+            <p class="kicker">{capital(names[side].many)}</p>
+            <strong>{verdict[side]}</strong>
+            <p>{words.plain[side]}</p>
+            <small>Tail index {estimateWords(sigma[side].lowDegrees ?? sigma[side].likelihood)}</small>
+          </div>
+        ))}
+      </div>
+      <p>{words.advice}</p>
+      <details>
+        <summary>Why we say so</summary>
+        {SIDES.map((side) => (
+          <p key={side}>
+            {capital(names[side].many)}: {words.reasons[side]}.
+          </p>
+        ))}
+        <Table
+          caption="The tail index, estimated in four ways"
+          columns={[
+            { label: 'Side' },
+            { label: 'low degrees', numeric: true },
+            { label: 'all degrees', numeric: true },
+            { label: 'σ̂ at one half', numeric: true },
+            { label: 'σ̂, mean over levels', numeric: true },
+          ]}
+          rows={SIDES.map((side) => [
+            capital(names[side].many),
+            estimateWords(sigma[side].lowDegrees),
+            estimateWords(sigma[side].likelihood),
+            fixed(sigma[side].half, 3),
+            fixed(sigma[side].mean, 3),
+          ])}
+        />
+      </details>
+      <Curves found={found} />
+    </>
+  );
+}
+
+function Curves({ found }: { readonly found: SparsityCheck }) {
+  const [charts, setCharts] = useState<{ readonly density: Chart; readonly degrees: Chart } | undefined>(
+    undefined,
+  );
+  useEffect(() => {
+    let gone = false;
+    void import('../charts.js').then(({ densityChart, degreesChart }) => {
+      if (gone) return;
+      const { degrees, sigma, names } = found;
+      setCharts({
+        density: densityChart(found),
+        degrees: degreesChart(
+          {
+            users: { histogram: degrees.users.histogram, fit: sigma.users.likelihood },
+            items: { histogram: degrees.items.histogram, fit: sigma.items.likelihood },
+          },
+          names,
+        ),
+      });
+    });
+    return () => {
+      gone = true;
+    };
+  }, [found]);
+  const { names, curves, degrees } = found;
+  const mean = (sampled: readonly number[]) =>
+    sampled.length === 0
+      ? '–'
+      : short(sampled.reduce((sum, density) => sum + density, 0) / sampled.length, 4);
+  return (
+    <div class="pair">
+      {charts ? (
+        <>
+          <Figure
+            name="density"
+            chart={charts.density}
+            caption={`Lines: expected edges over expected pairs. Dots: samples, which ${curves.users[0].sampled.length > 0 ? 'are drawn' : 'are being drawn'}.`}
+            table={{
+              columns: [
+                { label: 'Share kept', numeric: true },
+                ...SIDES.flatMap((side) => [
+                  { label: `tests ${names[otherSide(side)].many}`, numeric: true },
+                  { label: 'mean of samples', numeric: true },
+                ]),
+              ],
+              rows: curves.users.map((point, l) => [
+                percent(point.level),
+                ...SIDES.flatMap((side) => [
+                  short(curves[side][l].expected, 4),
+                  mean(curves[side][l].sampled),
+                ]),
+              ]),
+            }}
+          />
+          <Figure
+            name="degrees"
+            chart={charts.degrees}
+            caption="How many have how many edges, on scales where each step is tenfold."
+            table={{
+              columns: [
+                { label: 'Edges of' },
+                { label: 'median', numeric: true },
+                { label: 'mean', numeric: true },
+                { label: 'most', numeric: true },
+                { label: 'with a single edge', numeric: true },
+              ],
+              rows: SIDES.map((side) => [
+                capital(names[side].many),
+                grouped(degrees[side].median),
+                short(degrees[side].mean),
+                grouped(degrees[side].max),
+                percent(degrees[side].single),
+              ]),
+            }}
+          />
+        </>
+      ) : (
+        <p class="quiet">Drawing the curves …</p>
+      )}
+    </div>
+  );
+}

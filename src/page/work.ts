@@ -1,0 +1,65 @@
+// One piece of work at a time, with its progress, the time that is left, and a way to end it.
+
+import { signal } from '@preact/signals';
+import type { Progress } from '../progress.js';
+import { type Asked, ask, SessionError } from './engine.js';
+import type { Api, Method } from './protocol.js';
+import { problem } from './state.js';
+
+export interface Work {
+  readonly title: string;
+  readonly began: number;
+  readonly progress: Progress | undefined;
+  /** Since when this stage goes on, and where it then stood. */
+  readonly stage: { readonly began: number; readonly from: number };
+  cancel(): void;
+}
+
+export const work = signal<Work | undefined>(undefined);
+
+/**
+ * Asks the session and shows the work; undefined where it was cancelled or failed, which the page then says. Small
+ * questions that are answered at once need no title.
+ */
+export async function perform<M extends Method>(
+  title: string,
+  method: M,
+  input: Api[M][0],
+  onPartial?: (partial: Api[M][2]) => void,
+): Promise<Api[M][1] | undefined> {
+  work.value?.cancel();
+  problem.value = undefined;
+  const began = performance.now();
+  const asked: Asked<M> = ask(method, input, {
+    onProgress: (progress) => {
+      const now = work.value;
+      if (!now || now.began !== began) return;
+      const same = now.progress?.stage === progress.stage;
+      work.value = {
+        ...now,
+        progress,
+        stage: same ? now.stage : { began: performance.now(), from: progress.done },
+      };
+    },
+    ...(onPartial ? { onPartial } : {}),
+  });
+  work.value = { title, began, progress: undefined, stage: { began, from: 0 }, cancel: asked.cancel };
+  try {
+    return await asked.answer;
+  } catch (error) {
+    if (!(error instanceof SessionError && error.name === 'AbortError')) {
+      problem.value = error instanceof Error ? error.message : String(error);
+    }
+    return undefined;
+  } finally {
+    if (work.value?.began === began) work.value = undefined;
+  }
+}
+
+/** Seconds that the present stage will still take, where it can be told. */
+export function secondsLeft({ progress, stage }: Work): number | undefined {
+  if (!progress?.total) return undefined;
+  const done = progress.done - stage.from;
+  const elapsed = (performance.now() - stage.began) / 1000;
+  return done > 0 && elapsed > 1 ? (elapsed * (progress.total - progress.done)) / done : undefined;
+}

@@ -1,0 +1,33 @@
+// How the bound of a fit climbs: drawn while it does.
+
+import * as Plot from '@observablehq/plot';
+import { grouped } from '../../text/numbers.js';
+import { type Chart, INK } from './chart.js';
+
+/** [iteration, bound] of each evaluation; the first few, which fall far below, are left out once there are more. */
+export function boundChart(bounds: readonly (readonly [number, number])[]): Chart {
+  const shown = bounds.length > 6 ? bounds.slice(Math.min(3, bounds.length - 4)) : bounds;
+  const [, first] = bounds[0] ?? [0, 0];
+  const [iteration, last] = bounds.at(-1) ?? [0, 0];
+  return {
+    title: 'The fit climbs',
+    subtitle: 'The bound rises until it stands still.',
+    description: `The bound rose from ${grouped(first)} to ${grouped(last)} by iteration ${grouped(iteration)}.`,
+    height: 240,
+    plot: {
+      marginLeft: 84,
+      x: { label: 'iteration →', labelAnchor: 'right', labelArrow: 'none', nice: true },
+      y: {
+        label: '↑ bound',
+        labelArrow: 'none',
+        grid: true,
+        ticks: 4,
+        tickFormat: (value: number) => grouped(value),
+      },
+      marks: [
+        Plot.line(shown, { x: '0', y: '1', stroke: INK.sparse.light, strokeWidth: 2 }),
+        Plot.dot(shown.slice(-1), { x: '0', y: '1', r: 4, fill: INK.sparse.light }),
+      ],
+    },
+  };
+}

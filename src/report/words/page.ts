@@ -1,0 +1,59 @@
+// What the page in a browser says of the machine, of time and of memory.
+
+import { grouped } from '../../text/numbers.js';
+
+/** What computes in this tab. */
+export interface PageMachine {
+  readonly isolated: boolean;
+  readonly cores: number;
+  readonly gpu?:
+    | { readonly available: boolean; readonly software: boolean; readonly detail: string }
+    | undefined;
+}
+
+/** A word or two for the badge, and why. */
+export function machineWords({ isolated, cores, gpu }: PageMachine): {
+  readonly badge: string;
+  readonly why: string;
+} {
+  const threads = isolated ? `${cores} ${cores === 1 ? 'thread' : 'threads'}` : 'one thread';
+  const alone = isolated
+    ? `This tab may share memory between threads, so it computes on ${cores === 1 ? 'the one core' : `all ${cores} cores`}.`
+    : 'This page was served without the headers that let threads share memory, so one thread computes: slower, with the same numbers.';
+  if (!gpu) return { badge: threads, why: alone };
+  if (gpu.available && !gpu.software) {
+    return { badge: `GPU and ${threads}`, why: `Large fits run on the GPU (${gpu.detail}). ${alone}` };
+  }
+  const none = gpu.available
+    ? `The only GPU here is a software one (${gpu.detail}), which is slower than threads.`
+    : 'No GPU is open to this page.';
+  return { badge: threads, why: `${alone} ${none}` };
+}
+
+/** 'about 5 seconds', 'about 3 minutes'. */
+export function aboutTime(seconds: number): string {
+  if (seconds < 1.5) return 'about a second';
+  if (seconds < 90) return `about ${Math.round(seconds)} seconds`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 90 ? `about ${minutes} minutes` : `about ${Math.round(minutes / 60)} hours`;
+}
+
+/** '840 kB', '12 MB', '1.5 GB'. */
+export function byteWords(bytes: number): string {
+  if (bytes < 1e3) return `${bytes} bytes`;
+  if (bytes < 1e6) return `${Math.round(bytes / 1e3)} kB`;
+  if (bytes < 1e9) return `${bytes < 1e7 ? (bytes / 1e6).toFixed(1) : Math.round(bytes / 1e6)} MB`;
+  return `${(bytes / 1e9).toFixed(1)} GB`;
+}
+
+/** What work will ask for, before it begins. */
+export function needWords(bytes: number, seconds: number, cap: number): string {
+  const need = `This will take some ${byteWords(bytes)} of memory and ${aboutTime(seconds)}.`;
+  if (bytes <= cap) return need;
+  return `${need} That is more than this browser is likely to give a tab (${byteWords(cap)}).`;
+}
+
+/** The same of a table that is yet to be read. */
+export function rowsWords(rows: number): string {
+  return `about ${grouped(Number(rows.toPrecision(2)))} rows`;
+}

@@ -1,0 +1,96 @@
+// What a page did, as the commands and the lines of JavaScript that give the same numbers.
+
+import { STREAMS } from '../../math/streams.js';
+import { toArguments } from '../../options/arguments.js';
+import { METHODS } from '../../options/fit.js';
+import { READ } from '../../options/shared.js';
+import { CHECK, EVALUATE, RECOMMEND, RECOMMEND_COMMAND, SPLIT } from '../../options/verbs.js';
+import { command } from './commands.js';
+
+export interface Done {
+  /** A file's name or a built-in set. */
+  readonly source: string;
+  /** Options of the reader; `rejects` where bad rows were set aside. */
+  readonly read: Readonly<Record<string, unknown>>;
+  readonly seed: number;
+  /** Shares that thinning kept. */
+  readonly kept?: { readonly users: number; readonly items: number } | undefined;
+  readonly fit?:
+    | {
+        readonly features: number;
+        readonly model: string;
+        readonly iterations: number;
+        readonly engine: string;
+      }
+    | undefined;
+  readonly split?: { readonly testUsers: number; readonly testItems: number } | undefined;
+  readonly evaluate?: { readonly draws: number; readonly n: number } | undefined;
+  readonly likes?: readonly string[] | undefined;
+  readonly n: number;
+}
+
+/** Commands, one a line. Thinning has none: it is then said in front. */
+export function sameCommands(done: Done): string {
+  const { source, read, seed, split, likes = [], n } = done;
+  const data = [source, ...toArguments(READ, read)];
+  const lines = [command(['check', ...data, ...toArguments(CHECK, { seed })])];
+  if (split)
+    lines.push(command(['split', ...data, ...toArguments(SPLIT, { ...split, seed }), '-o', 'parts']));
+  if (done.fit) {
+    const options = toArguments(METHODS.ascent, { ...done.fit, seed }, { always: ['features'] });
+    lines.push(command(['fit', ...(split ? ['parts'] : data), ...options, '-o', 'model.safetensors']));
+  }
+  if (split && done.evaluate) {
+    const options = toArguments(EVALUATE, { ...done.evaluate, seed });
+    lines.push(command(['evaluate', 'model.safetensors', 'parts', ...options]));
+  }
+  if (likes.length > 0) {
+    const { like, confidence } = RECOMMEND_COMMAND;
+    const asked = { n, explain: true, like: likes, confidence: true };
+    const options = toArguments({ ...RECOMMEND, like, confidence }, asked);
+    lines.push(command(['recommend', 'model.safetensors', ...options]));
+  }
+  if (done.kept) lines.unshift('# on a thinned table, which only the library makes');
+  return lines.join('\n');
+}
+
+/** The same with the library. */
+export function sameScript(done: Done): string {
+  const { source, read, seed, kept, split, likes = [], n } = done;
+  const names = [
+    'readGraph',
+    ...(kept ? ['pqSample', 'randomStream'] : []),
+    'checkSparsity',
+    ...(split ? ['split'] : []),
+    ...(done.fit ? ['fit'] : []),
+    ...(split && done.evaluate ? ['evaluateModel'] : []),
+    ...(done.fit && likes.length > 0 ? ['recommend'] : []),
+  ];
+  const said = (value: object) => {
+    const known = Object.fromEntries(Object.entries(value).filter(([, entry]) => entry !== undefined));
+    return JSON.stringify(known)
+      .replace(/"([A-Za-z_]\w*)":/g, '$1: ')
+      .replace(/,(?=\w+: )/g, ', ')
+      .replace(/^\{(.+)\}$/, '{ $1 }');
+  };
+  const graph = kept ? 'part' : 'graph';
+  return [
+    `import { ${names.join(', ')} } from 'graphex';`,
+    '',
+    `const { graph } = await readGraph(${JSON.stringify(source)}, ${said(read)});`,
+    ...(kept ? [`const part = pqSample(graph, ${said(kept)}, randomStream(${seed}, ${STREAMS.thin}));`] : []),
+    `const { verdict } = await checkSparsity(${graph}, ${said({ seed })});`,
+    ...(split ? [`const parts = split(${graph}, ${said({ ...split, seed })});`] : []),
+    ...(done.fit
+      ? [
+          `const { model } = await fit(${split ? 'parts.train' : graph}, ${said({ ...done.fit, seed })});`,
+          ...(split && done.evaluate
+            ? [`const judged = await evaluateModel(model, parts, ${said({ ...done.evaluate, seed })});`]
+            : []),
+          ...(likes.length > 0
+            ? [`const list = await recommend(model, ${said({ likes })}, ${said({ n, explain: true })});`]
+            : []),
+        ]
+      : []),
+  ].join('\n');
+}

@@ -1,0 +1,203 @@
+// What the page promises besides its numbers: small, offline, harmless, usable by everyone, never frozen.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { built, canVisit, complaints, give, type Host, host, openBrowser, whyNot } from './visitor.js';
+
+let browser: Browser;
+let site: Host;
+beforeAll(async () => {
+  if (canVisit) [browser, site] = await Promise.all([openBrowser(), host()]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await site?.close();
+});
+
+const main = (page: Page, name: string) => page.locator('main').getByRole('button', { name, exact: true });
+const nav = (page: Page, name: string) => page.locator('nav').getByRole('button', { name, exact: true });
+const idle = (page: Page) => page.locator('.working').waitFor({ state: 'detached', timeout: 60_000 });
+
+async function visit(context?: BrowserContext): Promise<{ page: Page; heard: string[] }> {
+  const page = await (context ?? (await browser.newContext({ serviceWorkers: 'block' }))).newPage();
+  const heard = complaints(page);
+  await page.goto(site.address);
+  return { page, heard };
+}
+
+describe.skipIf(!canVisit)('the built page', () => {
+  test('shows its first screen from less than 60 kB, with no engine and no chart', async () => {
+    const { page } = await visit();
+    const asked: string[] = [];
+    page.on('response', (response) => asked.push(new URL(response.url()).pathname));
+    await page.reload({ waitUntil: 'networkidle' });
+    await page.getByRole('heading', { name: /Drop a table/ }).waitFor();
+    const size = asked
+      .map((path) => readFileSync(join(built, path === '/' ? 'index.html' : path)))
+      .reduce((sum, bytes) => sum + gzipSync(bytes).length, 0);
+    expect(size).toBeLessThan(60_000);
+    expect(asked.filter((path) => /session|kernels|predictive/.test(path))).toEqual([]);
+    await page.context().close();
+  });
+
+  test('has no inline script or style, and all its files are its own', () => {
+    const html = readFileSync(join(built, 'index.html'), 'utf8');
+    expect(html).not.toMatch(/<script(?![^>]*\ssrc=)|<style|\sstyle=|\son\w+=|https?:\/\//);
+    expect(html).toContain("script-src 'self' 'wasm-unsafe-eval'; style-src 'self'");
+    const worker = readFileSync(join(built, 'service-worker.js'), 'utf8');
+    const files = readdirSync(built, { recursive: true, withFileTypes: true }).filter(
+      (entry) => entry.isFile() && entry.name !== 'service-worker.js',
+    );
+    for (const { name } of files) expect(worker, name).toContain(name);
+    expect(brotliCompressSync(worker).length).toBeLessThan(4000);
+  });
+
+  test('becomes isolated on a host without headers by one reload, and works offline', async () => {
+    const plain = await host({ isolated: false, path: '/some/folder/' });
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    let loads = 0;
+    page.on('load', () => loads++);
+    await page.goto(plain.address);
+    await expect
+      .poll(() => page.evaluate(() => crossOriginIsolated).catch(() => false), { timeout: 20_000 })
+      .toBe(true);
+    expect(loads).toBeLessThanOrEqual(2);
+    await plain.close();
+    await page.reload();
+    await page.getByText('Simulated, small').click();
+    await page.locator('.card strong').first().waitFor({ timeout: 30_000 });
+    await context.close();
+  });
+});
+
+/** Markup, a script, a bidi override, control characters, a formula, an id of a megabyte. */
+const EVIL = [
+  '<img src=x onerror="window.harmed=1">',
+  '</script><script>window.harmed=1</script>',
+  '\u202egnp.exe',
+  'a\u0000b\u001b[2J',
+  '=HYPERLINK("http://evil")',
+  'x'.repeat(1 << 20),
+  '{{constructor.constructor("window.harmed=1")()}}',
+];
+
+describe.skipIf(!canVisit)('a hostile table', () => {
+  test('is shown as text, in every step', async () => {
+    const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
+    const evil = EVIL.filter((text) => !text.includes('\u0000'));
+    const rows = Array.from({ length: 400 }, (_, e) => {
+      const item = e % 9 === 0 ? evil[(e / 9) % evil.length] : `plain ${e % 23}`;
+      return `${quoted(`u${(e * e) % 37}`)},${quoted(item)}`;
+    });
+    const header = `${quoted('<b onclick=window.harmed=1>user</b>')},${quoted('<script>window.harmed=1</script>')}`;
+    const { page, heard } = await visit();
+    await page.evaluate(() => {
+      location.hash = '#start?features=2&iterations=20&engine=cpu&holdOut=false';
+    });
+    await page.reload();
+    await give(page, '<img src=x onerror=window.harmed=1>.csv', [header, ...rows].join('\n'));
+    await main(page, 'Is it sparse?').click();
+    await page.locator('.card strong').first().waitFor({ timeout: 60_000 });
+    await idle(page);
+    await main(page, 'Split and fit').click();
+    await main(page, 'Fit').click();
+    await page.getByRole('heading', { name: /settled/ }).waitFor({ timeout: 60_000 });
+    await nav(page, 'Explore').click();
+    await page.locator('.map canvas').first().waitFor({ timeout: 60_000 });
+    await nav(page, 'Recommend').click();
+    await page.locator('.chips button').first().click();
+    await page.locator('.list li').first().waitFor();
+    await nav(page, 'Take it with you').click();
+    await page.locator('pre').first().waitFor();
+    expect(await page.evaluate(() => (window as { harmed?: number }).harmed)).toBeUndefined();
+    expect(await page.locator('main img[src=x], main script, main b[onclick]').count()).toBe(0);
+    expect((await page.locator('main').innerText()).length).toBeLessThan(60_000);
+    expect(heard).toEqual([]);
+    await page.context().close();
+  });
+
+  test('a binary file and zero bytes are refused with a sentence', async () => {
+    const { page } = await visit();
+    await give(page, 'zero.csv', 'user,item\na,b\u0000c\n');
+    await expect.poll(() => page.getByRole('alert').innerText()).toContain('holds zero bytes');
+    await page.context().close();
+  });
+});
+
+describe.skipIf(!canVisit)('everyone', () => {
+  const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+  test('can use every step: no violation by axe, light and dark', async () => {
+    const { page } = await visit();
+    const wrong: string[] = [];
+    const look = async (step: string) => {
+      await idle(page);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+        await page.evaluate(readFileSync(axe, 'utf8'));
+        const violations = await page.evaluate(async () => {
+          const { axe: checker } = window as unknown as {
+            axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+          };
+          return (await checker.run()).violations.map(
+            ({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 200)}`,
+          );
+        });
+        wrong.push(...violations.map((violation) => `${step}, ${colorScheme}: ${violation}`));
+      }
+    };
+    await page.evaluate(() => {
+      location.hash = '#start?features=3&iterations=40&engine=cpu&draws=19';
+    });
+    await page.reload();
+    await look('start');
+    await give(
+      page,
+      'r.csv',
+      `user,item\n${Array.from({ length: 2000 }, (_, e) => `u${(e * e) % 97},i${(e * 7) % 83}`).join('\n')}\n`,
+    );
+    await page.getByRole('heading', { name: 'Which column is what?' }).waitFor();
+    await look('columns');
+    await main(page, 'Is it sparse?').click();
+    await page.locator('figure img').nth(1).waitFor({ timeout: 60_000 });
+    await look('verdict');
+    await main(page, 'Split and fit').click();
+    await main(page, 'Fit').click();
+    await page.getByRole('heading', { name: /settled/ }).waitFor({ timeout: 60_000 });
+    await look('fit');
+    await main(page, 'Does it predict?').click();
+    await page.getByRole('heading', { name: /lists be any good/ }).waitFor({ timeout: 60_000 });
+    await look('predict');
+    await nav(page, 'Explore').click();
+    await page.locator('.map canvas').first().waitFor({ timeout: 60_000 });
+    await page.locator('tbody button').first().click();
+    await look('explore');
+    await nav(page, 'Recommend').click();
+    await page.locator('.chips button').first().click();
+    await page.locator('.list button').first().click();
+    await look('recommend');
+    await nav(page, 'Take it with you').click();
+    await look('report');
+    expect(wrong).toEqual([]);
+    await page.context().close();
+  });
+
+  test('gets to a verdict by keyboard alone', async () => {
+    const { page } = await visit();
+    for (let tabs = 0; tabs < 40; tabs++) {
+      await page.keyboard.press('Tab');
+      if (await page.evaluate(() => document.activeElement?.textContent?.startsWith('Simulated, small')))
+        break;
+    }
+    await page.keyboard.press('Enter');
+    await page.locator('.card strong').first().waitFor({ timeout: 30_000 });
+    await page.context().close();
+  });
+});
+
+test.runIf(!canVisit)(whyNot, () => {});

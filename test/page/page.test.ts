@@ -1,0 +1,215 @@
+// The page in Chromium: the walk from a table to a list, with the numbers of the command line.
+
+import { readFileSync } from 'node:fs';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { checkSparsity, evaluateModel, fit, modelFromBytes, recommend, split } from '../../src/browser.js';
+import { readBlob } from '../../src/ingest/blob.js';
+import { sparsityWords } from '../../src/report/words/sparsity.js';
+import { fixed, grouped } from '../../src/text/numbers.js';
+import { canVisit, complaints, give, type Host, host, openBrowser, whyNot } from './visitor.js';
+
+const CSV = `user_id,rating,movie\n${Array.from({ length: 3000 }, (_, e) => {
+  const user = (e * e + 7 * e) % 211;
+  return `u${user},${1 + (e % 5)},film ${(user % 3) * 60 + ((e * 31) % 97)}`;
+}).join('\n')}\n`;
+const COLUMNS = { users: 'user_id', items: 'movie' };
+const read = async () => (await readBlob({ name: 'r.csv', blob: new Blob([CSV]) }, COLUMNS)).graph;
+
+let browser: Browser;
+let site: Host;
+let open: Host;
+beforeAll(async () => {
+  if (!canVisit) return;
+  [browser, site, open] = await Promise.all([openBrowser(), host(), host({ isolated: false })]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await Promise.all([site?.close(), open?.close()]);
+});
+
+/** A step of the way. */
+const nav = (page: Page, name: string) => page.locator('nav').getByRole('button', { name, exact: true });
+const button = (page: Page, name: string) => page.locator('main').getByRole('button', { name, exact: true });
+const idle = (page: Page) => page.locator('.working').waitFor({ state: 'detached', timeout: 60_000 });
+
+async function visit(address: string, hash = ''): Promise<{ page: Page; heard: string[] }> {
+  // Without a service worker, so that what the host sends is what counts.
+  const context = await browser.newContext({ serviceWorkers: 'block', acceptDownloads: true });
+  const page = await context.newPage();
+  const heard = complaints(page);
+  await page.goto(address + hash);
+  return { page, heard };
+}
+
+async function toVerdict(page: Page): Promise<void> {
+  await give(page, 'ratings.csv', CSV);
+  await button(page, 'Is it sparse?').click();
+  await page.locator('.card strong').first().waitFor();
+  await idle(page);
+}
+
+async function download(page: Page, click: () => Promise<void>): Promise<Buffer> {
+  const [file] = await Promise.all([page.waitForEvent('download'), click()]);
+  return readFileSync(await file.path());
+}
+
+describe.skipIf(!canVisit)('the walk', () => {
+  test.each([
+    ['with threads', () => site.address, '2 threads'],
+    ['in one thread', () => open.address, 'one thread'],
+  ])('%s gives the numbers of the library: verdict, split, bound, lists', async (_, address, badge) => {
+    const { page, heard } = await visit(address(), '#start?features=4&iterations=60&engine=cpu&draws=30');
+    expect(await page.locator('.badge summary').innerText()).toMatch(
+      badge === 'one thread' ? /^one thread$/ : /^\d+ threads?$/,
+    );
+    await give(page, 'ratings.csv', CSV);
+    // The columns are guessed by their names: the middle one is no item.
+    await page.getByRole('heading', { name: 'Which column is what?' }).waitFor();
+    expect(await page.getByLabel('Users').inputValue()).toBe('user_id');
+    expect(await page.getByLabel('Items').inputValue()).toBe('movie');
+    await button(page, 'Is it sparse?').click();
+    await page.locator('.card strong').first().waitFor();
+    await idle(page);
+
+    const graph = await read();
+    const check = await checkSparsity(graph, { seed: 1 });
+    expect(await page.locator('.lead').innerText()).toBe(sparsityWords(check).answer);
+    expect(await page.locator('.card strong').allInnerTexts()).toEqual([
+      check.verdict.users,
+      check.verdict.items,
+    ]);
+    expect(await page.locator('.facts dd').allInnerTexts()).toEqual(
+      expect.arrayContaining([grouped(graph.users.count), grouped(graph.items.count), grouped(graph.edges)]),
+    );
+
+    await button(page, 'Split and fit').click();
+    await button(page, 'Fit').click();
+    await page.getByRole('heading', { name: /settled/ }).waitFor({ timeout: 60_000 });
+    const parts = split(graph, { testUsers: 0.2, testItems: 0.2, seed: 1 });
+    expect(await page.getByRole('row', { name: /^test/ }).innerText()).toMatch(
+      new RegExp(
+        `${grouped(parts.test.users.count)}\\s+${grouped(parts.test.items.count)}\\s+${grouped(parts.test.edges)}$`,
+      ),
+    );
+    const { model } = await fit(parts.train, { features: 4, iterations: 60, engine: 'cpu', seed: 1 });
+    const shownBound = Number((await page.locator('.facts dd').first().innerText()).replace('−', '-'));
+    // One decimal is shown.
+    expect(Math.abs(shownBound - model.bound!)).toBeLessThan(0.06 + 1e-6 * Math.abs(model.bound!));
+
+    await button(page, 'Does it predict?').click();
+    await page.getByRole('heading', { name: 'Would its lists be any good?' }).waitFor({ timeout: 60_000 });
+    const judged = await evaluateModel(model, parts, { draws: 30, n: 20, seed: 1 });
+    expect(await page.getByRole('row', { name: /^This model/ }).innerText()).toContain(
+      fixed(judged.ranking.all.mean.recall, 4),
+    );
+
+    await nav(page, 'Recommend').click();
+    for (const n of [1, 3]) await page.locator('.chips button').nth(n).click();
+    await page.locator('.chips .on').nth(1).waitFor();
+    const likes = (await page.locator('.chips .on').allInnerTexts()).map((text) => text.replace(/ ×$/, ''));
+    const expected = await recommend(model, { likes }, { n: 20 });
+    await expect
+      .poll(() => page.locator('.list b').allInnerTexts())
+      .toEqual(expected.map(({ item }) => item));
+    expect(await page.locator('.sure').innerText()).toMatch(/^(Sure|Fairly sure|Unsure): /);
+
+    // The model goes out, and comes back into the library and into the page.
+    await nav(page, 'Take it with you').click();
+    expect(await page.locator('pre').first().innerText()).toContain(
+      'npx graphex fit parts -k 4 --iterations 60 --engine cpu',
+    );
+    const bytes = await download(page, () => button(page, 'Save model.safetensors').click());
+    expect((await modelFromBytes(new Uint8Array(bytes))).items.count).toBe(model.items.count);
+    await nav(page, 'Data').click();
+    await give(page, 'model.safetensors', bytes);
+    await page.getByRole('heading', { name: 'What is in it?' }).waitFor();
+    await page.locator('.map canvas').first().waitFor();
+    expect(heard).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe.skipIf(!canVisit)('on the way', () => {
+  test('a wrong file is refused in the words of the command line, and another can be given', async () => {
+    const { page } = await visit(site.address);
+    await give(page, 'archive.csv', 'PK\x03\x04 not a table');
+    await expect
+      .poll(() => page.getByRole('alert').innerText())
+      .toBe('archive.csv: this is a zip archive; unpack it and give the file inside');
+    await give(page, 'bad.csv', 'user,item\nann,tea\nbob\n');
+    await button(page, 'Is it sparse?').click();
+    await expect
+      .poll(() => page.getByRole('alert').innerText())
+      .toContain('bad.csv, line 3: the row has 1 column where the first row has 2');
+    // Set aside, the rest is read.
+    await page.getByLabel(/Set bad rows aside/).check();
+    await button(page, 'Is it sparse?').click();
+    await page.getByText('1 bad rows were set aside').waitFor();
+    await page.context().close();
+  });
+
+  test('back and forward walk through the steps, and a reload keeps settings but no data', async () => {
+    const { page } = await visit(site.address, '#start?seed=7&features=3');
+    await page.getByText('The settings of this address are kept').waitFor();
+    await toVerdict(page);
+    expect(page.url()).toContain('#verdict?');
+    expect(decodeURIComponent(page.url())).toContain('seed=7');
+    expect(page.url()).not.toContain('ratings');
+    await button(page, 'Split and fit').click();
+    await page.goBack();
+    await page.getByRole('heading', { name: 'Is ratings.csv sparse?' }).waitFor();
+    await page.goForward();
+    await page.getByRole('heading', { name: 'Split and fit' }).waitFor();
+    expect(await page.getByLabel('Features').inputValue()).toBe('3');
+    await page.reload();
+    await page.getByRole('heading', { name: /Drop a table/ }).waitFor();
+    expect(page.url()).toContain('seed=7');
+    await page.context().close();
+  });
+
+  test('what is under way can be cancelled, and the page goes on', async () => {
+    const { page } = await visit(site.address, '#start?features=200&iterations=100000');
+    await toVerdict(page);
+    await button(page, 'Split and fit').click();
+    await button(page, 'Fit').click();
+    await button(page, 'Cancel').click();
+    await idle(page);
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await nav(page, 'Data').click();
+    await toVerdict(page);
+    await page.context().close();
+  });
+
+  test('pasted rows and a thinned table are checked too', async () => {
+    const { page } = await visit(site.address);
+    await page.getByLabel('Paste rows').fill('ann,tea\nbob,milk');
+    await button(page, 'Use these rows').click();
+    await expect.poll(() => page.locator('.preview tbody tr').count()).toBe(2);
+    await nav(page, 'Data').click();
+    // Many rows do not pass through the field.
+    await page.getByLabel('Paste rows').evaluate(
+      (field, text) => {
+        const clipboardData = new DataTransfer();
+        clipboardData.setData('text', text);
+        field.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+      },
+      CSV.replaceAll(',', '\t'),
+    );
+    await button(page, 'Is it sparse?').click();
+    await page.locator('.card strong').first().waitFor();
+    await idle(page);
+    await page.getByText('Work with a part of it').click();
+    await page.getByLabel(/Of the users keep/).selectOption('0.5');
+    await button(page, 'Thin and check again').click();
+    await page.getByText(/Thinned: 50 % of the/).waitFor();
+    await idle(page);
+    const users = Number(await page.locator('.facts dd').first().innerText());
+    const whole = (await read()).users.count;
+    expect(users).toBeGreaterThan(0.3 * whole);
+    expect(users).toBeLessThan(0.7 * whole);
+    await page.context().close();
+  });
+});
+
+test.runIf(!canVisit)(whyNot, () => {});

@@ -1,0 +1,76 @@
+// A visitor of the built page: a static host with or without headers, and Debian's Chromium at it.
+
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { extname, join } from 'node:path';
+import { type Browser, chromium as driver, type Page } from 'playwright-core';
+import { chromium, ISOLATED } from '../browser/chromium.js';
+
+export const built = join(process.cwd(), 'dist/page');
+export const canVisit = chromium !== undefined && existsSync(join(built, 'index.html'));
+export const whyNot = chromium
+  ? 'the page is not built: npm run page'
+  : 'no Chromium to open the page in: install chromium';
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.svg': 'image/svg+xml',
+  '.wasm': 'application/wasm',
+  '.json': 'application/json',
+};
+
+export interface Host {
+  readonly address: string;
+  close(): Promise<void>;
+}
+
+/** Serves dist/page, at a path as some hosts do. */
+export async function host({ isolated = true, path = '/' } = {}): Promise<Host> {
+  const server: Server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://host');
+    const file = join(built, pathname.startsWith(path) ? pathname.slice(path.length) || 'index.html' : '..');
+    if (!file.startsWith(built) || !existsSync(file) || !statSync(file).isFile()) {
+      response.writeHead(404).end();
+      return;
+    }
+    response
+      .writeHead(200, {
+        'Content-Type': TYPES[extname(file)] ?? 'application/octet-stream',
+        'Cache-Control': 'no-cache',
+        ...(isolated ? ISOLATED : {}),
+      })
+      .end(readFileSync(file));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    address: `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+}
+
+export function openBrowser(...flags: string[]): Promise<Browser> {
+  return driver.launch({ executablePath: chromium!, args: ['--no-sandbox', ...flags] });
+}
+
+/** What the page complained of: errors of scripts and breaches of its security policy. */
+export function complaints(page: Page): string[] {
+  const heard: string[] = [];
+  page.on('pageerror', (error) => heard.push(String(error)));
+  page.on('console', (message) => {
+    if (message.type() === 'error') heard.push(message.text());
+  });
+  return heard;
+}
+
+/** Drops a file on the page as the picker would give it. */
+export function give(page: Page, name: string, content: string | Buffer): Promise<void> {
+  const buffer = typeof content === 'string' ? Buffer.from(content) : content;
+  return page.setInputFiles('input[type=file]', { name, mimeType: 'application/octet-stream', buffer });
+}

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { aboutTime, byteWords, machineWords, needWords } from '../../src/report/words/page.js';
+import { type Done, sameCommands, sameScript } from '../../src/report/words/same-as.js';
+
+describe('what the page says of the machine', () => {
+  it('names what computes, and why', () => {
+    expect(machineWords({ isolated: true, cores: 8 }).badge).toBe('8 threads');
+    const alone = machineWords({ isolated: false, cores: 8 });
+    expect(alone.badge).toBe('one thread');
+    expect(alone.why).toMatch(/without the headers .* same numbers/);
+    const gpu = { available: true, software: false, detail: 'a card' };
+    expect(machineWords({ isolated: true, cores: 1, gpu })).toEqual({
+      badge: 'GPU and 1 thread',
+      why: 'Large fits run on the GPU (a card). This tab may share memory between threads, so it computes on the one core.',
+    });
+    expect(machineWords({ isolated: true, cores: 2, gpu: { ...gpu, software: true } }).badge).toBe(
+      '2 threads',
+    );
+  });
+
+  it('rounds time and memory as people do', () => {
+    expect([0.2, 12.4, 100, 7200].map(aboutTime)).toEqual([
+      'about a second',
+      'about 12 seconds',
+      'about 2 minutes',
+      'about 2 hours',
+    ]);
+    expect([999, 8.4e5, 2.34e6, 4.2e7, 1.5e9].map(byteWords)).toEqual([
+      '999 bytes',
+      '840 kB',
+      '2.3 MB',
+      '42 MB',
+      '1.5 GB',
+    ]);
+    expect(needWords(1e9, 3, 2e9)).not.toContain('more than this browser');
+    expect(needWords(3e9, 3, 2e9)).toContain('more than this browser is likely to give a tab (2.0 GB)');
+  });
+});
+
+describe('the same as', () => {
+  const done: Done = {
+    source: 'my ratings.csv',
+    read: { users: 'user_id', items: 'movie', multigraph: true, count: 'plays', sep: undefined },
+    seed: 7,
+    fit: { features: 10, model: 'sparse', iterations: 400, engine: 'auto' },
+    split: { testUsers: 0.3, testItems: 0.2 },
+    evaluate: { draws: 100, n: 20 },
+    likes: ["Ocean's Eleven", 'Up'],
+    n: 20,
+  };
+
+  it('is the commands, quoted for a shell, with what differs from the defaults', () => {
+    expect(sameCommands(done).split('\n')).toEqual([
+      "npx graphex check 'my ratings.csv' --users user_id --items movie --count plays --multi --seed 7",
+      "npx graphex split 'my ratings.csv' --users user_id --items movie --count plays --multi --test-users 0.3 --seed 7 -o parts",
+      'npx graphex fit parts -k 10 --model sparse --seed 7 -o model.safetensors',
+      'npx graphex evaluate model.safetensors parts --seed 7',
+      "npx graphex recommend model.safetensors --explain --like 'Ocean'\\''s Eleven' --like Up --confidence",
+    ]);
+    expect(sameCommands({ ...done, fit: undefined, split: undefined, likes: [] })).not.toContain('fit');
+  });
+
+  it('is a program, in which ids stay texts', () => {
+    const script = sameScript({ ...done, kept: { users: 0.5, items: 1 }, likes: ['"); alert("a: 1'] });
+    expect(script).toContain(
+      "import { readGraph, pqSample, randomStream, checkSparsity, split, fit, evaluateModel, recommend } from 'graphex';",
+    );
+    expect(script).toContain('pqSample(graph, { users: 0.5, items: 1 }, randomStream(7, ');
+    expect(script).toContain('fit(parts.train, { features: 10, model: "sparse",');
+    expect(script).toContain(JSON.stringify('"); alert("a: 1'));
+  });
+});
