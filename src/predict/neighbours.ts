@@ -65,8 +65,10 @@ class Nearest {
     const { points, width } = this;
     let d2 = 0;
     for (let d = 0; d < width; d++) d2 += (points[a * width + d] - points[b * width + d]) ** 2;
-    this.#insert(a, b, d2);
-    this.#insert(b, a, d2);
+    // As it is stored, so that one that was met before is known again.
+    const stored = Math.fround(d2);
+    this.#insert(a, b, stored);
+    this.#insert(b, a, stored);
   }
 
   #insert(of: number, other: number, d2: number): void {

@@ -97,7 +97,7 @@ describe.skipIf(!canVisit)('a hostile table', () => {
     const header = `${quoted('<b onclick=window.harmed=1>user</b>')},${quoted('<script>window.harmed=1</script>')}`;
     const { page, heard } = await visit();
     await page.evaluate(() => {
-      location.hash = '#start?features=2&iterations=20&engine=cpu&holdOut=false';
+      location.hash = '#start?features=2&iterations=20&engine=cpu&holdOut=false&setAside=true';
     });
     await page.reload();
     await give(page, '<img src=x onerror=window.harmed=1>.csv', [header, ...rows].join('\n'));

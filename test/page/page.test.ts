@@ -119,6 +119,17 @@ describe.skipIf(!canVisit)('the walk', () => {
     expect(await page.locator('pre').first().innerText()).toContain(
       'npx graphex fit parts -k 4 --iterations 60 --engine cpu',
     );
+    for (const format of ['CSV', 'Parquet']) {
+      const table = await download(page, () => button(page, `Save test part as ${format}`).click());
+      const name = `test.${format.toLowerCase()}`;
+      const back = await readBlob(
+        { name, blob: new Blob([new Uint8Array(table)]) },
+        { users: 'user', items: 'item' },
+      );
+      expect(back.graph.edges).toBe(parts.test.edges);
+    }
+    const report = await download(page, () => button(page, 'Save the check').click());
+    expect(report.toString()).toContain(sparsityWords(check).answer);
     const bytes = await download(page, () => button(page, 'Save model.safetensors').click());
     expect((await modelFromBytes(new Uint8Array(bytes))).items.count).toBe(model.items.count);
     await nav(page, 'Data').click();
