@@ -135,10 +135,17 @@ export { type CommandName, optionsSchema } from './options/verbs.js';
 export type { ListConfidence } from './predict/confidence.js';
 export { type DrawOptions, drawPredictive, type PredictiveDraw } from './predict/draw.js';
 export type { GraphStatistics } from './predict/draw-graph.js';
-export { type Explanation, explain, type OwnItems, type UserRow } from './predict/explain.js';
+export {
+  type Explanation,
+  explain,
+  type OwnItems,
+  type ScoreParts,
+  type UserRow,
+} from './predict/explain.js';
 // Predicting
 export { type DescribedFeature, type DescribeOptions, describeFeatures } from './predict/features.js';
 export type { RankOptions, Scorer } from './predict/rank.js';
+export type { Reasons } from './predict/reasons.js';
 export type { Id } from './predict/recommend.js';
 export {
   type Asker,
@@ -147,6 +154,7 @@ export {
   type RecommendOptions,
   recommend,
   recommendMany,
+  type ScoreShare,
 } from './predict/recommend.js';
 export {
   createRecommender,
@@ -221,6 +229,7 @@ export type {
   StageTime,
   StudyCheck,
   StudyEvidence,
+  StudyFinding,
   StudyFit,
   StudyOrigin,
   StudyPredictive,
@@ -233,6 +242,7 @@ export type {
   WithNull,
 } from './study/results.js';
 export { study } from './study/study.js';
+export type { Atlas, AtlasEntry, AtlasFeature, AtlasVertex } from './study/atlas.js';
 export type { Topic, TopicItem } from './study/topics.js';
 // What the two sides are called
 export type { Noun } from './text/phrases.js';

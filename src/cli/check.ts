@@ -20,7 +20,7 @@ import type { CurvePoint } from '../sparsity/curves.js';
 import type { TailIndex } from '../sparsity/tail-index.js';
 import { writeTexts } from '../store/folder.js';
 import { loadModel } from '../store/model.js';
-import { fixed, grouped, percent, short } from '../text/numbers.js';
+import { grouped, percent, short } from '../text/numbers.js';
 import { many } from '../text/phrases.js';
 import { VERSION } from '../version.js';
 import { addOptions, pause, runCommand } from './command.js';
@@ -162,13 +162,15 @@ function describeCheck(
     `${source}: ${many(check.users, names.users)} × ${many(check.items, names.items)}, ${many(check.edges, 'edge')}${total}, density ${short(check.density, 4)}`,
     readingWords(result),
     '',
+    `Is it sparse?  ${words.headline}.`,
+    wrap(words.text),
+    wrap(`Why: ${names.users.many}: ${words.reasons.users}; ${names.items.many}: ${words.reasons.items}.`),
+    '',
     textTable([
       ['', ...bySide((side) => names[side].many)],
       ['verdict', ...bySide((side) => verdict[side])],
-      ['tail index, low degrees', ...bySide((side) => estimateWords(sigma[side].lowDegrees, 3))],
-      ['tail index, all degrees', ...bySide((side) => estimateWords(sigma[side].likelihood, 3))],
-      ['σ̂ at one half', ...bySide((side) => fixed(sigma[side].half, 3))],
-      ['σ̂, mean over levels', ...bySide((side) => fixed(sigma[side].mean, 3))],
+      // The one that the verdict rests on; the others are on the page and in --json.
+      ['tail index', ...bySide((side) => estimateWords(sigma[side].lowDegrees ?? sigma[side].likelihood, 3))],
       ['edges, median', ...bySide((side) => grouped(degrees[side].median))],
       ['edges, mean', ...bySide((side) => short(degrees[side].mean, 4))],
       ['edges, most', ...bySide((side) => grouped(degrees[side].max))],
@@ -176,9 +178,6 @@ function describeCheck(
     ]),
     '',
     densityTable(check),
-    '',
-    wrap(words.text),
-    wrap(`Why: ${names.users.many}: ${words.reasons.users}; ${names.items.many}: ${words.reasons.items}.`),
     ...(evidence ? ['', evidenceWords(evidence)] : []),
     ...(written.length ? ['', `wrote ${written.join(', ')}`] : []),
   ].join('\n');
@@ -189,7 +188,7 @@ function densityTable({ curves, names }: SparsityCheck): string {
     (l) => l >= 0,
   );
   return textTable([
-    ['density if only so much is kept', ...shown.map((l) => percent(curves.users[l].level))],
+    ['expected edges over pairs with', ...shown.map((l) => percent(curves.users[l].level))],
     ...SIDES.flatMap((side) => {
       const points = shown.map((l) => curves[side][l]);
       return [

@@ -7,15 +7,17 @@ import { readSideTable } from '../ingest/side-table.js';
 import type { OptionsOf } from '../options/kinds.js';
 import { COMMANDS, type RECOMMEND, type RECOMMEND_COMMAND } from '../options/verbs.js';
 import { basisOf } from '../predict/basis.js';
+import { type Reasons, titledReasons } from '../predict/reasons.js';
 import type { Asker, Recommendation } from '../predict/recommend.js';
 import { createRecommender } from '../predict/recommender.js';
 import type { TitleBook } from '../predict/titles.js';
 import { confidenceWords } from '../report/words/confidence.js';
+import { reasonWords } from '../report/words/reasons.js';
 import { loadModel } from '../store/model.js';
 import { grouped } from '../text/numbers.js';
 import { many } from '../text/phrases.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
-import { shown } from '../text/untrusted.js';
+import { oneLine, shown } from '../text/untrusted.js';
 import { addOptions, type CommandContext, runCommand } from './command.js';
 import { typedOptions } from './flags.js';
 import {
@@ -136,18 +138,26 @@ async function run(path: string, values: Values, context: CommandContext) {
         : undefined;
       results.push({
         overlap: sure?.overlap,
-        items: lists[a].map((entry, i) => ({
+        items: lists[a].map(({ explanation, ...entry }, i) => ({
           ...entry,
           ...titled(titles.of(model.items.ids.find(entry.item))),
+          ...(explanation && { reasons: recommender.reasons({ ...entry, explanation }) }),
           ...(sure && { low: sure.intervals[i].low, high: sure.intervals[i].high }),
         })),
       });
     }
-    if (!toMany) return { json: results[0].items, text: describe(results[0], model, titles) };
+    const titleOf = (item: string) => titled(titles.of(model.items.ids.find(item)));
+    const listed = ({ items: list }: Listing) =>
+      list.map(({ reasons, ...entry }) => ({
+        ...entry,
+        ...(reasons && { explanation: titledReasons(reasons, titleOf) }),
+      }));
+    if (!toMany) return { json: listed(results[0]), text: describe(results[0], model, titles) };
     return {
       json: askers.map(({ name, asker }, a) => ({
         user: name,
         ...results[a],
+        items: listed(results[a]),
         basis: basisOf(knownItems(model, asker)),
       })),
       text: askers
@@ -161,7 +171,9 @@ async function run(path: string, values: Values, context: CommandContext) {
 interface Listing {
   /** With --confidence. */
   readonly overlap: number | undefined;
-  readonly items: readonly (Recommendation & {
+  readonly items: readonly (Omit<Recommendation, 'explanation'> & {
+    /** With --explain. */
+    readonly reasons?: Reasons | undefined;
     readonly title?: string;
     readonly low?: number;
     readonly high?: number;
@@ -189,40 +201,23 @@ function describe({ items: list, overlap }: Listing, model: Model, titles: Title
   const name = (id: string) => shown(titles.of(model.items.ids.find(id)) ?? id);
   const { items } = model.names ?? USERS_AND_ITEMS;
   if (list.length === 0) return `no ${items.one} is left of the ${grouped(model.items.count)} of the model`;
-  const explained = list.some((entry) => entry.explanation);
   const named = list.some((entry) => entry.title !== undefined);
   const table = textTable([
-    [
-      '',
-      items.one,
-      ...(named ? ['title'] : []),
-      'score',
-      ...(overlap === undefined ? [] : ['90 %']),
-      ...(explained ? ['because of'] : []),
-    ],
-    ...list.map(({ item, title, score, low, high, explanation }, rank) => [
+    ['', items.one, ...(named ? ['title'] : []), 'score', ...(overlap === undefined ? [] : ['90 %'])],
+    ...list.map(({ item, title, score, low, high }, rank) => [
       `${rank + 1}.`,
       shown(item),
       ...(named ? [shown(title ?? '')] : []),
       score.toPrecision(4),
       ...(low === undefined || high === undefined ? [] : [`${low.toPrecision(2)} … ${high.toPrecision(2)}`]),
-      ...(explanation ? [reasons(explanation, score, name)] : []),
     ]),
   ]);
-  return overlap === undefined ? table : `${table}\n\n${confidenceWords(overlap, list.length)}`;
-}
-
-/** The three largest parts of the score, in percent: own items, or the prior, which is the same for everyone. */
-function reasons(
-  { items, prior }: NonNullable<Recommendation['explanation']>,
-  score: number,
-  name: (id: string) => string,
-): string {
-  return [...items.map(({ item, share }) => ({ item: name(item), share })), { item: 'prior', share: prior }]
-    .sort((a, b) => b.share - a.share)
-    .slice(0, 3)
-    .map(({ item, share }) => ({ item, percent: Math.round((100 * share) / score) }))
-    .filter(({ percent }) => percent > 0)
-    .map(({ item, percent }) => `${item} (${percent} %)`)
-    .join(', ');
+  const [heading, ...rows] = table.split('\n');
+  const lines = rows.flatMap((row, at) => {
+    const { score, reasons } = list[at];
+    const why = reasons ? reasonWords(reasons, score, model.names ?? USERS_AND_ITEMS, name) : [];
+    return [row, ...why.map((line) => `      ${oneLine(line)}`)];
+  });
+  const text = [heading, ...lines].join('\n');
+  return overlap === undefined ? text : `${text}\n\n${confidenceWords(overlap, list.length)}`;
 }

@@ -4,7 +4,7 @@
 
 import { ACTIVITY_FLOOR, type Activity } from '../engine/engine.js';
 import { InputError } from '../errors.js';
-import { needPosterior, type Posterior, type PosteriorModel } from '../fit/model.js';
+import { columnSums, meanTable, needPosterior, type Posterior, type PosteriorModel } from '../fit/model.js';
 import { digamma } from '../math/special.js';
 import { shown } from '../text/untrusted.js';
 
@@ -14,15 +14,24 @@ export interface OwnItems {
   readonly counts?: ArrayLike<number> | undefined;
 }
 
-/** Which of a user's own items speak for a recommendation, and how much. */
-export interface Explanation {
-  readonly score: number;
+/** A score, or a sum of scores, shared out. */
+export interface ScoreParts {
   /** The part of each feature; they add up to the score. */
   readonly features: Float64Array;
   /** The part of each of the user's own items, in their order; with `prior` they add up to the score. */
   readonly items: Float64Array;
   /** The part that the user would have without any item. */
   readonly prior: number;
+}
+
+/** Which of a user's own items speak for a recommendation, and how much. */
+export interface Explanation extends ScoreParts {
+  readonly score: number;
+  /**
+   * The same parts of the scores of all items together, that is of the user's average item: who is active there speaks
+   * for everything, and only what is more than that tells one item from another.
+   */
+  readonly all: ScoreParts;
 }
 
 /** A row of a posterior: of the model's own users, or folded in. */
@@ -67,6 +76,13 @@ export function posteriorExplainer(model: PosteriorModel, user: UserRow): (item:
     own,
     writeItem: (item, out) => write(model.items, item, out),
     parts: (item) => featureParts(model, users, row, item),
+    allParts: () => {
+      const weight = users.weightShape[row] / users.weightRate[row];
+      return itemMass(model).map((mass, k) => {
+        const at = row * K + k;
+        return (weight * mass * users.featureShape[at]) / users.featureRate[at];
+      });
+    },
   });
 }
 
@@ -81,16 +97,17 @@ export interface ExplainedUser {
   readonly own: OwnItems;
   /** … and of an item. */
   writeItem(item: number, out: Float64Array): void;
-  /** Each feature's part of an item's score. */
+  /** Each feature's part of an item's score … */
   parts(item: number): Float64Array;
+  /** … and of the scores of all items together. */
+  allParts(): Float64Array;
 }
 
 export function explainer(user: ExplainedUser): (item: number) => Explanation {
   const { own, priorShape: a, shape } = user;
   const K = shape.length;
   const shares = ownShares(user, K);
-  return (item) => {
-    const parts = user.parts(item);
+  const shareOut = (parts: Float64Array): ScoreParts => {
     const byItem = new Float64Array(own.items.length);
     let prior = 0;
     for (let k = 0; k < K; k++) {
@@ -99,9 +116,24 @@ export function explainer(user: ExplainedUser): (item: number) => Explanation {
       prior += part - ofItems;
       for (let e = 0; e < byItem.length; e++) byItem[e] += ofItems * shares.values[e * K + k];
     }
-    const score = parts.reduce((sum, part) => sum + part, 0);
-    return { score, features: parts, items: byItem, prior };
+    return { features: parts, items: byItem, prior };
   };
+  const all = shareOut(user.allParts());
+  return (item) => {
+    const parts = user.parts(item);
+    return { score: parts.reduce((sum, part) => sum + part, 0), ...shareOut(parts), all };
+  };
+}
+
+const MASSES = new WeakMap<PosteriorModel['items'], Float64Array>();
+
+/** Mean activity of all items together, made once for a model. */
+function itemMass({ items, features }: PosteriorModel): Float64Array {
+  const known = MASSES.get(items);
+  if (known) return known;
+  const mass = columnSums(meanTable(items, features), features);
+  MASSES.set(items, mass);
+  return mass;
 }
 
 /** The score of an item for row `row` of `users`. */

@@ -63,7 +63,7 @@ export function featureTables(model: Model): readonly FeatureTables[] {
     ];
   }
   const { scores } = model;
-  if (scores.kind !== 'factors' || scores.members.some(({ fold }) => fold.kind !== 'poisson')) {
+  if (scores.kind !== 'factors' || !hasFeatures(model)) {
     throw new InputError(
       `a model fitted by ${model.method} has no features that could be described: fit with method ascent or ranking`,
     );
@@ -74,6 +74,13 @@ export function featureTables(model: Model): readonly FeatureTables[] {
     users,
     mass: { users: userMass, items: columnSums(items, features) },
   }));
+}
+
+/** Whether the scores of a model have features that mean something: shares of expected edges. */
+export function hasFeatures(model: Model): boolean {
+  if (model.type === 'posterior') return true;
+  const { scores } = model;
+  return scores.kind === 'factors' && scores.members.every(({ fold }) => fold.kind === 'poisson');
 }
 
 /** Expected edges of all features together, and each item's share of them. */

@@ -6,7 +6,7 @@ import type { TopLists } from '../engine/lists.js';
 import type { ItemScores, Model, Ranker } from '../fit/model.js';
 import { allocate } from '../math/memory.js';
 import type { TaskOptions } from '../progress.js';
-import type { Explanation, OwnItems } from './explain.js';
+import type { Explanation, OwnItems, ScoreParts } from './explain.js';
 import { sumOfFactors } from './rank.js';
 import { type Seat, type Voice, voicesOf } from './voices.js';
 
@@ -88,6 +88,14 @@ function joined(voices: readonly Voice[]): Float32Array {
 
 function addUp(parts: readonly Explanation[]): Explanation {
   if (parts.length === 1) return parts[0];
+  return {
+    score: parts.reduce((sum, part) => sum + part.score, 0),
+    ...addParts(parts),
+    all: addParts(parts.map((part) => part.all)),
+  };
+}
+
+function addParts(parts: readonly ScoreParts[]): ScoreParts {
   const features = new Float64Array(parts.reduce((sum, part) => sum + part.features.length, 0));
   let at = 0;
   for (const part of parts) {
@@ -95,7 +103,6 @@ function addUp(parts: readonly Explanation[]): Explanation {
     at += part.features.length;
   }
   return {
-    score: parts.reduce((sum, part) => sum + part.score, 0),
     features,
     items: parts[0].items.map((_, e) => parts.reduce((sum, part) => sum + part.items[e], 0)),
     prior: parts.reduce((sum, part) => sum + part.prior, 0),
@@ -105,6 +112,15 @@ function addUp(parts: readonly Explanation[]): Explanation {
 /** Scores are sums of weights from what the user has. */
 function itemJudge(model: Ranker, scores: ItemScores): Judge {
   const { count } = model.items;
+  const toAll = new Map<number, number>();
+  const weightToAll = (from: number) => {
+    let sum = toAll.get(from);
+    if (sum === undefined) {
+      sum = weightsFrom(scores, from, count).reduce((total, weight) => total + weight, 0);
+      toAll.set(from, sum);
+    }
+    return sum;
+  };
   return rowJudge(count, (own) => {
     const write = (out: Float32Array | Float64Array) => {
       out.fill(0);
@@ -116,9 +132,10 @@ function itemJudge(model: Ranker, scores: ItemScores): Judge {
     return {
       write,
       score,
-      explainer: () => (item) => {
-        const items = parts(item);
-        return { score: score(item), features: new Float64Array(0), items, prior: 0 };
+      explainer: () => {
+        const features = new Float64Array(0);
+        const all = { features, items: Float64Array.from(own.items, weightToAll), prior: 0 };
+        return (item) => ({ score: score(item), features, items: parts(item), prior: 0, all });
       },
     };
   });
@@ -136,6 +153,12 @@ export function addWeights(
     return;
   }
   for (let item = 0; item < count; item++) out[item] += weights[from * count + item];
+}
+
+function weightsFrom({ offsets, weights }: ItemScores, from: number, count: number): Float32Array {
+  return offsets
+    ? weights.subarray(offsets[from], offsets[from + 1])
+    : weights.subarray(from * count, (from + 1) * count);
 }
 
 function weightOf(
@@ -161,6 +184,7 @@ function popularityJudge({ items }: Ranker): Judge {
         features: new Float64Array(0),
         items: new Float64Array(own.items.length),
         prior: score,
+        all: { features: new Float64Array(0), items: new Float64Array(own.items.length), prior: 1 },
       };
     },
   }));

@@ -2,7 +2,7 @@
 //   Σ_own (1 − x·y)² + α Σ_all (x·y)² + λ (own + α·all) ‖x‖².
 // What does not depend on the user, Σ y yᵀ over all items, is made once; a user then takes one Cholesky decomposition.
 
-import type { RankerMember } from '../fit/model.js';
+import { columnSums, type RankerMember } from '../fit/model.js';
 import type { Explanation, OwnItems } from './explain.js';
 import type { Seat, Voice } from './voices.js';
 
@@ -11,6 +11,7 @@ type LeastSquaresMember = RankerMember & { readonly fold: { readonly kind: 'leas
 export function leastSquaresVoice(member: LeastSquaresMember): Voice {
   const { features: K, items, users } = member;
   let gram: Float64Array | undefined;
+  let total: Float64Array | undefined;
   const solverFor = (own: OwnItems) => {
     gram ??= gramOf(items, K);
     return decomposed(member, gram, own.items);
@@ -26,6 +27,14 @@ export function leastSquaresVoice(member: LeastSquaresMember): Voice {
     taste: () => undefined,
     explainer() {
       const solve = solverFor(own);
+      total ??= columnSums(items, K);
+      const mass = total;
+      const towardsAll = solve(mass);
+      const all = {
+        features: Float64Array.from(means, (mean, k) => mean * mass[k]),
+        items: Float64Array.from(own.items, (from) => product(towardsAll, from)),
+        prior: 0,
+      };
       return (item): Explanation => {
         // x = A⁻¹ Σ y_own, so an own item's part of x·y is y_own · A⁻¹ y.
         const towards = solve(items.subarray(item * K, (item + 1) * K));
@@ -39,6 +48,7 @@ export function leastSquaresVoice(member: LeastSquaresMember): Voice {
           features: Float64Array.from(means, (mean, k) => mean * items[item * K + k]),
           items: byItem.map((part) => part * scale),
           prior: sum === 0 ? score : 0,
+          all,
         };
       };
     },

@@ -30,14 +30,23 @@ export interface Recommendation {
   readonly explanation?: RecommendationShares | undefined;
 }
 
-/** Parts of a score. Features add up to it, and so do the user's items with the prior. */
+/** A part of a score, and what the same part usually is: of a score as large, had the item been the user's average one. */
+export interface ScoreShare {
+  readonly share: number;
+  readonly usual: number;
+}
+
+/** Parts of a score. Features add up to it, and so do the user's items with the prior; and so do the usual parts. */
 export interface RecommendationShares {
   /** Features of the members one after the other; none where scores have no features. */
   readonly features: readonly number[];
-  /** The user's own items, largest part first. */
-  readonly items: readonly { readonly item: string; readonly share: number }[];
-  /** What the user would have without any item. */
+  /** What the features usually have. */
+  readonly usualFeatures: readonly number[];
+  /** The user's own items; first those that speak for this item more than they usually do. */
+  readonly items: readonly (ScoreShare & { readonly item: string })[];
+  /** What the user would have without any item: no item explains it. */
   readonly prior: number;
+  readonly usualPrior: number;
 }
 
 /**

@@ -20,6 +20,7 @@ import { createJudge, ownItems, type Place } from './judges.js';
 import { unknownId } from './nearest-id.js';
 import { once } from './once.js';
 import { rowLists } from './rank.js';
+import { byContrast, createReasons, type Reasons, usualShares } from './reasons.js';
 import type { Asker, Id, Recommendation, RecommendationShares, RecommendOptions } from './recommend.js';
 import { createSimilarity, type SimilarItem } from './similar.js';
 
@@ -46,6 +47,8 @@ export interface Recommender {
   rank(asker: Asker, candidates: readonly Id[], options?: RankCandidatesOptions): Recommendation[];
   /** How the score of one item comes about. */
   explain(asker: Asker, item: Id, options?: OptionsOf<typeof ONE_ITEM>): Recommendation;
+  /** An explanation in brief: the few items and features that tell this item from the user's others. */
+  reasons(recommendation: Recommendation): Reasons | undefined;
   /** How sure a list of this asker's is: how much of it another history of the same taste would bring again. */
   confidence(
     asker: Asker,
@@ -82,6 +85,7 @@ export function createRecommender(model: Model): Recommender {
   const judge = createJudge(model);
   const similarity = once(() => createSimilarity(model, judge.voices));
   const confidence = once(() => createConfidence(judge));
+  const reasons = once(() => createReasons(model));
   const byPopularity = once(() => popularityOrder(model.items.degree));
   let madeCrew: Crew | undefined;
   const crew = () => {
@@ -250,6 +254,10 @@ export function createRecommender(model: Model): Recommender {
       const { seat, own } = place(asker, 0, { needSeen: false, ...settle(ONE_ITEM, options) });
       return describer(seat, own, true)(knownItem(item));
     },
+    reasons(recommendation: Recommendation) {
+      open();
+      return reasons()(recommendation);
+    },
     async confidence(asker: Asker, items: readonly Id[], options: OptionsOf<typeof ONE_ITEM> = {}) {
       open();
       const { row, own } = place(asker, 0, { needSeen: false, ...settle(ONE_ITEM, options) });
@@ -348,9 +356,19 @@ function likedItems(
 }
 
 function shares(ids: VertexIds, own: Own, parts: Explanation): RecommendationShares {
-  const byItem = Array.from(own.items, (item, e) => ({ item: ids.at(item), share: parts.items[e] }));
-  byItem.sort((a, b) => b.share - a.share);
-  return { features: Array.from(parts.features), items: byItem, prior: parts.prior };
+  const usual = usualShares(parts.all);
+  const byItem = Array.from(own.items, (item, e) => ({
+    item: ids.at(item),
+    share: parts.items[e],
+    usual: parts.score * usual.items[e],
+  }));
+  return {
+    features: Array.from(parts.features),
+    usualFeatures: Array.from(usual.features, (part) => parts.score * part),
+    items: byItem.sort(byContrast),
+    prior: parts.prior,
+    usualPrior: parts.score * usual.prior,
+  };
 }
 
 function popularityOrder(degree: Uint32Array): Uint32Array {

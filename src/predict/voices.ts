@@ -4,6 +4,7 @@
 import { ACTIVITY_FLOOR } from '../engine/engine.js';
 import { eligibleMass, foldBase, foldVertex, memberFold, sideMass } from '../fit/fold-in.js';
 import {
+  columnSums,
   type Model,
   meanTable,
   type Posterior,
@@ -89,6 +90,7 @@ function memberVoice(member: PoissonMember, multigraph: boolean): Voice {
   const { features: K, items, users, fold } = member;
   const base = memberFold(member, multigraph);
   const otherMass = once(() => sideMass(base.fixed, K));
+  const allMass = once(() => columnSums(items, K));
   const folded = (own: OwnItems) =>
     foldVertex(base, own.items, { ...base.options, counts: own.counts, otherMass: otherMass() });
   const seat = (means: Float32Array, own: OwnItems): Seat => {
@@ -120,6 +122,7 @@ function memberVoice(member: PoissonMember, multigraph: boolean): Voice {
             for (let k = 0; k < K; k++) out[k] = Math.max(ACTIVITY_FLOOR, items[item * K + k]);
           },
           parts,
+          allParts: () => allMass().map((mass, k) => means[k] * mass),
         });
       },
       taste: () => folded(own),

@@ -2,6 +2,7 @@
 
 import { InputError } from '../errors.js';
 import { basisOf, FEW_LIKES } from '../predict/basis.js';
+import { type Reasons, titledReasons } from '../predict/reasons.js';
 import type { Asker, Recommendation } from '../predict/recommend.js';
 import type { Recommender } from '../predict/recommender.js';
 import type { TitleBook } from '../predict/titles.js';
@@ -17,8 +18,6 @@ export interface Served {
 
 /** Unknown ids that an answer names. */
 const NAMED = 20;
-/** Features that an explanation names. */
-const SHOWN_FEATURES = 5;
 
 /** Answers in the order of the jobs; what is wrong with one does not touch the others. */
 export async function answerJobs(served: Served, jobs: readonly Job[]): Promise<Reply[]> {
@@ -244,7 +243,7 @@ async function answered(
       ...withTitle(titles, ids.find(item)),
       score,
       ...(confidence && { low: confidence.intervals[i].low, high: confidence.intervals[i].high }),
-      ...(explanation && { explanation: shownExplanation(served, explanation) }),
+      ...(explanation && { explanation: shownExplanation(served, { item, score, explanation }) }),
     })),
     basis: basisOf(likes),
     ...(confidence && {
@@ -289,30 +288,22 @@ function explain(served: Served, request: Explain): unknown {
       },
     );
   }
-  const { score, explanation } = recommender.explain(asker, recommender.model.items.ids.at(item));
+  const explained = recommender.explain(asker, recommender.model.items.ids.at(item));
   return {
-    item: recommender.model.items.ids.at(item),
+    item: explained.item,
     ...withTitle(titles, item),
-    score,
-    explanation: shownExplanation(served, explanation as NonNullable<Recommendation['explanation']>),
+    score: explained.score,
+    explanation: shownExplanation(served, explained),
     unknown: [...unknown],
   };
 }
 
-/** Items and rest add up to the score; of the features the strongest are named. */
-function shownExplanation(
-  { recommender, titles }: Served,
-  { items, features, prior }: NonNullable<Recommendation['explanation']>,
-) {
+/** In brief, with titles: items, others and rest add up to the score. */
+function shownExplanation({ recommender, titles }: Served, explained: Recommendation) {
   const { ids } = recommender.model.items;
-  return {
-    items: items.map(({ item, share }) => ({ item, ...withTitle(titles, ids.find(item)), share })),
-    features: features
-      .map((share, feature) => ({ feature, share }))
-      .sort((a, b) => b.share - a.share)
-      .slice(0, SHOWN_FEATURES),
-    rest: prior,
-  };
+  return titledReasons(recommender.reasons(explained) as Reasons, (item) =>
+    withTitle(titles, ids.find(item)),
+  );
 }
 
 function itemOf({ titles }: Served, text: string | number, field: string): number {

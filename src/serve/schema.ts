@@ -108,17 +108,36 @@ export const ModelRequest = z
 const item = z.string().openapi({ description: 'Id of the item.' });
 const title = z.string().optional().openapi({ description: 'Its title, where titles were given.' });
 
-const Share = z.strictObject({ item, title, share: z.number() });
+const share = {
+  share: z.number(),
+  usual: z.number().openapi({
+    description: 'What this part would be of a score as large, were the item the user’s average one.',
+  }),
+};
+const Share = z.strictObject({ item, title, ...share });
 
 export const Explanation = z
   .strictObject({
-    items: z.array(Share).openapi({ description: 'The part of each of the user’s items, largest first.' }),
+    items: z.array(Share).openapi({
+      description: 'The few of the user’s items that speak for it most beyond what they usually do.',
+    }),
+    others: z
+      .strictObject({ count: z.number().int(), ...share })
+      .openapi({ description: 'The user’s other items together.' }),
     features: z
-      .array(z.strictObject({ feature: z.number().int(), share: z.number() }))
-      .openapi({ description: 'The parts of the strongest features.' }),
+      .array(
+        z.strictObject({
+          feature: z.number().int().openapi({ description: 'From 1, as under features.' }),
+          about: z
+            .array(z.strictObject({ item, title }))
+            .openapi({ description: 'Items that stand out in it.' }),
+          ...share,
+        }),
+      )
+      .openapi({ description: 'The features that speak for it most beyond what they usually do.' }),
     rest: z.number().openapi({ description: 'What none of the user’s items explains.' }),
   })
-  .openapi('Explanation', { description: 'Items and rest add up to the score exactly.' });
+  .openapi('Explanation', { description: 'Items, others and rest add up to the score exactly.' });
 
 export const Listed = z
   .strictObject({

@@ -48,6 +48,8 @@ describe.each(BASELINES)('the baseline %s', (name) => {
     );
     const parts = explanation!.items.reduce((sum, { share }) => sum + share, explanation!.prior);
     expect(parts / score).toBeCloseTo(1, 6);
+    const { items, usualPrior } = explanation!;
+    expect(items.reduce((sum, { usual }) => sum + usual, usualPrior) / score).toBeCloseTo(1, 6);
     await recommender.close();
   });
 

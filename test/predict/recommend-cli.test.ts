@@ -99,7 +99,8 @@ describe('graphex recommend', () => {
       '--confidence',
       '--explain',
     );
-    expect(text.stdout).toMatch(/Tale 4 \(\d+ %\)/);
+    expect(text.stdout).toMatch(/because of Tale 4 \(\d+ %, usually \d+ %\)/);
+    expect(text.stdout).toMatch(/not explained by any of them \(\d+ %\)/);
     expect(text.stdout).toMatch(/would keep about \d+ of these \d+\./);
     const twice = await graphex('recommend', path, '--titles', titles, '--like', 'Tale twice');
     expect(twice.status).toBe(2);
@@ -114,7 +115,18 @@ describe('graphex recommend', () => {
 
     const fresh = await graphex('recommend', path, '--likes', 'item 1,item 2', '--json', '--explain');
     const want = await recommend(model, { likes: ['item 1', 'item 2'] }, { explain: true });
-    expect(JSON.parse(fresh.stdout)).toEqual(want);
+    // In brief: two items, no others, and the parts add up to the score.
+    const said = JSON.parse(fresh.stdout);
+    expect(said.map(({ item, score }: (typeof want)[number]) => [item, score])).toEqual(
+      want.map(({ item, score }) => [item, score]),
+    );
+    for (const { score, explanation } of said) {
+      const { items, others, rest, features } = explanation;
+      expect([items.length, others.count]).toEqual([2, 0]);
+      const parts = items.reduce((sum: number, { share }: { share: number }) => sum + share, rest);
+      expect(parts).toBeCloseTo(score, 9);
+      expect(features[0].about[0]).toHaveProperty('item');
+    }
     expect(want[0].explanation!.items.map((part) => part.item).sort()).toEqual(['item 1', 'item 2']);
 
     const users = join(folder, 'users.txt');

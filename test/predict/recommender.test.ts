@@ -59,6 +59,52 @@ describe.each(Object.entries(kinds))('a recommender of a %s', (_, make) => {
     }
     await recommender.close();
   });
+
+  it('contrasts a score with the user’s average item: usual parts are those of all items’ scores together', async () => {
+    const model = make();
+    const recommender = createRecommender(model);
+    const asker = { user: 'user 2' };
+    const ids = Array.from({ length: model.items.count }, (_, item) => model.items.ids.at(item));
+    const every = ids.map((id) => recommender.explain(asker, id));
+    const total = every.reduce((sum, { score }) => sum + score, 0);
+    const own = new Map<string, number>();
+    for (const { explanation } of every) {
+      for (const { item, share } of explanation!.items) own.set(item, (own.get(item) ?? 0) + share);
+    }
+    const { score, explanation } = every[0];
+    for (const { item, usual } of explanation!.items) {
+      expect(usual / score).toBeCloseTo(own.get(item)! / total, 6);
+    }
+    const { items, usualPrior, usualFeatures } = explanation!;
+    expect(items.reduce((sum, { usual }) => sum + usual, usualPrior)).toBeCloseTo(score, 10);
+    expect(usualFeatures.reduce((sum, part) => sum + part, 0)).toBeCloseTo(score, 10);
+    const contrast = items.map(({ share, usual }) => share - usual);
+    expect(contrast).toEqual([...contrast].sort((a, b) => b - a));
+    await recommender.close();
+  });
+
+  it('gives reasons in brief whose parts add up to the score, and names features by their items', async () => {
+    const model = make();
+    const recommender = createRecommender(model);
+    const likes = Array.from({ length: 12 }, (_, item) => model.items.ids.at(item));
+    for (const asker of [{ user: 'user 2' }, { likes }]) {
+      const [first] = await recommender.recommend(asker, { n: 1, explain: true });
+      const { items, others, features, rest } = recommender.reasons(first)!;
+      expect(items.length + others.count).toBe(first.explanation!.items.length);
+      expect(items.length).toBeLessThanOrEqual(5);
+      expect(items.reduce((sum, { share }) => sum + share, others.share + rest)).toBeCloseTo(first.score, 10);
+      expect(features.length).toBeGreaterThan(0);
+      const described = recommender.features({ n: 3 });
+      for (const { feature, about, share } of features) {
+        expect(about).toEqual(
+          described.find((one) => one.feature === feature)!.items.map(({ item }) => item),
+        );
+        expect(share).toBe(first.explanation!.features[feature - 1]);
+      }
+    }
+    expect(recommender.reasons({ item: 'item 1', score: 1 })).toBeUndefined();
+    await recommender.close();
+  });
 });
 
 async function* stream<T>(values: readonly T[]): AsyncGenerator<T> {

@@ -78,7 +78,7 @@ describe('a report that is explored', () => {
   it.skipIf(!chromium)(
     'sorts, finds ids and opens features in a browser, takes hostile ids for text, and is whole without its script',
     async () => {
-      const driver = `<!doctype html><iframe id="on" src="/report.html"></iframe>
+      const driver = `<!doctype html><iframe id="on" src="/report.html" width="800" height="600"></iframe>
 <iframe id="off" src="/report.html" sandbox="allow-same-origin"></iframe>
 <script>addEventListener('load', async () => {
   const answer = {};
@@ -106,7 +106,12 @@ describe('a report that is explored', () => {
     frame.contentWindow.location.hash = link.getAttribute('href');
     await new Promise((resolve) => setTimeout(resolve, 200));
     answer.open = page.querySelector(link.getAttribute('href') + ' details').open;
-    answer.term = page.querySelector('.term') !== null;
+    const term = page.querySelector('#data .term');
+    term.scrollIntoView({ block: 'center', behavior: 'instant' });
+    term.click();
+    const tip = page.querySelector('.tip:popover-open').getBoundingClientRect();
+    const word = term.getBoundingClientRect();
+    answer.apart = Math.min(Math.abs(tip.top - word.bottom), Math.abs(word.top - tip.bottom));
     answer.images = page.querySelectorAll('img').length;
     answer.wide = page.documentElement.scrollWidth <= page.documentElement.clientWidth;
     const off = document.getElementById('off').contentDocument;
@@ -136,6 +141,8 @@ describe('a report that is explored', () => {
         owned: null,
         wide: true,
       });
+      // A dotted word opens its meaning where it stands.
+      expect(answer.apart).toBeLessThan(20);
       expect(answer.image).toContain(HOSTILE[0]);
       expect(answer.script).toContain(HOSTILE[1]);
       expect(answer.reader).toBe('reader 7');

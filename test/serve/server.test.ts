@@ -74,8 +74,12 @@ describe('a running server', () => {
       await recommender.recommend({ user }, { n: 3 }),
     );
     for (const { score, explanation } of known.body.items) {
-      const { items, rest } = explanation as { items: { share: number }[]; rest: number };
-      expect(items.reduce((sum, { share }) => sum + share, rest)).toBeCloseTo(score, 9);
+      const { items, others, rest } = explanation as {
+        items: { share: number }[];
+        others: { share: number };
+        rest: number;
+      };
+      expect(items.reduce((sum, { share }) => sum + share, others.share + rest)).toBeCloseTo(score, 9);
     }
     await recommender.close();
   });

@@ -1,0 +1,42 @@
+// Why an item is recommended, in a line or two: what speaks for it beyond what speaks for everything, and what is left.
+
+import type { Reasons } from '../../predict/reasons.js';
+import type { ScoreShare } from '../../predict/recommend.js';
+import { many } from '../../text/phrases.js';
+import type { SideNames } from '../../text/sides.js';
+
+/** Parts below this share of the score are not worth a word. */
+const LEAST = 0.005;
+/** A part that is this many times its usual one speaks for the item. */
+const TELLING = 1.15;
+
+/** One line for the user's items, one for the features; `name` writes an id as the reader knows it. */
+export function reasonWords(
+  { items, others, features, rest }: Reasons,
+  score: number,
+  names: SideNames,
+  name: (id: string) => string,
+): string[] {
+  const percent = (part: number) => `${Math.round((100 * part) / score)} %`;
+  const part = ({ share, usual }: ScoreShare) => `${percent(share)}, usually ${percent(usual)}`;
+  const telling = ({ share, usual }: ScoreShare) => share > TELLING * usual && share >= LEAST * score;
+  const told = items.filter(telling);
+  // Where nothing stands out, the largest parts are all that there is to say.
+  const shown = told.length > 0 ? told : items.filter(({ share }) => share >= LEAST * score).slice(0, 2);
+  const left = items.filter((one) => !shown.includes(one));
+  const count = left.length + others.count;
+  const ofOthers = left.reduce((sum, { share }) => sum + share, others.share);
+  const parts = [
+    ...shown.map((one) => `${name(one.item)} (${part(one)})`),
+    ...(count > 0
+      ? [
+          `${many(count, { one: `other ${names.items.one}`, many: `other ${names.items.many}` })} (${percent(ofOthers)})`,
+        ]
+      : []),
+    ...(Math.abs(rest) >= LEAST * Math.abs(score) ? [`not explained by any of them (${percent(rest)})`] : []),
+  ];
+  const byFeature = features
+    .filter(telling)
+    .map((one) => `feature ${one.feature}, ${one.about.map(name).join(', ')} (${part(one)})`);
+  return [`because of ${parts.join('; ')}`, ...(byFeature.length > 0 ? [`by ${byFeature.join('; ')}`] : [])];
+}
