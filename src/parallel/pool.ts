@@ -43,19 +43,47 @@ export function threadCount(threads: number | undefined, pieces = Number.POSITIV
  * nothing hangs. Where threads cannot share memory the tasks run in this thread, one after the other: same numbers.
  */
 export async function createPool(module: TaskModule, threads: number): Promise<WorkerPool> {
-  if (!canShareMemory()) return poolOf([await startHere(module)], new Promise(() => {}));
-  let died: (error: FitError) => void;
-  const death = new Promise<never>((_, reject) => {
-    died = reject;
-  });
-  death.catch(() => {}); // whoever waits for a result hears of it
+  if (!canShareMemory()) return poolOf([await startHere(module)], createDeaths());
+  const deaths = createDeaths();
   const size = threadCount(threads);
   checkAddressSpace(size);
-  const workers = Array.from({ length: size }, () => startWorker(module, (error) => died(error)));
-  return poolOf(workers, death);
+  const workers = Array.from({ length: size }, () => startWorker(module, deaths.tell));
+  return poolOf(workers, deaths);
 }
 
-function poolOf(workers: readonly PoolWorker[], death: Promise<never>): WorkerPool {
+/**
+ * Who is to hear of a worker's death. No promise that lives as long as the pool: whatever is raced against one is kept by it,
+ * results and all.
+ */
+interface Deaths {
+  tell(error: FitError): void;
+  /** The result, or the death that comes before it. */
+  or<T>(result: Promise<T>): Promise<T>;
+}
+
+function createDeaths(): Deaths {
+  const hearers = new Set<(error: FitError) => void>();
+  let dead: FitError | undefined;
+  return {
+    tell(error) {
+      dead ??= error;
+      for (const hear of hearers) hear(dead);
+      hearers.clear();
+    },
+    or(result) {
+      if (dead) {
+        result.catch(() => {});
+        return Promise.reject(dead);
+      }
+      return new Promise((resolve, reject) => {
+        hearers.add(reject);
+        result.then(resolve, reject).finally(() => hearers.delete(reject));
+      });
+    },
+  };
+}
+
+function poolOf(workers: readonly PoolWorker[], deaths: Deaths): WorkerPool {
   async function map<Input, Output>(
     task: string,
     inputs: readonly Input[],
@@ -81,8 +109,8 @@ function poolOf(workers: readonly PoolWorker[], death: Promise<never>): WorkerPo
       if (failed) throw failed.reason;
       return outputs;
     });
-    const ends = [finished, death];
-    return signal ? orAborted(signal, ends) : Promise.race(ends);
+    const ended = deaths.or(finished);
+    return signal ? orAborted(signal, ended) : ended;
   }
 
   return {
@@ -96,7 +124,7 @@ function poolOf(workers: readonly PoolWorker[], death: Promise<never>): WorkerPo
 }
 
 /** Rejects as soon as the signal fires: a task under way is not waited for (closing the pool ends it). */
-async function orAborted<T>(signal: AbortSignal, ends: readonly Promise<T>[]): Promise<T> {
+async function orAborted<T>(signal: AbortSignal, ended: Promise<T>): Promise<T> {
   let stop: () => void;
   const aborted = new Promise<never>((_, reject) => {
     stop = () => reject(abortReason(signal));
@@ -105,7 +133,7 @@ async function orAborted<T>(signal: AbortSignal, ends: readonly Promise<T>[]): P
   // Taken off again: one signal may guard thousands of calls.
   signal.addEventListener('abort', stop!, { once: true });
   try {
-    return await Promise.race([...ends, aborted]);
+    return await Promise.race([ended, aborted]);
   } finally {
     signal.removeEventListener('abort', stop!);
   }

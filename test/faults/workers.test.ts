@@ -3,6 +3,8 @@
 import { getEventListeners } from 'node:events';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { AbortError, DeviceError, FitError, InputError } from '../../src/errors.js';
 import { createPool, type TaskModule, type WorkerPool } from '../../src/parallel/pool.js';
@@ -78,6 +80,17 @@ describe('a pool', () => {
     await expect(pool.map('unspeakable', INPUTS)).rejects.toThrow(/could not be cloned/);
     await expect(pool.map('nothing', INPUTS)).rejects.toThrow(/there is no task nothing/);
     expect(await pool.map('double', [4])).toEqual([8]);
+  });
+
+  it('keeps no result of a call that is over: a server asks its pools for months', async () => {
+    pool = await createPool(TASKS, 1);
+    const kept: WeakRef<number[]>[] = [];
+    for (let call = 0; call < 20; call++)
+      kept.push(new WeakRef(await pool.map<number, number>('double', [call])));
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    setFlagsFromString('--expose-gc');
+    (runInNewContext('gc') as () => void)();
+    expect(kept.filter((result) => result.deref() !== undefined).length).toBeLessThan(3);
   });
 
   it('leaves nothing on a signal that guards many calls, and stops when it fires', async () => {
