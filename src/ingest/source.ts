@@ -17,6 +17,7 @@ import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { InputError } from '../errors.js';
+import { PARTS_FILE } from '../options/partition.js';
 import type { BegunSource } from './file-formats.js';
 import { readError } from './read-error.js';
 
@@ -45,8 +46,11 @@ export async function openSource(
     if (path !== '-') {
       const found = await stat(path);
       if (found.isDirectory()) {
+        const inShards = await stat(join(path, PARTS_FILE)).catch(() => undefined);
         throw new InputError(
-          `${path}: this is a folder; give a file, or text:${path} for a folder of .txt files`,
+          inShards?.isFile()
+            ? `${path}: this is a folder of shards, which only graphex fit reads; give the data that they were made of`
+            : `${path}: this is a folder; give a file, or text:${path} for a folder of .txt files`,
         );
       }
       refuseDevice(path, found);

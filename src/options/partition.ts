@@ -3,6 +3,9 @@
 import { output, text, whole } from './kinds.js';
 import { FORCE } from './shared.js';
 
+/** The file by which a folder of shards is known. */
+export const PARTS_FILE = 'parts.json';
+
 export const PARTITION = {
   shards: whole({
     min: 1,

@@ -26,7 +26,7 @@ import { removeOnExit, writeError } from '../ingest/source.js';
 import { settle } from '../options/door.js';
 import { option, optionError } from '../options/error.js';
 import type { OptionsOf } from '../options/kinds.js';
-import { PARTITION } from '../options/partition.js';
+import { PARTITION, PARTS_FILE } from '../options/partition.js';
 import { FORCE, READ, TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import { countDegrees, type DegreeCounts } from '../sparsity/degree-counts.js';
@@ -36,14 +36,7 @@ import { readManifest } from '../store/manifest.js';
 import { writeTensorsTo } from '../store/safetensors.js';
 import type { SideNames } from '../text/sides.js';
 import { parseMemory } from './memory.js';
-import {
-  ITEMS_FILE,
-  itemsTensors,
-  PARTS_FILE,
-  type PartsDocument,
-  shardFile,
-  shardTensors,
-} from './parts.js';
+import { ITEMS_FILE, itemsTensors, type PartsDocument, shardFile, shardTensors } from './parts.js';
 import { ShardSpill } from './spill.js';
 
 /** How data are cut into shards, and how they are read. */

@@ -10,7 +10,7 @@ import type { GraphSide } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
 import { readError } from '../ingest/read-error.js';
 import { allocate } from '../math/memory.js';
-import { PARTITION } from '../options/partition.js';
+import { PARTITION, PARTS_FILE } from '../options/partition.js';
 import type { DegreeCounts } from '../sparsity/degree-counts.js';
 import { finishFolder } from '../store/folder.js';
 import { readTensors } from '../store/safetensors.js';
@@ -19,7 +19,6 @@ import type { Tensor, TensorFile } from '../store/tensors.js';
 import { readSideNames, type SideNames } from '../text/sides.js';
 
 export const MOST_SHARDS = PARTITION.shards.max;
-export const PARTS_FILE = 'parts.json';
 export const ITEMS_FILE = 'items.safetensors';
 const MOST_BYTES = 1 << 26;
 const FORMAT = 'graphex-parts';

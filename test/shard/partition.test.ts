@@ -154,6 +154,13 @@ describe('a partition', () => {
     );
   });
 
+  test('is no table: whoever reads it as one is told so', async () => {
+    await partitionGraph(file, path('no table'), { shards: 2 });
+    await expect(readGraph(path('no table'))).rejects.toThrow(
+      'this is a folder of shards, which only graphex fit reads; give the data that they were made of',
+    );
+  });
+
   test('with fewer shards than before leaves none of the old ones', async () => {
     await partitionGraph(file, path('fewer'), { shards: 9 });
     await partitionGraph(file, path('fewer'), { shards: 2 });
