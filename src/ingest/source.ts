@@ -42,6 +42,7 @@ export async function openSource(
   const name = path === '-' ? 'standard input' : path;
   let stream: ReadStream | Socket | undefined;
   let size: number | undefined;
+  let abort: (() => void) | undefined;
   try {
     if (path !== '-') {
       const found = await stat(path);
@@ -58,7 +59,8 @@ export async function openSource(
       stream = found.isFIFO() ? openPipe(path) : createReadStream(path, { highWaterMark: CHUNK });
     }
     const opened: Readable = stream ?? process.stdin;
-    signal?.addEventListener('abort', () => opened.destroy(), { once: true });
+    abort = () => opened.destroy();
+    signal?.addEventListener('abort', abort, { once: true });
     let peeked = await peek(opened);
     const gzipped = peeked.first[0] === 0x1f && peeked.first[1] === 0x8b;
     if (!gzipped && peeked.first.length > 0 && /\.gz$/i.test(name)) {
@@ -73,11 +75,16 @@ export async function openSource(
       chunks: guarded(name, peeked.all),
       size,
       ...(file ? { consumed: () => file.bytesRead } : {}),
-      close: () => file?.destroy(),
+      close() {
+        // One signal may see many files.
+        if (abort) signal?.removeEventListener('abort', abort);
+        file?.destroy();
+      },
       first: peeked.first,
       plainFile: stream !== undefined && size !== undefined && !gzipped,
     };
   } catch (cause) {
+    if (abort) signal?.removeEventListener('abort', abort);
     stream?.destroy();
     throw readError(name, cause, missing);
   }

@@ -8,7 +8,7 @@ export function timeSplitWords({ cut }: Pick<SplitTimes, 'cut'>, ratio: string):
   const when = Number.isFinite(date.getTime()) ? date.toISOString().replace('.000Z', 'Z') : String(cut);
   return (
     `Edges from ${when} on are the test part, all before are for training. This asks how well tomorrow is foreseen for those who are here ` +
-    'today, with all that changes meanwhile; who comes later is in neither. The coins of --method pq ask how well new users are served at one time, ' +
+    'today, with all that changes meanwhile; who first comes later cannot be judged. The coins of --method pq ask how well new users are served at one time, ' +
     'without a bias by degree, and only they allow predictive checks. ' +
     `Vertices with a test edge have ${ratio} times the average degree.`
   );
