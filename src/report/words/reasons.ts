@@ -27,7 +27,7 @@ export function reasonWords(
   const count = left.length + others.count;
   const ofOthers = left.reduce((sum, { share }) => sum + share, others.share);
   const parts = [
-    ...shown.map((one) => `${name(one.item)} (${part(one)})`),
+    ...shown.map((one) => `${name(one.item)} (${told.length > 0 ? part(one) : percent(one.share)})`),
     ...(count > 0
       ? [
           `${many(count, { one: `other ${names.items.one}`, many: `other ${names.items.many}` })} (${percent(ofOthers)})`,
@@ -35,8 +35,13 @@ export function reasonWords(
       : []),
     ...(Math.abs(rest) >= LEAST * Math.abs(score) ? [`not explained by any of them (${percent(rest)})`] : []),
   ];
-  const byFeature = features
-    .filter(telling)
-    .map((one) => `feature ${one.feature}, ${one.about.map(name).join(', ')} (${part(one)})`);
-  return [`because of ${parts.join('; ')}`, ...(byFeature.length > 0 ? [`by ${byFeature.join('; ')}`] : [])];
+  const tellingFeatures = features.filter(telling);
+  const main = [...features].sort((a, b) => b.share - a.share).slice(0, 1);
+  const byFeature = (tellingFeatures.length > 0 ? tellingFeatures : main).map(
+    (one) => `feature ${one.feature}, ${one.about.map(name).join(', ')} (${part(one)})`,
+  );
+  return [
+    `${told.length > 0 ? '' : 'as usual, '}because of ${parts.join('; ')}`,
+    ...(byFeature.length > 0 ? [`by ${byFeature.join('; ')}`] : []),
+  ];
 }
