@@ -24,7 +24,7 @@ for (const width of widths.split(',').map(Number)) {
     const idle = () => page.locator('.working').waitFor({ state: 'detached', timeout: 120_000 });
     const button = (name: string, inside = 'main') =>
       page.locator(inside).getByRole('button', { name, exact: true });
-    await page.goto(site.address);
+    await page.goto(`${site.address}#start?features=12&draws=30`);
     await shot('1-start');
     await page.setInputFiles('input[type=file]', {
       name: 'ratings.csv',
