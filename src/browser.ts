@@ -48,6 +48,8 @@ export type { RankingTask, SplitRankingTask } from './evaluate/ranking-task.js';
 export type { Titles } from './evaluate/titles.js';
 export { type TunedRanking, type TuneOptions, tuneRanking } from './evaluate/tune.js';
 export type { BothHyper } from './fit/bound.js';
+export type { CountChoice } from './fit/count-choice.js';
+export type { CountEffects, CountLaw } from './fit/count-law.js';
 export { type SparsityEvidence, sparsityEvidence } from './fit/evidence.js';
 export type { FeatureChoice, FeatureTrial } from './fit/feature-count.js';
 export { type FitResult, fit } from './fit/fit.js';
@@ -122,6 +124,7 @@ export type { LeftoverHyper } from './math/quadrature.js';
 export { Random, randomStream } from './math/random.js';
 export type {
   BaselineName,
+  CountLawName,
   EngineName,
   ModelKind,
   PaperKind,

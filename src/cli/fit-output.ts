@@ -7,6 +7,7 @@ import { modelLaw } from '../fit/law.js';
 import { featureCount, fitCount, type Model, modelHyper } from '../fit/model.js';
 import { SIDES } from '../graph/graph.js';
 import type { ReadResult } from '../ingest/options.js';
+import { countWords } from '../report/words/counts.js';
 import { engineWords } from '../report/words/engines.js';
 import { featureChoiceRows, featureChoiceWords } from '../report/words/feature-count.js';
 import { formerWords } from '../report/words/former.js';
@@ -35,6 +36,7 @@ export function fitJson(
     objective: posterior ? 'evidence' : 'ranking',
     features: featureCount(model) ?? null,
     chosenFeatures: result.chosenFeatures ?? null,
+    counts: result.countChoice ? { ...result.countChoice, parameters: posterior?.counts ?? null } : null,
     iterations: provenance.iterations,
     converged: provenance.converged,
     bound: posterior?.bound ?? null,
@@ -82,6 +84,7 @@ export function fitText(
     ...(bound === undefined ? [] : [`bound        ${fixed(bound, 1)}`]),
     `time         ${fixed(result.seconds, 1)} s`,
   ];
+  if (result.countChoice) lines.push('', wrap(countWords(result.countChoice, names)));
   if (result.chosenFeatures) {
     lines.push('', wrap(featureChoiceWords(result.chosenFeatures)), '');
     lines.push(textTable(featureChoiceRows(result.chosenFeatures)));

@@ -2,6 +2,7 @@
 
 import { drawsOf, observedOf, type Statistic } from '../evaluate/predictive.js';
 import { recommendSteps } from '../report/words/advice.js';
+import { countWords } from '../report/words/counts.js';
 import { featureChoiceWords } from '../report/words/feature-count.js';
 import { lawWords } from '../report/words/law.js';
 import { methodTitle, skippedWords } from '../report/words/methods.js';
@@ -80,6 +81,7 @@ export function describeStudy(results: StudyResults, reading: string): string {
     `Is it sparse?  ${verdicts.sparsity.headline}.`,
     wrap([...verdicts.sparsity.details, verdicts.sparsity.text].join(' ')),
     ...describeLaw(results),
+    ...(runs[0].counts ? [wrap(countWords(runs[0].counts, names))] : []),
     '',
     ...(verdicts.prediction
       ? [

@@ -51,6 +51,7 @@ const WEIGHT: Readonly<Record<Statistic, number>> = {
   users: 0.75,
   edges: 0.75,
   total: 0.75,
+  tail: 0.75,
   sigmaUsers: 0.75,
   items: 0.25,
   sigmaItems: 0.25,

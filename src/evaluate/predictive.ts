@@ -8,8 +8,9 @@ import { predictiveQuantile } from '../math/quantile.js';
 import { type GraphStatistics, graphStatistics } from '../predict/draw-graph.js';
 import type { DegreeCounts } from '../sparsity/degree-counts.js';
 
-/** Compared one by one; `total` only in multigraphs. */
-export const STATISTICS = ['users', 'items', 'edges', 'total', 'sigmaUsers', 'sigmaItems'] as const;
+/** Compared one by one; those of counts only in multigraphs. */
+export const STATISTICS = ['users', 'items', 'edges', 'total', 'tail', 'sigmaUsers', 'sigmaItems'] as const;
+const OF_COUNTS: readonly string[] = ['total', 'tail'];
 /** The names of the statistics that predictive draws are compared by. */
 export type Statistic = (typeof STATISTICS)[number];
 
@@ -126,7 +127,7 @@ export function checkPredictive(
   if (draws.length === 0) throw new InputError('a predictive check needs at least one draw');
   const test = 'sigmaUsers' in observed ? observed : graphStatistics(observed);
   const multigraph = test.total !== test.edges || draws.some((draw) => draw.total !== draw.edges);
-  const wanted = STATISTICS.filter((name) => name !== 'total' || multigraph);
+  const wanted = STATISTICS.filter((name) => multigraph || !OF_COUNTS.includes(name));
   return Object.freeze({
     count: draws.length,
     observed: Object.fromEntries(wanted.map((name) => [name, test[name]])),

@@ -52,15 +52,16 @@ interface Outcome {
   readonly checkpoint: AscentCheckpoint;
 }
 
-/** Maximizes the evidence bound. */
+/** Maximizes the evidence bound. `data`: what the fit is one of, where its edges are only a part of that. */
 export async function ascend(
   graph: BipartiteGraph,
   options: Counted<AscentOptions> = {},
+  data: BipartiteGraph = graph,
 ): Promise<AscentResult> {
   const settings = fitSettings(options);
   checkGraph(graph);
   const former = options.from && matchVertices(graph, options.from);
-  const beginning = { settings: { ...settings }, fingerprint: fingerprint(graph) };
+  const beginning = { settings: { ...settings }, fingerprint: fingerprint(data) };
   const began = performance.now();
   const runs = options.resume ? 1 : settings.restarts;
   // These outlive an engine that fails.

@@ -1,7 +1,7 @@
 // Sparse or dense? The bound decides, since it bounds the evidence of either: with the sizes learned on both, the two
 // differ in σ alone and are comparable.
 
-import type { BipartiteGraph } from '../graph/graph.js';
+import { type BipartiteGraph, simpleGraph } from '../graph/graph.js';
 import { ascend } from './ascent.js';
 import type { BothHyper } from './bound.js';
 import type { FitResult } from './fit.js';
@@ -40,8 +40,10 @@ export async function sparsityEvidence(
   if (hyper.users.size === 0 || hyper.items.size === 0) return undefined;
   // The number of features is that of the fit.
   const { features: _, ...rest } = options;
+  // Counts with a law of their own leave the edges to the simple model.
+  const data = fitted.model.type === 'posterior' && fitted.model.counts ? simpleGraph(graph) : graph;
   const goOn = (with_: BothHyper, more: Counted<AscentOptions>) =>
-    ascend(graph, {
+    ascend(data, {
       ...(beginningOptions(checkpoint.began, 'ascent') as Counted<AscentOptions>),
       ...rest,
       learn: ['size'],

@@ -2,10 +2,11 @@
 
 import type { EngineReason } from '../engine/select.js';
 import { fingerprint } from '../graph/fingerprint.js';
-import type { BipartiteGraph } from '../graph/graph.js';
+import { type BipartiteGraph, simpleGraph } from '../graph/graph.js';
 import { option, optionError } from '../options/error.js';
-import { AUTO } from '../options/fit.js';
+import { AUTO, COUNTS } from '../options/fit.js';
 import { ascend } from './ascent.js';
+import { type CountChoice, chooseCounts, withCounts } from './count-choice.js';
 import { chooseFeatures, type FeatureChoice } from './feature-count.js';
 import { type FormerReport, successorOptions } from './former.js';
 import type { GibbsPosterior } from './gibbs.js';
@@ -15,6 +16,7 @@ import type { Model, PosteriorModel, Ranker } from './model.js';
 import {
   type AscentOptions,
   checkFit,
+  checkGraph,
   type FitOptions,
   type GibbsByEngine,
   type GibbsFitOptions,
@@ -38,6 +40,8 @@ export interface FitResult<M extends Model = Model> {
   readonly engine: string;
   /** How the number of features was chosen, where it was `auto`. */
   readonly chosenFeatures?: FeatureChoice | undefined;
+  /** How the counts of a multigraph were fitted, and why. */
+  readonly countChoice?: CountChoice | undefined;
   /** Why that engine ran. */
   readonly engineReason: EngineReason;
   readonly threads: number;
@@ -68,11 +72,34 @@ export async function fit(graph: BipartiteGraph, given: FitOptions = {}): Promis
   const checked = checkFit(settled(graph, given));
   if (checked.method === 'gibbs') return fitGibbs(graph, checked.options);
   if (checked.method === 'ranking') return fitRanking(graph, checked.options);
-  const { features, ...options } = checked.options;
-  if (features !== AUTO) return ascend(graph, { ...options, features });
+  return graph.multigraph ? fitMultigraph(graph, checked.options) : fitBound(graph, checked.options);
+}
+
+/** `data`: what the fit is one of, where `graph` is a part of that. */
+async function fitBound(
+  graph: BipartiteGraph,
+  { features, ...options }: AscentOptions,
+  data: BipartiteGraph = graph,
+): Promise<FitResult<PosteriorModel>> {
+  if (features !== AUTO) return ascend(graph, { ...options, features }, data);
   const chosenFeatures = await chooseFeatures(graph, options);
-  const result = await ascend(graph, { ...options, features: chosenFeatures.chosen });
+  const result = await ascend(graph, { ...options, features: chosenFeatures.chosen }, data);
   return { ...result, chosenFeatures };
+}
+
+/** Counts of a Poisson law are fitted as they are; others leave the edges to the simple model and get a law of their own. */
+async function fitMultigraph(
+  graph: BipartiteGraph,
+  given: AscentOptions,
+): Promise<FitResult<PosteriorModel>> {
+  checkGraph(graph);
+  const { counts = COUNTS.counts.default } = given;
+  const countChoice: CountChoice =
+    counts === 'auto' ? await chooseCounts(graph, given) : { law: counts, evidence: null };
+  const options = { ...given, counts: countChoice.law };
+  if (countChoice.law === 'poisson') return { ...(await fitBound(graph, options)), countChoice };
+  const result = await fitBound(simpleGraph(graph), options, graph);
+  return { ...result, model: withCounts(result.model, graph), countChoice };
 }
 
 /** What is given, with what a saved state or a former model says of the rest. */

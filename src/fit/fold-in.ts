@@ -16,6 +16,7 @@ import { FOLD_IN, FOLD_ONE } from '../options/library.js';
 import { TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import { shown } from '../text/untrusted.js';
+import { foldCounts } from './count-law.js';
 import {
   type ModelSide,
   modelSide,
@@ -92,7 +93,12 @@ export async function foldIn(
     throw optionError`${option('eligible')}: ${eligible.length} entries for ${fixed.count} ${otherSide(side)}; give one for each`;
   }
   const values = await foldGraph(foldBase(model, side), fixed.ids, graph, settings);
-  return modelSide(graph[side], values, model[side].hyper, new Float64Array(model.features));
+  const folded = modelSide(graph[side], values, model[side].hyper, new Float64Array(model.features));
+  if (!model.counts || !fixed.counts) return folded;
+  const rows = graph[side];
+  const neighbors = matchIds(graph[otherSide(side)], rows, fixed.ids, otherSide(side));
+  const counts = foldCounts(model.counts, side, { ...rows, neighbors }, fixed.counts);
+  return Object.freeze({ ...folded, counts });
 }
 
 /** The fold-in of a graph's vertices into what may be a posterior or a ranker; `ids` name the fixed side. */

@@ -29,7 +29,7 @@ export type FormerReport = Readonly<Record<SideName, MatchCounts>>;
 type FactorRanker = Ranker & { readonly scores: FactorScores };
 
 /** What stays as it was unless said otherwise; where and how long it is computed is the present fit's own. */
-const INHERITED = ['features', 'model', 'learn', 'sizes', 'users', 'items', 'folds', 'average'];
+const INHERITED = ['features', 'model', 'counts', 'learn', 'sizes', 'users', 'items', 'folds', 'average'];
 
 /** The options of a fit that begins from a model: those of the model's own fit where nothing else is said. */
 export function successorOptions(given: FitOptions & { readonly from: Model }): FitOptions {

@@ -5,6 +5,7 @@ import type { VertexIds } from '../graph/ids.js';
 import { allocate } from '../math/memory.js';
 import type { ModelKind } from '../options/names.js';
 import type { SideNames } from '../text/sides.js';
+import type { CountEffects, CountLaw } from './count-law.js';
 
 /** The vertices of one side that a model knows. */
 export interface Vertices {
@@ -24,6 +25,8 @@ export interface ModelSide extends Vertices {
   /** Expected mass of the unseen atoms per feature (μ or ρ); zeros in the dense model. */
   readonly leftover: Float64Array;
   readonly hyper: SideHyper;
+  /** What the counts of each vertex have of its own, where the model has a law of counts. */
+  readonly counts?: CountEffects | undefined;
 }
 
 /** A side of a model from its fitted table. */
@@ -78,7 +81,10 @@ export interface PosteriorModel {
   readonly type: 'posterior';
   readonly kind: ModelKind;
   readonly features: number;
+  /** Whether rates are those of counts; where counts have a law of their own they are those of edges. */
   readonly multigraph: boolean;
+  /** How often a pair is there, given that it is, where the counts are no Poisson; then edges are those of a simple graph. */
+  readonly counts?: CountLaw | undefined;
   /** What people call the two sides; absent: users and items. */
   readonly names?: SideNames | undefined;
   readonly users: ModelSide;

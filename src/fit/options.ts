@@ -8,7 +8,7 @@ import { option, optionError, show } from '../options/error.js';
 import { AUTO, CHOICE, FIT, METHOD_NAMES, METHODS, type Method, NO_AUTO, REFUSED } from '../options/fit.js';
 import { type Declaration, decimal, type OptionsOf, value } from '../options/kinds.js';
 import { leaves, valueAt } from '../options/leaves.js';
-import type { EngineName, ModelKind } from '../options/names.js';
+import type { CountLawName, EngineName, ModelKind } from '../options/names.js';
 import { HYPER_NAMES, type HyperName, TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import { shown } from '../text/untrusted.js';
@@ -169,6 +169,8 @@ function refuseOthers(method: Method, declared: Declaration, given: object): voi
 export interface FitSettings {
   readonly features: number;
   readonly model: ModelKind;
+  /** How counts are fitted; decided where it was `auto`. */
+  readonly counts: CountLawName;
   readonly given: Readonly<Record<SideName, Partial<SideHyper>>>;
   readonly iterations: number;
   readonly tolerance: number;

@@ -51,8 +51,8 @@ function conflictsOf(given: FitOptions, saved: FitOptions, method: Method): Conf
     if (!isSame(was, now)) conflicts.push({ path, saved: was, given: now });
   };
   for (const [name, value] of Object.entries(given)) {
-    // The number that was chosen then stays.
-    if (name === 'features' && value === AUTO && method === 'ascent') continue;
+    // What was chosen then stays.
+    if ((name === 'features' || name === 'counts') && value === AUTO && method === 'ascent') continue;
     if (value === undefined || (OWN.includes(name) && value !== 'gibbs')) continue;
     if (name === 'users' || name === 'items') {
       const side = before[name] as Record<string, unknown> | undefined;

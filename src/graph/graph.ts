@@ -49,6 +49,18 @@ export function degrees(side: GraphSide): Uint32Array {
   return result;
 }
 
+/** The same pairs without their counts; shares all buffers. */
+export function simpleGraph(graph: BipartiteGraph): BipartiteGraph {
+  const { users, items, edges } = graph;
+  return Object.freeze({
+    ...graph,
+    users: Object.freeze({ ...users, counts: undefined }),
+    items: Object.freeze({ ...items, counts: undefined }),
+    total: edges,
+    multigraph: false,
+  });
+}
+
 /** The same graph with the roles exchanged; shares all buffers. */
 export function transpose(graph: BipartiteGraph): BipartiteGraph {
   const { users, items, names } = graph;

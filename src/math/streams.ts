@@ -17,6 +17,7 @@ export const STREAMS = {
   /** Samples of a sparsity check. */
   check: 0xc4ec,
   /** Coarse sample by which the number of features is chosen. */
+  counts: 0xc0571,
   coarse: 0xc0a25e,
   /** Where a fit begins. */
   start: 0x57a7,

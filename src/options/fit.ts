@@ -15,7 +15,7 @@ import {
   wholeOr,
 } from './kinds.js';
 import { usualWords } from './leaves.js';
-import { BASELINES, ENGINE_NAMES, MODEL_KINDS, PRECISIONS, USER_STORAGE } from './names.js';
+import { BASELINES, COUNT_LAWS, ENGINE_NAMES, MODEL_KINDS, PRECISIONS, USER_STORAGE } from './names.js';
 import { BASELINE_TRIALS, FORCE, HYPER_NAMES, type HyperName, SEED, sides } from './shared.js';
 
 /** 512 is what the kernels hold of a row at once. */
@@ -79,8 +79,18 @@ export const BOUND = {
   }),
 };
 
+export const COUNTS = {
+  counts: oneOf(COUNT_LAWS, {
+    default: 'auto',
+    argument: 'law',
+    meaning:
+      'of a multigraph: poisson: rates are those of counts; hurdle: edges by the simple model, counts by a law of their own; auto: hurdle where a Poisson law expects too many pairs of held-back users',
+  }),
+};
+
 const ASCENT = {
   ...BOUND,
+  ...COUNTS,
   features: wholeOr([AUTO], { ...CHOSEN_FEATURES, default: 30 }),
   ...ENGINE,
   restarts: whole({ min: 1, max: 1000, default: 1, meaning: 'fit from n seeds, keep the best bound' }),

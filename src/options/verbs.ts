@@ -302,7 +302,7 @@ export const SIMILAR_COMMAND = {
   ...ITEM_TITLES,
 };
 
-const { engine, restarts } = METHODS.ascent;
+const { engine, restarts, counts } = METHODS.ascent;
 const { iterations, tolerance, start, sizes, learn, users, items } = BOUND;
 
 /** The whole study: its own options and those of its parts. */
@@ -341,7 +341,7 @@ export const STUDY = {
       meaning: 'also fit for ranking',
     }),
   }),
-  ...inGroup('Fit', { engine, iterations, tolerance, start, restarts, sizes }),
+  ...inGroup('Fit', { engine, iterations, tolerance, start, restarts, sizes, counts }),
   ...SEED,
   ...inGroup('Fit', { learn, users, items }),
 };

@@ -11,6 +11,7 @@ import type { SizeMode } from '../options/names.js';
 import { type FeatureAtoms, sampleTiltedAtoms } from '../process/unseen.js';
 import { countDegrees, type DegreeCounts } from '../sparsity/degree-counts.js';
 import { tailIndexAt } from '../sparsity/tail-index.js';
+import { CountTally, createCountDrawer } from './draw-counts.js';
 import type { DrawPlan, UnseenPlan, VertexGroup } from './draw-plan.js';
 import { createVertexSampler, type VertexSampler } from './draw-vertex.js';
 
@@ -22,6 +23,8 @@ export interface GraphStatistics {
   readonly edges: number;
   /** Sum of counts; equals `edges` in a simple graph. */
   readonly total: number;
+  /** The smallest number that 99 % of the pairs' counts do not exceed; 1 in a simple graph. */
+  readonly tail: number;
   /** Tail index at one half of each side. */
   readonly sigmaUsers: number;
   readonly sigmaItems: number;
@@ -29,12 +32,13 @@ export interface GraphStatistics {
 }
 
 /**
- * Edges of a draw, one entry per unit of count, grouped by user. Known vertices have the indexes of the plan; unseen
+ * Edges of a draw grouped by user, one entry per unit of count, or with counts where these have a law. Known vertices have the indexes of the plan; unseen
  * ones follow.
  */
 export interface DrawnEdges {
   readonly users: Uint32Array;
   readonly items: Uint32Array;
+  readonly counts: Uint32Array | undefined;
   readonly userCount: number;
   readonly itemCount: number;
 }
@@ -42,7 +46,11 @@ export interface DrawnEdges {
 export type { SizeMode };
 
 export function graphStatistics(graph: BipartiteGraph): GraphStatistics {
-  return statistics(degrees(graph.users), degrees(graph.items), graph.total);
+  const { counts } = graph.users;
+  if (!counts) return statistics(degrees(graph.users), degrees(graph.items), undefined);
+  const tally = new CountTally();
+  for (let e = 0; e < counts.length; e++) tally.add(counts[e]);
+  return statistics(degrees(graph.users), degrees(graph.items), tally);
 }
 
 export interface OneDrawOptions {
@@ -82,22 +90,40 @@ function drawTestGraph(
   const userDegree = new Uint32Array(atoms);
   let itemDust = 0;
   let userDust = 0;
-  let total = 0;
-  const kept = keep ? createEdgeBuffer() : undefined;
+  const kept = keep ? createEdgeBuffer(plan.counts !== undefined) : undefined;
+  const tally = plan.multigraph || plan.counts ? new CountTally() : undefined;
+  const counting = plan.counts && createCountDrawer(plan.counts, plan, items.atoms, random);
+  const units = tally && !counting ? new Uint32Array(items.atoms) : undefined;
+  const met: number[] = []; // by the present user, where units are counted
 
   const connect = (user: number, feature: number): number => {
     const item = items.tables[feature]!.sample(random);
-    total++;
-    if (item === items.atoms) {
-      kept?.add(user, items.atoms + itemDust);
-      itemDust++;
-      return 1; // dust: a fresh item every time
+    const dust = item === items.atoms; // a fresh item every time
+    if (!dust && mark[item] === user + 1) {
+      if (counting) return 0; // a pair has one count
+      kept?.add(user, item, 1);
+      if (units) units[item]++;
+      return 0;
     }
-    kept?.add(user, item);
-    if (mark[item] === user + 1) return 0;
+    const count = counting ? counting.edge(dust ? undefined : item) : 1;
+    kept?.add(user, dust ? items.atoms + itemDust : item, count);
+    if (dust || counting) tally?.add(count);
+    if (dust) {
+      itemDust++;
+      return 1;
+    }
     mark[item] = user + 1;
     itemDegree[item]++;
+    if (units) {
+      units[item] = 1;
+      met.push(item);
+    }
     return 1;
+  };
+  const endUser = () => {
+    if (!units) return;
+    for (const item of met) tally!.add(units[item]);
+    met.length = 0;
   };
 
   const rates = new Float64Array(K);
@@ -110,21 +136,23 @@ function drawTestGraph(
     const n = poisson(random, rate);
     if (n === 0) continue;
     multinomial(random, n, rates, counts);
+    counting?.user(user);
     let degree = 0;
     for (let k = 0; k < K; k++) for (let e = 0; e < counts[k]; e++) degree += connect(user, k);
     userDegree[user] = degree;
+    endUser();
   }
   // Dust among the users: every edge has a fresh user.
   for (let k = 0; k < K; k++) {
     const n = poisson(random, unseen.missing[k] * items.mass[k]);
-    for (let e = 0; e < n; e++) connect(atoms + userDust++, k);
+    for (let e = 0; e < n; e++) {
+      counting?.user(undefined);
+      connect(atoms + userDust++, k);
+      endUser();
+    }
   }
   return {
-    statistics: statistics(
-      withOnes(userDegree, userDust),
-      withOnes(itemDegree, itemDust),
-      plan.multigraph ? total : undefined,
-    ),
+    statistics: statistics(withOnes(userDegree, userDust), withOnes(itemDegree, itemDust), tally),
     edges: kept?.finish(atoms + userDust, items.atoms + itemDust),
   };
 }
@@ -221,11 +249,11 @@ function copyRow(
   for (let k = 0; k < K; k++) out[k] = weights[row] * features[row * K + k];
 }
 
-/** `total` undefined: a simple graph. */
+/** `counts` undefined: a simple graph. */
 function statistics(
   userDegree: Uint32Array,
   itemDegree: Uint32Array,
-  total: number | undefined,
+  counts: CountTally | undefined,
 ): GraphStatistics {
   const users = countDegrees(userDegree);
   const items = countDegrees(itemDegree);
@@ -233,7 +261,8 @@ function statistics(
     users: users.count,
     items: items.count,
     edges: users.sum,
-    total: total ?? users.sum,
+    total: counts?.total ?? users.sum,
+    tail: counts?.tail() ?? 1,
     sigmaUsers: tailIndexAt(users, 0.5),
     sigmaItems: tailIndexAt(items, 0.5),
     degrees: { users, items },
@@ -246,9 +275,10 @@ function withOnes(degree: Uint32Array, ones: number): Uint32Array {
   return result;
 }
 
-function createEdgeBuffer() {
+function createEdgeBuffer(withCounts: boolean) {
   let users = new Uint32Array(1024);
   let items = new Uint32Array(1024);
+  let counts = withCounts ? new Uint32Array(1024) : undefined;
   let length = 0;
   const grown = (values: Uint32Array) => {
     const larger = new Uint32Array(2 * values.length);
@@ -256,17 +286,20 @@ function createEdgeBuffer() {
     return larger;
   };
   return {
-    add(user: number, item: number): void {
+    add(user: number, item: number, count: number): void {
       if (length === users.length) {
         users = grown(users);
         items = grown(items);
+        counts &&= grown(counts);
       }
+      if (counts) counts[length] = count;
       users[length] = user;
       items[length++] = item;
     },
     finish: (userCount: number, itemCount: number): DrawnEdges => ({
       users: users.slice(0, length),
       items: items.slice(0, length),
+      counts: counts?.slice(0, length),
       userCount,
       itemCount,
     }),

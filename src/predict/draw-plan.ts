@@ -7,6 +7,7 @@
 // never saw are no evidence here: they are in neither the fold-in nor the tilt.
 
 import { InputError } from '../errors.js';
+import type { CountLaw } from '../fit/count-law.js';
 import { eligibleMass } from '../fit/fold-in.js';
 import { type Model, type ModelSide, needPosterior, type PosteriorModel } from '../fit/model.js';
 import type { SideName } from '../graph/graph.js';
@@ -41,6 +42,8 @@ export interface VertexGroup {
 export interface DrawPlan {
   readonly features: number;
   readonly multigraph: boolean;
+  /** The law of counts, where they have one of their own. */
+  readonly counts?: CountLaw | undefined;
   readonly users: readonly VertexGroup[];
   readonly items: readonly VertexGroup[];
 }
@@ -127,6 +130,7 @@ export function blockPlan(model: PosteriorModel, folded: ModelSide, block: Block
   return {
     features: K,
     multigraph: model.multigraph,
+    counts: model.counts,
     users: [
       {
         known: knownVertices(folded, users, K, metByUsers),
@@ -232,5 +236,9 @@ export function knownVertices(
     tau: side.hyper.tau,
     rate: side.hyper.rate,
     otherMass,
+    counts: side.counts && {
+      mean: pick(side.counts.mean, 1),
+      variance: pick(side.counts.variance, 1),
+    },
   };
 }

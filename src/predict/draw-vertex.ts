@@ -6,6 +6,7 @@
 //   h(x) = (n−σ)x − τe^x − Σ_k (a+e_k) log(b+M_k e^x),
 // and rejection under its tangents at two points beside the mode is exact; given γ the features are independent Gammas.
 
+import type { CountEffects } from '../fit/count-law.js';
 import type { Posterior } from '../fit/model.js';
 import { exponential, gamma } from '../math/distributions.js';
 import type { Random } from '../math/random.js';
@@ -17,6 +18,8 @@ export interface KnownVertices extends Posterior {
   readonly rate: number;
   /** Mass of the other side per feature, M, that the vertices were fitted with. */
   readonly otherMass: Float64Array;
+  /** What their counts have of their own, where the model has a law of counts. */
+  readonly counts?: CountEffects | undefined;
 }
 
 /** Draws the activity γθ_k of one vertex into `out`. */

@@ -52,7 +52,10 @@ export async function drawPredictive(
   const named = drawPlan(model, folded, split, protocol);
   const [results] = await drawPlans([named.plan], draws, { ...options, seed, sizes, keep });
   return results.map(({ statistics, edges }) =>
-    Object.freeze({ ...statistics, graph: edges && toGraph(edges, named, model.multigraph) }),
+    Object.freeze({
+      ...statistics,
+      graph: edges && toGraph(edges, named, model.multigraph || model.counts !== undefined),
+    }),
   );
 }
 
@@ -116,6 +119,7 @@ function toGraph(edges: DrawnEdges, { ids }: NamedPlan, multigraph: boolean): Bi
     itemCount: items.ids.length,
     userIds: users.ids,
     itemIds: items.ids,
+    counts: edges.counts,
     multigraph,
   });
 }

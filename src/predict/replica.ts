@@ -50,7 +50,8 @@ export function createReplicator(
       itemCount: items.count,
       userIds: VertexIds.range(users.count),
       itemIds: VertexIds.range(items.count),
-      multigraph: model.multigraph,
+      counts: edges!.counts,
+      multigraph: model.multigraph || model.counts !== undefined,
     });
   };
 }
@@ -73,6 +74,7 @@ export function replicaPlan(model: PosteriorModel, heldOut?: HeldOutUsers): Draw
   return {
     features: model.features,
     multigraph: model.multigraph,
+    counts: model.counts,
     users: heldOut ? [fitted('users'), heldOutGroup(model, heldOut)] : [fitted('users')],
     items: [fitted('items')],
   };

@@ -15,7 +15,7 @@ import {
 } from '../fit/model.js';
 import { SIDES, type SideName } from '../graph/graph.js';
 import { MODEL_KINDS } from '../options/names.js';
-import { NOT_NEGATIVE, POSITIVE, type Put, putInto, type TensorReader } from './tensor-reader.js';
+import { NOT_NEGATIVE, POSITIVE, type Put, putInto, type Range, type TensorReader } from './tensor-reader.js';
 import type { Tensor } from './tensors.js';
 import {
   checkDegrees,
@@ -32,6 +32,15 @@ import {
 } from './vertex-tensors.js';
 
 export const boundsSchema = z.array(z.tuple([z.number(), z.number()]));
+/** Logarithms of counts beyond this are no counts. */
+const LARGEST_LOG = 1e3;
+const spread = z.number().gt(0).max(LARGEST_LOG);
+const countLawSchema = z.object({
+  mean: z.number().min(-LARGEST_LOG).max(LARGEST_LOG),
+  spread,
+  users: spread,
+  items: spread,
+});
 const headSchema = z.object({
   ...recordShape,
   kind: z.enum(MODEL_KINDS),
@@ -40,9 +49,19 @@ const headSchema = z.object({
   bound: z.number().nullable(),
   hyper: hyperSchema,
   bounds: boundsSchema,
+  counts: countLawSchema.optional(),
   evidence: z.object({ sparse: z.number(), dense: z.number(), difference: z.number() }).optional(),
 });
 type Head = z.infer<typeof headSchema>;
+
+const LOGARITHM: Range = {
+  ok: (x) => Math.abs(x) <= LARGEST_LOG,
+  says: 'the logarithm of a count',
+};
+const VARIANCE: Range = {
+  ok: (x) => x >= 0 && x <= LARGEST_LOG ** 2,
+  says: 'the variance of a logarithm of a count',
+};
 
 /** Half-steps of a fold-in into a sum of posteriors. */
 const POSTERIOR_STEPS = 60;
@@ -54,6 +73,10 @@ export function putPosterior(tensors: Map<string, Tensor>, model: PosteriorModel
     putTable(put, side, side.count, model.features);
     put('leftover', side.leftover);
     putVertices(put, side);
+    if (side.counts) {
+      put('count_mean', side.counts.mean);
+      put('count_variance', side.counts.variance);
+    }
   }
   if (model.seen) putSeen(tensors, model.seen);
   const { kind, features, multigraph, users, items, provenance } = model;
@@ -65,6 +88,7 @@ export function putPosterior(tensors: Map<string, Tensor>, model: PosteriorModel
     features,
     multigraph,
     names: model.names,
+    counts: model.counts,
     hyper,
     bound: model.bound ?? null,
     ...provenance,
@@ -98,6 +122,7 @@ export function getPosterior(
       kind: head.kind,
       features: head.features,
       ...traitsOf(head),
+      ...(head.counts && { counts: Object.freeze(head.counts) }),
       users,
       items,
       bound: head.bound ?? undefined,
@@ -144,6 +169,12 @@ function getFit(read: TensorReader, prefix: string, metadata: Readonly<Record<st
       ...getTable(read, own, Float32Array, vertices.count, head.features),
       leftover: read.numbers(`${own}leftover`, Float64Array, head.features, NOT_NEGATIVE),
       hyper: Object.freeze(head.hyper[name]),
+      ...(head.counts && {
+        counts: Object.freeze({
+          mean: read.numbers(`${own}count_mean`, Float32Array, vertices.count, LOGARITHM),
+          variance: read.numbers(`${own}count_variance`, Float32Array, vertices.count, VARIANCE),
+        }),
+      }),
     });
   };
   return { head, users: side('users'), items: side('items') };

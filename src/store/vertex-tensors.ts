@@ -135,7 +135,10 @@ export function getSeen(read: TensorReader, users: Vertices, items: Vertices): S
   if (wrong >= 0) {
     throw new Error(`item ${wrong} has ${counted[wrong]} users, and its degree says ${items.degree[wrong]}`);
   }
-  const counts = read.has('users.counts') ? read.whole('users.counts', neighbors.length) : undefined;
+  // Signed by type alone: a count may have all 32 bits.
+  const counts = read.has('users.counts')
+    ? new Uint32Array(read.get('users.counts', Int32Array, neighbors.length).buffer)
+    : undefined;
   if (counts?.includes(0)) throw new Error('tensor users.counts holds 0 for an edge');
   return Object.freeze({ offsets, neighbors, counts });
 }

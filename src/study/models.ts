@@ -4,6 +4,7 @@
 import { reasonAgainstCalibration } from '../evaluate/calibrate.js';
 import { type Evaluation, evaluateModel } from '../evaluate/evaluate.js';
 import { asDrawn } from '../evaluate/predictive.js';
+import type { CountChoice } from '../fit/count-choice.js';
 import { sparsityEvidence } from '../fit/evidence.js';
 import { type FitResult, fit } from '../fit/fit.js';
 import { modelLaw } from '../fit/law.js';
@@ -51,6 +52,8 @@ interface Judged {
 export interface FittedModels {
   readonly fits: StudyFit[];
   readonly contestants: Contestant[];
+  /** How the counts of a multigraph were fitted. */
+  readonly counts: CountChoice | null;
 }
 
 /** Fits and judges every model with every K; `first` asks for what only the first run finds. */
@@ -62,6 +65,7 @@ export async function fitModels(
 ): Promise<FittedModels> {
   const fits: StudyFit[] = [];
   const contestants: Contestant[] = [];
+  let counts: CountChoice | null = null;
   for (const features of settings.features) {
     const done: Judged[] = [];
     for (const kind of modelsOf(settings)) {
@@ -70,8 +74,15 @@ export async function fitModels(
       const fitted =
         same?.fitted ??
         (await clock.stage({ stage: 'fit', ...about }, (t) =>
-          fit(parts.train, { ...fitOptionsOf(settings, kind, features), ...t, objective: 'evidence' }),
+          fit(parts.train, {
+            ...fitOptionsOf(settings, kind, features),
+            // What the first fit found out about the counts holds for all.
+            ...(counts && { counts: counts.law }),
+            ...t,
+            objective: 'evidence',
+          }),
         ));
+      counts ??= fitted.countChoice ?? null;
       const judged: Judged = {
         kind,
         features,
@@ -88,7 +99,7 @@ export async function fitModels(
       if (first) await findings(first.found, judged, parts, first.options, settings, clock);
     }
   }
-  return { fits, contestants };
+  return { fits, contestants, counts };
 }
 
 /** The model among those before it that comes to the same fit, if one does. */

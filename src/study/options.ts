@@ -141,7 +141,7 @@ export function fitOptionsOf(
   kind: ModelKind,
   features?: number,
 ): Counted<OptionsOf<typeof METHODS.ascent>> {
-  const { iterations, tolerance, engine, start, restarts, sizes, seed } = settings;
+  const { iterations, tolerance, engine, start, restarts, sizes, counts, seed } = settings;
   const dense = kind === 'dense';
   const own = (side: SideName) => {
     const { sigma, size, ...rest } = settings[side];
@@ -156,6 +156,7 @@ export function fitOptionsOf(
     start,
     restarts,
     sizes,
+    counts,
     seed,
     users: own('users'),
     items: own('items'),

@@ -8,6 +8,7 @@ import {
   type PredictiveCheck,
   type Statistic,
 } from '../evaluate/predictive.js';
+import type { CountChoice } from '../fit/count-choice.js';
 import type { FeatureChoice } from '../fit/feature-count.js';
 import type { LawReport } from '../fit/law.js';
 import type { BySide } from '../graph/graph.js';
@@ -159,6 +160,8 @@ export interface StudyRun {
   readonly repeat: number;
   readonly split: StudySplit;
   readonly fits: readonly StudyFit[];
+  /** How the counts of a multigraph were fitted, and why; null where there are none. */
+  readonly counts: CountChoice | null;
   readonly ladder: Ladder;
   /** The fit made for ranking; null where none was asked for. */
   readonly ranker: StudyRanker | null;

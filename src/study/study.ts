@@ -129,7 +129,7 @@ async function oneRun(
     splitGraph(graph, { testUsers, testItems, seed }),
   );
   const task = splitRankingTask(parts);
-  const { fits, contestants } = await fitModels(parts, settings, clock, found && { found, options });
+  const { fits, contestants, counts } = await fitModels(parts, settings, clock, found && { found, options });
   let ranker: StudyRanker | null = null;
   if (settings.ranker) {
     const { engine } = settings;
@@ -161,7 +161,7 @@ async function oneRun(
   const ladder = await clock.stage({ stage: 'compare' }, async () =>
     buildLadder(contestants, seed, skipped, task.left),
   );
-  return { repeat, split: describeSplit(parts), fits, ranker, ladder };
+  return { repeat, split: describeSplit(parts), fits, counts, ranker, ladder };
 }
 
 /** Fits whose scores the fit for ranking adds up. */

@@ -3,7 +3,7 @@
 import type { SideNames } from './sides.js';
 
 /** Of a graph, as predictive checks compare them. */
-export type StatisticName = 'users' | 'items' | 'edges' | 'total' | 'sigmaUsers' | 'sigmaItems';
+export type StatisticName = 'users' | 'items' | 'edges' | 'total' | 'tail' | 'sigmaUsers' | 'sigmaItems';
 
 /** As a table or an axis says it: 'σ̂ of customers'. */
 export function statisticLabel(statistic: StatisticName, { users, items }: SideNames): string {
@@ -12,6 +12,7 @@ export function statisticLabel(statistic: StatisticName, { users, items }: SideN
     items: items.many,
     edges: 'edges',
     total: 'sum of counts',
+    tail: '99 % of counts',
     sigmaUsers: `σ̂ of ${users.many}`,
     sigmaItems: `σ̂ of ${items.many}`,
   };
@@ -25,6 +26,7 @@ export function statisticPhrase(statistic: StatisticName, { users, items }: Side
     items: `number of ${items.many}`,
     edges: 'number of edges',
     total: 'sum of counts',
+    tail: 'count that 99 % of the pairs do not exceed',
     sigmaUsers: `tail index of the ${users.many}`,
     sigmaItems: `tail index of the ${items.many}`,
   };

@@ -155,7 +155,7 @@ describe('graphex study', () => {
 
   it.each([
     [[], /DATA is missing/],
-    [['@sotu', '-k', '3,x'], /-k 3,x: expected a list with commas between, each a whole number/],
+    [['@sotu', '-k', '3,x'], /-k 3,x: expected a list with commas between, each auto, or a whole number/],
     [['@sotu', '--baselines', 'magic'], /--baselines magic: expected all, none, or some of popularity/],
     [['nowhere.csv'], /nowhere.csv/],
     [['--from', 'nowhere.json'], /nowhere.json/],
@@ -185,7 +185,7 @@ describe('graphex study', () => {
     let asked = false;
     child.stderr.on('data', (chunk) => {
       said += chunk;
-      if (/fit sparse/.test(said) && !asked) asked = child.kill('SIGINT');
+      if (/fit auto/.test(said) && !asked) asked = child.kill('SIGINT');
     });
     const code = await new Promise((resolve) => child.on('exit', resolve));
     expect(code).toBe(130);

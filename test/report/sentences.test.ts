@@ -25,6 +25,7 @@ import type { Judgement, VerdictReason } from '../../src/sparsity/verdict.js';
 import { metricLabel, metricPhrase, statisticLabel, statisticPhrase } from '../../src/text/figures.js';
 import { sideNames, USERS_AND_ITEMS } from '../../src/text/sides.js';
 import { graphOf } from '../sample/random-graph.js';
+import { countWords } from '../../src/report/words/counts.js';
 import { numbers } from './study-numbers.js';
 
 // Every sentence that the words make, in one list, so that all of them can be read. A changed sentence shows in the diff.
@@ -173,6 +174,11 @@ function studies(): void {
       say(predictionQuestion(results), prediction.headline, prediction.text, ...prediction.details);
     say(RANKING_QUESTION, ranking.headline, ranking.text, ...ranking.details);
     for (const step of next) say(step.text, step.command);
+  }
+  heading('Counts');
+  for (const law of ['poisson', 'hurdle'] as const) {
+    const evidence = { edges: 2345, pairs: law === 'hurdle' ? 5.31 : 1.01, limit: 1.12 };
+    say(countWords({ law, evidence: null }, names), countWords({ law, evidence }, names));
   }
   heading('Baselines that did not run');
   say(

@@ -104,6 +104,19 @@ describe('study', () => {
     expect(base.summary.ranking['sparse-3']).toEqual(base.summary.ranking['auto-3']);
   });
 
+  it('fits counts of a Poisson law as they are, and others by a law of their own, the same for all models', async () => {
+    const drawn = await simulate({ users: SIDE, items: SIDE, features: 3, seed: 3, multigraph: true });
+    const options = { ...QUICK, baselines: [], model: 'both' } as const;
+    const plain = await study(drawn.graph, options);
+    expect(plain.runs[0].counts!.law).toBe('poisson');
+    const asked = await study(drawn.graph, { ...options, counts: 'hurdle' });
+    expect(asked.runs[0].counts).toEqual({ law: 'hurdle', evidence: null });
+    for (const { predictive } of asked.runs[0].fits) {
+      expect(predictive!.draws.tail!.mean).toBeGreaterThanOrEqual(1);
+      expect(predictive!.draws.total!.mean).toBeGreaterThan(predictive!.draws.edges!.mean);
+    }
+  });
+
   it('fits twice where a side has a law of its own', async () => {
     const fixed = { sigma: -2, tau: 1, shape: 0.5, rate: 0.5, size: 60 };
     const { graph: half } = await simulate({ users: fixed, items: SIDE, features: 3, seed: 5 });
@@ -180,7 +193,7 @@ describe('study', () => {
 
   it('knows every option of a study: each is tried here, or where it can be seen', () => {
     // Below; in evaluate-cli.test.ts; in topics.test.ts.
-    const elsewhere = ['repeats', 'calibrate', 'topicItems'];
+    const elsewhere = ['repeats', 'calibrate', 'topicItems', 'counts'];
     expect([...Object.keys(changed), ...elsewhere].sort()).toEqual(Object.keys(STUDY).sort());
   });
 

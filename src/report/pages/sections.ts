@@ -7,6 +7,7 @@ import { article, capital, many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import { shown } from '../../text/untrusted.js';
 import type { StudyPicture } from '../charts/study.js';
+import { countWords } from '../words/counts.js';
 import { lawWords } from '../words/law.js';
 import { readingSentences } from '../words/reading.js';
 import { evidenceWords, sparsityWords } from '../words/sparsity.js';
@@ -201,6 +202,7 @@ ${term('dense-model', 'dense')} one, which expects none`
         several ? ` Higher is better within a kind; the report goes on with K = ${chosen.features}.` : ''
       } Engine: ${fits[0].engine}.`,
     ),
+    runs[0].counts ? html`<p>${countWords(runs[0].counts, check.names)}</p>` : undefined,
     auto
       ? html`<p>What the auto model found:</p><ul class="steps">${lawWords(auto.law, train, check.names).map((sentence) => html`<li>${sentence}</li>`)}</ul>`
       : undefined,

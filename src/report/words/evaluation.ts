@@ -53,7 +53,7 @@ export function surpriseWords(
   const sentence = `${where} (p-values below 0.1): ${[...off(true), ...off(false)].join('; ')} than it expects.`;
   const uneven =
     multigraph && draws.edges && observed.edges! * TOO_MANY_PAIRS < draws.edges.mean
-      ? ' These are not counts of a Poisson multigraph: drop --multi and ask only whether a pair is there.'
+      ? ' These are not counts of a Poisson multigraph: fit with --counts hurdle, which gives counts a law of their own.'
       : '';
   return sentence + uneven;
 }

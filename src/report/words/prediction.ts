@@ -90,7 +90,7 @@ function predictionByFigures(results: StudyResults): PredictionVerdict {
       ? `${illustration(shown, fits, names)}${alike ? ` Over all figures ${fits.length > 2 ? 'they' : 'the two'} come out even.` : ''}`
       : `${fits.length > 2 ? 'None' : 'Neither'} predicts any figure of the test set clearly better.`,
     details: [
-      ...(poor && results.check.multigraph ? [OVERDISPERSED] : []),
+      ...(poor && results.runs[0].counts?.law === 'poisson' ? [OVERDISPERSED] : []),
       ...sameWords(fits),
       ...fits.flatMap(({ model }) => closerWords(rivals, model, names)),
       ...fits.map((fit) => coverage(fit, statistics, names)),
@@ -202,7 +202,7 @@ function headlineOf(
 }
 
 const OVERDISPERSED =
-  'The model lets the counts of a pair vary as in a Poisson law. Where a few pairs hold most of the counts, it spreads them over far too many pairs; if that is so here, ask only whether a pair is there, with --simple.';
+  'The model lets the counts of a pair vary as in a Poisson law. Where a few pairs hold most of the counts, it spreads them over far too many pairs; if that is so here, give counts a law of their own, with --counts hurdle.';
 
 /** 'The number of films in the test part is 1,298; the sparse model expects 1,293, the dense one 1,192.' */
 function illustration(statistic: Statistic, fits: readonly CheckedFit[], names: SideNames): string {

@@ -1,0 +1,16 @@
+// How the counts of a multigraph were fitted, and why, in words.
+
+import type { CountChoice } from '../../fit/count-choice.js';
+import { fixed, grouped } from '../../text/numbers.js';
+import type { SideNames } from '../../text/sides.js';
+
+/** A sentence or two. */
+export function countWords({ law, evidence }: CountChoice, { users, items }: SideNames): string {
+  const hurdle = `edges by the simple model, counts by a log-normal law with a part for each ${users.one} and each ${items.one}`;
+  if (!evidence) return law === 'hurdle' ? `Counts: ${hurdle}.` : 'Counts: by a Poisson law.';
+  const times = `${fixed(evidence.pairs, evidence.pairs < 2 ? 2 : 1)} times as many pairs`;
+  const seen = `the ${grouped(evidence.edges)} of held-back ${users.many}`;
+  return law === 'hurdle'
+    ? `Counts: a Poisson law would spread them over ${times} as there are (of ${seen}): ${hurdle}.`
+    : `Counts: by a Poisson law, which expects ${times} as there are (of ${seen}).`;
+}
