@@ -4,12 +4,12 @@
 
 import type { BipartiteGraph, SideName } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
+import { selectVertices } from '../graph/subgraph.js';
 import { randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
 import { pqSample } from '../sample/pq.js';
 import { split } from '../sample/split.js';
 import type { Split } from '../sample/split-types.js';
-import { selectVertices } from '../graph/subgraph.js';
 import { ascend } from './ascent.js';
 import { fitCounts } from './count-law.js';
 import { foldIn } from './fold-in.js';

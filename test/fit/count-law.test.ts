@@ -184,20 +184,25 @@ describe('a fit of counts', () => {
     await expect(fit(uneven, { ...quick, counts: 'gamma' as 'hurdle' })).rejects.toThrow(/^counts "gamma"/);
   });
 
-  it('foretells sum and tail of the counts, which a Poisson law does not', async () => {
-    const parts = split(uneven, { seed: 1, testUsers: 0.3, testItems: 0.3 });
-    const check = async (counts: 'hurdle' | 'poisson') => {
+  it('foretells sum and tail of the counts within its intervals, and the pairs, which a Poisson law does not', async () => {
+    const check = async (counts: 'hurdle' | 'poisson', seed: number) => {
+      const parts = split(uneven, { seed, testUsers: 0.3, testItems: 0.3 });
       const { model } = await fit(parts.train, { ...quick, counts });
       return (await evaluateModel(model, parts, { draws: 40, threads: 1 })).predictive!;
     };
-    const own = await check('hurdle');
-    const off = (p: typeof own, name: 'edges' | 'tail' | 'total') =>
-      Math.abs(Math.log(p.draws[name]!.mean / p.observed[name]!));
-    expect(off(own, 'tail')).toBeLessThan(0.35);
-    expect(off(own, 'edges')).toBeLessThan(0.15);
-    expect(off(own, 'total')).toBeLessThan(0.3);
-    const poisson = await check('poisson');
-    expect(off(poisson, 'edges')).toBeGreaterThan(3 * off(own, 'edges'));
+    const off = ({ draws, observed }: Awaited<ReturnType<typeof check>>) =>
+      Math.abs(Math.log(draws.edges!.mean / observed.edges!));
+    let held = 0;
+    for (const seed of [1, 2, 3]) {
+      const own = await check('hurdle', seed);
+      for (const name of ['total', 'tail'] as const) {
+        const { low, high } = own.draws[name]!;
+        if (own.observed[name]! >= low && own.observed[name]! <= high) held++;
+      }
+      expect(off(own)).toBeLessThan(0.2);
+      expect(off(await check('poisson', seed))).toBeGreaterThan(2 * off(own));
+    }
+    expect(held).toBeGreaterThanOrEqual(4);
   });
 
   it('is saved and loaded whole, recommends, explains, folds in and makes replicas with counts', async () => {
@@ -207,7 +212,7 @@ describe('a fit of counts', () => {
     expect(again.counts).toEqual(model.counts);
     expect(again.users.counts).toEqual(model.users.counts);
     const user = model.users.ids.at(0);
-    expect(recommend(again, { user, n: 3 })).toEqual(recommend(model, { user, n: 3 }));
+    expect(await recommend(again, { user }, { n: 3 })).toEqual(await recommend(model, { user }, { n: 3 }));
     const once = foldInOne(again, [0, 1]);
     expect(foldInOne(again, [0, 1], { counts: [900, 1] })).toEqual(once);
     const replica = createReplicator(again)(1, 0);
@@ -238,7 +243,7 @@ describe('a fit of counts', () => {
         if (done >= 10) abort.abort();
       },
     }).catch(unfinishedFit);
-    const { checkpoint } = stopped as { checkpoint: never };
+    const { checkpoint } = stopped!;
     const { model } = await fit(uneven, { resume: checkpoint });
     const straight = (await fit(uneven, options)).model;
     expect(model.bound).toBe(straight.bound);

@@ -213,7 +213,11 @@ describe('every option has an effect', () => {
 
 describe('what it refuses', () => {
   const refused: [string, object, RegExp][] = [
-    ['no features', { features: 0 }, /^features 0: expected a whole number, at least 1 and at most 512$/],
+    [
+      'no features',
+      { features: 0 },
+      /^features 0: expected auto, or a whole number, at least 1 and at most 512$/,
+    ],
     ['too many features', { features: 513 }, /513/],
     [
       'sigma 1',

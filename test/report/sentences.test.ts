@@ -4,6 +4,7 @@ import type { Evaluation } from '../../src/evaluate/evaluate.js';
 import type { PredictiveCheck, Statistic } from '../../src/evaluate/predictive.js';
 import type { ReadResult } from '../../src/ingest/options.js';
 import { checkDefinitions, studyDefinitions } from '../../src/report/pages/definitions.js';
+import { countWords } from '../../src/report/words/counts.js';
 import { engineWords } from '../../src/report/words/engines.js';
 import {
   betterRanker,
@@ -25,7 +26,6 @@ import type { Judgement, VerdictReason } from '../../src/sparsity/verdict.js';
 import { metricLabel, metricPhrase, statisticLabel, statisticPhrase } from '../../src/text/figures.js';
 import { sideNames, USERS_AND_ITEMS } from '../../src/text/sides.js';
 import { graphOf } from '../sample/random-graph.js';
-import { countWords } from '../../src/report/words/counts.js';
 import { numbers } from './study-numbers.js';
 
 // Every sentence that the words make, in one list, so that all of them can be read. A changed sentence shows in the diff.
