@@ -210,6 +210,9 @@ function settled(
   if (from !== undefined) {
     throw optionError`${option('from')} needs the data in one piece; leave it out, or give the data themselves in place of parts`;
   }
+  if (parts.multigraph && options.counts === 'hurdle') {
+    throw optionError`${option('counts')} hurdle needs the data in one piece, since counts of their own law are fitted to all; give the data themselves in place of parts, or leave ${option('counts')} out`;
+  }
   if (features === AUTO) {
     throw optionError`${option('features')} ${AUTO} needs the data in one piece; choose a number, for instance by a fit to a sample`;
   }
