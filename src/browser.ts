@@ -216,6 +216,7 @@ export {
   type SaveOptions,
 } from './store/model-bytes.js';
 export type { RankerStorage } from './store/ranker-tensors.js';
+export type { Atlas, AtlasEntry, AtlasFeature, AtlasVertex } from './study/atlas.js';
 export type {
   Comparison,
   Figure,
@@ -245,7 +246,6 @@ export type {
   WithNull,
 } from './study/results.js';
 export { study } from './study/study.js';
-export type { Atlas, AtlasEntry, AtlasFeature, AtlasVertex } from './study/atlas.js';
 export type { Topic, TopicItem } from './study/topics.js';
 // What the two sides are called
 export type { Noun } from './text/phrases.js';
