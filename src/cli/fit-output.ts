@@ -17,6 +17,7 @@ import { evidenceWords } from '../report/words/sparsity.js';
 import { fixed, grouped, short } from '../text/numbers.js';
 import { list, many } from '../text/phrases.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
+import { modelState } from './model-state.js';
 import { textTable, wrap } from './text-table.js';
 
 export function fitJson(
@@ -55,6 +56,7 @@ export function fitJson(
     evidence: evidence ?? null,
     read: read?.read ?? null,
     from: result.from ?? null,
+    state: modelState(model),
     average: fitCount(model),
     tuned: tuned ? { score: tuned.score, trials: tuned.trials, finished: tuned.finished } : null,
     posterior: result.posterior

@@ -104,11 +104,18 @@ async function readFiles(
   rejects?: RejectSink,
 ): Promise<ReadResult> {
   const target = new TableTarget(options, rejects, paths.length > 1);
+  const report = options.onProgress;
+  // Of all files together: what one has done is not the whole, and its end not the end.
+  let before = 0;
+  let done = 0;
   for (const [at, path] of paths.entries()) {
-    const report = options.onProgress;
+    before = done;
     const onProgress: typeof report =
       report && paths.length > 1
-        ? (progress) => report({ ...progress, note: `file ${at + 1} of ${paths.length}` })
+        ? ({ total: _, ...progress }) => {
+            done = before + progress.done;
+            report({ ...progress, done, note: `file ${at + 1} of ${paths.length}` });
+          }
         : report;
     await readFile(path, { ...options, ...columnsOf(target, options), onProgress }, target);
   }

@@ -34,6 +34,16 @@ describe('several files', () => {
     }
   });
 
+  it('are told of as one: what is done never falls back to that of a single file', async () => {
+    const rows = Array.from({ length: 200_000 }, (_, i) => `u${i % 500},i${i % 321}`).join('\n');
+    const large = [1, 2, 3].map((n) => scratch.write(`large-${n}.csv`, `user,item\n${rows}\n`));
+    const done: number[] = [];
+    await readGraph(large, { onProgress: (progress) => done.push(progress.done) });
+    expect(done.length).toBeGreaterThan(2);
+    expect(done).toEqual([...done].sort((a, b) => a - b));
+    expect(done.at(-1)).toBeGreaterThan(2 * rows.length);
+  });
+
   it('may be of different formats, with columns by name in any order', async () => {
     const json = scratch.write(
       'more.jsonl',
