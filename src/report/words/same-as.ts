@@ -54,6 +54,8 @@ export function sameCommands(done: Done): string {
   return lines.join('\n');
 }
 
+const PACKAGE = "'graphex'";
+
 /** The same with the library. */
 export function sameScript(done: Done): string {
   const { source, read, seed, kept, split, likes = [], n } = done;
@@ -75,7 +77,7 @@ export function sameScript(done: Done): string {
   };
   const graph = kept ? 'part' : 'graph';
   return [
-    `import { ${names.join(', ')} } from 'graphex';`,
+    `import { ${names.join(', ')} } from ${PACKAGE};`,
     '',
     `const { graph } = await readGraph(${JSON.stringify(source)}, ${said(read)});`,
     ...(kept ? [`const part = pqSample(graph, ${said(kept)}, randomStream(${seed}, ${STREAMS.thin}));`] : []),
