@@ -6,6 +6,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'vite';
+import { writeManual } from './manual.js';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const [source, page, dist, out] = ['src', 'src/page', 'dist', 'dist/page'].map((path) => join(root, path));
@@ -15,6 +16,8 @@ const inks = (shade) =>
   Object.entries(INK)
     .map(([name, ink]) => `--${name}:${ink[shade]};`)
     .join('');
+
+const inkSheet = `:root{${inks('light')}}@media(prefers-color-scheme:dark){:root{${inks('dark')}}}\n`;
 
 /** The page is TypeScript, the rooms that it imports are built already; the colours are those of the reports. */
 const builtRooms = {
@@ -29,7 +32,7 @@ const builtRooms = {
   },
   load(id) {
     if (id !== '\0ink.css') return null;
-    return `:root{${inks('light')}}@media(prefers-color-scheme:dark){:root{${inks('dark')}}}`;
+    return inkSheet;
   },
 };
 
@@ -72,7 +75,9 @@ await build({
 });
 
 await writeSample();
+// Before the manual: what is kept for hours without a network is the page alone.
 writeServiceWorker();
+writeManual(join(out, 'manual'), inkSheet);
 // The folder that static hosts are pointed to.
 cpSync(out, join(root, 'page/dist'), { recursive: true, force: true });
 

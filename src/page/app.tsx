@@ -62,7 +62,8 @@ export function App() {
         <Working />
       </main>
       <footer>
-        Everything is computed in this tab, by the same code as the command line. Nothing is sent anywhere.
+        Everything is computed in this tab, by the same code as the command line. Nothing is sent anywhere.{' '}
+        <a href="./manual/index.html">The manual</a>
       </footer>
     </>
   );

@@ -1,0 +1,182 @@
+// The manual as part of the page's site: every Markdown page of docs/ as HTML, with a search that works without a server.
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, posix, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Marked } from 'marked';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const assets = join(root, 'scripts/manual');
+/** Pages outside docs/ that the manual leads to. */
+const BESIDE = ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'];
+
+/** Writes the site into a folder; `inks` are the style sheet of the reports' colours. */
+export function writeManual(out, inks) {
+  const pages = sources();
+  const sections = [];
+  for (const [path, text] of pages) {
+    const page = render(path, text, pages);
+    const file = join(out, htmlPath(path));
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, document(path, page));
+    sections.push(...page.sections);
+    for (const figure of page.figures) {
+      const to = join(out, figure);
+      mkdirSync(dirname(to), { recursive: true });
+      copyFileSync(join(root, 'docs', figure), to);
+    }
+  }
+  writeFileSync(join(out, 'search.json'), JSON.stringify(sections));
+  writeFileSync(join(out, 'manual.css'), inks + readFileSync(join(assets, 'manual.css'), 'utf8'));
+  copyFileSync(join(assets, 'search.js'), join(out, 'search.js'));
+  copyFileSync(join(root, 'src/page/icon.svg'), join(out, 'icon.svg'));
+  return pages.size;
+}
+
+/** Markdown by its path within the manual: that within docs/, or of a page beside it. */
+function sources() {
+  const docs = join(root, 'docs');
+  const inside = readdirSync(docs, { recursive: true })
+    .map((path) => String(path).replaceAll(sep, '/'))
+    .filter((path) => path.endsWith('.md'))
+    .sort();
+  const beside = BESIDE.filter((name) => existsSync(join(root, name)));
+  return new Map([
+    ...inside.map((path) => [path, readFileSync(join(docs, path), 'utf8')]),
+    ...beside.map((name) => [`../${name}`, readFileSync(join(root, name), 'utf8')]),
+  ]);
+}
+
+/** `laws.md` → `laws.html`, `api/README.md` → `api/index.html`, `../README.md` → `project/index.html`. */
+function htmlPath(path) {
+  return path
+    .replace(/^\.\.\//, 'project/')
+    .replace(/README\.md$/, 'index.html')
+    .replace(/\.md$/, '.html');
+}
+
+function render(path, text, pages) {
+  const figures = new Set();
+  const sections = [];
+  const used = new Map();
+  let section = { page: htmlPath(path), id: '', title: '', text: '' };
+  const own = posix.dirname(path);
+  const address = (href) => {
+    const [file, anchor] = href.split('#');
+    if (file === '') return `#${anchor}`;
+    const target = posix.normalize(posix.join(own, file));
+    const found = [target, posix.join(target, 'README.md')].find(
+      (name) => pages.has(name) || pages.has(besideName(name)),
+    );
+    if (found === undefined) return undefined;
+    const key = pages.has(found) ? found : besideName(found);
+    const to = posix.relative(posix.dirname(htmlPath(path)), htmlPath(key));
+    return anchor === undefined ? to : `${to}#${anchor}`;
+  };
+  const marked = new Marked({
+    walkTokens(token) {
+      if (token.type === 'heading') {
+        sections.push(section);
+        token.slug = slug(plain(token), used);
+        section = { page: htmlPath(path), id: token.slug, title: plain(token), text: '' };
+      } else if (token.type === 'text' || token.type === 'codespan' || token.type === 'code') {
+        if (!token.tokens) section.text += ` ${token.text}`;
+      }
+    },
+    renderer: {
+      heading(token) {
+        return `<h${token.depth} id="${token.slug}">${this.parser.parseInline(token.tokens)}</h${token.depth}>\n`;
+      },
+      link(token) {
+        const words = this.parser.parseInline(token.tokens);
+        if (/^https?:/.test(token.href))
+          return `<a href="${escaped(token.href)}" rel="noreferrer">${words}</a>`;
+        const to = address(token.href);
+        return to === undefined ? words : `<a href="${escaped(to)}">${words}</a>`;
+      },
+      image(token) {
+        const target = posix.normalize(posix.join(own, token.href)).replace(/^\.\.\/docs\//, '');
+        figures.add(target);
+        const to = posix.relative(posix.dirname(htmlPath(path)), target);
+        return `<img src="${escaped(to)}" alt="${escaped(token.text)}" loading="lazy">`;
+      },
+      table(token) {
+        const cell = (c, tag) => `<${tag}>${this.parser.parseInline(c.tokens)}</${tag}>`;
+        const head = token.header.map((c) => cell(c, 'th')).join('');
+        const rows = token.rows.map((row) => `<tr>${row.map((c) => cell(c, 'td')).join('')}</tr>`).join('\n');
+        return `<div class="wide"><table><thead><tr>${head}</tr></thead><tbody>${rows}</tbody></table></div>\n`;
+      },
+    },
+  });
+  const body = marked.parse(text);
+  sections.push(section);
+  const title = sections.find(({ title }) => title !== '')?.title ?? path;
+  return {
+    title,
+    body,
+    figures,
+    sections: sections
+      .filter(({ title, text }) => title !== '' || text.trim() !== '')
+      .map(({ text, ...rest }) => ({ ...rest, of: title, text: text.replace(/\s+/g, ' ').trim() })),
+  };
+}
+
+/** A page of docs/ names what lies beside docs/ by ../NAME, whatever folder it is in itself. */
+function besideName(name) {
+  return name.startsWith('../')
+    ? `../${posix.basename(name)}`
+    : name.startsWith('docs/')
+      ? name.slice(5)
+      : `../${name}`;
+}
+
+function plain(token) {
+  return (token.tokens ?? [])
+    .map((part) => (part.tokens ? plain(part) : (part.text ?? '')))
+    .join('')
+    .replace(/&amp;/g, '&');
+}
+
+/** As links to headings on code hosts have it. */
+function slug(text, used) {
+  const base = text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replace(/\s/g, '-');
+  const before = used.get(base) ?? 0;
+  used.set(base, before + 1);
+  return before === 0 ? base : `${base}-${before}`;
+}
+
+function escaped(text) {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+}
+
+function document(path, { title, body }) {
+  const own = htmlPath(path);
+  const up = posix.relative(posix.dirname(own), '.') || '.';
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'">
+<meta name="referrer" content="no-referrer">
+<link rel="icon" href="${up}/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="${up}/manual.css">
+<title>${escaped(title)} · graphex</title>
+</head>
+<body>
+<a class="skip" href="#text">To the text</a>
+<header>
+<a class="mark" href="${up}/../index.html">graphex</a>
+<nav aria-label="Manual"><a href="${up}/index.html">Manual</a> <a href="${up}/which-model.html">Which model?</a> <a href="${up}/cookbook.html">Cookbook</a> <a href="${up}/commands/index.html">Commands</a> <a href="${up}/api/index.html">API</a></nav>
+<div class="search"><input type="search" id="search" data-up="${up}" placeholder="Search the manual" aria-label="Search the manual" autocomplete="off" hidden><div id="found" role="status" hidden></div></div>
+</header>
+<main id="text">
+${body}</main>
+<script src="${up}/search.js" defer></script>
+</body>
+</html>
+`;
+}
