@@ -15,7 +15,7 @@ import { split } from '../src/sample/split.js';
 import { writeLists } from '../src/store/lists.js';
 
 const threads = process.argv[2] === undefined ? undefined : Number(process.argv[2]);
-const side = { sigma: 0.2, tau: 1, size: 2500, shape: 0.1, rate: 0.1 };
+const side = { sigma: 0.2, tau: 1, size: 500, shape: 0.1, rate: 0.1 };
 const { graph } = await simulate({ users: side, items: side, features: 30, seed: 1 });
 const parts = split(graph, { method: 'edges', testUsers: 0.2, seed: 1 });
 const { model } = await fit(parts.train, { features: 30, iterations: 5, model: 'sparse', threads });
