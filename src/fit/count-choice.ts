@@ -2,6 +2,7 @@
 // counts and explains them, so neither its bound nor its own data tell; but of held-out users it then expects more pairs than
 // there are, since what lies in a few large counts is spread over many. A short fit of a coarse sample shows it.
 
+import { InputError } from '../errors.js';
 import type { BipartiteGraph, SideName } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
 import { selectVertices } from '../graph/subgraph.js';
@@ -46,9 +47,9 @@ export interface CountChoice {
 /** Chooses by the pairs that a Poisson law expects of held-out users. */
 export async function chooseCounts(graph: BipartiteGraph, options: AscentOptions): Promise<CountChoice> {
   const seed = options.seed ?? 1;
-  const parts = split(coarseSample(graph, seed), { testUsers: HELD_BACK, testItems: HELD_BACK, seed });
   const nothing: CountChoice = { law: 'poisson', evidence: null };
-  if (parts.test.edges < FEWEST_TEST_EDGES || parts.foldIn.edges === 0) return nothing;
+  const parts = holdBack(coarseSample(graph, seed), seed);
+  if (!parts || parts.test.edges < FEWEST_TEST_EDGES || parts.foldIn.edges === 0) return nothing;
   const { onProgress, signal, threads, engine } = options;
   const features = typeof options.features === 'number' ? options.features : MOST_FEATURES;
   const short: Counted<AscentOptions> = {
@@ -87,6 +88,16 @@ function coarseSample(graph: BipartiteGraph, seed: number): BipartiteGraph {
   const kept = Math.sqrt(MOST_EDGES / graph.edges);
   const sample = pqSample(graph, { users: kept, items: kept }, randomStream(seed, STREAMS.counts));
   return sample.edges > 0 ? sample : graph;
+}
+
+/** Undefined where there is too little to leave each part an edge. */
+function holdBack(graph: BipartiteGraph, seed: number): Split | undefined {
+  try {
+    return split(graph, { testUsers: HELD_BACK, testItems: HELD_BACK, seed });
+  } catch (error) {
+    if (error instanceof InputError) return undefined;
+    throw error;
+  }
 }
 
 /** Held-out users on the test items that training knows: the pairs that there are, and those that are expected. */

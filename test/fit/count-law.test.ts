@@ -173,6 +173,19 @@ describe('a fit of counts', () => {
     expect(model.counts!.spread).toBeCloseTo(TRUTH.spread, 1);
   });
 
+  it('takes a Poisson law where there is too little to hold anything back', async () => {
+    for (const rows of [1, 2, 5, 12]) {
+      const users = Array.from({ length: rows }, (_, i) => i % 4);
+      const items = Array.from({ length: rows }, (_, i) => Math.floor(i / 4));
+      const counts = users.map((u) => 1 + 7 * u);
+      const userCount = Math.min(rows, 4);
+      const itemCount = Math.ceil(rows / 4);
+      const tiny = buildGraph({ users, items, counts, userCount, itemCount, multigraph: true });
+      const { countChoice } = await fit(tiny, quick);
+      expect(countChoice).toEqual({ law: 'poisson', evidence: null });
+    }
+  });
+
   it('does what is asked for, and leaves the edges to the simple model', async () => {
     const hurdle = (await fit(uneven, { ...quick, counts: 'hurdle' })).model;
     const simple = (await fit(simpleGraph(uneven), quick)).model;
