@@ -1,7 +1,7 @@
 // Builds the page: static files in dist/page, for any host and for `graphex serve`. The library comes from dist/, so what
 // runs in the page is what runs everywhere.
 import { createHash } from 'node:crypto';
-import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
@@ -79,6 +79,7 @@ await writeSample();
 writeServiceWorker();
 writeManual(join(out, 'manual'), inkSheet);
 // The folder that static hosts are pointed to.
+rmSync(join(root, 'page/dist'), { recursive: true, force: true });
 cpSync(out, join(root, 'page/dist'), { recursive: true, force: true });
 
 /** The addresses as the graph that the command line makes of them, with what it says of the reading. */

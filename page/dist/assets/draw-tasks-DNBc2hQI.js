@@ -1,1 +1,0 @@
-import{a as e,s as t}from"./distributions-QyLuB_6O.js";import{t as n,y as r}from"./session-leKv_LFC.js";var i=new Map;function a({id:e,plan:t}){i.set(e,n(t))}function o(e){i.delete(e)}function s({plan:n,seed:r,index:a,sizes:o,keep:s}){return i.get(n)(t(r,e.draws,a),{sizes:o,keep:s})}r(`draw-tasks`,{prepare:a,draw:s,forget:o});export{s as draw,o as forget,a as prepare};

@@ -1,1 +1,0 @@
-var e=[`users`,`items`];function t(e){return e===`users`?`items`:`users`}export{t as n,e as t};

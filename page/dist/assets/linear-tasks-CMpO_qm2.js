@@ -1,1 +1,0 @@
-import{a as e,i as t,n,o as r,r as i,s as a,t as o}from"./reports-IRPKpfBs.js";export{o as ROWS_PER_BLOCK,n as WIDTH,i as instantiate,t as leastSquaresScratchBytes,e as ridgeScratchBytes,r as solveLeastSquares,a as solveRidge};
