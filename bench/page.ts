@@ -3,7 +3,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { host, openBrowser } from '../test/page/visitor.js';
 
@@ -50,6 +50,10 @@ try {
     const fit = (performance.now() - fitting) / 1000;
     const longest = await page.evaluate(
       () => (window as unknown as { seen: { longest: number } }).seen.longest,
+    );
+    const threads = isolated ? cpus().length : 1;
+    console.log(
+      `beside the guesses in src/page/estimate.ts: ${Math.round(rows / verdict)} rows a second, ${((rows * 30 * 20) / fit / threads / 1e6).toFixed(0)} million edges × features × sweeps a second and thread`,
     );
     console.log(
       `${isolated ? 'threads' : 'one thread'}: verdict ${verdict.toFixed(2)} s, fit ${fit.toFixed(2)} s, longest task ${longest.toFixed(0)} ms`,

@@ -1,7 +1,7 @@
 import { machineWords } from '../report/words/page.js';
 import { lazy } from './parts/lazy.js';
 import { Problem, Working } from './parts/working.js';
-import { go, machine, reachable, STEPS, type StepName, step } from './state.js';
+import { go, machine, model, reachable, STEPS, type StepName, step } from './state.js';
 import { Start } from './steps/start.js';
 
 const TITLES: Readonly<Record<StepName, string>> = {
@@ -62,7 +62,9 @@ export function App() {
         <Working />
       </main>
       <footer>
-        Everything is computed in this tab, by the same code as the command line. Nothing is sent anywhere.{' '}
+        {model.value?.served
+          ? 'The model is on the server that this page came from: what you click is sent there, and nowhere else.'
+          : 'Everything is computed in this tab, by the same code as the command line. Nothing is sent anywhere.'}{' '}
         <a href="./manual/index.html">The manual</a>
       </footer>
     </>

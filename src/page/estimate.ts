@@ -1,9 +1,10 @@
-// What work will ask for, roughly, before it begins. Rates are those of one thread of a laptop-sized core in Chromium,
-// measured by bench/page.ts; once something was done in this tab, its own speed counts.
+// What work will ask for, roughly, before it begins. The rates are guesses to begin with, round numbers that no machine
+// was measured for; once something was read or fitted in this tab, its own speed counts. bench/page.ts prints what
+// a machine reaches.
 
 /** Bytes that a row takes while it is read: the collected pair, both orders of edges, and a share of its ids. */
 const ROW_BYTES = 40;
-/** Rows a second to a verdict. */
+/** Rows a second. */
 const ROWS_A_SECOND = 600_000;
 /** Edges × features × sweeps a second, for one thread. */
 const FIT_RATE = 30e6;
@@ -12,7 +13,13 @@ const USUAL_SWEEPS = 150;
 /** Bytes of a vertex and feature: shapes, rates and activities in float32. */
 const FACTOR_BYTES = 16;
 
+let readRate: number | undefined;
 let fitRate: number | undefined;
+
+/** Remembers how fast rows were read. */
+export function learnReading(rows: number, seconds: number): void {
+  if (seconds > 0.2) readRate = rows / seconds;
+}
 
 /** Remembers how fast a fit was. */
 export function learnRate(edges: number, features: number, sweeps: number, seconds: number): void {
@@ -25,7 +32,7 @@ export interface Need {
 }
 
 export function needToRead(rows: number): Need {
-  return { bytes: rows * ROW_BYTES, seconds: rows / ROWS_A_SECOND };
+  return { bytes: rows * ROW_BYTES, seconds: rows / (readRate ?? ROWS_A_SECOND) };
 }
 
 export function needToFit(

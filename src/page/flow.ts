@@ -1,9 +1,10 @@
 // What happens when somebody does something: the walk from a table to a verdict, a fit and a list.
 
 import { batch } from '@preact/signals';
-import { ask } from './engine.js';
-import { learnRate } from './estimate.js';
-import type { FitChoice, SampleName } from './protocol.js';
+import { answerBy, ask } from './engine.js';
+import { learnRate, learnReading } from './estimate.js';
+import { forgetTitles } from './parts/item-name.js';
+import type { FitChoice, ModelSummary, SampleName } from './protocol.js';
 import {
   change,
   check,
@@ -13,6 +14,7 @@ import {
   liveFit,
   machine,
   model,
+  offered,
   opened,
   preview,
   problem,
@@ -23,6 +25,8 @@ import { perform } from './work.js';
 
 /** Lets go of all that came from the data before. */
 function forget(): void {
+  answerBy({});
+  forgetTitles();
   batch(() => {
     opened.value = undefined;
     check.value = undefined;
@@ -115,8 +119,10 @@ export async function readTable(): Promise<void> {
     settings.value;
   forget();
   const options = { users, items, count: multigraph ? count : undefined, sep, header, multigraph, setAside };
+  const began = performance.now();
   const whole = await perform(`Reading ${from.name}.`, 'read', { source: from, options });
   if (!whole) return;
+  if (from.kind === 'blob') learnReading(whole.read.rows, (performance.now() - began) / 1000);
   opened.value = whole;
   if (keepUsers < 1 || keepItems < 1) {
     const part = await perform('Thinning.', 'thin', { users: keepUsers, items: keepItems, seed });
@@ -184,6 +190,26 @@ async function openModel(name: string, blob: Blob): Promise<void> {
     model.value = found;
   });
   askMachine();
+  go(found.features === undefined ? 'recommend' : 'explore');
+}
+
+/** Looks whether the page came with a model: `graphex serve` says so in the page that it sends. */
+export async function lookForServed(): Promise<void> {
+  if (document.querySelector<HTMLMetaElement>('meta[name=graphex-host]')?.content !== 'server') return;
+  const { servedModel } = await import('./served.js');
+  offered.value = await servedModel();
+}
+
+/** Opens the model of the server, which goes on answering for it. */
+export async function openServed(found: ModelSummary): Promise<void> {
+  const { serverAnswers } = await import('./served.js');
+  batch(() => {
+    forget();
+    source.value = undefined;
+    preview.value = undefined;
+    model.value = found;
+  });
+  answerBy(serverAnswers);
   go(found.features === undefined ? 'recommend' : 'explore');
 }
 

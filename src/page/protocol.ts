@@ -6,10 +6,11 @@ import type { NamedBlob } from '../ingest/blob.js';
 import type { ReadCounts, ReadGuess } from '../ingest/options.js';
 import type { TablePreview } from '../ingest/preview.js';
 import type { DescribedFeature } from '../predict/features.js';
-import type { Recommendation } from '../predict/recommend.js';
+import type { Reasons } from '../predict/reasons.js';
 import type { SimilarItem } from '../predict/similar.js';
 import type { Progress } from '../progress.js';
 import type { SparsityCheck } from '../sparsity/check.js';
+import type { ListsKind, UserList } from '../store/list-pieces.js';
 import type { StudyResults } from '../study/results.js';
 import type { SideNames } from '../text/sides.js';
 
@@ -110,6 +111,8 @@ export interface ModelSummary {
   readonly threads: number | undefined;
   readonly law: readonly string[];
   readonly split: SplitSummary | undefined;
+  /** It is on the server that the page came from, which answers for it. */
+  readonly served?: true | undefined;
 }
 
 export interface Score {
@@ -140,7 +143,10 @@ export interface ItemMap {
   readonly ids: readonly string[];
 }
 
-export interface Listed extends Recommendation {
+export interface Listed {
+  readonly item: string;
+  readonly score: number;
+  readonly reasons?: Reasons | undefined;
   readonly low?: number | undefined;
   readonly high?: number | undefined;
 }
@@ -155,7 +161,8 @@ export interface Answer {
 
 export interface FoundItem {
   readonly item: string;
-  readonly users: number;
+  /** Where it is known at once. */
+  readonly users?: number | undefined;
 }
 
 export interface Machine {
@@ -168,6 +175,7 @@ export interface Machine {
 export type Export =
   | { readonly what: 'model' }
   | { readonly what: 'features' }
+  | { readonly what: 'list'; readonly list: UserList; readonly format: ListsKind }
   | {
       readonly what: 'edges';
       readonly part: 'all' | 'train' | 'foldIn' | 'test';

@@ -3,6 +3,7 @@
 import { InputError } from '../errors.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { cell, edgeColumns, edgeText } from '../store/edges.js';
+import { listPieces } from '../store/list-pieces.js';
 import { modelToBytes } from '../store/model-bytes.js';
 import { parquetPieces } from '../store/parquet.js';
 import type { StudyResults } from '../study/results.js';
@@ -23,6 +24,8 @@ export async function answerExport(asked: Api['export'][0]): Promise<Api['export
       return { name: 'features.csv', blob: new Blob([featureTable()], { type: 'text/csv' }) };
     case 'edges':
       return edges(asked);
+    case 'list':
+      return shownList(asked);
   }
 }
 
@@ -35,6 +38,20 @@ async function edges({ part, format }: Extract<Export, { what: 'edges' }>): Prom
     for await (const piece of parquetPieces([table])) pieces.push(piece as Uint8Array<ArrayBuffer>);
   }
   return { name: `${part === 'all' ? 'edges' : part.toLowerCase()}.${format}`, blob: new Blob(pieces) };
+}
+
+/** The list as it is shown, in the form of the files of `graphex recommend`. */
+async function shownList({ list, format }: Extract<Export, { what: 'list' }>): Promise<Api['export'][1]> {
+  const titled = list.items.some(({ title }) => title !== undefined);
+  const pieces: BlobPart[] = [];
+  for await (const piece of listPieces(format, only(list), titled)) {
+    pieces.push(piece as string | Uint8Array<ArrayBuffer>);
+  }
+  return { name: `recommendations.${format}`, blob: new Blob(pieces) };
+}
+
+async function* only<T>(value: T): AsyncGenerator<readonly T[]> {
+  yield [value];
 }
 
 function partOf(part: Extract<Export, { what: 'edges' }>['part']): BipartiteGraph {

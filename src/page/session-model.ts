@@ -220,7 +220,12 @@ export async function answerRecommend(
   const began = performance.now();
   const items = await recommender.recommend({ likes }, { n, explain: true, signal });
   const milliseconds = performance.now() - began;
-  tell({ items, sure: undefined, milliseconds });
+  const listed = items.map((entry) => ({
+    item: entry.item,
+    score: entry.score,
+    reasons: recommender.reasons(entry),
+  }));
+  tell({ items: listed, sure: undefined, milliseconds });
   const sure = await recommender
     .confidence(
       { likes },
@@ -232,7 +237,7 @@ export async function answerRecommend(
       throw error;
     });
   return {
-    items: items.map((entry, i) => ({ ...entry, ...sure?.intervals[i] })),
+    items: listed.map((entry, i) => ({ ...entry, ...sure?.intervals[i] })),
     sure: sure && confidenceWords(sure.overlap, items.length),
     milliseconds,
   };

@@ -74,6 +74,8 @@ export const model = signal<ModelSummary | undefined>(undefined);
 export const evaluation = signal<EvaluationSummary | undefined>(undefined);
 export const likes = signal<readonly string[]>([]);
 export const machine = signal<Machine | undefined>(undefined);
+/** The model that the server of this page has; 'locked' where it asks for a key. */
+export const offered = signal<ModelSummary | 'locked' | undefined>(undefined);
 export const problem = signal<string | undefined>(undefined);
 
 /** Which steps can be entered now. */
@@ -85,7 +87,7 @@ export const reachable = computed<Readonly<Record<StepName, boolean>>>(() => ({
   predict: model.value?.split !== undefined,
   explore: model.value?.features !== undefined,
   recommend: model.value !== undefined,
-  report: opened.value !== undefined || model.value !== undefined,
+  report: opened.value !== undefined || (model.value !== undefined && !model.value.served),
 }));
 
 export function change(part: Partial<Settings>): void {

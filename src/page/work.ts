@@ -2,7 +2,7 @@
 
 import { signal } from '@preact/signals';
 import type { Progress } from '../progress.js';
-import { type Asked, ask, SessionError } from './engine.js';
+import { type Asked, ask } from './engine.js';
 import type { Api, Method } from './protocol.js';
 import { problem } from './state.js';
 
@@ -47,7 +47,7 @@ export async function perform<M extends Method>(
   try {
     return await asked.answer;
   } catch (error) {
-    if (!(error instanceof SessionError && error.name === 'AbortError')) {
+    if (!(error instanceof Error && error.name === 'AbortError')) {
       problem.value = error instanceof Error ? error.message : String(error);
     }
     return undefined;

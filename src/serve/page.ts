@@ -73,7 +73,8 @@ export async function readPage(folder: string = FOLDER): Promise<Page | undefine
       const path = `${inside}${entry.name}`;
       if (entry.isDirectory()) await walk(`${path}/`);
       if (!entry.isFile()) continue;
-      const bytes = new Uint8Array(await readFile(`${folder}/${path}`));
+      const read = new Uint8Array(await readFile(`${folder}/${path}`));
+      const bytes = path === 'index.html' ? fromServer(read) : read;
       bytesInAll += bytes.length;
       if (files.size >= MOST_FILES || bytesInAll > MOST_BYTES) {
         throw new InputError(`${folder}: more than ${MOST_FILES} files or ${MOST_BYTES} bytes are no page`);
@@ -88,6 +89,14 @@ export async function readPage(folder: string = FOLDER): Promise<Page | undefine
   };
   await walk('');
   return files.has('/index.html') ? files : undefined;
+}
+
+/** Tells the page that it comes from a server, which may have a model. */
+function fromServer(index: Uint8Array): Uint8Array<ArrayBuffer> {
+  const text = new TextDecoder().decode(index);
+  return new TextEncoder().encode(
+    text.replace(/(<meta name="graphex-host" content=")static(")/, '$1server$2'),
+  );
 }
 
 /** The file for a path of a request; a path that ends with / is a folder's index. */

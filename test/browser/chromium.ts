@@ -30,6 +30,12 @@ const TYPES: Record<string, string> = {
   '.json': 'application/json',
   '.wasm': 'application/wasm',
 };
+/** WebGPU, computed by the CPU. */
+export const SOFTWARE_GPU = [
+  '--enable-unsafe-webgpu',
+  '--enable-features=Vulkan',
+  '--use-webgpu-adapter=swiftshader',
+];
 const FLAGS = [
   ...[
     '--headless=new',
@@ -38,7 +44,7 @@ const FLAGS = [
     '--disable-gpu-sandbox',
     '--remote-debugging-port=0',
   ],
-  ...['--enable-unsafe-webgpu', '--enable-features=Vulkan', '--use-webgpu-adapter=swiftshader'],
+  ...SOFTWARE_GPU,
 ];
 
 /** Opens `/` in Chromium, answers what it asks for, and resolves with what it posts. */

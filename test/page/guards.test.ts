@@ -6,7 +6,19 @@ import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { built, canVisit, complaints, give, type Host, host, openBrowser, whyNot } from './visitor.js';
+import {
+  built,
+  canVisit,
+  complaints,
+  give,
+  type Host,
+  host,
+  idle,
+  button as main,
+  nav,
+  openBrowser,
+  whyNot,
+} from './visitor.js';
 
 let browser: Browser;
 let site: Host;
@@ -17,10 +29,6 @@ afterAll(async () => {
   await browser?.close();
   await site?.close();
 });
-
-const main = (page: Page, name: string) => page.locator('main').getByRole('button', { name, exact: true });
-const nav = (page: Page, name: string) => page.locator('nav').getByRole('button', { name, exact: true });
-const idle = (page: Page) => page.locator('.working').waitFor({ state: 'detached', timeout: 60_000 });
 
 async function visit(context?: BrowserContext): Promise<{ page: Page; heard: string[] }> {
   const page = await (context ?? (await browser.newContext({ serviceWorkers: 'block' }))).newPage();

@@ -1,13 +1,24 @@
 // The page in Chromium: the walk from a table to a list, with the numbers of the command line.
 
-import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkSparsity, evaluateModel, fit, modelFromBytes, recommend, split } from '../../src/browser.js';
 import { readBlob } from '../../src/ingest/blob.js';
 import { sparsityWords } from '../../src/report/words/sparsity.js';
 import { fixed, grouped } from '../../src/text/numbers.js';
-import { canVisit, complaints, give, type Host, host, openBrowser, whyNot } from './visitor.js';
+import {
+  button,
+  canVisit,
+  complaints,
+  download,
+  give,
+  type Host,
+  host,
+  idle,
+  nav,
+  openBrowser,
+  whyNot,
+} from './visitor.js';
 
 const CSV = `user_id,rating,movie\n${Array.from({ length: 3000 }, (_, e) => {
   const user = (e * e + 7 * e) % 211;
@@ -28,11 +39,6 @@ afterAll(async () => {
   await Promise.all([site?.close(), open?.close()]);
 });
 
-/** A step of the way. */
-const nav = (page: Page, name: string) => page.locator('nav').getByRole('button', { name, exact: true });
-const button = (page: Page, name: string) => page.locator('main').getByRole('button', { name, exact: true });
-const idle = (page: Page) => page.locator('.working').waitFor({ state: 'detached', timeout: 60_000 });
-
 async function visit(address: string, hash = ''): Promise<{ page: Page; heard: string[] }> {
   // Without a service worker, so that what the host sends is what counts.
   const context = await browser.newContext({ serviceWorkers: 'block', acceptDownloads: true });
@@ -47,11 +53,6 @@ async function toVerdict(page: Page): Promise<void> {
   await button(page, 'Is it sparse?').click();
   await page.locator('.card strong').first().waitFor();
   await idle(page);
-}
-
-async function download(page: Page, click: () => Promise<void>): Promise<Buffer> {
-  const [file] = await Promise.all([page.waitForEvent('download'), click()]);
-  return readFileSync(await file.path());
 }
 
 describe.skipIf(!canVisit)('the walk', () => {

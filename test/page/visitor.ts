@@ -74,3 +74,16 @@ export function give(page: Page, name: string, content: string | Buffer): Promis
   const buffer = typeof content === 'string' ? Buffer.from(content) : content;
   return page.setInputFiles('input[type=file]', { name, mimeType: 'application/octet-stream', buffer });
 }
+
+/** A step of the way, by its name at the top. */
+export const nav = (page: Page, name: string) =>
+  page.locator('nav').getByRole('button', { name, exact: true });
+export const button = (page: Page, name: string) =>
+  page.locator('main').getByRole('button', { name, exact: true });
+/** Nothing is under way. */
+export const idle = (page: Page) => page.locator('.working').waitFor({ state: 'detached', timeout: 60_000 });
+
+export async function download(page: Page, click: () => Promise<void>): Promise<Buffer> {
+  const [file] = await Promise.all([page.waitForEvent('download'), click()]);
+  return readFileSync(await file.path());
+}

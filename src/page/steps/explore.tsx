@@ -3,13 +3,14 @@ import { useEffect, useMemo } from 'preact/hooks';
 import type { DescribedFeature } from '../../predict/features.js';
 import { grouped, percent } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
-import { shown } from '../../text/untrusted.js';
+import type { SideNames } from '../../text/sides.js';
 import { ask } from '../engine.js';
 import { MapOfItems } from '../map/map.js';
 import { cssColour, featureColours } from '../map/palette.js';
+import { itemName } from '../parts/item-name.js';
 import { Table } from '../parts/table.js';
-import type { ItemMap } from '../protocol.js';
-import { go, likes, model, settings } from '../state.js';
+import type { FoundItem, ItemMap } from '../protocol.js';
+import { go, likes, model, problem, settings } from '../state.js';
 import { perform, work } from '../work.js';
 
 const SHOWN = 50;
@@ -25,7 +26,7 @@ export default function Explore() {
   const features = useSignal<readonly DescribedFeature[] | undefined>(undefined);
   const map = useSignal<ItemMap | undefined>(undefined);
   const feature = useSignal<number | undefined>(undefined);
-  const chosen = useSignal<number | undefined>(undefined);
+  const chosen = useSignal<string | undefined>(undefined);
   const near = useSignal<readonly { item: string; similarity: number }[]>([]);
   const text = useSignal('');
 
@@ -43,6 +44,7 @@ export default function Explore() {
       const described = await perform('What is in it?', 'features', { n: 10 });
       if (!described) return;
       features.value = kept.features = described;
+      if (found.served) return;
       const drawn = await perform('Drawing the map.', 'map', { seed: settings.value.seed });
       if (drawn) map.value = kept.map = drawn;
     })();
@@ -51,17 +53,19 @@ export default function Explore() {
   const index = useMemo(() => new Map(map.value?.ids.map((id, j) => [id, j] as const)), [map.value]);
   if (!found) return null;
   const { names } = found;
-  const choose = (item: number) => {
+  const choose = (item: string) => {
     chosen.value = item;
     near.value = [];
-    const id = map.value!.ids[item];
-    ask('similar', { item: id, n: 8 }).answer.then(
+    ask('similar', { item, n: 8 }).answer.then(
       (list) => {
         if (chosen.value === item) near.value = list;
       },
-      () => undefined,
+      (error) => {
+        problem.value = error.message;
+      },
     );
   };
+  const place = chosen.value === undefined ? undefined : index.get(chosen.value);
   const dark = window.matchMedia('(prefers-color-scheme: dark)').matches;
   const colours = featureColours(found.features ?? 1, dark);
   return (
@@ -72,15 +76,17 @@ export default function Explore() {
       </p>
       <div class="explore">
         <div class="place">
-          {map.value ? (
+          {found.served ? (
+            <ServedItems names={names} onChoose={choose} />
+          ) : map.value ? (
             <MapOfItems
               map={map.value}
               features={found.features ?? 1}
               noun={names.items.many}
-              chosen={chosen.value}
+              chosen={place}
               near={near.value.map(({ item }) => index.get(item) ?? 0)}
               feature={feature.value}
-              onChoose={choose}
+              onChoose={(item) => choose(map.value!.ids[item])}
             />
           ) : (
             <div class="map empty">
@@ -104,17 +110,19 @@ export default function Explore() {
           )}
         </div>
         <div class="side">
-          {chosen.value !== undefined && map.value && (
+          {chosen.value !== undefined && (
             <section class="chosen" aria-live="polite">
-              <h2>{shown(map.value.ids[chosen.value])}</h2>
+              <h2>{itemName(chosen.value)}</h2>
               <p class="quiet">
-                {grouped(map.value.degree[chosen.value])} {names.users.many}. Nearest:
+                {place !== undefined && map.value
+                  ? `${grouped(map.value.degree[place])} ${names.users.many}. Nearest:`
+                  : 'Nearest:'}
               </p>
               <ol>
                 {near.value.map(({ item, similarity }) => (
                   <li key={item}>
-                    <button type="button" class="plain" onClick={() => choose(index.get(item) ?? 0)}>
-                      {shown(item)}
+                    <button type="button" class="plain" onClick={() => choose(item)}>
+                      {itemName(item)}
                     </button>{' '}
                     <span class="quiet">{percent(similarity)}</span>
                   </li>
@@ -124,8 +132,7 @@ export default function Explore() {
                 <button
                   type="button"
                   onClick={() => {
-                    const id = map.value!.ids[chosen.value!];
-                    likes.value = [...new Set([...likes.value, id])];
+                    likes.value = [...new Set([...likes.value, chosen.value!])];
                     go('recommend');
                   }}
                 >
@@ -150,7 +157,7 @@ export default function Explore() {
                     <circle cx="5" cy="5" r="5" fill={cssColour(colours, number - 1)} />
                   </svg>
                   <span>
-                    <b>{percent(share)}</b> {items.map(({ item }) => shown(item, 30)).join(', ')}
+                    <b>{percent(share)}</b> {items.map(({ item }) => itemName(item, 30)).join(', ')}
                   </span>
                 </button>
               </li>
@@ -168,9 +175,55 @@ export default function Explore() {
           onText={(value) => {
             text.value = value;
           }}
-          onChoose={choose}
+          onChoose={(item) => choose(map.value!.ids[item])}
         />
       )}
+    </>
+  );
+}
+
+/** Items of a model that is elsewhere: a search of the server, instead of a map of all of them. */
+function ServedItems({ names, onChoose }: { readonly names: SideNames; onChoose(item: string): void }) {
+  const text = useSignal('');
+  const items = useSignal<readonly FoundItem[]>([]);
+  useEffect(() => {
+    const asked = ask('find', { text: text.value, n: SHOWN });
+    asked.answer.then(
+      (list) => {
+        items.value = list;
+      },
+      (error) => {
+        if (error.name !== 'AbortError') problem.value = error.message;
+      },
+    );
+    return asked.cancel;
+  }, [text.value]);
+  const common = text.value.trim() === '';
+  return (
+    <>
+      <p class="search">
+        <label for="search">Search the {names.items.many}</label>
+        <input
+          id="search"
+          type="search"
+          value={text.value}
+          onInput={(event) => {
+            text.value = event.currentTarget.value;
+          }}
+        />
+      </p>
+      <Table
+        columns={[
+          { label: capital(names.items.one) },
+          ...(common ? [{ label: names.users.many, numeric: true }] : []),
+        ]}
+        rows={items.value.map(({ item, users }) => [
+          <button type="button" class="plain" key={item} onClick={() => onChoose(item)}>
+            {itemName(item)}
+          </button>,
+          ...(common ? [grouped(users ?? 0)] : []),
+        ])}
+      />
     </>
   );
 }
@@ -226,7 +279,7 @@ function Items({
         ]}
         rows={found.slice(0, SHOWN).map((j) => [
           <button type="button" class="plain" key={j} onClick={() => onChoose(j)}>
-            {shown(map.ids[j])}
+            {itemName(map.ids[j])}
           </button>,
           grouped(map.degree[j]),
           grouped(map.feature[j] + 1),

@@ -1,10 +1,15 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { basisOf } from '../../predict/basis.js';
 import { fixed, grouped, percent } from '../../text/numbers.js';
-import { shown } from '../../text/untrusted.js';
+import { many } from '../../text/phrases.js';
+import type { SideNames } from '../../text/sides.js';
 import { ask } from '../engine.js';
+import { itemName, titleOf } from '../parts/item-name.js';
+import { save } from '../parts/save.js';
 import type { Answer, FoundItem, Listed } from '../protocol.js';
 import { likes, model, problem, settings } from '../state.js';
+import { perform } from '../work.js';
 
 const OFFERED = 24;
 
@@ -79,11 +84,11 @@ export default function Recommend() {
                   <li key={item}>
                     <button
                       type="button"
-                      aria-label={`Take away ${shown(item)}`}
+                      aria-label={`Take away ${itemName(item)}`}
                       class="on"
                       onClick={() => toggle(item)}
                     >
-                      {shown(item, 30)} ×
+                      {itemName(item, 30)} ×
                     </button>
                   </li>
                 ))}
@@ -98,7 +103,7 @@ export default function Recommend() {
               .map(({ item, users: count }) => (
                 <li key={item}>
                   <button type="button" onClick={() => toggle(item)}>
-                    {shown(item, 30)} <small>{grouped(count)}</small>
+                    {itemName(item, 30)} {count !== undefined && <small>{grouped(count)}</small>}
                   </button>
                 </li>
               ))}
@@ -108,6 +113,8 @@ export default function Recommend() {
           {answer.value ? (
             <List
               answer={answer.value}
+              names={found.names}
+              where={found.served ? 'by the server' : 'in this tab'}
               open={open.value}
               onOpen={(item) => {
                 open.value = open.value === item ? undefined : item;
@@ -126,10 +133,14 @@ export default function Recommend() {
 
 function List({
   answer,
+  names,
+  where,
   open,
   onOpen,
 }: {
   readonly answer: Answer;
+  readonly names: SideNames;
+  readonly where: string;
   readonly open: string | undefined;
   onOpen(item: string): void;
 }) {
@@ -146,7 +157,7 @@ function List({
               aria-expanded={open === entry.item}
               onClick={() => onOpen(entry.item)}
             >
-              <b>{shown(entry.item, 60)}</b>
+              <b>{itemName(entry.item, 60)}</b>
               <span class="quiet">{mainReason(entry)}</span>
             </button>
             <svg class="bar" viewBox="0 0 200 10" preserveAspectRatio="none" aria-hidden="true">
@@ -158,26 +169,75 @@ function List({
                 />
               )}
             </svg>
-            {open === entry.item && <Reasons entry={entry} />}
+            {open === entry.item && <WhyListed entry={entry} names={names} />}
           </li>
         ))}
       </ol>
-      <p class="quiet">Listed in {Math.max(1, Math.round(answer.milliseconds))} ms, in this tab.</p>
+      <p class="quiet">
+        Listed in {Math.max(1, Math.round(answer.milliseconds))} ms, {where}.
+      </p>
+      <SaveList answer={answer} names={names} />
     </>
   );
 }
 
+const FORMATS = [
+  ['csv', 'CSV'],
+  ['parquet', 'Parquet'],
+  ['jsonl', 'JSON lines'],
+] as const;
+
+/** The list as the files of `graphex recommend` hold it. */
+function SaveList({ answer, names }: { readonly answer: Answer; readonly names: SideNames }) {
+  const take = async (format: (typeof FORMATS)[number][0]) => {
+    const list = {
+      user: `new ${names.users.one}`,
+      items: answer.items.map(({ item, score }) => {
+        const title = titleOf(item);
+        return { item, score, ...(title !== undefined && { title }) };
+      }),
+      basis: basisOf(likes.value.length),
+    };
+    const file = await perform('Writing.', 'export', { what: 'list', list, format });
+    if (file) save(file.name, file.blob);
+  };
+  return (
+    <p class="buttons">
+      <span class="quiet">Save this list</span>
+      {FORMATS.map(([format, name]) => (
+        <button
+          type="button"
+          key={format}
+          aria-label={`Save this list as ${name}`}
+          onClick={() => void take(format)}
+        >
+          {name}
+        </button>
+      ))}
+    </p>
+  );
+}
+
 /** The largest part of the score. */
-function mainReason({ score, explanation }: Listed): string {
-  if (!explanation) return '';
-  const [first] = explanation.items;
-  if (!first || explanation.prior > first.share)
-    return `${percent(explanation.prior / score)} as for anybody`;
-  return `${percent(first.share / score)} because of ${shown(first.item, 30)}`;
+function mainReason({ score, reasons }: Listed): string {
+  if (!reasons) return '';
+  const [first] = reasons.items;
+  if (!first || reasons.rest > first.share) return `${percent(reasons.rest / score)} as for anybody`;
+  return `${percent(first.share / score)} because of ${itemName(first.item, 30)}`;
 }
 
 /** All parts of a score, which add up to it. */
-function Reasons({ entry: { score, low, high, explanation } }: { readonly entry: Listed }) {
+function WhyListed({
+  entry: { score, low, high, reasons },
+  names,
+}: {
+  readonly entry: Listed;
+  readonly names: SideNames;
+}) {
+  if (!reasons) return <p class="quiet reasons">This model gives no reasons.</p>;
+  const { items, others, rest, features } = reasons;
+  const part = (share: number) => <span class="number">{fixed((100 * share) / score, 1)} %</span>;
+  const other = { one: `other ${names.items.one}`, many: `other ${names.items.many}` };
   return (
     <div class="reasons">
       <p class="quiet">
@@ -186,16 +246,24 @@ function Reasons({ entry: { score, low, high, explanation } }: { readonly entry:
         , which is the sum of
       </p>
       <ul>
-        {explanation?.items.map(({ item, share }) => (
+        {items.map(({ item, share, usual }) => (
           <li key={item}>
-            <span class="number">{fixed((100 * share) / score, 1)} %</span> {shown(item, 60)}
+            {part(share)} {itemName(item, 60)}{' '}
+            <span class="quiet">usually {fixed((100 * usual) / score, 1)} %</span>
           </li>
         ))}
-        <li>
-          <span class="number">{fixed((100 * (explanation?.prior ?? 0)) / score, 1)} %</span> what anybody
-          would be offered
-        </li>
+        {others.count > 0 && (
+          <li>
+            {part(others.share)} {many(others.count, other)}
+          </li>
+        )}
+        <li>{part(rest)} what anybody would be offered</li>
       </ul>
+      {features.length > 0 && (
+        <p class="quiet">
+          By feature {features[0].feature}: {features[0].about.map((item) => itemName(item, 30)).join(', ')}
+        </p>
+      )}
     </div>
   );
 }

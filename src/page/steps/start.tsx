@@ -1,8 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { openBlob, openSample, openUrl } from '../flow.js';
+import { grouped } from '../../text/numbers.js';
+import { lookForServed, openBlob, openSample, openServed, openUrl } from '../flow.js';
 import { SAMPLES, type SampleName } from '../protocol.js';
-import { brought, opened } from '../state.js';
+import { brought, offered, opened } from '../state.js';
 
 const ABOUT: Readonly<Record<SampleName, { readonly title: string; readonly about: string }>> = {
   '@sotu': { title: 'State of the Union', about: '233 speeches and their 12,323 words' },
@@ -22,6 +23,7 @@ export function Start() {
       const [file] = event.dataTransfer?.files ?? [];
       if (file) take(file);
     };
+    void lookForServed();
     window.addEventListener('dragover', stop);
     window.addEventListener('drop', drop);
     return () => {
@@ -42,6 +44,7 @@ export function Start() {
           The settings of this address are kept. Data are never part of an address: give them again.
         </p>
       )}
+      <Served />
       <label
         class={`drop${over.value ? ' over' : ''}`}
         onDragEnter={() => {
@@ -86,6 +89,35 @@ export function Start() {
         ))}
       </ul>
     </div>
+  );
+}
+
+/** What the server of this page has to offer. */
+function Served() {
+  const found = offered.value;
+  if (!found) return null;
+  if (found === 'locked') {
+    return (
+      <p class="note">
+        This server has a model for those who have a key. <a href="docs">How to ask it</a>
+      </p>
+    );
+  }
+  const { users, items, names, features } = found;
+  return (
+    <section class="served" aria-label="The model of this server">
+      <div>
+        <h2>This server has a model</h2>
+        <p class="quiet">
+          {grouped(users)} {names.users.many}, {grouped(items)} {names.items.many}
+          {features && `, ${grouped(features)} features`}. It stays there: what you click is sent to it.{' '}
+          <a href="docs">For programs</a>
+        </p>
+      </div>
+      <button type="button" class="primary" onClick={() => void openServed(found)}>
+        Explore it
+      </button>
+    </section>
   );
 }
 

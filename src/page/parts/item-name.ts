@@ -1,0 +1,29 @@
+// What items are called: by their ids, or by the titles that a server sent with them.
+
+import { shown } from '../../text/untrusted.js';
+
+export interface Titled {
+  readonly item: string;
+  readonly title?: string;
+}
+
+const titles = new Map<string, string>();
+
+/** Remembers the titles of items that came. */
+export function learnTitles<T extends Titled>(items: readonly T[]): readonly T[] {
+  for (const { item, title } of items) if (title !== undefined) titles.set(item, title);
+  return items;
+}
+
+export function forgetTitles(): void {
+  titles.clear();
+}
+
+export function titleOf(item: string): string | undefined {
+  return titles.get(item);
+}
+
+/** The title or the id, as text that is safe to show. */
+export function itemName(item: string, most?: number): string {
+  return shown(titles.get(item) ?? item, most);
+}

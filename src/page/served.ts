@@ -1,0 +1,132 @@
+// The model of the server that the page came from. It is not fetched: it may be large, and knows its users. The server
+// answers the same questions about it that the session answers about a model in the tab.
+
+import type { Reasons } from '../predict/reasons.js';
+import { sideNames } from '../text/sides.js';
+import { type Elsewhere, SessionError } from './engine.js';
+import { learnTitles, type Titled } from './parts/item-name.js';
+import type { Api, ModelSummary } from './protocol.js';
+
+/** What `graphex serve` answers; /openapi.json describes it. */
+interface Share {
+  readonly share: number;
+  readonly usual: number;
+}
+interface Recommended {
+  readonly items: readonly (Titled & {
+    readonly score: number;
+    readonly low?: number;
+    readonly high?: number;
+    readonly explanation?: {
+      readonly items: readonly (Titled & Share)[];
+      readonly others: Reasons['others'];
+      readonly features: readonly (Share & { readonly feature: number; readonly about: readonly Titled[] })[];
+      readonly rest: number;
+    };
+  })[];
+  readonly confidence?: { readonly text: string };
+  readonly milliseconds: number;
+}
+interface Models {
+  readonly current: {
+    readonly kind: string;
+    readonly features: number;
+    readonly users: number;
+    readonly items: number;
+    readonly names: { readonly users: string; readonly items: string };
+  } | null;
+}
+
+const at = (path: string) => new URL(path, document.baseURI);
+
+/** What is served, or undefined where nothing is. */
+export async function servedModel(): Promise<ModelSummary | 'locked' | undefined> {
+  const answer = await fetch(at('v1/models')).catch(() => undefined);
+  if (answer?.status === 401) return 'locked';
+  if (!answer?.ok) return undefined;
+  const { current } = (await answer.json()) as Models;
+  if (!current) return undefined;
+  const { kind, features, users, items, names } = current;
+  return {
+    ...{ source: 'this server', type: 'posterior', kind, users, items, served: true },
+    names: sideNames(names),
+    features: features || undefined,
+    ...{ bound: undefined, bounds: [], iterations: 0, converged: true, seconds: 0, engine: '' },
+    ...{ why: undefined, threads: undefined, law: [], split: undefined },
+  };
+}
+
+/** A refusal of the server. */
+class Refused extends SessionError {
+  constructor(
+    readonly status: number,
+    detail: string,
+  ) {
+    super('Error', `The server answered with status ${status}: ${detail}`);
+  }
+}
+
+async function asked<T>(path: string, signal: AbortSignal, body?: unknown): Promise<T> {
+  const answer = await fetch(at(path), {
+    signal,
+    ...(body !== undefined && {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    }),
+  }).catch((error) => {
+    if (error.name === 'AbortError') throw error;
+    throw new SessionError('Error', 'The server does not answer. Look whether it still runs, and try again.');
+  });
+  if (answer.ok) return answer.json();
+  const problem = await answer.json().catch(() => ({}));
+  throw new Refused(answer.status, problem.detail ?? 'no reason given');
+}
+
+export const serverAnswers: Elsewhere = {
+  async features({ n }, signal) {
+    type Found = { features: Api['features'][1] };
+    const { features } = await asked<Found>(`v1/features?n=${n}`, signal);
+    for (const { items } of features) learnTitles(items);
+    return features;
+  },
+  async similar({ item, n }, signal) {
+    type Found = { items: Api['similar'][1] };
+    const { items } = await asked<Found>(`v1/items/${encodeURIComponent(item)}/similar?n=${n}`, signal);
+    learnTitles(items);
+    return items;
+  },
+  async find({ text, n }, signal) {
+    type Found = { items: Api['find'][1] };
+    const wanted = text.trim();
+    const path = wanted === '' ? `v1/popular?n=${n}` : `v1/items?n=${n}&search=${encodeURIComponent(wanted)}`;
+    const { items } = await asked<Found>(path, signal);
+    learnTitles(items);
+    return items;
+  },
+  async recommend({ likes, n }, signal) {
+    const began = performance.now();
+    const list = (more: object) => asked<Recommended>('v1/recommend', signal, { likes, n, ...more });
+    const { items, confidence } = await list({ explain: true, confidence: true }).catch((error) => {
+      // Models without a posterior over tastes say so; their lists are still good.
+      if (error instanceof Refused && error.status === 422) return list({});
+      throw error;
+    });
+    learnTitles(items);
+    return {
+      items: items.map(({ explanation, ...entry }) => ({
+        ...entry,
+        reasons: explanation && {
+          ...explanation,
+          items: [...learnTitles(explanation.items)],
+          features: explanation.features.map((one) => ({
+            ...one,
+            about: learnTitles(one.about).map(({ item }) => item),
+          })),
+        },
+      })),
+      sure: confidence?.text,
+      milliseconds: performance.now() - began,
+    };
+  },
+};

@@ -1,0 +1,98 @@
+// The page as `graphex serve MODEL` serves it: the server answers for its model, the tab never has it.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fit } from '../../src/fit/fit.js';
+import { createRecommender, type Recommender } from '../../src/predict/recommender.js';
+import { simulate } from '../../src/process/poisson-model.js';
+import { type RunningServer, serve } from '../../src/serve/serve.js';
+import { saveModel } from '../../src/store/model.js';
+import { button, canVisit, complaints, download, nav, openBrowser, whyNot } from './visitor.js';
+
+const side = { sigma: 0.3, tau: 1, shape: 0.3, rate: 0.3, size: 40 };
+const folder = mkdtempSync(join(tmpdir(), 'graphex-served-'));
+let browser: Browser;
+let server: RunningServer;
+let recommender: Recommender;
+const title = (item: string) => `<i>The ${item}`;
+
+beforeAll(async () => {
+  if (!canVisit) return;
+  const { graph } = await simulate({ users: side, items: side, features: 4, seed: 1 });
+  const { model } = await fit(graph, { features: 4, iterations: 10, seed: 1, threads: 1 });
+  recommender = createRecommender(model);
+  await saveModel(join(folder, 'm.safetensors'), model);
+  const { ids, count } = model.items;
+  const rows = Array.from({ length: count }, (_, j) => `${ids.at(j)},${title(ids.at(j))}`);
+  writeFileSync(join(folder, 'titles.csv'), `id,title\n${rows.join('\n')}\n`);
+  const path = join(folder, 'm.safetensors');
+  server = await serve(path, { port: 0, threads: 1, titles: join(folder, 'titles.csv') });
+  browser = await openBrowser();
+});
+afterAll(async () => {
+  await browser?.close();
+  await recommender?.close();
+  await server?.close();
+  rmSync(folder, { recursive: true });
+});
+
+describe.skipIf(!canVisit)('a server with a model', () => {
+  test('is explored and asked in the page, with the answers of the library and the titles of the server', async () => {
+    const page = await (await browser.newContext({ serviceWorkers: 'block' })).newPage();
+    const heard = complaints(page);
+    const loaded: string[] = [];
+    page.on('request', (request) => loaded.push(request.url()));
+    await page.goto(server.url);
+    await page.getByText('This server has a model').waitFor();
+    await button(page, 'Explore it').click();
+    const [first] = recommender.features({ n: 10 });
+    await page.getByText(first.items.map(({ item }) => title(item)).join(', ')).waitFor();
+    const [common] = recommender.popular({ n: 1 });
+    await button(page, title(common.item)).click();
+    await expect
+      .poll(() => page.locator('.chosen li button').allInnerTexts())
+      .toEqual(recommender.similar(common.item, { n: 8 }).map(({ item }) => title(item)));
+
+    await button(page, 'What else for somebody who has it?').click();
+    const list = await recommender.recommend({ likes: [common.item] }, { n: 20 });
+    await expect
+      .poll(() => page.locator('.list b').allInnerTexts())
+      .toEqual(list.map(({ item }) => title(item)));
+    expect(await page.locator('.sure').innerText()).toMatch(/^(Sure|Fairly sure|Unsure): /);
+    expect(await page.locator('footer').innerText()).toContain('what you click is sent there');
+    const saved = await download(page, () => button(page, 'Save this list as JSON lines').click());
+    expect(JSON.parse(saved.toString()).items).toEqual(
+      list.map(({ item, score }) => ({ item, score, title: title(item) })),
+    );
+    // Nothing is there to take away but the list: the model stays on the server.
+    expect(await nav(page, 'Take it with you').isDisabled()).toBe(true);
+    expect(loaded.filter((url) => url.includes('.safetensors'))).toEqual([]);
+    expect(heard).toEqual([]);
+
+    // Without the server the page says so.
+    await server.close();
+    await page.getByLabel('Find items').fill('x');
+    await expect.poll(() => page.getByRole('alert').innerText()).toContain('The server does not answer');
+    await page.context().close();
+  });
+
+  test('that asks for a key is pointed to, not opened', async () => {
+    writeFileSync(join(folder, 'keys'), 'someone 0123456789abcdef0123\n');
+    const locked = await serve(join(folder, 'm.safetensors'), {
+      port: 0,
+      threads: 1,
+      keyFile: join(folder, 'keys'),
+    });
+    const page = await (await browser.newContext({ serviceWorkers: 'block' })).newPage();
+    await page.goto(locked.url);
+    await page.getByText('This server has a model for those who have a key').waitFor();
+    expect(await button(page, 'Explore it').count()).toBe(0);
+    await page.context().close();
+    await locked.close();
+  });
+});
+
+test.runIf(!canVisit)(whyNot, () => {});
