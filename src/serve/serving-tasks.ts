@@ -2,6 +2,8 @@
 
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
+import { getPriority, setPriority } from 'node:os';
+import { isMainThread } from 'node:worker_threads';
 import { titleList, titlesOf } from '../evaluate/titles.js';
 import type { Model } from '../fit/model.js';
 import { readSideTable } from '../ingest/side-table.js';
@@ -52,8 +54,25 @@ interface LoadTask {
   readonly titles: string | undefined;
 }
 
+/** How much nicer computing is than talking. */
+const NICER = 5;
+
+/**
+ * Computing gives way to the thread that talks HTTP: with as many workers as cores that thread waited for its turn, and so did
+ * everybody who asked whether the server is well. On Linux a priority belongs to a thread, elsewhere to the whole process.
+ */
+function giveWay(): void {
+  if (isMainThread || process.platform !== 'linux') return;
+  try {
+    setPriority(0, Math.min(19, getPriority(process.pid) + NICER));
+  } catch {
+    // Where it may not be changed, all are equal.
+  }
+}
+
 /** Makes a recommender of what another worker has read, and asks it once: the first real question then waits for nothing. */
 export async function adopt({ shared, titles }: SharedServing): Promise<void> {
+  giveWay();
   const model = modelOf(shared);
   const recommender = createRecommender(model);
   served = { recommender, titles: titleBook(model.items.ids, titles) };

@@ -1,6 +1,7 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
-import { tmpdir } from 'node:os';
+import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fit } from '../../src/fit/fit.js';
@@ -218,6 +219,16 @@ describe('a running server', () => {
   ])('loads nothing but the models of its folder: %s', async (file) => {
     expect((await ask('/v1/models/current', { file }, 'PUT')).status).toBe(404);
     expect((await ask('/health/ready')).status).toBe(200);
+  });
+
+  it.skipIf(process.platform !== 'linux')('computes in threads that give way to the one that talks', () => {
+    const nice = (stat: string) => Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]);
+    const tasks = readdirSync('/proc/self/task').map((id) =>
+      readFileSync(`/proc/self/task/${id}/stat`, 'utf8'),
+    );
+    const own = nice(readFileSync(`/proc/self/task/${process.pid}/stat`, 'utf8'));
+    expect(tasks.filter((stat) => nice(stat) === Math.min(19, own + 5)).length).toBeGreaterThanOrEqual(2);
+    expect(getPriority(process.pid)).toBe(own);
   });
 
   it('drains: answers what it has begun, then is gone', async () => {
