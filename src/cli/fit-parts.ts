@@ -15,7 +15,7 @@ import { COMMANDS } from '../options/verbs.js';
 import { fitParts, type PartsFitOptions } from '../shard/fit.js';
 import { gatherModel } from '../shard/model.js';
 import { openParts, type Parts } from '../shard/parts.js';
-import { stateFiles } from '../shard/state.js';
+import { isStateFolder, stateFiles } from '../shard/state.js';
 import { saveModel } from '../store/model.js';
 import { many } from '../text/phrases.js';
 import { oneLine } from '../text/untrusted.js';
@@ -90,13 +90,18 @@ async function fitAsRank(
     ...(goOn === undefined ? { seed: context.seed } : { goOn }),
     ...{ threads, signal, onProgress },
     keep: { folder, minutes: values.checkpoint },
+    ...(values.memory !== undefined && { within: { memory: values.memory, path: output } }),
     onUnkept: ({ message }: Error) => warn(`the state of the fit cannot be kept: ${message}`),
   } as PartsFitOptions;
-  const fitted = await fitParts(parts, communicator, options).catch((error) => {
+  const fitted = await fitParts(parts, communicator, options).catch(async (error) => {
     if (!signal.aborted && !(error instanceof AbortError)) throw error;
-    throw new AbortError(`the fit was stopped; go on with --resume ${folder}`);
+    throw new AbortError(
+      (await isStateFolder(folder))
+        ? `the fit was stopped; go on with --resume ${folder}`
+        : 'the fit was stopped before it began',
+    );
   });
-  const result = await gatherModel(parts, communicator, fitted);
+  const result = await gatherModel(parts, communicator, fitted).finally(fitted.close);
   if (!result) return undefined;
   await saveModel(output, result.model);
   // The model is written: a state that cannot be removed is no failure.
@@ -106,6 +111,7 @@ async function fitAsRank(
       ...fitJson(result, undefined, undefined, undefined),
       ranks: size,
       shards: parts.shards.length,
+      inTurn: fitted.inTurn,
       state: fitted.hash,
     },
     text: fitText(result, undefined, undefined, undefined, output),

@@ -60,6 +60,9 @@ async function run(command: Command, given: readonly string[], context: CommandC
   refuseRanks(given[0]);
   const { sources } = await dataArgument(given);
   const values = typedOptions(command, COMMANDS.fit.own);
+  if (values.memory !== undefined) {
+    throw optionError`${option('memory')} is for data in parts; run graphex partition ${given[0]} -o parts first, then fit parts`;
+  }
   const output = values.output!;
   const partial = `${output}.partial`;
   const { rejects } = typedOptions(command, READ);

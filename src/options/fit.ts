@@ -11,6 +11,7 @@ import {
   list,
   oneOf,
   output,
+  text,
   whole,
   wholeOr,
 } from './kinds.js';
@@ -212,6 +213,12 @@ export const FIT_COMMAND = {
     argument: 'minutes',
     otherwise: '5',
     meaning: 'keep the state of a long fit in OUTPUT.partial this often',
+  }),
+  memory: text({
+    argument: 'size',
+    otherwise: 'hold all shards',
+    meaning:
+      'of a fit to parts: most memory, as in 800M or 4G; shards that do not fit are read in turn from disk, to the same bits',
   }),
   trials: whole({
     ...BASELINE_TRIALS,

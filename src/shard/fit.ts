@@ -5,9 +5,8 @@ import type { Communicator } from '../comm/communicator.js';
 import { anyRank } from '../comm/communicator.js';
 import type { TableValues } from '../engine/engine.js';
 import { type EngineReason, onEngine } from '../engine/select.js';
-import { createShardedEngine } from '../engine/sharded/engine.js';
-import { joinedValues, partOf, valuesWithin } from '../engine/sharded/tables.js';
-import { abortReason, InputError } from '../errors.js';
+import { joinedValues } from '../engine/sharded/tables.js';
+import { abortReason } from '../errors.js';
 import { nowAndThen } from '../fit/ascent.js';
 import type { DataFacts } from '../fit/facts.js';
 import { firstHyper, learned, tiltsToMatch } from '../fit/hyper.js';
@@ -29,16 +28,15 @@ import {
 } from '../fit/options.js';
 import { resumedOptions } from '../fit/resume.js';
 import { type StartingVertices, startOf, vertexStart } from '../fit/start.js';
-import { MAX_EDGES, transposeRows } from '../graph/build.js';
-import type { GraphSide } from '../graph/graph.js';
-import { VertexIds } from '../graph/ids.js';
-import { allocate } from '../math/memory.js';
 import { option, optionError } from '../options/error.js';
 import { AUTO } from '../options/fit.js';
 import { VERSION } from '../version.js';
 import { hashOfText, hashTables, probe, requireSame } from './agree.js';
 import { shardsOfRank } from './gather.js';
-import { type Parts, readShard } from './parts.js';
+import { holdAll, holdInTurn, ownRows, type ValuesOfShard } from './hold.js';
+import { parseMemory } from './memory.js';
+import type { Parts } from './parts.js';
+import { roomWithin } from './room.js';
 import { loadState, loadTable, type SavedFit, saveState } from './state.js';
 
 /** Options of a fit over shards: those of coordinate ascent, and a folder for its state. */
@@ -48,6 +46,11 @@ export interface PartsFitOptions
   readonly keep?: { readonly folder: string; readonly minutes?: number | undefined } | undefined;
   /** The folder of a state to go on from. */
   readonly goOn?: string | undefined;
+  /**
+   * Memory that a rank which is alone may take, as in 4G, and the path beside which what does not fit waits on disk.
+   * Default: all shards are in memory.
+   */
+  readonly within?: { readonly memory: string; readonly path: string } | undefined;
   /** Told on rank 0 that the state could not be kept: that is no reason to end the fit. */
   readonly onUnkept?: ((error: Error) => void) | undefined;
 }
@@ -59,8 +62,10 @@ export interface PartsFit {
   readonly stopped: 'converged' | 'iterations';
   readonly bound: number | undefined;
   readonly items: TableValues;
-  /** Of each shard that this rank has. */
-  readonly users: readonly TableValues[];
+  /** Of each shard that this rank has, until `close`. */
+  readonly users: readonly ValuesOfShard[];
+  /** Shards that were read in turn. */
+  readonly inTurn: number;
   readonly totals: SavedFit['totals'];
   /** A hash of all tables, the same wherever the bits are. */
   readonly hash: string;
@@ -68,6 +73,8 @@ export interface PartsFit {
   readonly engineReason: EngineReason;
   readonly threads: number;
   readonly seconds: number;
+  /** Lets go of what waits on disk. */
+  close(): Promise<void>;
 }
 
 /** Fits the model to shards. Called by every rank with the same options. */
@@ -77,14 +84,19 @@ export async function fitParts(
   given: PartsFitOptions = {},
 ): Promise<PartsFit> {
   const began = performance.now();
-  const { keep, goOn, onUnkept, ...asked } = given;
+  const { keep, goOn, within, onUnkept, ...asked } = given;
   const saved = goOn === undefined ? undefined : await loadState(goOn, parts);
   const options = settled(parts, asked, saved);
   const settings = fitSettings(options);
   const mine = shardsOfRank(parts.shards.length, communicator.size, communicator.rank);
   const { threads, signal } = options;
-  const own = await ownRows(parts, mine);
-  const work = { edges: own.users.neighbors.length, features: settings.features };
+  const room = within && roomWithin(parts, settings.features, threads, parseMemory(within.memory));
+  if (room && communicator.size > 1) {
+    throw optionError`${option('memory')} is for one process that reads shards in turn, and ${String(communicator.size)} were started; leave it out, and start as many as hold all shards`;
+  }
+  const own = room ? undefined : await ownRows(parts, mine);
+  const shards = parts.shards.slice(mine.first, mine.last);
+  const work = { edges: shards.reduce((sum, { edges }) => sum + edges, 0), features: settings.features };
   return onEngine(settings.engine, work, threads, async ({ engine: local, reason }) => {
     await requireSame(communicator, [
       { text: VERSION, otherwise: 'has another version of graphex than rank 0; install the same everywhere' },
@@ -102,11 +114,6 @@ export async function fitParts(
           'computes otherwise than rank 0: another version of Node, another kind of processor, or a GPU on one of them; use the same everywhere, or --engine cpu',
       },
     ]);
-    const engine = createShardedEngine(local, communicator, () => ({
-      shards: parts.shards.length,
-      first: mine.first,
-      bounds: own.bounds,
-    }));
     const facts = factsOf(parts);
     const hyper = saved?.state.hyper ?? (await firstHyper(facts, settings, signal));
     const start = (side: 'users' | 'items', vertices: StartingVertices) =>
@@ -120,79 +127,98 @@ export async function fitParts(
       hyper,
     };
     const activity = state.warmSweeps === undefined ? 'mean' : 'exact';
-    const values = {
-      users: saved ? await savedUsers(goOn!, parts, mine, saved) : start('users', vertexStart(own.users)),
-      items:
-        saved?.items ?? start('items', { ids: parts.itemIds, strength: (item) => parts.itemTotal[item] }),
-    };
-    const tables = {
-      users: await engine.createTable(settings.features, values.users, activity, true),
-      items: await engine.createTable(settings.features, values.items, activity),
-    };
-    if (saved) {
-      for (const side of ['users', 'items'] as const) {
-        const { mass, leftover, leftoverAt } = saved.totals[side];
-        void engine.setMass(tables[side], mass);
-        void engine.setLeftover(tables[side], leftover, leftoverAt);
+    const items =
+      saved?.items ?? start('items', { ids: parts.itemIds, strength: (item) => parts.itemTotal[item] });
+    const held = own
+      ? holdAll(
+          ...([parts, communicator, local, mine.first, own] as const),
+          saved ? await savedUsers(goOn!, parts, mine, saved) : start('users', vertexStart(own.users)),
+        )
+      : await holdInTurn(
+          ...([parts, communicator, local, { room: room!, path: within!.path }] as const),
+          ...([settings.features, activity] as const),
+          async (shard, users) =>
+            saved ? loadTable(goOn!, parts, shard, saved) : start('users', vertexStart(users)),
+          options,
+        );
+    try {
+      const { engine } = held;
+      const tables = {
+        users: await engine.createTable(settings.features, held.values, activity, true),
+        items: await engine.createTable(settings.features, items, activity),
+      };
+      if (saved) {
+        for (const side of ['users', 'items'] as const) {
+          const { mass, leftover, leftoverAt } = saved.totals[side];
+          void engine.setMass(tables[side], mass);
+          void engine.setLeftover(tables[side], leftover, leftoverAt);
+        }
       }
+      const beginning: Beginning = saved?.began ?? {
+        settings: { ...settings },
+        fingerprint: parts.fingerprint,
+      };
+      const stateNow = async (now: LoopState): Promise<SavedFit> => ({
+        began: beginning,
+        state: now,
+        items: await engine.read(tables.items),
+        totals: { users: await engine.totals(tables.users), items: await engine.totals(tables.items) },
+      });
+      const keepNow = async (now: LoopState) => {
+        const what = await stateNow(now);
+        await saveState(keep!.folder, parts, communicator, what, (p) => engine.readPart(tables.users, p));
+      };
+      const moving = { learn: learned(settings, hyper), tilts: tiltsToMatch(facts, settings, hyper) };
+      const result = await runLoop(
+        engine,
+        {
+          edges: parts.edges,
+          ...held.edges,
+          factorials: parts.shards.reduce((sum, { logFactorials }) => sum + logFactorials, 0),
+          isStopped: (wanted) => anyRank(communicator, wanted),
+        },
+        tables,
+        state,
+        settings,
+        moving,
+        options,
+        keep && keeper(communicator, keep.minutes, keepNow, onUnkept),
+      );
+      if (result.stopped === 'aborted') {
+        if (keep) await keepNow(result.state);
+        throw abortReason(signal?.aborted ? signal : AbortSignal.abort());
+      }
+      const users = await held.last(tables.users);
+      const last = await stateNow(result.state);
+      return {
+        ...{
+          settings,
+          state: result.state,
+          bound: result.bound,
+          items: last.items,
+          users,
+          totals: last.totals,
+        },
+        inTurn: room ? parts.shards.length - room.held : 0,
+        stopped: result.stopped as Exclude<LoopResult['stopped'], 'aborted'>,
+        hash: await hashOfAll(parts, communicator, mine.first, last.items, users),
+        engine: engine.description,
+        engineReason: reason,
+        threads: engine.threads,
+        seconds: (performance.now() - began) / 1000,
+        close: held.close,
+      };
+    } catch (error) {
+      await held.close();
+      throw error;
     }
-    const beginning: Beginning = saved?.began ?? {
-      settings: { ...settings },
-      fingerprint: parts.fingerprint,
-    };
-    const usersNow = async () => {
-      const all = await engine.read(tables.users);
-      return own.bounds.slice(1).map((_, p) => valuesWithin(all, settings.features, partOf(own.bounds, p)));
-    };
-    const stateNow = async (now: LoopState): Promise<SavedFit> => ({
-      began: beginning,
-      state: now,
-      items: await engine.read(tables.items),
-      totals: { users: await engine.totals(tables.users), items: await engine.totals(tables.items) },
-    });
-    const keepNow = async (now: LoopState) => {
-      const what = await stateNow(now);
-      await saveState(keep!.folder, parts, communicator, what, await usersNow());
-    };
-    const moving = { learn: learned(settings, hyper), tilts: tiltsToMatch(facts, settings, hyper) };
-    const result = await runLoop(
-      engine,
-      {
-        edges: parts.edges,
-        users: own.users,
-        items: own.items,
-        factorials: parts.shards.reduce((sum, { logFactorials }) => sum + logFactorials, 0),
-        isStopped: (wanted) => anyRank(communicator, wanted),
-      },
-      tables,
-      state,
-      settings,
-      moving,
-      options,
-      keep && keeper(communicator, keep.minutes, keepNow, onUnkept),
-    );
-    if (result.stopped === 'aborted') {
-      if (keep) await keepNow(result.state);
-      throw abortReason(signal?.aborted ? signal : AbortSignal.abort());
-    }
-    const users = await usersNow();
-    const { items, totals } = await stateNow(result.state);
-    return {
-      ...{ settings, state: result.state, bound: result.bound, items, users, totals },
-      stopped: result.stopped as Exclude<LoopResult['stopped'], 'aborted'>,
-      hash: await hashOfAll(parts, communicator, mine.first, items, users),
-      engine: engine.description,
-      engineReason: reason,
-      threads: engine.threads,
-      seconds: (performance.now() - began) / 1000,
-    };
   });
 }
 
 /** What shards cannot do is said before anything is read. */
 function settled(
   parts: Parts,
-  asked: Omit<PartsFitOptions, 'keep' | 'goOn' | 'onUnkept'>,
+  asked: Omit<PartsFitOptions, 'keep' | 'goOn' | 'within' | 'onUnkept'>,
   saved: SavedFit | undefined,
 ): AscentOptions & { readonly features?: number | undefined } {
   const resume = saved && ({ method: 'ascent', ...saved } as unknown as Checkpoint);
@@ -220,55 +246,6 @@ function settled(
     throw optionError`${option('restarts')} ${String(options.restarts)}: a fit to parts begins once; run it again with another ${option('seed')}`;
   }
   return { ...options, features };
-}
-
-/** The rows of this rank's shards, one after the other, and the same edges by item. */
-async function ownRows(parts: Parts, { first, last }: { first: number; last: number }) {
-  const edges = parts.shards.slice(first, last).reduce((sum, shard) => sum + shard.edges, 0);
-  if (edges >= MAX_EDGES) {
-    throw new InputError(
-      `${edges} edges are on one rank, which holds at most ${MAX_EDGES - 1}; start more ranks, several on a host if need be`,
-    );
-  }
-  const shards: GraphSide[] = [];
-  for (let s = first; s < last; s++) shards.push(await readShard(parts, s));
-  const bounds = [0];
-  for (const shard of shards) bounds.push(bounds[bounds.length - 1] + shard.count);
-  const users = joinedSides(shards, bounds, parts.multigraph);
-  return { bounds, users, items: transposeRows(users, parts.items) };
-}
-
-function joinedSides(
-  shards: readonly GraphSide[],
-  bounds: readonly number[],
-  multigraph: boolean,
-): GraphSide {
-  const count = bounds[bounds.length - 1];
-  const edges = shards.reduce((sum, { neighbors }) => sum + neighbors.length, 0);
-  const offsets = allocate(Uint32Array, count + 1);
-  const neighbors = allocate(Uint32Array, edges);
-  const counts = multigraph ? allocate(Uint32Array, edges) : undefined;
-  let at = 0;
-  for (const [p, shard] of shards.entries()) {
-    for (let v = 0; v <= shard.count; v++) offsets[bounds[p] + v] = at + shard.offsets[v];
-    neighbors.set(shard.neighbors, at);
-    if (counts) counts.set(shard.counts!, at);
-    at += shard.neighbors.length;
-  }
-  return { count, ids: joinedIds(shards.map(({ ids }) => ids)), offsets, neighbors, counts };
-}
-
-function joinedIds(all: readonly VertexIds[]): VertexIds {
-  if (all.every(({ kind }) => kind === 'integer')) {
-    const values = new Float64Array(all.reduce((sum, ids) => sum + ids.length, 0));
-    let at = 0;
-    for (const ids of all) {
-      values.set(ids.values as Float64Array, at);
-      at += ids.length;
-    }
-    return VertexIds.integers(values);
-  }
-  return VertexIds.texts(all.flatMap((ids) => Array.from({ length: ids.length }, (_, v) => ids.at(v))));
 }
 
 async function savedUsers(
@@ -313,12 +290,12 @@ async function hashOfAll(
   communicator: Communicator,
   first: number,
   items: TableValues,
-  users: readonly TableValues[],
+  users: readonly ValuesOfShard[],
 ): Promise<string> {
   const DIGITS = 64;
   const all = new Float64Array(parts.shards.length * DIGITS);
-  for (const [p, table] of users.entries()) {
-    const digits = Array.from(hashTables([table]), (digit) => digit.charCodeAt(0));
+  for (const [p, valuesOf] of users.entries()) {
+    const digits = Array.from(hashTables([await valuesOf()]), (digit) => digit.charCodeAt(0));
     all.set(digits, (first + p) * DIGITS);
   }
   await communicator.sum(all);

@@ -35,27 +35,25 @@ function emptyTable({ rows, features, double }: Shape): TableValues {
 }
 
 /**
- * Hands the tables of all shards to `take` on rank 0, in the order of the shards. Called by every rank; `own` are those
- * that it has. Should `take` fail, the rest is still received, so that no rank waits: rank 0 throws in the end.
+ * Hands the tables of all shards to `take` on rank 0, in the order of the shards. Called by every rank; `own` gives those
+ * that it has, one by one, in float64 where they are `double`. Should `take` fail, the rest is still received, so that no rank waits: rank 0 throws in the end.
  */
 export async function gatherTables(
   communicator: Communicator,
   rows: readonly number[],
   features: number,
-  own: readonly TableValues[],
+  double: boolean,
+  own: (part: number) => Promise<TableValues>,
   take: (shard: number, table: TableValues) => Promise<void>,
 ): Promise<void> {
   const { rank, size } = communicator;
   const { first } = shardsOfRank(rows.length, size, rank);
-  // Of an engine of one kind on every rank, which has been agreed on; rank 0 may have no shard to see it by.
-  const kind = Float64Array.of(own.some(({ weightShape }) => weightShape instanceof Float64Array) ? 1 : 0);
-  await communicator.sum(kind);
   let failed: { readonly error: unknown } | undefined;
   for (let shard = 0; shard < rows.length; shard++) {
     const owner = ownerOf(rows.length, size, shard);
     if (rank !== owner && rank !== 0) continue;
     const table =
-      rank === owner ? own[shard - first] : emptyTable({ rows: rows[shard], features, double: kind[0] > 0 });
+      rank === owner ? await own(shard - first) : emptyTable({ rows: rows[shard], features, double });
     for (const field of FIELDS) {
       const { buffer, byteOffset, byteLength } = table[field];
       await communicator.transfer(new Uint8Array(buffer, byteOffset, byteLength), owner, 0);

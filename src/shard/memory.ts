@@ -12,3 +12,10 @@ export function parseMemory(text: string): number {
   if (bytes >= LEAST && bytes < 2 ** 53) return Math.floor(bytes);
   throw optionError`${option('memory')} ${text}: expected an amount of at least 16M, as in 800M or 8G`;
 }
+
+/** 800M, 1.5G: at least as much as is given, in the form that is read back. */
+export function sizeWords(bytes: number): string {
+  const unit = bytes >= UNITS.G ? 'G' : 'M';
+  const amount = bytes / UNITS[unit];
+  return `${unit === 'G' ? Math.ceil(10 * amount) / 10 : Math.ceil(amount)}${unit}`;
+}

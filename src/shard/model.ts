@@ -4,11 +4,11 @@
 import type { Communicator } from '../comm/communicator.js';
 import type { TableValues } from '../engine/engine.js';
 import type { FitResult } from '../fit/fit.js';
-import type { ModelSide, PosteriorModel, SeenItems } from '../fit/model.js';
+import type { ModelSide, PosteriorModel } from '../fit/model.js';
 import { MAX_EDGES } from '../graph/build.js';
 import { degrees } from '../graph/graph.js';
 import { VertexIds } from '../graph/ids.js';
-import { allocate } from '../math/memory.js';
+import { allocate, allocateFrom } from '../math/memory.js';
 import { VERSION } from '../version.js';
 import type { PartsFit } from './fit.js';
 import { gatherTables } from './gather.js';
@@ -22,14 +22,18 @@ export async function gatherModel(
 ): Promise<FitResult<PosteriorModel> | undefined> {
   const { features } = fitted.settings;
   const rows = parts.shards.map(({ users }) => users);
-  const received: { readonly shard: Shard; readonly table: TableValues }[] = [];
-  await gatherTables(communicator, rows, features, fitted.users, async (s, table) => {
-    received.push({ shard: await readShard(parts, s), table });
-  });
-  if (communicator.rank !== 0) return undefined;
+  // Rank 0 reads each shard twice, for the order of all and then for what is in it, so that it holds one at a time.
+  const place = communicator.rank === 0 ? await placesOf(parts) : undefined;
+  const whole = place && emptyUsers(parts, place, features);
+  const double = fitted.items.weightShape instanceof Float64Array;
+  await gatherTables(
+    ...([communicator, rows, features, double] as const),
+    (p) => fitted.users[p](),
+    async (s, table) => putShard(whole!, place!.of[s], await readShard(parts, s), table, features),
+  );
+  if (!whole) return undefined;
+  const { users, seen } = whole;
   const { settings, state, totals } = fitted;
-  const order = orderOf(received.map(({ shard }) => shard));
-  const users = joinedSide(received, order, features);
   const model: PosteriorModel = Object.freeze({
     type: 'posterior',
     kind: settings.model,
@@ -44,7 +48,7 @@ export async function gatherModel(
     items: itemSide(parts, fitted),
     bound: fitted.bound,
     // A file holds no more; such a model recommends also what a user has.
-    ...(parts.edges < MAX_EDGES && { seen: joinedEdges(received, order, parts) }),
+    ...(seen && { seen: Object.freeze(seen) }),
     provenance: Object.freeze({
       version: VERSION,
       engine: fitted.engine,
@@ -61,66 +65,95 @@ export async function gatherModel(
   return { model, stopped, engine, engineReason, threads, seconds };
 }
 
-/** Shard and row of every user, ascending by id. */
-interface Order {
+/** Where the users of all shards come in the order of their ids. */
+interface Places {
   readonly ids: VertexIds;
-  readonly shard: Uint16Array;
-  readonly row: Uint32Array;
+  /** Of each user in that order. */
+  readonly degree: Uint32Array;
+  /** By shard and row. */
+  readonly of: readonly Uint32Array[];
 }
 
-function orderOf(shards: readonly Shard[]): Order {
-  const count = shards.reduce((sum, shard) => sum + shard.count, 0);
-  const shardOf = new Uint16Array(count);
-  const rowOf = new Uint32Array(count);
-  const integers = shards.every(({ ids }) => ids.kind === 'integer');
-  const numbers = new Float64Array(integers ? count : 0);
+async function placesOf(parts: Parts): Promise<Places> {
+  const count = parts.users;
+  const kinds: string[] = [];
+  const numbers = new Float64Array(count);
   const texts: string[] = [];
+  const unordered = new Uint32Array(count);
+  const of: Uint32Array[] = [];
   let at = 0;
-  for (const [s, { ids }] of shards.entries()) {
+  for (let s = 0; s < parts.shards.length; s++) {
+    const shard = await readShard(parts, s);
+    const { ids } = shard;
+    unordered.set(degrees(shard), at);
+    kinds.push(ids.kind);
     for (let v = 0; v < ids.length; v++, at++) {
-      shardOf[at] = s;
-      rowOf[at] = v;
-      if (integers) numbers[at] = (ids.values as Float64Array)[v];
-      else texts.push(ids.at(v));
+      if (ids.kind === 'integer') numbers[at] = (ids.values as Float64Array)[v];
+      else texts[at] = ids.at(v);
     }
+    of.push(new Uint32Array(ids.length));
   }
+  const integers = kinds.every((kind) => kind === 'integer');
+  // Where some shards have texts, all ids are.
+  const text = (u: number) => texts[u] ?? String(numbers[u]);
   const order = Uint32Array.from({ length: count }, (_, u) => u);
-  order.sort(integers ? (a, b) => numbers[a] - numbers[b] : (a, b) => (texts[a] < texts[b] ? -1 : 1));
+  order.sort(integers ? (a, b) => numbers[a] - numbers[b] : (a, b) => (text(a) < text(b) ? -1 : 1));
+  const places = new Uint32Array(count);
+  for (let v = 0; v < count; v++) places[order[v]] = v;
+  at = 0;
+  for (const own of of) {
+    own.set(places.subarray(at, at + own.length));
+    at += own.length;
+  }
   return {
-    ids: integers ? VertexIds.integers(numbers.sort()) : VertexIds.texts(Array.from(order, (u) => texts[u])),
-    shard: shardOf.map((_, v) => shardOf[order[v]]),
-    row: rowOf.map((_, v) => rowOf[order[v]]),
+    ids: integers ? VertexIds.integers(numbers.sort()) : VertexIds.texts(Array.from(order, text)),
+    degree: allocateFrom(order.map((u) => unordered[u])),
+    of,
   };
 }
 
-function joinedSide(
-  received: readonly { readonly shard: Shard; readonly table: TableValues }[],
-  { ids, shard, row }: Order,
-  features: number,
-): Omit<ModelSide, 'leftover' | 'hyper'> {
+/** Room for the users of all shards and their edges. */
+function emptyUsers({ edges, multigraph }: Parts, { ids, degree }: Places, features: number) {
   const count = ids.length;
-  const side = {
+  const users = {
     count,
     ids,
-    degree: allocate(Uint32Array, count),
+    degree,
     weightShape: allocate(Float32Array, count),
     weightRate: allocate(Float32Array, count),
     featureShape: allocate(Float32Array, count * features),
     featureRate: allocate(Float32Array, count * features),
   };
-  const degree = received.map((part) => degrees(part.shard));
-  for (let v = 0; v < count; v++) {
-    const { table } = received[shard[v]];
-    const from = row[v];
-    side.degree[v] = degree[shard[v]][from];
-    side.weightShape[v] = table.weightShape[from];
-    side.weightRate[v] = table.weightRate[from];
-    const rows = (values: Float32Array | Float64Array) =>
-      values.subarray(from * features, (from + 1) * features);
-    side.featureShape.set(rows(table.featureShape), v * features);
-    side.featureRate.set(rows(table.featureRate), v * features);
+  // A file holds no more; such a model recommends also what a user has.
+  if (edges >= MAX_EDGES) return { users, seen: undefined };
+  const offsets = allocate(Uint32Array, count + 1);
+  for (let v = 0; v < count; v++) offsets[v + 1] = offsets[v] + degree[v];
+  const neighbors = allocate(Uint32Array, edges);
+  return {
+    users,
+    seen: { offsets, neighbors, counts: multigraph ? allocate(Uint32Array, edges) : undefined },
+  };
+}
+
+function putShard(
+  { users, seen }: ReturnType<typeof emptyUsers>,
+  places: Uint32Array,
+  shard: Shard,
+  table: TableValues,
+  features: number,
+): void {
+  for (let row = 0; row < shard.count; row++) {
+    const v = places[row];
+    users.weightShape[v] = table.weightShape[row];
+    users.weightRate[v] = table.weightRate[row];
+    for (const field of ['featureShape', 'featureRate'] as const) {
+      users[field].set(table[field].subarray(row * features, (row + 1) * features), v * features);
+    }
+    if (!seen) continue;
+    const [first, last] = [shard.offsets[row], shard.offsets[row + 1]];
+    seen.neighbors.set(shard.neighbors.subarray(first, last), seen.offsets[v]);
+    if (seen.counts) seen.counts.set(shard.counts!.subarray(first, last), seen.offsets[v]);
   }
-  return side;
 }
 
 function itemSide(parts: Parts, { items, totals, state }: PartsFit): ModelSide {
@@ -137,24 +170,4 @@ function itemSide(parts: Parts, { items, totals, state }: PartsFit): ModelSide {
     leftover: totals.items.leftover,
     hyper: state.hyper.items,
   });
-}
-
-function joinedEdges(
-  received: readonly { readonly shard: Shard }[],
-  { shard, row }: Order,
-  parts: Parts,
-): SeenItems {
-  const offsets = allocate(Uint32Array, shard.length + 1);
-  const neighbors = allocate(Uint32Array, parts.edges);
-  const counts = parts.multigraph ? allocate(Uint32Array, parts.edges) : undefined;
-  let at = 0;
-  for (let v = 0; v < shard.length; v++) {
-    const own = received[shard[v]].shard;
-    const [first, last] = [own.offsets[row[v]], own.offsets[row[v] + 1]];
-    neighbors.set(own.neighbors.subarray(first, last), at);
-    if (counts) counts.set(own.counts!.subarray(first, last), at);
-    at += last - first;
-    offsets[v + 1] = at;
-  }
-  return Object.freeze({ offsets, neighbors, counts });
 }

@@ -49,7 +49,7 @@ export async function saveState(
   parts: Parts,
   communicator: Communicator,
   { began, state, items, totals }: SavedFit,
-  own: readonly TableValues[],
+  own: (part: number) => Promise<TableValues>,
 ): Promise<void> {
   const features = items.featureShape.length / items.weightShape.length;
   const rows = parts.shards.map(({ users }) => users);
@@ -78,7 +78,8 @@ export async function saveState(
       asked?.();
     });
   }
-  await gatherTables(communicator, rows, features, own, async (shard, table) => {
+  const double = items.weightShape instanceof Float64Array;
+  await gatherTables(communicator, rows, features, double, own, async (shard, table) => {
     while (!received.has(shard)) {
       if (failed) return;
       await new Promise<void>((resolve) => {

@@ -6,7 +6,7 @@
 // So the bits depend on how the data were cut into shards, and not on how many ranks or threads have them.
 
 import type { Communicator } from '../../comm/communicator.js';
-import type { Engine } from '../engine.js';
+import type { EdgeIndex, Engine, Table, TableValues } from '../engine.js';
 import { createQueue } from '../queue.js';
 import { createExchange } from './exchange.js';
 import { createHalfSteps, pair } from './half-steps.js';
@@ -25,12 +25,29 @@ import {
   valuesWithin,
 } from './tables.js';
 
-/** `layoutOf` says how the rows of a split side are cut, of which this rank has so many. */
+/** Tables and indexes of the shards that were made one by one, since all of them do not fit in memory at once. */
+export interface ReadyParts {
+  readonly tables: readonly Table[];
+  readonly indexes: Readonly<Record<'own' | 'other', readonly EdgeIndex[]>>;
+  /** The largest sum of counts that a row of the whole side has. */
+  readonly largest: number;
+}
+
+export interface ShardedEngine extends Engine {
+  /** The values of one of this rank's shards. */
+  readPart(table: Table, part: number): Promise<TableValues>;
+}
+
+/**
+ * `layoutOf` says how the rows of a split side are cut, of which this rank has so many. Where parts are `ready`, the values and
+ * edges that are given for a split side stand for nothing.
+ */
 export function createShardedEngine(
   local: Engine,
   communicator: Communicator,
   layoutOf: (rows: number) => ShardLayout,
-): Engine {
+  ready?: ReadyParts,
+): ShardedEngine {
   const { size } = communicator;
   const exchange = createExchange(communicator);
   const { together, sumShards } = exchange;
@@ -53,17 +70,18 @@ export function createShardedEngine(
           const table = await together(() => local.createTable(features, values, activity));
           return { kind: 'whole', rows: table.rows, features, local: table };
         }
-        const own = values.weightShape.length;
-        const layout = layoutOf(own);
-        const rows = Float64Array.of(own);
+        const layout = layoutOf(values.weightShape.length);
+        const rows = Float64Array.of(layout.bounds[layout.bounds.length - 1]);
         await communicator.sum(rows);
-        const parts = await together(() =>
-          Promise.all(
-            layout.bounds.slice(1).map((_, p) => {
-              const part = valuesWithin(values, features, partOf(layout.bounds, p));
-              return local.createTable(features, part, activity);
-            }),
-          ),
+        const parts = await together(
+          async () =>
+            ready?.tables ??
+            Promise.all(
+              layout.bounds.slice(1).map((_, p) => {
+                const part = valuesWithin(values, features, partOf(layout.bounds, p));
+                return local.createTable(features, part, activity);
+              }),
+            ),
         );
         const nothing = () => new Float64Array(features);
         const totals = { mass: nothing(), leftover: nothing(), leftoverAt: nothing() };
@@ -102,11 +120,17 @@ export function createShardedEngine(
           : joinedValues(await onParts(table, (part) => local.read(part)));
       }),
 
+    readPart: (table, part) => inOrder(() => local.read((table as SplitTable).parts[part])),
+
     createIndex: (rows, split) =>
       inOrder(async (): Promise<ShardedIndex> => {
         const shape = { rows: rows.offsets.length - 1, edges: rows.neighbors.length };
         if (split === undefined) {
           return { kind: 'whole index', ...shape, local: await together(() => local.createIndex(rows)) };
+        }
+        if (ready) {
+          const { indexes, largest } = ready;
+          return { kind: 'split index', by: split.side, ...shape, parts: indexes[split.side], largest };
         }
         const sums = split.side === 'other' ? strengths(rows) : new Float64Array(0);
         await communicator.sum(sums);
