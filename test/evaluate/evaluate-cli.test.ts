@@ -119,7 +119,7 @@ test('a fit says the law of each side, and its draws are corrected by known data
   );
   expect(fitted.model).toBe('auto');
   for (const side of ['users', 'items']) {
-    expect(Object.keys(fitted.law[side])).toEqual(['kind', 'sigma', 'tau', 'size', 'unseen']);
+    expect(Object.keys(fitted.law[side])).toEqual(['kind', 'sigma', 'tau', 'size', 'sizeInterval', 'unseen']);
     expect(fitted.law[side]).toMatchObject({ kind: 'sparse', sigma: fitted.sigma[side], unseen: null });
   }
   const dense = await graphex('fit', parts, '-o', auto, '-k', '3', '--model', 'dense', '--force', '--json');
