@@ -160,10 +160,14 @@ function describe(
     '',
     wrap(auditAnswer(audit)),
     ...audit.checks
-      .filter(({ verdict }) => verdict !== 'fine')
-      .map((check) =>
-        wrap(`${checkTitle(check, names)}: ${checkWords(check, names)} ${checkAdvice(check, names)}`),
-      ),
+      .filter(({ verdict, figures }) => verdict !== 'fine' || figures.byTime)
+      .map((check) => {
+        const advice = checkAdvice(check, names);
+        const known = check.verdict === 'fine' ? ' That is how time works, and fine.' : '';
+        return wrap(
+          `${checkTitle(check, names)}: ${checkWords(check, names)}${advice ? ` ${advice}` : known}`,
+        );
+      }),
     ...(decision ? ['', ...describeDecision(decision)] : []),
     ...(written.length ? ['', `wrote ${written.join(', ')}`] : []),
   ].join('\n');

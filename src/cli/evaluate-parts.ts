@@ -178,6 +178,7 @@ function partsJson(found: PartsEvaluation): object {
     metrics: last.metrics,
     ladder: rows,
     comparisons: found.comparisons,
+    comparisonsOfListed: found.comparisonsOfListed,
     left: found.left,
     given: found.given ?? null,
     fittedToTrain: found.fittedToTrain ?? null,

@@ -1,13 +1,15 @@
 // graphex features: what a model found.
 
 import type { Command } from 'commander';
-import { COMMANDS } from '../options/verbs.js';
+import { COMMANDS, FEATURES_AT_ONCE } from '../options/verbs.js';
 import { type DescribedFeature, describeFeatures } from '../predict/features.js';
 import { loadModel } from '../store/model.js';
+import { grouped } from '../text/numbers.js';
 import { type SideNames, USERS_AND_ITEMS } from '../text/sides.js';
 import { shown } from '../text/untrusted.js';
 import { addOptions, runCommand } from './command.js';
 import { typedOptions } from './flags.js';
+import { wrap } from './text-table.js';
 import { readTitles, titled } from './titles.js';
 
 /** A feature whose items may have titles, and then a name made of the first of them. */
@@ -30,11 +32,12 @@ export function register(program: Command): void {
   ]);
   command.action(async (path: string) => {
     const options = typedOptions(command, COMMANDS.features.options);
-    const { titles: titleFile } = typedOptions(command, COMMANDS.features.own);
+    const { titles: titleFile, top } = typedOptions(command, COMMANDS.features.own);
     await runCommand(command, async () => {
       const model = await loadModel(path);
       const titles = await readTitles(titleFile, model);
-      const found = (await describeFeatures(model, options)).map((feature): NamedFeature => {
+      const all = await describeFeatures(model, options);
+      const found = all.slice(0, top ?? all.length).map((feature): NamedFeature => {
         const items = feature.items.map((entry) => ({
           ...entry,
           ...titled(titles.of(model.items.ids.find(entry.item))),
@@ -44,9 +47,32 @@ export function register(program: Command): void {
         return { ...feature, name: name.join(', '), items };
       });
       const names = model.names ?? USERS_AND_ITEMS;
-      return { json: found, text: found.map((feature) => describe(feature, names)).join('\n\n') };
+      const printed = found.slice(0, top ?? FEATURES_AT_ONCE);
+      return {
+        json: found,
+        text: [
+          ...printed.map((one) => describe(one, names)),
+          ...legend(all.length, printed.length, names),
+        ].join('\n\n'),
+      };
     });
   });
+}
+
+/** What the percentages are, and what was left out. */
+function legend(all: number, printed: number, { users, items }: SideNames): string[] {
+  return [
+    wrap(
+      `In brackets: the share of a feature’s expected edges that go to each of the ${items.many} and ${users.many}.`,
+    ),
+    ...(printed < all
+      ? [
+          wrap(
+            `These are the ${grouped(printed)} of ${grouped(all)} features that explain most; --top ${all} prints all.`,
+          ),
+        ]
+      : []),
+  ];
 }
 
 function describe({ feature, name, share, items, users }: NamedFeature, names: SideNames): string {

@@ -122,7 +122,9 @@ export function fitText(
       '',
       evidence
         ? 'Compare sparse and dense fits by this evidence, not by their bounds.'
-        : 'Do not compare this bound with that of a model of another kind; the evidence of a sparse fit compares sparse and dense.',
+        : wrap(
+            'Do not compare this bound with that of a model of another kind; the evidence of a sparse fit compares sparse and dense.',
+          ),
     );
   }
   if (tuned) {

@@ -66,7 +66,7 @@ function words(result: Partition, guess: Partition['guess'], output: string): st
     ...(each < FEW_EDGES
       ? [
           wrap(
-            `In a shard an ${names.items.one} has ${short(each)} edges on average: below ${FEW_EDGES} a fit spends time on what it does for each shard; fewer --shards are faster.`,
+            `In a shard, ${names.items.many} have ${short(each)} edges on average: below ${FEW_EDGES} a fit spends time on what it does for each shard; fewer --shards are faster.`,
           ),
         ]
       : []),

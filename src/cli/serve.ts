@@ -2,7 +2,8 @@
 
 import type { Command } from 'commander';
 import type { OptionsOf } from '../options/kinds.js';
-import { COMMANDS, type SERVE } from '../options/verbs.js';
+import type { SERVE } from '../options/serve.js';
+import { COMMANDS } from '../options/verbs.js';
 import { serve } from '../serve/serve.js';
 import { safeJson } from '../text/untrusted.js';
 import { addOptions, type CommandContext, print, runCommand } from './command.js';
@@ -40,7 +41,12 @@ async function run(
     : values.keyFile === undefined
       ? 'everyone who reaches this address can ask; --key-file asks for keys'
       : 'a key is needed';
-  await print({ json: { url: server.url }, text: `Serving at ${server.url} (${who})` }, context.json);
+  const places =
+    path === undefined
+      ? 'Open it in a browser.'
+      : 'In a browser it is a page; /docs lists what programs can ask.';
+  const text = `Serving at ${server.url} (${who}). ${places}`;
+  await print({ json: { url: server.url }, text }, context.json);
   await server.ended;
   return undefined;
 }

@@ -69,6 +69,8 @@ export interface PartsEvaluation {
   readonly ladder: readonly LadderRow[];
   /** The last row of the ladder against each of the others, user by user. */
   readonly comparisons: readonly ListComparison[];
+  /** The same among those users alone who have a list in the last row; empty where all have one. */
+  readonly comparisonsOfListed: readonly ListComparison[];
   /** What was found in the lists made elsewhere. */
   readonly given: Omit<GivenLists, 'lists' | 'missing'> | undefined;
   /** False: the model was fitted to something else than this training part. */
@@ -102,19 +104,28 @@ export async function evaluateParts(
     }),
   );
   const last = ladder[ladder.length - 1];
-  const comparisons = ladder.slice(0, -1).flatMap((other) =>
-    metrics.filter(isUserMetric).flatMap((metric) =>
-      lengths.map((n, at) => ({
-        source: last.source,
-        against: other.source,
-        metric,
-        n,
-        interval: pairedBootstrap(last.scores[at].perUser[metric]!, other.scores[at].perUser[metric]!, {
-          seed,
-        }),
-      })),
-    ),
-  );
+  const compare = (whom: (perUser: Float64Array) => Float64Array): ListComparison[] =>
+    ladder.slice(0, -1).flatMap((other) =>
+      metrics.filter(isUserMetric).flatMap((metric) =>
+        lengths.map((n, at) => ({
+          source: last.source,
+          against: other.source,
+          metric,
+          n,
+          interval: pairedBootstrap(
+            whom(last.scores[at].perUser[metric]!),
+            whom(other.scores[at].perUser[metric]!),
+            { seed },
+          ),
+        })),
+      ),
+    );
+  const comparisons = compare((perUser) => perUser);
+  const { lists, missing } = made[made.length - 1][1];
+  const comparisonsOfListed =
+    missing === 0 || missing === task.users.length
+      ? []
+      : compare((perUser) => perUser.filter((_, u) => lists[u].length > 0));
   const given = found && {
     otherUsers: found.otherUsers,
     seenPairs: found.seenPairs,
@@ -129,6 +140,7 @@ export async function evaluateParts(
     left: task.left,
     ladder,
     comparisons,
+    comparisonsOfListed,
     given,
     fittedToTrain: model && model.provenance.fingerprint === fingerprint(parts.train),
   });

@@ -88,6 +88,8 @@ export interface ReadGuess {
   };
   /** Whether a column of counts was named and nobody said that counts be kept: they are not. */
   readonly countUnused?: boolean | undefined;
+  /** Whether counts are kept, yet no column has them and no pair is met twice: every count is 1. */
+  readonly countsAllOne?: boolean | undefined;
   /** Files that were read, where there are several. */
   readonly files?: number | undefined;
   /** Present for texts. */

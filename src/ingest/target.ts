@@ -56,12 +56,19 @@ export class TableTarget {
   finish(name: string): ReadResult {
     const collector = this.open(name);
     const guess = this.#guess!;
-    const unused = guess.columns.count !== undefined && this.options.multigraph === undefined;
+    const { count, weight } = guess.columns;
+    const unused = count !== undefined && this.options.multigraph === undefined;
+    const finished = collector.finish();
+    const allOne =
+      this.options.multigraph === true &&
+      (count ?? weight ?? guess.text) === undefined &&
+      finished.read.merged === 0;
     return {
-      ...collector.finish(),
+      ...finished,
       guess: {
         ...guess,
         ...(unused && { countUnused: true }),
+        ...(allOne && { countsAllOne: true }),
         ...(this.#tables > 1 && { files: this.#tables }),
       },
     };

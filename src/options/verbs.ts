@@ -31,7 +31,8 @@ import {
 import { PARTITION, PARTITION_COMMAND } from './partition.js';
 import { AUDIT, AUDIT_COMMAND, EVALUATE_COMMAND } from './parts.js';
 import { type ObjectSchema, toJsonSchema } from './schema.js';
-import { BASELINE_TRIALS, COMMON, FORCE, HYPER, READ, READ_PARTS, SEED, THREADS } from './shared.js';
+import { SERVE } from './serve.js';
+import { BASELINE_TRIALS, COMMON, FORCE, HYPER, READ, READ_PARTS, SEED } from './shared.js';
 
 const lawOf = (side: 'users' | 'items') => {
   const one = (name: keyof typeof HYPER, usual: number): Decimal & { readonly default: number } =>
@@ -257,38 +258,8 @@ export const RECOMMEND_COMMAND = {
   }),
 };
 
-/** A server around a model. */
-export const SERVE = {
-  port: whole({ min: 0, max: 65_535, default: 8080, meaning: 'port to listen on; 0: any free one' }),
-  host: text({
-    default: '127.0.0.1',
-    argument: 'address',
-    meaning: 'address to listen on; 0.0.0.0 lets other machines ask',
-  }),
-  allowHosts: list(text({ meaning: 'a host name' }), {
-    argument: 'names',
-    otherwise: 'this machine’s own where only it can ask, else any',
-    meaning: 'host names that clients may ask by, separated by commas',
-  }),
-  keyFile: input({
-    otherwise: 'everyone who reaches the port may ask',
-    meaning: 'keys that clients must send, one a line: KEY, NAME KEY or NAME KEY admin',
-  }),
-  titles: input({ meaning: 'titles of the items: a table of ids and titles' }),
-  models: input({
-    argument: 'dir',
-    otherwise: 'none: the served file can be read again',
-    meaning: 'folder of model files that PUT /v1/models/current may load',
-  }),
-  rate: decimal({
-    above: 0,
-    max: 1e6,
-    otherwise: 'no limit',
-    meaning: 'requests a second that one key or address may make on average',
-  }),
-  queue: whole({ min: 1, max: 1e6, default: 64, meaning: 'requests that may wait; more are answered 503' }),
-  ...THREADS,
-};
+/** Features that are printed where nobody says how many: some screens full. */
+export const FEATURES_AT_ONCE = 20;
 
 /** Of whatever shows items or takes them. */
 const ITEM_TITLES = {
@@ -304,6 +275,15 @@ export const SIMILAR_COMMAND = {
 
 const { engine, restarts, counts } = METHODS.ascent;
 const { iterations, tolerance, start, sizes, learn, users, items } = BOUND;
+
+export const FEATURES_COMMAND = {
+  ...ITEM_TITLES,
+  top: whole({
+    min: 1,
+    otherwise: `${FEATURES_AT_ONCE}; all with --json`,
+    meaning: 'features to give, those that explain most',
+  }),
+};
 
 /** The whole study: its own options and those of its parts. */
 export const STUDY = {
@@ -379,7 +359,7 @@ export const COMMANDS = {
   audit: { own: AUDIT_COMMAND, options: AUDIT, read: READ_PARTS, common: COMMON },
   recommend: { own: RECOMMEND_COMMAND, options: RECOMMEND, common: COMMON },
   similar: { own: SIMILAR_COMMAND, options: LIST, common: COMMON },
-  features: { own: ITEM_TITLES, options: DESCRIBE, common: COMMON },
+  features: { own: FEATURES_COMMAND, options: DESCRIBE, common: COMMON },
   serve: { options: SERVE, common: COMMON },
   study: { own: STUDY_COMMAND, options: STUDY, read: READ, common: COMMON },
 } as const satisfies Record<string, Readonly<Record<string, Declaration>>>;

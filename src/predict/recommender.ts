@@ -200,10 +200,11 @@ export function createRecommender(model: Model): Recommender {
   }
 
   function knownItem(id: Id): number {
+    const { items: itemNames } = model.names ?? USERS_AND_ITEMS;
     const item = model.items.ids.find(id);
     if (item < 0)
       throw unknownId(
-        `item ${shown(id)} is not among the ${model.items.count} items of the model`,
+        `${itemNames.one} ${shown(id)} is not in the model (${many(model.items.count, itemNames)})`,
         id,
         model.items.ids,
       );
@@ -335,15 +336,17 @@ function likedItems(
   }
   if (unknown.length > 0) {
     if (!onUnknown) {
+      const { names = USERS_AND_ITEMS } = model;
+      const { one, many: all } = names.items;
       throw unknownId(
-        `${unknown.length === 1 ? 'item' : 'items'} ${unknown
+        `${unknown.length === 1 ? one : all} ${unknown
           .slice(0, 5)
           .map((id) => shown(id))
-          .join(', ')}${unknown.length > 5 ? ', …' : ''}: ` +
-          `not among the ${model.items.count} items of the model`,
+          .join(', ')}${unknown.length > 5 ? ', …' : ''} ` +
+          `${unknown.length === 1 ? 'is' : 'are'} not in the model (${many(model.items.count, names.items)})`,
         unknown[0],
         model.items.ids,
-        'leave out what it never saw',
+        `like only ${all} that the model knows`,
       );
     }
     onUnknown(unknown, at);

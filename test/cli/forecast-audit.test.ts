@@ -174,6 +174,8 @@ describe('graphex audit', () => {
 
   it('of tables by time is fine; shuffled it is broken, and the words say why', async () => {
     const tables = ['--train', at('train.csv'), '--test', at('test.csv'), '--time', 'when', '--no-control'];
+    const told = (await graphex('audit', ...tables)).stdout.replace(/\s+/g, ' ');
+    expect(told).toMatch(/false zeros: .* truly had not happened yet\. That is how time works, and fine\./);
     const clean = await graphex('audit', ...tables);
     expect(clean.stdout).not.toMatch(/broken/);
     write(
@@ -274,7 +276,7 @@ describe('graphex evaluate on anybody’s parts', () => {
     expect([status, stderr.match(/error/)]).toEqual([0, null]);
     expect(stdout).toMatch(/popularity +the model +the given lists/);
     expect(stdout).toMatch(/the given lists − the model, recall@10/);
-    expect(stdout).toMatch(new RegExp(`the given lists: 1 customer of ${users.length} had no list`));
+    expect(stdout).toMatch(new RegExp(`The given lists: 1 customer of ${users.length} had no list`));
     expect(stdout).toMatch(/more than once: the best place counts/);
     expect(stdout).toMatch(/products of neither part/);
     expect(stdout).toMatch(/shorter than 10/);

@@ -9,7 +9,9 @@ import type { BipartiteGraph } from '../../src/graph/graph.js';
 import { VertexIds } from '../../src/graph/ids.js';
 import { randomStream } from '../../src/math/random.js';
 import { simulate } from '../../src/process/poisson-model.js';
+import { partsWords } from '../../src/report/words/parts.js';
 import { split } from '../../src/sample/split.js';
+import { USERS_AND_ITEMS } from '../../src/text/sides.js';
 
 /** A graph of named pairs, vertices in the order of their names. */
 function graphOf(pairs: readonly (readonly [string, string])[]): BipartiteGraph {
@@ -186,6 +188,24 @@ describe('recommendations made elsewhere', () => {
     const [, at3] = found.comparisons;
     const difference = found.ladder[1].scores[1].mean.recall! - found.ladder[0].scores[1].mean.recall!;
     expect(at3.interval.difference).toBeCloseTo(difference, 12);
+    expect(found.comparisonsOfListed).toEqual([]);
+  });
+
+  it('are not called worse than popularity for users alone to whom they give no list', async () => {
+    const judge = (text: string) =>
+      evaluateParts(
+        { train, test },
+        { recommendations: given(text, [1, 2, 3, 1, 2, 3]), n: [4], metrics: ['recall'] },
+      );
+    const same = await judge('ay az av bx bz bv');
+    expect(same.comparisons[0].interval.high).toBeLessThanOrEqual(0);
+    expect(same.comparisonsOfListed[0].interval.difference).toBe(0);
+    expect(partsWords(same, USERS_AND_ITEMS).join(' ')).toContain(
+      'The given lists rank below popularity only because 1 user of 3 had no list; among those who had one, they do not. Give the others the most popular items.',
+    );
+    const worse = await judge('a1 a2 a3 bz b2 b3');
+    expect(worse.comparisonsOfListed[0].interval.difference).toBeLessThan(0);
+    expect(partsWords(worse, USERS_AND_ITEMS)[0]).toContain('do not recommend with them');
   });
 });
 

@@ -108,6 +108,17 @@ describe('counts and weights', () => {
     expect((await readGraph(csv, { ...whole, multigraph: true })).guess.countUnused).toBeUndefined();
   });
 
+  it('that are kept but nowhere to be found are said to be all 1', async () => {
+    const caution = /every count is 1; name the column with --count/;
+    const once = scratch.write('once.tsv', 'a\tx\t3\nb\ty\t4\n');
+    expect(readingCautions(await readGraph(once, { multigraph: true }))).toEqual([
+      expect.stringMatching(caution),
+    ]);
+    expect(readingCautions(await readGraph(once, { multigraph: true, count: 3 }))).toEqual([]);
+    const twice = scratch.write('twice.tsv', 'a\tx\na\tx\nb\ty\n');
+    expect(readingCautions(await readGraph(twice, { multigraph: true }))).toEqual([]);
+  });
+
   it('are rounded, halves up, and what rounds to nothing is left out and counted', async () => {
     const file = scratch.write('stars.csv', 'user,item,stars\na,1,4.5\na,2,0.4\nb,1,0.5\nb,1,2\nc,2,1e0\n');
     const read = await readGraph(file, { weight: 'stars', multigraph: true });

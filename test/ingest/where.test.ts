@@ -196,7 +196,7 @@ describe('what is no condition', () => {
       /has no column "ratnig"; did you mean "rating"\?/,
     );
     await expect(readGraph(csv, { where: 'zzzzzz > 7' })).rejects.toThrow(
-      /its columns are "user", "item", "rating", "time", "note"; where that is no header, write #1 to #5/,
+      /its columns are "user", "item", "rating", "time", "note"; if its first row is no header, write #1 to #5 instead/,
     );
     await expect(readGraph(csv, { where: '#6 > 7' })).rejects.toThrow(/has 5 columns, from #1 to #5/);
     await expect(readGraph(csv, { where: 'rating > 7', header: false })).rejects.toThrow(

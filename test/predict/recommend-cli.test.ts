@@ -166,7 +166,7 @@ describe('graphex recommend', () => {
     expect(lines[1]).toContain(all[1].item);
     // Why, on lines of its own below each item.
     expect(lines[2]).toMatch(/^ {6}(as usual, )?because of .+\(\d+ %/);
-    expect(stdout).toMatch(/ {6}by feature \d+, item \d+, .+\(\d+ %, usually \d+ %\)/);
+    expect(stdout).toMatch(/ {6}by feature \d+ \(item \d+, .+\): \d+ %, usually \d+ %/);
     expect(stdout).not.toMatch(new RegExp(` ${all[0].item}  `));
     expect(stderr).toMatch(/1 id of --exclude is not among the items of the model: no such item/);
   });
@@ -177,9 +177,9 @@ describe('graphex recommend', () => {
       [['--user', 'user 1', '--likes', 'item 1'], /--user and --likes were both given; say for whom/],
       [['--user', 'nobody'], /user nobody is not in the model .* name liked items/],
       [['--user', 'user 33'], /did you mean user 3\?/],
-      [['--likes', ' item 1'], /item {2}item 1: not among .* did you mean item 1\?/],
+      [['--likes', ' item 1'], /item {2}item 1 is not in the model .* did you mean item 1\?/],
       [['--user', 'user 1', '--like', 'item 1'], /--user and --likes were both given/],
-      [['--likes', 'item 1,x'], /item x: not among the 30 items/],
+      [['--likes', 'item 1,x'], /item x is not in the model \(30 items\)/],
       [['--user', 'user 1', '-n', '0'], /-n 0: expected a whole number, at least 1/],
       [['--user', 'user 1', '--exclude', join(folder, 'none')], /there is no such file/],
       [['--batch', folder], /this is a folder/],
@@ -222,6 +222,10 @@ it('graphex similar and graphex features answer as the library does', async () =
   expect((await graphex('features', path)).stdout).toMatch(
     /feature \d: \d+ % of the expected edges\n {2}items /,
   );
+  const first = await graphex('features', path, '--top', '1');
+  expect(first.stdout.match(/^feature /gm)).toHaveLength(1);
+  expect(first.stdout).toMatch(/These are the 1 of \d+ features that explain most; --top \d+ prints all/);
+  expect(JSON.parse((await graphex('features', path, '--top', '1', '--json')).stdout)).toHaveLength(1);
   const wrong = await graphex('similar', path);
   expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringContaining('--item ID')]);
 });

@@ -115,7 +115,7 @@ describe('recommend', () => {
       /user nobody is not in the model \(12 users/,
     );
     await expect(recommend(model, { likes: ['item 1', 'x'] })).rejects.toThrow(
-      /item x: not among the 30 items/,
+      /item x is not in the model \(30 items\)/,
     );
     await expect(recommend(model, { likes: [] })).rejects.toThrow(InputError);
     await expect(recommend(model, { likes: ['item 1'], counts: [1, 2] })).rejects.toThrow(/2 counts for 1/);

@@ -90,6 +90,16 @@ describe('a study in words', () => {
     expect(studyVerdicts(numbers(recall, { items: [100.2, 100] })).prediction!.winner).toBe('alike');
   });
 
+  it('names both where one model comes closest and the intervals of another hold more', () => {
+    const results = numbers({ 'auto-30': 0.3, ease: 0.2 }, { items: [95.5, 98, 80] });
+    const [, sparse] = results.runs[0].fits;
+    Object.assign(sparse.predictive!.draws.items!, { low: 97, high: 99 });
+    expect(studyVerdicts(results).prediction).toMatchObject({
+      winner: 'sparse',
+      headline: 'The sparse model comes closest; the auto model’s intervals hold more',
+    });
+  });
+
   it('compares three models: the closest, those that are even, and the same fit under two names', () => {
     const recall = { 'auto-30': 0.3, 'sparse-30': 0.3, 'dense-30': 0.29, EASE: 0.2 };
     const of = (items: readonly number[], same = false) =>

@@ -7,7 +7,8 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { leaves } from '../../src/options/leaves.js';
-import { COMMANDS, SERVE } from '../../src/options/verbs.js';
+import { SERVE } from '../../src/options/serve.js';
+import { COMMANDS } from '../../src/options/verbs.js';
 import { LIMITS } from '../../src/serve/limits.js';
 import { type RunningServer, serve } from '../../src/serve/serve.js';
 

@@ -84,7 +84,7 @@ function placeOf(
   const known = names.slice(0, SHOWN_NAMES).map((other) => clip(other));
   const advice =
     meant === undefined
-      ? `its columns are ${known.join(', ')}${names.length > SHOWN_NAMES ? ', …' : ''}; where that is no header, write #1 to #${names.length}`
+      ? `its columns are ${known.join(', ')}${names.length > SHOWN_NAMES ? ', …' : ''}; if its first row is no header, write #1 to #${names.length} instead`
       : `did you mean ${clip(meant)}?`;
   throw wrong(text, at, `${source} has no column ${clip(name)}; ${advice}`);
 }

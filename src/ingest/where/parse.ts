@@ -153,7 +153,10 @@ class Parser {
 
   #compare(by: Comparison, left: Operand, right: Operand, token: Token): Condition {
     if (left.kind !== 'column' && right.kind !== 'column') {
-      throw this.#wrong(token, 'neither side is a column; columns go without quotes or in double quotes');
+      throw this.#wrong(
+        token,
+        'neither side is a column; a column goes without quotes or in double quotes, or as #3 for the third',
+      );
     }
     const ordered = by !== '=' && by !== '!=';
     for (const side of [left, right]) {

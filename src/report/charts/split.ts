@@ -17,6 +17,9 @@ interface Part {
   readonly text: string;
 }
 
+/** Room for a letter of the labels at the left, which name the users. */
+const LETTER = 7.5;
+
 /** The three parts, each as large as its share of the table. */
 export function splitChart(split: StudySplit, names: SideNames = USERS_AND_ITEMS): Chart {
   const { users, items } = names;
@@ -48,11 +51,11 @@ export function splitChart(split: StudySplit, names: SideNames = USERS_AND_ITEMS
   return {
     title: 'How the data were cut',
     description: `Of the ${users.many}, ${percent(1 - p)} train with all their ${items.many}. The other ${percent(p)} are seen through ${percent(1 - q)} of the ${items.many} (fold-in) and tested on the remaining ${percent(q)}.`,
-    width: 400,
+    width: 400 + Math.max(0, LETTER * (users.many.length + 3) - 72),
     height: 270,
     plot: {
       marginTop: 24,
-      marginLeft: 92,
+      marginLeft: Math.max(92, 20 + LETTER * (users.many.length + 3)),
       marginRight: 8,
       marginBottom: 8,
       x: { domain: [0, 1], axis: null },

@@ -1,7 +1,8 @@
 // What an evaluation of anybody's parts says beside its figures: what could not be asked, what was found in the lists.
 
-import type { ListSource, PartsEvaluation } from '../../evaluate/evaluate-parts.js';
+import type { ListComparison, ListSource, PartsEvaluation } from '../../evaluate/evaluate-parts.js';
 import { LIST_METRICS, type ListMetricName } from '../../evaluate/list-metrics.js';
+import { grouped } from '../../text/numbers.js';
 import { capital, many, were } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 
@@ -17,16 +18,25 @@ export const SOURCE_TITLES: Readonly<Record<ListSource, string>> = {
 
 /** A sentence for each thing that happened; nothing is said of what did not. */
 export function partsWords(
-  { left, ladder, given, users, n, comparisons }: PartsEvaluation,
+  { left, ladder, given, users, n, comparisons, comparisonsOfListed }: PartsEvaluation,
   names: SideNames,
   duplicates = 0,
 ): string[] {
   const longest = Math.max(...n);
   const sentences: string[] = [];
-  for (const { source } of ladder) {
-    const beside = comparisons.filter((c) => c.source === source && c.against === 'popularity');
+  for (const { source, missing } of ladder) {
+    const besidePopularity = (c: ListComparison) => c.source === source && c.against === 'popularity';
+    const beside = comparisons.filter(besidePopularity);
     if (beside.length === 0 || beside.some(({ interval }) => interval.difference >= 0)) continue;
-    const [rank, them] = source === 'recommendations' ? ['rank', 'them'] : ['ranks', 'it'];
+    const lists = source === 'recommendations';
+    const [rank, them] = lists ? ['rank', 'them'] : ['ranks', 'it'];
+    // Popularity has a list for everyone: it may be ahead for those alone to whom nobody else gives one.
+    if (comparisonsOfListed.filter(besidePopularity).some(({ interval }) => interval.difference >= 0)) {
+      sentences.push(
+        `${capital(SOURCE_TITLES[source])} ${rank} below popularity only because ${many(missing, names.users)} of ${grouped(users)} had no list; among those who had one, ${lists ? 'they do' : 'it does'} not. Give the others the most popular ${names.items.many}.`,
+      );
+      continue;
+    }
     sentences.push(
       `${capital(SOURCE_TITLES[source])} ${rank} below popularity, the same list for everyone: do not recommend with ${them}.`,
     );
@@ -48,7 +58,7 @@ export function partsWords(
   for (const { source, missing } of ladder) {
     if (missing === 0) continue;
     sentences.push(
-      `${SOURCE_TITLES[source]}: ${many(missing, names.users)} of ${users} had no list; every metric of theirs is 0.`,
+      `${capital(SOURCE_TITLES[source])}: ${many(missing, names.users)} of ${grouped(users)} had no list; every metric of theirs is 0.`,
     );
   }
   if (duplicates > 0) {

@@ -85,7 +85,7 @@ function predictionByFigures(results: StudyResults): PredictionVerdict {
   return {
     winner: alike ? 'alike' : best.model,
     well: !poor && (!few || close),
-    headline: headlineOf(first, fits, poor || few, close),
+    headline: headlineOf(first, fits, statistics, poor || few, close),
     text: shown
       ? `${illustration(shown, fits, names)}${alike ? ` Over all figures ${fits.length > 2 ? 'they' : 'the two'} come out even.` : ''}`
       : `${fits.length > 2 ? 'None' : 'Neither'} predicts any figure of the test set clearly better.`,
@@ -180,6 +180,7 @@ function sameWords(fits: readonly CheckedFit[]): string[] {
 function headlineOf(
   first: readonly CheckedFit[],
   fits: readonly CheckedFit[],
+  statistics: readonly Statistic[],
   badly: boolean,
   close: boolean,
 ): string {
@@ -198,6 +199,12 @@ function headlineOf(
   }
   if (alike) return three ? 'All three predict alike' : 'Sparse and dense predict alike';
   if (!one) return `${who} model predict best, alike`;
+  // Closest by its means, yet another one's intervals hold more: both are said.
+  const held = (fit: CheckedFit) => heldFigures(fit, statistics);
+  const surest = fits.reduce((a, b) => (held(b) > held(a) ? b : a));
+  if (held(surest) > held(first[0])) {
+    return `${who} model comes ${three ? 'closest' : 'closer'}; the ${surest.model} model’s intervals hold more`;
+  }
   return `${who} model predicts ${three ? 'best' : 'better'}`;
 }
 

@@ -40,6 +40,11 @@ export function readingCautions({ guess, read }: Pick<ReadResult, 'guess' | 'rea
       `the counts of column ${shown(guess.columns.count ?? '')} are not used: a pair is an edge or none; --multi keeps counts, --simple says that none are wanted`,
     );
   }
+  if (guess.countsAllOne) {
+    cautions.push(
+      '--multi keeps counts, but no column of counts is named and no pair occurs twice: every count is 1; name the column with --count',
+    );
+  }
   if (guess.columns.weight !== undefined) {
     cautions.push(
       `weights of column ${shown(guess.columns.weight)} are rounded to counts, and the model takes counts for how often a pair met: a weight of 5 speaks five times as much for the pair as a weight of 1, a low one still speaks for it. That suits hours and amounts; ratings are no counts: keep the good ones with --where instead, as in --where "rating >= 4"`,

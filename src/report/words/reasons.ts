@@ -25,10 +25,13 @@ export function reasonWords(
   const shown = told.length > 0 ? told : items.filter(({ share }) => share >= LEAST * score).slice(0, 2);
   const left = items.filter((one) => !shown.includes(one));
   const count = left.length + others.count;
+  // A single one is named: nothing shorter could be said in its place.
+  const [lone] = count === 1 ? left : [];
   const ofOthers = left.reduce((sum, { share }) => sum + share, others.share);
   const parts = [
     ...shown.map((one) => `${name(one.item)} (${told.length > 0 ? part(one) : percent(one.share)})`),
-    ...(count > 0
+    ...(lone ? [`${name(lone.item)} (${percent(lone.share)})`] : []),
+    ...(count > 0 && !lone
       ? [
           `${many(count, { one: `other ${names.items.one}`, many: `other ${names.items.many}` })} (${percent(ofOthers)})`,
         ]
@@ -38,7 +41,7 @@ export function reasonWords(
   const tellingFeatures = features.filter(telling);
   const main = [...features].sort((a, b) => b.share - a.share).slice(0, 1);
   const byFeature = (tellingFeatures.length > 0 ? tellingFeatures : main).map(
-    (one) => `feature ${one.feature}, ${one.about.map(name).join(', ')} (${part(one)})`,
+    (one) => `feature ${one.feature} (${one.about.map(name).join(', ')}): ${part(one)}`,
   );
   return [
     `${told.length > 0 ? '' : 'as usual, '}because of ${parts.join('; ')}`,
