@@ -3,9 +3,10 @@ import { InputError } from '../errors.js';
 import type { SparsityEvidence } from '../fit/evidence.js';
 import { needPosterior } from '../fit/model.js';
 import { fingerprint } from '../graph/fingerprint.js';
-import { type BipartiteGraph, otherSide, SIDES, type SideName } from '../graph/graph.js';
+import { otherSide, SIDES, type SideName } from '../graph/graph.js';
 import { DATA_HELP } from '../ingest/formats.js';
-import type { ReadResult } from '../ingest/options.js';
+import type { ReadOptions, ReadResult } from '../ingest/options.js';
+import { option, optionError } from '../options/error.js';
 import type { OptionsOf } from '../options/kinds.js';
 import { COMMANDS } from '../options/verbs.js';
 import { drawChart } from '../report/charts/chart.js';
@@ -13,9 +14,15 @@ import { degreesChart } from '../report/charts/degrees.js';
 import { densityChart } from '../report/charts/density.js';
 import { chartDocument } from '../report/charts/document.js';
 import { renderCheckPage } from '../report/pages/check.js';
-import { readingWords } from '../report/words/reading.js';
+import { partsReadingWords, readingWords } from '../report/words/reading.js';
 import { estimateWords, evidenceWords, sparsityWords } from '../report/words/sparsity.js';
-import { checkSparsity, type SparsityCheck } from '../sparsity/check.js';
+import { isPartsFolder, openParts } from '../shard/parts.js';
+import {
+  type CheckOptions,
+  checkDegreeCounts,
+  checkSparsity,
+  type SparsityCheck,
+} from '../sparsity/check.js';
 import type { CurvePoint } from '../sparsity/curves.js';
 import type { TailIndex } from '../sparsity/tail-index.js';
 import { writeTexts } from '../store/folder.js';
@@ -23,7 +30,7 @@ import { loadModel } from '../store/model.js';
 import { grouped, percent, short } from '../text/numbers.js';
 import { many } from '../text/phrases.js';
 import { VERSION } from '../version.js';
-import { addOptions, pause, runCommand } from './command.js';
+import { addOptions, type CommandContext, pause, runCommand } from './command.js';
 import { typedOptions } from './flags.js';
 import { checkOutputs } from './outputs.js';
 import { dataArgument, dataJson, readData } from './read-data.js';
@@ -42,7 +49,7 @@ export function register(program: Command): void {
   ]);
   command.action((given: string[]) =>
     runCommand(command, async (context) => {
-      const { seed, signal, onProgress, warn } = context;
+      const { seed, signal, warn } = context;
       const data = await dataArgument(given);
       const source = data.title;
       const { own, options, read: declared } = COMMANDS.check;
@@ -54,29 +61,76 @@ export function register(program: Command): void {
         inputs: [...data.sources, values.model],
         force: values.force,
       });
-      const result = await readData(data.sources, reader, context);
-      const check = await checkSparsity(result.graph, {
-        ...typedOptions(command, options),
-        signal,
-        onProgress,
-      });
-      const evidence = values.model ? await modelEvidence(values.model, result.graph, warn) : undefined;
+      const inParts = given.length === 1 && (await isPartsFolder(given[0]));
+      const asked = typedOptions(command, options);
+      const looked = inParts
+        ? await lookAtParts(given[0], asked.replicates, Object.keys(reader))
+        : await lookAtData(data.sources, reader, asked, context);
+      const { check } = looked;
+      const evidence = values.model
+        ? await modelEvidence(values.model, looked.fingerprint(), warn)
+        : undefined;
       await pause(signal);
-      const written = values.output ? await writeReport(values, source, result, check, seed) : [];
+      const written = values.output ? await writeReport(values, source, looked, seed) : [];
       return {
         json: {
           ...dataJson(data),
           ...check,
           sigma: { users: sigmaJson(check.sigma.users), items: sigmaJson(check.sigma.items) },
           verdict: { ...check.verdict, text: sparsityWords(check).text },
-          read: result.read,
+          read: looked.read,
           ...(evidence ? { evidence } : {}),
           written,
         },
-        text: describeCheck(source, result, check, written, evidence),
+        text: describeCheck(source, looked, written, evidence),
       };
     }),
   );
+}
+
+/** What was found, and what of. */
+interface Looked {
+  readonly check: SparsityCheck;
+  readonly read: ReadResult['read'];
+  readonly guess?: ReadResult['guess'] | undefined;
+  /** How the data were read, in words. */
+  readonly reading: string;
+  readonly fingerprint: () => string;
+}
+
+async function lookAtData(
+  sources: readonly string[],
+  reader: ReadOptions,
+  asked: CheckOptions,
+  context: CommandContext,
+): Promise<Looked> {
+  const { signal, onProgress } = context;
+  const result = await readData(sources, reader, context);
+  const { graph, read, guess } = result;
+  const check = await checkSparsity(graph, { ...asked, signal, onProgress });
+  return { check, read, guess, reading: readingWords(result), fingerprint: () => fingerprint(graph) };
+}
+
+/** The degrees are in parts.json, so no shard is read. */
+async function lookAtParts(
+  folder: string,
+  replicates: number | undefined,
+  readWith: readonly string[],
+): Promise<Looked> {
+  for (const name of readWith) {
+    throw optionError`${option(name)}: ${folder} was read when it was partitioned; leave this option out, or give it to graphex partition`;
+  }
+  if (replicates !== undefined && replicates > 0) {
+    throw optionError`${option('replicates')} ${replicates}: sampled points need the data in one piece, and ${folder} is in parts; leave it out, the exact line needs the degrees alone`;
+  }
+  const parts = await openParts(folder);
+  const { read, shards } = parts;
+  return {
+    check: checkDegreeCounts(parts.degrees, parts),
+    read,
+    reading: partsReadingWords(read, shards.length),
+    fingerprint: () => parts.fingerprint,
+  };
 }
 
 const REPORT_FILES = ['density.svg', 'degrees.svg', 'check.html'] as const;
@@ -84,7 +138,7 @@ const REPORT_FILES = ['density.svg', 'degrees.svg', 'check.html'] as const;
 /** What a model says on sparse or dense; a model of other data, such as a split's training part, is named as such. */
 async function modelEvidence(
   path: string,
-  graph: BipartiteGraph,
+  ofData: string,
   warn: (message: string) => void,
 ): Promise<SparsityEvidence> {
   const model = await loadModel(path);
@@ -93,7 +147,7 @@ async function modelEvidence(
   if (!provenance.evidence) {
     throw new InputError(`--model ${path}: it holds no evidence; fit the sparse model without --no-evidence`);
   }
-  if (provenance.fingerprint !== fingerprint(graph)) {
+  if (provenance.fingerprint !== ofData) {
     warn(`${path} was fitted to other data than these, or to a part of them`);
   }
   return provenance.evidence;
@@ -109,8 +163,7 @@ function sigmaJson({ half, mean, likelihood, lowDegrees }: TailIndex): object {
 async function writeReport(
   { output: folder = '.', force }: Values,
   source: string,
-  { graph, read, guess }: ReadResult,
-  check: SparsityCheck,
+  { check, read, guess, fingerprint: print }: Looked,
   seed: number,
 ): Promise<string[]> {
   const document = await chartDocument();
@@ -138,7 +191,7 @@ async function writeReport(
       guess,
       version: VERSION,
       seed,
-      fingerprint: fingerprint(graph),
+      fingerprint: print(),
     }),
   };
   return writeTexts(folder, files, { force });
@@ -149,8 +202,7 @@ const SHOWN_LEVELS = [0.05, 0.1, 0.2, 0.5, 1];
 
 function describeCheck(
   source: string,
-  result: ReadResult,
-  check: SparsityCheck,
+  { check, reading }: Looked,
   written: readonly string[],
   evidence: SparsityEvidence | undefined,
 ): string {
@@ -160,7 +212,7 @@ function describeCheck(
   const total = check.total === check.edges ? '' : ` (counts add up to ${grouped(check.total)})`;
   return [
     `${source}: ${many(check.users, names.users)} × ${many(check.items, names.items)}, ${many(check.edges, 'edge')}${total}, density ${short(check.density, 4)}`,
-    readingWords(result),
+    reading,
     '',
     `Is it sparse?  ${words.headline}.`,
     wrap(words.text),

@@ -50,7 +50,7 @@ export async function openSource(
         const inShards = await stat(join(path, PARTS_FILE)).catch(() => undefined);
         throw new InputError(
           inShards?.isFile()
-            ? `${path}: this is a folder of shards, which only graphex fit reads; give the data that they were made of`
+            ? `${path}: this is a folder of shards, which only graphex fit and check read; give the data that they were made of`
             : `${path}: this is a folder; give a file, or text:${path} for a folder of .txt files`,
         );
       }

@@ -89,6 +89,26 @@ export async function checkSparsity(
       sampled[side].push(...sampledDensities(graph[side], graph[otherSide(side)], levels, streams));
     }
   }
+  return fromDegrees(counts, sigma, graph, levels, sampled);
+}
+
+/** What the degrees of both sides say by themselves: all of a check but the sampled points, which need the graph. */
+export function checkDegreeCounts(
+  counts: BySide<DegreeCounts>,
+  about: { readonly total: number; readonly names?: SideNames | undefined },
+  levels: readonly number[] = DEFAULT_LEVELS,
+): SparsityCheck {
+  const sigma = bySide((side) => tailIndexOfCounts(counts[side]));
+  return fromDegrees(counts, sigma, about, orderedLevels(levels), { users: [], items: [] });
+}
+
+function fromDegrees(
+  counts: BySide<DegreeCounts>,
+  sigma: BySide<TailIndex>,
+  { total, names }: { readonly total: number; readonly names?: SideNames | undefined },
+  levels: readonly number[],
+  sampled: BySide<readonly (readonly (number | undefined)[])[]>,
+): SparsityCheck {
   const curves = bySide((side) =>
     levels.map((level, l) =>
       Object.freeze({
@@ -98,17 +118,15 @@ export async function checkSparsity(
       }),
     ),
   );
+  const [users, items, edges] = [counts.users.count, counts.items.count, counts.users.sum];
   return Object.freeze({
-    users: graph.users.count,
-    items: graph.items.count,
-    edges: graph.edges,
-    total: graph.total,
-    density: graph.edges / (graph.users.count * graph.items.count),
+    ...{ users, items, edges, total },
+    density: edges / (users * items),
     degrees: bySide((side) => summarize(counts[side])),
     sigma,
     curves,
     verdict: judgeGraph(counts, sigma),
-    names: graph.names ?? USERS_AND_ITEMS,
+    names: names ?? USERS_AND_ITEMS,
   });
 }
 

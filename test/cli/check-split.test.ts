@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readGraph } from '../../src/ingest/read.js';
@@ -31,6 +31,30 @@ describe('graphex check', () => {
     expect(stdout).toMatch(/verdict +(sparse|dense|unclear) +(sparse|dense|unclear)/);
     expect(stdout).toMatch(/of the people \(tests the things\)/);
     expect(stdout).toMatch(/Why: people: .+; things: .+\./s);
+  });
+
+  it('says of parts what it says of the data in one piece, from the degrees alone', async () => {
+    const parts = join(folder, 'parts');
+    expect((await graphex('partition', data, '--shards', '3', '-o', parts)).status).toBe(0);
+    // No shard is read.
+    for (const name of readdirSync(parts)) if (name.startsWith('shard-')) rmSync(join(parts, name));
+    const page = join(folder, 'of parts');
+    const {
+      source: _,
+      written,
+      ...ofParts
+    } = JSON.parse((await graphex('check', parts, '--json', '-o', page)).stdout);
+    const whole = JSON.parse((await graphex('check', data, '--json', '--replicates', '0')).stdout);
+    const { source: __, written: ___, ...expected } = whole;
+    expect(ofParts).toEqual(expected);
+    expect(written).toHaveLength(3);
+    const { stdout } = await graphex('check', parts);
+    expect(stdout).toMatch(/in 3 shards; read when partitioned: 4,000 rows: [\d,]+ kept/);
+    const sampled = await graphex('check', parts, '--replicates', '3');
+    expect(sampled.status).toBe(2);
+    expect(sampled.stderr).toContain('--replicates 3: sampled points need the data in one piece');
+    const again = await graphex('check', parts, '--users', 'person');
+    expect(again.stderr).toContain('was read when it was partitioned; leave this option out');
   });
 
   it('carries in --json all that the interface promises', async () => {

@@ -19,6 +19,11 @@ export function readingWords({ graph, read, guess }: ReadResult): string {
   ].join('\n');
 }
 
+/** 'in 4 shards; read when partitioned: 100 rows: 98 kept, 2 merged, 0 rejected'. */
+export function partsReadingWords(read: ReadCounts, shards: number): string {
+  return `in ${many(shards, 'shard')}; read when partitioned: ${rowWords(read)}`;
+}
+
 /** '100 rows: 98 kept, 2 merged, 0 rejected'. */
 function rowWords({ rows, kept, merged, rejected, leftOut = {} }: ReadCounts): string {
   const { where, weight = 0, dropped, core } = leftOut;
