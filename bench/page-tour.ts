@@ -1,68 +1,101 @@
-// A walk through the built page in Chromium, with a picture of every step:
-//   node scripts/run-ts.js bench/page-tour.ts FOLDER [WIDTH,…] [light,dark]
+// A walk through the built page in Chromium, with a picture of every step.
+//   node scripts/run-ts.js bench/page-tour.ts FOLDER [WIDTH,…]   whole pages, light and dark, to be looked at
+//   node scripts/run-ts.js bench/page-tour.ts docs/figures       the pictures of the manual, small
 
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { complaints, host, openBrowser } from '../test/page/visitor.js';
+import { button, complaints, host, idle, nav, openBrowser } from '../test/page/visitor.js';
 
-const [folder = 'shots', widths = '1100', schemes = 'light'] = process.argv.slice(2);
+const [folder = 'shots', widths = '390,1100,1800'] = process.argv.slice(2);
+const forManual = folder.endsWith('docs/figures');
 mkdirSync(folder, { recursive: true });
 const site = await host();
 const browser = await openBrowser('--use-angle=swiftshader', '--enable-unsafe-swiftshader');
-for (const width of widths.split(',').map(Number)) {
-  for (const scheme of schemes.split(',') as ('light' | 'dark')[]) {
-    const page = await browser.newPage({
-      viewport: { width, height: width < 500 ? 844 : 1000 },
-      colorScheme: scheme,
-      reducedMotion: 'reduce',
-    });
-    const heard = complaints(page);
-    const shot = async (name: string) => {
-      await page.waitForTimeout(400);
-      await page.screenshot({ path: join(folder, `${name}-${width}-${scheme}.png`), fullPage: true });
-    };
-    const idle = () => page.locator('.working').waitFor({ state: 'detached', timeout: 120_000 });
-    const button = (name: string, inside = 'main') =>
-      page.locator(inside).getByRole('button', { name, exact: true });
-    await page.goto(`${site.address}#start?features=12&draws=30`);
-    await shot('1-start');
-    await page.setInputFiles('input[type=file]', {
-      name: 'ratings.csv',
-      mimeType: 'text/csv',
-      buffer: Buffer.from(
-        `user_id,rating,movie,timestamp\n${Array.from({ length: 400 }, (_, e) => `u${(e * e) % 97},${1 + (e % 5)},"Film no. ${(e * 7) % 83}",${1.6e9 + e * 1000}`).join('\n')}\n`,
-      ),
-    });
-    await page.getByRole('heading', { name: 'Which column is what?' }).waitFor();
-    await shot('2-columns');
-    await button('Data', 'nav').click();
-    await page.getByText('State of the Union').click();
-    await page.locator('.card strong').first().waitFor({ timeout: 60_000 });
-    await idle();
-    await shot('3-verdict');
-    await button('Split and fit').click();
-    await shot('4-fit-before');
-    await button('Fit').click();
-    await page.getByRole('heading', { name: /settled/ }).waitFor({ timeout: 120_000 });
-    await shot('4-fit');
-    await button('Does it predict?').click();
-    await page.getByRole('heading', { name: 'Would its lists be any good?' }).waitFor({ timeout: 120_000 });
-    await shot('5-predict');
-    await button('Explore', 'nav').click();
-    await page.locator('.map canvas').first().waitFor({ timeout: 120_000 });
-    await page.locator('tbody button').nth(3).click();
-    await page.waitForTimeout(800);
-    await shot('6-explore');
-    await button('Recommend', 'nav').click();
-    for (const n of [2, 5]) await page.locator('.chips button').nth(n).click();
-    await page.locator('.list button').first().click();
-    await page.waitForTimeout(500);
-    await shot('7-recommend');
-    await button('Take it with you', 'nav').click();
-    await shot('8-report');
-    console.log(width, scheme, heard.length === 0 ? 'no complaint' : heard);
-    await page.close();
-  }
+const page = await browser.newPage({ reducedMotion: 'reduce' });
+const screen = await page.context().newCDPSession(page);
+const heard = complaints(page);
+
+/** As much of a step as a screen shows, packed as a browser packs it. */
+async function small(name: string): Promise<void> {
+  await page.evaluate(() => window.scrollTo(0, 0));
+  const { data } = await screen.send('Page.captureScreenshot', { format: 'webp', quality: 72 });
+  writeFileSync(join(folder, `page-${name}.webp`), Buffer.from(data, 'base64'));
 }
+
+async function shot(step: number, name: string): Promise<void> {
+  if (forManual) {
+    await page.waitForTimeout(1000);
+    return small(name);
+  }
+  for (const width of widths.split(',').map(Number)) {
+    await page.setViewportSize({ width, height: width < 500 ? 844 : 1000 });
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.waitForTimeout(600);
+      const path = join(folder, `${step}-${name}-${width}-${colorScheme}.png`);
+      await page.screenshot({ path, fullPage: true });
+    }
+  }
+  return undefined;
+}
+
+const ROWS = Array.from({ length: 400 }, (_, e) =>
+  [`u${(e * e) % 97}`, 1 + (e % 5), `"Film no. ${(e * 7) % 83}"`, 1.6e9 + e * 1000].join(','),
+);
+const CSV = `user_id,rating,movie,timestamp\n${ROWS.join('\n')}\n`;
+
+await page.setViewportSize({ width: 980, height: 760 });
+await page.goto(`${site.address}#start?features=12&draws=60`);
+await shot(1, 'start');
+await page.setInputFiles('input[type=file]', {
+  name: 'ratings.csv',
+  mimeType: 'text/csv',
+  buffer: Buffer.from(CSV),
+});
+await page.getByRole('heading', { name: 'Which column is what?' }).waitFor();
+await shot(2, 'columns');
+await nav(page, 'Data').click();
+await page.getByText('State of the Union').click();
+await page.locator('.card strong').first().waitFor({ timeout: 60_000 });
+await idle(page);
+await shot(3, 'verdict');
+await button(page, 'Split and fit').click();
+if (!forManual) await shot(4, 'fit-before');
+await button(page, 'Fit').click();
+await page.locator('figure img').first().waitFor({ timeout: 60_000 });
+if (!forManual) await page.screenshot({ path: join(folder, '4-fit-under-way.png') });
+await page.getByRole('heading', { name: /settled/ }).waitFor({ timeout: 120_000 });
+await shot(4, 'fit');
+await button(page, 'Does it predict?').click();
+await page.getByRole('heading', { name: 'Would its lists be any good?' }).waitFor({ timeout: 120_000 });
+await shot(5, 'predict');
+await nav(page, 'Explore').click();
+await page.locator('.map canvas').first().waitFor({ timeout: 120_000 });
+await idle(page);
+await page.locator('tbody button').nth(3).click();
+await page.locator('.chosen li').first().waitFor();
+await shot(6, 'explore');
+await nav(page, 'Recommend').click();
+if (!forManual) await shot(7, 'recommend-empty');
+for (const word of ['soviet', 'missil']) {
+  await page.getByLabel('Find words').fill(word);
+  await page.locator('.chips button:not(.on)').filter({ hasText: word }).first().click();
+}
+await page.locator('.list button').first().click();
+await page.locator('.sure').filter({ hasText: ':' }).waitFor();
+await shot(7, 'recommend');
+await nav(page, 'Take it with you').click();
+await shot(8, 'report');
+if (!forManual) {
+  await nav(page, 'Data').click();
+  await page.setInputFiles('input[type=file]', {
+    name: 'archive.csv',
+    mimeType: 'text/csv',
+    buffer: Buffer.from('PK\x03\x04 no table'),
+  });
+  await page.getByRole('alert').waitFor();
+  await shot(9, 'refused');
+}
+console.log(heard.length === 0 ? 'no complaint' : heard);
 await browser.close();
 await site.close();

@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'preact/hooks';
 import { machineWords } from '../report/words/page.js';
 import { lazy } from './parts/lazy.js';
 import { Problem, Working } from './parts/working.js';
@@ -29,6 +30,13 @@ const VIEWS = {
 export function App() {
   const now = step.value;
   const View = VIEWS[now];
+  const steps = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // On a phone not all steps are in view: the current one is.
+    const list = steps.current!;
+    const current = list.querySelector<HTMLElement>('[aria-current]')!;
+    list.scrollLeft = current.offsetLeft - (list.clientWidth - current.offsetWidth) / 2;
+  }, [now]);
   return (
     <>
       <a class="skip" href="#main">
@@ -40,7 +48,7 @@ export function App() {
         </button>
         <Badge />
       </header>
-      <nav aria-label="Steps" class="steps">
+      <nav aria-label="Steps" class="steps" ref={steps}>
         <ol>
           {STEPS.map((name) => (
             <li key={name}>

@@ -15,13 +15,13 @@ export type { Chart };
 /** Charts are drawn beside the page: what Plot sets on the way is no business of the page's security policy. */
 let beside: Document | undefined;
 
-/** Below this share of its usual width a chart is made smaller as a whole: its words would not fit. */
-const NARROWEST = 0.82;
+/** Below this share of its usual width, and below so many pixels, a chart is made smaller as a whole: its words would not fit. */
+const NARROWEST = { share: 0.82, pixels: 460 };
 
 export function svgOf(chart: Chart, width: number): string {
   beside ??= document.implementation.createHTMLDocument('');
   const { width: usual = 560, height: tall = 360 } = chart;
-  const drawn = Math.max(width, Math.round(NARROWEST * usual));
+  const drawn = Math.max(width, NARROWEST.pixels, Math.round(NARROWEST.share * usual));
   const height = drawn < usual ? Math.max(260, Math.round((tall * drawn) / usual)) : tall;
   return drawChart(beside, { ...chart, width: drawn, height });
 }

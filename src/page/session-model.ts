@@ -21,7 +21,7 @@ import { lawWords } from '../report/words/law.js';
 import { split as splitGraph } from '../sample/split.js';
 import type { Split } from '../sample/split-types.js';
 import { modelFromBytes } from '../store/model-bytes.js';
-import { many } from '../text/phrases.js';
+import { capital, many } from '../text/phrases.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
 import type { Answer, Api, EvaluationSummary, ItemMap, ModelSummary, SplitSummary } from './protocol.js';
 import type { Task } from './session.js';
@@ -108,6 +108,11 @@ function splitSummary({ train, foldIn, test }: Split): SplitSummary {
   };
 }
 
+/** Sentences about options of the command line, which come last, are of no use in a page. */
+function withoutOptions(words: string): string {
+  return words.replace(/\s--[a-z].*$/s, '');
+}
+
 export async function answerEvaluate(
   { seed, n, draws }: Api['evaluate'][0],
   { signal, onProgress }: Task<'evaluate'>,
@@ -131,11 +136,14 @@ export async function answerEvaluate(
     features: featureCount(model) ?? 0,
     words: [
       ...(predictive
-        ? [surpriseWords(predictive, names, model.multigraph), intervalWords(predictive, names)]
+        ? [
+            surpriseWords(predictive, names, model.multigraph),
+            withoutOptions(intervalWords(predictive, names)),
+          ]
         : []),
       leftOutWords(evaluation),
     ],
-    scores: [score('This model', ranking), score(baselineTitle('popularity'), plain.ranking)],
+    scores: [score('This model', ranking), score(capital(baselineTitle('popularity')), plain.ranking)],
     n,
     users: ranking.all.users,
   };

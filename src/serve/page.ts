@@ -37,6 +37,7 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
   txt: 'text/plain; charset=utf-8',
   wasm: 'application/wasm',
+  webp: 'image/webp',
   webmanifest: 'application/manifest+json',
   woff2: 'font/woff2',
 };

@@ -18,6 +18,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript',
   '.css': 'text/css',
   '.svg': 'image/svg+xml',
+  '.webp': 'image/webp',
   '.wasm': 'application/wasm',
   '.json': 'application/json',
 };

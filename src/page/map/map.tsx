@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { grouped } from '../../text/numbers.js';
 import { shown } from '../../text/untrusted.js';
+import { useDark } from '../parts/dark.js';
 import type { ItemMap } from '../protocol.js';
 import { placeLabels } from './labels.js';
 import { featureColours } from './palette.js';
@@ -34,11 +35,11 @@ export function MapOfItems({ map, features, noun, chosen, near, feature, onChoos
       feature === undefined ? undefined : Uint8Array.from(map.feature, (own) => (own === feature ? 0 : 1)),
     [map, feature],
   );
+  const dark = useDark();
   const state = useRef({ chosen, near, faded });
   state.current = { chosen, near, faded };
 
   useEffect(() => {
-    const dark = window.matchMedia('(prefers-color-scheme: dark)').matches;
     const colours = featureColours(features, dark);
     const colour = new Uint8Array(3 * map.ids.length);
     const radius = new Float32Array(map.ids.length);
@@ -122,7 +123,7 @@ export function MapOfItems({ map, features, noun, chosen, near, feature, onChoos
       cancelAnimationFrame(asked);
       painter.close();
     };
-  }, [map]);
+  }, [map, dark]);
 
   useEffect(() => {
     if (chosen !== undefined) {
@@ -147,7 +148,8 @@ export function MapOfItems({ map, features, noun, chosen, near, feature, onChoos
         tabIndex={0}
         aria-label={`Map of ${grouped(map.ids.length)} ${noun}. Arrow keys move it, plus and minus zoom. The table below has the same.`}
       >
-        <canvas ref={points} />
+        {/* A canvas whose painter was closed cannot be painted again. */}
+        <canvas ref={points} key={`points ${dark}`} />
         <canvas ref={labels} />
       </div>
       <p class="zoom">

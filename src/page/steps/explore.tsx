@@ -7,13 +7,14 @@ import type { SideNames } from '../../text/sides.js';
 import { ask } from '../engine.js';
 import { MapOfItems } from '../map/map.js';
 import { cssColour, featureColours } from '../map/palette.js';
+import { useDark } from '../parts/dark.js';
 import { itemName } from '../parts/item-name.js';
 import { Table } from '../parts/table.js';
 import type { FoundItem, ItemMap } from '../protocol.js';
 import { go, likes, model, problem, settings } from '../state.js';
 import { perform, work } from '../work.js';
 
-const SHOWN = 50;
+const SHOWN = 25;
 const kept: {
   source?: object;
   features?: readonly DescribedFeature[] | undefined;
@@ -50,6 +51,7 @@ export default function Explore() {
     })();
   }, [found]);
 
+  const dark = useDark();
   const index = useMemo(() => new Map(map.value?.ids.map((id, j) => [id, j] as const)), [map.value]);
   if (!found) return null;
   const { names } = found;
@@ -66,7 +68,6 @@ export default function Explore() {
     );
   };
   const place = chosen.value === undefined ? undefined : index.get(chosen.value);
-  const dark = window.matchMedia('(prefers-color-scheme: dark)').matches;
   const colours = featureColours(found.features ?? 1, dark);
   return (
     <>

@@ -129,28 +129,30 @@ function Climb({ live, fitted }: { readonly live: LiveFit; readonly fitted: Mode
   return (
     <>
       {live.split && <Parts split={live.split} />}
-      {bound && (
-        <Figure
-          name="bound"
-          chart={bound}
-          caption="A lower limit of the log probability of the data: the higher, the better they are explained."
-          table={{
-            columns: [
-              { label: 'Iteration', numeric: true },
-              { label: 'Bound', numeric: true },
-            ],
-            rows: bounds.map(([iteration, value]) => [grouped(iteration), fixed(value, 2)]),
-          }}
-        />
-      )}
-      {ahead && prediction && (
-        <Figure
-          name="prediction-so-far"
-          chart={prediction}
-          caption={`Test graphs drawn from the fit as it stood at iteration ${grouped(live.iteration)}, against the real one.`}
-          table={predictionCells(ahead, names)}
-        />
-      )}
+      <div class="pair">
+        {bound && (
+          <Figure
+            name="bound"
+            chart={bound}
+            caption="A lower limit of the log probability of the data: the higher, the better they are explained."
+            table={{
+              columns: [
+                { label: 'Iteration', numeric: true },
+                { label: 'Bound', numeric: true },
+              ],
+              rows: bounds.map(([iteration, value]) => [grouped(iteration), fixed(value, 2)]),
+            }}
+          />
+        )}
+        {ahead && prediction && (
+          <Figure
+            name="prediction-so-far"
+            chart={prediction}
+            caption={`Test graphs drawn from the fit as it stood at iteration ${grouped(live.iteration)}, against the real one.`}
+            table={predictionCells(ahead, names)}
+          />
+        )}
+      </div>
     </>
   );
 }

@@ -53,37 +53,39 @@ function Found({ found }: { readonly found: EvaluationSummary }) {
   const better = model.recall > popular.recall;
   return (
     <>
-      {predictive && prediction && (
-        <Figure
-          name="prediction"
-          chart={prediction}
-          caption={found.words[1]}
-          table={predictionCells(predictive, names)}
-        />
-      )}
-      {predictive && degrees && (
-        <Figure
-          name="predictive-degrees"
-          chart={degrees}
-          caption="How many edges each has, in the test part and in the draws."
-          table={{
-            columns: [
-              { label: 'Side' },
-              { label: 'edges', numeric: true },
-              { label: 'test part', numeric: true },
-              { label: '90 % of draws', numeric: true },
-            ],
-            rows: (['users', 'items'] as const).flatMap((side) =>
-              predictive.degrees[side].map(({ from, to, observed, low, high }) => [
-                names[side].many,
-                from === to ? grouped(from) : `${grouped(from)} to ${grouped(to)}`,
-                grouped(observed),
-                `${grouped(low)} … ${grouped(high)}`,
-              ]),
-            ),
-          }}
-        />
-      )}
+      <div class="pair">
+        {predictive && prediction && (
+          <Figure
+            name="prediction"
+            chart={prediction}
+            caption={found.words[1]}
+            table={predictionCells(predictive, names)}
+          />
+        )}
+        {predictive && degrees && (
+          <Figure
+            name="predictive-degrees"
+            chart={degrees}
+            caption="How many edges each has, in the test part and in the draws."
+            table={{
+              columns: [
+                { label: 'Side' },
+                { label: 'edges', numeric: true },
+                { label: 'test part', numeric: true },
+                { label: '90 % of draws', numeric: true },
+              ],
+              rows: (['users', 'items'] as const).flatMap((side) =>
+                predictive.degrees[side].map(({ from, to, observed, low, high }) => [
+                  names[side].many,
+                  from === to ? grouped(from) : `${grouped(from)} to ${grouped(to)}`,
+                  grouped(observed),
+                  `${grouped(low)} … ${grouped(high)}`,
+                ]),
+              ),
+            }}
+          />
+        )}
+      </div>
       <h2>Would its lists be any good?</h2>
       <p>
         For {grouped(found.users)} {names.users.many} that it never saw,{' '}
