@@ -1,11 +1,66 @@
 // The page on a table of a million rows: how long to a verdict, how long a fit takes beside the command line's, and the
-// longest time that the interface was busy.   node scripts/run-ts.js bench/page.ts [ROWS]
+// longest time that the interface was busy; and a frame of the map with 100,000 points, by a WebGL that the CPU computes
+// and by plain drawing.   node scripts/run-ts.js bench/page.ts [ROWS]
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { build } from 'esbuild';
+import type { Page } from 'playwright-core';
 import { host, openBrowser } from '../test/page/visitor.js';
+
+const POINTS = 100_000;
+const FRAMES = 30;
+
+/** Milliseconds of a frame while the map is zoomed, all pixels waited for. */
+async function frameOfMap(page: Page, kind: 'webgl2' | '2d'): Promise<number> {
+  const { outputFiles } = await build({
+    stdin: {
+      contents: `import { createPainter } from './points.ts'; import { zoomAt, WHOLE } from './view.ts';
+        Object.assign(window, { createPainter, zoomAt, WHOLE });`,
+      resolveDir: 'src/page/map',
+    },
+    bundle: true,
+    format: 'iife',
+    write: false,
+  });
+  await page.goto('about:blank');
+  await page.evaluate(outputFiles[0].text);
+  return page.evaluate(
+    ([points, frames, wanted]) => {
+      const { createPainter, zoomAt, WHOLE } =
+        window as unknown as typeof import('../src/page/map/points.js') &
+          typeof import('../src/page/map/view.js');
+      const canvas = document.createElement('canvas');
+      const size = { width: 900, height: 680 };
+      Object.assign(canvas, size);
+      // A canvas that was drawn on by hand gives no WebGL.
+      if (wanted === '2d') canvas.getContext('2d');
+      const place = () =>
+        Float32Array.from({ length: points }, () => (Math.random() + Math.random() - 1) * 0.9);
+      const painter = createPainter(canvas, {
+        x: place(),
+        y: place(),
+        colour: Uint8Array.from({ length: 3 * points }, () => 255 * Math.random()),
+        radius: new Float32Array(points).fill(2),
+      });
+      const gl = wanted === '2d' ? undefined : canvas.getContext('webgl2')!;
+      let view = WHOLE;
+      const frame = () => {
+        view = zoomAt(view, size, 450, 340, 1.05);
+        painter.paint(view, size, 1, undefined);
+        if (gl) gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4));
+        else canvas.getContext('2d')!.getImageData(0, 0, 1, 1);
+      };
+      frame();
+      const began = performance.now();
+      for (let f = 0; f < frames; f++) frame();
+      return (performance.now() - began) / frames;
+    },
+    [POINTS, FRAMES, kind] as const,
+  );
+}
 
 const rows = Number(process.argv[2] ?? 1e6);
 const folder = mkdtempSync(join(tmpdir(), 'graphex-page-'));
@@ -21,8 +76,15 @@ for (let row = 0; row < rows; row++) {
 }
 writeFileSync(file, `${lines.join('\n')}\n`);
 
-const browser = await openBrowser();
+const browser = await openBrowser('--use-angle=swiftshader', '--enable-unsafe-swiftshader');
 try {
+  const map = await browser.newPage();
+  for (const kind of ['webgl2', '2d'] as const) {
+    console.log(
+      `map of ${POINTS} points, ${kind === '2d' ? 'plain drawing' : 'WebGL by the CPU'}: ${(await frameOfMap(map, kind)).toFixed(0)} ms a frame`,
+    );
+  }
+  await map.close();
   for (const isolated of [true, false]) {
     const site = await host({ isolated });
     const context = await browser.newContext({ serviceWorkers: 'block' });

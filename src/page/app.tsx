@@ -34,8 +34,12 @@ export function App() {
   useEffect(() => {
     // On a phone not all steps are in view: the current one is.
     const list = steps.current!;
-    const current = list.querySelector<HTMLElement>('[aria-current]')!;
-    list.scrollLeft = current.offsetLeft - (list.clientWidth - current.offsetWidth) / 2;
+    const observer = new ResizeObserver(() => {
+      const current = list.querySelector<HTMLElement>('[aria-current]')!;
+      list.scrollLeft = current.offsetLeft - (list.clientWidth - current.offsetWidth) / 2;
+    });
+    observer.observe(list);
+    return () => observer.disconnect();
   }, [now]);
   return (
     <>

@@ -16,7 +16,7 @@ export type { Chart };
 let beside: Document | undefined;
 
 /** Below this share of its usual width, and below so many pixels, a chart is made smaller as a whole: its words would not fit. */
-const NARROWEST = { share: 0.82, pixels: 460 };
+const NARROWEST = { share: 0.82, pixels: 580 };
 
 export function svgOf(chart: Chart, width: number): string {
   beside ??= document.implementation.createHTMLDocument('');

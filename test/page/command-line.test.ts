@@ -75,7 +75,9 @@ async function toFit(page: Page): Promise<void> {
 async function savedModel(page: Page) {
   await nav(page, 'Take it with you').click();
   const bytes = await download(page, () => button(page, 'Save model.safetensors').click());
-  return modelFromBytes(new Uint8Array(bytes));
+  const model = await modelFromBytes(new Uint8Array(bytes));
+  if (model.type !== 'posterior') throw new Error(`a fit was saved as a ${model.type}`);
+  return model;
 }
 
 describe.skipIf(!canVisit)('the page and the command line', () => {

@@ -12,6 +12,15 @@ export interface FigureProps {
   readonly table: Cells;
 }
 
+let last: Promise<unknown> = Promise.resolve();
+
+/** One chart at a time, each in a task of its own: in between the page answers. */
+function inTurn<T>(draw: () => T): Promise<T> {
+  const drawn = last.then(() => new Promise((resolve) => setTimeout(resolve))).then(draw);
+  last = drawn.catch(() => undefined);
+  return drawn;
+}
+
 /** A chart as a picture, which no id can break out of, with its table, and the files to take away. */
 export function Figure({ name, chart, caption, table }: FigureProps) {
   const frame = useRef<HTMLElement>(null);
@@ -30,7 +39,8 @@ export function Figure({ name, chart, caption, table }: FigureProps) {
     if (width === 0) return undefined;
     let gone = false;
     void import('../charts.js').then(async ({ svgOf }) => {
-      const svg = svgOf(chart, width);
+      const svg = await inTurn(() => (gone ? '' : svgOf(chart, width)));
+      if (gone) return;
       const url = URL.createObjectURL(new Blob([svg], { type: 'image/svg+xml' }));
       // Shown only once it is there, so that a chart that is drawn again does not flicker.
       const image = new Image();
