@@ -118,7 +118,15 @@ export type { Foreseen } from './forecast/project.js';
 export type { BySide, GraphSide, SideName } from './graph/graph.js';
 export { VertexIds } from './graph/ids.js';
 export { BipartiteGraph } from './graph/public.js';
-export type { OriginKind, ReadCounts, ReadGuess, ReadResult, TextReading } from './ingest/options.js';
+export type {
+  LeftOut,
+  OriginKind,
+  ReadCounts,
+  ReadGuess,
+  ReadResult,
+  TextReading,
+  TrimmedPart,
+} from './ingest/options.js';
 export type { ChainSummary } from './math/diagnostics.js';
 export type { LeftoverHyper } from './math/quadrature.js';
 export { Random, randomStream } from './math/random.js';
@@ -130,6 +138,7 @@ export type {
   PaperKind,
   Precision,
   Protocol,
+  SplitMethod,
   UserStorage,
 } from './options/names.js';
 // What functions take, for servers and forms
@@ -172,7 +181,7 @@ export { type GraphexSample, type SampleGraphexOptions, sampleGraphex } from './
 // Graphs that are drawn
 export { type SimulateOptions, type Simulation, simulate } from './process/poisson-model.js';
 export type { Sizes, UnsizedLaw } from './process/sizes.js';
-export { type EstimateSizesOptions, estimateSizes } from './process/sizes.js';
+export { type EstimateSizesOptions, estimateSizes, type GraphSizes } from './process/sizes.js';
 export type { SideLaw } from './process/unseen.js';
 export type { Progress, TaskOptions } from './progress.js';
 // What people read: charts, pages and sentences
@@ -197,7 +206,7 @@ export { type NextStep, type StudyVerdict, type StudyVerdicts, studyVerdicts } f
 // Sampling and splitting
 export { type Levels, pqSample } from './sample/pq.js';
 export { type SplitOptions, split } from './sample/split.js';
-export type { Coins, Split } from './sample/split-types.js';
+export type { Coins, Split, SplitTimes } from './sample/split-types.js';
 export type { DegreeSummary } from './sparsity/check.js';
 // Is it sparse?
 export { type CheckOptions, checkSparsity, type SparsityCheck } from './sparsity/check.js';

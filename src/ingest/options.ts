@@ -33,20 +33,24 @@ export interface ReadCounts {
 /** Rows and vertices that the options of the reader leave out; present are those that were asked for. */
 export interface LeftOut {
   /** Rows of which `where` is not true. */
-  readonly where?: number;
+  readonly where?: number | undefined;
   /** Rows whose weight rounds to nothing. */
-  readonly weight?: number;
+  readonly weight?: number | undefined;
   /** Vertices dropped by id. */
-  readonly dropped?: TrimmedPart & {
-    /** Ids that are not in the data. */
-    readonly unknown: readonly string[];
-  };
+  readonly dropped?:
+    | (TrimmedPart & {
+        /** Ids that are not in the data. */
+        readonly unknown: readonly string[];
+      })
+    | undefined;
   /** Vertices below `minDegree`, and what was left of their edges. */
-  readonly core?: TrimmedPart & {
-    readonly least: { readonly users: number; readonly items: number };
-    /** Passes until every vertex that is left had enough. */
-    readonly passes: number;
-  };
+  readonly core?:
+    | (TrimmedPart & {
+        readonly least: { readonly users: number; readonly items: number };
+        /** Passes until every vertex that is left had enough. */
+        readonly passes: number;
+      })
+    | undefined;
 }
 
 /** Vertices and edges that are gone. */

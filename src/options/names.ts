@@ -34,7 +34,9 @@ export const BASELINES = ['popularity', 'knn', 'ease', 'ials'] as const;
 /** The names of the baselines. */
 export type BaselineName = (typeof BASELINES)[number];
 
+/** How data can be split. */
 export const SPLIT_METHODS = ['pq', 'edges', 'time'] as const;
+/** The names of the ways to split. */
 export type SplitMethod = (typeof SPLIT_METHODS)[number];
 
 /** General graphex processes that can be drawn by name. */

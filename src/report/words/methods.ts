@@ -7,11 +7,12 @@ import { grouped } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 
-/** A row of a ladder without its figures. */
-type Method = Omit<LadderRow, 'all' | 'unpopular'>;
-
 /** 'sparse model', 'fit for ranking', 'EASE', 'ceiling: true items'; with K where the ladder has several. */
-export function methodTitle(row: Method, { rows }: Pick<Ladder, 'rows'>, { items }: SideNames): string {
+export function methodTitle(
+  row: Omit<LadderRow, 'all' | 'unpopular'>,
+  { rows }: Pick<Ladder, 'rows'>,
+  { items }: SideNames,
+): string {
   const { id, kind, features } = row;
   switch (kind) {
     case 'model': {
@@ -34,7 +35,11 @@ export function shortName({ model, also }: Pick<LadderRow, 'model' | 'also'>): s
 }
 
 /** As a sentence says it: ours take an article, baselines are names. */
-export function methodPhrase(row: Method, ladder: Pick<Ladder, 'rows'>, names: SideNames): string {
+export function methodPhrase(
+  row: Omit<LadderRow, 'all' | 'unpopular'>,
+  ladder: Pick<Ladder, 'rows'>,
+  names: SideNames,
+): string {
   const title = methodTitle(row, ladder, names);
   return row.kind === 'baseline' ? title : `the ${title}`;
 }
