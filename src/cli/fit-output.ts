@@ -81,7 +81,7 @@ export function fitText(
   const lines = [
     ...(read ? [readingWords(read), ''] : []),
     `${headline(model)}, ${many(model.users.count, names.users)} × ${many(model.items.count, names.items)}`,
-    `engine       ${result.engine} (${engineWords(result.engineReason)})`,
+    `engine       ${result.engine}; ${engineWords(result.engineReason)}`,
     `iterations   ${provenance.iterations}${provenance.converged ? ', converged' : ', not converged: raise --iterations'}`,
     ...(bound === undefined ? [] : [`bound        ${fixed(bound, 1)}`]),
     `time         ${fixed(result.seconds, 1)} s`,

@@ -109,10 +109,15 @@ function describeSplit(parts: Split, bias: SplitBias, dropped: number): string {
     grouped(users[part].vertices),
     grouped(items[part].vertices),
     grouped(partEdges),
-    fixed(users[part].meanDegree, 1),
-    fixed(items[part].meanDegree, 1),
-    fixed(users[part].sigma, 3),
-    fixed(items[part].sigma, 3),
+    // An empty part has no averages.
+    ...(partEdges === 0
+      ? ['–', '–', '–', '–']
+      : [
+          fixed(users[part].meanDegree, 1),
+          fixed(items[part].meanDegree, 1),
+          fixed(users[part].sigma, 3),
+          fixed(items[part].sigma, 3),
+        ]),
   ];
   const preference = (side: 'users' | 'items') =>
     short(bias[side].heldOutDegree / bias[side].whole.meanDegree);

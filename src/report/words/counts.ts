@@ -9,8 +9,9 @@ export function countWords({ law, evidence }: CountChoice, { users, items }: Sid
   const hurdle = `edges by the simple model, counts by a log-normal law with a part for each ${users.one} and each ${items.one}`;
   if (!evidence) return law === 'hurdle' ? `Counts: ${hurdle}.` : 'Counts: by a Poisson law.';
   const times = `${fixed(evidence.pairs, evidence.pairs < 2 ? 2 : 1)} times as many pairs`;
-  const seen = `the ${grouped(evidence.edges)} of held-back ${users.many}`;
+  const held = `held-back ${users.many}`;
+  const there = `as there are (${grouped(evidence.edges)})`;
   return law === 'hurdle'
-    ? `Counts: a Poisson law would spread them over ${times} as there are (of ${seen}): ${hurdle}.`
-    : `Counts: by a Poisson law, which expects ${times} as there are (of ${seen}).`;
+    ? `Counts: a Poisson law would spread those of ${held} over ${times} ${there}: ${hurdle}.`
+    : `Counts: by a Poisson law, which expects ${times} of ${held} ${there}.`;
 }
