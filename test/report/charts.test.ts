@@ -5,7 +5,9 @@ import { drawChart, escapeXml, INK } from '../../src/report/charts/chart.js';
 import { degreesChart } from '../../src/report/charts/degrees.js';
 import { densityChart } from '../../src/report/charts/density.js';
 import { chartDocument } from '../../src/report/charts/document.js';
+import { splitChart } from '../../src/report/charts/split.js';
 import { checkSparsity } from '../../src/sparsity/check.js';
+import type { StudySplit } from '../../src/study/results.js';
 import { graphOf } from '../sample/random-graph.js';
 
 const document = await chartDocument();
@@ -29,6 +31,22 @@ describe('charts', () => {
   it('density.svg and degrees.svg look as they did', async () => {
     await expect(density).toMatchFileSnapshot('snapshots/density.svg');
     await expect(degrees).toMatchFileSnapshot('snapshots/degrees.svg');
+  });
+
+  it('the picture of a split leaves room for the names of both sides, however long', () => {
+    const part = { users: 5, items: 5, edges: 9 };
+    const parts = { testUsers: 0.2, testItems: 0.2, train: part, foldin: part, test: part };
+    const room = (users: string, items: string) => {
+      const names = { users: { one: 'u', many: users }, items: { one: 'i', many: items } };
+      const { width, plot } = splitChart(parts as unknown as StudySplit, names);
+      const { marginLeft, marginRight } = plot as Record<'marginLeft' | 'marginRight', number>;
+      return { left: marginLeft, across: width! - marginLeft - marginRight };
+    };
+    // Letters are 7 pixels wide on average.
+    const long = room('subscriber households', 'recommended dependencies');
+    expect(long.left).toBeGreaterThan(7 * 'of subscriber households'.length);
+    expect(long.across).toBeGreaterThan(2 * 7 * '20 % of recommended dependencies'.length);
+    expect(room('users', 'items').left).toBeLessThan(long.left);
   });
 
   it('draws the same bytes again, in a document of its own too', async () => {

@@ -17,8 +17,9 @@ interface Part {
   readonly text: string;
 }
 
-/** Room for a letter of the labels at the left, which name the users. */
+/** Room for a letter of the labels, which name the users at the left and the items above. */
 const LETTER = 7.5;
+const RIGHT = 8;
 
 /** The three parts, each as large as its share of the table. */
 export function splitChart(split: StudySplit, names: SideNames = USERS_AND_ITEMS): Chart {
@@ -26,7 +27,9 @@ export function splitChart(split: StudySplit, names: SideNames = USERS_AND_ITEMS
   const { testUsers: p, testItems: q, train, foldin, test } = split;
   const edges = (part: { readonly edges: number }) => many(part.edges, 'edge');
   const held = Math.max(p, 0.2);
-  const drawn = Math.max(q, 0.24);
+  const drawn = Math.max(q, 0.32);
+  const left = Math.max(92, 20 + LETTER * (users.many.length + 3));
+  const across = Math.max(300, 2 * LETTER * (items.many.length + 8));
   const parts: readonly Part[] = [
     { x1: 0, x2: 1, y1: 0, y2: 1 - held, ink: INK.muted.light, opacity: 0.2, text: `train\n${edges(train)}` },
     {
@@ -51,12 +54,12 @@ export function splitChart(split: StudySplit, names: SideNames = USERS_AND_ITEMS
   return {
     title: 'How the data were cut',
     description: `Of the ${users.many}, ${percent(1 - p)} train with all their ${items.many}. The other ${percent(p)} are seen through ${percent(1 - q)} of the ${items.many} (fold-in) and tested on the remaining ${percent(q)}.`,
-    width: 400 + Math.max(0, LETTER * (users.many.length + 3) - 72),
+    width: left + across + RIGHT,
     height: 270,
     plot: {
       marginTop: 24,
-      marginLeft: Math.max(92, 20 + LETTER * (users.many.length + 3)),
-      marginRight: 8,
+      marginLeft: left,
+      marginRight: RIGHT,
       marginBottom: 8,
       x: { domain: [0, 1], axis: null },
       y: { domain: [1, 0], axis: null },
@@ -85,12 +88,16 @@ export function splitChart(split: StudySplit, names: SideNames = USERS_AND_ITEMS
           ],
           { x: 0, y: 'y', text: 'text', textAnchor: 'end', dx: -10, fill: INK.muted.light },
         ),
-        Plot.text(
-          [
-            { x: (1 - drawn) / 2, text: `${percent(1 - q)} of ${items.many}` },
-            { x: 1 - drawn / 2, text: `${percent(q)} of ${items.many}` },
-          ],
-          { x: 'x', y: 0, text: 'text', dy: -12, fill: INK.muted.light },
+        // At the outer ends, where neither is cut off nor meets the other.
+        ...(['start', 'end'] as const).map((end) =>
+          Plot.text([`${percent(end === 'start' ? 1 - q : q)} of ${items.many}`], {
+            x: end === 'start' ? 0 : 1,
+            y: 0,
+            text: (label: string) => label,
+            textAnchor: end,
+            dy: -12,
+            fill: INK.muted.light,
+          }),
         ),
       ],
     },
