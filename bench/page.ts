@@ -49,7 +49,7 @@ async function frameOfMap(page: Page, kind: 'webgl2' | '2d'): Promise<number> {
       let view = WHOLE;
       const frame = () => {
         view = zoomAt(view, size, 450, 340, 1.05);
-        painter.paint(view, size, 1, undefined);
+        painter.paint(view, size, 1, undefined, points);
         if (gl) gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4));
         else canvas.getContext('2d')!.getImageData(0, 0, 1, 1);
       };

@@ -4,6 +4,7 @@ import { shown } from '../../text/untrusted.js';
 import { useDark } from '../parts/dark.js';
 import type { ItemMap } from '../protocol.js';
 import { placeLabels } from './labels.js';
+import { createPace } from './pace.js';
 import { featureColours } from './palette.js';
 import { createPainter } from './points.js';
 import { panBy, toMap, toScreen, type View, WHOLE, zoomAt } from './view.js';
@@ -65,10 +66,12 @@ export function MapOfItems({ map, features, noun, chosen, near, feature, onChoos
     const size = { width: 1, height: 1 };
     const ratio = Math.min(2, window.devicePixelRatio || 1);
     let asked = 0;
+    let rest: ReturnType<typeof setTimeout> | undefined;
+    const pace = createPace(map.x.length);
     const paint = () => {
       asked = 0;
       const { chosen: now, near: around, faded: back } = state.current;
-      painter.paint(view.current, size, ratio, back);
+      painter.paint(view.current, size, ratio, back, rest === undefined ? map.x.length : pace.count());
       over.setTransform(ratio, 0, 0, ratio, 0, 0);
       over.clearRect(0, 0, size.width, size.height);
       over.font = font;
@@ -103,6 +106,16 @@ export function MapOfItems({ map, features, noun, chosen, near, feature, onChoos
       if (asked === 0) asked = requestAnimationFrame(paint);
     };
     redraw.current = ask;
+    const move = () => {
+      clearTimeout(rest);
+      rest = setTimeout(() => {
+        rest = undefined;
+        ask();
+      }, RESTING);
+      if (asked !== 0) return;
+      ask();
+      pace.time();
+    };
     const observer = new ResizeObserver(([entry]) => {
       size.width = Math.max(1, Math.floor(entry.contentRect.width));
       size.height = Math.max(1, Math.floor(entry.contentRect.height));
@@ -113,7 +126,7 @@ export function MapOfItems({ map, features, noun, chosen, near, feature, onChoos
       ask();
     });
     observer.observe(frame.current!);
-    const stop = listen(frame.current!, view, size, ask, (left, top) => {
+    const stop = listen(frame.current!, view, size, move, (left, top) => {
       const item = nearest(map, view.current, size, left, top);
       if (item !== undefined) onChoose(item);
     });
@@ -121,6 +134,7 @@ export function MapOfItems({ map, features, noun, chosen, near, feature, onChoos
       observer.disconnect();
       stop();
       cancelAnimationFrame(asked);
+      clearTimeout(rest);
       painter.close();
     };
   }, [map, dark]);
@@ -172,6 +186,9 @@ export function MapOfItems({ map, features, noun, chosen, near, feature, onChoos
     </div>
   );
 }
+
+/** Milliseconds without a movement after which all points are drawn. */
+const RESTING = 200;
 
 /** The item at most a few pixels away. */
 function nearest(

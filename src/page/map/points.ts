@@ -12,8 +12,8 @@ export interface Points {
 }
 
 export interface PointPainter {
-  /** `faded`: 1 for each point that is drawn back, or undefined. */
-  paint(view: View, frame: Frame, ratio: number, faded: Uint8Array | undefined): void;
+  /** `faded`: 1 for each point that is drawn back, or undefined; `count`: so many of the points, the first. */
+  paint(view: View, frame: Frame, ratio: number, faded: Uint8Array | undefined, count: number): void;
   close(): void;
 }
 
@@ -79,7 +79,7 @@ function byWebgl(gl: WebGL2RenderingContext, { x, y, colour, radius }: Points): 
   const uniform = (name: string) => gl.getUniformLocation(program, name);
   const [view4, size2, ratio1] = [uniform('view'), uniform('size'), uniform('ratio')];
   return {
-    paint(view, frame, ratio, faded) {
+    paint(view, frame, ratio, faded, count) {
       if (faded !== last) {
         gl.bindBuffer(gl.ARRAY_BUFFER, fading);
         gl.bufferData(gl.ARRAY_BUFFER, faded ?? none, gl.DYNAMIC_DRAW);
@@ -91,7 +91,7 @@ function byWebgl(gl: WebGL2RenderingContext, { x, y, colour, radius }: Points): 
       gl.uniform4f(view4, view.x, view.y, scaleOf(view, frame), growth(view.zoom));
       gl.uniform2f(size2, frame.width, frame.height);
       gl.uniform1f(ratio1, ratio);
-      gl.drawArrays(gl.POINTS, 0, x.length);
+      gl.drawArrays(gl.POINTS, 0, count);
     },
     close: () => gl.getExtension('WEBGL_lose_context')?.loseContext(),
   };
@@ -100,11 +100,11 @@ function byWebgl(gl: WebGL2RenderingContext, { x, y, colour, radius }: Points): 
 function byHand(canvas: HTMLCanvasElement, { x, y, colour, radius }: Points): PointPainter {
   const context = canvas.getContext('2d')!;
   return {
-    paint(view, frame, ratio, faded) {
+    paint(view, frame, ratio, faded, count) {
       context.setTransform(ratio, 0, 0, ratio, 0, 0);
       context.clearRect(0, 0, frame.width, frame.height);
       const grown = growth(view.zoom);
-      for (let i = 0; i < x.length; i++) {
+      for (let i = 0; i < count; i++) {
         const [left, top] = toScreen(view, frame, x[i], y[i]);
         if (left < -9 || top < -9 || left > frame.width + 9 || top > frame.height + 9) continue;
         const r = radius[i] * grown;

@@ -23,7 +23,7 @@ export function Working() {
       <div>
         <p role="status">
           <b>{now.title}</b>
-          {progress ? ` ${capital(progress.stage)}.` : ''}
+          {progress && now.title !== `${capital(progress.stage)}.` ? ` ${capital(progress.stage)}.` : ''}
         </p>
         <progress max={1} {...fraction(progress)} aria-label={now.title} />
         <p class="quiet">
