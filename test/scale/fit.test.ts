@@ -2,12 +2,15 @@
 
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { ALONE } from '../../src/comm/communicator.js';
 import { createTogether } from '../../src/comm/together.js';
+import * as select from '../../src/engine/select.js';
+import { FitError } from '../../src/errors.js';
 import { fit } from '../../src/fit/fit.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
 import { simulate } from '../../src/process/poisson-model.js';
+import * as agree from '../../src/shard/agree.js';
 import { fitParts, type PartsFit, type PartsFitOptions } from '../../src/shard/fit.js';
 import { gatherModel } from '../../src/shard/model.js';
 import { partitionGraph } from '../../src/shard/partition.js';
@@ -149,6 +152,47 @@ describe('what shards cannot do is said', () => {
         'rank 1 has other parts than rank 0',
       );
     }
+  });
+
+  test('a rank that computes otherwise, as another Node or processor would', async () => {
+    const real = agree.probe;
+    let asked = 0;
+    const probe = vi
+      .spyOn(agree, 'probe')
+      .mockImplementation(async (engine) => `${await real(engine)}${asked++ === 0 ? ' otherwise' : ''}`);
+    const outcomes = await Promise.allSettled(
+      createTogether(2).map((one) => fitParts(parts, one, { features: 2, iterations: 5, threads: 1 })),
+    );
+    probe.mockRestore();
+    expect(asked).toBe(2);
+    for (const outcome of outcomes) {
+      expect(String((outcome as PromiseRejectedResult).reason)).toContain(
+        'rank 1 computes otherwise than rank 0',
+      );
+    }
+  });
+
+  test('a rank that cannot have the memory takes the others along', async () => {
+    const full = new FitError('the tables need 9999 MiB');
+    const real = select.onEngine;
+    let ranks = 0;
+    const onEngine = vi.spyOn(select, 'onEngine').mockImplementation((name, work, threads, task) =>
+      real(name, work, threads, ({ engine, reason }) => {
+        if (ranks++ === 0) return task({ engine, reason });
+        let tables = 0;
+        // After the two of the probe.
+        const createTable: typeof engine.createTable = (...given) =>
+          ++tables > 2 ? Promise.reject(full) : engine.createTable(...given);
+        return task({ engine: { ...engine, createTable }, reason });
+      }),
+    );
+    const outcomes = await Promise.allSettled(
+      createTogether(2).map((one) => fitParts(parts, one, { features: 2, iterations: 5, threads: 1 })),
+    );
+    onEngine.mockRestore();
+    const reasons = outcomes.map((outcome) => String((outcome as PromiseRejectedResult).reason)).sort();
+    expect(reasons[0]).toMatch(/rank [01] could not go on/);
+    expect(reasons[1]).toContain('the tables need 9999 MiB');
   });
 
   test('a state that cannot be kept ends no fit, and leaves nothing half-written', async () => {

@@ -129,6 +129,20 @@ describe.each(LAUNCHERS.map((launcher) => [launcher.name, launcher] as const))(
       rmSync(state, { recursive: true, force: true });
     }, 60_000);
 
+    test('Ctrl-C ends the job and leaves the last state', async () => {
+      const args = ['fit', path('parts'), '-k', '3', '--threads', '1', '--quiet', '-o', out('stopped')];
+      const long = ['--iterations', '100000', '--tolerance', '1e-300', '--checkpoint', '1e-6'];
+      const running = start({ launcher, ranks: 2 }, [...args, ...long]);
+      const state = `${out('stopped')}.partial`;
+      while (!existsSync(join(state, 'state.safetensors'))) await new Promise((wait) => setTimeout(wait, 50));
+      process.kill(running.pid, 'SIGINT');
+      const { status } = await running.ended;
+      expect(status).not.toBe(0);
+      expect(existsSync(out('stopped'))).toBe(false);
+      const more = await start(undefined, [...args, '--resume', '--iterations', '100']).ended;
+      expect(more.status, more.stderr).toBe(0);
+    }, 60_000);
+
     test('a rank that hangs, as behind a network that is cut, is noticed, and the job ends', async () => {
       const args = ['fit', path('parts'), '-k', '3', '--threads', '1', '--quiet', '-o', out('hung')];
       const long = ['--iterations', '100000', '--tolerance', '1e-300', '--checkpoint', '1e-6'];
