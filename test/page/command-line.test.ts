@@ -81,7 +81,7 @@ async function savedModel(page: Page) {
 }
 
 describe.skipIf(!canVisit)('the page and the command line', () => {
-  test('agree on check, split, bound and lists', async () => {
+  test('agree on check, split, bound and lists; charts and lists go out as files', async () => {
     const check = graphex('check', at('readers.csv'), '--seed', '5');
     const { page, heard } = await visit(SETTINGS);
     await give(page, 'readers.csv', CSV);
@@ -94,6 +94,13 @@ describe.skipIf(!canVisit)('the page and the command line', () => {
     expect(await page.locator('.facts dd').allInnerTexts()).toEqual(
       expect.arrayContaining([check.users, check.items, check.edges].map((count) => grouped(count))),
     );
+    await page.locator('figure img').nth(1).waitFor();
+    for (const figure of await page.locator('figure').all()) {
+      await figure.getByText('Figures and files of this chart').click();
+      const file = (name: string) => download(page, () => figure.getByRole('button', { name }).click());
+      expect((await file('Save SVG')).toString()).toMatch(/^<svg.*<\/svg>\s*$/s);
+      expect((await file('Save PNG')).subarray(1, 4).toString()).toBe('PNG');
+    }
     const { bound, items } = await savedModel(page);
     expect(Math.abs(bound! / fitted.bound - 1)).toBeLessThan(1e-9);
     const test = await download(page, () => button(page, 'Save test part as CSV').click());
