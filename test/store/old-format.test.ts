@@ -29,7 +29,8 @@ it('a posterior of 0.1.0 loads and recommends to the bit as it did', async () =>
   expect(model.type).toBe('posterior');
   const { user, likes } = lists.posterior;
   expect(await recommend(model, { user: user[0] }, { n: 8 })).toEqual(user[1]);
-  expect(await recommend(model, { likes: likes[0] }, { n: 8, explain: true })).toEqual(likes[1]);
+  // Explanations say more than they did; what they said they say still.
+  expect(await recommend(model, { likes: likes[0] }, { n: 8, explain: true })).toMatchObject(likes[1]);
 });
 
 it('a ranker of 0.1.0 loads as a ranker and gives the same lists', async () => {
