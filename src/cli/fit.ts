@@ -99,10 +99,9 @@ async function run(command: Command, given: readonly string[], context: CommandC
     throw optionError`${option('trials')} is for baselines: leave it out, or choose one with ${option('method')}`;
   }
   const from = values.from === undefined ? undefined : (await loadModelFile(values.from)).model;
-  const said = { ...typedOptions(command, FIT), threads, signal, onProgress, ...(from && { from }) };
-  const asked = (
-    from ? successorOptions({ ...said, from } as FitOptions & { from: Model }) : said
-  ) as FitOptions;
+  const said = { ...typedOptions(command, FIT), threads, signal, onProgress } as FitOptions;
+  // The former model says which method is meant, which decides how the new one may be stored.
+  const asked = from ? successorOptions({ ...said, from } as FitOptions & { from: Model }) : said;
   const keeper = keepStates(partial, context);
   const canGoOn = resume !== undefined || checkFit(asked).method !== 'gibbs';
   const options = {

@@ -6,8 +6,8 @@ import { countParser } from './collect.js';
 import { clip, countedBy, findColumn } from './guess.js';
 import { type IdColumn, idProblem } from './id-column.js';
 import { decodeLine, linesOf, MAX_LINE_BYTES, showLine } from './lines.js';
-import type { ByteSource, ReaderOptions, ReadResult, RejectSink } from './options.js';
-import { TableTarget, usedColumns } from './target.js';
+import type { ByteSource, ReaderOptions } from './options.js';
+import { type TableTarget, usedColumns } from './target.js';
 import { type Cells, numberOf } from './where/filter.js';
 
 type Columns = {
@@ -20,17 +20,6 @@ type Columns = {
   names: string[];
   named: boolean;
 };
-
-/** Reads JSON lines from a stream of bytes. */
-export async function readJsonLines(
-  source: ByteSource,
-  options: ReaderOptions,
-  rejects?: RejectSink,
-): Promise<ReadResult> {
-  const target = new TableTarget(options, rejects);
-  await fillJsonLines(source, options, target);
-  return target.finish(source.name);
-}
 
 /** The rows of JSON lines, into a target that may hold those of others. */
 export async function fillJsonLines(

@@ -5,7 +5,7 @@ import type { SparsityCheck } from '../../sparsity/check.js';
 import { BORDER } from '../../sparsity/low-degrees.js';
 import type { Judgement, VerdictReason } from '../../sparsity/verdict.js';
 import { fixed, grouped, percent, plusMinus } from '../../text/numbers.js';
-import { capital, list, many, type Noun } from '../../text/phrases.js';
+import { capital, many, type Noun } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 
 /** What sentences about a verdict are made of. */
@@ -142,9 +142,4 @@ export function evidenceWords({ difference }: { readonly difference: number }): 
   return difference > 0
     ? `The fits speak for the sparse model, by ${grouped(difference)} nats of evidence.`
     : `The fits speak for the dense model, by ${grouped(-difference)} nats of evidence.`;
-}
-
-/** 'customers and products'. */
-export function bothSides(names: SideNames): string {
-  return list(SIDES.map((side) => names[side].many));
 }
