@@ -2,8 +2,9 @@
 // compared with.
 
 import { foldInLeastSquares } from '../engine/cpu/linear.js';
-import type { EngineName } from '../engine/select.js';
+import { type EngineName, onEngine } from '../engine/select.js';
 import { foldGraph, foldIn, memberFold } from '../fit/fold-in.js';
+import { foldInHierarchical } from '../fit/hierarchical.js';
 import {
   type Model,
   type ModelSide,
@@ -96,6 +97,16 @@ export async function foldHeldOutMember(
       signal,
       onProgress,
     });
+  }
+  if (fold.kind === 'hierarchical') {
+    const { steps, ...prior } = fold;
+    const { features } = member;
+    const history = indexByIds(graph, model.items.ids);
+    const shown = ofEdges ? undefined : fitItems(model, split);
+    const work = { edges: history.values.length, features };
+    return onEngine(engine, work, threads, (choice) =>
+      foldInHierarchical(choice.engine, member.items, history, { shown, features, prior, steps, signal }),
+    );
   }
   const base = memberFold({ ...member, fold }, model.multigraph);
   const values = await foldGraph(base, model.items.ids, graph, {

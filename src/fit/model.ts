@@ -144,7 +144,15 @@ export type FoldRule =
       readonly steps: number;
       readonly hyper: Readonly<Record<SideName, SideHyper>>;
     }
-  | { readonly kind: 'least-squares'; readonly lambda: number; readonly alpha: number };
+  | { readonly kind: 'least-squares'; readonly lambda: number; readonly alpha: number }
+  | ({ readonly kind: 'hierarchical' /** Half-steps from the prior. */; readonly steps: number } & RatePrior);
+
+/** A row of features ~ Gamma(shape, ξ) each, with a rate of its own: ξ ~ Gamma(rateShape, rateShape/rateMean). */
+export interface RatePrior {
+  readonly shape: number;
+  readonly rateShape: number;
+  readonly rateMean: number;
+}
 
 /** The sum of the weights from each item of a user to the item that is scored. */
 export interface ItemScores {

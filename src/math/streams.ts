@@ -27,6 +27,8 @@ export const STREAMS = {
   chains: 0x61bb,
   /** Where alternating least squares begins. */
   leastSquares: 0x616c73,
+  /** Where a hierarchical Poisson factorization begins. */
+  hierarchical: 0x687066,
   /** Items that held-back users are judged on, and who is held back. */
   judgedItems: 0x7e57,
   heldBack: 0x686f6c64,

@@ -80,7 +80,7 @@ export function featureTables(model: Model): readonly FeatureTables[] {
 export function hasFeatures(model: Model): boolean {
   if (model.type === 'posterior') return true;
   const { scores } = model;
-  return scores.kind === 'factors' && scores.members.every(({ fold }) => fold.kind === 'poisson');
+  return scores.kind === 'factors' && scores.members.every(({ fold }) => fold.kind !== 'least-squares');
 }
 
 /** Expected edges of all features together, and each item's share of them. */

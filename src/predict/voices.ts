@@ -2,7 +2,15 @@
 // over voices. A *seat* is a user's place in a voice: known from the fit, or made from a few items.
 
 import { ACTIVITY_FLOOR } from '../engine/engine.js';
-import { eligibleMass, foldBase, foldVertex, memberFold, sideMass } from '../fit/fold-in.js';
+import {
+  eligibleMass,
+  type FoldedVertex,
+  foldBase,
+  foldVertex,
+  memberFold,
+  sideMass,
+} from '../fit/fold-in.js';
+import { foldHierarchicalVertex } from '../fit/hierarchical.js';
 import {
   columnSums,
   type Model,
@@ -17,6 +25,7 @@ import { leastSquaresVoice } from './least-squares.js';
 import { once } from './once.js';
 
 type PoissonMember = RankerMember & { readonly fold: { readonly kind: 'poisson' } };
+type HierarchicalMember = RankerMember & { readonly fold: { readonly kind: 'hierarchical' } };
 
 /** A user's place in a voice. */
 export interface Seat {
@@ -44,11 +53,15 @@ export function voicesOf(model: Model): readonly Voice[] | undefined {
   if (model.type === 'posterior') return [posteriorVoice(model)];
   const { scores, multigraph } = model;
   if (scores.kind !== 'factors') return undefined;
-  return scores.members.map(({ fold, ...member }) =>
-    fold.kind === 'poisson'
-      ? memberVoice({ ...member, fold }, multigraph)
-      : leastSquaresVoice({ ...member, fold }),
-  );
+  return scores.members.map(({ fold, ...member }) => {
+    if (fold.kind === 'least-squares') return leastSquaresVoice({ ...member, fold });
+    return memberVoice(
+      member,
+      fold.kind === 'poisson'
+        ? poissonFolding({ ...member, fold }, multigraph)
+        : hierarchicalFolding({ ...member, fold }),
+    );
+  });
 }
 
 function posteriorVoice(model: PosteriorModel): Voice {
@@ -86,13 +99,49 @@ function posteriorVoice(model: PosteriorModel): Voice {
   };
 }
 
-function memberVoice(member: PoissonMember, multigraph: boolean): Voice {
-  const { features: K, items, users, fold } = member;
+/** How a member makes a user of a few items, with means in the edge pass throughout. */
+interface Folding {
+  /** Whether the law is one of counts, without which an edge counts 1; else of edges that are there or not. */
+  readonly multigraph: boolean;
+  readonly priorShape: number;
+  /** What of a user's items counts. */
+  seen(own: OwnItems): OwnItems;
+  fold(own: OwnItems): FoldedVertex;
+}
+
+function poissonFolding(member: PoissonMember, multigraph: boolean): Folding {
   const base = memberFold(member, multigraph);
-  const otherMass = once(() => sideMass(base.fixed, K));
+  const otherMass = once(() => sideMass(base.fixed, member.features));
+  return {
+    multigraph,
+    priorShape: member.fold.hyper.users.shape,
+    seen: (own) => own,
+    fold: ({ items, counts }) => foldVertex(base, items, { ...base.options, counts, otherMass: otherMass() }),
+  };
+}
+
+/** A row has no weight, that is one of exactly 1. */
+const NO_WEIGHT = { weightShape: Number.MAX_SAFE_INTEGER, weightRate: Number.MAX_SAFE_INTEGER };
+
+function hierarchicalFolding({ items: means, features, fold }: HierarchicalMember): Folding {
+  const mass = once(() => columnSums(means, features));
+  return {
+    multigraph: true,
+    priorShape: fold.shape,
+    seen: ({ items }) => ({ items }),
+    fold({ items }) {
+      const { shape, rate } = foldHierarchicalVertex(means, items, features, mass(), fold);
+      return { ...NO_WEIGHT, featureShape: shape, featureRate: rate };
+    },
+  };
+}
+
+function memberVoice(
+  member: Omit<RankerMember, 'fold'>,
+  { fold, seen, multigraph, priorShape }: Folding,
+): Voice {
+  const { features: K, items, users } = member;
   const allMass = once(() => columnSums(items, K));
-  const folded = (own: OwnItems) =>
-    foldVertex(base, own.items, { ...base.options, counts: own.counts, otherMass: otherMass() });
   const seat = (means: Float32Array, own: OwnItems): Seat => {
     const parts = (item: number) => {
       const products = new Float64Array(K);
@@ -108,16 +157,16 @@ function memberVoice(member: PoissonMember, multigraph: boolean): Voice {
       },
       explainer() {
         // A ranker keeps means alone; the shapes behind them come again from the user's items.
-        const { featureShape, featureRate, weightShape, weightRate } = folded(own);
+        const { featureShape, featureRate, weightShape, weightRate } = fold(own);
         const weight = weightShape / weightRate;
         return explainer({
           multigraph,
-          priorShape: fold.hyper.users.shape,
+          priorShape,
           shape: featureShape,
           activity: featureShape.map((shape, k) =>
             Math.max(ACTIVITY_FLOOR, (weight * shape) / featureRate[k]),
           ),
-          own,
+          own: seen(own),
           writeItem(item, out) {
             for (let k = 0; k < K; k++) out[k] = Math.max(ACTIVITY_FLOOR, items[item * K + k]);
           },
@@ -125,11 +174,11 @@ function memberVoice(member: PoissonMember, multigraph: boolean): Voice {
           allParts: () => allMass().map((mass, k) => means[k] * mass),
         });
       },
-      taste: () => folded(own),
+      taste: () => fold(own),
     };
   };
   const fresh = (own: OwnItems) => {
-    const { featureShape, featureRate, weightShape, weightRate } = folded(own);
+    const { featureShape, featureRate, weightShape, weightRate } = fold(own);
     const weight = weightShape / weightRate;
     return seat(
       Float32Array.from(featureShape, (shape, k) => (weight * shape) / featureRate[k]),

@@ -45,9 +45,17 @@ import {
 /** How a ranker is stored; declared in options/library.ts. */
 export interface RankerStorage extends OptionsOf<typeof STORAGE> {}
 
+const steps = z.number().int().min(1).max(10_000);
 const foldSchema = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('poisson'), steps: z.number().int().min(1).max(10_000), hyper: hyperSchema }),
+  z.object({ kind: z.literal('poisson'), steps, hyper: hyperSchema }),
   z.object({ kind: z.literal('least-squares'), lambda: z.number().gt(0), alpha: z.number().min(0) }),
+  z.object({
+    kind: z.literal('hierarchical'),
+    steps,
+    shape: z.number().gt(0),
+    rateShape: z.number().gt(0),
+    rateMean: z.number().gt(0),
+  }),
 ]);
 const memberSchema = z.object({
   features: z.number().int().min(1),

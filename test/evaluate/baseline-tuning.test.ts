@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { baselineData, fitBaselines } from '../../src/evaluate/baselines/ladder.js';
+import { BASELINES } from '../../src/evaluate/baselines/list.js';
 import { geometric, ladder, tune } from '../../src/evaluate/baselines/tune.js';
 import { holdBack, someUsers } from '../../src/evaluate/baselines/validation.js';
 import { splitRankingTask } from '../../src/evaluate/ranking-task.js';
@@ -106,7 +107,7 @@ describe('fitBaselines', () => {
       onProgress: ({ stage }) => stages.add(stage),
     });
     expect(skipped).toEqual([]);
-    expect(results.map((r) => r.name)).toEqual(['popularity', 'knn', 'ease', 'ials']);
+    expect(results.map((r) => r.name)).toEqual([...BASELINES]);
     const [popularity, ...personal] = results;
     for (const result of personal) {
       expect(result.ranking.all.mean.recall).toBeGreaterThan(popularity!.ranking.all.mean.recall + 0.1);

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fitBaseline } from '../../src/evaluate/baselines/fit.js';
+import { BASELINES } from '../../src/evaluate/baselines/list.js';
 import { fit } from '../../src/fit/fit.js';
 import type { Model } from '../../src/fit/model.js';
 import { createRecommender } from '../../src/predict/recommender.js';
@@ -23,7 +24,7 @@ beforeAll(async () => {
   models.set('sampler', (await fit(graph, { ...few, method: 'gibbs' })).model);
   models.set('ranker', (await fit(graph, { ...few, method: 'ranking' })).model);
   models.set('members', (await fit(graph, { ...few, method: 'ranking', average: 3 })).model);
-  for (const name of ['popularity', 'knn', 'ease', 'ials'] as const) {
+  for (const name of BASELINES) {
     models.set(name, (await fitBaseline(graph, name, { trials: 1, threads: 1 })).model);
   }
   for (const [name, model] of models) await saveModel(join(folder, `${name}.safetensors`), model);
@@ -46,7 +47,7 @@ const ask = async (path: string, body: unknown, method = 'POST') => {
 };
 
 describe('every kind of model is served', () => {
-  it.each(['posterior', 'sampler', 'ranker', 'members', 'popularity', 'knn', 'ease', 'ials'])(
+  it.each(['posterior', 'sampler', 'ranker', 'members', ...BASELINES])(
     '%s: lists, ranks and explanations are the library’s',
     async (name) => {
       const { status, body: info } = await ask('/v1/models/current', { file: `${name}.safetensors` }, 'PUT');

@@ -1,5 +1,6 @@
 // What a baseline is, the data it is fitted to, and what it gives back.
 
+import type { EngineName } from '../../engine/select.js';
 import type { RankerScores } from '../../fit/model.js';
 import { allocate } from '../../math/memory.js';
 import type { RowLists, Scorer } from '../../predict/rank.js';
@@ -34,6 +35,8 @@ export type SkipReason =
 /** How a baseline is fitted beside its setting. */
 export interface BaselineFitOptions extends TaskOptions {
   readonly seed?: number | undefined;
+  /** For what is fitted on an engine of ours. Default cpu. */
+  readonly engine?: EngineName | undefined;
   /** A trial among many, which need not be as exact. */
   readonly tuning?: boolean | undefined;
 }

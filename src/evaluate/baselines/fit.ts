@@ -34,7 +34,7 @@ export type BaselineFit = FitResult<Ranker> & {
 const JUDGED = 0.2;
 
 /**
- * Fits a baseline (popularity, knn, ease, ials) as a ranker that can be saved and served.
+ * Fits a baseline (popularity, knn, ease, ials, hpf) as a ranker that can be saved and served.
  * @example
  * import { BipartiteGraph, fitBaseline, recommend } from 'graphex';
  * const graph = BipartiteGraph.fromPairs([['ann', 'tea'], ['bob', 'milk'], ['bob', 'tea'], ['cleo', 'milk']]);

@@ -104,11 +104,11 @@ export async function tuneBaseline(
   { data, history, task }: Validation,
   options: BaselineOptions & { readonly seed: number },
 ): Promise<Tuned | undefined> {
-  const { threads, signal, n, depth, seed, maxTrials = 30 } = options;
+  const { threads, signal, n, depth, seed, engine, maxTrials = 30 } = options;
   const part = someUsers(data, baseline.tuningEdges ?? Infinity);
   const report = prefixed(options, `${baseline.title}: tuning`);
   const score = async (setting: Setting) => {
-    const fitted = await baseline.fit(part, setting, { threads, signal, seed, tuning: true });
+    const fitted = await baseline.fit(part, setting, { threads, signal, seed, engine, tuning: true });
     const { all } = await evaluateRanking(task, await fitted.scorer(history), { threads, signal, n, depth });
     return (all.mean.recall + all.mean.ndcg) / 2;
   };

@@ -1,6 +1,7 @@
 import { BASELINES, type BaselineName } from '../../options/names.js';
 import type { Baseline } from './baseline.js';
 import { ease } from './ease.js';
+import { hpf } from './hpf.js';
 import { ials } from './ials.js';
 import { neighbours } from './neighbours.js';
 import { popularity } from './popularity.js';
@@ -13,6 +14,7 @@ const BY_NAME: Readonly<{ [N in BaselineName]: Baseline<N> }> = {
   knn: neighbours,
   ease,
   ials,
+  hpf,
 };
 
 export function baselineOf(name: BaselineName): Baseline<BaselineName> {

@@ -1,0 +1,113 @@
+// HPF: hierarchical Poisson factorization, fitted by coordinate ascent (fit/hierarchical.ts). A new user's row comes from the
+// items' means as a fold-in of our own models has it.
+
+import { onEngine } from '../../engine/select.js';
+import { fitHierarchical, foldInHierarchical } from '../../fit/hierarchical.js';
+import { columnSums, type RatePrior } from '../../fit/model.js';
+import { allocate } from '../../math/memory.js';
+import { factorScorer, type RowLists } from '../../predict/rank.js';
+import type { Baseline, BaselineData, BaselineFitOptions, Setting } from './baseline.js';
+import { geometric } from './tune.js';
+
+interface HpfSetting extends Setting {
+  readonly features: number;
+  /** Of the features and of the rates, on both sides. */
+  readonly shape: number;
+}
+
+const ITERATIONS = 100;
+const TUNING_ITERATIONS = 40;
+const TOLERANCE = 2e-5;
+/** Half-steps of a fold-in. */
+const STEPS = 20;
+
+export const hpf: Baseline<'hpf'> = {
+  name: 'hpf',
+  title: 'HPF',
+  meaning: 'Poisson factors with a rate of its own for every user and item',
+  dials: ({ users, items }) => [
+    {
+      features: geometric(32, 2, 4, featureLimit(users.offsets.length + items.offsets.length)),
+      shape: geometric(0.3, 3, 1e-3, 10),
+    },
+  ],
+  tuningEdges: 1e6,
+  limit: () => undefined,
+  async fit(data, given, options = {}) {
+    const setting = given as HpfSetting;
+    const { items, iterations } = await factors(data, setting, options);
+    return {
+      setting: { ...given, iterations },
+      scorer: async (history) =>
+        factorScorer(await foldIn(items, history, data.shown, setting, options), items, setting.features),
+    };
+  },
+  async scores(data, given, options = {}) {
+    const setting = given as HpfSetting;
+    const { features } = setting;
+    const { items, iterations, converged } = await factors(data, setting, options);
+    // Known users as a fold-in makes them, so that it does not matter whether they are stored.
+    const users = await foldIn(items, data.users, data.shown, setting, options);
+    const member = Object.freeze({
+      features,
+      items,
+      users,
+      userMass: columnSums(users, features),
+      fold: Object.freeze({ kind: 'hierarchical', steps: STEPS, ...priorOf(setting) }),
+      seed: options.seed ?? 1,
+      iterations,
+      converged,
+    } as const);
+    return Object.freeze({ kind: 'factors', members: Object.freeze([member]) });
+  },
+};
+
+/** As the authors have it: one shape for all, and rates about 1. */
+function priorOf({ shape }: HpfSetting): RatePrior {
+  return { shape, rateShape: shape, rateMean: 1 };
+}
+
+async function factors(data: BaselineData, setting: HpfSetting, options: BaselineFitOptions) {
+  const { features } = setting;
+  const prior = priorOf(setting);
+  const edges = data.users.values.length;
+  const { items, iterations, converged } = await onEngine(
+    options.engine ?? 'cpu',
+    { edges, features },
+    options.threads,
+    ({ engine }) =>
+      fitHierarchical(engine, data, {
+        ...options,
+        features,
+        prior: { users: prior, items: prior },
+        iterations: setting.iterations ?? (options.tuning ? TUNING_ITERATIONS : ITERATIONS),
+        tolerance: options.tuning ? 0 : TOLERANCE,
+        seed: options.seed ?? 1,
+      }),
+  );
+  const means = allocate(Float32Array, items.shape.length);
+  for (let jk = 0; jk < means.length; jk++) means[jk] = items.shape[jk] / items.rate[jk];
+  return { items: means, iterations, converged };
+}
+
+function foldIn(
+  items: Float32Array,
+  history: RowLists,
+  shown: Uint8Array,
+  setting: HpfSetting,
+  { engine = 'cpu', threads, signal }: BaselineFitOptions,
+): Promise<Float32Array> {
+  const { features } = setting;
+  const work = { edges: history.values.length, features };
+  return onEngine(engine, work, threads, (choice) =>
+    foldInHierarchical(choice.engine, items, history, {
+      ...{ shown, features, prior: priorOf(setting), steps: STEPS },
+      signal,
+    }),
+  );
+}
+
+/** As many as tables of a few hundred megabytes hold. */
+function featureLimit(vertices: number): number {
+  return Math.min(256, Math.max(32, 4e7 / vertices));
+}

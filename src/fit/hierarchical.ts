@@ -1,0 +1,330 @@
+// Hierarchical Poisson factorization (Gopalan, Hofman and Blei) by coordinate ascent. Every row of features has a rate of its
+// own in place of a weight,
+//   ξ_i ~ Gamma(a′, a′/b′),  θ_ik ~ Gamma(a, ξ_i),  the same for items,  counts ~ Poisson(θ_i · β_j),
+// so a half-step on an engine is its `count`, and the rows are completed here: an engine knows rows with weights only. These are
+// all 1, as narrow as float32 holds. Edges count 1 each, which is Poisson data as the authors have it: nothing is truncated.
+
+import type { Activity, Counts, EdgeIndex, EdgeRows, Engine, Table, TableValues } from '../engine/engine.js';
+import { FitError, throwIfAborted } from '../errors.js';
+import { SIDES, type SideName } from '../graph/graph.js';
+import { exponential } from '../math/distributions.js';
+import { allocate } from '../math/memory.js';
+import { randomStream } from '../math/random.js';
+import { digamma, lgamma } from '../math/special.js';
+import { STREAMS } from '../math/streams.js';
+import type { TaskOptions } from '../progress.js';
+import type { RatePrior } from './model.js';
+
+/** Lists of neighbours, one for each row. */
+interface Lists {
+  readonly offsets: Uint32Array;
+  readonly values: Uint32Array;
+}
+
+/** Shape and rate of every weight: mean 1, and a spread that nobody sees. */
+const WEIGHT = 2 ** 22;
+/** Sweeps between two evaluations of the bound. */
+const LEG = 10;
+
+export interface HierarchicalOptions extends TaskOptions {
+  readonly features: number;
+  readonly prior: Readonly<Record<SideName, RatePrior>>;
+  readonly iterations: number;
+  /** It ends when the bound rises by less than this, relatively, per sweep. 0: after all sweeps, and no bound is computed. */
+  readonly tolerance: number;
+  readonly seed: number;
+}
+
+/** The Gammas of one side: of its features, rows × K, and of the rates of its rows. */
+export interface HierarchicalSide {
+  readonly shape: Float32Array;
+  readonly rate: Float32Array;
+  readonly rateShape: number;
+  readonly rateRate: Float64Array;
+}
+
+export interface HierarchicalFit extends Readonly<Record<SideName, HierarchicalSide>> {
+  /** [sweeps, bound] of each evaluation. */
+  readonly bounds: readonly (readonly [number, number])[];
+  readonly iterations: number;
+  readonly converged: boolean;
+}
+
+/** Fits both sides to edges that are given in both orders. */
+export async function fitHierarchical(
+  engine: Engine,
+  edges: Readonly<Record<SideName, Lists>>,
+  options: HierarchicalOptions,
+): Promise<HierarchicalFit> {
+  const { features, iterations, tolerance, signal, onProgress } = options;
+  const total = edges.users.values.length;
+  const sides = {} as Record<SideName, Side>;
+  for (const name of SIDES) {
+    sides[name] = await createSide(engine, edges[name], options.prior[name], startOf(name, edges, options));
+  }
+  const { users, items } = sides;
+  const bounds: (readonly [number, number])[] = [];
+  // The weights are 1 but for their spread, which the edge pass sees twice.
+  const spread = 2 * total * (Math.log(WEIGHT) - digamma(WEIGHT));
+  const bound = (edgeTerm: number) => {
+    let sum = edgeTerm + spread + rowTerms(users, features) + rowTerms(items, features);
+    for (let k = 0; k < features; k++) sum -= users.mass[k] * items.mass[k];
+    return sum;
+  };
+  const isSettled = () => {
+    const [[from, before], [to, last]] = [bounds.at(-2) ?? [0, -Infinity], bounds.at(-1) ?? [1, 0]];
+    return bounds.length > 1 && (last - before) / (Math.abs(last) * (to - from)) < tolerance;
+  };
+  try {
+    let done = 0;
+    let converged = false;
+    while (done < iterations && !converged) {
+      throwIfAborted(signal);
+      const asked = tolerance > 0 && done > 0 && done % LEG === 0;
+      // The rows of the state before this sweep, whose edges its first pass walks.
+      const rows = asked ? bound(0) : 0;
+      const edgeTerm = await halfStep(engine, users, items, 'exact', asked);
+      if (asked) bounds.push([done, rows + edgeTerm]);
+      if (!Number.isFinite(edgeTerm)) throw new FitError(`sweep ${done + 1}: the bound became ${edgeTerm}`);
+      await halfStep(engine, items, users, 'exact');
+      done++;
+      converged = asked && isSettled();
+      onProgress?.({ stage: 'fitting', done, total: iterations, unit: 'sweeps' });
+    }
+    if (tolerance > 0) {
+      bounds.push([done, bound(await engine.edgeTerm(users.table, users.index, items.table))]);
+    }
+    return { users: fitted(users), items: fitted(items), bounds, iterations: done, converged };
+  } finally {
+    for (const side of SIDES) freeSide(engine, sides[side]);
+  }
+}
+
+/** Rows for new users given the means of the items, items × features; only items marked in `shown` could have been met, by default all. */
+export async function foldInHierarchical(
+  engine: Engine,
+  means: Float32Array,
+  history: Lists,
+  {
+    shown,
+    features,
+    prior,
+    steps,
+    signal,
+  }: TaskOptions & {
+    readonly shown?: ArrayLike<number> | undefined;
+    readonly features: number;
+    readonly prior: RatePrior;
+    readonly steps: number;
+  },
+): Promise<Float32Array> {
+  const rows = history.offsets.length - 1;
+  const mass = meanMass(means, features, shown);
+  // Every feature begins alike: the items tell them apart.
+  const ones = () => new Float32Array(rows * features).fill(1);
+  const users = await createSide(engine, history, prior, { shape: ones(), rate: ones() });
+  const fixed = { shape: means, rate: new Float32Array(means.length).fill(1) };
+  const table = await engine.createTable(features, asTable(fixed, means.length / features), 'mean');
+  await engine.setActivity(users.table, 'mean');
+  try {
+    for (let step = 0; step < steps; step++) {
+      throwIfAborted(signal);
+      await halfStep(engine, users, { table, mass }, 'mean');
+    }
+    const folded = allocate(Float32Array, rows * features);
+    for (let ik = 0; ik < folded.length; ik++) folded[ik] = users.shape[ik] / users.rate[ik];
+    return folded;
+  } finally {
+    freeSide(engine, users);
+    void engine.free(table);
+  }
+}
+
+/** The features of one new user, as the above makes them, in float64 on this thread. */
+export function foldHierarchicalVertex(
+  means: Float32Array,
+  items: ArrayLike<number>,
+  features: number,
+  mass: Float64Array,
+  { steps, ...prior }: RatePrior & { readonly steps: number },
+): { readonly shape: Float64Array; readonly rate: Float64Array } {
+  const shape = new Float64Array(features).fill(1);
+  const rate = new Float64Array(features).fill(1);
+  const mean = new Float64Array(features);
+  let ownRate = prior.rateMean;
+  for (let step = 0; step < steps; step++) {
+    for (let k = 0; k < features; k++) mean[k] = shape[k] / rate[k];
+    shape.fill(0);
+    for (let e = 0; e < items.length; e++) {
+      const at = items[e] * features;
+      let lambda = 0;
+      for (let k = 0; k < features; k++) lambda += mean[k] * means[at + k];
+      for (let k = 0; k < features; k++) shape[k] += (mean[k] * means[at + k]) / lambda;
+    }
+    let sum = 0;
+    for (let k = 0; k < features; k++) {
+      shape[k] += prior.shape;
+      rate[k] = ownRate + mass[k];
+      sum += shape[k] / rate[k];
+    }
+    ownRate = (prior.rateShape + features * prior.shape) / (prior.rateShape / prior.rateMean + sum);
+  }
+  return { shape, rate };
+}
+
+/** Mass of each feature over the items that are marked, or over all. */
+function meanMass(means: Float32Array, features: number, shown: ArrayLike<number> | undefined): Float64Array {
+  const mass = new Float64Array(features);
+  for (let j = 0; j < means.length / features; j++) {
+    if (shown && !shown[j]) continue;
+    for (let k = 0; k < features; k++) mass[k] += means[j * features + k];
+  }
+  return mass;
+}
+
+interface Side {
+  readonly table: Table;
+  readonly index: EdgeIndex;
+  readonly counts: Counts;
+  readonly prior: RatePrior;
+  readonly shape: Float32Array;
+  readonly rate: Float32Array;
+  readonly rateShape: number;
+  readonly rateRate: Float64Array;
+  readonly mass: Float64Array;
+}
+
+async function createSide(
+  engine: Engine,
+  { offsets, values }: Lists,
+  prior: RatePrior,
+  { shape, rate }: { readonly shape: Float32Array; readonly rate: Float32Array },
+): Promise<Side> {
+  const rows = offsets.length - 1;
+  const features = shape.length / Math.max(1, rows);
+  const counts = allocate(Uint32Array, values.length).fill(1);
+  const edges: EdgeRows = { offsets, neighbors: values, counts };
+  let largest = 0;
+  for (let i = 0; i < rows; i++) largest = Math.max(largest, offsets[i + 1] - offsets[i]);
+  const table = await engine.createTable(features, asTable({ shape, rate }, rows), 'exact');
+  const side: Side = {
+    table,
+    index: await engine.createIndex(edges),
+    counts: await engine.createCounts(table, largest),
+    prior,
+    shape,
+    rate,
+    rateShape: prior.rateShape + features * prior.shape,
+    // At first the rate is what the prior expects.
+    rateRate: new Float64Array(rows).fill((prior.rateShape + features * prior.shape) / prior.rateMean),
+    mass: new Float64Array(features),
+  };
+  sumMass(side);
+  return side;
+}
+
+function freeSide(engine: Engine, side: Side | undefined): void {
+  if (side) for (const handle of [side.counts, side.index, side.table]) void engine.free(handle);
+}
+
+/** One half-step: the features of every row given its rate, then its rate. Resolves to the edge term before it. */
+async function halfStep(
+  engine: Engine,
+  own: Side,
+  other: { readonly table: Table; readonly mass: Float64Array },
+  activity: Activity,
+  edgeTerm = false,
+): Promise<number> {
+  await engine.clearCounts(own.counts);
+  const term = await engine.count(own.table, own.index, other.table, own.counts, { edgeTerm });
+  const K = own.table.features;
+  const { shape: a, rateShape, rateMean } = own.prior;
+  const fixed = await engine.readCounts(own.counts);
+  // 64 bits as two halves: numbers are exact far beyond what a row counts, and BigInts are slow.
+  const halves = new Int32Array(fixed.buffer, fixed.byteOffset, 2 * fixed.length);
+  const { shape, rate, rateRate } = own;
+  const unit = 1 / own.counts.scale;
+  for (let i = 0; i < rateRate.length; i++) {
+    const expectedRate = own.rateShape / rateRate[i];
+    let sum = 0;
+    for (let k = 0; k < K; k++) {
+      const ik = i * K + k;
+      shape[ik] = a + (halves[2 * ik + 1] * 2 ** 32 + (halves[2 * ik] >>> 0)) * unit;
+      rate[ik] = expectedRate + other.mass[k];
+      sum += shape[ik] / rate[ik];
+    }
+    rateRate[i] = rateShape / rateMean + sum;
+  }
+  sumMass(own);
+  await engine.write(own.table, asTable(own, rateRate.length), activity);
+  return term ?? 0;
+}
+
+function sumMass({ shape, rate, mass }: Side): void {
+  const K = mass.length;
+  mass.fill(0);
+  for (let ik = 0; ik < shape.length; ik += K) {
+    for (let k = 0; k < K; k++) mass[k] += shape[ik + k] / rate[ik + k];
+  }
+}
+
+/** E log p(θ | ξ) + E log p(ξ) and the entropies of both, over all rows of a side. */
+function rowTerms({ shape, rate, rateShape, rateRate, prior }: Side, K: number): number {
+  const { shape: a, rateShape: b } = prior;
+  const c = b / prior.rateMean;
+  const ofRow = b * Math.log(c) - lgamma(b) - K * lgamma(a) + entropy(rateShape, 1);
+  const logRate = digamma(rateShape);
+  let total = 0;
+  for (let i = 0; i < rateRate.length; i++) {
+    const mean = rateShape / rateRate[i];
+    const logMean = logRate - Math.log(rateRate[i]);
+    total += ofRow - Math.log(rateRate[i]) + (b - 1 + K * a) * logMean - c * mean;
+    for (let k = i * K; k < (i + 1) * K; k++) {
+      const [s, r] = [shape[k], rate[k]];
+      const psi = digamma(s);
+      const logR = Math.log(r);
+      total += (a - 1) * (psi - logR) - (mean * s) / r + s - logR + lgamma(s) + (1 - s) * psi;
+    }
+  }
+  return total;
+}
+
+/** Of a Gamma. */
+function entropy(shape: number, rate: number): number {
+  return shape - Math.log(rate) + lgamma(shape) + (1 - shape) * digamma(shape);
+}
+
+/** Each vertex begins with its degree, spread over the features with noise that tells them apart. */
+function startOf(
+  name: SideName,
+  edges: Readonly<Record<SideName, Lists>>,
+  { features: K, prior, seed }: HierarchicalOptions,
+): { readonly shape: Float32Array; readonly rate: Float32Array } {
+  const { offsets, values } = edges[name];
+  const rows = offsets.length - 1;
+  const scale = 1 / Math.sqrt(Math.max(1, values.length) * K);
+  const shape = new Float32Array(rows * K);
+  const rate = new Float32Array(rows * K);
+  const random = randomStream(seed, STREAMS.hierarchical, SIDES.indexOf(name));
+  for (let i = 0; i < rows; i++) {
+    const degree = Math.max(offsets[i + 1] - offsets[i], 0.5);
+    const concentration = prior[name].shape + degree / K;
+    for (let k = i * K; k < (i + 1) * K; k++) {
+      shape[k] = concentration * (0.5 + 0.5 * exponential(random));
+      rate[k] = concentration / (degree * scale);
+    }
+  }
+  return { shape, rate };
+}
+
+function asTable(
+  { shape, rate }: { readonly shape: Float32Array; readonly rate: Float32Array },
+  rows: number,
+): TableValues {
+  const weights = new Float32Array(rows).fill(WEIGHT);
+  return { weightShape: weights, weightRate: weights, featureShape: shape, featureRate: rate };
+}
+
+function fitted({ shape, rate, rateShape, rateRate }: Side): HierarchicalSide {
+  return Object.freeze({ shape, rate, rateShape, rateRate });
+}
