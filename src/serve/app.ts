@@ -13,11 +13,11 @@ import { type Job, joined, piecesOf } from './jobs.js';
 import type { Key, KeyRing } from './keys.js';
 import { LIMITS } from './limits.js';
 import type { LogRecord } from './log.js';
-import { Metrics } from './metrics.js';
 import { nestsDeeper } from './nesting.js';
 import { PAGE_HEADERS, type Page, PLAIN_POLICY, pageFile, plainPage } from './page.js';
 import { answerProblem, busy, Problem } from './problems.js';
 import type { RateLimit } from './rate.js';
+import { answerHeaders, type Recorder } from './recorder.js';
 import { ROUTES } from './routes.js';
 
 export interface AppOptions {
@@ -34,6 +34,8 @@ export interface AppOptions {
   /** Host names that the server answers for; undefined: any. */
   readonly hosts: ReadonlySet<string> | undefined;
   readonly log: (record: LogRecord) => void;
+  /** Keeps count of every answer. */
+  readonly recorder: Recorder;
   /** Files of the page at `/`; undefined where it was not built. */
   readonly page: Page | undefined;
   /** Whether the server was started with a model; without one it is ready for the page alone. */
@@ -57,8 +59,22 @@ const OPEN = new Set(['/health/live', '/health/ready', '/openapi.json', '/docs']
 /** The rest of the paths are the page's files, which anybody may see. */
 const ASKED = /^\/(v1|metrics)(\/|$)/;
 
-export function createApp(options: AppOptions): OpenAPIHono<Env> {
-  const metrics = serverMetrics(options);
+const tooLarge = () => new Problem('too-large', `the body is over ${LIMITS.body} bytes`);
+
+const counted = bodyLimit({
+  maxSize: LIMITS.body,
+  onError: () => {
+    throw tooLarge();
+  },
+});
+
+export interface App {
+  readonly http: OpenAPIHono<Env>;
+  /** What whoever asks for `path` now is told at the door, where more is asked already than can be answered. */
+  turnAway(path: string): Problem | undefined;
+}
+
+export function createApp(options: AppOptions): App {
   /** Questions that were let in and are not answered yet. */
   let under = 0;
   const app = new OpenAPIHono<Env>({
@@ -71,16 +87,13 @@ export function createApp(options: AppOptions): OpenAPIHono<Env> {
     c.set('requestId', randomUUID());
     c.set('began', performance.now());
     await next();
-    finish(c, options, metrics);
+    finish(c, options);
   });
   app.use('*', async (c, next) => {
     admit(c, options);
     await next();
   });
-  app.use('/v1/*', async (c, next) => {
-    // Before a body is read: where more is asked than can be answered, most of the work would be to say so.
-    const { capacity } = options.current()?.queue ?? { capacity: Number.POSITIVE_INFINITY };
-    if (under >= capacity && !c.req.path.startsWith('/v1/models')) throw busy(under);
+  app.use('/v1/*', async (_, next) => {
     under++;
     try {
       await next();
@@ -88,15 +101,14 @@ export function createApp(options: AppOptions): OpenAPIHono<Env> {
       under--;
     }
   });
-  app.use(
-    '*',
-    bodyLimit({
-      maxSize: LIMITS.body,
-      onError: () => {
-        throw new Problem('too-large', `the body is over ${LIMITS.body} bytes`);
-      },
-    }),
-  );
+  app.use('*', (c, next) => {
+    const length = c.req.header('content-length');
+    // A length that is said is the length that is read. Only a body of unknown length is counted as it comes: for that a Request
+    // and its streams are made, which takes longer than all else that is done here.
+    if (length === undefined || c.req.header('transfer-encoding') !== undefined) return counted(c, next);
+    if (Number(length) > LIMITS.body) throw tooLarge();
+    return next();
+  });
   app.use('/v1/*', async (c, next) => {
     // What is read here is kept for the checks that follow.
     if (c.req.method !== 'GET' && nestsDeeper(await c.req.text(), LIMITS.depth)) {
@@ -187,7 +199,7 @@ export function createApp(options: AppOptions): OpenAPIHono<Env> {
     return c.json({ status: 'ready', model: generation?.info.hash ?? null });
   });
   app.get('/metrics', (c) =>
-    c.text(metrics.registry.text(), 200, { 'content-type': 'text/plain; version=0.0.4' }),
+    c.text(options.recorder.metrics(), 200, { 'content-type': 'text/plain; version=0.0.4' }),
   );
   app.openAPIRegistry.registerComponent('securitySchemes', 'key', { type: 'http', scheme: 'bearer' });
   // Made once: it takes milliseconds, and anybody may ask for it.
@@ -203,7 +215,14 @@ export function createApp(options: AppOptions): OpenAPIHono<Env> {
   );
   app.get('/docs', (c) => c.html(described().page, 200, { 'content-security-policy': DOCS_POLICY }));
   app.get('*', (c, next) => answerFile(c, options, next));
-  return app;
+  return {
+    http: app,
+    turnAway(path) {
+      if (!path.startsWith('/v1/') || path.startsWith('/v1/models')) return undefined;
+      const generation = options.current();
+      return generation?.queue.turnsAway(under) ? busy(under) : undefined;
+    },
+  };
 }
 
 function noModel({ withModel }: AppOptions): Problem {
@@ -282,61 +301,23 @@ function problemOf(error: unknown): Problem {
   const { status, name } = error as { status?: number; name?: string };
   if (status === 400 || name === 'SyntaxError')
     return new Problem('bad-request', 'the body is no JSON that can be read');
-  if (status === 413) return new Problem('too-large', `the body is over ${LIMITS.body} bytes`);
+  if (status === 413) return tooLarge();
   return new Problem('failed', 'the request could not be answered; the server’s log has the reason');
 }
 
-function serverMetrics({ current }: AppOptions) {
-  const registry = new Metrics();
-  const requests = registry.counter('graphex_requests_total', 'Requests by route and status.');
-  const seconds = registry.histogram('graphex_request_seconds', 'Time to answer, by route and status.');
-  const queue = (read: (generation: Generation) => number) => () => {
-    const generation = current();
-    return generation ? [{ labels: {}, value: read(generation) }] : [];
-  };
-  registry.gauge(
-    'graphex_waiting',
-    'Requests that wait.',
-    queue((g) => g.queue.waiting),
-  );
-  registry.gauge(
-    'graphex_working',
-    'Requests that are being computed.',
-    queue((g) => g.queue.working),
-  );
-  registry.gauge('graphex_model_info', 'The model that answers.', () => {
-    const info = current()?.info;
-    return info ? [{ labels: { hash: info.hash, kind: info.kind }, value: 1 }] : [];
-  });
-  registry.gauge('process_resident_memory_bytes', 'Resident memory.', () => [
-    { labels: {}, value: process.memoryUsage.rss() },
-  ]);
-  return { registry, requests, seconds };
-}
-
-function finish(
-  c: Context<Env>,
-  { log, draining }: AppOptions,
-  { requests, seconds }: ReturnType<typeof serverMetrics>,
-): void {
-  const milliseconds = performance.now() - c.get('began');
-  const { status } = c.res;
+/** Headers that every answer carries, and its record. */
+function finish(c: Context<Env>, { recorder, draining }: AppOptions): void {
   const path = c.req.routePath;
-  const route = c.get('file') ? 'page' : path === '/*' || path === '*' ? 'none' : path;
-  const labels = { route, method: c.req.method, status: String(status) };
-  requests.add(labels);
-  seconds.observe(labels, milliseconds / 1000);
-  c.res.headers.set('x-request-id', c.get('requestId'));
-  if (draining()) c.res.headers.set('connection', 'close');
-  c.res.headers.set('x-content-type-options', 'nosniff');
-  if (!c.res.headers.has('cache-control')) c.res.headers.set('cache-control', 'no-store');
-  log({
-    time: new Date().toISOString(),
+  const { headers, status } = c.res;
+  for (const [name, value] of answerHeaders(c.get('requestId'), draining())) {
+    if (name !== 'cache-control' || !headers.has(name)) headers.set(name, value);
+  }
+  recorder.record({
     requestId: c.get('requestId'),
     method: c.req.method,
-    route,
+    route: c.get('file') ? 'page' : path === '/*' || path === '*' ? 'none' : path,
     status,
-    milliseconds: Math.round(milliseconds * 1000) / 1000,
+    milliseconds: performance.now() - c.get('began'),
     key: c.get('key')?.name,
     model: c.get('model'),
     problem: c.get('problem')?.kind,

@@ -34,8 +34,7 @@ const TASKS: TaskModule = {
 /** Loads the model in a worker, shares it with the others, and warms them up. */
 export async function loadGeneration(path: string, options: GenerationOptions): Promise<Generation> {
   const cores = threadCount(undefined);
-  // A worker that answers is never idle in between: more than two a core take memory and answer no sooner. This thread does
-  // little, and is woken before those that have worked.
+  // A worker that answers is never idle in between: more than two a core take memory and answer no sooner.
   const count = threadCount(options.threads ?? cores, 2 * cores);
   const pools: WorkerPool[] = await Promise.all(Array.from({ length: count }, () => createPool(TASKS, 1)));
   const close = async () => {
@@ -46,7 +45,12 @@ export async function loadGeneration(path: string, options: GenerationOptions): 
     await Promise.all(pools.map((pool) => pool.map('adopt', [serving])));
     const answer = (pool: WorkerPool) => async (jobs: readonly Job[]) =>
       (await pool.map<readonly Job[], Reply[]>('answer', [jobs]))[0];
-    const queue = createQueue<Job, Reply>(pools.map(answer), { most: options.queue, together: TOGETHER });
+    const queue = createQueue<Job, Reply>(pools.map(answer), {
+      most: options.queue,
+      together: TOGETHER,
+      // Talking takes about a third of the work of a single answer: with every core at computing, all would wait for it.
+      singly: threadCount(cores - 1, count),
+    });
     const info = { ...serving.info, loaded: new Date().toISOString() };
     return {
       info,

@@ -37,7 +37,7 @@ export function piecesOf(job: Job): Weighed<Job>[] {
   const { requests } = job;
   return Array.from({ length: Math.ceil(requests.length / TOGETHER) }, (_, i) => {
     const piece = requests.slice(i * TOGETHER, (i + 1) * TOGETHER);
-    return { job: { kind: 'batch', requests: piece }, weight: piece.length };
+    return { job: { kind: 'batch', requests: piece }, weight: piece.length, bulk: true };
   });
 }
 

@@ -3,6 +3,8 @@
 export const LIMITS = {
   /** Bytes of a request body. */
   body: 1 << 20,
+  /** Bytes of a body that is read and forgotten where its request is turned away. */
+  forgotten: 1 << 16,
   /** Arrays and objects within one another. */
   depth: 6,
   /** Items of one list. */

@@ -72,9 +72,14 @@ export function problemDocument(problem: Problem, requestId: string): ProblemDoc
   };
 }
 
-export function answerProblem(c: Context, problem: Problem, requestId: string): Response {
+export function problemHeaders(problem: Problem): Record<string, string> {
   const headers: Record<string, string> = { 'content-type': 'application/problem+json' };
   if (problem.retryAfter !== undefined) headers['retry-after'] = String(problem.retryAfter);
   if (problem.kind === 'unauthorized') headers['www-authenticate'] = 'Bearer';
-  return c.body(JSON.stringify(problemDocument(problem, requestId)), problem.status as 400, headers);
+  return headers;
+}
+
+export function answerProblem(c: Context, problem: Problem, requestId: string): Response {
+  const document = JSON.stringify(problemDocument(problem, requestId));
+  return c.body(document, problem.status as 400, problemHeaders(problem));
 }

@@ -1,7 +1,7 @@
 // Between HTTP and the workers: a bounded queue. Whoever comes while it is full is told to come back; whoever waited
 // past their deadline is told so and costs no work; what waits together goes to a worker together. A burst may fill the
 // queue. One that has not been empty for a while is overload, not a burst: it then holds no more than a worker takes next,
-// so that whoever is served is served soon.
+// so that whoever is served is served soon. Single requests leave a core to the thread that talks; batches take every worker.
 
 import { busy, Problem } from './problems.js';
 
@@ -12,6 +12,8 @@ export type Answer<Job, Reply> = (jobs: readonly Job[]) => Promise<readonly Repl
 export interface Weighed<Job> {
   readonly job: Job;
   readonly weight: number;
+  /** A piece of a batch: nobody waits for it alone. */
+  readonly bulk?: boolean;
 }
 
 interface Waiting<Job, Reply> extends Weighed<Job> {
@@ -26,8 +28,8 @@ export interface WorkQueue<Job, Reply> {
   /** Requests that wait, and that are being answered. */
   readonly waiting: number;
   readonly working: number;
-  /** Requests that may wait or be answered at a time, as things stand. */
-  readonly capacity: number;
+  /** Whether one more has no chance while so many are under way, as things stand. */
+  turnsAway(underWay: number): boolean;
   /**
    * Takes all pieces of one request or none. Each later piece stands a little behind the one before, so that others get
    * their turn in between. Rejects with a Problem: busy, late or draining.
@@ -42,10 +44,14 @@ export interface QueueLimits {
   readonly most: number;
   /** Requests that go to a worker together. */
   readonly together: number;
+  /** Workers that answer single requests at a time; all of them unless told. */
+  readonly singly?: number;
 }
 
 /** Milliseconds for which a queue may stay filled before it is called overload. */
 const BURST = 100;
+/** Milliseconds without a refusal after which an overload is over: a queue that is emptied and filled again is no burst. */
+const CALM = 1000;
 /** Milliseconds by which each piece of a request stands behind the one before. */
 const STEP = 10;
 /** Requests that may wait behind the first pieces: two batches of the longest kind. */
@@ -53,7 +59,7 @@ const LATER = 2000;
 
 export function createQueue<Job, Reply>(
   workers: readonly Answer<Job, Reply>[],
-  { most, together }: QueueLimits,
+  { most, together, singly = workers.length }: QueueLimits,
   now: () => number = () => performance.now(),
 ): WorkQueue<Job, Reply> {
   /** By turn. */
@@ -61,10 +67,15 @@ export function createQueue<Job, Reply>(
   const idle = [...workers];
   let waiting = 0;
   let working = 0;
+  /** Workers that answer single requests. */
+  let single = 0;
   let draining = false;
   let drained: (() => void) | undefined;
   /** When nobody waited whose turn had come. */
   let lastEmpty = now();
+  let overload = false;
+  /** When there was no room last. */
+  let lastFull = Number.NEGATIVE_INFINITY;
 
   /** Requests whose turn has come by `time`. */
   const ahead = (time: number) => {
@@ -76,13 +87,19 @@ export function createQueue<Job, Reply>(
     return sum;
   };
 
+  const lookIfEmpty = (time: number) => {
+    if (queue.length === 0 || queue[0].turn > time) lastEmpty = time;
+  };
+
   function next(): void {
-    while (idle.length > 0 && queue.length > 0) {
+    while (idle.length > 0) {
       const batch = take();
-      if (batch.length === 0) continue;
+      if (batch.length === 0) break;
       const worker = idle.pop() as Answer<Job, Reply>;
       const weight = batch.reduce((sum, one) => sum + one.weight, 0);
+      const alone = batch[0].bulk ? 0 : 1;
       working += weight;
+      single += alone;
       worker(batch.map(({ job }) => job))
         .then(
           (replies) => {
@@ -94,21 +111,28 @@ export function createQueue<Job, Reply>(
         )
         .finally(() => {
           working -= weight;
+          single -= alone;
           idle.push(worker);
           next();
         });
     }
-    const time = now();
-    if (queue.length === 0 || queue[0].turn > time) lastEmpty = time;
+    lookIfEmpty(now());
     if (draining && working === 0 && queue.length === 0) drained?.();
   }
 
-  /** The next jobs for one worker, up to `together` requests; those that waited too long are told so. */
+  /** The next jobs for one worker: a piece of a batch, or up to `together` single requests; those that waited too long are told so. */
   function take(): Waiting<Job, Reply>[] {
     const batch: Waiting<Job, Reply>[] = [];
     let weight = 0;
-    while (queue.length > 0 && (batch.length === 0 || weight + queue[0].weight <= together)) {
-      const one = queue.shift() as Waiting<Job, Reply>;
+    for (let at = 0; at < queue.length; ) {
+      const one = queue[at];
+      const mayGo = one.bulk ? batch.length === 0 : single < singly && !batch[0]?.bulk;
+      if (!mayGo) {
+        at++;
+        continue;
+      }
+      if (batch.length > 0 && weight + one.weight > together) break;
+      queue.splice(at, 1);
       waiting -= one.weight;
       if (one.until <= now()) {
         one.reject(
@@ -120,12 +144,20 @@ export function createQueue<Job, Reply>(
       }
       weight += one.weight;
       batch.push(one);
+      if (one.bulk) break;
     }
     return batch;
   }
 
   /** Requests that may wait: many in a burst, what one worker takes next in overload. */
-  const roomAt = (time: number) => (time - lastEmpty > BURST ? Math.min(most, together) : most);
+  function roomAt(time: number): number {
+    lookIfEmpty(time);
+    if (time - lastEmpty > BURST) {
+      overload = true;
+      lastFull = time;
+    } else if (time - lastFull > CALM) overload = false;
+    return overload ? Math.min(most, together) : most;
+  }
 
   /** Whether there is no room for so many requests now, and so many behind them. */
   function full(first: number, later: number, time: number): boolean {
@@ -149,8 +181,11 @@ export function createQueue<Job, Reply>(
     get working() {
       return working;
     },
-    get capacity() {
-      return roomAt(now()) + together * workers.length;
+    turnsAway(underWay) {
+      const time = now();
+      const full = underWay >= roomAt(time) + together * singly;
+      if (full) lastFull = time;
+      return full;
     },
     ask(pieces, { deadline }) {
       if (draining) {
@@ -160,6 +195,7 @@ export function createQueue<Job, Reply>(
       const [{ weight: first }, ...rest] = pieces;
       const later = rest.reduce((sum, { weight }) => sum + weight, 0);
       if (full(first, later, time)) {
+        lastFull = time;
         return Promise.reject(busy(waiting));
       }
       const replies = pieces.map(

@@ -1,7 +1,7 @@
 // `graphex serve`: HTTP around a model, and the page at `/`. It holds no state but the model.
 
 import { lstat, readdir, readFile } from 'node:fs/promises';
-import type { Server } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, Server as NetServer } from 'node:net';
 import { join } from 'node:path';
 import { createAdaptorServer } from '@hono/node-server';
@@ -11,6 +11,7 @@ import { type OptionsOf, value } from '../options/kinds.js';
 import { SERVE } from '../options/serve.js';
 import { TASK } from '../options/shared.js';
 import { createApp } from './app.js';
+import { createDoor } from './door.js';
 import { type Generation, loadGeneration } from './generation.js';
 import { type KeyRing, readKeys } from './keys.js';
 import { LIMITS } from './limits.js';
@@ -18,6 +19,7 @@ import type { EventRecord, LogRecord } from './log.js';
 import { readPage } from './page.js';
 import { Problem } from './problems.js';
 import { createRateLimit } from './rate.js';
+import { createRecorder } from './recorder.js';
 
 const GIVEN = {
   /** One record for each request and event. Default: none. */
@@ -81,7 +83,8 @@ export async function startServer(
     return next;
   };
 
-  const app = createApp({
+  const recorder = createRecorder(() => current, log);
+  const { http, turnAway } = createApp({
     current: () => current,
     swap,
     files: () => filesIn(models),
@@ -90,11 +93,17 @@ export async function startServer(
     rate: rate === undefined ? undefined : createRateLimit(rate),
     hosts: hostsFor(host, settings.allowHosts),
     log,
+    recorder,
     page,
     withModel: path !== undefined,
   });
   const server = createAdaptorServer({
-    fetch: app.fetch,
+    fetch: http.fetch,
+    createServer: ((options: object, app: RequestListener) =>
+      createServer(
+        options,
+        createDoor({ turnAway, recorder, draining: () => draining, app }),
+      )) as typeof createServer,
     serverOptions: {
       maxHeaderSize: 16 << 10,
       connectionsCheckingInterval: waits.look,

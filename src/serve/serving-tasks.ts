@@ -55,7 +55,7 @@ interface LoadTask {
 }
 
 /** How much nicer computing is than talking. */
-const NICER = 5;
+export const NICER = 1;
 
 /**
  * Computing gives way to the thread that talks HTTP: with as many workers as cores that thread waited for its turn, and so did

@@ -8,6 +8,7 @@ import { LIMITS } from '../../src/serve/limits.js';
 import type { LogRecord } from '../../src/serve/log.js';
 import { createQueue } from '../../src/serve/queue.js';
 import { createRateLimit } from '../../src/serve/rate.js';
+import { createRecorder } from '../../src/serve/recorder.js';
 
 const INFO = {
   hash: 'abc',
@@ -33,7 +34,10 @@ function appWith(
   });
   const generation: Generation = { info: INFO, queue, close: async () => {} };
   const records: LogRecord[] = [];
-  const app = createApp({
+  const log = (record: LogRecord) => {
+    records.push(record);
+  };
+  const { http: app, turnAway } = createApp({
     current: () => generation,
     swap: async () => generation,
     files: async () => ['a.safetensors'],
@@ -41,7 +45,8 @@ function appWith(
     keys: undefined,
     rate: undefined,
     hosts: undefined,
-    log: (record) => records.push(record),
+    log,
+    recorder: createRecorder(() => generation, log),
     page: undefined,
     withModel: true,
     ...more,
@@ -52,7 +57,7 @@ function appWith(
       headers: { 'content-type': 'application/json', host: 'localhost', ...headers },
       body: typeof body === 'string' ? body : JSON.stringify(body),
     });
-  return { app, post, records };
+  return { app, post, records, turnAway };
 }
 
 const settled = () => new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined)));
@@ -161,34 +166,21 @@ describe('the HTTP side', () => {
 
   it('refuses what is too much before it reads it, and takes more once others are answered', async () => {
     const held: (() => void)[] = [];
-    const { app, post } = appWith(() => new Promise((resolve) => held.push(() => resolve({ value: EMPTY }))));
+    const { app, post, turnAway } = appWith(
+      () => new Promise((resolve) => held.push(() => resolve({ value: EMPTY }))),
+    );
     // Eight may wait, and a worker takes up to four.
     const first = Array.from({ length: 12 }, () => post('/v1/recommend', { likes: ['a'] }));
-    let read = false;
-    const body = new ReadableStream(
-      {
-        pull(controller) {
-          read = true;
-          controller.close();
-        },
-      },
-      { highWaterMark: 0 },
-    );
-    const refused = await app.request('/v1/recommend', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body,
-      duplex: 'half',
-    } as RequestInit);
-    expect(refused.status).toBe(503);
-    expect(refused.headers.get('retry-after')).toBe('1');
-    expect(read).toBe(false);
+    expect(turnAway('/v1/recommend')).toMatchObject({ kind: 'busy', retryAfter: 1 });
+    expect(turnAway('/v1/models')).toBeUndefined();
+    expect(turnAway('/health/live')).toBeUndefined();
     expect((await app.request('/health/live')).status).toBe(200);
     const statuses = Promise.all(first.map(async (one) => (await one).status));
     while (held.length > 0 || (await Promise.race([statuses, settled()])) === undefined) held.shift()?.();
     // The first goes to the worker alone, eight wait, and three find no room.
     expect((await statuses).filter((status) => status === 200)).toHaveLength(9);
     const later = post('/v1/recommend', { likes: ['a'] });
+    expect(turnAway('/v1/recommend')).toBeUndefined();
     while ((await Promise.race([later, settled()])) === undefined) held.shift()?.();
     expect((await later).status).toBe(200);
   });

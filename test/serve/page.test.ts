@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApp } from '../../src/serve/app.js';
 import { readKeys } from '../../src/serve/keys.js';
 import { readPage } from '../../src/serve/page.js';
+import { createRecorder } from '../../src/serve/recorder.js';
 import { type RunningServer, serve } from '../../src/serve/serve.js';
 
 let folder: string;
@@ -29,7 +30,7 @@ afterAll(async () => {
 });
 
 async function appWithPage(more: Partial<Parameters<typeof createApp>[0]> = {}) {
-  return createApp({
+  const { http } = createApp({
     current: () => undefined,
     swap: () => Promise.reject(new Error('no swap')),
     files: async () => [],
@@ -38,10 +39,15 @@ async function appWithPage(more: Partial<Parameters<typeof createApp>[0]> = {}) 
     rate: undefined,
     hosts: undefined,
     log: () => {},
+    recorder: createRecorder(
+      () => undefined,
+      () => {},
+    ),
     page: await readPage(join(folder, 'page')),
     withModel: false,
     ...more,
   });
+  return http;
 }
 
 describe('the page', () => {

@@ -140,6 +140,10 @@ describe('the queue before the workers', () => {
       await settled();
     }
     await Promise.all(replies);
+    // Emptied and filled again at once is still overload; after a second of calm it is a burst.
+    expect(queue.turnsAway(2 + 2)).toBe(true);
+    time = 1102;
+    expect(queue.turnsAway(2 + 2)).toBe(false);
     const again = Array.from({ length: 5 }, (_, job) => one(queue, job, 10_000));
     expect(queue.waiting).toBe(4);
     for (let i = release.length - 1; queue.working > 0; i++) {
@@ -147,6 +151,26 @@ describe('the queue before the workers', () => {
       await settled();
     }
     await Promise.all(again);
+  });
+
+  it('single requests leave workers to batches and to whoever talks; batches take all', async () => {
+    const { batches, release, answer } = heldWorker();
+    const queue = createQueue([answer, answer, answer], { most: 20, together: 4, singly: 1 });
+    const singles = [1, 2, 3].map((job) => one(queue, job, 10_000));
+    expect(batches).toEqual([[1]]);
+    const pieces = [11, 12, 13].map((job) => ({ job, weight: 4, bulk: true }));
+    const batch = queue.ask(pieces, { deadline: 10_000 });
+    expect(batches).toEqual([[1], [11], [12]]);
+    release[1]();
+    await settled();
+    // The third piece goes before the singles that wait for the one worker that is theirs.
+    expect(batches).toEqual([[1], [11], [12], [13]]);
+    release[0]();
+    await settled();
+    expect(batches).toEqual([[1], [11], [12], [13], [2, 3]]);
+    for (const go of release) go();
+    expect(await Promise.all(singles)).toEqual([10, 20, 30]);
+    expect(await batch).toEqual([110, 120, 130]);
   });
 
   it('drains: answers what it has, takes no more', async () => {

@@ -8,6 +8,7 @@ import { fit } from '../../src/fit/fit.js';
 import { createRecommender } from '../../src/predict/recommender.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { type RunningServer, serve } from '../../src/serve/serve.js';
+import { NICER } from '../../src/serve/serving-tasks.js';
 import { loadModel, saveModel } from '../../src/store/model.js';
 
 interface Listed {
@@ -227,7 +228,7 @@ describe('a running server', () => {
       readFileSync(`/proc/self/task/${id}/stat`, 'utf8'),
     );
     const own = nice(readFileSync(`/proc/self/task/${process.pid}/stat`, 'utf8'));
-    expect(tasks.filter((stat) => nice(stat) === Math.min(19, own + 5)).length).toBeGreaterThanOrEqual(2);
+    expect(tasks.filter((stat) => nice(stat) === Math.min(19, own + NICER)).length).toBeGreaterThanOrEqual(2);
     expect(getPriority(process.pid)).toBe(own);
   });
 
