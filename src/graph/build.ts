@@ -130,7 +130,7 @@ export function addCounts(a: number, b: number): number {
 }
 
 /** The first `length` values; a copy only where some are left out. */
-function firstOf(values: Uint32Array, length: number): Uint32Array {
+export function firstOf(values: Uint32Array, length: number): Uint32Array {
   if (length === values.length) return values;
   const result = allocate(Uint32Array, length);
   result.set(values.subarray(0, length));

@@ -50,7 +50,7 @@ export class EdgeCollector {
   #weightless = 0;
   /** Several files have each a line 1: their names go with the rows that are set aside. */
   nameRejects = false;
-  readonly #asked: { readonly where: boolean; readonly weight: boolean };
+  readonly #options: Pick<ReaderOptions, 'filter' | 'weight'>;
   /** Rows that were merged on the way. */
   #merged = 0;
   readonly #spill: RowSpill | undefined;
@@ -67,7 +67,7 @@ export class EdgeCollector {
     this.#multigraph = options.multigraph ?? false;
     this.#value = options.value;
     this.#spill = options.spill;
-    this.#asked = { where: options.filter !== undefined, weight: options.weight !== undefined };
+    this.#options = options;
     if (options.value) this.#values = new Float64Array(1024);
     this.users = new IdColumn(kinds.users);
     this.items = new IdColumn(kinds.items);
@@ -209,24 +209,11 @@ export class EdgeCollector {
 
   /** `rows`: the good ones. */
   #read(rows: number, kept: number): ReadCounts {
-    return Object.freeze({
-      rows: rows + this.#rejected + this.#filtered + this.#weightless,
-      kept,
-      merged: rows - kept,
+    return readCounts({ rows, kept }, this.#options, {
       rejected: this.#rejected,
-      ...this.#leftOut(),
+      where: this.#filtered,
+      weight: this.#weightless,
     });
-  }
-
-  #leftOut(): { readonly leftOut?: LeftOut } {
-    const { where, weight } = this.#asked;
-    if (!where && !weight) return {};
-    return {
-      leftOut: {
-        ...(where && { where: this.#filtered }),
-        ...(weight && { weight: this.#weightless }),
-      },
-    };
   }
 
   #nothing(): InputError {
@@ -257,6 +244,25 @@ export class EdgeCollector {
     }
     for (const list of [users, items, this.#counts]) list?.truncate(kept);
   }
+}
+
+/** The counts of what was read: good rows, different ones among them, and those that were set aside or left out. */
+export function readCounts(
+  { rows, kept }: { readonly rows: number; readonly kept: number },
+  { filter, weight }: Pick<ReaderOptions, 'filter' | 'weight'>,
+  out: { readonly rejected: number; readonly where: number; readonly weight: number },
+): ReadCounts {
+  const leftOut: LeftOut = {
+    ...(filter !== undefined && { where: out.where }),
+    ...(weight !== undefined && { weight: out.weight }),
+  };
+  return Object.freeze({
+    rows: rows + out.rejected + out.where + out.weight,
+    kept,
+    merged: rows - kept,
+    rejected: out.rejected,
+    ...(Object.keys(leftOut).length > 0 && { leftOut }),
+  });
 }
 
 /** The value of each edge, in the order of graph.users.neighbors, from those of the rows. */

@@ -7,7 +7,8 @@ import { NumberBlocks } from './blocks.js';
 import { ByteDictionary, NumberDictionary } from './dictionary.js';
 import { requireHeap } from './heap.js';
 
-const MAX_SMALL = 2 ** 32 - 2;
+/** The largest whole number that is a code by itself. */
+export const MAX_SMALL = 2 ** 32 - 2;
 /** Longest whole number that is always exact as a number; longer ids stay texts. */
 const MAX_DIGITS = 15;
 
@@ -138,7 +139,7 @@ export class IdColumn {
     let max = 0;
     for (const part of this.codes.parts())
       for (let i = 0; i < part.length; i++) if (part[i] > max) max = part[i];
-    if (max < 16 * this.codes.length + (1 << 20)) {
+    if (!isThin(max, this.codes.length)) {
       const { rank, used } = this.#rankUsed(max + 1);
       return { rank, ids: VertexIds.integers(Float64Array.from(used)) };
     }
@@ -181,6 +182,11 @@ export class IdColumn {
     }
     return { rank, used };
   }
+}
+
+/** Whether so many numbers up to `max` are too thinly spread for a table of all numbers up to there. */
+export function isThin(max: number, rows: number): boolean {
+  return max >= 16 * rows + (1 << 20);
 }
 
 /** The value of a plain whole number of at most ten digits without leading zero, if below 2^32 − 1; otherwise −1. */

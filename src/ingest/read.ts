@@ -9,6 +9,7 @@ import { READ, TASK } from '../options/shared.js';
 import { missingFile, namedFormat, refuseOptions, tableFormat } from './formats.js';
 import { withNames } from './names.js';
 import type { ByteSource, ReaderOptions, ReadOptions, ReadResult, RejectSink } from './options.js';
+import { readTogether } from './parquet/together.js';
 import { readerOptions } from './reader-options.js';
 import { openRejects } from './rejects.js';
 import { openSource, removeOnExit, temporaryPath, writeError } from './source.js';
@@ -103,6 +104,8 @@ async function readFiles(
   options: ReaderOptions,
   rejects?: RejectSink,
 ): Promise<ReadResult> {
+  const together = await readTogether(paths, options);
+  if (together) return together;
   const target = new TableTarget(options, rejects, paths.length > 1);
   const report = options.onProgress;
   // Of all files together: what one has done is not the whole, and its end not the end.
@@ -117,20 +120,9 @@ async function readFiles(
             report({ ...progress, done, note: `file ${at + 1} of ${paths.length}` });
           }
         : report;
-    await readFile(path, { ...options, ...columnsOf(target, options), onProgress }, target);
+    await readFile(path, { ...options, ...target.sameColumns(), onProgress }, target);
   }
   return target.finish(sourceTitle(paths));
-}
-
-/** Columns that were asked for by their places go by their names in the files after the first, where they have names. */
-function columnsOf({ first, columns }: TableTarget, options: ReaderOptions): Partial<ReaderOptions> {
-  if (!first?.names || !columns) return {};
-  return {
-    users: columns.users,
-    items: columns.items,
-    ...(options.count === undefined ? {} : { count: columns.count }),
-    ...(options.weight === undefined ? {} : { weight: columns.weight }),
-  };
 }
 
 async function readFile(path: string, options: ReaderOptions, target: TableTarget): Promise<void> {

@@ -27,9 +27,16 @@ export class TableTarget {
     readonly several = false,
   ) {}
 
-  /** Columns that the first table was read by. */
-  get columns(): ReadGuess['columns'] | undefined {
-    return this.#guess?.columns;
+  /** Columns that were asked for by their places go by their names in the files after the first, where they have names. */
+  sameColumns(): Partial<ReaderOptions> {
+    const columns = this.#guess?.columns;
+    if (!this.first?.names || !columns) return {};
+    return {
+      users: columns.users,
+      items: columns.items,
+      ...(this.options.count === undefined ? {} : { count: columns.count }),
+      ...(this.options.weight === undefined ? {} : { weight: columns.weight }),
+    };
   }
 
   /** The collector of all rows, for the table of this name. `kinds` are those of its columns of ids. */
@@ -52,13 +59,11 @@ export class TableTarget {
     this.first ??= { name, format: guess.format, names, width };
   }
 
-  /** The graph of all rows. `name` is what messages call the whole. */
-  finish(name: string): ReadResult {
-    const collector = this.open(name);
+  /** The graph of all rows. `name` is what messages call the whole; `finished` is what came of rows that went elsewhere. */
+  finish(name: string, finished: Omit<ReadResult, 'guess'> = this.open(name).finish()): ReadResult {
     const guess = this.#guess!;
     const { count, weight } = guess.columns;
     const unused = count !== undefined && this.options.multigraph === undefined;
-    const finished = collector.finish();
     const allOne =
       this.options.multigraph === true &&
       (count ?? weight ?? guess.text) === undefined &&

@@ -133,24 +133,34 @@ function pageOf(
   column: ParquetColumn,
   dictionary: Values | undefined,
 ): Page {
-  const present = levels && decodeRuns(levels, 1, rows);
+  let present = levels && decodeRuns(levels, 1, rows);
   let count = rows;
   if (present) {
-    count = 0;
-    for (let row = 0; row < rows; row++) count += present[row];
+    count = sumOf(present);
+    if (count === rows) present = undefined;
   }
   const { physical, width } = column;
   // Dictionary indexes: the width of a number, then runs.
   if (encoding === 2 || encoding === 8) {
     if (!dictionary) throw new DamagedError('a page refers to a dictionary that is not there');
     const index = count === 0 ? new Uint32Array(0) : decodeRuns(bytes.subarray(1), bytes[0] ?? 33, count);
-    const known = lengthOf(dictionary);
-    for (let i = 0; i < count; i++) {
-      if (index[i] >= known) throw new DamagedError('a page refers to a value that is not in its dictionary');
-    }
+    if (count > 0 && largestOf(index) >= lengthOf(dictionary))
+      throw new DamagedError('a page refers to a value that is not in its dictionary');
     return { rows, present, index, values: dictionary };
   }
   return { rows, present, index: undefined, values: decodeValues(bytes, encoding, physical, width, count) };
+}
+
+function sumOf(values: Uint32Array): number {
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) sum += values[i];
+  return sum;
+}
+
+function largestOf(values: Uint32Array): number {
+  let largest = 0;
+  for (let i = 0; i < values.length; i++) if (values[i] > largest) largest = values[i];
+  return largest;
 }
 
 function decodeValues(

@@ -77,13 +77,18 @@ export async function firstRows(
   );
 }
 
-async function readEdges(
-  file: OpenParquet,
+/** The columns that the options ask for, and the names of all. */
+export function columnsOf(
+  file: Pick<OpenParquet, 'columns'>,
   path: string,
   options: ReaderOptions,
-  target: TableTarget,
-  kinds: { users?: IdKind; items?: IdKind },
-): Promise<void> {
+): {
+  readonly names: readonly string[];
+  readonly users: ParquetColumn;
+  readonly items: ParquetColumn;
+  readonly count: ParquetColumn | undefined;
+  readonly value: ParquetColumn | undefined;
+} {
   const names = file.columns.map(({ name }) => name);
   if (names.length < 2) {
     throw new InputError(
@@ -103,6 +108,18 @@ async function readEdges(
       `${path}: users and items are both column ${clip(users.name)}; name two different columns`,
     );
   }
+  return { names, users, items, count, value };
+}
+
+async function readEdges(
+  file: OpenParquet,
+  path: string,
+  options: ReaderOptions,
+  target: TableTarget,
+  kinds: { users?: IdKind; items?: IdKind },
+): Promise<void> {
+  const { names, users, items, count, value } = columnsOf(file, path, options);
+  const { value: asked } = options;
   const kindOf = (column: ParquetColumn, asked: IdKind | undefined): IdKind =>
     asked === 'text' ? 'text' : column.meaning.kind === 'whole' ? 'guess' : 'dictionary';
   const collector = target.open(path, {

@@ -52,6 +52,22 @@ interface Handle {
   close(): Promise<void>;
 }
 
+/** Bytes that a file of that size may unpack to. */
+export const mostUnpacked = (size: number): number => Math.max(UNPACKED.bytes, UNPACKED.times * size);
+
+/** Opens a file, lets `work` read at any place of it, and closes it. */
+export async function withBytes<T>(
+  source: ParquetSource,
+  work: (file: RandomAccess) => Promise<T>,
+): Promise<T> {
+  const handle = await open(source);
+  try {
+    return await work(windowOn(handle));
+  } finally {
+    await handle.close();
+  }
+}
+
 async function open(source: ParquetSource): Promise<Handle> {
   if (typeof source !== 'string') {
     const { blob } = source;
@@ -95,7 +111,7 @@ export async function withParquet<T>(
         `${path}: it says to have ${rows} rows in ${size} bytes, more than ${ROWS.times} to a byte, so they repeat; give each pair once`,
       );
     }
-    const most = Math.max(UNPACKED.bytes, UNPACKED.times * size);
+    const most = mostUnpacked(size);
     let unpacked = 0;
     const spend = (bytes: number) => {
       unpacked += bytes;

@@ -1,0 +1,242 @@
+// What threads do to build a graph. Rows are dealt into buckets of consecutive vertices, and a bucket is sorted by itself:
+// no two threads write to one place, and what comes out depends on the rows alone.
+
+import { allocate } from '../math/memory.js';
+import { serveTasks } from '../parallel/worker.js';
+import { addCounts } from './build.js';
+
+/** The vertex of each row on the side that is dealt, the one on the other side, and the count. */
+export interface Rows {
+  readonly own: Uint32Array;
+  readonly other: Uint32Array;
+  readonly counts: Uint32Array | undefined;
+}
+
+/** Counts the rows from … to−1 by their bins: vertices that agree but for the last `shift` bits. */
+export interface Tally {
+  readonly own: Uint32Array;
+  readonly from: number;
+  readonly to: number;
+  readonly shift: number;
+  readonly bins: number;
+}
+
+export function tally({ own, from, to, shift, bins }: Tally): Uint32Array {
+  const result = new Uint32Array(bins);
+  for (let row = from; row < to; row++) result[own[row] >>> shift]++;
+  return result;
+}
+
+interface Dealing {
+  readonly shift: number;
+  /** The bucket of each bin. */
+  readonly bucketOf: Uint16Array;
+  /** Where the next row of each bucket goes; used up. */
+  readonly cursor: Uint32Array;
+  readonly into: Rows;
+}
+
+export interface Deal extends Dealing {
+  readonly rows: Rows;
+  readonly from: number;
+  readonly to: number;
+}
+
+export function deal({ rows, from, to, shift, bucketOf, cursor, into }: Deal): void {
+  const { own, other, counts } = rows;
+  const { own: owns, other: others, counts: times } = into;
+  for (let row = from; row < to; row++) {
+    const vertex = own[row];
+    const at = cursor[bucketOf[vertex >>> shift]]++;
+    owns[at] = vertex;
+    others[at] = other[row];
+    if (times) times[at] = counts ? counts[row] : 1;
+  }
+}
+
+/** Rows of a side that is finished, which the other side is made of. */
+export interface DealBack extends Dealing {
+  readonly offsets: Uint32Array;
+  readonly neighbors: Uint32Array;
+  readonly counts: Uint32Array | undefined;
+  /** Vertices first … last−1. */
+  readonly first: number;
+  readonly last: number;
+}
+
+export function dealBack(input: DealBack): void {
+  const { offsets, neighbors, counts, first, last, shift, bucketOf, cursor } = input;
+  const { own, other, counts: times } = input.into;
+  for (let v = first; v < last; v++) {
+    const stop = offsets[v + 1];
+    for (let e = offsets[v]; e < stop; e++) {
+      const vertex = neighbors[e];
+      const at = cursor[bucketOf[vertex >>> shift]]++;
+      own[at] = vertex;
+      other[at] = v;
+      if (times) times[at] = counts ? counts[e] : 1;
+    }
+  }
+}
+
+export interface Bucket {
+  readonly rows: Rows;
+  readonly from: number;
+  readonly to: number;
+  /** Its vertices are first … last−1. */
+  readonly first: number;
+  readonly last: number;
+  /** Vertices of the other side; 0: rows of one vertex are in order already. */
+  readonly otherCount: number;
+  /** Gets where the edges of each vertex begin, counted from the first of the bucket. */
+  readonly offsets: Uint32Array;
+}
+
+export interface SortedBucket {
+  /** Edges, which lie from `from` on in `other` and `counts`. */
+  readonly edges: number;
+  readonly total: number;
+}
+
+/** Rows on their way between two passes of a sort; kept by the thread, and used within one call alone. */
+let spare: Rows = { own: new Uint32Array(0), other: new Uint32Array(0), counts: undefined };
+
+function spareRows(length: number, counted: boolean): Rows {
+  if (spare.own.length < length || (counted && !spare.counts)) {
+    const make = () => new Uint32Array(length);
+    spare = { own: make(), other: make(), counts: counted ? make() : undefined };
+  }
+  return counted ? spare : { ...spare, counts: undefined };
+}
+
+/** Sorts the rows of a bucket by vertex and neighbour, and merges those that are equal. */
+export function sortBucket({ rows, from, to, first, last, otherCount, offsets }: Bucket): SortedBucket {
+  const size = to - from;
+  const { counts } = rows;
+  const here: Rows = {
+    own: rows.own.subarray(from, to),
+    other: rows.other.subarray(from, to),
+    counts: counts?.subarray(from, to),
+  };
+  const starts = startsOf(here.own, first, last);
+  if (!isSorted(here)) {
+    const there = spareRows(size, counts !== undefined);
+    let [now, next] = [here, there];
+    const bits = otherCount > 1 ? 32 - Math.clz32(otherCount - 1) : 0;
+    const passes = Math.ceil(bits / DIGIT_BITS);
+    const width = Math.ceil(bits / Math.max(1, passes));
+    for (let pass = 0; pass < passes; pass++) {
+      byDigit(now, next, size, pass * width, width);
+      [now, next] = [next, now];
+    }
+    byVertex(now, next, size, first, starts.slice());
+    if (next === there) {
+      here.other.set(there.other.subarray(0, size));
+      here.counts?.set(there.counts!.subarray(0, size));
+    }
+  }
+  return merge(here, starts, first, last, offsets);
+}
+
+/** Wide enough for two passes over four million vertices, narrow enough for the first cache. */
+const DIGIT_BITS = 11;
+
+/** Where the rows of each vertex begin once they are sorted. */
+function startsOf(own: Uint32Array, first: number, last: number): Uint32Array {
+  const starts = new Uint32Array(last - first + 1);
+  for (let i = 0; i < own.length; i++) starts[own[i] - first + 1]++;
+  for (let v = 0; v < last - first; v++) starts[v + 1] += starts[v];
+  return starts;
+}
+
+function isSorted({ own, other }: Rows): boolean {
+  for (let i = 1; i < own.length; i++) {
+    if (own[i] < own[i - 1] || (own[i] === own[i - 1] && other[i] < other[i - 1])) return false;
+  }
+  return true;
+}
+
+/** Stably by some bits of the neighbour. */
+function byDigit(rows: Rows, into: Rows, size: number, shift: number, width: number): void {
+  const { own, other, counts } = rows;
+  const { own: owns, other: others, counts: times } = into;
+  const mask = 2 ** width - 1;
+  const place = new Uint32Array(mask + 2);
+  for (let i = 0; i < size; i++) place[((other[i] >>> shift) & mask) + 1]++;
+  for (let d = 0; d < mask; d++) place[d + 1] += place[d];
+  for (let i = 0; i < size; i++) {
+    const neighbor = other[i];
+    const at = place[(neighbor >>> shift) & mask]++;
+    owns[at] = own[i];
+    others[at] = neighbor;
+    if (counts) times![at] = counts[i];
+  }
+}
+
+/** Stably by vertex; `place` is where the rows of each begin. The vertices themselves are not written. */
+function byVertex(rows: Rows, into: Rows, size: number, first: number, place: Uint32Array): void {
+  const { own, other, counts } = rows;
+  const { other: others, counts: times } = into;
+  for (let i = 0; i < size; i++) {
+    const at = place[own[i] - first]++;
+    others[at] = other[i];
+    if (counts) times![at] = counts[i];
+  }
+}
+
+function merge(
+  { other, counts }: Rows,
+  starts: Uint32Array,
+  first: number,
+  last: number,
+  offsets: Uint32Array,
+): SortedBucket {
+  if (counts === undefined) {
+    const edges = mergeSimple(other, starts, first, offsets);
+    return { edges, total: edges };
+  }
+  let edges = 0;
+  let total = 0;
+  for (let v = first; v < last; v++) {
+    offsets[v] = edges;
+    const stop = starts[v - first + 1];
+    const begin = edges;
+    for (let i = starts[v - first]; i < stop; i++) {
+      const neighbor = other[i];
+      if (edges > begin && other[edges - 1] === neighbor) {
+        counts[edges - 1] = addCounts(counts[edges - 1], counts[i]);
+      } else {
+        counts[edges] = counts[i];
+        other[edges++] = neighbor;
+      }
+    }
+  }
+  for (let e = 0; e < edges; e++) total += counts[e];
+  return { edges, total };
+}
+
+function mergeSimple(other: Uint32Array, starts: Uint32Array, first: number, offsets: Uint32Array): number {
+  let edges = 0;
+  for (let v = 0; v + 1 < starts.length; v++) {
+    offsets[first + v] = edges;
+    const stop = starts[v + 1];
+    let before = -1;
+    for (let i = starts[v]; i < stop; i++) {
+      const neighbor = other[i];
+      if (neighbor !== before) other[edges++] = neighbor;
+      before = neighbor;
+    }
+  }
+  return edges;
+}
+
+/** Rows in memory that threads share. */
+export function allocateRows(length: number, counted: boolean): Rows {
+  return {
+    own: allocate(Uint32Array, length),
+    other: allocate(Uint32Array, length),
+    counts: counted ? allocate(Uint32Array, length) : undefined,
+  };
+}
+
+serveTasks('build-tasks', { tally, deal, dealBack, sortBucket });

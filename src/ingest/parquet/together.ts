@@ -1,0 +1,211 @@
+// Parquet tables of whole numbers, read by several threads at once: the graph is the one that the reader of rows makes, to the
+// last bit. What has anything else in it is left to that reader, which knows what to say of it.
+
+import { throwIfAborted } from '../../errors.js';
+import { MAX_EDGES } from '../../graph/build.js';
+import { buildGraphTogether } from '../../graph/build-together.js';
+import { VertexIds } from '../../graph/ids.js';
+import { allocate, createCounter } from '../../math/memory.js';
+import { createPool, type TaskModule, threadCount, type WorkerPool } from '../../parallel/pool.js';
+import { MAX_COUNT, readCounts } from '../collect.js';
+import { NumberDictionary } from '../dictionary.js';
+import { isThin, MAX_SMALL } from '../id-column.js';
+import type { ReaderOptions, ReadResult } from '../options.js';
+import { sourceTitle } from '../sources.js';
+import { TableTarget, usedColumns } from '../target.js';
+import type { ColumnChunk, ParquetColumn } from './footer.js';
+import { type ColumnTask, type IdTask, SPENT_UNIT } from './group-tasks.js';
+import { isParquet } from './magic.js';
+import { columnsOf } from './read.js';
+import { mostUnpacked, withParquet } from './rows.js';
+
+const GROUPS: TaskModule = {
+  name: 'group-tasks',
+  base: import.meta.url,
+  worker: () =>
+    new Worker(new URL('./group-tasks.js', import.meta.url), { type: 'module', name: 'graphex:group-tasks' }),
+  here: () => import('./group-tasks.js'),
+};
+
+/** Below so many rows threads take longer to start than the rows to read. */
+const LEAST_ROWS = 1 << 20;
+/** Rows that repeat are read one by one and merged on the way: more than so many to a byte of the file do. */
+const ROWS_PER_BYTE = 8;
+/** Memory that a row takes at most, without and with counts, and the share of what is free that may be taken. */
+const ROW_BYTES = 20;
+const COUNTED_ROW_BYTES = 32;
+const SHARE_OF_FREE = 0.75;
+
+/** The graph of these files; undefined where one of them is anything but a large plain table of whole numbers. */
+export async function readTogether(
+  paths: readonly string[],
+  options: ReaderOptions,
+  least = LEAST_ROWS,
+): Promise<ReadResult | undefined> {
+  if (options.filter || options.value || options.spill) return undefined;
+  const target = new TableTarget(options, undefined, paths.length > 1);
+  try {
+    const groups = await groupsOf(paths, options, target);
+    const rows = groups?.reduce((sum, group) => sum + group.rows, 0) ?? 0;
+    const rowBytes = options.multigraph ? COUNTED_ROW_BYTES : ROW_BYTES;
+    if (!groups || rows < least || rows >= MAX_EDGES - 1 || rows * rowBytes > SHARE_OF_FREE * freeMemory())
+      return undefined;
+    const read = await readRows(groups, rows, options);
+    const graph = await buildGraphTogether(read, options);
+    const nothing = { rejected: 0, where: 0, weight: 0 };
+    return target.finish(sourceTitle(paths), {
+      graph,
+      read: readCounts({ rows, kept: graph.edges }, options, nothing),
+    });
+  } catch {
+    // Whatever it was, it is told by the reader that goes row by row.
+    throwIfAborted(options.signal);
+    return undefined;
+  }
+}
+
+/** A group of rows, with the chunks of the columns that are read. */
+interface Group {
+  readonly path: string;
+  readonly rows: number;
+  readonly users: Chunk;
+  readonly items: Chunk;
+  readonly count: Chunk | undefined;
+  readonly spent: Int32Array;
+  readonly mostSpent: number;
+}
+
+interface Chunk {
+  readonly column: ParquetColumn;
+  readonly chunk: ColumnChunk;
+}
+
+/** The groups of all files; undefined where there is another kind of file or of column. */
+async function groupsOf(
+  paths: readonly string[],
+  options: ReaderOptions,
+  target: TableTarget,
+): Promise<Group[] | undefined> {
+  const { open, stat } = process.getBuiltinModule('node:fs/promises');
+  const groups: Group[] = [];
+  for (const path of paths) {
+    throwIfAborted(options.signal);
+    const found = path === '-' ? undefined : await stat(path);
+    if (!found?.isFile()) return undefined;
+    const file = await open(path);
+    try {
+      const { buffer } = await file.read(new Uint8Array(4), 0, 4, 0);
+      if (!isParquet(buffer)) return undefined;
+    } finally {
+      await file.close();
+    }
+    const { size } = found;
+    const spent = createCounter();
+    const mostSpent = Math.ceil(mostUnpacked(size) / SPENT_UNIT);
+    const plain = await withParquet(path, async (footer) => {
+      const { names, users, items, count } = columnsOf(footer, path, { ...options, ...target.sameColumns() });
+      const columns = [users, items, ...(count ? [count] : [])];
+      if (!columns.every(({ meaning }) => meaning.kind === 'whole')) return false;
+      let rows = 0;
+      for (const group of footer.groups) {
+        const chunk = (column: ParquetColumn): Chunk => ({ column, chunk: group.chunk(column) });
+        groups.push({
+          ...{ path, rows: group.rows, users: chunk(users), items: chunk(items) },
+          ...{ count: count && chunk(count), spent, mostSpent },
+        });
+        rows += group.rows;
+      }
+      target.close(
+        {
+          kind: 'table',
+          format: 'parquet',
+          columns: usedColumns(options, { users: users.name, items: items.name, count: count?.name }),
+        },
+        { name: path, names, width: names.length },
+      );
+      return rows <= ROWS_PER_BYTE * size;
+    });
+    if (!plain) return undefined;
+  }
+  return groups;
+}
+
+function freeMemory(): number {
+  const { availableMemory } = process as { availableMemory?: () => number };
+  return availableMemory?.() ?? process.getBuiltinModule('node:os').freemem();
+}
+
+async function readRows(groups: readonly Group[], rows: number, options: ReaderOptions) {
+  const { signal, onProgress } = options;
+  const multigraph = options.multigraph ?? false;
+  const users = allocate(Uint32Array, rows);
+  const items = allocate(Uint32Array, rows);
+  const counts = multigraph && groups[0]?.count ? allocate(Uint32Array, rows) : undefined;
+  const tasks: ColumnTask[] = [];
+  let at = 0;
+  for (const { path, rows, users: user, items: item, count, spent, mostSpent } of groups) {
+    const shared = { path, rows, at, spent, mostSpent };
+    tasks.push({ ...shared, ...user, into: users, least: 0, most: MAX_SMALL });
+    tasks.push({ ...shared, ...item, into: items, least: 0, most: MAX_SMALL });
+    if (count) tasks.push({ ...shared, ...count, into: counts, least: 1, most: MAX_COUNT });
+    at += rows;
+  }
+  const pool = await createPool(GROUPS, threadCount(options.threads, tasks.length));
+  try {
+    const columns = groups[0]?.count ? 3 : 2;
+    let read = 0;
+    const largest = await pool.map<ColumnTask, number>('readColumn', tasks, {
+      signal,
+      onResult: (_, task) => {
+        read += tasks[task].rows;
+        onProgress?.({ stage: 'reading', done: Math.floor(read / columns), total: rows, unit: 'rows' });
+      },
+    });
+    const most = (into: Uint32Array) =>
+      largest.reduce((most, own, task) => (tasks[task].into === into ? Math.max(most, own) : most), 0);
+    const userIds = await numberIds(pool, users, most(users), signal);
+    const itemIds = await numberIds(pool, items, most(items), signal);
+    return { users, items, counts, userIds, itemIds, multigraph };
+  } finally {
+    await pool.close();
+  }
+}
+
+/** Pieces that the ids are cut into for each thread. */
+const PIECES_PER_THREAD = 4;
+
+/** Makes ids the vertices that they lead to, in the order of the ids, which it returns. */
+async function numberIds(
+  pool: WorkerPool,
+  ids: Uint32Array,
+  largest: number,
+  signal: AbortSignal | undefined,
+): Promise<VertexIds> {
+  if (isThin(largest, ids.length)) {
+    const numbers = new NumberDictionary();
+    for (let row = 0; row < ids.length; row++) ids[row] = numbers.code(ids[row]);
+    const sorted = numbers.values.slice().sort();
+    const rank = new Uint32Array(numbers.size);
+    for (let v = 0; v < sorted.length; v++) rank[numbers.code(sorted[v])] = v;
+    for (let row = 0; row < ids.length; row++) ids[row] = rank[ids[row]];
+    return VertexIds.integers(Float64Array.from(sorted));
+  }
+  const table = allocate(Uint32Array, largest + 1);
+  const pieces = PIECES_PER_THREAD * pool.size;
+  const tasks = Array.from({ length: pieces }, (_, p): IdTask => {
+    const [from, to] = [Math.floor((p * ids.length) / pieces), Math.floor(((p + 1) * ids.length) / pieces)];
+    return { ids, from, to, table };
+  });
+  await pool.map('noteIds', tasks, { signal });
+  let count = 0;
+  for (let id = 0; id <= largest; id++) count += table[id];
+  const values = new Float64Array(count);
+  count = 0;
+  for (let id = 0; id <= largest; id++) {
+    if (table[id] === 0) continue;
+    values[count] = id;
+    table[id] = count++;
+  }
+  await pool.map('placeIds', tasks, { signal });
+  return VertexIds.integers(values);
+}
