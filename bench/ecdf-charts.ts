@@ -3,7 +3,8 @@
 
 import * as Plot from '@observablehq/plot';
 import { randomStream } from '../src/math/random.js';
-import { type Chart, INK } from '../src/report/charts/chart.js';
+import type { Chart } from '../src/report/charts/chart.js';
+import { INK } from '../src/report/charts/ink.js';
 
 /** The rank of a truth among draws of one simulated set. */
 export interface Rank {

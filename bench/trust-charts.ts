@@ -1,7 +1,8 @@
 // The figures of docs/appendix/trust.md that hold coordinate ascent against the exact posterior: rates pair by pair, and ratios.
 
 import * as Plot from '@observablehq/plot';
-import { type Chart, INK } from '../src/report/charts/chart.js';
+import type { Chart } from '../src/report/charts/chart.js';
+import { INK } from '../src/report/charts/ink.js';
 
 /** Fitted over exact, and an interval: of chance, or over pairs. */
 export interface Ratio {

@@ -2,7 +2,7 @@
 // remains when points without an edge are dropped. The picture of docs/model.md.
 
 import { type GraphexSample, type PointSet, sampleGraphex } from '../src/process/graphex.js';
-import { INK } from '../src/report/charts/chart.js';
+import { INK } from '../src/report/charts/ink.js';
 
 const SIZE = 3;
 const DEPTH = 6;

@@ -6,4 +6,4 @@ import { commandPages } from '../dist/cli/pages.js';
 
 const folder = join(dirname(dirname(fileURLToPath(import.meta.url))), 'docs', 'commands');
 mkdirSync(folder, { recursive: true });
-for (const [name, text] of Object.entries(commandPages())) writeFileSync(join(folder, name), text);
+for (const [name, text] of Object.entries(await commandPages())) writeFileSync(join(folder, name), text);

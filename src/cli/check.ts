@@ -9,9 +9,6 @@ import type { ReadOptions, ReadResult } from '../ingest/options.js';
 import { option, optionError } from '../options/error.js';
 import type { OptionsOf } from '../options/kinds.js';
 import { COMMANDS } from '../options/verbs.js';
-import { drawChart } from '../report/charts/chart.js';
-import { degreesChart } from '../report/charts/degrees.js';
-import { densityChart } from '../report/charts/density.js';
 import { chartDocument } from '../report/charts/document.js';
 import { renderCheckPage } from '../report/pages/check.js';
 import { partsReadingWords, readingWords } from '../report/words/reading.js';
@@ -166,20 +163,9 @@ async function writeReport(
   { check, read, guess, fingerprint: print }: Looked,
   seed: number,
 ): Promise<string[]> {
-  const document = await chartDocument();
-  const charts = {
-    density: drawChart(document, densityChart(check)),
-    degrees: drawChart(
-      document,
-      degreesChart(
-        {
-          users: { histogram: check.degrees.users.histogram, fit: check.sigma.users.likelihood },
-          items: { histogram: check.degrees.items.histogram, fit: check.sigma.items.likelihood },
-        },
-        check.names,
-      ),
-    ),
-  };
+  // Loaded here: what draws takes longer to load than most checks take.
+  const { checkPictures } = await import('../report/charts/check.js');
+  const charts = checkPictures(await chartDocument(), check);
   const files: Record<(typeof REPORT_FILES)[number], string> = {
     'density.svg': charts.density,
     'degrees.svg': charts.degrees,

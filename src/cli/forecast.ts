@@ -9,9 +9,7 @@ import { DATA_HELP } from '../ingest/formats.js';
 import type { ReadResult } from '../ingest/options.js';
 import { timeColumn } from '../ingest/value-column.js';
 import { COMMANDS } from '../options/verbs.js';
-import { drawChart } from '../report/charts/chart.js';
 import { chartDocument } from '../report/charts/document.js';
-import { growthChart } from '../report/charts/growth.js';
 import { renderForecastPage } from '../report/pages/forecast.js';
 import {
   backtestWords,
@@ -122,13 +120,9 @@ async function writeReport(
   names: SideNames,
   seed: number,
 ): Promise<string[]> {
-  const document = await chartDocument();
-  const charts: Partial<Record<SideName, string>> = {};
-  for (const side of SIDES) {
-    if (found.sides[side].curve.length > 1) {
-      charts[side] = drawChart(document, growthChart(side, found.sides[side], names));
-    }
-  }
+  // Loaded here: what draws takes longer to load than most forecasts take.
+  const { growthPictures } = await import('../report/charts/growth.js');
+  const charts = growthPictures(await chartDocument(), found, names);
   const page = renderForecastPage({
     source,
     found,

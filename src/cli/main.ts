@@ -1,23 +1,11 @@
-// The command line: one file per command; here they are gathered, and errors become an exit status:
+// The command line: one file per command, loaded when it is asked for; here they are gathered, and errors become an exit status:
 // 0 done, 1 a bug, 2 bad usage or bad input, 128 + n stopped by signal n (130 for Ctrl-C).
 
 import { Command, CommanderError } from 'commander';
+import type { CommandName } from '../options/verbs.js';
 import { lines, oneLine } from '../text/untrusted.js';
 import { VERSION } from '../version.js';
-import { register as audit } from './audit.js';
-import { register as check } from './check.js';
-import { register as evaluate } from './evaluate.js';
-import { register as features } from './features.js';
-import { register as fit } from './fit.js';
-import { register as forecast } from './forecast.js';
-import { register as partition } from './partition.js';
-import { register as recommend } from './recommend.js';
-import { register as serve } from './serve.js';
 import { stoppedStatus } from './signals.js';
-import { register as similar } from './similar.js';
-import { register as simulate } from './simulate.js';
-import { register as split } from './split.js';
-import { register as study } from './study.js';
 
 /** Runs the command in `argv` (as in process.argv) and resolves to the exit status. */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -30,7 +18,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   process.stdout.on('error', onStreamError);
   process.stderr.on('error', ignore);
   try {
-    await createProgram().parseAsync([...argv]);
+    await (await createProgram(argv[2])).parseAsync([...argv]);
     return 0;
   } catch (error) {
     return reportError(error);
@@ -40,7 +28,25 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-export function createProgram(): Command {
+/** In the order in which one uses them. */
+const LOADERS: Readonly<Record<CommandName, () => Promise<{ register(program: Command): void }>>> = {
+  simulate: () => import('./simulate.js'),
+  check: () => import('./check.js'),
+  forecast: () => import('./forecast.js'),
+  split: () => import('./split.js'),
+  audit: () => import('./audit.js'),
+  partition: () => import('./partition.js'),
+  fit: () => import('./fit.js'),
+  evaluate: () => import('./evaluate.js'),
+  recommend: () => import('./recommend.js'),
+  similar: () => import('./similar.js'),
+  features: () => import('./features.js'),
+  serve: () => import('./serve.js'),
+  study: () => import('./study.js'),
+};
+
+/** The program with the one command that is asked for; with all of them where it is none of theirs: a wrong name, or help. */
+export async function createProgram(asked?: string): Promise<Command> {
   const program = new Command('graphex')
     .description(
       'Is a relational data set sparse? Split it without bias, fit it, predict, recommend, report.',
@@ -50,24 +56,10 @@ export function createProgram(): Command {
     // It repeats what was typed.
     .configureOutput({ writeErr: (text) => process.stderr.write(lines(text)) })
     .showHelpAfterError('(graphex --help lists the commands)');
-  // In the order in which one uses them.
-  for (const register of [
-    simulate,
-    check,
-    forecast,
-    split,
-    audit,
-    partition,
-    fit,
-    evaluate,
-    recommend,
-    similar,
-    features,
-    serve,
-    study,
-  ]) {
-    register(program);
-  }
+  const one =
+    asked !== undefined && Object.hasOwn(LOADERS, asked) ? [LOADERS[asked as CommandName]] : undefined;
+  const loaded = await Promise.all((one ?? Object.values(LOADERS)).map((load) => load()));
+  for (const { register } of loaded) register(program);
   return program;
 }
 

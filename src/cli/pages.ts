@@ -6,8 +6,8 @@ import { examplesOf } from './command.js';
 import { createProgram } from './main.js';
 
 /** By file name. */
-export function commandPages(): Record<string, string> {
-  const program = createProgram();
+export async function commandPages(): Promise<Record<string, string>> {
+  const program = await createProgram();
   const declared = program.commands.filter((command) => Object.hasOwn(COMMANDS, command.name()));
   const pages = declared.map((command): [string, string] => {
     const examples = examplesOf(command);

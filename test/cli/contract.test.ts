@@ -12,7 +12,7 @@ import { bin, finished, graphex, scratch, start, writeTable } from './run.js';
 const folder = scratch();
 const data = join(folder, 'data.csv');
 writeTable(data, 2000);
-const commands = createProgram().commands.map((command) => command.name());
+const commands = (await createProgram()).commands.map((command) => command.name());
 
 /** Parses in this process; what commander prints, and the exit status it asks for. */
 async function parse(...args: string[]): Promise<{ said: string; status: number }> {
@@ -20,7 +20,7 @@ async function parse(...args: string[]): Promise<{ said: string; status: number 
   const write = (text: string) => {
     said += text;
   };
-  const program = createProgram();
+  const program = await createProgram();
   for (const command of [program, ...program.commands])
     command.configureOutput({ writeOut: write, writeErr: write });
   try {
@@ -41,8 +41,8 @@ describe('every command', () => {
   });
 
   it.each(commands)('%s suggests the option that was meant', async (name) => {
-    const hasOutput = createProgram()
-      .commands.find((c) => c.name() === name)!
+    const hasOutput = (await createProgram()).commands
+      .find((c) => c.name() === name)!
       .options.some((o) => o.short === '-o');
     const { said, status } = await parse(name, 'x', 'y', ...(hasOutput ? ['-o', 'z'] : []), '--sede', '3');
     expect(status).toBe(1); // which main turns into 2
@@ -55,7 +55,7 @@ describe('every command', () => {
       ['--threads', '0'],
     ] as const) {
       const values = ['node', 'graphex', name, 'x', '-o', 'z', option, value];
-      await expect(createProgram().parseAsync(values)).rejects.toThrow(
+      await expect((await createProgram()).parseAsync(values)).rejects.toThrow(
         `${option} ${value}: expected a whole number`,
       );
     }

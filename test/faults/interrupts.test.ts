@@ -43,7 +43,7 @@ function expectInterrupted(ended: Ended): void {
 
 describe('graphex fit', () => {
   const FIT = [
-    ...['fit', '@simulated-small', '-k', '10', '--iterations', '400', '--tolerance', '1e-300'],
+    ...['fit', '@simulated-small', '-k', '10', '--iterations', '250', '--tolerance', '1e-300'],
     ...['--seed', '5', '--threads', '1', '--engine', 'cpu'],
   ];
 
@@ -61,7 +61,7 @@ describe('graphex fit', () => {
     const never = await graphex([...args, '-o', whole]);
     expect(never.status).toBe(0);
     let resumed = 0;
-    for (let trial = 0; trial < 6 || (resumed === 0 && trial < 40); trial++) {
+    for (let trial = 0; trial < 4 || (resumed === 0 && trial < 40); trial++) {
       const folder = scratch.path(`stopped-${objective}-${trial}`);
       mkdirSync(folder);
       const output = scratch.path(`stopped-${objective}-${trial}/model.safetensors`);
@@ -129,7 +129,7 @@ describe('graphex fit', () => {
     const ended = await interrupted([...FIT, '--model', 'sparse', '-o', output], () => existsSync(output));
     expectInterrupted(ended);
     expect(ended.stderr).toMatch(/compared\.safetensors is written, without the comparison/);
-    expect((await loadModel(output)).provenance.iterations).toBe(400);
+    expect((await loadModel(output)).provenance.iterations).toBe(250);
   });
 });
 

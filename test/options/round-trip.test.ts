@@ -81,8 +81,8 @@ describe('every option of every command', () => {
     }
   });
 
-  it.each(Object.keys(COMMANDS))('%s has the flags of its declaration and no others', (verb) => {
-    const command = createProgram().commands.find((c) => c.name() === verb)!;
+  it.each(Object.keys(COMMANDS))('%s has the flags of its declaration and no others', async (verb) => {
+    const command = (await createProgram()).commands.find((c) => c.name() === verb)!;
     const parts = Object.values(COMMANDS[verb as keyof typeof COMMANDS] as Record<string, Declaration>);
     const declared = parts.flatMap((part) => leaves(part).flatMap(({ flag, off }) => [flag, off]));
     const flags = command.options.map(({ short, long }) => [short, long].filter(Boolean).join(', '));

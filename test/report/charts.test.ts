@@ -1,10 +1,11 @@
 import { Resvg } from '@resvg/resvg-js';
 import { describe, expect, it } from 'vitest';
 import { randomStream } from '../../src/math/random.js';
-import { drawChart, escapeXml, INK } from '../../src/report/charts/chart.js';
+import { drawChart } from '../../src/report/charts/chart.js';
 import { degreesChart } from '../../src/report/charts/degrees.js';
 import { densityChart } from '../../src/report/charts/density.js';
 import { chartDocument } from '../../src/report/charts/document.js';
+import { escapeXml, INK } from '../../src/report/charts/ink.js';
 import { splitChart } from '../../src/report/charts/split.js';
 import { checkSparsity } from '../../src/sparsity/check.js';
 import type { StudySplit } from '../../src/study/results.js';

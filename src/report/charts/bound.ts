@@ -2,7 +2,8 @@
 
 import * as Plot from '@observablehq/plot';
 import { grouped } from '../../text/numbers.js';
-import { type Chart, INK } from './chart.js';
+import type { Chart } from './chart.js';
+import { INK } from './ink.js';
 
 /** [iteration, bound] of each evaluation; the first few, which fall far below, are left out once there are more. */
 export function boundChart(bounds: readonly (readonly [number, number])[]): Chart {

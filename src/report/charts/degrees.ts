@@ -5,7 +5,8 @@ import { SIDES, type SideName } from '../../graph/graph.js';
 import { type DegreeFit, logProbability } from '../../sparsity/degree-likelihood.js';
 import { grouped, power } from '../../text/numbers.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
-import { type Chart, INK, powersOfTen } from './chart.js';
+import { type Chart, powersOfTen } from './chart.js';
+import { INK } from './ink.js';
 
 /** How often each degree occurs on one side, and the law fitted to it. */
 export interface DegreeCurve {

@@ -7,7 +7,8 @@ import type { CurvePoint } from '../../sparsity/curves.js';
 import { percent, short } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
-import { type Chart, INK } from './chart.js';
+import type { Chart } from './chart.js';
+import { INK } from './ink.js';
 
 /** Curves by the side that is sampled, and what the sides are called. */
 export type DensityCurves = Pick<SparsityCheck, 'curves'> & Partial<Pick<SparsityCheck, 'names'>>;

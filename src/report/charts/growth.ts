@@ -2,12 +2,27 @@
 // bracket around it, the model's draws.
 
 import * as Plot from '@observablehq/plot';
-import type { SideForecast } from '../../forecast/forecast.js';
-import { otherSide, type SideName } from '../../graph/graph.js';
+import type { GrowthForecast, SideForecast } from '../../forecast/forecast.js';
+import { otherSide, SIDES, type SideName } from '../../graph/graph.js';
 import { grouped, short } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
-import { type Chart, INK } from './chart.js';
+import { type Chart, drawChart } from './chart.js';
+import { INK } from './ink.js';
+
+/** The curves of the sides that have one, drawn. */
+export function growthPictures(
+  document: Document,
+  { sides }: GrowthForecast,
+  names: SideNames,
+): Partial<Record<SideName, string>> {
+  const charts: Partial<Record<SideName, string>> = {};
+  for (const side of SIDES) {
+    if (sides[side].curve.length > 1)
+      charts[side] = drawChart(document, growthChart(side, sides[side], names));
+  }
+  return charts;
+}
 
 /** The curve of one side. */
 export function growthChart(

@@ -9,7 +9,8 @@ import { statisticLabel } from '../../text/figures.js';
 import { signed } from '../../text/numbers.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
 import { describeError, shownStatistics } from '../words/prediction.js';
-import { type Chart, INK } from './chart.js';
+import type { Chart } from './chart.js';
+import { INK } from './ink.js';
 
 /** Per cent for counts; for tail indexes hundredths, so that both fit one axis. */
 function scaled(fit: CheckedFit, statistic: Statistic, value: number): number {

@@ -7,7 +7,8 @@ import { SIDES, type SideName } from '../../graph/graph.js';
 import { MODEL_KINDS, type ModelKind } from '../../options/names.js';
 import { power } from '../../text/numbers.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
-import { type Chart, INK, powersOfTen } from './chart.js';
+import { type Chart, powersOfTen } from './chart.js';
+import { INK } from './ink.js';
 
 /** One panel of a chart of predictive draws. */
 export interface PredictivePanel {

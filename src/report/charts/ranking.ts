@@ -12,7 +12,8 @@ import { metricPhrase } from '../../text/figures.js';
 import { fixed } from '../../text/numbers.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
 import { methodTitle } from '../words/methods.js';
-import { type Chart, INK } from './chart.js';
+import type { Chart } from './chart.js';
+import { INK } from './ink.js';
 
 interface Point {
   readonly metric: string;

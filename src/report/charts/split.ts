@@ -5,7 +5,8 @@ import type { StudySplit } from '../../study/results.js';
 import { percent } from '../../text/numbers.js';
 import { many } from '../../text/phrases.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
-import { type Chart, INK } from './chart.js';
+import type { Chart } from './chart.js';
+import { INK } from './ink.js';
 
 interface Part {
   readonly x1: number;

@@ -1,6 +1,6 @@
 // HTML that cannot be injected into: what goes between the braces of html`…` is escaped unless it is Html already.
 
-import { escapeXml } from '../charts/chart.js';
+import { escapeXml } from '../charts/ink.js';
 
 export class Html {
   constructor(readonly text: string) {}

@@ -1,7 +1,7 @@
 // One self-contained page: no font, no picture, nothing from elsewhere, and no script but our own; light or dark as the reader prefers; the same
 // on a phone, on a desk and on paper.
 
-import { INK } from '../charts/chart.js';
+import { INK } from '../charts/ink.js';
 import { EXPLORE_HASH, EXPLORE_SCRIPT } from './explore.js';
 import { type Content, Html, html } from './html.js';
 
