@@ -13,6 +13,7 @@ import type { SparsityCheck } from '../sparsity/check.js';
 import type { ListsKind, UserList } from '../store/list-pieces.js';
 import type { StudyResults } from '../study/results.js';
 import type { SideNames } from '../text/sides.js';
+import type { PackedNames } from './map/names.js';
 
 /** Sets that come with the page. */
 export const SAMPLES = ['@sotu', '@simulated-small', '@simulated'] as const;
@@ -140,7 +141,7 @@ export interface ItemMap {
   /** The feature that each item has most of, from 0. */
   readonly feature: Uint16Array;
   readonly degree: Uint32Array;
-  readonly ids: readonly string[];
+  readonly names: PackedNames;
 }
 
 export interface Listed {
@@ -159,10 +160,23 @@ export interface Answer {
   readonly milliseconds: number;
 }
 
+/** An item that was looked for; what is not known at once is left out. */
 export interface FoundItem {
   readonly item: string;
-  /** Where it is known at once. */
   readonly users?: number | undefined;
+  /** Its number on the map, and the feature that it has most of, from 0. */
+  readonly at?: number | undefined;
+  readonly feature?: number | undefined;
+}
+
+export interface FoundItems {
+  readonly items: readonly FoundItem[];
+  /** Of how many, where that is known. */
+  readonly total?: number | undefined;
+}
+
+export interface NearItem extends SimilarItem {
+  readonly at?: number | undefined;
 }
 
 export interface Machine {
@@ -194,8 +208,8 @@ export interface Api {
   openModel: [NamedBlob, ModelSummary, never];
   features: [{ n: number }, DescribedFeature[], never];
   map: [{ seed: number }, ItemMap, never];
-  similar: [{ item: string; n: number }, SimilarItem[], never];
-  find: [{ text: string; n: number }, FoundItem[], never];
+  similar: [{ item: string; n: number }, NearItem[], never];
+  find: [{ text: string; n: number; feature?: number | undefined }, FoundItems, never];
   recommend: [{ likes: readonly string[]; n: number }, Answer, Answer];
   study: [{ seed: number; features: number }, StudyResults, never];
   export: [Export, { name: string; blob: Blob }, never];

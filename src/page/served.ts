@@ -5,7 +5,7 @@ import type { Reasons } from '../predict/reasons.js';
 import { sideNames } from '../text/sides.js';
 import { type Elsewhere, SessionError } from './engine.js';
 import { learnTitles, type Titled } from './parts/item-name.js';
-import type { Api, ModelSummary } from './protocol.js';
+import type { Api, FoundItem, ModelSummary } from './protocol.js';
 
 /** What `graphex serve` answers; /openapi.json describes it. */
 interface Share {
@@ -97,12 +97,12 @@ export const serverAnswers: Elsewhere = {
     return items;
   },
   async find({ text, n }, signal) {
-    type Found = { items: Api['find'][1] };
+    type Found = { items: FoundItem[] };
     const wanted = text.trim();
     const path = wanted === '' ? `v1/popular?n=${n}` : `v1/items?n=${n}&search=${encodeURIComponent(wanted)}`;
     const { items } = await asked<Found>(path, signal);
     learnTitles(items);
-    return items;
+    return { items };
   },
   async recommend({ likes, n }, signal) {
     const began = performance.now();

@@ -13,7 +13,6 @@ import { drawPredictive } from '../predict/draw.js';
 import type { DescribedFeature } from '../predict/features.js';
 import { mapItems } from '../predict/item-map.js';
 import { createRecommender, type Recommender } from '../predict/recommender.js';
-import type { SimilarItem } from '../predict/similar.js';
 import { confidenceWords } from '../report/words/confidence.js';
 import { engineWords } from '../report/words/engines.js';
 import { intervalWords, leftOutWords, surpriseWords } from '../report/words/evaluation.js';
@@ -23,7 +22,17 @@ import type { Split } from '../sample/split-types.js';
 import { modelFromBytes } from '../store/model-bytes.js';
 import { capital, many } from '../text/phrases.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
-import type { Answer, Api, EvaluationSummary, ItemMap, ModelSummary, SplitSummary } from './protocol.js';
+import { packNames } from './map/names.js';
+import type {
+  Answer,
+  Api,
+  EvaluationSummary,
+  FoundItems,
+  ItemMap,
+  ModelSummary,
+  NearItem,
+  SplitSummary,
+} from './protocol.js';
 import type { Task } from './session.js';
 import { currentData } from './session-data.js';
 
@@ -36,6 +45,8 @@ interface Held {
 }
 
 let held: Held | undefined;
+/** The feature that each item has most of, once the map was drawn. */
+let mapped: { readonly model: Model; readonly feature: Uint16Array } | undefined;
 
 /** The model, which must have been fitted or opened. */
 export function currentModel(): Held {
@@ -46,6 +57,7 @@ export function currentModel(): Held {
 export async function forgetModel(): Promise<void> {
   await held?.recommender.close();
   held = undefined;
+  mapped = undefined;
 }
 
 /** Between two looks at a fit, at least; draws must not take more than this share of the time. */
@@ -197,27 +209,35 @@ export async function answerMap({ seed }: Api['map'][0], task: Task<'map'>): Pro
   needPosterior(model, 'maps of items');
   const { x, y, feature } = await mapItems(model, { seed, signal: task.signal, onProgress: task.onProgress });
   const { ids, count, degree } = model.items;
-  return { x, y, feature, degree, ids: Array.from({ length: count }, (_, j) => ids.at(j)) };
+  mapped = { model, feature };
+  return { x, y, feature, degree, names: packNames(count, (j) => ids.at(j)) };
 }
 
-export async function answerSimilar({ item, n }: Api['similar'][0]): Promise<SimilarItem[]> {
-  return currentModel().recommender.similar(item, { n });
+export async function answerSimilar({ item, n }: Api['similar'][0]): Promise<NearItem[]> {
+  const { model, recommender } = currentModel();
+  return recommender.similar(item, { n }).map((near) => ({ ...near, at: model.items.ids.find(near.item) }));
 }
 
 /** Items whose id holds the text, those that most users have first; without a text simply those. */
-export async function answerFind({ text, n }: Api['find'][0]): Promise<Api['find'][1]> {
-  const { model, recommender } = currentModel();
-  if (text.trim() === '') return recommender.popular({ n });
+export async function answerFind({ text, n, feature }: Api['find'][0]): Promise<FoundItems> {
+  const { model } = currentModel();
   const wanted = text.trim().toLowerCase();
   const { ids, degree, count } = model.items;
-  const found: { item: string; users: number; place: number }[] = [];
-  for (let j = 0; j < count; j++) {
-    const item = ids.at(j);
-    const place = item.toLowerCase().indexOf(wanted);
-    if (place >= 0) found.push({ item, users: degree[j], place: item.length === wanted.length ? -1 : place });
+  const own = mapped?.model === model ? mapped.feature : undefined;
+  /** The item itself, then those that begin with the text, then the others. */
+  const found: { at: number; place: number }[] = [];
+  for (let at = 0; at < count; at++) {
+    if (feature !== undefined && own && own[at] !== feature) continue;
+    const item = wanted === '' ? '' : ids.at(at).toLowerCase();
+    const place = item.indexOf(wanted);
+    if (place >= 0) found.push({ at, place: item === wanted ? -1 : Math.sign(place) });
   }
-  found.sort((a, b) => Math.sign(a.place) - Math.sign(b.place) || b.users - a.users);
-  return found.slice(0, n).map(({ item, users }) => ({ item, users }));
+  found.sort((a, b) => a.place - b.place || degree[b.at] - degree[a.at]);
+  const items = found.slice(0, n).map(({ at }) => ({
+    ...{ item: ids.at(at), users: degree[at], at },
+    ...(own && { feature: own[at] }),
+  }));
+  return { items, total: found.length };
 }
 
 export async function answerRecommend(

@@ -1,5 +1,6 @@
 // The session: a worker that holds data, split and model, so that the page itself never computes and never freezes. It
-// answers one question at a time, in order; a question that was cancelled ends as soon as its work hears the signal.
+// answers one question at a time, in order, but for small ones about the model, which need not wait for a map or a study; a
+// question that was cancelled ends as soon as its work hears the signal.
 
 import { packError } from '../errors.js';
 import type { TaskOptions } from '../progress.js';
@@ -57,6 +58,9 @@ async function answerMachine(): Promise<Machine> {
   };
 }
 
+/** Questions of a hand that waits for the answer. */
+const SMALL: ReadonlySet<Method> = new Set(['find', 'similar', 'recommend']);
+
 const running = new Map<number, AbortController>();
 let last: Promise<unknown> = Promise.resolve();
 const reply = (message: Reply) => self.postMessage(message);
@@ -69,7 +73,7 @@ self.onmessage = ({ data }: MessageEvent<Request>) => {
   }
   const controller = new AbortController();
   running.set(id, controller);
-  last = last.then(async () => {
+  const answered = async () => {
     try {
       const answer = answers[data.method] as (input: unknown, task: Task<Method>) => Promise<unknown>;
       controller.signal.throwIfAborted();
@@ -84,5 +88,7 @@ self.onmessage = ({ data }: MessageEvent<Request>) => {
     } finally {
       running.delete(id);
     }
-  });
+  };
+  if (SMALL.has(data.method)) void answered();
+  else last = last.then(answered);
 };

@@ -11,6 +11,7 @@ import { modelFromBytes, readGraph } from '../../src/index.js';
 import { edgeText } from '../../src/store/edges.js';
 import { grouped } from '../../src/text/numbers.js';
 import { SOFTWARE_GPU } from '../browser/chromium.js';
+import { tooLong, watchTasks } from './tasks.js';
 import {
   button,
   canVisit,
@@ -200,8 +201,10 @@ describe.skipIf(!canVisit)('the study', () => {
     page.on('download', async (file) =>
       files.set(file.suggestedFilename(), readFileSync(await file.path(), 'utf8')),
     );
+    const watched = await watchTasks(browser, page);
     await button(page, 'Make and save the study').click();
     await expect.poll(() => files.size, { timeout: 60_000 }).toBe(2);
+    expect(tooLong(await watched())).toEqual([]);
     const results = JSON.parse(files.get('results.json')!);
     expect(results.receipt.origin.source).toBe('pasted.txt');
     const report = files.get('report.html')!;

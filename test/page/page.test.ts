@@ -6,6 +6,7 @@ import { checkSparsity, evaluateModel, fit, modelFromBytes, recommend, split } f
 import { readBlob } from '../../src/ingest/blob.js';
 import { sparsityWords } from '../../src/report/words/sparsity.js';
 import { fixed, grouped } from '../../src/text/numbers.js';
+import { tooLong, watchTasks } from './tasks.js';
 import {
   button,
   canVisit,
@@ -61,6 +62,8 @@ describe.skipIf(!canVisit)('the walk', () => {
     ['in one thread', () => open.address, 'one thread'],
   ])('%s gives the numbers of the library: verdict, split, bound, lists', async (_, address, badge) => {
     const { page, heard } = await visit(address(), '#start?features=4&iterations=60&engine=cpu&draws=30');
+    const watched = await watchTasks(browser, page);
+    await page.reload();
     expect(await page.locator('.badge summary').innerText()).toMatch(
       badge === 'one thread' ? /^one thread$/ : /^\d+ threads?$/,
     );
@@ -137,6 +140,18 @@ describe.skipIf(!canVisit)('the walk', () => {
     await give(page, 'model.safetensors', bytes);
     await page.getByRole('heading', { name: 'What is in it?' }).waitFor();
     await page.locator('.map canvas').first().waitFor();
+    await page.mouse.wheel(0, -300);
+    const tasks = await watched();
+    expect(tasks.length).toBeGreaterThan(500);
+    expect(tooLong(tasks)).toEqual([]);
+
+    // The map goes out as a picture, by the worker that draws it.
+    const svg = (await download(page, () => button(page, 'Save the map as SVG').click())).toString();
+    expect(svg.match(/<circle/g)?.length).toBe(model.items.count);
+    expect(svg).toMatch(/<text[^>]*>film \d+<\/text>/);
+    const png = await download(page, () => button(page, 'Save the map as PNG').click());
+    expect(png.subarray(1, 4).toString()).toBe('PNG');
+    expect(png.length).toBeGreaterThan(5000);
     expect(heard).toEqual([]);
     await page.context().close();
   });

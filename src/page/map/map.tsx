@@ -1,13 +1,11 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { grouped } from '../../text/numbers.js';
-import { shown } from '../../text/untrusted.js';
 import { useDark } from '../parts/dark.js';
+import { save } from '../parts/save.js';
 import type { ItemMap } from '../protocol.js';
-import { placeLabels } from './labels.js';
-import { createPace } from './pace.js';
-import { featureColours } from './palette.js';
-import { createPainter } from './points.js';
-import { panBy, toMap, toScreen, type View, WHOLE, zoomAt } from './view.js';
+import { hirePainter } from './painter.js';
+import type { Picture, PictureKind } from './picture.js';
+import { panBy, toMap, type View, WHOLE, zoomAt } from './view.js';
 
 export interface MapProps {
   readonly map: ItemMap;
@@ -20,122 +18,52 @@ export interface MapProps {
   onChoose(item: number): void;
 }
 
+let drawings = 0;
+
 /** The map of items: drag, wheel, pinch, arrows, plus and minus. */
 export function MapOfItems({ map, features, noun, chosen, near, feature, onChoose }: MapProps) {
   const frame = useRef<HTMLDivElement>(null);
   const points = useRef<HTMLCanvasElement>(null);
   const labels = useRef<HTMLCanvasElement>(null);
   const view = useRef<View>(WHOLE);
-  const redraw = useRef<() => void>(() => undefined);
-  const order = useMemo(
-    () => Uint32Array.from(map.degree.keys()).sort((a, b) => map.degree[b] - map.degree[a]),
-    [map],
-  );
-  const faded = useMemo(
-    () =>
-      feature === undefined ? undefined : Uint8Array.from(map.feature, (own) => (own === feature ? 0 : 1)),
-    [map, feature],
-  );
+  const picture = useRef<Picture | undefined>(undefined);
+  const show = useRef<(moving: boolean) => void>(() => undefined);
   const dark = useDark();
-  const state = useRef({ chosen, near, faded });
-  state.current = { chosen, near, faded };
+  // A canvas that was handed over cannot be handed over again.
+  const drawing = useMemo(() => ++drawings, [map, dark]);
+  const state = useRef({ chosen, near, feature });
+  state.current = { chosen, near, feature };
 
   useEffect(() => {
-    const colours = featureColours(features, dark);
-    const colour = new Uint8Array(3 * map.ids.length);
-    const radius = new Float32Array(map.ids.length);
-    for (let j = 0; j < map.ids.length; j++) {
-      colour.set(colours.subarray(3 * map.feature[j], 3 * map.feature[j] + 3), 3 * j);
-      radius[j] = Math.min(6, 1.2 + 0.5 * Math.log2(1 + map.degree[j]));
-    }
-    const canvas = points.current!;
-    const painter = createPainter(canvas, { x: map.x, y: map.y, colour, radius });
-    const named = labels.current!;
-    const over = named.getContext('2d')!;
-    const style = getComputedStyle(document.body);
-    const font = `13px ${style.fontFamily}`;
-    const widths = new Map<string, number>();
-    const width = (text: string) => {
-      const known = widths.get(text);
-      if (known !== undefined) return known;
-      over.font = font;
-      const measured = over.measureText(text).width;
-      widths.set(text, measured);
-      return measured;
-    };
+    const { fontFamily, color, backgroundColor } = getComputedStyle(document.body);
+    const drawn = hirePainter(points.current!, labels.current!, {
+      ...{ map, features, dark, fontFamily, ink: color, ground: backgroundColor },
+    });
+    picture.current = drawn;
     const size = { width: 1, height: 1 };
     const ratio = Math.min(2, window.devicePixelRatio || 1);
-    let asked = 0;
-    let rest: ReturnType<typeof setTimeout> | undefined;
-    const pace = createPace(map.x.length);
-    const paint = () => {
-      asked = 0;
-      const { chosen: now, near: around, faded: back } = state.current;
-      painter.paint(view.current, size, ratio, back, rest === undefined ? map.x.length : pace.count());
-      over.setTransform(ratio, 0, 0, ratio, 0, 0);
-      over.clearRect(0, 0, size.width, size.height);
-      over.font = font;
-      over.lineJoin = 'round';
-      over.lineWidth = 4;
-      over.strokeStyle = style.backgroundColor;
-      const marked = now === undefined ? [] : [now, ...around];
-      over.fillStyle = style.color;
-      for (const item of marked) {
-        const [left, top] = toScreen(view.current, size, map.x[item], map.y[item]);
-        over.beginPath();
-        over.arc(left, top, item === now ? 8 : 5, 0, 7);
-        over.lineWidth = item === now ? 2.5 : 1.5;
-        over.strokeStyle = style.color;
-        over.stroke();
-      }
-      over.lineWidth = 4;
-      over.strokeStyle = style.backgroundColor;
-      const wanted = back ? Array.from(order).filter((item) => back[item] === 0) : order;
-      const text = (item: number) => shown(map.ids[item], 24);
-      for (const label of placeLabels(
-        { x: map.x, y: map.y, order: wanted, text, width },
-        view.current,
-        size,
-        marked,
-      )) {
-        over.strokeText(label.text, label.left, label.top);
-        over.fillText(label.text, label.left, label.top);
-      }
-    };
-    const ask = () => {
-      if (asked === 0) asked = requestAnimationFrame(paint);
-    };
-    redraw.current = ask;
-    const move = () => {
-      clearTimeout(rest);
-      rest = setTimeout(() => {
-        rest = undefined;
-        ask();
-      }, RESTING);
-      if (asked !== 0) return;
-      ask();
-      pace.time();
-    };
+    show.current = (moving) =>
+      drawn.show({ view: view.current, frame: { ...size }, ratio, ...state.current, moving });
     const observer = new ResizeObserver(([entry]) => {
       size.width = Math.max(1, Math.floor(entry.contentRect.width));
       size.height = Math.max(1, Math.floor(entry.contentRect.height));
-      for (const each of [canvas, named]) {
-        each.width = size.width * ratio;
-        each.height = size.height * ratio;
-      }
-      ask();
+      show.current(false);
     });
     observer.observe(frame.current!);
-    const stop = listen(frame.current!, view, size, move, (left, top) => {
-      const item = nearest(map, view.current, size, left, top);
-      if (item !== undefined) onChoose(item);
-    });
+    const stop = listen(
+      frame.current!,
+      view,
+      size,
+      () => show.current(true),
+      (left, top) => {
+        const item = nearest(map, view.current, size, left, top);
+        if (item !== undefined) onChoose(item);
+      },
+    );
     return () => {
       observer.disconnect();
       stop();
-      cancelAnimationFrame(asked);
-      clearTimeout(rest);
-      painter.close();
+      drawn.close();
     };
   }, [map, dark]);
 
@@ -145,14 +73,15 @@ export function MapOfItems({ map, features, noun, chosen, near, feature, onChoos
       const far = Math.hypot(map.x[chosen] - x, map.y[chosen] - y) * zoom > 0.8;
       if (far) view.current = { x: map.x[chosen], y: map.y[chosen], zoom: Math.max(zoom, 3) };
     }
-    redraw.current();
-  }, [chosen, near, faded]);
+    show.current(false);
+  }, [chosen, near, feature]);
 
   const zoom = (factor: number) => {
     const { clientWidth: width, clientHeight: height } = frame.current!;
     view.current = zoomAt(view.current, { width, height }, width / 2, height / 2, factor);
-    redraw.current();
+    show.current(false);
   };
+  const take = async (kind: PictureKind) => save(`map.${kind}`, await picture.current!.save(kind));
   return (
     <div class="map">
       <div
@@ -160,11 +89,10 @@ export function MapOfItems({ map, features, noun, chosen, near, feature, onChoos
         class="frame"
         role="application"
         tabIndex={0}
-        aria-label={`Map of ${grouped(map.ids.length)} ${noun}. Arrow keys move it, plus and minus zoom. The table below has the same.`}
+        aria-label={`Map of ${grouped(map.x.length)} ${noun}. Arrow keys move it, plus and minus zoom. The table below has the same.`}
       >
-        {/* A canvas whose painter was closed cannot be painted again. */}
-        <canvas ref={points} key={`points ${dark}`} />
-        <canvas ref={labels} />
+        <canvas ref={points} key={`points ${drawing}`} />
+        <canvas ref={labels} key={`labels ${drawing}`} />
       </div>
       <p class="zoom">
         <button type="button" aria-label="Zoom in" onClick={() => zoom(1.6)}>
@@ -177,18 +105,28 @@ export function MapOfItems({ map, features, noun, chosen, near, feature, onChoos
           type="button"
           onClick={() => {
             view.current = WHOLE;
-            redraw.current();
+            show.current(false);
           }}
         >
           Whole
         </button>
       </p>
+      <p class="take">
+        <span class="quiet">Save what is in view</span>
+        {(['svg', 'png'] as const).map((kind) => (
+          <button
+            type="button"
+            key={kind}
+            aria-label={`Save the map as ${kind.toUpperCase()}`}
+            onClick={() => void take(kind)}
+          >
+            {kind.toUpperCase()}
+          </button>
+        ))}
+      </p>
     </div>
   );
 }
-
-/** Milliseconds without a movement after which all points are drawn. */
-const RESTING = 200;
 
 /** The item at most a few pixels away. */
 function nearest(

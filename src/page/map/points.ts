@@ -37,10 +37,13 @@ void main() {
 }`;
 
 /** Points grow a little as one comes nearer. */
-const growth = (zoom: number) => Math.min(3, Math.max(1, zoom ** 0.35));
+export const growth = (zoom: number) => Math.min(3, Math.max(1, zoom ** 0.35));
 
-export function createPainter(canvas: HTMLCanvasElement, points: Points): PointPainter {
-  const gl = canvas.getContext('webgl2', { antialias: false, premultipliedAlpha: true });
+export function createPainter(canvas: HTMLCanvasElement | OffscreenCanvas, points: Points): PointPainter {
+  const gl = canvas.getContext('webgl2', {
+    antialias: false,
+    premultipliedAlpha: true,
+  }) as WebGL2RenderingContext | null;
   return gl ? byWebgl(gl, points) : byHand(canvas, points);
 }
 
@@ -58,7 +61,10 @@ function byWebgl(gl: WebGL2RenderingContext, { x, y, colour, radius }: Points): 
   gl.linkProgram(program);
   gl.useProgram(program);
   const places = new Float32Array(2 * x.length);
-  for (let i = 0; i < x.length; i++) places.set([x[i], y[i]], 2 * i);
+  for (let i = 0; i < x.length; i++) {
+    places[2 * i] = x[i];
+    places[2 * i + 1] = y[i];
+  }
   const buffer = (name: string, data: Float32Array | Uint8Array, size: number) => {
     const made = gl.createBuffer();
     gl.bindBuffer(gl.ARRAY_BUFFER, made);
@@ -97,8 +103,8 @@ function byWebgl(gl: WebGL2RenderingContext, { x, y, colour, radius }: Points): 
   };
 }
 
-function byHand(canvas: HTMLCanvasElement, { x, y, colour, radius }: Points): PointPainter {
-  const context = canvas.getContext('2d')!;
+function byHand(canvas: HTMLCanvasElement | OffscreenCanvas, { x, y, colour, radius }: Points): PointPainter {
+  const context = canvas.getContext('2d') as CanvasRenderingContext2D;
   return {
     paint(view, frame, ratio, faded, count) {
       context.setTransform(ratio, 0, 0, ratio, 0, 0);

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Chart } from '../charts.js';
+import { inTurn } from './in-turn.js';
 import { save, toPng } from './save.js';
 import { type Cells, Table } from './table.js';
 
@@ -10,15 +11,6 @@ export interface FigureProps {
   readonly caption: string;
   /** The same figures for those who would rather read them. */
   readonly table: Cells;
-}
-
-let last: Promise<unknown> = Promise.resolve();
-
-/** One chart at a time, each in a task of its own: in between the page answers. */
-function inTurn<T>(draw: () => T): Promise<T> {
-  const drawn = last.then(() => new Promise((resolve) => setTimeout(resolve))).then(draw);
-  last = drawn.catch(() => undefined);
-  return drawn;
 }
 
 /** A chart as a picture, which no id can break out of, with its table, and the files to take away. */

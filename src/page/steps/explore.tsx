@@ -1,16 +1,18 @@
-import { useSignal } from '@preact/signals';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useComputed, useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import type { DescribedFeature } from '../../predict/features.js';
 import { grouped, percent } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import { ask } from '../engine.js';
 import { MapOfItems } from '../map/map.js';
+import { nameAt } from '../map/names.js';
 import { cssColour, featureColours } from '../map/palette.js';
 import { useDark } from '../parts/dark.js';
 import { itemName } from '../parts/item-name.js';
+import { SearchField, useFound } from '../parts/search.js';
 import { Table } from '../parts/table.js';
-import type { FoundItem, ItemMap } from '../protocol.js';
+import type { FoundItems, ItemMap, NearItem } from '../protocol.js';
 import { go, likes, model, problem, settings } from '../state.js';
 import { perform, work } from '../work.js';
 
@@ -27,9 +29,15 @@ export default function Explore() {
   const features = useSignal<readonly DescribedFeature[] | undefined>(undefined);
   const map = useSignal<ItemMap | undefined>(undefined);
   const feature = useSignal<number | undefined>(undefined);
-  const chosen = useSignal<string | undefined>(undefined);
-  const near = useSignal<readonly { item: string; similarity: number }[]>([]);
-  const text = useSignal('');
+  const chosen = useSignal<{ readonly item: string; readonly at: number | undefined } | undefined>(undefined);
+  const near = useSignal<readonly NearItem[]>([]);
+
+  // The same array as long as they are the same: the map is then not drawn again.
+  const around = useComputed(() => near.value.flatMap(({ at }) => at ?? []));
+  const draw = async () => {
+    const drawn = await perform('Drawing the map.', 'map', { seed: settings.value.seed });
+    if (drawn) map.value = kept.map = drawn;
+  };
 
   useEffect(() => {
     if (!found) return;
@@ -46,28 +54,27 @@ export default function Explore() {
       if (!described) return;
       features.value = kept.features = described;
       if (found.served) return;
-      const drawn = await perform('Drawing the map.', 'map', { seed: settings.value.seed });
-      if (drawn) map.value = kept.map = drawn;
+      await draw();
     })();
   }, [found]);
 
   const dark = useDark();
-  const index = useMemo(() => new Map(map.value?.ids.map((id, j) => [id, j] as const)), [map.value]);
   if (!found) return null;
   const { names } = found;
-  const choose = (item: string) => {
-    chosen.value = item;
+  const choose = (item: string, at: number | undefined) => {
+    const now = { item, at };
+    chosen.value = now;
     near.value = [];
     ask('similar', { item, n: 8 }).answer.then(
       (list) => {
-        if (chosen.value === item) near.value = list;
+        if (chosen.value === now) near.value = list;
       },
       (error) => {
         problem.value = error.message;
       },
     );
   };
-  const place = chosen.value === undefined ? undefined : index.get(chosen.value);
+  const place = chosen.value?.at;
   const colours = featureColours(found.features ?? 1, dark);
   return (
     <>
@@ -78,16 +85,16 @@ export default function Explore() {
       <div class="explore">
         <div class="place">
           {found.served ? (
-            <ServedItems names={names} onChoose={choose} />
+            <Items names={names} feature={undefined} drawn={false} onChoose={choose} />
           ) : map.value ? (
             <MapOfItems
               map={map.value}
               features={found.features ?? 1}
               noun={names.items.many}
               chosen={place}
-              near={near.value.map(({ item }) => index.get(item) ?? 0)}
+              near={around.value}
               feature={feature.value}
-              onChoose={(item) => choose(map.value!.ids[item])}
+              onChoose={(item) => choose(nameAt(map.value!.names, item), item)}
             />
           ) : (
             <div class="map empty">
@@ -97,13 +104,7 @@ export default function Explore() {
                   : `A map of ${grouped(found.items)} ${names.items.many} can be drawn.`}
               </p>
               {!work.value && features.value && (
-                <button
-                  type="button"
-                  onClick={async () => {
-                    const drawn = await perform('Drawing the map.', 'map', { seed: settings.value.seed });
-                    if (drawn) map.value = kept.map = drawn;
-                  }}
-                >
+                <button type="button" onClick={() => void draw()}>
                   Draw the map
                 </button>
               )}
@@ -113,16 +114,16 @@ export default function Explore() {
         <div class="side">
           {chosen.value !== undefined && (
             <section class="chosen" aria-live="polite">
-              <h2>{itemName(chosen.value)}</h2>
+              <h2>{itemName(chosen.value.item)}</h2>
               <p class="quiet">
                 {place !== undefined && map.value
                   ? `${grouped(map.value.degree[place])} ${names.users.many}. Nearest:`
                   : 'Nearest:'}
               </p>
               <ol>
-                {near.value.map(({ item, similarity }) => (
+                {near.value.map(({ item, similarity, at }) => (
                   <li key={item}>
-                    <button type="button" class="plain" onClick={() => choose(item)}>
+                    <button type="button" class="plain" onClick={() => choose(item, at)}>
                       {itemName(item)}
                     </button>{' '}
                     <span class="quiet">{percent(similarity)}</span>
@@ -133,7 +134,7 @@ export default function Explore() {
                 <button
                   type="button"
                   onClick={() => {
-                    likes.value = [...new Set([...likes.value, chosen.value!])];
+                    likes.value = [...new Set([...likes.value, chosen.value!.item])];
                     go('recommend');
                   }}
                 >
@@ -166,126 +167,66 @@ export default function Explore() {
           </ul>
         </div>
       </div>
-      {map.value && (
-        <Items
-          map={map.value}
-          noun={names.items}
-          users={names.users.many}
-          feature={feature.value}
-          text={text.value}
-          onText={(value) => {
-            text.value = value;
-          }}
-          onChoose={(item) => choose(map.value!.ids[item])}
-        />
+      {!found.served && (
+        <>
+          <h2>{capital(names.items.many)}</h2>
+          <Items
+            names={names}
+            feature={map.value && feature.value}
+            drawn={map.value !== undefined}
+            onChoose={choose}
+          />
+        </>
       )}
     </>
   );
 }
 
-/** Items of a model that is elsewhere: a search of the server, instead of a map of all of them. */
-function ServedItems({ names, onChoose }: { readonly names: SideNames; onChoose(item: string): void }) {
+/** All items, by how many users have them; of a model in the tab with the features that they have most of. */
+function Items({
+  names: { items, users },
+  feature,
+  drawn,
+  onChoose,
+}: {
+  readonly names: SideNames;
+  readonly feature: number | undefined;
+  /** With the map, each item's feature is known. */
+  readonly drawn: boolean;
+  onChoose(item: string, at: number | undefined): void;
+}) {
   const text = useSignal('');
-  const items = useSignal<readonly FoundItem[]>([]);
-  useEffect(() => {
-    const asked = ask('find', { text: text.value, n: SHOWN });
-    asked.answer.then(
-      (list) => {
-        items.value = list;
-      },
-      (error) => {
-        if (error.name !== 'AbortError') problem.value = error.message;
-      },
-    );
-    return asked.cancel;
-  }, [text.value]);
-  const common = text.value.trim() === '';
+  const found = useFound(text.value, SHOWN, feature, drawn);
+  const counted = found?.items.some((one) => one.users !== undefined) ?? false;
+  const featured = found?.items.some((one) => one.feature !== undefined) ?? false;
   return (
     <>
-      <p class="search">
-        <label for="search">Search the {names.items.many}</label>
-        <input
-          id="search"
-          type="search"
-          value={text.value}
-          onInput={(event) => {
-            text.value = event.currentTarget.value;
-          }}
-        />
+      <SearchField label={`Search the ${items.many}`} text={text} />
+      <p class="quiet" role="status">
+        {found && foundWords(found, items.many, feature !== undefined)}
       </p>
       <Table
         columns={[
-          { label: capital(names.items.one) },
-          ...(common ? [{ label: names.users.many, numeric: true }] : []),
+          { label: capital(items.one) },
+          ...(counted ? [{ label: users.many, numeric: true }] : []),
+          ...(featured ? [{ label: 'feature', numeric: true }] : []),
         ]}
-        rows={items.value.map(({ item, users }) => [
-          <button type="button" class="plain" key={item} onClick={() => onChoose(item)}>
+        rows={(found?.items ?? []).map(({ item, users: count, feature: own, at }) => [
+          <button type="button" class="plain" key={item} onClick={() => onChoose(item, at)}>
             {itemName(item)}
           </button>,
-          ...(common ? [grouped(users ?? 0)] : []),
+          ...(counted ? [grouped(count ?? 0)] : []),
+          ...(featured ? [grouped((own ?? 0) + 1)] : []),
         ])}
       />
     </>
   );
 }
 
-function Items({
-  map,
-  noun,
-  users,
-  feature,
-  text,
-  onText,
-  onChoose,
-}: {
-  readonly map: ItemMap;
-  readonly noun: { readonly one: string; readonly many: string };
-  readonly users: string;
-  readonly feature: number | undefined;
-  readonly text: string;
-  onText(text: string): void;
-  onChoose(item: number): void;
-}) {
-  const found = useMemo(() => {
-    const wanted = text.trim().toLowerCase();
-    const matching: number[] = [];
-    for (let j = 0; j < map.ids.length; j++) {
-      if (feature !== undefined && map.feature[j] !== feature) continue;
-      if (wanted === '' || map.ids[j].toLowerCase().includes(wanted)) matching.push(j);
-    }
-    return matching.sort((a, b) => map.degree[b] - map.degree[a]);
-  }, [map, text, feature]);
-  return (
-    <>
-      <h2>{capital(noun.many)}</h2>
-      <p class="search">
-        <label for="search">Search the {noun.many}</label>
-        <input
-          id="search"
-          type="search"
-          value={text}
-          onInput={(event) => onText(event.currentTarget.value)}
-        />
-      </p>
-      <p class="quiet" role="status">
-        {grouped(found.length)} {noun.many}
-        {feature === undefined ? '' : ' of the chosen feature'}
-        {found.length > SHOWN ? `, the first ${SHOWN} shown` : ''}.
-      </p>
-      <Table
-        columns={[
-          { label: capital(noun.one) },
-          { label: users, numeric: true },
-          { label: 'feature', numeric: true },
-        ]}
-        rows={found.slice(0, SHOWN).map((j) => [
-          <button type="button" class="plain" key={j} onClick={() => onChoose(j)}>
-            {itemName(map.ids[j])}
-          </button>,
-          grouped(map.degree[j]),
-          grouped(map.feature[j] + 1),
-        ])}
-      />
-    </>
-  );
+function foundWords({ items, total }: FoundItems, noun: string, chosen: boolean): string {
+  if (items.length === 0)
+    return `No ${noun} hold these letters${chosen ? ' and have this feature most' : ''}.`;
+  if (total === undefined) return '';
+  const of = chosen ? ' have most of the chosen feature' : '';
+  return `${grouped(total)} ${noun}${of}${total > items.length ? `, the first ${items.length} shown` : ''}.`;
 }

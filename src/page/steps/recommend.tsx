@@ -7,7 +7,8 @@ import type { SideNames } from '../../text/sides.js';
 import { ask } from '../engine.js';
 import { itemName, titleOf } from '../parts/item-name.js';
 import { save } from '../parts/save.js';
-import type { Answer, FoundItem, Listed } from '../protocol.js';
+import { SearchField, useFound } from '../parts/search.js';
+import type { Answer, Listed } from '../protocol.js';
 import { likes, model, problem, settings } from '../state.js';
 import { perform } from '../work.js';
 
@@ -17,21 +18,9 @@ const OFFERED = 24;
 export default function Recommend() {
   const found = model.value;
   const text = useSignal('');
-  const offered = useSignal<readonly FoundItem[]>([]);
+  const offered = useFound(text.value, OFFERED);
   const answer = useSignal<Answer | undefined>(undefined);
   const open = useSignal<string | undefined>(undefined);
-
-  useEffect(() => {
-    const asked = text.value;
-    ask('find', { text: asked, n: OFFERED }).answer.then(
-      (list) => {
-        if (text.value === asked) offered.value = list;
-      },
-      (error) => {
-        problem.value = error.message;
-      },
-    );
-  }, [text.value, found]);
 
   useEffect(() => {
     const liked = likes.value;
@@ -65,17 +54,7 @@ export default function Recommend() {
       </p>
       <div class="recommend">
         <section aria-label={`${items.many} to choose from`}>
-          <p class="search">
-            <label for="find">Find {items.many}</label>
-            <input
-              id="find"
-              type="search"
-              value={text.value}
-              onInput={(event) => {
-                text.value = event.currentTarget.value;
-              }}
-            />
-          </p>
+          <SearchField label={`Find ${items.many}`} text={text} />
           {likes.value.length > 0 && (
             <>
               <h2>Has</h2>
@@ -96,9 +75,9 @@ export default function Recommend() {
             </>
           )}
           <h2>{text.value.trim() === '' ? `Common ${items.many}` : 'Found'}</h2>
-          {offered.value.length === 0 && <p class="quiet">None holds these letters.</p>}
+          {offered?.items.length === 0 && <p class="quiet">None holds these letters.</p>}
           <ul class="chips">
-            {offered.value
+            {(offered?.items ?? [])
               .filter(({ item }) => !likes.value.includes(item))
               .map(({ item, users: count }) => (
                 <li key={item}>

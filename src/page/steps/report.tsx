@@ -56,7 +56,7 @@ export default function Report() {
                 const results = await perform('The whole study.', 'study', { seed, features });
                 if (!results) return;
                 const { studyReport } = await import('../reports.js');
-                save('report.html', studyReport(results), 'text/html');
+                save('report.html', await studyReport(results), 'text/html');
                 save('results.json', `${JSON.stringify(results, null, 2)}\n`, 'application/json');
               }}
             >

@@ -15,6 +15,11 @@ export interface StudyPicture {
   readonly wide: string;
   readonly narrow: readonly string[];
 }
+/** The same before it is drawn. */
+interface StudyChart {
+  readonly wide: Chart;
+  readonly narrow: readonly Chart[];
+}
 
 export const STUDY_PICTURES = ['density', 'degrees', 'split', 'prediction', 'predictive', 'ranking'] as const;
 /** The names of a study's pictures. */
@@ -29,14 +34,33 @@ export type StudyPictures = Readonly<
 
 /** Every picture of a study as SVG, for the page and for files. */
 export function studyPictures(document: Document, results: StudyResults): StudyPictures {
+  const drawn = Object.entries(studyCharts(results)).map(([name, { wide, narrow }]) => [
+    name,
+    { wide: drawChart(document, wide), narrow: narrow.map((chart) => drawChart(document, chart)) },
+  ]);
+  return Object.fromEntries(drawn);
+}
+
+/** The same, one chart at a time: a page goes on answering in between. */
+export async function studyPicturesInTurn(
+  results: StudyResults,
+  draw: (chart: Chart) => Promise<string>,
+): Promise<StudyPictures> {
+  const pictures: Record<string, StudyPicture> = {};
+  for (const [name, { wide, narrow }] of Object.entries(studyCharts(results))) {
+    const small: string[] = [];
+    for (const chart of narrow) small.push(await draw(chart));
+    pictures[name] = { wide: await draw(wide), narrow: small };
+  }
+  return pictures as unknown as StudyPictures;
+}
+
+function studyCharts(results: StudyResults): { readonly [K in keyof StudyPictures]: StudyChart } {
   const { check, runs } = results;
   const { names } = check;
   const fits = checkedFits(chosenFits(results));
   const { ladder, split } = runs[0];
-  const pair = (wide: Chart, narrow: readonly Chart[]): StudyPicture => ({
-    wide: drawChart(document, wide),
-    narrow: narrow.map((chart) => drawChart(document, chart)),
-  });
+  const pair = (wide: Chart, narrow: readonly Chart[]): StudyChart => ({ wide, narrow });
   const both = (chart: Chart) => pair(chart, [phone(chart)]);
   const cut = splitChart(split, names);
   // Two that are one fit have the same draws, whose degrees nothing corrects.

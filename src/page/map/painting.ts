@@ -1,0 +1,18 @@
+// What the worker of the map does: it draws, and saves what it has drawn.
+
+import type { PainterReply, PainterRequest } from './painter.js';
+import { createPicture, type Picture } from './picture.js';
+
+let picture: Picture | undefined;
+const reply = (message: PainterReply) => self.postMessage(message);
+
+self.onmessage = ({ data }: MessageEvent<PainterRequest>) => {
+  if ('scene' in data) picture = createPicture(data.points, data.labels, data.scene);
+  else if ('look' in data) picture?.show(data.look);
+  else {
+    picture?.save(data.save).then(
+      (file) => reply({ file }),
+      (error) => reply({ error: error instanceof Error ? error.message : String(error) }),
+    );
+  }
+};

@@ -1,0 +1,218 @@
+// The map as a picture: points below, names above, and files of both. It runs in a worker wherever a canvas can be handed
+// over: a page that draws waits for the GPU, or for a processor that does a GPU's work.
+
+import { shown } from '../../text/untrusted.js';
+import type { ItemMap } from '../protocol.js';
+import { placeLabels } from './labels.js';
+import { nameAt } from './names.js';
+import { createPace } from './pace.js';
+import { cssColour, featureColours } from './palette.js';
+import { createPainter, growth } from './points.js';
+import { type Frame, toScreen, type View, WHOLE } from './view.js';
+
+export type Canvas = HTMLCanvasElement | OffscreenCanvas;
+
+/** What stays the same while the map is looked at. */
+export interface Scene {
+  readonly map: ItemMap;
+  readonly features: number;
+  readonly dark: boolean;
+  readonly fontFamily: string;
+  readonly ink: string;
+  readonly ground: string;
+}
+
+/** How it is looked at. */
+export interface Look {
+  readonly view: View;
+  readonly frame: Frame;
+  /** Pixels of the screen for one of the page. */
+  readonly ratio: number;
+  readonly chosen: number | undefined;
+  readonly near: readonly number[];
+  /** The feature whose items are not drawn back. */
+  readonly feature: number | undefined;
+  /** A hand moves it: it has to follow. */
+  readonly moving: boolean;
+}
+
+export type PictureKind = 'svg' | 'png';
+
+export interface Picture {
+  show(look: Look): void;
+  /** What is in view, as a file. */
+  save(kind: PictureKind): Promise<Blob>;
+  close(): void;
+}
+
+/** Milliseconds without a movement after which all points are drawn. */
+const RESTING = 200;
+/** Pixels of a file for one of the page. */
+const FINE = 2;
+const LABEL = 13;
+
+export function createPicture(points: Canvas, labels: Canvas, scene: Scene): Picture {
+  const { map, ink, ground } = scene;
+  const count = map.x.length;
+  const colours = featureColours(scene.features, scene.dark);
+  const colour = new Uint8Array(3 * count);
+  const radius = new Float32Array(count);
+  for (let j = 0; j < count; j++) {
+    for (let c = 0; c < 3; c++) colour[3 * j + c] = colours[3 * map.feature[j] + c];
+    radius[j] = Math.min(6, 1.2 + 0.5 * Math.log2(1 + map.degree[j]));
+  }
+  const order = Uint32Array.from(map.degree.keys()).sort((a, b) => map.degree[b] - map.degree[a]);
+  const painter = createPainter(points, { x: map.x, y: map.y, colour, radius });
+  const over = labels.getContext('2d') as CanvasRenderingContext2D;
+  const font = `${LABEL}px ${scene.fontFamily}`;
+  const text = (item: number) => shown(nameAt(map.names, item), 24);
+  const widths = new Map<string, number>();
+  const width = (said: string) => {
+    const known = widths.get(said);
+    if (known !== undefined) return known;
+    over.font = font;
+    const measured = over.measureText(said).width;
+    widths.set(said, measured);
+    return measured;
+  };
+  const pace = createPace(count);
+  let look: Look = {
+    ...{ view: WHOLE, frame: { width: 1, height: 1 }, ratio: 1 },
+    ...{ chosen: undefined, near: [], feature: undefined, moving: false },
+  };
+  let faded: { readonly feature: number; readonly mask: Uint8Array; readonly order: Uint32Array } | undefined;
+  let asked = 0;
+  let rest: ReturnType<typeof setTimeout> | undefined;
+
+  /** The chosen feature, with a mask of all other items: made when another is chosen, not with every frame. */
+  const drawnBack = () => {
+    const { feature } = look;
+    if (feature === undefined) return undefined;
+    if (faded?.feature !== feature) {
+      const mask = Uint8Array.from(map.feature, (own) => (own === feature ? 0 : 1));
+      faded = { feature, mask, order: order.filter((item) => mask[item] === 0) };
+    }
+    return faded;
+  };
+  const marks = () =>
+    (look.chosen === undefined ? [] : [look.chosen, ...look.near]).map((item) => {
+      const [left, top] = toScreen(look.view, look.frame, map.x[item], map.y[item]);
+      const own = item === look.chosen;
+      return { left, top, radius: own ? 8 : 5, thick: own ? 2.5 : 1.5, item };
+    });
+  const named = () =>
+    placeLabels(
+      { x: map.x, y: map.y, order: drawnBack()?.order ?? order, text, width },
+      look.view,
+      look.frame,
+      marks().map(({ item }) => item),
+    );
+  const write = (context: CanvasRenderingContext2D, ratio: number) => {
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.font = font;
+    context.lineJoin = 'round';
+    context.fillStyle = ink;
+    context.strokeStyle = ink;
+    for (const mark of marks()) {
+      context.beginPath();
+      context.arc(mark.left, mark.top, mark.radius, 0, 7);
+      context.lineWidth = mark.thick;
+      context.stroke();
+    }
+    context.lineWidth = 4;
+    context.strokeStyle = ground;
+    for (const label of named()) {
+      context.strokeText(label.text, label.left, label.top);
+      context.fillText(label.text, label.left, label.top);
+    }
+  };
+  const sized = (canvas: Canvas, ratio: number) => {
+    const { width: w, height: h } = look.frame;
+    const [wide, tall] = [Math.round(w * ratio), Math.round(h * ratio)];
+    // Setting a size clears a canvas and makes its memory anew.
+    if (canvas.width !== wide) canvas.width = wide;
+    if (canvas.height !== tall) canvas.height = tall;
+  };
+  const paintPoints = (ratio: number, most: number) => {
+    sized(points, ratio);
+    painter.paint(look.view, look.frame, ratio, drawnBack()?.mask, most);
+  };
+  const paint = () => {
+    asked = 0;
+    const { frame, ratio } = look;
+    paintPoints(ratio, rest === undefined ? count : pace.count());
+    sized(labels, ratio);
+    over.setTransform(ratio, 0, 0, ratio, 0, 0);
+    over.clearRect(0, 0, frame.width, frame.height);
+    write(over, ratio);
+  };
+  const ask = () => {
+    if (asked === 0) asked = requestAnimationFrame(paint);
+  };
+  const png = async () => {
+    const { frame } = look;
+    const file = new OffscreenCanvas(FINE * frame.width, FINE * frame.height);
+    const context = file.getContext('2d')!;
+    context.fillStyle = ground;
+    context.fillRect(0, 0, file.width, file.height);
+    // Points are gone from a canvas of WebGL once the task that painted them has ended.
+    paintPoints(FINE, count);
+    context.drawImage(points, 0, 0);
+    write(context as unknown as CanvasRenderingContext2D, FINE);
+    ask();
+    return file.convertToBlob({ type: 'image/png' });
+  };
+  const svg = () => {
+    const { view, frame } = look;
+    const mask = drawnBack()?.mask;
+    const grown = growth(view.zoom);
+    const lines = [
+      `<svg xmlns="http://www.w3.org/2000/svg" width="${frame.width}" height="${frame.height}" viewBox="0 0 ${frame.width} ${frame.height}" font-family="system-ui, sans-serif" font-size="${LABEL}">`,
+      `<rect width="100%" height="100%" fill="${ground}"/>`,
+    ];
+    for (let j = 0; j < count; j++) {
+      const [left, top] = toScreen(view, frame, map.x[j], map.y[j]);
+      if (left < -9 || top < -9 || left > frame.width + 9 || top > frame.height + 9) continue;
+      const r = (radius[j] * grown).toFixed(1);
+      lines.push(
+        `<circle cx="${left.toFixed(1)}" cy="${top.toFixed(1)}" r="${r}" fill="${cssColour(colours, map.feature[j])}" fill-opacity="${mask?.[j] ? 0.08 : 0.8}"/>`,
+      );
+    }
+    for (const { left, top, radius: r, thick } of marks()) {
+      lines.push(
+        `<circle cx="${left.toFixed(1)}" cy="${top.toFixed(1)}" r="${r}" fill="none" stroke="${ink}" stroke-width="${thick}"/>`,
+      );
+    }
+    for (const label of named()) {
+      lines.push(
+        `<text x="${label.left.toFixed(1)}" y="${label.top.toFixed(1)}" fill="${ink}" stroke="${ground}" stroke-width="4" stroke-linejoin="round" paint-order="stroke">${escaped(label.text)}</text>`,
+      );
+    }
+    return new Blob(
+      [...lines, '</svg>\n'].map((line) => `${line}\n`),
+      { type: 'image/svg+xml' },
+    );
+  };
+  return {
+    show(next) {
+      look = next;
+      if (next.moving) {
+        clearTimeout(rest);
+        rest = setTimeout(() => {
+          rest = undefined;
+          ask();
+        }, RESTING);
+        if (asked === 0) pace.time();
+      }
+      ask();
+    },
+    save: async (kind) => (kind === 'png' ? png() : svg()),
+    close() {
+      cancelAnimationFrame(asked);
+      clearTimeout(rest);
+      painter.close();
+    },
+  };
+}
+
+const escaped = (text: string) => text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');

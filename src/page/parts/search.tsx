@@ -1,0 +1,49 @@
+import { type Signal, useSignal } from '@preact/signals';
+import { useEffect, useId } from 'preact/hooks';
+import { ask } from '../engine.js';
+import type { FoundItems } from '../protocol.js';
+import { model, problem } from '../state.js';
+
+/**
+ * The items whose names hold a text, or the most common ones; those before stay until they are there. They are looked for
+ * again when `more` is known of them.
+ */
+export function useFound(text: string, n: number, feature?: number, more = false): FoundItems | undefined {
+  const found = useSignal<FoundItems | undefined>(undefined);
+  useEffect(() => {
+    const asked = ask('find', { text, n, feature });
+    let gone = false;
+    asked.answer.then(
+      (list) => {
+        if (!gone) found.value = list;
+      },
+      (error) => {
+        if (!gone && error.name !== 'AbortError') problem.value = error.message;
+      },
+    );
+    return () => {
+      gone = true;
+      asked.cancel();
+    };
+  }, [text, n, feature, more, model.value]);
+  return found.value;
+}
+
+export function SearchField({ label, text }: { readonly label: string; readonly text: Signal<string> }) {
+  const id = useId();
+  return (
+    <p class="search">
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        type="search"
+        autocomplete="off"
+        spellcheck={false}
+        value={text.value}
+        onInput={(event) => {
+          text.value = event.currentTarget.value;
+        }}
+      />
+    </p>
+  );
+}
