@@ -11,7 +11,7 @@ import { writeManual } from './manual.js';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const [source, page, dist, out] = ['src', 'src/page', 'dist', 'dist/page'].map((path) => join(root, path));
 
-const { INK } = await import(join(dist, 'report/charts/chart.js'));
+const { INK } = await import(join(dist, 'report/charts/ink.js'));
 const inks = (shade) =>
   Object.entries(INK)
     .map(([name, ink]) => `--${name}:${ink[shade]};`)
