@@ -3,7 +3,7 @@
 import type { Engine, TableValues } from '../engine/engine.js';
 import { type EngineReason, onEngine } from '../engine/select.js';
 import { abortReason, DeviceError, InputError } from '../errors.js';
-import { fingerprint } from '../graph/fingerprint.js';
+import { fingerprintTogether } from '../graph/fingerprint-together.js';
 import { type BipartiteGraph, otherSide, SIDES, type SideName } from '../graph/graph.js';
 import { VERSION } from '../version.js';
 import { type BothHyper, type BothTables, logCountFactorials } from './bound.js';
@@ -61,7 +61,7 @@ export async function ascend(
   const settings = fitSettings(options);
   checkGraph(graph);
   const former = options.from && matchVertices(graph, options.from);
-  const beginning = { settings: { ...settings }, fingerprint: fingerprint(data) };
+  const beginning = { settings: { ...settings }, fingerprint: await fingerprintTogether(data, options) };
   const began = performance.now();
   const runs = options.resume ? 1 : settings.restarts;
   // These outlive an engine that fails.

@@ -17,6 +17,7 @@ import {
 } from './build-tasks.js';
 import type { BipartiteGraph, GraphSide } from './graph.js';
 import type { VertexIds } from './ids.js';
+import { cut, cutRows } from './pieces.js';
 
 const BUILDING: TaskModule = {
   name: 'build-tasks',
@@ -173,34 +174,6 @@ const PIECES_PER_THREAD = 4;
 
 function piecesFor(rows: number, threads: number): number {
   return Math.max(1, Math.min(PIECES_PER_THREAD * threads, Math.ceil(rows / LEAST_PIECE)));
-}
-
-function cut(length: number, pieces: number): [number, number][] {
-  return Array.from({ length: pieces }, (_, p) => [
-    Math.floor((p * length) / pieces),
-    Math.floor(((p + 1) * length) / pieces),
-  ]);
-}
-
-/** Vertices with about as many edges each time. */
-function cutRows(offsets: Uint32Array, pieces: number): [number, number][] {
-  const count = offsets.length - 1;
-  const result: [number, number][] = [];
-  let first = 0;
-  for (let p = 1; p <= pieces; p++) {
-    const wanted = Math.floor((p * offsets[count]) / pieces);
-    let last = first;
-    let high = count;
-    while (last < high) {
-      const middle = (last + high) >>> 1;
-      if (offsets[middle] < wanted) last = middle + 1;
-      else high = middle;
-    }
-    if (p === pieces) last = count;
-    result.push([first, last]);
-    first = last;
-  }
-  return result;
 }
 
 const MOST_BINS_BITS = 16;

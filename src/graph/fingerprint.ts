@@ -2,7 +2,7 @@
 // whether ids are held as numbers or as texts. Each edge is hashed from the hashes of its two ids and its count, and the
 // edge hashes are added, so no order enters.
 
-import type { BipartiteGraph, GraphSide, SideName } from './graph.js';
+import type { BipartiteGraph, BySide, GraphSide, SideName } from './graph.js';
 import type { VertexIds } from './ids.js';
 
 /** Two independent sums modulo 2³². Sums of parts add up to that of the whole, in any order. */
@@ -25,12 +25,21 @@ export interface IdHashes {
 
 /** 16 hex digits. Equal content, equal fingerprint; different content differs but for one chance in 2^64. */
 export function fingerprint(graph: BipartiteGraph): string {
-  const users = idHashes(graph.users.ids, 'users');
-  const items = idHashes(graph.items.ids, 'items');
-  return combinedFingerprint(
-    { users: sumHashes(users), items: sumHashes(items), edges: sumEdges(graph.users, users, items) },
-    graph.multigraph,
-  );
+  const hashes = hashesOf(graph);
+  return fingerprintOf(graph, hashes, sumEdges(graph.users, hashes.users, hashes.items));
+}
+
+/** The same, where the hashes of the ids are known, and the sum over the edges. */
+export function fingerprintOf(
+  graph: BipartiteGraph,
+  { users, items }: BySide<IdHashes>,
+  edges: HashSum,
+): string {
+  return combinedFingerprint({ users: sumHashes(users), items: sumHashes(items), edges }, graph.multigraph);
+}
+
+export function hashesOf(graph: BipartiteGraph): BySide<IdHashes> {
+  return { users: idHashes(graph.users.ids, 'users'), items: idHashes(graph.items.ids, 'items') };
 }
 
 /** The fingerprint of a graph from sums over its vertices and edges, wherever these were added up. */

@@ -20,9 +20,14 @@ export function allocate<T extends TypedArray>(type: ArrayType<T>, length: numbe
   return new type(allocateBytes(type.BYTES_PER_ELEMENT * length));
 }
 
+/** Whether the values lie where threads can share them. */
+export function isShared(values: TypedArray): boolean {
+  return canShareMemory() && values.buffer instanceof SharedArrayBuffer;
+}
+
 /** The values in memory that threads can share: themselves where they lie there already, else a copy. */
 export function inSharedMemory<T extends Exclude<TypedArray, BigInt64Array>>(values: T): T {
-  if (!canShareMemory() || values.buffer instanceof SharedArrayBuffer) return values;
+  if (!canShareMemory() || isShared(values)) return values;
   const copy = allocate(values.constructor as ArrayType<T>, values.length);
   copy.set(values);
   return copy;

@@ -5,6 +5,7 @@ import { throwIfAborted } from '../../errors.js';
 import { MAX_EDGES } from '../../graph/build.js';
 import { buildGraphTogether } from '../../graph/build-together.js';
 import { VertexIds } from '../../graph/ids.js';
+import { cut } from '../../graph/pieces.js';
 import { allocate, createCounter } from '../../math/memory.js';
 import { createPool, type TaskModule, threadCount, type WorkerPool } from '../../parallel/pool.js';
 import { MAX_COUNT, readCounts } from '../collect.js';
@@ -191,11 +192,9 @@ async function numberIds(
     return VertexIds.integers(Float64Array.from(sorted));
   }
   const table = allocate(Uint32Array, largest + 1);
-  const pieces = PIECES_PER_THREAD * pool.size;
-  const tasks = Array.from({ length: pieces }, (_, p): IdTask => {
-    const [from, to] = [Math.floor((p * ids.length) / pieces), Math.floor(((p + 1) * ids.length) / pieces)];
-    return { ids, from, to, table };
-  });
+  const tasks = cut(ids.length, PIECES_PER_THREAD * pool.size).map(
+    ([from, to]): IdTask => ({ ids, from, to, table }),
+  );
   await pool.map('noteIds', tasks, { signal });
   let count = 0;
   for (let id = 0; id <= largest; id++) count += table[id];

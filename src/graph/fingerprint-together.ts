@@ -1,0 +1,61 @@
+// The fingerprint of a large graph by several threads.
+
+import { inSharedMemory, isShared } from '../math/memory.js';
+import { createPool, type TaskModule, threadCount } from '../parallel/pool.js';
+import type { TaskOptions } from '../progress.js';
+import {
+  addHashes,
+  fingerprint,
+  fingerprintOf,
+  type HashSum,
+  hashesOf,
+  type IdHashes,
+  NO_HASH,
+} from './fingerprint.js';
+import type { EdgeSum } from './fingerprint-tasks.js';
+import type { BipartiteGraph } from './graph.js';
+import { cutRows } from './pieces.js';
+
+const SUMS: TaskModule = {
+  name: 'fingerprint-tasks',
+  base: import.meta.url,
+  worker: () =>
+    new Worker(new URL('./fingerprint-tasks.js', import.meta.url), {
+      type: 'module',
+      name: 'graphex:fingerprint-tasks',
+    }),
+  here: () => import('./fingerprint-tasks.js'),
+};
+
+/** Below so many edges threads take longer to start than the sum. */
+const LEAST_EDGES = 1 << 24;
+const PIECES_PER_THREAD = 4;
+
+/** What `fingerprint` gives. */
+export async function fingerprintTogether(
+  graph: BipartiteGraph,
+  { threads, signal }: Pick<TaskOptions, 'threads' | 'signal'>,
+  least = LEAST_EDGES,
+): Promise<string> {
+  const size = threadCount(threads);
+  // Arrays that are not shared would be copied for every thread.
+  const { offsets, neighbors, counts } = graph.users;
+  const shared = isShared(offsets) && isShared(neighbors) && (!counts || isShared(counts));
+  if (size === 1 || graph.edges < least || !shared) return fingerprint(graph);
+  const hashes = hashesOf(graph);
+  const inShared = ({ low, high }: IdHashes): IdHashes => ({
+    low: inSharedMemory(low),
+    high: inSharedMemory(high),
+  });
+  const [users, items] = [inShared(hashes.users), inShared(hashes.items)];
+  const pool = await createPool(SUMS, size);
+  try {
+    const tasks = cutRows(offsets, PIECES_PER_THREAD * size).map(
+      ([first, last]): EdgeSum => ({ offsets, neighbors, counts, users, items, first, last }),
+    );
+    const sums = await pool.map<EdgeSum, HashSum>('sumRows', tasks, { signal });
+    return fingerprintOf(graph, { users, items }, sums.reduce(addHashes, NO_HASH));
+  } finally {
+    await pool.close();
+  }
+}

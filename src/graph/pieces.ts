@@ -1,0 +1,30 @@
+// Work on a graph, cut for several threads.
+
+/** The numbers 0 … length−1 in so many pieces. */
+export function cut(length: number, pieces: number): [number, number][] {
+  return Array.from({ length: pieces }, (_, p) => [
+    Math.floor((p * length) / pieces),
+    Math.floor(((p + 1) * length) / pieces),
+  ]);
+}
+
+/** Vertices first … last−1 with about as many edges each time. */
+export function cutRows(offsets: Uint32Array, pieces: number): [number, number][] {
+  const count = offsets.length - 1;
+  const result: [number, number][] = [];
+  let first = 0;
+  for (let p = 1; p <= pieces; p++) {
+    const wanted = Math.floor((p * offsets[count]) / pieces);
+    let last = first;
+    let high = count;
+    while (last < high) {
+      const middle = (last + high) >>> 1;
+      if (offsets[middle] < wanted) last = middle + 1;
+      else high = middle;
+    }
+    if (p === pieces) last = count;
+    result.push([first, last]);
+    first = last;
+  }
+  return result;
+}
