@@ -27,6 +27,8 @@ const soak = Number(process.argv[3] ?? 0);
 const LIKES = 20;
 const N = 20;
 const CLIENTS = 16;
+/** The model that answers the long run, by its items. */
+const SOAKED = 20_000;
 
 /** A ranker of random means: what a server does with it does not depend on them. */
 function randomRanker(items: number, features: number): Ranker {
@@ -184,7 +186,7 @@ try {
       print(
         `health               slowest answer ${(await health.stop()).toFixed(0)} ms (echo at half the load ${bareHealth.toFixed(0)})`,
       );
-      if (soak > 0) await soakTest(url, bodies, rate);
+      if (soak > 0 && items === SOAKED) await soakTest(url, bodies, rate);
       else print(`memory               ${(await residentMegabytes(url)).toFixed(0)} MiB resident`);
     } finally {
       await recommender.close();

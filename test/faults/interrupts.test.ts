@@ -103,8 +103,8 @@ describe('graphex fit', () => {
     const folder = scratch.path('early');
     mkdirSync(folder);
     const args = [...FIT, '--iterations', '1000000', '-o', scratch.path('early/model.safetensors')];
-    for (let moment = 0; moment < 1500; moment += 100) {
-      expectInterrupted(await interrupted(args, moment + 100 * random.uniform()));
+    for (let moment = 0; moment < 1500; moment += 150) {
+      expectInterrupted(await interrupted(args, moment + 150 * random.uniform()));
       expect(readdirSync(folder).filter((name) => !name.endsWith('.partial'))).toEqual([]);
     }
   });
@@ -142,7 +142,7 @@ describe('other commands, interrupted at random moments', () => {
   ])(
     '%s leaves nothing, or all',
     async (name, template) => {
-      for (let trial = 0; trial < 4; trial++) {
+      for (let trial = 0; trial < 3; trial++) {
         const folder = scratch.path(`${name}-${trial}`);
         mkdirSync(folder);
         const args = [...template.map((part) => part.replace('OUT', folder)), '--threads', '2'];
