@@ -2,8 +2,10 @@
 //   node scripts/run-ts.js bench/page-tour.ts FOLDER [WIDTH,…]   whole pages, light and dark, to be looked at
 //   node scripts/run-ts.js bench/page-tour.ts docs/figures       the pictures of the manual, small
 
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fit, saveModel, serve, simulate } from '../src/index.js';
 import { button, complaints, host, idle, nav, openBrowser } from '../test/page/visitor.js';
 
 const [folder = 'shots', widths = '390,1100,1800'] = process.argv.slice(2);
@@ -39,10 +41,52 @@ async function shot(step: number, name: string): Promise<void> {
   return undefined;
 }
 
+const SIDE = { sigma: 0.3, tau: 1, shape: 0.3, rate: 0.3, size: 60 };
 const ROWS = Array.from({ length: 400 }, (_, e) =>
   [`u${(e * e) % 97}`, 1 + (e % 5), `"Film no. ${(e * 7) % 83}"`, 1.6e9 + e * 1000].join(','),
 );
 const CSV = `user_id,rating,movie,timestamp\n${ROWS.join('\n')}\n`;
+
+/** A device that gives a tab less than the table needs. */
+async function tooLarge(): Promise<void> {
+  await page.addInitScript(() => Object.defineProperty(navigator, 'deviceMemory', { value: 2e-5 }));
+  await page.goto(site.address);
+  await page.reload();
+  await page.setInputFiles('input[type=file]', {
+    ...{ name: 'ratings.csv', mimeType: 'text/csv', buffer: Buffer.from(CSV) },
+  });
+  await page.getByRole('heading', { name: 'More than a tab' }).waitFor();
+  await shot(10, 'too-large');
+}
+
+/** The model of a server, and one for which it asks a key. */
+async function served(): Promise<void> {
+  const models = mkdtempSync(join(tmpdir(), 'graphex-tour-'));
+  const path = join(models, 'm.safetensors');
+  const { graph } = await simulate({ ...{ users: SIDE, items: SIDE }, features: 6, seed: 1 });
+  await saveModel(path, (await fit(graph, { features: 6, iterations: 40, seed: 1 })).model);
+  writeFileSync(join(models, 'keys'), 'someone 0123456789abcdef0123\n');
+  const open = await serve(path, { port: 0, threads: 1 });
+  const locked = await serve(path, { port: 0, threads: 1, keyFile: join(models, 'keys') });
+  await page.goto(locked.url);
+  await page.getByLabel('Key').fill('0123456789');
+  await page.keyboard.press('Enter');
+  await page.getByRole('alert').waitFor();
+  await shot(11, 'locked');
+  await page.goto(open.url);
+  await page.getByText('This server has a model').waitFor();
+  await shot(12, 'served-start');
+  await button(page, 'Explore it').click();
+  await page.locator('tbody button').nth(1).click();
+  await page.locator('.chosen li').first().waitFor();
+  await shot(13, 'served-explore');
+  await button(page, 'What else for somebody who has it?').click();
+  await page.locator('.list button').first().click();
+  await page.locator('.sure').filter({ hasText: ':' }).waitFor();
+  await shot(14, 'served-recommend');
+  await Promise.all([open.close(), locked.close()]);
+  rmSync(models, { recursive: true });
+}
 
 await page.setViewportSize({ width: 980, height: 760 });
 await page.goto(`${site.address}#start?features=12&draws=60`);
@@ -95,6 +139,8 @@ if (!forManual) {
   });
   await page.getByRole('alert').waitFor();
   await shot(9, 'refused');
+  await tooLarge();
+  await served();
 }
 console.log(heard.length === 0 ? 'no complaint' : heard);
 await browser.close();

@@ -26,7 +26,11 @@ export function writeManual(out, inks) {
     }
   }
   writeFileSync(join(out, 'search.json'), JSON.stringify(sections));
-  writeFileSync(join(out, 'manual.css'), inks + readFileSync(join(assets, 'manual.css'), 'utf8'));
+  const sheets = [join(root, 'src/page/paper.css'), join(assets, 'manual.css')];
+  writeFileSync(
+    join(out, 'manual.css'),
+    [inks, ...sheets.map((path) => readFileSync(path, 'utf8'))].join('\n'),
+  );
   copyFileSync(join(assets, 'search.js'), join(out, 'search.js'));
   copyFileSync(join(root, 'src/page/icon.svg'), join(out, 'icon.svg'));
   return pages.size;

@@ -1,7 +1,7 @@
-// Builds the page: static files in dist/page, for any host and for `graphex serve`. The library comes from dist/, so what
+// Builds the page: static files in page/dist, for any host and for `graphex serve`. The library comes from dist/, so what
 // runs in the page is what runs everywhere.
 import { createHash } from 'node:crypto';
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
@@ -9,7 +9,7 @@ import { build } from 'vite';
 import { writeManual } from './manual.js';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const [source, page, dist, out] = ['src', 'src/page', 'dist', 'dist/page'].map((path) => join(root, path));
+const [source, page, dist, out] = ['src', 'src/page', 'dist', 'page/dist'].map((path) => join(root, path));
 
 const { INK } = await import(join(dist, 'report/charts/ink.js'));
 const inks = (shade) =>
@@ -78,9 +78,6 @@ await writeSample();
 // Before the manual: what is kept for hours without a network is the page alone.
 writeServiceWorker();
 writeManual(join(out, 'manual'), inkSheet);
-// The folder that static hosts are pointed to.
-rmSync(join(root, 'page/dist'), { recursive: true, force: true });
-cpSync(out, join(root, 'page/dist'), { recursive: true, force: true });
 
 /** The addresses as the graph that the command line makes of them, with what it says of the reading. */
 async function writeSample() {

@@ -207,6 +207,7 @@ export { type NextStep, type StudyVerdict, type StudyVerdicts, studyVerdicts } f
 export { type Levels, pqSample } from './sample/pq.js';
 export { type SplitOptions, split } from './sample/split.js';
 export type { Coins, Split, SplitTimes } from './sample/split-types.js';
+export { type ThinOptions, thin } from './sample/thin.js';
 export type { DegreeSummary } from './sparsity/check.js';
 // Is it sparse?
 export { type CheckOptions, checkSparsity, type SparsityCheck } from './sparsity/check.js';

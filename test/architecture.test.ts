@@ -129,9 +129,7 @@ describe('architecture', () => {
   });
 
   it('every relative import leads to a file of src/', () => {
-    // page/ is what the page's build writes.
-    const known = (to: string) =>
-      text.has(to) || to === 'page/' || /\.(wasm|br|css)$/.test(to) || to.includes('package.json');
+    const known = (to: string) => text.has(to) || /\.(wasm|br|css)$/.test(to) || to.includes('package.json');
     const lost = imports.filter(
       ({ from, to }) => to.includes('/') && room(to) in ARROWS && !known(to) && from,
     );

@@ -2,6 +2,7 @@
 // readers and refusals as for files on disk; gzip is unpacked by the browser.
 
 import { InputError, throwIfAborted } from '../errors.js';
+import type { IdShares } from '../math/coins.js';
 import { checkOptions } from '../options/door.js';
 import { READ_BLOB, TASK } from '../options/shared.js';
 import { chunksOf } from './chunks.js';
@@ -11,6 +12,7 @@ import type { ReadOptions, ReadResult, RejectSink } from './options.js';
 import type { ParquetSource } from './parquet/rows.js';
 import { readerOptions } from './reader-options.js';
 import { TableTarget } from './target.js';
+import { thinningFilter } from './thinned.js';
 import { trimmed } from './trim.js';
 
 /** A Blob with a name for messages; the name's ending also helps to tell the format. */
@@ -24,13 +26,18 @@ export interface OpenedBlob extends BegunSource {
   readonly seekable: () => Promise<ParquetSource>;
 }
 
-/** Reads a graph from a Blob. Bad rows stop it, or go to `rejects` where there is one. */
+/**
+ * Reads a graph from a Blob. Bad rows stop it, or go to `rejects` where there is one. With `shares`, coins decide of each user
+ * and each item whether its rows are kept at all; those that are not count as left out by a condition.
+ */
 export async function readBlob(
   source: NamedBlob,
   given: Omit<ReadOptions, 'rejects' | 'table' | 'database'> = {},
   rejects?: RejectSink,
+  shares?: IdShares,
 ): Promise<ReadResult> {
-  const options = readerOptions(checkOptions({ ...READ_BLOB, ...TASK }, given));
+  const asked = readerOptions(checkOptions({ ...READ_BLOB, ...TASK }, given));
+  const options = shares ? { ...asked, filter: thinningFilter(shares, asked) } : asked;
   throwIfAborted(options.signal);
   const opened = await openBlob(source);
   const target = new TableTarget(options, rejects);

@@ -222,6 +222,8 @@ export class EdgeCollector {
         `${this.name}: all ${this.#rejected} rows were rejected, so no edge is left; look at the reasons in the rejects file`,
       );
     }
+    const { nothing } = this.#options.filter ?? {};
+    if (this.#filtered > 0 && nothing) return new InputError(`${this.name}: ${nothing}`);
     if (this.#filtered > 0) {
       return optionError`${this.name}: ${option('where')} leaves out all ${this.#filtered} rows; ask for less, or look at the cells that it compares`;
     }

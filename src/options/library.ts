@@ -149,6 +149,13 @@ export const LEVELS = {
   items: decimal({ ...LEVEL, meaning: 'probability with which each item is kept' }),
 };
 
+/** Thinning by coins of ids. */
+export const THIN = {
+  users: decimal({ ...LEVEL, default: 1, meaning: 'share of the users that is kept' }),
+  items: decimal({ ...LEVEL, default: 1, meaning: 'share of the items that is kept' }),
+  ...SEED,
+};
+
 /** A graph from pairs. */
 export const PAIRS = {
   /** Keep the number of equal pairs. Default false. */

@@ -48,6 +48,19 @@ export function needToFit(
   };
 }
 
+/** Shares that are offered, of each side. */
+export const SHARES = [1, 0.7, 0.5, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01] as const;
+
+/** What it takes to read a table of which coins keep a share of both sides: every row is looked at, few are kept. */
+export function needToThin(whole: Need, { users, items }: { users: number; items: number }): Need {
+  return { bytes: whole.bytes * users * items, seconds: whole.seconds };
+}
+
+/** The largest share of both sides whose table takes no more than half of what a tab is given: a fit needs as much again. */
+export function shareThatFits(whole: Need, cap: number): number {
+  return SHARES.find((share) => whole.bytes * share * share <= cap / 2) ?? SHARES[SHARES.length - 1];
+}
+
 /** What a browser is likely to give one tab: half of what the device says to have, at most 4 GB. */
 export function memoryCap(): number {
   const gigabytes = (navigator as { readonly deviceMemory?: number }).deviceMemory ?? 4;

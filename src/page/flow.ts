@@ -120,13 +120,16 @@ export async function readTable(): Promise<void> {
   forget();
   const options = { users, items, count: multigraph ? count : undefined, sep, header, multigraph, setAside };
   const began = performance.now();
-  const whole = await perform(`Reading ${from.name}.`, 'read', { source: from, options });
+  const part = keepUsers < 1 || keepItems < 1 ? { users: keepUsers, items: keepItems, seed } : undefined;
+  // A table is thinned while it is read, so that what is left out takes no memory.
+  const shares = from.kind === 'blob' ? part : undefined;
+  const whole = await perform(`Reading ${from.name}.`, 'read', { source: from, options, shares });
   if (!whole) return;
   if (from.kind === 'blob') learnReading(whole.read.rows, (performance.now() - began) / 1000);
   opened.value = whole;
-  if (keepUsers < 1 || keepItems < 1) {
-    const part = await perform('Thinning.', 'thin', { users: keepUsers, items: keepItems, seed });
-    if (part) opened.value = part;
+  if (part && !shares) {
+    const thinned = await perform('Thinning.', 'thin', part);
+    if (thinned) opened.value = thinned;
   }
   go('verdict');
   askMachine();
@@ -144,6 +147,11 @@ export async function runCheck(): Promise<void> {
 
 /** Works on with a share of both sides, drawn by coins. */
 export async function thin(users: number, items: number): Promise<void> {
+  if (opened.value?.passedOver !== undefined) {
+    // What was passed over is not here: the table is read again.
+    change({ keepUsers: users, keepItems: items });
+    return readTable();
+  }
   const part = await perform('Thinning.', 'thin', { users, items, seed: settings.value.seed });
   if (!part) return;
   batch(() => {
@@ -198,6 +206,20 @@ export async function lookForServed(): Promise<void> {
   if (document.querySelector<HTMLMetaElement>('meta[name=graphex-host]')?.content !== 'server') return;
   const { servedModel } = await import('./served.js');
   offered.value = await servedModel();
+}
+
+/** Opens a server with the key that somebody has; what is wrong with it is said. */
+export async function unlock(given: string): Promise<void> {
+  problem.value = undefined;
+  const { tryKey } = await import('./served.js');
+  // What no header can hold is no key.
+  const found = /^[\x21-\x7e]+$/.test(given) ? await tryKey(given) : 'locked';
+  if (found === 'locked')
+    problem.value = 'The server does not know this key. Check it for missing characters.';
+  else if (found) {
+    offered.value = found;
+    await openServed(found);
+  } else problem.value = 'The server has no model to show now. Try again later.';
 }
 
 /** Opens the model of the server, which goes on answering for it. */

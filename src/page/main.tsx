@@ -1,4 +1,5 @@
 import 'virtual:ink.css';
+import './paper.css';
 import './style.css';
 import { render } from 'preact';
 import { App } from './app.js';

@@ -5,6 +5,7 @@ import type { PredictiveCheck } from '../evaluate/predictive.js';
 import type { NamedBlob } from '../ingest/blob.js';
 import type { ReadCounts, ReadGuess } from '../ingest/options.js';
 import type { TablePreview } from '../ingest/preview.js';
+import type { IdShares } from '../math/coins.js';
 import type { DescribedFeature } from '../predict/features.js';
 import type { Reasons } from '../predict/reasons.js';
 import type { SimilarItem } from '../predict/similar.js';
@@ -52,7 +53,15 @@ export interface Opened {
   /** The first bad rows that were set aside. */
   readonly rejected: readonly { readonly line: number; readonly reason: string }[];
   /** Shares that thinning kept. */
-  readonly kept?: { readonly users: number; readonly items: number } | undefined;
+  readonly kept?: Shares | undefined;
+  /** Rows that were left out while the table was read: of those nothing is here. */
+  readonly passedOver?: number | undefined;
+}
+
+/** Of both sides. */
+export interface Shares {
+  readonly users: number;
+  readonly items: number;
 }
 
 export interface PartSize {
@@ -200,8 +209,8 @@ export type Export =
 export interface Api {
   machine: [undefined, Machine, never];
   preview: [{ source: NamedBlob; options: ReadChoice }, TablePreview, never];
-  read: [{ source: Source; options: ReadChoice }, Opened, never];
-  thin: [{ users: number; items: number; seed: number }, Opened, never];
+  read: [{ source: Source; options: ReadChoice; shares?: IdShares | undefined }, Opened, never];
+  thin: [IdShares, Opened, never];
   check: [{ seed: number }, SparsityCheck, SparsityCheck];
   fit: [FitChoice, ModelSummary, LiveFit];
   evaluate: [{ seed: number; n: number; draws: number }, EvaluationSummary, never];

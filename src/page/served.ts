@@ -39,9 +39,21 @@ interface Models {
 
 const at = (path: string) => new URL(path, document.baseURI);
 
+/** The key of a server that asks for one: kept here alone, and gone with the tab. */
+let key: string | undefined;
+const withKey = (): HeadersInit => (key === undefined ? {} : { Authorization: `Bearer ${key}` });
+
+/** Keeps a key for all that is asked from now on, if the server knows it. */
+export async function tryKey(given: string): Promise<ModelSummary | 'locked' | undefined> {
+  key = given;
+  const found = await servedModel();
+  if (found === 'locked') key = undefined;
+  return found;
+}
+
 /** What is served, or undefined where nothing is. */
 export async function servedModel(): Promise<ModelSummary | 'locked' | undefined> {
-  const answer = await fetch(at('v1/models')).catch(() => undefined);
+  const answer = await fetch(at('v1/models'), { headers: withKey() }).catch(() => undefined);
   if (answer?.status === 401) return 'locked';
   if (!answer?.ok) return undefined;
   const { current } = (await answer.json()) as Models;
@@ -69,11 +81,8 @@ class Refused extends SessionError {
 async function asked<T>(path: string, signal: AbortSignal, body?: unknown): Promise<T> {
   const answer = await fetch(at(path), {
     signal,
-    ...(body !== undefined && {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify(body),
-    }),
+    headers: { ...withKey(), ...(body !== undefined && { 'Content-Type': 'application/json' }) },
+    ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
   }).catch((error) => {
     if (error.name === 'AbortError') throw error;
     throw new SessionError('Error', 'The server does not answer. Look whether it still runs, and try again.');

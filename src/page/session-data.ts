@@ -8,10 +8,8 @@ import { withNames } from '../ingest/names.js';
 import type { ReadResult } from '../ingest/options.js';
 import { drawPaperSet, PAPER_SIZES } from '../ingest/paper-set.js';
 import { previewBlob, type TablePreview } from '../ingest/preview.js';
-import { randomStream } from '../math/random.js';
-import { STREAMS } from '../math/streams.js';
 import { readingSentences } from '../report/words/reading.js';
-import { pqSample } from '../sample/pq.js';
+import { thin } from '../sample/thin.js';
 import { checkSparsity, type SparsityCheck } from '../sparsity/check.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
 import type { Api, Opened, ReadChoice, Source } from './protocol.js';
@@ -26,6 +24,7 @@ interface Data {
   readonly rejected: Opened['rejected'];
   readonly graph: BipartiteGraph;
   readonly kept: Opened['kept'];
+  readonly passedOver: number | undefined;
 }
 
 let data: Data | undefined;
@@ -43,7 +42,10 @@ export async function answerPreview({ source, options }: Api['preview'][0]): Pro
   return previewBlob(source, { sep: options.sep, header: options.header });
 }
 
-export async function answerRead({ source, options }: Api['read'][0], task: Task<'read'>): Promise<Opened> {
+export async function answerRead(
+  { source, options, shares }: Api['read'][0],
+  task: Task<'read'>,
+): Promise<Opened> {
   const { setAside, ...choice } = options;
   const rejected: { line: number; reason: string }[] = [];
   const sink = {
@@ -55,11 +57,18 @@ export async function answerRead({ source, options }: Api['read'][0], task: Task
   data = undefined;
   await forgetModel();
   const { signal, onProgress } = task;
-  const read =
+  const found =
     source.kind === 'sample'
       ? await readSample(source, options, task)
-      : await readBlob(source, { ...choice, signal, onProgress }, setAside ? sink : undefined);
-  data = { source: source.name, read, choice: options, rejected, graph: read.graph, kept: undefined };
+      : await readBlob(source, { ...choice, signal, onProgress }, setAside ? sink : undefined, shares);
+  // What the coins left out is told in words of its own.
+  const { leftOut, ...counts } = found.read;
+  const read = shares ? { ...found, read: counts } : found;
+  data = {
+    ...{ source: source.name, read, choice: options, rejected, graph: read.graph },
+    kept: shares && { users: shares.users, items: shares.items },
+    passedOver: shares && (leftOut?.where ?? 0),
+  };
   return opened(data);
 }
 
@@ -85,16 +94,14 @@ async function readSample(
 }
 
 /** Keeps each user and each item by a coin: a smaller table of the same kind, which the first rows are not. */
-export async function answerThin({ users, items, seed }: Api['thin'][0]): Promise<Opened> {
+export async function answerThin(shares: Api['thin'][0]): Promise<Opened> {
   const whole = currentData();
   await forgetModel();
-  const graph =
-    users === 1 && items === 1
-      ? whole.read.graph
-      : pqSample(whole.read.graph, { users, items }, randomStream(seed, STREAMS.thin));
+  const all = shares.users === 1 && shares.items === 1;
+  const graph = all ? whole.read.graph : thin(whole.read.graph, shares);
   if (graph.edges === 0) throw new InputError('no edge is left: keep a larger share');
   const named = Object.freeze({ ...graph, names: whole.read.graph.names });
-  data = { ...whole, graph: named, kept: users === 1 && items === 1 ? undefined : { users, items } };
+  data = { ...whole, graph: named, kept: all ? undefined : { users: shares.users, items: shares.items } };
   return opened(data);
 }
 
@@ -108,7 +115,7 @@ export async function answerCheck(
   return checkSparsity(graph, { seed, signal, onProgress });
 }
 
-function opened({ source, read, graph, kept, rejected }: Data): Opened {
+function opened({ source, read, graph, kept, passedOver, rejected }: Data): Opened {
   return {
     source,
     users: graph.users.count,
@@ -123,5 +130,6 @@ function opened({ source, read, graph, kept, rejected }: Data): Opened {
     words: readingSentences(read),
     rejected,
     kept,
+    passedOver,
   };
 }

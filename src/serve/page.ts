@@ -16,10 +16,8 @@ export interface PageFile {
 /** Files by path, as in '/assets/app.js'. */
 export type Page = ReadonlyMap<string, PageFile>;
 
-/** `npm run page` writes it there. Tests import the sources; the page is only in dist/. */
-const FOLDER = fileURLToPath(
-  new URL(new URL('../page/', import.meta.url).href.replace(/\/src\/(?=page\/$)/, '/dist/')),
-);
+/** `npm run page` writes it there, and the package carries it. */
+const FOLDER = fileURLToPath(new URL('../../page/dist/', import.meta.url));
 
 const MOST_FILES = 10_000;
 const MOST_BYTES = 256 << 20;

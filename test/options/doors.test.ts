@@ -43,6 +43,7 @@ const DOORS: Readonly<Record<string, readonly [call: Call, wrong: object]>> = {
     (o) => library.pqSample(graph, { users: 1, items: 1, ...o }, library.randomStream(1)),
     { users: '1' },
   ],
+  thin: [(o) => library.thin(graph, o), { users: 2 }],
   evaluateModel: [(o) => library.evaluateModel(model, cut, o), { protocol: 'mine' }],
   evaluateParts: [(o) => library.evaluateParts(cut, o), { metrics: 'recall' }],
   evaluateRanking: [(o) => library.evaluateRanking({} as never, {} as never, o), { n: 0 }],

@@ -79,8 +79,9 @@ describe.skipIf(!canVisit)('a server with a model', () => {
     await page.context().close();
   });
 
-  test('that asks for a key is pointed to, not opened', async () => {
-    writeFileSync(join(folder, 'keys'), 'someone 0123456789abcdef0123\n');
+  test('that asks for a key is opened by it alone, and the key is written nowhere', async () => {
+    const key = '0123456789abcdef0123';
+    writeFileSync(join(folder, 'keys'), `someone ${key}\n`);
     const locked = await serve(join(folder, 'm.safetensors'), {
       port: 0,
       threads: 1,
@@ -89,7 +90,28 @@ describe.skipIf(!canVisit)('a server with a model', () => {
     const page = await (await browser.newContext({ serviceWorkers: 'block' })).newPage();
     await page.goto(locked.url);
     await page.getByText('This server has a model for those who have a key').waitFor();
-    expect(await button(page, 'Explore it').count()).toBe(0);
+    const give = async (text: string) => {
+      await page.getByLabel('Key').fill(text);
+      await page.keyboard.press('Enter');
+    };
+    for (const wrong of ['0123456789abcdef9999', 'schlüssel und mehr']) {
+      await give(wrong);
+      await expect.poll(() => page.getByRole('alert').innerText()).toContain('does not know this key');
+      await nav(page, 'Data').click();
+    }
+    await give(key);
+    await page.getByRole('heading', { name: 'What is in it?' }).waitFor();
+    const [common] = recommender.popular({ n: 1 });
+    await button(page, common.item).click();
+    await expect
+      .poll(() => page.locator('.chosen li button').allInnerTexts())
+      .toEqual(recommender.similar(common.item, { n: 8 }).map(({ item }) => item));
+    await button(page, 'What else for somebody who has it?').click();
+    await page.locator('.list b').first().waitFor();
+    const kept = await page.evaluate(() =>
+      JSON.stringify([location.href, { ...localStorage }, { ...sessionStorage }, document.cookie]),
+    );
+    expect(kept).not.toContain(key);
     await page.context().close();
     await locked.close();
   });

@@ -7,7 +7,7 @@ import { extname, join } from 'node:path';
 import { type Browser, chromium as driver, type Page } from 'playwright-core';
 import { chromium, ISOLATED } from '../browser/chromium.js';
 
-export const built = join(process.cwd(), 'dist/page');
+export const built = join(process.cwd(), 'page/dist');
 export const canVisit = chromium !== undefined && existsSync(join(built, 'index.html'));
 export const whyNot = chromium
   ? 'the page is not built: npm run page'
@@ -28,7 +28,7 @@ export interface Host {
   close(): Promise<void>;
 }
 
-/** Serves dist/page, at a path as some hosts do. */
+/** Serves page/dist, at a path as some hosts do. */
 export async function host({ isolated = true, path = '/' } = {}): Promise<Host> {
   const server: Server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://host');

@@ -37,6 +37,8 @@ export interface RowFilter {
   find(source: string, names: readonly string[], header: boolean): number[];
   /** True: kept; false: left out; a text: what is wrong with the row. */
   keeps(cells: Cells): boolean | string;
+  /** What to say where it keeps none. */
+  readonly nothing?: string;
 }
 
 /** Throws an InputError that shows the place where the text is no condition. */

@@ -1,53 +1,76 @@
 import { useSignal } from '@preact/signals';
 import { percent } from '../../text/numbers.js';
+import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
+import { SHARES } from '../estimate.js';
 import { thin } from '../flow.js';
+import type { Shares } from '../protocol.js';
 import { opened } from '../state.js';
 import { work } from '../work.js';
 
-const SHARES = [1, 0.7, 0.5, 0.3, 0.2, 0.1];
+/** How much of each side is kept. */
+export function ShareFields({
+  names = USERS_AND_ITEMS,
+  shares,
+  onChange,
+}: {
+  readonly names?: SideNames;
+  readonly shares: Shares;
+  onChange(shares: Shares): void;
+}) {
+  return (
+    <div class="fields">
+      {(['users', 'items'] as const).map((side) => (
+        <label key={side}>
+          <span>Of the {names[side].many} keep</span>
+          <select
+            value={String(shares[side])}
+            onChange={(event) => onChange({ ...shares, [side]: Number(event.currentTarget.value) })}
+          >
+            {[...new Set([...SHARES, shares[side]])].map((share) => (
+              <option value={String(share)} key={share}>
+                {share === 1 ? 'all' : percent(share)}
+              </option>
+            ))}
+          </select>
+        </label>
+      ))}
+    </div>
+  );
+}
+
+export function ThinningWords({ names = USERS_AND_ITEMS }: { readonly names?: SideNames }) {
+  return (
+    <p>
+      A coin for each of the {names.users.many} and each of the {names.items.many} leaves a smaller table of
+      the same kind, sparse where the whole is sparse. The first rows would not.
+    </p>
+  );
+}
 
 /** A smaller table of the same kind: coins for users and items, instead of the first rows. */
 export function Thinning() {
   const data = opened.value;
-  const users = useSignal(data?.kept?.users ?? 1);
-  const items = useSignal(data?.kept?.items ?? 1);
+  const shares = useSignal<Shares>(data?.kept ?? { users: 1, items: 1 });
   if (!data) return null;
-  const { names } = data;
-  const choose = (side: 'users' | 'items', value: typeof users) => (
-    <label>
-      <span>Of the {names[side].many} keep</span>
-      <select
-        value={String(value.value)}
-        onChange={(event) => {
-          value.value = Number(event.currentTarget.value);
-        }}
-      >
-        {SHARES.map((share) => (
-          <option value={String(share)} key={share}>
-            {share === 1 ? 'all' : percent(share)}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
+  const again = data.passedOver !== undefined;
   return (
     <details>
-      <summary>Work with a part of it</summary>
-      <p>
-        A coin for each of the {names.users.many} and each of the {names.items.many} leaves a smaller table of
-        the same kind, sparse where the whole is sparse. The first rows would not.
-      </p>
-      <div class="fields">
-        {choose('users', users)}
-        {choose('items', items)}
-      </div>
+      <summary>{again ? 'Work with more or less of it' : 'Work with a part of it'}</summary>
+      <ThinningWords names={data.names} />
+      <ShareFields
+        names={data.names}
+        shares={shares.value}
+        onChange={(next) => {
+          shares.value = next;
+        }}
+      />
       <p class="buttons">
         <button
           type="button"
           disabled={work.value !== undefined}
-          onClick={() => void thin(users.value, items.value)}
+          onClick={() => void thin(shares.value.users, shares.value.items)}
         >
-          Thin and check again
+          {again ? 'Read and check again' : 'Thin and check again'}
         </button>
       </p>
     </details>

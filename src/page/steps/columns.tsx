@@ -1,8 +1,12 @@
-import { needWords, rowsWords } from '../../report/words/page.js';
+import { byteWords, needWords, rowsWords } from '../../report/words/page.js';
+import { percent } from '../../text/numbers.js';
 import { shown } from '../../text/untrusted.js';
-import { memoryCap, needToRead } from '../estimate.js';
+import { memoryCap, type Need, needToRead, needToThin, shareThatFits } from '../estimate.js';
 import { lookAgain, readTable } from '../flow.js';
+import { ShareFields, ThinningWords } from '../parts/thinning.js';
+import type { Shares } from '../protocol.js';
 import { change, preview, settings, source } from '../state.js';
+import { work } from '../work.js';
 
 const SEPARATORS: readonly (readonly [string, string])[] = [
   [',', 'comma'],
@@ -18,13 +22,14 @@ export default function Columns() {
   const looked = preview.value;
   const from = source.value;
   if (!looked || from?.kind !== 'blob') return null;
-  const { users, items, count, multigraph, setAside } = settings.value;
+  const { users, items, count, multigraph, setAside, keepUsers, keepItems } = settings.value;
   const role = (name: string) =>
     name === users ? 'users' : name === items ? 'items' : name === count && multigraph ? 'count' : undefined;
-  const rows = rowsOf(from.blob.size, looked.rows);
-  const need = needToRead(rows);
+  const rows = rowsOf(unpackedBytes(from.name, from.blob.size, looked.format), looked.rows);
+  const whole = needToRead(rows);
+  const shares = { users: keepUsers, items: keepItems };
+  const need = needToThin(whole, shares);
   const cap = memoryCap();
-  const large = need.bytes > cap;
   const choose = (name: 'users' | 'items' | 'count', label: string, about: string) => (
     <label>
       <span>{label}</span>
@@ -126,19 +131,72 @@ export default function Columns() {
           </>
         )}
       </div>
-      <p class={large ? 'note warn' : 'quiet'} role={large ? 'status' : undefined}>
+      {whole.bytes > cap ? (
+        <TooLarge whole={whole} cap={cap} shares={shares} />
+      ) : (
+        <details open={keepUsers < 1 || keepItems < 1}>
+          <summary>Read a part of it</summary>
+          <ThinningWords />
+          <ShareFields shares={shares} onChange={keep} />
+        </details>
+      )}
+      <p class={need.bytes > cap ? 'note warn' : 'quiet'} role="status">
         {needWords(need.bytes, need.seconds, cap)}
-        {large &&
-          ' Read it on the command line, which is bounded by the machine alone, or close other tabs first.'}
       </p>
       <p class="buttons">
         <button type="submit" class="primary" disabled={users === items}>
-          Is it sparse?
+          {work.value ? 'Begin again with these settings' : 'Is it sparse?'}
         </button>
         {users === items && <span class="quiet">Users and items must be two columns.</span>}
       </p>
     </form>
   );
+}
+
+function keep({ users, items }: Shares): void {
+  change({ keepUsers: users, keepItems: items });
+}
+
+/** More than a tab is likely to be given: a part that fits is offered, and what else can be done. */
+function TooLarge({
+  whole,
+  cap,
+  shares,
+}: {
+  readonly whole: Need;
+  readonly cap: number;
+  readonly shares: Shares;
+}) {
+  const share = shareThatFits(whole, cap);
+  const part = { users: share, items: share };
+  return (
+    <section class="large" aria-label="A large table">
+      <h2>More than a tab is likely to hold</h2>
+      <p>
+        All of it would take some {byteWords(whole.bytes)} of memory; this browser is likely to give a tab{' '}
+        {byteWords(cap)}.
+      </p>
+      <ThinningWords />
+      <ShareFields shares={shares} onChange={keep} />
+      <p class="buttons">
+        {(shares.users !== share || shares.items !== share) && (
+          <button type="button" onClick={() => keep(part)}>
+            Keep {percent(share)} of both: some {byteWords(needToThin(whole, part).bytes)}
+          </button>
+        )}
+        <span class="quiet">
+          The command line is bounded by the machine alone: npx graphex check, or partition for more than its
+          memory.
+        </span>
+      </p>
+    </section>
+  );
+}
+
+/** Bytes of a packed file once they are unpacked, roughly: gzip makes tables four times smaller, Parquet three times. */
+function unpackedBytes(name: string, bytes: number, format: string): number {
+  if (format === 'parquet') return 3 * bytes;
+  return /\.gz$/i.test(name) ? 4 * bytes : bytes;
 }
 
 /** Rows of the whole file, by how long the first ones are. */

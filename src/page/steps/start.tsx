@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { grouped } from '../../text/numbers.js';
-import { lookForServed, openBlob, openSample, openServed, openUrl } from '../flow.js';
+import { lookForServed, openBlob, openSample, openServed, openUrl, unlock } from '../flow.js';
 import { SAMPLES, type SampleName } from '../protocol.js';
 import { brought, offered, opened } from '../state.js';
 
@@ -97,11 +97,7 @@ function Served() {
   const found = offered.value;
   if (!found) return null;
   if (found === 'locked') {
-    return (
-      <p class="note">
-        This server has a model for those who have a key. <a href="docs">How to ask it</a>
-      </p>
-    );
+    return <Locked />;
   }
   const { users, items, names, features } = found;
   return (
@@ -117,6 +113,44 @@ function Served() {
       <button type="button" class="primary" onClick={() => void openServed(found)}>
         Explore it
       </button>
+    </section>
+  );
+}
+
+/** A server that asks for a key, which stays in this tab's memory. */
+function Locked() {
+  const key = useSignal('');
+  return (
+    <section class="served" aria-label="The model of this server">
+      <div>
+        <h2>This server has a model for those who have a key</h2>
+        <p class="quiet">
+          The key is kept in this tab alone, until it is closed or loaded again.{' '}
+          <a href="docs">For programs</a>
+        </p>
+      </div>
+      <form
+        class="key"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void unlock(key.value.trim());
+        }}
+      >
+        <label for="key">Key</label>
+        <input
+          id="key"
+          type="password"
+          autocomplete="off"
+          required
+          value={key.value}
+          onInput={(event) => {
+            key.value = event.currentTarget.value;
+          }}
+        />
+        <button type="submit" class="primary" disabled={key.value.trim() === ''}>
+          Open
+        </button>
+      </form>
     </section>
   );
 }

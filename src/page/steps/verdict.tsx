@@ -34,6 +34,8 @@ export default function Verdict() {
         {data.words.join(' ')}
         {data.kept &&
           ` Thinned: ${percent(data.kept.users)} of the ${data.names.users.many} and ${percent(data.kept.items)} of the ${data.names.items.many} were kept by coins.`}
+        {data.passedOver !== undefined &&
+          ` ${grouped(data.passedOver)} rows were passed over while the table was read.`}
       </p>
       {data.rejected.length > 0 && (
         <details>

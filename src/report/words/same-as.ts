@@ -1,6 +1,5 @@
 // What a page did, as the commands and the lines of JavaScript that give the same numbers.
 
-import { STREAMS } from '../../math/streams.js';
 import { toArguments } from '../../options/arguments.js';
 import { METHODS } from '../../options/fit.js';
 import { READ } from '../../options/shared.js';
@@ -61,7 +60,7 @@ export function sameScript(done: Done): string {
   const { source, read, seed, kept, split, likes = [], n } = done;
   const names = [
     'readGraph',
-    ...(kept ? ['pqSample', 'randomStream'] : []),
+    ...(kept ? ['thin'] : []),
     'checkSparsity',
     ...(split ? ['split'] : []),
     ...(done.fit ? ['fit'] : []),
@@ -80,7 +79,7 @@ export function sameScript(done: Done): string {
     `import { ${names.join(', ')} } from ${PACKAGE};`,
     '',
     `const { graph } = await readGraph(${JSON.stringify(source)}, ${said(read)});`,
-    ...(kept ? [`const part = pqSample(graph, ${said(kept)}, randomStream(${seed}, ${STREAMS.thin}));`] : []),
+    ...(kept ? [`const part = thin(graph, ${said({ ...kept, seed })});`] : []),
     `const { verdict } = await checkSparsity(${graph}, ${said({ seed })});`,
     ...(split ? [`const parts = split(${graph}, ${said({ ...split, seed })});`] : []),
     ...(done.fit
