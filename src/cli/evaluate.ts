@@ -3,7 +3,8 @@
 import type { Command } from 'commander';
 import { InputError } from '../errors.js';
 import { type AgainstPopularity, againstPopularity } from '../evaluate/against-popularity.js';
-import { type Evaluation, evaluateModel } from '../evaluate/evaluate.js';
+import { checkHeldOut, type EvaluateOptions, evaluateModel } from '../evaluate/evaluate.js';
+import { type EvaluationInTurn, evaluateInTurn } from '../evaluate/in-turn.js';
 import {
   drawsOf,
   LEAST_DRAWS,
@@ -24,7 +25,8 @@ import {
   surpriseWords,
 } from '../report/words/evaluation.js';
 import { statisticValue } from '../report/words/prediction.js';
-import { loadModel } from '../store/model.js';
+import { frameOfParts, frameOfSplit, heldOutPieces } from '../shard/held-out.js';
+import { isSplitOfParts, openSplitOfParts } from '../shard/split.js';
 import { loadSplit } from '../store/split.js';
 import { metricTitle, statisticLabel } from '../text/figures.js';
 import { fixed, grouped } from '../text/numbers.js';
@@ -32,6 +34,7 @@ import type { SideNames } from '../text/sides.js';
 import { addOptions, runCommand } from './command.js';
 import { asksForParts, evaluateTables } from './evaluate-parts.js';
 import { typedOptions } from './flags.js';
+import { modelsInTurn, type OpenedModel, openModel } from './model-source.js';
 import { textTable, wrap } from './text-table.js';
 
 export function register(program: Command): void {
@@ -40,7 +43,10 @@ export function register(program: Command): void {
     .description(
       'Recommendation metrics and predictive checks of a model on a split; any parts, anybody’s lists',
     )
-    .argument('[model]', 'a model file written by `graphex fit` from the training part')
+    .argument(
+      '[model]',
+      'a model written by `graphex fit` from the training part: a file, or its folder with users by shard',
+    )
     .argument('[dir]', 'the folder written by `graphex split`; not with --train and --test');
   addOptions(command, [
     'graphex split ratings.csv -o parts && graphex fit parts -o my.model && graphex evaluate my.model parts',
@@ -65,22 +71,20 @@ export function register(program: Command): void {
           `-n ${lengths.join(',')}: a split of users and items is judged at one length; give one, or --train and --test`,
         );
       }
-      const model = await loadModel(modelFile);
-      const split = await loadSplit(folder, { threads, signal, onProgress });
-      const result = await evaluateModel(model, split, {
-        ...judging,
-        n: lengths[0],
-        threads,
-        signal,
-        onProgress,
-      });
+      const opened = await openModel(modelFile);
+      const { head: model } = opened;
+      const task = { threads, signal, onProgress };
+      const asked = { ...judging, n: lengths[0], ...task };
+      const { seed } = context;
+      const inTurn = opened.byShard !== undefined || (await isSplitOfParts(folder));
+      const { result, popularity } = inTurn
+        ? await evaluateByShard(opened, folder, { ...asked, seed })
+        : await evaluateWhole(model, folder, { ...asked, seed });
       if (!result.fittedToTrain) {
         warn(
           `${modelFile} was not fitted to the training part of ${folder} as it is; the figures may mean little`,
         );
       }
-      const { seed } = context;
-      const popularity = await againstPopularity(model, result, { seed, threads, signal, onProgress });
       return {
         json: {
           model: modelFile,
@@ -99,6 +103,54 @@ export function register(program: Command): void {
   );
 }
 
+/** What is printed of an evaluation. */
+type Printed = Omit<EvaluationInTurn, 'popularity'>;
+interface Judged {
+  readonly result: Printed;
+  readonly popularity: AgainstPopularity | undefined;
+}
+
+async function evaluateWhole(
+  model: Model,
+  folder: string,
+  asked: EvaluateOptions & { readonly seed: number },
+): Promise<Judged> {
+  const { seed, threads, signal, onProgress } = asked;
+  const split = await loadSplit(folder, { threads, signal, onProgress });
+  const result = await evaluateModel(model, split, asked);
+  return {
+    result,
+    popularity: await againstPopularity(model, result, { seed, threads, signal, onProgress }),
+  };
+}
+
+/** Held-out users shard by shard, and of the model's users no more than one shard at a time. */
+async function evaluateByShard(opened: OpenedModel, folder: string, asked: EvaluateOptions): Promise<Judged> {
+  const { threads, signal, onProgress } = asked;
+  const inShards = await isSplitOfParts(folder);
+  const parts = inShards ? await openSplitOfParts(folder) : undefined;
+  const split = parts ? undefined : await loadSplit(folder, { threads, signal, onProgress });
+  if (split && split.method !== 'pq') {
+    throw new InputError(
+      `${folder}: it holds out edges of users that the model knows, which needs the model in one file: graphex merge ${opened.byShard!.folder} -o model.safetensors`,
+    );
+  }
+  const coins = parts ? { ids: parts.userIds, drawn: parts.userCoins } : split!.coins.users;
+  for await (const model of modelsInTurn(opened, signal)) checkHeldOut(model, coins);
+  async function* whole() {
+    yield { foldIn: split!.foldIn, test: split!.test };
+  }
+  const pieces = parts
+    ? heldOutPieces(parts, {
+        ...(signal && { signal }),
+        onShard: (done) => onProgress?.({ stage: 'evaluating', done, total: parts.shards, unit: 'shards' }),
+      })
+    : whole();
+  const frame = parts ? frameOfParts(parts) : frameOfSplit(split!);
+  const { popularity, ...result } = await evaluateInTurn(opened.head, frame, pieces, asked);
+  return { result, popularity };
+}
+
 function modelTitle(model: Model): string {
   const features = featureCount(model);
   const name = model.type === 'posterior' ? model.kind : `ranker, ${model.method}`;
@@ -111,7 +163,7 @@ function rankingAdvice(folder: string): string[] {
 }
 
 /** The document of --json; null where a value does not exist. */
-function evaluationJson(result: Evaluation, popularity: AgainstPopularity | undefined): object {
+function evaluationJson(result: Printed, popularity: AgainstPopularity | undefined): object {
   const { ranking, predictive, dropped } = result;
   const { all, unpopular } = ranking;
   return {
@@ -157,12 +209,7 @@ function evaluationJson(result: Evaluation, popularity: AgainstPopularity | unde
   };
 }
 
-function describe(
-  heading: string,
-  result: Evaluation,
-  multigraph: boolean,
-  advice: readonly string[],
-): string {
+function describe(heading: string, result: Printed, multigraph: boolean, advice: readonly string[]): string {
   const { predictive, predictiveReason, protocol, names } = result;
   return [
     heading,
@@ -184,7 +231,7 @@ function describe(
   ].join('\n');
 }
 
-function describeRanking({ ranking, names }: Evaluation): string {
+function describeRanking({ ranking, names }: Printed): string {
   const { all, unpopular, n, depth } = ranking;
   const cell = (scores: typeof unpopular, name: UserMetric) =>
     scores ? `${fixed(scores.mean[name], 4)} ± ${fixed(scores.standardError[name], 4)}` : '–';

@@ -7,6 +7,7 @@ import { modelLaw } from '../fit/law.js';
 import { featureCount, fitCount, type Model, modelHyper } from '../fit/model.js';
 import { SIDES } from '../graph/graph.js';
 import type { ReadResult } from '../ingest/options.js';
+import { option, optionError } from '../options/error.js';
 import { countWords } from '../report/words/counts.js';
 import { engineWords } from '../report/words/engines.js';
 import { featureChoiceRows, featureChoiceWords } from '../report/words/feature-count.js';
@@ -14,10 +15,10 @@ import { formerWords } from '../report/words/former.js';
 import { lawWords } from '../report/words/law.js';
 import { readingWords } from '../report/words/reading.js';
 import { evidenceWords } from '../report/words/sparsity.js';
+import { modelState } from '../store/model-state.js';
 import { fixed, grouped, short } from '../text/numbers.js';
 import { list, many } from '../text/phrases.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
-import { modelState } from './model-state.js';
 import { textTable, wrap } from './text-table.js';
 
 export function fitJson(
@@ -52,7 +53,7 @@ export function fitJson(
     tau: pair('tau'),
     shape: pair('shape'),
     rate: pair('rate'),
-    law: posterior ? modelLaw(posterior) : null,
+    law: posterior && knowsUsers(posterior) ? modelLaw(posterior) : null,
     evidence: evidence ?? null,
     read: read?.read ?? null,
     from: result.from ?? null,
@@ -106,7 +107,7 @@ export function fitText(
         ]),
       ]),
     );
-    if (model.type === 'posterior' && model.kind === 'auto') {
+    if (model.type === 'posterior' && model.kind === 'auto' && knowsUsers(model)) {
       const seen = { users: model.users.count, items: model.items.count };
       lines.push('', ...lawWords(modelLaw(model), seen, names).map((sentence) => wrap(sentence)));
     }
@@ -146,6 +147,11 @@ export function fitText(
   return lines.join('\n');
 }
 
+/** Whether the users are with the model: the laws of both sides follow from all of them. */
+function knowsUsers({ users }: Model): boolean {
+  return users.ids.length === users.count;
+}
+
 /** Sparse or dense; undefined for baselines, which are neither. */
 function kindOf(model: Model): unknown {
   return model.type === 'posterior' ? model.kind : model.provenance.options.model;
@@ -156,4 +162,10 @@ function headline(model: Model): string {
   const features = featureCount(model);
   const name = kind === undefined ? (model as { readonly method: string }).method : `${kind} model`;
   return features === undefined ? name : `${name}, ${many(features, 'feature')}`;
+}
+
+/** A posterior is stored whole: draws and resumed fits need its Gammas. */
+export function refuseStorage(storage: object): void {
+  if (Object.keys(storage).length === 0) return;
+  throw optionError`${option('precision')} and ${option('usersInModel')} are for rankers: leave them out, or fit with ${option('method')} ranking`;
 }

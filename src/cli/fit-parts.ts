@@ -7,20 +7,27 @@ import type { Command } from 'commander';
 import { ALONE, type Communicator } from '../comm/communicator.js';
 import { launchedRanks, openMpi } from '../comm/mpi.js';
 import { AbortError, InputError } from '../errors.js';
-import type { FitOptions } from '../fit/options.js';
+import type { Model } from '../fit/model.js';
+import { checkFit, type FitOptions } from '../fit/options.js';
 import { option, optionError } from '../options/error.js';
 import { FIT } from '../options/fit.js';
+import type { OptionsOf } from '../options/kinds.js';
+import { BASELINES } from '../options/names.js';
 import { READ } from '../options/shared.js';
 import { COMMANDS } from '../options/verbs.js';
 import { fitParts, type PartsFitOptions } from '../shard/fit.js';
 import { gatherModel } from '../shard/model.js';
+import { modelFiles, saveModelParts } from '../shard/model-parts.js';
 import { openParts, type Parts } from '../shard/parts.js';
+import { fitRankingParts, type RankingPartsOptions } from '../shard/ranking.js';
+import { isRankingState } from '../shard/ranking-state.js';
 import { isStateFolder, stateFiles } from '../shard/state.js';
 import { saveModel } from '../store/model.js';
+import type { RankerStorage } from '../store/ranker-tensors.js';
 import { many } from '../text/phrases.js';
 import { oneLine } from '../text/untrusted.js';
 import type { CommandContext, CommandOutput } from './command.js';
-import { fitJson, fitText } from './fit-output.js';
+import { fitJson, fitText, refuseStorage } from './fit-output.js';
 import { typedOptions } from './flags.js';
 import { checkOutputs } from './outputs.js';
 import { stoppedStatus } from './signals.js';
@@ -29,7 +36,7 @@ import { stoppedStatus } from './signals.js';
 const MESSAGE_MS = 200;
 
 /** What a fit to parts takes no heed of, or cannot do. */
-const REFUSED = ['tune', 'trials', 'precision', 'usersInModel', 'evidence', 'from'] as const;
+const REFUSED = ['tune', 'trials', 'evidence', 'from'] as const;
 
 /** Joins the other ranks where a launcher has started several. */
 export async function runFitParts(
@@ -69,15 +76,22 @@ async function fitAsRank(
 ): Promise<CommandOutput | undefined> {
   const { rank, size } = communicator;
   const values = typedOptions(command, COMMANDS.fit.own);
-  const { output = '', force } = values;
+  const { force, byShard } = values;
+  const output = byShard ? withoutSlash(values.output!) : values.output!;
   const folder = `${output}.partial`;
   const goOn = values.resume === true ? folder : values.resume;
   const parts = await openParts(source);
-  refuse(command, source, parts, size);
+  const asked = typedOptions(command, FIT) as FitOptions;
+  refuseBaseline(asked.method, source);
+  const forRanking = goOn === undefined ? checkFit(asked).method === 'ranking' : await isRankingState(goOn);
+  refuse(command, source, parts, { size, forRanking });
+  const { length: shards } = parts.shards;
   if (rank === 0) {
-    await checkOutputs({ files: [output], inputs: [source, goOn], force });
-    const names = stateFiles(parts.shards.length);
-    await checkOutputs({ folder: { path: folder, names }, inputs: [source], force });
+    if (byShard) {
+      const names = modelFiles(shards);
+      await checkOutputs({ folder: { path: output, names }, inputs: [source, goOn], force });
+    } else await checkOutputs({ files: [output], inputs: [source, goOn], force });
+    await checkOutputs({ folder: { path: folder, names: stateFiles(shards) }, inputs: [source], force });
     if (size > 1 && availableParallelism() === 1 && context.threads === undefined) {
       context.warn(
         'a rank may use one core alone; Open MPI binds ranks to cores unless told --bind-to none, Slurm gives what --cpus-per-task says',
@@ -85,15 +99,19 @@ async function fitAsRank(
     }
   }
   const { threads, signal, onProgress, warn } = context;
+  const { memory } = values;
   const options = {
-    ...(typedOptions(command, FIT) as FitOptions),
+    ...asked,
     ...(goOn === undefined ? { seed: context.seed } : { goOn }),
     ...{ threads, signal, onProgress },
     keep: { folder, minutes: values.checkpoint },
-    ...(values.memory !== undefined && { within: { memory: values.memory, path: output } }),
+    ...(memory !== undefined && { within: { memory, path: output, byShard } }),
     onUnkept: ({ message }: Error) => warn(`the state of the fit cannot be kept: ${message}`),
-  } as PartsFitOptions;
-  const fitted = await fitParts(parts, communicator, options).catch(async (error) => {
+  };
+  const fit = forRanking
+    ? fitRankingParts(parts, communicator, options as RankingPartsOptions)
+    : fitParts(parts, communicator, options as PartsFitOptions);
+  const fitted = await fit.catch(async (error) => {
     if (!signal.aborted && !(error instanceof AbortError)) throw error;
     throw new AbortError(
       (await isStateFolder(folder))
@@ -101,16 +119,20 @@ async function fitAsRank(
         : 'the fit was stopped before it began',
     );
   });
-  const result = await gatherModel(parts, communicator, fitted).finally(fitted.close);
+  const result = byShard
+    ? await saveModelParts(output, parts, communicator, fitted, force)
+        .then(() => (rank === 0 ? { ...fitted, model: asReported(fitted.head, parts.users) } : undefined))
+        .finally(fitted.close)
+    : await gatherModel(parts, communicator, fitted).finally(fitted.close);
   if (!result) return undefined;
-  await saveModel(output, result.model);
+  if (!byShard) await saveModel(output, result.model, storageOf(values));
   // The model is written: a state that cannot be removed is no failure.
   await rm(folder, { recursive: true, force: true }).catch(() => undefined);
   return {
     json: {
       ...fitJson(result, undefined, undefined, undefined),
       ranks: size,
-      shards: parts.shards.length,
+      shards,
       inTurn: fitted.inTurn,
       state: fitted.hash,
     },
@@ -118,7 +140,30 @@ async function fitAsRank(
   };
 }
 
-function refuse(command: Command, source: string, parts: Parts, size: number): void {
+function refuseBaseline(method: string | undefined, source: string): void {
+  if (!(BASELINES as readonly (string | undefined)[]).includes(method)) return;
+  throw optionError`${option('method')} ${method!} needs the data in one piece, and ${source} is in parts; give the data themselves, or leave ${option('method')} out`;
+}
+
+/** A model whose users are elsewhere, for what is printed of it: it has so many. */
+function asReported(head: Model, users: number): Model {
+  return { ...head, users: { ...head.users, count: users } } as Model;
+}
+
+function withoutSlash(path: string): string {
+  return path.length > 1 ? path.replace(/[/\\]+$/, '') : path;
+}
+
+function storageOf({ precision, usersInModel }: OptionsOf<typeof COMMANDS.fit.own>): RankerStorage {
+  return { ...(precision && { precision }), ...(usersInModel && { users: usersInModel }) };
+}
+
+function refuse(
+  command: Command,
+  source: string,
+  parts: Parts,
+  { size, forRanking }: { readonly size: number; readonly forRanking: boolean },
+): void {
   for (const name of Object.keys(typedOptions(command, READ))) {
     throw optionError`${option(name)}: ${source} was read when it was partitioned; leave this option out, or give it to graphex partition`;
   }
@@ -127,6 +172,15 @@ function refuse(command: Command, source: string, parts: Parts, size: number): v
     // That no evidence is wanted is as it is.
     if (own[name] === undefined || own[name] === false) continue;
     throw optionError`${option(name)} needs the data in one piece, and ${source} is in parts; leave it out`;
+  }
+  const values = typedOptions(command, COMMANDS.fit.own);
+  const storage = storageOf(values);
+  if (!forRanking) refuseStorage(storage);
+  if (values.byShard && Object.keys(storage).length > 0) {
+    throw optionError`${option('precision')} and ${option('usersInModel')} are for a model in one file; leave them out, and give them to graphex merge`;
+  }
+  if (forRanking && values.memory !== undefined) {
+    throw optionError`${option('memory')} does not go with ${option('method')} ranking, which holds all shards; leave it out, and start more processes if they do not fit`;
   }
   if (size > parts.shards.length) {
     throw new InputError(

@@ -24,10 +24,11 @@ import { READ } from '../options/shared.js';
 import { COMMANDS } from '../options/verbs.js';
 import type { TaskOptions } from '../progress.js';
 import { isPartsFolder } from '../shard/parts.js';
+import { trainParts } from '../shard/split.js';
 import { loadModelFile, saveModel } from '../store/model.js';
 import { loadSplit } from '../store/split.js';
 import { addOptions, type CommandContext, runCommand } from './command.js';
-import { fitJson, fitText } from './fit-output.js';
+import { fitJson, fitText, refuseStorage } from './fit-output.js';
 import { refuseRanks, runFitParts } from './fit-parts.js';
 import { typedOptions } from './flags.js';
 import { checkOutputs } from './outputs.js';
@@ -56,12 +57,19 @@ export function register(program: Command): void {
 }
 
 async function run(command: Command, given: readonly string[], context: CommandContext) {
-  if (given.length === 1 && (await isPartsFolder(given[0]))) return runFitParts(command, given[0], context);
+  if (given.length === 1) {
+    if (await isPartsFolder(given[0])) return runFitParts(command, given[0], context);
+    const train = await trainParts(given[0]);
+    if (train !== undefined) return runFitParts(command, train, context);
+  }
   refuseRanks(given[0]);
   const { sources } = await dataArgument(given);
   const values = typedOptions(command, COMMANDS.fit.own);
   if (values.memory !== undefined) {
     throw optionError`${option('memory')} is for data in parts; run graphex partition ${given[0]} -o parts first, then fit parts`;
+  }
+  if (values.byShard) {
+    throw optionError`${option('byShard')} is for data in parts; leave it out, or run graphex partition ${given[0]} -o parts first, then fit parts`;
   }
   const output = values.output!;
   const partial = `${output}.partial`;
@@ -185,12 +193,6 @@ function keepStates(partial: string, { warn }: CommandContext) {
       }
     },
   };
-}
-
-/** A posterior is stored whole: draws and resumed fits need its Gammas. */
-function refuseStorage(storage: object): void {
-  if (Object.keys(storage).length === 0) return;
-  throw optionError`${option('precision')} and ${option('usersInModel')} are for rankers: leave them out, or fit with ${option('method')} ranking`;
 }
 
 /** What an interruption or a lost GPU has left goes to the disk. */

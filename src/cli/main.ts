@@ -37,6 +37,7 @@ const LOADERS: Readonly<Record<CommandName, () => Promise<{ register(program: Co
   audit: () => import('./audit.js'),
   partition: () => import('./partition.js'),
   fit: () => import('./fit.js'),
+  merge: () => import('./merge.js'),
   evaluate: () => import('./evaluate.js'),
   recommend: () => import('./recommend.js'),
   similar: () => import('./similar.js'),

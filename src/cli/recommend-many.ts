@@ -7,7 +7,7 @@ import { isUsualName } from '../ingest/guess.js';
 import { readSideTable } from '../ingest/side-table.js';
 import { basisOf, FEW_LIKES } from '../predict/basis.js';
 import type { Asker, Recommendation } from '../predict/recommend.js';
-import type { Recommender } from '../predict/recommender.js';
+import { createRecommender, type Recommender } from '../predict/recommender.js';
 import type { TitleBook } from '../predict/titles.js';
 import { listPieces, type UserList } from '../store/list-pieces.js';
 import { listsFormat, writeLists } from '../store/lists.js';
@@ -16,6 +16,7 @@ import { many, were } from '../text/phrases.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
 import { shown } from '../text/untrusted.js';
 import type { CommandContext, CommandOutput } from './command.js';
+import { knownUsers, type OpenedModel } from './model-source.js';
 import { checkOutputs } from './outputs.js';
 
 export interface ManyFlags {
@@ -74,28 +75,43 @@ export interface Askers {
   readonly unknownItems: readonly string[];
 }
 
+/** Some of those who ask, and the model that knows them. */
+export interface AskedGroup {
+  readonly model: Model;
+  readonly askers: readonly NamedAsker[];
+}
+
 /** Every user of the model. */
-export function everyUser({ users, names = USERS_AND_ITEMS }: Model): Askers {
-  if (users.count === 0) {
-    throw new InputError(
-      `--all-users: the model was saved without ${names.users.many}; save it with them, or give what each likes with --batch`,
-    );
-  }
-  const askers = Array.from({ length: users.count }, (_, u) => ({
+export function everyUser({ users }: Model): NamedAsker[] {
+  return Array.from({ length: users.count }, (_, u) => ({
     name: users.ids.at(u),
     asker: { user: users.ids.at(u) },
   }));
-  return { askers, skipped: [], unknownItems: [] };
+}
+
+/** Lists for all need somebody. */
+export function requireUsers({ users, head: { names = USERS_AND_ITEMS } }: OpenedModel): void {
+  if (users > 0) return;
+  throw new InputError(
+    `--all-users: the model was saved without ${names.users.many}; save it with them, or give what each likes with --batch`,
+  );
 }
 
 /** A column of known users, or two columns: users who are folded in from the items beside them. */
-export async function readBatch(path: string, model: Model, titles: TitleBook): Promise<Askers> {
+export async function readBatch(path: string, opened: OpenedModel, titles: TitleBook): Promise<Askers> {
   const rows = await readSideTable(path, ['\t', ',']);
   if (rows.length === 0) throw new InputError(`--batch ${path}: the file is empty; give an id per line`);
   const width = rows[0].fields.length;
-  const { users, items } = model.names ?? USERS_AND_ITEMS;
+  const { users, items } = opened.head.names ?? USERS_AND_ITEMS;
+  const isUser =
+    width === 1
+      ? await knownUsers(
+          opened,
+          rows.map(({ fields }) => fields[0]),
+        )
+      : new Set();
   const known = (fields: readonly string[]) =>
-    width === 1 ? model.users.ids.find(fields[0]) >= 0 : titles.find(fields[1] ?? '') !== 'unknown';
+    width === 1 ? isUser.has(fields[0]) : titles.find(fields[1] ?? '') !== 'unknown';
   const named = [users.one, users.many, items.one, items.many];
   const isHeader = rows[0].fields.some((cell) => isUsualName(cell) || named.includes(cell.toLowerCase()));
   const body = isHeader && !known(rows[0].fields) && rows.length > 1 ? rows.slice(1) : rows;
@@ -122,7 +138,7 @@ export async function readBatch(path: string, model: Model, titles: TitleBook): 
   const empty: string[] = [];
   for (const [name, list] of likes) {
     if (width === 1) {
-      if (model.users.ids.find(name) < 0) strangers.push(name);
+      if (!isUser.has(name)) strangers.push(name);
       else askers.push({ name, asker: { user: name } });
     } else if (list.length === 0) empty.push(name);
     else askers.push({ name, asker: { likes: list } });
@@ -181,23 +197,36 @@ const TOGETHER = 8192;
 
 /** Writes the lists as they come: the next are made while these are written. */
 export async function listsToOutput(
-  recommender: Recommender,
+  groups: AsyncIterable<AskedGroup>,
+  { head: model, users: everyone }: OpenedModel,
   found: Askers,
   flags: ManyFlags & { readonly output: string },
   { titles, exclude }: { readonly titles: TitleBook | undefined; readonly exclude: readonly string[] },
   { threads, signal, onProgress }: CommandContext,
 ): Promise<CommandOutput | undefined> {
-  const { model } = recommender;
-  const { askers } = found;
   const { n, includeSeen, output } = flags;
+  const total = flags.allUsers ? everyone : found.askers.length;
   let rows = 0;
   let done = 0;
-  const ask = (at: number) =>
-    recommender.recommendMany(
-      askers.slice(at, at + TOGETHER).map(({ asker }) => asker),
-      { n, includeSeen, exclude, threads, signal, onUnknown: () => {} },
-    );
   async function* batches(): AsyncGenerator<UserList[]> {
+    for await (const group of groups) {
+      const recommender = createRecommender(group.model);
+      try {
+        yield* batchesOf(recommender, group.askers);
+      } finally {
+        await recommender.close();
+      }
+    }
+  }
+  async function* batchesOf(
+    recommender: Recommender,
+    askers: readonly NamedAsker[],
+  ): AsyncGenerator<UserList[]> {
+    const ask = (at: number) =>
+      recommender.recommendMany(
+        askers.slice(at, at + TOGETHER).map(({ asker }) => asker),
+        { n, includeSeen, exclude, threads, signal, onUnknown: () => {} },
+      );
     let next: Promise<Recommendation[][]> | undefined = ask(0);
     for (let at = 0; at < askers.length; at += TOGETHER) {
       const lists = await next!;
@@ -205,14 +234,14 @@ export async function listsToOutput(
       // A writer that fails leaves the next ones unasked for.
       next?.catch(() => {});
       done += lists.length;
-      onProgress({ stage: 'ranking', done, total: askers.length, unit: 'users' });
+      onProgress({ stage: 'ranking', done, total, unit: 'users' });
       yield lists.map((items, i) => {
         const { name, asker } = askers[at + i];
         rows += items.length;
         return {
           user: name,
           items: titles ? items.map((entry) => withTitle(entry, titles, model)) : items,
-          basis: basisOf(knownItems(model, asker)),
+          basis: basisOf(knownItems(recommender.model, asker)),
         };
       });
     }
@@ -228,13 +257,13 @@ export async function listsToOutput(
   return {
     json: {
       output,
-      users: askers.length,
+      users: total,
       rows,
       skipped,
       skippedBecause: found.skipped,
       unknownItems: found.unknownItems,
     },
-    text: `wrote ${output}: ${many(rows, 'row')} for ${many(askers.length, users)}${skipped > 0 ? `, ${grouped(skipped)} skipped` : ''}`,
+    text: `wrote ${output}: ${many(rows, 'row')} for ${many(total, users)}${skipped > 0 ? `, ${grouped(skipped)} skipped` : ''}`,
   };
 }
 

@@ -9,24 +9,26 @@ import { COMMANDS, type RECOMMEND, type RECOMMEND_COMMAND } from '../options/ver
 import { basisOf } from '../predict/basis.js';
 import { type Reasons, titledReasons } from '../predict/reasons.js';
 import type { Asker, Recommendation } from '../predict/recommend.js';
-import { createRecommender } from '../predict/recommender.js';
+import { createRecommender, type Recommender } from '../predict/recommender.js';
 import type { TitleBook } from '../predict/titles.js';
 import { confidenceWords } from '../report/words/confidence.js';
 import { reasonWords } from '../report/words/reasons.js';
-import { loadModel } from '../store/model.js';
 import { grouped } from '../text/numbers.js';
 import { many } from '../text/phrases.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
 import { oneLine, shown } from '../text/untrusted.js';
 import { addOptions, type CommandContext, runCommand } from './command.js';
 import { typedOptions } from './flags.js';
+import { byModel, modelsInTurn, openModel, requireUser } from './model-source.js';
 import {
+  type AskedGroup,
   type Askers,
   checkMany,
   everyUser,
   knownItems,
   listsToOutput,
   readBatch,
+  requireUsers,
   some,
   warnOfSkipped,
 } from './recommend-many.js';
@@ -39,7 +41,7 @@ export function register(program: Command): void {
   const command = program
     .command('recommend')
     .description('Items for a user of the model, or for a new one by a few liked items.')
-    .argument('<model>', 'a model file made by `graphex fit`');
+    .argument('<model>', 'a model file made by `graphex fit`, or its folder with users by shard');
   addOptions(command, [
     'graphex recommend model.safetensors --user 4711 -n 10',
     'graphex recommend model.safetensors --likes 112,235,4081 --explain',
@@ -75,36 +77,40 @@ async function run(path: string, values: Values, context: CommandContext) {
     throw new InputError('-o is for the lists of many: add --all-users or --batch FILE, or leave it out');
   }
   const exclude = values.exclude === undefined ? [] : await readLines(values.exclude);
-  const model = await loadModel(path);
+  const opened = await openModel(path);
+  const { head: model } = opened;
   const titles = await readTitles(values.titles, model);
+  await requireUser(opened, values.user);
   const found: Askers = values.allUsers
-    ? everyUser(model)
+    ? { askers: [], skipped: [], unknownItems: [] }
     : values.batch === undefined
       ? { askers: [single(values.user, likes)], skipped: [], unknownItems: [] }
-      : await readBatch(values.batch, model, titles);
+      : await readBatch(values.batch, opened, titles);
+  if (values.allUsers) requireUsers(opened);
   warnOfSkipped(found, model, context.warn);
-  const askers = found.askers.map(({ name, asker }) => ({ name, asker: byTitle(asker, titles) }));
-  const { items } = model.names ?? USERS_AND_ITEMS;
-  const recommender = createRecommender(model);
-  try {
-    warnOfExcluded();
-    const { output } = values;
-    if (toMany && output !== undefined) {
-      const shownTitles = values.titles === undefined ? undefined : titles;
-      return await listsToOutput(
-        recommender,
-        found,
-        { ...values, output },
-        { titles: shownTitles, exclude },
-        context,
-      );
+  warnOfExcluded();
+  const { output } = values;
+  const shownTitles = values.titles === undefined ? undefined : titles;
+  if (toMany && output !== undefined) {
+    const flags = { ...values, output };
+    return listsToOutput(groups(), opened, found, flags, { titles: shownTitles, exclude }, context);
+  }
+  return answer();
+
+  /** Who asks, by the model that is asked: of users by shard one shard at a time. */
+  async function* groups(): AsyncGenerator<AskedGroup> {
+    if (values.allUsers) {
+      for await (const one of modelsInTurn(opened, context.signal)) {
+        yield { model: one, askers: everyUser(one) };
+      }
+      return;
     }
-    return await answer();
-  } finally {
-    await recommender.close();
+    const all = found.askers.map(({ name, asker }) => ({ name, asker: byTitle(asker, titles) }));
+    for await (const { model: one, asked: askers } of byModel(opened, all)) yield { model: one, askers };
   }
 
   function warnOfExcluded(): void {
+    const { items } = model.names ?? USERS_AND_ITEMS;
     const strange = exclude.filter((id) => model.items.ids.find(id) < 0);
     if (strange.length > 0) {
       context.warn(
@@ -114,6 +120,42 @@ async function run(path: string, values: Values, context: CommandContext) {
   }
 
   async function answer() {
+    const answers: Answer[] = [];
+    for await (const { model: one, askers } of groups()) {
+      const recommender = createRecommender(one);
+      try {
+        answers.push(...(await listings(recommender, askers)));
+      } finally {
+        await recommender.close();
+      }
+    }
+    // Shards come in their order, and a file of users has one of its own.
+    const place = new Map(found.askers.map(({ name }, at) => [name, at]));
+    answers.sort((a, b) => (place.get(a.name) ?? 0) - (place.get(b.name) ?? 0));
+    const titleOf = (item: string) => titled(titles.of(model.items.ids.find(item)));
+    const listed = ({ items: list }: Listing) =>
+      list.map(({ reasons, ...entry }) => ({
+        ...entry,
+        ...(reasons && { explanation: titledReasons(reasons, titleOf) }),
+      }));
+    if (!toMany) {
+      const [{ listing }] = answers;
+      return { json: listed(listing), text: describe(listing, model, titles) };
+    }
+    return {
+      json: answers.map(({ name, listing, known }) => ({
+        user: name,
+        ...listing,
+        items: listed(listing),
+        basis: basisOf(known),
+      })),
+      text: answers
+        .map(({ name, listing }) => `${shown(name)}\n${describe(listing, model, titles)}\n`)
+        .join('\n'),
+    };
+  }
+
+  async function listings(recommender: Recommender, askers: AskedGroup['askers']): Promise<Answer[]> {
     const lists = await recommender.recommendMany(
       askers.map(({ asker }) => asker),
       {
@@ -126,8 +168,8 @@ async function run(path: string, values: Values, context: CommandContext) {
         onProgress: context.onProgress,
       },
     );
-    const results: Listing[] = [];
-    for (const [a, { asker }] of askers.entries()) {
+    const answers: Answer[] = [];
+    for (const [a, { name, asker }] of askers.entries()) {
       throwIfAborted(context.signal);
       const sure = values.confidence
         ? await recommender.confidence(
@@ -136,7 +178,7 @@ async function run(path: string, values: Values, context: CommandContext) {
             { onUnknown: () => {} },
           )
         : undefined;
-      results.push({
+      const listing = {
         overlap: sure?.overlap,
         items: lists[a].map(({ explanation, ...entry }, i) => ({
           ...entry,
@@ -144,27 +186,18 @@ async function run(path: string, values: Values, context: CommandContext) {
           ...(explanation && { reasons: recommender.reasons({ ...entry, explanation }) }),
           ...(sure && { low: sure.intervals[i].low, high: sure.intervals[i].high }),
         })),
-      });
+      };
+      answers.push({ name, listing, known: knownItems(recommender.model, asker) });
     }
-    const titleOf = (item: string) => titled(titles.of(model.items.ids.find(item)));
-    const listed = ({ items: list }: Listing) =>
-      list.map(({ reasons, ...entry }) => ({
-        ...entry,
-        ...(reasons && { explanation: titledReasons(reasons, titleOf) }),
-      }));
-    if (!toMany) return { json: listed(results[0]), text: describe(results[0], model, titles) };
-    return {
-      json: askers.map(({ name, asker }, a) => ({
-        user: name,
-        ...results[a],
-        items: listed(results[a]),
-        basis: basisOf(knownItems(model, asker)),
-      })),
-      text: askers
-        .map(({ name }, a) => `${shown(name)}\n${describe(results[a], model, titles)}\n`)
-        .join('\n'),
-    };
+    return answers;
   }
+}
+
+/** What one asker gets, and how many items of theirs the model knows. */
+interface Answer {
+  readonly name: string;
+  readonly listing: Listing;
+  readonly known: number;
 }
 
 /** One list as it is printed. */

@@ -7,14 +7,16 @@ import type { SplitMethod } from '../options/names.js';
 import { COMMANDS } from '../options/verbs.js';
 import { readingWords } from '../report/words/reading.js';
 import { timeSplitWords } from '../report/words/split.js';
-import { split, unseenByTraining } from '../sample/split.js';
+import { type SplitOptions, split, unseenByTraining } from '../sample/split.js';
 import type { Split } from '../sample/split-types.js';
+import { isPartsFolder, openParts } from '../shard/parts.js';
+import { type SplitPart, splitParts, splitPartsFiles } from '../shard/split.js';
 import { compareSplit, type SplitBias } from '../sparsity/split-bias.js';
 import { SPLIT_FILES, saveSplit } from '../store/split.js';
 import { fixed, grouped, short } from '../text/numbers.js';
 import { many } from '../text/phrases.js';
-import { USERS_AND_ITEMS } from '../text/sides.js';
-import { addOptions, pause, runCommand } from './command.js';
+import { type SideNames, USERS_AND_ITEMS } from '../text/sides.js';
+import { addOptions, type CommandContext, type CommandOutput, pause, runCommand } from './command.js';
 import { typedOptions } from './flags.js';
 import { checkOutputs } from './outputs.js';
 import { dataArgument, dataJson, readData } from './read-data.js';
@@ -26,10 +28,11 @@ export function register(program: Command): void {
     .description(
       'Train, fold-in and test parts by (p,q)-sampling: without the degree bias of held-out edges.',
     )
-    .argument('<data...>', DATA_HELP);
+    .argument('<data...>', `${DATA_HELP}; or a folder made by \`graphex partition\``);
   addOptions(command, [
     'graphex split ratings.csv -o parts --test-users 0.2 --test-items 0.2',
     'graphex split ratings.csv --method time --time timestamp --test-users 0.1 -o parts',
+    'graphex split shards/ -o split/',
   ]);
   command.action((given: string[]) =>
     runCommand(command, async (context) => {
@@ -39,6 +42,10 @@ export function register(program: Command): void {
       const { output = '.', force, time } = typedOptions(command, own);
       const asked = typedOptions(command, options);
       const reader = typedOptions(command, declared);
+      if (given.length === 1 && (await isPartsFolder(given[0]))) {
+        refuseReading(given[0], { ...reader, ...(time !== undefined && { time }) });
+        return runSplitParts(given[0], { output, force, asked, title: data.title }, context);
+      }
       await checkOutputs({
         files: [reader.rejects],
         folder: { path: output, names: SPLIT_FILES },
@@ -75,10 +82,73 @@ export function register(program: Command): void {
           read: result.read,
           output,
         },
-        text: [readingWords(result), '', describeSplit(parts, bias, dropped), `wrote ${output}`].join('\n'),
+        text: [
+          readingWords(result),
+          '',
+          describeSplit(summaryOf(parts, bias, dropped)),
+          `wrote ${output}`,
+        ].join('\n'),
       };
     }),
   );
+}
+
+/** A split of parts, shard by shard. */
+async function runSplitParts(
+  source: string,
+  { output, force, asked, title }: PartsFlags,
+  { signal, onProgress }: CommandContext,
+): Promise<CommandOutput> {
+  const parts = await openParts(source);
+  const names = splitPartsFiles(parts.shards.length);
+  await checkOutputs({ folder: { path: output, names }, inputs: [source], force });
+  const extra = { source: title };
+  const made = await splitParts(parts, output, asked, { extra, force, signal, onProgress });
+  const { method, seed, testUsers, testItems, bias, unseen, coins, fingerprint } = made;
+  const dropped = unseen.foldIn.edges + unseen.test.edges;
+  const part = (name: SplitPart) => {
+    const { users, items, edges } = made.parts[name];
+    return { users, items, edges };
+  };
+  return {
+    json: {
+      ...extra,
+      ...{ dropped, unseen: { foldin: unseen.foldIn, test: unseen.test } },
+      ...{ method, seed, testUsers, testItems },
+      ...{ train: part('train'), foldin: part('foldIn'), test: part('test') },
+      coins: { users: drawn(coins.users.drawn), items: drawn(coins.items.drawn) },
+      bias,
+      fingerprint,
+      shards: parts.shards.length,
+      output,
+    },
+    text: [
+      describeSplit({
+        ...{ method, bias, dropped },
+        names: parts.names ?? USERS_AND_ITEMS,
+        edges: {
+          train: made.parts.train.edges,
+          foldIn: made.parts.foldIn.edges,
+          test: made.parts.test.edges,
+        },
+      }),
+      `wrote ${output}, in ${many(parts.shards.length, 'shard')}`,
+    ].join('\n'),
+  };
+}
+
+interface PartsFlags {
+  readonly output: string;
+  readonly force: boolean | undefined;
+  readonly asked: SplitOptions;
+  readonly title: string;
+}
+
+/** Parts were read when they were made. */
+function refuseReading(source: string, given: object): void {
+  for (const name of Object.keys(given)) {
+    throw optionError`${option(name)}: ${source} was read when it was partitioned; leave this option out, or give the data themselves`;
+  }
 }
 
 function checkTime(method: SplitMethod | undefined, time: string | number | undefined): void {
@@ -100,10 +170,26 @@ function drawn(coins: Uint8Array): number {
   return sum;
 }
 
-function describeSplit(parts: Split, bias: SplitBias, dropped: number): string {
+/** What is printed of a split. */
+interface Summary extends Pick<Split, 'method' | 'byTime'> {
+  readonly names: SideNames;
+  readonly edges: Readonly<Record<'train' | 'foldIn' | 'test', number>>;
+  readonly bias: SplitBias;
+  readonly dropped: number;
+}
+
+function summaryOf(
+  { method, byTime, train, foldIn, test }: Split,
+  bias: SplitBias,
+  dropped: number,
+): Summary {
+  const edges = { train: train.edges, foldIn: foldIn.edges, test: test.edges };
+  return { method, byTime, names: train.names ?? USERS_AND_ITEMS, edges, bias, dropped };
+}
+
+function describeSplit({ method, byTime, names, edges: of, bias, dropped }: Summary): string {
   const { users, items } = bias;
-  const names = parts.train.names ?? USERS_AND_ITEMS;
-  const edges = parts.train.edges + parts.foldIn.edges + parts.test.edges;
+  const edges = of.train + of.foldIn + of.test;
   const row = (name: string, part: 'whole' | 'train' | 'foldIn' | 'test', partEdges: number) => [
     name,
     grouped(users[part].vertices),
@@ -135,15 +221,15 @@ function describeSplit(parts: Split, bias: SplitBias, dropped: number): string {
         `σ̂ ${names.items.many}`,
       ],
       row('whole graph', 'whole', edges),
-      row('train', 'train', parts.train.edges),
-      row('fold-in', 'foldIn', parts.foldIn.edges),
-      row('test', 'test', parts.test.edges),
+      row('train', 'train', of.train),
+      row('fold-in', 'foldIn', of.foldIn),
+      row('test', 'test', of.test),
     ]),
     '',
     wrap(
-      parts.byTime
-        ? timeSplitWords(parts.byTime, ratio)
-        : parts.method === 'pq'
+      byTime
+        ? timeSplitWords(byTime, ratio)
+        : method === 'pq'
           ? `Held-out vertices have ${ratio} times the average degree of the whole graph: drawn by coins, so 1 up to chance.`
           : `Vertices with a held-out edge have ${ratio} times the average degree of the whole graph: holding out edges prefers vertices with many of them.`,
     ),

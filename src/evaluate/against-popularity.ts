@@ -1,6 +1,7 @@
 // A model beside the same list for everyone, on the same users: one that does not beat it is not worth its trouble.
 
 import type { Model } from '../fit/model.js';
+import type { Scorer } from '../predict/rank.js';
 import type { TaskOptions } from '../progress.js';
 import { type PairedInterval, pairedBootstrap } from './bootstrap.js';
 import type { Evaluation } from './evaluate.js';
@@ -19,23 +20,32 @@ export async function againstPopularity(
   options: TaskOptions & { readonly seed: number },
 ): Promise<AgainstPopularity | undefined> {
   if (model.type === 'ranker' && model.scores.kind === 'popularity') return undefined;
-  const { degree } = model.items;
   const { n, depth } = ranking;
   const { seed, ...run } = options;
-  const { all } = await evaluateRanking(
-    task,
-    {
-      kind: 'rows',
-      scores: (_row, candidates, out) => {
-        for (let c = 0; c < candidates.length; c++) out[c] = degree[candidates[c]];
-      },
+  const { all } = await evaluateRanking(task, popularityScorer(model), { ...run, n, depth });
+  return comparePopularity(ranking.all, all, seed);
+}
+
+/** The same list for everyone. */
+export function popularityScorer({ items: { degree } }: Pick<Model, 'items'>): Scorer {
+  return {
+    kind: 'rows',
+    scores: (_row, candidates, out) => {
+      for (let c = 0; c < candidates.length; c++) out[c] = degree[candidates[c]];
     },
-    { ...run, n, depth },
-  );
+  };
+}
+
+/** How far a ranking lies above that of popularity, of the same users in the same order. */
+export function comparePopularity(
+  model: RankingScores,
+  popularity: RankingScores,
+  seed: number,
+): AgainstPopularity {
   const difference = (metric: 'recall' | 'ndcg') =>
-    pairedBootstrap(ranking.all.perUser[metric], all.perUser[metric], { seed });
+    pairedBootstrap(model.perUser[metric], popularity.perUser[metric], { seed });
   return Object.freeze({
-    popularity: { mean: all.mean, standardError: all.standardError },
+    popularity: { mean: popularity.mean, standardError: popularity.standardError },
     difference: { recall: difference('recall'), ndcg: difference('ndcg') },
   });
 }

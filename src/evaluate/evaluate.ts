@@ -4,6 +4,7 @@ import { InputError } from '../errors.js';
 import type { Model, ModelSide, PosteriorModel, Ranker, Vertices } from '../fit/model.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import type { BipartiteGraph } from '../graph/graph.js';
+import type { VertexIds } from '../graph/ids.js';
 import { settle } from '../options/door.js';
 import { option, optionError } from '../options/error.js';
 import type { OptionsOf } from '../options/kinds.js';
@@ -14,7 +15,7 @@ import type { Protocol } from '../predict/draw-plan.js';
 import { addWeights } from '../predict/judges.js';
 import { type FactorTables, modelScorer, type RowLists, type Scorer, sumOfFactors } from '../predict/rank.js';
 import type { TaskOptions } from '../progress.js';
-import type { Split } from '../sample/split-types.js';
+import type { Coins, Split } from '../sample/split-types.js';
 import { type SideNames, USERS_AND_ITEMS } from '../text/sides.js';
 import { shown } from '../text/untrusted.js';
 import { calibratePredictive, reasonAgainstCalibration, replicaCount } from './calibrate.js';
@@ -35,8 +36,8 @@ export interface Dropped {
   readonly ranking: DroppedEdges;
 }
 
-/** Why a test graph cannot be drawn: nobody asked, edges were held out, or the model was fitted for ranking. */
-export type NoPredictiveCheck = 'no-draws' | 'edges-held-out' | 'ranking-model';
+/** Why a test graph cannot be drawn: nobody asked, edges were held out, the model was fitted for ranking, or users are in shards. */
+export type NoPredictiveCheck = 'no-draws' | 'edges-held-out' | 'ranking-model' | 'in-shards';
 
 /** What `evaluateModel` found: ranking metrics and predictive checks. */
 export interface Evaluation {
@@ -83,12 +84,10 @@ export async function evaluateModel(
         : model.type === 'posterior' && reasonAgainstCalibration(model, options.protocol);
     if (against) throw optionError`${option('correct')}: ${against}`;
   }
-  checkSameData(model, split);
-  checkHeldOut(model, split);
+  checkSameData(model, split.train.items.ids);
+  if (split.method === 'pq') checkHeldOut(model, split.coins.users);
   const task = splitRankingTask(split, model.items.ids);
-  const { folded, dropped, scorer } = await (model.type === 'posterior'
-    ? posteriorScorer(model, split, options)
-    : rankerScorer(model, split, options));
+  const { folded, dropped, scorer } = await heldOutScores(model, split, options);
   const ranking = await evaluateRanking(task, scorer, rankingOptions(options));
   const { protocol } = options;
   let draws: readonly PredictiveDraw[] = [];
@@ -130,10 +129,11 @@ export async function evaluateModel(
   });
 }
 
-const NO_INTERVALS: Readonly<Record<NoPredictiveCheck, string>> = {
+export const NO_INTERVALS: Readonly<Record<NoPredictiveCheck, string>> = {
   'no-draws': 'no draws were asked for; ask for both, or for neither',
   'edges-held-out': 'the split holds out edges; split by pq',
   'ranking-model': 'a ranker has no posterior to draw from; fit with method ascent',
+  'in-shards': 'the users are in shards; merge the model, and split the data in one piece',
 };
 
 function reasonAgainst(
@@ -146,7 +146,14 @@ function reasonAgainst(
   return model.type === 'ranker' ? 'ranking-model' : undefined;
 }
 
-interface HeldOutScores {
+/** What scores the held-out users, who are folded in. */
+export function heldOutScores(model: Model, split: Split, options: EvaluateOptions): Promise<HeldOutScores> {
+  return model.type === 'posterior'
+    ? posteriorScorer(model, split, options)
+    : rankerScorer(model, split, options);
+}
+
+export interface HeldOutScores {
   readonly scorer: Scorer;
   readonly folded: ModelSide | undefined;
   readonly dropped: DroppedEdges;
@@ -221,8 +228,7 @@ function otherUsers(): InputError {
 }
 
 /** A model of other data knows none of the items, and every message that follows would mislead. */
-function checkSameData(model: Model, { train }: Split): void {
-  const { ids } = train.items;
+export function checkSameData(model: Model, ids: VertexIds): void {
   for (let j = 0; j < ids.length; j++) if (model.items.ids.find(ids.at(j)) >= 0) return;
   throw new InputError(
     "the model knows none of the split's items: evaluate a model with the split it was fitted to",
@@ -230,9 +236,7 @@ function checkSameData(model: Model, { train }: Split): void {
 }
 
 /** A held-out user that training saw would make every figure too good. */
-function checkHeldOut(model: Model, split: Split): void {
-  if (split.method !== 'pq') return;
-  const { ids, drawn } = split.coins.users;
+export function checkHeldOut(model: Model, { ids, drawn }: Coins): void {
   for (let u = 0; u < ids.length; u++) {
     if (drawn[u] && model.users.ids.find(ids.at(u)) >= 0) {
       throw new InputError(

@@ -87,7 +87,11 @@ export function rankingTask(parts: TaskParts): RankingTask {
  * The ranking problem of a split: rows are the users of `historyOf(split)`, candidates the items of the
  * test part that training saw. `items` names the training items in the scorer's order.
  */
-export function splitRankingTask(split: Split, items: VertexIds = split.train.items.ids): SplitRankingTask {
+export function splitRankingTask(
+  split: Split,
+  items: VertexIds = split.train.items.ids,
+  whole?: WholeTask,
+): SplitRankingTask {
   const count = items.length;
   const known = historyOf(split);
   const history = indexByIds(known, items);
@@ -107,18 +111,13 @@ export function splitRankingTask(split: Split, items: VertexIds = split.train.it
     if (u < 0) return;
     for (let e = test.offsets[u]; e < test.offsets[u + 1]; e++) add(test.values[e]);
   });
-  if (relevant.values.length === 0) {
+  if (relevant.values.length === 0 && !whole) {
     throw new InputError(
       'no held-out user has both an item to fold in and a test item that training saw: hold out more users or items',
     );
   }
-  const degree = new Uint32Array(count);
-  const trained = degrees(split.train.items);
-  for (let j = 0; j < trained.length; j++) {
-    const item = items.find(split.train.items.ids.at(j));
-    if (item >= 0) degree[item] = trained[j];
-  }
-  const candidates = itemsIn({ offsets: test.offsets, values: test.values }, count);
+  const degree = whole?.degree ?? degreesById(items, split.train.items.ids, degrees(split.train.items));
+  const candidates = whole?.candidates ?? itemsIn({ offsets: test.offsets, values: test.values }, count);
   return Object.freeze({
     ...rankingTask({ rows, items: count, relevant, excluded: history, candidates, degree }),
     history: { offsets: history.offsets, values: history.values },
@@ -127,6 +126,22 @@ export function splitRankingTask(split: Split, items: VertexIds = split.train.it
       edgesToUnseenItems: history.unknown + test.unknown,
     },
   });
+}
+
+/** What a task of some of the held-out users has of the whole: all candidates, and the training degree of each item. */
+export interface WholeTask {
+  readonly candidates: Uint32Array;
+  readonly degree: Uint32Array;
+}
+
+/** Degrees in the order of other ids; 0 where one has none. */
+export function degreesById(items: VertexIds, ids: VertexIds, trained: Uint32Array): Uint32Array {
+  const degree = new Uint32Array(items.length);
+  for (let j = 0; j < trained.length; j++) {
+    const item = items.find(ids.at(j));
+    if (item >= 0) degree[item] = trained[j];
+  }
+  return degree;
 }
 
 /** The part of a split through which its test users are known: the fold-in part, or training where edges were held out. */

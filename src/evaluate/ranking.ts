@@ -52,6 +52,27 @@ export async function evaluateRanking(
   scorer: Scorer,
   options: RankingOptions = {},
 ): Promise<RankingResult> {
+  return concludeRanking([await rankUsers(task, scorer, options)]);
+}
+
+/** The rankings of some users: what is scored of each, and what they were shown, of all candidates and of unpopular ones. */
+export interface RankedUsers {
+  readonly n: number;
+  readonly depth: number;
+  readonly all: RankedView;
+  readonly unpopular: RankedView | undefined;
+}
+
+interface RankedView extends Pick<RankingScores, 'candidates' | 'rows' | 'perUser'> {
+  readonly shown: Uint8Array;
+}
+
+/** Ranks for the users of a task; where it has some of the users alone, `concludeRanking` takes all together. */
+export async function rankUsers(
+  task: RankingTask,
+  scorer: Scorer,
+  options: RankingOptions = {},
+): Promise<RankedUsers> {
   const { n, depth: asked } = settle(RANKING, options);
   const depth = Math.max(n, asked);
   if (task.relevant.values.length === 0) {
@@ -64,7 +85,7 @@ export async function evaluateRanking(
   }
   const query = queryOf(task, n, depth);
   const answer = await rank(scorer, task.candidates, query, options);
-  const scores = query.views.map((view, v) =>
+  const views = query.views.map((view, v) =>
     scoreRanks(view.relevant, answer.ranks[v], {
       n,
       depth,
@@ -72,7 +93,51 @@ export async function evaluateRanking(
       shown: answer.shown[v],
     }),
   );
-  return Object.freeze({ n, depth, all: scores[0], unpopular: scores[1] });
+  return { n, depth, all: views[0], unpopular: views[1] };
+}
+
+/** Means over the users of all pieces, in the order of the pieces, or in that of `order`: places among the users of `all`. */
+export function concludeRanking(pieces: readonly RankedUsers[], order?: Uint32Array): RankingResult {
+  const { n, depth } = pieces[0];
+  const all = joinedViews(pieces.map((piece) => piece.all));
+  const some = pieces.flatMap(({ unpopular }) => (unpopular ? [unpopular] : []));
+  const unpopular = some.length === 0 ? undefined : scoresOf(joinedViews(some));
+  return Object.freeze({ n, depth, all: scoresOf(order ? inOrder(all, order) : all), unpopular });
+}
+
+function joinedViews(views: readonly RankedView[]): RankedView {
+  if (views.length === 1) return views[0];
+  const perUser = {} as Record<UserMetric, Float64Array>;
+  for (const name of USER_METRICS)
+    perUser[name] = Float64Array.from(views.flatMap((view) => Array.from(view.perUser[name])));
+  const shown = new Uint8Array(views[0].shown.length);
+  for (const view of views) for (let c = 0; c < shown.length; c++) shown[c] |= view.shown[c];
+  const rows = Uint32Array.from({ length: perUser.recall.length }, (_, row) => row);
+  return { candidates: views[0].candidates, rows, perUser, shown };
+}
+
+function inOrder(view: RankedView, order: Uint32Array): RankedView {
+  const perUser = {} as Record<UserMetric, Float64Array>;
+  for (const name of USER_METRICS)
+    perUser[name] = Float64Array.from(order, (place) => view.perUser[name][place]);
+  return { ...view, perUser };
+}
+
+function scoresOf({ candidates, rows, perUser, shown }: RankedView): RankingScores {
+  const mean = {} as Record<UserMetric, number>;
+  const standardError = {} as Record<UserMetric, number>;
+  for (const name of USER_METRICS) [mean[name], standardError[name]] = meanAndError(perUser[name]);
+  let covered = 0;
+  for (const s of shown) covered += s;
+  return Object.freeze({
+    users: perUser.recall.length,
+    candidates,
+    mean,
+    standardError,
+    coverage: covered / candidates,
+    rows,
+    perUser,
+  });
 }
 
 interface Frame {
@@ -82,7 +147,7 @@ interface Frame {
   readonly shown: Uint8Array;
 }
 
-function scoreRanks(relevant: RowLists, ranks: Uint32Array, frame: Frame): RankingScores {
+function scoreRanks(relevant: RowLists, ranks: Uint32Array, frame: Frame): RankedView {
   const { offsets } = relevant;
   const rows: number[] = [];
   for (let r = 0; r + 1 < offsets.length; r++) if (offsets[r + 1] > offsets[r]) rows.push(r);
@@ -105,20 +170,8 @@ function scoreRanks(relevant: RowLists, ranks: Uint32Array, frame: Frame): Ranki
       ideal,
     );
   }
-  const mean = {} as Record<UserMetric, number>;
-  const standardError = {} as Record<UserMetric, number>;
-  for (const name of USER_METRICS) [mean[name], standardError[name]] = meanAndError(perUser[name]);
-  let shown = 0;
-  for (const s of frame.shown) shown += s;
-  return Object.freeze({
-    users: rows.length,
-    candidates: frame.candidates,
-    mean,
-    standardError,
-    coverage: shown / frame.candidates,
-    rows: Uint32Array.from(rows),
-    perUser,
-  });
+  const { candidates, shown } = frame;
+  return { candidates, rows: Uint32Array.from(rows), perUser, shown };
 }
 
 /** `hits`: ranks within the depth, ascending; `relevant`: how many items could have been hit. */

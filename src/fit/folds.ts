@@ -55,7 +55,7 @@ export function reorderRows(side: GraphSide, { order }: Folds): GraphSide {
  * in the order of the folds. `without` undefined: all edges.
  */
 export function rowsWithout(
-  graph: BipartiteGraph,
+  graph: Pick<BipartiteGraph, SideName>,
   side: SideName,
   { order, bounds }: Folds,
   without: number | undefined,

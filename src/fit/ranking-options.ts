@@ -1,12 +1,12 @@
 // The settings of a fit for ranking: what was said, and defaults that depend on the data.
 
 import type { SideHyper } from '../engine/engine.js';
-import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
+import { SIDES, type SideName } from '../graph/graph.js';
 import { partFor, settle } from '../options/door.js';
 import { FEATURES, METHODS } from '../options/fit.js';
 import type { OptionsOf, SettingsOf } from '../options/kinds.js';
 import type { BothHyper } from './bound.js';
-import { factsOf } from './facts.js';
+import type { DataFacts } from './facts.js';
 import { firstSigma, TAU } from './hyper.js';
 import { given } from './options.js';
 
@@ -28,15 +28,17 @@ export function rankingFeatures(edges: number): number {
   return Math.min(FEATURES.max, Math.max(4, 4 * Math.round(Math.sqrt(edges) / 2)));
 }
 
-export function rankingSettings(graph: BipartiteGraph, options: OptionsOf<Declared>): RankingSettings {
+export function rankingSettings(
+  { edges, degreeCounts }: Pick<DataFacts, 'edges' | 'degreeCounts'>,
+  options: OptionsOf<Declared>,
+): RankingSettings {
   const {
     users,
     items,
-    features = rankingFeatures(graph.edges),
+    features = rankingFeatures(edges),
     ...plain
   } = settle(METHODS.ranking, partFor(METHODS.ranking, options));
   const said = { users, items };
-  const { degreeCounts } = factsOf(graph);
   const hyper = {} as Record<SideName, SideHyper>;
   for (const side of SIDES) {
     const sigma = firstSigma(plain.model, degreeCounts[side]);

@@ -5,11 +5,11 @@
 
 import type { EdgeIndex, Engine, Table, TableValues, UniformValues } from '../engine/engine.js';
 import { FitError, located } from '../errors.js';
-import type { BipartiteGraph } from '../graph/graph.js';
+import type { BipartiteGraph, SideName } from '../graph/graph.js';
 import type { BothHyper } from './bound.js';
 import { priorRows, RANKING_STEPS } from './fold-in.js';
 import { type Folds, reorderRows, rowsWithout } from './folds.js';
-import { startValues } from './start.js';
+import { startOf, vertexStart } from './start.js';
 
 /** The state of a cross-fit on an engine. */
 export interface CrossFit {
@@ -36,20 +36,35 @@ export interface CrossFitState {
   readonly foldMass?: Float64Array | undefined;
 }
 
+/** What a cross-fit is of: a graph, or what a rank has of one. */
+export interface CrossFitData extends Pick<BipartiteGraph, SideName> {
+  /** Of all of the data. */
+  readonly edges: number;
+  readonly total: number;
+  /** Where the users lie in shards, some here and some on other ranks: all users, and the sum of counts of each item. */
+  readonly everywhere?: { readonly users: number; readonly itemTotal: Float64Array } | undefined;
+}
+
 export async function startCrossFit(
   engine: Engine,
-  graph: BipartiteGraph,
+  graph: CrossFitData,
   folds: Folds,
   hyper: BothHyper,
   features: number,
   seed: number,
   from?: CrossFitState,
 ): Promise<CrossFit> {
+  const { everywhere } = graph;
+  const inShards = everywhere !== undefined;
+  const splitBy = (side: 'own' | 'other') => (inShards ? { side, rows: graph.users.count } : undefined);
   const itemSide = reorderRows(graph.items, folds);
-  const itemIndex = await engine.createIndex(itemSide);
+  const itemIndex = await engine.createIndex(itemSide, splitBy('other'));
+  const vertices = everywhere
+    ? { ids: itemSide.ids, strength: (place: number) => everywhere.itemTotal[folds.order[place]] }
+    : vertexStart(itemSide);
   const start = from
     ? inFoldOrder(from.items, folds, features)
-    : startValues({ ...graph, items: itemSide }, hyper, features, seed).items;
+    : startOf('items', vertices, graph.total, hyper, features, seed);
   const items = await engine.createTable(features, start, 'mean');
   const kept = from?.foldMass;
   const mass = kept
@@ -57,17 +72,19 @@ export async function startCrossFit(
     : massByFold(features, start, folds);
   const userIndexes: EdgeIndex[] = [];
   for (let f = 0; f < mass.length; f++) {
-    userIndexes.push(await engine.createIndex(rowsWithout(graph, 'users', folds, f)));
+    userIndexes.push(await engine.createIndex(rowsWithout(graph, 'users', folds, f), splitBy('own')));
   }
   const users = await engine.createTable(
     features,
     priorRows(graph.users, hyper.users, features, sumWithout(mass, 0)),
     'mean',
+    inShards,
   );
+  const userCount = everywhere?.users ?? graph.users.count;
   /** Where a fold-in begins: mean 1 in every feature, and in every weight the mean of an average user. */
   const anew = (otherMass: Float64Array): UniformValues => {
     const exposure = hyper.users.tau + otherMass.reduce((a, b) => a + b, 0);
-    const weightShape = graph.edges / graph.users.count / exposure;
+    const weightShape = graph.edges / userCount / exposure;
     return { weightShape, weightRate: 1, featureShape: 1, featureRate: 1 };
   };
   let sweeps = from?.sweeps ?? 0;

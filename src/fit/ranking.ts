@@ -15,6 +15,7 @@ import { HYPER_NAMES } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import { VERSION } from '../version.js';
 import { checkResume, nowAndThen } from './ascent.js';
+import { factsOf } from './facts.js';
 import type { FitResult } from './fit.js';
 import { foldRows, RANKING_STEPS } from './fold-in.js';
 import { cutFolds } from './folds.js';
@@ -23,7 +24,7 @@ import type { LoopResult, LoopState, RankingCheckpoint } from './loop.js';
 import { columnSums, meanTable, modelSide, type Ranker, type RankerMember, seenItems } from './model.js';
 import { CHECKPOINT_MINUTES, checkGraph, type RankingFitOptions } from './options.js';
 import { type RankingSettings, rankingSettings } from './ranking-options.js';
-import { type CrossFitState, startCrossFit } from './ranking-sweep.js';
+import { type CrossFit, type CrossFitState, startCrossFit } from './ranking-sweep.js';
 import { abortedFit } from './unfinished.js';
 
 /** Features first look alike and the likelihood hardly moves; it cannot have settled before they have told apart. */
@@ -39,7 +40,10 @@ export async function fitRanking(
   checkGraph(graph);
   const resume = options.resume as RankingCheckpoint | undefined;
   const fromModel = options.from !== undefined || resume?.began.settings.former === true;
-  const settings = { ...rankingSettings(graph, options), ...(fromModel && { former: true as const }) };
+  const settings = {
+    ...rankingSettings(factsOf(graph), options),
+    ...(fromModel && { former: true as const }),
+  };
   if (resume) checkSaved(resume, graph, settings);
   const former = options.from && matchVertices(graph, options.from);
   const began = performance.now();
@@ -173,19 +177,12 @@ async function oneFit(
   saved: RankingCheckpoint | undefined,
   afterSweep: (snapshot: () => Promise<OneFit>) => Promise<void>,
 ): Promise<OneFit> {
-  const { features, iterations, tolerance, hyper } = settings;
+  const { features, hyper } = settings;
   const seed = settings.seed + run;
   const beginning = { settings: { ...settings }, fingerprint: fingerprint(graph) };
   const folds = cutFolds(graph.items.count, settings.folds, randomStream(seed, STREAMS.folds));
   const cross = await startCrossFit(engine, graph, folds, hyper, features, seed, begin);
-  let state: LoopState = saved?.state ?? {
-    iteration: 0,
-    warmSweeps: undefined,
-    bounds: [],
-    likelihood: undefined,
-    relaxation: 0,
-    hyper,
-  };
+  let state = saved?.state ?? firstSweepState(hyper);
   const snapshot = async (stopped: LoopResult['stopped'], free?: () => void): Promise<OneFit> => {
     const items = await cross.readItems();
     const foldMass = cross.foldMass();
@@ -216,29 +213,13 @@ async function oneFit(
     };
   };
   try {
-    let stopped: LoopResult['stopped'] = 'iterations';
-    const least = settings.former ? FORMER_SWEEPS : LEAST_SWEEPS;
-    while (state.iteration < iterations) {
-      if (options.signal?.aborted) {
-        stopped = 'aborted';
-        break;
-      }
-      const likelihood = await cross.sweep();
-      const change = relativeChange(state.likelihood, likelihood);
-      state = { ...state, iteration: state.iteration + 1, likelihood };
-      options.onProgress?.({
-        stage: settings.average > 1 ? `fitting ${run + 1} of ${settings.average}` : 'fitting for ranking',
-        done: state.iteration,
-        total: iterations,
-        unit: 'sweeps',
-        note: `likelihood ${likelihood.toPrecision(7)}, change ${change.toExponential(1)}`,
-      });
-      if (state.iteration >= least && change < tolerance) {
-        stopped = 'converged';
-        break;
-      }
-      await afterSweep(() => snapshot('aborted'));
-    }
+    const stopped = await runSweeps(cross, state, settings, options, run, {
+      isStopped: async () => options.signal?.aborted ?? false,
+      onState: (now) => {
+        state = now;
+      },
+      afterSweep: () => afterSweep(() => snapshot('aborted')),
+    });
     return await snapshot(stopped, () => cross.free());
   } catch (error) {
     cross.free();
@@ -248,6 +229,51 @@ async function oneFit(
 
 function goOnFrom({ state, items, foldMass }: RankingCheckpoint): CrossFitState {
   return { sweeps: state.iteration, items, foldMass };
+}
+
+/** What a cross-fit asks and tells on its way. */
+export interface SweepHooks {
+  isStopped(): Promise<boolean>;
+  /** After each sweep. */
+  onState(state: LoopState): void;
+  /** After each but the last, and waited for. */
+  afterSweep(): Promise<void>;
+}
+
+/** Sweeps until the likelihood settles, the iterations are over, or somebody stops it. */
+export async function runSweeps(
+  cross: Pick<CrossFit, 'sweep'>,
+  from: LoopState,
+  settings: RankingSettings,
+  { onProgress }: Pick<TaskOptions, 'onProgress'>,
+  run: number,
+  { isStopped, onState, afterSweep }: SweepHooks,
+): Promise<LoopResult['stopped']> {
+  const { iterations, tolerance, average } = settings;
+  const least = settings.former ? FORMER_SWEEPS : LEAST_SWEEPS;
+  let state = from;
+  while (state.iteration < iterations) {
+    if (await isStopped()) return 'aborted';
+    const likelihood = await cross.sweep();
+    const change = relativeChange(state.likelihood, likelihood);
+    state = { ...state, iteration: state.iteration + 1, likelihood };
+    onState(state);
+    onProgress?.({
+      stage: average > 1 ? `fitting ${run + 1} of ${average}` : 'fitting for ranking',
+      done: state.iteration,
+      total: iterations,
+      unit: 'sweeps',
+      note: `likelihood ${likelihood.toPrecision(7)}, change ${change.toExponential(1)}`,
+    });
+    if (state.iteration >= least && change < tolerance) return 'converged';
+    await afterSweep();
+  }
+  return 'iterations';
+}
+
+/** Before the first sweep. */
+export function firstSweepState(hyper: RankingSettings['hyper']): LoopState {
+  return { iteration: 0, warmSweeps: undefined, bounds: [], likelihood: undefined, relaxation: 0, hyper };
 }
 
 function relativeChange(before: number | undefined, now: number): number {

@@ -17,7 +17,8 @@ import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { InputError } from '../errors.js';
-import { PARTS_FILE } from '../options/partition.js';
+import { PARTS_FILE, PARTS_READERS } from '../options/partition.js';
+import { list } from '../text/phrases.js';
 import type { BegunSource } from './file-formats.js';
 import { readError } from './read-error.js';
 
@@ -50,7 +51,7 @@ export async function openSource(
         const inShards = await stat(join(path, PARTS_FILE)).catch(() => undefined);
         throw new InputError(
           inShards?.isFile()
-            ? `${path}: this is a folder of shards, which only graphex fit and check read; give the data that they were made of`
+            ? `${path}: this is a folder of shards, which only graphex ${list(PARTS_READERS, 'and')} read; give the data that they were made of`
             : `${path}: this is a folder; give a file, or text:${path} for a folder of .txt files`,
         );
       }

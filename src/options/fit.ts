@@ -220,6 +220,11 @@ export const FIT_COMMAND = {
     meaning:
       'of a fit to parts: most memory, as in 800M or 4G; shards that do not fit are read in turn from disk, to the same bits',
   }),
+  byShard: flag({
+    default: false,
+    meaning:
+      'of a fit to parts: write a folder, the items once and the users by shard, for models beyond memory; graphex merge makes one file of it',
+  }),
   trials: whole({
     ...BASELINE_TRIALS,
     otherwise: '30',

@@ -5,6 +5,12 @@ import { FORCE } from './shared.js';
 
 /** The file by which a folder of shards is known. */
 export const PARTS_FILE = 'parts.json';
+/** The commands that read such a folder. */
+export const PARTS_READERS = ['check', 'split', 'fit'] as const;
+
+/** What split.json says of a split whose parts are in shards, and the commands that read it. */
+export const SPLIT_PARTS_FORMAT = 'graphex-split-parts';
+export const SPLIT_PARTS_READERS = ['fit', 'evaluate'] as const;
 
 export const PARTITION = {
   shards: whole({

@@ -19,6 +19,7 @@ import {
   text,
   whole,
 } from './kinds.js';
+import { MERGE_COMMAND } from './model-parts.js';
 import {
   BASELINES,
   ENGINE_NAMES,
@@ -354,6 +355,7 @@ export const COMMANDS = {
   split: { own: SPLIT_COMMAND, options: SPLIT, read: READ, common: COMMON },
   partition: { own: PARTITION_COMMAND, options: PARTITION, read: READ, common: COMMON },
   fit: { own: FIT_COMMAND, options: FIT, read: READ, common: COMMON },
+  merge: { own: MERGE_COMMAND, options: {}, common: COMMON },
   evaluate: { own: EVALUATE_COMMAND, options: EVALUATE_FLAGS, read: READ_PARTS, common: COMMON },
   forecast: { own: FORECAST_COMMAND, options: FORECAST, read: READ, common: COMMON },
   audit: { own: AUDIT_COMMAND, options: AUDIT, read: READ_PARTS, common: COMMON },

@@ -41,8 +41,9 @@ export function split(graph: BipartiteGraph, options: SplitOptions = {}): Split 
   const items = new Uint8Array(graph.items.count);
   let parts: Pick<Split, 'train' | 'foldIn' | 'test' | 'byTime'>;
   if (method === 'pq') {
-    users.set(drawCoins(users.length, testUsers, random.derive(0)));
-    items.set(drawCoins(items.length, testItems, random.derive(1)));
+    const coins = pqCoins(graph.users.count, graph.items.count, { testUsers, testItems, seed });
+    users.set(coins.users);
+    items.set(coins.items);
     parts = cutByCoins(graph, users, items);
   } else if (times) {
     parts = cutByTime(graph, times, testUsers);
@@ -56,11 +57,8 @@ export function split(graph: BipartiteGraph, options: SplitOptions = {}): Split 
   }
   for (const name of ['train', 'test'] as const) {
     if (parts[name].edges === 0) {
-      throw new InputError(
-        `the ${name} part of the split has no edges (${graph.users.count} users, ${graph.items.count} items, ` +
-          `${graph.edges} edges; test fractions ${testUsers} and ${testItems}): use other fractions, another seed, ` +
-          'or more data',
-      );
+      const { users: all, items: each, edges } = graph;
+      throw emptyPart(name, { users: all.count, items: each.count, edges }, { testUsers, testItems });
     }
   }
   return Object.freeze({
@@ -75,6 +73,31 @@ export function split(graph: BipartiteGraph, options: SplitOptions = {}): Split 
     }),
     fingerprint: fingerprint(graph),
   });
+}
+
+/** The coins of a `pq` split: those of a side by the places of its vertices in the order of their ids. */
+export function pqCoins(
+  users: number,
+  items: number,
+  { testUsers, testItems, seed }: Pick<Split, 'testUsers' | 'testItems' | 'seed'>,
+): { readonly users: Uint8Array; readonly items: Uint8Array } {
+  const random = randomStream(seed, STREAMS.split);
+  return {
+    users: drawCoins(users, testUsers, random.derive(0)),
+    items: drawCoins(items, testItems, random.derive(1)),
+  };
+}
+
+export function emptyPart(
+  name: 'train' | 'test',
+  { users, items, edges }: Unseen,
+  { testUsers, testItems }: Pick<Split, 'testUsers' | 'testItems'>,
+): InputError {
+  return new InputError(
+    `the ${name} part of the split has no edges (${users} users, ${items} items, ` +
+      `${edges} edges; test fractions ${testUsers} and ${testItems}): use other fractions, another seed, ` +
+      'or more data',
+  );
 }
 
 /** The parts of a `pq` split: a coin of 1 says "held out" of a user and "test" of an item. */

@@ -3,9 +3,11 @@
 
 import { createHash } from 'node:crypto';
 import type { Communicator } from '../comm/communicator.js';
-import type { Engine, TableTotals, TableValues } from '../engine/engine.js';
-import { FIELDS } from '../engine/sharded/tables.js';
+import type { Engine } from '../engine/engine.js';
 import { InputError } from '../errors.js';
+import { VERSION } from '../version.js';
+import type { Parts } from './parts.js';
+import { probe } from './probe.js';
 
 /** What must be the same on every rank, and what to do where it is not. */
 interface Same {
@@ -14,7 +16,7 @@ interface Same {
 }
 
 /** Throws on every rank where one differs from rank 0. */
-export async function requireSame(communicator: Communicator, all: readonly Same[]): Promise<void> {
+async function requireSame(communicator: Communicator, all: readonly Same[]): Promise<void> {
   const { rank, size } = communicator;
   if (size === 1) return;
   const hashes = new Float64Array(size * all.length);
@@ -28,49 +30,36 @@ export async function requireSame(communicator: Communicator, all: readonly Same
   }
 }
 
+/** Throws on every rank where one has another program, other data, other options or another arithmetic than rank 0. */
+export async function requireAgreement(
+  communicator: Communicator,
+  local: Engine,
+  parts: Parts,
+  settled: unknown,
+): Promise<void> {
+  await requireSame(communicator, [
+    { text: VERSION, otherwise: 'has another version of graphex than rank 0; install the same everywhere' },
+    {
+      text: JSON.stringify([parts.fingerprint, parts.shards, parts.itemsHash]),
+      otherwise: 'has other parts than rank 0; give all the same folder',
+    },
+    {
+      text: JSON.stringify(settled),
+      otherwise: 'was started with other options than rank 0; give all the same',
+    },
+    {
+      text: await probe(local),
+      otherwise:
+        'computes otherwise than rank 0: another version of Node, another kind of processor, or a GPU on one of them; use the same everywhere, or --engine cpu',
+    },
+  ]);
+}
+
 /** 48 bits of a hash, exact as a number. */
 function numberOf(text: string): number {
   return Number.parseInt(hashOfText(text).slice(0, 12), 16);
 }
 
-export function hashOfText(text: string): string {
+function hashOfText(text: string): string {
   return createHash('sha256').update(text).digest('hex');
-}
-
-/** A hash of the numbers of tables, the same wherever the bits are. */
-export function hashTables(tables: Iterable<TableValues>): string {
-  const hash = createHash('sha256');
-  for (const table of tables) {
-    for (const field of FIELDS) {
-      const { buffer, byteOffset, byteLength } = table[field];
-      hash.update(new Uint8Array(buffer, byteOffset, byteLength));
-    }
-  }
-  return hash.digest('hex');
-}
-
-/** What a small computation gives on this machine, kernels and quadrature and all: it tells processors and versions apart. */
-export async function probe(engine: Engine): Promise<string> {
-  const features = 6;
-  const values = (length: number, from: number) =>
-    Float64Array.from({ length }, (_, i) => 0.3 + (((i + from) * 7919) % 101) / 47);
-  const table = (rows: number) => ({
-    weightShape: values(rows, 1),
-    weightRate: values(rows, 2),
-    featureShape: values(rows * features, 3),
-    featureRate: values(rows * features, 4),
-  });
-  const own = await engine.createTable(features, table(4), 'exact');
-  const other = await engine.createTable(features, table(5), 'exact');
-  const index = await engine.createIndex({
-    offsets: Uint32Array.of(0, 2, 3, 6, 8),
-    neighbors: Uint32Array.of(0, 3, 1, 0, 2, 4, 1, 4),
-    counts: undefined,
-  });
-  const hyper = { sigma: 0.3, tau: 1.1, shape: 0.2, rate: 0.3, size: 7 };
-  await engine.update(own, index, other, { hyper, activity: 'exact', relaxation: 0.5 });
-  const { mass, leftover }: TableTotals = await engine.totals(own);
-  const read = await engine.read(own);
-  for (const handle of [own, other, index]) void engine.free(handle);
-  return `${hashTables([read])} ${mass.join(' ')} ${leftover.join(' ')}`;
 }

@@ -4,14 +4,13 @@
 import type { Communicator } from '../comm/communicator.js';
 import { anyRank } from '../comm/communicator.js';
 import type { TableValues } from '../engine/engine.js';
-import { type EngineReason, onEngine } from '../engine/select.js';
+import { onEngine } from '../engine/select.js';
 import { joinedValues } from '../engine/sharded/tables.js';
 import { abortReason } from '../errors.js';
 import { nowAndThen } from '../fit/ascent.js';
 import type { DataFacts } from '../fit/facts.js';
 import { firstHyper, learned, tiltsToMatch } from '../fit/hyper.js';
 import {
-  type AfterLeg,
   type Beginning,
   type Checkpoint,
   type LoopResult,
@@ -19,62 +18,48 @@ import {
   RELAXATION,
   runLoop,
 } from '../fit/loop.js';
-import {
-  type AscentOptions,
-  CHECKPOINT_MINUTES,
-  checkFit,
-  type FitSettings,
-  fitSettings,
-} from '../fit/options.js';
+import { type AscentOptions, CHECKPOINT_MINUTES, checkFit, fitSettings } from '../fit/options.js';
 import { resumedOptions } from '../fit/resume.js';
 import { type StartingVertices, startOf, vertexStart } from '../fit/start.js';
 import { option, optionError } from '../options/error.js';
 import { AUTO } from '../options/fit.js';
-import { VERSION } from '../version.js';
-import { hashOfText, hashTables, probe, requireSame } from './agree.js';
+import { requireAgreement } from './agree.js';
 import { shardsOfRank } from './gather.js';
-import { holdAll, holdInTurn, ownRows, type ValuesOfShard } from './hold.js';
+import { holdAll, holdInTurn, ownRows } from './hold.js';
 import { parseMemory } from './memory.js';
+import { type FittedParts, posteriorHead, singles, stateOfAll } from './model.js';
 import type { Parts } from './parts.js';
 import { roomWithin } from './room.js';
 import { loadState, loadTable, type SavedFit, saveState } from './state.js';
 
-/** Options of a fit over shards: those of coordinate ascent, and a folder for its state. */
-export interface PartsFitOptions
-  extends Omit<AscentOptions, 'resume' | 'onCheckpoint' | 'checkpointMinutes' | 'from'> {
+/** What every fit over shards can be told: where its state is. */
+export interface PartsTask {
   /** Where the state is kept now and then, and when the fit is stopped. */
   readonly keep?: { readonly folder: string; readonly minutes?: number | undefined } | undefined;
   /** The folder of a state to go on from. */
   readonly goOn?: string | undefined;
-  /**
-   * Memory that a rank which is alone may take, as in 4G, and the path beside which what does not fit waits on disk.
-   * Default: all shards are in memory.
-   */
-  readonly within?: { readonly memory: string; readonly path: string } | undefined;
   /** Told on rank 0 that the state could not be kept: that is no reason to end the fit. */
   readonly onUnkept?: ((error: Error) => void) | undefined;
 }
 
-/** What a rank has when a fit is over. */
-export interface PartsFit {
-  readonly settings: FitSettings;
+/** Options of a fit over shards by coordinate ascent. */
+export interface PartsFitOptions
+  extends PartsTask,
+    Omit<AscentOptions, 'resume' | 'onCheckpoint' | 'checkpointMinutes' | 'from'> {
+  /**
+   * Memory that a rank which is alone may take, as in 4G, the path beside which what does not fit waits on disk, and whether
+   * the model is going to be written by shard.
+   * Default: all shards are in memory.
+   */
+  readonly within?:
+    | { readonly memory: string; readonly path: string; readonly byShard?: boolean | undefined }
+    | undefined;
+}
+
+/** What a rank has when a fit by ascent is over. */
+export interface PartsFit extends FittedParts {
   readonly state: LoopState;
-  readonly stopped: 'converged' | 'iterations';
   readonly bound: number | undefined;
-  readonly items: TableValues;
-  /** Of each shard that this rank has, until `close`. */
-  readonly users: readonly ValuesOfShard[];
-  /** Shards that were read in turn. */
-  readonly inTurn: number;
-  readonly totals: SavedFit['totals'];
-  /** A hash of all tables, the same wherever the bits are. */
-  readonly hash: string;
-  readonly engine: string;
-  readonly engineReason: EngineReason;
-  readonly threads: number;
-  readonly seconds: number;
-  /** Lets go of what waits on disk. */
-  close(): Promise<void>;
 }
 
 /** Fits the model to shards. Called by every rank with the same options. */
@@ -90,7 +75,8 @@ export async function fitParts(
   const settings = fitSettings(options);
   const mine = shardsOfRank(parts.shards.length, communicator.size, communicator.rank);
   const { threads, signal } = options;
-  const room = within && roomWithin(parts, settings.features, threads, parseMemory(within.memory));
+  const room =
+    within && roomWithin(parts, settings.features, threads, parseMemory(within.memory), within.byShard);
   if (room && communicator.size > 1) {
     throw optionError`${option('memory')} is for one process that reads shards in turn, and ${String(communicator.size)} were started; leave it out, and start as many as hold all shards`;
   }
@@ -98,23 +84,8 @@ export async function fitParts(
   const shards = parts.shards.slice(mine.first, mine.last);
   const work = { edges: shards.reduce((sum, { edges }) => sum + edges, 0), features: settings.features };
   return onEngine(settings.engine, work, threads, async ({ engine: local, reason }) => {
-    await requireSame(communicator, [
-      { text: VERSION, otherwise: 'has another version of graphex than rank 0; install the same everywhere' },
-      {
-        text: JSON.stringify([parts.fingerprint, parts.shards, parts.itemsHash]),
-        otherwise: 'has other parts than rank 0; give all the same folder',
-      },
-      {
-        text: JSON.stringify([settings, saved?.state]),
-        otherwise: 'was started with other options than rank 0; give all the same',
-      },
-      {
-        text: await probe(local),
-        otherwise:
-          'computes otherwise than rank 0: another version of Node, another kind of processor, or a GPU on one of them; use the same everywhere, or --engine cpu',
-      },
-    ]);
-    const facts = factsOf(parts);
+    await requireAgreement(communicator, local, parts, [settings, saved?.state]);
+    const facts = factsOfParts(parts);
     const hyper = saved?.state.hyper ?? (await firstHyper(facts, settings, signal));
     const start = (side: 'users' | 'items', vertices: StartingVertices) =>
       startOf(side, vertices, parts.total, hyper, settings.features, settings.seed);
@@ -189,23 +160,21 @@ export async function fitParts(
         throw abortReason(signal?.aborted ? signal : AbortSignal.abort());
       }
       const users = await held.last(tables.users);
-      const last = await stateNow(result.state);
+      const { items: lastItems, totals } = await stateNow(result.state);
+      const seconds = (performance.now() - began) / 1000;
+      const head = posteriorHead(parts, {
+        ...{ settings, state: result.state, bound: result.bound, items: lastItems, totals },
+        ...{ converged: result.stopped === 'converged', engine: engine.description, seconds },
+      });
+      const tablesOf = async (p: number) => singles(await users[p]());
       return {
-        ...{
-          settings,
-          state: result.state,
-          bound: result.bound,
-          items: last.items,
-          users,
-          totals: last.totals,
-        },
+        ...{ state: result.state, bound: result.bound, head, tablesOf, seconds },
         inTurn: room ? parts.shards.length - room.held : 0,
         stopped: result.stopped as Exclude<LoopResult['stopped'], 'aborted'>,
-        hash: await hashOfAll(parts, communicator, mine.first, last.items, users),
+        hash: await stateOfAll(parts, communicator, { head, tablesOf }, own),
         engine: engine.description,
         engineReason: reason,
         threads: engine.threads,
-        seconds: (performance.now() - began) / 1000,
         close: held.close,
       };
     } catch (error) {
@@ -230,6 +199,7 @@ function settled(
       : asked,
   );
   if (checked.method !== 'ascent') {
+    // Ranking has a fit of its own (ranking.ts).
     throw optionError`${option('method')} ${checked.method} needs the data in one piece; give the data themselves in place of parts, or leave ${option('method')} out`;
   }
   const { resume: _, features, from, ...options } = checked.options;
@@ -259,7 +229,8 @@ async function savedUsers(
   return joinedValues(tables);
 }
 
-function factsOf({ edges, total, multigraph, users, items, degrees }: Parts): DataFacts {
+/** What a fit must know of the data, from what is known of all shards. */
+export function factsOfParts({ edges, total, multigraph, users, items, degrees }: Parts): DataFacts {
   return {
     edges,
     total,
@@ -271,33 +242,15 @@ function factsOf({ edges, total, multigraph, users, items, degrees }: Parts): Da
 }
 
 /** Keeps the state when rank 0 says that it is time. */
-function keeper(
+export function keeper<S>(
   communicator: Communicator,
   minutes: number = CHECKPOINT_MINUTES,
-  keepNow: (state: LoopState) => Promise<void>,
+  keepNow: (state: S) => Promise<void>,
   onUnkept: ((error: Error) => void) | undefined,
-): AfterLeg {
+): (state: S) => Promise<void> {
   const due = nowAndThen(minutes);
   return async (state) => {
     if (!(await anyRank(communicator, communicator.rank === 0 && due()))) return;
     await keepNow(state).catch((error: Error) => onUnkept?.(error));
   };
-}
-
-/** Shard by shard, so that it is the same on any number of ranks. */
-async function hashOfAll(
-  parts: Parts,
-  communicator: Communicator,
-  first: number,
-  items: TableValues,
-  users: readonly ValuesOfShard[],
-): Promise<string> {
-  const DIGITS = 64;
-  const all = new Float64Array(parts.shards.length * DIGITS);
-  for (const [p, valuesOf] of users.entries()) {
-    const digits = Array.from(hashTables([await valuesOf()]), (digit) => digit.charCodeAt(0));
-    all.set(digits, (first + p) * DIGITS);
-  }
-  await communicator.sum(all);
-  return hashOfText(hashTables([items]) + Buffer.from(Uint8Array.from(all)).toString('latin1'));
 }

@@ -1,54 +1,70 @@
-// One model of a fit over shards: rank 0 reads the users of all shards again, receives their tables, and puts them in the
+// The model of a fit over shards: what all ranks know of it, and its users shard by shard. Put together, the users are in the
 // order of their ids, as if the data had been in one piece.
 
 import type { Communicator } from '../comm/communicator.js';
-import type { TableValues } from '../engine/engine.js';
+import type { TableTotals, TableValues } from '../engine/engine.js';
+import { FIELDS } from '../engine/sharded/tables.js';
 import type { FitResult } from '../fit/fit.js';
-import type { ModelSide, PosteriorModel } from '../fit/model.js';
+import type { LoopState } from '../fit/loop.js';
+import type { Model, PosteriorModel } from '../fit/model.js';
+import type { FitSettings } from '../fit/options.js';
+import { type UserTables, userWidths, withUsers } from '../fit/users-apart.js';
 import { MAX_EDGES } from '../graph/build.js';
-import { degrees } from '../graph/graph.js';
+import { addHashes, NO_HASH } from '../graph/fingerprint.js';
+import { type BySide, degrees, type GraphSide } from '../graph/graph.js';
 import { VertexIds } from '../graph/ids.js';
-import { allocate, allocateFrom } from '../math/memory.js';
+import { allocate } from '../math/memory.js';
+import { stateOf, usersState } from '../store/model-state.js';
 import { VERSION } from '../version.js';
-import type { PartsFit } from './fit.js';
-import { gatherTables } from './gather.js';
-import { type Parts, readShard, type Shard } from './parts.js';
+import { gatherRows, shardsOfRank } from './gather.js';
+import type { OwnRows } from './hold.js';
+import { type Places, placesOf } from './order.js';
+import { type Parts, readShard } from './parts.js';
 
-/** The result of a fit, on rank 0; undefined on the others, which give it what they have. */
-export async function gatherModel(
-  parts: Parts,
-  communicator: Communicator,
-  fitted: PartsFit,
-): Promise<FitResult<PosteriorModel> | undefined> {
-  const { features } = fitted.settings;
-  const rows = parts.shards.map(({ users }) => users);
-  // Rank 0 reads each shard twice, for the order of all and then for what is in it, so that it holds one at a time.
-  const place = communicator.rank === 0 ? await placesOf(parts) : undefined;
-  const whole = place && emptyUsers(parts, place, features);
-  const double = fitted.items.weightShape instanceof Float64Array;
-  await gatherTables(
-    ...([communicator, rows, features, double] as const),
-    (p) => fitted.users[p](),
-    async (s, table) => putShard(whole!, place!.of[s], await readShard(parts, s), table, features),
-  );
-  if (!whole) return undefined;
-  const { users, seen } = whole;
+/** What a rank has when a fit is over, whatever its method. */
+export interface FittedParts extends Omit<FitResult, 'model'> {
+  /** The model without its users, the same on every rank. */
+  readonly head: Model;
+  /** The tables of the users of each shard that this rank has, until `close`. */
+  readonly tablesOf: (part: number) => Promise<UserTables>;
+  /** Shards that were read in turn. */
+  readonly inTurn: number;
+  /** As of the model in one piece, the same wherever the bits are. */
+  readonly hash: string;
+  /** Lets go of what waits on disk. */
+  close(): Promise<void>;
+}
+
+interface Ascended {
+  readonly settings: FitSettings;
+  readonly state: LoopState;
+  readonly bound: number | undefined;
+  readonly items: TableValues;
+  readonly totals: BySide<TableTotals>;
+  readonly converged: boolean;
+  readonly engine: string;
+  readonly seconds: number;
+}
+
+/** A posterior without its users. */
+export function posteriorHead(parts: Parts, fitted: Ascended): PosteriorModel {
   const { settings, state, totals } = fitted;
-  const model: PosteriorModel = Object.freeze({
+  const side = (of: 'users' | 'items', [weightShape, weightRate, featureShape, featureRate]: UserTables) => ({
+    ...{ weightShape, weightRate, featureShape, featureRate },
+    leftover: totals[of].leftover,
+    hyper: state.hyper[of],
+  });
+  const none = () => new Float32Array(0);
+  const nobody = { count: 0, ids: VertexIds.texts([]), degree: new Uint32Array(0) };
+  return Object.freeze({
     type: 'posterior',
     kind: settings.model,
-    features,
+    features: settings.features,
     multigraph: parts.multigraph,
     ...(parts.names && { names: parts.names }),
-    users: Object.freeze({
-      ...users,
-      leftover: totals.users.leftover,
-      hyper: state.hyper.users,
-    }),
-    items: itemSide(parts, fitted),
+    users: Object.freeze({ ...nobody, ...side('users', [none(), none(), none(), none()]) }),
+    items: Object.freeze({ ...itemVertices(parts), ...side('items', singles(fitted.items)) }),
     bound: fitted.bound,
-    // A file holds no more; such a model recommends also what a user has.
-    ...(seen && { seen: Object.freeze(seen) }),
     provenance: Object.freeze({
       version: VERSION,
       engine: fitted.engine,
@@ -57,117 +73,118 @@ export async function gatherModel(
       options: { ...settings },
       bounds: state.bounds,
       iterations: state.iteration,
-      converged: fitted.stopped === 'converged',
+      converged: fitted.converged,
       seconds: fitted.seconds,
     }),
   });
-  const { stopped, engine, engineReason, threads, seconds } = fitted;
-  return { model, stopped, engine, engineReason, threads, seconds };
 }
 
-/** Where the users of all shards come in the order of their ids. */
-interface Places {
-  readonly ids: VertexIds;
-  /** Of each user in that order. */
-  readonly degree: Uint32Array;
-  /** By shard and row. */
-  readonly of: readonly Uint32Array[];
+export function itemVertices({ items, itemIds, itemDegree }: Parts) {
+  return { count: items, ids: itemIds, degree: itemDegree };
 }
 
-async function placesOf(parts: Parts): Promise<Places> {
-  const count = parts.users;
-  const kinds: string[] = [];
-  const numbers = new Float64Array(count);
-  const texts: string[] = [];
-  const unordered = new Uint32Array(count);
-  const of: Uint32Array[] = [];
-  let at = 0;
-  for (let s = 0; s < parts.shards.length; s++) {
-    const shard = await readShard(parts, s);
-    const { ids } = shard;
-    unordered.set(degrees(shard), at);
-    kinds.push(ids.kind);
-    for (let v = 0; v < ids.length; v++, at++) {
-      if (ids.kind === 'integer') numbers[at] = (ids.values as Float64Array)[v];
-      else texts[at] = ids.at(v);
-    }
-    of.push(new Uint32Array(ids.length));
-  }
-  const integers = kinds.every((kind) => kind === 'integer');
-  // Where some shards have texts, all ids are.
-  const text = (u: number) => texts[u] ?? String(numbers[u]);
-  const order = Uint32Array.from({ length: count }, (_, u) => u);
-  order.sort(integers ? (a, b) => numbers[a] - numbers[b] : (a, b) => (text(a) < text(b) ? -1 : 1));
-  const places = new Uint32Array(count);
-  for (let v = 0; v < count; v++) places[order[v]] = v;
-  at = 0;
-  for (const own of of) {
-    own.set(places.subarray(at, at + own.length));
-    at += own.length;
-  }
-  return {
-    ids: integers ? VertexIds.integers(numbers.sort()) : VertexIds.texts(Array.from(order, text)),
-    degree: allocateFrom(order.map((u) => unordered[u])),
-    of,
-  };
+/** A table as a model has it. */
+export function singles(table: TableValues): Float32Array[] {
+  return FIELDS.map((field) => {
+    const values = table[field];
+    return values instanceof Float32Array ? values : Float32Array.from(values);
+  });
 }
+
+/** The state of the whole model, on every rank. */
+export async function stateOfAll(
+  parts: Parts,
+  communicator: Communicator,
+  { head, tablesOf }: Pick<FittedParts, 'head' | 'tablesOf'>,
+  own: OwnRows | undefined,
+): Promise<string> {
+  const { first, last } = shardsOfRank(parts.shards.length, communicator.size, communicator.rank);
+  let users = NO_HASH;
+  for (let p = 0; p < last - first; p++) {
+    const ids = own ? idsWithin(own, p) : (await readShard(parts, first + p)).ids;
+    users = addHashes(users, usersState(ids, await tablesOf(p)));
+  }
+  // Whole numbers: their sum is exact, and its last 32 bits are those of the sum.
+  const sums = Float64Array.of(users.low, users.high);
+  await communicator.sum(sums);
+  return stateOf(head, { low: sums[0] | 0, high: sums[1] | 0 });
+}
+
+function idsWithin({ users, bounds }: OwnRows, p: number): VertexIds {
+  const { values } = users.ids;
+  return values instanceof Float64Array
+    ? VertexIds.integers(values.subarray(bounds[p], bounds[p + 1]))
+    : VertexIds.texts(values.slice(bounds[p], bounds[p + 1]));
+}
+
+/** The result of a fit in one piece, on rank 0; undefined on the others, which give it what they have. */
+export async function gatherModel(
+  parts: Parts,
+  communicator: Communicator,
+  fitted: FittedParts,
+): Promise<FitResult | undefined> {
+  const rows = parts.shards.map(({ users }) => users);
+  // Rank 0 reads each shard twice, for the order of all and then for what is in it, so that it holds one at a time.
+  const place = communicator.rank === 0 ? await placesOf(rows, (s) => readVertices(parts, s)) : undefined;
+  const widths = userWidths(fitted.head);
+  const whole = place && emptyUsers(parts, place, widths);
+  await gatherRows(communicator, rows, { widths, double: false }, fitted.tablesOf, async (s, tables) =>
+    putShard(whole!, place!.of[s], await readShard(parts, s), tables),
+  );
+  const { head, tablesOf: _, inTurn: __, hash: ___, close: ____, ...result } = fitted;
+  return whole && { ...result, model: modelWith(head, whole) };
+}
+
+async function readVertices(parts: Parts, s: number) {
+  const shard = await readShard(parts, s);
+  return { ids: shard.ids, degree: degrees(shard) };
+}
+
+/** The users of all shards in one piece. */
+export type WholeUsers = ReturnType<typeof emptyUsers>;
 
 /** Room for the users of all shards and their edges. */
-function emptyUsers({ edges, multigraph }: Parts, { ids, degree }: Places, features: number) {
+export function emptyUsers(
+  { edges, multigraph }: Pick<Parts, 'edges' | 'multigraph'>,
+  { ids, degree }: Places,
+  widths: readonly number[],
+) {
   const count = ids.length;
-  const users = {
-    count,
-    ids,
-    degree,
-    weightShape: allocate(Float32Array, count),
-    weightRate: allocate(Float32Array, count),
-    featureShape: allocate(Float32Array, count * features),
-    featureRate: allocate(Float32Array, count * features),
-  };
+  const users = { count, ids, degree };
+  const tables = widths.map((width) => allocate(Float32Array, count * width));
   // A file holds no more; such a model recommends also what a user has.
-  if (edges >= MAX_EDGES) return { users, seen: undefined };
+  if (edges >= MAX_EDGES) return { users, tables, seen: undefined };
   const offsets = allocate(Uint32Array, count + 1);
   for (let v = 0; v < count; v++) offsets[v + 1] = offsets[v] + degree[v];
   const neighbors = allocate(Uint32Array, edges);
   return {
     users,
+    tables,
     seen: { offsets, neighbors, counts: multigraph ? allocate(Uint32Array, edges) : undefined },
   };
 }
 
-function putShard(
-  { users, seen }: ReturnType<typeof emptyUsers>,
+export function putShard(
+  { tables, seen }: WholeUsers,
   places: Uint32Array,
-  shard: Shard,
-  table: TableValues,
-  features: number,
+  shard: Pick<GraphSide, 'offsets' | 'neighbors' | 'counts'>,
+  own: UserTables,
 ): void {
-  for (let row = 0; row < shard.count; row++) {
-    const v = places[row];
-    users.weightShape[v] = table.weightShape[row];
-    users.weightRate[v] = table.weightRate[row];
-    for (const field of ['featureShape', 'featureRate'] as const) {
-      users[field].set(table[field].subarray(row * features, (row + 1) * features), v * features);
+  for (const [t, table] of tables.entries()) {
+    const width = places.length === 0 ? 0 : own[t].length / places.length;
+    for (let row = 0; row < places.length; row++) {
+      table.set(own[t].subarray(row * width, (row + 1) * width), places[row] * width);
     }
-    if (!seen) continue;
+  }
+  if (!seen) return;
+  for (let row = 0; row < places.length; row++) {
     const [first, last] = [shard.offsets[row], shard.offsets[row + 1]];
-    seen.neighbors.set(shard.neighbors.subarray(first, last), seen.offsets[v]);
-    if (seen.counts) seen.counts.set(shard.counts!.subarray(first, last), seen.offsets[v]);
+    const at = seen.offsets[places[row]];
+    seen.neighbors.set(shard.neighbors.subarray(first, last), at);
+    if (seen.counts) seen.counts.set(shard.counts!.subarray(first, last), at);
   }
 }
 
-function itemSide(parts: Parts, { items, totals, state }: PartsFit): ModelSide {
-  const single = (values: Float32Array | Float64Array) =>
-    values instanceof Float32Array ? values : Float32Array.from(values);
-  return Object.freeze({
-    count: parts.items,
-    ids: parts.itemIds,
-    degree: parts.itemDegree,
-    weightShape: single(items.weightShape),
-    weightRate: single(items.weightRate),
-    featureShape: single(items.featureShape),
-    featureRate: single(items.featureRate),
-    leftover: totals.items.leftover,
-    hyper: state.hyper.items,
-  });
+export function modelWith(head: Model, { users, tables, seen }: WholeUsers): Model {
+  return withUsers(head, Object.freeze(users), tables, seen);
 }

@@ -6,18 +6,8 @@ import { rm } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { InputError, throwIfAborted } from '../errors.js';
-import { logCountFactorials } from '../fit/bound.js';
 import { buildGraph } from '../graph/build.js';
-import {
-  addHashes,
-  combinedFingerprint,
-  hashText,
-  idHashes,
-  NO_HASH,
-  sumEdges,
-  sumHashes,
-} from '../graph/fingerprint.js';
-import { type BipartiteGraph, degrees } from '../graph/graph.js';
+import type { BipartiteGraph } from '../graph/graph.js';
 import { besidePath } from '../ingest/beside.js';
 import { EdgeCollector } from '../ingest/collect.js';
 import type { ReaderOptions, ReadResult } from '../ingest/options.js';
@@ -29,15 +19,15 @@ import type { OptionsOf } from '../options/kinds.js';
 import { PARTITION, PARTS_FILE } from '../options/partition.js';
 import { FORCE, READ, TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
-import { countDegrees, type DegreeCounts } from '../sparsity/degree-counts.js';
 import { writePieces } from '../store/atomic.js';
 import { type FolderFiles, writeFolder } from '../store/folder.js';
 import { readManifest } from '../store/manifest.js';
 import { writeTensorsTo } from '../store/safetensors.js';
 import type { SideNames } from '../text/sides.js';
 import { parseMemory } from './memory.js';
-import { ITEMS_FILE, itemsTensors, type PartsDocument, shardFile, shardTensors } from './parts.js';
+import { ITEMS_FILE, type PartsDocument, shardFile } from './parts.js';
 import { ShardSpill } from './spill.js';
+import { PartsTally } from './tally.js';
 
 /** How data are cut into shards, and how they are read. */
 export interface PartitionOptions
@@ -170,14 +160,7 @@ async function writeShards(
   { force, signal, onProgress }: Pick<PartitionOptions, 'force' | 'signal' | 'onProgress'>,
 ): Promise<Partition> {
   const { shards, itemIds } = spill;
-  const items = idHashes(itemIds, 'items');
-  const itemsSum = sumHashes(items);
-  const itemsHash = hashText(itemsSum);
-  const itemDegree = new Uint32Array(itemIds.length);
-  const itemTotal = new Float64Array(itemIds.length);
-  const ofUsers = new Map<number, number>();
-  const written: PartsDocument['shards'] = [];
-  let [usersSum, edgesSum] = [NO_HASH, NO_HASH];
+  const tally = new PartsTally(itemIds, multigraph);
 
   const writeShard = async (path: string, s: number) => {
     throwIfAborted(signal);
@@ -191,59 +174,16 @@ async function writeShards(
       itemIds,
       multigraph,
     });
-    const users = idHashes(userIds, 'users');
-    const [ownUsers, ownEdges] = [sumHashes(users), sumEdges(graph.users, users, items)];
-    usersSum = addHashes(usersSum, ownUsers);
-    edgesSum = addHashes(edgesSum, ownEdges);
-    for (const degree of degrees(graph.users)) ofUsers.set(degree, (ofUsers.get(degree) ?? 0) + 1);
-    const { offsets, counts } = graph.items;
-    for (let v = 0; v < itemIds.length; v++) {
-      itemDegree[v] += offsets[v + 1] - offsets[v];
-      if (!counts) itemTotal[v] = itemDegree[v];
-      else for (let e = offsets[v]; e < offsets[v + 1]; e++) itemTotal[v] += counts[e];
-    }
-    const hash = hashText(addHashes(ownUsers, ownEdges));
-    written.push({
-      users: userIds.length,
-      edges: graph.edges,
-      total: graph.total,
-      logFactorials: logCountFactorials(graph.users.counts),
-      hash,
-    });
-    await writeTensorsTo(path, shardTensors({ itemsHash }, hash, graph.users));
-  };
-
-  const document = (): PartsDocument => {
-    const over = (value: (shard: PartsDocument['shards'][number]) => number) =>
-      written.reduce((total, shard) => total + value(shard), 0);
-    const edges = over((shard) => shard.edges);
-    return {
-      format: 'graphex-parts',
-      version: 1,
-      multigraph,
-      ...(names && { names }),
-      users: over((shard) => shard.users),
-      items: itemIds.length,
-      edges,
-      total: over((shard) => shard.total),
-      fingerprint: combinedFingerprint({ users: usersSum, items: itemsSum, edges: edgesSum }, multigraph),
-      itemsHash,
-      read: { rows: read.rows, kept: edges, merged: read.kept - edges, rejected: read.rejected },
-      degrees: {
-        users: [...ofUsers].sort(([a], [b]) => a - b),
-        items: pairsOf(countDegrees(itemDegree)),
-      },
-      shards: written,
-    };
+    await writeTensorsTo(path, tally.add(graph.users));
   };
 
   if (itemIds.length === 0) throw new InputError('no item is left, so there is nothing to partition');
   let whole: PartsDocument | undefined;
   const files: Record<string, FolderFiles[string]> = {};
   for (let s = 0; s < shards; s++) files[shardFile(s)] = (path) => writeShard(path, s);
-  files[ITEMS_FILE] = (path) => writeTensorsTo(path, itemsTensors(itemsHash, itemIds, itemDegree, itemTotal));
+  files[ITEMS_FILE] = (path) => writeTensorsTo(path, tally.items());
   files[PARTS_FILE] = (path) => {
-    whole = document();
+    whole = tally.document(names, read);
     return writePieces(path, [`${JSON.stringify(whole)}\n`]);
   };
   const before = Object.keys((await readManifest(folder)) ?? {});
@@ -251,8 +191,4 @@ async function writeShards(
   await writeFolder(folder, files, { force, obsolete });
   const { users, edges, fingerprint } = whole!;
   return { shards, users, items: itemIds.length, edges, fingerprint, read: whole!.read, guess, names };
-}
-
-function pairsOf({ degree, vertices }: DegreeCounts): [number, number][] {
-  return Array.from(degree, (d, n) => [d, vertices[n]]);
 }

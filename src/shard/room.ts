@@ -30,6 +30,8 @@ export function roomWithin(
   features: number,
   threads: number | undefined,
   limit: number,
+  /** Whether the model is written by shard, and never whole in memory. */
+  byShard = false,
 ): Room | undefined {
   const { users, edges, items, multigraph, shards } = parts;
   const K = features;
@@ -56,7 +58,8 @@ export function roomWithin(
   const inTurn = 2 * 4 * indexWords + 2 * table(rows);
   const least = fixed + inTurn + tables;
   // What the engine had is not given back before the model is put together.
-  const model = values(users) + ID_BYTES * users + 4 * words(0, edges);
+  const written = byShard ? { users: rows, edges: most } : { users, edges };
+  const model = values(written.users) + ID_BYTES * written.users + 4 * words(0, written.edges);
   const ending = fixed + inTurn + values(rows) + reading + model;
   const need = Math.max(least, ending);
   if (limit < need) {

@@ -10,13 +10,14 @@ import { InputError } from '../errors.js';
 import type { Beginning, LoopState } from '../fit/loop.js';
 import { type BySide, SIDES, type SideName } from '../graph/graph.js';
 import { stateSchema } from '../store/checkpoint-tensors.js';
-import { type FolderFiles, finishFolder, writeFolder } from '../store/folder.js';
-import { getTable, putTable } from '../store/posterior-tensors.js';
+import { finishFolder } from '../store/folder.js';
+import { putTable } from '../store/posterior-tensors.js';
 import { readTensors, writeTensorsTo } from '../store/safetensors.js';
 import { NOT_NEGATIVE, putInto, TensorReader } from '../store/tensor-reader.js';
 import type { Tensor, TensorFile } from '../store/tensors.js';
-import { gatherTables } from './gather.js';
+import { gatherTables, writeGathered } from './gather.js';
 import { MOST_SHARDS, type Parts } from './parts.js';
+import { cannotGoOn, isRankingState, RANKING_STATE, tableOf } from './ranking-state.js';
 
 const FORMAT = 'graphex-state';
 const EXPECTED = { version: 1, what: 'state of a fit', command: 'fit' } as const;
@@ -26,7 +27,7 @@ const tableFile = (shard: number) => `users-${String(shard).padStart(4, '0')}.sa
 
 /** The names of all files of a state with so many shards. */
 export function stateFiles(shards: number): string[] {
-  return [WHOLE, ...Array.from({ length: shards }, (_, s) => tableFile(s))];
+  return [WHOLE, RANKING_STATE, ...Array.from({ length: shards }, (_, s) => tableFile(s))];
 }
 
 /** What every rank knows of a fit that was stopped. */
@@ -40,7 +41,7 @@ export interface SavedFit {
 /** Whether the path is a folder with such a state. */
 export async function isStateFolder(path: string): Promise<boolean> {
   const found = await stat(join(path, WHOLE)).catch(() => undefined);
-  return found?.isFile() ?? false;
+  return found?.isFile() ?? isRankingState(path);
 }
 
 /** Keeps the state: called by every rank, written by rank 0, all of it or nothing. */
@@ -53,43 +54,17 @@ export async function saveState(
 ): Promise<void> {
   const features = items.featureShape.length / items.weightShape.length;
   const rows = parts.shards.map(({ users }) => users);
-  const received = new Map<number, (table: TableValues) => Promise<void>>();
-  // The folder's writer asks for a shard, and waits for it to come.
-  const files: Record<string, FolderFiles[string]> = {
-    [WHOLE]: (path) => writeTensorsTo(path, wholeTensors(began, state, items, totals, features)),
-  };
-  let asked: (() => void) | undefined;
-  let written: Promise<void> = Promise.resolve();
-  for (let s = 0; s < rows.length; s++) {
-    files[tableFile(s)] = (path) =>
-      new Promise<void>((resolve, reject) => {
-        received.set(s, async (table) => {
-          const done = writeTensorsTo(path, tableTensors(parts, s, state, table, features));
-          done.then(resolve, reject);
-          await done;
-        });
-        asked?.();
-      });
-  }
-  let failed: { readonly error: unknown } | undefined;
-  if (communicator.rank === 0) {
-    written = writeFolder(folder, files).catch((error: unknown) => {
-      failed = { error };
-      asked?.();
-    });
-  }
   const double = items.weightShape instanceof Float64Array;
-  await gatherTables(communicator, rows, features, double, own, async (shard, table) => {
-    while (!received.has(shard)) {
-      if (failed) return;
-      await new Promise<void>((resolve) => {
-        asked = resolve;
-      });
-    }
-    await received.get(shard)!(table).catch(() => undefined);
-  });
-  await written;
-  if (failed) throw (failed as { readonly error: unknown }).error;
+  await writeGathered<TableValues>(
+    communicator,
+    folder,
+    {
+      first: { [WHOLE]: (path) => writeTensorsTo(path, wholeTensors(began, state, items, totals, features)) },
+      shards: rows.map((_, s) => tableFile(s)),
+    },
+    (take) => gatherTables(communicator, rows, features, double, own, take),
+    (path, s, table) => writeTensorsTo(path, tableTensors(parts, s, state, table, features)),
+  );
 }
 
 function wholeTensors(
@@ -179,26 +154,10 @@ export async function loadTable(
   });
 }
 
-function tableOf(read: TensorReader, prefix: string, rows: number, features: number): TableValues {
-  const double = read.tensors.get(`${prefix}weight_shape`)?.data instanceof Float64Array;
-  return getTable<Float32Array | Float64Array>(
-    read,
-    prefix,
-    double ? Float64Array : Float32Array,
-    rows,
-    features,
-  );
-}
-
 function inWords<T>(path: string, read: () => T): T {
   try {
     return read();
   } catch (cause) {
-    if (cause instanceof InputError) throw cause;
-    const what =
-      cause instanceof z.ZodError
-        ? z.prettifyError(cause).split('\n').slice(0, 2).join(' ')
-        : (cause as Error).message;
-    throw new InputError(`${path}: a fit cannot go on from it (${what}); begin anew without --resume`);
+    throw cannotGoOn(path, cause);
   }
 }

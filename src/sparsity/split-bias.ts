@@ -38,11 +38,24 @@ function compareSide(side: SideName, graph: BipartiteGraph, split: Split): SideB
     split.method === 'pq'
       ? whole.filter((_, v) => split.coins[side].drawn[v] === 1)
       : Uint32Array.from(positions(graph[side].ids, split.test[side].ids), (v) => whole[v]);
+  return sideBias(whole, heldOut, {
+    train: degrees(split.train[side]),
+    foldIn: degrees(split.foldIn[side]),
+    test: degrees(split.test[side]),
+  });
+}
+
+/** By degrees alone: of the whole side, of what is held out within the whole, and within each part. */
+export function sideBias(
+  whole: Uint32Array,
+  heldOut: Uint32Array,
+  { train, foldIn, test }: Readonly<Record<'train' | 'foldIn' | 'test', Uint32Array>>,
+): SideBias {
   return {
     whole: describe(whole),
-    train: describe(degrees(split.train[side])),
-    foldIn: describe(degrees(split.foldIn[side])),
-    test: describe(degrees(split.test[side])),
+    train: describe(train),
+    foldIn: describe(foldIn),
+    test: describe(test),
     heldOutDegree: mean(heldOut),
   };
 }

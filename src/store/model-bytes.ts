@@ -117,14 +117,14 @@ export function modelTensors(model: Model, options: SaveOptions = {}): TensorFil
   return { tensors, metadata };
 }
 
-/** The model that a file holds; what a model cannot hold is refused with a sentence. */
-export function modelOf(name: string, { tensors, metadata }: TensorFile): ModelFile {
+/** The model that a file holds, or all of it but users who are `apart`; what a model cannot hold is refused with a sentence. */
+export function modelOf(name: string, { tensors, metadata }: TensorFile, apart = false): ModelFile {
   try {
     const read = new TensorReader(tensors);
     const { model, stopped } =
       metadata.type === 'ranker'
         ? { model: getRanker(read, metadata), stopped: undefined }
-        : getPosterior(read, metadata);
+        : getPosterior(read, metadata, apart);
     return { model, checkpoint: getCheckpoint(read, model, stopped, metadata.checkpoint) };
   } catch (cause) {
     // The checksum held, so the file is as it was written, but not by a graphex that this one understands.

@@ -1,8 +1,13 @@
 // Models in files.
 
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { InputError } from '../errors.js';
 import type { Checkpoint } from '../fit/loop.js';
 import type { Model } from '../fit/model.js';
+import { MODEL_FILE, MODEL_FOLDER_READERS } from '../options/model-parts.js';
+import { PARTS_FILE } from '../options/partition.js';
+import { list } from '../text/phrases.js';
 import {
   FORMAT,
   type ModelFile,
@@ -31,7 +36,24 @@ export async function loadModel(source: ModelSource): Promise<Model> {
 /** Loads a model together with its checkpoint, if it has one. */
 export async function loadModelFile(source: ModelSource): Promise<ModelFile> {
   if (typeof source !== 'string') return modelFileFromBytes(source);
+  await refuseFolder(source);
   return modelOf(source, await readTensors(source, FORMAT));
+}
+
+/** Folders that graphex writes and that are no model in one file. */
+async function refuseFolder(path: string): Promise<void> {
+  const holds = async (name: string) =>
+    (await stat(join(path, name)).catch(() => undefined))?.isFile() ?? false;
+  if (await holds(MODEL_FILE)) {
+    throw new InputError(
+      `${path}: this is a model by shard, which only graphex ${list(MODEL_FOLDER_READERS, 'and')} read; make one file of it: graphex merge ${path} -o model.safetensors`,
+    );
+  }
+  if (await holds(PARTS_FILE)) {
+    throw new InputError(
+      `${path}: this is a folder of shards and no model; fit it first: graphex fit ${path} -o model.safetensors`,
+    );
+  }
 }
 
 /**

@@ -102,15 +102,21 @@ export function putTable(put: Put, table: TableValues, rows: number, features: n
   put('feature_rate', table.featureRate, [rows, features]);
 }
 
-/** A model of version 1, and the Gammas of the fit that was stopped, which its checkpoint goes on from. */
+/**
+ * A model of version 1, and the Gammas of the fit that was stopped, which its checkpoint goes on from. Of a model by shard
+ * the users are `apart`.
+ */
 export function getPosterior(
   read: TensorReader,
   metadata: Readonly<Record<string, string>>,
+  apart = false,
 ): { readonly model: Model; readonly stopped: Readonly<Record<SideName, ModelSide>> } {
   const { head, ...sides } = getFit(read, '', metadata);
   const { users, items } = sides;
-  for (const name of SIDES) if (sides[name].count === 0) throw new Error(`there are no ${name}`);
-  checkDegrees(users, items);
+  for (const name of SIDES) {
+    if ((sides[name].count === 0) !== (apart && name === 'users')) throw new Error(`there are no ${name}`);
+  }
+  if (!apart) checkDegrees(users, items);
   const seen = getSeen(read, users, items);
   const heads = z
     .array(z.record(z.string(), z.string()))

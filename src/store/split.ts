@@ -15,14 +15,16 @@ import { parseNumber, type ValueColumn } from '../ingest/value-column.js';
 import { checkOptions, settle } from '../options/door.js';
 import type { OptionsOf } from '../options/kinds.js';
 import { SPLIT_METHODS } from '../options/names.js';
+import { PARTS_FILE, SPLIT_PARTS_FORMAT, SPLIT_PARTS_READERS } from '../options/partition.js';
 import { FORCE, TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import type { Coins, Split } from '../sample/split-types.js';
+import { list } from '../text/phrases.js';
 import { readSideNames } from '../text/sides.js';
 import { safeJson } from '../text/untrusted.js';
 import { writePieces } from './atomic.js';
 import { edgeColumns } from './edges.js';
-import { finishFolder, writeFolder } from './folder.js';
+import { type FolderFiles, finishFolder, writeFolder } from './folder.js';
 import { writeParquet } from './parquet.js';
 
 const PARTS = { train: 'train', foldIn: 'foldin', test: 'test' } as const;
@@ -37,15 +39,15 @@ export const SPLIT_FILES: readonly string[] = [
   'split.json',
 ];
 
-const partSchema = z.object({
+export const partSchema = z.object({
   users: z.number().int(),
   items: z.number().int(),
   edges: z.number().int(),
   total: z.number().int(),
   fingerprint: z.string(),
 });
-const coinSchema = z.object({ total: z.number().int(), drawn: z.number().int() });
-const kindSchema = z.enum(['integer', 'text']);
+export const coinSchema = z.object({ total: z.number().int(), drawn: z.number().int() });
+export const kindSchema = z.enum(['integer', 'text']);
 const splitSchema = z.looseObject({
   format: z.literal('graphex-split'),
   version: z.number().int(),
@@ -97,17 +99,24 @@ export async function saveSplit(
     const columns = [...edgeColumns(graph), ...(byTime && decimals ? [{ name: 'time', decimals }] : [])];
     files[`${PARTS[part]}.parquet`] = (beside) => writeParquet(beside, graph.edges, columns);
   }
-  for (const side of SIDES) {
+  Object.assign(files, coinFiles(coins));
+  files['split.json'] = (beside) => writePieces(beside, [`${safeJson(JSON.stringify(record, null, 2))}\n`]);
+  await writeFolder(folder, files, { force });
+}
+
+/** The coins of both sides as files of a folder. */
+export function coinFiles(coins: Split['coins']): FolderFiles {
+  const files = SIDES.map((side) => {
     const { ids, drawn } = coins[side];
     const every = Uint32Array.from({ length: ids.length }, (_, v) => v);
-    files[coinFile(side)] = (beside) =>
+    const write = (beside: string) =>
       writeParquet(beside, ids.length, [
         { name: 'id', ids, vertices: every },
         { name: 'drawn', numbers: drawn },
       ]);
-  }
-  files['split.json'] = (beside) => writePieces(beside, [`${safeJson(JSON.stringify(record, null, 2))}\n`]);
-  await writeFolder(folder, files, { force });
+    return [coinFile(side), write] as const;
+  });
+  return Object.fromEntries(files);
 }
 
 /** Loads a split and checks every part against split.json. */
@@ -143,7 +152,7 @@ export async function loadSplit(folder: string, options: TaskOptions = {}): Prom
 const MOST_RECORD_BYTES = 1 << 26;
 
 /** Looked at first: a pipe or a device in its place could be waited for without end. */
-async function readRecordText(path: string): Promise<string> {
+export async function readRecordText(path: string): Promise<string> {
   const found = await stat(path);
   if (!found.isFile() || found.size > MOST_RECORD_BYTES) {
     throw new InputError(`${path}: this is not the record of a split; split the data again`);
@@ -163,6 +172,11 @@ async function readRecord(folder: string): Promise<z.infer<typeof splitSchema>> 
       throw new InputError(`${folder}: this is a file; give a folder that "graphex split" wrote`);
     }
     if (code === 'ENOENT') {
+      if ((await stat(join(folder, PARTS_FILE)).catch(() => undefined))?.isFile()) {
+        throw new InputError(
+          `${folder}: this is a folder of shards and no split; split it first: graphex split ${folder} -o split`,
+        );
+      }
       throw new InputError(
         `${folder}: there is no split.json in it; give a folder that "graphex split" wrote`,
       );
@@ -174,6 +188,11 @@ async function readRecord(folder: string): Promise<z.infer<typeof splitSchema>> 
     json = JSON.parse(text);
   } catch (cause) {
     throw new InputError(`${path}: it is not valid JSON (${(cause as Error).message}); split the data again`);
+  }
+  if (json?.format === SPLIT_PARTS_FORMAT) {
+    throw new InputError(
+      `${folder}: this split is in shards, which only graphex ${list(SPLIT_PARTS_READERS)} read; split the data themselves in place of parts`,
+    );
   }
   if (json?.format === 'graphex-split' && typeof json.version === 'number' && json.version > VERSION) {
     throw new InputError(
@@ -226,10 +245,10 @@ function emptyGraph(multigraph: boolean): BipartiteGraph {
   return buildGraph({ users: [], items: [], userCount: 0, itemCount: 0, multigraph });
 }
 
-async function loadCoins(
+export async function loadCoins(
   folder: string,
   side: SideName,
-  record: z.infer<typeof splitSchema>,
+  record: Pick<z.infer<typeof splitSchema>, 'ids' | 'coins'>,
 ): Promise<Coins> {
   const path = join(folder, coinFile(side));
   const text = record.ids[side] === 'text';
@@ -264,7 +283,7 @@ function exact(text: string): number {
   throw new InputError(`${JSON.stringify(text.slice(0, 60))} is no whole number`);
 }
 
-function coinFile(side: SideName): string {
+export function coinFile(side: SideName): string {
   return `coins-${side}.parquet`;
 }
 
@@ -278,7 +297,7 @@ function describe(graph: BipartiteGraph): z.infer<typeof partSchema> {
   };
 }
 
-function tally({ drawn }: Pick<Coins, 'drawn'>): { total: number; drawn: number } {
+export function tally({ drawn }: Pick<Coins, 'drawn'>): { total: number; drawn: number } {
   let heads = 0;
   for (const coin of drawn) heads += coin;
   return { total: drawn.length, drawn: heads };

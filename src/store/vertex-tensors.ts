@@ -108,7 +108,13 @@ export function putSeen(tensors: Map<string, Tensor>, { neighbors, counts }: See
   if (counts) put('counts', signed(counts));
 }
 
-export function getSeen(read: TensorReader, users: Vertices, items: Vertices): SeenItems | undefined {
+/** `some`: the users are not all, so that items have users elsewhere. */
+export function getSeen(
+  read: TensorReader,
+  users: Vertices,
+  items: Vertices,
+  some = false,
+): SeenItems | undefined {
   if (!read.has('users.neighbors')) return undefined;
   const offsets = new Uint32Array(users.count + 1);
   for (let u = 0; u < users.count; u++) {
@@ -131,7 +137,7 @@ export function getSeen(read: TensorReader, users: Vertices, items: Vertices): S
       counted[item]++;
     }
   }
-  const wrong = counted.findIndex((n, item) => n !== items.degree[item]);
+  const wrong = counted.findIndex((n, item) => (some ? n > items.degree[item] : n !== items.degree[item]));
   if (wrong >= 0) {
     throw new Error(`item ${wrong} has ${counted[wrong]} users, and its degree says ${items.degree[wrong]}`);
   }

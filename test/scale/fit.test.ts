@@ -8,13 +8,14 @@ import { createTogether } from '../../src/comm/together.js';
 import * as select from '../../src/engine/select.js';
 import { FitError } from '../../src/errors.js';
 import { fit } from '../../src/fit/fit.js';
+import type { PosteriorModel } from '../../src/fit/model.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
 import { simulate } from '../../src/process/poisson-model.js';
-import * as agree from '../../src/shard/agree.js';
 import { fitParts, type PartsFit, type PartsFitOptions } from '../../src/shard/fit.js';
 import { gatherModel } from '../../src/shard/model.js';
 import { partitionGraph } from '../../src/shard/partition.js';
 import { openParts, type Parts } from '../../src/shard/parts.js';
+import * as probing from '../../src/shard/probe.js';
 import { scratchFolder } from '../ingest/scratch.js';
 
 const { path } = scratchFolder();
@@ -35,7 +36,7 @@ async function modelOnRanks(parts: Parts, size: number, options: PartsFitOptions
     ),
   );
   expect(results.slice(1).every((result) => result === undefined)).toBe(true);
-  return results[0]!.model;
+  return results[0]!.model as PosteriorModel;
 }
 
 describe.each([{ multigraph: false }, { multigraph: true }])('a fit over shards: %o', ({ multigraph }) => {
@@ -122,7 +123,6 @@ describe('what shards cannot do is said', () => {
   });
 
   test.each<[object, string]>([
-    [{ method: 'ranking' }, 'method ranking needs the data in one piece'],
     [{ method: 'gibbs' }, 'method gibbs needs the data in one piece'],
     [{ features: 'auto' }, 'features auto needs the data in one piece'],
     [{ restarts: 3 }, 'restarts 3: a fit to parts begins once'],
@@ -155,10 +155,10 @@ describe('what shards cannot do is said', () => {
   });
 
   test('a rank that computes otherwise, as another Node or processor would', async () => {
-    const real = agree.probe;
+    const real = probing.probe;
     let asked = 0;
     const probe = vi
-      .spyOn(agree, 'probe')
+      .spyOn(probing, 'probe')
       .mockImplementation(async (engine) => `${await real(engine)}${asked++ === 0 ? ' otherwise' : ''}`);
     const outcomes = await Promise.allSettled(
       createTogether(2).map((one) => fitParts(parts, one, { features: 2, iterations: 5, threads: 1 })),

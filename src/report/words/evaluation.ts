@@ -15,6 +15,8 @@ const NO_CHECK: Readonly<Record<NoPredictiveCheck, string>> = {
     'the split holds out edges, and the model describes no test graph of that kind; split with --method pq',
   'ranking-model':
     'the model was fitted for ranking, and no test graph can be drawn from it; fit with --objective evidence',
+  'in-shards':
+    'draws need all users at once, and these are in shards; merge the model, and split the data in one piece',
 };
 
 /** Why there is no predictive check, without a capital or a full stop. */
@@ -116,7 +118,13 @@ export function intervalWords({ calibration, internal }: PredictiveCheck, names:
 }
 
 /** What the figures leave out; nothing is said of what did not happen. */
-export function leftOutWords({ dropped, method, predictive, protocol, names }: Evaluation): string {
+export function leftOutWords({
+  dropped,
+  method,
+  predictive,
+  protocol,
+  names,
+}: Pick<Evaluation, 'dropped' | 'method' | 'predictive' | 'protocol' | 'names'>): string {
   const { ranking, foldIn } = dropped;
   const { users, items } = names;
   const kind = (adjective: string) => ({

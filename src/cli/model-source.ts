@@ -1,0 +1,83 @@
+// A model on a command line: a file, or a folder with the users by shard, of which only those are read who are asked about.
+
+import { InputError, throwIfAborted } from '../errors.js';
+import type { Model } from '../fit/model.js';
+import type { Asker } from '../predict/recommend.js';
+import {
+  isModelFolder,
+  type ModelParts,
+  openModelParts,
+  readModelShard,
+  shardOfUser,
+} from '../shard/model-parts.js';
+import { loadModel } from '../store/model.js';
+import { many } from '../text/phrases.js';
+import { USERS_AND_ITEMS } from '../text/sides.js';
+import { shown } from '../text/untrusted.js';
+
+export interface OpenedModel {
+  /** The whole model, or all of it but users who lie by shard. */
+  readonly head: Model;
+  readonly byShard: ModelParts | undefined;
+  /** Users of all shards. */
+  readonly users: number;
+}
+
+export async function openModel(path: string): Promise<OpenedModel> {
+  if (!(await isModelFolder(path))) {
+    const head = await loadModel(path);
+    return { head, byShard: undefined, users: head.users.count };
+  }
+  const byShard = await openModelParts(path);
+  return { head: byShard.head, byShard, users: byShard.users };
+}
+
+/** A model with the users of each shard in turn; a model in one piece comes as it is. */
+export async function* modelsInTurn(
+  { head, byShard }: OpenedModel,
+  signal?: AbortSignal,
+): AsyncGenerator<Model> {
+  if (!byShard) yield head;
+  for (let s = 0; s < (byShard?.shards.length ?? 0); s++) {
+    throwIfAborted(signal);
+    yield await readModelShard(byShard!, s);
+  }
+}
+
+/** Things by the model that knows their user: shards in turn, each read once; what needs no user is asked of the head. */
+export async function* byModel<T extends { readonly asker: Asker }>(
+  { head, byShard }: OpenedModel,
+  all: readonly T[],
+): AsyncGenerator<{ readonly model: Model; readonly asked: readonly T[] }> {
+  if (!byShard) {
+    yield { model: head, asked: all };
+    return;
+  }
+  const groups = new Map<number, T[]>();
+  for (const one of all) {
+    const s = 'user' in one.asker ? shardOfUser(byShard, one.asker.user) : -1;
+    groups.set(s, [...(groups.get(s) ?? []), one]);
+  }
+  for (const [s, asked] of [...groups].sort(([a], [b]) => a - b)) {
+    yield { model: s < 0 ? head : await readModelShard(byShard, s), asked };
+  }
+}
+
+/** Those of the names that are users of the model. */
+export async function knownUsers(opened: OpenedModel, names: readonly string[]): Promise<Set<string>> {
+  const known = new Set<string>();
+  const asked = [...new Set(names)].map((user) => ({ asker: { user } }));
+  for await (const { model, asked: some } of byModel(opened, asked)) {
+    for (const { asker } of some) if (model.users.ids.find(asker.user) >= 0) known.add(asker.user);
+  }
+  return known;
+}
+
+/** A user whom no shard has; a model in one piece says it itself, with the id that comes nearest. */
+export async function requireUser(opened: OpenedModel, user: string | undefined): Promise<void> {
+  if (!opened.byShard || user === undefined || (await knownUsers(opened, [user])).size > 0) return;
+  const { users, items } = opened.head.names ?? USERS_AND_ITEMS;
+  throw new InputError(
+    `${users.one} ${shown(user)} is not in the model (${many(opened.users, users)}); for a new ${users.one}, name liked ${items.many} instead`,
+  );
+}

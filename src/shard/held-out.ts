@@ -1,0 +1,52 @@
+// The held-out users of a split, shard by shard, as an evaluation takes them.
+
+import { throwIfAborted } from '../errors.js';
+import type { HeldOutPiece, SplitFrame } from '../evaluate/in-turn.js';
+import { buildGraph, transposeRows } from '../graph/build.js';
+import { fingerprint } from '../graph/fingerprint.js';
+import { type BipartiteGraph, degrees, type GraphSide } from '../graph/graph.js';
+import type { Split } from '../sample/split-types.js';
+import { type Parts, readShard } from './parts.js';
+import type { OpenedSplit } from './split.js';
+
+/** What a split in shards says beside its held-out users. */
+export function frameOfParts(split: OpenedSplit): SplitFrame {
+  const { seed, testUsers, testItems, train, test, itemCoins } = split;
+  return {
+    ...{ seed, testUsers, testItems, itemCoins, fingerprint: split.fingerprint },
+    train: { ids: train.itemIds, degree: train.itemDegree, fingerprint: train.fingerprint },
+    testIds: test.itemIds,
+  };
+}
+
+/** The same of a split in one piece. */
+export function frameOfSplit(split: Split): SplitFrame {
+  const { seed, testUsers, testItems, train, test, coins } = split;
+  const { items } = train;
+  return {
+    ...{ seed, testUsers, testItems, itemCoins: coins.items, fingerprint: split.fingerprint },
+    train: { ids: items.ids, degree: degrees(items), fingerprint: fingerprint(train) },
+    testIds: test.items.ids,
+  };
+}
+
+export async function* heldOutPieces(
+  { shards, foldIn, test }: OpenedSplit,
+  { signal, onShard }: { readonly signal?: AbortSignal; readonly onShard?: (shard: number) => void } = {},
+): AsyncGenerator<HeldOutPiece> {
+  for (let s = 0; s < shards; s++) {
+    throwIfAborted(signal);
+    onShard?.(s);
+    yield { foldIn: foldIn ? await graphOf(foldIn, s) : NOTHING, test: await graphOf(test, s) };
+  }
+}
+
+const NOTHING = buildGraph({ users: [], items: [], userCount: 0, itemCount: 0, multigraph: false });
+
+async function graphOf(parts: Parts, shard: number): Promise<BipartiteGraph> {
+  const users = await readShard(parts, shard);
+  const { items: count, itemIds: ids, multigraph } = parts;
+  const items: GraphSide = { count, ids, ...transposeRows(users, count) };
+  const { edges, total } = parts.shards[shard];
+  return { users, items, edges, total, multigraph };
+}

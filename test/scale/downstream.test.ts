@@ -1,0 +1,139 @@
+// What comes after a fit to parts, on the command line: a model by shard answers as the merged one does, and no more of it is read
+// than the users who are asked about.
+
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { evaluateModel } from '../../src/evaluate/evaluate.js';
+import { evaluateInTurn } from '../../src/evaluate/in-turn.js';
+import type { BipartiteGraph } from '../../src/graph/graph.js';
+import { simulate } from '../../src/process/poisson-model.js';
+import { split } from '../../src/sample/split.js';
+import { frameOfParts, frameOfSplit, heldOutPieces } from '../../src/shard/held-out.js';
+import { openModelParts, shardOfUser } from '../../src/shard/model-parts.js';
+import { partitionGraph } from '../../src/shard/partition.js';
+import { openParts } from '../../src/shard/parts.js';
+import { openSplitOfParts, splitParts } from '../../src/shard/split.js';
+import { loadModel } from '../../src/store/model.js';
+import { graphex } from '../cli/run.js';
+import { scratchFolder } from '../ingest/scratch.js';
+
+const { path } = scratchFolder();
+const law = { sigma: 0.2, tau: 1, size: 20, shape: 0.3, rate: 0.3 };
+const CUT = { testUsers: 0.3, testItems: 0.3, seed: 9 };
+let graph: BipartiteGraph;
+
+async function done(...args: string[]): Promise<string> {
+  const { status, stdout, stderr } = await graphex(...args);
+  expect(status, stderr).toBe(0);
+  return stdout;
+}
+
+const FITS = {
+  posterior: [],
+  ranker: ['--method', 'ranking', '--average', '2', '--folds', '2'],
+} as const;
+
+beforeAll(async () => {
+  ({ graph } = await simulate({ users: law, items: law, features: 3, seed: 6, threads: 1 }));
+  await partitionGraph(graph, path('parts'), { shards: 4 });
+  await splitParts(await openParts(path('parts')), path('split'), CUT);
+  await Promise.all(
+    Object.entries(FITS).map(async ([kind, flags]) => {
+      const how = ['-k', '3', '--iterations', '20', '--threads', '1', '--json', ...flags];
+      const fitted = JSON.parse(await done('fit', path('split'), '--by-shard', ...how, '-o', path(kind)));
+      const merged = JSON.parse(await done('merge', path(kind), '--json', '-o', path(`${kind}.file`)));
+      expect(merged).toMatchObject({ state: fitted.state, shards: 4 });
+    }),
+  );
+}, 60_000);
+
+describe.each(Object.keys(FITS))('a %s by shard', (kind) => {
+  const both = (...args: string[]) =>
+    Promise.all([path(kind), path(`${kind}.file`)].map((model) => done('recommend', model, ...args)));
+
+  test('recommends as the merged one does: to a user, to a new one, to a file of users', async () => {
+    const { users, items } = await loadModel(path(`${kind}.file`));
+    const some = [0, 7, 3, users.count - 1, 5].map((u) => users.ids.at(u));
+    writeFileSync(path(`${kind} batch.csv`), some.join('\n'));
+    const [known, fresh, batch] = await Promise.all([
+      both('--user', some[1], '-n', '7', '--json'),
+      both('--likes', `${items.ids.at(1)},${items.ids.at(4)}`, '--json'),
+      both('--batch', path(`${kind} batch.csv`), '-n', '4', '--json'),
+    ]);
+    for (const [byShard, merged] of [known, fresh, batch]) expect(byShard).toBe(merged);
+    expect(JSON.parse(batch[0]).map(({ user }: { user: string }) => user)).toEqual(some);
+  }, 60_000);
+
+  test('lists for all users, shard by shard, are those of the merged one', async () => {
+    const lists = [path(`${kind}1.csv`), path(`${kind}2.csv`)];
+    const [byShard, merged] = await Promise.all(
+      [path(kind), path(`${kind}.file`)].map((model, at) =>
+        done('recommend', model, '--all-users', '-n', '3', '-o', lists[at], '--json'),
+      ),
+    );
+    expect({ ...JSON.parse(byShard), output: '' }).toEqual({ ...JSON.parse(merged), output: '' });
+    const [found, expected] = lists.map((file) => readFileSync(file, 'utf8').split('\n'));
+    expect(found.length).toBeGreaterThan(3);
+    expect(found[0]).toBe(expected[0]);
+    expect(found.toSorted()).toEqual(expected.toSorted());
+  }, 60_000);
+
+  test('is evaluated shard by shard to the figures of the whole', async () => {
+    const model = await loadModel(path(`${kind}.file`));
+    const opened = await openSplitOfParts(path('split'));
+    const { head } = await openModelParts(path(kind));
+    const options = { threads: 1, draws: 0, n: 5 };
+    const whole = split(graph, CUT);
+    const expected = await evaluateModel(model, whole, options);
+    const inTurn = await evaluateInTurn(head, frameOfParts(opened), heldOutPieces(opened), options);
+    async function* once() {
+      yield whole;
+    }
+    for (const found of [inTurn, await evaluateInTurn(head, frameOfSplit(whole), once(), options)]) {
+      expect(found.fittedToTrain).toBe(true);
+      expect(found.dropped).toEqual(expected.dropped);
+      for (const view of ['all', 'unpopular'] as const) {
+        const [own, all] = [found.ranking[view]!, expected.ranking[view]!];
+        expect(own).toMatchObject({ users: all.users, candidates: all.candidates });
+        // New users of a posterior are folded in until all of them have settled, which is sooner for some of them.
+        const digits = kind === 'ranker' ? 12 : 3;
+        for (const name of ['recall', 'ndcg', 'map'] as const) {
+          expect(own.mean[name]).toBeCloseTo(all.mean[name], digits);
+          expect(own.standardError[name]).toBeCloseTo(all.standardError[name], digits);
+        }
+      }
+    }
+  });
+
+  test('on the command line its evaluation says why nothing is drawn', async () => {
+    const [byShard, merged] = await Promise.all(
+      [path(kind), path(`${kind}.file`)].map((model) => done('evaluate', model, path('split'), '--json')),
+    );
+    const [found, expected] = [JSON.parse(byShard), JSON.parse(merged)];
+    expect(found.recommendation).toEqual(expected.recommendation);
+    expect(found.recommendation.popularity.difference.recall).toBeDefined();
+    expect(found.predictiveReason).toContain(kind === 'ranker' ? 'ranking' : 'in shards');
+  }, 60_000);
+});
+
+test('only the shard of the user who is asked about is read', async () => {
+  const opened = await openModelParts(path('ranker'));
+  const { users } = await loadModel(path('ranker.file'));
+  const user = users.ids.at(2);
+  const own = shardOfUser(opened, user);
+  for (let s = 0; s < 4; s++) {
+    if (s !== own) rmSync(join(path('ranker'), `users-000${s}.safetensors`));
+  }
+  const list = JSON.parse(await done('recommend', path('ranker'), '--user', user, '--json'));
+  expect(list.length).toBeGreaterThan(0);
+  const other = Array.from({ length: users.count }, (_, u) => users.ids.at(u)).find(
+    (id) => shardOfUser(opened, id) !== own,
+  )!;
+  const gone = await graphex('recommend', path('ranker'), '--user', other);
+  expect(gone.status).toBe(2);
+  expect(gone.stderr).toContain('there is no such file');
+  const strange = await graphex('recommend', path('posterior'), '--user', 'nobody');
+  expect(strange.status).toBe(2);
+  expect(strange.stderr).toContain('user nobody is not in the model');
+}, 60_000);
