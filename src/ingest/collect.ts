@@ -30,11 +30,14 @@ export interface RowSpill {
     counts: Uint32Array | undefined,
     columns: Readonly<Record<SideName, IdColumn>>,
   ): void;
+  /** Forgets the rows that came, where all were plain numbers: they will come again. */
+  restart(): void;
   /** After the last; `keepItem` as for a graph. */
   finish(columns: Readonly<Record<SideName, IdColumn>>, keepItem?: (code: number) => boolean): void;
 }
 
-const NO_GRAPH = buildGraph({ users: [], items: [], userCount: 0, itemCount: 0 });
+/** What is read where the rows go elsewhere. */
+export const NO_GRAPH = buildGraph({ users: [], items: [], userCount: 0, itemCount: 0 });
 
 export class EdgeCollector {
   readonly users: IdColumn;

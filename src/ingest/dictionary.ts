@@ -131,12 +131,20 @@ export class ByteDictionary {
   }
 }
 
-/** Whole numbers below 2^32 to codes in order of first sight: for integer ids spread too thinly for a plain table. */
+/** Numbers below this, and up to so many times the number of codes, are looked up in a plain table. */
+const DIRECT = 1 << 20;
+const DIRECT_PER_CODE = 8;
+
+/** Whole numbers below 2^32 to codes in order of first sight: small ones by a table, those that are spread thinly by hashing. */
 export class NumberDictionary {
+  /** Code + 1 of each small number, 0: not seen. */
+  #direct = new Uint32Array(1 << 12);
   #keys = new Uint32Array(1 << 12);
   #codes = new Uint32Array(1 << 12);
   #values = new Uint32Array(1 << 10);
   #count = 0;
+  /** Codes that are hashed; some of them may be in the table by now. */
+  #hashed = 0;
 
   get size(): number {
     return this.#count;
@@ -148,6 +156,13 @@ export class NumberDictionary {
   }
 
   code(value: number): number {
+    if (value >= this.#direct.length && value < DIRECT_PER_CODE * this.#count + DIRECT) this.#widen(value);
+    if (value < this.#direct.length) {
+      const code = this.#direct[value];
+      if (code > 0) return code - 1;
+      this.#direct[value] = this.#append(value);
+      return this.#count - 1;
+    }
     const keys = this.#keys;
     const mask = keys.length - 1;
     for (let slot = hashWords(value, 0, 0) & mask; ; slot = (slot + 1) & mask) {
@@ -157,23 +172,40 @@ export class NumberDictionary {
         continue;
       }
       keys[slot] = value;
-      this.#codes[slot] = ++this.#count;
-      if (this.#count > this.#values.length) this.#values = doubled(this.#values);
-      this.#values[this.#count - 1] = value;
-      if (2 * this.#count > keys.length) this.#rehash();
+      this.#codes[slot] = this.#append(value);
+      if (2 * ++this.#hashed > keys.length) this.#rehash();
       return this.#count - 1;
     }
+  }
+
+  /** Returns the code + 1. */
+  #append(value: number): number {
+    if (this.#count === this.#values.length) this.#values = doubled(this.#values);
+    this.#values[this.#count] = value;
+    return ++this.#count;
+  }
+
+  #widen(value: number): void {
+    const direct = new Uint32Array(Math.max(2 * this.#direct.length, value + 1));
+    for (let code = 0; code < this.#count; code++) {
+      if (this.#values[code] < direct.length) direct[this.#values[code]] = code + 1;
+    }
+    this.#direct = direct;
   }
 
   #rehash(): void {
     const keys = new Uint32Array(2 * this.#keys.length);
     const codes = new Uint32Array(keys.length);
     const mask = keys.length - 1;
+    this.#hashed = 0;
     for (let code = 0; code < this.#count; code++) {
-      let slot = hashWords(this.#values[code], 0, 0) & mask;
+      const value = this.#values[code];
+      if (value < this.#direct.length) continue;
+      let slot = hashWords(value, 0, 0) & mask;
       while (codes[slot] !== 0) slot = (slot + 1) & mask;
-      keys[slot] = this.#values[code];
+      keys[slot] = value;
       codes[slot] = code + 1;
+      this.#hashed++;
     }
     this.#keys = keys;
     this.#codes = codes;

@@ -6,7 +6,7 @@ import { rm } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { InputError, throwIfAborted } from '../errors.js';
-import { buildGraph } from '../graph/build.js';
+import { buildRows } from '../graph/build-rows.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { besidePath } from '../ingest/beside.js';
 import { EdgeCollector } from '../ingest/collect.js';
@@ -166,15 +166,10 @@ async function writeShards(
     throwIfAborted(signal);
     onProgress?.({ stage: 'sorting', done: s, total: shards, unit: 'shards' });
     const { userIds, ...rows } = spill.load(s);
-    const graph = buildGraph({
-      ...rows,
-      userCount: userIds.length,
-      itemCount: itemIds.length,
-      userIds,
-      itemIds,
-      multigraph,
-    });
-    await writeTensorsTo(path, tally.add(graph.users));
+    const counts = multigraph ? (rows.counts ?? new Uint32Array(rows.users.length).fill(1)) : undefined;
+    const own = { own: rows.users, other: rows.items, counts };
+    const sorted = buildRows(own, userIds.length, itemIds.length);
+    await writeTensorsTo(path, tally.add({ count: userIds.length, ids: userIds, ...sorted }));
   };
 
   if (itemIds.length === 0) throw new InputError('no item is left, so there is nothing to partition');

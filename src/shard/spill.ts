@@ -43,7 +43,7 @@ export class ShardSpill implements RowSpill {
   #end = 0;
   readonly #blocks: Block[][];
   /** Whole-number items in the order of first sight, while their column is numeric. */
-  readonly #itemNumbers = new NumberDictionary();
+  #itemNumbers = new NumberDictionary();
   /** Codes of the columns that rows have. */
   #usedUsers = new Uint8Array(1 << 10);
   #usedItems = new Uint8Array(1 << 10);
@@ -76,6 +76,12 @@ export class ShardSpill implements RowSpill {
 
   rowsOf(shard: number): number {
     return this.#blocks[shard].reduce((sum, { rows }) => sum + rows, 0);
+  }
+
+  restart(): void {
+    this.#end = 0;
+    for (const blocks of this.#blocks) blocks.length = 0;
+    this.#itemNumbers = new NumberDictionary();
   }
 
   take(users: Uint32Array, items: Uint32Array, counts: Uint32Array | undefined, columns: Columns): void {

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { fingerprint } from '../../src/graph/fingerprint.js';
+import type { RowSpill } from '../../src/ingest/collect.js';
 import type { ReaderOptions, ReadResult } from '../../src/ingest/options.js';
 import { fillParquet } from '../../src/ingest/parquet/read.js';
 import { readTogether } from '../../src/ingest/parquet/together.js';
@@ -114,6 +115,55 @@ describe('Parquet tables of whole numbers, read by threads', () => {
     expect((await readTogether([few], {}, 100))?.read.rows).toBe(100);
     await expect(readGraph(cut)).rejects.toThrow(/damaged or cut short/);
     await expect(readGraph([few, missing])).rejects.toThrow(/missing\.parquet: there is no such file/);
+  });
+
+  it('go elsewhere some groups at a time where memory is short, in the order of the rows', async () => {
+    const all = [rows(9000), rows(3000, '1000 + i')];
+    const paths = await parquet('spilled', all, ', ROW_GROUP_SIZE 2048');
+    const takenFrom = async (read: (options: ReaderOptions) => Promise<ReadResult | undefined>) => {
+      const taken = {
+        users: [] as number[],
+        items: [] as number[],
+        counts: [] as number[],
+        finished: 0,
+        most: 0,
+      };
+      const spill: RowSpill = {
+        batch: 5000,
+        take(users, items, counts, columns) {
+          expect([columns.users.isNumeric, columns.items.isNumeric]).toEqual([true, true]);
+          taken.most = Math.max(taken.most, users.length);
+          taken.users.push(...users);
+          taken.items.push(...items);
+          taken.counts.push(...(counts ?? []));
+        },
+        restart: () => expect.unreachable(),
+        finish: () => taken.finished++,
+      };
+      const result = await read({ spill, count: 'n', multigraph: true });
+      return { ...taken, read: result?.read, guess: result?.guess };
+    };
+    const { most, ...found } = await takenFrom((options) =>
+      readTogether(paths, { ...options, threads: 2 }, 1),
+    );
+    const { most: _, ...expected } = await takenFrom((options) => rowByRow(paths, options));
+    expect(found).toEqual(expected);
+    expect(most).toBeLessThanOrEqual(5000);
+    expect(found.read?.rows).toBe(12_000);
+  });
+
+  it('are taken anew, from the first row on, where what went elsewhere turns out not to be plain', async () => {
+    const all = `SELECT i::BIGINT u, i v FROM range(9000) t(i) UNION ALL SELECT -7, 8`;
+    const paths = await parquet('late', [all], ', ROW_GROUP_SIZE 2048');
+    const told: string[] = [];
+    const spill: RowSpill = {
+      batch: 2048,
+      take: () => told.push('rows'),
+      restart: () => told.push('restart'),
+      finish: () => told.push('finish'),
+    };
+    expect(await readTogether(paths, { spill }, 1)).toBeUndefined();
+    expect(told.slice(-2)).toEqual(['rows', 'restart']);
   });
 
   it('stop when they are told to', async () => {

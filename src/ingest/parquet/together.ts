@@ -4,13 +4,14 @@
 import { throwIfAborted } from '../../errors.js';
 import { MAX_EDGES } from '../../graph/build.js';
 import { buildGraphTogether } from '../../graph/build-together.js';
+import type { BipartiteGraph } from '../../graph/graph.js';
 import { VertexIds } from '../../graph/ids.js';
 import { cut } from '../../graph/pieces.js';
 import { allocate, createCounter } from '../../math/memory.js';
 import { createPool, type TaskModule, threadCount, type WorkerPool } from '../../parallel/pool.js';
-import { MAX_COUNT, readCounts } from '../collect.js';
+import { MAX_COUNT, NO_GRAPH, type RowSpill, readCounts } from '../collect.js';
 import { NumberDictionary } from '../dictionary.js';
-import { isThin, MAX_SMALL } from '../id-column.js';
+import { IdColumn, isThin, MAX_SMALL } from '../id-column.js';
 import type { ReaderOptions, ReadResult } from '../options.js';
 import { sourceTitle } from '../sources.js';
 import { TableTarget, usedColumns } from '../target.js';
@@ -36,6 +37,8 @@ const ROWS_PER_BYTE = 8;
 const ROW_BYTES = 20;
 const COUNTED_ROW_BYTES = 32;
 const SHARE_OF_FREE = 0.75;
+/** Threads that read while rows go elsewhere: more are not waited for, and each takes memory, which is short there. */
+const SPILL_THREADS = 4;
 
 /** The graph of these files; undefined where one of them is anything but a large plain table of whole numbers. */
 export async function readTogether(
@@ -43,27 +46,35 @@ export async function readTogether(
   options: ReaderOptions,
   least = LEAST_ROWS,
 ): Promise<ReadResult | undefined> {
-  if (options.filter || options.value || options.spill) return undefined;
+  if (options.filter || options.value) return undefined;
   const target = new TableTarget(options, undefined, paths.length > 1);
   try {
     const groups = await groupsOf(paths, options, target);
-    const rows = groups?.reduce((sum, group) => sum + group.rows, 0) ?? 0;
+    const rows = sumRows(groups ?? []);
+    const { spill } = options;
     const rowBytes = options.multigraph ? COUNTED_ROW_BYTES : ROW_BYTES;
-    if (!groups || rows < least || rows >= MAX_EDGES - 1 || rows * rowBytes > SHARE_OF_FREE * freeMemory())
-      return undefined;
-    const read = await readRows(groups, rows, options);
-    const graph = await buildGraphTogether(read, options);
+    const fits = spill
+      ? spill.batch >= least && groups?.every((group) => group.rows <= spill.batch)
+      : rows < MAX_EDGES - 1 && rows * rowBytes <= SHARE_OF_FREE * freeMemory();
+    if (!groups || rows < least || !fits) return undefined;
+    const graph = spill
+      ? await spillRows(groups, spill, options)
+      : await buildGraphTogether(await readRows(groups, options), options);
     const nothing = { rejected: 0, where: 0, weight: 0 };
     return target.finish(sourceTitle(paths), {
       graph,
-      read: readCounts({ rows, kept: graph.edges }, options, nothing),
+      read: readCounts({ rows, kept: spill ? rows : graph.edges }, options, nothing),
     });
   } catch {
     // Whatever it was, it is told by the reader that goes row by row.
     throwIfAborted(options.signal);
+    options.spill?.restart();
     return undefined;
   }
 }
+
+const sumRows = (groups: readonly { readonly rows: number }[]): number =>
+  groups.reduce((sum, group) => sum + group.rows, 0);
 
 /** A group of rows, with the chunks of the columns that are read. */
 interface Group {
@@ -136,12 +147,78 @@ function freeMemory(): number {
   return availableMemory?.() ?? process.getBuiltinModule('node:os').freemem();
 }
 
-async function readRows(groups: readonly Group[], rows: number, options: ReaderOptions) {
-  const { signal, onProgress } = options;
-  const multigraph = options.multigraph ?? false;
-  const users = allocate(Uint32Array, rows);
-  const items = allocate(Uint32Array, rows);
-  const counts = multigraph && groups[0]?.count ? allocate(Uint32Array, rows) : undefined;
+/** All rows, by their vertices. */
+async function readRows(groups: readonly Group[], options: ReaderOptions) {
+  const pool = await createPool(GROUPS, threadCount(options.threads, 2 * groups.length));
+  try {
+    const { most, ...read } = await readColumns(pool, groups, options, 0, sumRows(groups));
+    const userIds = await numberIds(pool, read.users, most.users, options.signal);
+    const itemIds = await numberIds(pool, read.items, most.items, options.signal);
+    return { ...read, userIds, itemIds, multigraph: options.multigraph ?? false };
+  } finally {
+    await pool.close();
+  }
+}
+
+/** The rows, some groups at a time: those after them are read while they are taken. */
+async function spillRows(
+  groups: readonly Group[],
+  spill: RowSpill,
+  options: ReaderOptions,
+): Promise<BipartiteGraph> {
+  const pool = await createPool(GROUPS, threadCount(options.threads, SPILL_THREADS));
+  try {
+    const total = sumRows(groups);
+    const windows = windowsOf(groups, spill.batch);
+    const columns = { users: new IdColumn(), items: new IdColumn() };
+    let begun = 0;
+    const begin = (window: readonly Group[]) => {
+      const reading = readColumns(pool, window, options, begun, total);
+      begun += sumRows(window);
+      // Should what comes before it fail, nobody is there to hear of it.
+      reading.catch(() => undefined);
+      return reading;
+    };
+    let next = begin(windows[0]);
+    for (let w = 0; w < windows.length; w++) {
+      const { users, items, counts } = await next;
+      if (w + 1 < windows.length) next = begin(windows[w + 1]);
+      spill.take(users, items, counts, columns);
+    }
+    spill.finish(columns);
+    return NO_GRAPH;
+  } finally {
+    await pool.close();
+  }
+}
+
+/** Groups side by side with `most` rows together, or one. */
+function windowsOf(groups: readonly Group[], most: number): Group[][] {
+  const windows: Group[][] = [];
+  let rows = Number.POSITIVE_INFINITY;
+  for (const group of groups) {
+    if (rows + group.rows > most) {
+      windows.push([]);
+      rows = 0;
+    }
+    windows[windows.length - 1].push(group);
+    rows += group.rows;
+  }
+  return windows;
+}
+
+/** The numbers of the columns, and the largest of them. `before`: rows that were read before, of so many in all. */
+async function readColumns(
+  pool: WorkerPool,
+  groups: readonly Group[],
+  { multigraph, signal, onProgress }: ReaderOptions,
+  before: number,
+  total: number,
+) {
+  const all = sumRows(groups);
+  const users = allocate(Uint32Array, all);
+  const items = allocate(Uint32Array, all);
+  const counts = multigraph && groups[0].count ? allocate(Uint32Array, all) : undefined;
   const tasks: ColumnTask[] = [];
   let at = 0;
   for (const { path, rows, users: user, items: item, count, spent, mostSpent } of groups) {
@@ -151,25 +228,21 @@ async function readRows(groups: readonly Group[], rows: number, options: ReaderO
     if (count) tasks.push({ ...shared, ...count, into: counts, least: 1, most: MAX_COUNT });
     at += rows;
   }
-  const pool = await createPool(GROUPS, threadCount(options.threads, tasks.length));
-  try {
-    const columns = groups[0]?.count ? 3 : 2;
-    let read = 0;
-    const largest = await pool.map<ColumnTask, number>('readColumn', tasks, {
-      signal,
-      onResult: (_, task) => {
-        read += tasks[task].rows;
-        onProgress?.({ stage: 'reading', done: Math.floor(read / columns), total: rows, unit: 'rows' });
-      },
-    });
-    const most = (into: Uint32Array) =>
-      largest.reduce((most, own, task) => (tasks[task].into === into ? Math.max(most, own) : most), 0);
-    const userIds = await numberIds(pool, users, most(users), signal);
-    const itemIds = await numberIds(pool, items, most(items), signal);
-    return { users, items, counts, userIds, itemIds, multigraph };
-  } finally {
-    await pool.close();
+  const columns = groups[0].count ? 3 : 2;
+  let read = 0;
+  const largest = await pool.map<ColumnTask, number>('readColumn', tasks, {
+    signal,
+    onResult: (_, task) => {
+      read += tasks[task].rows;
+      onProgress?.({ stage: 'reading', done: before + Math.floor(read / columns), total, unit: 'rows' });
+    },
+  });
+  const most = { users: 0, items: 0 };
+  for (const [task, { into }] of tasks.entries()) {
+    if (into === users) most.users = Math.max(most.users, largest[task]);
+    if (into === items) most.items = Math.max(most.items, largest[task]);
   }
+  return { users, items, counts, most };
 }
 
 /** Pieces that the ids are cut into for each thread. */
