@@ -213,10 +213,17 @@ describe('what shards cannot do is said', () => {
     expect(told[0]).toContain('a file is in the way of the folder');
   });
 
-  test('a state whose shard is of another fit', async () => {
+  test('a state whose parts have changed since, and one whose shard is gone', async () => {
     const keep = { folder: path('mixed'), minutes: 1e-9 };
     const options = { features: 2, tolerance: 1e-12, threads: 1, keep };
     await fitParts(parts, ALONE, { ...options, iterations: 20 });
+    // The same folder with other data in it, as after another run of partition.
+    writeFileSync(path('changed.csv'), 'a,b\na,c\nd,b\ne,c\nf,c\n');
+    await partitionGraph(path('changed.csv'), path('changed'), { shards: 2 });
+    const changed = await openParts(path('changed'));
+    await expect(fitParts(changed, ALONE, { goOn: path('mixed'), iterations: 30 })).rejects.toThrow(
+      'it is of other data; go on with the parts that it began with',
+    );
     rmSync(join(path('mixed'), 'users-0001.safetensors'));
     await expect(fitParts(parts, ALONE, { goOn: path('mixed'), iterations: 30 })).rejects.toThrow(
       'there is no such file',
