@@ -92,6 +92,8 @@ interface Prepared {
   readonly likes: number;
   readonly unknown: readonly string[];
   readonly exclude: readonly string[];
+  /** The only items that may be listed; undefined: all. */
+  readonly include?: readonly string[] | undefined;
 }
 
 /** Lists for all requests; those that ask in the same way are ranked in one product. */
@@ -118,39 +120,57 @@ async function recommendAll(
     }
   }
   for (const group of together.values()) {
-    const { explain, includeSeen, include } = group[0].prepared.request;
-    const n = Math.max(...group.map(({ prepared }) => prepared.request.n ?? 20));
+    let lists: Recommendation[][] | undefined;
     try {
-      const lists = await served.recommender.recommendMany(
-        group.map(({ prepared }) => ({ ...prepared.asker, exclude: prepared.exclude })),
-        {
-          n,
-          explain,
-          includeSeen,
-          ...(include && { include: include.flatMap((id) => knownId(served, id)) }),
-          threads: 1,
-        },
+      lists = await listsFor(
+        served,
+        group.map(({ prepared }) => prepared),
       );
-      for (const [i, { at, prepared }] of group.entries()) {
-        answers[at] = await answered(served, prepared, lists[i].slice(0, prepared.request.n ?? 20));
-      }
     } catch (error) {
-      for (const { at } of group) answers[at] ??= refusal(error);
+      refusal(error); // a bug goes up; what one of them has done wrong is not the others' fault
+    }
+    for (const [i, { at, prepared }] of group.entries()) {
+      try {
+        const [list] = lists ? [lists[i]] : await listsFor(served, [prepared]);
+        answers[at] = await answered(served, prepared, list.slice(0, prepared.request.n ?? 20));
+      } catch (error) {
+        answers[at] = refusal(error);
+      }
     }
   }
   return answers as (Answered | Refusal)[];
+}
+
+/** Lists for requests that ask in the same way. */
+function listsFor(served: Served, group: readonly Prepared[]): Promise<Recommendation[][]> {
+  const { explain, includeSeen } = group[0].request;
+  const { include } = group[0];
+  return served.recommender.recommendMany(
+    group.map(({ asker, exclude }) => ({ ...asker, exclude })),
+    {
+      n: Math.max(...group.map(({ request }) => request.n ?? 20)),
+      explain,
+      includeSeen,
+      ...(include && { include }),
+      threads: 1,
+    },
+  );
 }
 
 /** Ids and titles looked up; where nothing is known of the asker, the popular items at once. */
 function prepare(served: Served, request: OneRequest): Prepared | { readonly popular: Answered } {
   const { recommender, titles } = served;
   const { n = 20, exclude = [] } = request;
-  const without = exclude.flatMap((id) => knownId(served, id));
+  const without = exclude.flatMap((id, i) => knownId(served, id, `exclude.${i}`));
+  const include = request.include?.flatMap((id, i) => knownId(served, id, `include.${i}`));
   const { asker, likes, unknown } = askerOf(served, request);
-  if (asker) return { request, asker, likes, unknown, exclude: without };
-  const { ids } = recommender.model.items;
+  if (asker) return { request, asker, likes, unknown, exclude: without, include };
+  const { ids, count } = recommender.model.items;
+  const among = include && new Set(include);
   const items = recommender
-    .popular({ n, exclude: without })
+    .popular({ n: among ? count : n, exclude: without })
+    .filter(({ item }) => among?.has(item) ?? true)
+    .slice(0, n)
     .map(({ item, users }) => ({ item, ...withTitle(titles, ids.find(item)), score: users }));
   return { popular: { items, basis: 'popular', unknown: [...unknown] } };
 }
@@ -204,18 +224,19 @@ function askerOf(served: Served, request: Pick<OneRequest, 'user' | 'likes' | 'c
   }
   return {
     asker: known.length === 0 ? undefined : { likes: known, ...(counts && { counts: knownCounts }) },
-    likes: known.length,
+    likes: new Set(known).size,
     unknown: unknown.slice(0, NAMED),
   };
 }
 
-function notOneItem(text: string | number, found: 'unknown' | 'ambiguous', field: string): Problem {
+function notOneItem(
+  text: string | number,
+  found: 'unknown' | 'ambiguous',
+  field: string,
+  instead = 'leave it out, or say unknown: ignore',
+): Problem {
   return found === 'unknown'
-    ? new Problem(
-        'not-found',
-        `${field}: ${text} is no item of the model; leave it out, or say unknown: ignore`,
-        { field },
-      )
+    ? new Problem('not-found', `${field}: ${text} is no item of the model; ${instead}`, { field })
     : new Problem(
         'not-found',
         `${field}: several items are called ${text}; send the id of the one that is meant`,
@@ -308,13 +329,14 @@ function shownExplanation({ recommender, titles }: Served, explained: Recommenda
 
 function itemOf({ titles }: Served, text: string | number, field: string): number {
   const found = titles.find(text);
-  if (typeof found === 'string') throw notOneItem(text, found, field);
+  if (typeof found === 'string') throw notOneItem(text, found, field, 'GET /v1/items?search= finds items');
   return found.item;
 }
 
-/** The id for an id or a title; nothing for what the model does not know. */
-function knownId({ recommender, titles }: Served, text: string | number): string[] {
+/** The id for an id or a title; nothing for what the model does not know. A title of several items must not pass in silence. */
+function knownId({ recommender, titles }: Served, text: string | number, field: string): string[] {
   const found = titles.find(text);
+  if (found === 'ambiguous') throw notOneItem(text, found, field);
   return typeof found === 'string' ? [] : [recommender.model.items.ids.at(found.item)];
 }
 

@@ -59,6 +59,18 @@ const OPEN = new Set(['/health/live', '/health/ready', '/openapi.json', '/docs']
 /** The rest of the paths are the page's files, which anybody may see. */
 const ASKED = /^\/(v1|metrics)(\/|$)/;
 
+/** The methods that some endpoint at this path takes. */
+function methodsOf(path: string): string[] {
+  const parts = path.split('/');
+  const here = Object.values(ROUTES).filter((route) => {
+    const pattern = route.path.split('/');
+    return (
+      pattern.length === parts.length && pattern.every((part, i) => part.startsWith('{') || part === parts[i])
+    );
+  });
+  return [...new Set(here.map(({ method }) => method.toUpperCase()))];
+}
+
 const tooLarge = () => new Problem('too-large', `the body is over ${LIMITS.body} bytes`);
 
 const counted = bodyLimit({
@@ -75,8 +87,6 @@ export interface App {
 }
 
 export function createApp(options: AppOptions): App {
-  /** Questions that were let in and are not answered yet. */
-  let under = 0;
   const app = new OpenAPIHono<Env>({
     defaultHook: (result) => {
       if (!result.success) throw wrongField(result.error);
@@ -93,18 +103,11 @@ export function createApp(options: AppOptions): App {
     admit(c, options);
     await next();
   });
-  app.use('/v1/*', async (_, next) => {
-    under++;
-    try {
-      await next();
-    } finally {
-      under--;
-    }
-  });
   app.use('*', (c, next) => {
     const length = c.req.header('content-length');
     // A length that is said is the length that is read. Only a body of unknown length is counted as it comes: for that a Request
     // and its streams are made, which takes longer than all else that is done here.
+    if (c.req.method === 'GET' || c.req.method === 'HEAD') return next();
     if (length === undefined || c.req.header('transfer-encoding') !== undefined) return counted(c, next);
     if (Number(length) > LIMITS.body) throw tooLarge();
     return next();
@@ -125,8 +128,13 @@ export function createApp(options: AppOptions): App {
     return answerProblem(c, problem, c.get('requestId'));
   });
   app.notFound((c) => {
-    const problem = new Problem('not-found', 'there is no such endpoint; /docs lists them');
+    const allowed = methodsOf(c.req.path);
+    const problem =
+      allowed.length > 0
+        ? new Problem('method-not-allowed', `this endpoint takes ${allowed.join(', ')}; /docs says how`)
+        : new Problem('not-found', 'there is no such endpoint; /docs lists them');
     c.set('problem', problem);
+    if (allowed.length > 0) c.header('allow', allowed.join(', '));
     return answerProblem(c, problem, c.get('requestId'));
   });
 
@@ -134,7 +142,9 @@ export function createApp(options: AppOptions): App {
     const generation = options.current();
     if (!generation) throw noModel(options);
     c.set('model', generation.info.hash);
-    const reply = joined(await generation.queue.ask(piecesOf(job), { deadline }));
+    const { outgoing } = (c.env ?? {}) as { outgoing?: { readonly destroyed?: boolean } };
+    const gone = () => outgoing?.destroyed === true;
+    const reply = joined(await generation.queue.ask(piecesOf(job), { deadline, gone }));
     if ('problem' in reply) {
       throw new Problem(reply.problem, reply.detail, reply.field === undefined ? {} : { field: reply.field });
     }
@@ -219,8 +229,11 @@ export function createApp(options: AppOptions): App {
     http: app,
     turnAway(path) {
       if (!path.startsWith('/v1/') || path.startsWith('/v1/models')) return undefined;
-      const generation = options.current();
-      return generation?.queue.turnsAway(under) ? busy(under) : undefined;
+      const queue = options.current()?.queue;
+      // Batches have a room of their own.
+      return queue && !path.startsWith(ROUTES.batch.path) && queue.turnsAway()
+        ? busy(queue.waiting)
+        : undefined;
     },
   };
 }
@@ -298,7 +311,9 @@ function wrongField(error: z.core.$ZodError): Problem {
 function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof InputError) return new Problem('cannot-do', error.message);
-  const { status, name } = error as { status?: number; name?: string };
+  const { status, name, code } = error as { status?: number; name?: string; code?: string };
+  if (code === 'ECONNRESET' || name === 'AbortError')
+    return new Problem('gone', 'the client went before its request had come');
   if (status === 400 || name === 'SyntaxError')
     return new Problem('bad-request', 'the body is no JSON that can be read');
   if (status === 413) return tooLarge();

@@ -42,9 +42,27 @@ export async function loadGeneration(path: string, options: GenerationOptions): 
   };
   try {
     const [serving] = await pools[0].map<unknown, SharedServing>('load', [{ path, titles: options.titles }]);
-    await Promise.all(pools.map((pool) => pool.map('adopt', [serving])));
-    const answer = (pool: WorkerPool) => async (jobs: readonly Job[]) =>
-      (await pool.map<readonly Job[], Reply[]>('answer', [jobs]))[0];
+    const adopt = (pool: WorkerPool) => pool.map('adopt', [serving]);
+    await Promise.all(pools.map(adopt));
+    const answer = (_: WorkerPool, at: number) => {
+      let ready: Promise<unknown> = Promise.resolve();
+      return async (jobs: readonly Job[]) => {
+        await ready;
+        try {
+          return (await pools[at].map<readonly Job[], Reply[]>('answer', [jobs]))[0];
+        } catch (error) {
+          // What fails here is the worker, not a job: another one takes its place before it is asked again.
+          ready = replaced(at);
+          ready.catch(() => {});
+          throw error;
+        }
+      };
+    };
+    const replaced = async (at: number) => {
+      await pools[at].close();
+      pools[at] = await createPool(TASKS, 1);
+      await adopt(pools[at]);
+    };
     const queue = createQueue<Job, Reply>(pools.map(answer), {
       most: options.queue,
       together: TOGETHER,

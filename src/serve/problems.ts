@@ -14,6 +14,7 @@ export const PROBLEMS = {
   'wrong-host': { status: 421, title: 'This server does not answer for that host name' },
   'cannot-do': { status: 422, title: 'The model cannot answer that' },
   'too-many-requests': { status: 429, title: 'Too many requests' },
+  gone: { status: 499, title: 'The client has gone' },
   failed: { status: 500, title: 'The server failed' },
   'no-model': { status: 503, title: 'No model is loaded' },
   busy: { status: 503, title: 'The server is busy' },

@@ -1,7 +1,8 @@
 // Between HTTP and the workers: a bounded queue. Whoever comes while it is full is told to come back; whoever waited
-// past their deadline is told so and costs no work; what waits together goes to a worker together. A burst may fill the
-// queue. One that has not been empty for a while is overload, not a burst: it then holds no more than a worker takes next,
-// so that whoever is served is served soon. Single requests leave a core to the thread that talks; batches take every worker.
+// past their deadline is told so and costs no work, nor does whoever has gone; what waits together goes to a worker together. A
+// burst may fill the queue. One that has not been empty for a while is overload, not a burst: it then holds no more than a worker
+// takes next, so that whoever is served is served soon. Pieces of batches wait beside, and where both wait they take turns with
+// single requests. Single requests leave a core to the thread that talks; batches take every worker.
 
 import { busy, Problem } from './problems.js';
 
@@ -16,31 +17,46 @@ export interface Weighed<Job> {
   readonly bulk?: boolean;
 }
 
-interface Waiting<Job, Reply> extends Weighed<Job> {
-  /** Its place in the queue: when it came, or a little later for each piece before it. */
-  readonly turn: number;
+/** What one `ask` has brought: its pieces end together. */
+interface Asked {
   readonly until: number;
+  readonly gone: () => boolean;
+  /** Whether one piece has failed, so that no other is worth its work. */
+  failed: boolean;
+}
+
+interface Waiting<Job, Reply> extends Weighed<Job> {
+  /** Its place among pieces: when it came, or a little later for each piece before it. */
+  readonly turn: number;
+  readonly asked: Asked;
   resolve(reply: Reply): void;
   reject(error: unknown): void;
+}
+
+export interface AskOptions {
+  /** Milliseconds that it may take until a worker begins. */
+  readonly deadline: number;
+  /** Whether whoever asked has gone. */
+  readonly gone?: () => boolean;
 }
 
 export interface WorkQueue<Job, Reply> {
   /** Requests that wait, and that are being answered. */
   readonly waiting: number;
   readonly working: number;
-  /** Whether one more has no chance while so many are under way, as things stand. */
-  turnsAway(underWay: number): boolean;
+  /** Whether one more single request would find no room, as things stand. */
+  turnsAway(): boolean;
   /**
-   * Takes all pieces of one request or none. Each later piece stands a little behind the one before, so that others get
-   * their turn in between. Rejects with a Problem: busy, late or draining.
+   * Takes all pieces of one request or none. Each later piece stands a little behind the one before, so that other batches get
+   * their turn in between. Rejects with a Problem: busy, late, gone or draining.
    */
-  ask(pieces: readonly Weighed<Job>[], options: { readonly deadline: number }): Promise<Reply[]>;
+  ask(pieces: readonly Weighed<Job>[], options: AskOptions): Promise<Reply[]>;
   /** Takes no more, and resolves once all is answered. */
   drain(): Promise<void>;
 }
 
 export interface QueueLimits {
-  /** Requests that may wait. */
+  /** Single requests that may wait. */
   readonly most: number;
   /** Requests that go to a worker together. */
   readonly together: number;
@@ -54,48 +70,47 @@ const BURST = 100;
 const CALM = 1000;
 /** Milliseconds by which each piece of a request stands behind the one before. */
 const STEP = 10;
-/** Requests that may wait behind the first pieces: two batches of the longest kind. */
+/** Requests of batches that may wait: two batches of the longest kind. */
 const LATER = 2000;
+/** Milliseconds between looks at who has waited too long. */
+const LOOK = 50;
 
 export function createQueue<Job, Reply>(
   workers: readonly Answer<Job, Reply>[],
   { most, together, singly = workers.length }: QueueLimits,
   now: () => number = () => performance.now(),
 ): WorkQueue<Job, Reply> {
+  type Entry = Waiting<Job, Reply>;
+  /** In order of arrival. */
+  const singles: Entry[] = [];
   /** By turn. */
-  const queue: Waiting<Job, Reply>[] = [];
+  const pieces: Entry[] = [];
   const idle = [...workers];
-  let waiting = 0;
+  let bulkWaiting = 0;
   let working = 0;
   /** Workers that answer single requests. */
   let single = 0;
+  /** Whether the last that went to a worker was a piece: then a single request has its turn. */
+  let pieceWent = false;
   let draining = false;
   let drained: (() => void) | undefined;
-  /** When nobody waited whose turn had come. */
+  /** When no single request waited. */
   let lastEmpty = now();
   let overload = false;
   /** When there was no room last. */
   let lastFull = Number.NEGATIVE_INFINITY;
-
-  /** Requests whose turn has come by `time`. */
-  const ahead = (time: number) => {
-    let sum = 0;
-    for (const { turn, weight } of queue) {
-      if (turn > time) break;
-      sum += weight;
-    }
-    return sum;
-  };
+  let looking: ReturnType<typeof setInterval> | undefined;
 
   const lookIfEmpty = (time: number) => {
-    if (queue.length === 0 || queue[0].turn > time) lastEmpty = time;
+    if (singles.length === 0) lastEmpty = time;
   };
 
   function next(): void {
     while (idle.length > 0) {
       const batch = take();
       if (batch.length === 0) break;
-      const worker = idle.pop() as Answer<Job, Reply>;
+      // The one that has rested longest: one that fails at once is not asked again before the others.
+      const worker = idle.shift() as Answer<Job, Reply>;
       const weight = batch.reduce((sum, one) => sum + one.weight, 0);
       const alone = batch[0].bulk ? 0 : 1;
       working += weight;
@@ -117,39 +132,51 @@ export function createQueue<Job, Reply>(
         });
     }
     lookIfEmpty(now());
-    if (draining && working === 0 && queue.length === 0) drained?.();
-  }
-
-  /** The next jobs for one worker: a piece of a batch, or up to `together` single requests; those that waited too long are told so. */
-  function take(): Waiting<Job, Reply>[] {
-    const batch: Waiting<Job, Reply>[] = [];
-    let weight = 0;
-    for (let at = 0; at < queue.length; ) {
-      const one = queue[at];
-      const mayGo = one.bulk ? batch.length === 0 : single < singly && !batch[0]?.bulk;
-      if (!mayGo) {
-        at++;
-        continue;
-      }
-      if (batch.length > 0 && weight + one.weight > together) break;
-      queue.splice(at, 1);
-      waiting -= one.weight;
-      if (one.until <= now()) {
-        one.reject(
-          new Problem('late', 'the request waited past its deadline; ask again, or give it more time', {
-            retryAfter: 1,
-          }),
-        );
-        continue;
-      }
-      weight += one.weight;
-      batch.push(one);
-      if (one.bulk) break;
+    if (singles.length + pieces.length === 0) {
+      clearInterval(looking);
+      looking = undefined;
+      if (draining && working === 0) drained?.();
     }
-    return batch;
   }
 
-  /** Requests that may wait: many in a burst, what one worker takes next in overload. */
+  /** The next jobs for one worker: a piece of a batch, or up to `together` single requests. */
+  function take(): Entry[] {
+    dropLate();
+    const mayBeSingle = singles.length > 0 && single < singly;
+    if (pieces.length > 0 && !(mayBeSingle && pieceWent)) {
+      pieceWent = true;
+      return [removed(pieces, 0)];
+    }
+    if (!mayBeSingle) return [];
+    pieceWent = false;
+    return singles.splice(0, together);
+  }
+
+  function removed(from: Entry[], at: number): Entry {
+    const [one] = from.splice(at, 1);
+    if (one.bulk) bulkWaiting -= one.weight;
+    return one;
+  }
+
+  /** Whoever waited too long is told so; what nobody waits for any more goes. */
+  function dropLate(): void {
+    const time = now();
+    for (const list of [singles, pieces]) {
+      for (let at = list.length - 1; at >= 0; at--) {
+        const { asked } = list[at];
+        if (asked.failed) removed(list, at).reject(undefined);
+        else if (asked.gone()) removed(list, at).reject(new Problem('gone', 'the client has gone'));
+        else if (asked.until <= time) removed(list, at).reject(late());
+      }
+    }
+  }
+
+  function look(): void {
+    dropLate();
+    next();
+  }
+
+  /** Single requests that may wait: many in a burst, what one worker takes next in overload. */
   function roomAt(time: number): number {
     lookIfEmpty(time);
     if (time - lastEmpty > BURST) {
@@ -159,52 +186,65 @@ export function createQueue<Job, Reply>(
     return overload ? Math.min(most, together) : most;
   }
 
-  /** Whether there is no room for so many requests now, and so many behind them. */
-  function full(first: number, later: number, time: number): boolean {
-    const before = ahead(time);
-    // What is larger than the whole queue still has its turn when nothing else waits.
-    if (before > 0 && before + first > roomAt(time)) return true;
-    return later > 0 && waiting - before > 0 && waiting - before + later > LATER;
+  function turnsAway(): boolean {
+    const time = now();
+    // Where a worker is free nobody waits, however small the queue.
+    const full = singles.length > 0 && singles.length >= roomAt(time);
+    if (full) lastFull = time;
+    return full;
   }
 
-  function enqueue(one: Waiting<Job, Reply>): void {
-    let at = queue.length;
-    while (at > 0 && queue[at - 1].turn > one.turn) at--;
-    queue.splice(at, 0, one);
-    waiting += one.weight;
+  /** Whether there is no room for a batch of so many requests. What is larger than all the room has its turn when none waits. */
+  const turnsBatchAway = (weight: number) => bulkWaiting > 0 && bulkWaiting + weight > LATER;
+
+  function enqueue(one: Entry): void {
+    if (!one.bulk) {
+      singles.push(one);
+      return;
+    }
+    let at = pieces.length;
+    while (at > 0 && pieces[at - 1].turn > one.turn) at--;
+    pieces.splice(at, 0, one);
+    bulkWaiting += one.weight;
   }
 
   return {
     get waiting() {
-      return waiting;
+      return singles.length + bulkWaiting;
     },
     get working() {
       return working;
     },
-    turnsAway(underWay) {
-      const time = now();
-      const full = underWay >= roomAt(time) + together * singly;
-      if (full) lastFull = time;
-      return full;
-    },
-    ask(pieces, { deadline }) {
+    turnsAway,
+    ask(asking, { deadline, gone = () => false }) {
       if (draining) {
         return Promise.reject(new Problem('draining', 'the server is stopping', { retryAfter: 5 }));
       }
       const time = now();
-      const [{ weight: first }, ...rest] = pieces;
-      const later = rest.reduce((sum, { weight }) => sum + weight, 0);
-      if (full(first, later, time)) {
-        lastFull = time;
-        return Promise.reject(busy(waiting));
+      const bulk = asking.length > 1 || asking[0].bulk === true;
+      const weight = asking.reduce((sum, piece) => sum + piece.weight, 0);
+      if (bulk ? turnsBatchAway(weight) : turnsAway()) {
+        return Promise.reject(busy(singles.length + bulkWaiting));
       }
-      const replies = pieces.map(
+      const asked: Asked = { until: time + deadline, gone, failed: false };
+      const replies = asking.map(
         (piece, i) =>
           new Promise<Reply>((resolve, reject) => {
-            enqueue({ ...piece, turn: time + STEP * i, until: time + deadline, resolve, reject });
+            enqueue({
+              ...piece,
+              bulk,
+              turn: time + STEP * i,
+              asked,
+              resolve,
+              reject(error) {
+                asked.failed = true;
+                reject(error);
+              },
+            });
           }),
       );
       next();
+      if (singles.length + pieces.length > 0) looking ??= setInterval(look, LOOK);
       return Promise.all(replies);
     },
     drain() {
@@ -216,3 +256,8 @@ export function createQueue<Job, Reply>(
     },
   };
 }
+
+const late = () =>
+  new Problem('late', 'the request waited past its deadline; ask again, or give it more time', {
+    retryAfter: 1,
+  });

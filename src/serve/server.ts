@@ -1,6 +1,6 @@
 // `graphex serve`: HTTP around a model, and the page at `/`. It holds no state but the model.
 
-import { lstat, readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, Server as NetServer } from 'node:net';
 import { join } from 'node:path';
@@ -121,8 +121,9 @@ export async function startServer(
     await swapping;
     await current?.close();
     current = undefined;
-    event('stopped', 'every request was answered');
+    event('stopped', cut ? 'requests that took too long were cut off' : 'every request was answered');
   });
+  let cut = false;
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
     closing ??= (async () => {
@@ -132,10 +133,15 @@ export async function startServer(
       NetServer.prototype.close.call(server);
       // After the next look at the network: what has arrived by then is a request, not idleness.
       const sweep = setInterval(() => setImmediate(() => server.closeIdleConnections()), LIMITS.grace);
-      const timer = setTimeout(() => server.closeAllConnections(), LIMITS.drain);
+      const timer = setTimeout(() => {
+        cut = true;
+        server.closeAllConnections();
+      }, LIMITS.drain);
       await ended;
       clearInterval(sweep);
       clearTimeout(timer);
+      // It has ended; this lets go of the timer by which it looked for slow clients.
+      server.close();
     })();
     return closing;
   };
@@ -180,7 +186,8 @@ function hostsFor(host: string, allowed: readonly string[] | undefined): Readonl
 }
 
 async function keysOf(path: string): Promise<KeyRing> {
-  const found = await lstat(path).catch(() => undefined);
+  // Of what it points to: a mounted secret is a link.
+  const found = await stat(path).catch(() => undefined);
   if (!found) throw new InputError(`${path}: there is no such file of keys; check the path`);
   const MOST = 1 << 20;
   if (!found.isFile() || found.size > MOST) {

@@ -61,7 +61,6 @@ describe('deploy/kubernetes.yaml', () => {
       container.readinessProbe.httpGet.port,
       container.livenessProbe.httpGet.port,
       service.spec.ports[0].targetPort,
-      Number(metadata.annotations['prometheus.io/port']),
     ];
     expect(new Set(ports)).toEqual(new Set([SERVE.port.default]));
   });
@@ -70,8 +69,6 @@ describe('deploy/kubernetes.yaml', () => {
     for (const { httpGet } of [container.readinessProbe, container.livenessProbe]) {
       expect((await fetch(server.url + httpGet.path)).status).toBe(200);
     }
-    const scraped = metadata.annotations['prometheus.io/path'] ?? '/metrics';
-    expect((await fetch(server.url + scraped)).status).toBe(200);
   });
 
   it('gives flags that there are, and files of what is mounted', () => {

@@ -115,6 +115,17 @@ describe('slow clients', () => {
     for (let i = 0; i < 10; i++) expect((await fetch(`${server.url}/health/live`)).status).toBe(200);
     await Promise.all(slow);
   }, 20_000);
+
+  it('bodies that never end take nobody’s place in the queue', async () => {
+    const slow = Array.from({ length: 100 }, () =>
+      say(`${POST}Content-Length: 1000\r\n\r\n{"likes":[`, { drip: ' ' }),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const headers = { 'content-type': 'application/json' };
+    const asked = await fetch(`${server.url}/v1/recommend`, { method: 'POST', headers, body: '{}' });
+    expect(((await asked.json()) as { type: string }).type).toBe('/docs#no-model');
+    await Promise.all(slow);
+  }, 20_000);
 });
 
 describe('what is too much', () => {

@@ -94,7 +94,7 @@ describe('the queue before the workers', () => {
     let time = 0;
     const { batches, release, answer } = heldWorker();
     const queue = createQueue([answer], { most: 4, together: 2 }, () => time);
-    const pieces = [1, 2, 3].map((job) => ({ job, weight: 2 }));
+    const pieces = [1, 2, 3].map((job) => ({ job, weight: 2, bulk: true }));
     const batch = queue.ask(pieces, { deadline: 10_000 });
     time = 5;
     const alone = one(queue, 7, 10_000);
@@ -107,7 +107,7 @@ describe('the queue before the workers', () => {
     expect(await alone).toBe(70);
     const long = (job: number) =>
       queue.ask(
-        Array.from({ length: 600 }, () => ({ job, weight: 2 })),
+        Array.from({ length: 600 }, () => ({ job, weight: 2, bulk: true })),
         { deadline: 1e9 },
       );
     const first = long(1);
@@ -141,15 +141,22 @@ describe('the queue before the workers', () => {
     }
     await Promise.all(replies);
     // Emptied and filled again at once is still overload; after a second of calm it is a burst.
-    expect(queue.turnsAway(2 + 2)).toBe(true);
-    time = 1102;
-    expect(queue.turnsAway(2 + 2)).toBe(false);
+    const releaseAll = async () => {
+      for (let i = release.length - 1; queue.working > 0; i++) {
+        release[i]();
+        await settled();
+      }
+    };
+    // Emptied and filled again at once is still overload; after a second of calm it is a burst.
+    const soon = [1, 2, 3].map((job) => one(queue, job, 10_000));
+    expect(queue.turnsAway()).toBe(true);
+    await releaseAll();
+    await Promise.all(soon);
+    time = 1200;
     const again = Array.from({ length: 5 }, (_, job) => one(queue, job, 10_000));
     expect(queue.waiting).toBe(4);
-    for (let i = release.length - 1; queue.working > 0; i++) {
-      release[i]();
-      await settled();
-    }
+    expect(queue.turnsAway()).toBe(false);
+    await releaseAll();
     await Promise.all(again);
   });
 
@@ -163,7 +170,7 @@ describe('the queue before the workers', () => {
     expect(batches).toEqual([[1], [11], [12]]);
     release[1]();
     await settled();
-    // The third piece goes before the singles that wait for the one worker that is theirs.
+    // The singles wait for the one worker that is theirs; the third piece need not.
     expect(batches).toEqual([[1], [11], [12], [13]]);
     release[0]();
     await settled();
@@ -171,6 +178,53 @@ describe('the queue before the workers', () => {
     for (const go of release) go();
     expect(await Promise.all(singles)).toEqual([10, 20, 30]);
     expect(await batch).toEqual([110, 120, 130]);
+  });
+
+  it('single requests and pieces of a batch take turns on one worker, and one does not fill the room of the other', async () => {
+    const { batches, release, answer } = heldWorker();
+    const queue = createQueue([answer], { most: 2, together: 1 });
+    const pieces = [11, 12, 13].map((job) => ({ job, weight: 16, bulk: true }));
+    const batch = queue.ask(pieces, { deadline: 10_000 });
+    const singles = [1, 2].map((job) => one(queue, job, 10_000));
+    await expect(one(queue, 3, 10_000)).rejects.toMatchObject({ kind: 'busy' });
+    for (let i = 0; i < 5; i++) {
+      release[i]();
+      await settled();
+    }
+    expect(batches).toEqual([[11], [1], [12], [2], [13]]);
+    expect(await Promise.all(singles)).toEqual([10, 20]);
+    expect(await batch).toEqual([110, 120, 130]);
+  });
+
+  it('nobody waits past a deadline for a worker to become free, and work for whoever has gone is not done', async () => {
+    const { batches, release, answer } = heldWorker();
+    const queue = createQueue([answer], { most: 10, together: 10 });
+    const first = one(queue, 1, 1000);
+    await expect(one(queue, 2, 5)).rejects.toMatchObject({ kind: 'late' });
+    const left = queue.ask([{ job: 3, weight: 1 }], { deadline: 1000, gone: () => true });
+    await expect(left).rejects.toMatchObject({ kind: 'gone' });
+    release[0]();
+    expect(await first).toBe(10);
+    expect(batches).toEqual([[1]]);
+  });
+
+  it('a batch of which one piece has failed costs no more work', async () => {
+    const worked: number[] = [];
+    const queue = createQueue<number, number>(
+      [
+        async (jobs) => {
+          worked.push(...jobs);
+          if (jobs.includes(2)) throw new Error('broken');
+          return [...jobs];
+        },
+      ],
+      { most: 10, together: 1 },
+    );
+    const pieces = [1, 2, 3, 4].map((job) => ({ job, weight: 1, bulk: true }));
+    await expect(queue.ask(pieces, { deadline: 1000 })).rejects.toThrow('broken');
+    await settled();
+    expect(worked).toEqual([1, 2]);
+    expect(queue.waiting).toBe(0);
   });
 
   it('drains: answers what it has, takes no more', async () => {

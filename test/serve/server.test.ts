@@ -4,6 +4,7 @@ import { Agent, request } from 'node:http';
 import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fitBaseline } from '../../src/evaluate/baselines/fit.js';
 import { fit } from '../../src/fit/fit.js';
 import { createRecommender } from '../../src/predict/recommender.js';
 import { simulate } from '../../src/process/poisson-model.js';
@@ -115,6 +116,11 @@ describe('a running server', () => {
     expect(some.body.items.map(({ item }: Listed) => item)).toEqual(ids.slice(5));
     const few = await ask('/v1/recommend', { likes, include: ids.slice(2, 6).reverse() });
     expect(few.body.items.map(({ item }: Listed) => item)).toEqual(ids.slice(2, 6));
+    const popular = await ask('/v1/recommend', { likes: [], include: ids.slice(2, 6) });
+    expect(popular.body.basis).toBe('popular');
+    expect(popular.body.items.map(({ item }: Listed) => item).sort()).toEqual(ids.slice(2, 6).sort());
+    const twice = await ask('/v1/recommend', { likes, exclude: ['Thing twice'] });
+    expect(twice).toMatchObject({ status: 404, body: { field: 'exclude.0' } });
     const ranked = await ask('/v1/rank', { likes, candidates: [...ids.slice(0, 3), likes[0]] });
     expect(ranked.body.items).toHaveLength(4);
     expect(ranked.body.items.map(({ item }: Listed) => item).filter((id: string) => id !== likes[0])).toEqual(
@@ -133,6 +139,43 @@ describe('a running server', () => {
     expect(twice.body.detail).toMatch(/several items are called Thing twice/);
     const found = await ask('/v1/items?search=thing%2013');
     expect(found.body.items).toContainEqual({ item: items.ids.at(13), title: 'Thing 13' });
+  });
+
+  it('a like that is said five times is one like', async () => {
+    const { items } = await loadModel(path);
+    const { body } = await ask('/v1/recommend', { likes: Array(5).fill(items.ids.at(3)) });
+    expect(body.basis).toBe('few');
+  });
+
+  it('what is wrong with one request is not the fault of those that are ranked with it', async () => {
+    const { graph } = await simulate({ users: side, items: side, features: 4, seed: 1 });
+    const popular = join(folder, 'popular.safetensors');
+    await saveModel(popular, (await fitBaseline(graph, 'popularity')).model);
+    const other = await serve(popular, { port: 0, threads: 1 });
+    try {
+      const likes = [graph.items.ids.at(1)];
+      // Popularity has no features, so how sure a list is cannot be said.
+      const requests = Array.from({ length: 20 }, (_, i) => ({ likes, n: 2, confidence: i % 4 === 1 }));
+      const body = JSON.stringify({ requests });
+      const headers = { 'content-type': 'application/json' };
+      const response = await fetch(`${other.url}/v1/recommend/batch`, { method: 'POST', headers, body });
+      const { answers } = (await response.json()) as { answers: object[] };
+      expect(answers.map((answer) => 'error' in answer)).toEqual(
+        requests.map(({ confidence }) => confidence),
+      );
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('takes keys from a file behind a link, as mounted secrets are', async () => {
+    await writeFile(join(folder, 'keys.txt'), 'shop 0123456789abcdef\n');
+    await symlink(join(folder, 'keys.txt'), join(folder, 'linked-keys.txt'));
+    const other = await serve(path, { port: 0, threads: 1, keyFile: join(folder, 'linked-keys.txt') });
+    expect((await fetch(`${other.url}/v1/popular`)).status).toBe(401);
+    const headers = { authorization: 'Bearer 0123456789abcdef' };
+    expect((await fetch(`${other.url}/v1/popular`, { headers })).status).toBe(200);
+    await other.close();
   });
 
   it('says what a list rests on, and what it does not know', async () => {
