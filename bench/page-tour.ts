@@ -26,14 +26,15 @@ async function small(name: string): Promise<void> {
 
 async function shot(step: number, name: string): Promise<void> {
   if (forManual) {
-    await page.waitForTimeout(1000);
+    await page.waitForTimeout(2500);
     return small(name);
   }
   for (const width of widths.split(',').map(Number)) {
     await page.setViewportSize({ width, height: width < 500 ? 844 : 1000 });
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
-      await page.waitForTimeout(600);
+      // The map is drawn by a worker, anew for other colours.
+      await page.waitForTimeout((await page.locator('.map canvas').count()) > 0 ? 2500 : 600);
       const path = join(folder, `${step}-${name}-${width}-${colorScheme}.png`);
       await page.screenshot({ path, fullPage: true });
     }

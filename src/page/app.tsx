@@ -31,6 +31,16 @@ export function App() {
   const now = step.value;
   const View = VIEWS[now];
   const steps = useRef<HTMLElement>(null);
+  const content = useRef<HTMLElement>(null);
+  const before = useRef(now);
+  useEffect(() => {
+    document.title = now === 'start' ? 'graphex' : `${TITLES[now]} · graphex`;
+    if (before.current === now) return;
+    before.current = now;
+    // The button that led here is gone: who uses the keyboard goes on from the new content, not from the top.
+    const { activeElement } = document;
+    if (!steps.current!.contains(activeElement)) content.current!.focus({ preventScroll: true });
+  }, [now]);
   useEffect(() => {
     // On a phone not all steps are in view: the current one is.
     const list = steps.current!;
@@ -68,7 +78,7 @@ export function App() {
           ))}
         </ol>
       </nav>
-      <main id="main" tabIndex={-1} class={`step-${now}`}>
+      <main id="main" tabIndex={-1} class={`step-${now}`} ref={content}>
         <View />
         <Problem />
         <Working />

@@ -208,6 +208,9 @@ describe.skipIf(!canVisit)('everyone', () => {
     }
     await page.keyboard.press('Enter');
     await page.locator('.card strong').first().waitFor({ timeout: 30_000 });
+    // The keyboard goes on where the new step begins, and the tab says which it is.
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('main');
+    expect(await page.title()).toBe('Is it sparse? · graphex');
     await page.context().close();
   });
 });

@@ -2,14 +2,9 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { grouped } from '../../text/numbers.js';
 import { lookForServed, openBlob, openSample, openServed, openUrl, unlock } from '../flow.js';
-import { SAMPLES, type SampleName } from '../protocol.js';
+import { ABOUT } from '../parts/samples.js';
+import { SAMPLES } from '../protocol.js';
 import { brought, offered, opened } from '../state.js';
-
-const ABOUT: Readonly<Record<SampleName, { readonly title: string; readonly about: string }>> = {
-  '@sotu': { title: 'State of the Union', about: '233 speeches and their 12,323 words' },
-  '@simulated-small': { title: 'Simulated, small', about: 'drawn from the model: the answers are known' },
-  '@simulated': { title: 'Simulated, as in the paper', about: 'the same model at ten times the size' },
-};
 
 /** The first screen: no engine is loaded yet. */
 export function Start() {

@@ -7,6 +7,7 @@ import { capital } from '../../text/phrases.js';
 import { shown } from '../../text/untrusted.js';
 import type { Chart } from '../charts.js';
 import { Figure } from '../parts/figure.js';
+import { sourceTitle } from '../parts/samples.js';
 import { Table } from '../parts/table.js';
 import { Thinning } from '../parts/thinning.js';
 import { check, go, opened } from '../state.js';
@@ -19,7 +20,7 @@ export default function Verdict() {
   if (!data) return null;
   return (
     <>
-      <h1>Is {shown(data.source, 40)} sparse?</h1>
+      <h1>Is {sourceTitle(data.source)} sparse?</h1>
       <p class="lead">{found ? sparsityWords(found).answer : 'One moment.'}</p>
       {found && <Judgement found={found} />}
       <h2>The data</h2>
