@@ -4,10 +4,14 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { ALONE } from '../../src/comm/communicator.js';
 import { launchedRanks } from '../../src/comm/mpi.js';
 import { randomStream } from '../../src/math/random.js';
+import { mergeModel, openModelParts } from '../../src/shard/model-parts.js';
 import { partitionGraph } from '../../src/shard/partition.js';
-import { shardFile } from '../../src/shard/parts.js';
+import { openParts, shardFile } from '../../src/shard/parts.js';
+import { fitRankingParts } from '../../src/shard/ranking.js';
+import { modelState } from '../../src/store/model-state.js';
 import { scratchFolder } from '../ingest/scratch.js';
 import { LAUNCHERS, type Launcher, MISSING, start } from './launchers.js';
 
@@ -74,6 +78,28 @@ describe.each(LAUNCHERS.map((launcher) => [launcher.name, launcher] as const))(
       expect(both).toMatchObject({ ranks: 2, shards: 4, state: one.state, bound: one.bound });
       expect(both.engine).toContain(`2 ranks of ${name}`);
       expect(existsSync(out('two'))).toBe(true);
+    }, 60_000);
+
+    test('two ranks fit for ranking and write a model by shard, to the bits of one', async () => {
+      const parts = await openParts(path('parts'));
+      const how = { features: 3, folds: 2, iterations: 5, threads: 1 };
+      const { hash } = await fitRankingParts(parts, ALONE, { ...how, engine: 'cpu', seed: 1 });
+      const flags = ['-k', '3', '--method', 'ranking', '--folds', '2', '--iterations', '5', '--threads', '1'];
+      const asked = [
+        ...flags,
+        '--engine',
+        'cpu',
+        '--by-shard',
+        '--json',
+        '--quiet',
+        '-o',
+        path(`${name} model`),
+      ];
+      const two = await start({ launcher, ranks: 2 }, ['fit', path('parts'), ...asked]).ended;
+      expect(two.status, two.stderr).toBe(0);
+      expect(JSON.parse(two.stdout)).toMatchObject({ ranks: 2, state: hash });
+      const model = await mergeModel(await openModelParts(path(`${name} model`)));
+      expect(modelState(model)).toBe(hash);
     }, 60_000);
 
     test('a rank whose shard is gone is named, and ends all within seconds', async () => {
