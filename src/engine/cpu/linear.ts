@@ -43,11 +43,13 @@ export interface RidgeProblem {
   /** Per target, its rows: the columns of a 0/1 matrix Y. */
   readonly targets: RowLists;
   readonly lambda: number;
+  /** Relative size of the residual at which a target is done. Default 1e-4. */
+  readonly tolerance?: number | undefined;
 }
 
 /** Weights (columns × targets, row-major) that minimize ‖Y − X·W‖² + λ‖W‖². */
 export async function ridge(problem: RidgeProblem, options: TaskOptions = {}): Promise<Float32Array> {
-  const { inputs, columns, targets, lambda } = problem;
+  const { inputs, columns, targets, lambda, tolerance = 1e-4 } = problem;
   const targetCount = targets.offsets.length - 1;
   const weights = allocate(Float32Array, columns * targetCount);
   const small = inputs.values.length * targetCount < SMALL;
@@ -69,7 +71,7 @@ export async function ridge(problem: RidgeProblem, options: TaskOptions = {}): P
     columns,
     lambda,
     targets,
-    tolerance: 1e-4,
+    tolerance,
     maxIterations: 200,
     weights,
   };

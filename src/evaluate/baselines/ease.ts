@@ -6,8 +6,7 @@
 
 import { ridge } from '../../engine/cpu/linear.js';
 import { InputError } from '../../errors.js';
-import type { TaskOptions } from '../../progress.js';
-import type { Baseline, BaselineData, FittedBaseline, Setting } from './baseline.js';
+import type { Baseline, BaselineData, BaselineFitOptions, FittedBaseline, Setting } from './baseline.js';
 import { lengths, renameLists, transposeLists } from './baseline.js';
 import { geometric } from './tune.js';
 
@@ -17,6 +16,9 @@ interface EaseSetting extends Setting {
 
 /** Beyond this it takes minutes: entries of the inputs times candidates, and floats of its weights. */
 const LIMITS = { work: 5e9, weights: 2.5e8 };
+
+/** Rankings do not wait for the last digits of the weights: three quarters of the steps find the same penalty. */
+const TUNING_TOLERANCE = 1e-3;
 
 export const ease: Baseline<'ease'> = {
   name: 'ease',
@@ -56,7 +58,7 @@ export function easeSize({ users, items, shown, candidates }: BaselineData): {
 async function fitEase(
   data: BaselineData,
   setting: EaseSetting,
-  options: TaskOptions = {},
+  options: BaselineFitOptions = {},
 ): Promise<FittedBaseline> {
   const { users, items, shown, candidates } = data;
   const overlap = candidates.find((item) => shown[item] === 1);
@@ -78,6 +80,7 @@ async function fitEase(
       columns,
       targets: transposeLists(renameLists(users, target), candidates.length),
       lambda: setting.lambda,
+      tolerance: options.tuning ? TUNING_TOLERANCE : undefined,
     },
     options,
   );

@@ -79,7 +79,8 @@ export async function fitBaseline(
     onProgress: prefixed(options, `${baseline.title}: fitting`),
   });
   const seconds = (performance.now() - began) / 1000;
-  const iterations = scores.kind === 'factors' ? scores.members[0].iterations : 1;
+  const { iterations, converged } =
+    scores.kind === 'factors' ? scores.members[0] : { iterations: 1, converged: true };
   const side = (which: SideName) =>
     Object.freeze({ count: graph[which].count, ids: graph[which].ids, degree: degrees(graph[which]) });
   const model: Ranker = Object.freeze({
@@ -98,7 +99,7 @@ export async function fitBaseline(
       fingerprint: fingerprint(graph),
       options: { method: name, ...setting },
       iterations,
-      converged: true,
+      converged,
       seconds,
     }),
   });
@@ -106,7 +107,7 @@ export async function fitBaseline(
     model,
     setting,
     tuned,
-    stopped: 'converged',
+    stopped: converged ? 'converged' : 'iterations',
     engine: 'cpu',
     engineReason: { code: 'only-one' },
     threads: threadCount(threads),

@@ -7,7 +7,8 @@ import { columnSums, type RatePrior } from '../../fit/model.js';
 import { allocate } from '../../math/memory.js';
 import { factorScorer, type RowLists } from '../../predict/rank.js';
 import type { Baseline, BaselineData, BaselineFitOptions, Setting } from './baseline.js';
-import { geometric } from './tune.js';
+import { FEATURES_GAIN } from './ials.js';
+import { geometric, ladder } from './tune.js';
 
 interface HpfSetting extends Setting {
   readonly features: number;
@@ -16,8 +17,10 @@ interface HpfSetting extends Setting {
 }
 
 const ITERATIONS = 100;
-const TUNING_ITERATIONS = 40;
+const TUNING_ITERATIONS = 20;
 const TOLERANCE = 2e-5;
+/** Edges × features below which one thread is as fast as several. */
+const SMALL = 5e6;
 /** Half-steps of a fold-in. */
 const STEPS = 20;
 
@@ -27,11 +30,15 @@ export const hpf: Baseline<'hpf'> = {
   meaning: 'Poisson factors with a rate of its own for every user and item',
   dials: ({ users, items }) => [
     {
-      features: geometric(32, 2, 4, featureLimit(users.offsets.length + items.offsets.length)),
-      shape: geometric(0.3, 3, 1e-3, 10),
+      features: {
+        ...geometric(32, 2, 4, featureLimit(users.offsets.length + items.offsets.length)),
+        gain: FEATURES_GAIN,
+      },
+      // The authors' value, which no set that was tried left.
+      shape: ladder(0.3, [0.3]),
     },
   ],
-  tuningEdges: 1e6,
+  tuningEdges: 2e5,
   limit: () => undefined,
   async fit(data, given, options = {}) {
     const setting = given as HpfSetting;
@@ -74,7 +81,8 @@ async function factors(data: BaselineData, setting: HpfSetting, options: Baselin
   const { items, iterations, converged } = await onEngine(
     options.engine ?? 'cpu',
     { edges, features },
-    options.threads,
+    // Where a sweep takes a millisecond, several threads wait for each other.
+    edges * features < SMALL ? 1 : options.threads,
     ({ engine }) =>
       fitHierarchical(engine, data, {
         ...options,

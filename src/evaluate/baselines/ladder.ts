@@ -36,6 +36,9 @@ export interface BaselineReport {
   readonly skipped: readonly { readonly name: BaselineName; readonly reason: SkipReason }[];
 }
 
+/** Edges up to which the tables of all baselines may lie in memory together. */
+const BESIDE = 2e6;
+
 /** Fits and judges the baselines on a split. `task` is splitRankingTask(split). */
 export async function fitBaselines(
   split: Split,
@@ -50,17 +53,13 @@ export async function fitBaselines(
   const seed = options.seed ?? 1;
   const data = baselineData(split, task);
   const validation = holdBack(data, { seed });
-  const results: BaselineResult[] = [];
-  const skipped: BaselineReport['skipped'][number][] = [];
-  for (const name of options.baselines ?? BASELINES) {
+  const names = options.baselines ?? BASELINES;
+  const fitOne = async (name: BaselineName): Promise<BaselineResult | SkipReason> => {
     const baseline = baselineOf(name);
     const { title } = baseline;
     const start = performance.now();
     const reason = baseline.limit(data);
-    if (reason !== undefined) {
-      skipped.push({ name, reason });
-      continue;
-    }
+    if (reason !== undefined) return reason;
     const stage = (what: string) => ({
       ...options,
       seed,
@@ -73,16 +72,40 @@ export async function fitBaselines(
       await fitted.scorer(task.history),
       rankingOptions(stage('ranking')),
     );
-    results.push({
+    return {
       name,
       setting: fitted.setting,
       trials: tuned?.trials ?? [],
       tuned: tuned?.finished ?? true,
       ranking,
       seconds: (performance.now() - start) / 1000,
-    });
-  }
+    };
+  };
+  // Beside each other: what one does in this thread, and the ends of its work in others, leave cores to the rest.
+  const atOnce = data.users.values.length <= BESIDE ? names.length : 1;
+  const found = await inTurns(names, atOnce, fitOne);
+  const results = found.filter((one) => 'name' in one);
+  const skipped = names.flatMap((name, at) => {
+    const one = found[at];
+    return 'code' in one ? [{ name, reason: one }] : [];
+  });
   return Object.freeze({ results, skipped });
+}
+
+/** A task for each value, so many at a time. Where one fails the others are waited for, so that nothing goes on unseen. */
+async function inTurns<T, R>(
+  values: readonly T[],
+  atOnce: number,
+  task: (value: T) => Promise<R>,
+): Promise<R[]> {
+  const results = new Array<R>(values.length);
+  const queue = values.entries();
+  const lane = async () => {
+    for (const [at, value] of queue) results[at] = await task(value);
+  };
+  const lanes = await Promise.allSettled(Array.from({ length: atOnce }, lane));
+  for (const one of lanes) if (one.status === 'rejected') throw one.reason;
+  return results;
 }
 
 /** The training part as the baselines see it; items in the order of the task. */

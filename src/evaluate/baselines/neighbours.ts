@@ -30,8 +30,9 @@ export const neighbours: Baseline<'knn'> = {
   // Neighbours cost the squares of the degrees.
   tuningEdges: 2e6,
   limit: () => undefined,
-  async fit(data, setting) {
-    const { offsets, targets, weights } = similarities(data, setting as NeighbourSetting);
+  async fit(data, setting, { tuning = false } = {}) {
+    const common = tuning ? keptCommon(data) : commonUsers(data);
+    const { offsets, targets, weights } = similarities(data, setting as NeighbourSetting, common);
     return {
       setting,
       scorer: async (history) => ({
@@ -47,7 +48,7 @@ export const neighbours: Baseline<'knn'> = {
     };
   },
   scores: async (data, setting) =>
-    Object.freeze({ kind: 'items', ...similarities(data, setting as NeighbourSetting) }),
+    Object.freeze({ kind: 'items', ...similarities(data, setting as NeighbourSetting, commonUsers(data)) }),
 };
 
 type Similarities = Pick<ItemScores, 'weights'> & {
@@ -57,7 +58,7 @@ type Similarities = Pick<ItemScores, 'weights'> & {
 };
 
 /** From each item of a history to the candidates that keep it as a neighbour. */
-function similarities(data: BaselineData, setting: NeighbourSetting): Similarities {
+function similarities(data: BaselineData, setting: NeighbourSetting, commonOf: CommonUsers): Similarities {
   const { candidates, items } = data;
   const { neighbours, shrinkage, asymmetry } = setting;
   const degree = lengths(items);
@@ -67,18 +68,14 @@ function similarities(data: BaselineData, setting: NeighbourSetting): Similariti
   let targets = new Uint32Array(1024);
   let weights = new Float32Array(1024);
   let entries = 0;
-  const common = new Float64Array(degree.length);
-  const touched = new Uint32Array(degree.length);
   const similarity = new Float32Array(degree.length);
   const order = new Float32Array(degree.length);
   for (let c = 0; c < candidates.length; c++) {
-    const item = candidates[c];
-    const count = countCommon(item, data, common, touched);
-    const ownScale = degree[item] ** (1 - asymmetry);
+    const { items: touched, counts } = commonOf(c);
+    const count = touched.length;
+    const ownScale = degree[candidates[c]] ** (1 - asymmetry);
     for (let t = 0; t < count; t++) {
-      const i = touched[t];
-      similarity[t] = common[i] / (historyScale[i] * ownScale + shrinkage);
-      common[i] = 0;
+      similarity[t] = counts[t] / (historyScale[touched[t]] * ownScale + shrinkage);
     }
     while (entries + count > sources.length) {
       [sources, targets] = [doubled(sources), doubled(targets)];
@@ -102,11 +99,52 @@ function similarities(data: BaselineData, setting: NeighbourSetting): Similariti
   return groupBySource({ entries, sources, targets, weights }, degree.length);
 }
 
+/** Items that can be shown and have users in common with a candidate, ascending, and how many. */
+type CommonUsers = (candidate: number) => { readonly items: Uint32Array; readonly counts: Uint32Array };
+
+/** Counts anew for each candidate, in place: what was returned before is overwritten. */
+function commonUsers(data: BaselineData): CommonUsers {
+  const common = new Uint32Array(data.shown.length);
+  const touched = new Uint32Array(data.shown.length);
+  const counts = new Uint32Array(data.shown.length);
+  return (candidate) => {
+    const count = countCommon(data.candidates[candidate], data, common, touched);
+    for (let t = 0; t < count; t++) {
+      counts[t] = common[touched[t]];
+      common[touched[t]] = 0;
+    }
+    return { items: touched.subarray(0, count), counts: counts.subarray(0, count) };
+  };
+}
+
+/** Pairs whose counts are kept between the trials of a search, 8 bytes each. */
+const KEPT_PAIRS = 3e7;
+const KEPT = new WeakMap<BaselineData, CommonUsers>();
+
+/** The same, counted once for all settings that are tried on the same data, as far as memory allows. */
+function keptCommon(data: BaselineData): CommonUsers {
+  const known = KEPT.get(data);
+  if (known) return known;
+  const count = commonUsers(data);
+  const kept: ReturnType<CommonUsers>[] = [];
+  let pairs = 0;
+  const remembering: CommonUsers = (candidate) => {
+    const before = kept[candidate];
+    if (before) return before;
+    const { items, counts } = count(candidate);
+    pairs += items.length;
+    if (pairs <= KEPT_PAIRS) kept[candidate] = { items: items.slice(), counts: counts.slice() };
+    return { items, counts };
+  };
+  KEPT.set(data, remembering);
+  return remembering;
+}
+
 /** Users in common of `item` and every other item that can be shown; lists those that have any, ascending. */
 function countCommon(
   item: number,
   { users, items, shown }: BaselineData,
-  common: Float64Array,
+  common: Uint32Array,
   touched: Uint32Array,
 ): number {
   let count = 0;

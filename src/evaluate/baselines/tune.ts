@@ -8,6 +8,8 @@ export interface Dial {
   readonly start: number;
   /** The next larger (+1) or smaller (−1) value; undefined where the value has no meaning beyond. */
   next(value: number, direction: 1 | -1): number | undefined;
+  /** A larger value costs more: it has to gain this much, relatively. Default 0: anything. */
+  readonly gain?: number | undefined;
 }
 
 /** One setting that a search tried, and its score. */
@@ -86,7 +88,7 @@ export async function tune(
           if (value === undefined) break;
           const trial = await attempt({ ...best.setting, [name]: value });
           if (!trial) return { best, trials, finished: false };
-          if (trial.score <= best.score) break;
+          if (trial.score <= best.score * (direction > 0 ? 1 + (dial.gain ?? 0) : 1)) break;
           best = trial;
           moved = true;
         }
