@@ -38,6 +38,23 @@ describe('tune', () => {
     expect(none).toEqual({ ...first, finished: false });
   });
 
+  it('takes a dearer value only where it gains enough, and a cheaper one for any gain', async () => {
+    const score = new Map([
+      [8, 0.4996],
+      [16, 0.5],
+      [32, 0.5004],
+      [64, 0.7],
+    ]);
+    const dial = { ...geometric(16, 2, 8, 64), gain: 2e-3 };
+    const found = await tune({ a: dial }, async (s) => score.get(s.a!)!);
+    expect(found.best.setting).toEqual({ a: 16 });
+    expect(found.trials.map(({ setting }) => setting.a)).toEqual([16, 32, 8]);
+    const down = await tune({ a: { ...dial, start: 32 } }, async (s) => -score.get(s.a!)!);
+    expect(down.best.setting).toEqual({ a: 8 });
+    const up = await tune({ a: { ...dial, start: 32 } }, async (s) => score.get(s.a!)!);
+    expect(up.best.setting).toEqual({ a: 64 });
+  });
+
   it('stays within limits', async () => {
     const found = await tune({ a: geometric(8, 2, 1, 64) }, async (s) => s.a!);
     expect(found.best.setting).toEqual({ a: 64 });
@@ -123,6 +140,20 @@ describe('fitBaselines', () => {
     const data = baselineData(parts, task);
     expect(task.history.values.every((item) => data.shown[item] === 1)).toBe(true);
     expect(task.candidates.every((item) => data.shown[item] === 0)).toBe(true);
+  });
+
+  it('waits for the others where one fails, and says what failed', async () => {
+    const parts = split(graph, { testUsers: 0.3, testItems: 0.3, seed: 2 });
+    const begun = new Set<string>();
+    const failed = fitBaselines(parts, splitRankingTask(parts), {
+      maxTrials: 2,
+      onProgress: ({ stage }) => {
+        begun.add(stage);
+        if (stage === 'iALS: tuning') throw new Error('no more of this');
+      },
+    });
+    await expect(failed).rejects.toThrow('no more of this');
+    expect([...begun]).toContain('HPF: fitting');
   });
 
   it('refuses a split by edges', async () => {

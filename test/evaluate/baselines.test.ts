@@ -62,6 +62,22 @@ describe('item-kNN', () => {
   });
 });
 
+it('item-kNN counts common users once for all settings that are tried, to the same scores', async () => {
+  const users = communityLists(40, 30, 3, 12);
+  const data = dataOf(users, 30, 12);
+  const history = shownOnly(data, users);
+  for (const setting of [
+    { neighbours: 4, shrinkage: 2, asymmetry: 0.5 },
+    { neighbours: 20, shrinkage: 0, asymmetry: 0.8 },
+  ]) {
+    const scores = async (tuning: boolean) => {
+      const scorer = await (await neighbours.fit(data, setting, { tuning })).scorer(history);
+      return [0, 7, 39].map((row) => scoresOf(scorer, row, data.candidates));
+    };
+    expect(await scores(true)).toEqual(await scores(false));
+  }
+});
+
 describe('EASE', () => {
   it('is the closed form of the regression on shown items', async () => {
     for (const lambda of [0.5, 30]) {

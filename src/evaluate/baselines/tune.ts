@@ -88,7 +88,8 @@ export async function tune(
           if (value === undefined) break;
           const trial = await attempt({ ...best.setting, [name]: value });
           if (!trial) return { best, trials, finished: false };
-          if (trial.score <= best.score * (direction > 0 ? 1 + (dial.gain ?? 0) : 1)) break;
+          const gain = direction > 0 ? (dial.gain ?? 0) * Math.abs(best.score) : 0;
+          if (trial.score <= best.score + gain) break;
           best = trial;
           moved = true;
         }
