@@ -17,6 +17,7 @@ interface HpfSetting extends Setting {
 }
 
 const ITERATIONS = 100;
+/** Fewer than a fit has: it then chooses half to a quarter of the features, at up to 5 % less recall, in a fifth of the time. */
 const TUNING_ITERATIONS = 20;
 const TOLERANCE = 2e-5;
 /** Edges × features below which one thread is as fast as several. */

@@ -13,7 +13,10 @@ interface IalsSetting extends Setting {
   readonly alpha: number;
 }
 
-/** Sweeps: rankings move little after eight, and settings come out in the same order after four. */
+/**
+ * Sweeps: rankings move little after eight. Settings are tried with four: that found the same one as eight on online-retail, and
+ * 64 features instead of 256 on @sotu, at .6 % less recall.
+ */
 const ITERATIONS = 16;
 const TUNING_ITERATIONS = 4;
 
