@@ -21,6 +21,16 @@ export const ENGINES: readonly EngineCase[] = [
   { name: 'cpu', create: () => createCpuEngine({ threads: 2 }) },
   // Windows so small that rows are cut into pieces and units hold few rows: the path of huge graphs, on small ones.
   { name: 'cpu, tiny windows', create: () => createCpuEngine({ threads: 2, limits: { edges: 4, rows: 2 } }) },
+  // The same with tables in tiles, however small.
+  {
+    name: 'cpu, tiny tiles',
+    create: () =>
+      createCpuEngine({
+        threads: 2,
+        limits: { edges: 24, rows: 5 },
+        tiles: { cache: 0, tile: 4096, least: 1 },
+      }),
+  },
   // Users in shards, some of them empty: in one process, and dealt out to ranks.
   { name: 'sharded reference', create: () => createAlone(createReferenceEngine()) },
   { name: 'sharded cpu', create: async () => createAlone(await createCpuEngine({ threads: 2 })) },

@@ -3,9 +3,10 @@
 
 import { createCounter } from '../../math/memory.js';
 import { createPool, type TaskModule, threadCount, type WorkerPool } from '../../parallel/pool.js';
-import { type IndexArrays, type Job, type Setup, scratchBytes } from './half-steps.js';
+import { type Job, type Setup, scratchBytes } from './half-steps.js';
 import { UNIT_FIELDS, type UnitLimits } from './units.js';
 import type { Heap } from './wasm-heap.js';
+import type { IndexArrays } from './windows.js';
 
 const HALF_STEPS: TaskModule = {
   name: 'half-steps',

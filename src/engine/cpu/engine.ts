@@ -28,7 +28,7 @@ import {
 } from '../engine.js';
 import { createQueue } from '../queue.js';
 import { createCrew } from './crew.js';
-import { type IndexArrays, type Job, type JobKind, MAX_STRIDE, RESULT_EXTRAS } from './half-steps.js';
+import { type Job, type JobKind, MAX_STRIDE, RESULT_EXTRAS } from './half-steps.js';
 import { rankByFactors, topByFactors } from './ranking.js';
 import { firstBad, sumMass, sumTerm } from './results.js';
 import {
@@ -43,20 +43,28 @@ import {
   storeCounts,
   storeTable,
 } from './tables.js';
-import { cutUnits, DEFAULT_LIMITS, UNIT_FIELDS, type UnitLimits, type Units } from './units.js';
+import { cutTiles, DEFAULT_TILES, type TiledRows, type TileLimits, tilingOf } from './tiles.js';
+import { cutUnits, DEFAULT_LIMITS, type RowCut, UNIT_FIELDS, type UnitLimits } from './units.js';
 import { loadKernels } from './wasm.js';
 import { Heap } from './wasm-heap.js';
+import type { IndexArrays } from './windows.js';
 
 interface CpuIndex extends EdgeIndex, IndexArrays {
   readonly kind: 'index';
-  /** Units by row range 'first-last'. */
-  readonly units: Map<string, Units>;
+  /** How rows are cut into units, by the range of rows and the other table's tiles. */
+  readonly cuts: Map<string, Cut>;
+}
+
+interface Cut extends RowCut {
+  readonly tiled?: TiledRows;
 }
 
 export interface CpuOptions {
   readonly threads?: number | undefined;
   /** Most edges and rows of a unit of work; smaller only to test the windows. */
   readonly limits?: UnitLimits;
+  /** From which size on tables are gathered from by tiles; smaller only to test them. */
+  readonly tiles?: TileLimits;
 }
 
 /** What a job may set beside its table. */
@@ -66,6 +74,8 @@ interface JobOptions {
   readonly other?: CpuTable;
   readonly counts?: CpuCounts;
   readonly slots?: number;
+  readonly tiled?: TiledRows | undefined;
+  readonly tileSums?: number;
   readonly hyper?: SideHyper;
   readonly activity?: Activity;
   readonly relaxation?: number | undefined;
@@ -77,6 +87,7 @@ const NO_HYPER: SideHyper = { sigma: 0, tau: 0, shape: 0, rate: 0, size: 0 };
 export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine> {
   const threads = threadCount(options.threads);
   const limits = options.limits ?? DEFAULT_LIMITS;
+  const tileLimits = options.tiles ?? DEFAULT_TILES;
   const { module, relaxed } = await loadKernels();
   const heap = new Heap();
   /** A ranking has workers of its own. */
@@ -84,6 +95,7 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
   const { inOrder, inPassing } = createQueue();
   const results = growing(heap);
   const slots = growing(heap);
+  const tileSums = growing(heap);
   const otherMassAt = heap.allocate(4 * MAX_STRIDE);
   let nextIndex = 0;
 
@@ -97,6 +109,8 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
       ...{ kind, units, next: createCounter(), results: at },
       index: options.index?.id ?? -1,
       slots: options.slots ?? 0,
+      tiled: options.tiled,
+      tileSums: options.tileSums ?? 0,
       parameters: {
         ...own.at,
         ...{ features: own.features, stride: own.stride, sigma, tau, shape, rate },
@@ -106,6 +120,7 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
         scale: options.counts?.scale ?? 1,
         exact: options.activity === 'mean' ? 0 : 1,
         withTerm: options.edgeTerm ? 1 : 0,
+        far: options.other && tilingOf(options.other, tileLimits) ? 1 : 0,
         relaxation: options.relaxation ?? 0,
         relaxationFloor: RELAXATION_FLOOR,
         shapeFloor: WEIGHT_SHAPE_FLOOR,
@@ -121,31 +136,39 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
     table.totals = { ...table.totals, mass };
   }
 
-  function unitsOf(index: CpuIndex, { first, last }: RowRange): Units {
-    const key = `${first}-${last}`;
-    let units = index.units.get(key);
-    if (!units) {
-      units = cutUnits(index.offsets, first, last, limits);
-      index.units.set(key, units);
+  function cutOf(index: CpuIndex, rows: RowRange, other: CpuTable): Cut {
+    const tiling = tilingOf(other, tileLimits);
+    const key = `${rows.first}-${rows.last}${tiling ? ` ${tiling.inTile}-${tiling.least}` : ''}`;
+    let cut = index.cuts.get(key);
+    if (!cut) {
+      cut =
+        (tiling && cutTiles(index, rows, tiling, limits)) ??
+        cutUnits(index.offsets, rows.first, rows.last, limits);
+      index.cuts.set(key, cut);
     }
-    return units;
+    return cut;
   }
 
-  /** A job that walks edges: pieces of long rows first. Resolves to the results of the rows, and the edge term of both. */
+  /**
+   * A job that walks edges: pieces of long rows and tiles first. Resolves to the results of the rows, and the edge term of
+   * all.
+   */
   async function walk(
     kind: JobKind,
     own: CpuTable,
     index: CpuIndex,
     rows: RowRange | undefined,
-    options: JobOptions,
+    options: JobOptions & { readonly other: CpuTable },
   ): Promise<{ out: Float64Array; term: EdgeTerm }> {
-    const units = unitsOf(index, rows ?? { first: 0, last: own.rows });
-    const more = { ...options, index, slots: slots(8 * own.stride * units.slots) };
+    const cut = cutOf(index, rows ?? { first: 0, last: own.rows }, options.other);
+    const more = {
+      ...{ ...options, index, tiled: cut.tiled },
+      slots: slots(8 * own.stride * cut.pieces),
+      tileSums: tileSums(4 * own.stride * (cut.tiled?.rows.length ?? 0)),
+    };
     let term = 0;
-    if (units.pieces.length > 0) {
-      term += sumTerm(await run(kind, own, { ...more, units: units.pieces }), own.stride);
-    }
-    const out = await run(kind, own, { ...more, units: units.rows });
+    for (const units of cut.stages) term += sumTerm(await run(kind, own, { ...more, units }), own.stride);
+    const out = await run(kind, own, { ...more, units: cut.rows });
     return { out, term: term + sumTerm(out, own.stride) };
   }
 
@@ -226,7 +249,7 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
         };
         await crew.addIndex(arrays);
         const index: CpuIndex = {
-          ...{ kind: 'index', ...arrays, units: new Map() },
+          ...{ kind: 'index', ...arrays, cuts: new Map() },
           ...{ rows: rows.offsets.length - 1, edges: rows.neighbors.length },
         };
         return index;

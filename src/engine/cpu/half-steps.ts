@@ -3,7 +3,17 @@
 
 import { serveTasks } from '../../parallel/worker.js';
 import { JOB, type JobValues, UNIT } from './blocks.js';
-import { UNIT_FIELDS, UNIT_FINISH, UNIT_PIECE } from './units.js';
+import type { TiledRows } from './tiles.js';
+import { UNIT_FIELDS, UNIT_FINISH, UNIT_PIECE, UNIT_TILE, type UnitLimits } from './units.js';
+import {
+  type IndexArrays,
+  NO_WINDOW,
+  openRest,
+  openTile,
+  openWindow,
+  type Window,
+  windowBytes,
+} from './windows.js';
 
 /** The kernels' exports, as far as half-steps use them. Each takes the address of a unit's block, after `bindJob`. */
 interface Kernels {
@@ -15,6 +25,7 @@ interface Kernels {
   takeEdgeTerm(): number;
   showRows(unit: number): void;
   passPiece(unit: number): void;
+  passTile(unit: number): void;
   /** These return the first bad row, or the unit's last. */
   walkRows(unit: number): number;
   finishRow(unit: number): number;
@@ -35,13 +46,6 @@ export interface Setup {
   readonly scratch: readonly number[];
 }
 
-export interface IndexArrays {
-  readonly id: number;
-  readonly offsets: Uint32Array;
-  readonly neighbors: Uint32Array;
-  readonly counts: Uint32Array | undefined;
-}
-
 /**
  * update: both halves of a half-step, fused. count, finish: one of them. edgeTerm: the edge pass without what follows.
  * show: activities and masses. rowTerms: what rows contribute to the bound.
@@ -56,8 +60,11 @@ export interface Job {
   readonly next: Int32Array;
   /** Number of the edge index. */
   readonly index: number;
-  /** Address of the pieces' sums. */
+  /** Rows that are walked by tiles, if there are any. */
+  readonly tiled: TiledRows | undefined;
+  /** Address of the pieces' sums, and of the tiled rows'. */
   readonly slots: number;
+  readonly tileSums: number;
   /** Address of the units' results: per unit stride float64 of mass, then the edge term, then the first bad row. */
   readonly results: number;
   readonly parameters: Omit<JobValues, 'scratch'>;
@@ -82,21 +89,18 @@ const engines = new Map<number, Place>();
 
 /** Features are at most 512, so the scratch of a worker is laid out once. */
 export const MAX_STRIDE = 512;
-/** Bytes that the kernels themselves need: a block of 16 rows, and little else (kernels/rows.ts). */
-const KERNEL_BYTES = 16 * 4 * MAX_STRIDE + 8 * MAX_STRIDE + 4096;
+/** Bytes that the kernels themselves need: two blocks of 16 rows, and little else (kernels/rows.ts). */
+const KERNEL_BYTES = 2 * 16 * 4 * MAX_STRIDE + 8 * MAX_STRIDE + 4096;
 const JOB_BYTES = align(JOB.bytes, 64);
 const UNIT_BYTES = align(UNIT.bytes, 64);
-
-/** Kernels read counts four at a time: so many bytes after the last. */
-const SLACK = 16;
 
 function align(bytes: number, to: number): number {
   return Math.ceil(bytes / to) * to;
 }
 
-/** Bytes of scratch that a worker needs: the kernels' own, the blocks, and the window's offsets, neighbours and counts. */
-export function scratchBytes(limits: { readonly edges: number; readonly rows: number }): number {
-  return KERNEL_BYTES + JOB_BYTES + UNIT_BYTES + 4 * (limits.rows + 1) + 8 * limits.edges + 3 * (SLACK + 24);
+/** Bytes of scratch that a worker needs: the kernels' own, the blocks, and the window. */
+export function scratchBytes(limits: UnitLimits): number {
+  return KERNEL_BYTES + JOB_BYTES + UNIT_BYTES + windowBytes(limits);
 }
 
 export function start({ engine, module, memory, places, scratch }: Setup): void {
@@ -158,63 +162,51 @@ export function run(job: Job): void {
 /** Runs the kernel of one unit; returns the first bad row, or −1. */
 function runUnit(place: Place, job: Job, at: number, mass: number, term: (value: number) => void): number {
   const { kernels, memory, unit } = place;
-  const { units, kind } = job;
+  const { units, kind, tiled } = job;
+  const { stride, withTerm } = job.parameters;
   const [what, first, last, firstEdge, lastEdge, slot] = units.subarray(at, at + UNIT_FIELDS);
-  const slots = job.slots + 8 * job.parameters.stride * slot;
-  const nothing = { offsets: 0, neighbors: 0, edgeCounts: 0 };
-  const describe = (more: { pieces?: number; mass?: number } & ReturnType<typeof openWindow>) =>
-    UNIT.write(memory, unit, { first, last, edges: lastEdge - firstEdge, slots, pieces: 0, mass, ...more });
+  const range = { first, last, edges: lastEdge - firstEdge, slots: 0, pieces: 0, mass };
+  const describe = (more: Partial<typeof range> & Window) => UNIT.write(memory, unit, { ...range, ...more });
   const bad = (row: number) => (row >>> 0 < last ? row >>> 0 : -1);
   switch (kind) {
     case 'show':
-      describe(nothing);
+      describe(NO_WINDOW);
       kernels.showRows(unit);
       return -1;
     case 'rowTerms':
-      describe(nothing);
+      describe(NO_WINDOW);
       term(kernels.rowTerms(place.job, unit));
       return -1;
     case 'finish':
-      describe(nothing);
+      describe(NO_WINDOW);
       return bad(kernels.finishCounts(unit));
   }
+  const slots = job.slots + 8 * stride * slot;
   if (what === UNIT_FINISH) {
     if (kind === 'edgeTerm') return -1;
-    describe({ ...nothing, pieces: lastEdge });
+    describe({ ...NO_WINDOW, slots, pieces: lastEdge });
     return bad(kind === 'count' ? kernels.countPieces(unit) : kernels.finishRow(unit));
   }
-  const window = openWindow(place, job.index, first, last, firstEdge, lastEdge);
-  describe({ ...window, mass: kind === 'update' ? mass : 0 });
+  const index = place.indexes.get(job.index)!;
+  const rows = [first, last] as const;
   let row = last;
-  if (what === UNIT_PIECE) kernels.passPiece(unit);
-  else row = kind === 'count' ? kernels.countRows(unit) : kernels.walkRows(unit);
-  if (job.parameters.withTerm) term(kernels.takeEdgeTerm());
+  if (what === UNIT_PIECE) {
+    describe({ ...openWindow(memory, place.window, index, rows, [firstEdge, lastEdge]), slots });
+    kernels.passPiece(unit);
+  } else if (what === UNIT_TILE && tiled) {
+    const window = openTile(memory, place.window, index, rows, lastEdge, tiled, slot);
+    // The first tile sets the sums, the others add to them.
+    describe({ ...window, slots: job.tileSums + 4 * stride * first, pieces: slot === 0 ? 0 : 1 });
+    kernels.passTile(unit);
+  } else {
+    const window = tiled
+      ? openRest(memory, place.window, index, rows, lastEdge, tiled, slot)
+      : openWindow(memory, place.window, index, rows, [firstEdge, lastEdge]);
+    describe({ ...window, slots: job.tileSums + 4 * stride * slot, mass: kind === 'update' ? mass : 0 });
+    row = kind === 'count' ? kernels.countRows(unit) : kernels.walkRows(unit);
+  }
+  if (withTerm) term(kernels.takeEdgeTerm());
   return bad(row);
-}
-
-/** Copies offsets, neighbours and counts of a unit into this worker's window: 4 to 8 bytes an edge, read once. */
-function openWindow(
-  { memory, window, indexes }: Place,
-  id: number,
-  first: number,
-  last: number,
-  firstEdge: number,
-  lastEdge: number,
-) {
-  const index = indexes.get(id)!;
-  const view = new Uint32Array(memory.buffer);
-  let free = window;
-  const copy = (from: Uint32Array, start: number, end: number): number => {
-    // Between shared buffers V8 copies words of 8 bytes where both sides are aligned alike, else byte by byte.
-    const at = free + ((from.byteOffset + 4 * start) % 8);
-    view.set(from.subarray(start, end), at / 4);
-    free = Math.ceil((at + 4 * (end - start) + SLACK) / 16) * 16;
-    return at;
-  };
-  const offsets = copy(index.offsets, first, last + 1);
-  const neighbors = copy(index.neighbors, firstEdge, lastEdge);
-  const edgeCounts = index.counts ? copy(index.counts, firstEdge, lastEdge) : 0;
-  return { offsets, neighbors, edgeCounts };
 }
 
 serveTasks('half-steps', { start, stop, addIndex, dropIndex, run });

@@ -4,20 +4,22 @@
 import { allocateFrom } from '../../math/memory.js';
 /** Fields of a unit in the flat list: what, rows first … last−1, edges firstEdge … lastEdge−1, and a slot. */
 export const UNIT_FIELDS = 6;
-/** Whole rows, passed and updated at once. */
-const UNIT_ROWS = 0;
+/** Whole rows, passed and updated at once. Where rows are tiled, `slot` is the first slot of those among them. */
+export const UNIT_ROWS = 0;
 /** One piece of a row that is longer than a window: its sums go to `slot`. */
 export const UNIT_PIECE = 1;
 /** The update of such a row from its pieces: slots slot … slot + (lastEdge − firstEdge) − 1 (edges hold the number). */
 export const UNIT_FINISH = 2;
+/** Edges of tiled rows in one tile: slots first … last−1, which begin at `slot` of the tiled rows' positions (tiles.ts). */
+export const UNIT_TILE = 3;
 
-export interface Units {
-  /** Pieces of long rows: done before the others. */
-  readonly pieces: Uint32Array;
+export interface RowCut {
+  /** Stages that come before the rows, one after the other: pieces of long rows, and tiles. */
+  readonly stages: readonly Uint32Array[];
   /** Whole rows, and the finish of long ones, in row order. */
   readonly rows: Uint32Array;
-  /** Slots of sums that the pieces need. */
-  readonly slots: number;
+  /** How many pieces there are. */
+  readonly pieces: number;
 }
 
 export interface UnitLimits {
@@ -29,7 +31,7 @@ export interface UnitLimits {
 
 export const DEFAULT_LIMITS: UnitLimits = { edges: 16384, rows: 4096 };
 
-export function cutUnits(offsets: Uint32Array, first: number, last: number, limits: UnitLimits): Units {
+export function cutUnits(offsets: Uint32Array, first: number, last: number, limits: UnitLimits): RowCut {
   const pieces: number[] = [];
   const rows: number[] = [];
   let slots = 0;
@@ -54,5 +56,6 @@ export function cutUnits(offsets: Uint32Array, first: number, last: number, limi
     }
   }
   flush(last);
-  return { pieces: allocateFrom(pieces), rows: allocateFrom(rows), slots };
+  const stages = slots > 0 ? [allocateFrom(pieces)] : [];
+  return { stages, rows: allocateFrom(rows), pieces: slots };
 }

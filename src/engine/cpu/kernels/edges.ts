@@ -193,6 +193,9 @@ let base: u32 = 0;
 let bytes: usize = 0;
 let lambdas: usize = 0;
 let withTerm: bool = false;
+let far: bool = false;
+/** Keeps loads that are made for the cache alone from being dropped. */
+let touched: u32 = 0;
 
 /**
  * @param other_ address of the other table's activities B
@@ -201,6 +204,7 @@ let withTerm: bool = false;
  * @param bytes_ bytes of a row: stride float32
  * @param lambdas_ BATCH_BYTES of scratch
  * @param withTerm_ whether the edge term is taken
+ * @param far_ whether the rows of B are in memory rather than in a cache
  */
 export function bindPass(
   other_: usize,
@@ -210,6 +214,7 @@ export function bindPass(
   bytes_: usize,
   lambdas_: usize,
   withTerm_: bool,
+  far_: bool,
 ): void {
   other = other_;
   neighbors = neighbors_;
@@ -218,6 +223,23 @@ export function bindPass(
   bytes = bytes_;
   lambdas = lambdas_;
   withTerm = withTerm_;
+  far = far_;
+}
+
+/**
+ * Asks for the rows of a batch. Between loads that wait for nothing the processor sees many more of them ahead than between
+ * those of dot products; a cache would answer before that pays.
+ */
+// @ts-ignore: decorator
+@inline
+function touchRows(neighbors: usize, edges: u32): void {
+  const end = neighbors + ((<usize>edges) << 2);
+  let seen: u32 = 0;
+  for (; neighbors < end; neighbors += 4) {
+    const row = other + (<usize>load<u32>(neighbors)) * bytes;
+    for (let k: usize = 0; k < bytes; k += 64) seen |= load<u32>(row + k);
+  }
+  touched = seen;
 }
 
 /**
@@ -229,6 +251,7 @@ function passBatch(rows: usize, count: u32, offsets: usize, sums: usize): void {
   const first = load<u32>(offsets);
   const skipped = (<usize>(first - base)) << 2;
   const at = neighbors + skipped;
+  if (far) touchRows(at, load<u32>(offsets + ((<usize>count) << 2)) - first);
   let begin = first;
   for (let r: u32 = 0; r < count; r++) {
     const end = load<u32>(offsets + ((<usize>r) << 2), 4);
@@ -257,6 +280,7 @@ export function passLong(row: usize, begin: u32, end: u32, part: usize, sums: us
   for (let e = begin; e < end; e += batch) {
     const here = min(batch, end - e);
     const skip = (<usize>(e - base)) << 2;
+    if (far) touchRows(neighbors + skip, here);
     computeLambdas(row, other, neighbors + skip, here, bytes, lambdas);
     computeWeights(lambdas, counts ? counts + skip : 0, here, withTerm);
     addWeighted(other, neighbors + skip, lambdas, here, bytes, part);

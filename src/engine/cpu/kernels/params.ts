@@ -25,6 +25,8 @@ export class JobBlock {
   exact: u32;
   /** 1: the edge term is taken. */
   withTerm: u32;
+  /** 1: the other table is larger than the cache, so that its rows are asked for ahead. */
+  far: u32;
   sigma: f64;
   tau: f64;
   shape: f64;
@@ -47,9 +49,14 @@ export class UnitBlock {
   neighbors: u32;
   /** 0: a simple graph. */
   edgeCounts: u32;
+  /** Rows that are walked by tiles, in order: those of the unit's slots, or those among first … last−1; 0: none is. */
+  tiledRows: u32;
   /** Edges of a piece. */
   edges: u32;
-  /** Sums of pieces (stride float64 each) from here on, and how many there are. */
+  /**
+   * Sums of pieces (stride float64 each) from here on, and how many there are; or sums of tiled rows (stride float32 each),
+   * and whether they are added to.
+   */
   slots: u32;
   pieces: u32;
   /** stride float64, to which the rows' mass is added; 0: no update, only the edge term. */

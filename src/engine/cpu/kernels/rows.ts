@@ -8,6 +8,7 @@ import { BATCH_BYTES, bindPass, demoteSums, passLong, passRows } from './edges';
 import { addFixed, fromFixed } from './fixed';
 import { JobBlock, UnitBlock } from './params';
 import { expDigammaOver, madd, narrow, promoteHigh, rowSums } from './simd';
+import { bindTiled, passStretches, takeTiled, tiledBefore } from './tiled';
 
 /**
  * Rows updated together. What a row needs once (its weight, exp ψ of it) then fills vectors, and what a feature needs
@@ -39,6 +40,7 @@ let stride: u32 = 0;
 let scratch: usize = 0;
 let other: usize = 0;
 let withTerm: bool = false;
+let far: bool = false;
 /** rows × stride int64, and how many of them are 1. */
 let fixed: usize = 0;
 let scale: f64 = 0;
@@ -66,12 +68,13 @@ export function bindJob(at: usize): void {
   scratch = job.scratch;
   other = job.other;
   withTerm = job.withTerm != 0;
+  far = job.far != 0;
   fixed = job.counts;
   scale = job.scale;
 }
 
 // A worker's scratch: the edge pass's batch; what each row of a block needs once, at these offsets; one row's sums in
-// float64; and the sums of the block's rows, BLOCK × stride float32.
+// float64; the sums of the block's rows, BLOCK × stride float32; and as much for activities of rows that lie apart.
 const COUNTED: usize = BATCH_BYTES; // four partial sums of the row's counts
 const TILTED: usize = COUNTED + 16 * BLOCK; // four partial sums of Σ_k E[feature_k] M_k
 const SHAPES: usize = TILTED + 16 * BLOCK; // the weight's shape,
@@ -82,7 +85,7 @@ const LONG_SUMS: usize = SCALES + 4 * BLOCK;
 
 /** Bytes of scratch for rows of this stride. */
 export function scratchBytes(stride: u32): usize {
-  return LONG_SUMS + ((<usize>stride) << 3) + BLOCK * ((<usize>stride) << 2);
+  return LONG_SUMS + ((<usize>stride) << 3) + 2 * BLOCK * ((<usize>stride) << 2);
 }
 
 // @ts-ignore: decorator
@@ -264,8 +267,16 @@ export function finishRow(at: usize): u32 {
 export function passPiece(at: usize): void {
   const unit = changetype<UnitBlock>(at);
   const bytes: usize = (<usize>stride) << 2;
-  bindPass(other, unit.neighbors, unit.edgeCounts, 0, bytes, scratch, withTerm);
+  bindPass(other, unit.neighbors, unit.edgeCounts, 0, bytes, scratch, withTerm, false);
   passLong(activity + (<usize>unit.first) * bytes, 0, unit.edges, blockSums(), unit.slots);
+}
+
+/** The edges of tiled rows in one tile. */
+export function passTile(at: usize): void {
+  const unit = changetype<UnitBlock>(at);
+  const bytes: usize = (<usize>stride) << 2;
+  bindPass(other, unit.neighbors, unit.edgeCounts, 0, bytes, scratch, withTerm, false);
+  passStretches(unit, activity, bytes, <u32>BLOCK, blockSums() + BLOCK * bytes, scratch + LONG_SUMS, blockSums());
 }
 
 /**
@@ -279,13 +290,15 @@ export function walkRows(at: usize): u32 {
   const first = unit.first;
   const last = unit.last;
   const mass: usize = unit.mass;
-  bindPass(other, unit.neighbors, unit.edgeCounts, load<u32>(unit.offsets), bytes, scratch, withTerm);
+  bindPass(other, unit.neighbors, unit.edgeCounts, load<u32>(unit.offsets), bytes, scratch, withTerm, far);
+  bindTiled(unit, bytes);
   let bad = last;
   for (let start = first; start < last; start += <u32>BLOCK) {
     const rows = min(<u32>BLOCK, last - start);
     const offsets: usize = <usize>unit.offsets + ((<usize>(start - first)) << 2);
     passRows(activity + (<usize>start) * bytes, rows, offsets, scratch + LONG_SUMS, sums);
     if (!mass) continue;
+    takeTiled(start, rows, sums);
     const badHere = finishBlock(start, rows, mass, false);
     if (bad == last && badHere < start + rows) bad = badHere;
   }
@@ -302,12 +315,15 @@ export function countRows(at: usize): u32 {
   const sums = blockSums();
   const first = unit.first;
   const last = unit.last;
-  bindPass(other, unit.neighbors, unit.edgeCounts, load<u32>(unit.offsets), bytes, scratch, withTerm);
+  bindPass(other, unit.neighbors, unit.edgeCounts, load<u32>(unit.offsets), bytes, scratch, withTerm, far);
+  bindTiled(unit, bytes);
   for (let start = first; start < last; start += <u32>BLOCK) {
     const rows = min(<u32>BLOCK, last - start);
     const offsets: usize = <usize>unit.offsets + ((<usize>(start - first)) << 2);
-    if (load<u32>(offsets) == load<u32>(offsets + ((<usize>rows) << 2))) continue;
+    const none = load<u32>(offsets) == load<u32>(offsets + ((<usize>rows) << 2));
+    if (none && !tiledBefore(start + rows)) continue;
     passRows(activity + (<usize>start) * bytes, rows, offsets, scratch + LONG_SUMS, sums);
+    takeTiled(start, rows, sums);
     for (let r: u32 = 0; r < rows; r++) {
       const row = (<usize>(start + r)) * bytes;
       const from = sums + (<usize>r) * bytes;

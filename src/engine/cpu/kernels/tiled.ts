@@ -1,0 +1,79 @@
+// Rows that are walked by tiles of the other table (cpu/tiles.ts): their edges in one tile, and their sums when all tiles are
+// done. Sums wait in slots, stride float32 each, in row order.
+
+import { passRows } from './edges';
+import { UnitBlock } from './params';
+
+/** A loop: memory.copy is a call out of the module. */
+// @ts-ignore: decorator
+@inline
+function copyRow(to: usize, from: usize, bytes: usize): void {
+  for (let k: usize = 0; k < bytes; k += 16) v128.store(to + k, v128.load(from + k));
+}
+
+/**
+ * Σ_j w_ij B_jk over the edges that the unit's slots have in one tile: set, or added to those of the tiles before.
+ * @param activity address of the table's activities A, rows of `bytes` bytes
+ * @param block rows that are walked together
+ * @param rows block rows of scratch, where their activities are brought together; likewise `sums`
+ * @param long one row of float64
+ */
+export function passStretches(
+  unit: UnitBlock,
+  activity: usize,
+  bytes: usize,
+  block: u32,
+  rows: usize,
+  long: usize,
+  sums: usize,
+): void {
+  const adds = unit.pieces != 0;
+  const count = unit.last - unit.first;
+  let slots: usize = unit.slots;
+  for (let start: u32 = 0; start < count; start += block) {
+    const here = min(block, count - start);
+    const offsets: usize = <usize>unit.offsets + ((<usize>start) << 2);
+    const list: usize = <usize>unit.tiledRows + ((<usize>start) << 2);
+    for (let r: u32 = 0; r < here; r++) {
+      const row = <usize>load<u32>(list + ((<usize>r) << 2));
+      copyRow(rows + (<usize>r) * bytes, activity + row * bytes, bytes);
+    }
+    passRows(rows, here, offsets, long, sums);
+    const size = (<usize>here) * bytes;
+    for (let k: usize = 0; k < size; k += 16) {
+      const sum = v128.load(sums + k);
+      v128.store(slots + k, adds ? f32x4.add(v128.load(slots + k), sum) : sum);
+    }
+    slots += size;
+  }
+}
+
+// The tiled row that comes next, in a list that ends with a row that is none; 0: there are none. And its sums.
+let next: usize = 0;
+let nextSums: usize = 0;
+let rowBytes: usize = 0;
+
+/** Begins with the first tiled row of a unit. */
+export function bindTiled(unit: UnitBlock, bytes: usize): void {
+  next = unit.tiledRows;
+  nextSums = unit.slots;
+  rowBytes = bytes;
+}
+
+/** Whether a tiled row comes before row `end`. */
+// @ts-ignore: decorator
+@inline
+export function tiledBefore(end: u32): bool {
+  return next != 0 && load<u32>(next) < end;
+}
+
+/** The sums of tiled rows among rows start … start+rows−1, to their places in `sums`. */
+// @ts-ignore: decorator
+@inline
+export function takeTiled(start: u32, rows: u32, sums: usize): void {
+  while (tiledBefore(start + rows)) {
+    copyRow(sums + (<usize>(load<u32>(next) - start)) * rowBytes, nextSums, rowBytes);
+    next += 4;
+    nextSums += rowBytes;
+  }
+}

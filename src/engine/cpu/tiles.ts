@@ -1,0 +1,153 @@
+// Tables that no cache holds are gathered from tile by tile. Every edge fetches a row of the other table; where that table is
+// larger than the cache, nearly every fetch goes to memory and misses the address translation besides. Neighbours ascend
+// within a row, so its edges to one tile of the other table lie together: all rows walk the edges of the first tile while
+// that tile is in the cache, then those of the second, and so on. A row's sums wait in a place of their own meanwhile.
+//
+// Only rows with several edges in a tile gain by it. Shorter ones are walked whole, when rows are finished; rows longer
+// than a window are cut into pieces as ever, at the borders of tiles besides, and each runs with its tile.
+
+import { allocate, allocateFrom } from '../../math/memory.js';
+import { type RowCut, UNIT_FINISH, UNIT_PIECE, UNIT_ROWS, UNIT_TILE, type UnitLimits } from './units.js';
+
+export interface TileLimits {
+  /** A table of at most so many bytes is gathered from as it is. */
+  readonly cache: number;
+  /** Most bytes of a tile. */
+  readonly tile: number;
+  /** Edges that a row must have in a tile on average to be walked by tiles. */
+  readonly least: number;
+}
+
+/**
+ * Bytes of processors of today: 16 MiB of a last-level cache are often a thread's share; 8 MiB are 2,048 pages, as many as the
+ * second level of address translation has room for on most. Declared, not measured: the cut decides the bits.
+ */
+export const DEFAULT_TILES: TileLimits = { cache: 16 * 2 ** 20, tile: 8 * 2 ** 20, least: 32 };
+
+/** A row walked by tiles has at least so many edges per float32 of its sums: these take at most 2 bytes an edge. */
+const EDGES_PER_SUM = 2;
+
+/** Rows that are walked by tiles. Their sums lie in slots, in row order. */
+export interface TiledRows {
+  /** Row of each slot. */
+  readonly rows: Uint32Array;
+  /** Where the slots' edges begin, tile by tile; and, last, where they end: (tiles + 1) × slots positions. */
+  readonly begins: Uint32Array;
+}
+
+/** How a table is tiled for those who gather from it. */
+export interface Tiling {
+  /** Rows of the table, and of a tile of it. */
+  readonly rows: number;
+  readonly inTile: number;
+  /** Least edges of a row that is walked by tiles. */
+  readonly least: number;
+}
+
+/** `stride`: float32 of a row. Undefined: the table is gathered from as it is. */
+export function tilingOf(
+  { rows, stride }: { readonly rows: number; readonly stride: number },
+  limits: TileLimits,
+): Tiling | undefined {
+  const bytes = 4 * stride * rows;
+  if (bytes <= limits.cache) return undefined;
+  const inTile = Math.ceil(rows / Math.ceil(bytes / limits.tile));
+  const tiles = Math.ceil(rows / inTile);
+  return { rows, inTile, least: Math.max(limits.least * tiles, EDGES_PER_SUM * stride) };
+}
+
+export interface TiledCut extends RowCut {
+  readonly tiled: TiledRows;
+}
+
+/** The cut of rows first … last−1; undefined: none of them is long enough for tiles. */
+export function cutTiles(
+  { offsets, neighbors }: { readonly offsets: Uint32Array; readonly neighbors: Uint32Array },
+  { first, last }: { readonly first: number; readonly last: number },
+  { rows: otherRows, inTile, least }: Tiling,
+  limits: UnitLimits,
+): TiledCut | undefined {
+  const tiles = Math.ceil(otherRows / inTile);
+  const degree = (i: number) => offsets[i + 1] - offsets[i];
+  const byTiles = (i: number) => degree(i) >= least && degree(i) <= limits.edges;
+  let count = 0;
+  let long = 0;
+  for (let i = first; i < last; i++) {
+    if (byTiles(i)) count++;
+    else if (degree(i) > limits.edges) long++;
+  }
+  if (count + long === 0) return undefined;
+
+  const tiled: TiledRows = {
+    rows: allocate(Uint32Array, count),
+    begins: allocate(Uint32Array, (tiles + 1) * count),
+  };
+  const stages = Array.from({ length: tiles }, (): number[] => []);
+  const rows: number[] = [];
+  let pieces = 0;
+  let slot = 0;
+  // The unit under way: its first row, its first slot, and the edges of rows that are walked whole.
+  let start = first;
+  let startSlot = 0;
+  let edges = 0;
+  const flush = (end: number) => {
+    if (end > start) rows.push(UNIT_ROWS, start, end, 0, edges, startSlot);
+    [start, startSlot, edges] = [end, slot, 0];
+  };
+  for (let i = first; i < last; i++) {
+    const [from, to] = [offsets[i], offsets[i + 1]];
+    if (to - from > limits.edges) {
+      flush(i);
+      const firstPiece = pieces;
+      for (let e = from; e < to; ) {
+        const t = Math.floor(neighbors[e] / inTile);
+        const end = endIn(neighbors, e, Math.min(e + limits.edges, to), (t + 1) * inTile);
+        stages[t].push(UNIT_PIECE, i, i + 1, e, end, pieces++);
+        e = end;
+      }
+      rows.push(UNIT_FINISH, i, i + 1, 0, pieces - firstPiece, firstPiece);
+      start = i + 1;
+      continue;
+    }
+    const whole = byTiles(i) ? 0 : to - from;
+    if (edges + whole > limits.edges || i - start >= limits.rows) flush(i);
+    edges += whole;
+    if (whole === to - from) continue;
+    tiled.rows[slot] = i;
+    let e = from;
+    for (let t = 0; t < tiles; t++) {
+      tiled.begins[t * count + slot] = e;
+      e = endIn(neighbors, e, to, (t + 1) * inTile);
+    }
+    tiled.begins[tiles * count + slot] = to;
+    slot++;
+  }
+  flush(last);
+  for (let t = 0; t < tiles; t++) cutStage(stages[t], tiled.begins, t * count, count, limits);
+  return {
+    stages: stages.filter((s) => s.length > 0).map(allocateFrom),
+    rows: allocateFrom(rows),
+    pieces,
+    tiled,
+  };
+}
+
+/** Where the neighbours below `border` end, in edges e … to−1 of a row. */
+function endIn(neighbors: Uint32Array, e: number, to: number, border: number): number {
+  while (e < to && neighbors[e] < border) e++;
+  return e;
+}
+
+/** Units of a tile: runs of slots whose edges in it fill a window. */
+function cutStage(units: number[], begins: Uint32Array, at: number, count: number, limits: UnitLimits): void {
+  let start = 0;
+  let edges = 0;
+  for (let s = 0; s <= count; s++) {
+    const more = s < count ? begins[at + count + s] - begins[at + s] : 0;
+    if (s === count || edges + more > limits.edges || s - start >= limits.rows) {
+      if (s > start) units.push(UNIT_TILE, start, s, 0, edges, at);
+      [start, edges] = [s, 0];
+    }
+    edges += more;
+  }
+}

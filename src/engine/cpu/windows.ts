@@ -1,0 +1,137 @@
+// A worker's window of the WebAssembly memory: the edges of one unit are copied into it, 4 to 8 bytes an edge, and the
+// kernels read them there.
+
+import type { TiledRows } from './tiles.js';
+import type { UnitLimits } from './units.js';
+
+export interface IndexArrays {
+  readonly id: number;
+  readonly offsets: Uint32Array;
+  readonly neighbors: Uint32Array;
+  readonly counts: Uint32Array | undefined;
+}
+
+/** Addresses in a window: rows + 1 offsets, the first of which is where its edges begin; neighbours; counts, or 0. */
+export interface Window {
+  readonly offsets: number;
+  readonly neighbors: number;
+  readonly edgeCounts: number;
+  /** Row of each tiled row of the unit, and one that is none; 0: no row is tiled. */
+  readonly tiledRows: number;
+}
+
+export const NO_WINDOW: Window = { offsets: 0, neighbors: 0, edgeCounts: 0, tiledRows: 0 };
+
+/** Kernels read counts four at a time: so many bytes after the last. */
+const SLACK = 16;
+/** Bytes that a list may take beyond its values: slack, and where it may begin. */
+const ROOM = SLACK + 24;
+/** Stands after the last tiled row. */
+const NO_ROW = 0xffffffff;
+
+/** Bytes of a window: offsets, neighbours, counts, and rows that are tiled. */
+export function windowBytes({ edges, rows }: UnitLimits): number {
+  return 8 * (rows + 1) + 8 * edges + 4 * ROOM;
+}
+
+/** The window of rows first … last−1, all of whose edges are walked at once. */
+export function openWindow(
+  memory: WebAssembly.Memory,
+  window: number,
+  index: IndexArrays,
+  [first, last]: readonly [number, number],
+  [firstEdge, lastEdge]: readonly [number, number],
+): Window {
+  const view = new Uint32Array(memory.buffer);
+  let free = window;
+  const copy = (from: Uint32Array, start: number, end: number): number => {
+    // Between shared buffers V8 copies words of 8 bytes where both sides are aligned alike, else byte by byte.
+    const at = free + ((from.byteOffset + 4 * start) % 8);
+    view.set(from.subarray(start, end), at / 4);
+    free = after(at, end - start);
+    return at;
+  };
+  const offsets = copy(index.offsets, first, last + 1);
+  const neighbors = copy(index.neighbors, firstEdge, lastEdge);
+  const edgeCounts = index.counts ? copy(index.counts, firstEdge, lastEdge) : 0;
+  return { offsets, neighbors, edgeCounts, tiledRows: 0 };
+}
+
+const after = (at: number, values: number): number => Math.ceil((at + 4 * values + SLACK) / 16) * 16;
+
+/** The window of tiled rows: the edges of slots first … last−1 in the tile whose positions begin at `tile`. */
+export function openTile(
+  memory: WebAssembly.Memory,
+  window: number,
+  { neighbors, counts }: IndexArrays,
+  [first, last]: readonly [number, number],
+  edges: number,
+  tiled: TiledRows,
+  tile: number,
+): Window {
+  const view = new Uint32Array(memory.buffer);
+  const places = placesFor(window, last - first, edges, counts !== undefined);
+  const next = tile + tiled.rows.length;
+  let offset = places.offsets / 4;
+  let row = places.tiledRows / 4;
+  let edge = 0;
+  for (let s = first; s < last; s++) {
+    view[row++] = tiled.rows[s];
+    view[offset++] = edge;
+    edge = copyEdges(view, places, edge, neighbors, counts, tiled.begins[tile + s], tiled.begins[next + s]);
+  }
+  view[offset] = edge;
+  return places;
+}
+
+/** The window of rows first … last−1, where tiled ones, from slot `slot` on, have had their edges walked. */
+export function openRest(
+  memory: WebAssembly.Memory,
+  window: number,
+  { offsets, neighbors, counts }: IndexArrays,
+  [first, last]: readonly [number, number],
+  edges: number,
+  { rows }: TiledRows,
+  slot: number,
+): Window {
+  const view = new Uint32Array(memory.buffer);
+  const places = placesFor(window, last - first, edges, counts !== undefined);
+  let offset = places.offsets / 4;
+  let row = places.tiledRows / 4;
+  let edge = 0;
+  for (let i = first; i < last; i++) {
+    view[offset++] = edge;
+    if (slot < rows.length && rows[slot] === i) {
+      view[row++] = i;
+      slot++;
+    } else edge = copyEdges(view, places, edge, neighbors, counts, offsets[i], offsets[i + 1]);
+  }
+  view[offset] = edge;
+  view[row] = NO_ROW;
+  return places;
+}
+
+function placesFor(window: number, rows: number, edges: number, counted: boolean): Window {
+  const tiledRows = after(window, rows + 1);
+  const neighbors = after(tiledRows, rows + 1);
+  return { offsets: window, tiledRows, neighbors, edgeCounts: counted ? after(neighbors, edges) : 0 };
+}
+
+/** One by one: most stretches are too short for a call to pay. Returns where the next ones go. */
+function copyEdges(
+  view: Uint32Array,
+  { neighbors, edgeCounts }: Window,
+  edge: number,
+  from: Uint32Array,
+  counts: Uint32Array | undefined,
+  begin: number,
+  end: number,
+): number {
+  let to = neighbors / 4 + edge;
+  for (let e = begin; e < end; e++) view[to++] = from[e];
+  if (counts) {
+    to = edgeCounts / 4 + edge;
+    for (let e = begin; e < end; e++) view[to++] = counts[e];
+  }
+  return edge + end - begin;
+}
