@@ -40,7 +40,7 @@ export interface TableValues {
 export interface EdgeRows {
   /** rows + 1 positions into neighbors. */
   readonly offsets: Uint32Array;
-  /** Row of the other table, per edge. */
+  /** Row of the other table, per edge. Any order within a row is right; ascending ones can be gathered by tiles. */
   readonly neighbors: Uint32Array;
   /** Multigraph counts per edge; undefined: a simple graph (truncated Poisson counts). */
   readonly counts: Uint32Array | undefined;

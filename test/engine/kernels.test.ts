@@ -54,7 +54,7 @@ function show(flavour: string, shapes: Float32Array, weights: Float32Array) {
     ...{ shapeFloor: 1e-3, activityFloor: FLOOR, scale: 1 },
   });
   kernels.bindJob(job);
-  const nothing = { offsets: 0, neighbors: 0, edgeCounts: 0, edges: 0, slots: 0, pieces: 0 };
+  const nothing = { offsets: 0, neighbors: 0, edgeCounts: 0, edges: 0, slots: 0, pieces: 0, tiledRows: 0 };
   UNIT.write(memory, unit, { first: 0, last: rows, mass, ...nothing });
   kernels.showRows(unit);
   return {

@@ -24,7 +24,7 @@ export interface TileLimits {
  */
 export const DEFAULT_TILES: TileLimits = { cache: 16 * 2 ** 20, tile: 8 * 2 ** 20, least: 32 };
 
-/** A row walked by tiles has at least so many edges per float32 of its sums: these take at most 2 bytes an edge. */
+/** Rows have at least so many edges for each 4 bytes of sums that tiles cost them: at most 2 bytes an edge. */
 const EDGES_PER_SUM = 2;
 
 /** Rows that are walked by tiles. Their sums lie in slots, in row order. */
@@ -42,6 +42,8 @@ export interface Tiling {
   readonly inTile: number;
   /** Least edges of a row that is walked by tiles. */
   readonly least: number;
+  /** Least edges of a piece, on average: where a long row has fewer in a tile, its pieces span several. */
+  readonly leastPiece: number;
 }
 
 /** `stride`: float32 of a row. Undefined: the table is gathered from as it is. */
@@ -53,7 +55,10 @@ export function tilingOf(
   if (bytes <= limits.cache) return undefined;
   const inTile = Math.ceil(rows / Math.ceil(bytes / limits.tile));
   const tiles = Math.ceil(rows / inTile);
-  return { rows, inTile, least: Math.max(limits.least * tiles, EDGES_PER_SUM * stride) };
+  return {
+    ...{ rows, inTile, least: Math.max(limits.least * tiles, EDGES_PER_SUM * stride) },
+    leastPiece: EDGES_PER_SUM * 2 * stride, // sums of pieces are float64
+  };
 }
 
 export interface TiledCut extends RowCut {
@@ -64,7 +69,7 @@ export interface TiledCut extends RowCut {
 export function cutTiles(
   { offsets, neighbors }: { readonly offsets: Uint32Array; readonly neighbors: Uint32Array },
   { first, last }: { readonly first: number; readonly last: number },
-  { rows: otherRows, inTile, least }: Tiling,
+  { rows: otherRows, inTile, least, leastPiece }: Tiling,
   limits: UnitLimits,
 ): TiledCut | undefined {
   const tiles = Math.ceil(otherRows / inTile);
@@ -99,10 +104,11 @@ export function cutTiles(
     if (to - from > limits.edges) {
       flush(i);
       const firstPiece = pieces;
+      const step = inTile * Math.ceil((leastPiece * tiles) / (to - from));
       for (let e = from; e < to; ) {
-        const t = Math.floor(neighbors[e] / inTile);
-        const end = endIn(neighbors, e, Math.min(e + limits.edges, to), (t + 1) * inTile);
-        stages[t].push(UNIT_PIECE, i, i + 1, e, end, pieces++);
+        const border = step * (Math.floor(neighbors[e] / step) + 1);
+        const end = endIn(neighbors, e, Math.min(e + limits.edges, to), border);
+        stages[Math.floor(neighbors[e] / inTile)].push(UNIT_PIECE, i, i + 1, e, end, pieces++);
         e = end;
       }
       rows.push(UNIT_FINISH, i, i + 1, 0, pieces - firstPiece, firstPiece);

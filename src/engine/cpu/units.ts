@@ -1,5 +1,6 @@
-// How the rows of an index are cut into units of work. The cut depends on the degrees alone, never on the number of
-// threads, and partial sums are added in unit order: this is why results are bit-identical for any number of threads.
+// How the rows of an index are cut into units of work. The cut depends on the degrees (and tiles.ts on neighbours and the other
+// table's size), never on the number of threads, and partial sums are added in unit order: this is why results are
+// bit-identical for any number of threads.
 
 import { allocateFrom } from '../../math/memory.js';
 /** Fields of a unit in the flat list: what, rows first … last−1, edges firstEdge … lastEdge−1, and a slot. */
