@@ -14,7 +14,7 @@ import { DEFAULT_LIMITS, UNIT_FIELDS, UNIT_PIECE, UNIT_TILE } from '../../src/en
 import { randomStream } from '../../src/math/random.js';
 import { type Problem, randomProblem } from './random-problem.js';
 
-const LIMITS = { edges: 256, rows: 48 };
+const LIMITS = { edges: 192, rows: 48 };
 const TILES: TileLimits = { cache: 1024, tile: 2048, least: 4 };
 /** No table is so large. */
 const NO_TILES: TileLimits = { ...TILES, cache: Infinity };
