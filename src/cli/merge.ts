@@ -19,8 +19,8 @@ export function register(program: Command): void {
     .description('One model file of a model by shard, as `graphex fit --by-shard` writes it.')
     .argument('<model>', 'a folder made by `graphex fit --by-shard`');
   addOptions(command, [
-    'graphex fit parts/ --by-shard -o model/',
     'graphex merge model/ -o model.safetensors',
+    'graphex fit parts/ --by-shard -o model/',
   ]);
   command.action((folder: string) =>
     runCommand(command, async ({ signal, onProgress }) => {

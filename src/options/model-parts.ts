@@ -5,7 +5,7 @@ import { output } from './kinds.js';
 import { FORCE } from './shared.js';
 
 /** The file by which a folder with a model by shard is known. */
-export const MODEL_FILE = 'model.safetensors';
+export const MODEL_FILE = 'head.safetensors';
 /** The commands that read such a folder. */
 export const MODEL_FOLDER_READERS = ['recommend', 'evaluate', 'merge'] as const;
 

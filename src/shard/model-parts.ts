@@ -1,4 +1,4 @@
-// A model in a folder: items and all that is of the whole model once, in model.safetensors, and the users by shard in
+// A model in a folder: items and all that is of the whole model once, in head.safetensors, and the users by shard in
 // users-NNNN.safetensors, so that nobody need hold all users at once. A user's shard follows from the id. With the users of
 // one shard it is an ordinary model of these users.
 

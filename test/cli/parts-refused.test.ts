@@ -86,7 +86,7 @@ describe('what a fit to parts cannot do', () => {
     ['--method', 'ranking', '--tune'],
     ['--method', 'ranking', '--memory', '4G'],
     ['--method', 'ranking', '--by-shard', '--precision', 'float16'],
-    ['--from', join(model, 'model.safetensors')],
+    ['--from', join(model, 'head.safetensors')],
     ['--precision', 'float16'],
   ])(
     'fit parts/ %s %s %s',
