@@ -9,8 +9,9 @@ import { VERSION } from '../version.js';
 import { type BothHyper, type BothTables, logCountFactorials } from './bound.js';
 import { factsOf } from './facts.js';
 import type { FitResult } from './fit.js';
-import { formerHyper, formerTables, matchVertices } from './former.js';
+import { type FormerState, formerHyper, formerTables, matchVertices } from './former.js';
 import { firstHyper, learned, tiltsToMatch } from './hyper.js';
+import { beginsOnSample, fitSample } from './levels.js';
 import {
   type AfterLeg,
   type AscentCheckpoint,
@@ -167,23 +168,33 @@ async function oneRun(
   run: number,
   afterLeg: AfterLeg | undefined,
 ): Promise<LoopResult> {
-  const resume = options.resume as AscentCheckpoint | undefined;
+  const saved = options.resume as AscentCheckpoint | undefined;
+  const resume = saved?.state.sampled ? undefined : saved;
   const facts = factsOf(graph);
   const seed = settings.seed + run;
   const first = resume?.state.hyper ?? (await firstHyper(facts, settings, options.signal));
   const tilts = tiltsToMatch(facts, settings, first);
   const learn = learned(settings, first);
-  const former = resume ? undefined : options.from;
+  const sample =
+    !resume && beginsOnSample(graph, settings, options)
+      ? await fitSample(engine, graph, settings, options, seed)
+      : undefined;
+  const sampled = sample === 'aborted';
+  const carried = sampled ? undefined : sample;
+  const former: FormerState | undefined = resume ? undefined : (options.from ?? carried);
   const hyper = former ? formerHyper(first, former, learn, tilts) : first;
+  const rows = carried ? matchVertices(graph, carried).rows : formerRows;
   const values =
     resume?.tables ??
     (former
-      ? formerTables(graph, former, formerRows!, hyper, seed)
+      ? formerTables(graph, former, rows!, hyper, seed, carried ? 0 : 1)
       : startValues(graph, hyper, settings.features, seed));
   const state: LoopState = resume?.state ?? {
     iteration: 0,
     warmSweeps: settings.start === 'warm' ? undefined : 0,
-    ...(former && { warmEnd: FORMER_WARM_SWEEPS }),
+    ...(options.from && { warmEnd: FORMER_WARM_SWEEPS }),
+    ...(carried && { carried: true }),
+    ...(sampled && { sampled }),
     bounds: [],
     likelihood: undefined,
     relaxation: RELAXATION,
@@ -201,6 +212,7 @@ async function oneRun(
       void engine.setLeftover(tables[side], resume.totals[side].leftover, resume.totals[side].leftoverAt);
     }
   }
+  if (sampled) return { state, tables, bound: undefined, stopped: 'aborted' };
   if (former) await takeLeftover(engine, tables, former, hyper);
   const data = { ...graph, factorials: logCountFactorials(graph.users.counts) };
   return runLoop(engine, data, tables, state, settings, { learn, tilts }, options, afterLeg);
@@ -210,7 +222,7 @@ async function oneRun(
 async function takeLeftover(
   engine: Engine,
   tables: BothTables,
-  former: PosteriorModel,
+  former: FormerState,
   hyper: BothHyper,
 ): Promise<void> {
   const unseen = (side: SideName) => (hyper[side].size > 0 ? former[side].leftover : undefined);

@@ -105,6 +105,7 @@ async function boundPerEdge(
     features,
     iterations: SWEEPS,
     restarts: 1,
+    levels: 1,
     onCheckpoint: undefined,
     onProgress:
       onProgress &&

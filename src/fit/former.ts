@@ -12,6 +12,16 @@ import type { FitOptions, Learnable } from './options.js';
 import { beginningOptions } from './resume.js';
 import { emptyTable, rowTotal, startRow, vertexStart } from './start.js';
 
+/** What a fit can begin from: a model, or the state of a fit to a part of the data. */
+export interface FormerState {
+  readonly features: number;
+  readonly users: FormerSide;
+  readonly items: FormerSide;
+}
+
+type FormerVertices = Pick<Vertices, 'ids' | 'count'>;
+type FormerSide = FormerVertices & TableValues & Pick<PosteriorModel['users'], 'hyper' | 'leftover'>;
+
 /** How the vertices of one side of the data stand to those of the former model. */
 export interface MatchCounts {
   /** In both. */
@@ -71,14 +81,14 @@ function methodOf(from: Model): Method {
 }
 
 /** Which vertex of the model each one of a side is; −1: none. */
-function matchSide(side: GraphSide, former: Vertices): Int32Array {
+function matchSide(side: GraphSide, former: FormerVertices): Int32Array {
   return Int32Array.from({ length: side.count }, (_, i) => former.ids.find(side.ids.at(i)));
 }
 
 /** How the data's vertices stand to the model's; refuses a model that knows none of them. */
 export function matchVertices(
   graph: BipartiteGraph,
-  from: Model,
+  from: Readonly<Record<SideName, FormerVertices>>,
 ): { readonly rows: Readonly<Record<SideName, Int32Array>>; readonly report: FormerReport } {
   const rows = { users: matchSide(graph.users, from.users), items: matchSide(graph.items, from.items) };
   const counts = (side: SideName): MatchCounts => {
@@ -100,10 +110,12 @@ export function matchVertices(
 /** Tables to begin with: rows of the former posterior, and for new vertices those of any start, on its scale. */
 export function formerTables(
   graph: BipartiteGraph,
-  from: PosteriorModel,
+  from: FormerState,
   rows: Readonly<Record<SideName, Int32Array>>,
   hyper: BothHyper,
   seed: number,
+  /** The share of new vertices that begin with noise. */
+  noisy: number,
 ): Record<SideName, TableValues> {
   const { features } = from;
   const start = (side: SideName) => {
@@ -118,6 +130,7 @@ export function formerTables(
       features,
       seed,
       onScale(graph[side], matched, weight),
+      noisy,
     );
     for (let i = 0; i < matched.length; i++) {
       const row = matched[i];
@@ -153,7 +166,7 @@ export function formerItems(
   }
   const values = emptyTable(side.count, features);
   const scale = onScale(side, rows, (i) => weights[rows[i]]);
-  const begin = startRow(vertexStart(graph.items), 'items', hyper.items, features, seed, scale);
+  const begin = startRow(vertexStart(graph.items), 'items', hyper.items, features, seed, scale, 1);
   for (let i = 0; i < rows.length; i++) {
     begin(values, i);
     const weight = weights[rows[i]];
@@ -190,7 +203,7 @@ function onScale(
 /** First hyperparameters on the scale of the former tables: what the fit moves begins where it ended. */
 export function formerHyper(
   first: BothHyper,
-  from: PosteriorModel,
+  from: FormerState,
   learn: Readonly<Record<SideName, readonly Learnable[]>>,
   tilts: Tilts,
 ): BothHyper {

@@ -23,8 +23,11 @@ const LEG = 5;
 /** The warm phase ends when its likelihood changes by less than this, relatively, per sweep. */
 const WARM_TOLERANCE = 1e-4;
 /** … but not before as many sweeps, and not after this share of all iterations. */
-const WARM_LEAST = 20;
+const WARM_LEAST = 40;
 const WARM_SHARE = 0.5;
+/** Items that come from a sample have been warm before: only users have to find to them. */
+const CARRIED_TOLERANCE = 3e-4;
+const CARRIED_LEAST = 10;
 
 /**
  * A τ that follows from the degrees is set after so many exact sweeps for the last time; from there on the bound can only
@@ -43,6 +46,10 @@ export interface LoopState {
   readonly warmSweeps: number | undefined;
   /** Sweeps after which the warm phase ends; absent: when it settles. */
   readonly warmEnd?: number | undefined;
+  /** The fit is still on a sample, where it begins anew when it goes on. */
+  readonly sampled?: boolean | undefined;
+  /** It began with items of a sample. */
+  readonly carried?: boolean | undefined;
   /** [iteration, bound] of each evaluation since the warm phase ended. */
   readonly bounds: readonly (readonly [number, number])[];
   /** The warm phase's likelihood at its last evaluation. */
@@ -120,13 +127,19 @@ export interface LoopData {
   readonly isStopped?: ((asked: boolean) => Promise<boolean>) | undefined;
 }
 
+/** How long the loop goes on. */
+export interface LoopLimits extends Pick<FitSettings, 'iterations' | 'tolerance'> {
+  /** Most exact sweeps, where there are fewer than iterations. */
+  readonly exactSweeps?: number | undefined;
+}
+
 /** Runs sweeps from the given tables until the bound settles, the iterations end, or the signal fires. */
 export async function runLoop(
   engine: Engine,
   data: LoopData,
   tables: BothTables,
   first: LoopState,
-  settings: FitSettings,
+  settings: LoopLimits,
   { learn, tilts }: Moving,
   task: TaskOptions,
   afterLeg: AfterLeg = async () => {},
@@ -140,8 +153,9 @@ export async function runLoop(
   let state = first;
   let stopped: LoopResult['stopped'] = 'iterations';
   const began = performance.now();
+  const { exactSweeps: most = Infinity } = settings;
   try {
-    while (state.iteration < settings.iterations) {
+    while (state.iteration < settings.iterations && exactSweeps(state) < most) {
       const asked = task.signal?.aborted ?? false;
       if (data.isStopped ? await data.isStopped(asked) : asked) {
         stopped = 'aborted';
@@ -265,21 +279,17 @@ function afterExactLeg(state: LoopState, bound: number, sweeps: number, moved: b
   };
 }
 
-function afterWarmLeg(
-  state: LoopState,
-  likelihood: number,
-  sweeps: number,
-  settings: FitSettings,
-): LoopState {
+function afterWarmLeg(state: LoopState, likelihood: number, sweeps: number, settings: LoopLimits): LoopState {
+  const [least, tolerance] = state.carried
+    ? [CARRIED_LEAST, CARRIED_TOLERANCE]
+    : [WARM_LEAST, WARM_TOLERANCE];
   const iteration = state.iteration + sweeps;
   const change =
     state.likelihood === undefined
       ? Infinity
       : Math.abs(likelihood - state.likelihood) / (Math.abs(likelihood) * LEG);
   const settled =
-    state.warmEnd === undefined
-      ? iteration >= WARM_LEAST && change < WARM_TOLERANCE
-      : iteration >= state.warmEnd;
+    state.warmEnd === undefined ? iteration >= least && change < tolerance : iteration >= state.warmEnd;
   const over = settled || iteration >= WARM_SHARE * settings.iterations;
   return { ...state, iteration, likelihood, warmSweeps: over ? iteration : undefined };
 }
@@ -301,7 +311,7 @@ function report(
   task: TaskOptions,
   state: LoopState,
   data: LoopData,
-  settings: FitSettings,
+  settings: LoopLimits,
   began: number,
   from: number,
 ): void {

@@ -177,6 +177,8 @@ export interface FitSettings {
   readonly engine: EngineName;
   readonly start: 'warm' | 'cold';
   readonly restarts: number;
+  /** Undefined: as it pays (levels.ts). */
+  readonly levels?: number | undefined;
   readonly learn: Readonly<Record<SideName, readonly Learnable[]>>;
   readonly sizes: 'bound' | 'paper';
   readonly seed: number;

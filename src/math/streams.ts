@@ -19,8 +19,9 @@ export const STREAMS = {
   /** Coarse sample by which the number of features is chosen. */
   counts: 0xc0571,
   coarse: 0xc0a25e,
-  /** Where a fit begins. */
+  /** Where a fit begins, and the users on whom starts are tried. */
   start: 0x57a7,
+  levels: 0x1e7e1,
   /** Folds of the ranking objective. */
   folds: 0xf01d,
   /** Chains of the exact sampler. */

@@ -95,6 +95,13 @@ const ASCENT = {
   features: wholeOr([AUTO], { ...CHOSEN_FEATURES, default: 30 }),
   ...ENGINE,
   restarts: whole({ min: 1, max: 1000, default: 1, meaning: 'fit from n seeds, keep the best bound' }),
+  levels: whole({
+    min: 1,
+    max: 2,
+    otherwise: '2 from 300,000 edges on',
+    meaning:
+      '1: begin with all of the data; 2: try starts on an eighth of the users first and go on from the best',
+  }),
 };
 
 const RANKING = {
@@ -136,6 +143,7 @@ export const REFUSED: Readonly<Record<Method, Readonly<Record<string, string>>>>
   ascent: {},
   ranking: {
     restarts: 'there is no bound to choose the best by; average adds the scores of several fits',
+    levels: 'there is no bound to choose the best of several starts by',
     learn: 'hyperparameters are learned by the bound, which it does not have; tune them on held-back users',
     sizes: 'it has no unseen vertices, and so no sizes',
     start: 'it uses posterior means throughout, so it is always warm',

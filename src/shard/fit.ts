@@ -20,7 +20,7 @@ import {
 } from '../fit/loop.js';
 import { type AscentOptions, CHECKPOINT_MINUTES, checkFit, fitSettings } from '../fit/options.js';
 import { resumedOptions } from '../fit/resume.js';
-import { type StartingVertices, startOf, vertexStart } from '../fit/start.js';
+import { noisyShare, type StartingVertices, startOf, vertexStart } from '../fit/start.js';
 import { option, optionError } from '../options/error.js';
 import { AUTO } from '../options/fit.js';
 import { requireAgreement } from './agree.js';
@@ -88,7 +88,10 @@ export async function fitParts(
     const facts = factsOfParts(parts);
     const hyper = saved?.state.hyper ?? (await firstHyper(facts, settings, signal));
     const start = (side: 'users' | 'items', vertices: StartingVertices) =>
-      startOf(side, vertices, parts.total, hyper, settings.features, settings.seed);
+      startOf(
+        ...([side, vertices, parts.total, hyper, settings.features, settings.seed] as const),
+        noisyShare(parts[side], settings.features),
+      );
     const state: LoopState = saved?.state ?? {
       iteration: 0,
       warmSweeps: settings.start === 'warm' ? undefined : 0,
@@ -214,6 +217,9 @@ function settled(
   }
   if ((options.restarts ?? 1) > 1) {
     throw optionError`${option('restarts')} ${String(options.restarts)}: a fit to parts begins once; run it again with another ${option('seed')}`;
+  }
+  if ((options.levels ?? 1) > 1) {
+    throw optionError`${option('levels')} ${String(options.levels)} needs the data in one piece, since starts are tried on a sample of all users; leave it out, or give the data themselves in place of parts`;
   }
   return { ...options, features };
 }

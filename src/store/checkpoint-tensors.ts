@@ -15,6 +15,8 @@ export const stateSchema = z.object({
   iteration: z.number().int().min(0),
   warmSweeps: z.number().int().min(0).optional(),
   warmEnd: z.number().int().min(0).optional(),
+  sampled: z.boolean().optional(),
+  carried: z.boolean().optional(),
   bounds: boundsSchema,
   likelihood: z.number().optional(),
   relaxation: z.number().min(0).max(1),

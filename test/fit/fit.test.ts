@@ -194,6 +194,7 @@ describe('every option has an effect', () => {
     engine: { engine: 'reference' },
     start: { start: 'cold' },
     restarts: { restarts: 4 },
+    levels: { levels: 2 },
     learn: { learn: ['tau'] },
     sizes: { sizes: 'paper' },
     seed: { seed: 5 },
