@@ -188,7 +188,7 @@ async function oneRun(
     resume?.tables ??
     (former
       ? formerTables(graph, former, rows!, hyper, seed, carried ? 0 : 1)
-      : startValues(graph, hyper, settings.features, seed));
+      : startValues(graph, hyper, settings, seed));
   const state: LoopState = resume?.state ?? {
     iteration: 0,
     warmSweeps: settings.start === 'warm' ? undefined : 0,

@@ -82,7 +82,7 @@ export async function fitSample(
   let best: FormerState | undefined;
   let highest = -Infinity;
   for (let start = 0; start < STARTS; start++) {
-    const values = startValues(sample, hyper, settings.features, seed + SEED_STEP * start);
+    const values = startValues(sample, hyper, settings, seed + SEED_STEP * start);
     const tables = {
       users: await engine.createTable(settings.features, values.users, 'mean'),
       items: await engine.createTable(settings.features, values.items, 'mean'),

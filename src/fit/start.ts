@@ -10,6 +10,7 @@ import { exponential } from '../math/distributions.js';
 import { randomStream, textHash } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
 import type { BothHyper } from './bound.js';
+import type { FitSettings } from './options.js';
 
 /**
  * Ascent begins with noise in a few vertices only; the others take their features from those around them. Noise in all of
@@ -20,8 +21,15 @@ const NOISY_SHARE = 0.05;
 const NOISY_LEAST = 200;
 const NOISY_PER_FEATURE = 4;
 
+/** Fewer sweeps than this do not carry features from a few vertices to all, nor do exact ones alone. */
+const SHORTEST = 80;
+
+/** What decides how much noise there is. */
+export type StartSettings = Pick<FitSettings, 'features' | 'start' | 'iterations'>;
+
 /** The share of a side's vertices that begin with noise. */
-export function noisyShare(vertices: number, features: number): number {
+export function noisyShare(vertices: number, { features, start, iterations }: StartSettings): number {
+  if (start === 'cold' || iterations < SHORTEST) return 1;
   const least = Math.max(NOISY_LEAST, NOISY_PER_FEATURE * features);
   return Math.min(1, Math.max(NOISY_SHARE, least / vertices));
 }
@@ -30,12 +38,12 @@ export function noisyShare(vertices: number, features: number): number {
 export function startValues(
   graph: BipartiteGraph,
   hyper: BothHyper,
-  features: number,
+  settings: StartSettings,
   seed: number,
 ): Record<SideName, TableValues> {
   const start = (side: SideName) => {
-    const noisy = noisyShare(graph[side].count, features);
-    return startOf(side, vertexStart(graph[side]), graph.total, hyper, features, seed, noisy);
+    const noisy = noisyShare(graph[side].count, settings);
+    return startOf(side, vertexStart(graph[side]), graph.total, hyper, settings.features, seed, noisy);
   };
   return { users: start('users'), items: start('items') };
 }

@@ -90,7 +90,7 @@ export async function fitParts(
     const start = (side: 'users' | 'items', vertices: StartingVertices) =>
       startOf(
         ...([side, vertices, parts.total, hyper, settings.features, settings.seed] as const),
-        noisyShare(parts[side], settings.features),
+        noisyShare(parts[side], settings),
       );
     const state: LoopState = saved?.state ?? {
       iteration: 0,

@@ -10,7 +10,7 @@ import { simulate } from '../../src/process/poisson-model.js';
 import type { Progress } from '../../src/progress.js';
 import { modelFileFromBytes, modelToBytes } from '../../src/store/model-bytes.js';
 
-const side = { sigma: 0.2, tau: 1, shape: 0.3, rate: 0.3, size: 60 };
+const side = { sigma: 0.2, tau: 1, shape: 0.3, rate: 0.3, size: 45 };
 const { graph } = await simulate({ users: side, items: side, features: 4, seed: 3 });
 const options = { features: 4, engine: 'cpu', levels: 2, iterations: 60, threads: 1, seed: 2 } as const;
 const whole = await fit(graph, options);
@@ -94,16 +94,19 @@ test('a user is in the sample by seed and id, whoever else is there', () => {
   expect(sampleUsers(graph, 0.3, 6).users.count).not.toBe(sample.users.count);
 });
 
-test('few vertices of a large side begin with noise, and all of a small one', () => {
-  expect(noisyShare(150, 30)).toBe(1);
-  expect(noisyShare(1000, 30)).toBe(0.2);
-  expect(noisyShare(1000, 100)).toBe(0.4);
-  expect(noisyShare(100_000, 30)).toBe(0.05);
+test('few vertices of a large side begin with noise; all of a small one, of a cold start and of a short fit', () => {
+  const settings = { features: 30, start: 'warm', iterations: 400 } as const;
+  expect(noisyShare(150, settings)).toBe(1);
+  expect(noisyShare(1000, settings)).toBe(0.2);
+  expect(noisyShare(1000, { ...settings, features: 100 })).toBe(0.4);
+  expect(noisyShare(100_000, settings)).toBe(0.05);
+  expect(noisyShare(100_000, { ...settings, start: 'cold' })).toBe(1);
+  expect(noisyShare(100_000, { ...settings, iterations: 30 })).toBe(1);
   const hyper = { users: side, items: side };
-  const { featureShape, featureRate } = startValues(graph, hyper, 4, 1).users;
+  const { featureShape, featureRate } = startValues(graph, hyper, { ...settings, features: 4 }, 1).users;
   let noisy = 0;
   for (let i = 0; i < graph.users.count; i++) if (featureShape[4 * i] !== featureRate[4 * i]) noisy++;
-  const share = noisyShare(graph.users.count, 4);
+  const share = noisyShare(graph.users.count, { ...settings, features: 4 });
   expect(share).toBeLessThan(0.8);
   const spread = Math.sqrt(graph.users.count * share * (1 - share));
   expect(Math.abs(noisy - share * graph.users.count)).toBeLessThan(4 * spread);
