@@ -21,7 +21,7 @@ const SHARE = 1 / 8;
 const STARTS = 2;
 /** Exact sweeps after which they are compared: the order of the bounds is then about that of the whole fits. */
 const JUDGED_SWEEPS = 10;
-/** Fits of fewer edges take a second, and a sample of them is too small to gain anything on average. */
+/** Fits of fewer edges take a second, and a sample of them raises the bound of some and lowers that of others. */
 const FEWEST_EDGES = 300_000;
 /** Far from the seeds of restarts, which count up. */
 const SEED_STEP = 1_000_003;
