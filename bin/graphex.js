@@ -10,5 +10,7 @@ for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   });
 }
 const { main } = await import('../dist/cli/main.js');
-loading = false;
-process.exit(await main(process.argv));
+const status = await main(process.argv, () => {
+  loading = false;
+});
+process.exit(status);

@@ -7,8 +7,11 @@ import { lines, oneLine } from '../text/untrusted.js';
 import { VERSION } from '../version.js';
 import { stoppedStatus } from './signals.js';
 
-/** Runs the command in `argv` (as in process.argv) and resolves to the exit status. */
-export async function main(argv: readonly string[]): Promise<number> {
+/**
+ * Runs the command in `argv` (as in process.argv) and resolves to the exit status. `onLoaded` is called once its modules are
+ * loaded: from then on the command hears signals itself.
+ */
+export async function main(argv: readonly string[], onLoaded: () => void = () => {}): Promise<number> {
   // `graphex … | head` closes our stdout early; that is the reader's right, not a failure. Nor is a closed stderr, but
   // there only the progress goes: the work goes on.
   const onStreamError = (error: NodeJS.ErrnoException) => {
@@ -18,7 +21,9 @@ export async function main(argv: readonly string[]): Promise<number> {
   process.stdout.on('error', onStreamError);
   process.stderr.on('error', ignore);
   try {
-    await (await createProgram(argv[2])).parseAsync([...argv]);
+    const program = await createProgram(argv[2]);
+    onLoaded();
+    await program.parseAsync([...argv]);
     return 0;
   } catch (error) {
     return reportError(error);

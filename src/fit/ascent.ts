@@ -176,7 +176,7 @@ async function oneRun(
   const tilts = tiltsToMatch(facts, settings, first);
   const learn = learned(settings, first);
   const sample =
-    !resume && beginsOnSample(graph, settings, options)
+    !resume && beginsOnSample(engine, graph, settings, options)
       ? await fitSample(engine, graph, settings, options, seed)
       : undefined;
   const sampled = sample === 'aborted';

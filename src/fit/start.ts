@@ -22,7 +22,7 @@ const NOISY_LEAST = 200;
 const NOISY_PER_FEATURE = 4;
 
 /** Fewer sweeps than this do not carry features from a few vertices to all, nor do exact ones alone. */
-const SHORTEST = 80;
+export const SHORTEST = 80;
 
 /** What decides how much noise there is. */
 export type StartSettings = Pick<FitSettings, 'features' | 'start' | 'iterations'>;

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { randomStream } from '../../src/math/random.js';
+import { BASELINES } from '../../src/options/names.js';
 import { graphex, scratch, writeTable } from './run.js';
 
 const folder = scratch();
@@ -208,7 +209,7 @@ describe('graphex audit', () => {
     const { decision } = JSON.parse(stdout);
     expect(decision.ladders.map(({ split }: { split: string }) => split)).toEqual(['pq', 'edges', 'time']);
     for (const { rows, skipped } of decision.ladders) {
-      expect(rows.length + skipped.length).toBe(5);
+      expect(rows.length + skipped.length).toBe(BASELINES.length + 1); // and the fit for ranking
       expect(rows[0].behind).toBeUndefined();
       expect(rows[1].behind.low).toBeLessThanOrEqual(rows[1].behind.difference);
     }
