@@ -58,6 +58,31 @@ const textTable: FileFormat = {
 /** In the order in which they are tried. */
 export const FILE_FORMATS: readonly FileFormat[] = [parquet, jsonLines, textTable];
 
+/** What people give that holds no rows to read, by its first bytes: what it is, and what to do. */
+const NO_TABLES: readonly {
+  readonly what: string;
+  readonly instead: string;
+  is(begins: string, name: string): boolean;
+}[] = [
+  {
+    what: 'a spreadsheet',
+    instead: 'save its table as CSV and give that file',
+    // A spreadsheet is a zip archive of its sheets.
+    is: (begins, name) => begins.startsWith('PK\x03\x04') && /\.(xlsx|xlsm|ods)$/.test(name),
+  },
+  {
+    what: 'a zip archive',
+    instead: 'unpack it and give the file inside',
+    is: (begins) => begins.startsWith('PK\x03\x04'),
+  },
+  { what: 'a PDF document', instead: 'give the table itself', is: (begins) => begins.startsWith('%PDF-') },
+  {
+    what: 'one JSON array of objects',
+    instead: 'give one object a line, which jq -c ".[]" writes',
+    is: (begins, name) => !hasEnding(name, jsonLines) && /^(\xef\xbb\xbf)?\s*\[\s*\{\s*"/.test(begins),
+  },
+];
+
 /** The format of an opened file; throws where it is none of them, or not the one that its name says. */
 export function fileFormat(source: Pick<BegunSource, 'name' | 'first'>): FileFormat {
   const { name, first } = source;
@@ -66,9 +91,9 @@ export function fileFormat(source: Pick<BegunSource, 'name' | 'first'>): FileFor
       `${name}: this is not a Parquet file although its name says so; fetch or write it again`,
     );
   }
-  if (latin(first).startsWith('PK\x03\x04')) {
-    throw new InputError(`${name}: this is a zip archive; unpack it and give the file inside`);
-  }
+  const begins = latin(first);
+  const other = NO_TABLES.find(({ is }) => is(begins, name.toLowerCase()));
+  if (other) throw new InputError(`${name}: this is ${other.what}; ${other.instead}`);
   return FILE_FORMATS.find((format) => format.matches(source))!;
 }
 

@@ -74,6 +74,13 @@ const CASES: [string, string | Uint8Array, ReadOptions, RegExp[]][] = [
   ],
   ['UTF-16', Buffer.from('\ufeffann,x\n', 'utf16le'), {}, [/UTF-16/, /save it as UTF-8/]],
   ['zero bytes', 'ann\0,x\n', {}, [/zero bytes/]],
+  ['a PDF document', Buffer.from('%PDF-1.7 x'), {}, [/PDF document/, /table itself/]],
+  [
+    'a JSON array of objects',
+    '[{"user":1,"item":2},\n{"user":1,"item":3}]',
+    {},
+    [/one JSON array/, /one object a line/],
+  ],
   ['a zip archive', Buffer.from('PK\x03\x04....'), {}, [/zip archive/, /unpack/]],
   ['negative count', 'ann,x,-3\n', { count: 3 }, [/line 1/, /column 3/, /"-3"/, /whole number from 1/]],
   ['fractional count', 'ann,x,2.5\n', { count: 3 }, [/line 1/, /"2.5"/]],
