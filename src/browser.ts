@@ -86,6 +86,7 @@ export type {
   Ranker,
   RankerMember,
   RankerScores,
+  RatePrior,
   SeenItems,
   Vertices,
 } from './fit/model.js';
