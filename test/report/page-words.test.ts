@@ -63,9 +63,9 @@ describe('the same as', () => {
   it('is a program, in which ids stay texts', () => {
     const script = sameScript({ ...done, kept: { users: 0.5, items: 1 }, likes: ['"); alert("a: 1'] });
     expect(script).toContain(
-      "import { readGraph, pqSample, randomStream, checkSparsity, split, fit, evaluateModel, recommend } from 'graphex';",
+      "import { readGraph, thin, checkSparsity, split, fit, evaluateModel, recommend } from 'graphex';",
     );
-    expect(script).toContain('pqSample(graph, { users: 0.5, items: 1 }, randomStream(7, ');
+    expect(script).toContain('thin(graph, { users: 0.5, items: 1, seed: 7 })');
     expect(script).toContain('fit(parts.train, { features: 10, model: "sparse",');
     expect(script).toContain(JSON.stringify('"); alert("a: 1'));
   });
