@@ -66,7 +66,7 @@ export async function loadGeneration(path: string, options: GenerationOptions): 
     const queue = createQueue<Job, Reply>(pools.map(answer), {
       most: options.queue,
       together: TOGETHER,
-      // Talking takes about a third of the work of a single answer: with every core at computing, all would wait for it.
+      // Talking takes about a third of the work of a single answer: in overload, with every core at computing, all would wait for it.
       singly: threadCount(cores - 1, count),
     });
     const info = { ...serving.info, loaded: new Date().toISOString() };

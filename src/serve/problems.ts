@@ -47,9 +47,8 @@ export class Problem extends Error {
 
 /** More is asked than can be answered soon. */
 export function busy(waiting: number): Problem {
-  return new Problem('busy', `${waiting} requests are waiting already; come back in a moment`, {
-    retryAfter: 1,
-  });
+  const who = waiting === 1 ? '1 request is' : `${waiting} requests are`;
+  return new Problem('busy', `${who} waiting already; come back in a moment`, { retryAfter: 1 });
 }
 
 export interface ProblemDocument {

@@ -1,8 +1,8 @@
 // Between HTTP and the workers: a bounded queue. Whoever comes while it is full is told to come back; whoever waited
 // past their deadline is told so and costs no work, nor does whoever has gone; what waits together goes to a worker together. A
-// burst may fill the queue. One that has not been empty for a while is overload, not a burst: it then holds no more than a worker
-// takes next, so that whoever is served is served soon. Pieces of batches wait beside, and where both wait they take turns with
-// single requests. Single requests leave a core to the thread that talks; batches take every worker.
+// burst may fill the queue. One that has not been empty for a while is overload, not a burst: it then holds half of what a worker
+// takes next, so that whoever is served is served soon, and single requests leave a core to the thread that talks. Pieces of batches
+// wait beside, and where both wait they take turns with single requests.
 
 import { busy, Problem } from './problems.js';
 
@@ -60,12 +60,12 @@ export interface QueueLimits {
   readonly most: number;
   /** Requests that go to a worker together. */
   readonly together: number;
-  /** Workers that answer single requests at a time; all of them unless told. */
+  /** Workers that answer single requests at a time in overload; all of them unless told. */
   readonly singly?: number;
 }
 
-/** Milliseconds for which a queue may stay filled before it is called overload. */
-const BURST = 100;
+/** Milliseconds for which a queue may stay filled before it is called overload. Longer ones showed in the slowest answers. */
+const BURST = 25;
 /** Milliseconds without a refusal after which an overload is over: a queue that is emptied and filled again is no burst. */
 const CALM = 1000;
 /** Milliseconds by which each piece of a request stands behind the one before. */
@@ -142,7 +142,7 @@ export function createQueue<Job, Reply>(
   /** The next jobs for one worker: a piece of a batch, or up to `together` single requests. */
   function take(): Entry[] {
     dropLate();
-    const mayBeSingle = singles.length > 0 && single < singly;
+    const mayBeSingle = singles.length > 0 && single < (overload ? singly : workers.length);
     if (pieces.length > 0 && !(mayBeSingle && pieceWent)) {
       pieceWent = true;
       return [removed(pieces, 0)];
@@ -176,14 +176,14 @@ export function createQueue<Job, Reply>(
     next();
   }
 
-  /** Single requests that may wait: many in a burst, what one worker takes next in overload. */
+  /** Single requests that may wait: many in a burst, half of what a worker takes next in overload. */
   function roomAt(time: number): number {
     lookIfEmpty(time);
     if (time - lastEmpty > BURST) {
       overload = true;
       lastFull = time;
     } else if (time - lastFull > CALM) overload = false;
-    return overload ? Math.min(most, together) : most;
+    return overload ? Math.min(most, Math.ceil(together / 2)) : most;
   }
 
   function turnsAway(): boolean {

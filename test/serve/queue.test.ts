@@ -121,7 +121,7 @@ describe('the queue before the workers', () => {
     expect(await first).toHaveLength(600);
   });
 
-  it('a burst may fill it; one that stays filled is overload, and holds what a worker takes next', async () => {
+  it('a burst may fill it; one that stays filled is overload, and holds half of what a worker takes next', async () => {
     let time = 0;
     const { release, answer } = heldWorker();
     const queue = createQueue([answer], { most: 20, together: 2 }, () => time);
@@ -148,7 +148,7 @@ describe('the queue before the workers', () => {
       }
     };
     // Emptied and filled again at once is still overload; after a second of calm it is a burst.
-    const soon = [1, 2, 3].map((job) => one(queue, job, 10_000));
+    const soon = [1, 2].map((job) => one(queue, job, 10_000));
     expect(queue.turnsAway()).toBe(true);
     await releaseAll();
     await Promise.all(soon);
@@ -162,7 +162,19 @@ describe('the queue before the workers', () => {
 
   it('single requests leave workers to batches and to whoever talks; batches take all', async () => {
     const { batches, release, answer } = heldWorker();
-    const queue = createQueue([answer, answer, answer], { most: 20, together: 4, singly: 1 });
+    let time = 0;
+    const queue = createQueue([answer, answer, answer], { most: 20, together: 4, singly: 1 }, () => time);
+    // Filled for a while: overload.
+    const before = Array.from({ length: 4 }, (_, job) => one(queue, job, 10_000));
+    time = 30;
+    expect(queue.turnsAway()).toBe(false);
+    for (let i = 0; i < 4; i++) {
+      release[i]();
+      await settled();
+    }
+    await Promise.all(before);
+    batches.length = 0;
+    release.length = 0;
     const singles = [1, 2, 3].map((job) => one(queue, job, 10_000));
     expect(batches).toEqual([[1]]);
     const pieces = [11, 12, 13].map((job) => ({ job, weight: 4, bulk: true }));
