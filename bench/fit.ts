@@ -20,22 +20,18 @@ import { AliasTable } from '../src/math/alias.js';
 import { gamma } from '../src/math/distributions.js';
 import { inSharedMemory } from '../src/math/memory.js';
 import { randomStream } from '../src/math/random.js';
+import { flag } from './flag.js';
 
 const VERTICES = 40_000;
 const SHAPES = ['netflix', 'echonest'];
-const features = Number(flag('-k') ?? 32);
-const threadCounts = (flag('--threads') ?? '1,2').split(',').map(Number);
-const fraction = Number(flag('--fraction') ?? 1);
+const features = Number(flag('-k', '32'));
+const threadCounts = flag('--threads', '1,2').split(',').map(Number);
+const fraction = Number(flag('--fraction', '1'));
 const given = process.argv
   .slice(2)
   .filter((word, i, all) => !/^-/.test(word) && !/^-/.test(all[i - 1] ?? ''));
 const wanted = given.length > 0 ? given : [...SHAPES, '1e6', '10e6'];
 const hyper: SideHyper = { sigma: 0.2, tau: 1, shape: 0.1, rate: 0.1, size: 1000 };
-
-function flag(name: string): string | undefined {
-  const at = process.argv.indexOf(name);
-  return at < 0 ? undefined : process.argv[at + 1];
-}
 
 /** A graph as an engine sees it, and where its tables start. */
 interface Task {

@@ -16,17 +16,9 @@ import type { BipartiteGraph, SideName } from '../src/graph/graph.js';
 import { readGraph } from '../src/ingest/read.js';
 import type { Progress } from '../src/progress.js';
 import { split } from '../src/sample/split.js';
+import { SETS as SHARED_SETS } from './sets.js';
 
-const FOLDER = process.env.GRAPHEX_DATA ?? '../shared/data';
-const SETS: Record<string, string> = {
-  'simulated-small': '@simulated-small',
-  movietweetings: `${FOLDER}/movietweetings/ratings.dat.gz`,
-  'online-retail': `${FOLDER}/online-retail/customer_product_qty.tsv.gz`,
-  'julia-general': `${FOLDER}/julia-general/package_depends.tsv.gz`,
-  goodbooks: `${FOLDER}/goodbooks/to_read.csv.gz`,
-  'acl-abstracts': `${FOLDER}/acl-abstracts/paper_abstract_words.tsv.gz`,
-  simulated: '@simulated',
-};
+const SETS = { ...SHARED_SETS, simulated: '@simulated' };
 const FEATURES = 30;
 const TARGET = -15.67e6;
 const wanted = process.argv.slice(2);

@@ -12,16 +12,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { partitionGraph } from '../src/shard/partition.js';
 import { literal, withDuckDB } from '../test/ingest/duckdb.js';
+import { flag } from './flag.js';
 
 interface Measured {
   readonly seconds: number;
   readonly megabytes: number;
   readonly edges: number;
-}
-
-function flag(name: string, fallback: string): string {
-  const at = process.argv.indexOf(name);
-  return at < 0 ? fallback : process.argv[at + 1];
 }
 
 const memory = flag('--memory', '2G');

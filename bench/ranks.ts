@@ -15,11 +15,12 @@ import { launchedRanks, openMpi } from '../src/comm/mpi.js';
 import { fitParts } from '../src/shard/fit.js';
 import { partitionGraph } from '../src/shard/partition.js';
 import { openParts } from '../src/shard/parts.js';
+import { flag } from './flag.js';
 
 const edges = /^[\d.e]+$/.test(process.argv[2] ?? '') ? Number(process.argv[2]) : 2e6;
-const features = flag('-k', 32);
-const items = flag('--items', 10_000);
-const rows = flag('--rows', 5e6);
+const features = Number(flag('-k', '32'));
+const items = Number(flag('--items', '10000'));
+const rows = Number(flag('--rows', '5e6'));
 /** Iterations that are timed come after so many. */
 const BEFORE = 5;
 const TIMED = 15;
@@ -33,11 +34,6 @@ interface Measured {
   readonly cpuMs: number;
   readonly bytes: number;
   readonly state: string;
-}
-
-function flag(name: string, fallback: number): number {
-  const at = process.argv.indexOf(name);
-  return at < 0 ? fallback : Number(process.argv[at + 1]);
 }
 
 /** The same ranks, counting what they add up and how long that takes. */

@@ -17,6 +17,7 @@ import { fillParquet } from '../src/ingest/parquet/read.js';
 import { readTogether } from '../src/ingest/parquet/together.js';
 import { TableTarget } from '../src/ingest/target.js';
 import { literal, withDuckDB } from '../test/ingest/duckdb.js';
+import { flag } from './flag.js';
 
 const FILES = 4;
 
@@ -25,11 +26,6 @@ interface Timing {
   readonly cpu: number;
   readonly megabytes: number;
   readonly graph: string;
-}
-
-function flag(name: string, fallback: string): string {
-  const at = process.argv.indexOf(name);
-  return at < 0 ? fallback : process.argv[at + 1];
 }
 
 if (process.argv[2] === 'one') await timeOne(Number(process.argv[3]), process.argv.slice(4));

@@ -13,16 +13,8 @@ import { readGraph } from '../src/ingest/read.js';
 import { randomStream } from '../src/math/random.js';
 import { pqSample } from '../src/sample/pq.js';
 import { split } from '../src/sample/split.js';
+import { SETS } from './sets.js';
 
-const FOLDER = process.env.GRAPHEX_DATA ?? '../shared/data';
-const SETS: Record<string, string> = {
-  'simulated-small': '@simulated-small',
-  movietweetings: `${FOLDER}/movietweetings/ratings.dat.gz`,
-  'online-retail': `${FOLDER}/online-retail/customer_product_qty.tsv.gz`,
-  'julia-general': `${FOLDER}/julia-general/package_depends.tsv.gz`,
-  goodbooks: `${FOLDER}/goodbooks/to_read.csv.gz`,
-  'acl-abstracts': `${FOLDER}/acl-abstracts/paper_abstract_words.tsv.gz`,
-};
 /** The share of the edges that the former model saw. */
 const BEFORE = 0.95;
 const wanted = process.argv.slice(2);

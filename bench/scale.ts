@@ -13,19 +13,15 @@ import { buildGraph } from '../src/graph/build.js';
 import { AliasTable } from '../src/math/alias.js';
 import { gamma } from '../src/math/distributions.js';
 import { randomStream } from '../src/math/random.js';
+import { flag } from './flag.js';
 
 const edges = /^[\d.e]+$/.test(process.argv[2] ?? '') ? Number(process.argv[2]) : 2e6;
-const features = flag('-k', 32);
-const items = flag('--items', 10_000);
-const threads = flag('--threads', 1);
+const features = Number(flag('-k', '32'));
+const items = Number(flag('--items', '10000'));
+const threads = Number(flag('--threads', '1'));
 const users = 4 * items;
 const hyper: SideHyper = { sigma: 0.2, tau: 1, shape: 0.1, rate: 0.1, size: 1000 };
 const ROUNDS = 7;
-
-function flag(name: string, fallback: number): number {
-  const at = process.argv.indexOf(name);
-  return at < 0 ? fallback : Number(process.argv[at + 1]);
-}
 
 const random = randomStream(1, edges);
 const weights = (n: number) => AliasTable.of(Float64Array.from({ length: n }, (_, i) => (i + 10) ** -0.6));

@@ -47,11 +47,12 @@ export async function loadGeneration(path: string, options: GenerationOptions): 
     const answer = (_: WorkerPool, at: number) => {
       let ready: Promise<unknown> = Promise.resolve();
       return async (jobs: readonly Job[]) => {
-        await ready;
         try {
+          await ready;
           return (await pools[at].map<readonly Job[], Reply[]>('answer', [jobs]))[0];
         } catch (error) {
-          // What fails here is the worker, not a job: another one takes its place before it is asked again.
+          // A job that is refused does not fail. What does is the worker, or leaves it as nobody knows: another one takes its place
+          // before it is asked again, and where that cannot start it is tried anew.
           ready = replaced(at);
           ready.catch(() => {});
           throw error;

@@ -13,6 +13,7 @@ import { readTensors, writeTensorsTo } from '../store/safetensors.js';
 import { NOT_NEGATIVE, putInto, TensorReader } from '../store/tensor-reader.js';
 import type { Tensor } from '../store/tensors.js';
 import type { Parts } from './parts.js';
+import { stateMetadata } from './state.js';
 
 /** The one file of it. */
 export const RANKING_STATE = 'ranking.safetensors';
@@ -52,11 +53,7 @@ export async function saveRankingState(folder: string, saved: SavedRanking): Pro
     putTable(putInto(tensors, `done.${m}.`), member.items, rows, features);
   }
   const metadata = {
-    format: FORMAT,
-    format_version: '1',
-    state: JSON.stringify(state),
-    settings: JSON.stringify(began.settings),
-    fingerprint: began.fingerprint,
+    ...stateMetadata(FORMAT, began, state),
     done: JSON.stringify(done.map(({ iterations, converged }) => ({ iterations, converged }))),
   };
   await writeFolder(folder, { [RANKING_STATE]: (path) => writeTensorsTo(path, { tensors, metadata }) });

@@ -82,14 +82,18 @@ function wholeTensors(
     put('leftover', totals[side].leftover);
     put('leftover_at', totals[side].leftoverAt);
   }
-  const metadata = {
-    format: FORMAT,
+  return { tensors, metadata: stateMetadata(FORMAT, began, state) };
+}
+
+/** What a saved fit says of itself: where it stands, and with what it was begun. */
+export function stateMetadata(format: string, began: Beginning, state: LoopState): Record<string, string> {
+  return {
+    format,
     format_version: '1',
     state: JSON.stringify(state),
     settings: JSON.stringify(began.settings),
     fingerprint: began.fingerprint,
   };
-  return { tensors, metadata };
 }
 
 function tableTensors(

@@ -1,0 +1,11 @@
+// Data that several benchmarks read in place.
+
+const FOLDER = process.env.GRAPHEX_DATA ?? '../shared/data';
+export const SETS: Readonly<Record<string, string>> = {
+  'simulated-small': '@simulated-small',
+  movietweetings: `${FOLDER}/movietweetings/ratings.dat.gz`,
+  'online-retail': `${FOLDER}/online-retail/customer_product_qty.tsv.gz`,
+  'julia-general': `${FOLDER}/julia-general/package_depends.tsv.gz`,
+  goodbooks: `${FOLDER}/goodbooks/to_read.csv.gz`,
+  'acl-abstracts': `${FOLDER}/acl-abstracts/paper_abstract_words.tsv.gz`,
+};
