@@ -118,6 +118,46 @@ export interface UpdateOptions extends Omit<FinishOptions, 'otherMass'>, CountOp
   readonly otherMass?: Float64Array | undefined;
 }
 
+/** Edges of a table's rows; the table that they lead to is another's to say. */
+export interface OwnEdges {
+  readonly own: Table;
+  readonly index: EdgeIndex;
+  /** As in `UpdateOptions`, of this table alone. */
+  readonly rows?: RowRange | undefined;
+  /** What stands before what fails here. */
+  readonly place?: string | undefined;
+}
+
+/** Edges to another table; whose rows they are is another's to say. */
+export interface OtherEdges {
+  readonly index: EdgeIndex;
+  readonly other: Table;
+}
+
+export interface CountAllOptions extends CountOptions {
+  /** Whether counts are set, rather than added to. Default false. */
+  readonly clear?: boolean | undefined;
+  /** Completes the half-step, as `finish` does. */
+  readonly finish?: FinishOptions | undefined;
+}
+
+/** What `update`, `count` and `finish` do one after the other, at once: to the same bits, in less time. */
+export interface AtOnce {
+  /** Half-steps of several tables from the same other one. (`options.rows` stands for nothing.) */
+  update(
+    all: readonly OwnEdges[],
+    other: Table,
+    options: UpdateOptions,
+  ): Promise<readonly (EdgeTerm | undefined)[]>;
+  /** Counts over the edges to several tables: one at least. */
+  count(
+    own: Table,
+    from: readonly OtherEdges[],
+    into: Counts,
+    options: CountAllOptions,
+  ): Promise<readonly (EdgeTerm | undefined)[]>;
+}
+
 /** Σ log(e^λ − 1) over the edges (multigraph: Σ g log λ, without the constant −log g!). */
 export type EdgeTerm = number;
 
@@ -162,9 +202,10 @@ export interface Engine {
 
   /**
    * Zero counts for the rows of a table. `largest` is the largest sum of counts that a row has in all of the data, wherever
-   * it lies: the scale follows from it alone, so that everybody who adds up has the same.
+   * it lies: the scale follows from it alone, so that everybody who adds up has the same. So do masses follow from `work`, how
+   * much there is for each row in all of the data, by which rows are shared out to threads. Default: as much for each.
    */
-  createCounts(own: Table, largest: number): Promise<Counts>;
+  createCounts(own: Table, largest: number, work?: Float64Array): Promise<Counts>;
   /**
    * The first half of a half-step: adds the expected counts of own's rows over the edges of the index. The tables do not
    * change. A count that is too large for fixed point is a FitError, here or from `finish`.
@@ -176,6 +217,8 @@ export interface Engine {
     into: Counts,
     options?: CountOptions,
   ): Promise<EdgeTerm | undefined>;
+  /** Where an engine has it. */
+  readonly atOnce?: AtOnce | undefined;
   /** The second half: completes the half-step of own from whole counts, which stay as they are. */
   finish(own: Table, counts: Counts, options: FinishOptions): Promise<void>;
   /** The counts of some rows, rows × features, row-major. */

@@ -204,13 +204,13 @@ async function createSide(
   const features = shape.length / Math.max(1, rows);
   const counts = allocate(Uint32Array, values.length).fill(1);
   const edges: EdgeRows = { offsets, neighbors: values, counts };
-  let largest = 0;
-  for (let i = 0; i < rows; i++) largest = Math.max(largest, offsets[i + 1] - offsets[i]);
+  const degrees = Float64Array.from({ length: rows }, (_, i) => offsets[i + 1] - offsets[i]);
+  const largest = degrees.reduce((most, degree) => Math.max(most, degree), 0);
   const table = await engine.createTable(features, asTable({ shape, rate }, rows), 'exact');
   const side: Side = {
     table,
     index: await engine.createIndex(edges),
-    counts: await engine.createCounts(table, largest),
+    counts: await engine.createCounts(table, largest, degrees),
     prior,
     shape,
     rate,

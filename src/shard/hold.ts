@@ -125,9 +125,8 @@ export async function holdInTurn(
     throw error;
   }
   const bounds = boundsOf(parts.shards.map(({ users }) => users));
-  const largest = parts.itemTotal.reduce((most, sum) => Math.max(most, sum), 0);
   const engine = createShardedEngine(streamed, communicator, () => ({ shards: total, first: 0, bounds }), {
-    ...{ tables, indexes, largest },
+    ...{ tables, indexes, strengths: parts.itemTotal },
   });
   const none = { offsets: new Uint32Array(1), neighbors: new Uint32Array(0), counts: undefined };
   return {

@@ -236,7 +236,7 @@ export function createStreamedEngine(local: Engine, file: PageFile, indexWords: 
         changes(own, options.activity);
         return local.update(at(own), at(edges), at(other), options);
       }),
-    createCounts: (own, largest) => inTurn([own], () => local.createCounts(at(own), largest)),
+    createCounts: (own, ...given) => inTurn([own], () => local.createCounts(at(own), ...given)),
     count: (own, edges, other, into, options) =>
       inTurn([own, edges, other], () => local.count(at(own), at(edges), at(other), into, options)),
     finish: (own, counts, options) =>

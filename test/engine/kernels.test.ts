@@ -12,6 +12,7 @@ const FLOOR = 1e-18;
 const FEATURES = 8;
 
 interface Exports {
+  bindScratch(scratch: number): void;
   bindJob(job: number): void;
   jobBytes(): number;
   unitBytes(): number;
@@ -49,10 +50,11 @@ function show(flavour: string, shapes: Float32Array, weights: Float32Array) {
   const [job, unit] = [allocate(kernels.jobBytes()), allocate(kernels.unitBytes())];
   JOB.write(memory, job, {
     ...{ weightShape: ws, weightRate: wr, featureShape: fs, featureRate: fr, activity, otherMass, laneMask },
-    ...{ other: 0, counts: 0, scratch, features: FEATURES, stride: FEATURES, exact: 1, withTerm: 0, far: 0 },
+    ...{ other: 0, counts: 0, features: FEATURES, stride: FEATURES, exact: 1, withTerm: 0, far: 0 },
     ...{ sigma: 0.2, tau: 1, shape: 0.1, rate: 0.1, relaxation: 0, relaxationFloor: 0.3 },
     ...{ shapeFloor: 1e-3, activityFloor: FLOOR, scale: 1 },
   });
+  kernels.bindScratch(scratch);
   kernels.bindJob(job);
   const nothing = { offsets: 0, neighbors: 0, edgeCounts: 0, edges: 0, slots: 0, pieces: 0, tiledRows: 0 };
   UNIT.write(memory, unit, { first: 0, last: rows, mass, ...nothing });

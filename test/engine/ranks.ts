@@ -137,8 +137,10 @@ export async function createRanks(size: number, createLocal: () => Promise<Engin
           rows: rowsAt(own, options.rows, r),
         }),
       ),
-    createCounts: (own, largest) =>
-      handles((own as unknown as Handles).bounds, (engine, r) => engine.createCounts(at(own, r), largest)),
+    createCounts: (own, largest, work) =>
+      handles((own as unknown as Handles).bounds, (engine, r) =>
+        engine.createCounts(at(own, r), largest, work),
+      ),
     count: (own, index, other, into, options) =>
       all((engine, r) => engine.count(at(own, r), at(index, r), at(other, r), at(into, r), options)),
     finish: (own, counts, options) => all((engine, r) => engine.finish(at(own, r), at(counts, r), options)),

@@ -8,6 +8,8 @@ export type Values<F extends Fields> = { readonly [name in keyof F]: number };
 export interface Block<F extends Fields> {
   readonly fields: F;
   readonly bytes: number;
+  /** Where each field lies, in bytes. */
+  readonly at: { readonly [name in keyof F]: number };
   /** Writes every field of the block at `address`. */
   write(memory: WebAssembly.Memory, address: number, values: Values<F>): void;
 }
@@ -24,6 +26,7 @@ function block<const F extends Fields>(fields: F): Block<F> {
   return {
     fields,
     bytes: end,
+    at: Object.fromEntries(places.map(({ name, at }) => [name, at])) as { [name in keyof F]: number },
     write(memory, address, values) {
       const view = new DataView(memory.buffer, address, end);
       for (const { name, kind, at } of places) {
@@ -34,7 +37,7 @@ function block<const F extends Fields>(fields: F): Block<F> {
   };
 }
 
-/** What a job's units have in common. */
+/** What the units of a job's part have in common. */
 export const JOB = block({
   weightShape: 'u32',
   weightRate: 'u32',
@@ -45,7 +48,6 @@ export const JOB = block({
   otherMass: 'u32',
   laneMask: 'u32',
   counts: 'u32',
-  scratch: 'u32',
   features: 'u32',
   stride: 'u32',
   exact: 'u32',

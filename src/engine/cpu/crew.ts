@@ -4,7 +4,7 @@
 import { createCounter } from '../../math/memory.js';
 import { createPool, type TaskModule, threadCount, type WorkerPool } from '../../parallel/pool.js';
 import { type Job, type Setup, scratchBytes } from './half-steps.js';
-import { UNIT_FIELDS, type UnitLimits } from './units.js';
+import type { UnitLimits } from './units.js';
 import type { Heap } from './wasm-heap.js';
 import type { IndexArrays } from './windows.js';
 
@@ -19,8 +19,8 @@ const HALF_STEPS: TaskModule = {
 let nextEngine = 0;
 
 export interface Crew {
-  /** Runs the job on all workers until no unit is left. One at a time. */
-  run(job: Omit<Job, 'engine'>): Promise<void>;
+  /** Runs the job on all workers until no piece of it is left, of which there are so many. One at a time. */
+  run(job: Omit<Job, 'engine'>, pieces: number): Promise<void>;
   addIndex(index: IndexArrays): Promise<void>;
   dropIndex(id: number): Promise<void>;
   /** What is under way is not waited for. */
@@ -60,8 +60,8 @@ export function createCrew(
   }
 
   return {
-    async run(job) {
-      const wanted = threadCount(threads, job.units.length / UNIT_FIELDS);
+    async run(job, pieces) {
+      const wanted = threadCount(threads, pieces);
       if (wanted > size) {
         growing = grow(wanted - size);
         await growing;

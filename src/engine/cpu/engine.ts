@@ -7,36 +7,33 @@
 // - Work is cut into units by the index alone (units.ts) and workers take the next one when they are done, so threads are
 //   never idle for long; partial sums are added in unit order, so any number of threads gives the same bits.
 
-import { FitError } from '../../errors.js';
-import { createCounter, inSharedMemory } from '../../math/memory.js';
+import { FitError, located } from '../../errors.js';
+import { inSharedMemory } from '../../math/memory.js';
 import { leftoverMass } from '../../math/quadrature.js';
 import { lgamma } from '../../math/special.js';
 import { threadCount } from '../../parallel/pool.js';
 import {
-  ACTIVITY_FLOOR,
   type Activity,
+  type CountAllOptions,
   countScale,
-  type EdgeIndex,
   type EdgeTerm,
   type Engine,
   type FinishOptions,
-  RELAXATION_FLOOR,
-  type RowRange,
+  type OtherEdges,
+  type OwnEdges,
   type SideHyper,
   tooLarge,
   type UpdateOptions,
-  WEIGHT_SHAPE_FLOOR,
 } from '../engine.js';
 import { createQueue } from '../queue.js';
 import { createCrew } from './crew.js';
-import { type Job, type JobKind, MAX_STRIDE, RESULT_EXTRAS } from './half-steps.js';
+import { type CpuIndex, createJobs, type Walked } from './jobs.js';
 import { rankByFactors, topByFactors } from './ranking.js';
 import { firstBad, sumMass, sumTerm } from './results.js';
 import {
   allocateTable,
   type CpuCounts,
   type CpuTable,
-  evenUnits,
   freeTable,
   loadCounts,
   loadTable,
@@ -44,21 +41,11 @@ import {
   storeCounts,
   storeTable,
 } from './tables.js';
-import { cutTiles, DEFAULT_TILES, type TiledRows, type TileLimits, tilingOf } from './tiles.js';
-import { cutUnits, DEFAULT_LIMITS, type RowCut, UNIT_FIELDS, type UnitLimits } from './units.js';
+import { DEFAULT_TILES, type TileLimits } from './tiles.js';
+import { cutGroups, DEFAULT_LIMITS, type UnitLimits, unitsWithin } from './units.js';
 import { loadKernels } from './wasm.js';
 import { Heap } from './wasm-heap.js';
 import type { IndexArrays } from './windows.js';
-
-interface CpuIndex extends EdgeIndex, IndexArrays {
-  readonly kind: 'index';
-  /** How rows are cut into units, by the range of rows and the other table's tiles. */
-  readonly cuts: Map<string, Cut>;
-}
-
-interface Cut extends RowCut {
-  readonly tiled?: TiledRows;
-}
 
 export interface CpuOptions {
   readonly threads?: number | undefined;
@@ -68,113 +55,20 @@ export interface CpuOptions {
   readonly tiles?: TileLimits;
 }
 
-/** What a job may set beside its table. */
-interface JobOptions {
-  readonly units?: Uint32Array;
-  readonly index?: CpuIndex;
-  readonly other?: CpuTable;
-  readonly counts?: CpuCounts;
-  readonly slots?: number;
-  readonly tiled?: TiledRows | undefined;
-  readonly tileSums?: number;
-  readonly hyper?: SideHyper;
-  readonly activity?: Activity;
-  readonly relaxation?: number | undefined;
-  readonly edgeTerm?: boolean | undefined;
-}
-
-const NO_HYPER: SideHyper = { sigma: 0, tau: 0, shape: 0, rate: 0, size: 0 };
-
 export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine> {
   const threads = threadCount(options.threads);
   const limits = options.limits ?? DEFAULT_LIMITS;
-  const tileLimits = options.tiles ?? DEFAULT_TILES;
   const { module, relaxed } = await loadKernels();
   const heap = new Heap();
   /** A ranking has workers of its own. */
   const crew = createCrew(module, heap, limits, threads);
   const { inOrder, inPassing } = createQueue();
-  const results = growing(heap);
-  const slots = growing(heap);
-  const tileSums = growing(heap);
-  const otherMassAt = heap.allocate(4 * MAX_STRIDE);
+  const jobs = createJobs(heap, crew, limits, options.tiles ?? DEFAULT_TILES);
   let nextIndex = 0;
 
-  /** Runs one job on all workers and returns its units' results, in unit order. */
-  async function run(kind: JobKind, own: CpuTable, options: JobOptions): Promise<Float64Array> {
-    const units = options.units ?? own.evenUnits;
-    const size = (units.length / UNIT_FIELDS) * (own.stride + RESULT_EXTRAS);
-    const at = results(8 * size);
-    const { sigma, tau, shape, rate } = options.hyper ?? NO_HYPER;
-    const job: Omit<Job, 'engine'> = {
-      ...{ kind, units, next: createCounter(), results: at },
-      index: options.index?.id ?? -1,
-      slots: options.slots ?? 0,
-      tiled: options.tiled,
-      tileSums: options.tileSums ?? 0,
-      parameters: {
-        ...own.at,
-        ...{ features: own.features, stride: own.stride, sigma, tau, shape, rate },
-        other: options.other?.at.activity ?? 0,
-        otherMass: otherMassAt,
-        counts: options.counts?.at ?? 0,
-        scale: options.counts?.scale ?? 1,
-        exact: options.activity === 'mean' ? 0 : 1,
-        withTerm: options.edgeTerm ? 1 : 0,
-        far: options.other && tilingOf(options.other, tileLimits) ? 1 : 0,
-        relaxation: options.relaxation ?? 0,
-        relaxationFloor: RELAXATION_FLOOR,
-        shapeFloor: WEIGHT_SHAPE_FLOOR,
-        activityFloor: ACTIVITY_FLOOR,
-      },
-    };
-    await crew.run(job);
-    return heap.f64(at, size);
-  }
-
   async function show(table: CpuTable, activity: Activity): Promise<void> {
-    const mass = sumMass(await run('show', table, { activity }), table);
+    const mass = sumMass(await jobs.run('show', table, { activity }), table);
     table.totals = { ...table.totals, mass };
-  }
-
-  function cutOf(index: CpuIndex, rows: RowRange, other: CpuTable): Cut {
-    const tiling = tilingOf(other, tileLimits);
-    const key = `${rows.first}-${rows.last}${tiling ? ` ${tiling.inTile}-${tiling.least}` : ''}`;
-    let cut = index.cuts.get(key);
-    if (!cut) {
-      cut =
-        (tiling && cutTiles(index, rows, tiling, limits)) ??
-        cutUnits(index.offsets, rows.first, rows.last, limits);
-      index.cuts.set(key, cut);
-    }
-    return cut;
-  }
-
-  /**
-   * A job that walks edges: pieces of long rows and tiles first. Resolves to the results of the rows, and the edge term of
-   * all.
-   */
-  async function walk(
-    kind: JobKind,
-    own: CpuTable,
-    index: CpuIndex,
-    rows: RowRange | undefined,
-    options: JobOptions & { readonly other: CpuTable },
-  ): Promise<{ out: Float64Array; term: EdgeTerm }> {
-    const cut = cutOf(index, rows ?? { first: 0, last: own.rows }, options.other);
-    const more = {
-      ...{ ...options, index, tiled: cut.tiled },
-      slots: slots(8 * own.stride * cut.pieces),
-      tileSums: tileSums(4 * own.stride * (cut.tiled?.rows.length ?? 0)),
-    };
-    let term = 0;
-    for (const units of cut.stages) term += sumTerm(await run(kind, own, { ...more, units }), own.stride);
-    const out = await run(kind, own, { ...more, units: cut.rows });
-    return { out, term: term + sumTerm(out, own.stride) };
-  }
-
-  function bindMass(own: CpuTable, M: Float64Array): void {
-    heap.f32(otherMassAt, own.stride).fill(0).set(M);
   }
 
   /** After the rows of a half-step: what is bad, else the table's mass and leftover. */
@@ -192,25 +86,57 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
     };
   }
 
-  async function update(
-    own: CpuTable,
-    index: CpuIndex,
+  /** Half-steps of several tables from one other. What fails says where. */
+  async function updateAll(
+    all: readonly OwnEdges[],
     other: CpuTable,
-    update: UpdateOptions,
-  ): Promise<EdgeTerm | undefined> {
+    options: UpdateOptions,
+  ): Promise<(EdgeTerm | undefined)[]> {
     const { mass, leftover } = other.totals;
-    const M = update.otherMass ?? mass.map((m, k) => m + leftover[k]);
-    bindMass(own, M);
-    const { out, term } = await walk('update', own, index, update.rows, { ...update, other });
-    conclude(own, out, M, update.hyper);
-    return update.edgeTerm ? term : undefined;
+    const M = options.otherMass ?? mass.map((m, k) => m + leftover[k]);
+    jobs.bindMass(other, M);
+    const walks = all.map(({ own, index, rows }) => ({ ...{ own, index, rows }, other }) as Walked);
+    const terms: (EdgeTerm | undefined)[] = [];
+    await jobs.walk('update', walks, options, ({ out, term }, p) => {
+      try {
+        conclude(walks[p].own, out, M, options.hyper);
+      } catch (error) {
+        throw all[p].place === undefined ? error : located(error, all[p].place);
+      }
+      terms.push(options.edgeTerm ? term : undefined);
+    });
+    return terms;
   }
 
   async function finish(own: CpuTable, counts: CpuCounts, options: FinishOptions): Promise<void> {
-    bindMass(own, options.otherMass);
-    const units = options.rows ? evenUnits(options.rows) : own.evenUnits;
-    const out = await run('finish', own, { ...options, counts, units });
-    conclude(own, out, options.otherMass, options.hyper);
+    jobs.bindMass(own, options.otherMass);
+    const units = options.rows ? unitsWithin(counts.groups, options.rows) : counts.groups;
+    conclude(
+      own,
+      await jobs.run('finish', own, { ...options, counts }, units),
+      options.otherMass,
+      options.hyper,
+    );
+  }
+
+  /** Adds to the counts of one table over the edges to several others. */
+  async function countAll(
+    own: CpuTable,
+    from: readonly OtherEdges[],
+    counts: CpuCounts,
+    options: CountAllOptions,
+  ): Promise<(EdgeTerm | undefined)[]> {
+    const { rows, edgeTerm, clear = false } = options;
+    const walks = from.map(({ index, other }) => ({ own, rows, index, other }) as Walked);
+    if (options.finish) jobs.bindMass(own, options.finish.otherMass);
+    const { terms, bad, out } = await jobs.count(
+      walks,
+      { ...options.finish, edgeTerm, counts },
+      { rows, clears: clear, finishes: options.finish !== undefined },
+    );
+    if (bad >= 0) throw new FitError(tooLarge(bad, counts));
+    if (options.finish) conclude(own, out, options.finish.otherMass, options.finish.hyper);
+    return terms.map((term) => (edgeTerm ? term : undefined));
   }
 
   const copied = <O extends { readonly otherMass?: Float64Array | undefined }>(given: O): O =>
@@ -250,7 +176,7 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
         };
         await crew.addIndex(arrays);
         const index: CpuIndex = {
-          ...{ kind: 'index', ...arrays, cuts: new Map() },
+          ...{ kind: 'index', ...arrays, cuts: new Map(), grouped: new WeakMap() },
           ...{ rows: rows.offsets.length - 1, edges: rows.neighbors.length },
         };
         return index;
@@ -258,26 +184,36 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
 
     update(own, index, other, given) {
       const options = copied(given);
-      return inOrder(() => update(own as CpuTable, index as CpuIndex, other as CpuTable, options));
+      return inOrder(async () => {
+        const [term] = await updateAll([{ own, index, rows: options.rows }], other as CpuTable, options);
+        return term;
+      });
     },
 
-    createCounts: (own, largest) =>
+    createCounts: (own, largest, work) =>
       inOrder((): CpuCounts => {
         const { rows, features, stride } = own as CpuTable;
         const at = heap.allocate(8 * rows * stride);
-        return { kind: 'counts', rows, features, stride, scale: countScale(largest), at };
+        const groups = work ? cutGroups(work, limits, 8 * stride) : (own as CpuTable).evenUnits;
+        return { kind: 'counts', rows, features, stride, scale: countScale(largest), at, groups };
       }),
 
     count: (own, index, other, into, options = {}) =>
       inOrder(async () => {
-        const cpu = own as CpuTable;
-        const counts = into as CpuCounts;
-        const more = { other: other as CpuTable, counts, edgeTerm: options.edgeTerm };
-        const { out, term } = await walk('count', cpu, index as CpuIndex, options.rows, more);
-        const bad = firstBad(out, cpu.stride);
-        if (bad >= 0) throw new FitError(tooLarge(bad, counts));
-        return options.edgeTerm ? term : undefined;
+        const [term] = await countAll(own as CpuTable, [{ index, other }], into as CpuCounts, options);
+        return term;
       }),
+
+    atOnce: {
+      update(all, other, given) {
+        const options = copied(given);
+        return inOrder(() => updateAll(all, other as CpuTable, options));
+      },
+      count(own, from, into, given) {
+        const options = given.finish ? { ...given, finish: copied(given.finish) } : given;
+        return inOrder(() => countAll(own as CpuTable, from, into as CpuCounts, options));
+      },
+    },
 
     finish(own, counts, given) {
       const options = copied(given);
@@ -296,15 +232,19 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
 
     edgeTerm: (own, index, other) =>
       inOrder(async () => {
-        const options = { other: other as CpuTable, edgeTerm: true };
-        return (await walk('edgeTerm', own as CpuTable, index as CpuIndex, undefined, options)).term;
+        let sum = 0;
+        const walked = { own, index, other } as Walked;
+        await jobs.walk('edgeTerm', [walked], { edgeTerm: true }, ({ term }) => {
+          sum = term;
+        });
+        return sum;
       }),
 
     rowTerms: (table, hyper: SideHyper) =>
       inOrder(async () => {
         const cpu = table as CpuTable;
         const constant = hyper.shape * Math.log(hyper.rate) - lgamma(hyper.shape);
-        const sum = sumTerm(await run('rowTerms', cpu, { hyper }), cpu.stride);
+        const sum = sumTerm(await jobs.run('rowTerms', cpu, { hyper }), cpu.stride);
         return sum + table.rows * table.features * constant;
       }),
 
@@ -361,19 +301,5 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
       }),
 
     close: () => crew.close(),
-  };
-}
-
-/** A block that grows as needed and is reused. */
-function growing(heap: Heap): (bytes: number) => number {
-  let at = 0;
-  let size = 0;
-  return (bytes) => {
-    if (bytes > size) {
-      if (size > 0) heap.release(at);
-      at = heap.allocate(bytes);
-      size = bytes;
-    }
-    return at;
   };
 }

@@ -2,7 +2,7 @@
 // WebAssembly memory, run the kernel, leave the unit's partial sums in the unit's own place.
 
 import { serveTasks } from '../../parallel/worker.js';
-import { JOB, type JobValues, UNIT } from './blocks.js';
+import { JOB, UNIT } from './blocks.js';
 import type { TiledRows } from './tiles.js';
 import { UNIT_FIELDS, UNIT_FINISH, UNIT_PIECE, UNIT_TILE, type UnitLimits } from './units.js';
 import {
@@ -20,6 +20,7 @@ interface Kernels {
   jobBytes(): number;
   unitBytes(): number;
   scratchBytes(stride: number): number;
+  bindScratch(scratch: number): void;
   bindJob(job: number): void;
   resetEdgeTerm(): void;
   takeEdgeTerm(): number;
@@ -31,6 +32,7 @@ interface Kernels {
   finishRow(unit: number): number;
   countRows(unit: number): number;
   countPieces(unit: number): number;
+  clearRows(unit: number): void;
   finishCounts(unit: number): number;
   rowTerms(job: number, unit: number): number;
 }
@@ -52,12 +54,11 @@ export interface Setup {
  */
 export type JobKind = 'update' | 'count' | 'finish' | 'edgeTerm' | 'show' | 'rowTerms';
 
-export interface Job {
-  readonly engine: number;
-  readonly kind: JobKind;
+/** Units of one table and, where edges are walked, one index and one other table. */
+export interface JobPart {
   readonly units: Uint32Array;
-  /** Counted up by the workers: the next unit. */
-  readonly next: Int32Array;
+  /** Address of what the units have in common (blocks.ts). */
+  readonly block: number;
   /** Number of the edge index. */
   readonly index: number;
   /** Rows that are walked by tiles, if there are any. */
@@ -65,9 +66,36 @@ export interface Job {
   /** Address of the pieces' sums, and of the tiled rows'. */
   readonly slots: number;
   readonly tileSums: number;
-  /** Address of the units' results: per unit stride float64 of mass, then the edge term, then the first bad row. */
+  /** Where the units of each group begin, and the last ends, in units; where there are groups. */
+  readonly begins: Uint32Array | undefined;
+}
+
+export interface Job {
+  readonly engine: number;
+  readonly kind: JobKind;
+  readonly parts: readonly JobPart[];
+  /**
+   * Rows whose units in all parts are one worker's, one part after the other: their counts stay in its cache meanwhile.
+   * Undefined: workers take unit by unit.
+   */
+  readonly groups: Groups | undefined;
+  /** Counted up by the workers: the next unit, or group. */
+  readonly next: Int32Array;
+  readonly stride: number;
+  readonly withTerm: boolean;
+  /**
+   * Address of the results. Per unit, or group, stride float64 of mass, then the edge term, then the first bad row; after those
+   * of groups, per unit of each part the edge term and the first bad row.
+   */
   readonly results: number;
-  readonly parameters: Omit<JobValues, 'scratch'>;
+}
+
+export interface Groups {
+  /** Units of whole rows. */
+  readonly units: Uint32Array;
+  /** Whether counts are set to zero first, and whether the half-step is completed from them last. */
+  readonly clears: boolean;
+  readonly finishes: boolean;
 }
 
 /** Values in a unit's result beside the mass: the edge term, the first bad row (−1: none). */
@@ -77,9 +105,7 @@ export const RESULT_EXTRAS = 2;
 interface Place {
   readonly memory: WebAssembly.Memory;
   readonly kernels: Kernels;
-  /** Addresses: the kernels' scratch, the two blocks, the window. */
-  readonly scratch: number;
-  readonly job: number;
+  /** Addresses: the unit's block, the window. */
   readonly unit: number;
   readonly window: number;
   readonly indexes: Map<number, IndexArrays>;
@@ -91,16 +117,11 @@ const engines = new Map<number, Place>();
 export const MAX_STRIDE = 512;
 /** Bytes that the kernels themselves need: two blocks of 16 rows, and little else (kernels/rows.ts). */
 const KERNEL_BYTES = 2 * 16 * 4 * MAX_STRIDE + 8 * MAX_STRIDE + 4096;
-const JOB_BYTES = align(JOB.bytes, 64);
-const UNIT_BYTES = align(UNIT.bytes, 64);
+const UNIT_BYTES = Math.ceil(UNIT.bytes / 64) * 64;
 
-function align(bytes: number, to: number): number {
-  return Math.ceil(bytes / to) * to;
-}
-
-/** Bytes of scratch that a worker needs: the kernels' own, the blocks, and the window. */
+/** Bytes of scratch that a worker needs: the kernels' own, the unit's block, and the window. */
 export function scratchBytes(limits: UnitLimits): number {
-  return KERNEL_BYTES + JOB_BYTES + UNIT_BYTES + windowBytes(limits);
+  return KERNEL_BYTES + UNIT_BYTES + windowBytes(limits);
 }
 
 export function start({ engine, module, memory, places, scratch }: Setup): void {
@@ -115,12 +136,9 @@ export function start({ engine, module, memory, places, scratch }: Setup): void 
     if (ours !== theirs) throw new RangeError(`blocks of ${theirs} bytes in the kernels, ${ours} here`);
   }
   const address = scratch[Atomics.add(places, 0, 1)];
-  const job = address + KERNEL_BYTES;
-  engines.set(engine, {
-    ...{ memory, kernels, scratch: address, job, unit: job + JOB_BYTES },
-    window: job + JOB_BYTES + UNIT_BYTES,
-    indexes: new Map(),
-  });
+  kernels.bindScratch(address);
+  const unit = address + KERNEL_BYTES;
+  engines.set(engine, { memory, kernels, unit, window: unit + UNIT_BYTES, indexes: new Map() });
 }
 
 export function stop(engine: number): void {
@@ -138,75 +156,187 @@ export function dropIndex({ engine, id }: { engine: number; id: number }): void 
 /** Works on the job until no unit is left. */
 export function run(job: Job): void {
   const place = engines.get(job.engine)!;
+  if (job.groups) runGroups(place, job, job.groups);
+  else runUnits(place, job);
+}
+
+const countOf = (units: Uint32Array): number => units.length / UNIT_FIELDS;
+
+function runUnits(place: Place, job: Job): void {
   const { kernels, memory } = place;
-  const { units, next, parameters } = job;
-  const { stride } = parameters;
-  JOB.write(memory, place.job, { ...parameters, scratch: place.scratch });
-  kernels.bindJob(place.job);
+  const { parts, next, stride } = job;
   const results = new Float64Array(memory.buffer, job.results);
-  const unitCount = units.length / UNIT_FIELDS;
+  const words = new Uint32Array(memory.buffer);
+  let p = -1;
+  /** Units of the parts before p, and of p too. */
+  let before = 0;
+  let until = 0;
   for (;;) {
     const unit = Atomics.add(next, 0, 1);
-    if (unit >= unitCount) return;
+    if (unit >= until) {
+      while (unit >= until) {
+        if (++p === parts.length) return;
+        before = until;
+        until += countOf(parts[p].units);
+      }
+      kernels.bindJob(parts[p].block);
+    }
     const result = unit * (stride + RESULT_EXTRAS);
-    results.fill(0, result, result + stride + 1);
-    results[result + stride + 1] = -1;
-    kernels.resetEdgeTerm();
-    const bad = runUnit(place, job, unit * UNIT_FIELDS, job.results + 8 * result, (term) => {
-      results[result + stride] = term;
-    });
-    if (bad >= 0) results[result + stride + 1] = bad;
+    results.fill(0, result, result + stride);
+    runUnit(place, job, parts[p], unit - before, job.results + 8 * result, words, results, result + stride);
   }
 }
 
-/** Runs the kernel of one unit; returns the first bad row, or −1. */
-function runUnit(place: Place, job: Job, at: number, mass: number, term: (value: number) => void): number {
-  const { kernels, memory, unit } = place;
-  const { units, kind, tiled } = job;
-  const { stride, withTerm } = job.parameters;
-  const [what, first, last, firstEdge, lastEdge, slot] = units.subarray(at, at + UNIT_FIELDS);
-  const range = { first, last, edges: lastEdge - firstEdge, slots: 0, pieces: 0, mass };
-  const describe = (more: Partial<typeof range> & Window) => UNIT.write(memory, unit, { ...range, ...more });
-  const bad = (row: number) => (row >>> 0 < last ? row >>> 0 : -1);
+function runGroups(place: Place, job: Job, { units, clears, finishes }: Groups): void {
+  const { kernels, memory } = place;
+  const { parts, next, stride } = job;
+  const results = new Float64Array(memory.buffer, job.results);
+  const words = new Uint32Array(memory.buffer);
+  const groups = countOf(units);
+  for (;;) {
+    const group = Atomics.add(next, 0, 1);
+    if (group >= groups) return;
+    const [, first, last] = units.subarray(group * UNIT_FIELDS, (group + 1) * UNIT_FIELDS);
+    const result = group * (stride + RESULT_EXTRAS);
+    const whole = () => describe(place, words, first, last, 0, job.results + 8 * result, NO_WINDOW);
+    if (clears) {
+      if (parts.length > 0) kernels.bindJob(parts[0].block);
+      whole();
+      kernels.clearRows(place.unit);
+    }
+    let to = groups * (stride + RESULT_EXTRAS);
+    for (const part of parts) {
+      const { begins, block } = part;
+      const [from, end] = [begins![group], begins![group + 1]];
+      if (end > from) kernels.bindJob(block);
+      for (let u = from; u < end; u++)
+        runUnit(place, job, part, u, 0, words, results, to + RESULT_EXTRAS * u);
+      to += RESULT_EXTRAS * countOf(part.units);
+    }
+    results.fill(0, result, result + stride + 1);
+    let bad = -1;
+    if (finishes) {
+      whole();
+      bad = badRow(kernels.finishCounts(place.unit), last);
+    }
+    results[result + stride + 1] = bad;
+  }
+}
+
+/** What a kernel returns: the first bad row, or the unit's last. */
+function badRow(row: number, last: number): number {
+  return row >>> 0 < last ? row >>> 0 : -1;
+}
+
+const WORD = Object.fromEntries(
+  Object.entries(UNIT.at).map(([field, at]) => [field, at / 4]),
+) as typeof UNIT.at;
+
+/** Field by field: a unit may be over in a few microseconds. */
+function describe(
+  { unit }: Place,
+  words: Uint32Array,
+  first: number,
+  last: number,
+  edges: number,
+  mass: number,
+  window: Window,
+  slots = 0,
+  pieces = 0,
+): void {
+  const at = unit / 4;
+  words[at + WORD.first] = first;
+  words[at + WORD.last] = last;
+  words[at + WORD.offsets] = window.offsets;
+  words[at + WORD.neighbors] = window.neighbors;
+  words[at + WORD.edgeCounts] = window.edgeCounts;
+  words[at + WORD.tiledRows] = window.tiledRows;
+  words[at + WORD.edges] = edges;
+  words[at + WORD.slots] = slots;
+  words[at + WORD.pieces] = pieces;
+  words[at + WORD.mass] = mass;
+}
+
+/** Runs the kernel of one unit; its edge term and the first bad row go to `results`, from `to` on. */
+function runUnit(
+  place: Place,
+  job: Job,
+  part: JobPart,
+  number: number,
+  mass: number,
+  words: Uint32Array,
+  results: Float64Array,
+  to: number,
+): void {
+  const { kernels } = place;
+  results[to] = 0;
+  kernels.resetEdgeTerm();
+  const row = runKernel(place, job, part, number * UNIT_FIELDS, mass, words, results, to);
+  results[to + 1] = badRow(row, part.units[number * UNIT_FIELDS + 2]);
+}
+
+/** Returns the first bad row, or the unit's last. */
+function runKernel(
+  place: Place,
+  { kind, stride, withTerm }: Job,
+  part: JobPart,
+  at: number,
+  mass: number,
+  words: Uint32Array,
+  results: Float64Array,
+  to: number,
+): number {
+  const { kernels, unit } = place;
+  const { units, tiled } = part;
+  const what = units[at];
+  const first = units[at + 1];
+  const last = units[at + 2];
+  const firstEdge = units[at + 3];
+  const lastEdge = units[at + 4];
+  const slot = units[at + 5];
+  const edges = lastEdge - firstEdge;
   switch (kind) {
     case 'show':
-      describe(NO_WINDOW);
+      describe(place, words, first, last, edges, mass, NO_WINDOW);
       kernels.showRows(unit);
-      return -1;
+      return last;
     case 'rowTerms':
-      describe(NO_WINDOW);
-      term(kernels.rowTerms(place.job, unit));
-      return -1;
+      describe(place, words, first, last, edges, mass, NO_WINDOW);
+      results[to] = kernels.rowTerms(part.block, unit);
+      return last;
     case 'finish':
-      describe(NO_WINDOW);
-      return bad(kernels.finishCounts(unit));
+      describe(place, words, first, last, edges, mass, NO_WINDOW);
+      return kernels.finishCounts(unit);
   }
-  const slots = job.slots + 8 * stride * slot;
+  const slots = part.slots + 8 * stride * slot;
   if (what === UNIT_FINISH) {
-    if (kind === 'edgeTerm') return -1;
-    describe({ ...NO_WINDOW, slots, pieces: lastEdge });
-    return bad(kind === 'count' ? kernels.countPieces(unit) : kernels.finishRow(unit));
+    if (kind === 'edgeTerm') return last;
+    describe(place, words, first, last, edges, mass, NO_WINDOW, slots, lastEdge);
+    return kind === 'count' ? kernels.countPieces(unit) : kernels.finishRow(unit);
   }
-  const index = place.indexes.get(job.index)!;
+  const index = place.indexes.get(part.index)!;
   const rows = [first, last] as const;
   let row = last;
   if (what === UNIT_PIECE) {
-    describe({ ...openWindow(memory, place.window, index, rows, [firstEdge, lastEdge]), slots });
+    const window = openWindow(words, place.window, index, rows, [firstEdge, lastEdge]);
+    describe(place, words, first, last, edges, mass, window, slots);
     kernels.passPiece(unit);
   } else if (what === UNIT_TILE && tiled) {
-    const window = openTile(memory, place.window, index, rows, lastEdge, tiled, slot);
+    const window = openTile(words, place.window, index, rows, lastEdge, tiled, slot);
     // The first tile sets the sums, the others add to them.
-    describe({ ...window, slots: job.tileSums + 4 * stride * first, pieces: slot === 0 ? 0 : 1 });
+    const sums = part.tileSums + 4 * stride * first;
+    describe(place, words, first, last, edges, mass, window, sums, slot === 0 ? 0 : 1);
     kernels.passTile(unit);
   } else {
     const window = tiled
-      ? openRest(memory, place.window, index, rows, lastEdge, tiled, slot)
-      : openWindow(memory, place.window, index, rows, [firstEdge, lastEdge]);
-    describe({ ...window, slots: job.tileSums + 4 * stride * slot, mass: kind === 'update' ? mass : 0 });
+      ? openRest(words, place.window, index, rows, lastEdge, tiled, slot)
+      : openWindow(words, place.window, index, rows, [firstEdge, lastEdge]);
+    const sums = part.tileSums + 4 * stride * slot;
+    describe(place, words, first, last, edges, kind === 'update' ? mass : 0, window, sums);
     row = kind === 'count' ? kernels.countRows(unit) : kernels.walkRows(unit);
   }
-  if (withTerm) term(kernels.takeEdgeTerm());
-  return bad(row);
+  if (withTerm) results[to] = kernels.takeEdgeTerm();
+  return row;
 }
 
 serveTasks('half-steps', { start, stop, addIndex, dropIndex, run });

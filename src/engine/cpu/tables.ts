@@ -32,6 +32,8 @@ export interface CpuCounts extends Counts {
   readonly stride: number;
   /** rows × stride int64. */
   readonly at: number;
+  /** Rows that are counted and finished together. */
+  readonly groups: Uint32Array;
 }
 
 export const strideOf = (features: number): number => Math.ceil(features / 4) * 4;

@@ -7,7 +7,15 @@
 // than a window are cut into pieces as ever, at the borders of tiles besides, and each runs with its tile.
 
 import { allocate, allocateFrom } from '../../math/memory.js';
-import { type RowCut, UNIT_FINISH, UNIT_PIECE, UNIT_ROWS, UNIT_TILE, type UnitLimits } from './units.js';
+import {
+  bordersOf,
+  type RowCut,
+  UNIT_FINISH,
+  UNIT_PIECE,
+  UNIT_ROWS,
+  UNIT_TILE,
+  type UnitLimits,
+} from './units.js';
 
 export interface TileLimits {
   /** A table of at most so many bytes is gathered from as it is. */
@@ -16,13 +24,20 @@ export interface TileLimits {
   readonly tile: number;
   /** Edges that a row must have in a tile on average to be walked by tiles. */
   readonly least: number;
+  /** Most bytes of sums that wait at once, where they are of several shards. */
+  readonly sums: number;
 }
 
 /**
  * Bytes of processors of today: 16 MiB of a last-level cache are often a thread's share; 8 MiB are 2,048 pages, as many as the
  * second level of address translation has room for on most. Declared, not measured: the cut decides the bits.
  */
-export const DEFAULT_TILES: TileLimits = { cache: 16 * 2 ** 20, tile: 8 * 2 ** 20, least: 32 };
+export const DEFAULT_TILES: TileLimits = {
+  cache: 16 * 2 ** 20,
+  tile: 8 * 2 ** 20,
+  least: 32,
+  sums: 64 * 2 ** 20,
+};
 
 /** Rows have at least so many edges for each 4 bytes of sums that tiles cost them: at most 2 bytes an edge. */
 const EDGES_PER_SUM = 2;
@@ -65,12 +80,13 @@ export interface TiledCut extends RowCut {
   readonly tiled: TiledRows;
 }
 
-/** The cut of rows first … last−1; undefined: none of them is long enough for tiles. */
+/** The cut of rows first … last−1, units within `groups`; undefined: none of them is long enough for tiles. */
 export function cutTiles(
   { offsets, neighbors }: { readonly offsets: Uint32Array; readonly neighbors: Uint32Array },
   { first, last }: { readonly first: number; readonly last: number },
   { rows: otherRows, inTile, least, leastPiece }: Tiling,
   limits: UnitLimits,
+  groups?: Uint32Array,
 ): TiledCut | undefined {
   const tiles = Math.ceil(otherRows / inTile);
   const degree = (i: number) => offsets[i + 1] - offsets[i];
@@ -99,8 +115,10 @@ export function cutTiles(
     if (end > start) rows.push(UNIT_ROWS, start, end, 0, edges, startSlot);
     [start, startSlot, edges] = [end, slot, 0];
   };
+  const borders = bordersOf(groups);
   for (let i = first; i < last; i++) {
     const [from, to] = [offsets[i], offsets[i + 1]];
+    if (borders.at(i)) flush(i);
     if (to - from > limits.edges) {
       flush(i);
       const firstPiece = pieces;

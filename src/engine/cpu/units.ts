@@ -32,7 +32,14 @@ export interface UnitLimits {
 
 export const DEFAULT_LIMITS: UnitLimits = { edges: 16384, rows: 4096 };
 
-export function cutUnits(offsets: Uint32Array, first: number, last: number, limits: UnitLimits): RowCut {
+/** `groups`: units of rows that no unit may reach across. */
+export function cutUnits(
+  offsets: Uint32Array,
+  first: number,
+  last: number,
+  limits: UnitLimits,
+  groups?: Uint32Array,
+): RowCut {
   const pieces: number[] = [];
   const rows: number[] = [];
   let slots = 0;
@@ -41,9 +48,11 @@ export function cutUnits(offsets: Uint32Array, first: number, last: number, limi
     if (end > start) rows.push(UNIT_ROWS, start, end, offsets[start], offsets[end], 0);
     start = end;
   };
+  const borders = bordersOf(groups);
   for (let i = first; i < last; i++) {
     const from = offsets[i];
     const to = offsets[i + 1];
+    if (borders.at(i)) flush(i);
     if (to - from > limits.edges) {
       flush(i);
       const firstSlot = slots;
@@ -59,4 +68,73 @@ export function cutUnits(offsets: Uint32Array, first: number, last: number, limi
   flush(last);
   const stages = slots > 0 ? [allocateFrom(pieces)] : [];
   return { stages, rows: allocateFrom(rows), pieces: slots };
+}
+
+/** Whether a group begins at a row; rows are asked for in their order. */
+export function bordersOf(groups: Uint32Array | undefined): { at(row: number): boolean } {
+  if (!groups) return { at: () => false };
+  let next = 1; // the field of the first row
+  return {
+    at(row) {
+      while (next < groups.length && groups[next] < row) next += UNIT_FIELDS;
+      return groups[next] === row;
+    },
+  };
+}
+
+/** Where the units of each group begin among units that none reaches across, and where the last ends. */
+export function beginsOf(units: Uint32Array, groups: Uint32Array): Uint32Array {
+  const count = groups.length / UNIT_FIELDS;
+  const begins = allocateFrom(new Uint32Array(count + 1));
+  let unit = 0;
+  for (let g = 0; g < count; g++) {
+    const end = groups[g * UNIT_FIELDS + 2];
+    while (unit * UNIT_FIELDS < units.length && units[unit * UNIT_FIELDS + 1] < end) unit++;
+    begins[g + 1] = unit;
+  }
+  return begins;
+}
+
+/** Bytes of counts that stay in a worker's cache while all parts of the data add to them. */
+const GROUP_BYTES = 128 * 1024;
+/** Groups are so many, for threads to share, but as large as so many windows at least and at most: parts share them too. */
+const GROUPS = 256;
+const LEAST_WINDOWS = 2;
+const MOST_WINDOWS = 8;
+
+/**
+ * Rows whose counts are made together: of about as much `work` each, which is that in all of the data, wherever they are
+ * counted, so that sums over groups have the same bits anywhere. `bytes`: of a row's counts.
+ */
+export function cutGroups(work: Float64Array, { edges, rows }: UnitLimits, bytes: number): Uint32Array {
+  let total = 0;
+  for (let i = 0; i < work.length; i++) total += work[i];
+  const most = Math.min(Math.max(total / GROUPS, LEAST_WINDOWS * edges), MOST_WINDOWS * edges);
+  const mostRows = Math.max(1, Math.min(rows, Math.floor(GROUP_BYTES / bytes)));
+  const groups: number[] = [];
+  let start = 0;
+  let sum = 0;
+  for (let i = 0; i <= work.length; i++) {
+    const more = i < work.length ? work[i] : Infinity;
+    if (i > start && (sum + more > most || i - start >= mostRows)) {
+      groups.push(UNIT_ROWS, start, i, 0, 0, 0);
+      [start, sum] = [i, 0];
+    }
+    sum += more;
+  }
+  return allocateFrom(groups);
+}
+
+/** The units of whole rows that lie in a range, as far as they do. */
+export function unitsWithin(
+  units: Uint32Array,
+  { first, last }: { readonly first: number; readonly last: number },
+): Uint32Array {
+  const within: number[] = [];
+  for (let at = 0; at < units.length; at += UNIT_FIELDS) {
+    const from = Math.max(first, units[at + 1]);
+    const to = Math.min(last, units[at + 2]);
+    if (from < to) within.push(UNIT_ROWS, from, to, 0, 0, 0);
+  }
+  return allocateFrom(within);
 }

@@ -34,15 +34,14 @@ export function windowBytes({ edges, rows }: UnitLimits): number {
   return 8 * (rows + 1) + 8 * edges + 4 * ROOM;
 }
 
-/** The window of rows first … last−1, all of whose edges are walked at once. */
+/** The window of rows first … last−1, all of whose edges are walked at once; `view`: all of the memory. */
 export function openWindow(
-  memory: WebAssembly.Memory,
+  view: Uint32Array,
   window: number,
   index: IndexArrays,
   [first, last]: readonly [number, number],
   [firstEdge, lastEdge]: readonly [number, number],
 ): Window {
-  const view = new Uint32Array(memory.buffer);
   let free = window;
   const copy = (from: Uint32Array, start: number, end: number): number => {
     // Between shared buffers V8 copies words of 8 bytes where both sides are aligned alike, else byte by byte.
@@ -61,7 +60,7 @@ const after = (at: number, values: number): number => Math.ceil((at + 4 * values
 
 /** The window of tiled rows: the edges of slots first … last−1 in the tile whose positions begin at `tile`. */
 export function openTile(
-  memory: WebAssembly.Memory,
+  view: Uint32Array,
   window: number,
   { neighbors, counts }: IndexArrays,
   [first, last]: readonly [number, number],
@@ -69,7 +68,6 @@ export function openTile(
   tiled: TiledRows,
   tile: number,
 ): Window {
-  const view = new Uint32Array(memory.buffer);
   const places = placesFor(window, last - first, edges, counts !== undefined);
   const next = tile + tiled.rows.length;
   let offset = places.offsets / 4;
@@ -86,7 +84,7 @@ export function openTile(
 
 /** The window of rows first … last−1, where tiled ones, from slot `slot` on, have had their edges walked. */
 export function openRest(
-  memory: WebAssembly.Memory,
+  view: Uint32Array,
   window: number,
   { offsets, neighbors, counts }: IndexArrays,
   [first, last]: readonly [number, number],
@@ -94,7 +92,6 @@ export function openRest(
   { rows }: TiledRows,
   slot: number,
 ): Window {
-  const view = new Uint32Array(memory.buffer);
   const places = placesFor(window, last - first, edges, counts !== undefined);
   let offset = places.offsets / 4;
   let row = places.tiledRows / 4;

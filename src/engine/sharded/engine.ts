@@ -29,8 +29,8 @@ import {
 export interface ReadyParts {
   readonly tables: readonly Table[];
   readonly indexes: Readonly<Record<'own' | 'other', readonly EdgeIndex[]>>;
-  /** The largest sum of counts that a row of the whole side has. */
-  readonly largest: number;
+  /** The sum of counts of each row of the whole side, in all of the data. */
+  readonly strengths: Float64Array;
 }
 
 export interface ShardedEngine extends Engine {
@@ -128,13 +128,11 @@ export function createShardedEngine(
         if (split === undefined) {
           return { kind: 'whole index', ...shape, local: await together(() => local.createIndex(rows)) };
         }
-        if (ready) {
-          const { indexes, largest } = ready;
-          return { kind: 'split index', by: split.side, ...shape, parts: indexes[split.side], largest };
-        }
-        const sums = split.side === 'other' ? strengths(rows) : new Float64Array(0);
-        await communicator.sum(sums);
+        const sums = ready?.strengths ?? (split.side === 'other' ? strengths(rows) : new Float64Array(0));
+        if (!ready) await communicator.sum(sums);
         const largest = sums.reduce((most, sum) => Math.max(most, sum), 0);
+        const index = { kind: 'split index', by: split.side, ...shape, strengths: sums, largest } as const;
+        if (ready) return { ...index, parts: ready.indexes[split.side] };
         const { bounds } = layoutOf(split.rows);
         const parts = await together(() => {
           const edges =
@@ -143,7 +141,7 @@ export function createShardedEngine(
               : edgesByNeighbor(rows, bounds);
           return Promise.all(edges.map((part) => local.createIndex(part)));
         });
-        return { kind: 'split index', by: split.side, ...shape, parts, largest };
+        return { ...index, parts };
       }),
 
     update(own, index, other, given) {
@@ -159,8 +157,8 @@ export function createShardedEngine(
       });
     },
 
-    createCounts: (own, largest) =>
-      inOrder(() => together(() => steps.createCounts(own as ShardedTable, largest))),
+    createCounts: (own, largest, work) =>
+      inOrder(() => together(() => steps.createCounts(own as ShardedTable, largest, work))),
     count: (own, index, other, into, options = {}) =>
       inOrder(() =>
         steps.count(

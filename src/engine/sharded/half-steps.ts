@@ -5,12 +5,15 @@ import { FitError, located } from '../../errors.js';
 import { leftoverMass } from '../../math/quadrature.js';
 import {
   COUNT_LIMIT,
+  type CountAllOptions,
   type CountOptions,
   type Counts,
   type EdgeIndex,
   type EdgeTerm,
   type Engine,
   type FinishOptions,
+  type OtherEdges,
+  type OwnEdges,
   type RowRange,
   type Table,
   type TableTotals,
@@ -89,19 +92,22 @@ export function createHalfSteps(local: Engine, communicator: Communicator, { sum
   ): Promise<EdgeTerm | undefined> {
     const M = options.otherMass ?? (await massOf(other));
     const K = own.features;
-    const sums = await sumShards(own.layout, K + 1, () =>
-      onParts(own, async (part, p) => {
+    const sums = await sumShards(own.layout, K + 1, async () => {
+      const walked = own.parts.flatMap((part, p) => {
         const rows = rowsWithin(partOf(own.layout.bounds, p), options.rows);
-        if (!rows) return new Float64Array(K + 1);
+        if (!rows) return [];
         const whole = rows.first === 0 && rows.last === part.rows;
-        const asked = { ...options, otherMass: M, rows: whole ? undefined : rows };
-        const [term, { mass }] = await Promise.all([
-          local.update(part, index.parts[p], other.local, asked),
-          local.totals(part),
-        ]);
-        return [...mass, term ?? 0];
-      }),
-    );
+        const place = `shard ${own.layout.first + p}`;
+        return [{ own: part, index: index.parts[p], rows: whole ? undefined : rows, place, p }];
+      });
+      const of = own.parts.map(() => new Float64Array(K + 1));
+      const [terms, masses] = await Promise.all([
+        updateAll(walked, other.local, { ...options, otherMass: M }),
+        Promise.all(walked.map(async (one) => (await local.totals(one.own)).mass)),
+      ]);
+      for (const [i, { p }] of walked.entries()) of[p].set([...masses[i], terms[i] ?? 0]);
+      return of;
+    });
     conclude(own, sums.slice(0, K), M, options);
     return options.edgeTerm ? sums[K] : undefined;
   }
@@ -116,29 +122,62 @@ export function createHalfSteps(local: Engine, communicator: Communicator, { sum
     let counts = scratch.get(own);
     if (counts?.largest !== index.largest) {
       if (counts) void local.free(counts.parts[0]);
-      counts = await createCounts(own, index.largest);
+      counts = await createCounts(own, index.largest, index.strengths);
       scratch.set(own, counts);
-    } else void local.clearCounts(counts.parts[0]);
-    const term = await countWhole(own, index, other, counts.parts[0], options);
-    await local.finish(own.local, counts.parts[0], { ...options, otherMass: M });
+    }
+    const finish = { ...options, otherMass: M };
+    const [into] = counts.parts;
+    // Alone, rows are finished while their counts are at hand.
+    if (size === 1) return countWhole(own, index, other, into, { ...options, clear: true, finish });
+    const term = await countWhole(own, index, other, into, { ...options, clear: true });
+    await local.finish(own.local, into, finish);
     return term;
   }
 
-  /** The counts of a whole table's rows over the shards of all ranks, into counts that are zero. */
+  /** Half-steps of several local tables from one other. */
+  async function updateAll(
+    all: readonly OwnEdges[],
+    other: Table,
+    options: UpdateOptions,
+  ): Promise<readonly (EdgeTerm | undefined)[]> {
+    if (all.length === 0) return [];
+    if (local.atOnce) return local.atOnce.update(all, other, options);
+    return Promise.all(
+      all.map(({ own, index, rows, place }) =>
+        local
+          .update(own, index, other, { ...options, rows })
+          .catch((error) => Promise.reject(located(error, place ?? ''))),
+      ),
+    );
+  }
+
+  /** The counts of a local table over the edges to several others. */
+  async function countAll(
+    own: Table,
+    from: readonly OtherEdges[],
+    into: Counts,
+    options: CountAllOptions,
+  ): Promise<readonly (EdgeTerm | undefined)[]> {
+    if (local.atOnce && from.length > 0) return local.atOnce.count(own, from, into, options);
+    const { rows, edgeTerm, clear, finish } = options;
+    if (clear) void local.clearCounts(into);
+    const counted = from.map(({ index, other }) => local.count(own, index, other, into, { rows, edgeTerm }));
+    const [terms] = await Promise.all([Promise.all(counted), finish && local.finish(own, into, finish)]);
+    return terms;
+  }
+
+  /** The counts of a whole table's rows over the shards of all ranks, into counts that are zero or cleared. */
   async function countWhole(
     own: WholeTable,
     index: SplitIndex,
     other: SplitTable,
     into: Counts,
-    options: CountOptions,
+    options: CountAllOptions,
   ): Promise<EdgeTerm | undefined> {
     const [term] = await sumShards(other.layout, 1, async () => {
-      const { rows, edgeTerm } = options;
       // What fails names a row of the whole table, whichever shard it was counted over.
-      const counted = await Promise.all(
-        other.parts.map((part, p) => local.count(own.local, index.parts[p], part, into, { rows, edgeTerm })),
-      );
-      return counted.map((one) => [one ?? 0]);
+      const from = other.parts.map((part, p) => ({ index: index.parts[p], other: part }));
+      return (await countAll(own.local, from, into, options)).map((one) => [one ?? 0]);
     });
     if (size > 1) {
       const { first, last } = options.rows ?? { first: 0, last: own.rows };
@@ -163,10 +202,19 @@ export function createHalfSteps(local: Engine, communicator: Communicator, { sum
     }
   }
 
-  async function createCounts(own: ShardedTable, largest: number): Promise<ShardedCounts> {
+  async function createCounts(
+    own: ShardedTable,
+    largest: number,
+    work?: Float64Array,
+  ): Promise<ShardedCounts> {
     const tables = own.kind === 'split' ? own.parts : [own.local];
-    const parts = await Promise.all(tables.map((table) => local.createCounts(table, largest)));
     const bounds = own.kind === 'split' ? own.layout.bounds : [0, own.rows];
+    const parts = await Promise.all(
+      tables.map((table, p) => {
+        const { first, last } = partOf(bounds, p);
+        return local.createCounts(table, largest, work?.subarray(first, last));
+      }),
+    );
     const rows = bounds[bounds.length - 1];
     // A rank without a shard has no part to ask.
     const scale = parts[0]?.scale ?? 1;

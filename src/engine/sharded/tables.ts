@@ -41,7 +41,8 @@ export interface SplitIndex extends EdgeIndex {
   /** Which side is split. */
   readonly by: 'own' | 'other';
   readonly parts: readonly EdgeIndex[];
-  /** The largest sum of counts that a row has, over all ranks; where the other side is split. */
+  /** The sum of counts of each row over all ranks, where the other side is split; and the largest. */
+  readonly strengths: Float64Array;
   readonly largest: number;
 }
 

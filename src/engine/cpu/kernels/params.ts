@@ -17,8 +17,6 @@ export class JobBlock {
   laneMask: u32;
   /** rows × stride int64: expected counts in fixed point. */
   counts: u32;
-  /** This worker's scratch. */
-  scratch: u32;
   features: u32;
   stride: u32;
   /** 1: exp(E log ·) is shown; 0: the mean. */

@@ -5,7 +5,7 @@
 
 import { showMeans, showPair } from './activity';
 import { BATCH_BYTES, bindPass, demoteSums, passLong, passRows } from './edges';
-import { addFixed, fromFixed } from './fixed';
+import { addFixed, addRow, fromFixed } from './fixed';
 import { JobBlock, UnitBlock } from './params';
 import { expDigammaOver, madd, narrow, promoteHigh, rowSums } from './simd';
 import { bindTiled, passStretches, takeTiled, tiledBefore } from './tiled';
@@ -45,7 +45,12 @@ let far: bool = false;
 let fixed: usize = 0;
 let scale: f64 = 0;
 
-/** Takes over what a job's units have in common. */
+/** Scratch of this worker, for all that follows. */
+export function bindScratch(at: usize): void {
+  scratch = at;
+}
+
+/** Takes over what the units of a job's part have in common. */
 export function bindJob(at: usize): void {
   const job = changetype<JobBlock>(at);
   weightShape = job.weightShape;
@@ -65,7 +70,6 @@ export function bindJob(at: usize): void {
   relaxation = <f32>job.relaxation;
   relaxationFloor = <f32>job.relaxationFloor;
   stride = job.stride;
-  scratch = job.scratch;
   other = job.other;
   withTerm = job.withTerm != 0;
   far = job.far != 0;
@@ -326,15 +330,7 @@ export function countRows(at: usize): u32 {
     takeTiled(start, rows, sums);
     for (let r: u32 = 0; r < rows; r++) {
       const row = (<usize>(start + r)) * bytes;
-      const from = sums + (<usize>r) * bytes;
-      let fits = true;
-      for (let k: usize = 0; k < bytes; k += 16) {
-        const count = f32x4.mul(v128.load(activity + row + k), v128.load(from + k));
-        const to = fixed + ((row + k) << 1);
-        fits = addFixed(to, f64x2.promote_low_f32x4(count), scale) && fits;
-        fits = addFixed(to + 16, promoteHigh(count), scale) && fits;
-      }
-      if (!fits) return start + r;
+      if (!addRow(fixed + (row << 1), activity + row, sums + (<usize>r) * bytes, bytes, scale)) return start + r;
     }
   }
   return last;
@@ -352,6 +348,14 @@ export function countPieces(at: usize): u32 {
     fits = addFixed(fixed + ((row + k) << 1), f64x2.mul(a, v128.load(sums + (k << 1))), scale) && fits;
   }
   return fits ? unit.last : unit.first;
+}
+
+/** Sets the counts of a unit's rows to zero. */
+export function clearRows(at: usize): void {
+  const unit = changetype<UnitBlock>(at);
+  const bytes: usize = (<usize>stride) << 3;
+  const end = fixed + (<usize>unit.last) * bytes;
+  for (let to = fixed + (<usize>unit.first) * bytes; to < end; to += 16) v128.store(to, i64x2.splat(0));
 }
 
 /**

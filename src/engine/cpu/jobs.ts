@@ -1,0 +1,282 @@
+// How half-steps become jobs of the workers: what their parts share, where sums wait, and which stages come first.
+
+import { createCounter } from '../../math/memory.js';
+import {
+  ACTIVITY_FLOOR,
+  type Activity,
+  type EdgeIndex,
+  type EdgeTerm,
+  RELAXATION_FLOOR,
+  type RowRange,
+  type SideHyper,
+  WEIGHT_SHAPE_FLOOR,
+} from '../engine.js';
+import { JOB } from './blocks.js';
+import type { Crew } from './crew.js';
+import { type Groups, type JobKind, type JobPart, MAX_STRIDE, RESULT_EXTRAS } from './half-steps.js';
+import { firstBad, sumTerm } from './results.js';
+import type { CpuCounts, CpuTable } from './tables.js';
+import { cutTiles, type TiledRows, type TileLimits, tilingOf } from './tiles.js';
+import { beginsOf, cutUnits, type RowCut, UNIT_FIELDS, type UnitLimits, unitsWithin } from './units.js';
+import type { Heap } from './wasm-heap.js';
+import type { IndexArrays } from './windows.js';
+
+export interface CpuIndex extends EdgeIndex, IndexArrays {
+  readonly kind: 'index';
+  /** How rows are cut into units, by the range of rows and the other table's tiles; and where they are counted by groups. */
+  readonly cuts: Map<string, Cut>;
+  readonly grouped: WeakMap<Uint32Array, Map<string, Cut>>;
+}
+
+export interface Cut extends RowCut {
+  readonly tiled?: TiledRows;
+  readonly begins?: Uint32Array;
+}
+
+/** Edges of a table's rows, and the table that they lead to. */
+export interface Walked {
+  readonly own: CpuTable;
+  readonly index: CpuIndex;
+  readonly other: CpuTable;
+  readonly rows?: RowRange | undefined;
+}
+
+/** What a job may set beside its tables. */
+export interface JobOptions {
+  readonly hyper?: SideHyper;
+  readonly activity?: Activity;
+  readonly relaxation?: number | undefined;
+  readonly edgeTerm?: boolean | undefined;
+  readonly counts?: CpuCounts;
+}
+
+/** What a part of a job left: its units' results in unit order, and the edge term of all of its stages. */
+export interface PartResult {
+  readonly out: Float64Array;
+  readonly term: EdgeTerm;
+}
+
+const NO_HYPER: SideHyper = { sigma: 0, tau: 0, shape: 0, rate: 0, size: 0 };
+
+export type Jobs = ReturnType<typeof createJobs>;
+
+export function createJobs(heap: Heap, crew: Crew, limits: UnitLimits, tileLimits: TileLimits) {
+  const results = growing(heap);
+  const slots = growing(heap);
+  const tileSums = growing(heap);
+  const blocks = growing(heap);
+  const blockBytes = Math.ceil(JOB.bytes / 64) * 64;
+  const otherMassAt = heap.allocate(4 * MAX_STRIDE);
+
+  function bindMass(own: { readonly stride: number }, M: Float64Array): void {
+    heap.f32(otherMassAt, own.stride).fill(0).set(M);
+  }
+
+  function writeBlock(
+    address: number,
+    own: CpuTable,
+    other: CpuTable | undefined,
+    options: JobOptions,
+  ): void {
+    const { sigma, tau, shape, rate } = options.hyper ?? NO_HYPER;
+    JOB.write(heap.memory, address, {
+      ...own.at,
+      ...{ features: own.features, stride: own.stride, sigma, tau, shape, rate },
+      other: other?.at.activity ?? 0,
+      otherMass: otherMassAt,
+      counts: options.counts?.at ?? 0,
+      scale: options.counts?.scale ?? 1,
+      exact: options.activity === 'mean' ? 0 : 1,
+      withTerm: options.edgeTerm ? 1 : 0,
+      far: other && tilingOf(other, tileLimits) ? 1 : 0,
+      relaxation: options.relaxation ?? 0,
+      relaxationFloor: RELAXATION_FLOOR,
+      shapeFloor: WEIGHT_SHAPE_FLOOR,
+      activityFloor: ACTIVITY_FLOOR,
+    });
+  }
+
+  /** Runs one job on all workers; resolves to all of its results. */
+  async function runParts(
+    kind: JobKind,
+    stride: number,
+    parts: readonly JobPart[],
+    withTerm: boolean,
+    groups?: Groups,
+  ): Promise<Float64Array> {
+    const units = parts.reduce((sum, part) => sum + countOf(part.units), 0);
+    const taken = groups ? countOf(groups.units) : units;
+    const size = taken * (stride + RESULT_EXTRAS) + (groups ? units * RESULT_EXTRAS : 0);
+    const at = results(8 * size);
+    const job = { kind, parts, groups, next: createCounter(), stride, withTerm, results: at };
+    await crew.run(job, taken);
+    return heap.f64(at, size);
+  }
+
+  /** Runs a job that walks no edges; resolves to its units' results, in unit order. */
+  function run(
+    kind: JobKind,
+    own: CpuTable,
+    options: JobOptions,
+    units: Uint32Array = own.evenUnits,
+  ): Promise<Float64Array> {
+    const block = blocks(blockBytes);
+    writeBlock(block, own, undefined, options);
+    const part = { units, block, index: -1, tiled: undefined, slots: 0, tileSums: 0, begins: undefined };
+    return runParts(kind, own.stride, [part], false);
+  }
+
+  function cutOf({ own, index, other, rows }: Walked, groups: Uint32Array | undefined): Cut {
+    const { first, last } = rows ?? { first: 0, last: own.rows };
+    const tiling = tilingOf(other, tileLimits);
+    const key = `${first}-${last}${tiling ? ` ${tiling.inTile}-${tiling.least}` : ''}`;
+    const known = groups ? (index.grouped.get(groups) ?? new Map<string, Cut>()) : index.cuts;
+    if (groups) index.grouped.set(groups, known);
+    let cut = known.get(key);
+    if (!cut) {
+      cut =
+        (tiling && cutTiles(index, { first, last }, tiling, limits, groups)) ??
+        cutUnits(index.offsets, first, last, limits, groups);
+      if (groups) cut = { ...cut, begins: beginsOf(cut.rows, groups) };
+      known.set(key, cut);
+    }
+    return cut;
+  }
+
+  /** Parts whose sums of tiled rows have room at once. */
+  function batches(walks: readonly Walked[], groups: Uint32Array | undefined): WalkedCut[][] {
+    const all: WalkedCut[][] = [];
+    let bytes = 0;
+    for (const walked of walks) {
+      const cut = cutOf(walked, groups);
+      const more = 4 * walked.own.stride * (cut.tiled?.rows.length ?? 0);
+      if (all.length === 0 || bytes + more > tileLimits.sums) {
+        all.push([]);
+        bytes = 0;
+      }
+      bytes += more;
+      all[all.length - 1].push({ ...walked, cut });
+    }
+    return all;
+  }
+
+  /** The parts of a batch, with room for what waits between stages; and their stages, run: resolves to the edge terms. */
+  async function begin(
+    kind: JobKind,
+    batch: readonly WalkedCut[],
+    options: JobOptions,
+  ): Promise<{ parts: JobPart[]; terms: EdgeTerm[] }> {
+    const [
+      {
+        own: { stride },
+      },
+    ] = batch;
+    const tiledRows = ({ cut }: WalkedCut) => cut.tiled?.rows.length ?? 0;
+    let slot = slots(8 * stride * batch.reduce((sum, { cut }) => sum + cut.pieces, 0));
+    let sums = tileSums(4 * stride * batch.reduce((sum, one) => sum + tiledRows(one), 0));
+    let block = blocks(blockBytes * batch.length);
+    const parts = batch.map((one): JobPart => {
+      const { own, index, other, cut } = one;
+      writeBlock(block, own, other, options);
+      const part = { units: cut.rows, block, index: index.id, tiled: cut.tiled, slots: slot, tileSums: sums };
+      block += blockBytes;
+      slot += 8 * stride * cut.pieces;
+      sums += 4 * stride * tiledRows(one);
+      return { ...part, begins: cut.begins };
+    });
+    const terms = batch.map(() => 0);
+    const stages = batch.reduce((most, { cut }) => Math.max(most, cut.stages.length), 0);
+    for (let s = 0; s < stages; s++) {
+      const here = batch.flatMap(({ cut }, p) => (s < cut.stages.length ? [p] : []));
+      const staged = here.map((p) => ({ ...parts[p], units: batch[p].cut.stages[s], begins: undefined }));
+      const out = await runParts(kind, stride, staged, options.edgeTerm === true);
+      for (const [i, own] of split(out, staged, stride + RESULT_EXTRAS, 0).entries()) {
+        terms[here[i]] += sumTerm(own, stride);
+      }
+    }
+    return { parts, terms };
+  }
+
+  /** A job that walks edges, each table's from its own. */
+  async function walk(
+    kind: 'update' | 'edgeTerm',
+    walks: readonly Walked[],
+    options: JobOptions,
+    onPart: (result: PartResult, part: number) => void,
+  ): Promise<void> {
+    let done = 0;
+    for (const batch of batches(walks, undefined)) {
+      const { stride } = batch[0].own;
+      const { parts, terms } = await begin(kind, batch, options);
+      const out = await runParts(kind, stride, parts, options.edgeTerm === true);
+      for (const [p, own] of split(out, parts, stride + RESULT_EXTRAS, 0).entries()) {
+        onPart({ out: own, term: terms[p] + sumTerm(own, stride) }, done++);
+      }
+    }
+  }
+
+  /** Counts of one table's rows over the edges of several parts. */
+  async function count(
+    walks: readonly Walked[],
+    options: JobOptions & { readonly counts: CpuCounts },
+    { rows, clears, finishes }: Omit<Groups, 'units'> & { readonly rows: RowRange | undefined },
+  ): Promise<Counted> {
+    const units = rows ? unitsWithin(options.counts.groups, rows) : options.counts.groups;
+    const all = batches(walks, units);
+    const counted: Counted = { terms: [], bad: -1, out: new Float64Array(0) };
+    for (const [b, batch] of all.entries()) {
+      const { stride } = batch[0].own;
+      const { parts, terms } = await begin('count', batch, options);
+      const groups = { units, clears: clears && b === 0, finishes: finishes && b === all.length - 1 };
+      const out = await runParts('count', stride, parts, options.edgeTerm === true, groups);
+      const ofGroups = countOf(units) * (stride + RESULT_EXTRAS);
+      for (const [p, own] of split(out, parts, RESULT_EXTRAS, ofGroups).entries()) {
+        counted.terms.push(terms[p] + sumTerm(own, 0));
+        const bad = firstBad(own, 0);
+        if (bad >= 0 && !(counted.bad >= 0 && counted.bad < bad)) counted.bad = bad;
+      }
+      counted.out = out.subarray(0, ofGroups);
+    }
+    return counted;
+  }
+
+  return { bindMass, run, walk, count };
+}
+
+interface Counted {
+  /** Of each part. */
+  readonly terms: EdgeTerm[];
+  /** The first row whose counts fixed point cannot hold; −1: none. */
+  bad: number;
+  /** Results of the groups, which have masses where the half-step was completed. */
+  out: Float64Array;
+}
+
+interface WalkedCut extends Walked {
+  readonly cut: Cut;
+}
+
+const countOf = (units: Uint32Array): number => units.length / UNIT_FIELDS;
+
+/** Each part's results, `size` values a unit, from `from` on. */
+function split(out: Float64Array, parts: readonly JobPart[], size: number, from: number): Float64Array[] {
+  return parts.map(({ units }) => {
+    const begin = from;
+    from += countOf(units) * size;
+    return out.subarray(begin, from);
+  });
+}
+
+/** A block that grows as needed and is reused. */
+function growing(heap: Heap): (bytes: number) => number {
+  let at = 0;
+  let size = 0;
+  return (bytes) => {
+    if (bytes > size) {
+      if (size > 0) heap.release(at);
+      at = heap.allocate(bytes);
+      size = bytes;
+    }
+    return at;
+  };
+}
