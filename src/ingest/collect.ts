@@ -4,11 +4,13 @@ import { InputError } from '../errors.js';
 import { addCounts, buildGraph, MAX_EDGES } from '../graph/build.js';
 import type { BipartiteGraph, SideName } from '../graph/graph.js';
 import { option, optionError } from '../options/error.js';
+import type { TaskOptions } from '../progress.js';
 import { NumberBlocks } from './blocks.js';
 import { clip } from './guess.js';
 import { IdColumn, type IdKind } from './id-column.js';
 import { FEW_ROWS, mergePairs, RepeatEstimate } from './merge.js';
 import type { LeftOut, ReadCounts, ReaderOptions, RejectSink } from './options.js';
+import type { ColumnTask } from './parquet/group-tasks.js';
 import type { ValueColumn } from './value-column.js';
 
 /** The largest count of one row and of one edge. */
@@ -18,6 +20,17 @@ export const MAX_COUNT = 2 ** 32 - 1;
 export const MAX_REJECTS = 1_000_000;
 /** … and the characters of their texts together. */
 export const MAX_REJECTED_TEXT = 1 << 26;
+
+/** A column of a group of rows, before it is known where its numbers go. */
+export type ColumnSource = Omit<ColumnTask, 'into' | 'at'>;
+
+/** A group of rows whose users, items and perhaps counts are whole numbers. */
+export interface ColumnGroup {
+  readonly rows: number;
+  readonly users: ColumnSource;
+  readonly items: ColumnSource;
+  readonly count: ColumnSource | undefined;
+}
 
 /** Where the rows go of a table that is too large for memory; what is read is then no graph. */
 export interface RowSpill {
@@ -30,6 +43,12 @@ export interface RowSpill {
     counts: Uint32Array | undefined,
     columns: Readonly<Record<SideName, IdColumn>>,
   ): void;
+  /** Rows of plain whole numbers, read by threads; rejects where they are not plain. `onRows`: so many more were taken. */
+  takeColumns(
+    groups: readonly ColumnGroup[],
+    counted: boolean,
+    options: Pick<TaskOptions, 'threads' | 'signal'> & { onRows(rows: number): void },
+  ): Promise<void>;
   /** Forgets the rows that came, where all were plain numbers: they will come again. */
   restart(): void;
   /** After the last; `keepItem` as for a graph. */

@@ -2,6 +2,7 @@
 // so that ten million rows make no JavaScript string but one per distinct id.
 
 import { InputError } from '../errors.js';
+import { inSharedMemory } from '../math/memory.js';
 import { hashBytes, hashWords } from './hash.js';
 import { requireHeap } from './heap.js';
 
@@ -79,6 +80,14 @@ export class ByteDictionary {
   /** The bytes of an entry; a view that later additions may leave behind. */
   bytes(code: number): Uint8Array {
     return this.#arena.subarray(code === 0 ? 0 : this.#ends[code - 1], this.#ends[code]);
+  }
+
+  /** All entries, in memory that threads share. */
+  entries(): { readonly bytes: Uint8Array; readonly ends: Uint32Array } {
+    return {
+      bytes: inSharedMemory(this.#arena.subarray(0, this.#used)),
+      ends: inSharedMemory(this.#ends.subarray(0, this.#count)),
+    };
   }
 
   #append(

@@ -103,6 +103,11 @@ export class IdColumn {
     return this.#dictionary!.bytes(code);
   }
 
+  /** The ids of all codes of a column that is not numeric, in memory that threads share: one after the other, and where each ends. */
+  entries(): { readonly bytes: Uint8Array; readonly ends: Uint32Array } {
+    return this.#dictionary!.entries();
+  }
+
   /** From here on a code once given stays valid. */
   keepCodes(): void {
     if (this.#dictionary === undefined) this.#toDictionary();

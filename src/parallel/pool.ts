@@ -13,6 +13,8 @@ export interface WorkerPool {
   readonly size: number;
   /** Runs `task` on every input, in any order; resolves to the outputs in input order. */
   map<Input, Output>(task: string, inputs: readonly Input[], options?: MapOptions<Output>): Promise<Output[]>;
+  /** Runs `task` on one input, on the first worker that this leaves free. */
+  run<Input, Output>(task: string, input: Input, signal?: AbortSignal): Promise<Output>;
   /** Runs `task` once on every worker with the same input. */
   everywhere<Input, Output>(task: string, input: Input): Promise<Output[]>;
   close(): Promise<void>;
@@ -113,9 +115,29 @@ function poolOf(workers: readonly PoolWorker[], deaths: Deaths): WorkerPool {
     return signal ? orAborted(signal, ended) : ended;
   }
 
+  const free = [...workers];
+  const waiting: ((worker: PoolWorker) => void)[] = [];
+  async function run<Input, Output>(task: string, input: Input, signal?: AbortSignal): Promise<Output> {
+    const turn = async () => {
+      const worker = free.pop() ?? (await new Promise<PoolWorker>((resolve) => waiting.push(resolve)));
+      try {
+        throwIfAborted(signal);
+        const called = worker.call(task, input) as Promise<Output>;
+        // Not heard while it waits: many may wait with one signal, and the first that is rejected lets the next come here.
+        return await (signal ? orAborted(signal, called) : called);
+      } finally {
+        const next = waiting.shift();
+        if (next) next(worker);
+        else free.push(worker);
+      }
+    };
+    return deaths.or(turn());
+  }
+
   return {
     size: workers.length,
     map,
+    run,
     everywhere: async (task, input) => Promise.all(workers.map((w) => w.call(task, input))) as never,
     close: async () => {
       await Promise.all(workers.map((w) => w.close()));

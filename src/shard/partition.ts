@@ -5,8 +5,7 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import { InputError, throwIfAborted } from '../errors.js';
-import { buildRows } from '../graph/build-rows.js';
+import { abortReason, InputError, throwIfAborted } from '../errors.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { besidePath } from '../ingest/beside.js';
 import { EdgeCollector } from '../ingest/collect.js';
@@ -18,6 +17,7 @@ import { option, optionError } from '../options/error.js';
 import type { OptionsOf } from '../options/kinds.js';
 import { PARTITION, PARTS_FILE } from '../options/partition.js';
 import { FORCE, READ, TASK } from '../options/shared.js';
+import { createPool, threadCount } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
 import { writePieces } from '../store/atomic.js';
 import { type FolderFiles, writeFolder } from '../store/folder.js';
@@ -26,8 +26,9 @@ import { writeTensorsTo } from '../store/safetensors.js';
 import type { SideNames } from '../text/sides.js';
 import { parseMemory } from './memory.js';
 import { ITEMS_FILE, type PartsDocument, shardFile } from './parts.js';
-import { ShardSpill } from './spill.js';
-import { PartsTally } from './tally.js';
+import type { Sorting } from './shard-tasks.js';
+import { nextJob, SHARD_TASKS, ShardSpill } from './spill.js';
+import { type ItemSums, PartsTally, type ShardSummary } from './tally.js';
 
 /** How data are cut into shards, and how they are read. */
 export interface PartitionOptions
@@ -52,6 +53,8 @@ export interface Partition {
 /** Bytes that a row takes while its shard is sorted, and while it waits in a batch. */
 const SORT_BYTES = 48;
 const BATCH_BYTES = 32;
+/** What a thread takes beside its shard. */
+const WORKER_BYTES = 32 * 2 ** 20;
 /** The share of the memory that a batch may take; the ids have the rest. */
 const BATCH_SHARE = 1 / 8;
 const MOST_BATCH = 1 << 22;
@@ -83,8 +86,8 @@ export async function partitionGraph(
   try {
     spill = new ShardSpill(path, shards, batch);
     const result = await readInto(spill, source, { ...reading, threads, signal, onProgress });
-    requireMemory(spill, limit);
-    return await writeShards(folder, spill, result, { force, signal, onProgress });
+    const atOnce = sortedAtOnce(spill, limit);
+    return await writeShards(folder, spill, result, { atOnce, force, threads, signal, onProgress });
   } catch (cause) {
     throw writeError(folder, cause);
   } finally {
@@ -142,12 +145,12 @@ function spillGraph(spill: ShardSpill, graph: BipartiteGraph): ReadResult['read'
   return collector.finish().read;
 }
 
-/** A shard is sorted in memory: where it would not fit, more shards are asked for. */
-function requireMemory(spill: ShardSpill, limit: number): void {
+/** Shards are sorted in memory, so many at the same time: where not even one would fit, more shards are asked for. */
+function sortedAtOnce(spill: ShardSpill, limit: number): number {
   let largest = 0;
   for (let s = 0; s < spill.shards; s++) largest = Math.max(largest, spill.rowsOf(s));
   const need = largest * SORT_BYTES;
-  if (need <= limit) return;
+  if (need <= limit) return Math.floor(limit / Math.max(1, need + WORKER_BYTES)) || 1;
   const shards = Math.ceil((1.2 * spill.shards * need) / limit);
   const gigabytes = (bytes: number) => (bytes / 2 ** 30).toPrecision(3);
   throw optionError`${option('memory')}: the largest shard has ${String(largest)} rows, which take ${gigabytes(need)} GB to sort, and there are ${gigabytes(limit)} GB; give ${option('shards')} ${String(shards)} or more`;
@@ -157,33 +160,65 @@ async function writeShards(
   folder: string,
   spill: ShardSpill,
   { read, guess, names, multigraph }: Reading,
-  { force, signal, onProgress }: Pick<PartitionOptions, 'force' | 'signal' | 'onProgress'>,
+  {
+    atOnce,
+    force,
+    threads,
+    signal,
+    onProgress,
+  }: Pick<PartitionOptions, 'force' | 'threads' | 'signal' | 'onProgress'> & {
+    /** Shards that may be sorted at the same time. */
+    readonly atOnce: number;
+  },
 ): Promise<Partition> {
   const { shards, itemIds } = spill;
+  if (itemIds.length === 0) throw new InputError('no item is left, so there is nothing to partition');
   const tally = new PartsTally(itemIds, multigraph);
-
+  const job = nextJob();
+  const sources = spill.sources();
+  const workers = threadCount(threads, Math.min(shards, atOnce));
+  const pool = await createPool(SHARD_TASKS, workers);
+  // What fails, or is stopped, stops the shards that wait.
+  const stop = new AbortController();
+  const abort = () => stop.abort(abortReason(signal!));
+  signal?.addEventListener('abort', abort, { once: true });
+  let done = 0;
+  const step = () => onProgress?.({ stage: 'sorting', done: done++, total: shards, unit: 'shards' });
   const writeShard = async (path: string, s: number) => {
-    throwIfAborted(signal);
-    onProgress?.({ stage: 'sorting', done: s, total: shards, unit: 'shards' });
-    const { userIds, ...rows } = spill.load(s);
-    const counts = multigraph ? (rows.counts ?? new Uint32Array(rows.users.length).fill(1)) : undefined;
-    const own = { own: rows.users, other: rows.items, counts };
-    const sorted = buildRows(own, userIds.length, itemIds.length);
-    await writeTensorsTo(path, tally.add({ count: userIds.length, ids: userIds, ...sorted }));
+    const { itemHashes: items, itemsHash } = tally;
+    const sorting = { job, source: sources[s], to: path, folder, multigraph, items, itemsHash };
+    try {
+      tally.put(s, await pool.run<Sorting, ShardSummary>('sortShard', sorting, stop.signal));
+      step();
+    } catch (error) {
+      stop.abort(error);
+      throw error;
+    }
   };
 
-  if (itemIds.length === 0) throw new InputError('no item is left, so there is nothing to partition');
   let whole: PartsDocument | undefined;
   const files: Record<string, FolderFiles[string]> = {};
   for (let s = 0; s < shards; s++) files[shardFile(s)] = (path) => writeShard(path, s);
-  files[ITEMS_FILE] = (path) => writeTensorsTo(path, tally.items());
+  const together = Object.keys(files);
+  files[ITEMS_FILE] = async (path) => {
+    const sums = await pool.everywhere<number, ItemSums | undefined>('itemSums', job);
+    for (const some of sums) if (some) tally.putItems(some);
+    await writeTensorsTo(path, tally.items());
+  };
   files[PARTS_FILE] = (path) => {
     whole = tally.document(names, read);
     return writePieces(path, [`${JSON.stringify(whole)}\n`]);
   };
   const before = Object.keys((await readManifest(folder)) ?? {});
   const obsolete = before.filter((name) => /^shard-\d{4}\.safetensors$/.test(name) && !(name in files));
-  await writeFolder(folder, files, { force, obsolete });
+  try {
+    throwIfAborted(signal);
+    step();
+    await writeFolder(folder, files, { force, obsolete, together });
+  } finally {
+    signal?.removeEventListener('abort', abort);
+    await pool.close();
+  }
   const { users, edges, fingerprint } = whole!;
   return { shards, users, items: itemIds.length, edges, fingerprint, read: whole!.read, guess, names };
 }

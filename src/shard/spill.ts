@@ -1,41 +1,45 @@
 // Rows on their way to shards, on disk: batches are sorted by shard and written one after the other into one file, so that
 // memory holds a batch, the distinct ids, and later one shard.
 
-import { closeSync, readSync, writeSync } from 'node:fs';
-import { InputError } from '../errors.js';
+import { closeSync } from 'node:fs';
 import { VertexIds } from '../graph/ids.js';
 import { openNew } from '../ingest/beside.js';
-import type { RowSpill } from '../ingest/collect.js';
+import type { ColumnGroup, RowSpill } from '../ingest/collect.js';
 import { NumberDictionary } from '../ingest/dictionary.js';
 import { requireHeap } from '../ingest/heap.js';
 import { type IdColumn, isInteger } from '../ingest/id-column.js';
-import { shardOfBytes, shardOfNumber } from './assign.js';
+import { allocate, inSharedMemory } from '../math/memory.js';
+import { createPool, type TaskModule, threadCount } from '../parallel/pool.js';
+import type { TaskOptions } from '../progress.js';
+import { shardOfBytes, shardsOfNumbers } from './assign.js';
+import { dealRows } from './deal.js';
+import { type Block, type ItemPlaces, NONE, type ShardSource, type UserTexts } from './load.js';
+import { ranksOf } from './number-ranks.js';
+import { type Window, writeAll } from './shard-tasks.js';
+
+export const SHARD_TASKS: TaskModule = {
+  name: 'shard-tasks',
+  base: import.meta.url,
+  worker: () =>
+    new Worker(new URL('./shard-tasks.js', import.meta.url), { type: 'module', name: 'graphex:shard-tasks' }),
+  here: () => import('./shard-tasks.js'),
+};
 
 type Columns = Readonly<Record<'users' | 'items', IdColumn>>;
 
-/** Rows of one shard in one batch: users, then items, then counts where there are any. */
-interface Block {
-  readonly at: number;
-  readonly rows: number;
-  /** Whether users are numbers themselves, not codes of the column. */
-  readonly numbers: boolean;
-  readonly counted: boolean;
-  /** Whether items go by the numbers met so far, not by codes of the column. */
-  readonly itemNumbers: boolean;
-}
+/** Rows of a shard in a window, at least: few enough for the cache, enough for the disk. */
+const BLOCK_ROWS = 1 << 12;
+/** Windows, about: what is remembered of each grows with the shards. */
+const MOST_WINDOWS = 512;
+/** Threads that deal rows: more are not waited for by the disk, and each takes memory, which is short there. */
+const DEALING_THREADS = 4;
 
-/** What stands for an item that is left out. */
-const NONE = 0xffffffff;
+let jobs = 0;
+
+/** A number for what threads keep of one piece of work. */
+export const nextJob = (): number => jobs++;
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-/** The rows of a shard, by the vertices that they lead to. */
-export interface ShardRows {
-  readonly users: Uint32Array;
-  readonly items: Uint32Array;
-  readonly counts: Uint32Array | undefined;
-  readonly userIds: VertexIds;
-}
 
 export class ShardSpill implements RowSpill {
   readonly #file: number;
@@ -49,9 +53,8 @@ export class ShardSpill implements RowSpill {
   #usedItems = new Uint8Array(1 << 10);
   /** Shard + 1 of each code of the users' column; 0: not yet known. */
   #shardOfCode = new Uint16Array(1 << 10);
-  #columns: Columns | undefined;
-  #integerUsers = true;
-  #itemRank: { readonly byNumber: Uint32Array; readonly byCode: Uint32Array } | undefined;
+  #users: IdColumn | undefined;
+  #items: ItemPlaces | undefined;
   #itemIds = VertexIds.range(0);
 
   /** `path`: where nothing is yet. */
@@ -89,73 +92,71 @@ export class ShardSpill implements RowSpill {
     const numbers = columns.users.isNumeric;
     const itemNumbers = columns.items.isNumeric;
     const shardOf = this.#shardsOf(users, columns.users);
-    this.#codeItems(items, itemNumbers);
-    // A counting sort by shard, straight into what is written.
-    const starts = new Uint32Array(this.shards + 1);
-    for (let row = 0; row < users.length; row++) starts[shardOf[row] + 1]++;
-    for (let s = 0; s < this.shards; s++) starts[s + 1] += starts[s];
-    const width = counts ? 3 : 2;
-    const sorted = new Uint32Array(width * users.length);
-    const cursor = starts.slice(0, this.shards);
-    for (let row = 0; row < users.length; row++) {
-      const s = shardOf[row];
-      const size = starts[s + 1] - starts[s];
-      const to = width * starts[s] + cursor[s]++ - starts[s];
-      sorted[to] = users[row];
-      sorted[to + size] = items[row];
-      if (counts) sorted[to + 2 * size] = counts[row];
+    this.#noteItems(items, itemNumbers);
+    const { starts, words } = dealRows(users, items, counts, shardOf, this.shards);
+    this.#note(this.#end, starts, { numbers, counted: counts !== undefined, itemNumbers });
+    writeAll(this.#file, new Uint8Array(words.buffer, 0, words.byteLength), this.#end);
+    this.#end += words.byteLength;
+  }
+
+  async takeColumns(
+    groups: readonly ColumnGroup[],
+    counted: boolean,
+    { threads, signal, onRows }: Pick<TaskOptions, 'threads' | 'signal'> & { onRows(rows: number): void },
+  ): Promise<void> {
+    const rows = groups.reduce((sum, group) => sum + group.rows, 0);
+    const most = Math.min(this.batch, Math.max(BLOCK_ROWS * this.shards, Math.ceil(rows / MOST_WINDOWS)));
+    const shared = { job: nextJob(), shards: this.shards, counted, file: this.#file };
+    const windows: Window[] = [];
+    for (const some of windowsOf(groups, most)) {
+      windows.push({ ...shared, groups: some, at: this.#end });
+      this.#end += (counted ? 12 : 8) * some.reduce((sum, group) => sum + group.rows, 0);
     }
+    const pool = await createPool(
+      SHARD_TASKS,
+      threadCount(threads, Math.min(DEALING_THREADS, windows.length)),
+    );
+    try {
+      const dealt = await pool.map<Window, Uint32Array>('dealWindow', windows, {
+        signal,
+        onResult: (starts) => onRows(starts[this.shards]),
+      });
+      for (const [w, starts] of dealt.entries()) {
+        this.#note(windows[w].at, starts, { numbers: true, counted, itemNumbers: true });
+      }
+      for (const met of await pool.everywhere<number, Uint32Array>('itemsMet', shared.job)) {
+        for (const item of met) this.#itemNumbers.code(item);
+      }
+    } finally {
+      await pool.close();
+    }
+  }
+
+  /** Rows that lie in the file from `at` on, by shard. */
+  #note(at: number, starts: Uint32Array, kind: Pick<Block, 'numbers' | 'counted' | 'itemNumbers'>): void {
+    const rowBytes = kind.counted ? 12 : 8;
     for (let s = 0; s < this.shards; s++) {
       const rows = starts[s + 1] - starts[s];
-      const at = this.#end + 4 * width * starts[s];
-      if (rows > 0) this.#blocks[s].push({ at, rows, numbers, counted: width === 3, itemNumbers });
+      if (rows > 0) this.#blocks[s].push({ at: at + rowBytes * starts[s], rows, ...kind });
     }
-    this.#write(new Uint8Array(sorted.buffer));
   }
 
   finish(columns: Columns, keepItem: (code: number) => boolean = () => true): void {
-    this.#columns = columns;
-    if (!columns.users.isNumeric) {
-      this.#integerUsers = !columns.users.isText && allIntegers(this.#usedUsers, columns.users);
-    }
+    this.#users = columns.users;
     this.#rankItems(columns.items, keepItem);
   }
 
-  /** The rows of a shard; those whose items are left out are not among them. */
-  load(shard: number): ShardRows {
-    const blocks = this.#blocks[shard];
-    const all = this.rowsOf(shard);
-    const users = new Uint32Array(all);
-    const items = new Uint32Array(all);
-    const counts = blocks.some(({ counted }) => counted) ? new Uint32Array(all).fill(1) : undefined;
-    // Users by number in the order of first sight; numbers that became texts later are one with them.
-    const numbers = new NumberDictionary();
-    const column = this.#columns!.users;
-    const { byNumber, byCode } = this.#itemRank!;
-    let row = 0;
-    for (const block of blocks) {
-      const values = this.#read(block);
-      const asCodes = block.numbers && !column.isNumeric ? new Map<number, number>() : undefined;
-      const rank = block.itemNumbers ? byNumber : byCode;
-      for (let i = 0; i < block.rows; i++) {
-        const item = rank[values[block.rows + i]];
-        if (item === NONE) continue;
-        const user = asCodes ? codeOf(asCodes, column, values[i]) : values[i];
-        users[row] = numbers.code(user);
-        items[row] = item;
-        if (block.counted) counts![row] = values[2 * block.rows + i];
-        row++;
-      }
+  /** Where the rows of each shard are, in memory that threads share. Once, after `finish`. */
+  sources(): ShardSource[] {
+    const column = this.#users!;
+    this.#users = undefined;
+    let users: UserTexts | undefined;
+    if (!column.isNumeric) {
+      const integers = !column.isText && allIntegers(this.#usedUsers, column);
+      users = { ...column.entries(), integers };
     }
-    const { ids, rank } = this.#rankUsers(numbers.values, column);
-    const kept = users.subarray(0, row);
-    for (let i = 0; i < row; i++) kept[i] = rank[kept[i]];
-    return {
-      users: kept,
-      items: items.subarray(0, row),
-      counts: counts?.subarray(0, row),
-      userIds: ids,
-    };
+    const [file, path, items] = [this.#file, this.#path, this.#items!];
+    return this.#blocks.map((blocks) => ({ file, path, blocks, users, items }));
   }
 
   close(): void {
@@ -165,7 +166,7 @@ export class ShardSpill implements RowSpill {
   #shardsOf(users: Uint32Array, column: IdColumn): Uint16Array {
     const result = new Uint16Array(users.length);
     if (column.isNumeric) {
-      for (let row = 0; row < users.length; row++) result[row] = shardOfNumber(users[row], this.shards);
+      shardsOfNumbers(users, users.length, this.shards, result);
       return result;
     }
     for (let row = 0; row < users.length; row++) {
@@ -181,10 +182,9 @@ export class ShardSpill implements RowSpill {
     return result;
   }
 
-  /** Numbers become numbers of the order in which they came; codes of the column stay. */
-  #codeItems(items: Uint32Array, numeric: boolean): void {
+  #noteItems(items: Uint32Array, numeric: boolean): void {
     for (let row = 0; row < items.length; row++) {
-      if (numeric) items[row] = this.#itemNumbers.code(items[row]);
+      if (numeric) this.#itemNumbers.code(items[row]);
       else {
         if (items[row] >= this.#usedItems.length) this.#usedItems = grown(this.#usedItems, items[row]);
         this.#usedItems[items[row]] = 1;
@@ -193,16 +193,14 @@ export class ShardSpill implements RowSpill {
   }
 
   #rankItems(column: IdColumn, keepItem: (code: number) => boolean): void {
-    const numbers = this.#itemNumbers.values;
-    const byNumber = new Uint32Array(numbers.length).fill(NONE);
+    const sorted = inSharedMemory(this.#itemNumbers.values.slice().sort());
+    const numbers = ranksOf(sorted);
     if (column.isNumeric) {
-      const order = Uint32Array.from(numbers.keys()).sort((a, b) => numbers[a] - numbers[b]);
-      for (const [v, code] of order.entries()) byNumber[code] = v;
-      this.#itemIds = VertexIds.integers(Float64Array.from(order, (code) => numbers[code]));
-      this.#itemRank = { byNumber, byCode: new Uint32Array(0) };
+      this.#itemIds = VertexIds.integers(Float64Array.from(sorted));
+      this.#items = { numbers, ofNumber: undefined, ofCode: new Uint32Array(0) };
       return;
     }
-    const codes = Uint32Array.from(numbers, (number) => column.encodeText(String(number)));
+    const codes = Uint32Array.from(sorted, (number) => column.encodeText(String(number)));
     for (const code of codes) {
       if (code >= this.#usedItems.length) this.#usedItems = grown(this.#usedItems, code);
       this.#usedItems[code] = 1;
@@ -211,52 +209,28 @@ export class ShardSpill implements RowSpill {
     const integers = !column.isText && used.every((code) => isInteger(column.bytes(code)));
     requireHeap('the items', used.length, 0);
     const { ids, order } = sortedIds(used, column, integers);
-    const byCode = new Uint32Array(this.#usedItems.length).fill(NONE);
-    for (const [v, at] of order.entries()) byCode[used[at]] = v;
-    for (const [number, code] of codes.entries()) byNumber[number] = byCode[code];
+    const ofCode = allocate(Uint32Array, this.#usedItems.length).fill(NONE);
+    for (const [v, at] of order.entries()) ofCode[used[at]] = v;
+    const ofNumber = allocate(Uint32Array, codes.length);
+    for (const [at, code] of codes.entries()) ofNumber[at] = ofCode[code];
     this.#itemIds = ids;
-    this.#itemRank = { byNumber, byCode };
-  }
-
-  /** The users of a shard in the order of their ids, and where each of the given ones comes among them. */
-  #rankUsers(codes: Uint32Array, column: IdColumn): { ids: VertexIds; rank: Uint32Array } {
-    const rank = new Uint32Array(codes.length);
-    if (column.isNumeric) {
-      const order = Uint32Array.from(codes.keys()).sort((a, b) => codes[a] - codes[b]);
-      for (const [v, at] of order.entries()) rank[at] = v;
-      return { rank, ids: VertexIds.integers(Float64Array.from(order, (at) => codes[at])) };
-    }
-    const { ids, order } = sortedIds(codes, column, this.#integerUsers);
-    for (const [v, at] of order.entries()) rank[at] = v;
-    return { rank, ids };
-  }
-
-  #write(bytes: Uint8Array): void {
-    for (let at = 0; at < bytes.length; )
-      at += writeSync(this.#file, bytes, at, bytes.length - at, this.#end + at);
-    this.#end += bytes.length;
-  }
-
-  #read({ at, rows, counted }: Block): Uint32Array {
-    const values = new Uint32Array((counted ? 3 : 2) * rows);
-    const bytes = new Uint8Array(values.buffer);
-    for (let filled = 0; filled < bytes.length; ) {
-      const got = readSync(this.#file, bytes, filled, bytes.length - filled, at + filled);
-      if (got === 0)
-        throw new InputError(`${this.#path}: the rows that were set aside have been cut short; begin anew`);
-      filled += got;
-    }
-    return values;
+    this.#items = { numbers, ofNumber, ofCode };
   }
 }
 
-function codeOf(known: Map<number, number>, column: IdColumn, number: number): number {
-  let code = known.get(number);
-  if (code === undefined) {
-    code = column.encodeText(String(number));
-    known.set(number, code);
+/** Groups side by side with `most` rows together, or one. */
+function windowsOf(groups: readonly ColumnGroup[], most: number): ColumnGroup[][] {
+  const windows: ColumnGroup[][] = [];
+  let rows = Number.POSITIVE_INFINITY;
+  for (const group of groups) {
+    if (rows + group.rows > most) {
+      windows.push([]);
+      rows = 0;
+    }
+    windows[windows.length - 1].push(group);
+    rows += group.rows;
   }
-  return code;
+  return windows;
 }
 
 /** Ids by their codes, ascending, and the order of the codes that this takes. */

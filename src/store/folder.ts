@@ -21,6 +21,8 @@ export interface FolderOptions {
   readonly force?: boolean | undefined;
   /** Files of earlier results that these have not: removed where graphex wrote them. */
   readonly obsolete?: readonly string[] | undefined;
+  /** Files that may be written at the same time, before the others. Default none: one after the other. */
+  readonly together?: readonly string[] | undefined;
 }
 
 /**
@@ -46,16 +48,22 @@ export async function writeFolder(
     stage = exists ? join(home, `.${randomToken()}.part`) : besidePath(home);
     await mkdir(stage);
     done = removeOnExit(stage);
-    for (const [name, write] of Object.entries(files)) {
-      const path = join(stage, name);
+    const inside = stage;
+    const writeFile = async (name: string) => {
+      const path = join(inside, name);
       try {
         await makeFolders(dirname(path));
-        await write(path);
+        await files[name](path);
         await settle(path);
       } catch (cause) {
         throw writeError(join(folder, name), cause);
       }
-    }
+    };
+    const together = new Set(options.together ?? []);
+    // All of them are waited for: what fails is removed, and nothing may be written there any more.
+    const settled = await Promise.allSettled(Array.from(together, writeFile));
+    for (const one of settled) if (one.status === 'rejected') throw one.reason;
+    for (const name of names) if (!together.has(name)) await writeFile(name);
     await writeManifest(stage, names, without(before, options.obsolete ?? []));
     await settle(join(stage, MANIFEST));
     await commit(stage, home, names, options);

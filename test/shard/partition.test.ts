@@ -11,6 +11,7 @@ import { shardOfBytes, shardOfNumber } from '../../src/shard/assign.js';
 import { partitionGraph } from '../../src/shard/partition.js';
 import { openParts, readShard, shardFile } from '../../src/shard/parts.js';
 import { countDegrees } from '../../src/sparsity/degree-counts.js';
+import { literal, withDuckDB } from '../ingest/duckdb.js';
 import { scratchFolder } from '../ingest/scratch.js';
 
 const { path } = scratchFolder();
@@ -123,6 +124,63 @@ describe('a partition', () => {
     await partitionGraph(file, path('one'), { shards: 7, memory: '16M' });
     await partitionGraph(path('turned.csv'), path('two'), { shards: 7, memory: '1G' });
     expect(filesOf(path('two'))).toEqual(filesOf(path('one')));
+  });
+
+  describe('of a large table of whole numbers', () => {
+    const ROWS = 1_200_000;
+    const query = (from: number, to: number) =>
+      `SELECT (i * 7919) % 40009 + 3000000000 * (i % 2) u, (i * i) % 3001 v, 1 + i % 3 n FROM range(${from}, ${to}) t(i)`;
+    const copy = (name: string, sql: string) =>
+      withDuckDB(2, (connection) =>
+        connection.run(`COPY (${sql}) TO ${literal(path(name))} (FORMAT parquet)`),
+      );
+    beforeAll(async () => {
+      await copy('plain.parquet', query(0, ROWS));
+      await copy('first.parquet', query(0, 500_000));
+      await copy('second.parquet', query(500_000, ROWS));
+      await copy('late.parquet', `${query(0, ROWS)} UNION ALL SELECT -7, 8, 1`);
+    });
+
+    test.each([false, true])(
+      'is the same on any number of threads, in any memory, in one file or two: counts %s',
+      async (multigraph) => {
+        const options = { multigraph, count: 'n', shards: 6, force: true };
+        // Too little memory for groups of rows: they are read one by one.
+        await partitionGraph(path('plain.parquet'), path('by row'), {
+          ...options,
+          memory: '64M',
+          threads: 1,
+        });
+        const expected = filesOf(path('by row'));
+        expect((await openParts(path('by row'))).read.rows).toBe(ROWS);
+        const two = [path('first.parquet'), path('second.parquet')];
+        for (const [source, threads, memory] of [
+          [path('plain.parquet'), 1, '300M'],
+          [path('plain.parquet'), 2, '2G'],
+          [two, 3, '300M'],
+        ] as const) {
+          await partitionGraph(source, path('by groups'), { ...options, threads, memory });
+          expect(filesOf(path('by groups'))).toEqual(expected);
+        }
+      },
+    );
+
+    test('is read row by row where one number is not plain', async () => {
+      const made = await partitionGraph(path('late.parquet'), path('late'), { shards: 6, threads: 2 });
+      const { graph } = await readGraph(path('late.parquet'));
+      expect(made).toMatchObject({ edges: graph.edges, fingerprint: fingerprint(graph) });
+    });
+
+    test('that is stopped while it is read leaves nothing', async () => {
+      const before = readdirSync(folder);
+      const stop = new AbortController();
+      const made = partitionGraph(path('plain.parquet'), path('stopped/parts'), {
+        signal: stop.signal,
+        onProgress: ({ stage }) => stage === 'reading' && stop.abort(),
+      });
+      await expect(made).rejects.toThrow(AbortError);
+      expect(readdirSync(folder)).toEqual(before);
+    });
   });
 
   test('puts a user where its id says, digits or bytes', () => {

@@ -37,8 +37,6 @@ const ROWS_PER_BYTE = 8;
 const ROW_BYTES = 20;
 const COUNTED_ROW_BYTES = 32;
 const SHARE_OF_FREE = 0.75;
-/** Threads that read while rows go elsewhere: more are not waited for, and each takes memory, which is short there. */
-const SPILL_THREADS = 4;
 
 /** The graph of these files; undefined where one of them is anything but a large plain table of whole numbers. */
 export async function readTogether(
@@ -151,7 +149,7 @@ function freeMemory(): number {
 async function readRows(groups: readonly Group[], options: ReaderOptions) {
   const pool = await createPool(GROUPS, threadCount(options.threads, 2 * groups.length));
   try {
-    const { most, ...read } = await readColumns(pool, groups, options, 0, sumRows(groups));
+    const { most, ...read } = await readColumns(pool, groups, options);
     const userIds = await numberIds(pool, read.users, most.users, options.signal);
     const itemIds = await numberIds(pool, read.items, most.items, options.signal);
     return { ...read, userIds, itemIds, multigraph: options.multigraph ?? false };
@@ -160,60 +158,43 @@ async function readRows(groups: readonly Group[], options: ReaderOptions) {
   }
 }
 
-/** The rows, some groups at a time: those after them are read while they are taken. */
+/** The rows go elsewhere, dealt by the threads that read them. */
 async function spillRows(
   groups: readonly Group[],
   spill: RowSpill,
-  options: ReaderOptions,
+  { multigraph = false, threads, signal, onProgress }: ReaderOptions,
 ): Promise<BipartiteGraph> {
-  const pool = await createPool(GROUPS, threadCount(options.threads, SPILL_THREADS));
-  try {
-    const total = sumRows(groups);
-    const windows = windowsOf(groups, spill.batch);
-    const columns = { users: new IdColumn(), items: new IdColumn() };
-    let begun = 0;
-    const begin = (window: readonly Group[]) => {
-      const reading = readColumns(pool, window, options, begun, total);
-      begun += sumRows(window);
-      // Should what comes before it fail, nobody is there to hear of it.
-      reading.catch(() => undefined);
-      return reading;
-    };
-    let next = begin(windows[0]);
-    for (let w = 0; w < windows.length; w++) {
-      const { users, items, counts } = await next;
-      if (w + 1 < windows.length) next = begin(windows[w + 1]);
-      spill.take(users, items, counts, columns);
-    }
-    spill.finish(columns);
-    return NO_GRAPH;
-  } finally {
-    await pool.close();
-  }
+  const total = sumRows(groups);
+  let done = 0;
+  const source = ({ rows, path, spent, mostSpent }: Group, chunk: Chunk, least: number, most: number) => ({
+    ...{ path, rows, spent, mostSpent, least, most },
+    ...chunk,
+  });
+  await spill.takeColumns(
+    groups.map((group) => ({
+      rows: group.rows,
+      users: source(group, group.users, 0, MAX_SMALL),
+      items: source(group, group.items, 0, MAX_SMALL),
+      count: group.count && source(group, group.count, 1, MAX_COUNT),
+    })),
+    multigraph && groups[0].count !== undefined,
+    {
+      ...{ threads, signal },
+      onRows(rows) {
+        done += rows;
+        onProgress?.({ stage: 'reading', done, total, unit: 'rows' });
+      },
+    },
+  );
+  spill.finish({ users: new IdColumn(), items: new IdColumn() });
+  return NO_GRAPH;
 }
 
-/** Groups side by side with `most` rows together, or one. */
-function windowsOf(groups: readonly Group[], most: number): Group[][] {
-  const windows: Group[][] = [];
-  let rows = Number.POSITIVE_INFINITY;
-  for (const group of groups) {
-    if (rows + group.rows > most) {
-      windows.push([]);
-      rows = 0;
-    }
-    windows[windows.length - 1].push(group);
-    rows += group.rows;
-  }
-  return windows;
-}
-
-/** The numbers of the columns, and the largest of them. `before`: rows that were read before, of so many in all. */
+/** The numbers of the columns, and the largest of them. */
 async function readColumns(
   pool: WorkerPool,
   groups: readonly Group[],
   { multigraph, signal, onProgress }: ReaderOptions,
-  before: number,
-  total: number,
 ) {
   const all = sumRows(groups);
   const users = allocate(Uint32Array, all);
@@ -234,7 +215,7 @@ async function readColumns(
     signal,
     onResult: (_, task) => {
       read += tasks[task].rows;
-      onProgress?.({ stage: 'reading', done: before + Math.floor(read / columns), total, unit: 'rows' });
+      onProgress?.({ stage: 'reading', done: Math.floor(read / columns), total: all, unit: 'rows' });
     },
   });
   const most = { users: 0, items: 0 };

@@ -1,0 +1,147 @@
+// What threads do to partition data: some read groups of rows and deal them to shards, later some sort shards and write
+// them. What comes out depends on the rows alone, not on who took which.
+
+import { writeSync } from 'node:fs';
+import { basename } from 'node:path';
+import { buildRows } from '../graph/build-rows.js';
+import type { IdHashes } from '../graph/fingerprint.js';
+import type { ColumnGroup } from '../ingest/collect.js';
+import { readColumn } from '../ingest/parquet/group-tasks.js';
+import { writeError } from '../ingest/source.js';
+import { serveTasks } from '../parallel/worker.js';
+import { writeTensorsTo } from '../store/safetensors.js';
+import { shardsOfNumbers } from './assign.js';
+import { dealRows } from './deal.js';
+import { loadShard, type ShardSource } from './load.js';
+import { MetNumbers, rankWith } from './number-ranks.js';
+import { describeShard, ItemSums, type ShardSummary } from './tally.js';
+
+/** Groups whose rows are dealt together, and where in the file they go. */
+export interface Window {
+  /** Whose rows they are. */
+  readonly job: number;
+  readonly groups: readonly ColumnGroup[];
+  readonly shards: number;
+  readonly counted: boolean;
+  readonly file: number;
+  readonly at: number;
+}
+
+/** What a thread keeps of a job while it deals: places for rows, and the items that it met. */
+interface Dealer {
+  users: Uint32Array;
+  items: Uint32Array;
+  counts: Uint32Array;
+  shardOf: Uint16Array;
+  words: Uint32Array<ArrayBuffer>;
+  readonly met: MetNumbers;
+}
+
+const dealers = new Map<number, Dealer>();
+
+/** Returns where the rows of each shard begin among those of the window. */
+export async function dealWindow({ job, groups, shards, counted, file, at }: Window): Promise<Uint32Array> {
+  const rows = groups.reduce((sum, group) => sum + group.rows, 0);
+  const own = dealerOf(job, rows, counted);
+  let row = 0;
+  for (const { users, items, count, rows: some } of groups) {
+    await readColumn({ ...users, into: own.users, at: row });
+    await readColumn({ ...items, into: own.items, at: row });
+    if (count) await readColumn({ ...count, into: counted ? own.counts : undefined, at: row });
+    row += some;
+  }
+  const { users, items, shardOf, met } = own;
+  shardsOfNumbers(users, rows, shards, shardOf);
+  met.add(items, rows);
+  const { starts, words } = dealRows(
+    ...([users.subarray(0, rows), items, counted ? own.counts : undefined] as const),
+    ...([shardOf, shards, own.words] as const),
+  );
+  writeAll(file, new Uint8Array(words.buffer, 0, words.byteLength), at);
+  return starts;
+}
+
+function dealerOf(job: number, rows: number, counted: boolean): Dealer {
+  const before = dealers.get(job);
+  if (before && before.users.length >= rows) return before;
+  const made: Dealer = {
+    users: new Uint32Array(rows),
+    items: new Uint32Array(rows),
+    counts: new Uint32Array(counted ? rows : 0),
+    shardOf: new Uint16Array(rows),
+    words: new Uint32Array((counted ? 3 : 2) * rows),
+    met: before?.met ?? new MetNumbers(),
+  };
+  dealers.set(job, made);
+  return made;
+}
+
+/** The different items that this thread has met; then they are forgotten. */
+export function itemsMet(job: number): Uint32Array {
+  const met = dealers.get(job)?.met.values() ?? new Uint32Array(0);
+  dealers.delete(job);
+  return met;
+}
+
+export function writeAll(file: number, bytes: Uint8Array, at: number): void {
+  for (let done = 0; done < bytes.length; )
+    done += writeSync(file, bytes, done, bytes.length - done, at + done);
+}
+
+/** A shard that is to be sorted, and where it is to be written. */
+export interface Sorting {
+  readonly job: number;
+  readonly source: ShardSource;
+  readonly to: string;
+  /** The folder as it was named, for messages. */
+  readonly folder: string;
+  readonly multigraph: boolean;
+  readonly items: IdHashes;
+  readonly itemsHash: string;
+}
+
+/** What a thread keeps of a job while it sorts. */
+interface Sorter {
+  readonly place: (item: number) => number;
+  readonly sums: ItemSums;
+}
+
+const sorters = new Map<number, Sorter>();
+
+export async function sortShard(sorting: Sorting): Promise<ShardSummary> {
+  const { source, to, multigraph, items, itemsHash } = sorting;
+  const { place, sums } = sorterOf(sorting);
+  try {
+    const { userIds, ...rows } = loadShard(source, place);
+    const counts = multigraph ? (rows.counts ?? new Uint32Array(rows.users.length).fill(1)) : undefined;
+    const sorted = buildRows(
+      { own: rows.users, other: rows.items, counts },
+      userIds.length,
+      items.low.length,
+    );
+    const side = { count: userIds.length, ids: userIds, ...sorted };
+    const { file, summary } = describeShard(side, items, itemsHash);
+    sums.add(side);
+    await writeTensorsTo(to, file);
+    return summary;
+  } catch (cause) {
+    throw writeError(`${sorting.folder}/${basename(to)}`, cause);
+  }
+}
+
+function sorterOf({ job, source, items }: Sorting): Sorter {
+  const before = sorters.get(job);
+  if (before) return before;
+  const made = { place: rankWith(source.items.numbers), sums: new ItemSums(items.low.length) };
+  sorters.set(job, made);
+  return made;
+}
+
+/** What this thread has added up over the shards that it sorted; then it is forgotten. */
+export function itemSums(job: number): ItemSums | undefined {
+  const sums = sorters.get(job)?.sums;
+  sorters.delete(job);
+  return sums;
+}
+
+serveTasks('shard-tasks', { dealWindow, itemsMet, sortShard, itemSums });
