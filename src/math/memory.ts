@@ -2,7 +2,14 @@
 // is isolated from others (COOP and COEP). Elsewhere they are plain, and all work is done in the caller's thread: the
 // numbers are the same. Nothing outside this file needs to know which.
 
-type TypedArray = Uint8Array | Int32Array | Uint32Array | Float32Array | Float64Array | BigInt64Array;
+type TypedArray =
+  | Uint8Array
+  | Uint16Array
+  | Int32Array
+  | Uint32Array
+  | Float32Array
+  | Float64Array
+  | BigInt64Array;
 type ArrayType<T> = (new (buffer: ArrayBufferLike) => T) & { readonly BYTES_PER_ELEMENT: number };
 
 /** Whether threads can share memory here. Asked anew each time: a page may be isolated or not, and a test hides it. */

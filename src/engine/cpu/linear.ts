@@ -5,9 +5,10 @@ import { throwIfAborted } from '../../errors.js';
 import { allocate, createCounter } from '../../math/memory.js';
 import { randomStream } from '../../math/random.js';
 import { STREAMS } from '../../math/streams.js';
-import { createPool, type TaskModule, threadCount, type WorkerPool } from '../../parallel/pool.js';
+import { type TaskModule, threadCount } from '../../parallel/pool.js';
 import type { TaskOptions } from '../../progress.js';
 import type { RowLists } from '../rank.js';
+import { inLanes } from './lanes.js';
 import {
   instantiate,
   type LeastSquaresJob,
@@ -75,7 +76,7 @@ export async function ridge(problem: RidgeProblem, options: TaskOptions = {}): P
     maxIterations: 200,
     weights,
   };
-  const run = inThreads(small ? 0 : lanes);
+  const run = inLanes(SOLVERS, small ? 0 : lanes);
   try {
     await run.all('solveRidge', solveRidge, job, options.signal, targetCount, () =>
       options.onProgress?.({
@@ -200,7 +201,7 @@ async function createSolver(
   const lanes = work < SMALL ? 1 : threadCount(options.threads, Math.ceil(rows / ROWS_PER_BLOCK));
   const { module } = await loadKernels();
   const heap = new Heap();
-  const run = inThreads(work < SMALL ? 0 : lanes);
+  const run = inLanes(SOLVERS, work < SMALL ? 0 : lanes);
   const gramAt = heap.allocate(4 * stride * stride);
   const scratch = Array.from({ length: lanes }, () => heap.allocate(leastSquaresScratchBytes(stride)));
   const kernels = instantiate({ module, memory: heap.memory });
@@ -232,40 +233,6 @@ async function createSolver(
       await run.all('solveLeastSquares', solveLeastSquares, job, signal, own.rows);
     },
     close: () => run.close(),
-  };
-}
-
-/** Runs a task on so many workers, or right here where that is 0; the pool starts when first needed. */
-function inThreads(threads: number) {
-  let pool: WorkerPool | undefined;
-  return {
-    async all<Job extends { readonly next: Int32Array }>(
-      name: string,
-      task: (job: Job) => void,
-      job: Job,
-      signal: AbortSignal | undefined,
-      blocks: number,
-      report?: () => void,
-    ): Promise<void> {
-      throwIfAborted(signal);
-      if (threads === 0) {
-        task(job);
-        return;
-      }
-      pool ??= await createPool(SOLVERS, threads);
-      // A counter beyond the last block tells the workers that none is left.
-      const stop = () => Atomics.store(job.next, 0, blocks);
-      signal?.addEventListener('abort', stop, { once: true });
-      const ticking = setInterval(() => report?.(), 200);
-      try {
-        await pool.everywhere(name, job);
-      } finally {
-        clearInterval(ticking);
-        signal?.removeEventListener('abort', stop);
-      }
-      throwIfAborted(signal);
-    },
-    close: async () => pool?.close(),
   };
 }
 

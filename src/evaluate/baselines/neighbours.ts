@@ -5,6 +5,7 @@
 // Each candidate keeps its `neighbours` most similar items, of those that can appear in a history.
 
 import type { ItemScores } from '../../fit/model.js';
+import { nthLargest } from '../../math/select.js';
 import type { Baseline, BaselineData, Setting } from './baseline.js';
 import { lengths } from './baseline.js';
 import { geometric, ladder } from './tune.js';
@@ -191,28 +192,4 @@ function groupBySource(
     result.weights[at] = weights[e];
   }
   return result;
-}
-
-/** The nth largest of the first `count` values; reorders them. */
-function nthLargest(values: Float32Array, count: number, nth: number): number {
-  let low = 0;
-  let high = count - 1;
-  while (low < high) {
-    const pivot = values[(low + high) >> 1];
-    let i = low;
-    let j = high;
-    while (i <= j) {
-      while (values[i] > pivot) i++;
-      while (values[j] < pivot) j--;
-      if (i <= j) {
-        const swap = values[i];
-        values[i++] = values[j];
-        values[j--] = swap;
-      }
-    }
-    if (nth - 1 <= j) high = j;
-    else if (nth - 1 >= i) low = i;
-    else break;
-  }
-  return values[nth - 1];
 }

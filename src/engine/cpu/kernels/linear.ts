@@ -153,17 +153,48 @@ export function alsRows(
     for (let step = 0; step < steps && rr > 1e-12; step++) {
       apply(gram, l, p, q, bytes);
       addEdges(other, from, to, 0, 1, p, q, bytes);
-      const alpha = rr / dot(p, q, bytes);
-      axpy(alpha, p, x, bytes);
-      axpy(-alpha, q, r, bytes);
-      const next = dot(r, r, bytes);
-      const beta = f32x4.splat(next / rr);
-      for (let at: usize = 0; at < bytes; at += 16) {
-        v128.store(p + at, madd(beta, v128.load(p + at), v128.load(r + at)));
-      }
-      rr = next;
+      rr = descend(x, r, p, q, rr, bytes);
     }
   }
+}
+
+/**
+ * Solves A x = b for a symmetric positive A of `size` rows, a multiple of 4, by conjugate gradients from x = 0: until the residual
+ * is below `tolerance` of b, at most so many steps. b becomes the residual; scratch holds two vectors.
+ */
+export function denseSolve(
+  a: usize,
+  b: usize,
+  x: usize,
+  size: i32,
+  tolerance: f32,
+  steps: i32,
+  scratch: usize,
+): void {
+  const bytes = <usize>size << 2;
+  const p = scratch;
+  const q = p + bytes;
+  memory.fill(x, 0, bytes);
+  memory.copy(p, b, bytes);
+  let rr = dot(b, b, bytes);
+  const goal = rr * tolerance * tolerance;
+  for (let step = 0; step < steps && rr > goal; step++) {
+    apply(a, 0, p, q, bytes);
+    rr = descend(x, b, p, q, rr, bytes);
+  }
+}
+
+/** A step of conjugate gradients along p, where q = A p; rr is r·r before it, and what it returns after it. */
+function descend(x: usize, r: usize, p: usize, q: usize, rr: f32, bytes: usize): f32 {
+  const alpha = rr / dot(p, q, bytes);
+  axpy(alpha, p, x, bytes);
+  axpy(-alpha, q, r, bytes);
+  const next = dot(r, r, bytes);
+  const beta = f32x4.splat(next / rr);
+  for (let at: usize = 0; at < bytes; at += 16) {
+    v128.store(p + at, madd(beta, v128.load(p + at), v128.load(r + at)));
+  }
+  return next;
 }
 
 /** out += Σ_n (constant + factor · y_n·v) y_n over the rows y_n that the list names; four at a time. */
