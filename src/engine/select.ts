@@ -37,7 +37,8 @@ export type EngineWork =
   | { readonly edges: number; readonly features: number }
   | { readonly rows: number; readonly candidates: number; readonly features: number };
 
-function gpuPays(work: EngineWork): boolean {
+/** Whether a real GPU would be done sooner. */
+export function gpuPays(work: EngineWork): boolean {
   if ('edges' in work) return work.edges * work.features >= GPU_PAYS_FROM.fit;
   return work.rows * work.candidates * work.features >= GPU_PAYS_FROM.ranking;
 }

@@ -192,6 +192,8 @@ export const RECOMMEND_LISTS = {
   /** Ids that are not to be listed. Ids that the model does not know could not be listed anyway. */
   exclude: ids('not to be listed'),
   ...UNKNOWN,
+  /** What makes lists for many: a GPU where there is one and enough to do, else the threads. Default auto. */
+  ...ENGINE,
 };
 
 /** The caller's candidates in order. */

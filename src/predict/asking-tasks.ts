@@ -1,14 +1,17 @@
 // What workers do for a recommender that is asked for many at once: give each asker a place, which folds new ones in, and
 // list the best items.
 
+import type { TopLists } from '../engine/lists.js';
 import type { Model } from '../fit/model.js';
 import { serveTasks } from '../parallel/worker.js';
-import { createJudge, type Judge, ownItems } from './judges.js';
+import { createJudge, type Judge, ownItems, type Place } from './judges.js';
 import { rowLists } from './rank.js';
 
 interface Adopted {
   readonly model: Model;
   readonly judge: Judge;
+  /** Places whose lists another engine makes, by the number of their first asker. */
+  readonly seated: Map<number, readonly Place[]>;
 }
 
 /** By the number of their crew: without shared memory several live in one thread. */
@@ -17,7 +20,7 @@ const adopted = new Map<number, Adopted>();
 /** Takes a model as `shareTables` gives it. */
 export function adopt({ crew, tables }: { readonly crew: number; readonly tables: unknown }): void {
   const model = tables as Model;
-  adopted.set(crew, { model, judge: createJudge(model) });
+  adopted.set(crew, { model, judge: createJudge(model), seated: new Map() });
 }
 
 /** Askers by number: a user of the model, or −1 and the items that a new one has. */
@@ -43,13 +46,16 @@ export interface ListedPiece {
   readonly scores: Float64Array;
 }
 
-export async function ask(piece: AskedPiece): Promise<ListedPiece> {
-  const found = adopted.get(piece.crew);
+function adoptedBy(crew: number): Adopted {
+  const found = adopted.get(crew);
   if (!found) throw new Error('no model was adopted');
-  const { model, judge } = found;
-  const { offsets, items, counts } = piece.likes;
+  return found;
+}
+
+/** Who asks, by number and with what they have. */
+function askersOf({ rows, likes: { offsets, items, counts } }: AskedPiece, model: Model) {
   let fresh = 0;
-  const askers = Array.from(piece.rows, (row) => {
+  return Array.from(rows, (row) => {
     if (row >= 0) return { row, own: ownItems(model, row) };
     const [first, last] = [offsets[fresh], offsets[++fresh]];
     return {
@@ -57,6 +63,49 @@ export async function ask(piece: AskedPiece): Promise<ListedPiece> {
       own: { items: items.subarray(first, last), counts: counts?.subarray(first, last) },
     };
   });
+}
+
+/** Rows whose products are the scores, for an engine elsewhere that makes the lists. */
+export function seat({ piece, at, rows }: SeatedPiece): void {
+  const { model, judge, seated } = adoptedBy(piece.crew);
+  const places = askersOf(piece, model).map(({ row, own }) => judge.place(row, own));
+  const features = judge.factors?.features ?? 0;
+  judge.factors?.rows(places, rows.subarray(at * features, (at + places.length) * features));
+  seated.set(at, places);
+}
+
+export interface SeatedPiece {
+  readonly piece: AskedPiece;
+  /** The number of the first asker. */
+  readonly at: number;
+  /** Of all askers; each worker writes its own. */
+  readonly rows: Float32Array;
+}
+
+/** The scores of listed items, of all askers whom this worker has seated. */
+export function scoreSeated({
+  crew,
+  lists,
+  scores,
+}: {
+  readonly crew: number;
+  readonly lists: TopLists;
+  readonly scores: Float64Array;
+}): void {
+  const { seated } = adoptedBy(crew);
+  const { listed, positions, counts } = lists;
+  for (const [at, places] of seated) {
+    for (const [p, place] of places.entries()) {
+      const first = (at + p) * listed;
+      for (let i = first; i < first + counts[at + p]; i++) scores[i] = place.score(positions[i]);
+    }
+  }
+  seated.clear();
+}
+
+export async function ask(piece: AskedPiece): Promise<ListedPiece> {
+  const { model, judge } = adoptedBy(piece.crew);
+  const askers = askersOf(piece, model);
   const places = askers.map(({ row, own }) => judge.place(row, own));
   const without = askers.map(({ own }, a) => [...piece.without[a], ...(piece.includeSeen ? [] : own.items)]);
   const excluded = without.some((list) => list.length > 0) ? rowLists(without) : undefined;
@@ -73,4 +122,4 @@ export async function ask(piece: AskedPiece): Promise<ListedPiece> {
   return { offsets: ends, items: listed, scores };
 }
 
-serveTasks('asking-tasks', { adopt, ask });
+serveTasks('asking-tasks', { adopt, ask, seat, scoreSeated });

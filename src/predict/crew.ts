@@ -1,11 +1,14 @@
 // Many askers at once, on all threads: workers share the tables of a model, each takes the next piece of the askers.
 
+import type { TopLists } from '../engine/lists.js';
 import { abortReason, throwIfAborted } from '../errors.js';
 import type { Model } from '../fit/model.js';
+import { allocate } from '../math/memory.js';
 import { createPool, type TaskModule, threadCount, type WorkerPool } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
-import type { AskedPiece, ListedPiece } from './asking-tasks.js';
+import type { AskedPiece, ListedPiece, SeatedPiece } from './asking-tasks.js';
 import type { OwnItems } from './explain.js';
+import { type RowLists, rowLists } from './rank.js';
 import { shareTables } from './shared-model.js';
 
 const TASKS: TaskModule = {
@@ -30,13 +33,27 @@ export interface Listed {
   readonly scores: Float64Array;
 }
 
+/** What lists are asked for. */
+export interface AskedLists {
+  readonly n: number;
+  readonly includeSeen: boolean;
+}
+
+/** Lists by products of rows with the items, on a GPU. */
+export interface ListsElsewhere {
+  readonly features: number;
+  lists(rows: Float32Array, excluded: RowLists): Promise<TopLists>;
+}
+
 export interface Crew {
   /** Lists in the order of the askers; the same as one by one. */
   ask(
     askers: readonly Identified[],
     without: readonly (readonly number[])[],
-    asked: { readonly n: number; readonly includeSeen: boolean },
+    asked: AskedLists,
     options: TaskOptions,
+    /** Who makes the lists; without it, the workers. */
+    elsewhere?: ListsElsewhere,
   ): Promise<Listed[]>;
   close(): Promise<void>;
 }
@@ -66,7 +83,7 @@ export function createCrew(model: Model): Crew {
   /** Questions wait for one another: a larger one may need more workers. */
   let turn: Promise<unknown> = Promise.resolve();
   return {
-    ask(askers, without, asked, { threads, signal, onProgress }) {
+    ask(askers, without, asked, { threads, signal, onProgress }, elsewhere) {
       const mine = turn.then(async () => {
         throwIfAborted(signal);
         const size = crewSize(askers.length, threads);
@@ -76,13 +93,24 @@ export function createCrew(model: Model): Crew {
         for (let at = 0; at < askers.length; at += step) {
           pieces.push(pieceOf(crew, askers.slice(at, at + step), without.slice(at, at + step), asked));
         }
-        let done = 0;
+        const report = progressOf(askers.length, onProgress);
+        if (elsewhere) {
+          const rows = allocate(Float32Array, askers.length * elsewhere.features);
+          const seats = pieces.map((piece, p): SeatedPiece => ({ piece, at: p * step, rows }));
+          await workers.map('seat', seats, { signal });
+          const left = askers.map(({ own }, a) => [...without[a], ...(asked.includeSeen ? [] : own.items)]);
+          const lists = await elsewhere.lists(rows, rowLists(left));
+          const scores = allocate(Float64Array, lists.positions.length);
+          await workers.everywhere('scoreSeated', { crew, lists, scores });
+          report(askers.length);
+          return askers.map((_, a) => {
+            const [first, last] = [a * lists.listed, a * lists.listed + lists.counts[a]];
+            return { items: lists.positions.subarray(first, last), scores: scores.subarray(first, last) };
+          });
+        }
         const answers = await workers.map<AskedPiece, ListedPiece>('ask', pieces, {
           signal,
-          onResult: ({ offsets }) => {
-            done += offsets.length - 1;
-            onProgress?.({ stage: 'ranking', done, total: askers.length, unit: 'users' });
-          },
+          onResult: ({ offsets }) => report(offsets.length - 1),
         });
         return answers.flatMap(unpacked);
       });
@@ -103,11 +131,19 @@ export function createCrew(model: Model): Crew {
   };
 }
 
+function progressOf(total: number, onProgress: TaskOptions['onProgress']) {
+  let done = 0;
+  return (more: number) => {
+    done += more;
+    onProgress?.({ stage: 'ranking', done, total, unit: 'users' });
+  };
+}
+
 function pieceOf(
   crew: number,
   askers: readonly Identified[],
   without: readonly (readonly number[])[],
-  { n, includeSeen }: { readonly n: number; readonly includeSeen: boolean },
+  { n, includeSeen }: AskedLists,
 ): AskedPiece {
   const fresh = askers.filter(({ row }) => row === undefined);
   const offsets = new Uint32Array(fresh.length + 1);

@@ -7,6 +7,7 @@ import type { ItemScores, Model, Ranker } from '../fit/model.js';
 import { allocate } from '../math/memory.js';
 import type { TaskOptions } from '../progress.js';
 import type { Explanation, OwnItems, ScoreParts } from './explain.js';
+import { once } from './once.js';
 import { sumOfFactors } from './rank.js';
 import { type Seat, type Voice, voicesOf } from './voices.js';
 
@@ -25,7 +26,17 @@ export interface Judge {
   lists(places: readonly Place[], query: ListQuery, options: TaskOptions): Promise<TopLists>;
   /** Of products of tables; undefined where scores come from something else. */
   readonly voices: readonly Voice[] | undefined;
+  readonly factors: JudgeFactors | undefined;
   close(): Promise<void>;
+}
+
+/** Scores as one product, for whoever makes lists of it. */
+export interface JudgeFactors {
+  readonly features: number;
+  /** Items × features; the same array each time. */
+  items(): Float32Array;
+  /** Writes the rows of places: places × features. */
+  rows(places: readonly Place[], out: Float32Array): void;
 }
 
 /** What a user of the model has; nothing where the model does not carry it. */
@@ -47,15 +58,24 @@ function factorJudge(voices: readonly Voice[]): Judge {
   type FactorPlace = Place & { readonly seats: readonly Seat[] };
   const features = voices.reduce((sum, voice) => sum + voice.features, 0);
   const count = voices[0].items.length / voices[0].features;
+  const items = once(() => (voices.length === 1 ? voices[0].items : joined(voices)));
   let maker: ListMaker | undefined;
   const open = () => {
-    if (maker) return maker;
-    const items = voices.length === 1 ? voices[0].items : joined(voices);
-    maker = createListMaker(items, count, features);
+    maker ??= createListMaker(items(), count, features);
     return maker;
+  };
+  const rows = (places: readonly Place[], out: Float32Array) => {
+    let at = 0;
+    for (const place of places) {
+      for (const { means } of (place as FactorPlace).seats) {
+        out.set(means, at);
+        at += means.length;
+      }
+    }
   };
   return {
     voices,
+    factors: { features, items, rows },
     place(row, own): FactorPlace {
       const seats = voices.map((voice) => (row === undefined ? voice.fresh(own) : voice.known(row, own)));
       return {
@@ -68,15 +88,9 @@ function factorJudge(voices: readonly Voice[]): Judge {
       };
     },
     lists(places, query, options) {
-      const rows = allocate(Float32Array, places.length * features);
-      for (const [p, place] of places.entries()) {
-        let at = p * features;
-        for (const seat of (place as FactorPlace).seats) {
-          rows.set(seat.means, at);
-          at += seat.means.length;
-        }
-      }
-      return open().byFactors(rows, query, options);
+      const users = allocate(Float32Array, places.length * features);
+      rows(places, users);
+      return open().byFactors(users, query, options);
     },
     close: async () => maker?.close(),
   };
@@ -198,6 +212,7 @@ function rowJudge(count: number, place: (own: OwnItems) => RowPlace): Judge {
   const maker = createListMaker(new Float32Array(0), count, 0);
   return {
     voices: undefined,
+    factors: undefined,
     place: (_row, own) => place(own),
     lists: (places, query, options) =>
       maker.byRows((row, out) => (places[row] as RowPlace).write(out), query, options),

@@ -13,10 +13,11 @@ import { many } from '../text/phrases.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
 import { shown } from '../text/untrusted.js';
 import { createConfidence, type ListConfidence } from './confidence.js';
-import { type Crew, createCrew, crewSize, type Identified } from './crew.js';
+import type { Identified } from './crew.js';
 import type { Explanation } from './explain.js';
 import { type DescribedFeature, type DescribeOptions, describeVoices } from './features.js';
 import { createJudge, ownItems, type Place } from './judges.js';
+import { createListsForMany } from './lists-for-many.js';
 import { unknownId } from './nearest-id.js';
 import { once } from './once.js';
 import { rowLists } from './rank.js';
@@ -87,11 +88,7 @@ export function createRecommender(model: Model): Recommender {
   const confidence = once(() => createConfidence(judge));
   const reasons = once(() => createReasons(model));
   const byPopularity = once(() => popularityOrder(model.items.degree));
-  let madeCrew: Crew | undefined;
-  const crew = () => {
-    madeCrew ??= createCrew(model);
-    return madeCrew;
-  };
+  const forMany = createListsForMany(model, judge);
   let closed = false;
   const open = () => {
     if (closed) throw new InputError('this recommender is closed: make another one');
@@ -108,12 +105,13 @@ export function createRecommender(model: Model): Recommender {
     });
     const excluded = known(settings.exclude ?? []);
     const asked = askers.map(({ exclude }) => (exclude ? [...excluded, ...known(exclude)] : excluded));
-    if (!settings.include && !settings.explain && crewSize(askers.length, settings.threads) > 1) {
-      const lists = await crew().ask(identified, asked, { n, includeSeen }, settings);
+    if (!settings.include && !settings.explain) {
+      const lists = await forMany.lists(identified, asked, { n, includeSeen }, settings);
       const { ids } = model.items;
-      return lists.map(({ items, scores }) =>
-        Array.from(items, (item, i) => ({ item: ids.at(item), score: scores[i] })),
-      );
+      if (lists)
+        return lists.map(({ items, scores }) =>
+          Array.from(items, (item, i) => ({ item: ids.at(item), score: scores[i] })),
+        );
     }
     const placed = identified.map(seated);
     const without = asked.map((list, a) => [...list, ...(includeSeen ? [] : placed[a].own.items)]);
@@ -288,7 +286,7 @@ export function createRecommender(model: Model): Recommender {
     },
     async close() {
       closed = true;
-      await Promise.all([judge.close(), madeCrew?.close()]);
+      await Promise.all([judge.close(), forMany.close()]);
     },
   });
 }

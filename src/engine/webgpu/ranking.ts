@@ -3,7 +3,7 @@
 
 import { throwIfAborted } from '../../errors.js';
 import type { TaskOptions } from '../../progress.js';
-import { emptyLists, listBest, type TopLists } from '../lists.js';
+import { emptyLists, type TopLists } from '../lists.js';
 import {
   emptyAnswer,
   type FactorTables,
@@ -16,7 +16,15 @@ import type { Commands } from './commands.js';
 import { allocate, type GpuDevice } from './device.js';
 import { whole } from './passes.js';
 import { storageBuffer, upload } from './tables.js';
-import { leaveOutShader, type RankShape, rankShader, scoreShader, shownShader, TILE } from './wgsl/scores.js';
+import {
+  leaveOutShader,
+  listShader,
+  type RankShape,
+  rankShader,
+  scoreShader,
+  shownShader,
+  TILE,
+} from './wgsl/scores.js';
 
 export interface GpuRankOptions extends TaskOptions {
   /** Most bytes of scores that exist at a time. Default 256 MiB. */
@@ -59,13 +67,18 @@ export async function rankOnGpu(
   }
 }
 
-/** What is left out has a score below this: WGSL knows no infinity. */
-const LEAST_SCORE = -3e38;
+/** Candidates that stay on the GPU from one question to the next. */
+export interface KeptCandidates {
+  items?: Float32Array | undefined;
+  candidates?: Uint32Array | undefined;
+  buffer?: GPUBuffer | undefined;
+}
 
-/** Lists of the best: scores are made on the GPU, block by block, and picked from on the host. */
+/** Lists of the best: made on the GPU, block by block; only the lists come back. */
 export async function topOnGpu(
   gpu: GpuDevice,
   commands: Commands,
+  kept: KeptCandidates,
   tables: FactorTables,
   candidates: Uint32Array,
   rows: Uint32Array,
@@ -75,33 +88,54 @@ export async function topOnGpu(
 ): Promise<TopLists> {
   throwIfAborted(signal);
   const lists = emptyLists(rows.length, Math.min(n, candidates.length));
-  if (rows.length === 0 || lists.listed === 0) return lists;
-  const query = { candidates: candidates.length, views: [], excluded, depth: n, top: n };
+  const { listed } = lists;
+  if (rows.length === 0 || listed === 0) return lists;
+  const query = { candidates: candidates.length, views: [], excluded, depth: listed, top: listed };
   const owned: GPUBuffer[] = [];
   try {
-    const ranking = await prepare(gpu, commands, tables, candidates, query, rows, scoreBytes, owned);
+    const ranking = await prepare(gpu, commands, tables, candidates, query, rows, scoreBytes, owned, kept);
+    const what = `lists of ${rows.length} users`;
+    const bytes = 8 * rows.length * listed;
+    const found = await allocate(gpu, what, bytes, () => storageBuffer(gpu, what, bytes));
+    owned.push(found);
     for (let first = 0; first < rows.length; first += ranking.blockRows) {
       throwIfAborted(signal);
-      const last = Math.min(rows.length, first + ranking.blockRows);
-      ranking.rankBlock(first, last);
-      const bytes = 4 * (last - first) * candidates.length;
-      const scores = new Float32Array(await commands.read(ranking.scores, 0, bytes));
-      for (let i = 0; i < scores.length; i++)
-        if (scores[i] < LEAST_SCORE) scores[i] = Number.NEGATIVE_INFINITY;
-      for (let row = first; row < last; row++) {
-        const at = (row - first) * candidates.length;
-        listBest(scores.subarray(at, at + candidates.length), row, lists);
-      }
+      ranking.rankBlock(first, Math.min(rows.length, first + ranking.blockRows), found);
+      await commands.pace(ranking.blockRows * candidates.length);
     }
+    const pairs = await commands.read(found, 0, bytes);
+    for (let row = 0; row < rows.length; row++) inOrderOfScores(pairs, row, lists);
     return lists;
   } finally {
     release(commands, owned);
   }
 }
 
+/** A list as the GPU has found it, best first, ties to the smaller position. */
+function inOrderOfScores(pairs: ArrayBuffer, row: number, { listed, ...lists }: TopLists): void {
+  const found = new Uint32Array(pairs, 8 * row * listed, 2 * listed);
+  const scores = new Float32Array(pairs, 8 * row * listed, 2 * listed);
+  const order: number[] = [];
+  for (let i = 0; i < listed; i++) if (found[2 * i] > 0) order.push(i);
+  order.sort((a, b) => scores[2 * b + 1] - scores[2 * a + 1] || found[2 * a] - found[2 * b]);
+  lists.counts[row] = order.length;
+  for (const [at, i] of order.entries()) {
+    lists.positions[row * listed + at] = found[2 * i] - 1;
+    lists.scores[row * listed + at] = scores[2 * i + 1];
+  }
+}
+
 function release(commands: Commands, owned: readonly GPUBuffer[]): void {
   commands.forget();
   for (const buffer of owned) buffer.destroy();
+}
+
+/** Lets go of the candidates that were kept. */
+export function forgetCandidates(commands: Commands, kept: KeptCandidates): void {
+  if (!kept.buffer) return;
+  commands.forget();
+  kept.buffer.destroy();
+  kept.buffer = undefined;
 }
 
 interface GpuLists {
@@ -126,6 +160,7 @@ async function prepare(
   rows: Uint32Array,
   mostBytes: number | undefined,
   owned: GPUBuffer[],
+  kept?: KeptCandidates,
 ) {
   const shape: RankShape = { quads: Math.ceil(features / 4), candidates: candidates.length, depth, top };
   const most = Math.floor(Math.min(mostBytes ?? SCORE_BYTES, gpu.maxBinding) / (4 * candidates.length));
@@ -142,12 +177,19 @@ async function prepare(
     offsets: await make(`the rows of ${what}`, offsets),
     values: await make(what, values),
   });
+  async function candidateBuffer(): Promise<GPUBuffer> {
+    if (kept?.buffer && kept.items === items && kept.candidates === candidates) return kept.buffer;
+    if (kept) forgetCandidates(commands, kept);
+    const what = `the features of ${candidates.length} items`;
+    const buffer = await make(what, padded(items, candidates, features));
+    if (!kept) return buffer;
+    owned.pop();
+    Object.assign(kept, { items, candidates, buffer });
+    return buffer;
+  }
   const rowsBuffer = await make('the list of rows', rows);
   const usersBuffer = await make(`the features of ${rows.length} users`, padded(users, rows, features));
-  const itemsBuffer = await make(
-    `the features of ${candidates.length} items`,
-    padded(items, candidates, features),
-  );
+  const itemsBuffer = await candidateBuffer();
   const scoreBytes = 4 * blockRows * candidates.length;
   const what = `the scores of ${blockRows} users`;
   const scores = await allocate(gpu, what, scoreBytes, () => storageBuffer(gpu, what, scoreBytes));
@@ -169,8 +211,9 @@ async function prepare(
   const leaveOutForAll = await commands.kernel('left out for all', leaveOutShader(shape, false), reads(3));
   const rank = await commands.kernel('ranks', rankShader(shape), reads(4));
   const show = await commands.kernel('shown', shownShader(shape), reads(3));
+  const list = await commands.kernel('lists', listShader(shape), reads(2));
 
-  function rankBlock(first: number, last: number): void {
+  function rankBlock(first: number, last: number, found?: GPUBuffer): void {
     commands.reserve(1);
     const at = commands.params({ first, last });
     const count = last - first;
@@ -179,6 +222,7 @@ async function prepare(
     if (seen) {
       commands.run(leaveOut, at, [rowsBuffer, seen.offsets, seen.values, scores].map(whole), count);
     }
+    if (found) commands.run(list, at, [rowsBuffer, scores, found].map(whole), count);
     for (const { without, relevant, ranks, shown } of prepared) {
       if (without) {
         const buffers = [rowsBuffer, without.offsets, without.values, scores];
@@ -189,7 +233,7 @@ async function prepare(
       commands.run(show, at, [rowsBuffer, offsets, scores, shown].map(whole), count);
     }
   }
-  return { blockRows, views: prepared, scores, rankBlock };
+  return { blockRows, views: prepared, rankBlock };
 }
 
 /** The picked rows of a table, each padded with zeros to whole vectors of four. */

@@ -1,5 +1,5 @@
-// Full rankings in four kernels over a block of rows whose scores lie in one buffer: scores, what is left out, ranks of
-// the relevant candidates, and the best few. A workgroup ranks one row; scores are made by tiles of 64 × 64.
+// Full rankings in a few kernels over a block of rows whose scores lie in one buffer: scores, what is left out, ranks of
+// the relevant candidates, and the best few, marked or listed. A workgroup ranks one row; scores are made by tiles of 64 × 64.
 
 export interface RankShape {
   /** Vectors of four features of a row. */
@@ -143,15 +143,32 @@ fn main(${INVOCATION}) {
 }
 
 /**
- * Marks the best TOP candidates of every row that has a relevant one. Bit by bit: the score of the last of them, then,
- * among those of that score, the position.
+ * Finds the best TOP candidates of a row, bit by bit: the score of the last of them, then, among those of that score, the
+ * position. Each of them is then `c`, with the score `score`.
  */
-export function shownShader(shape: RankShape): string {
-  return `${head(shape)}
-@group(0) @binding(1) var<storage, read> rows: array<u32>;
-@group(0) @binding(2) var<storage, read> offsets: array<u32>;
-@group(0) @binding(3) var<storage, read> scores: array<f32>;
-@group(0) @binding(4) var<storage, read_write> shown: array<atomic<u32>>;
+const eachOfTheBest = (each: string) => `
+  let least = keyOf(NOTHING) + 1u;
+  let most = 0xffffffffu;
+  let wanted = min(TOP, countKeys(local, scored, least, most, CANDIDATES));
+  if (wanted == 0u) { return; }
+  var key = 0u;
+  for (var bit = 0x80000000u; bit > 0u; bit >>= 1u) {
+    if (countKeys(local, scored, key | bit, most, CANDIDATES) >= wanted) { key |= bit; }
+  }
+  var higher = 0u;
+  if (key < most) { higher = countKeys(local, scored, key + 1u, most, CANDIDATES); }
+  var position = 0u;
+  for (var bit = 1u << firstLeadingBit(CANDIDATES); bit > 0u; bit >>= 1u) {
+    let tried = position | bit;
+    if (tried < CANDIDATES && higher + countKeys(local, scored, key, key, tried) < wanted) { position = tried; }
+  }
+  for (var c = local; c < CANDIDATES; c += ${WORKGROUP}u) {
+    let score = scores[scored + c];
+    let own = keyOf(score);
+    if (own > key || (own == key && c <= position)) { ${each} }
+  }`;
+
+const COUNT_KEYS = `
 var<workgroup> counted: atomic<u32>;
 var<workgroup> total: u32;
 
@@ -173,30 +190,39 @@ fn countKeys(local: u32, scored: u32, least: u32, most: u32, before: u32) -> u32
   if (local == 0u) { total = atomicExchange(&counted, 0u); }
   return workgroupUniformLoad(&total);
 }
+`;
 
+/** Marks the best TOP candidates of every row that has a relevant one. */
+export function shownShader(shape: RankShape): string {
+  return `${head(shape)}
+@group(0) @binding(1) var<storage, read> rows: array<u32>;
+@group(0) @binding(2) var<storage, read> offsets: array<u32>;
+@group(0) @binding(3) var<storage, read> scores: array<f32>;
+@group(0) @binding(4) var<storage, read_write> shown: array<atomic<u32>>;
+${COUNT_KEYS}
 @compute @workgroup_size(${WORKGROUP})
 fn main(${INVOCATION}) {
   ${ROW}
   if (offsets[row] == offsets[row + 1u]) { return; }
-  let least = keyOf(NOTHING) + 1u;
-  let most = 0xffffffffu;
-  let wanted = min(TOP, countKeys(local, scored, least, most, CANDIDATES));
-  if (wanted == 0u) { return; }
-  var key = 0u;
-  for (var bit = 0x80000000u; bit > 0u; bit >>= 1u) {
-    if (countKeys(local, scored, key | bit, most, CANDIDATES) >= wanted) { key |= bit; }
-  }
-  var higher = 0u;
-  if (key < most) { higher = countKeys(local, scored, key + 1u, most, CANDIDATES); }
-  var position = 0u;
-  for (var bit = 1u << firstLeadingBit(CANDIDATES); bit > 0u; bit >>= 1u) {
-    let tried = position | bit;
-    if (tried < CANDIDATES && higher + countKeys(local, scored, key, key, tried) < wanted) { position = tried; }
-  }
-  for (var c = local; c < CANDIDATES; c += ${WORKGROUP}u) {
-    let own = keyOf(scores[scored + c]);
-    if (own > key || (own == key && c <= position)) { atomicStore(&shown[c], 1u); }
-  }
+  ${eachOfTheBest('atomicStore(&shown[c], 1u);')}
+}
+`;
+}
+
+/** Lists the best TOP candidates of every row, in any order: TOP pairs of a position, one more than it is, and a score. */
+export function listShader(shape: RankShape): string {
+  return `${head(shape)}
+@group(0) @binding(1) var<storage, read> rows: array<u32>;
+@group(0) @binding(2) var<storage, read> scores: array<f32>;
+@group(0) @binding(3) var<storage, read_write> lists: array<vec2u>;
+var<workgroup> listed: atomic<u32>;
+${COUNT_KEYS}
+@compute @workgroup_size(${WORKGROUP})
+fn main(${INVOCATION}) {
+  ${ROW}
+  // Not every GPU begins with zero, as it should; the barriers of counting come before the first use.
+  if (local == 0u) { atomicStore(&listed, 0u); }
+  ${eachOfTheBest('lists[(block.first + at) * TOP + atomicAdd(&listed, 1u)] = vec2u(c + 1u, bitcast<u32>(score));')}
 }
 `;
 }

@@ -1,0 +1,51 @@
+// Lists for many askers at once: by a GPU where there is one and enough to do, else by several threads.
+
+import type { EngineName } from '../engine/select.js';
+import { DeviceError } from '../errors.js';
+import type { Model } from '../fit/model.js';
+import type { TaskOptions } from '../progress.js';
+import { type AskedLists, type Crew, createCrew, crewSize, type Identified, type Listed } from './crew.js';
+import { createGpuLists } from './gpu-lists.js';
+import type { Judge } from './judges.js';
+import { once } from './once.js';
+import type { RowLists } from './rank.js';
+
+export interface ListsForMany {
+  /** Undefined where the caller's thread does as well. */
+  lists(
+    askers: readonly Identified[],
+    without: readonly (readonly number[])[],
+    asked: AskedLists,
+    options: TaskOptions & { readonly engine?: EngineName | undefined },
+  ): Promise<Listed[] | undefined>;
+  close(): Promise<void>;
+}
+
+export function createListsForMany(model: Model, { factors }: Judge): ListsForMany {
+  const gpuLists = once(() => factors && createGpuLists(factors, model.items.count));
+  let made: Crew | undefined;
+  const crew = () => {
+    made ??= createCrew(model);
+    return made;
+  };
+  return {
+    async lists(askers, without, asked, { engine = 'auto', ...task }) {
+      const gpu = await gpuLists()?.open(askers.length, engine);
+      if (gpu && factors) {
+        const { features } = factors;
+        const lists = (rows: Float32Array, excluded: RowLists) => gpu.lists(rows, asked.n, excluded, task);
+        try {
+          return await crew().ask(askers, without, asked, task, { features, lists });
+        } catch (error) {
+          // The threads can do the same.
+          if (engine !== 'auto' || !(error instanceof DeviceError)) throw error;
+        }
+      }
+      if (crewSize(askers.length, task.threads) === 1) return undefined;
+      return crew().ask(askers, without, asked, task);
+    },
+    async close() {
+      await Promise.all([made?.close(), gpuLists()?.close()]);
+    },
+  };
+}
