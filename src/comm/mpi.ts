@@ -41,6 +41,8 @@ const SERIALIZED = 2;
 const STACK_BYTES = 2 << 20;
 /** Counts are C ints; a message of more bytes goes in pieces. */
 const MOST_BYTES = 1 << 30;
+/** Values that are added up at a time: libraries hold as many besides. */
+const MOST_ADDED = 1 << 22;
 const TAG = 7;
 /** How long an operation may wait for the other ranks, in seconds. */
 const PATIENCE = 600;
@@ -92,7 +94,9 @@ export async function openMpi(launched: Launched, environment = process.env): Pr
   const host = hostname();
   const me = `rank ${rank} on ${host}`;
   const calls = {
-    sum: declare('int MPI_Allreduce(void *send, void *receive, int n, HANDLE type, HANDLE op, HANDLE comm)'),
+    sum: declare(
+      'int MPI_Allreduce(intptr_t place, void *values, int n, HANDLE type, HANDLE op, HANDLE comm)',
+    ),
     send: declare('int MPI_Send(void *from, int n, HANDLE type, int to, int tag, HANDLE comm)'),
     receive: declare(
       'int MPI_Recv(void *to, int n, HANDLE type, int from, int tag, HANDLE comm, void *status)',
@@ -140,19 +144,12 @@ export async function openMpi(launched: Launched, environment = process.env): Pr
     sum: (values: Addable) =>
       inTurn(async () => {
         if (values.length === 0) return;
-        const result = values.slice();
         const type = values instanceof Float64Array ? handles.double : handles.int64;
-        await call(
-          'MPI_Allreduce',
-          calls.sum,
-          values,
-          result,
-          values.length,
-          type,
-          handles.sum,
-          handles.world,
-        );
-        (values as { set(from: unknown): void }).set(result);
+        const { inPlace, sum, world } = handles;
+        for (let at = 0; at < values.length; at += MOST_ADDED) {
+          const piece = values.subarray(at, at + MOST_ADDED);
+          await call('MPI_Allreduce', calls.sum, inPlace, piece, piece.length, type, sum, world);
+        }
       }),
     transfer: (bytes, from, to) =>
       inTurn(async () => {
@@ -210,7 +207,7 @@ function loadLibrary(koffi: Koffi, paths: readonly string[]): { library: Library
   );
 }
 
-/** Handles are pointers to symbols in Open MPI, and fixed numbers in MPICH. */
+/** Handles are pointers to symbols in Open MPI, and fixed numbers in MPICH; MPI_IN_PLACE is a pointer to nothing in both. */
 function abiOf(library: Library): { types: string; handles: Record<string, unknown> } {
   try {
     const symbol = (name: string) => library.symbol(`ompi_mpi_${name}`);
@@ -222,6 +219,7 @@ function abiOf(library: Library): { types: string; handles: Record<string, unkno
         int64: symbol('int64_t'),
         byte: symbol('byte'),
         sum: symbol('op_sum'),
+        inPlace: 1,
       },
     };
   } catch {
@@ -233,6 +231,7 @@ function abiOf(library: Library): { types: string; handles: Record<string, unkno
         int64: 0x4c00083a,
         byte: 0x4c00010d,
         sum: 0x58000003,
+        inPlace: -1,
       },
     };
   }

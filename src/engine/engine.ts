@@ -225,6 +225,11 @@ export interface Engine {
   readCounts(counts: Counts, rows?: RowRange): Promise<BigInt64Array>;
   /** Replaces the counts of as many rows as are given, from row `first` on. */
   writeCounts(counts: Counts, values: BigInt64Array, first?: number): Promise<void>;
+  /**
+   * Lets `work` change the counts of some rows where they lie, in whatever layout that is, for instance by adding up those of
+   * several processes. Where an engine has them at hand; elsewhere they are read and written.
+   */
+  withCounts?(counts: Counts, rows: RowRange, work: (values: BigInt64Array) => Promise<void>): Promise<void>;
   /** Sets all counts to zero. */
   clearCounts(counts: Counts): Promise<void>;
 

@@ -224,6 +224,11 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
       inOrder(() => loadCounts(heap, counts as CpuCounts, rows)),
     writeCounts: (counts, values, first = 0) =>
       inOrder(() => storeCounts(heap, counts as CpuCounts, values, first)),
+    withCounts: (counts, { first, last }, work) =>
+      inOrder(() => {
+        const { at, stride } = counts as CpuCounts;
+        return work(heap.i64(at + 8 * first * stride, (last - first) * stride));
+      }),
     clearCounts: (counts) =>
       inOrder(() => {
         const { at, rows, stride } = counts as CpuCounts;

@@ -32,7 +32,7 @@ import {
   type WholeTable,
 } from './tables.js';
 
-/** Counts that ranks exchange at a time: MPI counts in C ints, and a piece is added while it is in cache. */
+/** Counts that are copied at a time. */
 const PIECE = 1 << 20;
 
 export type HalfSteps = ReturnType<typeof createHalfSteps>;
@@ -180,12 +180,15 @@ export function createHalfSteps(local: Engine, communicator: Communicator, { sum
       return (await countAll(own.local, from, into, options)).map((one) => [one ?? 0]);
     });
     if (size > 1) {
-      const { first, last } = options.rows ?? { first: 0, last: own.rows };
-      await inPieces(own, first, last, async (rows) => {
-        const values = await local.readCounts(into, rows);
-        await communicator.sum(values);
-        await local.writeCounts(into, values, rows.first);
-      });
+      const rows = options.rows ?? { first: 0, last: own.rows };
+      if (local.withCounts) await local.withCounts(into, rows, (values) => communicator.sum(values));
+      else {
+        await inPieces(own, rows.first, rows.last, async (piece) => {
+          const values = await local.readCounts(into, piece);
+          await communicator.sum(values);
+          await local.writeCounts(into, values, piece.first);
+        });
+      }
     }
     return options.edgeTerm ? term : undefined;
   }
