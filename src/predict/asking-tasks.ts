@@ -10,8 +10,8 @@ import { rowLists } from './rank.js';
 interface Adopted {
   readonly model: Model;
   readonly judge: Judge;
-  /** Places whose lists another engine makes, by the number of their first asker. */
-  readonly seated: Map<number, readonly Place[]>;
+  /** Places whose lists another engine makes: groups, and in these by the number of their first asker. */
+  readonly seated: Map<number, Map<number, readonly Place[]>>;
 }
 
 /** By the number of their crew: without shared memory several live in one thread. */
@@ -66,41 +66,45 @@ function askersOf({ rows, likes: { offsets, items, counts } }: AskedPiece, model
 }
 
 /** Rows whose products are the scores, for an engine elsewhere that makes the lists. */
-export function seat({ piece, at, rows }: SeatedPiece): void {
+export function seat({ piece, group, at, rows }: SeatedPiece): void {
   const { model, judge, seated } = adoptedBy(piece.crew);
   const places = askersOf(piece, model).map(({ row, own }) => judge.place(row, own));
   const features = judge.factors?.features ?? 0;
   judge.factors?.rows(places, rows.subarray(at * features, (at + places.length) * features));
-  seated.set(at, places);
+  const others = seated.get(group) ?? new Map<number, readonly Place[]>();
+  seated.set(group, others.set(at, places));
 }
 
 export interface SeatedPiece {
   readonly piece: AskedPiece;
-  /** The number of the first asker. */
+  readonly group: number;
+  /** The number of the first asker in the group. */
   readonly at: number;
-  /** Of all askers; each worker writes its own. */
+  /** Of all askers of the group; each worker writes its own. */
   readonly rows: Float32Array;
 }
 
-/** The scores of listed items, of all askers whom this worker has seated. */
+/** The scores of listed items, of the askers of a group whom this worker has seated. */
 export function scoreSeated({
   crew,
+  group,
   lists,
   scores,
 }: {
   readonly crew: number;
+  readonly group: number;
   readonly lists: TopLists;
   readonly scores: Float64Array;
 }): void {
   const { seated } = adoptedBy(crew);
   const { listed, positions, counts } = lists;
-  for (const [at, places] of seated) {
+  for (const [at, places] of seated.get(group) ?? []) {
     for (const [p, place] of places.entries()) {
       const first = (at + p) * listed;
       for (let i = first; i < first + counts[at + p]; i++) scores[i] = place.score(positions[i]);
     }
   }
-  seated.clear();
+  seated.delete(group);
 }
 
 export async function ask(piece: AskedPiece): Promise<ListedPiece> {

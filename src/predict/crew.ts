@@ -80,6 +80,7 @@ export function createCrew(model: Model): Crew {
     await pool.everywhere('adopt', { crew, tables: shareTables(model) });
     return pool;
   };
+  const buffers: Float32Array[] = [];
   /** Questions wait for one another: a larger one may need more workers. */
   let turn: Promise<unknown> = Promise.resolve();
   return {
@@ -89,25 +90,12 @@ export function createCrew(model: Model): Crew {
         const size = crewSize(askers.length, threads);
         const workers = await open(size);
         const step = Math.min(PIECE, Math.ceil(askers.length / size));
-        const pieces: AskedPiece[] = [];
-        for (let at = 0; at < askers.length; at += step) {
-          pieces.push(pieceOf(crew, askers.slice(at, at + step), without.slice(at, at + step), asked));
-        }
         const report = progressOf(askers.length, onProgress);
         if (elsewhere) {
-          const rows = allocate(Float32Array, askers.length * elsewhere.features);
-          const seats = pieces.map((piece, p): SeatedPiece => ({ piece, at: p * step, rows }));
-          await workers.map('seat', seats, { signal });
-          const left = askers.map(({ own }, a) => [...without[a], ...(asked.includeSeen ? [] : own.items)]);
-          const lists = await elsewhere.lists(rows, rowLists(left));
-          const scores = allocate(Float64Array, lists.positions.length);
-          await workers.everywhere('scoreSeated', { crew, lists, scores });
-          report(askers.length);
-          return askers.map((_, a) => {
-            const [first, last] = [a * lists.listed, a * lists.listed + lists.counts[a]];
-            return { items: lists.positions.subarray(first, last), scores: scores.subarray(first, last) };
-          });
+          const groups = { workers, crew, askers, without, asked, step, buffers };
+          return await listElsewhere(groups, elsewhere, signal, report);
         }
+        const pieces = piecesOf(crew, askers, without, asked, step);
         const answers = await workers.map<AskedPiece, ListedPiece>('ask', pieces, {
           signal,
           onResult: ({ offsets }) => report(offsets.length - 1),
@@ -137,6 +125,84 @@ function progressOf(total: number, onProgress: TaskOptions['onProgress']) {
     done += more;
     onProgress?.({ stage: 'ranking', done, total, unit: 'users' });
   };
+}
+
+interface Groups {
+  readonly workers: WorkerPool;
+  readonly crew: number;
+  readonly askers: readonly Identified[];
+  readonly without: readonly (readonly number[])[];
+  readonly asked: AskedLists;
+  readonly step: number;
+  /** Two tables of rows that take turns, kept from one question to the next. */
+  readonly buffers: Float32Array[];
+}
+
+/** Askers whose rows go elsewhere together: while their lists are made, the next are seated and those before scored. */
+const GROUP = 2048;
+
+async function listElsewhere(
+  { workers, crew, askers, without, asked, step, buffers }: Groups,
+  { features, lists }: ListsElsewhere,
+  signal: AbortSignal | undefined,
+  report: (more: number) => void,
+): Promise<Listed[]> {
+  const groups = Math.ceil(askers.length / GROUP);
+  const within = (g: number) => [g * GROUP, Math.min(askers.length, (g + 1) * GROUP)] as const;
+  const rowsOf = (g: number) => {
+    const [first, last] = within(g);
+    const size = (last - first) * features;
+    if (!(buffers[g % 2]?.length >= size)) buffers[g % 2] = allocate(Float32Array, size);
+    return buffers[g % 2].subarray(0, size);
+  };
+  const seat = async (g: number): Promise<Float32Array> => {
+    const [first, last] = within(g);
+    const rows = rowsOf(g);
+    const pieces = piecesOf(crew, askers.slice(first, last), without.slice(first, last), asked, step);
+    const seats = pieces.map((piece, p): SeatedPiece => ({ piece, group: g, at: p * step, rows }));
+    await workers.map('seat', seats, { signal });
+    return rows;
+  };
+  const found: Listed[] = [];
+  let seated = seat(0);
+  let scored: Promise<void> = Promise.resolve();
+  for (let g = 0; g < groups; g++) {
+    const rows = await seated;
+    if (g + 1 < groups) seated = seat(g + 1);
+    const [first, last] = within(g);
+    const left = askers
+      .slice(first, last)
+      .map(({ own }, a) => [...without[first + a], ...(asked.includeSeen ? [] : own.items)]);
+    const listed = await Promise.all([lists(rows, rowLists(left)), scored]).then(([made]) => made);
+    scored = score(g, listed);
+    scored.catch(() => {});
+    report(last - first);
+  }
+  await scored;
+  return found;
+
+  async function score(group: number, made: TopLists): Promise<void> {
+    const scores = allocate(Float64Array, made.positions.length);
+    await workers.everywhere('scoreSeated', { crew, group, lists: made, scores });
+    for (let a = 0; a < made.counts.length; a++) {
+      const [first, last] = [a * made.listed, a * made.listed + made.counts[a]];
+      found.push({ items: made.positions.subarray(first, last), scores: scores.subarray(first, last) });
+    }
+  }
+}
+
+function piecesOf(
+  crew: number,
+  askers: readonly Identified[],
+  without: readonly (readonly number[])[],
+  asked: AskedLists,
+  step: number,
+): AskedPiece[] {
+  const pieces: AskedPiece[] = [];
+  for (let at = 0; at < askers.length; at += step) {
+    pieces.push(pieceOf(crew, askers.slice(at, at + step), without.slice(at, at + step), asked));
+  }
+  return pieces;
 }
 
 function pieceOf(

@@ -239,6 +239,8 @@ async function prepare(
 /** The picked rows of a table, each padded with zeros to whole vectors of four. */
 function padded(table: Float32Array, picked: Uint32Array, features: number): Float32Array {
   const stride = 4 * Math.ceil(features / 4);
+  const asItIs = stride === features && picked.length * features === table.length;
+  if (asItIs && picked.every((row, r) => row === r)) return table;
   const values = new Float32Array(picked.length * stride);
   for (let r = 0; r < picked.length; r++) {
     const from = picked[r] * features;
