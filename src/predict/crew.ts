@@ -139,7 +139,7 @@ interface Groups {
 }
 
 /** Askers whose rows go elsewhere together: while their lists are made, the next are seated and those before scored. */
-const GROUP = 2048;
+const GROUP = 1024;
 
 async function listElsewhere(
   { workers, crew, askers, without, asked, step, buffers }: Groups,
