@@ -3,7 +3,7 @@
 import type { TunedRanking } from '../evaluate/tune.js';
 import type { SparsityEvidence } from '../fit/evidence.js';
 import type { FitResult } from '../fit/fit.js';
-import { modelLaw } from '../fit/law.js';
+import { type LawReport, modelLaw } from '../fit/law.js';
 import { featureCount, fitCount, type Model, modelHyper } from '../fit/model.js';
 import { SIDES } from '../graph/graph.js';
 import type { ReadResult } from '../ingest/options.js';
@@ -21,8 +21,11 @@ import { list, many } from '../text/phrases.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
 import { textTable, wrap } from './text-table.js';
 
+/** A fit, with the law of a model whose users are elsewhere. */
+type Reported = FitResult & { readonly law?: LawReport | undefined };
+
 export function fitJson(
-  result: FitResult,
+  result: Reported,
   evidence: SparsityEvidence | undefined,
   tuned: TunedRanking | undefined,
   read: ReadResult | undefined,
@@ -53,7 +56,7 @@ export function fitJson(
     tau: pair('tau'),
     shape: pair('shape'),
     rate: pair('rate'),
-    law: posterior && knowsUsers(posterior) ? modelLaw(posterior) : null,
+    law: lawOf(result) ?? null,
     evidence: evidence ?? null,
     read: read?.read ?? null,
     from: result.from ?? null,
@@ -67,7 +70,7 @@ export function fitJson(
 }
 
 export function fitText(
-  result: FitResult,
+  result: Reported,
   evidence: SparsityEvidence | undefined,
   tuned: TunedRanking | undefined,
   read: ReadResult | undefined,
@@ -107,9 +110,10 @@ export function fitText(
         ]),
       ]),
     );
-    if (model.type === 'posterior' && model.kind === 'auto' && knowsUsers(model)) {
+    const law = model.type === 'posterior' && model.kind === 'auto' ? lawOf(result) : undefined;
+    if (law) {
       const seen = { users: model.users.count, items: model.items.count };
-      lines.push('', ...lawWords(modelLaw(model), seen, names).map((sentence) => wrap(sentence)));
+      lines.push('', ...lawWords(law, seen, names).map((sentence) => wrap(sentence)));
     }
     const closed = SIDES.filter((side) => hyper[side].size === 0).map((side) => names[side].many);
     if (closed.length > 0) {
@@ -147,9 +151,9 @@ export function fitText(
   return lines.join('\n');
 }
 
-/** Whether the users are with the model: the laws of both sides follow from all of them. */
-function knowsUsers({ users }: Model): boolean {
-  return users.ids.length === users.count;
+/** The laws of both sides follow from all users: those of the model, or wherever they were added up. */
+function lawOf({ model, law }: Reported): LawReport | undefined {
+  return law ?? (model.type === 'posterior' ? modelLaw(model) : undefined);
 }
 
 /** Sparse or dense; undefined for baselines, which are neither. */

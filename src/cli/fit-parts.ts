@@ -121,7 +121,9 @@ async function fitAsRank(
   });
   const result = byShard
     ? await saveModelParts(output, parts, communicator, fitted, force)
-        .then(() => (rank === 0 ? { ...fitted, model: asReported(fitted.head, parts.users) } : undefined))
+        .then((law) =>
+          rank === 0 ? { ...fitted, model: asReported(fitted.head, parts.users), law } : undefined,
+        )
         .finally(fitted.close)
     : await gatherModel(parts, communicator, fitted).finally(fitted.close);
   if (!result) return undefined;

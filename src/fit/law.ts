@@ -9,13 +9,12 @@ import { gamma, normal } from '../math/distributions.js';
 import { expectedLaplace } from '../math/quadrature.js';
 import { predictiveQuantile } from '../math/quantile.js';
 import { randomStream } from '../math/random.js';
-import { countDegrees, type DegreeCounts } from '../sparsity/degree-counts.js';
+import type { DegreeCounts } from '../sparsity/degree-counts.js';
 import { fitDegrees } from '../sparsity/degree-likelihood.js';
 import { fitLowDegrees } from '../sparsity/low-degrees.js';
 import { tailIndexAt } from '../sparsity/tail-index.js';
-import { eligibleMass } from './fold-in.js';
 import type { PosteriorModel } from './model.js';
-import { type SizeInterval, sizeIntervals } from './size-posterior.js';
+import { type LawFacts, lawFacts, type SizeInterval, sizeIntervals } from './size-posterior.js';
 
 /** σ̂ is a share of vertices, so it can reach 1 on tiny graphs; the model needs it below. */
 export const LARGEST_SIGMA = 0.95;
@@ -91,17 +90,27 @@ export type LawReport = Readonly<Record<SideName, SideLawReport>>;
 
 /** The laws of a fitted model. */
 export function modelLaw(model: PosteriorModel): LawReport {
-  const intervals = sizeIntervals(model);
+  return lawFrom(model, lawFacts(model));
+}
+
+/** The same of a model whose users may be elsewhere. */
+export function lawFrom(model: PosteriorModel, facts: LawFacts): LawReport {
+  const intervals = sizeIntervals(model, facts);
   return Object.fromEntries(
-    SIDES.map((side) => [side, sideLaw(model, side, intervals[side])]),
+    SIDES.map((side) => [side, sideLaw(model, facts, side, intervals[side])]),
   ) as unknown as LawReport;
 }
 
-function sideLaw(model: PosteriorModel, side: SideName, sizeInterval: SizeInterval | null): SideLawReport {
+function sideLaw(
+  model: PosteriorModel,
+  facts: LawFacts,
+  side: SideName,
+  sizeInterval: SizeInterval | null,
+): SideLawReport {
   const { hyper } = model[side];
   const { sigma, tau, size } = hyper;
   const kind = sigma < 0 ? 'dense' : 'sparse';
-  return Object.freeze({ kind, sigma, tau, size, sizeInterval, unseen: unseenVertices(model, side) });
+  return Object.freeze({ kind, sigma, tau, size, sizeInterval, unseen: unseenVertices(model, facts, side) });
 }
 
 /** Unseen over seen vertices of a dense side. */
@@ -120,12 +129,12 @@ const POINTS = [-2, -1, 0, 1, 2] as const;
  * Seen vertices are a share π of a population whose number is Poisson, so given π the unseen ones are negative binomial. σ
  * is known with an error, and τ follows it where the fit has matched it.
  */
-function unseenVertices(model: PosteriorModel, side: SideName): SideLawReport['unseen'] {
-  const { hyper, count, degree } = model[side];
+function unseenVertices(model: PosteriorModel, facts: LawFacts, side: SideName): SideLawReport['unseen'] {
+  const { hyper } = model[side];
+  const { count, degrees: counts } = facts[side];
   if (hyper.size === 0) return Object.freeze({ mean: 0, low: 0, high: 0 });
   if (hyper.sigma >= 0) return null;
-  const mass = eligibleMass(model, otherSide(side));
-  const counts = countDegrees(degree);
+  const { mass } = facts[otherSide(side)];
   const law = tailLaw(counts);
   const matched = hyper.tau !== 1;
   const half = tailIndexAt(counts, 0.5);

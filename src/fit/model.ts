@@ -27,6 +27,8 @@ export interface ModelSide extends Vertices {
   readonly hyper: SideHyper;
   /** What the counts of each vertex have of its own, where the model has a law of counts. */
   readonly counts?: CountEffects | undefined;
+  /** Expected mass of all users per feature, where the model has only some of them; undefined: it has all. */
+  readonly mass?: Float64Array | undefined;
 }
 
 /** A side of a model from its fitted table. */

@@ -23,18 +23,44 @@ const STEP = 0.2;
 /** What is known of log c before the data: the weak prior of log τ, which moves the same scale. */
 const PRIOR_SPREAD = 1.5;
 
+/** What a law is said from: sums over the vertices of a side, wherever these were added up. */
+export interface SideFacts {
+  readonly count: number;
+  readonly degrees: DegreeCounts;
+  /** M_k of the side, with the unseen ones' share. */
+  readonly mass: Float64Array;
+  /** Mass of the other side that a vertex meets for each unit of its features, by the edges. */
+  readonly met: number;
+}
+export type LawFacts = Readonly<Record<SideName, SideFacts>>;
+
+export function sideFacts(model: PosteriorModel, name: SideName): SideFacts {
+  const side = model[name];
+  const { sum, edges } = metMass(side, model.features);
+  const [degrees, mass] = [countDegrees(side.degree), eligibleMass(model, name)];
+  return { count: side.count, degrees, mass, met: sum / edges };
+}
+
+export function lawFacts(model: PosteriorModel): LawFacts {
+  return { users: sideFacts(model, 'users'), items: sideFacts(model, 'items') };
+}
+
 /** The 90 % interval of each size that the fit has found; null where there is none, or where it was given. */
-export function sizeIntervals(model: PosteriorModel): Readonly<Record<SideName, SizeInterval | null>> {
+export function sizeIntervals(
+  model: PosteriorModel,
+  facts: LawFacts = lawFacts(model),
+): Readonly<Record<SideName, SizeInterval | null>> {
   const { given } = model.provenance.options as { given?: Record<SideName, Partial<SideHyper>> };
   const found = (side: SideName) => model[side].hyper.size > 0 && given?.[side]?.size === undefined;
   const wanted = SIDES.filter(found);
   const intervals: Record<SideName, SizeInterval | null> = { users: null, items: null };
   if (wanted.length === 0) return intervals;
-  const profiles = { users: scaleProfile(model, 'users'), items: scaleProfile(model, 'items') };
+  const profiles = { users: scaleProfile(model, facts, 'users'), items: scaleProfile(model, facts, 'items') };
   const information = Math.max(0, curvature(profiles.users) + curvature(profiles.items));
   const variance = 1 / (information + 1 / PRIOR_SPREAD ** 2);
   for (const side of wanted) {
-    const { count, hyper } = model[side];
+    const { hyper } = model[side];
+    const { count } = facts[side];
     const slope = (profiles[side].logSize(STEP) - profiles[side].logSize(-STEP)) / (2 * STEP);
     const reach = REACH * Math.sqrt(1 / count + slope ** 2 * variance);
     intervals[side] = { low: hyper.size * Math.exp(-reach), high: hyper.size * Math.exp(reach) };
@@ -53,12 +79,10 @@ function curvature({ logLikelihood }: ScaleProfile): number {
   return -(logLikelihood(STEP) - 2 * logLikelihood(0) + logLikelihood(-STEP)) / STEP ** 2;
 }
 
-function scaleProfile(model: PosteriorModel, name: SideName): ScaleProfile {
-  const side = model[name];
-  const { hyper } = side;
-  const mass = eligibleMass(model, otherSide(name));
-  const counts = countDegrees(side.degree);
-  const met = massPerFeature(side, model.features);
+function scaleProfile(model: PosteriorModel, facts: LawFacts, name: SideName): ScaleProfile {
+  const { hyper } = model[name];
+  const { count, degrees, met } = facts[name];
+  const { mass } = facts[otherSide(name)];
   const totals = featureTotals(hyper, model.features);
   const logSize = (shift: number) =>
     -Math.log(
@@ -70,15 +94,15 @@ function scaleProfile(model: PosteriorModel, name: SideName): ScaleProfile {
   return {
     logSize,
     logLikelihood: (shift) =>
-      degreeLikelihood(counts, hyper, Math.log(met) + shift, totals) + side.count * logSize(shift),
+      degreeLikelihood(degrees, hyper, Math.log(met) + shift, totals) + count * logSize(shift),
   };
 }
 
-/** Mass of the other side that a vertex meets for each unit of its features, by the edges. */
-function massPerFeature(
+/** What `met` is the quotient of, over some vertices. */
+export function metMass(
   { count, hyper, weightRate, featureShape, featureRate, degree }: ModelSide,
   K: number,
-) {
+): { readonly sum: number; readonly edges: number } {
   let sum = 0;
   let edges = 0;
   for (let v = 0; v < count; v++) {
@@ -87,7 +111,7 @@ function massPerFeature(
     sum += (degree[v] * (weightRate[v] - hyper.tau)) / total;
     edges += degree[v];
   }
-  return sum / edges;
+  return { sum, edges };
 }
 
 interface Totals {

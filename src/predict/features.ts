@@ -58,7 +58,10 @@ export function featureTables(model: Model): readonly FeatureTables[] {
         features,
         users,
         items,
-        mass: { users: columnSums(users, features), items: columnSums(items, features) },
+        mass: {
+          users: model.users.mass ?? columnSums(users, features),
+          items: columnSums(items, features),
+        },
       },
     ];
   }

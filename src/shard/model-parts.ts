@@ -7,7 +7,10 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { Communicator } from '../comm/communicator.js';
 import { InputError } from '../errors.js';
-import type { Model } from '../fit/model.js';
+import { sideMass } from '../fit/fold-in.js';
+import { type LawReport, lawFrom } from '../fit/law.js';
+import type { Model, PosteriorModel } from '../fit/model.js';
+import { metMass, sideFacts } from '../fit/size-posterior.js';
 import { userTables, userWidths, withUsers } from '../fit/users-apart.js';
 import { degrees, type GraphSide } from '../graph/graph.js';
 import { MODEL_FILE } from '../options/model-parts.js';
@@ -15,7 +18,7 @@ import { finishFolder } from '../store/folder.js';
 import { modelOf, modelTensors } from '../store/model-bytes.js';
 import { itemsState } from '../store/model-state.js';
 import { readTensors, writeTensorsTo } from '../store/safetensors.js';
-import { FINITE, putInto, TensorReader } from '../store/tensor-reader.js';
+import { FINITE, NOT_NEGATIVE, putInto, TensorReader } from '../store/tensor-reader.js';
 import type { Tensor, TensorFile } from '../store/tensors.js';
 import { getSeen, getVertices, putSeen, putVertices } from '../store/vertex-tensors.js';
 import { shardOfBytes } from './assign.js';
@@ -26,6 +29,8 @@ import { MOST_SHARDS, type Parts, readShard } from './parts.js';
 
 const FORMAT = 'graphex-model-parts';
 const EXPECTED = { version: 1, what: 'model by shard', command: 'fit' } as const;
+
+const MASS = 'users.mass';
 
 const usersFile = (shard: number) => `users-${String(shard).padStart(4, '0')}.safetensors`;
 
@@ -59,14 +64,18 @@ export async function isModelFolder(path: string): Promise<boolean> {
   return found?.isFile() ?? false;
 }
 
-/** Writes the model of a fit over shards by shard: called by every rank, written by rank 0, all of it or nothing. */
+/**
+ * Writes the model of a fit over shards by shard: called by every rank, written by rank 0, all of it or nothing. Rank 0 gets
+ * the law of a posterior, added up over the shards as they are written.
+ */
 export async function saveModelParts(
   folder: string,
   parts: Parts,
   communicator: Communicator,
   { head, tablesOf }: FittedParts,
   force: boolean | undefined,
-): Promise<void> {
+): Promise<LawReport | undefined> {
+  const sums = head.type === 'posterior' ? new UserSums(head) : undefined;
   const rows = parts.shards.map(({ users }) => users);
   const shape = { widths: userWidths(head), double: false };
   const state = itemsState(head);
@@ -80,14 +89,47 @@ export async function saveModelParts(
     (take) => gatherRows(communicator, rows, shape, tablesOf, take),
     async (path, s, tables) => {
       const { hash } = parts.shards[s];
-      await writeTensorsTo(path, usersTensors(await readShard(parts, s), tables, { hash, state }));
+      const side = await readShard(parts, s);
+      sums?.add(side, tables);
+      await writeTensorsTo(path, usersTensors(side, tables, { hash, state }));
     },
     { force },
   );
+  return communicator.rank === 0 ? sums?.law(parts) : undefined;
+}
+
+/** What the law says of all users, from those of one shard after the other. */
+class UserSums {
+  readonly #mass: Float64Array;
+  #sum = 0;
+  #edges = 0;
+
+  constructor(readonly head: PosteriorModel) {
+    this.#mass = Float64Array.from(head.users.leftover);
+  }
+
+  add(side: GraphSide, tables: readonly Float32Array[]): void {
+    const { features } = this.head;
+    const vertices = { count: side.count, ids: side.ids, degree: degrees(side) };
+    const { users } = withUsers(this.head, vertices, tables, undefined) as PosteriorModel;
+    const own = sideMass({ ...users, leftover: new Float64Array(features) }, features);
+    for (let k = 0; k < features; k++) this.#mass[k] += own[k];
+    const { sum, edges } = metMass(users, features);
+    this.#sum += sum;
+    this.#edges += edges;
+  }
+
+  law({ users, degrees: counts }: Parts): LawReport {
+    const own = { count: users, degrees: counts.users, mass: this.#mass, met: this.#sum / this.#edges };
+    return lawFrom(this.head, { users: own, items: sideFacts(this.head, 'items') });
+  }
 }
 
 function headTensors(head: Model, { shards }: Pick<Parts, 'shards'>): TensorFile {
-  const { tensors, metadata } = modelTensors(head, head.type === 'ranker' ? { users: 'none' } : {});
+  const { tensors: own, metadata } = modelTensors(head, head.type === 'ranker' ? { users: 'none' } : {});
+  const tensors = new Map(own);
+  const mass = head.type === 'posterior' ? head.users.mass : undefined;
+  if (mass) putInto(tensors, '')(MASS, mass);
   const said = shards.map(({ users, edges, hash }) => ({ users, edges, hash }));
   return {
     tensors,
@@ -115,10 +157,18 @@ export async function openModelParts(folder: string): Promise<ModelParts> {
   await finishFolder(folder, modelFiles(MOST_SHARDS));
   const path = join(folder, MODEL_FILE);
   const file = await readTensors(path, { ...EXPECTED, format: FORMAT });
-  const { model: head } = modelOf(path, file, true);
+  const { model } = modelOf(path, file, true);
+  const head = inWords(path, () => withMass(model, new TensorReader(file.tensors)));
   const shards = inWords(path, () => shardsSchema.parse(JSON.parse(file.metadata.shards ?? 'null')));
   const sum = (of: 'users' | 'edges') => shards.reduce((total, shard) => total + shard[of], 0);
   return { folder, head, shards, users: sum('users'), edges: sum('edges'), state: itemsState(head) };
+}
+
+/** Models written before there was one have no mass of all users. */
+function withMass(head: Model, read: TensorReader): Model {
+  if (head.type !== 'posterior' || !read.has(MASS)) return head;
+  const mass = read.numbers(MASS, Float64Array, head.features, NOT_NEGATIVE);
+  return Object.freeze({ ...head, users: Object.freeze({ ...head.users, mass }) });
 }
 
 /** The model with the users of one shard alone. */

@@ -62,7 +62,11 @@ export function posteriorHead(parts: Parts, fitted: Ascended): PosteriorModel {
     features: settings.features,
     multigraph: parts.multigraph,
     ...(parts.names && { names: parts.names }),
-    users: Object.freeze({ ...nobody, ...side('users', [none(), none(), none(), none()]) }),
+    users: Object.freeze({
+      ...nobody,
+      ...side('users', [none(), none(), none(), none()]),
+      mass: totals.users.mass,
+    }),
     items: Object.freeze({ ...itemVertices(parts), ...side('items', singles(fitted.items)) }),
     bound: fitted.bound,
     provenance: Object.freeze({
@@ -186,5 +190,12 @@ export function putShard(
 }
 
 export function modelWith(head: Model, { users, tables, seen }: WholeUsers): Model {
-  return withUsers(head, Object.freeze(users), tables, seen);
+  return withUsers(withoutMass(head), Object.freeze(users), tables, seen);
+}
+
+/** A model with all of its users has their mass in them. */
+function withoutMass(head: Model): Model {
+  if (head.type !== 'posterior') return head;
+  const { mass: _, ...users } = head.users;
+  return { ...head, users };
 }

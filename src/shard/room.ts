@@ -14,6 +14,9 @@ const ID_BYTES = 64;
 /** Shards are not all of one size: with so many times more of them the largest is small enough. */
 const UNEVEN = 1.2;
 
+/** The share of the limit that no shard is held in: what allocators round up grows with what they are asked for. */
+const SPARE = 1 / 32;
+
 /** How a fit within a limit goes. */
 export interface Room {
   /** Shards from the first on that stay in memory. */
@@ -77,7 +80,7 @@ export function roomWithin(
         : `; more shards would not help, since the items and the model in the end take ${sizeWords(alone)} alone; fewer features take less`;
     throw optionError`${option('memory')} ${sizeWords(limit)}: a fit to these parts takes ${sizeWords(need)} with one of the ${String(shards.length)} shards in memory at a time; give at least that${way}`;
   }
-  let room = limit - need;
+  let room = limit - need - SPARE * limit;
   let held = 0;
   for (const shard of shards) {
     room -= table(shard.users) + 4 * words(shard.users, shard.edges) + 4 * words(items, shard.edges);

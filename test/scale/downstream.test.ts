@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { evaluateModel } from '../../src/evaluate/evaluate.js';
 import { evaluateInTurn } from '../../src/evaluate/in-turn.js';
+import { type LawReport, modelLaw } from '../../src/fit/law.js';
+import type { PosteriorModel } from '../../src/fit/model.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { split } from '../../src/sample/split.js';
@@ -22,6 +24,8 @@ const { path } = scratchFolder();
 const law = { sigma: 0.2, tau: 1, size: 20, shape: 0.3, rate: 0.3 };
 const CUT = { testUsers: 0.3, testItems: 0.3, seed: 9 };
 let graph: BipartiteGraph;
+/** What fits by shard said of both sides. */
+const laws: Record<string, LawReport | null> = {};
 
 async function done(...args: string[]): Promise<string> {
   const { status, stdout, stderr } = await graphex(...args);
@@ -44,9 +48,28 @@ beforeAll(async () => {
       const fitted = JSON.parse(await done('fit', path('split'), '--by-shard', ...how, '-o', path(kind)));
       const merged = JSON.parse(await done('merge', path(kind), '--json', '-o', path(`${kind}.file`)));
       expect(merged).toMatchObject({ state: fitted.state, shards: 4 });
+      laws[kind] = fitted.law;
     }),
   );
 }, 60_000);
+
+test('the law of a fit by shard is that of the merged model', async () => {
+  const merged = modelLaw((await loadModel(path('posterior.file'))) as PosteriorModel);
+  expect(laws.ranker).toBeNull();
+  for (const side of ['users', 'items'] as const) {
+    const own = laws.posterior![side];
+    expect(own).toMatchObject({ kind: merged[side].kind, sigma: merged[side].sigma });
+    for (const [found, expected] of [
+      [own.size, merged[side].size],
+      [own.sizeInterval?.low, merged[side].sizeInterval?.low],
+      [own.sizeInterval?.high, merged[side].sizeInterval?.high],
+      [own.unseen?.mean, merged[side].unseen?.mean],
+    ]) {
+      if (expected === undefined) expect(found).toBeUndefined();
+      else expect(found! / expected).toBeCloseTo(1, 6);
+    }
+  }
+});
 
 describe.each(Object.keys(FITS))('a %s by shard', (kind) => {
   const both = (...args: string[]) =>
@@ -57,8 +80,9 @@ describe.each(Object.keys(FITS))('a %s by shard', (kind) => {
     const some = [0, 7, 3, users.count - 1, 5].map((u) => users.ids.at(u));
     writeFileSync(path(`${kind} batch.csv`), some.join('\n'));
     const [known, fresh, batch] = await Promise.all([
-      both('--user', some[1], '-n', '7', '--json'),
-      both('--likes', `${items.ids.at(1)},${items.ids.at(4)}`, '--json'),
+      // Features are named by what stands out among all users, not among those of a shard.
+      both('--user', some[1], '-n', '7', '--explain', '--json'),
+      both('--likes', `${items.ids.at(1)},${items.ids.at(4)}`, '--explain', '--json'),
       both('--batch', path(`${kind} batch.csv`), '-n', '4', '--json'),
     ]);
     for (const [byShard, merged] of [known, fresh, batch]) expect(byShard).toBe(merged);
