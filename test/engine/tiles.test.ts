@@ -15,9 +15,9 @@ import { randomStream } from '../../src/math/random.js';
 import { type Problem, randomProblem } from './random-problem.js';
 
 const LIMITS = { edges: 192, rows: 48 };
-const TILES: TileLimits = { cache: 1024, tile: 2048, least: 4, sums: Infinity };
+const TILES: TileLimits = { near: 0, cache: 1024, tile: 2048, least: 4, sums: Infinity };
 /** No table is so large. */
-const NO_TILES: TileLimits = { ...TILES, cache: Infinity };
+const NO_TILES: TileLimits = { ...TILES, near: Infinity, cache: Infinity };
 
 const shape = { users: 700, items: 500, edges: 30_000, features: 13 };
 const problems = new Map(
@@ -160,6 +160,10 @@ describe.each([false, true])('multigraph %s', (multigraph) => {
     }
     close(tiled.counted, plain.counted);
     close(tiled.terms as number[], plain.terms as number[]);
+  });
+
+  test('rows that are asked for ahead give the same bits', async () => {
+    expect(await run(problem, 2, { ...NO_TILES, near: 0 })).toEqual(await run(problem, 2, NO_TILES));
   });
 
   test('1, 2, 3 and 8 threads give the same bits', async () => {

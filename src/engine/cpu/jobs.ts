@@ -16,7 +16,7 @@ import type { Crew } from './crew.js';
 import { type Groups, type JobKind, type JobPart, MAX_STRIDE, RESULT_EXTRAS } from './half-steps.js';
 import { firstBad, sumTerm } from './results.js';
 import type { CpuCounts, CpuTable } from './tables.js';
-import { cutTiles, type TiledRows, type TileLimits, tilingOf } from './tiles.js';
+import { cutTiles, isFar, type TiledRows, type TileLimits, tilingOf } from './tiles.js';
 import { beginsOf, cutUnits, type RowCut, UNIT_FIELDS, type UnitLimits, unitsWithin } from './units.js';
 import type { Heap } from './wasm-heap.js';
 import type { IndexArrays } from './windows.js';
@@ -88,7 +88,7 @@ export function createJobs(heap: Heap, crew: Crew, limits: UnitLimits, tileLimit
       scale: options.counts?.scale ?? 1,
       exact: options.activity === 'mean' ? 0 : 1,
       withTerm: options.edgeTerm ? 1 : 0,
-      far: other && tilingOf(other, tileLimits) ? 1 : 0,
+      far: other && isFar(other, tileLimits) ? 1 : 0,
       relaxation: options.relaxation ?? 0,
       relaxationFloor: RELAXATION_FLOOR,
       shapeFloor: WEIGHT_SHAPE_FLOOR,

@@ -18,6 +18,8 @@ import {
 } from './units.js';
 
 export interface TileLimits {
+  /** A table of at most so many bytes is in a core's own cache: its rows come at once, and are not asked for ahead. */
+  readonly near: number;
   /** A table of at most so many bytes is gathered from as it is. */
   readonly cache: number;
   /** Most bytes of a tile. */
@@ -29,13 +31,15 @@ export interface TileLimits {
 }
 
 /**
- * Bytes of processors of today: 16 MiB of a last-level cache are often a thread's share; 8 MiB are 2,048 pages, as many as the
- * second level of address translation has room for on most. Declared, not measured: the cut decides the bits.
+ * Bytes of processors of today: 1 MiB is a core's own cache; 16 MiB of a last-level cache are often a thread's share; 8 MiB are
+ * 2,048 pages, as many as the second level of address translation has room for on most. Declared, not measured: the cut
+ * decides the bits.
  */
 export const DEFAULT_TILES: TileLimits = {
+  near: 2 ** 20,
   cache: 16 * 2 ** 20,
   tile: 8 * 2 ** 20,
-  least: 32,
+  least: 64,
   sums: 64 * 2 ** 20,
 };
 
@@ -61,12 +65,23 @@ export interface Tiling {
   readonly leastPiece: number;
 }
 
-/** `stride`: float32 of a row. Undefined: the table is gathered from as it is. */
-export function tilingOf(
-  { rows, stride }: { readonly rows: number; readonly stride: number },
-  limits: TileLimits,
-): Tiling | undefined {
-  const bytes = 4 * stride * rows;
+/** What is gathered from. `stride`: float32 of a row. */
+interface Gathered {
+  readonly rows: number;
+  readonly stride: number;
+}
+
+const bytesOf = ({ rows, stride }: Gathered): number => 4 * stride * rows;
+
+/** Whether rows are asked for ahead: no bit depends on it. */
+export function isFar(table: Gathered, limits: TileLimits): boolean {
+  return bytesOf(table) > limits.near;
+}
+
+/** Undefined: the table is gathered from as it is. */
+export function tilingOf(table: Gathered, limits: TileLimits): Tiling | undefined {
+  const { rows, stride } = table;
+  const bytes = bytesOf(table);
   if (bytes <= limits.cache) return undefined;
   const inTile = Math.ceil(rows / Math.ceil(bytes / limits.tile));
   const tiles = Math.ceil(rows / inTile);

@@ -204,7 +204,7 @@ let touched: u32 = 0;
  * @param bytes_ bytes of a row: stride float32
  * @param lambdas_ BATCH_BYTES of scratch
  * @param withTerm_ whether the edge term is taken
- * @param far_ whether the rows of B are in memory rather than in a cache
+ * @param far_ whether the rows of B are asked for ahead: they are not in a core's own cache
  */
 export function bindPass(
   other_: usize,
@@ -228,16 +228,31 @@ export function bindPass(
 
 /**
  * Asks for the rows of a batch. Between loads that wait for nothing the processor sees many more of them ahead than between
- * those of dot products; a cache would answer before that pays.
+ * those of dot products; a cache would answer before that pays. Eight loads a turn, so that little else is among them.
  */
 // @ts-ignore: decorator
 @inline
 function touchRows(neighbors: usize, edges: u32): void {
   const end = neighbors + ((<usize>edges) << 2);
+  const whole = end - ((edges & 3) << 2);
+  const size = bytes;
   let seen: u32 = 0;
-  for (; neighbors < end; neighbors += 4) {
-    const row = other + (<usize>load<u32>(neighbors)) * bytes;
-    for (let k: usize = 0; k < bytes; k += 64) seen |= load<u32>(row + k);
+  for (let k: usize = 0; k < size; k += 128) {
+    const from = other + k;
+    const next = min<usize>(64, size - k - 4);
+    let n = neighbors;
+    for (; n < whole; n += 16) {
+      const r0 = from + (<usize>load<u32>(n)) * size;
+      const r1 = from + (<usize>load<u32>(n, 4)) * size;
+      const r2 = from + (<usize>load<u32>(n, 8)) * size;
+      const r3 = from + (<usize>load<u32>(n, 12)) * size;
+      seen |= load<u32>(r0) | load<u32>(r0 + next) | load<u32>(r1) | load<u32>(r1 + next) |
+        load<u32>(r2) | load<u32>(r2 + next) | load<u32>(r3) | load<u32>(r3 + next);
+    }
+    for (; n < end; n += 4) {
+      const row = from + (<usize>load<u32>(n)) * size;
+      seen |= load<u32>(row) | load<u32>(row + next);
+    }
   }
   touched = seen;
 }

@@ -23,7 +23,7 @@ export class JobBlock {
   exact: u32;
   /** 1: the edge term is taken. */
   withTerm: u32;
-  /** 1: the other table is larger than the cache, so that its rows are asked for ahead. */
+  /** 1: the other table is larger than a core's own cache, so that its rows are asked for ahead. */
   far: u32;
   sigma: f64;
   tau: f64;

@@ -271,7 +271,7 @@ export function finishRow(at: usize): u32 {
 export function passPiece(at: usize): void {
   const unit = changetype<UnitBlock>(at);
   const bytes: usize = (<usize>stride) << 2;
-  bindPass(other, unit.neighbors, unit.edgeCounts, 0, bytes, scratch, withTerm, false);
+  bindPass(other, unit.neighbors, unit.edgeCounts, 0, bytes, scratch, withTerm, far);
   passLong(activity + (<usize>unit.first) * bytes, 0, unit.edges, blockSums(), unit.slots);
 }
 
@@ -279,7 +279,7 @@ export function passPiece(at: usize): void {
 export function passTile(at: usize): void {
   const unit = changetype<UnitBlock>(at);
   const bytes: usize = (<usize>stride) << 2;
-  bindPass(other, unit.neighbors, unit.edgeCounts, 0, bytes, scratch, withTerm, false);
+  bindPass(other, unit.neighbors, unit.edgeCounts, 0, bytes, scratch, withTerm, far);
   passStretches(unit, activity, bytes, <u32>BLOCK, blockSums() + BLOCK * bytes, scratch + LONG_SUMS, blockSums());
 }
 
