@@ -19,7 +19,7 @@ import { type Problem, randomProblem } from './random-problem.js';
 import { SHARDS, shardBounds } from './ranks.js';
 
 const LIMITS = { edges: 96, rows: 24 };
-const TILES: TileLimits = { near: 0, cache: 1024, tile: 2048, least: 4, sums: 20_000 };
+const TILES: TileLimits = { near: 0, few: 0, cache: 1024, tile: 2048, least: 4, sums: 20_000 };
 const NO_TILES: TileLimits = { ...TILES, cache: Infinity };
 const SHAPE = { users: 700, items: 300, edges: 20_000, features: 13 };
 

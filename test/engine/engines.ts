@@ -28,7 +28,7 @@ export const ENGINES: readonly EngineCase[] = [
       createCpuEngine({
         threads: 2,
         limits: { edges: 24, rows: 5 },
-        tiles: { near: 0, cache: 0, tile: 4096, least: 1, sums: 20_000 },
+        tiles: { near: 0, few: 0, cache: 0, tile: 4096, least: 1, sums: 20_000 },
       }),
   },
   // Users in shards, some of them empty: in one process, and dealt out to ranks.

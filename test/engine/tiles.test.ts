@@ -15,7 +15,7 @@ import { randomStream } from '../../src/math/random.js';
 import { type Problem, randomProblem } from './random-problem.js';
 
 const LIMITS = { edges: 192, rows: 48 };
-const TILES: TileLimits = { near: 0, cache: 1024, tile: 2048, least: 4, sums: Infinity };
+const TILES: TileLimits = { near: 0, few: 0, cache: 1024, tile: 2048, least: 4, sums: Infinity };
 /** No table is so large. */
 const NO_TILES: TileLimits = { ...TILES, near: Infinity, cache: Infinity };
 

@@ -3,7 +3,7 @@
 // - The edge index stays where the graph has it and passes through small windows, so the number of edges is not bounded
 //   by WebAssembly's 4 GiB, and the kernels read neighbours from cache.
 // - Rows are updated block by block as soon as their edges have been walked, while they are in cache (kernels/rows.ts).
-// - Rows of tables beyond a core's own cache are asked for ahead; tables beyond all caches are gathered from tile by tile
+// - Rows of tables beyond a core's own cache are asked for ahead; tables that no cache holds are gathered from tile by tile
 //   (tiles.ts).
 // - Work is cut into units by the index alone (units.ts) and workers take the next one when they are done, so threads are
 //   never idle for long; partial sums are added in unit order, so any number of threads gives the same bits.

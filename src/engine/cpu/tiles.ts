@@ -18,8 +18,9 @@ import {
 } from './units.js';
 
 export interface TileLimits {
-  /** A table of at most so many bytes is in a core's own cache: its rows come at once, and are not asked for ahead. */
+  /** A table of at most so many bytes, or of at most so many rows, is near: rows come soon, and are not asked for ahead. */
   readonly near: number;
+  readonly few: number;
   /** A table of at most so many bytes is gathered from as it is. */
   readonly cache: number;
   /** Most bytes of a tile. */
@@ -31,12 +32,13 @@ export interface TileLimits {
 }
 
 /**
- * Bytes of processors of today: 1 MiB is a core's own cache; 16 MiB of a last-level cache are often a thread's share; 8 MiB are
- * 2,048 pages, as many as the second level of address translation has room for on most. Declared, not measured: the cut
- * decides the bits.
+ * Bytes of processors of today: 16 MiB of a last-level cache are often a thread's share; 8 MiB are 2,048 pages, as many as the
+ * second level of address translation has room for on most. Declared, not measured: the cut decides the bits. What is near was
+ * found by timing (docs/appendix/performance.md).
  */
 export const DEFAULT_TILES: TileLimits = {
-  near: 2 ** 20,
+  near: 4 * 2 ** 20,
+  few: 16384,
   cache: 16 * 2 ** 20,
   tile: 8 * 2 ** 20,
   least: 64,
@@ -75,7 +77,7 @@ const bytesOf = ({ rows, stride }: Gathered): number => 4 * stride * rows;
 
 /** Whether rows are asked for ahead: no bit depends on it. */
 export function isFar(table: Gathered, limits: TileLimits): boolean {
-  return bytesOf(table) > limits.near;
+  return bytesOf(table) > limits.near && table.rows > limits.few;
 }
 
 /** Undefined: the table is gathered from as it is. */
