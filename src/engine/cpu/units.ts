@@ -95,29 +95,31 @@ export function beginsOf(units: Uint32Array, groups: Uint32Array): Uint32Array {
   return begins;
 }
 
-/** Bytes of counts that stay in a worker's cache while all parts of the data add to them. */
-const GROUP_BYTES = 128 * 1024;
-/** Groups are so many, for threads to share, but as large as so many windows at least and at most: parts share them too. */
-const GROUPS = 256;
-const LEAST_WINDOWS = 2;
-const MOST_WINDOWS = 8;
+/** Most bytes of counts of a group: they stay in a worker's cache while all parts of the data add to them. */
+const GROUP_BYTES = 512 * 1024;
+/** Large groups find more of a part's table in the cache; the last are small, so that threads end together. */
+const SHARE = 48;
+/** Windows of a group. */
+const LEAST_WINDOWS = 4;
+const MOST_WINDOWS = 64;
 
 /**
- * Rows whose counts are made together: of about as much `work` each, which is that in all of the data, wherever they are
- * counted, so that sums over groups have the same bits anywhere. `bytes`: of a row's counts.
+ * Rows whose counts are made together: a share of the `work` that is left each, which is that in all of the data, wherever they
+ * are counted, so that sums over groups have the same bits anywhere. `bytes`: of a row's counts.
  */
 export function cutGroups(work: Float64Array, { edges, rows }: UnitLimits, bytes: number): Uint32Array {
-  let total = 0;
-  for (let i = 0; i < work.length; i++) total += work[i];
-  const most = Math.min(Math.max(total / GROUPS, LEAST_WINDOWS * edges), MOST_WINDOWS * edges);
+  let left = 0;
+  for (let i = 0; i < work.length; i++) left += work[i];
   const mostRows = Math.max(1, Math.min(rows, Math.floor(GROUP_BYTES / bytes)));
   const groups: number[] = [];
   let start = 0;
   let sum = 0;
   for (let i = 0; i <= work.length; i++) {
     const more = i < work.length ? work[i] : Infinity;
+    const most = edges * Math.min(Math.max(left / SHARE / edges, LEAST_WINDOWS), MOST_WINDOWS);
     if (i > start && (sum + more > most || i - start >= mostRows)) {
       groups.push(UNIT_ROWS, start, i, 0, 0, 0);
+      left -= sum;
       [start, sum] = [i, 0];
     }
     sum += more;

@@ -1,50 +1,60 @@
 // Fixed point: expected counts as int64, so that adding them in any order gives the same bits.
 
-import { promoteHigh } from './simd';
+import { narrow, promoteHigh } from './simd';
 
+/** 1.5·2⁵², in memory as those of simd.ts are. */
+const MAGIC = memory.data<f64>([6755399441055744]);
 /** Below this a float64 that is whole, and an int64, have the same low 52 bits after 1.5·2⁵² is added. */
 const NEAR: f64 = 2251799813685248; // 2⁵¹
-const MAGIC: f64 = 6755399441055744; // 1.5·2⁵²
-const MAGIC_BITS: i64 = 0x4338000000000000;
 /** Counts end here: half of what int64 holds, so that a sum that went over is seen. */
 const LIMIT: f64 = 4611686018427387904; // 2⁶²
 
-/** Float64 in a vector that are whole once 1.5·2⁵² is added: as int64. Those that are not below 2⁵¹ have higher bits set. */
+/** 1.5·2⁵² over the scale, twice. */
+export function magicOf(scale: f64): v128 {
+  return f64x2.div(v128.load64_splat(MAGIC), f64x2.splat(scale));
+}
+
+/** Four times the float32 from which on counts are large. */
+export function nearOf(scale: f64): v128 {
+  return f32x4.splat(<f32>(NEAR / scale));
+}
+
+/** Two counts as int64: the low bits of what they are once `magic` is added, which rounds them to whole steps of the scale. */
 // @ts-ignore: decorator
 @inline
-function toFixed(scaled: v128): v128 {
-  return i64x2.sub(f64x2.add(scaled, f64x2.splat(MAGIC)), i64x2.splat(MAGIC_BITS));
+function toFixed(counts: v128, magic: v128): v128 {
+  return i64x2.sub(f64x2.add(counts, magic), magic);
 }
 
 /**
  * Adds the products of a row's activities and its sums, times `scale`, to the int64 at `to`. False where one is not a number,
  * negative, or too large.
  * @param bytes of a row in float32
+ * @param magic magicOf the scale; likewise `near`
  */
 // @ts-ignore: decorator
 @inline
-export function addRow(to: usize, activity: usize, sums: usize, bytes: usize, scale: f64): bool {
-  // A power of two, so the products have the bits that they would have without it.
-  const factor = f32x4.splat(<f32>scale);
-  let seen = i64x2.splat(0);
+export function addRow(to: usize, activity: usize, sums: usize, bytes: usize, magic: v128, near: v128, scale: f64): bool {
+  // Bits of floats are in the order of floats, and those of what is not a number or negative come last.
+  let largest = i32x4.splat(0);
   for (let k: usize = 0; k < bytes; k += 16) {
-    const count = f32x4.mul(f32x4.mul(v128.load(activity + k), v128.load(sums + k)), factor);
-    const low = toFixed(f64x2.promote_low_f32x4(count));
-    const high = toFixed(promoteHigh(count));
+    const count = f32x4.mul(v128.load(activity + k), v128.load(sums + k));
+    largest = i32x4.max_u(largest, count);
     const at = to + (k << 1);
-    v128.store(at, i64x2.add(v128.load(at), low));
-    v128.store(at, i64x2.add(v128.load(at, 16), high), 16);
-    seen = v128.or(seen, v128.or(low, high));
+    v128.store(at, i64x2.add(v128.load(at), toFixed(f64x2.promote_low_f32x4(count), magic)));
+    v128.store(at, i64x2.add(v128.load(at, 16), toFixed(promoteHigh(count), magic)), 16);
   }
-  return v128.any_true(i64x2.shr_u(seen, 51)) ? addLargeRow(to, activity, sums, bytes, scale) : true;
+  return v128.any_true(i32x4.ge_u(largest, near)) ? addLargeRow(to, activity, sums, bytes, scale) : true;
 }
 
 /** The same for a row with large counts, which were added as if they were not: that is taken back first. */
 function addLargeRow(to: usize, activity: usize, sums: usize, bytes: usize, scale: f64): bool {
+  const magic = magicOf(scale);
   let fits = true;
   for (let k: usize = 0; k < bytes; k += 4, to += 8) {
-    const scaled = <f64>(load<f32>(activity + k) * load<f32>(sums + k)) * scale;
-    const wrong = i64x2.extract_lane(toFixed(f64x2.splat(scaled)), 0);
+    const count = <f64>(load<f32>(activity + k) * load<f32>(sums + k));
+    const scaled = count * scale;
+    const wrong = i64x2.extract_lane(toFixed(f64x2.splat(count), magic), 0);
     store<i64>(to, load<i64>(to) - wrong);
     fits = addLarge(to, scaled) && fits;
   }
@@ -57,7 +67,7 @@ function addLargeRow(to: usize, activity: usize, sums: usize, bytes: usize, scal
 export function addFixed(to: usize, counts: v128, scale: f64): bool {
   const scaled = f64x2.mul(counts, f64x2.splat(scale));
   if (i64x2.all_true(v128.and(f64x2.lt(scaled, f64x2.splat(NEAR)), f64x2.ge(scaled, f64x2.splat(0))))) {
-    v128.store(to, i64x2.add(v128.load(to), toFixed(scaled)));
+    v128.store(to, i64x2.add(v128.load(to), toFixed(scaled, v128.load64_splat(MAGIC))));
     return true;
   }
   return addLarge(to, f64x2.extract_lane(scaled, 0)) && addLarge(to + 8, f64x2.extract_lane(scaled, 1));
@@ -70,14 +80,28 @@ function addLarge(to: usize, scaled: f64): bool {
   return sum >= 0 && sum < <i64>LIMIT;
 }
 
-/** Two counts from two int64 at `from`; not a number where the sum was beyond fixed point. */
+/** Counts from int64 at `from`, as many float32 as `bytes` hold; not a number where a sum was beyond fixed point. */
 // @ts-ignore: decorator
 @inline
-export function fromFixed(from: usize, share: f64): v128 {
-  const whole = v128.load(from);
-  if (!v128.any_true(i64x2.shr_u(whole, 51))) {
-    return f64x2.mul(f64x2.sub(i64x2.add(whole, i64x2.splat(MAGIC_BITS)), f64x2.splat(MAGIC)), f64x2.splat(share));
+export function takeCounts(to: usize, from: usize, bytes: usize, scale: f64): void {
+  const magic = v128.load64_splat(MAGIC);
+  const share = f64x2.splat(1 / scale);
+  for (let k: usize = 0; k < bytes; k += 16) {
+    const low = v128.load(from + (k << 1));
+    const high = v128.load(from + (k << 1), 16);
+    let counts: v128;
+    if (!v128.any_true(i64x2.shr_u(v128.or(low, high), 51))) {
+      counts = narrow(
+        f64x2.mul(f64x2.sub(i64x2.add(low, magic), magic), share),
+        f64x2.mul(f64x2.sub(i64x2.add(high, magic), magic), share),
+      );
+    } else counts = narrow(largeCounts(low, scale), largeCounts(high, scale));
+    v128.store(to + k, counts);
   }
+}
+
+function largeCounts(whole: v128, scale: f64): v128 {
+  const share = 1 / scale;
   return f64x2.replace_lane(
     f64x2.splat(largeCount(i64x2.extract_lane(whole, 0), share)), 1, largeCount(i64x2.extract_lane(whole, 1), share),
   );

@@ -5,7 +5,7 @@
 
 import { showMeans, showPair } from './activity';
 import { BATCH_BYTES, bindPass, demoteSums, passLong, passRows } from './edges';
-import { addFixed, addRow, fromFixed } from './fixed';
+import { addFixed, addRow, magicOf, nearOf, takeCounts } from './fixed';
 import { JobBlock, UnitBlock } from './params';
 import { expDigammaOver, madd, narrow, promoteHigh, rowSums } from './simd';
 import { bindTiled, passStretches, takeTiled, tiledBefore } from './tiled';
@@ -321,6 +321,8 @@ export function countRows(at: usize): u32 {
   const last = unit.last;
   bindPass(other, unit.neighbors, unit.edgeCounts, load<u32>(unit.offsets), bytes, scratch, withTerm, far);
   bindTiled(unit, bytes);
+  const magic = magicOf(scale);
+  const near = nearOf(scale);
   for (let start = first; start < last; start += <u32>BLOCK) {
     const rows = min(<u32>BLOCK, last - start);
     const offsets: usize = <usize>unit.offsets + ((<usize>(start - first)) << 2);
@@ -330,7 +332,9 @@ export function countRows(at: usize): u32 {
     takeTiled(start, rows, sums);
     for (let r: u32 = 0; r < rows; r++) {
       const row = (<usize>(start + r)) * bytes;
-      if (!addRow(fixed + (row << 1), activity + row, sums + (<usize>r) * bytes, bytes, scale)) return start + r;
+      if (!addRow(fixed + (row << 1), activity + row, sums + (<usize>r) * bytes, bytes, magic, near, scale)) {
+        return start + r;
+      }
     }
   }
   return last;
@@ -366,15 +370,11 @@ export function finishCounts(at: usize): u32 {
   const unit = changetype<UnitBlock>(at);
   const bytes: usize = (<usize>stride) << 2;
   const sums = blockSums();
-  const share = 1 / scale;
   let bad = unit.last;
   for (let start = unit.first; start < unit.last; start += <u32>BLOCK) {
     const rows = min(<u32>BLOCK, unit.last - start);
     const from = fixed + ((<usize>start) * bytes << 1);
-    const size = (<usize>rows) * bytes;
-    for (let k: usize = 0; k < size; k += 16) {
-      v128.store(sums + k, narrow(fromFixed(from + (k << 1), share), fromFixed(from + (k << 1) + 16, share)));
-    }
+    takeCounts(sums, from, (<usize>rows) * bytes, scale);
     const badHere = finishBlock(start, rows, unit.mass, true);
     if (bad == unit.last && badHere < start + rows) bad = badHere;
   }
