@@ -109,7 +109,7 @@ describe('EASE', () => {
     const both = { ...data, candidates: Uint32Array.from({ length: 12 }, (_, i) => i) };
     await expect(ease.fit(both, { lambda: 1 })).rejects.toThrow(/both an input and a candidate/);
     const entries = data.users.values.filter((item) => data.shown[item] === 1).length;
-    expect(easeSize(data).work).toBe(entries * data.candidates.length);
+    expect(easeSize(data).edges).toBe(entries);
   });
 
   it('gives the same weights on any number of threads', async () => {

@@ -182,7 +182,10 @@ function studies(): void {
   }
   heading('Baselines that did not run');
   say(
-    skippedWords({ name: 'ease', reason: { code: 'too-large', edges: 5e6, candidates: 40_000 } }),
+    skippedWords({
+      name: 'ease',
+      reason: { code: 'too-large', what: 'edges', count: 5e6, candidates: 40_000, limit: 5e9 },
+    }),
     skippedWords({
       name: 'all',
       reason: { code: 'error', message: 'too few training users to hold any back' },

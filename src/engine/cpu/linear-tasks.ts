@@ -17,7 +17,7 @@ export interface LinearKernels {
   linearDots(a: number, b: number, scale: number, rows: number, out: number): void;
   linearAxpy(alpha: number, x: number, y: number, rows: number): void;
   linearDirection(beta: number, scale: number, r: number, p: number, rows: number): void;
-  alsGram(table: number, first: number, last: number, stride: number, factor: number, gram: number): void;
+  alsGram(table: number, rows: number, stride: number, factor: number, gram: number, packed: number): void;
   alsRows(
     own: number,
     other: number,
@@ -26,10 +26,11 @@ export interface LinearKernels {
     first: number,
     last: number,
     stride: number,
-    gram: number,
+    packed: number,
     lambda: number,
     base: number,
     steps: number,
+    tolerance: number,
     scratch: number,
   ): void;
 }
@@ -123,22 +124,24 @@ function sumTargets(job: RidgeJob, first: number, count: number, out: Float32Arr
 }
 
 export interface LeastSquaresJob extends WorkerPlace {
-  /** Addresses: the table to solve for, the other one, the edges by row, and the other's scaled Gram matrix. */
+  /** Addresses: the table to solve for, the other one, the edges by row, and the other's scaled Gram matrix, packed. */
   readonly own: number;
   readonly other: number;
   readonly offsets: number;
   readonly neighbors: number;
-  readonly gram: number;
+  readonly packed: number;
   readonly rows: number;
   readonly stride: number;
   readonly lambda: number;
   /** Added to the degree in the row's share of the regularization. */
   readonly base: number;
   readonly steps: number;
+  /** Relative size of the residual at which a row is done before all steps. */
+  readonly tolerance: number;
 }
 
 export function leastSquaresScratchBytes(stride: number): number {
-  return 3 * 4 * stride;
+  return 12 * 4 * stride + 48;
 }
 
 export const ROWS_PER_BLOCK = 128;
@@ -150,8 +153,11 @@ export function solveLeastSquares(job: LeastSquaresJob): void {
     const first = ROWS_PER_BLOCK * Atomics.add(job.next, 0, 1);
     if (first >= job.rows) return;
     const last = Math.min(job.rows, first + ROWS_PER_BLOCK);
-    const { own, other, offsets, neighbors, stride, gram, lambda, base, steps } = job;
-    kernels.alsRows(own, other, offsets, neighbors, first, last, stride, gram, lambda, base, steps, scratch);
+    const { own, other, offsets, neighbors, stride, packed, lambda, base, steps, tolerance } = job;
+    kernels.alsRows(
+      ...([own, other, offsets, neighbors, first, last, stride, packed, lambda, base, steps] as const),
+      ...([tolerance, scratch] as const),
+    );
   }
 }
 

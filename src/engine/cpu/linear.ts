@@ -111,6 +111,8 @@ export interface LeastSquaresTables {
 
 /** Conjugate-gradient steps a row takes in one half-step, from where it was. */
 const STEPS = 3;
+/** Relative size of the residual at which a new row is done: float32 has little more. */
+const FOLD_TOLERANCE = 1e-5;
 
 /** Alternating least squares: Σ_edges (1 − x·y)² + α Σ_pairs (x·y)² + regularization, over both tables. */
 export async function alternatingLeastSquares(
@@ -135,8 +137,8 @@ export async function alternatingLeastSquares(
         [items, users],
       ] as const) {
         throwIfAborted(signal);
-        const gram = solver.gram(other.table, [[0, other.rows]], alpha);
-        await solver.solve(own, other.table, gram, alpha * other.rows, STEPS);
+        solver.gram(other.table, other.rows, alpha);
+        await solver.solve(own, other.table, alpha * other.rows, { steps: STEPS, tolerance: 0 });
       }
       options.onProgress?.({
         stage: 'least squares',
@@ -175,9 +177,18 @@ export async function foldInLeastSquares(
     for (let j = 0; j < count; j++)
       view.set(items.subarray(j * features, (j + 1) * features), j * solver.stride);
     const own = { rows, table: solver.table(rows), lists: storeLists(solver.heap, history) };
-    const gram = solver.gram(other, runsOf(shown), alpha);
     const visible = shown.reduce((sum, s) => sum + s, 0);
-    await solver.solve(own, other, gram, alpha * visible, Math.min(64, 2 * features));
+    const seen = solver.table(visible);
+    for (let j = 0, at = 0; j < count; j++) {
+      if (!shown[j]) continue;
+      const row = items.subarray(j * features, (j + 1) * features);
+      solver.view(seen, visible).set(row, at++ * solver.stride);
+    }
+    solver.gram(seen, visible, alpha);
+    await solver.solve(own, other, alpha * visible, {
+      steps: Math.min(64, 2 * features),
+      tolerance: FOLD_TOLERANCE,
+    });
     return solver.read(own.table, rows);
   } finally {
     await solver.close();
@@ -197,18 +208,20 @@ async function createSolver(
   options: { features: number; lambda: number } & TaskOptions,
 ) {
   const { features, lambda, signal } = options;
-  const stride = Math.ceil(features / 4) * 4;
+  const stride = Math.ceil(features / 8) * 8;
   const lanes = work < SMALL ? 1 : threadCount(options.threads, Math.ceil(rows / ROWS_PER_BLOCK));
   const { module } = await loadKernels();
   const heap = new Heap();
   const run = inLanes(SOLVERS, work < SMALL ? 0 : lanes);
-  const gramAt = heap.allocate(4 * stride * stride);
+  const gram = heap.allocate(4 * stride * stride);
+  const packed = heap.allocate(4 * stride * stride);
   const scratch = Array.from({ length: lanes }, () => heap.allocate(leastSquaresScratchBytes(stride)));
   const kernels = instantiate({ module, memory: heap.memory });
   return {
     heap,
     stride,
-    table: (rows: number) => heap.allocate(4 * rows * stride),
+    // Rows are solved four at a time.
+    table: (rows: number) => heap.allocate(4 * (rows + 3) * stride),
     view: (table: number, rows: number) => heap.f32(table, rows * stride),
     read(table: number, rows: number): Float32Array {
       const result = allocate(Float32Array, rows * features);
@@ -218,17 +231,19 @@ async function createSolver(
       }
       return result;
     },
-    /** factor · Σ y yᵀ over runs of rows. */
-    gram(table: number, runs: readonly (readonly [number, number])[], factor: number): number {
-      heap.f32(gramAt, stride * stride).fill(0);
-      for (const [first, last] of runs) kernels.alsGram(table, first, last, stride, factor, gramAt);
-      return gramAt;
-    },
-    async solve(own: SolverSide, other: number, gram: number, base: number, steps: number): Promise<void> {
+    /** Makes factor · Σ y yᵀ of a table, which `solve` then reads. */
+    gram: (table: number, rows: number, factor: number) =>
+      kernels.alsGram(table, rows, stride, factor, gram, packed),
+    async solve(
+      own: SolverSide,
+      other: number,
+      base: number,
+      end: Pick<LeastSquaresJob, 'steps' | 'tolerance'>,
+    ): Promise<void> {
       const job: LeastSquaresJob = {
         ...{ module, memory: heap.memory, places: createCounter(), next: createCounter(), scratch },
         ...own.lists,
-        ...{ own: own.table, other, gram, rows: own.rows, stride, lambda, base, steps },
+        ...{ own: own.table, other, packed, rows: own.rows, stride, lambda, base, ...end },
       };
       await run.all('solveLeastSquares', solveLeastSquares, job, signal, own.rows);
     },
@@ -253,16 +268,4 @@ function randomize(view: Float32Array, features: number, stride: number, seed: n
       view[r * stride + k] = (0.1 / Math.sqrt(features)) * normal;
     }
   }
-}
-
-/** Runs [first, last) of marked rows. */
-function runsOf(marks: Uint8Array): [number, number][] {
-  const runs: [number, number][] = [];
-  for (let r = 0; r < marks.length; r++) {
-    if (!marks[r]) continue;
-    const last = runs.at(-1);
-    if (last && last[1] === r) last[1] = r + 1;
-    else runs.push([r, r + 1]);
-  }
-  return runs;
 }

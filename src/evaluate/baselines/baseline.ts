@@ -29,7 +29,14 @@ export interface FittedBaseline {
 
 /** Why a baseline was not fitted: too much work for it, or what its fit had to say. */
 export type SkipReason =
-  | { readonly code: 'too-large'; readonly edges: number; readonly candidates: number }
+  | {
+      readonly code: 'too-large';
+      /** What there is too much of: so many of these times so many candidates, where the limit is so many. */
+      readonly what: 'edges' | 'inputs';
+      readonly count: number;
+      readonly candidates: number;
+      readonly limit: number;
+    }
   | { readonly code: 'error'; readonly message: string };
 
 /** How a baseline is fitted beside its setting. */

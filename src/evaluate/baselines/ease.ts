@@ -14,8 +14,8 @@ interface EaseSetting extends Setting {
   readonly lambda: number;
 }
 
-/** Beyond this it takes minutes: entries of the inputs times candidates, and floats of its weights. */
-const LIMITS = { work: 5e9, weights: 2.5e8 };
+/** Times candidates: beyond this it takes minutes, and its weights do not fit into memory. */
+const LIMITS = { edges: 5e9, inputs: 2.5e8 };
 
 /** Rankings do not wait for the last digits of the weights: the same penalty as to 1e-4 on @sotu, goodbooks and @simulated-small. */
 const TUNING_TOLERANCE = 1e-3;
@@ -26,9 +26,13 @@ export const ease: Baseline<'ease'> = {
   meaning: 'every item from all others by ridge regression',
   dials: () => [{ lambda: geometric(100, 2, 1e-3) }],
   limit(data) {
-    const { work, weights } = easeSize(data);
-    if (work <= LIMITS.work && weights <= LIMITS.weights) return undefined;
-    return { code: 'too-large', edges: data.users.values.length, candidates: data.candidates.length };
+    const size = easeSize(data);
+    const candidates = data.candidates.length;
+    for (const what of ['edges', 'inputs'] as const) {
+      const [count, limit] = [size[what], LIMITS[what]];
+      if (count * candidates > limit) return { code: 'too-large', what, count, candidates, limit };
+    }
+    return undefined;
   },
   fit: (data, setting, options) => fitEase(data, setting as EaseSetting, options),
   async scores({ users, items }, setting, options = {}) {
@@ -43,16 +47,13 @@ export const ease: Baseline<'ease'> = {
   },
 };
 
-/** What a fit would have to do: entries of the inputs times candidates, and entries of the weights. */
-export function easeSize({ users, items, shown, candidates }: BaselineData): {
-  work: number;
-  weights: number;
-} {
+/** Items that are inputs, and their edges. */
+export function easeSize({ users, items, shown }: BaselineData): { edges: number; inputs: number } {
   const degree = lengths(items);
   const inputs = shown.filter((s, item) => s && degree[item] > 0).length;
-  let entries = 0;
-  for (const item of users.values) entries += shown[item];
-  return { work: entries * candidates.length, weights: inputs * candidates.length };
+  let edges = 0;
+  for (const item of users.values) edges += shown[item];
+  return { edges, inputs };
 }
 
 async function fitEase(

@@ -34,7 +34,7 @@ export type BaselineFit = FitResult<Ranker> & {
 const JUDGED = 0.2;
 
 /**
- * Fits a baseline (popularity, knn, ease, ials, hpf) as a ranker that can be saved and served.
+ * Fits a baseline (popularity, knn, ease, slim, ials, hpf) as a ranker that can be saved and served.
  * @example
  * import { BipartiteGraph, fitBaseline, recommend } from 'graphex';
  * const graph = BipartiteGraph.fromPairs([['ann', 'tea'], ['bob', 'milk'], ['bob', 'tea'], ['cleo', 'milk']]);
@@ -57,9 +57,11 @@ export async function fitBaseline(
   const data = wholeData(graph);
   const reason = baseline.limit(data);
   if (reason !== undefined) {
-    throw new InputError(
-      `${baseline.title}: ${graph.edges} edges of ${graph.items.count} items are too much for it; fit another baseline`,
-    );
+    const why =
+      reason.code === 'error'
+        ? reason.message
+        : `${reason.count} ${reason.what} × ${reason.candidates} items are above its limit of ${reason.limit}`;
+    throw new InputError(`${baseline.title}: ${why}; fit another baseline, such as slim`);
   }
   const tuned =
     settings.setting || baseline.dials(data).length === 0

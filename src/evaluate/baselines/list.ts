@@ -5,6 +5,7 @@ import { hpf } from './hpf.js';
 import { ials } from './ials.js';
 import { neighbours } from './neighbours.js';
 import { popularity } from './popularity.js';
+import { slim } from './slim.js';
 
 export { BASELINES, type BaselineName };
 
@@ -13,6 +14,7 @@ const BY_NAME: Readonly<{ [N in BaselineName]: Baseline<N> }> = {
   popularity,
   knn: neighbours,
   ease,
+  slim,
   ials,
   hpf,
 };

@@ -6,6 +6,7 @@
 
 import type { ItemScores } from '../../fit/model.js';
 import { nthLargest } from '../../math/select.js';
+import type { RowLists, Scorer } from '../../predict/rank.js';
 import type { Baseline, BaselineData, Setting } from './baseline.js';
 import { lengths } from './baseline.js';
 import { geometric, ladder } from './tune.js';
@@ -33,24 +34,26 @@ export const neighbours: Baseline<'knn'> = {
   limit: () => undefined,
   async fit(data, setting, { tuning = false } = {}) {
     const common = tuning ? keptCommon(data) : commonUsers(data);
-    const { offsets, targets, weights } = similarities(data, setting as NeighbourSetting, common);
-    return {
-      setting,
-      scorer: async (history) => ({
-        kind: 'rows',
-        scores: (row, _candidates, out) => {
-          out.fill(0);
-          for (let h = history.offsets[row]; h < history.offsets[row + 1]; h++) {
-            const source = history.values[h];
-            for (let e = offsets[source]; e < offsets[source + 1]; e++) out[targets[e]] += weights[e];
-          }
-        },
-      }),
-    };
+    const found = similarities(data, setting as NeighbourSetting, common);
+    return { setting, scorer: async (history) => itemScorer(found, history) };
   },
   scores: async (data, setting) =>
     Object.freeze({ kind: 'items', ...similarities(data, setting as NeighbourSetting, commonUsers(data)) }),
 };
+
+/** The sum of the weights from the items of a row's history; `targets` are positions among the candidates. */
+export function itemScorer({ offsets, targets, weights }: Similarities, history: RowLists): Scorer {
+  return {
+    kind: 'rows',
+    scores: (row, _candidates, out) => {
+      out.fill(0);
+      for (let h = history.offsets[row]; h < history.offsets[row + 1]; h++) {
+        const source = history.values[h];
+        for (let e = offsets[source]; e < offsets[source + 1]; e++) out[targets[e]] += weights[e];
+      }
+    },
+  };
+}
 
 type Similarities = Pick<ItemScores, 'weights'> & {
   readonly offsets: Uint32Array;

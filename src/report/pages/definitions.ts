@@ -241,7 +241,7 @@ vertices with many of them and give a test set that looks unlike the data.`,
     {
       id: 'baseline',
       name: 'Baseline',
-      meaning: `A plain or well-known method, to know what is easy. Popularity gives everyone the same list, by training degree; item-kNN ranks by how alike the ${users.many} of two ${items.many} are; EASE is a linear model of ${items.many} on ${items.many}; iALS factorizes with weights on what is missing; HPF factorizes by a Poisson law with a rate for each of the ${users.many} and ${items.many}. Each is tuned on training ${users.many} that are held back for it; nothing of the test part is used. Counts of pairs are ignored.`,
+      meaning: `A plain or well-known method, to know what is easy. Popularity gives everyone the same list, by training degree; item-kNN ranks by how alike the ${users.many} of two ${items.many} are; EASE is a linear model of ${items.many} on ${items.many}, SLIM one on the nearest few; iALS factorizes with weights on what is missing; HPF factorizes by a Poisson law with a rate for each of the ${users.many} and ${items.many}. Each is tuned on training ${users.many} that are held back for it; nothing of the test part is used. Counts of pairs are ignored.`,
     },
     {
       id: 'ranker',

@@ -50,7 +50,7 @@ export function startOf(phrase: string): string {
   return first === first.toLowerCase() ? capital(phrase) : phrase;
 }
 
-/** 'Not fitted: EASE (5,000,000 edges × 40,000 candidates are too many for it).' */
+/** 'Not fitted: EASE (5,000,000 edges × 40,000 candidates are above its limit of 5,000,000,000).' */
 export function skippedWords({ name, reason }: Ladder['skipped'][number]): string {
   const who = name === 'all' ? 'the baselines' : baselineTitle(name);
   return `Not fitted: ${who} (${skipReason(reason)}).`;
@@ -58,6 +58,6 @@ export function skippedWords({ name, reason }: Ladder['skipped'][number]): strin
 
 function skipReason(reason: SkipReason): string {
   return reason.code === 'too-large'
-    ? `${grouped(reason.edges)} edges × ${grouped(reason.candidates)} candidates are too many for it`
+    ? `${grouped(reason.count)} ${reason.what} × ${grouped(reason.candidates)} candidates are above its limit of ${grouped(reason.limit)}`
     : reason.message;
 }

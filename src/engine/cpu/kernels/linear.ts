@@ -91,35 +91,77 @@ export function linearDirection(beta: usize, scale: usize, r: usize, p: usize, r
   }
 }
 
-/** gram += factor · Σ_rows y yᵀ for rows first … last−1 of a table with `stride` float32 a row. */
-export function alsGram(table: usize, first: i32, last: i32, stride: i32, factor: f32, gram: usize): void {
+/** Rows added up at a time: they stay in the first cache while every tile of the Gram matrix is walked. */
+const GRAM_ROWS: i32 = 32;
+
+/**
+ * gram = factor · Σ_rows y yᵀ over the first rows of a table with `stride` float32 a row, a multiple of 8; packed: the same, eight
+ * columns after the other, as `apply4` reads it.
+ */
+export function alsGram(table: usize, rows: i32, stride: i32, factor: f32, gram: usize, packed: usize): void {
   const bytes = <usize>stride << 2;
-  let r = first;
-  for (; r + 4 <= last; r += 4) {
-    const a = table + <usize>r * bytes;
-    const b = a + bytes;
-    const c = b + bytes;
-    const d = c + bytes;
-    let to = gram;
-    for (let k: usize = 0; k < bytes; k += 4) {
-      add4(factor * load<f32>(a + k), factor * load<f32>(b + k), factor * load<f32>(c + k), factor * load<f32>(d + k),
-        a, b, c, d, to, bytes);
-      to += bytes;
+  memory.fill(gram, 0, <usize>stride * bytes);
+  for (let first = 0; first < rows; first += GRAM_ROWS) {
+    const from = table + <usize>first * bytes;
+    const to = table + <usize>min(rows, first + GRAM_ROWS) * bytes;
+    // Tiles of 4 × 8 on and above the diagonal, in registers over the rows.
+    for (let k: usize = 0; k < bytes; k += 16) {
+      for (let c = k & ~31; c < bytes; c += 32) addTile(from, to, bytes, k, c, gram + (k >> 2) * bytes + c);
     }
   }
-  for (; r < last; r++) {
-    const row = table + <usize>r * bytes;
-    let to = gram;
-    for (let k: usize = 0; k < bytes; k += 4) {
-      axpy(factor * load<f32>(row + k), row, to, bytes);
-      to += bytes;
+  const f = f32x4.splat(factor);
+  for (let at = gram; at < gram + <usize>stride * bytes; at += 16) v128.store(at, f32x4.mul(f, v128.load(at)));
+  for (let k = 1; k < stride; k++) {
+    const row = gram + <usize>k * bytes;
+    for (let c = 0; c < k; c++) {
+      store<f32>(row + (<usize>c << 2), load<f32>(gram + <usize>c * bytes + (<usize>k << 2)));
+    }
+  }
+  for (let c: usize = 0; c < bytes; c += 32) {
+    for (let k = 0; k < stride; k++) {
+      memory.copy(packed, gram + <usize>k * bytes + c, 32);
+      packed += 32;
     }
   }
 }
 
+/** Adds the products of columns k … k+3 and c … c+7 (bytes within a row) of the rows from … to. */
+function addTile(from: usize, to: usize, bytes: usize, k: usize, c: usize, tile: usize): void {
+  const second = tile + bytes, third = second + bytes, fourth = third + bytes;
+  let a0 = v128.load(tile), a1 = v128.load(tile, 16);
+  let b0 = v128.load(second), b1 = v128.load(second, 16);
+  let c0 = v128.load(third), c1 = v128.load(third, 16);
+  let d0 = v128.load(fourth), d1 = v128.load(fourth, 16);
+  for (let row = from; row < to; row += bytes) {
+    const low = v128.load(row + c), high = v128.load(row + c, 16);
+    const y = row + k;
+    let s = v128.load32_splat(y);
+    a0 = madd(s, low, a0);
+    a1 = madd(s, high, a1);
+    s = v128.load32_splat(y, 4);
+    b0 = madd(s, low, b0);
+    b1 = madd(s, high, b1);
+    s = v128.load32_splat(y, 8);
+    c0 = madd(s, low, c0);
+    c1 = madd(s, high, c1);
+    s = v128.load32_splat(y, 12);
+    d0 = madd(s, low, d0);
+    d1 = madd(s, high, d1);
+  }
+  v128.store(tile, a0);
+  v128.store(tile, a1, 16);
+  v128.store(second, b0);
+  v128.store(second, b1, 16);
+  v128.store(third, c0);
+  v128.store(third, c1, 16);
+  v128.store(fourth, d0);
+  v128.store(fourth, d1, 16);
+}
+
 /**
- * Rows first … last−1 of `own`: a few steps of conjugate gradients, from where they are, towards the solution of
- * (G + λ_r + Σ_{n of row} y_n y_nᵀ) x = Σ_n y_n, λ_r = lambda · (degree + base).
+ * Rows first … last−1 of `own`, four at a time: a few steps of conjugate gradients, from where they are, towards the solution of
+ * (G + λ_r + Σ_{n of row} y_n y_nᵀ) x = Σ_n y_n, λ_r = lambda · (degree + base). A row is done before that where its residual is
+ * below `tolerance` of the first. Beyond the last row `own` has room for three more. Scratch: 12 rows.
  */
 export function alsRows(
   own: usize,
@@ -129,32 +171,105 @@ export function alsRows(
   first: i32,
   last: i32,
   stride: i32,
-  gram: usize,
+  packed: usize,
   lambda: f32,
   base: f32,
   steps: i32,
+  tolerance: f32,
   scratch: usize,
 ): void {
   const bytes = <usize>stride << 2;
   const r = scratch;
-  const p = r + bytes;
-  const q = p + bytes;
-  for (let i = first; i < last; i++) {
+  const p = r + 4 * bytes;
+  const q = p + 4 * bytes;
+  const state = q + 4 * bytes; // per row: its penalty, r·r, and the r·r at which it is done
+  for (let i = first; i < last; i += 4) {
+    const rows = min(4, last - i);
     const x = own + <usize>i * bytes;
-    const from = neighbors + (<usize>load<u32>(offsets + (<usize>i << 2)) << 2);
-    const to = neighbors + (<usize>load<u32>(offsets + (<usize>i << 2), 4) << 2);
-    const l = lambda * (<f32>((to - from) >> 2) + base);
-    // r = b − A x, where the edge part of it is Σ (1 − y·x) y.
-    apply(gram, l, x, q, bytes);
-    for (let at: usize = 0; at < bytes; at += 16) v128.store(r + at, f32x4.neg(v128.load(q + at)));
-    addEdges(other, from, to, 1, -1, x, r, bytes);
-    memory.copy(p, r, bytes);
-    let rr = dot(r, r, bytes);
-    for (let step = 0; step < steps && rr > 1e-12; step++) {
-      apply(gram, l, p, q, bytes);
-      addEdges(other, from, to, 0, 1, p, q, bytes);
-      rr = descend(x, r, p, q, rr, bytes);
+    for (let m = 0; m < 4; m++) {
+      const at = offsets + (<usize>(i + m) << 2);
+      const degree: f32 = m < rows ? <f32>(load<u32>(at, 4) - load<u32>(at)) : 0;
+      store<f32>(state + (<usize>m << 2), lambda * (degree + base));
+      store<f32>(state + (<usize>m << 2), 0, 16);
     }
+    // r = b − A x, where the edge part of it is Σ (1 − y·x) y.
+    apply4(packed, state, x, q, bytes);
+    for (let m = 0; m < rows; m++) {
+      const shift = <usize>m * bytes;
+      for (let at = shift; at < shift + bytes; at += 16) v128.store(r + at, f32x4.neg(v128.load(q + at)));
+      addRow(other, offsets, neighbors, i + m, 1, -1, x + shift, r + shift, bytes);
+      const rr = dot(r + shift, r + shift, bytes);
+      store<f32>(state + (<usize>m << 2), rr, 16);
+      store<f32>(state + (<usize>m << 2), max<f32>(1e-12, rr * tolerance * tolerance), 32);
+    }
+    memory.copy(p, r, <usize>rows * bytes);
+    for (let step = 0; step < steps; step++) {
+      let open = 0;
+      for (let m = 0; m < rows; m++) {
+        if (load<f32>(state + (<usize>m << 2), 16) > load<f32>(state + (<usize>m << 2), 32)) open++;
+      }
+      if (open == 0) break;
+      apply4(packed, state, p, q, bytes);
+      for (let m = 0; m < rows; m++) {
+        const shift = <usize>m * bytes;
+        const rr = load<f32>(state + (<usize>m << 2), 16);
+        if (rr <= load<f32>(state + (<usize>m << 2), 32)) continue;
+        addRow(other, offsets, neighbors, i + m, 0, 1, p + shift, q + shift, bytes);
+        const next = descend(x + shift, r + shift, p + shift, q + shift, rr, bytes);
+        store<f32>(state + (<usize>m << 2), next, 16);
+      }
+    }
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function addRow(
+  other: usize, offsets: usize, neighbors: usize, row: i32,
+  constant: f32, factor: f32, v: usize, out: usize, bytes: usize,
+): void {
+  const at = offsets + (<usize>row << 2);
+  addEdges(other, neighbors + (<usize>load<u32>(at) << 2), neighbors + (<usize>load<u32>(at, 4) << 2),
+    constant, factor, v, out, bytes);
+}
+
+/** out = (G + l) v for four vectors one after the other, each with its own l: every number of the packed G is read once. */
+function apply4(packed: usize, l: usize, v: usize, out: usize, bytes: usize): void {
+  const v1 = v + bytes, v2 = v1 + bytes, v3 = v2 + bytes;
+  for (let c: usize = 0; c < bytes; c += 32) {
+    let s = v128.load32_splat(l);
+    let a0 = f32x4.mul(s, v128.load(v + c)), a1 = f32x4.mul(s, v128.load(v + c, 16));
+    s = v128.load32_splat(l, 4);
+    let b0 = f32x4.mul(s, v128.load(v1 + c)), b1 = f32x4.mul(s, v128.load(v1 + c, 16));
+    s = v128.load32_splat(l, 8);
+    let c0 = f32x4.mul(s, v128.load(v2 + c)), c1 = f32x4.mul(s, v128.load(v2 + c, 16));
+    s = v128.load32_splat(l, 12);
+    let d0 = f32x4.mul(s, v128.load(v3 + c)), d1 = f32x4.mul(s, v128.load(v3 + c, 16));
+    for (let k: usize = 0; k < bytes; k += 4) {
+      const low = v128.load(packed), high = v128.load(packed, 16);
+      packed += 32;
+      s = v128.load32_splat(v + k);
+      a0 = madd(s, low, a0);
+      a1 = madd(s, high, a1);
+      s = v128.load32_splat(v1 + k);
+      b0 = madd(s, low, b0);
+      b1 = madd(s, high, b1);
+      s = v128.load32_splat(v2 + k);
+      c0 = madd(s, low, c0);
+      c1 = madd(s, high, c1);
+      s = v128.load32_splat(v3 + k);
+      d0 = madd(s, low, d0);
+      d1 = madd(s, high, d1);
+    }
+    const o = out + c, o1 = o + bytes, o2 = o1 + bytes, o3 = o2 + bytes;
+    v128.store(o, a0);
+    v128.store(o, a1, 16);
+    v128.store(o1, b0);
+    v128.store(o1, b1, 16);
+    v128.store(o2, c0);
+    v128.store(o2, c1, 16);
+    v128.store(o3, d0);
+    v128.store(o3, d1, 16);
   }
 }
 
@@ -179,7 +294,7 @@ export function denseSolve(
   let rr = dot(b, b, bytes);
   const goal = rr * tolerance * tolerance;
   for (let step = 0; step < steps && rr > goal; step++) {
-    apply(a, 0, p, q, bytes);
+    apply(a, p, q, bytes);
     rr = descend(x, b, p, q, rr, bytes);
   }
 }
@@ -245,10 +360,9 @@ function add4(
   }
 }
 
-/** out = (G + l) v; G is symmetric, so its rows serve as its columns. */
-function apply(gram: usize, l: f32, v: usize, out: usize, bytes: usize): void {
-  const ls = f32x4.splat(l);
-  for (let at: usize = 0; at < bytes; at += 16) v128.store(out + at, f32x4.mul(ls, v128.load(v + at)));
+/** out = G v; G is symmetric, so its rows serve as its columns. */
+function apply(gram: usize, v: usize, out: usize, bytes: usize): void {
+  memory.fill(out, 0, bytes);
   for (let k: usize = 0; k < bytes; k += 16) {
     const row = gram + (k >> 2) * bytes;
     add4(load<f32>(v + k), load<f32>(v + k, 4), load<f32>(v + k, 8), load<f32>(v + k, 12),
