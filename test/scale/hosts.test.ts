@@ -5,7 +5,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { randomStream } from '../../src/math/random.js';
 import { partitionGraph } from '../../src/shard/partition.js';
 import { scratchFolder } from '../ingest/scratch.js';
@@ -57,9 +57,38 @@ if (!open || !made)
   test.skip('not tested: a cut network needs Open MPI and the right to make network namespaces');
 if (!open || !mounts) test.skip('not tested: a full disk needs Open MPI and the right to mount');
 
-test.skipIf(!open || !made)(
-  'a cut network: every rank ends within seconds of its patience, names itself, and the state goes on',
-  async () => {
+/** A fit on both hosts, whose network is cut as soon as there is a state. */
+async function cutOff(out: string, patience: number, flags: readonly string[] = []) {
+  const net = '10.213.7.0/24';
+  const launch = [
+    ...[open!.command, '--host', `${here},${there}`, '-n', '2', '--bind-to', 'none', ...flags],
+    ...['--mca', 'plm_rsh_agent', path('agent'), '--mca', 'btl', 'tcp,self'],
+    ...['--mca', 'oob_tcp_if_include', net, '--mca', 'btl_tcp_if_include', net],
+    ...['-x', 'GRAPHEX_MPI_PATIENCE', process.execPath, PROGRAM],
+  ];
+  const asHost = 'mount --bind "$0" /etc/hosts && hostname "$1" && shift && exec "$@"';
+  const child = spawn(
+    'ip',
+    [
+      ...['netns', 'exec', here, 'unshare', '--mount', '--uts', 'sh', '-c', asHost, path('hosts'), here],
+      ...[...launch, ...fitting(out), ...LONG],
+    ],
+    {
+      env: { ...process.env, ...AS_ROOT, GRAPHEX_MPI_PATIENCE: String(patience) },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    },
+  );
+  let stderr = '';
+  child.stderr.on('data', (text) => (stderr += text));
+  const ranks = () => [here, there].flatMap(pids).filter(isGraphex);
+  await until(() => existsSync(join(`${out}.partial`, 'state.safetensors')), 30);
+  expect(ranks(), stderr).toHaveLength(2);
+  ip('-n', there, 'link', 'set', 'veth0', 'down');
+  return { child, ranks, said: () => stderr };
+}
+
+describe.skipIf(!open || !made)('a cut network', () => {
+  beforeAll(() => {
     ip('link', 'add', 'veth0', 'netns', here, 'type', 'veth', 'peer', 'name', 'veth0', 'netns', there);
     for (const [at, host] of [here, there].entries()) {
       ip('-n', host, 'addr', 'add', `10.213.7.${at + 1}/24`, 'dev', 'veth0');
@@ -72,40 +101,38 @@ test.skipIf(!open || !made)(
       `#!/bin/sh\nwhile case $1 in -*) true;; *) false;; esac; do shift; done\nhost=$1; shift\nexec ip netns exec "$host" unshare --uts sh -c 'hostname "$0"; exec sh -c "$*"' "$host" "$@"\n`,
     );
     chmodSync(path('agent'), 0o755);
-    const net = '10.213.7.0/24';
-    const launch = [
-      ...[open!.command, '--host', `${here},${there}`, '-n', '2', '--bind-to', 'none'],
-      ...['--mca', 'plm_rsh_agent', path('agent'), '--mca', 'btl', 'tcp,self'],
-      ...['--mca', 'oob_tcp_if_include', net, '--mca', 'btl_tcp_if_include', net],
-      ...['-x', 'GRAPHEX_MPI_PATIENCE', process.execPath, PROGRAM],
-    ];
-    const asHost = 'mount --bind "$0" /etc/hosts && hostname "$1" && shift && exec "$@"';
-    const child = spawn(
-      'ip',
-      [
-        ...['netns', 'exec', here, 'unshare', '--mount', '--uts', 'sh', '-c', asHost, path('hosts'), here],
-        ...[...launch, ...fitting(path('cut')), ...LONG],
-      ],
-      { env: { ...process.env, ...AS_ROOT, GRAPHEX_MPI_PATIENCE: '2' }, stdio: ['ignore', 'ignore', 'pipe'] },
-    );
-    let stderr = '';
-    child.stderr.on('data', (text) => (stderr += text));
-    const ranks = () => [here, there].flatMap(pids).filter(isGraphex);
-    await until(() => existsSync(join(path('cut.partial'), 'state.safetensors')), 30);
-    expect(ranks(), stderr).toHaveLength(2);
-    ip('-n', there, 'link', 'set', 'veth0', 'down');
-    // 2 s of patience, then 5 s in which the others are told.
+  });
+  beforeEach(() => void ip('-n', there, 'link', 'set', 'veth0', 'up'));
+  afterEach(() => {
+    for (const pid of [here, there].flatMap(pids)) process.kill(pid, 'SIGKILL');
+  });
+
+  test('every rank ends within seconds of its patience, names itself, and the state goes on', async () => {
+    const { ranks, said } = await cutOff(path('cut'), 2);
+    // 2 s of patience, then 5 s in which the others are told; Open MPI's own daemons go on waiting for each other.
     expect(await until(() => ranks().length === 0, 30)).toBeLessThan(20);
-    expect(stderr).toMatch(
+    expect(said()).toMatch(
       new RegExp(`error: rank 0 of 2 on ${here}: .*no answer from the other ranks for 2 s`),
     );
-    // Open MPI's own daemons go on waiting for each other.
-    for (const pid of [here, there].flatMap(pids)) process.kill(pid, 'SIGKILL');
     const more = await start(undefined, [...fitting(path('cut')), '--resume', '--iterations', '20']).ended;
     expect(more.status, more.stderr).toBe(0);
-  },
-  60_000,
-);
+  }, 60_000);
+
+  test("Open MPI's own mpirun ends where its keepalives are shorter than the patience, and names the host", async () => {
+    const keepalive = ['time', 'intvl', 'probes'].flatMap((name) => [
+      '--mca',
+      `oob_tcp_keepalive_${name}`,
+      '1',
+    ]);
+    const { child, ranks, said } = await cutOff(path('alive'), 20, keepalive);
+    const ended = await until(() => child.exitCode !== null && ranks().length === 0, 40);
+    // A second until the first probe, one for it, and then some for the end.
+    expect(ended).toBeLessThan(15);
+    expect(child.exitCode).not.toBe(0);
+    expect(said()).toMatch(new RegExp(`lost communication with a remote daemon[^]*on node ${there}`));
+    expect(existsSync(join(path('alive.partial'), 'state.safetensors'))).toBe(true);
+  }, 60_000);
+});
 
 test.skipIf(!open || !mounts)(
   'a disk that fills up: the rank that writes names itself, and the last state stays whole',
