@@ -27,7 +27,7 @@ ARROWS.cli = [...EVERYWHERE, ...rooms];
 
 /** Files outside store/ and cli/ that may use Node: the readers of files, and the loaders of workers and kernels. */
 const NODE_FILES = [
-  /^ingest\/(beside|builtin|duckdb|glob|netflix|read|recipes|rejects|source|sources|parquet\/(pages|rows|together|unpack))\.ts$/,
+  /^ingest\/(beside|builtin|duckdb|folder-kinds|glob|netflix|read|recipes|rejects|source|sources|parquet\/(pages|rows|together|unpack))\.ts$/,
   /^parallel\/(spawn|worker)\.ts$/,
   /^engine\/cpu\/wasm\.ts$/,
   /^store\//,

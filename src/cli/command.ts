@@ -12,6 +12,7 @@ import type { Progress } from '../progress.js';
 import { lines, oneLine, safeJson } from '../text/untrusted.js';
 import { addFlags, typedOptions } from './flags.js';
 import { createProgressView } from './progress.js';
+import { refuseRanks } from './ranks.js';
 import { listenForSignals } from './signals.js';
 
 /** What a command's work gets. */
@@ -85,6 +86,7 @@ export async function runCommand(
   const view = createProgressView(process.stderr, { quiet: values.quiet });
   const listening = listenForSignals();
   try {
+    refuseRanks(command.name());
     const output = await work({
       seed: values.seed,
       threads: values.threads,

@@ -1,6 +1,7 @@
 // graphex fit on a folder of shards: by itself, or as one of the ranks that mpirun or srun has started. Rank 0 prints and
 // writes; a rank that fails says which it is and ends all.
 
+import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import type { Command } from 'commander';
@@ -9,6 +10,7 @@ import { launchedRanks, openMpi } from '../comm/mpi.js';
 import { AbortError, InputError } from '../errors.js';
 import type { Model } from '../fit/model.js';
 import { checkFit, type FitOptions } from '../fit/options.js';
+import { refuseTrimming } from '../ingest/trim.js';
 import { option, optionError } from '../options/error.js';
 import { FIT } from '../options/fit.js';
 import type { OptionsOf } from '../options/kinds.js';
@@ -92,6 +94,11 @@ async function fitAsRank(
       await checkOutputs({ folder: { path: output, names }, inputs: [source, goOn], force });
     } else await checkOutputs({ files: [output], inputs: [source, goOn], force });
     await checkOutputs({ folder: { path: folder, names: stateFiles(shards) }, inputs: [source], force });
+    warnOfParts(context, parts, asked as { readonly counts?: string }, {
+      forRanking,
+      begins: goOn === undefined,
+      folder,
+    });
     if (size > 1 && availableParallelism() === 1 && context.threads === undefined) {
       context.warn(
         'a rank may use one core alone; Open MPI binds ranks to cores unless told --bind-to none, Slurm gives what --cpus-per-task says',
@@ -142,6 +149,29 @@ async function fitAsRank(
   };
 }
 
+/** What a fit of the data in one piece would do otherwise, and a state that is about to be lost. */
+function warnOfParts(
+  { warn }: CommandContext,
+  { multigraph }: Parts,
+  { counts }: { readonly counts?: string | undefined },
+  {
+    forRanking,
+    begins,
+    folder,
+  }: { readonly forRanking: boolean; readonly begins: boolean; readonly folder: string },
+): void {
+  if (multigraph && !forRanking && begins && (counts === undefined || counts === 'auto')) {
+    warn(
+      'counts are taken for Poisson: whether a law of their own fits better is only found out of data in one piece; without counts (partition without --multi) edges are fitted as there or not',
+    );
+  }
+  if (begins && existsSync(folder)) {
+    warn(
+      `${folder} has the state of a fit that was stopped; this one begins anew and replaces it, --resume would go on`,
+    );
+  }
+}
+
 function refuseBaseline(method: string | undefined, source: string): void {
   if (!(BASELINES as readonly (string | undefined)[]).includes(method)) return;
   throw optionError`${option('method')} ${method!} needs the data in one piece, and ${source} is in parts; give the data themselves, or leave ${option('method')} out`;
@@ -166,7 +196,9 @@ function refuse(
   parts: Parts,
   { size, forRanking }: { readonly size: number; readonly forRanking: boolean },
 ): void {
-  for (const name of Object.keys(typedOptions(command, READ))) {
+  const reading = typedOptions(command, READ);
+  refuseTrimming(reading);
+  for (const name of Object.keys(reading)) {
     throw optionError`${option(name)}: ${source} was read when it was partitioned; leave this option out, or give it to graphex partition`;
   }
   const own = typedOptions(command, COMMANDS.fit.own) as Readonly<Record<string, unknown>>;
@@ -189,13 +221,4 @@ function refuse(
       `${source} has ${many(parts.shards.length, 'shard')}, and ${size} ranks were started, of which some would have none; partition into more, or start fewer`,
     );
   }
-}
-
-/** Several processes that do the same work would write the same file. */
-export function refuseRanks(source: string): void {
-  const launched = launchedRanks();
-  if (!launched) return;
-  throw new InputError(
-    `${source}: ${launched.size} processes were started (${launched.by}), and each would do all of the work; run graphex partition ${source} -o parts once, then fit parts`,
-  );
 }

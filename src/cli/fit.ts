@@ -20,6 +20,7 @@ import type { ReadResult } from '../ingest/options.js';
 import { option, optionError } from '../options/error.js';
 import { FIT } from '../options/fit.js';
 import { BASELINES, type BaselineName } from '../options/names.js';
+import { SPLIT_FILE } from '../options/partition.js';
 import { READ } from '../options/shared.js';
 import { COMMANDS } from '../options/verbs.js';
 import type { TaskOptions } from '../progress.js';
@@ -29,9 +30,10 @@ import { loadModelFile, saveModel } from '../store/model.js';
 import { loadSplit } from '../store/split.js';
 import { addOptions, type CommandContext, runCommand } from './command.js';
 import { fitJson, fitText, refuseStorage } from './fit-output.js';
-import { refuseRanks, runFitParts } from './fit-parts.js';
+import { runFitParts } from './fit-parts.js';
 import { typedOptions } from './flags.js';
 import { checkOutputs } from './outputs.js';
+import { refuseRanks } from './ranks.js';
 import { dataArgument, readData } from './read-data.js';
 
 export function register(program: Command): void {
@@ -62,7 +64,7 @@ async function run(command: Command, given: readonly string[], context: CommandC
     const train = await trainParts(given[0]);
     if (train !== undefined) return runFitParts(command, train, context);
   }
-  refuseRanks(given[0]);
+  refuseRanks('fit', given[0]);
   const { sources } = await dataArgument(given);
   const values = typedOptions(command, COMMANDS.fit.own);
   if (values.memory !== undefined) {
@@ -257,7 +259,7 @@ function refuseDataOptions(command: Command, source: string): void {
 
 function isSplitFolder(source: string): boolean {
   if (!statSync(source, { throwIfNoEntry: false })?.isDirectory()) return false;
-  return statSync(join(source, 'split.json'), { throwIfNoEntry: false })?.isFile() ?? false;
+  return statSync(join(source, SPLIT_FILE), { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
 /** The state to go on from. */

@@ -4,6 +4,7 @@
 import { accessSync, constants, fstatSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 import { InputError } from '../errors.js';
+import { FOLDER_KINDS, folderKinds } from '../ingest/folder-kinds.js';
 import { writeError } from '../ingest/source.js';
 import { claimFolder } from '../store/folder.js';
 import { notOwn } from '../store/manifest.js';
@@ -29,11 +30,22 @@ export async function checkOutputs(outputs: Outputs): Promise<void> {
   }
   const { folder } = outputs;
   if (folder && found(folder.path)) {
+    refuseOtherKind(folder);
     await claimFolder(
       folder.path,
       folder.names.filter((name) => !name.endsWith(sep)),
     );
   }
+}
+
+/** One folder for one kind of result: readers would take it for either. */
+function refuseOtherKind({ path, names }: NonNullable<Outputs['folder']>): void {
+  if (!FOLDER_KINDS.some(({ marker }) => names.includes(marker))) return;
+  const other = folderKinds(path).find(({ marker }) => !names.includes(marker));
+  if (!other) return;
+  throw new InputError(
+    `${path}: ${other.name} is in this folder (${other.marker}); choose another one, or replace it with --force`,
+  );
 }
 
 function checkPlaces({ files = [], folder, inputs }: Outputs): void {

@@ -6,7 +6,7 @@ import { COMMANDS } from '../options/verbs.js';
 import { readingSentences } from '../report/words/reading.js';
 import { type Partition, partitionGraph } from '../shard/partition.js';
 import { partsFiles } from '../shard/parts.js';
-import { grouped, short } from '../text/numbers.js';
+import { short } from '../text/numbers.js';
 import { many } from '../text/phrases.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
 import { addOptions, runCommand } from './command.js';
@@ -62,7 +62,7 @@ function words(result: Partition, guess: Partition['guess'], output: string): st
   const each = edges / (items * shards);
   return [
     ...(guess ? [wrap(readingSentences({ read, guess }).join(' ')), ''] : []),
-    `${many(users, names.users)} × ${many(items, names.items)}, ${grouped(edges)} edges in ${many(shards, 'shard')}`,
+    `${many(users, names.users)} × ${many(items, names.items)}, ${many(edges, 'edge')} in ${many(shards, 'shard')}`,
     ...(each < FEW_EDGES
       ? [
           wrap(

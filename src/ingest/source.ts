@@ -17,9 +17,8 @@ import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { InputError } from '../errors.js';
-import { PARTS_FILE, PARTS_READERS } from '../options/partition.js';
-import { list } from '../text/phrases.js';
 import type { BegunSource } from './file-formats.js';
+import { folderKinds } from './folder-kinds.js';
 import { readError } from './read-error.js';
 
 const CHUNK = 1 << 20;
@@ -48,10 +47,10 @@ export async function openSource(
     if (path !== '-') {
       const found = await stat(path);
       if (found.isDirectory()) {
-        const inShards = await stat(join(path, PARTS_FILE)).catch(() => undefined);
+        const [kind] = folderKinds(path);
         throw new InputError(
-          inShards?.isFile()
-            ? `${path}: this is a folder of shards, which only graphex ${list(PARTS_READERS, 'and')} read; give the data that they were made of`
+          kind
+            ? `${path}: this is ${kind.name}, which ${kind.readers}; ${kind.instead}`
             : `${path}: this is a folder; give a file, or text:${path} for a folder of .txt files`,
         );
       }

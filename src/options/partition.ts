@@ -8,7 +8,9 @@ export const PARTS_FILE = 'parts.json';
 /** The commands that read such a folder. */
 export const PARTS_READERS = ['check', 'split', 'fit'] as const;
 
-/** What split.json says of a split whose parts are in shards, and the commands that read it. */
+/** The file by which a split is known. */
+export const SPLIT_FILE = 'split.json';
+/** What it says of a split whose parts are in shards, and the commands that read it. */
 export const SPLIT_PARTS_FORMAT = 'graphex-split-parts';
 export const SPLIT_PARTS_READERS = ['fit', 'evaluate'] as const;
 

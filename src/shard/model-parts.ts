@@ -93,7 +93,7 @@ export async function saveModelParts(
       sums?.add(side, tables);
       await writeTensorsTo(path, usersTensors(side, tables, { hash, state }));
     },
-    { force },
+    { force, obsolete: /^users-\d{4,}\.safetensors$/ },
   );
   return communicator.rank === 0 ? sums?.law(parts) : undefined;
 }

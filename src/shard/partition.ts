@@ -21,11 +21,10 @@ import { createPool, threadCount } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
 import { writePieces } from '../store/atomic.js';
 import { type FolderFiles, writeFolder } from '../store/folder.js';
-import { readManifest } from '../store/manifest.js';
 import { writeTensorsTo } from '../store/safetensors.js';
 import type { SideNames } from '../text/sides.js';
 import { parseMemory } from './memory.js';
-import { ITEMS_FILE, type PartsDocument, shardFile } from './parts.js';
+import { ITEMS_FILE, type PartsDocument, SHARD_FILE, shardFile } from './parts.js';
 import type { Sorting } from './shard-tasks.js';
 import { nextJob, SHARD_TASKS, ShardSpill } from './spill.js';
 import { type ItemSums, PartsTally, type ShardSummary } from './tally.js';
@@ -209,16 +208,19 @@ async function writeShards(
     whole = tally.document(names, read);
     return writePieces(path, [`${JSON.stringify(whole)}\n`]);
   };
-  const before = Object.keys((await readManifest(folder)) ?? {});
-  const obsolete = before.filter((name) => /^shard-\d{4}\.safetensors$/.test(name) && !(name in files));
   try {
     throwIfAborted(signal);
     step();
-    await writeFolder(folder, files, { force, obsolete, together });
+    await writeFolder(folder, files, { force, obsolete: SHARD_FILE, together });
   } finally {
     signal?.removeEventListener('abort', abort);
     await pool.close();
   }
   const { users, edges, fingerprint } = whole!;
-  return { shards, users, items: itemIds.length, edges, fingerprint, read: whole!.read, guess, names };
+  // That no pair came twice is known only now.
+  const understood = guess && { ...guess, ...(whole!.read.merged > 0 && { countsAllOne: false }) };
+  return {
+    ...{ shards, users, items: itemIds.length, edges, fingerprint },
+    ...{ read: whole!.read, guess: understood, names },
+  };
 }

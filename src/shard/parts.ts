@@ -23,6 +23,9 @@ export const ITEMS_FILE = 'items.safetensors';
 const MOST_BYTES = 1 << 26;
 const FORMAT = 'graphex-parts';
 
+/** The files of shards, of any partition. */
+export const SHARD_FILE = /^shard-\d{4,}\.safetensors$/;
+
 export function shardFile(shard: number): string {
   return `shard-${String(shard).padStart(4, '0')}.safetensors`;
 }

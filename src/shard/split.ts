@@ -10,7 +10,7 @@ import { degrees, type GraphSide } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
 import { settle } from '../options/door.js';
 import { option, optionError } from '../options/error.js';
-import { PARTS_FILE, SPLIT_PARTS_FORMAT } from '../options/partition.js';
+import { PARTS_FILE, SPLIT_FILE, SPLIT_PARTS_FORMAT } from '../options/partition.js';
 import { SPLIT } from '../options/verbs.js';
 import type { TaskOptions } from '../progress.js';
 import { emptyPart, pqCoins, type SplitOptions, type Unseen } from '../sample/split.js';
@@ -27,6 +27,7 @@ import {
   loadCoins,
   partSchema,
   readRecordText,
+  SPLIT_OBSOLETE,
   tally,
 } from '../store/split.js';
 import { safeJson } from '../text/untrusted.js';
@@ -37,7 +38,6 @@ import { PartsTally } from './tally.js';
 export const SPLIT_PARTS = { train: 'train', foldIn: 'foldin', test: 'test' } as const;
 export type SplitPart = keyof typeof SPLIT_PARTS;
 const NAMES = Object.keys(SPLIT_PARTS) as SplitPart[];
-const RECORD = 'split.json';
 
 const whole = z.number().int().min(0);
 const schema = z.looseObject({
@@ -59,7 +59,7 @@ type SplitRecord = z.infer<typeof schema>;
 /** The names of all files of a split of so many shards. */
 export function splitPartsFiles(shards: number): string[] {
   return [
-    RECORD,
+    SPLIT_FILE,
     ...(['users', 'items'] as const).map(coinFile),
     ...NAMES.flatMap((name) => partsFiles(shards).map((file) => join(SPLIT_PARTS[name], file))),
   ];
@@ -160,7 +160,7 @@ export async function splitParts(
     foldIn: unseenItems(ofItems.train, ofItems.foldIn),
     test: unseenItems(ofItems.train, ofItems.test),
   };
-  files[RECORD] = (path) => {
+  files[SPLIT_FILE] = (path) => {
     described.foldIn ??= { users: 0, items: 0, edges: 0, total: 0, fingerprint: '' };
     const record: SplitRecord = {
       ...extra,
@@ -177,7 +177,7 @@ export async function splitParts(
     };
     return writePieces(path, [`${safeJson(JSON.stringify(record, null, 2))}\n`]);
   };
-  await writeFolder(folder, files, { force });
+  await writeFolder(folder, files, { force, obsolete: SPLIT_OBSOLETE });
   const heldOut = (degree: Uint32Array, coin: Uint8Array) => degree.filter((_, v) => coin[v] === 1);
   return {
     ...{ method, seed, testUsers, testItems, coins, unseen },
@@ -285,7 +285,7 @@ export async function trainParts(folder: string): Promise<string | undefined> {
 /** Whether the path is a folder with a split in shards. */
 export async function isSplitOfParts(folder: string): Promise<boolean> {
   const inside = join(folder, SPLIT_PARTS.train, PARTS_FILE);
-  const [record, train] = await Promise.all([isFile(join(folder, RECORD)), isFile(inside)]);
+  const [record, train] = await Promise.all([isFile(join(folder, SPLIT_FILE)), isFile(inside)]);
   return record && train;
 }
 
@@ -309,7 +309,7 @@ export interface OpenedSplit extends Pick<SplitRecord, 'shards' | 'seed' | 'test
 
 export async function openSplitOfParts(folder: string): Promise<OpenedSplit> {
   await finishFolder(folder, splitPartsFiles(MOST_SHARDS));
-  const path = join(folder, RECORD);
+  const path = join(folder, SPLIT_FILE);
   const parsed = schema.safeParse(parseJson(path, await readRecordText(path)));
   if (!parsed.success) {
     const [issue] = parsed.error.issues;

@@ -19,8 +19,8 @@ export type FolderFiles = Readonly<Record<string, (beside: string) => Promise<vo
 export interface FolderOptions {
   /** Replace also what graphex has not written. Default false. */
   readonly force?: boolean | undefined;
-  /** Files of earlier results that these have not: removed where graphex wrote them. */
-  readonly obsolete?: readonly string[] | undefined;
+  /** Files of earlier results that these have not, by their names: removed where graphex wrote them. */
+  readonly obsolete?: RegExp | readonly string[] | undefined;
   /** Files that may be written at the same time, before the others. Default none: one after the other. */
   readonly together?: readonly string[] | undefined;
 }
@@ -64,11 +64,12 @@ export async function writeFolder(
     const settled = await Promise.allSettled(Array.from(together, writeFile));
     for (const one of settled) if (one.status === 'rejected') throw one.reason;
     for (const name of names) if (!together.has(name)) await writeFile(name);
-    await writeManifest(stage, names, without(before, options.obsolete ?? []));
+    const obsolete = obsoleteFiles(before, names, options);
+    await writeManifest(stage, names, without(before, obsolete));
     await settle(join(stage, MANIFEST));
     await commit(stage, home, names, options);
-    for (const name of options.obsolete ?? []) {
-      if (before && !(name in files) && (await isOwn(home, name, before))) await rm(join(home, name));
+    for (const name of obsolete) {
+      if (before && (await isOwn(home, name, before))) await rm(join(home, name));
     }
   } catch (cause) {
     if (stage !== undefined && done) await remove(stage);
@@ -112,7 +113,7 @@ async function commit(
       await claimFolder(home, names, options);
     }
   }
-  await finishFolder(home, [...names, ...(options.obsolete ?? [])]);
+  await finishFolder(home, [...names, ...obsoleteFiles(await readManifest(home), names, options)]);
   await settleFolder(home);
 }
 
@@ -123,10 +124,11 @@ async function commit(
 export async function claimFolder(
   folder: string,
   names: readonly string[],
-  { force = false, obsolete = [] }: FolderOptions = {},
+  options: FolderOptions = {},
 ): Promise<Manifest | undefined> {
+  const { force = false } = options;
   for (let turn = 0; ; turn++) {
-    await finishFolder(folder, [...names, ...obsolete]);
+    await finishFolder(folder, [...names, ...obsoleteFiles(await readManifest(folder), names, options)]);
     const before = await readManifest(folder);
     try {
       await refuseLinkedFolders(folder, names);
@@ -194,6 +196,16 @@ async function refuseLinkedFolders(folder: string, names: readonly string[]): Pr
       );
     }
   }
+}
+
+function obsoleteFiles(
+  manifest: Manifest | undefined,
+  names: readonly string[],
+  { obsolete }: FolderOptions,
+): string[] {
+  const isObsolete = (name: string) =>
+    obsolete instanceof RegExp ? obsolete.test(name) : obsolete?.includes(name);
+  return Object.keys(manifest ?? {}).filter((name) => isObsolete(name) && !names.includes(name));
 }
 
 function without(manifest: Manifest | undefined, names: readonly string[]): Manifest {

@@ -15,7 +15,7 @@ import { parseNumber, type ValueColumn } from '../ingest/value-column.js';
 import { checkOptions, settle } from '../options/door.js';
 import type { OptionsOf } from '../options/kinds.js';
 import { SPLIT_METHODS } from '../options/names.js';
-import { PARTS_FILE, SPLIT_PARTS_FORMAT, SPLIT_PARTS_READERS } from '../options/partition.js';
+import { PARTS_FILE, SPLIT_FILE, SPLIT_PARTS_FORMAT, SPLIT_PARTS_READERS } from '../options/partition.js';
 import { FORCE, TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import type { Coins, Split } from '../sample/split-types.js';
@@ -32,11 +32,14 @@ type PartName = keyof typeof PARTS;
 const PART_NAMES = Object.keys(PARTS) as PartName[];
 const VERSION = 1;
 
+/** Files of earlier splits, in one piece or in shards. */
+export const SPLIT_OBSOLETE = /^(train|foldin|test)(\.parquet$|[/\\])/;
+
 /** The files of a split in its folder. */
 export const SPLIT_FILES: readonly string[] = [
   ...PART_NAMES.map((part) => `${PARTS[part]}.parquet`),
   ...SIDES.map(coinFile),
-  'split.json',
+  SPLIT_FILE,
 ];
 
 export const partSchema = z.object({
@@ -100,8 +103,8 @@ export async function saveSplit(
     files[`${PARTS[part]}.parquet`] = (beside) => writeParquet(beside, graph.edges, columns);
   }
   Object.assign(files, coinFiles(coins));
-  files['split.json'] = (beside) => writePieces(beside, [`${safeJson(JSON.stringify(record, null, 2))}\n`]);
-  await writeFolder(folder, files, { force });
+  files[SPLIT_FILE] = (beside) => writePieces(beside, [`${safeJson(JSON.stringify(record, null, 2))}\n`]);
+  await writeFolder(folder, files, { force, obsolete: SPLIT_OBSOLETE });
 }
 
 /** The coins of both sides as files of a folder. */
@@ -161,7 +164,7 @@ export async function readRecordText(path: string): Promise<string> {
 }
 
 async function readRecord(folder: string): Promise<z.infer<typeof splitSchema>> {
-  const path = join(folder, 'split.json');
+  const path = join(folder, SPLIT_FILE);
   let text: string;
   try {
     await finishFolder(folder, SPLIT_FILES);
