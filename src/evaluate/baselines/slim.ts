@@ -1,6 +1,6 @@
 // SLIM: every item from its nearest items by ridge regression, in closed form (engine/cpu/regression.ts). Neighbours are chosen
-// first, by what each alone would explain. Dropout of the inputs takes the place of the ℓ1 penalty and of the sign that the authors
-// have: on held-back users of online-retail, julia-general and movietweetings neither of these gained beside it.
+// first, by what each alone would explain. Dropout of the inputs and their number take the place of the ℓ1 penalty and of the sign
+// that the authors have: these came to no more on held-back users (docs/appendix/recommending.md).
 
 import { createItemRegression, type ItemRegression } from '../../engine/cpu/regression.js';
 import type { TaskOptions } from '../../progress.js';
