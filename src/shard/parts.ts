@@ -11,7 +11,7 @@ import type { VertexIds } from '../graph/ids.js';
 import { readError } from '../ingest/read-error.js';
 import { allocate } from '../math/memory.js';
 import { PARTITION, PARTS_FILE } from '../options/partition.js';
-import type { DegreeCounts } from '../sparsity/degree-counts.js';
+import { countDegrees, type DegreeCounts } from '../sparsity/degree-counts.js';
 import { finishFolder } from '../store/folder.js';
 import { readTensors } from '../store/safetensors.js';
 import { putIds, putInto, signed, TensorReader } from '../store/tensor-reader.js';
@@ -135,11 +135,16 @@ export async function openParts(folder: string): Promise<Parts> {
     });
     requireCount('edges of the items', sum(itemDegree), document.edges);
     requireCount('counts of the items', sum(itemTotal), document.total);
+    const counted = countDegrees(itemDegree);
+    const said = toCounts(degrees.items);
+    if (JSON.stringify(counted) !== JSON.stringify(said)) {
+      throw new Error(`the degrees of its items are not those of ${PARTS_FILE}`);
+    }
     return {
       ...rest,
       folder,
       names: readSideNames(names),
-      degrees: { users: toCounts(degrees.users), items: toCounts(degrees.items) },
+      degrees: { users: toCounts(degrees.users), items: said },
       itemIds,
       itemDegree,
       itemTotal,

@@ -271,6 +271,16 @@ describe('parts that are not whole are refused', () => {
     ['a number of users', (d) => void d.users++, /users, where \d+ are expected/],
     ['a shard that says more', (d) => void (d.shards[1].edges += 5), /edges, where/],
     ['degrees that do not add up', (d) => d.degrees.items.pop(), /degrees of items/],
+    [
+      'other degrees of the same sum',
+      (d) => {
+        const { items } = d.degrees;
+        const [last, before] = [items.length - 1, items.length - 2];
+        items[last][0] += items[before][1];
+        items[before][0] -= items[last][1];
+      },
+      /degrees of its items are not those of parts.json/,
+    ],
     ['a hash', (d) => void (d.shards[0].hash = 'x'), /not what "graphex partition" writes/],
     ['an endless list of shards', (d) => void (d.shards = Array(5000).fill(d.shards[0])), /partition/],
     ['another version', (d) => void (d.version = 2), /partition/],
