@@ -96,7 +96,7 @@ export function beginsOf(units: Uint32Array, groups: Uint32Array): Uint32Array {
 }
 
 /** Most bytes of counts of a group: they stay in a worker's cache while all parts of the data add to them. */
-const GROUP_BYTES = 512 * 1024;
+const GROUP_BYTES = 128 * 1024;
 /** Large groups find more of a part's table in the cache; the last are small, so that threads end together. */
 const SHARE = 48;
 /** Windows of a group. */
