@@ -9,6 +9,62 @@ export interface FactorTables {
   /** Items × features. */
   readonly items: Float32Array;
   readonly features: number;
+  /** What is added to the products; the webgpu engine has none of it. */
+  readonly beside?: BesideScores | undefined;
+}
+
+/** Sparse weights from what a row has to what is scored, which are added up. */
+export interface BesideScores extends SparseWeights {
+  /** Per row, the items it has. */
+  readonly history: RowLists;
+}
+
+/** From each item: the targets of weights[offsets[i] … offsets[i+1]−1], ascending. */
+export interface SparseWeights {
+  readonly offsets: Uint32Array;
+  readonly targets: Uint32Array;
+  readonly weights: Float32Array;
+}
+
+/** The same weights with the positions of candidates for targets; what is for none of them is left out. */
+export function towardsCandidates<T extends SparseWeights>(
+  beside: T,
+  candidates: Uint32Array,
+  items: number,
+): T {
+  const position = new Int32Array(items).fill(-1);
+  for (let c = 0; c < candidates.length; c++) position[candidates[c]] = c;
+  const { offsets, targets, weights } = beside;
+  let kept = 0;
+  for (const target of targets) if (position[target] >= 0) kept++;
+  const narrow = {
+    offsets: allocate(Uint32Array, offsets.length),
+    targets: allocate(Uint32Array, kept),
+    weights: allocate(Float32Array, kept),
+  };
+  let at = 0;
+  for (let i = 0; i + 1 < offsets.length; i++) {
+    for (let e = offsets[i]; e < offsets[i + 1]; e++) {
+      const to = position[targets[e]];
+      if (to < 0) continue;
+      narrow.targets[at] = to;
+      narrow.weights[at++] = weights[e];
+    }
+    narrow.offsets[i + 1] = at;
+  }
+  return { ...beside, ...narrow };
+}
+
+/** Adds the weights from all that a row has. */
+export function addBeside(
+  { history, offsets, targets, weights }: BesideScores,
+  row: number,
+  out: Float32Array | Float64Array,
+): void {
+  for (let h = history.offsets[row]; h < history.offsets[row + 1]; h++) {
+    const item = history.values[h];
+    for (let e = offsets[item]; e < offsets[item + 1]; e++) out[targets[e]] += weights[e];
+  }
 }
 
 /** Writes the scores of a row for each candidate, in their order. */

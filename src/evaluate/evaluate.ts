@@ -13,7 +13,13 @@ import { EVALUATE } from '../options/verbs.js';
 import { drawOptions, drawPredictive, type PredictiveDraw } from '../predict/draw.js';
 import type { Protocol } from '../predict/draw-plan.js';
 import { addWeights } from '../predict/judges.js';
-import { type FactorTables, modelScorer, type RowLists, type Scorer, sumOfFactors } from '../predict/rank.js';
+import {
+  modelScorer,
+  type RowLists,
+  type Scorer,
+  type SharedFactors,
+  sumOfFactors,
+} from '../predict/rank.js';
 import type { TaskOptions } from '../progress.js';
 import type { Coins, Split } from '../sample/split-types.js';
 import { type SideNames, USERS_AND_ITEMS } from '../text/sides.js';
@@ -178,13 +184,17 @@ async function rankerScorer(model: Ranker, split: Split, options: EvaluateOption
     const { history } = splitRankingTask(split, model.items.ids);
     return { folded: undefined, dropped, scorer: rowScorer(model, scores, history) };
   }
-  const parts: FactorTables[] = [];
+  const parts: SharedFactors[] = [];
   for (const member of scores.members) {
     const users =
       known && member.users ? member.users : await foldHeldOutMember(model, member, split, options);
-    parts.push({ users, items: member.items, features: member.features });
+    parts.push({ users, items: member.items, features: member.features, share: member.share });
   }
-  return { folded: undefined, dropped, scorer: sumOfFactors(parts) };
+  const beside = scores.beside && {
+    ...scores.beside,
+    history: splitRankingTask(split, model.items.ids).history,
+  };
+  return { folded: undefined, dropped, scorer: sumOfFactors(parts, beside) };
 }
 
 /** Scores that are no products of tables: sums of weights from what a user has, or the degrees. */

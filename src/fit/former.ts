@@ -39,7 +39,18 @@ export type FormerReport = Readonly<Record<SideName, MatchCounts>>;
 type FactorRanker = Ranker & { readonly scores: FactorScores };
 
 /** What stays as it was unless said otherwise; where and how long it is computed is the present fit's own. */
-const INHERITED = ['features', 'model', 'counts', 'learn', 'sizes', 'users', 'items', 'folds', 'average'];
+const INHERITED = [
+  'features',
+  'model',
+  'counts',
+  'learn',
+  'sizes',
+  'users',
+  'items',
+  'folds',
+  'average',
+  'blend',
+];
 
 /** The options of a fit that begins from a model: those of the model's own fit where nothing else is said. */
 export function successorOptions(given: FitOptions & { readonly from: Model }): FitOptions {
@@ -218,5 +229,5 @@ export function formerHyper(
 
 /** The fits of a ranker that a fit for ranking begins from. */
 export function formerMembers(from: Model): readonly RankerMember[] {
-  return (from as FactorRanker).scores.members;
+  return (from as FactorRanker).scores.members.filter(({ fold }) => fold.kind === 'poisson');
 }

@@ -1,4 +1,5 @@
 import type { SideHyper, TableValues } from '../engine/engine.js';
+import type { SparseWeights } from '../engine/rank.js';
 import { InputError } from '../errors.js';
 import { degrees, type GraphSide, type SideName } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
@@ -117,10 +118,15 @@ export interface Ranker {
 /** Where a ranker's scores come from. */
 export type RankerScores = FactorScores | ItemScores | PopularityScores;
 
-/** The sum of the products of each member's two tables. */
+/**
+ * The sum of the products of each member's two tables, each times the member's share, and of the weights from each item of a
+ * user to the item that is scored, where there are any.
+ */
 export interface FactorScores {
   readonly kind: 'factors';
   readonly members: readonly RankerMember[];
+  /** Added to the members' sum; absent: nothing. */
+  readonly beside?: SparseWeights | undefined;
 }
 
 /** One fit of a ranker: what its scores are products of, and how a new user gets a row. */
@@ -133,6 +139,8 @@ export interface RankerMember {
   /** Sum of the known users' rows: with the items' it says how much each feature explains. */
   readonly userMass: Float64Array;
   readonly fold: FoldRule;
+  /** What its products are multiplied by. Absent: 1. */
+  readonly share?: number | undefined;
   readonly seed: number;
   readonly iterations: number;
   readonly converged: boolean;
@@ -226,9 +234,10 @@ export function featureCount(model: Model): number | undefined {
   return model.scores.kind === 'factors' ? model.scores.members[0].features : undefined;
 }
 
-/** Fits whose scores add up. */
+/** Fits whose scores add up; what a ranking fit adds beside its own is not counted. */
 export function fitCount(model: Model): number {
-  return model.type === 'ranker' && model.scores.kind === 'factors' ? model.scores.members.length : 1;
+  if (model.type !== 'ranker' || model.scores.kind !== 'factors') return 1;
+  return model.scores.members.filter(({ share }) => share === undefined).length;
 }
 
 /** The hyperparameters behind a model's fits; undefined for baselines, which have none. */

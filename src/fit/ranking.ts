@@ -15,6 +15,7 @@ import { HYPER_NAMES } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import { VERSION } from '../version.js';
 import { checkResume, nowAndThen } from './ascent.js';
+import { type Beside, fitBeside, withBeside } from './beside.js';
 import { factsOf } from './facts.js';
 import type { FitResult } from './fit.js';
 import { foldRows, RANKING_STEPS } from './fold-in.js';
@@ -55,10 +56,14 @@ export async function fitRanking(
     : () => false;
   return onEngine(settings.engine, work, options.threads, async ({ engine, reason }) => {
     let checkpoint: RankingCheckpoint | undefined;
-    const result = (all: readonly RankerMember[]) => ({
-      ...toResult(graph, settings, all, { engine, reason, began }),
+    const result = (all: readonly RankerMember[], beside?: Beside) => ({
+      ...toResult(graph, settings, all, beside, { engine, reason, began }),
       ...(former && { from: former.report }),
     });
+    // First, so that what a stop leaves is the state of a member as ever; it is made again when the fit goes on.
+    const beside = settings.blend
+      ? await unlessAborted(options, () => fitBeside(graph, besideTask(settings, options)))
+      : undefined;
     while (members.length < settings.average && !checkpoint) {
       const run = members.length;
       const from = run === resume?.done.length ? resume : undefined;
@@ -79,7 +84,7 @@ export async function fitRanking(
       if (fitted.stopped === 'aborted') checkpoint = { ...fitted.checkpoint, done: [...members] };
       members.push(fitted.member);
     }
-    const fitted = result(members);
+    const fitted = result(members, checkpoint ? undefined : beside);
     if (checkpoint) throw abortedFit(options.signal!, { ...fitted, checkpoint });
     return fitted;
   });
@@ -91,11 +96,26 @@ interface Circumstances {
   readonly began: number;
 }
 
+function besideTask({ seed }: RankingSettings, { threads, signal, onProgress }: TaskOptions) {
+  return { seed, threads, signal, onProgress };
+}
+
+/** What is made, or undefined where a stop came before it was. */
+async function unlessAborted<T>({ signal }: TaskOptions, make: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await make();
+  } catch (error) {
+    if (signal?.aborted) return undefined;
+    throw error;
+  }
+}
+
 /** All fits as one result. */
 function toResult(
   graph: BipartiteGraph,
   settings: RankingSettings,
   members: readonly RankerMember[],
+  beside: Beside | undefined,
   { engine, reason, began }: Circumstances,
 ): FitResult<Ranker> {
   const seconds = (performance.now() - began) / 1000;
@@ -110,7 +130,9 @@ function toResult(
       ...(graph.names && { names: graph.names }),
       users: side('users'),
       items: side('items'),
-      scores: Object.freeze({ kind: 'factors', members: Object.freeze([...members]) }),
+      scores: beside
+        ? withBeside(members, beside, graph)
+        : Object.freeze({ kind: 'factors', members: Object.freeze([...members]) }),
       seen: seenItems(graph.users),
       provenance: Object.freeze({
         version: VERSION,

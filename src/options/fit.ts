@@ -119,6 +119,11 @@ const RANKING = {
     meaning: 'folds of the items, each fitted to users who never saw it',
   }),
   average: whole({ min: 1, max: 100, default: 1, meaning: 'add the scores of fits from n seeds' }),
+  blend: flag({
+    default: true,
+    meaning: 'add weights between items and factors by least squares to the scores',
+    offMeaning: 'add no weights between items and no factors by least squares to the scores',
+  }),
   ...sides({
     names: ['sigma', 'tau', 'shape', 'rate'],
     group: HYPERPARAMETERS,

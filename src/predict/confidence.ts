@@ -52,24 +52,35 @@ export interface ListQuestion {
 export function createConfidence(judge: Judge): (question: ListQuestion) => Promise<ListConfidence> {
   let samplers: readonly ItemSampler[] | undefined;
   return async ({ row, own, listed, exclude }) => {
-    const { voices } = judge;
-    const tastes = voices?.map((voice) =>
-      (row === undefined ? voice.fresh(own) : voice.known(row, own)).taste(),
-    );
-    if (!voices || !tastes?.every((taste) => taste !== undefined)) {
+    const seats = judge.voices?.map((voice) => ({
+      voice,
+      seat: row === undefined ? voice.fresh(own) : voice.known(row, own),
+    }));
+    const spread = seats?.flatMap(({ voice, seat }) => {
+      const taste = seat.taste();
+      return taste ? [{ voice, taste }] : [];
+    });
+    if (!seats || !spread || spread.length === 0) {
       throw new InputError(
         'this model gives scores without a spread, so nothing says how sure they are; leave confidence out',
       );
     }
-    samplers ??= voices.map((voice) => new ItemSampler(voice));
+    const tastes = spread.map(({ taste }) => taste);
+    samplers ??= spread.map(({ voice }) => new ItemSampler(voice));
     const random = randomStream(own.items.length, STREAMS.confidence, ...own.items.subarray(0, 8));
-    const intervals = listed.map((item) => scoreInterval(voices, tastes, item, random));
+    const asIs = judge.place(row, own);
+    // Parts that have no spread of their own stay as they are.
+    const fixed = (item: number) =>
+      seats.reduce(
+        (sum, { voice, seat }) => sum + (seat.taste() ? 0 : voice.share * seat.score(item)),
+        asIs.fixedScore(item),
+      );
+    const intervals = listed.map((item) => scoreInterval(spread, fixed(item), item, random));
     if (listed.length === 0) return { overlap: 1, intervals };
     const length = Math.min(LONGEST, Math.max(1, own.items.length));
     const histories = Array.from({ length: HISTORIES }, () =>
       drawHistory(samplers as readonly ItemSampler[], tastes, length, new Set(own.items), random),
     );
-    const asIs = judge.place(row, own);
     const again = histories.map((items) => judge.place(undefined, { items }));
     // Neither list may hold what one of the two histories has.
     const without = histories.map((items) => [...exclude, ...own.items, ...items]);
@@ -99,15 +110,20 @@ function drawTaste({ featureShape, featureRate }: Taste, random: Random): Float6
   });
 }
 
-function scoreInterval(voices: readonly Voice[], tastes: readonly Taste[], item: number, random: Random) {
+function scoreInterval(
+  spread: readonly { readonly voice: Voice; readonly taste: Taste }[],
+  fixed: number,
+  item: number,
+  random: Random,
+) {
   const scores = Float64Array.from({ length: DRAWS }, () => {
-    let score = 0;
-    for (const [v, { items, features: K }] of voices.entries()) {
-      const taste = tastes[v];
+    let score = fixed;
+    for (const { voice, taste } of spread) {
+      const { items, features: K, share } = voice;
       const row = drawTaste(taste, random);
       let sum = 0;
       for (let k = 0; k < K; k++) sum += row[k] * items[item * K + k];
-      score += (gamma(random, taste.weightShape) / taste.weightRate) * sum;
+      score += share * (gamma(random, taste.weightShape) / taste.weightRate) * sum;
     }
     return score;
   }).sort();

@@ -16,7 +16,7 @@ export interface OwnItems {
 
 /** A score, or a sum of scores, shared out. */
 export interface ScoreParts {
-  /** The part of each feature; they add up to the score. */
+  /** The part of each feature; with what weights between items add to it, they add up to the score. */
   readonly features: Float64Array;
   /** The part of each of the user's own items, in their order; with `prior` they add up to the score. */
   readonly items: Float64Array;

@@ -1,7 +1,7 @@
 // What a model found: of each feature, the items and users that have most of it.
 
 import { InputError } from '../errors.js';
-import { columnSums, type Model, meanTable, type PosteriorModel } from '../fit/model.js';
+import { columnSums, type Model, meanTable, type PosteriorModel, type RankerMember } from '../fit/model.js';
 import { settle } from '../options/door.js';
 import type { OptionsOf } from '../options/kinds.js';
 import { DESCRIBE } from '../options/verbs.js';
@@ -71,7 +71,7 @@ export function featureTables(model: Model): readonly FeatureTables[] {
       `a model fitted by ${model.method} has no features that could be described: fit with method ascent or ranking`,
     );
   }
-  return scores.members.map(({ features, items, users, userMass }) => ({
+  return scores.members.filter(isDescribed).map(({ features, items, users, userMass }) => ({
     features,
     items,
     users,
@@ -83,7 +83,12 @@ export function featureTables(model: Model): readonly FeatureTables[] {
 export function hasFeatures(model: Model): boolean {
   if (model.type === 'posterior') return true;
   const { scores } = model;
-  return scores.kind === 'factors' && scores.members.every(({ fold }) => fold.kind !== 'least-squares');
+  return scores.kind === 'factors' && scores.members.some(isDescribed);
+}
+
+/** Factors by least squares have signs, and share out nothing. They come last, so that others keep their numbers. */
+function isDescribed({ fold }: RankerMember): boolean {
+  return fold.kind !== 'least-squares';
 }
 
 /** Expected edges of all features together, and each item's share of them. */

@@ -3,18 +3,21 @@
 
 import { createListMaker, type ListMaker, type ListQuery } from '../engine/cpu/rank-lists.js';
 import type { TopLists } from '../engine/lists.js';
+import type { SparseWeights } from '../engine/rank.js';
 import type { ItemScores, Model, Ranker } from '../fit/model.js';
-import { allocate } from '../math/memory.js';
+import { allocate, inSharedMemory } from '../math/memory.js';
 import type { TaskOptions } from '../progress.js';
 import type { Explanation, OwnItems, ScoreParts } from './explain.js';
 import { once } from './once.js';
-import { sumOfFactors } from './rank.js';
+import { rowLists, sumOfFactors } from './rank.js';
 import { type Seat, type Voice, voicesOf } from './voices.js';
 
 /** An asker's place before a judge. */
 export interface Place {
   /** The score of an item in float64. */
   score(item: number): number;
+  /** What of it is no product of the asker's features. */
+  fixedScore(item: number): number;
   /** Shares out scores; what depends on the user alone is done once. */
   explainer(): (item: number) => Explanation;
 }
@@ -48,17 +51,22 @@ export function ownItems({ seen }: Model, row: number): OwnItems & { readonly it
 
 export function createJudge(model: Model): Judge {
   const voices = voicesOf(model);
-  if (voices) return factorJudge(voices);
+  if (voices) return factorJudge(model, voices);
   const { scores } = model as Ranker;
   return scores.kind === 'items' ? itemJudge(model as Ranker, scores) : popularityJudge(model as Ranker);
 }
 
-/** Scores are sums of products of tables: one product over all features side by side. */
-function factorJudge(voices: readonly Voice[]): Judge {
-  type FactorPlace = Place & { readonly seats: readonly Seat[] };
+/** Scores are sums of products of tables, one product over all features side by side, and of weights beside them. */
+function factorJudge(model: Model, voices: readonly Voice[]): Judge {
+  type FactorPlace = Place & { readonly seats: readonly Seat[]; readonly own: OwnItems };
   const features = voices.reduce((sum, voice) => sum + voice.features, 0);
-  const count = voices[0].items.length / voices[0].features;
+  const { count } = model.items;
   const items = once(() => (voices.length === 1 ? voices[0].items : joined(voices)));
+  const beside = once(() => sharedWeights(model));
+  const fromItems = once(() => {
+    const weights = besideOf(model);
+    return weights && itemPlace({ kind: 'items', ...weights }, count);
+  });
   let maker: ListMaker | undefined;
   const open = () => {
     maker ??= createListMaker(items(), count, features);
@@ -67,37 +75,82 @@ function factorJudge(voices: readonly Voice[]): Judge {
   const rows = (places: readonly Place[], out: Float32Array) => {
     let at = 0;
     for (const place of places) {
-      for (const { means } of (place as FactorPlace).seats) {
-        out.set(means, at);
+      for (const [v, { means }] of (place as FactorPlace).seats.entries()) {
+        const { share } = voices[v];
+        out.set(share === 1 ? means : means.map((mean) => share * mean), at);
         at += means.length;
       }
     }
   };
   return {
     voices,
-    factors: { features, items, rows },
+    // Engines elsewhere know products alone.
+    factors: besideOf(model) ? undefined : { features, items, rows },
     place(row, own): FactorPlace {
       const seats = voices.map((voice) => (row === undefined ? voice.fresh(own) : voice.known(row, own)));
+      const direct = fromItems()?.(own);
       return {
         seats,
-        score: (item) => seats.map((seat) => seat.score(item)).reduce((sum, score) => sum + score, 0),
+        own,
+        score(item) {
+          // In the order in which an explanation adds up.
+          const products = seats.reduce((sum, seat, v) => sum + voices[v].share * seat.score(item), 0);
+          return direct ? products + direct.score(item) : products;
+        },
+        fixedScore: (item) => direct?.score(item) ?? 0,
         explainer() {
           const explainers = seats.map((seat) => seat.explainer());
-          return (item) => addUp(explainers.map((explain) => explain(item)));
+          const ofItems = direct?.explainer();
+          return (item) =>
+            addUp([
+              ...explainers.map((explain, v) => scaled(explain(item), voices[v].share)),
+              ...(ofItems ? [ofItems(item)] : []),
+            ]);
         },
       };
     },
     lists(places, query, options) {
       const users = allocate(Float32Array, places.length * features);
       rows(places, users);
-      return open().byFactors(users, query, options);
+      const weights = beside();
+      if (!weights) return open().byFactors(users, query, options);
+      const history = rowLists(places.map((place) => Array.from((place as FactorPlace).own.items)));
+      return open().byFactors(users, query, options, { ...weights, history });
     },
     close: async () => maker?.close(),
   };
 }
 
+function besideOf(model: Model): SparseWeights | undefined {
+  return model.type === 'ranker' && model.scores.kind === 'factors' ? model.scores.beside : undefined;
+}
+
+/** The weights where threads can share them. */
+function sharedWeights(model: Model): SparseWeights | undefined {
+  const found = besideOf(model);
+  return (
+    found && {
+      offsets: inSharedMemory(found.offsets),
+      targets: inSharedMemory(found.targets),
+      weights: inSharedMemory(found.weights),
+    }
+  );
+}
+
 function joined(voices: readonly Voice[]): Float32Array {
   return sumOfFactors(voices.map(({ items, features }) => ({ users: items, items, features }))).items;
+}
+
+/** An explanation of so many times the score. */
+function scaled(explanation: Explanation, share: number): Explanation {
+  if (share === 1) return explanation;
+  const times = (values: Float64Array) => values.map((value) => share * value);
+  const parts = ({ features, items, prior }: ScoreParts): ScoreParts => ({
+    features: times(features),
+    items: times(items),
+    prior: share * prior,
+  });
+  return { score: share * explanation.score, ...parts(explanation), all: parts(explanation.all) };
 }
 
 function addUp(parts: readonly Explanation[]): Explanation {
@@ -126,6 +179,10 @@ function addParts(parts: readonly ScoreParts[]): ScoreParts {
 /** Scores are sums of weights from what the user has. */
 function itemJudge(model: Ranker, scores: ItemScores): Judge {
   const { count } = model.items;
+  return rowJudge(count, itemPlace(scores, count));
+}
+
+function itemPlace(scores: ItemScores, count: number): (own: OwnItems) => RowPlace {
   const toAll = new Map<number, number>();
   const weightToAll = (from: number) => {
     let sum = toAll.get(from);
@@ -135,7 +192,7 @@ function itemJudge(model: Ranker, scores: ItemScores): Judge {
     }
     return sum;
   };
-  return rowJudge(count, (own) => {
+  return (own) => {
     const write = (out: Float32Array | Float64Array) => {
       out.fill(0);
       for (let e = 0; e < own.items.length; e++) addWeights(scores, own.items[e], count, out);
@@ -146,13 +203,14 @@ function itemJudge(model: Ranker, scores: ItemScores): Judge {
     return {
       write,
       score,
+      fixedScore: score,
       explainer: () => {
         const features = new Float64Array(0);
         const all = { features, items: Float64Array.from(own.items, weightToAll), prior: 0 };
         return (item) => ({ score: score(item), features, items: parts(item), prior: 0, all });
       },
     };
-  });
+  };
 }
 
 /** Adds the weights from one item to all. */
@@ -182,8 +240,13 @@ function weightOf(
   count: number,
 ): number {
   if (!offsets || !targets) return weights[from * count + to];
-  const at = targets.subarray(offsets[from], offsets[from + 1]).indexOf(to);
-  return at < 0 ? 0 : weights[offsets[from] + at];
+  let [low, high] = [offsets[from], offsets[from + 1]];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (targets[middle] < to) low = middle + 1;
+    else high = middle;
+  }
+  return low < offsets[from + 1] && targets[low] === to ? weights[low] : 0;
 }
 
 /** The same for everyone. */
@@ -191,6 +254,7 @@ function popularityJudge({ items }: Ranker): Judge {
   return rowJudge(items.count, (own) => ({
     write: (out) => out.set(items.degree),
     score: (item) => items.degree[item],
+    fixedScore: (item) => items.degree[item],
     explainer: () => (item) => {
       const score = items.degree[item];
       return {

@@ -8,7 +8,7 @@ import type { Seat, Voice } from './voices.js';
 
 type LeastSquaresMember = RankerMember & { readonly fold: { readonly kind: 'least-squares' } };
 
-export function leastSquaresVoice(member: LeastSquaresMember): Voice {
+export function leastSquaresVoice(member: LeastSquaresMember): Omit<Voice, 'share'> {
   const { features: K, items, users } = member;
   let gram: Float64Array | undefined;
   let total: Float64Array | undefined;

@@ -1,7 +1,14 @@
 // What a ranking needs of a model: a score for each pair of a row (a user) and an item.
 
 import { rankByRows } from '../engine/cpu/ranking.js';
-import type { FactorTables, RankAnswer, RankQuery, RowLists, RowScores } from '../engine/rank.js';
+import type {
+  BesideScores,
+  FactorTables,
+  RankAnswer,
+  RankQuery,
+  RowLists,
+  RowScores,
+} from '../engine/rank.js';
 import { type EngineName, onEngine } from '../engine/select.js';
 import { InputError } from '../errors.js';
 import { meanTable, type Posterior } from '../fit/model.js';
@@ -45,8 +52,14 @@ export function factorScorer(
   return { kind: 'factors', users, items, features };
 }
 
-/** The sum of several products, as one product over all their features side by side. */
-export function sumOfFactors(parts: readonly FactorTables[]): Scorer & { kind: 'factors' } {
+/** Products, and what they are multiplied by in a sum; absent: 1. */
+export type SharedFactors = FactorTables & { readonly share?: number | undefined };
+
+/** The sum of several products, as one product over all their features side by side, and of weights beside them. */
+export function sumOfFactors(
+  parts: readonly SharedFactors[],
+  beside?: BesideScores,
+): Scorer & { kind: 'factors' } {
   const features = parts.reduce((sum, part) => sum + part.features, 0);
   const join = (side: 'users' | 'items') => {
     const rows = parts.map((part) => part[side].length / part.features);
@@ -58,14 +71,16 @@ export function sumOfFactors(parts: readonly FactorTables[]): Scorer & { kind: '
     const table = allocate(Float32Array, (rows[0] ?? 0) * features);
     let first = 0;
     for (const part of parts) {
+      const share = side === 'users' ? part.share : undefined;
       for (let r = 0; r < rows[0]; r++) {
-        table.set(part[side].subarray(r * part.features, (r + 1) * part.features), r * features + first);
+        const row = part[side].subarray(r * part.features, (r + 1) * part.features);
+        table.set(share === undefined ? row : row.map((value) => share * value), r * features + first);
       }
       first += part.features;
     }
     return table;
   };
-  return factorScorer(join('users'), join('items'), features);
+  return { ...factorScorer(join('users'), join('items'), features), ...(beside && { beside }) };
 }
 
 /** Ranks of the relevant candidates under a scorer; see RankQuery. Ties go to the item of smaller index. */
@@ -78,7 +93,9 @@ export function rank(
   if (scorer.kind === 'rows') return rankByRows(scorer.scores, candidates, query, options);
   const { features } = scorer;
   const work = { rows: scorer.users.length / features, candidates: candidates.length, features };
-  return onEngine(options.engine ?? 'auto', work, options.threads, ({ engine }) =>
+  // The GPU has products alone.
+  const engine = scorer.beside ? 'cpu' : (options.engine ?? 'auto');
+  return onEngine(engine, work, options.threads, ({ engine }) =>
     engine.rank(scorer, candidates, query, options),
   );
 }

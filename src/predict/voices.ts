@@ -42,6 +42,8 @@ export interface Seat {
 /** One of the fits that a model's scores are the sum of. */
 export interface Voice {
   readonly features: number;
+  /** What its scores are multiplied by in the sum. */
+  readonly share: number;
   /** Mean activities of the items: items × features. */
   readonly items: Float32Array;
   known(row: number, own: OwnItems): Seat;
@@ -53,14 +55,13 @@ export function voicesOf(model: Model): readonly Voice[] | undefined {
   if (model.type === 'posterior') return [posteriorVoice(model)];
   const { scores, multigraph } = model;
   if (scores.kind !== 'factors') return undefined;
-  return scores.members.map(({ fold, ...member }) => {
-    if (fold.kind === 'least-squares') return leastSquaresVoice({ ...member, fold });
-    return memberVoice(
-      member,
+  return scores.members.map(({ fold, share = 1, ...member }) => {
+    if (fold.kind === 'least-squares') return { ...leastSquaresVoice({ ...member, fold }), share };
+    const folding =
       fold.kind === 'poisson'
         ? poissonFolding({ ...member, fold }, multigraph)
-        : hierarchicalFolding({ ...member, fold }),
-    );
+        : hierarchicalFolding({ ...member, fold });
+    return { ...memberVoice(member, folding), share };
   });
 }
 
@@ -82,6 +83,7 @@ function posteriorVoice(model: PosteriorModel): Voice {
   const base = foldBase(model, 'users');
   return {
     features,
+    share: 1,
     items: meanTable(model.items, features),
     known: (row, own) => seat(model.users, row, own, 'exact'),
     fresh(own) {
@@ -139,7 +141,7 @@ function hierarchicalFolding({ items: means, features, fold }: HierarchicalMembe
 function memberVoice(
   member: Omit<RankerMember, 'fold'>,
   { fold, seen, multigraph, priorShape }: Folding,
-): Voice {
+): Omit<Voice, 'share'> {
   const { features: K, items, users } = member;
   const allMass = once(() => columnSums(items, K));
   const seat = (means: Float32Array, own: OwnItems): Seat => {

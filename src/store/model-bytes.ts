@@ -13,8 +13,20 @@ import { getRanker, putRanker } from './ranker-tensors.js';
 import { TensorReader } from './tensor-reader.js';
 import { type ByteSource, decodeTensors, encodeTensors, type Tensor, type TensorFile } from './tensors.js';
 
-/** Posteriors have the form of version 1, which older readers know; rankers that of version 2. */
-export const FORMAT = { format: 'graphex-model', version: 2 } as const;
+/**
+ * Posteriors have the form of version 1, which older readers know; rankers that of version 2, or of 3 where something stands
+ * beside their members, which older readers would leave out.
+ */
+export const FORMAT = { format: 'graphex-model', version: 3 } as const;
+
+function formatVersion(model: Model): string {
+  if (model.type === 'posterior') return '1';
+  const { scores } = model;
+  const more =
+    scores.kind === 'factors' &&
+    (scores.beside !== undefined || scores.members.some(({ share }) => share !== undefined));
+  return more ? '3' : '2';
+}
 
 const SAVE = {
   ...STORAGE,
@@ -110,7 +122,7 @@ export function modelTensors(model: Model, options: SaveOptions = {}): TensorFil
   const head = model.type === 'posterior' ? putPosterior(tensors, model) : putRanker(tensors, model, storage);
   const metadata: Record<string, string> = {
     format: FORMAT.format,
-    format_version: model.type === 'posterior' ? '1' : '2',
+    format_version: formatVersion(model),
     ...head,
     ...(checkpoint && { checkpoint: putCheckpoint(tensors, checkpoint) }),
   };

@@ -54,7 +54,12 @@ function itemTables(model: Model): {
     const { offsets, targets, weights } = scores;
     return { items: [], more: [offsets, targets, weights].filter((table) => table !== undefined) };
   }
-  return { items: scores.members.map(({ items }) => items), more: [] };
+  const { beside, members } = scores;
+  const shares = members.flatMap(({ share }) => (share === undefined ? [] : [share]));
+  return {
+    items: members.map(({ items }) => items),
+    more: beside ? [beside.offsets, beside.targets, beside.weights, Float64Array.from(shares)] : [],
+  };
 }
 
 function rowSum(side: SideName, ids: VertexIds, tables: readonly Float32Array[]): HashSum {

@@ -2,6 +2,7 @@
 // users stored, folded in from the items they have, or left out.
 
 import { z } from 'zod';
+import type { SparseWeights } from '../engine/rank.js';
 import { InputError } from '../errors.js';
 import {
   columnSums,
@@ -60,6 +61,7 @@ const foldSchema = z.discriminatedUnion('kind', [
 const memberSchema = z.object({
   features: z.number().int().min(1),
   fold: foldSchema,
+  share: z.number().gt(0).optional(),
   seed: z.number().int().min(0),
   iterations: z.number().int().min(0),
   converged: z.boolean(),
@@ -100,6 +102,7 @@ export function putRanker(
       }
       put('user_mass', member.userMass);
     }
+    if (scores.beside) putSparse(putInto(tensors, 'beside.'), scores.beside, model.items.count, precision);
   } else if (scores.kind === 'items') {
     putWeights(putInto(tensors, 'weights.'), scores, model.items.count, precision);
   }
@@ -114,9 +117,10 @@ export function putRanker(
     precision,
     users: users === 'stored' && !hasUserTables ? 'folded' : users,
     ...(scores.kind === 'factors' && {
-      members: scores.members.map(({ features, fold, seed, iterations, converged }) => ({
+      members: scores.members.map(({ features, fold, share, seed, iterations, converged }) => ({
         features,
         fold,
+        ...(share !== undefined && { share }),
         seed,
         iterations,
         converged,
@@ -175,6 +179,15 @@ function putWeights(put: Put, scores: ItemScores, count: number, precision: Prec
     putMeans(put, 'values', weights, { rows: count, precision });
     return;
   }
+  putSparse(put, { offsets, targets, weights }, count, precision);
+}
+
+function putSparse(
+  put: Put,
+  { offsets, targets, weights }: SparseWeights,
+  count: number,
+  precision: Precision,
+): void {
   put('targets', signed(targets));
   put(
     'lengths',
@@ -184,32 +197,35 @@ function putWeights(put: Put, scores: ItemScores, count: number, precision: Prec
 }
 
 function getWeights(read: TensorReader, count: number, precision: Precision): ItemScores {
-  const form = { precision, signed: true };
   if (!read.has('weights.targets')) {
-    const weights = getMeans(read, 'weights.values', count, count, form);
+    const weights = getMeans(read, 'weights.values', count, count, { precision, signed: true });
     return Object.freeze({ kind: 'items', offsets: undefined, targets: undefined, weights });
   }
-  const lengths = read.whole('weights.lengths', count);
+  return Object.freeze({ kind: 'items', ...getSparse(read, 'weights.', count, precision) });
+}
+
+function getSparse(read: TensorReader, prefix: string, count: number, precision: Precision): SparseWeights {
+  const lengths = read.whole(`${prefix}lengths`, count);
   const offsets = new Uint32Array(count + 1);
   for (let item = 0; item < count; item++) {
     if (lengths[item] > count)
       throw new Error(`item ${item} has ${lengths[item]} weights for ${count} items`);
     offsets[item + 1] = offsets[item] + lengths[item];
   }
-  const targets = read.whole('weights.targets', offsets[count]);
+  const targets = read.whole(`${prefix}targets`, offsets[count]);
   for (let item = 0; item < count; item++) {
     for (let e = offsets[item]; e < offsets[item + 1]; e++) {
       if (targets[e] >= count)
         throw new Error(
-          `tensor weights.targets names items that are not there: number ${targets[e]}, where the last is ${count - 1}`,
+          `tensor ${prefix}targets names items that are not there: number ${targets[e]}, where the last is ${count - 1}`,
         );
       if (e > offsets[item] && targets[e] <= targets[e - 1]) {
-        throw new Error('tensor weights.targets does not ascend within an item');
+        throw new Error(`tensor ${prefix}targets does not ascend within an item`);
       }
     }
   }
-  const weights = getMeans(read, 'weights.values', 1, targets.length, form);
-  return Object.freeze({ kind: 'items', offsets, targets, weights });
+  const weights = getMeans(read, `${prefix}values`, 1, targets.length, { precision, signed: true });
+  return Object.freeze({ offsets, targets, weights });
 }
 
 export function getRanker(read: TensorReader, metadata: Readonly<Record<string, string>>): Ranker {
@@ -258,5 +274,6 @@ function getScores(read: TensorReader, head: Head, users: Vertices, items: Verti
     });
   });
   if (members.length === 0) throw new Error('a ranker by factors without any member');
-  return Object.freeze({ kind: 'factors', members: Object.freeze(members) });
+  const beside = read.has('beside.targets') && getSparse(read, 'beside.', items.count, precision);
+  return Object.freeze({ kind: 'factors', members: Object.freeze(members), ...(beside && { beside }) });
 }

@@ -6,7 +6,7 @@ import { createCounter, inSharedMemory } from '../../math/memory.js';
 import { createPool, threadCount, type WorkerPool } from '../../parallel/pool.js';
 import type { TaskOptions } from '../../progress.js';
 import { emptyLists, type TopLists } from '../lists.js';
-import type { RankQuery } from '../rank.js';
+import type { BesideScores, RankQuery } from '../rank.js';
 import {
   laneBytes,
   packedItemBytes,
@@ -32,7 +32,13 @@ export interface ListQuery {
 /** Items that wait for questions. */
 export interface ListMaker {
   /** The best items by products with the rows of `users` (rows × features), best first, ties to the smaller item. */
-  byFactors(users: Float32Array, query: ListQuery, options?: TaskOptions): Promise<TopLists>;
+  byFactors(
+    users: Float32Array,
+    query: ListQuery,
+    options?: TaskOptions,
+    /** Added to the products. */
+    beside?: BesideScores,
+  ): Promise<TopLists>;
   /** The same by scores that a function writes, row by row, in this thread. */
   byRows(
     write: (row: number, out: Float32Array) => void,
@@ -129,7 +135,7 @@ export function createListMaker(items: Float32Array, count: number, features: nu
   }
 
   return {
-    async byFactors(users, query, options = {}) {
+    async byFactors(users, query, options = {}, beside = undefined) {
       throwIfAborted(options.signal);
       checkOpen(closed);
       const lists = emptyLists(query.rows, Math.min(query.n, count));
@@ -141,6 +147,7 @@ export function createListMaker(items: Float32Array, count: number, features: nu
         next: createCounter(),
         items: packed,
         features,
+        beside,
         rows: Uint32Array.from({ length: query.rows }, (_, row) => row),
         query: rankQuery(query, count, lists.listed),
         answer: { ranks: [], shown: [] },

@@ -3,7 +3,7 @@
 
 import { serveTasks } from '../../parallel/worker.js';
 import type { TopLists } from '../lists.js';
-import type { RankAnswer, RankQuery } from '../rank.js';
+import { addBeside, type BesideScores, type RankAnswer, type RankQuery } from '../rank.js';
 import { type RankKernels, RankLane, ROWS_PER_BLOCK } from './rank-lane.js';
 
 /** Rows to be ranked, whoever does it. */
@@ -15,6 +15,8 @@ export interface FactorRows {
   /** Users × features. */
   readonly users: Float32Array;
   readonly features: number;
+  /** What is added to the products, towards the positions of the candidates. */
+  readonly beside: BesideScores | undefined;
   /** Rows of users and of the query that are to be ranked. */
   readonly rows: Uint32Array;
   readonly query: RankQuery;
@@ -48,6 +50,7 @@ export function rankNextBlock(job: FactorRows, lane: RankLane): boolean {
   const block = rows.subarray(first, first + ROWS_PER_BLOCK);
   lane.scoreFactors(job.users, block, job.features, job.items);
   for (let b = 0; b < block.length; b++) {
+    if (job.beside) addBeside(job.beside, block[b], lane.row(b));
     if (job.lists) storeList(lane, b, first + b, block[b], job.lists);
     else lane.rank(b, block[b], job.answer);
   }

@@ -13,6 +13,7 @@ import {
   type RankQuery,
   type RowScores,
   rowsToRank,
+  towardsCandidates,
 } from '../rank.js';
 import {
   laneBytes,
@@ -80,7 +81,7 @@ async function runFactors(
   { threads, signal, onProgress }: TaskOptions,
 ): Promise<void> {
   throwIfAborted(signal);
-  const { features } = tables;
+  const { features, beside } = tables;
   const small = rows.length * candidates.length * features < SMALL;
   const lanes = small ? 1 : threadCount(threads, Math.ceil(rows.length / ROWS_PER_BLOCK));
   const { module } = await loadKernels();
@@ -100,6 +101,7 @@ async function runFactors(
     items,
     users: small ? tables.users : inSharedMemory(tables.users),
     features,
+    beside: beside && towardsCandidates(beside, candidates, tables.items.length / features),
     rows,
     query,
     answer,

@@ -4,6 +4,7 @@ import { throwIfAborted } from '../../errors.js';
 import type { TaskOptions } from '../../progress.js';
 import { emptyLists, listBest, type TopLists } from '../lists.js';
 import {
+  addBeside,
   emptyAnswer,
   type FactorTables,
   listOf,
@@ -11,10 +12,11 @@ import {
   type RankQuery,
   type RowLists,
   rowsToRank,
+  towardsCandidates,
 } from '../rank.js';
 
 function scoresOf(
-  { users, items, features }: FactorTables,
+  { users, items, features, beside }: FactorTables,
   candidates: Uint32Array,
   row: number,
   without: Iterable<number>,
@@ -24,16 +26,26 @@ function scoresOf(
     for (let k = 0; k < features; k++) sum += users[row * features + k] * items[item * features + k];
     return sum;
   });
+  if (beside) addBeside(beside, row, scores);
   for (const position of without) scores[position] = Number.NEGATIVE_INFINITY;
   return scores;
 }
 
+/** With weights towards the candidates alone. */
+function towards(tables: FactorTables, candidates: Uint32Array): FactorTables {
+  const { beside, items, features } = tables;
+  return beside
+    ? { ...tables, beside: towardsCandidates(beside, candidates, items.length / features) }
+    : tables;
+}
+
 export function rankReference(
-  tables: FactorTables,
+  all: FactorTables,
   candidates: Uint32Array,
   query: RankQuery,
   { signal, onProgress }: TaskOptions = {},
 ): RankAnswer {
+  const tables = towards(all, candidates);
   const answer = emptyAnswer(query);
   const rows = rowsToRank(query);
   for (const [done, row] of rows.entries()) {
@@ -57,13 +69,14 @@ export function rankReference(
 }
 
 export function topReference(
-  tables: FactorTables,
+  all: FactorTables,
   candidates: Uint32Array,
   rows: Uint32Array,
   n: number,
   excluded: RowLists | undefined,
   { signal }: TaskOptions = {},
 ): TopLists {
+  const tables = towards(all, candidates);
   const lists = emptyLists(rows.length, Math.min(n, candidates.length));
   for (const [r, row] of rows.entries()) {
     throwIfAborted(signal);

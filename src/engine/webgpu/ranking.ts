@@ -154,7 +154,7 @@ interface PreparedView {
 async function prepare(
   gpu: GpuDevice,
   commands: Commands,
-  { users, items, features }: FactorTables,
+  { users, items, features, beside }: FactorTables,
   candidates: Uint32Array,
   { views, excluded, depth, top }: RankQuery,
   rows: Uint32Array,
@@ -162,6 +162,7 @@ async function prepare(
   owned: GPUBuffer[],
   kept?: KeptCandidates,
 ) {
+  if (beside) throw new Error('the webgpu engine ranks by products of tables alone');
   const shape: RankShape = { quads: Math.ceil(features / 4), candidates: candidates.length, depth, top };
   const most = Math.floor(Math.min(mostBytes ?? SCORE_BYTES, gpu.maxBinding) / (4 * candidates.length));
   // Whole tiles of rows, but never less than a row: a longer one is refused with the limit.

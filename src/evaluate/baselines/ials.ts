@@ -2,7 +2,7 @@
 // that grows with a vertex's degree, λ·(degree + α·size of the other side), so that one λ serves rare and popular.
 
 import { alternatingLeastSquares, foldInLeastSquares } from '../../engine/cpu/linear.js';
-import { columnSums } from '../../fit/model.js';
+import { leastSquaresMember } from '../../fit/least-squares.js';
 import { factorScorer } from '../../predict/rank.js';
 import type { Baseline, BaselineData, BaselineFitOptions, Setting } from './baseline.js';
 import { geometric, ladder } from './tune.js';
@@ -54,27 +54,23 @@ export const ials: Baseline<'ials'> = {
   },
   async scores(data, given, options = {}) {
     const { features, lambda, alpha } = given as IalsSetting;
-    const { items, iterations } = await factors(data, given as IalsSetting, options);
-    // Known users as a fold-in makes them, so that it does not matter whether they are stored.
-    const fold = { ...options, features, lambda, alpha };
-    const users = await foldInLeastSquares(items, data.users, data.shown, fold);
-    const member = Object.freeze({
-      features,
-      items,
-      users,
-      userMass: columnSums(users, features),
-      fold: Object.freeze({ kind: 'least-squares', lambda, alpha }),
+    const member = await leastSquaresMember(data, {
+      ...options,
+      ...{ features, lambda, alpha },
       seed: options.seed ?? 1,
-      iterations,
-      converged: true,
-    } as const);
+      iterations: sweeps(given as IalsSetting, options),
+    });
     return Object.freeze({ kind: 'factors', members: Object.freeze([member]) });
   },
 };
 
+function sweeps(setting: IalsSetting, { tuning }: BaselineFitOptions): number {
+  return setting.iterations ?? (tuning ? TUNING_ITERATIONS : ITERATIONS);
+}
+
 async function factors(data: BaselineData, setting: IalsSetting, options: BaselineFitOptions) {
   const { features, lambda, alpha } = setting;
-  const iterations = setting.iterations ?? (options.tuning ? TUNING_ITERATIONS : ITERATIONS);
+  const iterations = sweeps(setting, options);
   const seed = options.seed ?? 1;
   const { items } = await alternatingLeastSquares(data, {
     ...options,

@@ -1,0 +1,54 @@
+// What a fit for ranking adds to its own scores: weights between items, and factors by least squares. Each is a good ranker that
+// errs elsewhere than the cross-fitted factors do, and the sum is better than any of them (docs/recommending.md). Shares and
+// settings were found on held-back users of four sets; the penalties of the factors are searched on those of the data at hand.
+
+import { itemItem } from '../engine/cpu/item-item.js';
+import type { SparseWeights } from '../engine/rank.js';
+import type { BipartiteGraph } from '../graph/graph.js';
+import { allocate } from '../math/memory.js';
+import type { TaskOptions } from '../progress.js';
+import { leastSquaresMember, searchPenalties } from './least-squares.js';
+import type { FactorScores, RankerMember } from './model.js';
+
+/** Shares of each part, for each of the fit's own members. */
+const SHARES = { weights: 1.6, leastSquares: 0.4 };
+const WEIGHTS = { neighbours: 100, dropout: 1, lambda: 20 };
+const LEAST_SQUARES = { features: 128, iterations: 8 };
+
+/** What is added, made once for any number of members. */
+export interface Beside {
+  readonly weights: SparseWeights;
+  readonly member: RankerMember;
+}
+
+export async function fitBeside(
+  { users, items }: Pick<BipartiteGraph, 'users' | 'items'>,
+  options: TaskOptions & { readonly seed: number },
+): Promise<Beside> {
+  const edges = {
+    users: { offsets: users.offsets, values: users.neighbors },
+    items: { offsets: items.offsets, values: items.neighbors },
+  };
+  const weights = await itemItem(edges, { ...options, ...WEIGHTS });
+  const penalties = await searchPenalties(edges, options);
+  return { weights, member: await leastSquaresMember(edges, { ...options, ...LEAST_SQUARES, ...penalties }) };
+}
+
+/**
+ * Members and what stands beside them as one. The parts predict whether an edge is there; where members predict counts, they are
+ * scaled to the mean count of an edge.
+ */
+export function withBeside(
+  members: readonly RankerMember[],
+  { weights, member }: Beside,
+  { total, edges }: Pick<BipartiteGraph, 'total' | 'edges'>,
+): FactorScores {
+  const scale = (members.length * total) / edges;
+  const scaled = allocate(Float32Array, weights.weights.length);
+  for (let e = 0; e < scaled.length; e++) scaled[e] = SHARES.weights * scale * weights.weights[e];
+  return Object.freeze({
+    kind: 'factors',
+    members: Object.freeze([...members, Object.freeze({ ...member, share: SHARES.leastSquares * scale })]),
+    beside: Object.freeze({ ...weights, weights: scaled }),
+  });
+}
