@@ -29,7 +29,12 @@ const SETS: Record<string, string> = {
 const KINDS = ['baselines', 'fits', 'tuned'] as const;
 const METRICS = ['recall', 'ndcg', 'recallUnpopular', 'ndcgUnpopular'] as const;
 type Metric = (typeof METRICS)[number];
-const FITS = { evidence: 'evidence fit, K 30', one: 'ranking fit', four: 'ranking fit, 4 added' };
+const FITS = {
+  evidence: 'evidence fit, K 30',
+  plain: 'ranking fit, 4 added, no blend',
+  one: 'ranking fit',
+  four: 'ranking fit, 4 added',
+};
 const TUNED = 'ranking fit, tuned, 4 added';
 const titleOf = (name: BaselineName) => baselineOf(name).title;
 const ORDER = [...BASELINES.map((name) => titleOf(name)), ...Object.values(FITS), TUNED];
@@ -133,16 +138,16 @@ async function run(
       const { model, seconds } = await fit(parts.train, { features: 30, seed: 1, threads });
       await addModel(FITS.evidence, model, seconds);
     }
+    const ranking = { objective: 'ranking', seed: 1, threads } as const;
+    if (!done(FITS.one)) {
+      const { model, seconds } = await fit(parts.train, ranking);
+      await addModel(FITS.one, model, seconds);
+    }
     if (!done(FITS.four)) {
-      const { model, seconds } = await fit(parts.train, {
-        objective: 'ranking',
-        average: 4,
-        seed: 1,
-        threads,
-      });
-      const scores = model.scores as FactorScores;
-      const first = { ...scores, members: scores.members.slice(0, 1) };
-      await addModel(FITS.one, { ...model, scores: first }, seconds / 4);
+      const { model, seconds } = await fit(parts.train, { ...ranking, average: 4 });
+      const { members } = model.scores as FactorScores;
+      const plain = { kind: 'factors', members: members.filter(({ share }) => share === undefined) } as const;
+      await addModel(FITS.plain, { ...model, scores: plain }, seconds);
       await addModel(FITS.four, model, seconds);
     }
   }

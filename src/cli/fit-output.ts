@@ -142,6 +142,9 @@ export function fitText(
   if (model.type === 'ranker') {
     const fits = fitCount(model);
     if (fits > 1) lines.push('', `The scores of ${fits} fits from different seeds are added.`);
+    if (model.scores.kind === 'factors' && model.scores.beside) {
+      lines.push('', 'Weights between items and factors by least squares are added to the scores.');
+    }
     lines.push(
       '',
       wrap('This model is made for recommending: it has no bound, and no test graphs can be drawn from it.'),

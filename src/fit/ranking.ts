@@ -1,4 +1,4 @@
-// Graph → model for recommending: cross-fitted sweeps from one or several seeds.
+// Graph → model for recommending: cross-fitted sweeps from one or several seeds, and what is added to their scores (beside.ts).
 //
 // Memory beside the graph, in bytes: 4 (F − 1) an edge for the users' edges without each fold and 4 an edge for the items'
 // (twice that in a multigraph), and 12 K for each item and each user: no more user tables than an evidence fit has, since

@@ -273,6 +273,12 @@ function together(methods: Readonly<Record<string, Declaration>>): Declaration {
     }
     const only =
       having.length === Object.keys(methods).length ? '' : `${having.map(([m]) => m).join(', ')}: `;
+    if (first.kind === 'flag') {
+      // Whether it is on decides whether its flag switches it on or off.
+      const off = first.offMeaning && { offMeaning: `${only}${first.offMeaning}` };
+      result[name] = { ...first, meaning: `${only}${first.meaning}`, ...off };
+      continue;
+    }
     const { default: _, otherwise: __, ...about } = first;
     const usual = options.map(usualWords);
     const differs = having.flatMap(([method], at) =>

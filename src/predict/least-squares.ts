@@ -1,6 +1,7 @@
 // A user's row among factors by least squares, from the items they have: the minimum of
 //   Σ_own (1 − x·y)² + α Σ_all (x·y)² + λ (own + α·all) ‖x‖².
-// What does not depend on the user, Σ y yᵀ over all items, is made once; a user then takes one Cholesky decomposition.
+// What does not depend on the user, Σ y yᵀ over all items, is made once; a user then takes a few conjugate gradients, and a Cholesky
+// decomposition where scores are explained.
 
 import { columnSums, type RankerMember } from '../fit/model.js';
 import type { Explanation, OwnItems } from './explain.js';
@@ -12,10 +13,11 @@ export function leastSquaresVoice(member: LeastSquaresMember): Omit<Voice, 'shar
   const { features: K, items, users } = member;
   let gram: Float64Array | undefined;
   let total: Float64Array | undefined;
-  const solverFor = (own: OwnItems) => {
+  const everyone = () => {
     gram ??= gramOf(items, K);
-    return decomposed(member, gram, own.items);
+    return gram;
   };
+  const solverFor = (own: OwnItems) => decomposed(member, everyone(), own.items);
   const product = (row: ArrayLike<number>, item: number) => {
     let sum = 0;
     for (let k = 0; k < K; k++) sum += row[k] * items[item * K + k];
@@ -58,7 +60,7 @@ export function leastSquaresVoice(member: LeastSquaresMember): Omit<Voice, 'shar
     for (let e = 0; e < own.items.length; e++) {
       for (let k = 0; k < K; k++) wanted[k] += items[own.items[e] * K + k];
     }
-    return seat(Float32Array.from(solverFor(own)(wanted)), own);
+    return seat(Float32Array.from(byGradients(member, everyone(), own.items, wanted)), own);
   };
   return {
     features: K,
@@ -68,7 +70,7 @@ export function leastSquaresVoice(member: LeastSquaresMember): Omit<Voice, 'shar
   };
 }
 
-/** Σ y yᵀ over all rows, the lower half. */
+/** Σ y yᵀ over all rows. */
 function gramOf(table: Float32Array, K: number): Float64Array {
   const gram = new Float64Array(K * K);
   for (let at = 0; at < table.length; at += K) {
@@ -78,23 +80,78 @@ function gramOf(table: Float32Array, K: number): Float64Array {
       for (let j = 0; j <= i; j++) gram[i * K + j] += y * table[at + j];
     }
   }
+  for (let i = 0; i < K; i++) for (let j = 0; j < i; j++) gram[j * K + i] = gram[i * K + j];
   return gram;
+}
+
+/** Relative size of the residual that float32 does not see. */
+const TOLERANCE = 1e-9;
+
+/** The penalty of a user with so many items. */
+function penaltyOf({ features: K, items, fold: { alpha, lambda } }: LeastSquaresMember, own: number): number {
+  return lambda * (own + (alpha * items.length) / K);
+}
+
+/** Solves A x = b for the user who has these items. */
+function byGradients(
+  member: LeastSquaresMember,
+  gram: Float64Array,
+  own: ArrayLike<number>,
+  b: Float64Array,
+): Float64Array {
+  const { features: K, items } = member;
+  const { alpha } = member.fold;
+  const penalty = penaltyOf(member, own.length);
+  const x = new Float64Array(K);
+  const r = b.slice();
+  const p = b.slice();
+  const q = new Float64Array(K);
+  let residual = dot(r, r);
+  const goal = residual * TOLERANCE ** 2;
+  for (let step = 0; step < 4 * K && residual > goal; step++) {
+    for (let i = 0; i < K; i++) {
+      let sum = 0;
+      for (let j = 0; j < K; j++) sum += gram[i * K + j] * p[j];
+      q[i] = alpha * sum + penalty * p[i];
+    }
+    for (let e = 0; e < own.length; e++) {
+      const y = items.subarray(own[e] * K, (own[e] + 1) * K);
+      const product = dot(y, p);
+      for (let i = 0; i < K; i++) q[i] += product * y[i];
+    }
+    const length = residual / dot(p, q);
+    for (let i = 0; i < K; i++) {
+      x[i] += length * p[i];
+      r[i] -= length * q[i];
+    }
+    const before = residual;
+    residual = dot(r, r);
+    for (let i = 0; i < K; i++) p[i] = r[i] + (residual / before) * p[i];
+  }
+  return x;
+}
+
+function dot(a: ArrayLike<number>, b: ArrayLike<number>): number {
+  let sum = 0;
+  for (let i = 0; i < a.length; i++) sum += a[i] * b[i];
+  return sum;
 }
 
 /** A function that solves A x = b for the user who has these items. */
 function decomposed(
-  { features: K, items, fold: { alpha, lambda } }: LeastSquaresMember,
+  member: LeastSquaresMember,
   gram: Float64Array,
   own: ArrayLike<number>,
 ): (b: ArrayLike<number>) => Float64Array {
-  const L = gram.map((value) => alpha * value);
+  const { features: K, items, fold } = member;
+  const L = gram.map((value) => fold.alpha * value);
   for (let e = 0; e < own.length; e++) {
     const at = own[e] * K;
     for (let i = 0; i < K; i++) {
       for (let j = 0; j <= i; j++) L[i * K + j] += items[at + i] * items[at + j];
     }
   }
-  const penalty = lambda * (own.length + (alpha * items.length) / K);
+  const penalty = penaltyOf(member, own.length);
   for (let i = 0; i < K; i++) {
     L[i * K + i] += penalty;
     for (let j = 0; j <= i; j++) {

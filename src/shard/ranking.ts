@@ -45,7 +45,8 @@ export async function fitRankingParts(
   const { keep, goOn, onUnkept, ...asked } = given;
   const saved = goOn === undefined ? undefined : await loadRankingState(goOn, parts);
   const options = settled(parts, asked, saved);
-  const settings = rankingSettings(factsOfParts(parts), options);
+  // What stands beside the members needs all users' items in one place.
+  const settings = { ...rankingSettings(factsOfParts(parts), options), blend: false };
   const { signal, threads } = options;
   const own = await ownRows(parts, shardsOfRank(parts.shards.length, communicator.size, communicator.rank));
   const work = {

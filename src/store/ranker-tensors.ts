@@ -91,14 +91,15 @@ export function putRanker(
   if (scores.kind === 'factors') {
     for (const [m, member] of scores.members.entries()) {
       const put = putInto(tensors, `members.${m}.`);
+      const form = memberPrecision(member, precision);
       putMeans(put, 'items', member.items, {
         rows: model.items.count,
-        precision,
+        precision: form,
         weights: member.userMass,
       });
       if (users === 'stored' && member.users) {
         const weights = columnSums(member.items, member.features);
-        putMeans(put, 'users', member.users, { rows: model.users.count, precision, weights });
+        putMeans(put, 'users', member.users, { rows: model.users.count, precision: form, weights });
       }
       put('user_mass', member.userMass);
     }
@@ -128,6 +129,14 @@ export function putRanker(
     }),
     ...provenance,
   });
+}
+
+/** What stands beside the members has few features of both signs: halves of them would move scores, and save little. */
+function memberPrecision(
+  { share }: { readonly share?: number | undefined },
+  precision: Precision,
+): Precision {
+  return share === undefined ? precision : 'float32';
 }
 
 function checkStorage(model: Ranker, users: UserStorage): void {
@@ -263,7 +272,10 @@ function getScores(read: TensorReader, head: Head, users: Vertices, items: Verti
   const { precision } = head;
   const members = (head.members ?? []).map((member, m): RankerMember => {
     const { features, fold } = member;
-    const form = { precision, signed: fold.kind === 'least-squares' };
+    const form = {
+      precision: memberPrecision(member, precision),
+      signed: fold.kind === 'least-squares',
+    };
     const table = (side: 'users' | 'items', rows: number) =>
       getMeans(read, `members.${m}.${side}`, rows, features, form);
     return Object.freeze({

@@ -305,5 +305,20 @@ describe.each(ENGINES)('$name', (engineCase) => {
       const actual = await engine.top(tables, candidates, rows, n, excluded);
       expect(actual).toEqual(await reference.top(tables, candidates, rows, n, excluded));
     }
+    const history = lists(0);
+    const beside = {
+      history: { ...history, values: history.values.map((p) => candidates[p]) },
+      offsets: Uint32Array.from({ length: 61 }, (_, i) => 2 * i),
+      targets: Uint32Array.from({ length: 120 }, (_, e) => (e % 2 === 0 ? 0 : 30) + random.below(30)),
+      weights: whole(120),
+    };
+    const added = { ...tables, beside };
+    if (engine.name === 'webgpu') {
+      await expect(engine.rank(added, candidates, query)).rejects.toThrow(/products of tables alone/);
+      return;
+    }
+    const ranks = await engine.rank(added, candidates, query);
+    expect(ranks).toEqual(await reference.rank(added, candidates, query));
+    expect(ranks).not.toEqual(await reference.rank(tables, candidates, query));
   });
 });

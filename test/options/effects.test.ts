@@ -51,6 +51,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
       seed: [{ seed: 9 }],
       folds: [{ folds: 2 }],
       average: [{ average: 2 }],
+      blend: [{ blend: false }],
       users: side({ shape: 3 }),
       items: [{ items: { rate: 3 } }],
     },

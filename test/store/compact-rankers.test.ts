@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fit } from '../../src/fit/fit.js';
-import type { Ranker } from '../../src/fit/model.js';
+import type { FactorScores, Ranker } from '../../src/fit/model.js';
 import { randomStream } from '../../src/math/random.js';
 import { createRecommender } from '../../src/predict/recommender.js';
 import { simulate } from '../../src/process/poisson-model.js';
@@ -10,10 +10,12 @@ import { modelFromBytes, modelToBytes } from '../../src/store/model-bytes.js';
 import type { RankerStorage } from '../../src/store/ranker-tensors.js';
 
 const SIDE = { sigma: 0.2, tau: 1, shape: 0.3, rate: 0.3, size: 120 };
-const fitted = simulate({ users: SIDE, items: SIDE, features: 6, seed: 4 }).then(async ({ graph }) => {
+const fitTo = async (blend: boolean) => {
+  const { graph } = await simulate({ users: SIDE, items: SIDE, features: 6, seed: 4 });
   const options = { objective: 'ranking', features: 32, average: 2, iterations: 25, engine: 'cpu' } as const;
-  return (await fit(graph, options)).model;
-});
+  return (await fit(graph, { ...options, blend })).model;
+};
+const fitted = fitTo(true);
 
 async function lists(model: Ranker, seen: Ranker['seen'], byLikes: boolean): Promise<string[][]> {
   const recommender = createRecommender(model);
@@ -59,7 +61,7 @@ describe('a compact ranker', () => {
   );
 
   it('weighs what its tables weigh, and little more', async () => {
-    const model = await fitted;
+    const model = await fitTo(false);
     const size = (storage: RankerStorage) => modelToBytes(model, storage).length;
     const numbers = (rows: number) => rows * 32 * 2;
     const rows = { users: model.users.count, items: model.items.count };
@@ -72,6 +74,12 @@ describe('a compact ranker', () => {
     );
     expect(size({ precision: 'float16', users: 'none' })).toBeLessThan(2 * numbers(rows.items) + more);
     expect(size({})).toBeLessThan(4 * numbers(rows.users + rows.items) + edges + more);
+    // What stands beside: factors in float32, and a target and a weight for each pair of items.
+    const blended = await fitted;
+    const { beside, members } = blended.scores as FactorScores;
+    const factors = 4 * members.at(-1)!.features * (rows.users + rows.items);
+    const added = modelToBytes(blended, { precision: 'float16' }).length - size({ precision: 'float16' });
+    expect(added).toBeLessThan(factors + 6 * beside!.targets.length + 4 * rows.items + 8000);
   });
 
   it('says what does not go together', async () => {

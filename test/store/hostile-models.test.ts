@@ -129,6 +129,17 @@ describe('a model file whose checksum is right is refused in words', () => {
     ['a kind that is none', 'posterior', say('kind', 'thick'), /kind/],
     ['metadata that is no JSON', 'posterior', say('hyper', '{'), /JSON/],
     [
+      'weights for no item',
+      'ranker',
+      put('beside.targets', -1, 5000),
+      /beside\.targets names items that are not/,
+    ],
+    ['weights out of order', 'ranker', put('beside.targets', 0, 11), /beside\.targets/],
+    ['a weight that is none', 'ranker', put('beside.values', 0, Number.NaN), /beside\.values holds NaN/],
+    ['weights without end', 'ranker', put('beside.lengths', 0, 100_000), /has 100000 weights for \d+ items/],
+    ['fewer weights than said', 'ranker', put('beside.lengths', 0, 0), /beside\.targets/],
+    ['a share of 0', 'ranker', inJson('members', (m: { share?: number }[]) => (m[1].share = 0)), /share/],
+    [
       'a tensor of another type',
       'posterior',
       replace('users.weight_shape', new Int32Array(47)),

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fit } from '../../src/fit/fit.js';
 import type { AscentCheckpoint } from '../../src/fit/loop.js';
-import type { FactorScores, Model, ModelSide, PosteriorModel } from '../../src/fit/model.js';
+import type { FactorScores, Model, ModelSide, PosteriorModel, Ranker } from '../../src/fit/model.js';
 import { unfinishedFit } from '../../src/fit/unfinished.js';
 import { VertexIds } from '../../src/graph/ids.js';
 import { randomStream } from '../../src/math/random.js';
@@ -194,7 +194,7 @@ describe('the model file', () => {
           fit(graph, {
             ...options,
             signal: controller.signal,
-            onProgress: () => ++seen === stop && controller.abort(),
+            onProgress: ({ stage }) => stage.startsWith('fitting') && ++seen === stop && controller.abort(),
           }),
         );
         const file = scratch.path('ranking.safetensors');
@@ -202,7 +202,7 @@ describe('the model file', () => {
         const loaded = await loadModelFile(file);
         expect(membersOf(loaded.model)).toHaveLength(stop < 6 ? 1 : 2);
         const rest = await fit(graph, { ...options, resume: loaded.checkpoint! });
-        expect(membersOf(rest.model)).toEqual(membersOf(whole.model));
+        expect((rest.model as Ranker).scores).toEqual(whole.model.scores);
       }
     }
   });
@@ -264,9 +264,9 @@ describe('a model file is refused', () => {
 
   it('when it is from the future', async () => {
     const json = header();
-    json.__metadata__.format_version = '3';
+    json.__metadata__.format_version = '4';
     expect(await refusal(withHeader(json))).toMatch(
-      /format version 3, and this graphex reads up to 2; update/,
+      /format version 4, and this graphex reads up to 3; update/,
     );
   });
 

@@ -1,0 +1,295 @@
+// What a fit for ranking adds to its own scores: weights between items and factors by least squares.
+
+import { beforeAll, describe, expect, it } from 'vitest';
+import { itemItem } from '../../src/engine/cpu/item-item.js';
+import { createReferenceEngine } from '../../src/engine/reference/engine.js';
+import { evaluateModel } from '../../src/evaluate/evaluate.js';
+import { fit } from '../../src/fit/fit.js';
+import { searchPenalties } from '../../src/fit/least-squares.js';
+import type { FactorScores, Ranker } from '../../src/fit/model.js';
+import { unfinishedFit } from '../../src/fit/unfinished.js';
+import { buildGraph } from '../../src/graph/build.js';
+import type { BipartiteGraph } from '../../src/graph/graph.js';
+import { randomStream } from '../../src/math/random.js';
+import { createRecommender } from '../../src/predict/recommender.js';
+import { split } from '../../src/sample/split.js';
+import { modelFromBytes, modelToBytes } from '../../src/store/model-bytes.js';
+import { modelState } from '../../src/store/model-state.js';
+
+/** Users who like one of a few groups of items, and some of everything. */
+function groups(users: number, items: number, degree: number, multigraph = false): BipartiteGraph {
+  const random = randomStream(5);
+  const seen = new Map<number, number>();
+  for (let u = 0; u < users; u++) {
+    for (let e = 0; e < degree; e++) {
+      const group = Math.floor((items / 5) * random.uniform() ** 2);
+      const item = random.uniform() < 0.7 ? 5 * Math.floor(group) + (u % 5) : random.below(items);
+      const key = u * items + item;
+      seen.set(key, (seen.get(key) ?? 0) + 1);
+    }
+  }
+  for (let item = 0; item < items; item++) seen.set((item % users) * items + item, 1);
+  const keys = [...seen.keys()];
+  return buildGraph({
+    users: keys.map((key) => Math.floor(key / items)),
+    items: keys.map((key) => key % items),
+    counts: multigraph ? keys.map((key) => seen.get(key) ?? 1) : undefined,
+    userCount: users,
+    itemCount: items,
+    multigraph,
+  });
+}
+
+const lists = ({ users, items }: BipartiteGraph) => ({
+  users: { offsets: users.offsets, values: users.neighbors },
+  items: { offsets: items.offsets, values: items.neighbors },
+});
+
+describe('weights between items', () => {
+  it('solve the ridge regression of each item on those that share most users with it', async () => {
+    const graph = groups(60, 25, 6);
+    const width = 4;
+    const options = { neighbours: width, dropout: 0.5, lambda: 3 };
+    const { offsets, targets, weights } = await itemItem(lists(graph), options);
+    const has = new Set<string>();
+    for (let u = 0; u < 60; u++) {
+      for (let e = graph.users.offsets[u]; e < graph.users.offsets[u + 1]; e++)
+        has.add(`${u} ${graph.users.neighbors[e]}`);
+    }
+    const common = (i: number, j: number) => {
+      let both = 0;
+      for (let u = 0; u < 60; u++) if (has.has(`${u} ${i}`) && has.has(`${u} ${j}`)) both++;
+      return both;
+    };
+    const inputs: [number, number][][] = Array.from({ length: 25 }, () => []);
+    for (let i = 0; i < 25; i++) {
+      for (let e = offsets[i]; e < offsets[i + 1]; e++) inputs[targets[e]].push([i, weights[e]]);
+    }
+    for (let j = 0; j < 25; j++) {
+      const alike = (i: number) => common(i, j) / Math.sqrt(common(i, i));
+      const best = Array.from({ length: 25 }, (_, i) => i)
+        .filter((i) => i !== j && common(i, j) > 0)
+        .sort((a, b) => alike(b) - alike(a) || a - b)
+        .slice(0, width)
+        .sort((a, b) => a - b);
+      expect(inputs[j].map(([i]) => i)).toEqual(best);
+      // The gradient of |y − Xw|² + Σ (dropout·degree + λ) w² is 0.
+      for (const [p] of inputs[j]) {
+        let left = -common(p, j);
+        for (const [q, w] of inputs[j]) left += common(p, q) * w;
+        left += (0.5 * common(p, p) + 3) * (inputs[j].find(([q]) => q === p)?.[1] ?? 0);
+        expect(Math.abs(left)).toBeLessThan(1e-5);
+      }
+    }
+  });
+
+  it('have the same bits on any number of threads', async () => {
+    const edges = lists(groups(900, 300, 30));
+    expect(edges.users.values.length).toBeGreaterThan(20_000);
+    const options = { neighbours: 20, dropout: 1, lambda: 20 };
+    const one = await itemItem(edges, { ...options, threads: 1 });
+    expect(one.weights.some((w) => w < 0)).toBe(true);
+    expect(await itemItem(edges, { ...options, threads: 3 })).toEqual(one);
+  });
+
+  it('stop when they are told to', async () => {
+    const controller = new AbortController();
+    controller.abort(new Error('enough'));
+    const options = { neighbours: 5, dropout: 1, lambda: 1, signal: controller.signal };
+    await expect(itemItem(lists(groups(60, 25, 6)), options)).rejects.toThrow('enough');
+  });
+});
+
+describe('penalties of the least squares', () => {
+  it('are those that rank best for held-back users, and middling ones where there are too few', async () => {
+    const few = await searchPenalties(lists(groups(30, 20, 4)), { seed: 1 });
+    expect(few).toEqual({ lambda: 0.016, alpha: 120 / Math.sqrt(600) });
+    const some = await searchPenalties(lists(groups(400, 100, 8)), { seed: 1 });
+    expect([0.012, 0.024]).toContain(some.lambda);
+    expect([60, 120, 240].map((alpha) => alpha / 200)).toContain(some.alpha);
+  });
+});
+
+describe('a blended ranker', () => {
+  const graph = groups(400, 100, 9);
+  const options = { method: 'ranking', features: 4, iterations: 6, average: 2, threads: 1 } as const;
+  let model: Ranker;
+  let scores: FactorScores;
+  beforeAll(async () => {
+    model = (await fit(graph, options)).model;
+    scores = model.scores as FactorScores;
+  });
+
+  /** Of a known user, by the book. */
+  function scoreOf(ranker: Ranker, user: number, item: number): number {
+    const { members, beside } = ranker.scores as FactorScores;
+    let sum = 0;
+    for (const { features, users, items, share = 1 } of members) {
+      for (let k = 0; k < features; k++)
+        sum += share * users![user * features + k] * items[item * features + k];
+    }
+    const { offsets, neighbors } = ranker.seen!;
+    for (let h = offsets[user]; h < offsets[user + 1]; h++) {
+      const from = neighbors[h];
+      for (let e = beside!.offsets[from]; e < beside!.offsets[from + 1]; e++) {
+        if (beside!.targets[e] === item) sum += beside!.weights[e];
+      }
+    }
+    return sum;
+  }
+
+  it('has the members of a fit without, to the last bit, and two parts beside them', async () => {
+    const plain = (await fit(graph, { ...options, blend: false })).model.scores as FactorScores;
+    expect(plain.beside).toBeUndefined();
+    expect(plain.members).toHaveLength(2);
+    expect(scores.members.slice(0, 2)).toEqual(plain.members);
+    expect(scores.members[2]).toMatchObject({ fold: { kind: 'least-squares' }, share: 0.8 });
+    expect(scores.beside!.weights.some((w) => w !== 0)).toBe(true);
+  });
+
+  it('is the same on two threads', async () => {
+    const again = (await fit(graph, { ...options, threads: 2 })).model;
+    expect(modelState(again)).toBe(modelState(model));
+  });
+
+  it('scales its parts to the counts of a multigraph', async () => {
+    const counted = groups(200, 60, 12, true);
+    const { members, beside } = (await fit(counted, { ...options, average: 1 })).model.scores as FactorScores;
+    expect(counted.total / counted.edges).toBeGreaterThan(1.05);
+    expect(members[1].share).toBeCloseTo((0.4 * counted.total) / counted.edges, 10);
+    expect(beside!.weights.length).toBeGreaterThan(0);
+  });
+
+  it('lists, scores and explains by the sum of all parts, and parts add up', async () => {
+    const recommender = createRecommender(model);
+    try {
+      const ids = model.items.ids;
+      const user = 7;
+      const listed = await recommender.recommend(
+        { user: model.users.ids.at(user) },
+        { n: 10, explain: true },
+      );
+      const own = new Set(
+        model.seen!.neighbors.subarray(model.seen!.offsets[user], model.seen!.offsets[user + 1]),
+      );
+      const best = Array.from({ length: 100 }, (_, item) => ({ item, score: scoreOf(model, user, item) }))
+        .filter(({ item }) => !own.has(item))
+        .sort((a, b) => b.score - a.score)
+        .slice(0, 10);
+      expect(listed.map(({ item }) => item)).toEqual(best.map(({ item }) => ids.at(item)));
+      const plain = await recommender.recommend({ user: model.users.ids.at(user) }, { n: 10 });
+      for (const [i, { score, explanation }] of listed.entries()) {
+        expect(score).toBeCloseTo(best[i].score, 6);
+        expect(plain[i].score).toBe(score);
+        const parts = explanation!.items.reduce((sum, { share }) => sum + share, explanation!.prior);
+        expect(parts).toBeCloseTo(score, 6);
+      }
+      expect(recommender.features({ n: 2 })).toHaveLength(8);
+      const { overlap, intervals } = await recommender.confidence(
+        { user: model.users.ids.at(user) },
+        listed.map(({ item }) => item),
+      );
+      expect(overlap).toBeGreaterThan(0);
+      for (const [i, { low, high }] of intervals.entries()) {
+        expect(low).toBeLessThan(listed[i].score * 1.2);
+        expect(high).toBeGreaterThan(low);
+      }
+    } finally {
+      await recommender.close();
+    }
+  });
+
+  it('gives new users with the same items the same lists, one by one and many at once', async () => {
+    const recommender = createRecommender(model);
+    try {
+      const rows = Array.from({ length: 260 }, (_, u) => u);
+      const likes = rows.map((u) => {
+        const own = model.seen!.neighbors.subarray(model.seen!.offsets[u], model.seen!.offsets[u + 1]);
+        return { likes: Array.from(own, (item) => model.items.ids.at(item)) };
+      });
+      const many = await recommender.recommendMany(likes, { n: 5, threads: 2 });
+      const known = await recommender.recommendMany(
+        rows.map((u) => ({ user: model.users.ids.at(u) })),
+        { n: 5, threads: 1 },
+      );
+      let same = 0;
+      for (const [u, list] of many.entries()) {
+        expect(await recommender.recommend(likes[u], { n: 5 })).toEqual(list);
+        expect(list[0].score).toBeCloseTo(known[u][0].score, 3);
+        if (list[0].item === known[u][0].item) same++;
+      }
+      expect(same).toBeGreaterThan(255);
+    } finally {
+      await recommender.close();
+    }
+  });
+
+  it('is saved and loaded whole; a file of members alone stays one that older readers know', async () => {
+    for (const way of [{}, { users: 'folded' }, { precision: 'float16' }] as const) {
+      const loaded = (await modelFromBytes(modelToBytes(model, way))) as Ranker;
+      const { beside, members } = loaded.scores as FactorScores;
+      expect(beside!.offsets).toEqual(scores.beside!.offsets);
+      expect(beside!.targets).toEqual(scores.beside!.targets);
+      expect(members[2].share).toBe(scores.members[2].share);
+      if (way !== undefined && !('precision' in way)) expect(beside).toEqual(scores.beside);
+    }
+    const text = (ranker: Ranker) => Buffer.from(modelToBytes(ranker)).subarray(0, 4000).toString('latin1');
+    expect(text(model)).toContain('"format_version":"3"');
+    const plain = { ...model, scores: { kind: 'factors', members: scores.members.slice(0, 2) } as const };
+    expect(text(plain)).toContain('"format_version":"2"');
+  });
+
+  it('is evaluated by the same sums, on the cpu whatever engine is asked for', async () => {
+    const parts = split(graph, { testUsers: 0.3, testItems: 0.3, seed: 2 });
+    const { model: ranker } = await fit(parts.train, { ...options, average: 1 });
+    const found = await evaluateModel(ranker, parts, { draws: 0, threads: 1 });
+    const again = await evaluateModel(ranker, parts, { draws: 0, engine: 'reference', threads: 2 });
+    expect(again.ranking.all.mean).toEqual(found.ranking.all.mean);
+    const without = { ...ranker, scores: { ...ranker.scores, beside: undefined } as FactorScores };
+    const other = await evaluateModel(without, parts, { draws: 0, threads: 1 });
+    expect(other.ranking.all.mean).not.toEqual(found.ranking.all.mean);
+  });
+
+  it('stopped before its first sweep goes on to the same numbers', async () => {
+    const controller = new AbortController();
+    const stopped = fit(graph, {
+      ...options,
+      signal: controller.signal,
+      onProgress: ({ stage }) => stage.startsWith('least squares') && controller.abort(),
+    });
+    const left = unfinishedFit(
+      await stopped.then(
+        () => undefined,
+        (error) => error,
+      ),
+    )!;
+    expect((left.model as Ranker).scores).not.toHaveProperty('beside');
+    const whole = await fit(graph, { ...options, resume: left.checkpoint });
+    expect(modelState(whole.model)).toBe(modelState(model));
+  });
+
+  it('begins anew from a blended ranker, member by member', async () => {
+    const { model: refitted } = await fit(graph, { from: model, threads: 1 });
+    const { members, beside } = refitted.scores as FactorScores;
+    expect(members).toHaveLength(3);
+    expect(beside!.weights).toEqual(scores.beside!.weights);
+  });
+});
+
+it('what stands beside products is ranked by the reference as it is by the cpu', async () => {
+  const engine = createReferenceEngine();
+  const tables = {
+    users: Float32Array.of(1, 1),
+    items: Float32Array.of(1, 2, 3, 4),
+    features: 1,
+    beside: {
+      history: { offsets: Uint32Array.of(0, 1, 1), values: Uint32Array.of(3) },
+      offsets: Uint32Array.of(0, 0, 0, 0, 2),
+      targets: Uint32Array.of(0, 1),
+      weights: Float32Array.of(5, -5),
+    },
+  };
+  const candidates = Uint32Array.of(0, 1, 2);
+  const { positions } = await engine.top(tables, candidates, Uint32Array.of(0, 1), 3, undefined);
+  expect([...positions]).toEqual([0, 2, 1, 2, 1, 0]);
+});
