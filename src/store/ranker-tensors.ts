@@ -103,7 +103,7 @@ export function putRanker(
       }
       put('user_mass', member.userMass);
     }
-    if (scores.beside) putSparse(putInto(tensors, 'beside.'), scores.beside, model.items.count, precision);
+    if (scores.beside) putSparse(putInto(tensors, 'beside.'), scores.beside, model.items.count, 'float32');
   } else if (scores.kind === 'items') {
     putWeights(putInto(tensors, 'weights.'), scores, model.items.count, precision);
   }
@@ -131,7 +131,7 @@ export function putRanker(
   });
 }
 
-/** What stands beside the members has few features of both signs: halves of them would move scores, and save little. */
+/** What stands beside the members has numbers of both signs: halves of them would move lists, and save little. */
 function memberPrecision(
   { share }: { readonly share?: number | undefined },
   precision: Precision,
@@ -286,6 +286,6 @@ function getScores(read: TensorReader, head: Head, users: Vertices, items: Verti
     });
   });
   if (members.length === 0) throw new Error('a ranker by factors without any member');
-  const beside = read.has('beside.targets') && getSparse(read, 'beside.', items.count, precision);
+  const beside = read.has('beside.targets') && getSparse(read, 'beside.', items.count, 'float32');
   return Object.freeze({ kind: 'factors', members: Object.freeze(members), ...(beside && { beside }) });
 }
