@@ -2,7 +2,7 @@
 // errs elsewhere than the cross-fitted factors do, and the sum is better than any of them (docs/recommending.md). Shares and
 // settings were found on held-back users of four sets; the penalties of the factors are searched on those of the data at hand.
 
-import { itemItem } from '../engine/cpu/item-item.js';
+import { createItemRegression } from '../engine/cpu/regression.js';
 import type { SparseWeights } from '../engine/rank.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { allocate } from '../math/memory.js';
@@ -29,7 +29,8 @@ export async function fitBeside(
     users: { offsets: users.offsets, values: users.neighbors },
     items: { offsets: items.offsets, values: items.neighbors },
   };
-  const weights = await itemItem(edges, { ...options, ...WEIGHTS });
+  const regression = await createItemRegression(edges, options);
+  const weights = await regression.solve(WEIGHTS, options);
   const penalties = await searchPenalties(edges, options);
   return { weights, member: await leastSquaresMember(edges, { ...options, ...LEAST_SQUARES, ...penalties }) };
 }

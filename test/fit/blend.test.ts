@@ -1,7 +1,6 @@
 // What a fit for ranking adds to its own scores: weights between items and factors by least squares.
 
 import { beforeAll, describe, expect, it } from 'vitest';
-import { itemItem } from '../../src/engine/cpu/item-item.js';
 import { createReferenceEngine } from '../../src/engine/reference/engine.js';
 import { evaluateModel } from '../../src/evaluate/evaluate.js';
 import { fit } from '../../src/fit/fit.js';
@@ -43,61 +42,6 @@ function groups(users: number, items: number, degree: number, multigraph = false
 const lists = ({ users, items }: BipartiteGraph) => ({
   users: { offsets: users.offsets, values: users.neighbors },
   items: { offsets: items.offsets, values: items.neighbors },
-});
-
-describe('weights between items', () => {
-  it('solve the ridge regression of each item on those that share most users with it', async () => {
-    const graph = groups(60, 25, 6);
-    const width = 4;
-    const options = { neighbours: width, dropout: 0.5, lambda: 3 };
-    const { offsets, targets, weights } = await itemItem(lists(graph), options);
-    const has = new Set<string>();
-    for (let u = 0; u < 60; u++) {
-      for (let e = graph.users.offsets[u]; e < graph.users.offsets[u + 1]; e++)
-        has.add(`${u} ${graph.users.neighbors[e]}`);
-    }
-    const common = (i: number, j: number) => {
-      let both = 0;
-      for (let u = 0; u < 60; u++) if (has.has(`${u} ${i}`) && has.has(`${u} ${j}`)) both++;
-      return both;
-    };
-    const inputs: [number, number][][] = Array.from({ length: 25 }, () => []);
-    for (let i = 0; i < 25; i++) {
-      for (let e = offsets[i]; e < offsets[i + 1]; e++) inputs[targets[e]].push([i, weights[e]]);
-    }
-    for (let j = 0; j < 25; j++) {
-      const alike = (i: number) => common(i, j) / Math.sqrt(common(i, i));
-      const best = Array.from({ length: 25 }, (_, i) => i)
-        .filter((i) => i !== j && common(i, j) > 0)
-        .sort((a, b) => alike(b) - alike(a) || a - b)
-        .slice(0, width)
-        .sort((a, b) => a - b);
-      expect(inputs[j].map(([i]) => i)).toEqual(best);
-      // The gradient of |y − Xw|² + Σ (dropout·degree + λ) w² is 0.
-      for (const [p] of inputs[j]) {
-        let left = -common(p, j);
-        for (const [q, w] of inputs[j]) left += common(p, q) * w;
-        left += (0.5 * common(p, p) + 3) * (inputs[j].find(([q]) => q === p)?.[1] ?? 0);
-        expect(Math.abs(left)).toBeLessThan(1e-5);
-      }
-    }
-  });
-
-  it('have the same bits on any number of threads', async () => {
-    const edges = lists(groups(900, 300, 30));
-    expect(edges.users.values.length).toBeGreaterThan(20_000);
-    const options = { neighbours: 20, dropout: 1, lambda: 20 };
-    const one = await itemItem(edges, { ...options, threads: 1 });
-    expect(one.weights.some((w) => w < 0)).toBe(true);
-    expect(await itemItem(edges, { ...options, threads: 3 })).toEqual(one);
-  });
-
-  it('stop when they are told to', async () => {
-    const controller = new AbortController();
-    controller.abort(new Error('enough'));
-    const options = { neighbours: 5, dropout: 1, lambda: 1, signal: controller.signal };
-    await expect(itemItem(lists(groups(60, 25, 6)), options)).rejects.toThrow('enough');
-  });
 });
 
 describe('penalties of the least squares', () => {

@@ -7,7 +7,7 @@
 import { allocate, createCounter, inSharedMemory } from '../../math/memory.js';
 import { type TaskModule, threadCount } from '../../parallel/pool.js';
 import type { TaskOptions } from '../../progress.js';
-import type { RowLists } from '../rank.js';
+import type { RowLists, SparseWeights } from '../rank.js';
 import { inLanes } from './lanes.js';
 import {
   BLOCK,
@@ -57,12 +57,8 @@ export interface RegressionSetting {
   readonly dropout: number;
 }
 
-/** From each item: to the targets, as positions among them, ascending, of weights[offsets[i] … offsets[i+1]−1]. */
-export interface ItemWeights {
-  readonly offsets: Uint32Array;
-  readonly targets: Uint32Array;
-  readonly weights: Float32Array;
-}
+/** From each item to the targets, as positions among them. */
+export type ItemWeights = SparseWeights;
 
 /** Pair counts that wait for settings. */
 export interface ItemRegression {
