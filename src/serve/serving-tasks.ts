@@ -88,11 +88,11 @@ export async function answer(jobs: readonly Job[]): Promise<Reply[]> {
   return answerJobs(served, jobs);
 }
 
-/** Features of all fits whose scores are added. */
+/** Features of all fits whose scores are added; not of what stands beside them. */
 function featuresOf(model: Model): number {
   if (model.type === 'posterior') return model.features;
   return model.scores.kind === 'factors'
-    ? model.scores.members.reduce((sum, { features }) => sum + features, 0)
+    ? model.scores.members.reduce((sum, { features, share }) => sum + (share === undefined ? features : 0), 0)
     : 0;
 }
 

@@ -93,7 +93,7 @@ describe('a fit from a former model', () => {
     const ranker: Ranker = next.model;
     expect(ranker).toMatchObject({ method: 'ranking', scores: { kind: 'factors' } });
     const members = ranker.scores.kind === 'factors' ? ranker.scores.members : [];
-    expect(members.map(({ features }) => features)).toEqual([8, 8]);
+    expect(members.map(({ features }) => features)).toEqual([8, 8, 128]);
     expect(next.from?.items.new).toBe(now.items.count - before.items.count);
     const fresh = await fit(now, { method: 'ranking', features: 8, average: 2, seed: 1, engine: 'cpu' });
     expect(ranker.provenance.iterations).toBeLessThan(fresh.model.provenance.iterations);

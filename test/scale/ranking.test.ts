@@ -62,7 +62,12 @@ describe('the ranking objective over shards', () => {
         expect(hash).toBe(alone.hash);
       }
     }
-    const { model } = await fit(graph, { ...OPTIONS, method: 'ranking', engine: 'reference' });
+    const { model } = await fit(graph, {
+      ...OPTIONS,
+      method: 'ranking',
+      engine: 'reference',
+      blend: false,
+    });
     const [reference] = await onRanks(1, { ...OPTIONS, engine: 'reference' });
     const { model: gathered } = (await gatherModel(parts, ALONE, reference))!;
     expect(gathered.users.ids.values).toEqual(model.users.ids.values);
