@@ -270,7 +270,7 @@ describe('a ranking fit', () => {
     const error = await fit(graph, {
       ...more,
       signal: controller.signal,
-      onProgress: () => ++seen === sweeps && controller.abort(),
+      onProgress: ({ stage }) => stage.startsWith('fitting') && ++seen === sweeps && controller.abort(),
     }).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(AbortError);
     return unfinishedFit(error)!;
@@ -338,10 +338,11 @@ describe('a ranking fit', () => {
   });
 });
 
+/** The cross-fitted members: all but what stands beside them. */
 function membersOf(model: Model): readonly RankerMember[] {
   const { scores } = model as Ranker;
   if (scores.kind !== 'factors') throw new Error('not a ranker by factors');
-  return scores.members;
+  return scores.members.filter(({ share }) => share === undefined);
 }
 
 function foldOf({ fold, ...member }: RankerMember): ReturnType<typeof memberFold> {
