@@ -313,7 +313,7 @@ describe.each(ENGINES)('$name', (engineCase) => {
       weights: whole(120),
     };
     const added = { ...tables, beside };
-    if (engine.name === 'webgpu') {
+    if (engine.name === 'gpu') {
       await expect(engine.rank(added, candidates, query)).rejects.toThrow(/products of tables alone/);
       return;
     }
