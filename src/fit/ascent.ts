@@ -11,6 +11,7 @@ import { factsOf } from './facts.js';
 import type { FitResult } from './fit.js';
 import { type FormerState, formerHyper, formerTables, matchVertices } from './former.js';
 import { firstHyper, learned, tiltsToMatch } from './hyper.js';
+import { mayJump } from './jump.js';
 import { beginsOnSample, fitSample } from './levels.js';
 import {
   type AfterLeg,
@@ -215,7 +216,8 @@ async function oneRun(
   if (sampled) return { state, tables, bound: undefined, stopped: 'aborted' };
   if (former) await takeLeftover(engine, tables, former, hyper);
   const data = { ...graph, factorials: logCountFactorials(graph.users.counts) };
-  return runLoop(engine, data, tables, state, settings, { learn, tilts }, options, afterLeg);
+  const jumps = mayJump(engine, graph.users.count + graph.items.count, settings.features);
+  return runLoop(engine, data, tables, state, { ...settings, jumps }, { learn, tilts }, options, afterLeg);
 }
 
 /** The unseen atoms begin as the former model had them. */

@@ -15,8 +15,12 @@ import { RELAXATION, runLoop } from './loop.js';
 import type { AscentOptions, Counted, FitSettings } from './options.js';
 import { SHORTEST, startValues } from './start.js';
 
-/** The share of the users in the sample. */
+/** The share of the users in the sample, and of many edges: such a part of them tells the features as well. */
 const SHARE = 1 / 8;
+const SMALL_SHARE = 1 / 16;
+const MANY_EDGES = 4_000_000;
+/** The warm phase on a sample ends at this change: going on there does not raise the bound of the whole fit. */
+const WARM_TOLERANCE = 3e-4;
 /** Starts that are tried on it. */
 const STARTS = 2;
 /** Exact sweeps after which they are compared: the order of the bounds is then about that of the whole fits. */
@@ -64,7 +68,7 @@ export async function fitSample(
   options: Counted<AscentOptions>,
   seed: number,
 ): Promise<FormerState | 'aborted' | undefined> {
-  const sample = sampleUsers(graph, SHARE, seed);
+  const sample = sampleUsers(graph, graph.edges < MANY_EDGES ? SHARE : SMALL_SHARE, seed);
   if (sample.edges === 0) return undefined;
   const kept = sample.users.count / graph.users.count;
   const { size } = settings.given.users;
@@ -101,7 +105,7 @@ export async function fitSample(
         relaxation: RELAXATION,
         hyper,
       },
-      { ...coarse, exactSweeps: JUDGED_SWEEPS },
+      { ...coarse, exactSweeps: JUDGED_SWEEPS, warmTolerance: WARM_TOLERANCE },
       moving,
       { signal, onProgress: onProgress && ((progress) => onProgress({ ...progress, stage })) },
     );

@@ -15,6 +15,7 @@ import { SIDES, type SideName } from '../graph/graph.js';
 import type { TaskOptions } from '../progress.js';
 import { type BothHyper, type BothTables, evidenceBound } from './bound.js';
 import { matchTilts, maximizeHyper, type Tilts } from './hyper.js';
+import { type BothTotals, type Copies, copyTables, copyTotals, jump, restoreTables } from './jump.js';
 import type { RankerMember } from './model.js';
 import type { FitSettings, Learnable } from './options.js';
 
@@ -26,7 +27,7 @@ const WARM_TOLERANCE = 1e-4;
 const WARM_LEAST = 40;
 const WARM_SHARE = 0.5;
 /** Items that come from a sample have been warm before: only users have to find to them. */
-const CARRIED_TOLERANCE = 3e-4;
+const CARRIED_TOLERANCE = 1e-3;
 const CARRIED_LEAST = 10;
 
 /**
@@ -37,6 +38,12 @@ const MATCHED_SWEEPS = 15;
 
 /** How far features are over-relaxed, until the bound falls once: then the rest of the fit is plain ascent. */
 export const RELAXATION = 0.9;
+
+/** Exact sweeps before the first jump (jump.ts): hyperparameters that are matched move until then. */
+const JUMP_FROM = 15;
+/** Sweeps of a leg from there on: a jump takes three legs, two that show where parameters are going and one that mends. */
+const JUMP_LEG = 3;
+const JUMP_LEGS = 3;
 
 /** All that decides how a fit goes on. */
 export interface LoopState {
@@ -56,6 +63,10 @@ export interface LoopState {
   readonly likelihood: number | undefined;
   /** Over-relaxation of the next sweeps. */
   readonly relaxation: number;
+  /** The fit has just jumped: its bound is not judged before the next leg. */
+  readonly jumped?: boolean | undefined;
+  /** The bound fell after a jump: there are no more. */
+  readonly walks?: boolean | undefined;
   readonly hyper: BothHyper;
 }
 
@@ -131,6 +142,18 @@ export interface LoopData {
 export interface LoopLimits extends Pick<FitSettings, 'iterations' | 'tolerance'> {
   /** Most exact sweeps, where there are fewer than iterations. */
   readonly exactSweeps?: number | undefined;
+  /** When the warm phase ends, where that is not as in any fit. */
+  readonly warmTolerance?: number | undefined;
+  /** Whether it may jump. */
+  readonly jumps?: boolean | undefined;
+}
+
+/** What a jump is made from. It is not saved: a fit that is stopped meanwhile goes back to where it began. */
+interface Trail {
+  readonly state: LoopState;
+  readonly first: Copies;
+  readonly totals: BothTotals;
+  readonly second?: Copies | undefined;
 }
 
 /** Runs sweeps from the given tables until the bound settles, the iterations end, or the signal fires. */
@@ -152,6 +175,7 @@ export async function runLoop(
   const matched = SIDES.some((side) => tilts[side] !== undefined);
   let state = first;
   let stopped: LoopResult['stopped'] = 'iterations';
+  let trail: Trail | undefined;
   const began = performance.now();
   const { exactSweeps: most = Infinity } = settings;
   try {
@@ -159,10 +183,21 @@ export async function runLoop(
       const asked = task.signal?.aborted ?? false;
       if (data.isStopped ? await data.isStopped(asked) : asked) {
         stopped = 'aborted';
+        if (trail) {
+          await restoreTables(engine, tables, trail.first, trail.totals);
+          state = trail.state;
+        }
         break;
       }
+      if (!trail && jumpsNext(state, settings)) {
+        trail = {
+          state,
+          first: await copyTables(engine, tables),
+          totals: await copyTotals(engine, tables),
+        };
+      }
       const warm = state.warmSweeps === undefined;
-      const sweeps = Math.min(LEG, settings.iterations - state.iteration);
+      const sweeps = Math.min(legSweeps(state, settings), settings.iterations - state.iteration);
       // The bound of the state before this leg: its row terms now, its edge term from the leg's first pass.
       const before = warm ? likelihoodParts(engine, tables) : boundParts(engine, tables, state.hyper, data);
       const swept = sweep(
@@ -181,6 +216,7 @@ export async function runLoop(
         throw new FitError(`sweep ${state.iteration + 1}: the bound became ${value}`);
       // The bound of the state before this leg is compared with that of the leg before.
       const moved = matched && exactSweeps(state) <= MATCHED_SWEEPS + LEG;
+      const judgedLater = state.jumped === true;
       state = warm
         ? afterWarmLeg(state, value, sweeps, settings)
         : afterExactLeg(state, value, sweeps, moved);
@@ -188,7 +224,7 @@ export async function runLoop(
         for (const side of SIDES) await engine.setActivity(tables[side], 'exact');
       }
       report(task, state, data, settings, began, first.iteration);
-      if (!moved && settled(state, settings.tolerance)) {
+      if (!moved && !judgedLater && settled(state, settings.tolerance)) {
         stopped = 'converged';
         break;
       }
@@ -196,7 +232,14 @@ export async function runLoop(
       const match = matched && activity === 'exact' && exactSweeps(state) <= MATCHED_SWEEPS;
       const hyper = match ? await matchTilts(engine, tables, state.hyper, tilts) : state.hyper;
       state = { ...state, hyper: await maximizeHyper(engine, tables, hyper, learn, activity) };
-      await afterLeg(state, tables);
+      if (trail?.second) {
+        await jump(engine, tables, state.hyper, trail.first, trail.second);
+        trail = undefined;
+        state = { ...state, jumped: true };
+      } else if (trail) {
+        trail = { ...trail, second: await copyTables(engine, tables) };
+      }
+      if (!trail) await afterLeg(state, tables);
     }
     if (stopped !== 'aborted' && state.warmSweeps === undefined) {
       for (const side of SIDES) await engine.setActivity(tables[side], 'exact');
@@ -270,19 +313,39 @@ function exactSweeps({ iteration, warmSweeps }: LoopState): number {
 function afterExactLeg(state: LoopState, bound: number, sweeps: number, moved: boolean): LoopState {
   // A finished fit that goes on has this state's bound already.
   const bounds = state.bounds.filter(([iteration]) => iteration < state.iteration);
-  const last = bounds.at(-1)?.[1];
+  const iteration = state.iteration + sweeps;
+  if (state.jumped) return { ...state, iteration, jumped: undefined };
+  const last = bounds.at(-1);
+  const fell = !moved && last !== undefined && bound < last[1];
+  // Bounds are this far apart only where there was a jump between them.
+  const afterJump = last !== undefined && state.iteration - last[0] > LEG;
   return {
     ...state,
-    iteration: state.iteration + sweeps,
+    iteration,
     bounds: [...bounds, [state.iteration, bound]],
-    relaxation: !moved && last !== undefined && bound < last ? 0 : state.relaxation,
+    ...(fell && (afterJump ? { walks: true } : { relaxation: 0 })),
   };
+}
+
+function legSweeps(state: LoopState, { jumps }: LoopLimits): number {
+  return jumps && exactSweeps(state) >= JUMP_FROM ? JUMP_LEG : LEG;
+}
+
+/** Whether a jump begins with the next leg; there must be room for all of its legs. */
+function jumpsNext(state: LoopState, { jumps, iterations }: LoopLimits): boolean {
+  return (
+    jumps === true &&
+    !state.jumped &&
+    !state.walks &&
+    exactSweeps(state) >= JUMP_FROM &&
+    state.iteration + JUMP_LEGS * JUMP_LEG <= iterations
+  );
 }
 
 function afterWarmLeg(state: LoopState, likelihood: number, sweeps: number, settings: LoopLimits): LoopState {
   const [least, tolerance] = state.carried
     ? [CARRIED_LEAST, CARRIED_TOLERANCE]
-    : [WARM_LEAST, WARM_TOLERANCE];
+    : [WARM_LEAST, settings.warmTolerance ?? WARM_TOLERANCE];
   const iteration = state.iteration + sweeps;
   const change =
     state.likelihood === undefined

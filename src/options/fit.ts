@@ -100,7 +100,7 @@ const ASCENT = {
     max: 2,
     otherwise: '2 from 300,000 edges on, unless a GPU computes or the fit is short',
     meaning:
-      '1: begin with all of the data; 2: try starts on an eighth of the users first and go on from the best',
+      '1: begin with all of the data; 2: try starts on a sample of the users first and go on from the best',
   }),
 };
 

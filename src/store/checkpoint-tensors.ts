@@ -17,6 +17,8 @@ export const stateSchema = z.object({
   warmEnd: z.number().int().min(0).optional(),
   sampled: z.boolean().optional(),
   carried: z.boolean().optional(),
+  jumped: z.boolean().optional(),
+  walks: z.boolean().optional(),
   bounds: boundsSchema,
   likelihood: z.number().optional(),
   relaxation: z.number().min(0).max(1),
