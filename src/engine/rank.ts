@@ -9,7 +9,7 @@ export interface FactorTables {
   /** Items × features. */
   readonly items: Float32Array;
   readonly features: number;
-  /** What is added to the products; the webgpu engine has none of it. */
+  /** What is added to the products. */
   readonly beside?: BesideScores | undefined;
 }
 

@@ -42,7 +42,11 @@ export interface AskedLists {
 /** Lists by products of rows with the items, on a GPU. */
 export interface ListsElsewhere {
   readonly features: number;
-  lists(rows: Float32Array, excluded: RowLists): Promise<TopLists>;
+  lists(
+    rows: Float32Array,
+    /** Of each row, what is not to be listed, and what it has. */
+    of: { readonly excluded: RowLists; readonly history: RowLists },
+  ): Promise<TopLists>;
 }
 
 export interface Crew {
@@ -170,10 +174,11 @@ async function listElsewhere(
     const rows = await seated;
     if (g + 1 < groups) seated = seat(g + 1);
     const [first, last] = within(g);
-    const left = askers
-      .slice(first, last)
-      .map(({ own }, a) => [...without[first + a], ...(asked.includeSeen ? [] : own.items)]);
-    const listed = await Promise.all([lists(rows, rowLists(left)), scored]).then(([made]) => made);
+    const group = askers.slice(first, last);
+    const left = group.map(({ own }, a) => [...without[first + a], ...(asked.includeSeen ? [] : own.items)]);
+    const history = rowLists(group.map(({ own }) => Array.from(own.items)));
+    const made = lists(rows, { excluded: rowLists(left), history });
+    const [listed] = await Promise.all([made, scored]);
     scored = score(g, listed);
     scored.catch(() => {});
     report(last - first);

@@ -16,10 +16,15 @@ export interface GpuLists {
 }
 
 export interface OpenGpu {
-  lists(rows: Float32Array, n: number, excluded: RowLists, options: TaskOptions): Promise<TopLists>;
+  lists(
+    rows: Float32Array,
+    n: number,
+    lists: { readonly excluded: RowLists; readonly history: RowLists },
+    options: TaskOptions,
+  ): Promise<TopLists>;
 }
 
-export function createGpuLists({ features, items }: JudgeFactors, count: number): GpuLists {
+export function createGpuLists({ features, items, beside }: JudgeFactors, count: number): GpuLists {
   const everything = Uint32Array.from({ length: count }, (_, item) => item);
   /** Undefined: not looked for yet; none: not here, or it has failed. */
   let found: Promise<Engine | 'none'> | undefined;
@@ -42,10 +47,12 @@ export function createGpuLists({ features, items }: JudgeFactors, count: number)
       });
       if (engine === 'none') return undefined;
       return {
-        async lists(rows, n, excluded, { signal }) {
+        async lists(rows, n, { excluded, history }, { signal }) {
           const asked = Uint32Array.from({ length: rows.length / features }, (_, row) => row);
           try {
-            const tables = { users: rows, items: items(), features };
+            const weights = beside();
+            const added = weights && { beside: { ...weights, history } };
+            const tables = { users: rows, items: items(), features, ...added };
             return await engine.top(tables, everything, asked, n, excluded, { signal });
           } catch (error) {
             if (error instanceof DeviceError) {

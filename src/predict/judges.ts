@@ -9,7 +9,7 @@ import { allocate, inSharedMemory } from '../math/memory.js';
 import type { TaskOptions } from '../progress.js';
 import type { Explanation, OwnItems, ScoreParts } from './explain.js';
 import { once } from './once.js';
-import { rowLists, sumOfFactors } from './rank.js';
+import { type RowLists, rowLists, sumOfFactors } from './rank.js';
 import { type Seat, type Voice, voicesOf } from './voices.js';
 
 /** An asker's place before a judge. */
@@ -38,8 +38,17 @@ export interface JudgeFactors {
   readonly features: number;
   /** Items × features; the same array each time. */
   items(): Float32Array;
+  /** What is added to the products; the same arrays each time. */
+  beside(): SparseWeights | undefined;
   /** Writes the rows of places: places × features. */
   rows(places: readonly Place[], out: Float32Array): void;
+  /** Lists for rows, on the threads; `history` is what they have. */
+  lists(
+    rows: Float32Array,
+    query: ListQuery,
+    history: () => RowLists,
+    options: TaskOptions,
+  ): Promise<TopLists>;
 }
 
 /** What a user of the model has; nothing where the model does not carry it. */
@@ -82,10 +91,13 @@ function factorJudge(model: Model, voices: readonly Voice[]): Judge {
       }
     }
   };
+  const listsOf: JudgeFactors['lists'] = (users, query, history, options) => {
+    const weights = beside();
+    return open().byFactors(users, query, options, weights && { ...weights, history: history() });
+  };
   return {
     voices,
-    // Engines elsewhere know products alone.
-    factors: besideOf(model) ? undefined : { features, items, rows },
+    factors: { features, items, rows, beside, lists: listsOf },
     place(row, own): FactorPlace {
       const seats = voices.map((voice) => (row === undefined ? voice.fresh(own) : voice.known(row, own)));
       const direct = fromItems()?.(own);
@@ -112,10 +124,8 @@ function factorJudge(model: Model, voices: readonly Voice[]): Judge {
     lists(places, query, options) {
       const users = allocate(Float32Array, places.length * features);
       rows(places, users);
-      const weights = beside();
-      if (!weights) return open().byFactors(users, query, options);
-      const history = rowLists(places.map((place) => Array.from((place as FactorPlace).own.items)));
-      return open().byFactors(users, query, options, { ...weights, history });
+      const history = () => rowLists(places.map((place) => Array.from((place as FactorPlace).own.items)));
+      return listsOf(users, query, history, options);
     },
     close: async () => maker?.close(),
   };

@@ -4,11 +4,18 @@ import type { EngineName } from '../engine/select.js';
 import { DeviceError } from '../errors.js';
 import type { Model } from '../fit/model.js';
 import type { TaskOptions } from '../progress.js';
-import { type AskedLists, type Crew, createCrew, crewSize, type Identified, type Listed } from './crew.js';
+import {
+  type AskedLists,
+  type Crew,
+  createCrew,
+  crewSize,
+  type Identified,
+  type Listed,
+  type ListsElsewhere,
+} from './crew.js';
 import { createGpuLists } from './gpu-lists.js';
 import type { Judge } from './judges.js';
 import { once } from './once.js';
-import type { RowLists } from './rank.js';
 
 export interface ListsForMany {
   /** Undefined where the caller's thread does as well. */
@@ -20,6 +27,9 @@ export interface ListsForMany {
   ): Promise<Listed[] | undefined>;
   close(): Promise<void>;
 }
+
+/** Items whose tables are larger are packed once for all threads: a copy in each worker takes memory and fits no cache. */
+const LARGE_BYTES = 8 * 2 ** 20;
 
 export function createListsForMany(model: Model, { factors }: Judge): ListsForMany {
   const gpuLists = once(() => factors && createGpuLists(factors, model.items.count));
@@ -33,7 +43,7 @@ export function createListsForMany(model: Model, { factors }: Judge): ListsForMa
       const gpu = await gpuLists()?.open(askers.length, engine);
       if (gpu && factors) {
         const { features } = factors;
-        const lists = (rows: Float32Array, excluded: RowLists) => gpu.lists(rows, asked.n, excluded, task);
+        const lists: ListsElsewhere['lists'] = (rows, of) => gpu.lists(rows, asked.n, of, task);
         try {
           return await crew().ask(askers, without, asked, task, { features, lists });
         } catch (error) {
@@ -42,7 +52,16 @@ export function createListsForMany(model: Model, { factors }: Judge): ListsForMa
         }
       }
       if (crewSize(askers.length, task.threads) === 1) return undefined;
-      return crew().ask(askers, without, asked, task);
+      const { features = 0 } = factors ?? {};
+      if (!factors || 4 * features * model.items.count < LARGE_BYTES) {
+        return crew().ask(askers, without, asked, task);
+      }
+      const { threads, signal } = task;
+      const lists: ListsElsewhere['lists'] = (rows, { excluded, history }) => {
+        const query = { rows: rows.length / features, n: asked.n, excluded };
+        return factors.lists(rows, query, () => history, { threads, signal });
+      };
+      return crew().ask(askers, without, asked, task, { features, lists });
     },
     async close() {
       await Promise.all([made?.close(), gpuLists()?.close()]);

@@ -93,9 +93,7 @@ export function rank(
   if (scorer.kind === 'rows') return rankByRows(scorer.scores, candidates, query, options);
   const { features } = scorer;
   const work = { rows: scorer.users.length / features, candidates: candidates.length, features };
-  // The GPU has products alone.
-  const engine = scorer.beside ? 'cpu' : (options.engine ?? 'auto');
-  return onEngine(engine, work, options.threads, ({ engine }) =>
+  return onEngine(options.engine ?? 'auto', work, options.threads, ({ engine }) =>
     engine.rank(scorer, candidates, query, options),
   );
 }

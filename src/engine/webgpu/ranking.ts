@@ -11,12 +11,14 @@ import {
   type RankQuery,
   type RowLists,
   rowsToRank,
+  towardsCandidates,
 } from '../rank.js';
 import type { Commands } from './commands.js';
 import { allocate, type GpuDevice } from './device.js';
 import { whole } from './passes.js';
 import { storageBuffer, upload } from './tables.js';
 import {
+  besideShader,
   leaveOutShader,
   listShader,
   type RankShape,
@@ -71,7 +73,14 @@ export async function rankOnGpu(
 export interface KeptCandidates {
   items?: Float32Array | undefined;
   candidates?: Uint32Array | undefined;
-  buffer?: GPUBuffer | undefined;
+  weights?: Float32Array | undefined;
+  buffers?: CandidateBuffers | undefined;
+}
+
+interface CandidateBuffers {
+  readonly items: GPUBuffer;
+  /** Weights from items to the candidates. */
+  readonly beside: Readonly<Record<'offsets' | 'targets' | 'weights', GPUBuffer>> | undefined;
 }
 
 /** Lists of the best: made on the GPU, block by block; only the lists come back. */
@@ -132,10 +141,11 @@ function release(commands: Commands, owned: readonly GPUBuffer[]): void {
 
 /** Lets go of the candidates that were kept. */
 export function forgetCandidates(commands: Commands, kept: KeptCandidates): void {
-  if (!kept.buffer) return;
+  if (!kept.buffers) return;
+  const { items, beside } = kept.buffers;
   commands.forget();
-  kept.buffer.destroy();
-  kept.buffer = undefined;
+  for (const buffer of [items, ...Object.values(beside ?? {})]) buffer.destroy();
+  kept.buffers = undefined;
 }
 
 interface GpuLists {
@@ -162,7 +172,6 @@ async function prepare(
   owned: GPUBuffer[],
   kept?: KeptCandidates,
 ) {
-  if (beside) throw new Error('the webgpu engine ranks by products of tables alone');
   const shape: RankShape = { quads: Math.ceil(features / 4), candidates: candidates.length, depth, top };
   const most = Math.floor(Math.min(mostBytes ?? SCORE_BYTES, gpu.maxBinding) / (4 * candidates.length));
   // Whole tiles of rows, but never less than a row: a longer one is refused with the limit.
@@ -178,19 +187,32 @@ async function prepare(
     offsets: await make(`the rows of ${what}`, offsets),
     values: await make(what, values),
   });
-  async function candidateBuffer(): Promise<GPUBuffer> {
-    if (kept?.buffer && kept.items === items && kept.candidates === candidates) return kept.buffer;
+  async function candidateBuffers(): Promise<CandidateBuffers> {
+    const weights = beside?.weights;
+    if (kept?.buffers && kept.items === items && kept.candidates === candidates && kept.weights === weights) {
+      return kept.buffers;
+    }
     if (kept) forgetCandidates(commands, kept);
+    const before = owned.length;
     const what = `the features of ${candidates.length} items`;
-    const buffer = await make(what, padded(items, candidates, features));
-    if (!kept) return buffer;
-    owned.pop();
-    Object.assign(kept, { items, candidates, buffer });
-    return buffer;
+    const narrow = beside && towardsCandidates(beside, candidates, items.length / features);
+    const buffers: CandidateBuffers = {
+      items: await make(what, padded(items, candidates, features)),
+      beside: narrow && {
+        offsets: await make('the rows of weights between items', narrow.offsets),
+        targets: await make('the targets of weights between items', narrow.targets),
+        weights: await make('weights between items', narrow.weights),
+      },
+    };
+    if (!kept) return buffers;
+    owned.length = before;
+    Object.assign(kept, { items, candidates, weights, buffers });
+    return buffers;
   }
   const rowsBuffer = await make('the list of rows', rows);
   const usersBuffer = await make(`the features of ${rows.length} users`, padded(users, rows, features));
-  const itemsBuffer = await candidateBuffer();
+  const { items: itemsBuffer, beside: between } = await candidateBuffers();
+  const histories = beside && (await lists('what users have', beside.history));
   const scoreBytes = 4 * blockRows * candidates.length;
   const what = `the scores of ${blockRows} users`;
   const scores = await allocate(gpu, what, scoreBytes, () => storageBuffer(gpu, what, scoreBytes));
@@ -208,6 +230,7 @@ async function prepare(
   }
   const reads = (n: number) => ['params', ...Array<'read'>(n).fill('read'), 'write'] as const;
   const score = await commands.kernel('scores', scoreShader(shape), reads(2));
+  const addBeside = await commands.kernel('beside', besideShader(shape), reads(6));
   const leaveOut = await commands.kernel('left out', leaveOutShader(shape, true), reads(3));
   const leaveOutForAll = await commands.kernel('left out for all', leaveOutShader(shape, false), reads(3));
   const rank = await commands.kernel('ranks', rankShader(shape), reads(4));
@@ -220,6 +243,11 @@ async function prepare(
     const count = last - first;
     const tiles = Math.ceil(count / TILE) * Math.ceil(candidates.length / TILE);
     commands.run(score, at, [usersBuffer, itemsBuffer, scores].map(whole), tiles);
+    if (between && histories) {
+      const { offsets, targets, weights } = between;
+      const buffers = [rowsBuffer, histories.offsets, histories.values, offsets, targets, weights, scores];
+      commands.run(addBeside, at, buffers.map(whole), count);
+    }
     if (seen) {
       commands.run(leaveOut, at, [rowsBuffer, seen.offsets, seen.values, scores].map(whole), count);
     }

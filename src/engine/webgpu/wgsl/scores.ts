@@ -86,6 +86,38 @@ fn main(${INVOCATION}) {
 `;
 }
 
+/** Adds the weights from all that a row has, one item after the other: two of them may have the same target. */
+export function besideShader(shape: RankShape): string {
+  return `${head(shape)}
+@group(0) @binding(1) var<storage, read> rows: array<u32>;
+@group(0) @binding(2) var<storage, read> histories: array<u32>;
+@group(0) @binding(3) var<storage, read> history: array<u32>;
+@group(0) @binding(4) var<storage, read> offsets: array<u32>;
+@group(0) @binding(5) var<storage, read> targets: array<u32>;
+@group(0) @binding(6) var<storage, read> weights: array<f32>;
+@group(0) @binding(7) var<storage, read_write> scores: array<f32>;
+var<workgroup> had: vec2u;
+@compute @workgroup_size(${WORKGROUP})
+fn main(${INVOCATION}) {
+  let at = group.y * groups.x + group.x;
+  if (block.first + at >= block.last) { return; }
+  let scored = at * CANDIDATES;
+  if (local == 0u) {
+    let row = rows[block.first + at];
+    had = vec2u(histories[row], histories[row + 1u]);
+  }
+  let items = workgroupUniformLoad(&had);
+  for (var h = items.x; h < items.y; h++) {
+    let item = history[h];
+    for (var e = offsets[item] + local; e < offsets[item + 1u]; e += ${WORKGROUP}u) {
+      scores[scored + targets[e]] += weights[e];
+    }
+    storageBarrier();
+  }
+}
+`;
+}
+
 /** No score for candidates that are not ranked: a list per row, or one list for all rows. */
 export function leaveOutShader(shape: RankShape, perRow: boolean): string {
   return `${head(shape)}
