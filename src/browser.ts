@@ -9,7 +9,7 @@ export type { Contender, ContenderScore, SplitKind, SplitLadder } from './audit/
 export { type Decision, type DecisionOptions, decideAcrossSplits } from './audit/decision.js';
 export type { PartName } from './audit/numbering.js';
 export type { Activity, SideHyper, TableTotals, TableValues } from './engine/engine.js';
-export type { FactorTables, RowLists, RowScores } from './engine/rank.js';
+export type { BesideScores, FactorTables, RowLists, RowScores, SparseWeights } from './engine/rank.js';
 // Values that are passed around
 export type { EngineReason } from './engine/select.js';
 export { AbortError, DeviceError, FitError, InputError } from './errors.js';

@@ -31,7 +31,7 @@ import {
   type FitSettings,
   fitSettings,
 } from './options.js';
-import { startValues } from './start.js';
+import { SHORTEST, startValues } from './start.js';
 import { abortedFit, LostFitError } from './unfinished.js';
 
 /** A fit by coordinate ascent, which has the state to go on from. */
@@ -216,7 +216,8 @@ async function oneRun(
   if (sampled) return { state, tables, bound: undefined, stopped: 'aborted' };
   if (former) await takeLeftover(engine, tables, former, hyper);
   const data = { ...graph, factorials: logCountFactorials(graph.users.counts) };
-  const jumps = mayJump(engine, graph.users.count + graph.items.count, settings.features);
+  const vertices = graph.users.count + graph.items.count;
+  const jumps = settings.iterations >= SHORTEST && mayJump(engine, vertices, settings.features);
   return runLoop(engine, data, tables, state, { ...settings, jumps }, { learn, tilts }, options, afterLeg);
 }
 

@@ -21,6 +21,19 @@ export interface Beside {
   readonly member: RankerMember;
 }
 
+/** WebAssembly has 4 GiB: for the edges in both orders and, while least squares are solved, two tables of each side. */
+const MOST_BYTES = 3.5 * 2 ** 30;
+
+/** Whether the parts can be made; where they cannot, a fit does without. */
+export function mayBlend({
+  users,
+  items,
+  edges,
+}: Pick<BipartiteGraph, 'users' | 'items' | 'edges'>): boolean {
+  const tables = 2 * 4 * LEAST_SQUARES.features * (users.count + items.count);
+  return 8 * edges + tables <= MOST_BYTES;
+}
+
 export async function fitBeside(
   { users, items }: Pick<BipartiteGraph, 'users' | 'items'>,
   options: TaskOptions & { readonly seed: number },

@@ -15,7 +15,7 @@ import { HYPER_NAMES } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import { VERSION } from '../version.js';
 import { checkResume, nowAndThen } from './ascent.js';
-import { type Beside, fitBeside, withBeside } from './beside.js';
+import { type Beside, fitBeside, mayBlend, withBeside } from './beside.js';
 import { factsOf } from './facts.js';
 import type { FitResult } from './fit.js';
 import { foldRows, RANKING_STEPS } from './fold-in.js';
@@ -41,8 +41,10 @@ export async function fitRanking(
   checkGraph(graph);
   const resume = options.resume as RankingCheckpoint | undefined;
   const fromModel = options.from !== undefined || resume?.began.settings.former === true;
+  const asked = rankingSettings(factsOf(graph), options);
   const settings = {
-    ...rankingSettings(factsOf(graph), options),
+    ...asked,
+    blend: asked.blend && mayBlend(graph),
     ...(fromModel && { former: true as const }),
   };
   if (resume) checkSaved(resume, graph, settings);

@@ -121,7 +121,7 @@ describe('graphex check', () => {
 
 describe('graphex split', () => {
   it('writes parts that load again and add up, and says what it drew and dropped', async () => {
-    const out = join(folder, 'parts');
+    const out = join(folder, 'split');
     const { status, stdout } = await graphex('split', data, '-o', out, '--json', '--test-users', '0.3');
     expect(status).toBe(0);
     const result = JSON.parse(stdout);

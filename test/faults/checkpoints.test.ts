@@ -27,7 +27,7 @@ const COMMON = ['--threads', '1', '--engine', 'cpu', '--seed', '5', '--tolerance
 const EVIDENCE = ['fit', '@simulated-small', ...COMMON, '--iterations', '300', '--no-evidence'];
 const RANKING = [
   ...['fit', '@simulated-small', ...COMMON, '--iterations', '30'],
-  ...['--objective', 'ranking', '--average', '3'],
+  ...['--objective', 'ranking', '--no-blend', '--average', '3'],
 ];
 /** After every leg of sweeps. */
 const OFTEN = ['--checkpoint', '1e-6'];

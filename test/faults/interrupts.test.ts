@@ -49,7 +49,19 @@ describe('graphex fit', () => {
 
   const RANKING = [
     ...['fit', '@simulated-small', '-k', '10', '--iterations', '25', '--tolerance', '1e-300'],
-    ...['--objective', 'ranking', '--average', '4', '--seed', '5', '--threads', '1', '--engine', 'cpu'],
+    ...[
+      '--objective',
+      'ranking',
+      '--no-blend',
+      '--average',
+      '4',
+      '--seed',
+      '5',
+      '--threads',
+      '1',
+      '--engine',
+      'cpu',
+    ],
   ];
 
   it.each([

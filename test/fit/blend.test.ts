@@ -3,6 +3,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createReferenceEngine } from '../../src/engine/reference/engine.js';
 import { evaluateModel } from '../../src/evaluate/evaluate.js';
+import { mayBlend } from '../../src/fit/beside.js';
 import { fit } from '../../src/fit/fit.js';
 import { searchPenalties } from '../../src/fit/least-squares.js';
 import type { FactorScores, Ranker } from '../../src/fit/model.js';
@@ -52,6 +53,16 @@ describe('penalties of the least squares', () => {
     expect([0.012, 0.024]).toContain(some.lambda);
     expect([60, 120, 240].map((alpha) => alpha / 200)).toContain(some.alpha);
   });
+});
+
+it('nothing is added where it would not fit in WebAssembly', () => {
+  const of = (users: number, items: number, edges: number) =>
+    mayBlend({ users: { count: users }, items: { count: items }, edges } as BipartiteGraph);
+  expect([of(480_189, 17_770, 1e8), of(480_189, 17_770, 1e9), of(4e6, 1e5, 1e7)]).toEqual([
+    true,
+    false,
+    false,
+  ]);
 });
 
 describe('a blended ranker', () => {

@@ -20,7 +20,7 @@ describe('the exact sampler', () => {
       start: start.checkpoint.tables,
       chains: 3,
       warmup: 300,
-      draws: 1000,
+      draws: 1250,
     };
     const one = await gibbsPosterior(graph, { ...options, threads: 1 });
     const two = await gibbsPosterior(graph, { ...options, threads: 2 });
@@ -28,7 +28,7 @@ describe('the exact sampler', () => {
     expect(two.users).toEqual(one.users);
     for (const [name, { splitRHat, effectiveSamples }] of Object.entries(one.scalars)) {
       expect(splitRHat, name).toBeLessThan(1.05);
-      // Of 3,000 draws.
+      // Of 3,750 draws.
       expect(effectiveSamples, name).toBeGreaterThan(250);
     }
     // The expected number of latent edges is close to what the data say.

@@ -55,7 +55,10 @@ describe.skipIf(!gpu.available)('lists on the GPU are those of the threads', () 
 
   test('of a ranker of several members', async () => {
     const options = { method: 'ranking', features: 3, iterations: 5, average: 2, threads: 1 } as const;
-    await sameAsThreads((await fit(graph, { ...options, blend: false })).model);
+    const { model } = await fit(graph, options);
+    // Weights between items are added to the products.
+    expect(model.type === 'ranker' && model.scores.kind === 'factors' && model.scores.beside).toBeTruthy();
+    await sameAsThreads(model);
   });
 
   test('an aborted question ends, and the next is answered', async () => {

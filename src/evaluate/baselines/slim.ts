@@ -26,7 +26,7 @@ export const slim: Baseline<'slim'> = {
   dials: ({ candidates }) => [
     {
       neighbours: {
-        ...geometric(100, 2, 25, Math.max(100, Math.min(800, WEIGHTS / candidates.length))),
+        ...geometric(100, 2, 25, Math.max(100, Math.min(400, WEIGHTS / candidates.length))),
         gain: NEIGHBOURS_GAIN,
       },
       lambda: geometric(50, 4, 1e-3),
