@@ -217,7 +217,8 @@ async function oneRun(
   if (former) await takeLeftover(engine, tables, former, hyper);
   const data = { ...graph, factorials: logCountFactorials(graph.users.counts) };
   const vertices = graph.users.count + graph.items.count;
-  const jumps = settings.iterations >= SHORTEST && mayJump(engine, vertices, settings.features);
+  const size = { vertices, edges: graph.edges, features: settings.features };
+  const jumps = settings.iterations >= SHORTEST && mayJump(engine, size);
   return runLoop(engine, data, tables, state, { ...settings, jumps }, { learn, tilts }, options, afterLeg);
 }
 

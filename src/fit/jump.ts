@@ -19,9 +19,19 @@ const MOST_VALUES = 2 ** 24;
 export type Copies = Readonly<Record<SideName, TableValues>>;
 export type BothTotals = Readonly<Record<SideName, TableTotals>>;
 
+/** Edges of a vertex on average below which copies take as long as the sweeps that a jump saves. */
+const LEAST_DEGREE = 50;
+
 /** Whether a fit of this size jumps. On a GPU copies would travel to the host and back, for sweeps that take less. */
-export function mayJump(engine: Pick<Engine, 'name'>, vertices: number, features: number): boolean {
-  return engine.name !== 'gpu' && vertices * features <= MOST_VALUES;
+export function mayJump(
+  engine: Pick<Engine, 'name'>,
+  {
+    vertices,
+    edges,
+    features,
+  }: { readonly vertices: number; readonly edges: number; readonly features: number },
+): boolean {
+  return engine.name !== 'gpu' && edges >= LEAST_DEGREE * vertices && vertices * features <= MOST_VALUES;
 }
 
 export async function copyTables(engine: Engine, tables: BothTables): Promise<Copies> {

@@ -11,6 +11,8 @@ import { RELAXATION, runLoop } from '../../src/fit/loop.js';
 import { fitSettings } from '../../src/fit/options.js';
 import { startValues } from '../../src/fit/start.js';
 import { unfinishedFit } from '../../src/fit/unfinished.js';
+import { buildGraph } from '../../src/graph/build.js';
+import { randomStream } from '../../src/math/random.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import type { Progress } from '../../src/progress.js';
 import { modelFileFromBytes, modelToBytes } from '../../src/store/model-bytes.js';
@@ -70,9 +72,22 @@ test('with jumps a fit gets to the same bound in fewer sweeps', async () => {
 
 describe('a fit that jumps', async () => {
   const options = { features: 4, engine: 'cpu', levels: 1, iterations: 100, tolerance: 0, seed: 2 } as const;
+  // Two groups on either side, and many edges for each vertex: others do not jump.
+  const random = randomStream(7);
+  const pairs = Array.from({ length: 160 * 160 }, (_, p) => [p % 160, Math.floor(p / 160)]).filter(
+    ([user, item]) => random.uniform() < (user % 2 === item % 2 ? 0.9 : 0.5),
+  );
+  const graph = buildGraph({
+    users: Uint32Array.from(pairs, ([user]) => user),
+    items: Uint32Array.from(pairs, ([, item]) => item),
+    userCount: 160,
+    itemCount: 160,
+  });
   const whole = await fit(graph, { ...options, threads: 1 });
 
   test('has the same bits on any number of threads', async () => {
+    // A jump is judged every three iterations.
+    expect(whole.model.provenance.bounds.some(([iteration]) => iteration % 5 !== 0)).toBe(true);
     const { model } = await fit(graph, { ...options, threads: 3 });
     expect(model.bound).toBe(whole.model.bound);
     expect(model.items.featureShape).toEqual(whole.model.items.featureShape);
@@ -99,9 +114,11 @@ describe('a fit that jumps', async () => {
   });
 });
 
-test('large tables and GPUs do not: copies would cost more than they save', () => {
-  expect(mayJump({ name: 'cpu' }, 70_000, 30)).toBe(true);
-  expect(mayJump({ name: 'reference' }, 70_000, 30)).toBe(true);
-  expect(mayJump({ name: 'gpu' }, 70_000, 30)).toBe(false);
-  expect(mayJump({ name: 'cpu' }, 1_400_000, 32)).toBe(false);
+test('large tables, few edges and GPUs do not: copies would cost more than they save', () => {
+  const size = { vertices: 70_000, edges: 8e6, features: 30 };
+  expect(mayJump({ name: 'cpu' }, size)).toBe(true);
+  expect(mayJump({ name: 'reference' }, size)).toBe(true);
+  expect(mayJump({ name: 'gpu' }, size)).toBe(false);
+  expect(mayJump({ name: 'cpu' }, { ...size, edges: 7e5 })).toBe(false);
+  expect(mayJump({ name: 'cpu' }, { vertices: 1_400_000, edges: 1e8, features: 32 })).toBe(false);
 });
