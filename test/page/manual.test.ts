@@ -8,7 +8,8 @@ import { built, canVisit, complaints, host, openBrowser, whyNot } from './visito
 const manual = join(built, 'manual');
 
 describe.skipIf(!existsSync(manual))('the manual of the site', () => {
-  const pages = readdirSync(manual, { recursive: true })
+  // This runs also where the tests are left out.
+  const pages = (existsSync(manual) ? readdirSync(manual, { recursive: true }) : [])
     .map(String)
     .filter((path) => path.endsWith('.html'));
   const text = (path: string) => readFileSync(join(manual, path), 'utf8');
