@@ -5,9 +5,10 @@
 
 import { cpus } from 'node:os';
 import { evaluateRanking } from '../src/evaluate/ranking.js';
-import { collectLists, rankingTask } from '../src/evaluate/ranking-task.js';
 import { randomStream } from '../src/math/random.js';
 import { factorScorer } from '../src/predict/rank.js';
+import { collectLists } from '../src/ranking/lists.js';
+import { rankingTask } from '../src/ranking/task.js';
 
 const [users, items, features, n, depth, repeats] = [40_000, 40_000, 32, 20, 1000, 3];
 const random = randomStream(1);

@@ -12,12 +12,12 @@ import { baselineData, fitBaselines } from '../src/evaluate/baselines/ladder.js'
 import { BASELINES, type BaselineName, baselineOf } from '../src/evaluate/baselines/list.js';
 import { pairedBootstrap } from '../src/evaluate/bootstrap.js';
 import { evaluateModel } from '../src/evaluate/evaluate.js';
-import type { RankingResult } from '../src/evaluate/ranking.js';
 import { splitRankingTask } from '../src/evaluate/ranking-task.js';
 import { tuneRanking } from '../src/evaluate/tune.js';
 import { fit } from '../src/fit/fit.js';
 import { type FactorScores, featureCount, type Model, modelHyper } from '../src/fit/model.js';
 import { readGraph } from '../src/ingest/read.js';
+import type { RankingResult } from '../src/ranking/metrics.js';
 import { split } from '../src/sample/split.js';
 
 const SETS: Record<string, string> = {

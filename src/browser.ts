@@ -41,10 +41,9 @@ export {
   type PredictiveCheck,
   type StatisticCheck,
 } from './evaluate/predictive.js';
-export type { RankingScores, UserMetric } from './evaluate/ranking.js';
 // Judging
-export { evaluateRanking, type RankingOptions, type RankingResult } from './evaluate/ranking.js';
-export type { RankingTask, SplitRankingTask } from './evaluate/ranking-task.js';
+export { evaluateRanking, type RankingOptions } from './evaluate/ranking.js';
+export type { SplitRankingTask } from './evaluate/ranking-task.js';
 export type { Titles } from './evaluate/titles.js';
 export { type TunedRanking, type TuneOptions, tuneRanking } from './evaluate/tune.js';
 export type { BothHyper } from './fit/bound.js';
@@ -185,6 +184,8 @@ export type { Sizes, UnsizedLaw } from './process/sizes.js';
 export { type EstimateSizesOptions, estimateSizes, type GraphSizes } from './process/sizes.js';
 export type { SideLaw } from './process/unseen.js';
 export type { Progress, TaskOptions } from './progress.js';
+export type { RankingResult, RankingScores, UserMetric } from './ranking/metrics.js';
+export type { RankingTask } from './ranking/task.js';
 // What people read: charts, pages and sentences
 export { type Chart, drawChart } from './report/charts/chart.js';
 export { type DegreeCurve, degreesChart } from './report/charts/degrees.js';

@@ -7,10 +7,11 @@ import { neighbours } from '../evaluate/baselines/neighbours.js';
 import { popularity } from '../evaluate/baselines/popularity.js';
 import { pairedBootstrap } from '../evaluate/bootstrap.js';
 import { evaluateRanking } from '../evaluate/ranking.js';
-import { collectLists, rankingTask } from '../evaluate/ranking-task.js';
 import type { Random } from '../math/random.js';
 import type { RowLists, Scorer } from '../predict/rank.js';
 import type { TaskOptions } from '../progress.js';
+import { collectLists } from '../ranking/lists.js';
+import { rankingTask } from '../ranking/task.js';
 import type { AuditCheck } from './checks.js';
 import type { CommonParts, Pairs } from './numbering.js';
 

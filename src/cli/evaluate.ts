@@ -12,10 +12,10 @@ import {
   type PredictiveCheck,
   type Statistic,
 } from '../evaluate/predictive.js';
-import { USER_METRICS, type UserMetric } from '../evaluate/ranking.js';
 import { featureCount, type Model } from '../fit/model.js';
 import { COMMANDS } from '../options/verbs.js';
 import type { Protocol } from '../predict/draw-plan.js';
+import { USER_METRICS, type UserMetric } from '../ranking/metrics.js';
 import {
   betterRanker,
   intervalWords,

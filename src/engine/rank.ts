@@ -56,15 +56,30 @@ export function towardsCandidates<T extends SparseWeights>(
 }
 
 /** Adds the weights from all that a row has. */
-export function addBeside(
-  { history, offsets, targets, weights }: BesideScores,
-  row: number,
+export function addBeside(beside: BesideScores, row: number, out: Float32Array | Float64Array): void {
+  const { offsets, values } = beside.history;
+  for (let h = offsets[row]; h < offsets[row + 1]; h++) addWeights(beside, values[h], out);
+}
+
+/** The same, or where neither offsets nor targets are given, weights from each item to all: items × items. */
+export interface AnyWeights {
+  readonly offsets: Uint32Array | undefined;
+  readonly targets: Uint32Array | undefined;
+  readonly weights: Float32Array;
+}
+
+/** Adds the weights from one item; `count`: number of items, which matters where weights are for all. */
+export function addWeights(
+  { offsets, targets, weights }: AnyWeights,
+  from: number,
   out: Float32Array | Float64Array,
+  count = out.length,
 ): void {
-  for (let h = history.offsets[row]; h < history.offsets[row + 1]; h++) {
-    const item = history.values[h];
-    for (let e = offsets[item]; e < offsets[item + 1]; e++) out[targets[e]] += weights[e];
+  if (offsets && targets) {
+    for (let e = offsets[from]; e < offsets[from + 1]; e++) out[targets[e]] += weights[e];
+    return;
   }
+  for (let item = 0; item < count; item++) out[item] += weights[from * count + item];
 }
 
 /** Writes the scores of a row for each candidate, in their order. */

@@ -3,9 +3,10 @@
 import type { Model } from '../fit/model.js';
 import type { Scorer } from '../predict/rank.js';
 import type { TaskOptions } from '../progress.js';
+import type { RankingScores } from '../ranking/metrics.js';
 import { type PairedInterval, pairedBootstrap } from './bootstrap.js';
 import type { Evaluation } from './evaluate.js';
-import { evaluateRanking, type RankingScores } from './ranking.js';
+import { evaluateRanking } from './ranking.js';
 
 /** Recall and nDCG of popularity, and how far the model lies above it. */
 export interface AgainstPopularity {

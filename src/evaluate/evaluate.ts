@@ -1,5 +1,6 @@
 // A model on a split: fold-in, recommendation metrics, predictive checks.
 
+import { addWeights } from '../engine/rank.js';
 import { InputError } from '../errors.js';
 import type { Model, ModelSide, PosteriorModel, Ranker, Vertices } from '../fit/model.js';
 import { fingerprint } from '../graph/fingerprint.js';
@@ -12,7 +13,6 @@ import { TASK } from '../options/shared.js';
 import { EVALUATE } from '../options/verbs.js';
 import { drawOptions, drawPredictive, type PredictiveDraw } from '../predict/draw.js';
 import type { Protocol } from '../predict/draw-plan.js';
-import { addWeights } from '../predict/judges.js';
 import {
   modelScorer,
   type RowLists,
@@ -21,6 +21,7 @@ import {
   sumOfFactors,
 } from '../predict/rank.js';
 import type { TaskOptions } from '../progress.js';
+import type { RankingResult } from '../ranking/metrics.js';
 import type { Coins, Split } from '../sample/split-types.js';
 import { type SideNames, USERS_AND_ITEMS } from '../text/sides.js';
 import { shown } from '../text/untrusted.js';
@@ -28,7 +29,7 @@ import { calibratePredictive, reasonAgainstCalibration, replicaCount } from './c
 import { type DroppedEdges, foldHeldOut, foldHeldOutMember, knownFoldIn, observedGraph } from './held-out.js';
 import { correctInternally, correctsByItself } from './internal-check.js';
 import { checkPredictive, type PredictiveCheck } from './predictive.js';
-import { evaluateRanking, type RankingResult, rankingOptions } from './ranking.js';
+import { evaluateRanking, rankingOptions } from './ranking.js';
 import { type SplitRankingTask, splitRankingTask } from './ranking-task.js';
 
 /** How a model is judged on a split; declared in options/verbs.ts. */
@@ -217,7 +218,7 @@ function rowScorer(
     scores: (row, candidates, out) => {
       all.fill(0);
       for (let h = history.offsets[row]; h < history.offsets[row + 1]; h++) {
-        addWeights(scores, history.values[h], items.count, all);
+        addWeights(scores, history.values[h], all);
       }
       for (let c = 0; c < candidates.length; c++) out[c] = all[candidates[c]];
     },

@@ -9,6 +9,7 @@ import { settle } from '../options/door.js';
 import { option, optionError } from '../options/error.js';
 import { TASK } from '../options/shared.js';
 import { EVALUATE } from '../options/verbs.js';
+import { concludeRanking, type RankedUsers } from '../ranking/metrics.js';
 import type { Coins, Split } from '../sample/split-types.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
 import { type AgainstPopularity, comparePopularity, popularityScorer } from './against-popularity.js';
@@ -19,7 +20,7 @@ import {
   heldOutScores,
   NO_INTERVALS,
 } from './evaluate.js';
-import { concludeRanking, type RankedUsers, rankingOptions, rankUsers } from './ranking.js';
+import { rankingOptions, rankUsers } from './ranking.js';
 import { degreesById, splitRankingTask } from './ranking-task.js';
 
 /** What is known of a split beside its held-out users. */

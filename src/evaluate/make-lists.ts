@@ -5,9 +5,9 @@ import type { Model } from '../fit/model.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { createJudge } from '../predict/judges.js';
 import type { TaskOptions } from '../progress.js';
+import { collectLists } from '../ranking/lists.js';
 import { type Lists, NO_CANDIDATE } from './list-metrics.js';
 import type { PartsTask } from './parts-task.js';
-import { collectLists } from './ranking-task.js';
 
 /** Lists, and the users who have none. */
 export interface MadeLists {

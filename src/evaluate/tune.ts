@@ -7,20 +7,17 @@ import { checkFit, type RankingFitOptions } from '../fit/options.js';
 import { rankingFeatures } from '../fit/ranking-options.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import type { BipartiteGraph } from '../graph/graph.js';
-import { randomStream } from '../math/random.js';
-import { STREAMS } from '../math/streams.js';
 import { settle } from '../options/door.js';
 import { type OptionsOf, value } from '../options/kinds.js';
 import { TUNE } from '../options/library.js';
 import { TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
-import { drawCoins } from '../sample/pq.js';
+import { holdBack, JUDGED, shownItems } from '../ranking/held-back.js';
+import { tuningScore } from '../ranking/metrics.js';
 import { cutByCoins } from '../sample/split.js';
 import type { Split } from '../sample/split-types.js';
 import type { Setting } from './baselines/baseline.js';
-import { transposeLists } from './baselines/baseline.js';
 import { geometric, type Trial, tune } from './baselines/tune.js';
-import { holdBack } from './baselines/validation.js';
 import { evaluateModel } from './evaluate.js';
 
 /** Options of every fit that is tried: folds, average, iterations. Features and shapes are what is searched. */
@@ -42,9 +39,6 @@ export interface TunedRanking {
   /** False where the budget ended the search. */
   readonly finished: boolean;
 }
-
-/** Share of the items that held-back users are judged on, where no coins are given. */
-const JUDGED = 0.2;
 
 /** Searches features and shapes on held-back users, one dial at a time, within a budget of time. */
 export async function tuneRanking(graph: BipartiteGraph, options: TuneOptions = {}): Promise<TunedRanking> {
@@ -82,7 +76,7 @@ export async function tuneRanking(graph: BipartiteGraph, options: TuneOptions = 
       // A fit that was stopped returns what it has; a search has no use for it.
       throwIfAborted(signal);
       const { ranking } = await evaluateModel(model, inner, { draws: 0, engine, ...task });
-      const score = (ranking.all.mean.recall + ranking.all.mean.ndcg) / 2;
+      const score = tuningScore(ranking);
       best = Math.max(best, score);
       return score;
     },
@@ -110,13 +104,12 @@ function settingOptions(setting: Setting): TunedRanking['options'] {
 
 /** A split of the training users: the same users that the baselines are tuned on, for the same seed and coins. */
 function heldBackSplit(graph: BipartiteGraph, seed: number, given: Uint8Array | undefined): Split {
-  const coins = drawCoins(graph.items.count, JUDGED, randomStream(seed, STREAMS.judgedItems));
-  const shown = given ?? coins.map((coin) => 1 - coin);
+  const shown = given ?? shownItems(graph.items.count, seed);
   if (shown.length !== graph.items.count) {
     throw new InputError(`shown: ${shown.length} entries for ${graph.items.count} items; give one for each`);
   }
   const users = { offsets: graph.users.offsets, values: graph.users.neighbors };
-  const { heldBack } = holdBack({ users, items: transposeLists(users, graph.items.count), shown }, { seed });
+  const { heldBack } = holdBack({ users, shown }, { seed });
   const drawn = {
     users: new Uint8Array(graph.users.count),
     items: Uint8Array.from(shown, (s) => 1 - s),

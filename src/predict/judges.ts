@@ -3,7 +3,7 @@
 
 import { createListMaker, type ListMaker, type ListQuery } from '../engine/cpu/rank-lists.js';
 import type { TopLists } from '../engine/lists.js';
-import type { SparseWeights } from '../engine/rank.js';
+import { addWeights, type SparseWeights } from '../engine/rank.js';
 import type { ItemScores, Model, Ranker } from '../fit/model.js';
 import { allocate, inSharedMemory } from '../math/memory.js';
 import type { TaskOptions } from '../progress.js';
@@ -205,7 +205,7 @@ function itemPlace(scores: ItemScores, count: number): (own: OwnItems) => RowPla
   return (own) => {
     const write = (out: Float32Array | Float64Array) => {
       out.fill(0);
-      for (let e = 0; e < own.items.length; e++) addWeights(scores, own.items[e], count, out);
+      for (let e = 0; e < own.items.length; e++) addWeights(scores, own.items[e], out, count);
     };
     const weight = (from: number, to: number) => weightOf(scores, from, to, count);
     const parts = (item: number) => Float64Array.from(own.items, (from) => weight(from, item));
@@ -221,20 +221,6 @@ function itemPlace(scores: ItemScores, count: number): (own: OwnItems) => RowPla
       },
     };
   };
-}
-
-/** Adds the weights from one item to all. */
-export function addWeights(
-  { offsets, targets, weights }: ItemScores,
-  from: number,
-  count: number,
-  out: Float32Array | Float64Array,
-): void {
-  if (offsets && targets) {
-    for (let e = offsets[from]; e < offsets[from + 1]; e++) out[targets[e]] += weights[e];
-    return;
-  }
-  for (let item = 0; item < count; item++) out[item] += weights[from * count + item];
 }
 
 function weightsFrom({ offsets, weights }: ItemScores, from: number, count: number): Float32Array {

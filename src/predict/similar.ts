@@ -2,11 +2,11 @@
 // than the cosine of mean activities (docs/appendix/serving.md), which takes their place where a model does not carry who has
 // what.
 
+import { addWeights } from '../engine/rank.js';
 import { InputError } from '../errors.js';
 import type { Model, SeenItems } from '../fit/model.js';
 import type { OptionsOf } from '../options/kinds.js';
 import type { LIST } from '../options/verbs.js';
-import { addWeights } from './judges.js';
 import { largest } from './largest.js';
 import { createRecommender } from './recommender.js';
 import type { Voice } from './voices.js';
@@ -53,7 +53,7 @@ export function createSimilarity(
     const { scores } = model;
     return (item, n) => {
       const weights = new Float64Array(count);
-      addWeights(scores, item, count, weights);
+      addWeights(scores, item, weights);
       return list(item, n, weights);
     };
   }

@@ -5,12 +5,7 @@ import type { Setting, SkipReason } from '../evaluate/baselines/baseline.js';
 import type { BaselineReport } from '../evaluate/baselines/ladder.js';
 import type { BaselineName } from '../evaluate/baselines/list.js';
 import { type PairedInterval, pairedBootstrap } from '../evaluate/bootstrap.js';
-import {
-  type RankingResult,
-  type RankingScores,
-  USER_METRICS,
-  type UserMetric,
-} from '../evaluate/ranking.js';
+import { type RankingResult, type RankingScores, USER_METRICS, type UserMetric } from '../ranking/metrics.js';
 import type { ModelKind } from './options.js';
 import { fitId } from './results.js';
 

@@ -2,9 +2,9 @@
 
 import { expect } from 'vitest';
 import { type BaselineData, transposeLists } from '../../src/evaluate/baselines/baseline.js';
-import { collectLists } from '../../src/evaluate/ranking-task.js';
 import { randomStream } from '../../src/math/random.js';
 import type { RowLists, Scorer } from '../../src/predict/rank.js';
+import { collectLists } from '../../src/ranking/lists.js';
 import { listOf } from './brute-force.js';
 
 /** Users and items in communities: most edges stay within one. */

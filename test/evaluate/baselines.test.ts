@@ -6,8 +6,8 @@ import { ease, easeSize } from '../../src/evaluate/baselines/ease.js';
 import { ials } from '../../src/evaluate/baselines/ials.js';
 import { neighbours } from '../../src/evaluate/baselines/neighbours.js';
 import { popularity } from '../../src/evaluate/baselines/popularity.js';
-import { collectLists } from '../../src/evaluate/ranking-task.js';
 import type { RowLists } from '../../src/predict/rank.js';
+import { collectLists } from '../../src/ranking/lists.js';
 import { closeTo, communityLists, dataOf, scoresOf, shownOnly, solve } from './baseline-data.js';
 import { listOf } from './brute-force.js';
 

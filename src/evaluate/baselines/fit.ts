@@ -5,21 +5,18 @@ import type { FitResult } from '../../fit/fit.js';
 import { type Ranker, seenItems } from '../../fit/model.js';
 import { fingerprint } from '../../graph/fingerprint.js';
 import { type BipartiteGraph, degrees, type SideName } from '../../graph/graph.js';
-import { randomStream } from '../../math/random.js';
-import { STREAMS } from '../../math/streams.js';
 import { settle } from '../../options/door.js';
 import type { OptionsOf } from '../../options/kinds.js';
 import { FIT_BASELINE } from '../../options/library.js';
 import { TASK } from '../../options/shared.js';
 import { threadCount } from '../../parallel/pool.js';
 import type { TaskOptions } from '../../progress.js';
-import { drawCoins } from '../../sample/pq.js';
+import { holdBack, shownItems } from '../../ranking/held-back.js';
 import { VERSION } from '../../version.js';
 import { type BaselineData, type Setting, transposeLists } from './baseline.js';
 import { prefixed, tuneBaseline } from './ladder.js';
 import { BASELINES, type BaselineName, baselineOf } from './list.js';
 import type { Tuned } from './tune.js';
-import { holdBack } from './validation.js';
 
 /** How a baseline is fitted; declared in options/library.ts. */
 export interface FitBaselineOptions extends OptionsOf<typeof FIT_BASELINE>, TaskOptions {}
@@ -29,9 +26,6 @@ export type BaselineFit = FitResult<Ranker> & {
   readonly setting: Setting;
   readonly tuned: Tuned | undefined;
 };
-
-/** Share of the items that held-back users are judged on, as where a fit for ranking is tuned. */
-const JUDGED = 0.2;
 
 /**
  * Fits a baseline (popularity, knn, ease, slim, ials, hpf) as a ranker that can be saved and served.
@@ -66,13 +60,17 @@ export async function fitBaseline(
   const tuned =
     settings.setting || baseline.dials(data).length === 0
       ? undefined
-      : await tuneBaseline(baseline, holdBack(judged(data, seed), { seed }), {
-          seed,
-          maxTrials: trials,
-          threads,
-          signal,
-          onProgress,
-        });
+      : await tuneBaseline(
+          baseline,
+          holdBack({ ...data, shown: shownItems(data.shown.length, seed) }, { seed }),
+          {
+            seed,
+            maxTrials: trials,
+            threads,
+            signal,
+            onProgress,
+          },
+        );
   const setting = settings.setting ?? tuned?.best.setting ?? {};
   const scores = await baseline.scores(data, setting, {
     seed,
@@ -127,10 +125,4 @@ function wholeData(graph: BipartiteGraph): BaselineData {
     shown: new Uint8Array(count).fill(1),
     candidates: Uint32Array.from({ length: count }, (_, item) => item),
   };
-}
-
-/** The same with some items hidden, which held-back users are judged on. */
-function judged(data: BaselineData, seed: number): BaselineData {
-  const coins = drawCoins(data.shown.length, JUDGED, randomStream(seed, STREAMS.judgedItems));
-  return { ...data, shown: coins.map((coin) => 1 - coin) };
 }

@@ -2,14 +2,15 @@
 
 import { InputError } from '../../errors.js';
 import type { TaskOptions } from '../../progress.js';
+import { holdBack, someUsers, type Validation } from '../../ranking/held-back.js';
+import { type RankingResult, tuningScore } from '../../ranking/metrics.js';
 import type { Split } from '../../sample/split-types.js';
-import { evaluateRanking, type RankingOptions, type RankingResult, rankingOptions } from '../ranking.js';
+import { evaluateRanking, type RankingOptions, rankingOptions } from '../ranking.js';
 import { indexByIds, type SplitRankingTask } from '../ranking-task.js';
 import type { Baseline, BaselineData, Setting, SkipReason } from './baseline.js';
 import { transposeLists } from './baseline.js';
 import { BASELINES, type BaselineName, baselineOf } from './list.js';
 import { type Trial, type Tuned, tune } from './tune.js';
-import { holdBack, someUsers, type Validation } from './validation.js';
 
 export interface BaselineOptions extends RankingOptions {
   /** Which to fit. Default: all. */
@@ -132,8 +133,8 @@ export async function tuneBaseline(
   const report = prefixed(options, `${baseline.title}: tuning`);
   const score = async (setting: Setting) => {
     const fitted = await baseline.fit(part, setting, { threads, signal, seed, engine, tuning: true });
-    const { all } = await evaluateRanking(task, await fitted.scorer(history), { threads, signal, n, depth });
-    return (all.mean.recall + all.mean.ndcg) / 2;
+    const lists = { threads, signal, n, depth };
+    return tuningScore(await evaluateRanking(task, await fitted.scorer(history), lists));
   };
   let found: Tuned | undefined;
   for (const dials of baseline.dials(data)) {

@@ -1,18 +1,29 @@
 // A split within the training users, to tune on: some of them are held back and seen only through the items that can be
 // shown, as the test users are. Nothing of the test part is used.
 
-import { InputError } from '../../errors.js';
-import { randomStream } from '../../math/random.js';
-import { STREAMS } from '../../math/streams.js';
-import type { RowLists } from '../../predict/rank.js';
-import { collectLists, type RankingTask, rankingTask } from '../ranking-task.js';
-import { type BaselineData, lengths, transposeLists } from './baseline.js';
+import type { RowLists } from '../engine/rank.js';
+import { InputError } from '../errors.js';
+import { randomStream } from '../math/random.js';
+import { STREAMS } from '../math/streams.js';
+import { drawCoins } from '../sample/pq.js';
+import { collectLists, lengths, transposeLists } from './lists.js';
+import { type RankingTask, rankingTask } from './task.js';
+
+/** Training edges, in both orders; counts of a multigraph are ignored. */
+export interface RankingData {
+  readonly users: RowLists;
+  readonly items: RowLists;
+  /** Per item, 1 if it can appear in the history of a user who is to be scored (its coin says "fit"). */
+  readonly shown: Uint8Array;
+  /** Items to be scored, ascending; what is fitted for them scores these and no others. */
+  readonly candidates: Uint32Array;
+}
 
 export interface Validation {
   /** Training rows that are held back, ascending. */
   readonly heldBack: Uint32Array;
   /** The other training users. */
-  readonly data: BaselineData;
+  readonly data: RankingData;
   /** What is shown of the held-back users. */
   readonly history: RowLists;
   /** What they are judged on. */
@@ -29,8 +40,29 @@ export interface ValidationOptions {
   readonly maxCandidates?: number | undefined;
 }
 
-/** Holds training users back. `data.candidates` is not looked at: candidates are the items that are not shown. */
-export function holdBack(data: Omit<BaselineData, 'candidates'>, options: ValidationOptions): Validation {
+/** Share of the items that held-back users are judged on, where no split has said which. */
+export const JUDGED = 0.2;
+
+/** Per item, 1 if it is shown of held-back users, 0 if they are judged on it. */
+export function shownItems(count: number, seed: number): Uint8Array {
+  return drawCoins(count, JUDGED, randomStream(seed, STREAMS.judgedItems)).map((coin) => 1 - coin);
+}
+
+/** Holds training users back. Candidates are the items that are not shown. */
+export function holdBack(data: Pick<RankingData, 'users' | 'shown'>, options: ValidationOptions): Validation {
+  const held = tryHoldBack(data, options);
+  if (held) return held;
+  throw new InputError(
+    `${data.users.offsets.length - 1} training users leave nothing to tune on: no held-back user has both shown and hidden items; ` +
+      'use more data, or turn the baselines off',
+  );
+}
+
+/** The same; undefined where that leaves nothing to tune on. */
+export function tryHoldBack(
+  data: Pick<RankingData, 'users' | 'shown'>,
+  options: ValidationOptions,
+): Validation | undefined {
   const { share = 0.2, maxUsers = 3000, maxCandidates = 2000 } = options;
   const { users, shown } = data;
   const rows = users.offsets.length - 1;
@@ -65,12 +97,7 @@ export function holdBack(data: Omit<BaselineData, 'candidates'>, options: Valida
   const isCandidate = new Uint8Array(itemCount);
   for (const item of candidates) isCandidate[item] = 1;
   const relevant = listsOf(users, heldBack, (item) => isCandidate[item] === 1);
-  if (relevant.values.length === 0) {
-    throw new InputError(
-      `${rows} training users leave nothing to tune on: no held-back user has both shown and hidden items; ` +
-        'use more data, or turn the baselines off',
-    );
-  }
+  if (relevant.values.length === 0) return undefined;
   return {
     heldBack: Uint32Array.from(heldBack),
     data: { users: kept, items, shown, candidates: Uint32Array.from(candidates).sort() },
@@ -85,7 +112,7 @@ export function holdBack(data: Omit<BaselineData, 'candidates'>, options: Valida
 }
 
 /** The data of evenly spaced users, with about so many edges. */
-export function someUsers(data: BaselineData, edges: number): BaselineData {
+export function someUsers(data: RankingData, edges: number): RankingData {
   const { users } = data;
   const share = edges / users.values.length;
   if (share >= 1) return data;
