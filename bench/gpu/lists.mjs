@@ -19,7 +19,7 @@ const timed = async (work) => {
 };
 
 const { graph } = await readGraph(process.env.DATA);
-const parts = split(graph, { method: 'edges', testUsers: 0.2, seed: 1 });
+const parts = split(graph, { method: 'edges', testUsers: 0.95, seed: 1 });
 const { train } = parts;
 console.log(
   `${train.edges} edges, ${train.users.count} × ${train.items.count}, K = ${features}, ${average} members, ${iterations} sweeps`,

@@ -5,7 +5,7 @@ import type { TopLists } from '../engine/lists.js';
 import type { Model } from '../fit/model.js';
 import { serveTasks } from '../parallel/worker.js';
 import { createJudge, type Judge, ownItems, type Place } from './judges.js';
-import { rowLists } from './rank.js';
+import { leftOut, rowLists } from './rank.js';
 
 interface Adopted {
   readonly model: Model;
@@ -111,7 +111,7 @@ export async function ask(piece: AskedPiece): Promise<ListedPiece> {
   const { model, judge } = adoptedBy(piece.crew);
   const askers = askersOf(piece, model);
   const places = askers.map(({ row, own }) => judge.place(row, own));
-  const without = askers.map(({ own }, a) => [...piece.without[a], ...(piece.includeSeen ? [] : own.items)]);
+  const without = askers.map(({ own }, a) => leftOut(piece.without[a], own, piece.includeSeen));
   const excluded = without.some((list) => list.length > 0) ? rowLists(without) : undefined;
   const lists = await judge.lists(places, { rows: places.length, n: piece.n, excluded }, { threads: 1 });
   const ends = new Uint32Array(places.length + 1);

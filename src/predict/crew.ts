@@ -8,7 +8,7 @@ import { createPool, type TaskModule, threadCount, type WorkerPool } from '../pa
 import type { TaskOptions } from '../progress.js';
 import type { AskedPiece, ListedPiece, SeatedPiece } from './asking-tasks.js';
 import type { OwnItems } from './explain.js';
-import { type RowLists, rowLists } from './rank.js';
+import { leftOut, type RowLists, rowLists } from './rank.js';
 import { shareTables } from './shared-model.js';
 
 const TASKS: TaskModule = {
@@ -39,13 +39,15 @@ export interface AskedLists {
   readonly includeSeen: boolean;
 }
 
-/** Lists by products of rows with the items, on a GPU. */
+/** Lists by products of rows with the items, made by others than the workers. */
 export interface ListsElsewhere {
   readonly features: number;
+  /** How many groups may be asked for before the first is answered. */
+  readonly atOnce: number;
   lists(
     rows: Float32Array,
     /** Of each row, what is not to be listed, and what it has. */
-    of: { readonly excluded: RowLists; readonly history: RowLists },
+    of: { readonly excluded: RowLists; readonly history: () => RowLists },
   ): Promise<TopLists>;
 }
 
@@ -96,7 +98,7 @@ export function createCrew(model: Model): Crew {
         const step = Math.min(PIECE, Math.ceil(askers.length / size));
         const report = progressOf(askers.length, onProgress);
         if (elsewhere) {
-          const groups = { workers, crew, askers, without, asked, step, buffers };
+          const groups = { workers, crew, askers, without, asked, buffers };
           return await listElsewhere(groups, elsewhere, signal, report);
         }
         const pieces = piecesOf(crew, askers, without, asked, step);
@@ -137,8 +139,7 @@ interface Groups {
   readonly askers: readonly Identified[];
   readonly without: readonly (readonly number[])[];
   readonly asked: AskedLists;
-  readonly step: number;
-  /** Two tables of rows that take turns, kept from one question to the next. */
+  /** Tables of rows that take turns, kept from one question to the next. */
   readonly buffers: Float32Array[];
 }
 
@@ -146,8 +147,8 @@ interface Groups {
 const GROUP = 1024;
 
 async function listElsewhere(
-  { workers, crew, askers, without, asked, step, buffers }: Groups,
-  { features, lists }: ListsElsewhere,
+  { workers, crew, askers, without, asked, buffers }: Groups,
+  { features, atOnce, lists }: ListsElsewhere,
   signal: AbortSignal | undefined,
   report: (more: number) => void,
 ): Promise<Listed[]> {
@@ -156,35 +157,51 @@ async function listElsewhere(
   const rowsOf = (g: number) => {
     const [first, last] = within(g);
     const size = (last - first) * features;
-    if (!(buffers[g % 2]?.length >= size)) buffers[g % 2] = allocate(Float32Array, size);
-    return buffers[g % 2].subarray(0, size);
+    // One is being seated while others are listed.
+    const turn = g % (atOnce + 1);
+    if (!(buffers[turn]?.length >= size)) buffers[turn] = allocate(Float32Array, size);
+    return buffers[turn].subarray(0, size);
   };
   const seat = async (g: number): Promise<Float32Array> => {
     const [first, last] = within(g);
     const rows = rowsOf(g);
+    // Every worker has its part in every group.
+    const step = Math.ceil((last - first) / workers.size);
     const pieces = piecesOf(crew, askers.slice(first, last), without.slice(first, last), asked, step);
     const seats = pieces.map((piece, p): SeatedPiece => ({ piece, group: g, at: p * step, rows }));
     await workers.map('seat', seats, { signal });
     return rows;
   };
   const found: Listed[] = [];
-  let seated = seat(0);
+  const made: Promise<TopLists>[] = [];
   let scored: Promise<void> = Promise.resolve();
+  let seated = seat(0);
   for (let g = 0; g < groups; g++) {
     const rows = await seated;
-    if (g + 1 < groups) seated = seat(g + 1);
+    // Before the next takes a table, the one that had it is listed.
+    if (g >= atOnce) await listed(g - atOnce);
+    if (g + 1 < groups) {
+      seated = seat(g + 1);
+      seated.catch(() => {});
+    }
     const [first, last] = within(g);
     const group = askers.slice(first, last);
-    const left = group.map(({ own }, a) => [...without[first + a], ...(asked.includeSeen ? [] : own.items)]);
-    const history = rowLists(group.map(({ own }) => Array.from(own.items)));
-    const made = lists(rows, { excluded: rowLists(left), history });
-    const [listed] = await Promise.all([made, scored]);
-    scored = score(g, listed);
-    scored.catch(() => {});
-    report(last - first);
+    const left = group.map(({ own }, a) => leftOut(without[first + a], own, asked.includeSeen));
+    const history = () => rowLists(group.map(({ own }) => own.items));
+    made[g] = lists(rows, { excluded: rowLists(left), history });
+    made[g].catch(() => {});
   }
+  for (let g = Math.max(0, groups - atOnce); g < groups; g++) await listed(g);
   await scored;
   return found;
+
+  async function listed(g: number): Promise<void> {
+    const [lists] = await Promise.all([made[g], scored]);
+    scored = score(g, lists);
+    scored.catch(() => {});
+    const [first, last] = within(g);
+    report(last - first);
+  }
 
   async function score(group: number, made: TopLists): Promise<void> {
     const scores = allocate(Float64Array, made.positions.length);

@@ -5,6 +5,7 @@
 import { ACTIVITY_FLOOR, type Activity } from '../engine/engine.js';
 import { InputError } from '../errors.js';
 import { columnSums, meanTable, needPosterior, type Posterior, type PosteriorModel } from '../fit/model.js';
+import { sumOfParts } from '../math/products.js';
 import { digamma } from '../math/special.js';
 import { shown } from '../text/untrusted.js';
 
@@ -121,7 +122,7 @@ export function explainer(user: ExplainedUser): (item: number) => Explanation {
   const all = shareOut(user.allParts());
   return (item) => {
     const parts = user.parts(item);
-    return { score: parts.reduce((sum, part) => sum + part, 0), ...shareOut(parts), all };
+    return { score: sumOfParts(parts), ...shareOut(parts), all };
   };
 }
 
@@ -138,7 +139,7 @@ function itemMass({ items, features }: PosteriorModel): Float64Array {
 
 /** The score of an item for row `row` of `users`. */
 export function expectedRate(model: PosteriorModel, users: Posterior, row: number, item: number): number {
-  return featureParts(model, users, row, item).reduce((sum, part) => sum + part, 0);
+  return sumOfParts(featureParts(model, users, row, item));
 }
 
 function featureParts(

@@ -19,7 +19,7 @@ export interface OpenGpu {
   lists(
     rows: Float32Array,
     n: number,
-    lists: { readonly excluded: RowLists; readonly history: RowLists },
+    lists: { readonly excluded: RowLists; readonly history: () => RowLists },
     options: TaskOptions,
   ): Promise<TopLists>;
 }
@@ -51,7 +51,7 @@ export function createGpuLists({ features, items, beside }: JudgeFactors, count:
           const asked = Uint32Array.from({ length: rows.length / features }, (_, row) => row);
           try {
             const weights = beside();
-            const added = weights && { beside: { ...weights, history } };
+            const added = weights && { beside: { ...weights, history: history() } };
             const tables = { users: rows, items: items(), features, ...added };
             return await engine.top(tables, everything, asked, n, excluded, { signal });
           } catch (error) {

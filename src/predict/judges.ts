@@ -124,7 +124,7 @@ function factorJudge(model: Model, voices: readonly Voice[]): Judge {
     lists(places, query, options) {
       const users = allocate(Float32Array, places.length * features);
       rows(places, users);
-      const history = () => rowLists(places.map((place) => Array.from((place as FactorPlace).own.items)));
+      const history = () => rowLists(places.map((place) => (place as FactorPlace).own.items));
       return listsOf(users, query, history, options);
     },
     close: async () => maker?.close(),

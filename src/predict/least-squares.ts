@@ -4,6 +4,7 @@
 // decomposition where scores are explained.
 
 import { columnSums, type RankerMember } from '../fit/model.js';
+import { sumOfProducts } from '../math/products.js';
 import type { Explanation, OwnItems } from './explain.js';
 import type { Seat, Voice } from './voices.js';
 
@@ -18,11 +19,7 @@ export function leastSquaresVoice(member: LeastSquaresMember): Omit<Voice, 'shar
     return gram;
   };
   const solverFor = (own: OwnItems) => decomposed(member, everyone(), own.items);
-  const product = (row: ArrayLike<number>, item: number) => {
-    let sum = 0;
-    for (let k = 0; k < K; k++) sum += row[k] * items[item * K + k];
-    return sum;
-  };
+  const product = (row: ArrayLike<number>, item: number) => sumOfProducts(row, items, item * K, K);
   const seat = (means: Float32Array, own: OwnItems): Seat => ({
     means,
     score: (item) => product(means, item),
@@ -110,9 +107,7 @@ function byGradients(
   const goal = residual * TOLERANCE ** 2;
   for (let step = 0; step < 4 * K && residual > goal; step++) {
     for (let i = 0; i < K; i++) {
-      let sum = 0;
-      for (let j = 0; j < K; j++) sum += gram[i * K + j] * p[j];
-      q[i] = alpha * sum + penalty * p[i];
+      q[i] = alpha * sumOfProducts(p, gram, i * K, K) + penalty * p[i];
     }
     for (let e = 0; e < own.length; e++) {
       const y = items.subarray(own[e] * K, (own[e] + 1) * K);
@@ -131,11 +126,7 @@ function byGradients(
   return x;
 }
 
-function dot(a: ArrayLike<number>, b: ArrayLike<number>): number {
-  let sum = 0;
-  for (let i = 0; i < a.length; i++) sum += a[i] * b[i];
-  return sum;
-}
+const dot = (a: ArrayLike<number>, b: ArrayLike<number>) => sumOfProducts(a, b, 0, a.length);
 
 /** A function that solves A x = b for the user who has these items. */
 function decomposed(

@@ -45,7 +45,8 @@ export function createListsForMany(model: Model, { factors }: Judge): ListsForMa
         const { features } = factors;
         const lists: ListsElsewhere['lists'] = (rows, of) => gpu.lists(rows, asked.n, of, task);
         try {
-          return await crew().ask(askers, without, asked, task, { features, lists });
+          // Two, so that it never waits for the next rows.
+          return await crew().ask(askers, without, asked, task, { features, atOnce: 2, lists });
         } catch (error) {
           // The threads can do the same.
           if (engine !== 'auto' || !(error instanceof DeviceError)) throw error;
@@ -59,9 +60,9 @@ export function createListsForMany(model: Model, { factors }: Judge): ListsForMa
       const { threads, signal } = task;
       const lists: ListsElsewhere['lists'] = (rows, { excluded, history }) => {
         const query = { rows: rows.length / features, n: asked.n, excluded };
-        return factors.lists(rows, query, () => history, { threads, signal });
+        return factors.lists(rows, query, history, { threads, signal });
       };
-      return crew().ask(askers, without, asked, task, { features, lists });
+      return crew().ask(askers, without, asked, task, { features, atOnce: 1, lists });
     },
     async close() {
       await Promise.all([made?.close(), gpuLists()?.close()]);

@@ -29,10 +29,22 @@ export type Scorer =
   | { readonly kind: 'rows'; readonly scores: RowScores };
 
 /** Lists of items, one for each row. */
-export function rowLists(lists: readonly (readonly number[])[]): RowLists {
+export function rowLists(lists: readonly ArrayLike<number>[]): RowLists {
   const offsets = new Uint32Array(lists.length + 1);
   for (const [row, list] of lists.entries()) offsets[row + 1] = offsets[row] + list.length;
-  return { offsets, values: Uint32Array.from(lists.flat()) };
+  const values = new Uint32Array(offsets[lists.length]);
+  for (const [row, list] of lists.entries()) values.set(list, offsets[row]);
+  return { offsets, values };
+}
+
+/** What an asker is not to be shown: what was named, and what they have. */
+export function leftOut(
+  without: readonly number[],
+  own: { readonly items: Uint32Array },
+  includeSeen: boolean,
+): ArrayLike<number> {
+  if (includeSeen) return without;
+  return without.length === 0 ? own.items : [...without, ...own.items];
 }
 
 /** Scores from mean activities: r_ij = E[γ_i] E[ω_j] Σ_k E[θ_ik] E[β_jk]. */

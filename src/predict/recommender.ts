@@ -20,7 +20,7 @@ import { createJudge, ownItems, type Place } from './judges.js';
 import { createListsForMany } from './lists-for-many.js';
 import { unknownId } from './nearest-id.js';
 import { once } from './once.js';
-import { rowLists } from './rank.js';
+import { leftOut, rowLists } from './rank.js';
 import { byContrast, createReasons, type Reasons, usualShares } from './reasons.js';
 import type { Asker, Id, Recommendation, RecommendationShares, RecommendOptions } from './recommend.js';
 import { createSimilarity, type SimilarItem } from './similar.js';
@@ -114,7 +114,7 @@ export function createRecommender(model: Model): Recommender {
         );
     }
     const placed = identified.map(seated);
-    const without = asked.map((list, a) => [...list, ...(includeSeen ? [] : placed[a].own.items)]);
+    const without = asked.map((list, a) => leftOut(list, placed[a].own, includeSeen));
     const best = settings.include
       ? bestOf(new Set(known(settings.include)), placed, without, n)
       : await bestOfAll(placed, without, n, settings);
@@ -129,7 +129,7 @@ export function createRecommender(model: Model): Recommender {
 
   async function bestOfAll(
     placed: readonly Placed[],
-    without: readonly (readonly number[])[],
+    without: readonly ArrayLike<number>[],
     n: number,
     options: TaskOptions,
   ): Promise<Uint32Array[]> {
@@ -145,11 +145,11 @@ export function createRecommender(model: Model): Recommender {
   function bestOf(
     candidates: ReadonlySet<number>,
     placed: readonly Placed[],
-    without: readonly (readonly number[])[],
+    without: readonly ArrayLike<number>[],
     n: number,
   ): number[][] {
     return placed.map(({ seat }, row) => {
-      const left = new Set(without[row]);
+      const left = new Set(Array.from(without[row]));
       return [...candidates]
         .filter((item) => !left.has(item))
         .map((item) => ({ item, score: seat.score(item) }))

@@ -19,6 +19,7 @@ import {
   type PosteriorModel,
   type RankerMember,
 } from '../fit/model.js';
+import { sumOfProducts } from '../math/products.js';
 import type { Taste } from './confidence.js';
 import { type Explanation, expectedRate, explainer, type OwnItems, posteriorExplainer } from './explain.js';
 import { leastSquaresVoice } from './least-squares.js';
@@ -152,11 +153,7 @@ function memberVoice(
     };
     return {
       means,
-      score(item) {
-        let sum = 0;
-        for (let k = 0; k < K; k++) sum += means[k] * items[item * K + k];
-        return sum;
-      },
+      score: (item) => sumOfProducts(means, items, item * K, K),
       explainer() {
         // A ranker keeps means alone; the shapes behind them come again from the user's items.
         const { featureShape, featureRate, weightShape, weightRate } = fold(own);

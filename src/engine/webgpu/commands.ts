@@ -55,7 +55,9 @@ export interface Commands {
   flush(): void;
   /** Records that a buffer becomes zero. */
   clear(buffer: GPUBuffer): void;
+  /** What `take` makes of the bytes, which are there for it alone; without it a copy of them. */
   read(buffer: GPUBuffer, offset: number, bytes: number): Promise<ArrayBuffer>;
+  read<T>(buffer: GPUBuffer, offset: number, bytes: number, take: (bytes: ArrayBuffer) => T): Promise<T>;
   /** Forgets what mentions buffers that are about to go. */
   forget(): void;
 }
@@ -213,7 +215,7 @@ export function createCommands(
       encoder.clearBuffer(buffer);
     },
 
-    async read(buffer, offset, bytes) {
+    async read<T>(buffer: GPUBuffer, offset: number, bytes: number, take?: (bytes: ArrayBuffer) => T) {
       gpu.check();
       const staging = device.createBuffer({ size: bytes, usage: USAGE.mapRead | USAGE.copyTarget });
       encoder ??= device.createCommandEncoder();
@@ -223,9 +225,10 @@ export function createCommands(
       flush();
       try {
         await staging.mapAsync(MAP_READ);
-        const copy = staging.getMappedRange().slice(0);
+        const mapped = staging.getMappedRange();
+        const taken = take ? take(mapped) : mapped.slice(0);
         gpu.check();
-        return copy;
+        return taken as T & ArrayBuffer;
       } catch (error) {
         throw gpu.explain(error);
       } finally {

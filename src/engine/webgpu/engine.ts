@@ -18,7 +18,7 @@ import { openDevice } from './device.js';
 import { createGpuIndex, destroyIndex, type GpuIndex, planOf } from './indexes.js';
 import type { Tuning } from './layout.js';
 import { createPasses, whole } from './passes.js';
-import { forgetCandidates, type KeptCandidates, rankOnGpu, topOnGpu } from './ranking.js';
+import { forgetLists, type KeptForLists, rankOnGpu, topOnGpu } from './ranking.js';
 import {
   createGpuCounts,
   createGpuTable,
@@ -59,7 +59,7 @@ export async function createWebgpuEngine(options: WebgpuOptions = {}): Promise<E
   const gpu = await openDevice(options.flags);
   const { device } = gpu;
   const { tuning = {}, scoreBytes } = options;
-  const kept: KeptCandidates = {};
+  const kept: KeptForLists = { room: new Map() };
   const commands = createCommands(gpu, options.onKernelTime);
   const passes = createPasses(gpu, commands);
   const { scratch, terms } = passes;
@@ -258,7 +258,7 @@ export async function createWebgpuEngine(options: WebgpuOptions = {}): Promise<E
     rank: (tables, candidates, query, task) =>
       inOrder(() => rankOnGpu(gpu, commands, tables, candidates, query, { scoreBytes, ...task })),
     top: (tables, candidates, rows, n, excluded, task) =>
-      inOrder(() =>
+      askInOrder(() =>
         topOnGpu(gpu, commands, kept, tables, candidates, rows, n, excluded, { scoreBytes, ...task }),
       ),
 
@@ -272,7 +272,7 @@ export async function createWebgpuEngine(options: WebgpuOptions = {}): Promise<E
 
     async close() {
       await idle();
-      forgetCandidates(commands, kept);
+      forgetLists(commands, kept);
       commands.flush();
       await device.queue.onSubmittedWorkDone().catch(() => {});
       gpu.close();

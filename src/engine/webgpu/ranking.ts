@@ -50,7 +50,16 @@ export async function rankOnGpu(
   if (rows.length === 0) return answer;
   const owned: GPUBuffer[] = [];
   try {
-    const ranking = await prepare(gpu, commands, tables, candidates, query, rows, scoreBytes, owned);
+    const ranking = await prepare(
+      gpu,
+      commands,
+      tables,
+      candidates,
+      query,
+      rows,
+      scoreBytes,
+      ownRoom(gpu, owned),
+    );
     for (let first = 0; first < rows.length; first += ranking.blockRows) {
       throwIfAborted(signal);
       onProgress?.({ stage: 'ranking', done: first, total: rows.length, unit: 'users' });
@@ -69,69 +78,112 @@ export async function rankOnGpu(
   }
 }
 
-/** Candidates that stay on the GPU from one question to the next. */
-export interface KeptCandidates {
+/** What stays on the GPU from one question for lists to the next: the candidates, and room for the rest. */
+export interface KeptForLists {
   items?: Float32Array | undefined;
   candidates?: Uint32Array | undefined;
   weights?: Float32Array | undefined;
   buffers?: CandidateBuffers | undefined;
+  /** By what they are for. */
+  readonly room: Map<string, GPUBuffer>;
 }
 
+/** The candidates as kernels see them. */
 interface CandidateBuffers {
   readonly items: GPUBuffer;
   /** Weights from items to the candidates. */
   readonly beside: Readonly<Record<'offsets' | 'targets' | 'weights', GPUBuffer>> | undefined;
 }
 
-/** Lists of the best: made on the GPU, block by block; only the lists come back. */
+/**
+ * Lists of the best: made on the GPU, block by block; only the lists come back. All is recorded when this resolves, and
+ * what is recorded next may use the same room again: the GPU keeps the order.
+ */
 export async function topOnGpu(
   gpu: GpuDevice,
   commands: Commands,
-  kept: KeptCandidates,
+  kept: KeptForLists,
   tables: FactorTables,
   candidates: Uint32Array,
   rows: Uint32Array,
   n: number,
   excluded: RowLists | undefined,
   { signal, scoreBytes }: GpuRankOptions = {},
-): Promise<TopLists> {
+): Promise<{ readonly answer: Promise<TopLists> }> {
   throwIfAborted(signal);
   const lists = emptyLists(rows.length, Math.min(n, candidates.length));
   const { listed } = lists;
-  if (rows.length === 0 || listed === 0) return lists;
+  if (rows.length === 0 || listed === 0) return { answer: Promise.resolve(lists) };
   const query = { candidates: candidates.length, views: [], excluded, depth: listed, top: listed };
-  const owned: GPUBuffer[] = [];
-  try {
-    const ranking = await prepare(gpu, commands, tables, candidates, query, rows, scoreBytes, owned, kept);
-    const what = `lists of ${rows.length} users`;
-    const bytes = 8 * rows.length * listed;
-    const found = await allocate(gpu, what, bytes, () => storageBuffer(gpu, what, bytes));
-    owned.push(found);
-    for (let first = 0; first < rows.length; first += ranking.blockRows) {
-      throwIfAborted(signal);
-      ranking.rankBlock(first, Math.min(rows.length, first + ranking.blockRows), found);
-      await commands.pace(ranking.blockRows * candidates.length);
-    }
-    const pairs = await commands.read(found, 0, bytes);
+  const room = keptRoom(gpu, commands, kept);
+  const ranking = await prepare(gpu, commands, tables, candidates, query, rows, scoreBytes, room, kept);
+  const bytes = 8 * rows.length * listed;
+  const found = await room('lists', `lists of ${rows.length} users`, bytes);
+  commands.clear(found); // a list that is too short ends with zeros
+  for (let first = 0; first < rows.length; first += ranking.blockRows) {
+    throwIfAborted(signal);
+    ranking.rankBlock(first, Math.min(rows.length, first + ranking.blockRows), found);
+    await commands.pace(ranking.blockRows * candidates.length);
+  }
+  const answer = commands.read(found, 0, bytes).then((pairs) => {
     for (let row = 0; row < rows.length; row++) inOrderOfScores(pairs, row, lists);
     return lists;
-  } finally {
-    release(commands, owned);
-  }
+  });
+  answer.catch(() => {}); // whoever waits for it hears of it
+  return { answer };
 }
 
 /** A list as the GPU has found it, best first, ties to the smaller position. */
-function inOrderOfScores(pairs: ArrayBuffer, row: number, { listed, ...lists }: TopLists): void {
+function inOrderOfScores(
+  pairs: ArrayBuffer,
+  row: number,
+  { listed, positions, scores, counts }: TopLists,
+): void {
   const found = new Uint32Array(pairs, 8 * row * listed, 2 * listed);
-  const scores = new Float32Array(pairs, 8 * row * listed, 2 * listed);
-  const order: number[] = [];
-  for (let i = 0; i < listed; i++) if (found[2 * i] > 0) order.push(i);
-  order.sort((a, b) => scores[2 * b + 1] - scores[2 * a + 1] || found[2 * a] - found[2 * b]);
-  lists.counts[row] = order.length;
-  for (const [at, i] of order.entries()) {
-    lists.positions[row * listed + at] = found[2 * i] - 1;
-    lists.scores[row * listed + at] = scores[2 * i + 1];
+  const values = new Float32Array(pairs, 8 * row * listed, 2 * listed);
+  const first = row * listed;
+  let count = 0;
+  for (let i = 0; i < listed; i++) {
+    if (found[2 * i] === 0) continue;
+    const [position, score] = [found[2 * i] - 1, values[2 * i + 1]];
+    let at = first + count++;
+    for (; at > first; at--) {
+      const better = scores[at - 1] > score || (scores[at - 1] === score && positions[at - 1] < position);
+      if (better) break;
+      positions[at] = positions[at - 1];
+      scores[at] = scores[at - 1];
+    }
+    positions[at] = position;
+    scores[at] = score;
   }
+  counts[row] = count;
+}
+
+/** A buffer of at least so many bytes; `what` is for people. */
+type Room = (use: string, what: string, bytes: number) => Promise<GPUBuffer>;
+
+/** Room that lasts as long as its question. */
+function ownRoom(gpu: GpuDevice, owned: GPUBuffer[]): Room {
+  return async (_use, what, bytes) => {
+    const buffer = await allocate(gpu, what, bytes, () => storageBuffer(gpu, what, bytes));
+    owned.push(buffer);
+    return buffer;
+  };
+}
+
+/** Room that the next question uses again, made larger where it has to be. */
+function keptRoom(gpu: GpuDevice, commands: Commands, { room }: KeptForLists): Room {
+  return async (use, what, bytes) => {
+    const before = room.get(use);
+    if (before && before.size >= bytes) return before;
+    if (before) release(commands, [before]);
+    room.delete(use);
+    // With room to grow where it grows: lists are of any length.
+    const size = before ? Math.max(bytes, Math.min(2 * before.size, gpu.maxBinding)) : bytes;
+    const buffer = await allocate(gpu, what, size, () => storageBuffer(gpu, what, size));
+    room.set(use, buffer);
+    return buffer;
+  };
 }
 
 function release(commands: Commands, owned: readonly GPUBuffer[]): void {
@@ -139,13 +191,11 @@ function release(commands: Commands, owned: readonly GPUBuffer[]): void {
   for (const buffer of owned) buffer.destroy();
 }
 
-/** Lets go of the candidates that were kept. */
-export function forgetCandidates(commands: Commands, kept: KeptCandidates): void {
-  if (!kept.buffers) return;
-  const { items, beside } = kept.buffers;
-  commands.forget();
-  for (const buffer of [items, ...Object.values(beside ?? {})]) buffer.destroy();
+/** Lets go of everything that was kept. */
+export function forgetLists(commands: Commands, kept: KeptForLists): void {
   kept.buffers = undefined;
+  release(commands, [...kept.room.values()]);
+  kept.room.clear();
 }
 
 interface GpuLists {
@@ -169,54 +219,47 @@ async function prepare(
   { views, excluded, depth, top }: RankQuery,
   rows: Uint32Array,
   mostBytes: number | undefined,
-  owned: GPUBuffer[],
-  kept?: KeptCandidates,
+  room: Room,
+  kept?: KeptForLists,
 ) {
   const shape: RankShape = { quads: Math.ceil(features / 4), candidates: candidates.length, depth, top };
   const most = Math.floor(Math.min(mostBytes ?? SCORE_BYTES, gpu.maxBinding) / (4 * candidates.length));
   // Whole tiles of rows, but never less than a row: a longer one is refused with the limit.
-  const blockRows = Math.min(rows.length, Math.max(1, most - (most > TILE ? most % TILE : 0)));
-  const make = async (what: string, values: Uint32Array | Float32Array) => {
-    const bytes = values.byteLength;
-    const buffer = await allocate(gpu, what, bytes, () => storageBuffer(gpu, what, bytes));
-    owned.push(buffer);
+  const blockRows = Math.min(rows.length, Math.max(1, most - (most > TILE.rows ? most % TILE.rows : 0)));
+  const make = async (use: string, what: string, values: Uint32Array | Float32Array) => {
+    const buffer = await room(use, what, values.byteLength);
     await upload(gpu, buffer, values);
     return buffer;
   };
   const lists = async (what: string, { offsets, values }: RowLists): Promise<GpuLists> => ({
-    offsets: await make(`the rows of ${what}`, offsets),
-    values: await make(what, values),
+    offsets: await make(`rows of ${what}`, `the rows of ${what}`, offsets),
+    values: await make(what, what, values),
   });
-  async function candidateBuffers(): Promise<CandidateBuffers> {
+  async function candidateBuffers() {
     const weights = beside?.weights;
-    if (kept?.buffers && kept.items === items && kept.candidates === candidates && kept.weights === weights) {
-      return kept.buffers;
-    }
-    if (kept) forgetCandidates(commands, kept);
-    const before = owned.length;
+    const there =
+      kept?.buffers && kept.items === items && kept.candidates === candidates && kept.weights === weights;
+    if (kept?.buffers && there) return kept.buffers;
+    if (kept) kept.buffers = undefined;
     const what = `the features of ${candidates.length} items`;
     const narrow = beside && towardsCandidates(beside, candidates, items.length / features);
     const buffers: CandidateBuffers = {
-      items: await make(what, padded(items, candidates, features)),
+      items: await make('items', what, padded(items, candidates, features)),
       beside: narrow && {
-        offsets: await make('the rows of weights between items', narrow.offsets),
-        targets: await make('the targets of weights between items', narrow.targets),
-        weights: await make('weights between items', narrow.weights),
+        offsets: await make('offsets', 'the rows of weights between items', narrow.offsets),
+        targets: await make('targets', 'the targets of weights between items', narrow.targets),
+        weights: await make('weights', 'weights between items', narrow.weights),
       },
     };
-    if (!kept) return buffers;
-    owned.length = before;
-    Object.assign(kept, { items, candidates, weights, buffers });
+    if (kept) Object.assign(kept, { items, candidates, weights, buffers });
     return buffers;
   }
-  const rowsBuffer = await make('the list of rows', rows);
-  const usersBuffer = await make(`the features of ${rows.length} users`, padded(users, rows, features));
+  const rowsBuffer = await make('rows', 'the list of rows', rows);
+  const what = `the features of ${rows.length} users`;
+  const usersBuffer = await make('users', what, padded(users, rows, features));
   const { items: itemsBuffer, beside: between } = await candidateBuffers();
   const histories = beside && (await lists('what users have', beside.history));
-  const scoreBytes = 4 * blockRows * candidates.length;
-  const what = `the scores of ${blockRows} users`;
-  const scores = await allocate(gpu, what, scoreBytes, () => storageBuffer(gpu, what, scoreBytes));
-  owned.push(scores);
+  const scores = await room('scores', `the scores of ${blockRows} users`, 4 * blockRows * candidates.length);
   const seen = excluded && (await lists('items that are left out', excluded));
   const prepared: PreparedView[] = [];
   for (const { without, relevant } of views) {
@@ -224,8 +267,8 @@ async function prepare(
     prepared.push({
       without: without.length > 0 ? await lists('items that nobody is shown', all) : undefined,
       relevant: await lists('relevant items', relevant),
-      ranks: await make('ranks', new Uint32Array(relevant.values.length)),
-      shown: await make('shown items', new Uint32Array(candidates.length)),
+      ranks: await make('ranks', 'ranks', new Uint32Array(relevant.values.length)),
+      shown: await make('shown items', 'shown items', new Uint32Array(candidates.length)),
     });
   }
   const reads = (n: number) => ['params', ...Array<'read'>(n).fill('read'), 'write'] as const;
@@ -241,7 +284,7 @@ async function prepare(
     commands.reserve(1);
     const at = commands.params({ first, last });
     const count = last - first;
-    const tiles = Math.ceil(count / TILE) * Math.ceil(candidates.length / TILE);
+    const tiles = Math.ceil(count / TILE.rows) * Math.ceil(candidates.length / TILE.candidates);
     commands.run(score, at, [usersBuffer, itemsBuffer, scores].map(whole), tiles);
     if (between && histories) {
       const { offsets, targets, weights } = between;

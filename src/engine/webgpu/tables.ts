@@ -163,11 +163,27 @@ export async function upload(
   const piece = PIECE_BYTES / 4;
   for (let from = 0; from < values.length; from += piece) {
     const part = values.subarray(from, Math.min(from + piece, values.length));
-    // A view of shared memory is not accepted everywhere.
-    const plain = part.buffer instanceof ArrayBuffer ? part : part.slice();
+    const plain = part.buffer instanceof ArrayBuffer ? part : copied(gpu, part);
     gpu.device.queue.writeBuffer(buffer, 4 * from, plain as Float32Array<ArrayBuffer>);
     await settle(gpu, from / piece);
   }
+}
+
+const copies = new WeakMap<GpuDevice, ArrayBuffer>();
+
+/** Views of shared memory are not accepted everywhere; a write takes its own copy, so that one place serves all. */
+function copied(gpu: GpuDevice, part: Float32Array | Uint32Array): Float32Array | Uint32Array {
+  let copy = copies.get(gpu);
+  if (!copy || copy.byteLength < part.byteLength) {
+    copy = new ArrayBuffer(part.byteLength);
+    copies.set(gpu, copy);
+  }
+  const plain =
+    part instanceof Float32Array
+      ? new Float32Array(copy, 0, part.length)
+      : new Uint32Array(copy, 0, part.length);
+  plain.set(part);
+  return plain;
 }
 
 async function settle(gpu: GpuDevice, piece: number): Promise<void> {
@@ -180,7 +196,7 @@ async function writePadded(
   gpu: GpuDevice,
   { rows, features, quads }: GpuTable,
   buffer: GPUBuffer,
-  values: ArrayLike<number>,
+  values: Float32Array | Float64Array,
   padding: number,
 ): Promise<void> {
   const stride = 4 * quads;
@@ -190,8 +206,7 @@ async function writePadded(
     const piece = new Float32Array((last - first) * stride);
     if (stride !== features && padding !== 0) piece.fill(padding);
     for (let i = first; i < last; i++) {
-      const to = (i - first) * stride;
-      for (let k = 0; k < features; k++) piece[to + k] = values[i * features + k];
+      piece.set(values.subarray(i * features, (i + 1) * features), (i - first) * stride);
     }
     gpu.device.queue.writeBuffer(buffer, 4 * first * stride, piece);
     await settle(gpu, first / block);
@@ -208,17 +223,14 @@ async function readPadded(
   const block = Math.max(1, Math.floor((4 * PIECE_BYTES) / (4 * stride)));
   for (let first = 0; first < rows; first += block) {
     const last = Math.min(rows, first + block);
-    const piece = new Float32Array(
-      await commands.read(buffer, 4 * first * stride, 4 * (last - first) * stride),
-    );
-    if (stride === features) {
-      into.set(piece, first * features);
-      continue;
-    }
-    for (let i = first; i < last; i++) {
-      const from = (i - first) * stride;
-      for (let k = 0; k < features; k++) into[i * features + k] = piece[from + k];
-    }
+    await commands.read(buffer, 4 * first * stride, 4 * (last - first) * stride, (bytes) => {
+      const piece = new Float32Array(bytes);
+      if (stride === features) return into.set(piece, first * features);
+      for (let i = first; i < last; i++) {
+        const from = (i - first) * stride;
+        into.set(piece.subarray(from, from + features), i * features);
+      }
+    });
   }
   return into;
 }

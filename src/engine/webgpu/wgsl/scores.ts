@@ -1,5 +1,5 @@
 // Full rankings in a few kernels over a block of rows whose scores lie in one buffer: scores, what is left out, ranks of
-// the relevant candidates, and the best few, marked or listed. A workgroup ranks one row; scores are made by tiles of 64 × 64.
+// the relevant candidates, and the best few, marked or listed. A workgroup ranks one row; scores are made by tiles.
 
 export interface RankShape {
   /** Vectors of four features of a row. */
@@ -9,7 +9,8 @@ export interface RankShape {
   readonly top: number;
 }
 
-export const TILE = 64;
+/** Rows and candidates of a tile of scores. */
+export const TILE = { rows: 64, candidates: 128 } as const;
 const WORKGROUP = 256;
 /** Vectors of four features of a step of a tile; relevant candidates counted in one walk over the scores. */
 const STEP = 4;
@@ -36,52 +37,94 @@ const ROW = `
   let row = rows[block.first + at];
   let scored = at * CANDIDATES;`;
 
+const lines = (count: number, line: (i: number) => string) =>
+  Array.from({ length: count }, (_, i) => line(i)).join('\n');
+
+/**
+ * Scores by tiles: a workgroup of 16 × 16 holds a step of both tables, and each invocation makes the products of 4 rows with 8
+ * candidates, each in a variable of its own. The next step is fetched while this one is worked on. Tiles of the same
+ * candidates follow one another, as the rows of a block are fewer.
+ */
 export function scoreShader(shape: RankShape): string {
+  const [ofRows, ofCandidates] = [TILE.rows / 16, TILE.candidates / 16];
+  /** What an invocation fetches of a step: neighbours read side by side. */
+  const fetches = (name: string, tile: number, line: (to: string, quad: string, row: string) => string) =>
+    lines((tile * STEP) / WORKGROUP, (p) => {
+      const element = `(local + ${p * WORKGROUP}u)`;
+      return line(`${name}${p}`, `${element} % ${STEP}u`, `${element} / ${STEP}u`);
+    });
+  const fetch = (name: string, tile: number, table: string, first: string, end: string) =>
+    fetches(
+      name,
+      tile,
+      (to, quad, row) => `${to} = vec4f(0.0);
+      if (next + ${quad} < QUADS && ${first} + ${row} < ${end}) {
+        ${to} = ${table}[(${first} + ${row}) * QUADS + next + ${quad}];
+      }`,
+    );
+  const both = {
+    declare:
+      fetches('a', TILE.rows, (to) => `var ${to}: vec4f;`) +
+      fetches('b', TILE.candidates, (to) => `var ${to}: vec4f;`),
+    fetch:
+      fetch('a', TILE.rows, 'users', 'firstRow', 'block.last') +
+      fetch('b', TILE.candidates, 'items', 'firstItem', 'CANDIDATES'),
+    hold:
+      fetches('a', TILE.rows, (to, quad, row) => `heldRows[${quad} * ${TILE.rows}u + ${row}] = ${to};`) +
+      fetches(
+        'b',
+        TILE.candidates,
+        (to, quad, row) => `heldItems[${quad} * ${TILE.candidates}u + ${row}] = ${to};`,
+      ),
+  };
+  const product = (i: number, j: number) =>
+    ['x', 'y', 'z', 'w'].reduce((sum, f) => `fma(own.${f}, item${j}.${f}, ${sum})`, `sum${i}_${j}`);
   return `${head(shape)}
 @group(0) @binding(1) var<storage, read> users: array<vec4f>;
 @group(0) @binding(2) var<storage, read> items: array<vec4f>;
 @group(0) @binding(3) var<storage, read_write> scores: array<f32>;
-var<workgroup> a: array<vec4f, ${TILE * STEP}>;
-var<workgroup> b: array<vec4f, ${TILE * STEP}>;
+var<workgroup> heldRows: array<vec4f, ${TILE.rows * STEP}>;
+var<workgroup> heldItems: array<vec4f, ${TILE.candidates * STEP}>;
 @compute @workgroup_size(${WORKGROUP})
 fn main(${INVOCATION}) {
-  let columns = (CANDIDATES + ${TILE - 1}u) / ${TILE}u;
+  let lines = (block.last - block.first + ${TILE.rows - 1}u) / ${TILE.rows}u;
   let tile = group.y * groups.x + group.x;
-  let firstRow = block.first + (tile / columns) * ${TILE}u;
-  let firstItem = (tile % columns) * ${TILE}u;
-  if (firstRow >= block.last) { return; }
+  let firstRow = block.first + (tile % lines) * ${TILE.rows}u;
+  let firstItem = (tile / lines) * ${TILE.candidates}u;
+  if (firstItem >= CANDIDATES) { return; }
   let x = local % 16u;
   let y = local / 16u;
-  var sums: array<vec4f, 4>;
-  for (var quad = 0u; quad < QUADS; quad += ${STEP}u) {
-    // Each invocation fetches one vector of either table; quads lie apart so that neighbours read side by side.
-    let q = quad + local % ${STEP}u;
-    let r = local / ${STEP}u;
-    let to = (local % ${STEP}u) * ${TILE}u + r;
-    a[to] = vec4f(0.0);
-    b[to] = vec4f(0.0);
-    if (q < QUADS && firstRow + r < block.last) { a[to] = users[(firstRow + r) * QUADS + q]; }
-    if (q < QUADS && firstItem + r < CANDIDATES) { b[to] = items[(firstItem + r) * QUADS + q]; }
+  ${lines(ofRows, (i) => lines(ofCandidates, (j) => `var sum${i}_${j} = 0.0;`))}
+  ${both.declare}
+  var next = 0u;
+  ${both.fetch}
+  for (; next < QUADS;) {
+    ${both.hold}
     workgroupBarrier();
+    next += ${STEP}u;
+    ${both.fetch}
     for (var s = 0u; s < ${STEP}u; s++) {
-      let b0 = b[s * ${TILE}u + x];
-      let b1 = b[s * ${TILE}u + x + 16u];
-      let b2 = b[s * ${TILE}u + x + 32u];
-      let b3 = b[s * ${TILE}u + x + 48u];
-      for (var i = 0u; i < 4u; i++) {
-        let own = a[s * ${TILE}u + y + 16u * i];
-        sums[i] += vec4f(dot(own, b0), dot(own, b1), dot(own, b2), dot(own, b3));
-      }
+      ${lines(ofCandidates, (j) => `let item${j} = heldItems[s * ${TILE.candidates}u + ${16 * j}u + x];`)}
+      ${lines(
+        ofRows,
+        (i) => `{
+        let own = heldRows[s * ${TILE.rows}u + ${16 * i}u + y];
+        ${lines(ofCandidates, (j) => `sum${i}_${j} = ${product(i, j)};`)}
+      }`,
+      )}
     }
     workgroupBarrier();
   }
-  for (var i = 0u; i < 4u; i++) {
-    let row = firstRow + y + 16u * i;
-    for (var j = 0u; j < 4u; j++) {
-      let item = firstItem + x + 16u * j;
-      if (row < block.last && item < CANDIDATES) { scores[(row - block.first) * CANDIDATES + item] = sums[i][j]; }
-    }
-  }
+  ${lines(
+    ofRows,
+    (i) => `if (firstRow + ${16 * i}u + y < block.last) {
+    let at = (firstRow + ${16 * i}u + y - block.first) * CANDIDATES;
+    ${lines(ofCandidates, (j) => {
+      const item = `firstItem + ${16 * j}u + x`;
+      return `if (${item} < CANDIDATES) { scores[at + ${item}] = sum${i}_${j}; }`;
+    })}
+  }`,
+  )}
 }
 `;
 }
