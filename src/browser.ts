@@ -15,7 +15,6 @@ export type { EngineReason } from './engine/select.js';
 export { AbortError, DeviceError, FitError, InputError } from './errors.js';
 export type { Setting, SkipReason } from './evaluate/baselines/baseline.js';
 export { type BaselineFit, type FitBaselineOptions, fitBaseline } from './evaluate/baselines/fit.js';
-export type { Trial, Tuned } from './evaluate/baselines/tune.js';
 export type { PairedInterval } from './evaluate/bootstrap.js';
 export type { Dropped, NoPredictiveCheck } from './evaluate/evaluate.js';
 export { type EvaluateOptions, type Evaluation, evaluateModel } from './evaluate/evaluate.js';
@@ -186,6 +185,7 @@ export type { SideLaw } from './process/unseen.js';
 export type { Progress, TaskOptions } from './progress.js';
 export type { RankingResult, RankingScores, UserMetric } from './ranking/metrics.js';
 export type { RankingTask } from './ranking/task.js';
+export type { Trial, Tuned } from './ranking/tune.js';
 // What people read: charts, pages and sentences
 export { type Chart, drawChart } from './report/charts/chart.js';
 export { type DegreeCurve, degreesChart } from './report/charts/degrees.js';

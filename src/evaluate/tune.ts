@@ -14,10 +14,9 @@ import { TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import { holdBack, JUDGED, shownItems } from '../ranking/held-back.js';
 import { tuningScore } from '../ranking/metrics.js';
+import { geometric, type Setting, type Trial, tune } from '../ranking/tune.js';
 import { cutByCoins } from '../sample/split.js';
 import type { Split } from '../sample/split-types.js';
-import type { Setting } from './baselines/baseline.js';
-import { geometric, type Trial, tune } from './baselines/tune.js';
 import { evaluateModel } from './evaluate.js';
 
 /** Options of every fit that is tried: folds, average, iterations. Features and shapes are what is searched. */

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { baselineData, fitBaselines } from '../../src/evaluate/baselines/ladder.js';
 import { BASELINES } from '../../src/evaluate/baselines/list.js';
-import { geometric, ladder, tune } from '../../src/evaluate/baselines/tune.js';
 import { splitRankingTask } from '../../src/evaluate/ranking-task.js';
 import { buildGraph } from '../../src/graph/build.js';
 import { holdBack, someUsers } from '../../src/ranking/held-back.js';
+import { geometric, ladder, tune } from '../../src/ranking/tune.js';
 import { split } from '../../src/sample/split.js';
 import { communityLists, dataOf } from './baseline-data.js';
 import { listOf } from './brute-force.js';

@@ -5,13 +5,11 @@ import type { RankerScores } from '../../fit/model.js';
 import type { RowLists, Scorer } from '../../predict/rank.js';
 import type { TaskOptions } from '../../progress.js';
 import type { RankingData as BaselineData } from '../../ranking/held-back.js';
-import type { Dial } from './tune.js';
+import type { Dial, Setting } from '../../ranking/tune.js';
 
 export type { RankingData as BaselineData } from '../../ranking/held-back.js';
 export { lengths, renameLists, transposeLists } from '../../ranking/lists.js';
-
-/** A setting of a baseline: named numbers. */
-export type Setting = Readonly<Record<string, number>>;
+export type { Setting } from '../../ranking/tune.js';
 
 /** A fitted baseline: scores for users of whom nothing but a history is known. */
 export interface FittedBaseline {

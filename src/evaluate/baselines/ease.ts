@@ -6,9 +6,9 @@
 
 import { ridge } from '../../engine/cpu/linear.js';
 import { InputError } from '../../errors.js';
+import { geometric } from '../../ranking/tune.js';
 import type { Baseline, BaselineData, BaselineFitOptions, FittedBaseline, Setting } from './baseline.js';
 import { lengths, renameLists, transposeLists } from './baseline.js';
-import { geometric } from './tune.js';
 
 interface EaseSetting extends Setting {
   readonly lambda: number;

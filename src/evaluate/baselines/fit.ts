@@ -12,11 +12,11 @@ import { TASK } from '../../options/shared.js';
 import { threadCount } from '../../parallel/pool.js';
 import type { TaskOptions } from '../../progress.js';
 import { holdBack, shownItems } from '../../ranking/held-back.js';
+import type { Tuned } from '../../ranking/tune.js';
 import { VERSION } from '../../version.js';
 import { type BaselineData, type Setting, transposeLists } from './baseline.js';
 import { prefixed, tuneBaseline } from './ladder.js';
 import { BASELINES, type BaselineName, baselineOf } from './list.js';
-import type { Tuned } from './tune.js';
 
 /** How a baseline is fitted; declared in options/library.ts. */
 export interface FitBaselineOptions extends OptionsOf<typeof FIT_BASELINE>, TaskOptions {}

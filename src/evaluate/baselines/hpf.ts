@@ -6,9 +6,9 @@ import { fitHierarchical, foldInHierarchical } from '../../fit/hierarchical.js';
 import { columnSums, type RatePrior } from '../../fit/model.js';
 import { allocate } from '../../math/memory.js';
 import { factorScorer, type RowLists } from '../../predict/rank.js';
+import { geometric, ladder } from '../../ranking/tune.js';
 import type { Baseline, BaselineData, BaselineFitOptions, Setting } from './baseline.js';
 import { FEATURES_GAIN } from './ials.js';
-import { geometric, ladder } from './tune.js';
 
 interface HpfSetting extends Setting {
   readonly features: number;

@@ -4,8 +4,8 @@
 import { alternatingLeastSquares, foldInLeastSquares } from '../../engine/cpu/linear.js';
 import { leastSquaresMember } from '../../fit/least-squares.js';
 import { factorScorer } from '../../predict/rank.js';
+import { geometric, ladder } from '../../ranking/tune.js';
 import type { Baseline, BaselineData, BaselineFitOptions, Setting } from './baseline.js';
-import { geometric, ladder } from './tune.js';
 
 interface IalsSetting extends Setting {
   readonly features: number;

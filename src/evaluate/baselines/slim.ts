@@ -4,9 +4,9 @@
 
 import { createItemRegression, type ItemRegression } from '../../engine/cpu/regression.js';
 import type { TaskOptions } from '../../progress.js';
+import { geometric, ladder } from '../../ranking/tune.js';
 import type { Baseline, BaselineData, Setting } from './baseline.js';
 import { itemScorer } from './neighbours.js';
-import { geometric, ladder } from './tune.js';
 
 interface SlimSetting extends Setting {
   readonly neighbours: number;

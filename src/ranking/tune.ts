@@ -1,7 +1,8 @@
-// How a baseline's setting is found: a search along one dial at a time. A dial goes on in a direction for as long as the
+// How a setting is found on held-back users: a search along one dial at a time. A dial goes on in a direction for as long as the
 // score rises, so that a best value is never merely the end of a grid.
 
-import type { Setting } from './baseline.js';
+/** A setting: named numbers. */
+export type Setting = Readonly<Record<string, number>>;
 
 /** One number of a setting, and the values next to a given one. */
 export interface Dial {
