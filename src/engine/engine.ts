@@ -88,6 +88,21 @@ export interface UniformValues {
   readonly featureRate: number;
 }
 
+/** The mean of a row's weight, of all rows or of each, and of every feature. */
+export interface RowMeans {
+  readonly weight: number | Float32Array;
+  readonly feature: number;
+}
+
+export interface AnewOptions {
+  readonly hyper: Omit<SideHyper, 'size'>;
+  readonly otherMass: Float64Array;
+  /** What rows begin with. */
+  readonly start: RowMeans;
+  /** Half-steps, one after the other. */
+  readonly steps: number;
+}
+
 export interface CountOptions {
   /** Only these rows are counted. Default: all. */
   readonly rows?: RowRange | undefined;
@@ -158,6 +173,17 @@ export interface AtOnce {
   ): Promise<readonly (EdgeTerm | undefined)[]>;
 }
 
+/**
+ * Tables whose rows are made anew each time, from nothing but their edges. What `write` of uniform values and some calls of
+ * `update` with means do, row by row: so a row and what it gathers stay at hand.
+ */
+export interface Anew {
+  /** A table for `make` alone, of which only the means are kept: others gather from it, and it is read as Gammas with these means. */
+  createTable(rows: number, features: number): Promise<Table>;
+  /** Rows begin with all features alike and take half-steps from the same other table. Then the table has a mass; its leftover is 0. */
+  make(own: Table, index: EdgeIndex, other: Table, options: AnewOptions): Promise<void>;
+}
+
 /** Σ log(e^λ − 1) over the edges (multigraph: Σ g log λ, without the constant −log g!). */
 export type EdgeTerm = number;
 
@@ -199,6 +225,9 @@ export interface Engine {
    * tolerance, but fused: rows are updated while they are at hand. Resolves to the edge term, where it was asked for.
    */
   update(own: Table, index: EdgeIndex, other: Table, options: UpdateOptions): Promise<EdgeTerm | undefined>;
+
+  /** Where an engine has it. */
+  readonly anew?: Anew | undefined;
 
   /**
    * Zero counts for the rows of a table. `largest` is the largest sum of counts that a row has in all of the data, wherever

@@ -3,15 +3,10 @@
 
 import { foldInLeastSquares } from '../engine/cpu/linear.js';
 import { type EngineName, onEngine } from '../engine/select.js';
-import { foldGraph, foldIn, memberFold } from '../fit/fold-in.js';
+import { foldIn } from '../fit/fold-in.js';
+import { foldIntoMember, memberFold } from '../fit/fold-means.js';
 import { foldInHierarchical } from '../fit/hierarchical.js';
-import {
-  type Model,
-  type ModelSide,
-  meanTable,
-  type PosteriorModel,
-  type RankerMember,
-} from '../fit/model.js';
+import type { Model, ModelSide, PosteriorModel, RankerMember } from '../fit/model.js';
 import { buildGraph } from '../graph/build.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { selectVertices } from '../graph/subgraph.js';
@@ -109,15 +104,13 @@ export async function foldHeldOutMember(
     );
   }
   const base = memberFold({ ...member, fold }, model.multigraph);
-  const values = await foldGraph(base, model.items.ids, graph, {
-    ...base.options,
+  return foldIntoMember(base, model.items.ids, graph, {
     ...(ofEdges ? {} : { eligible: fitItems(model, split) }),
     engine,
     threads,
     signal,
     onProgress,
   });
-  return meanTable({ ...values, count: graph.users.count }, member.features);
 }
 
 /** The fold-in part without edges to items that the model does not know; a user may be left with none. */

@@ -17,14 +17,7 @@ import { TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import { shown } from '../text/untrusted.js';
 import { foldCounts } from './count-law.js';
-import {
-  type ModelSide,
-  modelSide,
-  needPosterior,
-  type Posterior,
-  type PosteriorModel,
-  type RankerMember,
-} from './model.js';
+import { type ModelSide, modelSide, needPosterior, type Posterior, type PosteriorModel } from './model.js';
 
 /** How a graph's vertices are folded in; declared in options/library.ts. */
 export interface FoldInOptions extends OptionsOf<typeof FOLD_IN>, TaskOptions {}
@@ -62,20 +55,6 @@ export function foldBase(model: PosteriorModel, side: SideName): FoldBase {
   return { features, multigraph, prior: model[side].hyper, fixed: model[otherSide(side)] };
 }
 
-/** A ranker's member as what new users are folded into; as its fit did, in a few steps with means throughout. */
-export function memberFold(
-  { features, items, fold }: RankerMember & { readonly fold: { readonly kind: 'poisson' } },
-  multigraph: boolean,
-): FoldBase & { readonly options: { readonly iterations: number; readonly activity: Activity } } {
-  return {
-    features,
-    multigraph,
-    prior: fold.hyper.users,
-    fixed: { count: items.length / features, means: items },
-    options: { iterations: fold.steps, activity: 'mean' },
-  };
-}
-
 /**
  * Folds the vertices of one side of `graph` into the model. The graph's other side is matched by id; an edge to a vertex
  * the model never saw is an InputError: drop those first. Vertices without an edge get the weight that "no edge" implies.
@@ -108,12 +87,23 @@ export async function foldGraph(
   graph: BipartiteGraph,
   options: FoldInOptions = {},
 ): Promise<TableValues> {
+  return foldMatched(base, ids, graph, options, (engine, rows) => foldRows(engine, base, rows, options));
+}
+
+/** A graph's vertices, matched by id, on an engine. */
+export function foldMatched<Folded>(
+  base: FoldBase,
+  ids: VertexIds,
+  graph: BipartiteGraph,
+  options: FoldInOptions,
+  fold: (engine: Engine, rows: GraphSide) => Promise<Folded>,
+): Promise<Folded> {
   const side = options.side ?? 'users';
   const rows = graph[side];
   const neighbors = matchIds(graph[otherSide(side)], rows, ids, otherSide(side));
   const work = { edges: graph.edges * 0.5, features: base.features };
   return onEngine(options.engine ?? 'auto', work, options.threads, ({ engine }) =>
-    foldRows(engine, base, { ...rows, neighbors }, options),
+    fold(engine, { ...rows, neighbors }),
   );
 }
 
@@ -172,7 +162,7 @@ export async function foldRows(
 }
 
 /** Means as Gammas: engines know no other tables, and shape/1 is the mean to the bit. */
-function asTable(fixed: FixedSide): TableValues {
+export function asTable(fixed: FixedSide): TableValues {
   if (!('means' in fixed)) return fixed;
   const ones = (length: number) => new Float32Array(length).fill(1);
   return {
@@ -191,13 +181,19 @@ export function priorRows(
   otherMass: Float64Array,
 ): TableValues {
   const total = otherMass.reduce((a, b) => a + b, 0);
-  const weightShape = new Float64Array(rows.count);
   const weightRate = new Float64Array(rows.count).fill(hyper.tau + total);
-  for (let i = 0; i < rows.count; i++) {
-    weightShape[i] = Math.max(rows.offsets[i + 1] - rows.offsets[i] - hyper.sigma, WEIGHT_SHAPE_FLOOR);
-  }
   const ones = new Float32Array(rows.count * K).fill(1);
-  return { weightShape, weightRate, featureShape: ones, featureRate: ones };
+  return { weightShape: firstShapes(rows, hyper), weightRate, featureShape: ones, featureRate: ones };
+}
+
+/** Shapes of weights as the degrees say. */
+export function firstShapes(
+  { count, offsets }: Pick<GraphSide, 'count' | 'offsets'>,
+  { sigma }: SideHyper,
+): Float64Array {
+  return Float64Array.from({ length: count }, (_, i) =>
+    Math.max(offsets[i + 1] - offsets[i] - sigma, WEIGHT_SHAPE_FLOOR),
+  );
 }
 
 /** M_k over the vertices that the new ones could have met, plus the unseen ones' share. */

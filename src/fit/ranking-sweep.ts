@@ -74,25 +74,36 @@ export async function startCrossFit(
   for (let f = 0; f < mass.length; f++) {
     userIndexes.push(await engine.createIndex(rowsWithout(graph, 'users', folds, f), splitBy('own')));
   }
-  const users = await engine.createTable(
-    features,
-    priorRows(graph.users, hyper.users, features, sumWithout(mass, 0)),
-    'mean',
-    inShards,
-  );
+  const users = engine.anew
+    ? await engine.anew.createTable(graph.users.count, features)
+    : await engine.createTable(
+        features,
+        priorRows(graph.users, hyper.users, features, sumWithout(mass, 0)),
+        'mean',
+        inShards,
+      );
   const userCount = everywhere?.users ?? graph.users.count;
   /** Where a fold-in begins: mean 1 in every feature, and in every weight the mean of an average user. */
-  const anew = (otherMass: Float64Array): UniformValues => {
+  const startWeight = (otherMass: Float64Array): number => {
     const exposure = hyper.users.tau + otherMass.reduce((a, b) => a + b, 0);
-    const weightShape = graph.edges / userCount / exposure;
-    return { weightShape, weightRate: 1, featureShape: 1, featureRate: 1 };
+    return graph.edges / userCount / exposure;
   };
+  const anew = (otherMass: Float64Array): UniformValues => ({
+    ...{ weightShape: startWeight(otherMass), weightRate: 1 },
+    ...{ featureShape: 1, featureRate: 1 },
+  });
   let sweeps = from?.sweeps ?? 0;
 
   async function usersWithout(fold: number): Promise<Table> {
     const otherMass = sumWithout(mass, fold);
     const options = { activity: 'mean', otherMass } as const;
     try {
+      if (engine.anew) {
+        const start = { weight: startWeight(otherMass), feature: 1 };
+        const how = { hyper: hyper.users, otherMass, start, steps: RANKING_STEPS };
+        await engine.anew.make(users, userIndexes[fold], items, how);
+        return users;
+      }
       const steps: Promise<unknown>[] = [engine.write(users, anew(otherMass), 'mean')];
       for (let step = 0; step < RANKING_STEPS; step++) {
         steps.push(engine.update(users, userIndexes[fold], items, { ...options, hyper: hyper.users }));

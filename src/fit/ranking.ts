@@ -1,8 +1,8 @@
 // Graph → model for recommending: cross-fitted sweeps from one or several seeds, and what is added to their scores (beside.ts).
 //
 // Memory beside the graph, in bytes: 4 (F − 1) an edge for the users' edges without each fold and 4 an edge for the items'
-// (twice that in a multigraph), and 12 K for each item and each user: no more user tables than an evidence fit has, since
-// the folds take turns with one.
+// (twice that in a multigraph), 12 K for each item, and for each user as much or, on the CPU, 4 K: no more
+// user tables than an evidence fit has, since the folds take turns with one.
 
 import type { Engine } from '../engine/engine.js';
 import { type EngineReason, onEngine } from '../engine/select.js';
@@ -18,7 +18,8 @@ import { checkResume, nowAndThen } from './ascent.js';
 import { type Beside, fitBeside, mayBlend, withBeside } from './beside.js';
 import { factsOf } from './facts.js';
 import type { FitResult } from './fit.js';
-import { foldRows, RANKING_STEPS } from './fold-in.js';
+import { RANKING_STEPS } from './fold-in.js';
+import { foldMeans } from './fold-means.js';
 import { cutFolds } from './folds.js';
 import { formerItems, formerMembers, matchVertices } from './former.js';
 import type { LoopResult, LoopState, RankingCheckpoint } from './loop.js';
@@ -216,11 +217,7 @@ async function oneFit(
     // a stop waits for: what is left is then a whole model.
     const fixed = modelSide(graph.items, items, hyper.items, nothing);
     const base = { features, multigraph: graph.multigraph, prior: hyper.users, fixed };
-    const users = await foldRows(engine, base, graph.users, {
-      iterations: RANKING_STEPS,
-      activity: 'mean',
-    });
-    const userMeans = meanTable(modelSide(graph.users, users, hyper.users, nothing), features);
+    const userMeans = await foldMeans(engine, base, graph.users, RANKING_STEPS);
     return {
       member: Object.freeze({
         features,

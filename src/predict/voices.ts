@@ -2,14 +2,8 @@
 // over voices. A *seat* is a user's place in a voice: known from the fit, or made from a few items.
 
 import { ACTIVITY_FLOOR } from '../engine/engine.js';
-import {
-  eligibleMass,
-  type FoldedVertex,
-  foldBase,
-  foldVertex,
-  memberFold,
-  sideMass,
-} from '../fit/fold-in.js';
+import { eligibleMass, type FoldedVertex, foldBase, foldVertex, sideMass } from '../fit/fold-in.js';
+import { memberFold } from '../fit/fold-means.js';
 import { foldHierarchicalVertex } from '../fit/hierarchical.js';
 import {
   columnSums,

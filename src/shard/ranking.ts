@@ -8,7 +8,8 @@ import { onEngine } from '../engine/select.js';
 import { createShardedEngine } from '../engine/sharded/engine.js';
 import { edgesWithin, partOf } from '../engine/sharded/tables.js';
 import { abortReason } from '../errors.js';
-import { foldRows, RANKING_STEPS } from '../fit/fold-in.js';
+import { RANKING_STEPS } from '../fit/fold-in.js';
+import { foldMeans } from '../fit/fold-means.js';
 import { cutFolds } from '../fit/folds.js';
 import type { Checkpoint } from '../fit/loop.js';
 import { columnSums, meanTable, type Ranker, type RankerMember } from '../fit/model.js';
@@ -193,10 +194,7 @@ async function foldUsers(
   for (let p = 0; p + 1 < bounds.length; p++) {
     const count = bounds[p + 1] - bounds[p];
     const rows = { count, ...edgesWithin(users, partOf(bounds, p)) };
-    const how = { iterations: RANKING_STEPS, activity: 'mean' } as const;
-    result.push(
-      count === 0 ? new Float32Array(0) : meansOf(await foldRows(local, base, rows, how), features),
-    );
+    result.push(count === 0 ? new Float32Array(0) : await foldMeans(local, base, rows, RANKING_STEPS));
   }
   return result;
 }

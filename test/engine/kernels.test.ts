@@ -52,7 +52,7 @@ function show(flavour: string, shapes: Float32Array, weights: Float32Array) {
     ...{ weightShape: ws, weightRate: wr, featureShape: fs, featureRate: fr, activity, otherMass, laneMask },
     ...{ other: 0, counts: 0, features: FEATURES, stride: FEATURES, exact: 1, withTerm: 0, far: 0 },
     ...{ sigma: 0.2, tau: 1, shape: 0.1, rate: 0.1, relaxation: 0, relaxationFloor: 0.3 },
-    ...{ shapeFloor: 1e-3, activityFloor: FLOOR, scale: 1 },
+    ...{ shapeFloor: 1e-3, activityFloor: FLOOR, scale: 1, steps: 0, firstFeature: 0 },
   });
   kernels.bindScratch(scratch);
   kernels.bindJob(job);

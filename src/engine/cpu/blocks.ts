@@ -53,6 +53,7 @@ export const JOB = block({
   exact: 'u32',
   withTerm: 'u32',
   far: 'u32',
+  steps: 'u32',
   sigma: 'f64',
   tau: 'f64',
   shape: 'f64',
@@ -62,6 +63,7 @@ export const JOB = block({
   shapeFloor: 'f64',
   activityFloor: 'f64',
   scale: 'f64',
+  firstFeature: 'f64',
 });
 
 /** One unit of work. */

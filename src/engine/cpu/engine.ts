@@ -3,6 +3,8 @@
 // - The edge index stays where the graph has it and passes through small windows, so the number of edges is not bounded
 //   by WebAssembly's 4 GiB, and the kernels read neighbours from cache.
 // - Rows are updated block by block as soon as their edges have been walked, while they are in cache (kernels/rows.ts).
+// - Rows that are made anew take all of their half-steps while they and what they gather are there, and leave only their means
+//   (kernels/anew.ts).
 // - Rows of tables beyond a core's own cache are asked for ahead; tables that no cache holds are gathered from tile by tile
 //   (tiles.ts).
 // - Work is cut into units by the index alone (units.ts) and workers take the next one when they are done, so threads are
@@ -23,6 +25,7 @@ import {
   type OtherEdges,
   type OwnEdges,
   type SideHyper,
+  type Table,
   tooLarge,
   type UpdateOptions,
 } from '../engine.js';
@@ -32,12 +35,15 @@ import { type CpuIndex, createJobs, type Walked } from './jobs.js';
 import { rankByFactors, topByFactors } from './ranking.js';
 import { firstBad, sumMass, sumTerm } from './results.js';
 import {
+  allocateMeans,
   allocateTable,
   type CpuCounts,
   type CpuTable,
   freeTable,
+  type Gathered,
   loadCounts,
   loadTable,
+  type MeansTable,
   noTotals,
   storeCounts,
   storeTable,
@@ -54,6 +60,13 @@ export interface CpuOptions {
   readonly limits?: UnitLimits;
   /** From which size on tables are gathered from by tiles; smaller only to test them. */
   readonly tiles?: TileLimits;
+}
+
+/** A table that has its Gammas. */
+function whole(table: Table): CpuTable {
+  if ((table as Gathered).kind === 'means')
+    throw new TypeError('a table that is made anew has only its means');
+  return table as CpuTable;
 }
 
 export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine> {
@@ -96,7 +109,7 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
     const { mass, leftover } = other.totals;
     const M = options.otherMass ?? mass.map((m, k) => m + leftover[k]);
     jobs.bindMass(other, M);
-    const walks = all.map(({ own, index, rows }) => ({ ...{ own, index, rows }, other }) as Walked);
+    const walks = all.map(({ own, index, rows }) => ({ own: whole(own), index, rows, other }) as Walked);
     const terms: (EdgeTerm | undefined)[] = [];
     await jobs.walk('update', walks, options, ({ out, term }, p) => {
       try {
@@ -159,13 +172,13 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
 
     write: (table, values, activity) =>
       inOrder(async () => {
-        const cpu = table as CpuTable;
+        const cpu = whole(table);
         storeTable(heap, cpu, values);
         cpu.totals = noTotals(cpu.features);
         await show(cpu, activity);
       }),
 
-    read: (table) => inOrder(() => loadTable(heap, table as CpuTable)),
+    read: (table) => inOrder(() => loadTable(heap, table as Gathered)),
 
     createIndex: (rows) =>
       inOrder(async () => {
@@ -189,6 +202,23 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
         const [term] = await updateAll([{ own, index, rows: options.rows }], other as CpuTable, options);
         return term;
       });
+    },
+
+    anew: {
+      createTable: (rows, features) => inOrder(() => allocateMeans(heap, rows, features)),
+      make(table, index, other, given) {
+        const { weight } = given.start;
+        const start = { ...given.start, weight: typeof weight === 'number' ? weight : weight.slice() };
+        const options = { ...copied(given), start };
+        return inOrder(async () => {
+          const own = table as MeansTable;
+          jobs.bindMass(own, options.otherMass);
+          const out = await jobs.renew(own, { index, other } as Walked, options);
+          const bad = firstBad(out, own.stride);
+          if (bad >= 0) throw new FitError(`row ${bad}: the mean of the weight is no positive number`);
+          own.totals = { ...own.totals, mass: sumMass(out, own), leftoverAt: options.otherMass };
+        });
+      },
     },
 
     createCounts: (own, largest, work) =>
@@ -300,8 +330,8 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
 
     free: (handle) =>
       inPassing(async () => {
-        const owned = handle as CpuTable | CpuIndex | CpuCounts;
-        if (owned.kind === 'table') freeTable(heap, owned);
+        const owned = handle as Gathered | CpuIndex | CpuCounts;
+        if (owned.kind === 'table' || owned.kind === 'means') freeTable(heap, owned);
         else if (owned.kind === 'counts') heap.release(owned.at);
         else await crew.dropIndex(owned.id);
       }),

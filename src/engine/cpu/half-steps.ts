@@ -35,6 +35,8 @@ interface Kernels {
   clearRows(unit: number): void;
   finishCounts(unit: number): number;
   rowTerms(job: number, unit: number): number;
+  renewRows(job: number, unit: number): number;
+  renewLong(job: number, unit: number): number;
 }
 
 export interface Setup {
@@ -50,9 +52,9 @@ export interface Setup {
 
 /**
  * update: both halves of a half-step, fused. count, finish: one of them. edgeTerm: the edge pass without what follows.
- * show: activities and masses. rowTerms: what rows contribute to the bound.
+ * show: activities and masses. rowTerms: what rows contribute to the bound. anew: several half-steps of rows that begin anew.
  */
-export type JobKind = 'update' | 'count' | 'finish' | 'edgeTerm' | 'show' | 'rowTerms';
+export type JobKind = 'update' | 'count' | 'finish' | 'edgeTerm' | 'show' | 'rowTerms' | 'anew';
 
 /** Units of one table and, where edges are walked, one index and one other table. */
 export interface JobPart {
@@ -312,6 +314,7 @@ function runKernel(
   if (what === UNIT_FINISH) {
     if (kind === 'edgeTerm') return last;
     describe(place, words, first, last, edges, mass, NO_WINDOW, slots, lastEdge);
+    if (kind === 'anew') return kernels.renewLong(part.block, unit);
     return kind === 'count' ? kernels.countPieces(unit) : kernels.finishRow(unit);
   }
   const index = place.indexes.get(part.index)!;
@@ -332,7 +335,8 @@ function runKernel(
       ? openRest(words, place.window, index, rows, lastEdge, tiled, slot)
       : openWindow(words, place.window, index, rows, [firstEdge, lastEdge]);
     const sums = part.tileSums + 4 * stride * slot;
-    describe(place, words, first, last, edges, kind === 'update' ? mass : 0, window, sums);
+    describe(place, words, first, last, edges, kind === 'edgeTerm' ? 0 : mass, window, sums);
+    if (kind === 'anew') return kernels.renewRows(part.block, unit);
     row = kind === 'count' ? kernels.countRows(unit) : kernels.walkRows(unit);
   }
   if (withTerm) results[to] = kernels.takeEdgeTerm();

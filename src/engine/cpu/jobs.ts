@@ -1,12 +1,14 @@
 // How half-steps become jobs of the workers: what their parts share, where sums wait, and which stages come first.
 
-import { createCounter } from '../../math/memory.js';
+import { allocateFrom, createCounter } from '../../math/memory.js';
 import {
   ACTIVITY_FLOOR,
   type Activity,
+  type AnewOptions,
   type EdgeIndex,
   type EdgeTerm,
   RELAXATION_FLOOR,
+  type RowMeans,
   type RowRange,
   type SideHyper,
   WEIGHT_SHAPE_FLOOR,
@@ -15,9 +17,17 @@ import { JOB } from './blocks.js';
 import type { Crew } from './crew.js';
 import { type Groups, type JobKind, type JobPart, MAX_STRIDE, RESULT_EXTRAS } from './half-steps.js';
 import { firstBad, sumTerm } from './results.js';
-import type { CpuCounts, CpuTable } from './tables.js';
+import { beginMeans, type CpuCounts, type CpuTable, type Gathered, type MeansTable } from './tables.js';
 import { cutTiles, isFar, type TiledRows, type TileLimits, tilingOf } from './tiles.js';
-import { beginsOf, cutUnits, type RowCut, UNIT_FIELDS, type UnitLimits, unitsWithin } from './units.js';
+import {
+  beginsOf,
+  cutUnits,
+  type RowCut,
+  UNIT_FIELDS,
+  UNIT_FINISH,
+  type UnitLimits,
+  unitsWithin,
+} from './units.js';
 import type { Heap } from './wasm-heap.js';
 import type { IndexArrays } from './windows.js';
 
@@ -37,17 +47,23 @@ export interface Cut extends RowCut {
 export interface Walked {
   readonly own: CpuTable;
   readonly index: CpuIndex;
-  readonly other: CpuTable;
+  readonly other: Gathered;
   readonly rows?: RowRange | undefined;
 }
 
+/** As far as the cut depends on it. */
+type WalkedRows = Omit<Walked, 'own'> & { readonly own: Pick<Gathered, 'rows'> };
+
 /** What a job may set beside its tables. */
 export interface JobOptions {
-  readonly hyper?: SideHyper;
+  readonly hyper?: Omit<SideHyper, 'size'>;
   readonly activity?: Activity;
   readonly relaxation?: number | undefined;
   readonly edgeTerm?: boolean | undefined;
   readonly counts?: CpuCounts;
+  /** Where rows are made anew. */
+  readonly steps?: number;
+  readonly start?: RowMeans;
 }
 
 /** What a part of a job left: its units' results in unit order, and the edge term of all of its stages. */
@@ -74,8 +90,8 @@ export function createJobs(heap: Heap, crew: Crew, limits: UnitLimits, tileLimit
 
   function writeBlock(
     address: number,
-    own: CpuTable,
-    other: CpuTable | undefined,
+    own: Pick<CpuTable, 'at' | 'features' | 'stride'>,
+    other: Gathered | undefined,
     options: JobOptions,
   ): void {
     const { sigma, tau, shape, rate } = options.hyper ?? NO_HYPER;
@@ -93,6 +109,8 @@ export function createJobs(heap: Heap, crew: Crew, limits: UnitLimits, tileLimit
       relaxationFloor: RELAXATION_FLOOR,
       shapeFloor: WEIGHT_SHAPE_FLOOR,
       activityFloor: ACTIVITY_FLOOR,
+      steps: options.steps ?? 0,
+      firstFeature: options.start?.feature ?? 0,
     });
   }
 
@@ -126,9 +144,9 @@ export function createJobs(heap: Heap, crew: Crew, limits: UnitLimits, tileLimit
     return runParts(kind, own.stride, [part], false);
   }
 
-  function cutOf({ own, index, other, rows }: Walked, groups: Uint32Array | undefined): Cut {
+  function cutOf({ own, index, other, rows }: WalkedRows, groups?: Uint32Array, byTiles = true): Cut {
     const { first, last } = rows ?? { first: 0, last: own.rows };
-    const tiling = tilingOf(other, tileLimits);
+    const tiling = byTiles ? tilingOf(other, tileLimits) : undefined;
     const key = `${first}-${last}${tiling ? ` ${tiling.inTile}-${tiling.least}` : ''}`;
     const known = groups ? (index.grouped.get(groups) ?? new Map<string, Cut>()) : index.cuts;
     if (groups) index.grouped.set(groups, known);
@@ -215,6 +233,33 @@ export function createJobs(heap: Heap, crew: Crew, limits: UnitLimits, tileLimit
     }
   }
 
+  /**
+   * Half-steps of rows that are made anew, one after the other while a block of them and what it gathers are in the cache: by tiles
+   * nothing would be left to gain. Resolves to the results of the last.
+   */
+  async function renew(
+    own: MeansTable,
+    { index, other }: Pick<Walked, 'index' | 'other'>,
+    options: AnewOptions,
+  ): Promise<Float64Array> {
+    const { stride, at } = own;
+    const cut = cutOf({ own, index, other }, undefined, false);
+    const block = blocks(blockBytes);
+    const gammas = { weightShape: at.weight, weightRate: 0, featureShape: 0, featureRate: 0 };
+    writeBlock(block, { ...own, at: { ...at, ...gammas } }, other, { ...options, activity: 'mean' });
+    const walked = { block, index: index.id, tiled: undefined, tileSums: 0, begins: undefined };
+    const part = { ...walked, units: cut.rows, slots: slots(8 * stride * cut.pieces) };
+    const run = (units: Uint32Array) => runParts('anew', stride, [{ ...part, units }], false);
+    // Rows longer than a window take their steps by pieces.
+    const long = finishesIn(cut.rows);
+    beginMeans(heap, own, options.start, rowsOf(long));
+    for (let step = 1; step <= options.steps; step++) {
+      for (const stage of cut.stages) await run(stage);
+      if (step < options.steps && long.length > 0) await run(long);
+    }
+    return run(cut.rows);
+  }
+
   /** Counts of one table's rows over the edges of several parts. */
   async function count(
     walks: readonly Walked[],
@@ -240,7 +285,7 @@ export function createJobs(heap: Heap, crew: Crew, limits: UnitLimits, tileLimit
     return counted;
   }
 
-  return { bindMass, run, walk, count };
+  return { bindMass, run, walk, renew, count };
 }
 
 interface Counted {
@@ -257,6 +302,19 @@ interface WalkedCut extends Walked {
 }
 
 const countOf = (units: Uint32Array): number => units.length / UNIT_FIELDS;
+
+/** Of units of whole rows, those of rows that are longer than a window. */
+function finishesIn(units: Uint32Array): Uint32Array {
+  const found: number[] = [];
+  for (let at = 0; at < units.length; at += UNIT_FIELDS) {
+    if (units[at] === UNIT_FINISH) found.push(...units.subarray(at, at + UNIT_FIELDS));
+  }
+  return allocateFrom(found);
+}
+
+/** The first row of each unit. */
+const rowsOf = (units: Uint32Array): number[] =>
+  Array.from({ length: countOf(units) }, (_, u) => units[u * UNIT_FIELDS + 1]);
 
 /** Each part's results, `size` values a unit, from `from` on. */
 function split(out: Float64Array, parts: readonly JobPart[], size: number, from: number): Float64Array[] {

@@ -1,7 +1,16 @@
 // Tables and counts of the cpu engine: where their arrays lie in WebAssembly memory, and how they get in and out.
 
 import { allocate } from '../../math/memory.js';
-import type { Counts, RowRange, Table, TableTotals, TableValues, UniformValues } from '../engine.js';
+import {
+  ACTIVITY_FLOOR,
+  type Counts,
+  type RowMeans,
+  type RowRange,
+  type Table,
+  type TableTotals,
+  type TableValues,
+  type UniformValues,
+} from '../engine.js';
 import { UNIT_FIELDS } from './units.js';
 import type { Heap } from './wasm-heap.js';
 
@@ -26,6 +35,17 @@ export interface CpuTable extends Table {
   /** Rows cut by number alone, for passes that do not walk edges. */
   readonly evenUnits: Uint32Array;
 }
+
+/** A table of means alone: what is gathered from it, and the mean of each row's weight. */
+export interface MeansTable extends Table {
+  readonly kind: 'means';
+  readonly stride: number;
+  readonly at: Pick<TableAddresses, 'activity' | 'laneMask'> & { readonly weight: number };
+  totals: TableTotals;
+}
+
+/** What edges may lead to. */
+export type Gathered = CpuTable | MeansTable;
 
 export interface CpuCounts extends Counts {
   readonly kind: 'counts';
@@ -56,12 +76,39 @@ export function allocateTable(heap: Heap, rows: number, features: number): CpuTa
   };
 }
 
+export function allocateMeans(heap: Heap, rows: number, features: number): MeansTable {
+  const stride = strideOf(features);
+  const at = {
+    weight: heap.allocate(4 * rows),
+    activity: heap.allocate(4 * rows * stride),
+    laneMask: heap.allocate(4 * stride),
+  };
+  heap.u32(at.laneMask, features).fill(0xffffffff);
+  return { kind: 'means', rows, features, stride, at, totals: noTotals(features) };
+}
+
+/** What rows that are made anew begin with; `long`: those that take their steps by pieces show it already. */
+export function beginMeans(
+  heap: Heap,
+  { rows, features, stride, at }: MeansTable,
+  { weight, feature }: RowMeans,
+  long: readonly number[],
+): void {
+  const weights = heap.f32(at.weight, rows);
+  if (typeof weight === 'number') weights.fill(weight);
+  else weights.set(weight);
+  for (const row of long) {
+    const shown = Math.max(weights[row] * Math.fround(feature), ACTIVITY_FLOOR);
+    heap.f32(at.activity + 4 * row * stride, features).fill(shown);
+  }
+}
+
 export function noTotals(features: number): TableTotals {
   const nothing = () => new Float64Array(features);
   return { mass: nothing(), leftover: nothing(), leftoverAt: nothing() };
 }
 
-export function freeTable(heap: Heap, { at }: CpuTable): void {
+export function freeTable(heap: Heap, { at }: Gathered): void {
   for (const address of Object.values(at)) heap.release(address);
 }
 
@@ -92,20 +139,29 @@ export function storeTable(
   }
 }
 
-export function loadTable(heap: Heap, { rows, features, stride, at }: CpuTable): TableValues {
+export function loadTable(heap: Heap, table: Gathered): TableValues {
+  const { rows, features, stride, at } = table;
   const unpad = (address: number) => {
     const padded = heap.f32(address, rows * stride);
-    const result = new Float32Array(rows * features);
-    for (let i = 0; i < rows; i++) {
-      result.set(padded.subarray(i * stride, i * stride + features), i * features);
+    const result = allocate(Float32Array, rows * features);
+    if (stride === features) result.set(padded);
+    else {
+      for (let i = 0; i < rows; i++) {
+        result.set(padded.subarray(i * stride, i * stride + features), i * features);
+      }
     }
     return result;
   };
+  if (table.kind === 'means') {
+    const ones = (length: number) => new Float32Array(length).fill(1);
+    const gammas = { weightShape: ones(rows), weightRate: ones(rows), featureRate: ones(rows * features) };
+    return { ...gammas, featureShape: unpad(at.activity) };
+  }
   return {
-    weightShape: heap.f32(at.weightShape, rows).slice(),
-    weightRate: heap.f32(at.weightRate, rows).slice(),
-    featureShape: unpad(at.featureShape),
-    featureRate: unpad(at.featureRate),
+    weightShape: heap.f32(table.at.weightShape, rows).slice(),
+    weightRate: heap.f32(table.at.weightRate, rows).slice(),
+    featureShape: unpad(table.at.featureShape),
+    featureRate: unpad(table.at.featureRate),
   };
 }
 

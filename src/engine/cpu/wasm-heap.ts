@@ -28,6 +28,7 @@ export class Heap {
     let address: number;
     if (run) {
       address = run[0];
+      new Uint8Array(this.memory.buffer, address, size).fill(0);
       run[0] += size;
       if (run[0] === run[1]) this.#free = this.#free.filter((r) => r !== run);
     } else {
@@ -35,8 +36,8 @@ export class Heap {
       this.#grow(address + size);
       this.#end = address + size;
     }
+    // Memory that was never used is zero as it is: whoever writes first brings its pages, on all threads at once.
     this.#sizes.set(address, size);
-    new Uint8Array(this.memory.buffer, address, size).fill(0);
     return address;
   }
 

@@ -8,6 +8,7 @@
 // The edges lie in a window that the host has copied into this memory, so the index itself may be larger than
 // WebAssembly can address.
 
+import { UnitBlock } from './params';
 import { addTo, constant, madd, narrow, ONE, oneMinusExpNeg, rowSums } from './simd';
 
 /** Most edges of a batch. A longer row is cut into batches, whose sums are added in float64: so it stays accurate. */
@@ -226,6 +227,13 @@ export function bindPass(
   far = far_;
 }
 
+/** Whether the pass asks for rows ahead, from now on. */
+// @ts-ignore: decorator
+@inline
+export function askAhead(far_: bool): void {
+  far = far_;
+}
+
 /**
  * Asks for the rows of a batch. Between loads that wait for nothing the processor sees many more of them ahead than between
  * those of dot products; a cache would answer before that pays. Eight loads a turn, so that little else is among them.
@@ -301,6 +309,17 @@ export function passLong(row: usize, begin: u32, end: u32, part: usize, sums: us
     addWeighted(other, neighbors + skip, lambdas, here, bytes, part);
     for (let k: usize = 0; k < bytes; k += 16) addTo(sums + (k << 1), v128.load(part + k));
   }
+}
+
+/** Float64 sums of a long row's pieces, added in order, to `sums`. Returns where they are. */
+export function sumPieces(unit: UnitBlock, stride: u32, sums: usize): usize {
+  const bytes: usize = (<usize>stride) << 3;
+  for (let k: usize = 0; k < bytes; k += 16) {
+    let sum = f64x2.splat(0);
+    for (let p: u32 = 0; p < unit.pieces; p++) sum = f64x2.add(sum, v128.load(<usize>unit.slots + (<usize>p) * bytes + k));
+    v128.store(sums + k, sum);
+  }
+  return sums;
 }
 
 /** Float64 sums as float32. */

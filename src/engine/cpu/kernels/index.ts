@@ -1,7 +1,8 @@
 // The WebAssembly module: every exported function works on the host's memory, on what the blocks and addresses that the
 // host hands in say.
 export { resetEdgeTerm, takeEdgeTerm } from './edges';
-export { jobBytes, unitBytes } from './params';
+export { bindScratch, jobBytes, unitBytes } from './params';
+export * from './anew';
 export * from './rows';
 export * from './terms';
 export * from './scores';

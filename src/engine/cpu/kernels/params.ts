@@ -25,6 +25,8 @@ export class JobBlock {
   withTerm: u32;
   /** 1: the other table is larger than a core's own cache, so that its rows are asked for ahead. */
   far: u32;
+  /** Where rows are made anew: half-steps, one after the other. */
+  steps: u32;
   sigma: f64;
   tau: f64;
   shape: f64;
@@ -35,6 +37,8 @@ export class JobBlock {
   activityFloor: f64;
   /** Fixed-point counts are this many to 1. */
   scale: f64;
+  /** Where rows are made anew: the mean of each feature that they begin with. (That of the weight is in weightShape.) */
+  firstFeature: f64;
 }
 
 /** One unit: rows first … last−1 and the window with their edges, or a piece of one long row. */
@@ -67,4 +71,11 @@ export function jobBytes(): u32 {
 
 export function unitBytes(): u32 {
   return offsetof<UnitBlock>();
+}
+
+/** Scratch of this worker. */
+export let scratch: usize = 0;
+
+export function bindScratch(at: usize): void {
+  scratch = at;
 }

@@ -4,9 +4,9 @@
 // All tables are rows × stride float32 (stride = features rounded up to 4), 16-byte aligned.
 
 import { showMeans, showPair } from './activity';
-import { BATCH_BYTES, bindPass, demoteSums, passLong, passRows } from './edges';
+import { BATCH_BYTES, bindPass, demoteSums, passLong, passRows, sumPieces } from './edges';
 import { addFixed, addRow, magicOf, nearOf, takeCounts } from './fixed';
-import { JobBlock, UnitBlock } from './params';
+import { JobBlock, scratch, UnitBlock } from './params';
 import { expDigammaOver, madd, narrow, promoteHigh, rowSums } from './simd';
 import { bindTiled, passStretches, takeTiled, tiledBefore } from './tiled';
 
@@ -37,18 +37,12 @@ let shapeFloor: f64 = 0;
 let activityFloor: f32 = 0;
 
 let stride: u32 = 0;
-let scratch: usize = 0;
 let other: usize = 0;
 let withTerm: bool = false;
 let far: bool = false;
 /** rows × stride int64, and how many of them are 1. */
 let fixed: usize = 0;
 let scale: f64 = 0;
-
-/** Scratch of this worker, for all that follows. */
-export function bindScratch(at: usize): void {
-  scratch = at;
-}
 
 /** Takes over what the units of a job's part have in common. */
 export function bindJob(at: usize): void {
@@ -248,22 +242,10 @@ export function showRows(at: usize): void {
   }
 }
 
-/** Float64 sums of a long row's pieces, added in order, to the scratch's place for long rows. */
-function sumPieces(unit: UnitBlock): usize {
-  const sums = scratch + LONG_SUMS;
-  const bytes: usize = (<usize>stride) << 3;
-  for (let k: usize = 0; k < bytes; k += 16) {
-    let sum = f64x2.splat(0);
-    for (let p: u32 = 0; p < unit.pieces; p++) sum = f64x2.add(sum, v128.load(<usize>unit.slots + (<usize>p) * bytes + k));
-    v128.store(sums + k, sum);
-  }
-  return sums;
-}
-
 /** The update of one long row from the sums of its pieces. Returns the row if its weight is not finite, else the next. */
 export function finishRow(at: usize): u32 {
   const unit = changetype<UnitBlock>(at);
-  demoteSums(sumPieces(unit), (<usize>stride) << 2, blockSums());
+  demoteSums(sumPieces(unit, stride, scratch + LONG_SUMS), (<usize>stride) << 2, blockSums());
   return finishBlock(unit.first, 1, unit.mass, false);
 }
 
@@ -345,7 +327,7 @@ export function countPieces(at: usize): u32 {
   const unit = changetype<UnitBlock>(at);
   const bytes: usize = (<usize>stride) << 2;
   const row = (<usize>unit.first) * bytes;
-  const sums = sumPieces(unit);
+  const sums = sumPieces(unit, stride, scratch + LONG_SUMS);
   let fits = true;
   for (let k: usize = 0; k < bytes; k += 8) {
     const a = f64x2.promote_low_f32x4(v128.load64_zero(activity + row + k));

@@ -1,0 +1,167 @@
+// Rows made anew: all begin alike and take a few half-steps from the same other table, means throughout. A row and the rows that it
+// gathers stay in the cache meanwhile. Only the means are kept: what a step needs of the one before is in them, since the mean
+// of a feature is the activity over the mean of the weight.
+
+import { askAhead, BATCH_BYTES, bindPass, demoteSums, passRows, sumPieces } from './edges';
+import { JobBlock, scratch, UnitBlock } from './params';
+import { addTo, madd, narrow, promoteHigh, rowSums } from './simd';
+
+/** Rows that take their steps together: as rows.ts has them, but fewer where they gather more than stays in the cache. */
+const BLOCK: u32 = 16;
+/** Bytes that rows may gather together: half of a core's own cache. */
+const GATHERED: usize = 524288;
+
+// A worker's scratch: the edge pass's batch; of each row four partial sums of its counts, and of Σ_k E[feature_k] M_k times the
+// weight; its weight; one row's sums in float64; the sums of the block's rows.
+const COUNTED: usize = BATCH_BYTES;
+const TILTED: usize = COUNTED + 16 * <usize>BLOCK;
+const WEIGHTS: usize = TILTED + 16 * <usize>BLOCK;
+const LONG_SUMS: usize = WEIGHTS + 4 * <usize>BLOCK;
+
+/** How many of the rows that are left take their steps together. */
+// @ts-ignore: decorator
+@inline
+function together(offsets: usize, left: u32, bytes: usize): u32 {
+  const begin = load<u32>(offsets);
+  for (let rows = BLOCK; rows > 4; rows >>= 1) {
+    const here = min(rows, left);
+    if ((<usize>(load<u32>(offsets + ((<usize>here) << 2)) - begin)) * bytes <= GATHERED) return here;
+  }
+  return min<u32>(4, left);
+}
+
+/** Expected counts A_ik Σ_j w_ij B_jk of a row instead of the sums, and what its weight needs of them. */
+// @ts-ignore: decorator
+@inline
+function countRow(shown: usize, sums: usize, mass: usize, bytes: usize, row: usize): void {
+  let counted = f32x4.splat(0);
+  let tilted = f32x4.splat(0);
+  for (let k: usize = 0; k < bytes; k += 16) {
+    const a = v128.load(shown + k);
+    const count = f32x4.mul(a, v128.load(sums + k));
+    v128.store(sums + k, count);
+    counted = f32x4.add(counted, count);
+    tilted = madd(a, v128.load(mass + k), tilted);
+  }
+  v128.store(row, counted, COUNTED);
+  v128.store(row, tilted, TILTED);
+}
+
+/** Means of a row's features times that of its weight, from its counts. */
+// @ts-ignore: decorator
+@inline
+function showRow(job: JobBlock, shown: usize, counts: usize, weight: v128, bytes: usize, mass: usize): void {
+  const shape = f32x4.splat(<f32>job.shape);
+  const rate = f32x4.splat(<f32>job.rate);
+  const floor = f32x4.splat(<f32>job.activityFloor);
+  const other: usize = job.otherMass;
+  const mask: usize = job.laneMask;
+  for (let k: usize = 0; k < bytes; k += 16) {
+    const means = f32x4.div(
+      f32x4.mul(weight, f32x4.add(shape, v128.load(counts + k))),
+      madd(weight, v128.load(other + k), rate),
+    );
+    const real = v128.and(f32x4.pmax(means, floor), v128.load(mask + k));
+    if (mass) addTo(mass + (k << 1), real);
+    v128.store(shown + k, real);
+  }
+}
+
+/**
+ * The second half of a half-step of rows first … first+rows−1, whose sums and weights are in the scratch.
+ * @param mass stride float64, to which the rows' mass is added; 0: another step follows
+ * @returns the first row whose weight is no positive number, or first+rows if all are
+ */
+function finishRows(job: JobBlock, first: u32, rows: u32, sums: usize, mass: usize): u32 {
+  const bytes: usize = (<usize>job.stride) << 2;
+  const shown: usize = <usize>job.activity + (<usize>first) * bytes;
+  for (let r: usize = 0; r < <usize>rows; r++) {
+    countRow(shown + r * bytes, sums + r * bytes, job.otherMass, bytes, scratch + (r << 4));
+  }
+  for (let r: usize = 0; r < <usize>rows; r += 4) {
+    const from = scratch + (r << 4);
+    const to = scratch + (r << 2);
+    const counted = sumsOfFour(from + COUNTED);
+    const tilted = f32x4.div(sumsOfFour(from + TILTED), v128.load(to, WEIGHTS));
+    const least = f64x2.splat(job.shapeFloor);
+    const sigma = f64x2.splat(job.sigma);
+    const tau = f64x2.splat(job.tau);
+    const shape = narrow(
+      f64x2.pmax(f64x2.sub(f64x2.promote_low_f32x4(counted), sigma), least),
+      f64x2.pmax(f64x2.sub(promoteHigh(counted), sigma), least),
+    );
+    const rate = narrow(f64x2.add(f64x2.promote_low_f32x4(tilted), tau), f64x2.add(promoteHigh(tilted), tau));
+    v128.store(to, f32x4.div(shape, rate), WEIGHTS);
+  }
+  let bad = first + rows;
+  for (let r: u32 = 0; r < rows; r++) {
+    const at = scratch + ((<usize>r) << 2);
+    const row = (<usize>r) * bytes;
+    const weight = load<f32>(at, WEIGHTS);
+    if (!(weight > 0 && isFinite(weight)) && bad == first + rows) bad = first + r;
+    showRow(job, shown + row, sums + row, v128.load32_splat(at, WEIGHTS), bytes, mass);
+  }
+  return bad;
+}
+
+// @ts-ignore: decorator
+@inline
+function sumsOfFour(at: usize): v128 {
+  return rowSums(v128.load(at), v128.load(at, 16), v128.load(at, 32), v128.load(at, 48));
+}
+
+/** A row as it begins, with all features alike: its weight to the scratch's row `r`, and what it shows. */
+// @ts-ignore: decorator
+@inline
+function beginRow(job: JobBlock, row: u32, r: usize, bytes: usize): void {
+  const weight = load<f32>(<usize>job.weightShape + ((<usize>row) << 2));
+  store<f32>(scratch + (r << 2), weight, WEIGHTS);
+  const shown: usize = <usize>job.activity + (<usize>row) * bytes;
+  const means = f32x4.splat(max(weight * <f32>job.firstFeature, <f32>job.activityFloor));
+  for (let k: usize = 0; k < bytes; k += 16) v128.store(shown + k, v128.and(means, v128.load(<usize>job.laneMask + k)));
+}
+
+/**
+ * All steps of a unit's rows.
+ * @returns the first row whose weight is no positive number, or `last` if all are
+ */
+export function renewRows(jobAt: usize, unitAt: usize): u32 {
+  const job = changetype<JobBlock>(jobAt);
+  const unit = changetype<UnitBlock>(unitAt);
+  const bytes: usize = (<usize>job.stride) << 2;
+  const long = scratch + LONG_SUMS;
+  const sums = long + (bytes << 1);
+  const far = job.far != 0;
+  bindPass(job.other, unit.neighbors, unit.edgeCounts, load<u32>(unit.offsets), bytes, scratch, false, far);
+  let bad = unit.last;
+  for (let start = unit.first; start < unit.last; ) {
+    const offsets: usize = <usize>unit.offsets + ((<usize>(start - unit.first)) << 2);
+    const rows = together(offsets, unit.last - start, bytes);
+    const shown = <usize>job.activity + (<usize>start) * bytes;
+    for (let r: u32 = 0; r < rows; r++) beginRow(job, start + r, r, bytes);
+    askAhead(far);
+    for (let step: u32 = 1; step <= job.steps; step++) {
+      passRows(shown, rows, offsets, long, sums);
+      const badHere = finishRows(job, start, rows, sums, step == job.steps ? unit.mass : 0);
+      if (bad == unit.last && badHere < start + rows) bad = badHere;
+      askAhead(false);
+    }
+    start += rows;
+  }
+  return bad;
+}
+
+/** One step of a row that is longer than a window, from the sums of its pieces. Returns it if its weight is bad, else the next. */
+export function renewLong(jobAt: usize, unitAt: usize): u32 {
+  const job = changetype<JobBlock>(jobAt);
+  const unit = changetype<UnitBlock>(unitAt);
+  const bytes: usize = (<usize>job.stride) << 2;
+  const long = scratch + LONG_SUMS;
+  const sums = long + (bytes << 1);
+  const weight: usize = <usize>job.weightShape + ((<usize>unit.first) << 2);
+  demoteSums(sumPieces(unit, job.stride, long), bytes, sums);
+  store<f32>(scratch, load<f32>(weight), WEIGHTS);
+  const bad = finishRows(job, unit.first, 1, sums, unit.mass);
+  store<f32>(weight, load<f32>(scratch, WEIGHTS));
+  return bad;
+}

@@ -1,0 +1,156 @@
+// Rows made anew, several half-steps at once: what the reference makes of them one by one, with the same bits on any number of
+// threads, and gathered from as any other table.
+
+import { describe, expect, test } from 'vitest';
+import { type CpuOptions, createCpuEngine } from '../../src/engine/cpu/engine.js';
+import type { Engine, TableValues } from '../../src/engine/engine.js';
+import { createReferenceEngine } from '../../src/engine/reference/engine.js';
+import { FitError } from '../../src/errors.js';
+import { type Problem, randomProblem } from './random-problem.js';
+
+const STEPS = 3;
+const START = { weight: 0.3, feature: 1.2 };
+
+const means = ({ weightShape, weightRate, featureShape, featureRate }: TableValues, K: number) =>
+  Float64Array.from(featureShape, (shape, at) => {
+    const row = Math.floor(at / K);
+    return (weightShape[row] / weightRate[row]) * (shape / featureRate[at]);
+  });
+
+const massOf = (problem: Problem) =>
+  Float64Array.from({ length: problem.features }, (_, k) => 2 + ((7 * k) % 5));
+
+/** Users from the items as they start, and the items from these users. */
+async function onReference({ graph, hyper, features, start }: Problem, weights?: Float32Array) {
+  const engine = createReferenceEngine();
+  const users = await engine.createTable(features, start.users, 'mean');
+  const items = await engine.createTable(features, start.items, 'mean');
+  const byUser = await engine.createIndex(graph.users);
+  const otherMass = massOf({ graph, hyper, features, start });
+  const ones = { weightRate: 1, featureRate: 1 };
+  if (weights) {
+    const all = (value: number, length: number) => new Float32Array(length).fill(value);
+    const rates = { weightRate: all(1, weights.length), featureRate: all(1, weights.length * features) };
+    const featureShape = all(START.feature, weights.length * features);
+    await engine.write(users, { weightShape: weights, featureShape, ...rates }, 'mean');
+  } else {
+    const values = { weightShape: START.weight, featureShape: START.feature, ...ones };
+    await engine.write(users, values, 'mean');
+  }
+  const options = { hyper: { ...hyper.users, size: 0 }, activity: 'mean', otherMass } as const;
+  for (let step = 0; step < STEPS; step++) await engine.update(users, byUser, items, options);
+  const made = { means: means(await engine.read(users), features), mass: (await engine.totals(users)).mass };
+  const byItem = await engine.createIndex(graph.items);
+  await engine.update(items, byItem, users, { hyper: hyper.items, activity: 'mean' });
+  return { ...made, items: means(await engine.read(items), features) };
+}
+
+async function onCpu(
+  engine: Engine,
+  { graph, hyper, features, start }: Problem,
+  weight: number | Float32Array = START.weight,
+) {
+  const anew = engine.anew!;
+  const users = await anew.createTable(graph.users.count, features);
+  const items = await engine.createTable(features, start.items, 'mean');
+  const byUser = await engine.createIndex(graph.users);
+  const otherMass = massOf({ graph, hyper, features, start });
+  const options = { hyper: hyper.users, otherMass, start: { ...START, weight }, steps: STEPS };
+  // Twice: nothing of what was there before may stay.
+  await anew.make(users, byUser, items, { ...options, steps: 1 });
+  await anew.make(users, byUser, items, options);
+  const values = await engine.read(users);
+  const made = { means: means(values, features), mass: (await engine.totals(users)).mass };
+  const byItem = await engine.createIndex(graph.items);
+  await engine.update(items, byItem, users, { hyper: hyper.items, activity: 'mean' });
+  return { ...made, items: means(await engine.read(items), features) };
+}
+
+/** The worst difference, relative to the value or, where that is small, to the mean. */
+function gap(actual: Float64Array, expected: Float64Array): number {
+  const mean = expected.reduce((sum, value) => sum + value, 0) / expected.length;
+  return actual.reduce((worst, value, i) => {
+    const off = Math.abs(value - expected[i]) / Math.max(expected[i], mean);
+    return Math.max(worst, Number.isNaN(off) ? Infinity : off);
+  }, 0);
+}
+
+const LAYOUTS: Readonly<Record<string, CpuOptions>> = {
+  'as it is': { threads: 2 },
+  'long rows in pieces': { threads: 2, limits: { edges: 8, rows: 5 } },
+  'tables beyond the cache': {
+    threads: 2,
+    tiles: { near: 0, few: 0, cache: 0, tile: 512, least: 1, sums: 20_000 },
+  },
+};
+
+describe.each(Object.entries(LAYOUTS))('%s', (_, layout) => {
+  test.each([
+    { features: 1, multigraph: true, users: 30, items: 20, edges: 300 },
+    { features: 13, multigraph: false, users: 100, items: 60, edges: 2500 },
+    { features: 32, multigraph: true, users: 53, items: 40, edges: 900 },
+    // Rows that gather more than stays in the cache.
+    { features: 512, multigraph: false, users: 40, items: 300, edges: 4000 },
+  ])('rows made anew are those of the reference: %o', async (shape) => {
+    const problem = randomProblem(shape, 5);
+    const engine = await createCpuEngine(layout);
+    for (const weight of [
+      undefined,
+      Float32Array.from({ length: shape.users }, (_, i) => 0.1 + (i % 7) / 10),
+    ]) {
+      const [actual, expected] = [await onCpu(engine, problem, weight), await onReference(problem, weight)];
+      for (const what of ['means', 'mass', 'items'] as const) {
+        expect(gap(actual[what], expected[what]), what).toBeLessThan(engine.tolerance);
+      }
+    }
+    await engine.close();
+  });
+});
+
+test('1, 2 and 5 threads make the same bits', async () => {
+  const problem = randomProblem(
+    { users: 900, items: 300, edges: 30_000, features: 24, multigraph: false },
+    3,
+  );
+  const run = async (threads: number) => {
+    const engine = await createCpuEngine({ threads, limits: { edges: 256, rows: 64 } });
+    const made = await onCpu(engine, problem);
+    await engine.close();
+    return made;
+  };
+  const one = await run(1);
+  for (const threads of [2, 5]) expect(await run(threads)).toEqual(one);
+});
+
+test('a weight that is no number stops it, with the row', async () => {
+  const { graph, features, start, hyper } = randomProblem(
+    { users: 20, items: 10, edges: 80, features: 4, multigraph: false },
+    1,
+  );
+  const engine = await createCpuEngine({ threads: 1 });
+  const users = await engine.anew!.createTable(20, features);
+  const items = await engine.createTable(features, start.items, 'mean');
+  const byUser = await engine.createIndex(graph.users);
+  const weight = Float32Array.from({ length: 20 }, (_, i) => (i === 7 ? Number.NaN : 1));
+  const otherMass = new Float64Array(features).fill(1);
+  const options = { hyper: hyper.users, otherMass, start: { weight, feature: 1 }, steps: STEPS };
+  const failed = engine.anew!.make(users, byUser, items, options);
+  await expect(failed).rejects.toThrow(FitError);
+  await expect(failed).rejects.toThrow('row 7');
+  await engine.close();
+});
+
+test('a table of means alone cannot be written to or updated', async () => {
+  const { graph, features, start, hyper } = randomProblem(
+    { users: 20, items: 10, edges: 80, features: 4, multigraph: false },
+    1,
+  );
+  const engine = await createCpuEngine({ threads: 1 });
+  const users = await engine.anew!.createTable(20, features);
+  const items = await engine.createTable(features, start.items, 'mean');
+  const byUser = await engine.createIndex(graph.users);
+  await expect(engine.write(users, start.users, 'mean')).rejects.toThrow('only its means');
+  const update = engine.update(users, byUser, items, { hyper: hyper.users, activity: 'mean' });
+  await expect(update).rejects.toThrow('only its means');
+  await engine.close();
+});
