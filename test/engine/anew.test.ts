@@ -5,8 +5,13 @@ import { describe, expect, test } from 'vitest';
 import { type CpuOptions, createCpuEngine } from '../../src/engine/cpu/engine.js';
 import type { Engine, TableValues } from '../../src/engine/engine.js';
 import { createReferenceEngine } from '../../src/engine/reference/engine.js';
+import { createWebgpuEngine } from '../../src/engine/webgpu/engine.js';
 import { FitError } from '../../src/errors.js';
 import { type Problem, randomProblem } from './random-problem.js';
+import { findTestGpu, skipReason } from './swiftshader.js';
+
+const gpu = await findTestGpu();
+if (!gpu.available) console.warn(skipReason(gpu));
 
 const STEPS = 3;
 const START = { weight: 0.3, feature: 1.2 };
@@ -45,7 +50,7 @@ async function onReference({ graph, hyper, features, start }: Problem, weights?:
   return { ...made, items: means(await engine.read(items), features) };
 }
 
-async function onCpu(
+async function onEngine(
   engine: Engine,
   { graph, hyper, features, start }: Problem,
   weight: number | Float32Array = START.weight,
@@ -84,7 +89,15 @@ const LAYOUTS: Readonly<Record<string, CpuOptions>> = {
   },
 };
 
-describe.each(Object.entries(LAYOUTS))('%s', (_, layout) => {
+const ON_GPU = 'on a GPU';
+const ENGINES: Readonly<Record<string, () => Promise<Engine>>> = {
+  ...Object.fromEntries(
+    Object.entries(LAYOUTS).map(([name, layout]) => [name, () => createCpuEngine(layout)]),
+  ),
+  ...(gpu.available && { [ON_GPU]: () => createWebgpuEngine() }),
+};
+
+describe.each(Object.entries(ENGINES))('%s', (name, create) => {
   test.each([
     { features: 1, multigraph: true, users: 30, items: 20, edges: 300 },
     { features: 13, multigraph: false, users: 100, items: 60, edges: 2500 },
@@ -92,13 +105,18 @@ describe.each(Object.entries(LAYOUTS))('%s', (_, layout) => {
     // Rows that gather more than stays in the cache.
     { features: 512, multigraph: false, users: 40, items: 300, edges: 4000 },
   ])('rows made anew are those of the reference: %o', async (shape) => {
+    // A GPU in software takes its time, and knows nothing of caches.
+    if (name === ON_GPU && shape.features > 100) return;
     const problem = randomProblem(shape, 5);
-    const engine = await createCpuEngine(layout);
+    const engine = await create();
     for (const weight of [
       undefined,
       Float32Array.from({ length: shape.users }, (_, i) => 0.1 + (i % 7) / 10),
     ]) {
-      const [actual, expected] = [await onCpu(engine, problem, weight), await onReference(problem, weight)];
+      const [actual, expected] = [
+        await onEngine(engine, problem, weight),
+        await onReference(problem, weight),
+      ];
       for (const what of ['means', 'mass', 'items'] as const) {
         expect(gap(actual[what], expected[what]), what).toBeLessThan(engine.tolerance);
       }
@@ -114,7 +132,7 @@ test('1, 2 and 5 threads make the same bits', async () => {
   );
   const run = async (threads: number) => {
     const engine = await createCpuEngine({ threads, limits: { edges: 256, rows: 64 } });
-    const made = await onCpu(engine, problem);
+    const made = await onEngine(engine, problem);
     await engine.close();
     return made;
   };

@@ -20,6 +20,7 @@ import type { Tuning } from './layout.js';
 import { createPasses, whole } from './passes.js';
 import { forgetLists, type KeptForLists, rankOnGpu, topOnGpu } from './ranking.js';
 import {
+  allocateGpuTable,
   createGpuCounts,
   createGpuTable,
   destroyTable,
@@ -29,6 +30,7 @@ import {
   readGpuTable,
   writeGpuCounts,
   writeGpuTable,
+  writeGpuWeights,
 } from './tables.js';
 import type { Params } from './wgsl/params.js';
 import { rowLayout, termsShader } from './wgsl/rows.js';
@@ -154,6 +156,35 @@ export async function createWebgpuEngine(options: WebgpuOptions = {}): Promise<E
         await passes.rowPass(own, other, plan, params);
         return termAfter(index, options.edgeTerm);
       });
+    },
+
+    anew: {
+      createTable: (rows, features) => inOrder(() => allocateGpuTable(gpu, rows, features, true)),
+      make(table, edgeIndex, otherTable, { hyper, otherMass, start, steps }) {
+        const own = table as GpuTable;
+        const index = edgeIndex as GpuIndex;
+        const other = otherTable as GpuTable;
+        const weight = typeof start.weight === 'number' ? start.weight : start.weight.slice();
+        const params: Params = {
+          ...{ first: 0, last: own.rows, activity: 'mean', mass: otherMass.slice() },
+          ...{ hyper: { ...hyper, size: 0 }, logNorm: lgamma(1 - hyper.sigma) },
+        };
+        return inOrder(async () => {
+          const one = { weightShape: typeof weight === 'number' ? weight : 1, weightRate: 1 };
+          await passes.fill(own, { ...one, featureShape: start.feature, featureRate: 1 });
+          if (typeof weight !== 'number') {
+            commands.flush();
+            await writeGpuWeights(gpu, own, { weightShape: weight, weightRate: weight.map(() => 1) });
+          }
+          await passes.show(own, 'mean');
+          const plan = await planOf(gpu, index, own.features, other.rows, tuning);
+          for (let step = 0; step < steps; step++) {
+            await passes.edgePass(own, index, other, plan, params, false);
+            await passes.rowPass(own, other, plan, params);
+            await commands.pace(index.edges);
+          }
+        });
+      },
     },
 
     createCounts: (own, largest) => inOrder(() => createGpuCounts(gpu, own as GpuTable, countScale(largest))),

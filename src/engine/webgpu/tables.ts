@@ -16,6 +16,8 @@ export interface GpuTable extends Table {
   readonly activity: GPUBuffer;
   /** Mass, leftover, and the mass at which the leftover was computed: quads each. */
   readonly totals: GPUBuffer;
+  /** Made anew each time: it is read as its means. */
+  readonly anew: boolean;
 }
 
 /** rows × quads × 4 counts of two words, the lower first. */
@@ -48,41 +50,55 @@ export async function createGpuTable(
   features: number,
   values: TableValues,
 ): Promise<GpuTable> {
-  if (!Number.isInteger(features) || features < 1 || features > MAX_FEATURES) {
-    throw new InputError(`${features} features: the GPU engine takes 1 to ${MAX_FEATURES}`);
-  }
-  const rows = values.weightShape.length;
-  const quads = Math.ceil(features / 4);
-  const bytes = rows * quads * 16;
-  const table = await allocate(
-    gpu,
-    `a table of ${rows} rows × ${features} features`,
-    3 * bytes + 8 * rows,
-    () => ({
-      rows,
-      features,
-      quads,
-      weights: storageBuffer(gpu, `the weights of ${rows} rows`, 8 * rows),
-      shapes: storageBuffer(gpu, `a table of ${rows} rows × ${features} features`, bytes),
-      rates: storageBuffer(gpu, `a table of ${rows} rows × ${features} features`, bytes),
-      activity: storageBuffer(gpu, `a table of ${rows} rows × ${features} features`, bytes),
-      totals: storageBuffer(gpu, 'totals', 3 * quads * 16),
-    }),
-  );
+  const table = await allocateGpuTable(gpu, values.weightShape.length, features);
   await writeGpuTable(gpu, table, values);
   return table;
 }
 
+/** A table without values. */
+export async function allocateGpuTable(
+  gpu: GpuDevice,
+  rows: number,
+  features: number,
+  anew = false,
+): Promise<GpuTable> {
+  if (!Number.isInteger(features) || features < 1 || features > MAX_FEATURES) {
+    throw new InputError(`${features} features: the GPU engine takes 1 to ${MAX_FEATURES}`);
+  }
+  const quads = Math.ceil(features / 4);
+  const bytes = rows * quads * 16;
+  return allocate(gpu, `a table of ${rows} rows × ${features} features`, 3 * bytes + 8 * rows, () => ({
+    rows,
+    features,
+    quads,
+    anew,
+    weights: storageBuffer(gpu, `the weights of ${rows} rows`, 8 * rows),
+    shapes: storageBuffer(gpu, `a table of ${rows} rows × ${features} features`, bytes),
+    rates: storageBuffer(gpu, `a table of ${rows} rows × ${features} features`, bytes),
+    activity: storageBuffer(gpu, `a table of ${rows} rows × ${features} features`, bytes),
+    totals: storageBuffer(gpu, 'totals', 3 * quads * 16),
+  }));
+}
+
 /** Uploads the values; what was recorded before must have been handed over. */
 export async function writeGpuTable(gpu: GpuDevice, table: GpuTable, values: TableValues): Promise<void> {
-  const weights = new Float32Array(2 * table.rows);
-  for (let i = 0; i < table.rows; i++) {
-    weights[2 * i] = values.weightShape[i];
-    weights[2 * i + 1] = values.weightRate[i];
-  }
-  await upload(gpu, table.weights, weights);
+  await writeGpuWeights(gpu, table, values);
   await writePadded(gpu, table, table.shapes, values.featureShape, 0);
   await writePadded(gpu, table, table.rates, values.featureRate, 1);
+}
+
+/** The same for the weights alone. */
+export async function writeGpuWeights(
+  gpu: GpuDevice,
+  table: GpuTable,
+  { weightShape, weightRate }: Pick<TableValues, 'weightShape' | 'weightRate'>,
+): Promise<void> {
+  const weights = new Float32Array(2 * table.rows);
+  for (let i = 0; i < table.rows; i++) {
+    weights[2 * i] = weightShape[i];
+    weights[2 * i + 1] = weightRate[i];
+  }
+  await upload(gpu, table.weights, weights);
 }
 
 export async function createGpuCounts(
@@ -135,6 +151,15 @@ export async function writeGpuCounts(
 
 export async function readGpuTable(commands: Commands, table: GpuTable): Promise<TableValues> {
   const { rows, features } = table;
+  if (table.anew) {
+    const ones = (length: number) => new Float32Array(length).fill(1);
+    return {
+      weightShape: ones(rows),
+      weightRate: ones(rows),
+      featureShape: await readPadded(commands, table, table.activity, new Float32Array(rows * features)),
+      featureRate: ones(rows * features),
+    };
+  }
   const weights = new Float32Array(await commands.read(table.weights, 0, 8 * rows));
   const weightShape = new Float32Array(rows);
   const weightRate = new Float32Array(rows);
