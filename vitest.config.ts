@@ -1,12 +1,48 @@
+import { readdirSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** Folders whose tests compute in their own process and leave nothing behind there: they share processes and loaded modules. */
+const TOGETHER =
+  'audit bench evaluate fit forecast math options predict process report sample sparsity study text'.split(
+    ' ',
+  );
+/** In these, a test stands for the process: it replaces modules, opens a GPU or measures memory. */
+const APART = ['test/predict/gpu-lists.test.ts'];
+
+const folders = readdirSync(new URL('test', import.meta.url), { withFileTypes: true });
+const others = folders.filter((entry) => entry.isDirectory() && !TOGETHER.includes(entry.name));
+const testsIn = (name: string) => `test/${name}/**/*.test.ts`;
+
+/** Files that start processes take longest and go first, so that at the end no core waits for the other. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const together = (file: TestSpecification) => file.project.name === 'together';
+    return [...sorted.filter((file) => !together(file)), ...sorted.filter(together)];
+  }
+}
 
 // Tests import src/*.ts; workers are started from the dist/ that `pretest` has just built.
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    sequence: { sequencer: LongestFirst },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'apart',
+          include: ['test/*.test.ts', ...others.map(({ name }) => testsIn(name)), ...APART],
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'together', include: TOGETHER.map(testsIn), exclude: APART, isolate: false },
+      },
+    ],
   },
 });

@@ -5,8 +5,7 @@ import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { AbortError, FitError, InputError } from '../errors.js';
-import { fitBaseline } from '../evaluate/baselines/fit.js';
-import { type TunedRanking, tuneRanking } from '../evaluate/tune.js';
+import type { TunedRanking } from '../evaluate/tune.js';
 import { sparsityEvidence } from '../fit/evidence.js';
 import { fit } from '../fit/fit.js';
 import { successorOptions } from '../fit/former.js';
@@ -30,7 +29,6 @@ import { loadModelFile, saveModel } from '../store/model.js';
 import { loadSplit } from '../store/split.js';
 import { addOptions, type CommandContext, runCommand } from './command.js';
 import { fitJson, fitText, refuseStorage } from './fit-output.js';
-import { runFitParts } from './fit-parts.js';
 import { typedOptions } from './flags.js';
 import { checkOutputs } from './outputs.js';
 import { refuseRanks } from './ranks.js';
@@ -60,9 +58,12 @@ export function register(program: Command): void {
 
 async function run(command: Command, given: readonly string[], context: CommandContext) {
   if (given.length === 1) {
-    if (await isPartsFolder(given[0])) return runFitParts(command, given[0], context);
-    const train = await trainParts(given[0]);
-    if (train !== undefined) return runFitParts(command, train, context);
+    const parts = (await isPartsFolder(given[0])) ? given[0] : await trainParts(given[0]);
+    if (parts !== undefined) {
+      // What few fits need is loaded when one does.
+      const { runFitParts } = await import('./fit-parts.js');
+      return runFitParts(command, parts, context);
+    }
   }
   refuseRanks('fit', given[0]);
   const { sources } = await dataArgument(given);
@@ -98,6 +99,7 @@ async function run(command: Command, given: readonly string[], context: CommandC
     const { trials } = values;
     refuseOptions(command, method);
     const { seed } = context;
+    const { fitBaseline } = await import('../evaluate/baselines/fit.js');
     const result = await fitBaseline(graph, method, { trials, seed, threads, signal, onProgress });
     await saveModel(output, result.model, storage);
     return {
@@ -212,7 +214,11 @@ async function keepUnfinished(error: unknown, partial: string): Promise<never> {
 }
 
 /** Searches what the command line leaves open. */
-function tuneFirst(graph: BipartiteGraph, minutes: number | true, asked: FitOptions): Promise<TunedRanking> {
+async function tuneFirst(
+  graph: BipartiteGraph,
+  minutes: number | true,
+  asked: FitOptions,
+): Promise<TunedRanking> {
   const checked = checkFit(asked);
   if (checked.method !== 'ranking') {
     throw optionError`${option('tune')} searches settings for ranking: add ${option('method')} ranking, or leave ${option('tune')} out`;
@@ -223,6 +229,7 @@ function tuneFirst(graph: BipartiteGraph, minutes: number | true, asked: FitOpti
     throw optionError`${option('tune')} finds the number of features and the hyperparameters: leave out ${option('features')} and those of users and items`;
   }
   const budget = minutes === true ? {} : { budgetMinutes: minutes };
+  const { tuneRanking } = await import('../evaluate/tune.js');
   return tuneRanking(graph, { ...budget, engine, fit: rest, seed, threads, signal, onProgress });
 }
 

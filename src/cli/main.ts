@@ -33,8 +33,10 @@ export async function main(argv: readonly string[], onLoaded: () => void = () =>
   }
 }
 
+type Loader = () => Promise<{ register(program: Command): void }>;
+
 /** In the order in which one uses them. */
-const LOADERS: Readonly<Record<CommandName, () => Promise<{ register(program: Command): void }>>> = {
+const LOADERS: Readonly<Record<CommandName, Loader>> = {
   simulate: () => import('./simulate.js'),
   check: () => import('./check.js'),
   forecast: () => import('./forecast.js'),
@@ -51,7 +53,10 @@ const LOADERS: Readonly<Record<CommandName, () => Promise<{ register(program: Co
   study: () => import('./study.js'),
 };
 
-/** The program with the one command that is asked for; with all of them where it is none of theirs: a wrong name, or help. */
+/**
+ * The program with the one command that is asked for; with none where its version is, and with all of them where it is none of
+ * theirs: a wrong name, or help.
+ */
 export async function createProgram(asked?: string): Promise<Command> {
   const program = new Command('graphex')
     .description(
@@ -62,11 +67,15 @@ export async function createProgram(asked?: string): Promise<Command> {
     // It repeats what was typed.
     .configureOutput({ writeErr: (text) => process.stderr.write(lines(text)) })
     .showHelpAfterError('(graphex --help lists the commands)');
-  const one =
-    asked !== undefined && Object.hasOwn(LOADERS, asked) ? [LOADERS[asked as CommandName]] : undefined;
-  const loaded = await Promise.all((one ?? Object.values(LOADERS)).map((load) => load()));
+  const loaded = await Promise.all(loadersFor(asked).map((load) => load()));
   for (const { register } of loaded) register(program);
   return program;
+}
+
+function loadersFor(asked: string | undefined): Loader[] {
+  if (asked === '--version' || asked === '-V') return [];
+  if (asked !== undefined && Object.hasOwn(LOADERS, asked)) return [LOADERS[asked as CommandName]];
+  return Object.values(LOADERS);
 }
 
 /** Prints what went wrong on stderr and says the exit status. */

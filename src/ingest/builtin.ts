@@ -3,7 +3,6 @@
 import { readFile } from 'node:fs/promises';
 import { brotliDecompressSync } from 'node:zlib';
 import type { ReadOptions, ReadResult, RejectSink } from './options.js';
-import { DocumentCollector } from './words.js';
 
 /** State of the Union addresses × stemmed words, 1790 on. */
 export async function readSotu(
@@ -17,6 +16,7 @@ export async function readSotu(
   const texts: { year: number; name: string; text: string }[] = JSON.parse(
     brotliDecompressSync(packed).toString(),
   );
+  const { DocumentCollector } = await import('./words.js');
   const addresses = new DocumentCollector('@sotu', options, rejects);
   for (const { year, name, text } of texts) addresses.add(`${year}-${name}`, text);
   return addresses.finish('speeches', 'text');

@@ -11,10 +11,16 @@ import { isParquet } from './parquet/magic.js';
 import { readError } from './read-error.js';
 import { withoutMark } from './scan.js';
 import { openSource, requireFile } from './source.js';
-import { DocumentCollector } from './words.js';
+import type { DocumentCollector } from './words.js';
 
 /** What a single document may weigh: more than any book, and less than memory. */
 const MAX_DOCUMENT_BYTES = 1 << 26;
+
+/** Lists of stop words take time to load, which data that hold no texts need not spend. */
+const newDocuments = async (path: string, options: ReadOptions, rejects?: RejectSink) => {
+  const { DocumentCollector } = await import('./words.js');
+  return new DocumentCollector(path, options, rejects);
+};
 
 /** train_triplets.txt: user, song, plays, by tabs. An edge per played song; as a multigraph, the plays. */
 export async function readEchonest(
@@ -45,7 +51,7 @@ export async function readWikitext(
   options: ReadOptions,
   rejects?: RejectSink,
 ): Promise<ReadResult> {
-  const articles = new DocumentCollector(path, options, rejects);
+  const articles = await newDocuments(path, options, rejects);
   const titles = new Map<string, number>();
   let title: string | undefined;
   let body: string[] = [];
@@ -88,7 +94,7 @@ export async function readText(
   options: ReadOptions,
   rejects?: RejectSink,
 ): Promise<ReadResult> {
-  const documents = new DocumentCollector(path, options, rejects);
+  const documents = await newDocuments(path, options, rejects);
   if (path !== '-' && (await isFolder(path))) await addFolder(path, options, documents);
   else {
     await eachLine(path, options, documents, (text, line) => {

@@ -8,18 +8,28 @@ import { afterAll } from 'vitest';
 
 export const root = join(import.meta.dirname, '../..');
 
+/** The paths of what `npm pack` packs; npm is asked once for all projects of a test file. */
+const packed = (() => {
+  let paths: readonly string[] | undefined;
+  return () => {
+    if (paths) return paths;
+    const listing = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+      cwd: root,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const [{ files }]: [{ files: { path: string }[] }] = JSON.parse(listing);
+    paths = files.map(({ path }) => path);
+    return paths;
+  };
+})();
+
 /** Makes the project in a folder of its own, removed at the end of the test file. */
 export function installed(files: Readonly<Record<string, string>>, beside: readonly string[] = []): string {
   const folder = mkdtempSync(join(tmpdir(), 'graphex-consumer-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
-  const listing = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
-    cwd: root,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  const [{ files: packed }]: [{ files: { path: string }[] }] = JSON.parse(listing);
   const modules = join(folder, 'node_modules');
-  for (const { path } of packed) {
+  for (const path of packed()) {
     const target = join(modules, 'graphex', path);
     mkdirSync(dirname(target), { recursive: true });
     cpSync(join(root, path), target);

@@ -16,17 +16,21 @@ import {
   unfinishedFit,
 } from '../../src/index.js';
 import { loadModelFile } from '../../src/store/model.js';
+import { writeTable } from '../cli/run.js';
 import { scratchFolder } from '../ingest/scratch.js';
 import { type Ended, graphex } from './command.js';
 import { modelContents } from './model-contents.js';
 
 vi.setConfig({ testTimeout: 300_000 });
 const scratch = scratchFolder();
+// Small, so that a process spends its time on sweeps and on states.
+const data = scratch.path('pairs.csv');
+writeTable(data, 4000);
 
 const COMMON = ['--threads', '1', '--engine', 'cpu', '--seed', '5', '--tolerance', '1e-300', '-k', '6'];
-const EVIDENCE = ['fit', '@simulated-small', ...COMMON, '--iterations', '300', '--no-evidence'];
+const EVIDENCE = ['fit', data, ...COMMON, '--iterations', '1500', '--no-evidence'];
 const RANKING = [
-  ...['fit', '@simulated-small', ...COMMON, '--iterations', '30'],
+  ...['fit', data, ...COMMON, '--iterations', '150'],
   ...['--objective', 'ranking', '--no-blend', '--average', '3'],
 ];
 /** After every leg of sweeps. */
@@ -59,7 +63,7 @@ describe('kill -9 in a long fit', () => {
     const partial = `${output}.partial`;
     let kept = 0;
     for (let kills = 0; kills < 3; kills++) {
-      const resume = existsSync(partial) ? ['fit', '@simulated-small', '--threads', '1', '--resume'] : args;
+      const resume = existsSync(partial) ? ['fit', data, '--threads', '1', '--resume'] : args;
       // Killed a little after a first state of this run was kept.
       const before = existsSync(partial) ? iterationOf(await loadModelFile(partial)) : 0;
       let since: number | undefined;
@@ -75,16 +79,7 @@ describe('kill -9 in a long fit', () => {
     }
     expect(kept).toBeGreaterThan(0);
     if (!existsSync(output)) {
-      const rest = await graphex([
-        'fit',
-        '@simulated-small',
-        '--threads',
-        '1',
-        '--resume',
-        '-o',
-        output,
-        '--no-evidence',
-      ]);
+      const rest = await graphex(['fit', data, '--threads', '1', '--resume', '-o', output, '--no-evidence']);
       expect(rest.stderr).not.toMatch(/error/);
       expect(rest.status).toBe(0);
     }
@@ -107,7 +102,7 @@ function numbers({ model }: FitResult): unknown {
 
 describe('the state of a long fit', () => {
   it('is not kept where a fit cannot go on, and keeping it changes no bit', async () => {
-    const { graph } = await readGraph('@simulated-small', { threads: 1 });
+    const { graph } = await readGraph(data, { threads: 1 });
     const options = { features: 3, iterations: 40, tolerance: 1e-300, engine: 'cpu', threads: 1 } as const;
     for (const more of [{}, { objective: 'ranking', average: 2 }] as FitOptions[]) {
       const states: FitResult[] = [];
@@ -157,7 +152,7 @@ describe('the state of a long fit', () => {
   });
 
   it('--resume without a file and without a state says what is missing', async () => {
-    const ended = await graphex(['fit', '@simulated-small', '-o', scratch.path('none'), '--resume']);
+    const ended = await graphex(['fit', data, '-o', scratch.path('none'), '--resume']);
     expect([ended.status, ended.stderr]).toEqual([
       2,
       expect.stringMatching(/none\.partial: there is no such file/),
@@ -170,7 +165,7 @@ describe('a saved fit goes on as it began', () => {
   let graph: Awaited<ReturnType<typeof readGraph>>['graph'];
   let stopped: UnfinishedFit;
   beforeAll(async () => {
-    graph = (await readGraph('@simulated-small', { threads: 1 })).graph;
+    graph = (await readGraph(data, { threads: 1 })).graph;
     const abort = new AbortController();
     stopped = await fit(graph, {
       ...{
@@ -219,15 +214,7 @@ describe('a saved fit goes on as it began', () => {
 
   it.each(OTHERS)('another %s is refused by its name', async (flag, args, options, says) => {
     const output = scratch.path(`other${flag}`);
-    const { status, stderr } = await graphex([
-      'fit',
-      '@simulated-small',
-      '--resume',
-      file,
-      ...args,
-      '-o',
-      output,
-    ]);
+    const { status, stderr } = await graphex(['fit', data, '--resume', file, ...args, '-o', output]);
     expect(stderr).toContain(`the saved fit was begun with another ${flag} (`);
     expect([status, existsSync(output)]).toEqual([2, false]);
     const attempt = fit(graph, { ...options, resume: stopped.checkpoint! } as FitOptions);
@@ -237,15 +224,7 @@ describe('a saved fit goes on as it began', () => {
 
   it('several are named together; the same values, and what may change, are taken', async () => {
     const both = ['--model', 'dense', '--seed', '9', '--sigma-items', '0'];
-    const { stderr } = await graphex([
-      'fit',
-      '@simulated-small',
-      '--resume',
-      file,
-      ...both,
-      '-o',
-      scratch.path('x'),
-    ]);
+    const { stderr } = await graphex(['fit', data, '--resume', file, ...both, '-o', scratch.path('x')]);
     for (const flag of [
       '--model (sparse, not dense)',
       '--seed (3, not 9)',
@@ -256,16 +235,7 @@ describe('a saved fit goes on as it began', () => {
     const same = ['--model', 'sparse', '--seed', '3', '-k', '4', '--tau-users', '2', '--restarts', '1'];
     const output = scratch.path('same.safetensors');
     const free = ['--iterations', '70', '--tolerance', '1e-200', '--engine', 'cpu'];
-    const ended = await graphex([
-      'fit',
-      '@simulated-small',
-      '--resume',
-      file,
-      ...same,
-      ...free,
-      '-o',
-      output,
-    ]);
+    const ended = await graphex(['fit', data, '--resume', file, ...same, ...free, '-o', output]);
     expect(ended.stderr).not.toMatch(/error/);
     const { model } = await loadModelFile(output);
     expect(model.provenance).toMatchObject({ iterations: 70, seed: 3, evidence: expect.anything() });
@@ -286,16 +256,7 @@ describe.skipIf(process.platform === 'win32')('each signal ends with 128 + n', (
     const status = 128 + constants.signals[signal];
     const home = scratch.path(signal);
     mkdirSync(home);
-    const endless = [
-      'fit',
-      '@simulated-small',
-      '-k',
-      '6',
-      '--iterations',
-      '1000000',
-      '--tolerance',
-      '1e-300',
-    ];
+    const endless = ['fit', data, '-k', '6', '--iterations', '1000000', '--tolerance', '1e-300'];
     const output = join(home, 'm');
     const began = () => existsSync(`${output}.partial`);
     const fitted = await signalled([...endless, ...OFTEN, '-o', output], signal, began);

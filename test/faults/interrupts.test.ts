@@ -6,6 +6,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { randomStream } from '../../src/math/random.js';
 import { loadModel } from '../../src/store/model.js';
 import { loadSplit } from '../../src/store/split.js';
+import { writeTable } from '../cli/run.js';
 import { scratchFolder } from '../ingest/scratch.js';
 import { type Ended, graphex } from './command.js';
 import { modelContents as contents } from './model-contents.js';
@@ -13,10 +14,21 @@ import { modelContents as contents } from './model-contents.js';
 vi.setConfig({ testTimeout: 600_000 });
 const scratch = scratchFolder();
 const random = randomStream(7, 0xc);
+// Small, so that most of a fit's time is its sweeps, and these are what it is stopped in.
+const table = scratch.path('pairs.csv');
+writeTable(table, 4000);
+
+/** Node made to believe that people watch: a stage is then told as it begins, and not only once it has lasted. */
+const WATCHED = ['--import', 'data:text/javascript,process.stderr.isTTY=true'];
 
 /** Runs the command and interrupts it after so many milliseconds, or when what is waited for has come. */
-function interrupted(args: readonly string[], when: number | ((stderr: string) => boolean)): Promise<Ended> {
+function interrupted(
+  args: readonly string[],
+  when: number | ((stderr: string) => boolean),
+  node: readonly string[] = [],
+): Promise<Ended> {
   return graphex(args, {
+    node,
     onStart(child) {
       if (typeof when === 'number') {
         setTimeout(() => child.kill('SIGINT'), when);
@@ -43,12 +55,12 @@ function expectInterrupted(ended: Ended): void {
 
 describe('graphex fit', () => {
   const FIT = [
-    ...['fit', '@simulated-small', '-k', '10', '--iterations', '250', '--tolerance', '1e-300'],
+    ...['fit', table, '-k', '10', '--iterations', '400', '--tolerance', '1e-300'],
     ...['--seed', '5', '--threads', '1', '--engine', 'cpu'],
   ];
 
   const RANKING = [
-    ...['fit', '@simulated-small', '-k', '10', '--iterations', '25', '--tolerance', '1e-300'],
+    ...['fit', table, '-k', '10', '--iterations', '40', '--tolerance', '1e-300'],
     ...[
       '--objective',
       'ranking',
@@ -128,20 +140,22 @@ describe('graphex fit', () => {
     for (const args of [
       [...FIT, '--iterations', '2000', '--restarts', '50'],
       [...FIT, '--iterations', '2000', '--engine', 'gibbs'],
-      ['fit', '@simulated-small', '--objective', 'ranking', '--tune', '--threads', '1', '--engine', 'cpu'],
+      ['fit', table, '--objective', 'ranking', '--tune', '--threads', '1', '--engine', 'cpu'],
     ]) {
       const begun = (stderr: string) => /fitting|warming|sampling|tuning/.test(stderr);
-      expectInterrupted(await interrupted([...args, '-o', output], begun));
+      expectInterrupted(await interrupted([...args, '-o', output], begun, WATCHED));
       expect(readdirSync(folder), args.join(' ')).toEqual([]);
     }
   });
 
   it('interrupted after the fit, while comparing with a dense one, has written the model and says so', async () => {
     const output = scratch.path('compared.safetensors');
-    const ended = await interrupted([...FIT, '--model', 'sparse', '-o', output], () => existsSync(output));
+    // Large enough for the comparison to last.
+    const large = ['fit', '@simulated-small', ...FIT.slice(2), '--model', 'sparse'];
+    const ended = await interrupted([...large, '-o', output], () => existsSync(output));
     expectInterrupted(ended);
     expect(ended.stderr).toMatch(/compared\.safetensors is written, without the comparison/);
-    expect((await loadModel(output)).provenance.iterations).toBe(250);
+    expect((await loadModel(output)).provenance.iterations).toBe(400);
   });
 });
 
@@ -175,8 +189,8 @@ describe('other commands, interrupted at random moments', () => {
     const folder = scratch.path('twice');
     mkdirSync(folder);
     const rejects = scratch.path('twice/rejects.csv');
-    const table = scratch.write('table.csv', `a,b\n${'1,2\n,\n'.repeat(1_000_000)}`);
-    const ended = await graphex(['check', table, '--rejects', rejects], {
+    const rows = scratch.write('rows.csv', `a,b\n${'1,2\n,\n'.repeat(1_000_000)}`);
+    const ended = await graphex(['check', rows, '--rejects', rejects], {
       onStart(child) {
         const watch = setInterval(() => {
           if (readdirSync(folder).length === 0) return;

@@ -216,11 +216,16 @@ describe('values at the edge of what numbers can be', () => {
       '1000000000',
       '--tolerance',
       '0',
+      '--checkpoint',
+      '1e-6',
       ...extremes,
     ];
     const child = spawn(process.execPath, [bin, ...args], { stdio: 'ignore' });
     const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
-    await new Promise((resolve) => setTimeout(resolve, 5000));
+    // Once it sweeps, which its first state shows; where none comes, after five seconds.
+    const state = `${out}.partial`;
+    for (let waited = 0; waited < 5000 && child.exitCode === null && !existsSync(state); waited += 20)
+      await new Promise((resolve) => setTimeout(resolve, 20));
     const began = performance.now();
     child.kill('SIGINT');
     // Stopped, or refused with a sentence before the signal came: but never deaf.

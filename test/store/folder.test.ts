@@ -19,11 +19,13 @@ import { writePieces } from '../../src/store/atomic.js';
 import { writeFolder } from '../../src/store/folder.js';
 import { loadModel, saveModel } from '../../src/store/model.js';
 import { loadSplit, SPLIT_FILES, saveSplit } from '../../src/store/split.js';
-import { graphex } from '../cli/run.js';
+import { graphex, writeTable } from '../cli/run.js';
 import { tree } from '../faults/tree.js';
 import { scratchFolder } from '../ingest/scratch.js';
 
 const scratch = scratchFolder();
+const table = scratch.path('pairs.csv');
+writeTable(table, 2000);
 const pairs = Array.from({ length: 400 }, (_, r) => [(r + Math.floor(r / 5)) % 41, (r * 7) % 37] as const);
 const graph = buildGraph({
   users: pairs.map(([u]) => u),
@@ -152,14 +154,14 @@ describe('somebody’s own files where results are to go', () => {
   });
 
   it.each([
-    ['split', 'train.parquet', ['split', '@simulated-small']],
-    ['check', 'check.html', ['check', '@simulated-small', '--replicates', '1']],
-    ['study', 'report.html', ['study', '@simulated-small']],
-    ['study', 'figures/density.svg', ['study', '@simulated-small']],
-    ['fit', 'model.safetensors', ['fit', '@simulated-small']],
-    ['fit', 'model.safetensors.partial', ['fit', '@simulated-small']],
+    ['split', 'train.parquet', ['split', table]],
+    ['check', 'check.html', ['check', table, '--replicates', '1']],
+    ['study', 'report.html', ['study', table]],
+    ['study', 'figures/density.svg', ['study', table]],
+    ['fit', 'model.safetensors', ['fit', table]],
+    ['fit', 'model.safetensors.partial', ['fit', table]],
     ['simulate', 'graph.csv', ['simulate', '--size-users', '1e5', '--size-items', '1e5']],
-    ['check --rejects', 'bad.csv', ['check', '@simulated-small']],
+    ['check --rejects', 'bad.csv', ['check', table]],
   ])('%s refuses before its work to replace somebody’s %s', async (name, file, args) => {
     const folder = scratch.path(`cli-${name}-${file.replaceAll('/', '-')}`);
     mkdirSync(join(folder, 'figures'), { recursive: true });
@@ -187,7 +189,7 @@ describe('somebody’s own files where results are to go', () => {
     const folder = scratch.path('force');
     mkdirSync(folder);
     writeFileSync(join(folder, 'check.html'), 'mine');
-    const check = ['check', '@simulated-small', '--replicates', '1', '-o', folder];
+    const check = ['check', table, '--replicates', '1', '-o', folder];
     expect((await graphex(...check, '--force')).status).toBe(0);
     expect((await graphex(...check)).status).toBe(0);
     const bad = scratch.write('some-bad.csv', 'a,b\n1,2\n,3\n4,5\n');
@@ -195,7 +197,7 @@ describe('somebody’s own files where results are to go', () => {
     for (let turn = 0; turn < 2; turn++) expect((await graphex(...rejects)).stderr).toBe('');
     const model = join(folder, 'model.safetensors');
     for (let turn = 0; turn < 2; turn++) {
-      const fit = ['fit', '@simulated-small', '-k', '2', '--iterations', '2', '--no-evidence', '-o', model];
+      const fit = ['fit', table, '-k', '2', '--iterations', '2', '--no-evidence', '-o', model];
       expect((await graphex(...fit, '--quiet')).stderr).toBe('');
     }
   });

@@ -10,17 +10,19 @@ import { readGraph } from '../../src/ingest/read.js';
 import { split } from '../../src/sample/split.js';
 import { saveModel } from '../../src/store/model.js';
 import { saveSplit } from '../../src/store/split.js';
-import { graphex } from '../cli/run.js';
+import { graphex, writeTable } from '../cli/run.js';
 import { scratchFolder } from '../ingest/scratch.js';
 
 vi.setConfig({ testTimeout: 240_000 });
 const scratch = scratchFolder();
+const table = scratch.path('pairs.csv');
+writeTable(table, 2000);
 
 describe.skipIf(process.platform === 'win32')('in the place of a file', () => {
   it.each(['a pipe', 'a socket', 'a folder'])('%s is refused for every path that is read', async (kind) => {
     const home = scratch.path(kind.replace(' ', '-'));
     mkdirSync(home);
-    const { graph } = await readGraph('@simulated-small', { threads: 1 });
+    const { graph } = await readGraph(table, { threads: 1 });
     const parts = join(home, 'split');
     const cut = split(graph, { seed: 1 });
     await saveSplit(parts, cut);
@@ -51,11 +53,11 @@ describe.skipIf(process.platform === 'win32')('in the place of a file', () => {
             ['recommend', model, '--batch', odd],
             ['recommend', model, '--user', '1', '--exclude', odd],
           ]),
-      ['fit', '@simulated-small', '--resume', odd, '-o', join(out, 'm')],
-      ['check', '@simulated-small', '--replicates', '0', '--model', odd],
+      ['fit', table, '--resume', odd, '-o', join(out, 'm')],
+      ['check', table, '--replicates', '0', '--model', odd],
       ['study', '--from', odd, '-o', join(out, 'r')],
-      ['fit', '@simulated-small', '-o', odd],
-      ['check', '@simulated-small', '--rejects', odd],
+      ['fit', table, '-o', odd],
+      ['check', table, '--rejects', odd],
     ]) {
       const ended = await Promise.race([
         graphex(...args),
@@ -72,7 +74,7 @@ describe.skipIf(process.platform === 'win32')('in the place of a file', () => {
 
 describe('a model with a size that no fit finds', () => {
   it('is refused by evaluate before its work', async () => {
-    const { graph } = await readGraph('@simulated-small', { threads: 1 });
+    const { graph } = await readGraph(table, { threads: 1 });
     const cut = split(graph, { seed: 1 });
     const parts = scratch.path('sized');
     await saveSplit(parts, cut);
