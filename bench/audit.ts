@@ -16,14 +16,12 @@ import { randomStream } from '../src/math/random.js';
 import { simulate } from '../src/process/poisson-model.js';
 import { drawCoins } from '../src/sample/pq.js';
 import { split } from '../src/sample/split.js';
+import { setsNamed } from './sets.js';
 
-const shared = '../shared/data/';
 const SETS: Readonly<Record<string, string>> = {
   '@sotu': '@sotu',
-  'online-retail': `${shared}online-retail/customer_product_qty.tsv.gz`,
-  'julia-general': `${shared}julia-general/package_depends.tsv.gz`,
-  movietweetings: `${shared}movietweetings/ratings.dat.gz`,
-  simulated: '',
+  ...setsNamed('online-retail', 'julia-general', 'movietweetings'),
+  simulated: '@',
 };
 const args = process.argv.slice(2);
 const at = args.indexOf('--seeds');
@@ -142,7 +140,7 @@ const CASES: readonly Case[] = [
 
 const tally = CASES.map(() => ({ of: 0, said: 0, alarms: new Map<string, number>() }));
 for (const name of names) {
-  if (SETS[name].startsWith(shared) && !existsSync(SETS[name])) continue;
+  if (!SETS[name].startsWith('@') && !existsSync(SETS[name])) continue;
   for (let seed = 1; seed <= seeds; seed++) {
     const graph = name === 'simulated' ? await drawn(seed) : (await readGraph(SETS[name])).graph;
     const known = new Set(

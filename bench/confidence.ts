@@ -10,28 +10,22 @@ import { readGraph } from '../src/ingest/read.js';
 import { randomStream } from '../src/math/random.js';
 import { createRecommender } from '../src/predict/recommender.js';
 import { split } from '../src/sample/split.js';
+import { setsNamed } from './sets.js';
 
-const SETS = {
-  movietweetings: ['movietweetings/ratings.dat.gz', { sep: '::', header: false }],
-  'online-retail': ['online-retail/customer_product_qty.tsv.gz', {}],
-  goodbooks: ['goodbooks/to_read.csv.gz', {}],
-} as const;
+const SETS = setsNamed('movietweetings', 'online-retail', 'goodbooks');
 const LENGTHS = [1, 2, 5, 10, 20, 40];
 const USERS = 60;
 const N = 20;
 
 const wanted = process.argv.slice(2);
-const names = (Object.keys(SETS) as (keyof typeof SETS)[]).filter(
-  (name) => wanted.length === 0 || wanted.includes(name),
-);
+const names = Object.keys(SETS).filter((name) => wanted.length === 0 || wanted.includes(name));
 for (const name of names) {
-  const [file, options] = SETS[name];
-  const path = `../shared/data/${file}`;
+  const path = SETS[name];
   if (!existsSync(path)) {
     process.stdout.write(`${name}: ${path} is not there: left out\n`);
     continue;
   }
-  const { graph } = await readGraph(path, options);
+  const { graph } = await readGraph(path);
   const { train, foldIn, test } = split(graph, { seed: 1 });
   for (const method of ['ascent', 'ranking'] as const) {
     const { model } =

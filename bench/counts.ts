@@ -20,11 +20,11 @@ import { simulate } from '../src/process/poisson-model.js';
 import { pqSample } from '../src/sample/pq.js';
 import { split } from '../src/sample/split.js';
 import type { Split } from '../src/sample/split-types.js';
+import { SETS as SOURCES } from './sets.js';
 
 const splits = Number(process.argv.slice(2).find((a) => /^\d+$/.test(a)) ?? 5);
 const onlyAt = process.argv.indexOf('--only');
 const only = onlyAt < 0 ? undefined : process.argv[onlyAt + 1];
-const DATA = '../shared/data';
 
 /** A pair that is to be foretold: rows of the held-out user in the fold-in part, of the item in training. */
 interface Pair {
@@ -261,9 +261,9 @@ async function load(name: string): Promise<BipartiteGraph | undefined> {
   const SIDE = { sigma: 0.2, tau: 1, shape: 0.1, rate: 0.1, size: 120 };
   switch (name) {
     case 'online-retail':
-      return read(`${DATA}/online-retail/customer_product_qty.tsv.gz`);
+      return read(SOURCES['online-retail']);
     case 'acl-abstracts, a fifth': {
-      const whole = await read(`${DATA}/acl-abstracts/paper_abstract_words.tsv.gz`);
+      const whole = await read(SOURCES['acl-abstracts']);
       return whole && split(whole, { testUsers: 0.8, testItems: 0.01, seed: 1 }).train;
     }
     case '@sotu':

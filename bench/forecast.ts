@@ -14,15 +14,11 @@ import { selectVertices } from '../src/graph/subgraph.js';
 import { readGraph } from '../src/ingest/read.js';
 import { randomStream } from '../src/math/random.js';
 import { drawCoins } from '../src/sample/pq.js';
+import { setsNamed } from './sets.js';
 
-const shared = '../shared/data/';
 const SETS: Readonly<Record<string, string>> = {
   '@sotu': '@sotu',
-  'online-retail': `${shared}online-retail/customer_product_qty.tsv.gz`,
-  'julia-general': `${shared}julia-general/package_depends.tsv.gz`,
-  movietweetings: `${shared}movietweetings/ratings.dat.gz`,
-  goodbooks: `${shared}goodbooks/to_read.csv.gz`,
-  'acl-abstracts': `${shared}acl-abstracts/paper_abstract_words.tsv.gz`,
+  ...setsNamed('online-retail', 'julia-general', 'movietweetings', 'goodbooks', 'acl-abstracts'),
   '@simulated': '@simulated',
   '@simulated-small': '@simulated-small',
 };
@@ -47,7 +43,7 @@ const overall = new Map<string, { held: number; of: number }>();
 const worse: string[] = [];
 
 for (const name of names) {
-  if (SETS[name].startsWith(shared) && !existsSync(SETS[name])) continue;
+  if (!SETS[name].startsWith('@') && !existsSync(SETS[name])) continue;
   const { graph } = await readGraph(SETS[name]);
   for (const growing of SIDES) {
     for (const times of TIMES) report(name, graph, growing, times, await tryCoins(graph, growing, times));

@@ -19,16 +19,18 @@ import { readGraph } from '../src/ingest/read.js';
 import { split } from '../src/sample/split.js';
 import { countDegrees } from '../src/sparsity/degree-counts.js';
 import { tailIndex } from '../src/sparsity/tail-index.js';
+import { setsNamed } from './sets.js';
 
-const DATA = '../shared/data';
-const SETS: Readonly<Record<string, readonly [source: string, options?: object]>> = {
-  goodbooks: [`${DATA}/goodbooks/to_read.csv.gz`],
-  'online-retail': [`${DATA}/online-retail/customer_product_qty.tsv.gz`],
-  'julia-general': [`${DATA}/julia-general/package_depends.tsv.gz`],
-  movietweetings: [`${DATA}/movietweetings/ratings.dat.gz`, { sep: '::' }],
-  sotu: ['@sotu'],
-  'simulated-small': ['@simulated-small'],
-  acl: [`${DATA}/acl-abstracts/paper_abstract_words.tsv.gz`],
+const SETS: Readonly<Record<string, string>> = {
+  ...setsNamed(
+    'goodbooks',
+    'online-retail',
+    'julia-general',
+    'movietweetings',
+    'simulated-small',
+    'acl-abstracts',
+  ),
+  sotu: '@sotu',
 };
 const STATISTICS = ['users', 'items', 'edges', 'sigmaUsers', 'sigmaItems'] as const;
 
@@ -86,14 +88,13 @@ const rows: Row[] =
     : [];
 
 for (const set of sets) {
-  const known = SETS[set];
-  if (!known) throw new Error(`--sets ${set}: there are ${Object.keys(SETS).join(', ')}`);
-  const [source, read] = known;
+  const source = SETS[set];
+  if (!source) throw new Error(`--sets ${set}: there are ${Object.keys(SETS).join(', ')}`);
   if (!source.startsWith('@') && !existsSync(source)) {
     console.log(`${set}: skipped, no ${source}`);
     continue;
   }
-  const { graph } = await readGraph(source, read);
+  const { graph } = await readGraph(source);
   for (const seed of seeds) {
     const outer = split(graph, { seed });
     const parts = onTest ? outer : split(outer.train, { seed: 100 + seed });

@@ -19,13 +19,9 @@ import { type FactorScores, featureCount, type Model, modelHyper } from '../src/
 import { readGraph } from '../src/ingest/read.js';
 import type { RankingResult } from '../src/ranking/metrics.js';
 import { split } from '../src/sample/split.js';
+import { setsNamed } from './sets.js';
 
-const SETS: Record<string, string> = {
-  'online-retail': '../shared/data/online-retail/customer_product_qty.tsv.gz',
-  'julia-general': '../shared/data/julia-general/package_depends.tsv.gz',
-  movietweetings: '../shared/data/movietweetings/ratings.dat.gz',
-  goodbooks: '../shared/data/goodbooks/to_read.csv.gz',
-};
+const SETS = setsNamed('online-retail', 'julia-general', 'movietweetings', 'goodbooks');
 const KINDS = ['baselines', 'fits', 'tuned'] as const;
 const METRICS = ['recall', 'ndcg', 'recallUnpopular', 'ndcgUnpopular'] as const;
 type Metric = (typeof METRICS)[number];

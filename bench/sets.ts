@@ -1,4 +1,4 @@
-// Data that several benchmarks read in place.
+// The data that benchmarks read in place: the one list of them.
 
 const FOLDER = process.env.GRAPHEX_DATA ?? '../shared/data';
 export const SETS: Readonly<Record<string, string>> = {
@@ -9,3 +9,14 @@ export const SETS: Readonly<Record<string, string>> = {
   goodbooks: `${FOLDER}/goodbooks/to_read.csv.gz`,
   'acl-abstracts': `${FOLDER}/acl-abstracts/paper_abstract_words.tsv.gz`,
 };
+
+/** Those of them, in this order. */
+export function setsNamed(...names: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    names.map((name) => {
+      const source = SETS[name];
+      if (source === undefined) throw new Error(`${name}: there are ${Object.keys(SETS).join(', ')}`);
+      return [name, source];
+    }),
+  );
+}

@@ -15,12 +15,9 @@ import { randomStream } from '../src/math/random.js';
 import { largest } from '../src/predict/largest.js';
 import { voicesOf } from '../src/predict/voices.js';
 import { split } from '../src/sample/split.js';
+import { setsNamed } from './sets.js';
 
-const SETS = {
-  movietweetings: ['movietweetings/ratings.dat.gz', { sep: '::', header: false }],
-  'online-retail': ['online-retail/customer_product_qty.tsv.gz', {}],
-  goodbooks: ['goodbooks/to_read.csv.gz', {}],
-} as const;
+const SETS = setsNamed('movietweetings', 'online-retail', 'goodbooks');
 const N = 10;
 const QUERIES = 1500;
 /** Users whom a cosine of co-occurrences counts on top of those of each item: few common users are no likeness. */
@@ -165,14 +162,13 @@ async function compare(name: string, stage: string, graph: BipartiteGraph) {
 const asked = process.argv.slice(2);
 const only = asked.find((word) => word === 'training' || word === 'test');
 const wanted = asked.filter((word) => word !== only);
-for (const [name, [file, options]] of Object.entries(SETS)) {
+for (const [name, path] of Object.entries(SETS)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
-  const path = `../shared/data/${file}`;
   if (!existsSync(path)) {
     process.stdout.write(`${name}: ${path} is not there: left out\n`);
     continue;
   }
-  const { graph } = await readGraph(path, options);
+  const { graph } = await readGraph(path);
   const stages = { 'training part': () => split(graph, { seed: 1 }).train, 'test part': () => graph };
   for (const [stage, part] of Object.entries(stages)) {
     if (only === undefined || stage.startsWith(only)) await compare(name, stage, part());

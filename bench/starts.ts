@@ -8,14 +8,9 @@ import { ascend } from '../src/fit/ascent.js';
 import type { AscentOptions } from '../src/fit/options.js';
 import { readGraph } from '../src/ingest/read.js';
 import { split } from '../src/sample/split.js';
+import { setsNamed } from './sets.js';
 
-const SETS: Record<string, string> = {
-  'simulated-small': '@simulated-small',
-  'online-retail': '../shared/data/online-retail/customer_product_qty.tsv.gz',
-  movietweetings: '../shared/data/movietweetings/ratings.dat.gz',
-  'julia-general': '../shared/data/julia-general/package_depends.tsv.gz',
-  goodbooks: '../shared/data/goodbooks/to_read.csv.gz',
-};
+const SETS = setsNamed('simulated-small', 'online-retail', 'movietweetings', 'julia-general', 'goodbooks');
 const STARTS: Record<string, Omit<AscentOptions, 'features'>> = {
   cold: { start: 'cold' },
   warm: { start: 'warm' },

@@ -66,7 +66,7 @@ function partsOf(command: Command): Readonly<Record<string, Declaration>> {
 }
 
 /** A wrong option as the person at the terminal knows it: by its flag. */
-function inFlags(command: Command, error: unknown): unknown {
+export function inFlags(command: Command, error: unknown): unknown {
   if (!(error instanceof OptionError)) return error;
   const parts = Object.values(partsOf(command));
   const write = (path: string) =>
@@ -86,7 +86,7 @@ export async function runCommand(
   const view = createProgressView(process.stderr, { quiet: values.quiet });
   const listening = listenForSignals();
   try {
-    refuseRanks(command.name());
+    await refuseRanks(command.name());
     const output = await work({
       seed: values.seed,
       threads: values.threads,

@@ -1,8 +1,6 @@
 // graphex fit on a folder of shards: by itself, or as one of the ranks that mpirun or srun has started. Rank 0 prints and
 // writes; a rank that fails says which it is and ends all.
 
-import { existsSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import type { Command } from 'commander';
 import { ALONE, type Communicator } from '../comm/communicator.js';
@@ -17,18 +15,19 @@ import type { OptionsOf } from '../options/kinds.js';
 import { BASELINES } from '../options/names.js';
 import { READ } from '../options/shared.js';
 import { COMMANDS } from '../options/verbs.js';
+import { isCommonError, OtherRankError, prepareTogether } from '../shard/agree.js';
 import { fitParts, type PartsFitOptions } from '../shard/fit.js';
 import { gatherModel } from '../shard/model.js';
 import { modelFiles, saveModelParts } from '../shard/model-parts.js';
 import { openParts, type Parts } from '../shard/parts.js';
 import { fitRankingParts, type RankingPartsOptions } from '../shard/ranking.js';
 import { isRankingState } from '../shard/ranking-state.js';
-import { isStateFolder, stateFiles } from '../shard/state.js';
+import { isStateFolder, removeState, requireStateFolder, stateFiles } from '../shard/state.js';
 import { saveModel } from '../store/model.js';
 import type { RankerStorage } from '../store/ranker-tensors.js';
 import { many } from '../text/phrases.js';
 import { oneLine } from '../text/untrusted.js';
-import type { CommandContext, CommandOutput } from './command.js';
+import { type CommandContext, type CommandOutput, inFlags } from './command.js';
 import { fitJson, fitText, refuseStorage } from './fit-output.js';
 import { typedOptions } from './flags.js';
 import { checkOutputs } from './outputs.js';
@@ -62,7 +61,16 @@ export async function runFitParts(
       if (rank === 0) throw error;
       process.exit(stoppedStatus());
     }
-    const { message } = error as Error;
+    const { message } = inFlags(command, error) as Error;
+    // What all have, rank 0 says, and it has said it before any of them ends: a launcher ends all with the first.
+    if (isCommonError(error)) {
+      if (rank === 0) process.stderr.write(`error: ${oneLine(message)}\n`);
+      await communicator.sum(Float64Array.of(0));
+      await communicator.close();
+      process.exit(2);
+    }
+    // Whoever has failed ends the others.
+    if (error instanceof OtherRankError) return new Promise(() => {});
     process.stderr.write(`error: rank ${rank} of ${size} on ${host}: ${oneLine(message)}\n`);
     await new Promise((resolve) => setTimeout(resolve, MESSAGE_MS));
     communicator.abort(2);
@@ -77,34 +85,10 @@ async function fitAsRank(
   communicator: Communicator,
 ): Promise<CommandOutput | undefined> {
   const { rank, size } = communicator;
-  const values = typedOptions(command, COMMANDS.fit.own);
+  const { values, parts, asked, forRanking, output, folder, goOn } = await prepareTogether(communicator, () =>
+    checkCommand(command, source, context, communicator),
+  );
   const { force, byShard } = values;
-  const output = byShard ? withoutSlash(values.output!) : values.output!;
-  const folder = `${output}.partial`;
-  const goOn = values.resume === true ? folder : values.resume;
-  const parts = await openParts(source);
-  const asked = typedOptions(command, FIT) as FitOptions;
-  refuseBaseline(asked.method, source);
-  const forRanking = goOn === undefined ? checkFit(asked).method === 'ranking' : await isRankingState(goOn);
-  refuse(command, source, parts, { size, forRanking });
-  const { length: shards } = parts.shards;
-  if (rank === 0) {
-    if (byShard) {
-      const names = modelFiles(shards);
-      await checkOutputs({ folder: { path: output, names }, inputs: [source, goOn], force });
-    } else await checkOutputs({ files: [output], inputs: [source, goOn], force });
-    await checkOutputs({ folder: { path: folder, names: stateFiles(shards) }, inputs: [source], force });
-    warnOfParts(context, parts, asked as { readonly counts?: string }, {
-      forRanking,
-      begins: goOn === undefined,
-      folder,
-    });
-    if (size > 1 && availableParallelism() === 1 && context.threads === undefined) {
-      context.warn(
-        'a rank may use one core alone; Open MPI binds ranks to cores unless told --bind-to none, Slurm gives what --cpus-per-task says',
-      );
-    }
-  }
   const { threads, signal, onProgress, warn } = context;
   const { memory } = values;
   const options = {
@@ -136,17 +120,56 @@ async function fitAsRank(
   if (!result) return undefined;
   if (!byShard) await saveModel(output, result.model, storageOf(values));
   // The model is written: a state that cannot be removed is no failure.
-  await rm(folder, { recursive: true, force: true }).catch(() => undefined);
+  await removeState(folder).catch(() => undefined);
   return {
     json: {
       ...fitJson(result, undefined, undefined, undefined),
       ranks: size,
-      shards,
+      shards: parts.shards.length,
       inTurn: fitted.inTurn,
       state: fitted.hash,
     },
     text: fitText(result, undefined, undefined, undefined, output),
   };
+}
+
+/** What was asked for, looked at by each rank before the first computes. */
+async function checkCommand(
+  command: Command,
+  source: string,
+  context: CommandContext,
+  { rank, size }: Communicator,
+) {
+  const values = typedOptions(command, COMMANDS.fit.own);
+  const { force, byShard } = values;
+  const output = byShard ? withoutSlash(values.output!) : values.output!;
+  const folder = `${output}.partial`;
+  const goOn = values.resume === true ? folder : values.resume;
+  const parts = await openParts(source);
+  const asked = typedOptions(command, FIT) as FitOptions;
+  refuseBaseline(asked.method, source);
+  if (goOn !== undefined) await requireStateFolder(goOn);
+  const forRanking = goOn === undefined ? checkFit(asked).method === 'ranking' : await isRankingState(goOn);
+  refuse(command, source, parts, { size, forRanking });
+  const { length: shards } = parts.shards;
+  if (rank === 0) {
+    if (byShard) {
+      const names = modelFiles(shards);
+      await checkOutputs({ folder: { path: output, names }, inputs: [source, goOn], force });
+    } else await checkOutputs({ files: [output], inputs: [source, goOn], force });
+    await checkOutputs({ folder: { path: folder, names: stateFiles(shards) }, inputs: [source], force });
+    warnOfParts(context, parts, asked as { readonly counts?: string }, {
+      forRanking,
+      begins: goOn === undefined,
+      replaced: goOn === undefined && (await isStateFolder(folder)) ? folder : undefined,
+    });
+    if (size > 1 && availableParallelism() === 1 && context.threads === undefined) {
+      context.warn(
+        'a rank may use one core alone; Open MPI binds ranks to cores unless told --bind-to none, Slurm gives what --cpus-per-task says',
+      );
+    }
+  }
+  return { values, parts, asked, forRanking, output, folder, goOn };
 }
 
 /** What a fit of the data in one piece would do otherwise, and a state that is about to be lost. */
@@ -157,17 +180,22 @@ function warnOfParts(
   {
     forRanking,
     begins,
-    folder,
-  }: { readonly forRanking: boolean; readonly begins: boolean; readonly folder: string },
+    replaced,
+  }: {
+    readonly forRanking: boolean;
+    readonly begins: boolean;
+    /** The folder of a state that the fit does not go on from. */
+    readonly replaced: string | undefined;
+  },
 ): void {
   if (multigraph && !forRanking && begins && (counts === undefined || counts === 'auto')) {
     warn(
       'counts are taken for Poisson: whether a law of their own fits better is only found out of data in one piece; without counts (partition without --multi) edges are fitted as there or not',
     );
   }
-  if (begins && existsSync(folder)) {
+  if (replaced !== undefined) {
     warn(
-      `${folder} has the state of a fit that was stopped; this one begins anew and replaces it, --resume would go on`,
+      `${replaced} has the state of a fit that was stopped; this one begins anew and replaces it, --resume would go on`,
     );
   }
 }

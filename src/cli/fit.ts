@@ -1,6 +1,6 @@
 // graphex fit: data or a split's training part → a model file.
 
-import { existsSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
@@ -25,7 +25,7 @@ import { COMMANDS } from '../options/verbs.js';
 import type { TaskOptions } from '../progress.js';
 import { isPartsFolder } from '../shard/parts.js';
 import { trainParts } from '../shard/split.js';
-import { loadModelFile, saveModel } from '../store/model.js';
+import { isSavedFit, loadModelFile, saveModel } from '../store/model.js';
 import { loadSplit } from '../store/split.js';
 import { addOptions, type CommandContext, runCommand } from './command.js';
 import { fitJson, fitText, refuseStorage } from './fit-output.js';
@@ -65,7 +65,7 @@ async function run(command: Command, given: readonly string[], context: CommandC
       return runFitParts(command, parts, context);
     }
   }
-  refuseRanks('fit', given[0]);
+  await refuseRanks('fit', given[0]);
   const { sources } = await dataArgument(given);
   const values = typedOptions(command, COMMANDS.fit.own);
   if (values.memory !== undefined) {
@@ -79,7 +79,9 @@ async function run(command: Command, given: readonly string[], context: CommandC
   const { rejects } = typedOptions(command, READ);
   const { force } = values;
   const resume = values.resume === true ? partial : values.resume;
+  if (resume !== undefined) await requireStateFile(resume);
   await checkOutputs({ files: [output, rejects], inputs: [...sources, resume, values.from], force });
+  requireFileFor(partial);
   // The state of an interrupted fit may replace the one that it went on from.
   await checkOutputs({ files: [partial], inputs: [...sources, values.from], force });
   const { graph, read } = await trainingData(command, sources, context);
@@ -123,7 +125,7 @@ async function run(command: Command, given: readonly string[], context: CommandC
     ...(canGoOn ? { onCheckpoint: keeper.keep, checkpointMinutes: values.checkpoint } : {}),
   } as FitOptions;
   if (checkFit(options).method !== 'ranking') refuseStorage(storage);
-  if (resume === undefined && existsSync(partial)) {
+  if (resume === undefined && (await isSavedFit(partial))) {
     context.warn(`${partial} holds an interrupted fit, and this one begins anew; --resume goes on from it`);
   }
   const tuned = values.tune === undefined ? undefined : await tuneFirst(graph, values.tune, options);
@@ -267,6 +269,24 @@ function refuseDataOptions(command: Command, source: string): void {
 function isSplitFolder(source: string): boolean {
   if (!statSync(source, { throwIfNoEntry: false })?.isDirectory()) return false;
   return statSync(join(source, SPLIT_FILE), { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
+/** A folder where a state is read is told with whose it is. */
+async function requireStateFile(path: string): Promise<void> {
+  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+  const { isStateFolder } = await import('../shard/state.js');
+  const what = (await isStateFolder(path))
+    ? 'this is the state of a fit of parts; give these parts'
+    : 'this is a folder, and the state of such a fit is a file; check the path';
+  throw new InputError(`${path}: ${what}, or begin anew without --resume`);
+}
+
+/** Where states are kept: nobody has named it, so what to do about a folder there is not what it is elsewhere. */
+function requireFileFor(partial: string): void {
+  if (!statSync(partial, { throwIfNoEntry: false })?.isDirectory()) return;
+  throw new InputError(
+    `${partial}: this is a folder, and the state of the fit would be kept there in a file; move it away, or choose another name for the model`,
+  );
 }
 
 /** The state to go on from. */

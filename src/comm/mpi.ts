@@ -15,6 +15,16 @@ export interface Launched {
 /** Variables by which launchers tell the number of processes. (SLURM_NTASKS is also set where nothing was launched.) */
 const SIZES = ['OMPI_COMM_WORLD_SIZE', 'PMI_SIZE', 'SLURM_STEP_NUM_TASKS'] as const;
 
+/** Variables by which launchers tell a process which of them it is, in the order of those above. */
+const RANKS = ['OMPI_COMM_WORLD_RANK', 'PMI_RANK', 'SLURM_PROCID'] as const;
+
+/** Which of the processes this is; 0 also where the launcher does not say. */
+export function launchedRank(environment: NodeJS.ProcessEnv = process.env): number {
+  const by = SIZES.findIndex((name) => Number(environment[name]) > 1);
+  const rank = Number(environment[RANKS[by]] ?? 0);
+  return Number.isSafeInteger(rank) && rank > 0 ? rank : 0;
+}
+
 /** How many processes the launcher has started; undefined: there was none, or it has started one. */
 export function launchedRanks(environment: NodeJS.ProcessEnv = process.env): Launched | undefined {
   for (const by of SIZES) {

@@ -15,6 +15,46 @@ interface Same {
   readonly otherwise: string;
 }
 
+/** Errors that every rank has, and has at the same moment: one of them may speak for all. */
+const ofAll = new WeakSet<Error>();
+
+function commonError(error: Error): Error {
+  ofAll.add(error);
+  return error;
+}
+
+/** Whether all ranks have this error, and know it: none waits for another any more. */
+export function isCommonError(error: unknown): error is Error {
+  return error instanceof Error && ofAll.has(error);
+}
+
+/** Another rank has failed, and says why. */
+export class OtherRankError extends Error {
+  override readonly name = 'OtherRankError';
+}
+
+/**
+ * Does what each rank does by itself before all compute together. Where it fails on one it fails on all, at the same moment:
+ * with one error of all (`isCommonError`), with each rank's own, or with an `OtherRankError` where nothing is wrong.
+ */
+export async function prepareTogether<T>(communicator: Communicator, prepare: () => Promise<T>): Promise<T> {
+  const { rank, size } = communicator;
+  if (size === 1) return prepare();
+  const outcome = await prepare().then(
+    (value) => ({ value, error: undefined }),
+    (error: unknown) => ({
+      value: undefined,
+      error: error instanceof Error ? error : new Error(String(error)),
+    }),
+  );
+  const said = new Float64Array(size);
+  if (outcome.error) said[rank] = 1 + numberOf(outcome.error.message);
+  await communicator.sum(said);
+  if (outcome.error) throw said.every((one) => one === said[0]) ? commonError(outcome.error) : outcome.error;
+  if (said.some((one) => one !== 0)) throw new OtherRankError('another rank has failed');
+  return outcome.value as T;
+}
+
 /** Throws on every rank where one differs from rank 0. */
 async function requireSame(communicator: Communicator, all: readonly Same[]): Promise<void> {
   const { rank, size } = communicator;
@@ -25,7 +65,7 @@ async function requireSame(communicator: Communicator, all: readonly Same[]): Pr
   for (const [at, { otherwise }] of all.entries()) {
     for (let r = 1; r < size; r++) {
       if (hashes[r * all.length + at] === hashes[at]) continue;
-      throw new InputError(`rank ${r} ${otherwise}`);
+      throw commonError(new InputError(`rank ${r} ${otherwise}`));
     }
   }
 }

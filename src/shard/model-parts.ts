@@ -21,6 +21,7 @@ import { readTensors, writeTensorsTo } from '../store/safetensors.js';
 import { FINITE, NOT_NEGATIVE, putInto, TensorReader } from '../store/tensor-reader.js';
 import type { Tensor, TensorFile } from '../store/tensors.js';
 import { getSeen, getVertices, putSeen, putVertices } from '../store/vertex-tensors.js';
+import { documentProblem } from '../text/documents.js';
 import { shardOfBytes } from './assign.js';
 import { gatherRows, writeGathered } from './gather.js';
 import { emptyUsers, type FittedParts, modelWith, putShard } from './model.js';
@@ -223,10 +224,7 @@ function inWords<T>(path: string, read: () => T): T {
     return read();
   } catch (cause) {
     if (cause instanceof InputError) throw cause;
-    const what =
-      cause instanceof z.ZodError
-        ? z.prettifyError(cause).split('\n').slice(0, 2).join(' ')
-        : (cause as Error).message;
+    const what = documentProblem(cause) ?? (cause as Error).message;
     throw new InputError(
       `${path}: it does not fit the rest of the model (${what}); copy the folder again or fit again`,
     );

@@ -2,6 +2,7 @@
 // shard-NNNN.safetensors the users that were dealt to it, with their edges. Everything that is read is checked, and what
 // does not belong together is refused: a folder may have been copied, mixed or made by somebody else.
 
+import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -16,6 +17,7 @@ import { finishFolder } from '../store/folder.js';
 import { readTensors } from '../store/safetensors.js';
 import { putIds, putInto, signed, TensorReader } from '../store/tensor-reader.js';
 import type { Tensor, TensorFile } from '../store/tensors.js';
+import { documentProblem } from '../text/documents.js';
 import { readSideNames, type SideNames } from '../text/sides.js';
 
 export const MOST_SHARDS = PARTITION.shards.max;
@@ -54,6 +56,8 @@ const schema = z.object({
   itemsHash: hash,
   read: z.object({ rows: whole, kept: whole, merged: whole, rejected: whole }),
   degrees: z.object({ users: histogram, items: histogram }),
+  /** Of the users' degrees; absent where an earlier graphex wrote it. */
+  degreesHash: hash.optional(),
   shards: z
     .array(z.object({ users: whole, edges: whole, total: whole, logFactorials: z.number().min(0), hash }))
     .min(1)
@@ -63,7 +67,7 @@ const schema = z.object({
 export type PartsDocument = z.infer<typeof schema>;
 
 /** A folder of shards that was opened: what is known of all, with the items. */
-export interface Parts extends Omit<PartsDocument, 'names' | 'degrees'> {
+export interface Parts extends Omit<PartsDocument, 'names' | 'degrees' | 'degreesHash'> {
   readonly folder: string;
   readonly names: SideNames | undefined;
   readonly degrees: Readonly<Record<'users' | 'items', DegreeCounts>>;
@@ -120,10 +124,10 @@ export async function openParts(folder: string): Promise<Parts> {
   await finishFolder(folder, partsFiles(MOST_SHARDS));
   const path = join(folder, PARTS_FILE);
   const document = parseDocument(path, await readDocument(path));
-  const { degrees, names, ...rest } = document;
+  const { degrees, degreesHash, names, ...rest } = document;
   const file = join(folder, ITEMS_FILE);
   const { tensors, metadata } = await readTensors(file, { ...EXPECTED, format: `${FORMAT}-items` });
-  return checked(file, () => {
+  const parts: Parts = checked(file, () => {
     requireSame(metadata.hash, document.itemsHash);
     const read = new TensorReader(tensors);
     const itemIds = read.ids('items.');
@@ -150,6 +154,31 @@ export async function openParts(folder: string): Promise<Parts> {
       itemTotal,
     };
   });
+  const counted = degreesHash ?? hashOfDegrees(await countUsers(parts));
+  checked(path, () => {
+    if (counted !== hashOfDegrees(degrees.users)) {
+      throw new Error('the degrees of its users are not those that the shards have');
+    }
+  });
+  return parts;
+}
+
+/** How many users have which degree, ascending: a digest by which edited ones are known without a look at the shards. */
+export function hashOfDegrees(histogram: readonly (readonly [number, number])[]): string {
+  return createHash('sha256').update(JSON.stringify(histogram)).digest('hex').slice(0, 16);
+}
+
+/** The users' degrees as the shards have them, one shard in memory at a time. */
+async function countUsers(parts: Parts): Promise<[number, number][]> {
+  const counts = new Map<number, number>();
+  for (let s = 0; s < parts.shards.length; s++) {
+    const { count, offsets } = await readShard(parts, s);
+    for (let v = 0; v < count; v++) {
+      const degree = offsets[v + 1] - offsets[v];
+      counts.set(degree, (counts.get(degree) ?? 0) + 1);
+    }
+  }
+  return [...counts].sort(([a], [b]) => a - b);
 }
 
 /** Reads a shard. */
@@ -205,8 +234,7 @@ function parseDocument(path: string, text: string): PartsDocument {
   try {
     document = schema.parse(JSON.parse(text));
   } catch (cause) {
-    const what =
-      cause instanceof z.ZodError ? z.prettifyError(cause).split('\n').slice(0, 2).join(' ') : 'no JSON';
+    const what = documentProblem(cause) ?? 'it is no JSON';
     throw new InputError(
       `${path}: this is not what "graphex partition" writes (${what}); partition the data again`,
     );

@@ -11,7 +11,8 @@ import { finishFolder, writeFolder } from '../store/folder.js';
 import { getTable, putTable } from '../store/posterior-tensors.js';
 import { readTensors, writeTensorsTo } from '../store/safetensors.js';
 import { NOT_NEGATIVE, putInto, TensorReader } from '../store/tensor-reader.js';
-import type { Tensor } from '../store/tensors.js';
+import type { ExpectedTensors, Tensor, TensorFile } from '../store/tensors.js';
+import { documentProblem } from '../text/documents.js';
 import type { Parts } from './parts.js';
 import { stateMetadata } from './state.js';
 
@@ -70,7 +71,7 @@ const doneSchema = z
 export async function loadRankingState(folder: string, parts: Parts): Promise<SavedRanking> {
   await finishFolder(folder, [RANKING_STATE]);
   const path = join(folder, RANKING_STATE);
-  const { tensors, metadata } = await readTensors(path, EXPECTED);
+  const { tensors, metadata } = await readState(path, EXPECTED);
   try {
     const { warmSweeps, likelihood, seed: _, ...rest } = stateSchema.parse(JSON.parse(metadata.state));
     const settings = settingsSchema.parse(JSON.parse(metadata.settings));
@@ -101,12 +102,20 @@ export function tableOf(read: TensorReader, prefix: string, rows: number, featur
   return getTable<Float32Array | Float64Array>(read, prefix, type, rows, features);
 }
 
+/** A file of a state; one that is missing or damaged is told with what to do. */
+export async function readState(path: string, expected: ExpectedTensors): Promise<TensorFile> {
+  try {
+    return await readTensors(path, expected);
+  } catch (cause) {
+    if (!(cause instanceof InputError)) throw cause;
+    const what = cause.message.replace(/; [^;]*$/, '');
+    throw new InputError(`${what}; copy the state again, or begin anew without --resume`, { cause });
+  }
+}
+
 /** What is wrong with a saved state, and what to do. */
 export function cannotGoOn(path: string, cause: unknown): InputError {
   if (cause instanceof InputError) return cause;
-  const what =
-    cause instanceof z.ZodError
-      ? z.prettifyError(cause).split('\n').slice(0, 2).join(' ')
-      : (cause as Error).message;
+  const what = documentProblem(cause) ?? (cause as Error).message;
   return new InputError(`${path}: a fit cannot go on from it (${what}); begin anew without --resume`);
 }

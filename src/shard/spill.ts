@@ -1,7 +1,7 @@
 // Rows on their way to shards, on disk: batches are sorted by shard and written one after the other into one file, so that
 // memory holds a batch, the distinct ids, and later one shard.
 
-import { closeSync } from 'node:fs';
+import { closeSync, unlinkSync } from 'node:fs';
 import { VertexIds } from '../graph/ids.js';
 import { openNew } from '../ingest/beside.js';
 import type { ColumnGroup, RowSpill } from '../ingest/collect.js';
@@ -65,6 +65,11 @@ export class ShardSpill implements RowSpill {
   ) {
     this.#path = path;
     this.#file = openNew(path, true);
+    // Threads share what is open: it needs no name any more, and without one nothing is left however the process ends.
+    // Systems that keep the names of open files leave it to whoever closes.
+    try {
+      unlinkSync(path);
+    } catch {}
     this.#blocks = Array.from({ length: shards }, () => []);
   }
 

@@ -30,6 +30,7 @@ import {
   SPLIT_OBSOLETE,
   tally,
 } from '../store/split.js';
+import { documentProblem } from '../text/documents.js';
 import { safeJson } from '../text/untrusted.js';
 import { placesOf } from './order.js';
 import { ITEMS_FILE, MOST_SHARDS, openParts, type Parts, partsFiles, readShard, shardFile } from './parts.js';
@@ -312,9 +313,8 @@ export async function openSplitOfParts(folder: string): Promise<OpenedSplit> {
   const path = join(folder, SPLIT_FILE);
   const parsed = schema.safeParse(parseJson(path, await readRecordText(path)));
   if (!parsed.success) {
-    const [issue] = parsed.error.issues;
     throw new InputError(
-      `${path}: it does not describe a split of parts (${issue!.path.join('.') || 'document'}: ${issue!.message}); split the parts again`,
+      `${path}: it does not describe a split of parts (${documentProblem(parsed.error)}); split the parts again`,
     );
   }
   const record = parsed.data;

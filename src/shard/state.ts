@@ -10,14 +10,15 @@ import { InputError } from '../errors.js';
 import type { Beginning, LoopState } from '../fit/loop.js';
 import { type BySide, SIDES, type SideName } from '../graph/graph.js';
 import { stateSchema } from '../store/checkpoint-tensors.js';
-import { finishFolder } from '../store/folder.js';
+import { finishFolder, removeResult } from '../store/folder.js';
 import { putTable } from '../store/posterior-tensors.js';
-import { readTensors, writeTensorsTo } from '../store/safetensors.js';
+import { writeTensorsTo } from '../store/safetensors.js';
 import { NOT_NEGATIVE, putInto, TensorReader } from '../store/tensor-reader.js';
 import type { Tensor, TensorFile } from '../store/tensors.js';
+import { many } from '../text/phrases.js';
 import { gatherTables, writeGathered } from './gather.js';
 import { MOST_SHARDS, type Parts } from './parts.js';
-import { cannotGoOn, isRankingState, RANKING_STATE, tableOf } from './ranking-state.js';
+import { cannotGoOn, isRankingState, RANKING_STATE, readState, tableOf } from './ranking-state.js';
 
 const FORMAT = 'graphex-state';
 const EXPECTED = { version: 1, what: 'state of a fit', command: 'fit' } as const;
@@ -44,6 +45,27 @@ export async function isStateFolder(path: string): Promise<boolean> {
   return found?.isFile() ?? isRankingState(path);
 }
 
+/** Throws unless the path is a folder with such a state, with what it is and what to do. */
+export async function requireStateFolder(path: string): Promise<void> {
+  if (await isStateFolder(path)) return;
+  const found = await stat(path).catch(() => undefined);
+  const what =
+    found === undefined
+      ? 'there is no such folder'
+      : found.isDirectory()
+        ? 'there is no state of a fit in this folder'
+        : 'this is a file, and a fit of parts keeps its state in a folder';
+  const instead = found?.isFile()
+    ? 'give the data in one piece where it is a state of theirs'
+    : 'check the path';
+  throw new InputError(`${path}: ${what}; ${instead}, or begin anew without --resume`);
+}
+
+/** Removes a state that is no longer needed, and nothing of anybody else's. */
+export function removeState(folder: string): Promise<void> {
+  return removeResult(folder, stateFiles(MOST_SHARDS));
+}
+
 /** Keeps the state: called by every rank, written by rank 0, all of it or nothing. */
 export async function saveState(
   folder: string,
@@ -59,7 +81,9 @@ export async function saveState(
     communicator,
     folder,
     {
-      first: { [WHOLE]: (path) => writeTensorsTo(path, wholeTensors(began, state, items, totals, features)) },
+      first: {
+        [WHOLE]: (path) => writeTensorsTo(path, wholeTensors(began, state, items, totals, rows.length)),
+      },
       shards: rows.map((_, s) => tableFile(s)),
     },
     (take) => gatherTables(communicator, rows, features, double, own, take),
@@ -72,17 +96,18 @@ function wholeTensors(
   state: LoopState,
   items: TableValues,
   totals: BySide<TableTotals>,
-  features: number,
+  shards: number,
 ): TensorFile {
   const tensors = new Map<string, Tensor>();
-  putTable(putInto(tensors, 'items.'), items, items.weightShape.length, features);
+  const { length: rows } = items.weightShape;
+  putTable(putInto(tensors, 'items.'), items, rows, items.featureShape.length / rows);
   for (const side of SIDES) {
     const put = putInto(tensors, `${side}.`);
     put('mass', totals[side].mass);
     put('leftover', totals[side].leftover);
     put('leftover_at', totals[side].leftoverAt);
   }
-  return { tensors, metadata: stateMetadata(FORMAT, began, state) };
+  return { tensors, metadata: { ...stateMetadata(FORMAT, began, state), shards: String(shards) } };
 }
 
 /** What a saved fit says of itself: where it stands, and with what it was begun. */
@@ -116,7 +141,7 @@ function tableTensors(
 export async function loadState(folder: string, parts: Parts): Promise<SavedFit> {
   await finishFolder(folder, stateFiles(MOST_SHARDS));
   const path = join(folder, WHOLE);
-  const { tensors, metadata } = await readTensors(path, { ...EXPECTED, format: FORMAT });
+  const { tensors, metadata } = await readState(path, { ...EXPECTED, format: FORMAT });
   return inWords(path, () => {
     const { warmSweeps, likelihood, seed: _, ...rest } = stateSchema.parse(JSON.parse(metadata.state));
     const settings = z
@@ -124,6 +149,13 @@ export async function loadState(folder: string, parts: Parts): Promise<SavedFit>
       .parse(JSON.parse(metadata.settings));
     if (metadata.fingerprint !== parts.fingerprint) {
       throw new InputError(`${folder}: it is of other data; go on with the parts that it began with`);
+    }
+    // States of earlier versions do not say it; their users' files do not fit, then.
+    const { length: shards } = parts.shards;
+    if (metadata.shards !== undefined && metadata.shards !== String(shards)) {
+      throw new InputError(
+        `${folder}: it is of these data in ${many(Number(metadata.shards), 'shard')}, and ${parts.folder} has ${shards}; go on with the parts that it began with, or begin anew without --resume`,
+      );
     }
     const read = new TensorReader(tensors);
     const { features } = settings;
@@ -148,7 +180,7 @@ export async function loadTable(
   { state, began }: SavedFit,
 ): Promise<TableValues> {
   const path = join(folder, tableFile(shard));
-  const { tensors, metadata } = await readTensors(path, { ...EXPECTED, format: `${FORMAT}-users` });
+  const { tensors, metadata } = await readState(path, { ...EXPECTED, format: `${FORMAT}-users` });
   return inWords(path, () => {
     const { hash, users } = parts.shards[shard];
     if (metadata.hash !== hash || metadata.iteration !== String(state.iteration)) {

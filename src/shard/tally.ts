@@ -18,7 +18,7 @@ import { inSharedMemory } from '../math/memory.js';
 import { countDegrees, type DegreeCounts } from '../sparsity/degree-counts.js';
 import type { TensorFile } from '../store/tensors.js';
 import type { SideNames } from '../text/sides.js';
-import { itemsTensors, type PartsDocument, shardTensors } from './parts.js';
+import { hashOfDegrees, itemsTensors, type PartsDocument, shardTensors } from './parts.js';
 
 /** What is known of a shard that was written. */
 export interface ShardSummary {
@@ -138,6 +138,7 @@ export class PartsTally {
     const over = (value: (shard: PartsDocument['shards'][number]) => number) =>
       this.#written.reduce((total, shard) => total + value(shard), 0);
     const edges = over((shard) => shard.edges);
+    const ofUsers = [...this.#ofUsers].sort(([a], [b]) => a - b);
     const sums = { users: this.#usersSum, items: sumHashes(this.itemHashes), edges: this.#edgesSum };
     return {
       format: 'graphex-parts',
@@ -156,10 +157,8 @@ export class PartsTally {
         merged: (read?.kept ?? edges) - edges,
         rejected: read?.rejected ?? 0,
       },
-      degrees: {
-        users: [...this.#ofUsers].sort(([a], [b]) => a - b),
-        items: pairsOf(countDegrees(this.itemDegree)),
-      },
+      degrees: { users: ofUsers, items: pairsOf(countDegrees(this.itemDegree)) },
+      degreesHash: hashOfDegrees(ofUsers),
       shards: this.#written,
     };
   }

@@ -180,6 +180,29 @@ export async function finishFolder(folder: string, names: readonly string[]): Pr
   for (const name of folders.reverse()) await rmdir(join(committed, name)).catch(() => undefined);
 }
 
+/** Stages that a writer which was killed has left in its folder. */
+const STAGE = /^\.[0-9a-f]{16}\.part$/;
+
+/**
+ * Removes those of the files that graphex has written in a folder, and the folder where nothing else is in it. What somebody else
+ * has put there stays.
+ */
+export async function removeResult(folder: string, names: readonly string[]): Promise<void> {
+  const written = await readManifest(folder);
+  if (!written) return;
+  const own = names.filter((name) => Object.hasOwn(written, name));
+  for (const name of [...own, MANIFEST]) {
+    const path = join(folder, name);
+    if ((await lstat(path).catch(absent))?.isFile()) await rm(path);
+  }
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (STAGE.test(entry.name) && entry.isDirectory())
+      await rm(join(folder, entry.name), { recursive: true });
+  }
+  const left = await readdir(folder);
+  if (left.length === 0) await rmdir(folder);
+}
+
 /** The folders between here and a name: of 'figures/a.svg' that is 'figures'. */
 function foldersOf(name: string): string[] {
   const parent = dirname(name);

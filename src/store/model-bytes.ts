@@ -1,12 +1,12 @@
 // Models as bytes, for whoever has no files: a page, a database, a network.
 
-import { z } from 'zod';
 import { InputError } from '../errors.js';
 import type { Checkpoint } from '../fit/loop.js';
 import type { Model } from '../fit/model.js';
 import { checkOptions } from '../options/door.js';
 import { type OptionsOf, value } from '../options/kinds.js';
 import { STORAGE } from '../options/library.js';
+import { documentProblem } from '../text/documents.js';
 import { getCheckpoint, putCheckpoint } from './checkpoint-tensors.js';
 import { getPosterior, putPosterior } from './posterior-tensors.js';
 import { getRanker, putRanker } from './ranker-tensors.js';
@@ -140,10 +140,7 @@ export function modelOf(name: string, { tensors, metadata }: TensorFile, apart =
     return { model, checkpoint: getCheckpoint(read, model, stopped, metadata.checkpoint) };
   } catch (cause) {
     // The checksum held, so the file is as it was written, but not by a graphex that this one understands.
-    const what =
-      cause instanceof z.ZodError
-        ? z.prettifyError(cause).split('\n').slice(0, 2).join(' ')
-        : (cause as Error).message;
+    const what = documentProblem(cause) ?? (cause as Error).message;
     throw new InputError(`${name}: the model file does not hold what a model needs (${what}); fit again`);
   }
 }

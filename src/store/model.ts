@@ -16,7 +16,7 @@ import {
   modelTensors,
   type SaveOptions,
 } from './model-bytes.js';
-import { readTensors, writeTensors } from './safetensors.js';
+import { readMetadata, readTensors, writeTensors } from './safetensors.js';
 
 export type { ModelFile, SaveOptions };
 
@@ -38,6 +38,13 @@ export async function loadModelFile(source: ModelSource): Promise<ModelFile> {
   if (typeof source !== 'string') return modelFileFromBytes(source);
   await refuseFolder(source);
   return modelOf(source, await readTensors(source, FORMAT));
+}
+
+/** Whether the path is a file with the state of a fit that was stopped, by what it says of itself. */
+export async function isSavedFit(path: string): Promise<boolean> {
+  if (!(await stat(path).catch(() => undefined))?.isFile()) return false;
+  const metadata = await readMetadata(path, FORMAT).catch(() => undefined);
+  return metadata?.checkpoint !== undefined;
 }
 
 /** Folders that graphex writes and that are no model in one file. */

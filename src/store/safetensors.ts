@@ -11,6 +11,7 @@ import {
   decodeTensors,
   type ExpectedTensors,
   encodeTensors,
+  readHeader,
   type TensorFile,
 } from './tensors.js';
 
@@ -43,6 +44,19 @@ export async function readTensors(path: string, expected: ExpectedTensors): Prom
     throw readError(path, cause);
   } finally {
     await file?.close();
+  }
+}
+
+/** What a file says of itself, its tensors unread. */
+export async function readMetadata(
+  path: string,
+  expected: ExpectedTensors,
+): Promise<Readonly<Record<string, string>>> {
+  const file = await open(path, 'r');
+  try {
+    return (await readHeader(await fileSource(path, file), expected)).metadata;
+  } finally {
+    await file.close();
   }
 }
 

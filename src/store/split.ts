@@ -19,6 +19,7 @@ import { PARTS_FILE, SPLIT_FILE, SPLIT_PARTS_FORMAT, SPLIT_PARTS_READERS } from 
 import { FORCE, TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import type { Coins, Split } from '../sample/split-types.js';
+import { documentProblem } from '../text/documents.js';
 import { list } from '../text/phrases.js';
 import { readSideNames } from '../text/sides.js';
 import { safeJson } from '../text/untrusted.js';
@@ -204,9 +205,8 @@ async function readRecord(folder: string): Promise<z.infer<typeof splitSchema>> 
   }
   const parsed = splitSchema.safeParse(json);
   if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
   throw new InputError(
-    `${path}: it does not describe a split (${issue!.path.join('.') || 'document'}: ${issue!.message}); split the data again`,
+    `${path}: it does not describe a split (${documentProblem(parsed.error)}); split the data again`,
   );
 }
 

@@ -133,7 +133,7 @@ export async function decodeTensors(
 const cutShort = (path: string, { what = 'model file', command = 'fit' }: ExpectedTensors) =>
   `${path}: the ${what} is cut short; copy it again or ${command} again`;
 
-async function readHeader(
+export async function readHeader(
   source: ByteSource,
   expected: ExpectedTensors,
 ): Promise<{ header: Record<string, unknown>; metadata: Record<string, string>; start: number }> {

@@ -8,6 +8,7 @@ import type { Declaration, OptionsOf } from '../options/kinds.js';
 import { leaves, valueAt } from '../options/leaves.js';
 import { READ } from '../options/shared.js';
 import { STUDY } from '../options/verbs.js';
+import { documentProblem } from '../text/documents.js';
 import type { StudySettings } from './options.js';
 import { RESULTS_VERSION, type StudyResults } from './results.js';
 
@@ -73,9 +74,10 @@ export function checkReceipt(document: unknown): CheckedReceipt {
   }
   const parsed = RESULTS.safeParse(document);
   if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    const where = issue.path.length === 0 ? '' : ` (${issue.path.join('.')}: ${issue.message})`;
-    throw new InputError(`it is not the results.json of a study${where}; give one that graphex study wrote`);
+    const what = documentProblem(parsed.error);
+    throw new InputError(
+      `it is not the results.json of a study (${what}); give one that graphex study wrote`,
+    );
   }
   const { fingerprint, origin } = parsed.data.receipt;
   // From the document itself: a parser drops keys such as __proto__, and nothing is to be dropped unseen.

@@ -94,7 +94,7 @@ async function replay(engine: Engine, golden: Golden): Promise<void> {
     return edges + rest.value;
   };
   const tolerance = engine.tolerance;
-  let asked: Promise<void>[] = [];
+  let asked: Promise<unknown>[] = [];
   const expectBound = (expected: number) =>
     asked.push(bound().then((actual) => expect(relative(actual, expected)).toBeLessThan(tolerance)));
   for (let t = 0; t < golden.boundAfterHalfSteps.length; t++) {

@@ -2,14 +2,25 @@
 // what to read them from. Says "writing" once it has begun.
 
 const [kind, path, ...sources] = process.argv.slice(2);
-const library = await import('../../dist/index.js');
 
-const load = {
-  model: (source) => library.loadModel(source),
-  split: (source) => library.loadSplit(source),
-  edges: async (source) => (await library.readGraph(source)).graph,
-}[kind];
-const save = { model: library.saveModel, split: library.saveSplit, edges: library.writeEdges }[kind];
+// Only what is needed of the library: it is started many times.
+const { load, save } = await {
+  model: async () => {
+    const { loadModel, saveModel } = await import('../../dist/store/model.js');
+    return { load: loadModel, save: saveModel };
+  },
+  split: async () => {
+    const { loadSplit, saveSplit } = await import('../../dist/store/split.js');
+    return { load: loadSplit, save: saveSplit };
+  },
+  edges: async () => {
+    const [{ readGraph }, { writeEdges }] = await Promise.all([
+      import('../../dist/ingest/read.js'),
+      import('../../dist/store/table.js'),
+    ]);
+    return { load: async (source) => (await readGraph(source)).graph, save: writeEdges };
+  },
+}[kind]();
 
 const results = [];
 for (const source of sources) results.push(await load(source));

@@ -194,6 +194,7 @@ describe.each(LAUNCHERS.map((launcher) => [launcher.name, launcher] as const))(
       ]).ended;
       expect(status).toBe(2);
       expect(stderr).toContain('2 processes were started');
+      expect(stderr.match(/^error: /gm)).toHaveLength(1); // said once, for all
       expect(existsSync(out('rows'))).toBe(false);
     }, 60_000);
   },
@@ -229,6 +230,14 @@ test.skipIf(LAUNCHERS.length === 0)(
     ]).ended;
     expect(many.status).toBe(2);
     expect(many.stderr).toContain('has 1 shard, and 2 ranks were started');
+    // What every rank finds is said once, and with the flags that people know.
+    expect(many.stderr.match(/^error: /gm)).toHaveLength(1);
+    const flags = [...FIT, '--method', 'ranking', '--memory', '1G', '-o', path('m.safetensors')];
+    const wrong = await start({ launcher, ranks: 2 }, ['fit', path('parts'), ...flags]).ended;
+    expect(wrong.status).toBe(2);
+    expect(wrong.stderr.match(/^error: .*/gm)).toEqual([
+      expect.stringMatching(/^error: --memory does not go with --method ranking/),
+    ]);
     const args = ['fit', path('parts'), ...FIT, '-o', path('m.safetensors')];
     const none = await start({ launcher, ranks: 2 }, args, { GRAPHEX_MPI_LIBRARY: 'libnothing.so' }).ended;
     expect(none.status).toBe(2);

@@ -1,0 +1,66 @@
+// What is wrong with a document that came from outside, in words: what a check of its shape has found, by where it was found.
+
+import { list, many } from './phrases.js';
+import { shown } from './untrusted.js';
+
+/** The first thing that a check of a document's shape did not like, as the checker tells it. */
+interface Issue {
+  readonly code: string;
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+  readonly expected?: string;
+  readonly origin?: string;
+  readonly minimum?: number | bigint;
+  readonly maximum?: number | bigint;
+  readonly values?: readonly unknown[];
+  readonly keys?: readonly string[];
+}
+
+const ENTRY = { one: 'entry', many: 'entries' };
+const KINDS: Readonly<Record<string, string>> = {
+  array: 'a list',
+  bigint: 'a whole number',
+  boolean: 'true or false',
+  int: 'a whole number',
+  null: 'null',
+  number: 'a number',
+  object: 'an object',
+  record: 'an object',
+  string: 'a text',
+  tuple: 'a list',
+};
+
+/** 'users should be a whole number' for the error of a checker of shapes; undefined for any other. */
+export function documentProblem(error: unknown): string | undefined {
+  const [issue] = (error as { readonly issues?: readonly Issue[] } | null)?.issues ?? [];
+  if (!issue) return undefined;
+  const at = issue.path.length === 0 ? 'the document' : shown(issue.path.map(String).join('.'));
+  return `${at} ${should(issue)}`;
+}
+
+function should({ code, expected = '', origin, minimum, maximum, values, keys, message }: Issue): string {
+  const size = (limit: number | bigint | undefined, most: 'least' | 'most') =>
+    origin === 'array' || origin === 'string'
+      ? `should have at ${most} ${many(Number(limit), origin === 'array' ? ENTRY : 'character')}`
+      : `should be at ${most} ${limit}`;
+  switch (code) {
+    case 'invalid_type':
+      return `should be ${KINDS[expected] ?? expected}`;
+    case 'invalid_value':
+      return `should be ${list(
+        (values ?? []).map((value) => JSON.stringify(value)),
+        'or',
+      )}`;
+    case 'too_small':
+      return size(minimum, 'least');
+    case 'too_big':
+      return size(maximum, 'most');
+    case 'unrecognized_keys':
+      return `has what nobody knows here: ${list((keys ?? []).map(shown), 'and')}`;
+    // What a check of our own says.
+    case 'custom':
+      return `is wrong: ${message}`;
+    default:
+      return 'has not the form that it should have';
+  }
+}
