@@ -62,14 +62,16 @@ test('a launcher of several processes starts fits of parts alone', async () => {
   expect(existsSync(path('twice'))).toBe(false);
 });
 
-test('counts that are taken for Poisson, and a state that will be replaced, are said', async () => {
+// What is said of a state is in test/shard/edited.test.ts.
+test('counts that are taken for Poisson are said; an empty folder is called no state', async () => {
   const aloud = FIT.filter((flag) => flag !== '--quiet');
   const counted = await graphex('fit', path('counted'), ...aloud, '-o', path('c.st'));
   expect(counted.stderr).toContain('warning: counts are taken for Poisson');
   mkdirSync(path('p.st.partial'));
   const plain = await graphex('fit', path('parts2'), ...aloud, '-o', path('p.st'));
   expect(plain.stderr).not.toContain('Poisson');
-  expect(plain.stderr).toContain('this one begins anew and replaces it, --resume would go on');
+  expect(plain.stderr).not.toContain('begins anew');
+  expect(existsSync(path('p.st.partial'))).toBe(true);
 });
 
 test('pairs that came several times are no counts of 1', async () => {
