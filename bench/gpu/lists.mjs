@@ -19,13 +19,13 @@ const timed = async (work) => {
 };
 
 const { graph } = await readGraph(process.env.DATA);
-const parts = split(graph, { method: 'edges', testUsers: 0.95, seed: 1 });
+const parts = split(graph, { method: 'edges', testUsers: 0.2, seed: 1 });
 const { train } = parts;
 console.log(
   `${train.edges} edges, ${train.users.count} × ${train.items.count}, K = ${features}, ${average} members, ${iterations} sweeps`,
 );
 
-const options = { method: 'ranking', features, average, iterations, tolerance: 0, seed: 1 };
+const options = { method: 'ranking', features, average, iterations, tolerance: 0, seed: 1, blend: false };
 const fits = {};
 for (const engine of ['gpu', 'cpu']) {
   fits[engine] = await timed(() => fit(train, { ...options, engine }));
