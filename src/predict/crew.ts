@@ -42,6 +42,8 @@ export interface AskedLists {
 /** Lists by products of rows with the items, made by others than the workers. */
 export interface ListsElsewhere {
   readonly features: number;
+  /** Askers whose rows go there together: while their lists are made, the next are seated and those before scored. */
+  readonly group: number;
   /** How many groups may be asked for before the first is answered. */
   readonly atOnce: number;
   lists(
@@ -143,24 +145,21 @@ interface Groups {
   readonly buffers: Float32Array[];
 }
 
-/** Askers whose rows go elsewhere together: while their lists are made, the next are seated and those before scored. */
-const GROUP = 1024;
-
 async function listElsewhere(
   { workers, crew, askers, without, asked, buffers }: Groups,
-  { features, atOnce, lists }: ListsElsewhere,
+  { features, group: size, atOnce, lists }: ListsElsewhere,
   signal: AbortSignal | undefined,
   report: (more: number) => void,
 ): Promise<Listed[]> {
-  const groups = Math.ceil(askers.length / GROUP);
-  const within = (g: number) => [g * GROUP, Math.min(askers.length, (g + 1) * GROUP)] as const;
+  const groups = Math.ceil(askers.length / size);
+  const within = (g: number) => [g * size, Math.min(askers.length, (g + 1) * size)] as const;
   const rowsOf = (g: number) => {
     const [first, last] = within(g);
-    const size = (last - first) * features;
+    const length = (last - first) * features;
     // One is being seated while others are listed.
     const turn = g % (atOnce + 1);
-    if (!(buffers[turn]?.length >= size)) buffers[turn] = allocate(Float32Array, size);
-    return buffers[turn].subarray(0, size);
+    if (!(buffers[turn]?.length >= length)) buffers[turn] = allocate(Float32Array, length);
+    return buffers[turn].subarray(0, length);
   };
   const seat = async (g: number): Promise<Float32Array> => {
     const [first, last] = within(g);

@@ -30,6 +30,12 @@ export interface ListsForMany {
 
 /** Items whose tables are larger are packed once for all threads: a copy in each worker takes memory and fits no cache. */
 const LARGE_BYTES = 8 * 2 ** 20;
+/** Askers whose lists are made together, by a GPU, or at least so many by the threads: */
+const GROUP = 1024;
+/** enough for each of them that none waits long for the last. */
+const GROUP_OF_THREAD = 256;
+/** Groups that wait to be listed: two, so that nobody waits for the next rows. */
+const AT_ONCE = 2;
 
 export function createListsForMany(model: Model, { factors }: Judge): ListsForMany {
   const gpuLists = once(() => factors && createGpuLists(factors, model.items.count));
@@ -45,8 +51,8 @@ export function createListsForMany(model: Model, { factors }: Judge): ListsForMa
         const { features } = factors;
         const lists: ListsElsewhere['lists'] = (rows, of) => gpu.lists(rows, asked.n, of, task);
         try {
-          // Two, so that it never waits for the next rows.
-          return await crew().ask(askers, without, asked, task, { features, atOnce: 2, lists });
+          const elsewhere = { features, group: GROUP, atOnce: AT_ONCE, lists };
+          return await crew().ask(askers, without, asked, task, elsewhere);
         } catch (error) {
           // The threads can do the same.
           if (engine !== 'auto' || !(error instanceof DeviceError)) throw error;
@@ -62,7 +68,8 @@ export function createListsForMany(model: Model, { factors }: Judge): ListsForMa
         const query = { rows: rows.length / features, n: asked.n, excluded };
         return factors.lists(rows, query, history, { threads, signal });
       };
-      return crew().ask(askers, without, asked, task, { features, atOnce: 1, lists });
+      const group = Math.max(GROUP, GROUP_OF_THREAD * crewSize(askers.length, threads));
+      return crew().ask(askers, without, asked, task, { features, group, atOnce: AT_ONCE, lists });
     },
     async close() {
       await Promise.all([made?.close(), gpuLists()?.close()]);

@@ -142,7 +142,7 @@ export function renewRows(jobAt: usize, unitAt: usize): u32 {
     askAhead(far);
     for (let step: u32 = 1; step <= job.steps; step++) {
       passRows(shown, rows, offsets, long, sums);
-      const badHere = finishRows(job, start, rows, sums, step == job.steps ? unit.mass : 0);
+      const badHere = finishRows(job, start, rows, sums, step == job.steps ? <usize>unit.mass : 0);
       if (bad == unit.last && badHere < start + rows) bad = badHere;
       askAhead(false);
     }
