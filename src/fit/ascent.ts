@@ -31,6 +31,7 @@ import {
   type FitSettings,
   fitSettings,
 } from './options.js';
+import { activities } from './phases.js';
 import { SHORTEST, startValues } from './start.js';
 import { abortedFit, LostFitError } from './unfinished.js';
 
@@ -40,12 +41,6 @@ export type AscentResult = FitResult<PosteriorModel> & { readonly checkpoint: As
 /** A GPU can vanish: its state is copied to the host after so many seconds, and then for this share of the time. */
 const COPY_FROM_SECONDS = 1;
 const COPY_SHARE = 0.05;
-
-/**
- * Sweeps of the warm phase that begins from a former model. Exact sweeps alone leave new edges of known vertices with
- * features that do not suit them: the bound ends .3 to .9 % lower. Many would forget what the model knew.
- */
-const FORMER_WARM_SWEEPS = 10;
 
 /** How a run ended, or where it stood when its state was last copied. */
 interface Outcome {
@@ -193,7 +188,7 @@ async function oneRun(
   const state: LoopState = resume?.state ?? {
     iteration: 0,
     warmSweeps: settings.start === 'warm' ? undefined : 0,
-    ...(options.from && { warmEnd: FORMER_WARM_SWEEPS }),
+    ...(options.from && { former: true }),
     ...(carried && { carried: true }),
     ...(sampled && { sampled }),
     bounds: [],
@@ -202,10 +197,10 @@ async function oneRun(
     hyper,
   };
   if (resume) for (const side of SIDES) checkResume(graph, side, settings.features, values[side]);
-  const activity = state.warmSweeps === undefined ? 'mean' : 'exact';
+  const shown = activities(state, graph);
   const tables = {
-    users: await engine.createTable(settings.features, values.users, activity),
-    items: await engine.createTable(settings.features, values.items, activity),
+    users: await engine.createTable(settings.features, values.users, shown.users),
+    items: await engine.createTable(settings.features, values.items, shown.items),
   };
   if (resume) {
     for (const side of SIDES) {

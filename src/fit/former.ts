@@ -10,7 +10,7 @@ import type { Tilts } from './hyper.js';
 import type { FactorScores, Model, PosteriorModel, Ranker, RankerMember, Vertices } from './model.js';
 import type { FitOptions, Learnable } from './options.js';
 import { beginningOptions } from './resume.js';
-import { emptyTable, rowTotal, startRow, vertexStart } from './start.js';
+import { emptyTable, rowTotal, startRow, vertexStart, type WritableTable } from './start.js';
 
 /** What a fit can begin from: a model, or the state of a fit to a part of the data. */
 export interface FormerState {
@@ -133,7 +133,7 @@ export function formerTables(
     const former = from[side];
     const matched = rows[side];
     const weight = (i: number) => former.weightShape[matched[i]] / former.weightRate[matched[i]];
-    const values = emptyTable(graph[side].count, features);
+    const values = emptyLike(former, graph[side].count, features);
     const begin = startRow(
       vertexStart(graph[side]),
       side,
@@ -143,22 +143,48 @@ export function formerTables(
       onScale(graph[side], matched, weight),
       noisy,
     );
-    for (let i = 0; i < matched.length; i++) {
+    for (let i = 0; i < matched.length; ) {
       const row = matched[i];
       if (row < 0) {
-        begin(values, i);
+        begin(values, i++);
         continue;
       }
-      values.weightShape[i] = former.weightShape[row];
-      values.weightRate[i] = former.weightRate[row];
-      for (let k = 0; k < features; k++) {
-        values.featureShape[i * features + k] = former.featureShape[row * features + k];
-        values.featureRate[i * features + k] = former.featureRate[row * features + k];
-      }
+      // Most follow each other here as there.
+      let end = i + 1;
+      while (end < matched.length && matched[end] === row + end - i) end++;
+      copyRows(values, i, former, row, end - i, features);
+      i = end;
     }
     return values;
   };
   return { users: start('users'), items: start('items') };
+}
+
+/** Zeros to be filled, as wide as the numbers that come in: a table of an engine in float32 is not widened for it. */
+function emptyLike({ weightShape }: TableValues, rows: number, features: number): WritableTable {
+  if (weightShape instanceof Float64Array) return emptyTable(rows, features);
+  return {
+    weightShape: new Float32Array(rows),
+    weightRate: new Float32Array(rows),
+    featureShape: new Float32Array(rows * features),
+    featureRate: new Float32Array(rows * features),
+  };
+}
+
+function copyRows(
+  to: WritableTable,
+  at: number,
+  from: TableValues,
+  row: number,
+  count: number,
+  features: number,
+): void {
+  const copy = (name: keyof TableValues, width: number) =>
+    to[name].set(from[name].subarray(row * width, (row + count) * width), at * width);
+  copy('weightShape', 1);
+  copy('weightRate', 1);
+  copy('featureShape', features);
+  copy('featureRate', features);
 }
 
 /** The items that one fit of a ranker begins with: those whose means are the former member's. */

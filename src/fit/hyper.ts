@@ -119,7 +119,7 @@ export async function maximizeHyper(
   tables: BothTables,
   hyper: BothHyper,
   learn: Readonly<Record<SideName, readonly Learnable[]>>,
-  activity: Activity,
+  activity: Readonly<Record<SideName, Activity>>,
 ): Promise<BothHyper> {
   if (SIDES.every((side) => learn[side].length === 0)) return hyper;
   const bothSizes = SIDES.every((side) => learn[side].includes('size'));
@@ -166,7 +166,7 @@ async function rebalance(
   totals: Readonly<Record<SideName, Pick<TableTotals, 'mass' | 'leftover'>>>,
   weights: Readonly<Record<SideName, number>>,
   hyper: BothHyper,
-  activity: Activity,
+  activity: Readonly<Record<SideName, Activity>>,
 ): Promise<BothHyper> {
   const rows = { users: tables.users.rows, items: tables.items.rows };
   const at = (logFactor: number) => {
@@ -196,8 +196,8 @@ async function rebalance(
   const best = at(logFactor);
   if (!(best.value > here)) return hyper;
   await Promise.all([
-    engine.scale(tables.users, Math.exp(logFactor), activity),
-    engine.scale(tables.items, Math.exp(-logFactor), activity),
+    engine.scale(tables.users, Math.exp(logFactor), activity.users),
+    engine.scale(tables.items, Math.exp(-logFactor), activity.items),
   ]);
   void engine.setLeftover(tables.items, best.items.leftover, best.userMassAt);
   void engine.setLeftover(tables.users, best.users.leftover, best.itemMassAt);

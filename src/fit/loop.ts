@@ -1,15 +1,7 @@
 // The fit is only a loop: sweeps on an engine, the bound every few sweeps, and a state that can be stopped, saved and
 // resumed to the same numbers.
 
-import type {
-  Activity,
-  EdgeIndex,
-  EdgeRows,
-  EdgeTerm,
-  Engine,
-  TableTotals,
-  TableValues,
-} from '../engine/engine.js';
+import type { EdgeIndex, EdgeRows, EdgeTerm, Engine, TableTotals, TableValues } from '../engine/engine.js';
 import { FitError, located } from '../errors.js';
 import { SIDES, type SideName } from '../graph/graph.js';
 import type { TaskOptions } from '../progress.js';
@@ -18,32 +10,22 @@ import { matchTilts, maximizeHyper, type Tilts } from './hyper.js';
 import { type BothTotals, type Copies, copyTables, copyTotals, jump, restoreTables } from './jump.js';
 import type { RankerMember } from './model.js';
 import type { FitSettings, Learnable } from './options.js';
-
-/** Sweeps between two evaluations of the bound. */
-const LEG = 5;
-/** The warm phase ends when its likelihood changes by less than this, relatively, per sweep. */
-const WARM_TOLERANCE = 1e-4;
-/** … but not before as many sweeps, and not after this share of all iterations. */
-const WARM_LEAST = 40;
-const WARM_SHARE = 0.5;
-/** Items that come from a sample have been warm before: only users have to find to them. */
-const CARRIED_TOLERANCE = 1e-3;
-const CARRIED_LEAST = 10;
-
-/**
- * A τ that follows from the degrees is set after so many exact sweeps for the last time; from there on the bound can only
- * rise. Before them it would take the scale that both sides share along.
- */
-const MATCHED_SWEEPS = 15;
+import {
+  type Activities,
+  activities,
+  afterWarmLeg,
+  boundChange,
+  exactSweeps,
+  jumpsNext,
+  LEG,
+  legSweeps,
+  matchedSweeps,
+  movedSweeps,
+  settled,
+} from './phases.js';
 
 /** How far features are over-relaxed, until the bound falls once: then the rest of the fit is plain ascent. */
 export const RELAXATION = 0.9;
-
-/** Exact sweeps before the first jump (jump.ts): hyperparameters that are matched move until then. */
-const JUMP_FROM = 15;
-/** Sweeps of a leg from there on: a jump takes three legs, two that show where parameters are going and one that mends. */
-const JUMP_LEG = 3;
-const JUMP_LEGS = 3;
 
 /** All that decides how a fit goes on. */
 export interface LoopState {
@@ -51,8 +33,8 @@ export interface LoopState {
   readonly iteration: number;
   /** Sweeps of the warm phase; undefined while it lasts. */
   readonly warmSweeps: number | undefined;
-  /** Sweeps after which the warm phase ends; absent: when it settles. */
-  readonly warmEnd?: number | undefined;
+  /** It began from a former model. */
+  readonly former?: boolean | undefined;
   /** The fit is still on a sample, where it begins anew when it goes on. */
   readonly sampled?: boolean | undefined;
   /** It began with items of a sample. */
@@ -197,6 +179,7 @@ export async function runLoop(
         };
       }
       const warm = state.warmSweeps === undefined;
+      const shown = activities(state, data);
       const sweeps = Math.min(legSweeps(state, settings), settings.iterations - state.iteration);
       // The bound of the state before this leg: its row terms now, its edge term from the leg's first pass.
       const before = warm ? likelihoodParts(engine, tables) : boundParts(engine, tables, state.hyper, data);
@@ -205,7 +188,7 @@ export async function runLoop(
         index,
         tables,
         state.hyper,
-        warm ? 'mean' : 'exact',
+        shown,
         state.relaxation,
         sweeps,
         state.iteration,
@@ -215,21 +198,21 @@ export async function runLoop(
       if (!Number.isFinite(value))
         throw new FitError(`sweep ${state.iteration + 1}: the bound became ${value}`);
       // The bound of the state before this leg is compared with that of the leg before.
-      const moved = matched && exactSweeps(state) <= MATCHED_SWEEPS + LEG;
+      const moved = matched && exactSweeps(state) <= movedSweeps(state);
       const judgedLater = state.jumped === true;
       state = warm
         ? afterWarmLeg(state, value, sweeps, settings)
         : afterExactLeg(state, value, sweeps, moved);
-      if (warm && state.warmSweeps !== undefined) {
-        for (const side of SIDES) await engine.setActivity(tables[side], 'exact');
+      const activity = activities(state, data);
+      for (const side of SIDES) {
+        if (activity[side] !== shown[side]) await engine.setActivity(tables[side], activity[side]);
       }
       report(task, state, data, settings, began, first.iteration);
       if (!moved && !judgedLater && settled(state, settings.tolerance)) {
         stopped = 'converged';
         break;
       }
-      const activity = state.warmSweeps === undefined ? 'mean' : 'exact';
-      const match = matched && activity === 'exact' && exactSweeps(state) <= MATCHED_SWEEPS;
+      const match = matched && state.warmSweeps !== undefined && exactSweeps(state) <= matchedSweeps(state);
       const hyper = match ? await matchTilts(engine, tables, state.hyper, tilts) : state.hyper;
       state = { ...state, hyper: await maximizeHyper(engine, tables, hyper, learn, activity) };
       if (trail?.second) {
@@ -262,7 +245,7 @@ async function sweep(
   index: Readonly<Record<SideName, EdgeIndex>>,
   tables: BothTables,
   hyper: BothHyper,
-  activity: Activity,
+  activity: Activities,
   relaxation: number,
   sweeps: number,
   done: number,
@@ -272,7 +255,7 @@ async function sweep(
     for (const [side, other] of [['users', 'items'] as const, ['items', 'users'] as const]) {
       const step = engine.update(tables[side], index[side], tables[other], {
         hyper: hyper[side],
-        activity,
+        activity: activity[side],
         relaxation,
         edgeTerm: halfSteps.length === 0,
       });
@@ -305,10 +288,6 @@ async function likelihoodParts(engine: Engine, tables: BothTables): Promise<(edg
   return (edgeTerm) => edgeTerm - mass;
 }
 
-function exactSweeps({ iteration, warmSweeps }: LoopState): number {
-  return warmSweeps === undefined ? 0 : iteration - warmSweeps;
-}
-
 /** Where hyperparameters were matched (`moved`) the bound may fall for that alone. */
 function afterExactLeg(state: LoopState, bound: number, sweeps: number, moved: boolean): LoopState {
   // A finished fit that goes on has this state's bound already.
@@ -325,49 +304,6 @@ function afterExactLeg(state: LoopState, bound: number, sweeps: number, moved: b
     bounds: [...bounds, [state.iteration, bound]],
     ...(fell && (afterJump ? { walks: true } : { relaxation: 0 })),
   };
-}
-
-function legSweeps(state: LoopState, { jumps }: LoopLimits): number {
-  return jumps && exactSweeps(state) >= JUMP_FROM ? JUMP_LEG : LEG;
-}
-
-/** Whether a jump begins with the next leg; there must be room for all of its legs. */
-function jumpsNext(state: LoopState, { jumps, iterations }: LoopLimits): boolean {
-  return (
-    jumps === true &&
-    !state.jumped &&
-    !state.walks &&
-    exactSweeps(state) >= JUMP_FROM &&
-    state.iteration + JUMP_LEGS * JUMP_LEG <= iterations
-  );
-}
-
-function afterWarmLeg(state: LoopState, likelihood: number, sweeps: number, settings: LoopLimits): LoopState {
-  const [least, tolerance] = state.carried
-    ? [CARRIED_LEAST, CARRIED_TOLERANCE]
-    : [WARM_LEAST, settings.warmTolerance ?? WARM_TOLERANCE];
-  const iteration = state.iteration + sweeps;
-  const change =
-    state.likelihood === undefined
-      ? Infinity
-      : Math.abs(likelihood - state.likelihood) / (Math.abs(likelihood) * LEG);
-  const settled =
-    state.warmEnd === undefined ? iteration >= least && change < tolerance : iteration >= state.warmEnd;
-  const over = settled || iteration >= WARM_SHARE * settings.iterations;
-  return { ...state, iteration, likelihood, warmSweeps: over ? iteration : undefined };
-}
-
-/** Relative change of the bound per iteration, between its last two evaluations. */
-function boundChange(bounds: LoopState['bounds']): number | undefined {
-  const last = bounds.at(-1);
-  const before = bounds.at(-2);
-  if (!last || !before) return undefined;
-  return (last[1] - before[1]) / (Math.abs(last[1]) * (last[0] - before[0]));
-}
-
-function settled(state: LoopState, tolerance: number): boolean {
-  const change = boundChange(state.bounds);
-  return change !== undefined && Math.abs(change) < tolerance;
 }
 
 function report(

@@ -81,6 +81,8 @@ export function startOf(
 }
 
 type Float64Table = Readonly<Record<keyof TableValues, Float64Array>>;
+/** A table whose rows can be written one by one. */
+export type WritableTable = Float64Table | Readonly<Record<keyof TableValues, Float32Array>>;
 
 /** A table of zeros, to be filled. */
 export function emptyTable(rows: number, features: number): Float64Table {
@@ -104,7 +106,7 @@ export function startRow(
   seed: number,
   meanWeight: (strength: number) => number,
   noisy: number,
-): (values: Float64Table, i: number) => void {
+): (values: WritableTable, i: number) => void {
   const random = randomStream(seed, STREAMS.start, SIDES.indexOf(name));
   return (values, i) => {
     const ofVertex = random.derive(...textHash(ids.at(i)));

@@ -14,7 +14,7 @@ import { hyperSchema } from './vertex-tensors.js';
 export const stateSchema = z.object({
   iteration: z.number().int().min(0),
   warmSweeps: z.number().int().min(0).optional(),
-  warmEnd: z.number().int().min(0).optional(),
+  former: z.boolean().optional(),
   sampled: z.boolean().optional(),
   carried: z.boolean().optional(),
   jumped: z.boolean().optional(),
