@@ -182,6 +182,8 @@ export interface Anew {
   createTable(rows: number, features: number): Promise<Table>;
   /** Rows begin with all features alike and take half-steps from the same other table. Then the table has a mass; its leftover is 0. */
   make(own: Table, index: EdgeIndex, other: Table, options: AnewOptions): Promise<void>;
+  /** What `make` has made: rows × features. */
+  means(own: Table): Promise<Float32Array>;
 }
 
 /** Σ log(e^λ − 1) over the edges (multigraph: Σ g log λ, without the constant −log g!). */

@@ -4,6 +4,7 @@ import type { Activity, Engine } from '../engine/engine.js';
 import { throwIfAborted } from '../errors.js';
 import type { BipartiteGraph, GraphSide } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
+import { inSharedMemory } from '../math/memory.js';
 import {
   asTable,
   type FoldBase,
@@ -63,7 +64,7 @@ export async function foldMeans(
   const index = await engine.createIndex({ ...rows, counts: multigraph ? rows.counts : undefined });
   const start = { weight: Float32Array.from(weight), feature: 1 };
   await engine.anew.make(own, index, other, { hyper: prior, otherMass, start, steps });
-  const { featureShape } = await engine.read(own);
+  const made = await engine.anew.means(own);
   for (const handle of [own, other, index]) void engine.free(handle);
-  return featureShape as Float32Array;
+  return inSharedMemory(made);
 }

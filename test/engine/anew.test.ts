@@ -66,6 +66,7 @@ async function onEngine(
   await anew.make(users, byUser, items, options);
   const values = await engine.read(users);
   const made = { means: means(values, features), mass: (await engine.totals(users)).mass };
+  expect(Float64Array.from(await anew.means(users))).toEqual(made.means);
   const byItem = await engine.createIndex(graph.items);
   await engine.update(items, byItem, users, { hyper: hyper.items, activity: 'mean' });
   return { ...made, items: means(await engine.read(items), features) };

@@ -42,6 +42,7 @@ import {
   freeTable,
   type Gathered,
   loadCounts,
+  loadMeans,
   loadTable,
   type MeansTable,
   noTotals,
@@ -206,6 +207,7 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
 
     anew: {
       createTable: (rows, features) => inOrder(() => allocateMeans(heap, rows, features)),
+      means: (own) => inOrder(() => loadMeans(heap, own as MeansTable)),
       make(table, index, other, given) {
         const { weight } = given.start;
         const start = { ...given.start, weight: typeof weight === 'number' ? weight : weight.slice() };

@@ -139,29 +139,34 @@ export function storeTable(
   }
 }
 
-export function loadTable(heap: Heap, table: Gathered): TableValues {
-  const { rows, features, stride, at } = table;
-  const unpad = (address: number) => {
-    const padded = heap.f32(address, rows * stride);
-    const result = allocate(Float32Array, rows * features);
-    if (stride === features) result.set(padded);
-    else {
-      for (let i = 0; i < rows; i++) {
-        result.set(padded.subarray(i * stride, i * stride + features), i * features);
-      }
+/** Values of a table without the padding of its rows. */
+function unpadded(heap: Heap, { rows, features, stride }: Gathered, address: number): Float32Array {
+  const padded = heap.f32(address, rows * stride);
+  const result = allocate(Float32Array, rows * features);
+  if (stride === features) result.set(padded);
+  else {
+    for (let i = 0; i < rows; i++) {
+      result.set(padded.subarray(i * stride, i * stride + features), i * features);
     }
-    return result;
-  };
+  }
+  return result;
+}
+
+export const loadMeans = (heap: Heap, table: MeansTable): Float32Array =>
+  unpadded(heap, table, table.at.activity);
+
+export function loadTable(heap: Heap, table: Gathered): TableValues {
+  const { rows, features } = table;
   if (table.kind === 'means') {
     const ones = (length: number) => new Float32Array(length).fill(1);
     const gammas = { weightShape: ones(rows), weightRate: ones(rows), featureRate: ones(rows * features) };
-    return { ...gammas, featureShape: unpad(at.activity) };
+    return { ...gammas, featureShape: loadMeans(heap, table) };
   }
   return {
     weightShape: heap.f32(table.at.weightShape, rows).slice(),
     weightRate: heap.f32(table.at.weightRate, rows).slice(),
-    featureShape: unpad(table.at.featureShape),
-    featureRate: unpad(table.at.featureRate),
+    featureShape: unpadded(heap, table, table.at.featureShape),
+    featureRate: unpadded(heap, table, table.at.featureRate),
   };
 }
 

@@ -27,6 +27,7 @@ import {
   type GpuCounts,
   type GpuTable,
   readGpuCounts,
+  readGpuMeans,
   readGpuTable,
   writeGpuCounts,
   writeGpuTable,
@@ -160,6 +161,7 @@ export async function createWebgpuEngine(options: WebgpuOptions = {}): Promise<E
 
     anew: {
       createTable: (rows, features) => inOrder(() => allocateGpuTable(gpu, rows, features, true)),
+      means: (table) => inOrder(() => readGpuMeans(commands, table as GpuTable)),
       make(table, edgeIndex, otherTable, { hyper, otherMass, start, steps }) {
         const own = table as GpuTable;
         const index = edgeIndex as GpuIndex;

@@ -149,6 +149,10 @@ export async function writeGpuCounts(
   }
 }
 
+export function readGpuMeans(commands: Commands, table: GpuTable): Promise<Float32Array> {
+  return readPadded(commands, table, table.activity, new Float32Array(table.rows * table.features));
+}
+
 export async function readGpuTable(commands: Commands, table: GpuTable): Promise<TableValues> {
   const { rows, features } = table;
   if (table.anew) {
@@ -156,7 +160,7 @@ export async function readGpuTable(commands: Commands, table: GpuTable): Promise
     return {
       weightShape: ones(rows),
       weightRate: ones(rows),
-      featureShape: await readPadded(commands, table, table.activity, new Float32Array(rows * features)),
+      featureShape: await readGpuMeans(commands, table),
       featureRate: ones(rows * features),
     };
   }
