@@ -8,6 +8,7 @@ import { featureCount, fitCount, type Model, modelHyper } from '../fit/model.js'
 import { SIDES } from '../graph/graph.js';
 import type { ReadResult } from '../ingest/options.js';
 import { option, optionError } from '../options/error.js';
+import { blendWords } from '../report/words/blend.js';
 import { countWords } from '../report/words/counts.js';
 import { engineWords } from '../report/words/engines.js';
 import { featureChoiceRows, featureChoiceWords } from '../report/words/feature-count.js';
@@ -60,6 +61,7 @@ export function fitJson(
     evidence: evidence ?? null,
     read: read?.read ?? null,
     from: result.from ?? null,
+    blend: result.blend ?? null,
     state: modelState(model),
     average: fitCount(model),
     tuned: tuned ? { score: tuned.score, trials: tuned.trials, finished: tuned.finished } : null,
@@ -142,9 +144,7 @@ export function fitText(
   if (model.type === 'ranker') {
     const fits = fitCount(model);
     if (fits > 1) lines.push('', `The scores of ${fits} fits from different seeds are added.`);
-    if (model.scores.kind === 'factors' && model.scores.beside) {
-      lines.push('', 'Weights between items and factors by least squares are added to the scores.');
-    }
+    if (result.blend) lines.push('', wrap(blendWords(result.blend, names)));
     lines.push(
       '',
       wrap('This model is made for recommending: it has no bound, and no test graphs can be drawn from it.'),

@@ -1,24 +1,35 @@
 // What a fit for ranking adds to its own scores: weights between items, and factors by least squares. Each is a good ranker that
-// errs elsewhere than the cross-fitted factors do, and the sum is better than any of them (docs/recommending.md). Shares and
-// settings were found on held-back users of four sets; the penalties of the factors are searched on those of the data at hand.
+// errs elsewhere than the cross-fitted factors do, and the sum is better than any of them (docs/recommending.md). Shares were
+// found on held-back users of four sets; the settings of both parts are searched on those of the data at hand.
 
-import { createItemRegression } from '../engine/cpu/regression.js';
 import type { SparseWeights } from '../engine/rank.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { allocate } from '../math/memory.js';
 import type { TaskOptions } from '../progress.js';
-import { leastSquaresMember, searchPenalties } from './least-squares.js';
+import { itemWeights, MIDDLE_WEIGHTS, searchWeights, type WeightSetting } from './item-weights.js';
+import { leastSquaresMember, middlePenalties, type Penalties, searchPenalties } from './least-squares.js';
 import type { FactorScores, RankerMember } from './model.js';
+import { type EdgeLists, holdUsersBack } from './trial.js';
 
 /** Shares of each part, for each of the fit's own members. */
-const SHARES = { weights: 1.6, leastSquares: 0.4 };
-const WEIGHTS = { neighbours: 100, dropout: 1, lambda: 20 };
+const SHARES = { weights: 1.6, leastSquares: 0.6 };
 const LEAST_SQUARES = { features: 128, iterations: 8 };
 
 /** What is added, made once for any number of members. */
 export interface Beside {
   readonly weights: SparseWeights;
   readonly member: RankerMember;
+  readonly found: BlendReport;
+}
+
+/** The settings of what a fit for ranking adds to its scores, and how they were found. */
+export interface BlendReport {
+  /** Users who were held back to find them; 0: there were too few, and the settings are middling ones. */
+  readonly heldBack: number;
+  /** Of the weights between items: inputs of each item, and how much they are held down. */
+  readonly weights: WeightSetting;
+  /** Of the factors by least squares. */
+  readonly leastSquares: Penalties;
 }
 
 /** WebAssembly has 4 GiB: for the edges in both orders and, while least squares are solved, two tables of each side. */
@@ -42,10 +53,21 @@ export async function fitBeside(
     users: { offsets: users.offsets, values: users.neighbors },
     items: { offsets: items.offsets, values: items.neighbors },
   };
-  const regression = await createItemRegression(edges, options);
-  const weights = await regression.solve(WEIGHTS, options);
-  const penalties = await searchPenalties(edges, options);
-  return { weights, member: await leastSquaresMember(edges, { ...options, ...LEAST_SQUARES, ...penalties }) };
+  const found = await findSettings(edges, options);
+  const weights = await itemWeights(edges, found.weights, options);
+  const member = await leastSquaresMember(edges, { ...options, ...LEAST_SQUARES, ...found.leastSquares });
+  return { weights, member, found };
+}
+
+async function findSettings(
+  edges: EdgeLists,
+  options: TaskOptions & { readonly seed: number },
+): Promise<BlendReport> {
+  const trial = holdUsersBack(edges, options.seed);
+  if (!trial) return { heldBack: 0, weights: MIDDLE_WEIGHTS, leastSquares: middlePenalties(edges) };
+  const factors = await searchPenalties(edges, trial, options);
+  const weights = await searchWeights(trial, factors.tables, options);
+  return { heldBack: trial.users, weights: weights.setting, leastSquares: factors.penalties };
 }
 
 /**

@@ -6,6 +6,7 @@ import { type BipartiteGraph, simpleGraph } from '../graph/graph.js';
 import { option, optionError } from '../options/error.js';
 import { AUTO, COUNTS } from '../options/fit.js';
 import { ascend } from './ascent.js';
+import type { BlendReport } from './beside.js';
 import { type CountChoice, chooseCounts, withCounts } from './count-choice.js';
 import { chooseFeatures, type FeatureChoice } from './feature-count.js';
 import { type FormerReport, successorOptions } from './former.js';
@@ -37,6 +38,8 @@ export interface FitResult<M extends Model = Model> {
   readonly posterior?: GibbsPosterior | undefined;
   /** What was taken over from a former model, where the fit began `from` one. */
   readonly from?: FormerReport | undefined;
+  /** The settings of what a fit for ranking adds to its scores, and on whom they were found. */
+  readonly blend?: BlendReport | undefined;
   readonly engine: string;
   /** How the number of features was chosen, where it was `auto`. */
   readonly chosenFeatures?: FeatureChoice | undefined;

@@ -2,20 +2,11 @@
 // found on held-back users: the best of a few, since no rule by the size of the data served all sets.
 
 import { alternatingLeastSquares, foldInLeastSquares } from '../engine/cpu/linear.js';
-import { rankByFactors } from '../engine/cpu/ranking.js';
-import type { RowLists } from '../engine/rank.js';
+import type { FactorTables } from '../engine/rank.js';
 import { throwIfAborted } from '../errors.js';
 import type { TaskOptions } from '../progress.js';
-import { shownItems, someUsers, tryHoldBack } from '../ranking/held-back.js';
-import { concludeRanking, scoreAnswer, tuningScore } from '../ranking/metrics.js';
-import { queryOf } from '../ranking/task.js';
 import { columnSums, type RankerMember } from './model.js';
-
-/** Edges in both orders. */
-export interface EdgeLists {
-  readonly users: RowLists;
-  readonly items: RowLists;
-}
+import type { EdgeLists, Trial } from './trial.js';
 
 export interface Penalties {
   /** Of a row: times its degree + α·size of the other side. */
@@ -54,38 +45,48 @@ const ALPHAS = [60, 120, 240];
 /** Where there are too few users to hold any back. */
 const MIDDLE = { lambda: 0.016, alpha: 120 };
 
-const TRIAL = { features: 64, iterations: 4, edges: 1e6 } as const;
-/** Held-back users: a fifth, at most. */
-const HELD_BACK = { most: 1000, least: 20 } as const;
-/** Lengths of the lists that are judged. */
-const LISTS = { n: 20, depth: 100 } as const;
+const TRIED = { features: 64, iterations: 4 } as const;
+
+export function middlePenalties(edges: EdgeLists): Penalties {
+  return { lambda: MIDDLE.lambda, alpha: MIDDLE.alpha / rootOfPairs(edges) };
+}
+
+/** Penalties that were found, and the rows of held-back users and candidates that they gave. */
+export interface FoundPenalties {
+  readonly penalties: Penalties;
+  readonly tables: FactorTables;
+}
 
 /** The penalties whose factors rank the hidden items of held-back users best. */
 export async function searchPenalties(
   edges: EdgeLists,
+  trial: Trial,
   { seed, threads, signal, onProgress }: TaskOptions & { readonly seed: number },
-): Promise<Penalties> {
-  const count = edges.items.offsets.length - 1;
-  const root = Math.sqrt(count * (edges.users.offsets.length - 1));
+): Promise<FoundPenalties> {
+  const root = rootOfPairs(edges);
   const tried = LAMBDAS.flatMap((lambda) => ALPHAS.map((alpha) => ({ lambda, alpha: alpha / root })));
-  const data = { users: edges.users, shown: shownItems(count, seed) };
-  const held = tryHoldBack(data, { seed, maxUsers: HELD_BACK.most });
-  if (!held || held.heldBack.length < HELD_BACK.least) return { ...MIDDLE, alpha: MIDDLE.alpha / root };
-  const { history, task } = held;
-  const { candidates } = task;
-  const query = queryOf(task, LISTS.n, LISTS.depth);
-  const kept = someUsers(held.data, TRIAL.edges);
-  let best: (Penalties & { readonly score: number }) | undefined;
+  const { data, history } = trial;
+  let best: (FoundPenalties & { readonly score: number }) | undefined;
   for (const [done, penalties] of tried.entries()) {
     throwIfAborted(signal);
     onProgress?.({ stage: 'least squares on held-back users', done, total: tried.length, unit: 'settings' });
-    const fit = { ...TRIAL, ...penalties, seed, threads, signal };
-    const { items, features } = await alternatingLeastSquares(kept, fit);
+    const fit = { ...TRIED, ...penalties, seed, threads, signal };
+    const { items, features } = await alternatingLeastSquares(data, fit);
     const users = await foldInLeastSquares(items, history, data.shown, fit);
-    const answer = await rankByFactors({ users, items, features }, candidates, query, { threads, signal });
-    const score = tuningScore(concludeRanking([scoreAnswer(query, answer)]));
-    if (!best || score > best.score) best = { ...penalties, score };
+    const tables = { users, items: rowsOf(items, data.candidates, features), features };
+    const score = await trial.judge(tables, { threads, signal });
+    if (!best || score > best.score) best = { penalties, tables, score };
   }
-  const { lambda, alpha } = best!;
-  return { lambda, alpha };
+  return best!;
+}
+
+function rootOfPairs({ users, items }: EdgeLists): number {
+  return Math.sqrt((users.offsets.length - 1) * (items.offsets.length - 1));
+}
+
+function rowsOf(table: Float32Array, rows: Uint32Array, features: number): Float32Array {
+  const some = new Float32Array(rows.length * features);
+  for (const [r, row] of rows.entries())
+    some.set(table.subarray(row * features, (row + 1) * features), r * features);
+  return some;
 }

@@ -62,6 +62,7 @@ export async function fitRanking(
     const result = (all: readonly RankerMember[], beside?: Beside) => ({
       ...toResult(graph, settings, all, beside, { engine, reason, began }),
       ...(former && { from: former.report }),
+      ...(beside && { blend: beside.found }),
     });
     // First, so that what a stop leaves is the state of a member as ever; it is made again when the fit goes on.
     const beside = settings.blend

@@ -51,11 +51,14 @@ export async function tune(
   score: (setting: Setting) => Promise<number>,
   {
     maxTrials = 40,
+    gain = 0,
     from,
     goOn = () => true,
     onTrial,
   }: {
     maxTrials?: number;
+    /** What every step has to gain, relatively: less may be chance. Default 0: anything. */
+    gain?: number;
     from?: Tuned | undefined;
     /** Asked before each trial but the first: whether there is time for it. */
     goOn?: () => boolean;
@@ -89,8 +92,8 @@ export async function tune(
           if (value === undefined) break;
           const trial = await attempt({ ...best.setting, [name]: value });
           if (!trial) return { best, trials, finished: false };
-          const gain = direction > 0 ? (dial.gain ?? 0) * Math.abs(best.score) : 0;
-          if (trial.score <= best.score + gain) break;
+          const least = Math.max(gain, direction > 0 ? (dial.gain ?? 0) : 0) * Math.abs(best.score);
+          if (trial.score <= best.score + least) break;
           best = trial;
           moved = true;
         }

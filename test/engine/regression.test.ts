@@ -44,6 +44,20 @@ function weightsOf(target: number, inputs: readonly number[], setting: Regressio
 }
 
 describe('regressions of items on their neighbours', () => {
+  it('have the weights of a second regression on the nearest of them added', async () => {
+    const { solve: regress } = await createItemRegression({ users, items });
+    const setting = { neighbours: 9, lambda: 4, dropout: 0.8 };
+    const nearest = { neighbours: 3, dropout: 0.2 };
+    const found = dense(await regress({ ...setting, nearest }), ITEMS);
+    const all = Array.from({ length: ITEMS }, (_, i) => i);
+    for (const target of all) {
+      const many = weightsOf(target, all, setting);
+      const few = weightsOf(target, all, { ...setting, ...nearest });
+      expect(few.filter((weight) => weight !== 0).length).toBeLessThanOrEqual(3);
+      for (const i of all) expect(Math.abs(found[i][target] - many[i] - few[i])).toBeLessThan(4e-4);
+    }
+  });
+
   it('are those solved one by one, from items that may be inputs to those that are targets', async () => {
     const inputs = Uint8Array.from({ length: ITEMS }, (_, i) => (i % 4 === 1 ? 0 : 1));
     const targets = Uint32Array.from({ length: ITEMS }, (_, i) => i).filter((i) => i % 4 <= 1);

@@ -3,10 +3,12 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createReferenceEngine } from '../../src/engine/reference/engine.js';
 import { evaluateModel } from '../../src/evaluate/evaluate.js';
-import { mayBlend } from '../../src/fit/beside.js';
+import { fitBeside, mayBlend } from '../../src/fit/beside.js';
 import { fit } from '../../src/fit/fit.js';
+import { MIDDLE_WEIGHTS, searchWeights } from '../../src/fit/item-weights.js';
 import { searchPenalties } from '../../src/fit/least-squares.js';
 import type { FactorScores, Ranker } from '../../src/fit/model.js';
+import { holdUsersBack } from '../../src/fit/trial.js';
 import { unfinishedFit } from '../../src/fit/unfinished.js';
 import { buildGraph } from '../../src/graph/build.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
@@ -45,13 +47,64 @@ const lists = ({ users, items }: BipartiteGraph) => ({
   items: { offsets: items.offsets, values: items.neighbors },
 });
 
-describe('penalties of the least squares', () => {
-  it('are those that rank best for held-back users, and middling ones where there are too few', async () => {
-    const few = await searchPenalties(lists(groups(30, 20, 4)), { seed: 1 });
-    expect(few).toEqual({ lambda: 0.016, alpha: 120 / Math.sqrt(600) });
-    const some = await searchPenalties(lists(groups(400, 100, 8)), { seed: 1 });
-    expect([0.012, 0.024]).toContain(some.lambda);
-    expect([60, 120, 240].map((alpha) => alpha / 200)).toContain(some.alpha);
+/** Users who have pairs of items that go together, each of them one in so many times without its like. */
+function pairs(users: number, items: number, degree: number, alone: number): BipartiteGraph {
+  const random = randomStream(8);
+  const seen = new Set<number>();
+  for (let u = 0; u < users; u++) {
+    for (let e = 0; e < degree; e++) {
+      const item = random.below(items);
+      seen.add(u * items + item);
+      if (random.uniform() > alone) seen.add(u * items + (item ^ 1));
+    }
+  }
+  for (let item = 0; item < items; item++) seen.add((item % users) * items + item);
+  const keys = [...seen];
+  return buildGraph({
+    users: keys.map((key) => Math.floor(key / items)),
+    items: keys.map((key) => key % items),
+    userCount: users,
+    itemCount: items,
+  });
+}
+
+describe('settings of what is added', () => {
+  it('are middling ones where there are too few users to hold any back', async () => {
+    const edges = lists(groups(30, 20, 4));
+    expect(holdUsersBack(edges, 1)).toBeUndefined();
+    const { found } = await fitBeside(groups(30, 20, 4), { seed: 1 });
+    expect(found).toEqual({
+      heldBack: 0,
+      weights: MIDDLE_WEIGHTS,
+      leastSquares: { lambda: 0.016, alpha: 120 / Math.sqrt(600) },
+    });
+  });
+
+  it('rank held-back users no worse than the middling ones', async () => {
+    const edges = lists(groups(400, 100, 8));
+    const trial = holdUsersBack(edges, 1)!;
+    expect(trial.users).toBe(80);
+    const { penalties, tables } = await searchPenalties(edges, trial, { seed: 1 });
+    expect([0.012, 0.024]).toContain(penalties.lambda);
+    expect([60, 120, 240].map((alpha) => alpha / 200)).toContain(penalties.alpha);
+    const { setting, score, trials } = await searchWeights(trial, tables, {});
+    expect(trials[0].setting).toEqual(MIDDLE_WEIGHTS);
+    expect(score).toBeGreaterThanOrEqual(trials[0].score);
+    expect(trials.find((one) => one.score === score)!.setting).toEqual(setting);
+    // Nothing next to it gains what a step has to.
+    expect(Math.max(...trials.map((one) => one.score))).toBeLessThan(1.01 * score);
+  });
+
+  it('hold weights down where items say little of each other, and hardly where they go together', async () => {
+    const held = async (graph: BipartiteGraph) => {
+      const edges = lists(graph);
+      const trial = holdUsersBack(edges, 1)!;
+      const { tables } = await searchPenalties(edges, trial, { seed: 1 });
+      const { lambda, dropout } = (await searchWeights(trial, tables, {})).setting;
+      return lambda * (1 + dropout);
+    };
+    const together = await held(pairs(600, 120, 6, 0.1));
+    expect(await held(groups(600, 120, 6))).toBeGreaterThan(2 * together);
   });
 });
 
@@ -98,7 +151,7 @@ describe('a blended ranker', () => {
     expect(plain.beside).toBeUndefined();
     expect(plain.members).toHaveLength(2);
     expect(scores.members.slice(0, 2)).toEqual(plain.members);
-    expect(scores.members[2]).toMatchObject({ fold: { kind: 'least-squares' }, share: 0.8 });
+    expect(scores.members[2]).toMatchObject({ fold: { kind: 'least-squares' }, share: 1.2 });
     expect(scores.beside!.weights.some((w) => w !== 0)).toBe(true);
   });
 
@@ -111,7 +164,7 @@ describe('a blended ranker', () => {
     const counted = groups(200, 60, 12, true);
     const { members, beside } = (await fit(counted, { ...options, average: 1 })).model.scores as FactorScores;
     expect(counted.total / counted.edges).toBeGreaterThan(1.05);
-    expect(members[1].share).toBeCloseTo((0.4 * counted.total) / counted.edges, 10);
+    expect(members[1].share).toBeCloseTo((0.6 * counted.total) / counted.edges, 10);
     expect(beside!.weights.length).toBeGreaterThan(0);
   });
 

@@ -52,6 +52,9 @@ export interface RegressionJob {
   readonly neighbours: number;
   readonly lambda: number;
   readonly dropout: number;
+  /** So many of them are inputs of a second regression, whose weights are added; 0: none. */
+  readonly nearest: number;
+  readonly nearestDropout: number;
   readonly tolerance: number;
   readonly maxSteps: number;
   /** Per target how many columns it got, which, ascending, and their weights: targets × neighbours. */
@@ -84,7 +87,7 @@ export function regressionScratchBytes(neighbours: number): number {
 }
 
 export function solveTargets(job: RegressionJob): void {
-  const { rows, targets, degree, neighbours, lambda, dropout, ownColumn } = job;
+  const { rows, targets, degree, neighbours, lambda, dropout, ownColumn, pairs } = job;
   const columns = degree.length;
   const kernels = new WebAssembly.Instance(job.module, { env: { memory: job.memory, abort: () => {} } })
     .exports as unknown as RegressionKernels;
@@ -95,16 +98,51 @@ export function solveTargets(job: RegressionJob): void {
   const order = new Float32Array(columns);
   const chosen = new Uint32Array(neighbours);
   const scale = new Float64Array(neighbours);
+  const solved = new Float32Array(neighbours);
   const count = targets.offsets.length - 1;
+  /** Chooses so many of the columns that were met, those that gain most, ascending; says how many there are. */
+  const best = (most: number, met: number): number => {
+    let least = 0;
+    if (met > most) {
+      order.set(gain.subarray(0, met));
+      least = nthLargest(order, met, most);
+    }
+    let size = 0;
+    for (let m = 0; m < met; m++) if (gain[m] > least) chosen[size++] = touched[m];
+    for (let m = 0; m < met && size < most; m++) if (gain[m] === least) chosen[size++] = touched[m];
+    chosen.subarray(0, size).sort();
+    return size;
+  };
+  /** The weights of the first so many that are chosen. */
+  const solve = (size: number, dropped: number): void => {
+    const padded = paddedSize(size);
+    const system = new Float32Array(job.memory.buffer, scratch, padded * (padded + 2));
+    for (let i = 0; i < size; i++) {
+      const column = chosen[i];
+      scale[i] = 1 / Math.sqrt(degree[column] * (1 + dropped) + lambda);
+    }
+    gather(job, chosen, scale, size, system);
+    const right = padded * padded;
+    system.fill(0, right, right + padded);
+    for (let i = 0; i < size; i++) system[right + i] = common[chosen[i]] * scale[i];
+    const [b, x] = [scratch + 4 * right, scratch + 4 * (right + padded)];
+    kernels.denseSolve(scratch, b, x, padded, job.tolerance, job.maxSteps, x + 4 * padded);
+    for (let i = 0; i < size; i++) solved[i] = system[right + padded + i] * scale[i];
+  };
   for (;;) {
     const first = BLOCK * Atomics.add(job.next, 0, 1);
     if (first >= count) return;
     for (let t = first; t < Math.min(count, first + BLOCK); t++) {
-      for (let e = targets.offsets[t]; e < targets.offsets[t + 1]; e++) {
-        const user = targets.values[e];
-        for (let n = rows.offsets[user]; n < rows.offsets[user + 1]; n++) common[rows.values[n]]++;
+      const own = ownColumn[t];
+      if (own >= 0) {
+        common.set(pairs.subarray(own * columns, (own + 1) * columns));
+        common[own] = 0;
+      } else {
+        for (let e = targets.offsets[t]; e < targets.offsets[t + 1]; e++) {
+          const user = targets.values[e];
+          for (let n = rows.offsets[user]; n < rows.offsets[user + 1]; n++) common[rows.values[n]]++;
+        }
       }
-      if (ownColumn[t] >= 0) common[ownColumn[t]] = 0;
       // What each column alone would explain of the target.
       let met = 0;
       for (let column = 0; column < columns; column++) {
@@ -112,32 +150,23 @@ export function solveTargets(job: RegressionJob): void {
         gain[met] = common[column] ** 2 / (degree[column] + lambda);
         touched[met++] = column;
       }
-      let least = 0;
-      if (met > neighbours) {
-        order.set(gain.subarray(0, met));
-        least = nthLargest(order, met, neighbours);
-      }
-      let size = 0;
-      for (let m = 0; m < met; m++) if (gain[m] > least) chosen[size++] = touched[m];
-      for (let m = 0; m < met && size < neighbours; m++) if (gain[m] === least) chosen[size++] = touched[m];
-      chosen.subarray(0, size).sort();
-      const padded = paddedSize(size);
-      const system = new Float32Array(job.memory.buffer, scratch, padded * (padded + 2));
-      for (let i = 0; i < size; i++) {
-        const column = chosen[i];
-        scale[i] = 1 / Math.sqrt(degree[column] * (1 + dropout) + lambda);
-      }
-      gather(job, chosen, scale, size, system);
-      const right = padded * padded;
-      system.fill(0, right, right + padded);
-      for (let i = 0; i < size; i++) system[right + i] = common[chosen[i]] * scale[i];
-      const [b, x] = [scratch + 4 * right, scratch + 4 * (right + padded)];
-      kernels.denseSolve(scratch, b, x, padded, job.tolerance, job.maxSteps, x + 4 * padded);
-      for (let i = 0; i < size; i++) {
-        job.sources[t * neighbours + i] = chosen[i];
-        job.weights[t * neighbours + i] = system[right + padded + i] * scale[i];
-      }
+      const size = best(neighbours, met);
+      solve(size, dropout);
+      const [sources, weights] = [job.sources, job.weights].map((all) =>
+        all.subarray(t * neighbours, t * neighbours + size),
+      );
+      sources.set(chosen.subarray(0, size));
+      weights.set(solved.subarray(0, size));
       job.found[t] = size;
+      if (job.nearest > 0) {
+        const few = best(job.nearest, met);
+        solve(few, job.nearestDropout);
+        // Both ascend, and the few are among the many.
+        for (let i = 0, at = 0; i < few; i++) {
+          while (sources[at] < chosen[i]) at++;
+          weights[at] += solved[i];
+        }
+      }
       common.fill(0);
     }
   }

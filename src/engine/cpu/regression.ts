@@ -55,6 +55,8 @@ export interface RegressionSetting {
   readonly neighbours: number;
   readonly lambda: number;
   readonly dropout: number;
+  /** A second regression on so many of the inputs, the best, with a dropout of its own: its weights are added. */
+  readonly nearest?: { readonly neighbours: number; readonly dropout: number } | undefined;
 }
 
 /** From each item to the targets, as positions among them. */
@@ -91,7 +93,7 @@ export async function createItemRegression(
   const ownColumn = new Int32Array(itemCount).fill(-1);
   for (const [c, item] of inputs.entries()) ownColumn[item] = c;
   return {
-    async solve({ neighbours, lambda, dropout }, { threads, signal, onProgress } = {}) {
+    async solve({ neighbours, lambda, dropout, nearest }, { threads, signal, onProgress } = {}) {
       const inputsOfEach = Math.max(1, Math.min(neighbours, count));
       const systems = targets.length * inputsOfEach;
       const lanes =
@@ -105,6 +107,8 @@ export async function createItemRegression(
         targets: listsOf(data.items, targets),
         ownColumn: Int32Array.from(targets, (item) => ownColumn[item]),
         ...{ neighbours: inputsOfEach, lambda, dropout, tolerance: TOLERANCE, maxSteps: MAX_STEPS },
+        nearest: Math.min(nearest?.neighbours ?? 0, inputsOfEach),
+        nearestDropout: nearest?.dropout ?? 0,
         found: allocate(Uint32Array, targets.length),
         sources: allocate(Uint32Array, systems),
         weights: allocate(Float32Array, systems),
