@@ -45,6 +45,7 @@ export { evaluateRanking, type RankingOptions } from './evaluate/ranking.js';
 export type { SplitRankingTask } from './evaluate/ranking-task.js';
 export type { Titles } from './evaluate/titles.js';
 export { type TunedRanking, type TuneOptions, tuneRanking } from './evaluate/tune.js';
+export type { BlendReport } from './fit/beside.js';
 export type { BothHyper } from './fit/bound.js';
 export type { CountChoice } from './fit/count-choice.js';
 export type { CountEffects, CountLaw } from './fit/count-law.js';
@@ -61,7 +62,9 @@ export {
 export type { FormerReport, MatchCounts } from './fit/former.js';
 export type { GibbsPosterior, PosteriorSide } from './fit/gibbs.js';
 export type { GibbsScalar } from './fit/gibbs-sampler.js';
+export type { WeightSetting } from './fit/item-weights.js';
 export { type LawReport, modelLaw, type SideLawReport } from './fit/law.js';
+export type { Penalties } from './fit/least-squares.js';
 export type {
   AscentCheckpoint,
   Beginning,

@@ -9,6 +9,7 @@ import type { TaskOptions } from '../progress.js';
 import { geometric, ladder, type Setting, type Trial as SettingTrial, tune } from '../ranking/tune.js';
 import type { EdgeLists, Trial } from './trial.js';
 
+/** How the weights between items of a ranker are made. */
 export interface WeightSetting extends Setting {
   /** Inputs of each item, and the penalty of their squared weights. */
   readonly neighbours: number;

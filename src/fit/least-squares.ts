@@ -8,6 +8,7 @@ import type { TaskOptions } from '../progress.js';
 import { columnSums, type RankerMember } from './model.js';
 import type { EdgeLists, Trial } from './trial.js';
 
+/** How much factors by least squares are held down. */
 export interface Penalties {
   /** Of a row: times its degree + α·size of the other side. */
   readonly lambda: number;

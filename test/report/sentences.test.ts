@@ -4,6 +4,7 @@ import type { Evaluation } from '../../src/evaluate/evaluate.js';
 import type { PredictiveCheck, Statistic } from '../../src/evaluate/predictive.js';
 import type { ReadResult } from '../../src/ingest/options.js';
 import { checkDefinitions, studyDefinitions } from '../../src/report/pages/definitions.js';
+import { blendWords } from '../../src/report/words/blend.js';
 import { countWords } from '../../src/report/words/counts.js';
 import { engineWords } from '../../src/report/words/engines.js';
 import {
@@ -180,6 +181,12 @@ function studies(): void {
     const evidence = { edges: 2345, pairs: law === 'hurdle' ? 5.31 : 1.01, limit: 1.12 };
     say(countWords({ law, evidence: null }, names), countWords({ law, evidence }, names));
   }
+  heading('What a fit for ranking adds');
+  const blend = {
+    weights: { neighbours: 100, lambda: 12, dropout: 0.5 },
+    leastSquares: { lambda: 0.012, alpha: 0.0676 },
+  };
+  say(blendWords({ heldBack: 695, ...blend }, names), blendWords({ heldBack: 0, ...blend }, names));
   heading('Baselines that did not run');
   say(
     skippedWords({
