@@ -9,7 +9,8 @@ import type { BipartiteGraph, SideName } from '../graph/graph.js';
 import type { BothHyper } from './bound.js';
 import { priorRows, RANKING_STEPS } from './fold-in.js';
 import { type Folds, reorderRows, rowsWithout } from './folds.js';
-import { startOf, vertexStart } from './start.js';
+import { vertexStart } from './start.js';
+import { startTogether } from './start-together.js';
 
 /** The state of a cross-fit on an engine. */
 export interface CrossFit {
@@ -62,9 +63,11 @@ export async function startCrossFit(
   const vertices = everywhere
     ? { ids: itemSide.ids, strength: (place: number) => everywhere.itemTotal[folds.order[place]] }
     : vertexStart(itemSide);
+  // A GPU's host has nothing else to do.
+  const hosts = engine.name === 'gpu' ? undefined : engine.threads;
   const start = from
     ? inFoldOrder(from.items, folds, features)
-    : startOf('items', vertices, graph.total, hyper, features, seed, 1);
+    : await startTogether('items', vertices, graph.total, hyper, features, seed, 1, hosts);
   const items = await engine.createTable(features, start, 'mean');
   const kept = from?.foldMass;
   const mass = kept

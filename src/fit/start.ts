@@ -7,7 +7,7 @@ import type { BipartiteGraph, GraphSide, SideName } from '../graph/graph.js';
 import { SIDES } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
 import { exponential } from '../math/distributions.js';
-import { randomStream, textHash } from '../math/random.js';
+import { type Random, randomStream, textHash } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
 import type { BothHyper } from './bound.js';
 import type { FitSettings } from './options.js';
@@ -68,16 +68,25 @@ export function startOf(
   seed: number,
   noisy: number,
 ): TableValues {
+  const values = emptyTable(vertices.ids.length, features);
+  const weight = meanWeights(side, total, hyper, features);
+  const begin = startRow(vertices, side, hyper[side], features, seed, weight, noisy);
+  for (let i = 0; i < vertices.ids.length; i++) begin(values, i);
+  return values;
+}
+
+/** E[γ_i] in proportion to the degree, Σ_i E[γ_i] = mass. */
+export function meanWeights(
+  side: SideName,
+  total: number,
+  hyper: BothHyper,
+  features: number,
+): (strength: number) => number {
   // Masses in the ratio of the sizes (1 where there are none), with Σ_k M^U_k M^I_k = total count.
   const ratio = hyper.users.size > 0 && hyper.items.size > 0 ? hyper.users.size / hyper.items.size : 1;
   const both = Math.sqrt(total / features);
   const mass = side === 'users' ? both * Math.sqrt(ratio) : both / Math.sqrt(ratio);
-  const values = emptyTable(vertices.ids.length, features);
-  // E[γ_i] in proportion to the degree, Σ_i E[γ_i] = mass.
-  const weight = (strength: number) => (mass * strength) / Math.max(total, 1);
-  const begin = startRow(vertices, side, hyper[side], features, seed, weight, noisy);
-  for (let i = 0; i < vertices.ids.length; i++) begin(values, i);
-  return values;
+  return (strength) => (mass * strength) / Math.max(total, 1);
 }
 
 type Float64Table = Readonly<Record<keyof TableValues, Float64Array>>;
@@ -85,12 +94,16 @@ type Float64Table = Readonly<Record<keyof TableValues, Float64Array>>;
 export type WritableTable = Float64Table | Readonly<Record<keyof TableValues, Float32Array>>;
 
 /** A table of zeros, to be filled. */
-export function emptyTable(rows: number, features: number): Float64Table {
+export function emptyTable(
+  rows: number,
+  features: number,
+  make = (length: number) => new Float64Array(length),
+): Float64Table {
   return {
-    weightShape: new Float64Array(rows),
-    weightRate: new Float64Array(rows),
-    featureShape: new Float64Array(rows * features),
-    featureRate: new Float64Array(rows * features),
+    weightShape: make(rows),
+    weightRate: make(rows),
+    featureShape: make(rows * features),
+    featureRate: make(rows * features),
   };
 }
 
@@ -109,17 +122,45 @@ export function startRow(
 ): (values: WritableTable, i: number) => void {
   const random = randomStream(seed, STREAMS.start, SIDES.indexOf(name));
   return (values, i) => {
-    const ofVertex = random.derive(...textHash(ids.at(i)));
     const strength = strengthOf(i);
-    values.weightShape[i] = Math.max(strength - hyper.sigma, 0.5);
-    values.weightRate[i] = values.weightShape[i] / meanWeight(Math.max(strength, 0.5));
-    const share = strength / features;
-    const quiet = noisy < 1 && ofVertex.derive(COIN).uniform() >= noisy;
-    for (let k = i * features; k < (i + 1) * features; k++) {
-      values.featureShape[k] = hyper.shape + share * (quiet ? 1 : 0.5 + 0.5 * exponential(ofVertex));
-      values.featureRate[k] = hyper.shape + share;
-    }
+    writeWeight(values, i, strength, hyper.sigma, meanWeight);
+    const ofVertex = random.derive(...textHash(ids.at(i)));
+    writeFeatures(values, i, { strength, shape: hyper.shape, features, noisy, random: ofVertex });
   };
+}
+
+/** Writes the weight of a vertex with that strength. */
+export function writeWeight(
+  { weightShape, weightRate }: Pick<WritableTable, 'weightShape' | 'weightRate'>,
+  i: number,
+  strength: number,
+  sigma: number,
+  meanWeight: (strength: number) => number,
+): void {
+  weightShape[i] = Math.max(strength - sigma, 0.5);
+  weightRate[i] = weightShape[i] / meanWeight(Math.max(strength, 0.5));
+}
+
+/** Writes the features of a vertex with that strength. */
+export function writeFeatures(
+  { featureShape, featureRate }: Pick<WritableTable, 'featureShape' | 'featureRate'>,
+  i: number,
+  vertex: {
+    readonly strength: number;
+    readonly shape: number;
+    readonly features: number;
+    readonly noisy: number;
+    /** The vertex's own stream. */
+    readonly random: Random;
+  },
+): void {
+  const { strength, shape, features, noisy, random } = vertex;
+  const share = strength / features;
+  const quiet = noisy < 1 && random.derive(COIN).uniform() >= noisy;
+  for (let k = i * features; k < (i + 1) * features; k++) {
+    featureShape[k] = shape + share * (quiet ? 1 : 0.5 + 0.5 * exponential(random));
+    featureRate[k] = shape + share;
+  }
 }
 
 /** Sum of a vertex's counts: its degree, in a simple graph. */
