@@ -2,7 +2,7 @@
 // one by one: how many edges, by which features, to which items. Edges come out grouped by user, so equal ones are
 // found with one mark per item and nothing is sorted; a user's features are forgotten once its edges are drawn.
 
-import { type BipartiteGraph, degrees, type SideName } from '../graph/graph.js';
+import { type BipartiteGraph, degrees } from '../graph/graph.js';
 import { AliasTable } from '../math/alias.js';
 import { multinomial, poisson } from '../math/counts.js';
 import { gamma } from '../math/distributions.js';
@@ -13,7 +13,12 @@ import { countDegrees, type DegreeCounts } from '../sparsity/degree-counts.js';
 import { tailIndexAt } from '../sparsity/tail-index.js';
 import { CountTally, createCountDrawer } from './draw-counts.js';
 import type { DrawPlan, UnseenPlan, VertexGroup } from './draw-plan.js';
-import { createVertexSampler, type VertexSampler } from './draw-vertex.js';
+import {
+  createEdgeSampler,
+  createVertexSampler,
+  type EdgeSampler,
+  type VertexSampler,
+} from './draw-vertex.js';
 
 /** What predictive checks compare a test graph by. Vertices without an edge do not count. */
 export interface GraphStatistics {
@@ -67,15 +72,15 @@ export interface TestGraphDraw {
 /** A function that draws test graphs of a plan, each from the random stream that it is given. */
 export function createDrawer(plan: DrawPlan): (random: Random, options: OneDrawOptions) => TestGraphDraw {
   const samplers = {
-    users: groupSampler(plan.users, plan.features),
-    items: groupSampler(plan.items, plan.features),
+    users: edgeSampler(plan.users, plan.features),
+    items: vertexSampler(plan.items, plan.features),
   };
   return (random, options) => drawTestGraph(plan, samplers, random, options);
 }
 
 function drawTestGraph(
   plan: DrawPlan,
-  samplers: Readonly<Record<SideName, VertexSampler>>,
+  samplers: { readonly users: EdgeSampler; readonly items: VertexSampler },
   random: Random,
   { sizes, keep }: OneDrawOptions,
 ): TestGraphDraw {
@@ -126,16 +131,13 @@ function drawTestGraph(
     met.length = 0;
   };
 
-  const rates = new Float64Array(K);
   const counts = new Uint32Array(K);
   for (let user = 0; user < atoms; user++) {
-    if (user < known) samplers.users(user, random, rates);
-    else copyRow(unseen, user - known, K, rates);
-    let rate = 0;
-    for (let k = 0; k < K; k++) rate += rates[k] *= items.mass[k];
-    const n = poisson(random, rate);
+    const n =
+      user < known
+        ? samplers.users(user, random, items.mass, counts)
+        : unseenEdges(unseen, user - known, items.mass, random, counts);
     if (n === 0) continue;
-    multinomial(random, n, rates, counts);
     counting?.user(user);
     let degree = 0;
     for (let k = 0; k < K; k++) for (let e = 0; e < counts[k]; e++) degree += connect(user, k);
@@ -200,14 +202,32 @@ function knownCount(groups: readonly VertexGroup[]): number {
 }
 
 /** The known vertices of all groups, one group after another. */
-function groupSampler(groups: readonly VertexGroup[], features: number): VertexSampler {
+function vertexSampler(groups: readonly VertexGroup[], features: number): VertexSampler {
   const samplers = groups.map(({ known }) => createVertexSampler(known, features));
-  if (samplers.length === 1) return samplers[0];
   return (vertex, random, out) => {
-    let group = 0;
-    for (; vertex >= groups[group].known.count; group++) vertex -= groups[group].known.count;
-    samplers[group](vertex, random, out);
+    const group = groupOf(groups, vertex);
+    samplers[group](vertex - firstOf(groups, group), random, out);
   };
+}
+
+function edgeSampler(groups: readonly VertexGroup[], features: number): EdgeSampler {
+  const samplers = groups.map(({ known }) => createEdgeSampler(known, features));
+  return (vertex, random, mass, out) => {
+    const group = groupOf(groups, vertex);
+    return samplers[group](vertex - firstOf(groups, group), random, mass, out);
+  };
+}
+
+function groupOf(groups: readonly VertexGroup[], vertex: number): number {
+  let group = 0;
+  for (let end = groups[0].known.count; vertex >= end; end += groups[group].known.count) group++;
+  return group;
+}
+
+function firstOf(groups: readonly VertexGroup[], group: number): number {
+  let first = 0;
+  for (let g = 0; g < group; g++) first += groups[g].known.count;
+  return first;
 }
 
 /** The unseen atoms of all groups together; none where a side has no unseen vertices. */
@@ -238,6 +258,24 @@ function drawAtoms(plan: UnseenPlan, random: Random, sizes: SizeMode): FeatureAt
   const factor = sizes === 'posterior' ? gamma(random, plan.evidence) / plan.evidence : 1;
   const hyper = { ...plan.law, size: plan.law.size * factor };
   return sampleTiltedAtoms(random, { hyper, otherMass: plan.tilt, cut: plan.cut });
+}
+
+/** The edges of an unseen user by feature. */
+function unseenEdges(
+  { weights, features }: Pick<FeatureAtoms, 'weights' | 'features'>,
+  row: number,
+  mass: Float64Array,
+  random: Random,
+  out: Uint32Array,
+): number {
+  const K = mass.length;
+  let rate = 0;
+  for (let k = 0; k < K; k++) rate += features[row * K + k] * mass[k];
+  const n = poisson(random, weights[row] * rate);
+  if (n === 0) return 0;
+  const rates = Float64Array.from(mass, (value, k) => features[row * K + k] * value);
+  multinomial(random, n, rates, out);
+  return n;
 }
 
 function copyRow(

@@ -5,9 +5,12 @@
 // Integrated over θ the density of x = log γ is log-concave,
 //   h(x) = (n−σ)x − τe^x − Σ_k (a+e_k) log(b+M_k e^x),
 // and rejection under its tangents at two points beside the mode is exact; given γ the features are independent Gammas.
+// Where only the edges of a vertex are asked for, θ need not be drawn: given γ their number by feature is negative binomial, which
+// is a Poisson number of jumps, each of a logarithmic size.
 
 import type { CountEffects } from '../fit/count-law.js';
 import type { Posterior } from '../fit/model.js';
+import { poisson } from '../math/counts.js';
 import { exponential, gamma } from '../math/distributions.js';
 import type { Random } from '../math/random.js';
 
@@ -25,12 +28,88 @@ export interface KnownVertices extends Posterior {
 /** Draws the activity γθ_k of one vertex into `out`. */
 export type VertexSampler = (vertex: number, random: Random, out: Float64Array) => void;
 
-/** Fall of h from the mode to the points of contact: the envelope has the least area near 1. */
-const FALL = 1;
-/** Per vertex: left and right point of contact, h at the mode, h and its slope at both points. */
-const FIELDS = 7;
+/** Draws the edges of one vertex by feature, where it meets so much mass of the other side; returns their sum. */
+export type EdgeSampler = (vertex: number, random: Random, mass: Float64Array, out: Uint32Array) => number;
 
 export function createVertexSampler(vertices: KnownVertices, features: number): VertexSampler {
+  const { featureShape, rate, otherMass } = vertices;
+  const drawWeight = createWeightSampler(vertices, features);
+  return (v, random, out) => {
+    const weight = drawWeight(v, random);
+    for (let k = 0, at = v * features; k < features; k++, at++) {
+      out[k] = (weight * featureGamma(random, featureShape[at])) / (rate + weight * otherMass[k]);
+    }
+  };
+}
+
+/** More jumps than this for each feature cost more than the Gammas that they take the place of. */
+const MANY_JUMPS = 0.7;
+/** Sizes of jumps are found by counting up; up to this ratio their mean is below 4. */
+const LARGE_JUMPS = 8;
+
+export function createEdgeSampler(vertices: KnownVertices, features: number): EdgeSampler {
+  const { featureShape, rate, otherMass } = vertices;
+  const drawWeight = createWeightSampler(vertices, features);
+  const ratios = new Float64Array(features);
+  const upTo = new Float64Array(features);
+  return (v, random, mass, out) => {
+    const weight = drawWeight(v, random);
+    let most = 0;
+    let jumps = 0;
+    for (let k = 0, at = v * features; k < features; k++, at++) {
+      const ratio = (weight * mass[k]) / (rate + weight * otherMass[k]);
+      if (ratio > most) most = ratio;
+      ratios[k] = ratio;
+      jumps += featureShape[at] * ratio;
+      upTo[k] = jumps;
+    }
+    let edges = 0;
+    if (!(jumps <= MANY_JUMPS * features && most <= LARGE_JUMPS)) {
+      for (let k = 0, at = v * features; k < features; k++, at++) {
+        const n = poisson(random, ratios[k] * featureGamma(random, featureShape[at]));
+        out[k] = n;
+        edges += n;
+      }
+      return edges;
+    }
+    out.fill(0);
+    // There are shape · log(1 + ratio) jumps of a feature on average: taken from the shape · ratio that need no logarithm.
+    for (let n = poisson(random, jumps); n > 0; n--) {
+      const place = random.uniform() * jumps;
+      let k = 0;
+      while (k < features - 1 && upTo[k] <= place) k++;
+      const ratio = ratios[k];
+      const log = Math.log1p(ratio);
+      if (random.uniform() * ratio >= log) continue;
+      const size = logarithmic(random, ratio / (1 + ratio), log);
+      out[k] += size;
+      edges += size;
+    }
+    return edges;
+  };
+}
+
+/** A size n ≥ 1 of probability pⁿ/(n·log), log = −log(1 − p). */
+function logarithmic(random: Random, p: number, log: number): number {
+  let u = random.uniform();
+  let term = p / log;
+  for (let n = 1; ; n++) {
+    if (u < term || term === 0) return n;
+    u -= term;
+    term *= (p * n) / (n + 1);
+  }
+}
+
+/** Fall of h from the mode to the points of contact: the envelope has the least area near 1. */
+const FALL = 1;
+/** Per vertex: h at the mode, each point of contact with h and its slope there, the mode. */
+const FIELDS = 8;
+
+/** Draws the weight of a vertex. */
+function createWeightSampler(
+  vertices: KnownVertices,
+  features: number,
+): (vertex: number, random: Random) => number {
   const { count, weightShape, featureShape, tau, rate, otherMass } = vertices;
   const envelopes = new Float64Array(FIELDS * count);
   const made = new Uint8Array(count);
@@ -94,14 +173,20 @@ export function createVertexSampler(vertices: KnownVertices, features: number): 
     envelopes[at] = top;
     contact(mode, top, -1, envelopes.subarray(at + 1, at + 4));
     contact(mode, top, 1, envelopes.subarray(at + 4, at + 7));
+    envelopes[at + 7] = mode;
     made[vertex] = 1;
   }
 
   function drawLogWeight(random: Random): number {
     const at = vertex * FIELDS;
     const top = envelopes[at] + 1e-6;
-    const [leftAt, leftValue, leftSlope] = [envelopes[at + 1], envelopes[at + 2], envelopes[at + 3]];
-    const [rightAt, rightValue, rightSlope] = [envelopes[at + 4], envelopes[at + 5], envelopes[at + 6]];
+    const mode = envelopes[at + 7];
+    const leftAt = envelopes[at + 1];
+    const leftValue = envelopes[at + 2];
+    const leftSlope = envelopes[at + 3];
+    const rightAt = envelopes[at + 4];
+    const rightValue = envelopes[at + 5];
+    const rightSlope = envelopes[at + 6];
     // The flat piece ends where the tangents reach the top; beyond it they are exponentials.
     const low = leftAt + (top - leftValue) / leftSlope;
     const high = rightAt + (top - rightValue) / rightSlope;
@@ -119,17 +204,23 @@ export function createVertexSampler(vertices: KnownVertices, features: number): 
         x = high - exponential(random) / rightSlope;
         bound = top + rightSlope * (x - high);
       }
-      if (Math.log(random.uniform()) <= h(x) - bound) return x;
+      const level = Math.log(random.uniform()) + bound;
+      // h lies above its chords from the mode to the points of contact: most draws are decided without it.
+      if (level <= chord(x, x < mode ? leftAt : rightAt, x < mode ? leftValue : rightValue, at)) return x;
+      if (level <= h(x)) return x;
     }
   }
 
-  return (v, random, out) => {
+  /** The chord from the mode to a point of contact; −∞ beyond the point. */
+  function chord(x: number, end: number, value: number, at: number): number {
+    const share = (x - end) / (envelopes[at + 7] - end);
+    return share >= 0 ? value + share * (envelopes[at] - value) : Number.NEGATIVE_INFINITY;
+  }
+
+  return (v, random) => {
     vertex = v;
     if (!made[v]) makeEnvelope();
-    const weight = Math.exp(drawLogWeight(random));
-    for (let k = 0, at = v * features; k < features; k++, at++) {
-      out[k] = (weight * featureGamma(random, featureShape[at])) / (rate + weight * otherMass[k]);
-    }
+    return Math.exp(drawLogWeight(random));
   };
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { randomStream } from '../../src/math/random.js';
-import { createVertexSampler, type KnownVertices } from '../../src/predict/draw-vertex.js';
+import { createEdgeSampler, createVertexSampler, type KnownVertices } from '../../src/predict/draw-vertex.js';
 import { activityMoments } from './activity-moments.js';
 
 function vertex(weightShape: number, featureShape: number[], otherMass: number[]): KnownVertices {
@@ -57,6 +57,52 @@ describe('weight and features drawn together', () => {
       );
     });
   });
+
+  // Masses on either side of where jumps are left for Gammas.
+  test.each(cases.flatMap(([name, known]) => [0.3, 3].map((times) => [name, times, known] as const)))(
+    '%s: edges by feature where it meets %d times that mass',
+    (_name, times, known) => {
+      const K = known.otherMass.length;
+      const sample = createEdgeSampler(known, K);
+      const random = randomStream(12);
+      const n = 200_000;
+      const met = known.otherMass.map((mass) => (times * mass) / known.weightShape[0]);
+      const { mean, square, none } = activityMoments(known, 0, met);
+      const out = new Uint32Array(K);
+      // Per feature E[n] and E[n(n − 1)], which are those of the activity times the mass; and how often there is no edge.
+      const wanted = [
+        ...mean.map((value, k) => value * met[k]),
+        ...square.map((value, k) => value * met[k] ** 2),
+        none,
+      ];
+      let total = 0;
+      const sums = new Float64Array(wanted.length);
+      const squares = new Float64Array(wanted.length);
+      for (let i = 0; i < n; i++) {
+        const edges = sample(0, random, met, out);
+        total += edges - out.reduce((a, b) => a + b, 0);
+        for (let k = 0; k < K; k++) {
+          const pairs = out[k] * (out[k] - 1);
+          sums[k] += out[k];
+          squares[k] += out[k] ** 2;
+          sums[K + k] += pairs;
+          squares[K + k] += pairs ** 2;
+        }
+        if (edges === 0) {
+          sums[2 * K]++;
+          squares[2 * K]++;
+        }
+      }
+      expect(total).toBe(0);
+      wanted.forEach((value, i) => {
+        const average = sums[i] / n;
+        const error = Math.sqrt(Math.max(0, squares[i] / n - average * average) / n);
+        expect(Math.abs(average - value), `moment ${i}: ${average} against ${value}`).toBeLessThan(
+          5 * error + 1e-5 * Math.abs(value) + 5e-5,
+        );
+      });
+    },
+  );
 
   test('the product spreads less than independent draws of its factors would', () => {
     const known = vertex(0.8, [0.1, 1.05, 0.15], [20, 35, 3]);
