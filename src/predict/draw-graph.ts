@@ -1,20 +1,27 @@
-// One posterior predictive draw of a test graph. Items are drawn first and make an alias table per feature; then users
-// one by one: how many edges, by which features, to which items. Edges come out grouped by user, so equal ones are
-// found with one mark per item and nothing is sorted; a user's features are forgotten once its edges are drawn.
+// One posterior predictive draw of a test graph. The smaller side is drawn first and makes an alias table per feature; then the
+// vertices of the other one by one: how many edges, by which features, to whom. Edges come out grouped by these, so equal ones are
+// found with one mark per vertex met and nothing is sorted; the features of who walks are never drawn.
 
-import { type BipartiteGraph, degrees } from '../graph/graph.js';
+import { type BipartiteGraph, degrees, otherSide, type SideName } from '../graph/graph.js';
 import { AliasTable } from '../math/alias.js';
-import { multinomial, poisson } from '../math/counts.js';
+import { poisson } from '../math/counts.js';
 import { gamma } from '../math/distributions.js';
 import type { Random } from '../math/random.js';
 import type { SizeMode } from '../options/names.js';
-import { type FeatureAtoms, sampleTiltedAtoms } from '../process/unseen.js';
+import {
+  type FeatureAtoms,
+  missingMass,
+  sampleTiltedAtoms,
+  sampleTiltedWeights,
+  type TiltedOptions,
+} from '../process/unseen.js';
 import { countDegrees, type DegreeCounts } from '../sparsity/degree-counts.js';
 import { tailIndexAt } from '../sparsity/tail-index.js';
 import { CountTally, createCountDrawer } from './draw-counts.js';
 import type { DrawPlan, UnseenPlan, VertexGroup } from './draw-plan.js';
 import {
   createEdgeSampler,
+  createEdgesOfWeight,
   createVertexSampler,
   type EdgeSampler,
   type VertexSampler,
@@ -37,7 +44,7 @@ export interface GraphStatistics {
 }
 
 /**
- * Edges of a draw grouped by user, one entry per unit of count, or with counts where these have a law. Known vertices have the indexes of the plan; unseen
+ * Edges of a draw grouped by the vertices of one side, one entry per unit of count, or with counts where these have a law. Known vertices have the indexes of the plan; unseen
  * ones follow.
  */
 export interface DrawnEdges {
@@ -71,109 +78,123 @@ export interface TestGraphDraw {
 
 /** A function that draws test graphs of a plan, each from the random stream that it is given. */
 export function createDrawer(plan: DrawPlan): (random: Random, options: OneDrawOptions) => TestGraphDraw {
+  // Counts with a law of their own are drawn user by user.
+  const byItem = !plan.counts && knownCount(plan.items) > knownCount(plan.users);
+  const walking: SideName = byItem ? 'items' : 'users';
   const samplers = {
-    users: edgeSampler(plan.users, plan.features),
-    items: vertexSampler(plan.items, plan.features),
+    walking: edgeSampler(plan[walking], plan.features),
+    met: vertexSampler(plan[otherSide(walking)], plan.features),
   };
-  return (random, options) => drawTestGraph(plan, samplers, random, options);
+  return (random, options) => drawTestGraph(plan, walking, samplers, random, options);
+}
+
+interface Samplers {
+  readonly walking: EdgeSampler;
+  readonly met: VertexSampler;
 }
 
 function drawTestGraph(
   plan: DrawPlan,
-  samplers: { readonly users: EdgeSampler; readonly items: VertexSampler },
+  walking: SideName,
+  samplers: Samplers,
   random: Random,
   { sizes, keep }: OneDrawOptions,
 ): TestGraphDraw {
   const K = plan.features;
-  const items = drawItems(plan.items, samplers.items, K, random, sizes);
-  const unseen = drawUnseen(plan.users, K, random, sizes);
-  const known = knownCount(plan.users);
-  const atoms = known + unseen.weights.length;
+  const other = drawMet(plan[otherSide(walking)], samplers.met, K, random, sizes);
+  const unseen = drawUnseenWalkers(plan[walking], K, random, sizes);
+  const known = knownCount(plan[walking]);
+  const atoms = known + unseen.count;
 
-  const mark = new Uint32Array(items.atoms); // 1 + the last user that met the item
-  const itemDegree = new Uint32Array(items.atoms);
-  const userDegree = new Uint32Array(atoms);
-  let itemDust = 0;
-  let userDust = 0;
+  const mark = new Uint32Array(other.atoms); // 1 + the last walker that met it
+  const otherDegree = new Uint32Array(other.atoms);
+  const degree = new Uint32Array(atoms);
+  let otherDust = 0;
+  let dust = 0;
   const kept = keep ? createEdgeBuffer(plan.counts !== undefined) : undefined;
   const tally = plan.multigraph || plan.counts ? new CountTally() : undefined;
-  const counting = plan.counts && createCountDrawer(plan.counts, plan, items.atoms, random);
-  const units = tally && !counting ? new Uint32Array(items.atoms) : undefined;
-  const met: number[] = []; // by the present user, where units are counted
+  const counting = plan.counts && createCountDrawer(plan.counts, plan, other.atoms, random);
+  const units = tally && !counting ? new Uint32Array(other.atoms) : undefined;
+  const met: number[] = []; // by the present walker, where units are counted
 
-  const connect = (user: number, feature: number): number => {
-    const item = items.tables[feature]!.sample(random);
-    const dust = item === items.atoms; // a fresh item every time
-    if (!dust && mark[item] === user + 1) {
+  const connect = (walker: number, feature: number): number => {
+    const vertex = other.tables[feature]!.sample(random);
+    const fresh = vertex === other.atoms; // dust: another every time
+    if (!fresh && mark[vertex] === walker + 1) {
       if (counting) return 0; // a pair has one count
-      kept?.add(user, item, 1);
-      if (units) units[item]++;
+      kept?.add(walker, vertex, 1);
+      if (units) units[vertex]++;
       return 0;
     }
-    const count = counting ? counting.edge(dust ? undefined : item) : 1;
-    kept?.add(user, dust ? items.atoms + itemDust : item, count);
-    if (dust || counting) tally?.add(count);
-    if (dust) {
-      itemDust++;
+    const count = counting ? counting.edge(fresh ? undefined : vertex) : 1;
+    kept?.add(walker, fresh ? other.atoms + otherDust : vertex, count);
+    if (fresh || counting) tally?.add(count);
+    if (fresh) {
+      otherDust++;
       return 1;
     }
-    mark[item] = user + 1;
-    itemDegree[item]++;
+    mark[vertex] = walker + 1;
+    otherDegree[vertex]++;
     if (units) {
-      units[item] = 1;
-      met.push(item);
+      units[vertex] = 1;
+      met.push(vertex);
     }
     return 1;
   };
-  const endUser = () => {
+  const endWalker = () => {
     if (!units) return;
-    for (const item of met) tally!.add(units[item]);
+    for (const vertex of met) tally!.add(units[vertex]);
     met.length = 0;
   };
 
   const counts = new Uint32Array(K);
-  for (let user = 0; user < atoms; user++) {
+  for (let walker = 0; walker < atoms; walker++) {
     const n =
-      user < known
-        ? samplers.users(user, random, items.mass, counts)
-        : unseenEdges(unseen, user - known, items.mass, random, counts);
+      walker < known
+        ? samplers.walking(walker, random, other.mass, counts)
+        : unseen.edges(walker - known, other.mass, counts);
     if (n === 0) continue;
-    counting?.user(user);
-    let degree = 0;
-    for (let k = 0; k < K; k++) for (let e = 0; e < counts[k]; e++) degree += connect(user, k);
-    userDegree[user] = degree;
-    endUser();
+    counting?.user(walker);
+    let own = 0;
+    for (let k = 0; k < K; k++) for (let e = 0; e < counts[k]; e++) own += connect(walker, k);
+    degree[walker] = own;
+    endWalker();
   }
-  // Dust among the users: every edge has a fresh user.
+  // Dust among the walkers: every edge has a fresh one.
   for (let k = 0; k < K; k++) {
-    const n = poisson(random, unseen.missing[k] * items.mass[k]);
+    const n = poisson(random, unseen.missing[k] * other.mass[k]);
     for (let e = 0; e < n; e++) {
       counting?.user(undefined);
-      connect(atoms + userDust++, k);
-      endUser();
+      connect(atoms + dust++, k);
+      endWalker();
     }
   }
+  const ends = {
+    walking: { degree: withOnes(degree, dust), count: atoms + dust },
+    met: { degree: withOnes(otherDegree, otherDust), count: other.atoms + otherDust },
+  };
+  const [users, items] = walking === 'users' ? [ends.walking, ends.met] : [ends.met, ends.walking];
   return {
-    statistics: statistics(withOnes(userDegree, userDust), withOnes(itemDegree, itemDust), tally),
-    edges: kept?.finish(atoms + userDust, items.atoms + itemDust),
+    statistics: statistics(users.degree, items.degree, tally),
+    edges: kept?.finish(walking, users.count, items.count),
   };
 }
 
-interface DrawnItems {
-  /** Items that have an index; entry `atoms` of a table is dust. */
+interface DrawnVertices {
+  /** Vertices that have an index; entry `atoms` of a table is dust. */
   readonly atoms: number;
   /** By feature; undefined where the feature has no mass. */
   readonly tables: readonly (AliasTable | undefined)[];
   readonly mass: Float64Array;
 }
 
-function drawItems(
+function drawMet(
   groups: readonly VertexGroup[],
   sampler: VertexSampler,
   K: number,
   random: Random,
   sizes: SizeMode,
-): DrawnItems {
+): DrawnVertices {
   const unseen = drawUnseen(groups, K, random, sizes);
   const known = knownCount(groups);
   const atoms = known + unseen.weights.length;
@@ -181,17 +202,17 @@ function drawItems(
   const width = atoms + 1;
   const activity = new Float64Array(K * width);
   const row = new Float64Array(K);
-  for (let item = 0; item < atoms; item++) {
-    if (item < known) sampler(item, random, row);
-    else copyRow(unseen, item - known, K, row);
-    for (let k = 0; k < K; k++) activity[k * width + item] = row[k];
+  for (let v = 0; v < atoms; v++) {
+    if (v < known) sampler(v, random, row);
+    else copyRow(unseen, v - known, K, row);
+    for (let k = 0; k < K; k++) activity[k * width + v] = row[k];
   }
   const mass = new Float64Array(K);
   const tables: (AliasTable | undefined)[] = [];
   for (let k = 0; k < K; k++) {
     const weights = activity.subarray(k * width, (k + 1) * width);
     weights[atoms] = unseen.missing[k];
-    for (let item = 0; item < width; item++) mass[k] += weights[item];
+    for (let v = 0; v < width; v++) mass[k] += weights[v];
     tables.push(mass[k] > 0 ? AliasTable.of(weights) : undefined);
   }
   return { atoms, tables, mass };
@@ -253,29 +274,41 @@ function drawUnseen(
   return { weights: joined('weights'), features: joined('features'), missing };
 }
 
-/** Unseen atoms of a group. Given the data a size is Gamma(vertices, E[ψ]), whose mean is the estimate from the bound. */
+/** Unseen atoms of a group. */
 function drawAtoms(plan: UnseenPlan, random: Random, sizes: SizeMode): FeatureAtoms {
-  const factor = sizes === 'posterior' ? gamma(random, plan.evidence) / plan.evidence : 1;
-  const hyper = { ...plan.law, size: plan.law.size * factor };
-  return sampleTiltedAtoms(random, { hyper, otherMass: plan.tilt, cut: plan.cut });
+  return sampleTiltedAtoms(random, tiltedBy(plan, random, sizes));
 }
 
-/** The edges of an unseen user by feature. */
-function unseenEdges(
-  { weights, features }: Pick<FeatureAtoms, 'weights' | 'features'>,
-  row: number,
-  mass: Float64Array,
-  random: Random,
-  out: Uint32Array,
-): number {
-  const K = mass.length;
-  let rate = 0;
-  for (let k = 0; k < K; k++) rate += features[row * K + k] * mass[k];
-  const n = poisson(random, weights[row] * rate);
-  if (n === 0) return 0;
-  const rates = Float64Array.from(mass, (value, k) => features[row * K + k] * value);
-  multinomial(random, n, rates, out);
-  return n;
+/** Given the data a size is Gamma(vertices, E[ψ]), whose mean is the estimate from the bound. */
+function tiltedBy(plan: UnseenPlan, random: Random, sizes: SizeMode): TiltedOptions {
+  const factor = sizes === 'posterior' ? gamma(random, plan.evidence) / plan.evidence : 1;
+  const hyper = { ...plan.law, size: plan.law.size * factor };
+  return { hyper, otherMass: plan.tilt, cut: plan.cut };
+}
+
+/** The unseen atoms of the side that walks: their weights, and their edges by feature when they are asked for. */
+function drawUnseenWalkers(groups: readonly VertexGroup[], K: number, random: Random, sizes: SizeMode) {
+  const draw = createEdgesOfWeight(K);
+  const missing = new Float64Array(K);
+  const parts = groups.flatMap(({ unseen }) => {
+    if (!unseen) return [];
+    const tilted = tiltedBy(unseen, random, sizes);
+    const weights = sampleTiltedWeights(random, tilted);
+    const dust = missingMass(tilted.hyper, unseen.tilt, tilted.cut);
+    for (let k = 0; k < K; k++) missing[k] += dust[k];
+    const shapes = new Float64Array(K).fill(unseen.law.shape);
+    return [{ weights, shapes, law: { rate: unseen.law.rate, otherMass: unseen.tilt } }];
+  });
+  return {
+    count: parts.reduce((sum, { weights }) => sum + weights.length, 0),
+    missing,
+    edges(vertex: number, mass: Float64Array, out: Uint32Array): number {
+      let part = 0;
+      for (; vertex >= parts[part].weights.length; part++) vertex -= parts[part].weights.length;
+      const { weights, shapes, law } = parts[part];
+      return draw(random, { weight: weights[vertex], shapes, first: 0 }, law, mass, out);
+    },
+  };
 }
 
 function copyRow(
@@ -314,8 +347,8 @@ function withOnes(degree: Uint32Array, ones: number): Uint32Array {
 }
 
 function createEdgeBuffer(withCounts: boolean) {
-  let users = new Uint32Array(1024);
-  let items = new Uint32Array(1024);
+  let walkers = new Uint32Array(1024);
+  let met = new Uint32Array(1024);
   let counts = withCounts ? new Uint32Array(1024) : undefined;
   let length = 0;
   const grown = (values: Uint32Array) => {
@@ -324,19 +357,19 @@ function createEdgeBuffer(withCounts: boolean) {
     return larger;
   };
   return {
-    add(user: number, item: number, count: number): void {
-      if (length === users.length) {
-        users = grown(users);
-        items = grown(items);
+    add(walker: number, other: number, count: number): void {
+      if (length === walkers.length) {
+        walkers = grown(walkers);
+        met = grown(met);
         counts &&= grown(counts);
       }
       if (counts) counts[length] = count;
-      users[length] = user;
-      items[length++] = item;
+      walkers[length] = walker;
+      met[length++] = other;
     },
-    finish: (userCount: number, itemCount: number): DrawnEdges => ({
-      users: users.slice(0, length),
-      items: items.slice(0, length),
+    finish: (walking: SideName, userCount: number, itemCount: number): DrawnEdges => ({
+      users: (walking === 'users' ? walkers : met).slice(0, length),
+      items: (walking === 'users' ? met : walkers).slice(0, length),
       counts: counts?.slice(0, length),
       userCount,
       itemCount,

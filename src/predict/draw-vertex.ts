@@ -50,23 +50,48 @@ const LARGE_JUMPS = 8;
 export function createEdgeSampler(vertices: KnownVertices, features: number): EdgeSampler {
   const { featureShape, rate, otherMass } = vertices;
   const drawWeight = createWeightSampler(vertices, features);
+  const drawEdges = createEdgesOfWeight(features);
+  return (v, random, mass, out) =>
+    drawEdges(
+      random,
+      { weight: drawWeight(v, random), shapes: featureShape, first: v * features },
+      { rate, otherMass },
+      mass,
+      out,
+    );
+}
+
+/** What is known of a vertex whose weight is drawn: its weight, and where its shapes are. */
+export interface WeightedVertex {
+  readonly weight: number;
+  readonly shapes: ArrayLike<number>;
+  readonly first: number;
+}
+
+/** Draws the edges by feature of a vertex of which the weight is known, and its features are Gammas. */
+export function createEdgesOfWeight(features: number) {
   const ratios = new Float64Array(features);
   const upTo = new Float64Array(features);
-  return (v, random, mass, out) => {
-    const weight = drawWeight(v, random);
+  return (
+    random: Random,
+    { weight, shapes, first }: WeightedVertex,
+    { rate, otherMass }: Pick<KnownVertices, 'rate' | 'otherMass'>,
+    mass: Float64Array,
+    out: Uint32Array,
+  ): number => {
     let most = 0;
     let jumps = 0;
-    for (let k = 0, at = v * features; k < features; k++, at++) {
+    for (let k = 0; k < features; k++) {
       const ratio = (weight * mass[k]) / (rate + weight * otherMass[k]);
       if (ratio > most) most = ratio;
       ratios[k] = ratio;
-      jumps += featureShape[at] * ratio;
+      jumps += shapes[first + k] * ratio;
       upTo[k] = jumps;
     }
     let edges = 0;
     if (!(jumps <= MANY_JUMPS * features && most <= LARGE_JUMPS)) {
-      for (let k = 0, at = v * features; k < features; k++, at++) {
-        const n = poisson(random, ratios[k] * featureGamma(random, featureShape[at]));
+      for (let k = 0; k < features; k++) {
+        const n = poisson(random, ratios[k] * featureGamma(random, shapes[first + k]));
         out[k] = n;
         edges += n;
       }

@@ -34,12 +34,18 @@ export interface FeatureAtoms {
 /** 4 GiB of features. */
 const MOST_VALUES = 2 ** 29;
 
+/** Draws the weights of the atoms above the cut, in random order. */
+export function sampleTiltedWeights(random: Random, { hyper, otherMass, cut }: TiltedOptions): Float64Array {
+  if (hyper.size === 0) return new Float64Array(0);
+  return sampleAtoms(random, hyper, cut, logTilt(hyper, otherMass));
+}
+
 /** Draws the atoms above the cut, weights and features, in random order. */
-export function sampleTiltedAtoms(random: Random, { hyper, otherMass, cut }: TiltedOptions): FeatureAtoms {
+export function sampleTiltedAtoms(random: Random, options: TiltedOptions): FeatureAtoms {
+  const { hyper, otherMass, cut } = options;
   const { shape, rate } = hyper;
   const features = otherMass.length;
-  const weights =
-    hyper.size === 0 ? new Float64Array(0) : sampleAtoms(random, hyper, cut, logTilt(hyper, otherMass));
+  const weights = sampleTiltedWeights(random, options);
   if (weights.length * features > MOST_VALUES) {
     throw new FitError(
       `${weights.length} unseen vertices with ${features} features each (size ${hyper.size}) are more than memory holds: fewer features, or a smaller size`,

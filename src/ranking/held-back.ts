@@ -111,6 +111,27 @@ export function tryHoldBack(
   };
 }
 
+/** The same users judged on evenly spaced candidates, at most so many. */
+export function someCandidates(validation: Validation, most: number): Validation {
+  const { data, task, heldBack } = validation;
+  const share = most / task.candidates.length;
+  if (share >= 1) return validation;
+  const kept = (position: number) => Math.floor((position + 1) * share) > Math.floor(position * share);
+  const relevant = collectLists(heldBack.length, (row, add) => {
+    for (let e = task.relevant.offsets[row]; e < task.relevant.offsets[row + 1]; e++) {
+      const position = task.relevant.values[e];
+      if (kept(position)) add(task.candidates[position]);
+    }
+  });
+  if (relevant.values.length === 0) return validation;
+  const candidates = task.candidates.filter((_, position) => kept(position));
+  return {
+    ...validation,
+    data: { ...data, candidates },
+    task: rankingTask({ rows: heldBack.length, items: data.shown.length, relevant, candidates }),
+  };
+}
+
 /** The data of evenly spaced users, with about so many edges. */
 export function someUsers(data: RankingData, edges: number): RankingData {
   const { users } = data;

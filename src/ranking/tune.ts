@@ -55,6 +55,7 @@ export async function tune(
     from,
     goOn = () => true,
     onTrial,
+    onBest,
   }: {
     maxTrials?: number;
     /** What every step has to gain, relatively: less may be chance. Default 0: anything. */
@@ -63,6 +64,8 @@ export async function tune(
     /** Asked before each trial but the first: whether there is time for it. */
     goOn?: () => boolean;
     onTrial?: (trials: number) => void;
+    /** Called when a trial has become the best, before the next one. */
+    onBest?: (trial: Trial) => void;
   } = {},
 ): Promise<Tuned> {
   const trials: Trial[] = [...(from?.trials ?? [])];
@@ -83,6 +86,7 @@ export async function tune(
   const first = await attempt({ ...from?.best.setting, ...start });
   if (!first) return { ...from!, finished: false };
   let best = first;
+  onBest?.(best);
   for (let moved = true; moved; ) {
     moved = false;
     for (const [name, dial] of Object.entries(dials)) {
@@ -95,6 +99,7 @@ export async function tune(
           const least = Math.max(gain, direction > 0 ? (dial.gain ?? 0) : 0) * Math.abs(best.score);
           if (trial.score <= best.score + least) break;
           best = trial;
+          onBest?.(best);
           moved = true;
         }
       }

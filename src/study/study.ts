@@ -164,8 +164,8 @@ async function oneRun(
   return { repeat, split: describeSplit(parts), fits, counts, ranker, ladder };
 }
 
-/** Fits whose scores the fit for ranking adds up. */
-const RANKER_AVERAGE = 2;
+/** Fits whose scores the fit for ranking adds up: with what stands beside them more gain little (docs/recommending.md). */
+const RANKER_AVERAGE = 1;
 
 /** Adds the baselines to the contestants; says which could not be fitted, and why. */
 async function addBaselines(

@@ -100,6 +100,8 @@ export interface LeastSquaresOptions extends TaskOptions {
   readonly alpha: number;
   readonly iterations: number;
   readonly seed: number;
+  /** The items' table to begin with, items × features; by default small random numbers. */
+  readonly start?: Float32Array | undefined;
 }
 
 /** Two tables whose products approximate 1 on the edges and 0 elsewhere. */
@@ -127,7 +129,9 @@ export async function alternatingLeastSquares(
     const sides = (['users', 'items'] as const).map((name, s) => {
       const rows = edges[name].offsets.length - 1;
       const table = solver.table(rows);
-      randomize(solver.view(table, rows), features, solver.stride, options.seed, s);
+      const view = solver.view(table, rows);
+      if (name === 'items' && options.start) copyRows(options.start, features, view, solver.stride);
+      else randomize(view, features, solver.stride, options.seed, s);
       return { rows, table, lists: storeLists(solver.heap, edges[name]) };
     });
     const [users, items] = sides as [(typeof sides)[0], (typeof sides)[0]];
@@ -174,8 +178,7 @@ export async function foldInLeastSquares(
   try {
     const other = solver.table(count);
     const view = solver.view(other, count);
-    for (let j = 0; j < count; j++)
-      view.set(items.subarray(j * features, (j + 1) * features), j * solver.stride);
+    copyRows(items, features, view, solver.stride);
     const own = { rows, table: solver.table(rows), lists: storeLists(solver.heap, history) };
     const visible = shown.reduce((sum, s) => sum + s, 0);
     const seen = solver.table(visible);
@@ -257,6 +260,12 @@ function storeLists(heap: Heap, lists: RowLists): { offsets: number; neighbors: 
   heap.u32(offsets, lists.offsets.length).set(lists.offsets);
   heap.u32(neighbors, lists.values.length).set(lists.values);
   return { offsets, neighbors };
+}
+
+function copyRows(rows: Float32Array, features: number, view: Float32Array, stride: number): void {
+  for (let r = 0; r * features < rows.length; r++) {
+    view.set(rows.subarray(r * features, (r + 1) * features), r * stride);
+  }
 }
 
 /** Small normal numbers, so that products start near zero but no two features alike. */

@@ -146,8 +146,9 @@ export function solveTargets(job: RegressionJob): void {
       // What each column alone would explain of the target.
       let met = 0;
       for (let column = 0; column < columns; column++) {
-        if (common[column] === 0) continue;
-        gain[met] = common[column] ** 2 / (degree[column] + lambda);
+        const both = common[column];
+        if (both === 0) continue;
+        gain[met] = (both * both) / (degree[column] + lambda);
         touched[met++] = column;
       }
       const size = best(neighbours, met);

@@ -14,6 +14,8 @@ export type { Setting } from '../../ranking/tune.js';
 /** A fitted baseline: scores for users of whom nothing but a history is known. */
 export interface FittedBaseline {
   readonly setting: Setting;
+  /** What a longer fit of the same setting can begin with. */
+  readonly start?: Float32Array | undefined;
   scorer(history: RowLists): Promise<Scorer>;
 }
 
@@ -36,6 +38,8 @@ export interface BaselineFitOptions extends TaskOptions {
   readonly engine?: EngineName | undefined;
   /** A trial among many, which need not be as exact. */
   readonly tuning?: boolean | undefined;
+  /** What a trial of the same setting left. */
+  readonly start?: Float32Array | undefined;
 }
 
 /** A recommender to compare with, all of it: the list of them (list.ts) is what everything else goes by. */
@@ -48,6 +52,8 @@ export interface Baseline<Name extends string = string> {
   dials(data: BaselineData): readonly Readonly<Record<string, Dial>>[];
   /** Tuned on about as many edges, where that is fewer than there are. */
   readonly tuningEdges?: number;
+  /** Every candidate is fitted for itself, so that some are enough to tune on. */
+  readonly byCandidate?: boolean;
   /** Why it cannot be fitted to so much data; undefined: it can. */
   limit(data: BaselineData): SkipReason | undefined;
   fit(data: BaselineData, setting: Setting, options?: BaselineFitOptions): Promise<FittedBaseline>;

@@ -74,6 +74,7 @@ export async function fitBaseline(
   const setting = settings.setting ?? tuned?.best.setting ?? {};
   const scores = await baseline.scores(data, setting, {
     seed,
+    start: tuned?.start,
     threads,
     signal,
     onProgress: prefixed(options, `${baseline.title}: fitting`),

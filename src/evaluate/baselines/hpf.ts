@@ -16,7 +16,8 @@ interface HpfSetting extends Setting {
   readonly shape: number;
 }
 
-const ITERATIONS = 100;
+/** Forty more differ by −.4 to +.5 % of recall and nDCG on held-back users of six sets, and cost .6 of the time again. */
+const ITERATIONS = 60;
 /** Fewer than a fit has: it then chooses half to a quarter of the features, at up to 5 % less recall, in a fifth of the time. */
 const TUNING_ITERATIONS = 20;
 const TOLERANCE = 2e-5;

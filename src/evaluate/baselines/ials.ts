@@ -20,6 +20,8 @@ interface IalsSetting extends Setting {
  */
 const ITERATIONS = 12;
 const TUNING_ITERATIONS = 4;
+/** From the items of the trial that was best, which had its own four. */
+const FURTHER_ITERATIONS = 6;
 
 /** Twice the features have to be worth their time: less than this is noise of the held-back users. */
 export const FEATURES_GAIN = 2e-3;
@@ -46,6 +48,7 @@ export const ials: Baseline<'ials'> = {
     const { items, iterations } = await factors(data, given as IalsSetting, options);
     return {
       setting: { ...given, iterations },
+      start: options.tuning ? items : undefined,
       async scorer(history) {
         const fold = { ...options, features, lambda, alpha };
         return factorScorer(await foldInLeastSquares(items, history, data.shown, fold), items, features);
@@ -64,8 +67,8 @@ export const ials: Baseline<'ials'> = {
   },
 };
 
-function sweeps(setting: IalsSetting, { tuning }: BaselineFitOptions): number {
-  return setting.iterations ?? (tuning ? TUNING_ITERATIONS : ITERATIONS);
+function sweeps({ iterations }: IalsSetting, { tuning, start }: BaselineFitOptions): number {
+  return iterations ?? (tuning ? TUNING_ITERATIONS : start ? FURTHER_ITERATIONS : ITERATIONS);
 }
 
 async function factors(data: BaselineData, setting: IalsSetting, options: BaselineFitOptions) {

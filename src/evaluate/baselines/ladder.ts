@@ -2,13 +2,13 @@
 
 import { InputError } from '../../errors.js';
 import type { TaskOptions } from '../../progress.js';
-import { holdBack, someUsers, type Validation } from '../../ranking/held-back.js';
+import { holdBack, someCandidates, someUsers, type Validation } from '../../ranking/held-back.js';
 import { type RankingResult, tuningScore } from '../../ranking/metrics.js';
 import { type Trial, type Tuned, tune } from '../../ranking/tune.js';
 import type { Split } from '../../sample/split-types.js';
 import { evaluateRanking, type RankingOptions, rankingOptions } from '../ranking.js';
 import { indexByIds, type SplitRankingTask } from '../ranking-task.js';
-import type { Baseline, BaselineData, Setting, SkipReason } from './baseline.js';
+import type { Baseline, BaselineData, FittedBaseline, Setting, SkipReason } from './baseline.js';
 import { transposeLists } from './baseline.js';
 import { BASELINES, type BaselineName, baselineOf } from './list.js';
 
@@ -40,6 +40,9 @@ export interface BaselineReport {
 /** Edges up to which the tables of all baselines may lie in memory together. */
 const BESIDE = 2e6;
 
+/** Held-back users × candidates that what fits every candidate for itself is tuned on, at least. */
+const TUNING_PAIRS = 2.4e6;
+
 /** Fits and judges the baselines on a split. `task` is splitRankingTask(split). */
 export async function fitBaselines(
   split: Split,
@@ -67,7 +70,8 @@ export async function fitBaselines(
       onProgress: prefixed(options, `${title}: ${what}`),
     });
     const tuned = await tuneBaseline(baseline, validation, { ...options, seed });
-    const fitted = await baseline.fit(data, tuned?.best.setting ?? {}, stage('fitting'));
+    const how = { ...stage('fitting'), start: tuned?.start };
+    const fitted = await baseline.fit(data, tuned?.best.setting ?? {}, how);
     const ranking = await evaluateRanking(
       task,
       await fitted.scorer(task.history),
@@ -125,27 +129,39 @@ export function baselineData(split: Split, task: SplitRankingTask): BaselineData
 /** Finds a setting on held-back users: the mean of recall and nDCG decides. Undefined: nothing to tune. */
 export async function tuneBaseline(
   baseline: Baseline,
-  { data, history, task }: Validation,
+  validation: Validation,
   options: BaselineOptions & { readonly seed: number },
-): Promise<Tuned | undefined> {
+): Promise<TunedBaseline | undefined> {
   const { threads, signal, n, depth, seed, engine, maxTrials = 30 } = options;
+  const enough = baseline.byCandidate ? Math.ceil(TUNING_PAIRS / validation.heldBack.length) : Infinity;
+  const { data, history, task } = someCandidates(validation, enough);
   const part = someUsers(data, baseline.tuningEdges ?? Infinity);
   const report = prefixed(options, `${baseline.title}: tuning`);
   const score = async (setting: Setting) => {
     const fitted = await baseline.fit(part, setting, { threads, signal, seed, engine, tuning: true });
     const lists = { threads, signal, n, depth };
-    return tuningScore(await evaluateRanking(task, await fitted.scorer(history), lists));
+    const reached = tuningScore(await evaluateRanking(task, await fitted.scorer(history), lists));
+    last = { setting, start: fitted.start };
+    return reached;
   };
+  let last: Pick<FittedBaseline, 'setting' | 'start'> | undefined;
+  let start: Float32Array | undefined;
   let found: Tuned | undefined;
   for (const dials of baseline.dials(data)) {
     found = await tune(dials, score, {
       maxTrials,
       from: found,
       onTrial: (done) => report?.({ stage: '', done, unit: 'settings' }),
+      onBest({ setting }) {
+        if (setting === last?.setting) start = last.start;
+      },
     });
   }
-  return found;
+  return found && { ...found, start };
 }
+
+/** The best setting, and what its trial left for a longer fit to begin with. */
+export type TunedBaseline = Tuned & Pick<FittedBaseline, 'start'>;
 
 /** Progress that says which baseline it is of. */
 export function prefixed({ onProgress }: TaskOptions, stage: string): TaskOptions['onProgress'] {

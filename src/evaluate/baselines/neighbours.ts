@@ -31,6 +31,7 @@ export const neighbours: Baseline<'knn'> = {
   ],
   // Neighbours cost the squares of the degrees.
   tuningEdges: 2e6,
+  byCandidate: true,
   limit: () => undefined,
   async fit(data, setting, { tuning = false } = {}) {
     const common = tuning ? keptCommon(data) : commonUsers(data);

@@ -14,8 +14,8 @@ interface SlimSetting extends Setting {
   readonly dropout: number;
 }
 
-/** Twice the neighbours have to be worth their time. */
-const NEIGHBOURS_GAIN = 1e-3;
+/** Twice the neighbours take up to four times as long, and have to be worth it. */
+const NEIGHBOURS_GAIN = 5e-3;
 /** Weights in memory, at most. */
 const WEIGHTS = 2e7;
 
@@ -34,6 +34,7 @@ export const slim: Baseline<'slim'> = {
     },
   ],
   tuningEdges: 1e6,
+  byCandidate: true,
   // Pair counts, which grow with the squares of items and of degrees, have limits of their own.
   limit: () => undefined,
   async fit(data, setting, options = {}) {
