@@ -30,7 +30,7 @@ export const neighbours: Baseline<'knn'> = {
     },
   ],
   // Neighbours cost the squares of the degrees.
-  tuningEdges: 2e6,
+  tuningEdges: 1e6,
   byCandidate: true,
   limit: () => undefined,
   async fit(data, setting, { tuning = false } = {}) {
