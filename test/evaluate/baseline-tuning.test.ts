@@ -3,7 +3,7 @@ import { baselineData, fitBaselines } from '../../src/evaluate/baselines/ladder.
 import { BASELINES } from '../../src/evaluate/baselines/list.js';
 import { splitRankingTask } from '../../src/evaluate/ranking-task.js';
 import { buildGraph } from '../../src/graph/build.js';
-import { holdBack, someUsers } from '../../src/ranking/held-back.js';
+import { holdBack, someCandidates, someUsers } from '../../src/ranking/held-back.js';
 import { geometric, ladder, tune } from '../../src/ranking/tune.js';
 import { split } from '../../src/sample/split.js';
 import { communityLists, dataOf } from './baseline-data.js';
@@ -102,6 +102,31 @@ describe('someUsers', () => {
     expect(third.items.values.length).toBe(third.users.values.length);
     expect(Math.abs(third.users.values.length / edges - 1 / 3)).toBeLessThan(0.05);
     expect(someUsers(data, edges)).toBe(data);
+  });
+});
+
+describe('someCandidates', () => {
+  it('judges the same users on evenly spaced candidates, and on all where these are few enough', () => {
+    const validation = holdBack(dataOf(communityLists(80, 60, 3, 4), 60, 4), { seed: 3 });
+    const { data, task, history, heldBack } = someCandidates(validation, 5);
+    const all = validation.task;
+    expect(task.candidates.length).toBe(5);
+    expect(data.candidates).toEqual(task.candidates);
+    expect([history, heldBack, data.users]).toEqual([
+      validation.history,
+      validation.heldBack,
+      validation.data.users,
+    ]);
+    for (let row = 0; row < task.rows; row++) {
+      const items = listOf(all.relevant, row).map((c) => all.candidates[c]);
+      expect(listOf(task.relevant, row).map((c) => task.candidates[c])).toEqual(
+        items.filter((item) => task.candidates.includes(item)),
+      );
+    }
+    const places = Array.from(task.candidates, (item) => all.candidates.indexOf(item));
+    const gaps = places.slice(1).map((place, i) => place - places[i]);
+    expect(Math.max(...gaps) - Math.min(...gaps)).toBeLessThanOrEqual(1);
+    expect(someCandidates(validation, all.candidates.length)).toBe(validation);
   });
 });
 

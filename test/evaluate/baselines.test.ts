@@ -79,9 +79,10 @@ it('item-kNN counts common users once for all settings that are tried, to the sa
 });
 
 describe('EASE', () => {
-  it('is the closed form of the regression on shown items', async () => {
+  // Few users are solved for as users, many as items.
+  it.each([60, 600])('is the closed form of the regression on shown items, of %d users', async (count) => {
     for (const lambda of [0.5, 30]) {
-      const users = communityLists(60, 50, 3, 4);
+      const users = communityLists(count, 50, 3, 4);
       const data = dataOf(users, 50, 4);
       const degree = Array.from({ length: 50 }, (_, i) => data.items.offsets[i + 1] - data.items.offsets[i]);
       const inputs = Array.from(data.shown.keys()).filter((i) => data.shown[i] && degree[i] > 0);
@@ -173,6 +174,21 @@ describe('iALS', () => {
       expect(value).toBeLessThan(last);
       last = value;
     }
+  });
+
+  it('goes on from the items of an earlier fit', async () => {
+    const at = { features: 5, lambda: 0.01, alpha: 0.1, seed: 3 };
+    const value = async (iterations: number, start?: Float32Array) =>
+      objective(await alternatingLeastSquares(edges, { ...at, iterations, start }), 5, 0.01, 0.1);
+    const { items: start } = await alternatingLeastSquares(edges, { ...at, iterations: 8 });
+    expect(await value(1, start)).toBeLessThan(await value(6));
+    const data = dataOf(users, 40, 8);
+    const setting = { features: 5, lambda: 0.01, alpha: 0.1 };
+    const trial = await ials.fit(data, setting, { seed: 3, tuning: true });
+    const further = await ials.fit(data, setting, { seed: 3, start: trial.start });
+    const whole = await ials.fit(data, setting, { seed: 3 });
+    expect(further.setting.iterations).toBeLessThan(whole.setting.iterations!);
+    expect(whole.start).toBeUndefined();
   });
 
   it('folds in by solving the normal equations, with unseen pairs among shown items only', async () => {
