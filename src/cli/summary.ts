@@ -100,7 +100,7 @@ export function describeStudy(results: StudyResults, reading: string): string {
       ]),
     ]),
     wrap([verdicts.ranking.text, ...verdicts.ranking.details].join(' ')),
-    ...ladder.skipped.map((skipped) => wrap(skippedWords(skipped))),
+    ...ladder.skipped.map((skipped) => wrap(skippedWords(skipped, ladder))),
     ...(runs.length > 1 ? ['', describeRepeats(results)] : []),
     '',
     ...recommendSteps(results, verdicts.ranking).flatMap(({ text, command }) => [

@@ -188,15 +188,14 @@ function studies(): void {
   };
   say(blendWords({ heldBack: 695, ...blend }, names), blendWords({ heldBack: 0, ...blend }, names));
   heading('Baselines that did not run');
+  const tooLarge = { code: 'too-large', what: 'edges', count: 5e6, candidates: 40_000, limit: 5e9 } as const;
   say(
-    skippedWords({
-      name: 'ease',
-      reason: { code: 'too-large', what: 'edges', count: 5e6, candidates: 40_000, limit: 5e9 },
-    }),
-    skippedWords({
-      name: 'all',
-      reason: { code: 'error', message: 'too few training users to hold any back' },
-    }),
+    skippedWords({ name: 'ease', reason: tooLarge }, { rows: [{ id: 'slim' }] }),
+    skippedWords({ name: 'ease', reason: tooLarge }, { rows: [] }),
+    skippedWords(
+      { name: 'all', reason: { code: 'error', message: 'too few training users to hold any back' } },
+      { rows: [] },
+    ),
   );
 }
 

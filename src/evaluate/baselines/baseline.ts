@@ -2,6 +2,7 @@
 
 import type { EngineName } from '../../engine/select.js';
 import type { RankerScores } from '../../fit/model.js';
+import type { BaselineName } from '../../options/names.js';
 import type { RowLists, Scorer } from '../../predict/rank.js';
 import type { TaskOptions } from '../../progress.js';
 import type { RankingData as BaselineData } from '../../ranking/held-back.js';
@@ -54,6 +55,8 @@ export interface Baseline<Name extends string = string> {
   readonly tuningEdges?: number;
   /** Every candidate is fitted for itself, so that some are enough to tune on. */
   readonly byCandidate?: boolean;
+  /** A baseline of the same kind that can be fitted where this one cannot. */
+  readonly standIn?: BaselineName;
   /** Why it cannot be fitted to so much data; undefined: it can. */
   limit(data: BaselineData): SkipReason | undefined;
   fit(data: BaselineData, setting: Setting, options?: BaselineFitOptions): Promise<FittedBaseline>;

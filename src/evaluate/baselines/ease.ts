@@ -31,6 +31,7 @@ export const ease: Baseline<'ease'> = {
   meaning: 'every item from all others by ridge regression',
   dials: () => [{ lambda: geometric(200, 2, 1e-3) }],
   byCandidate: true,
+  standIn: 'slim',
   limit(data) {
     const size = easeSize(data);
     const candidates = data.candidates.length;

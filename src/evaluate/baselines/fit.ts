@@ -55,7 +55,9 @@ export async function fitBaseline(
       reason.code === 'error'
         ? reason.message
         : `${reason.count} ${reason.what} × ${reason.candidates} items are above its limit of ${reason.limit}`;
-    throw new InputError(`${baseline.title}: ${why}; fit another baseline, such as slim`);
+    throw new InputError(
+      `${baseline.title}: ${why}; fit another baseline, such as ${baseline.standIn ?? 'knn'}`,
+    );
   }
   const tuned =
     settings.setting || baseline.dials(data).length === 0

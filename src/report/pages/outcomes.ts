@@ -152,7 +152,7 @@ ${term('error', 'standard error')}. For differences the ${term('paired', 'paired
     rows.some((row) => row.kind === 'baseline')
       ? fold('How the baselines were tuned', tuningTable(ladder, rows, names))
       : undefined,
-    ladder.skipped.map((skipped) => html`<p>${skippedWords(skipped)}</p>`),
+    ladder.skipped.map((skipped) => html`<p>${skippedWords(skipped, ladder)}</p>`),
     ceiling ? ceilingTable(ladder, rows, ceiling, names) : undefined,
     html`<p>Left out: ${many(ladder.left.usersWithoutHistory, { one: `test ${names.users.one}`, many: `test ${names.users.many}` })} of whom nothing is shown, and
 ${many(ladder.left.edgesToUnseenItems, 'edge')} to ${names.items.many} that training ${term('dropped', 'never saw')}.</p>`,

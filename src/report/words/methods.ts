@@ -1,7 +1,7 @@
 // What the contestants of a study are called, and why some did not run.
 
 import type { SkipReason } from '../../evaluate/baselines/baseline.js';
-import { baselineTitle } from '../../evaluate/baselines/list.js';
+import { baselineOf, baselineTitle } from '../../evaluate/baselines/list.js';
 import type { Ladder, LadderRow } from '../../study/ladder.js';
 import { grouped } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
@@ -50,10 +50,19 @@ export function startOf(phrase: string): string {
   return first === first.toLowerCase() ? capital(phrase) : phrase;
 }
 
-/** 'Not fitted: EASE (5,000,000 edges × 40,000 candidates are above its limit of 5,000,000,000).' */
-export function skippedWords({ name, reason }: Ladder['skipped'][number]): string {
+/** 'Not fitted: EASE (5,000,000 edges × 40,000 candidates are above its limit of 5,000,000,000). SLIM stands in for it: …' */
+export function skippedWords(
+  { name, reason }: Ladder['skipped'][number],
+  { rows }: { readonly rows: readonly Pick<LadderRow, 'id'>[] },
+): string {
   const who = name === 'all' ? 'the baselines' : baselineTitle(name);
-  return `Not fitted: ${who} (${skipReason(reason)}).`;
+  const said = `Not fitted: ${who} (${skipReason(reason)}).`;
+  const standIn = name !== 'all' && reason.code === 'too-large' ? baselineOf(name).standIn : undefined;
+  if (!standIn) return said;
+  const { title, meaning } = baselineOf(standIn);
+  return rows.some(({ id }) => id === standIn)
+    ? `${said} ${title} stands in for it: ${meaning}.`
+    : `${said} ${title} (${meaning}) can stand in for it.`;
 }
 
 function skipReason(reason: SkipReason): string {
