@@ -40,7 +40,7 @@ export interface BaselineReport {
 /** Edges up to which the tables of all baselines may lie in memory together. */
 const BESIDE = 2e6;
 
-/** Held-back users × candidates that what fits every candidate for itself is tuned on, at least. */
+/** Held-back users × candidates to tune on, at least, where some are enough: EASE then had the same penalty on goodbooks. */
 const TUNING_PAIRS = 2.4e6;
 
 /** Fits and judges the baselines on a split. `task` is splitRankingTask(split). */

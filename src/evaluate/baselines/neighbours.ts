@@ -30,8 +30,7 @@ export const neighbours: Baseline<'knn'> = {
     },
   ],
   // Neighbours cost the squares of the degrees.
-  tuningEdges: 1e6,
-  byCandidate: true,
+  tuningEdges: 2e6,
   limit: () => undefined,
   async fit(data, setting, { tuning = false } = {}) {
     const common = tuning ? keptCommon(data) : commonUsers(data);

@@ -14,9 +14,8 @@ interface SlimSetting extends Setting {
   readonly dropout: number;
 }
 
-/** Twice the neighbours take up to four times as long, and have to be worth it. */
-const NEIGHBOURS_GAIN = 5e-3;
-const DROPOUT = ladder(1, [0, 0.25, 0.5, 1, 2, 4, 8]);
+/** Twice the neighbours have to be worth their time. */
+const NEIGHBOURS_GAIN = 1e-3;
 /** Weights in memory, at most. */
 const WEIGHTS = 2e7;
 
@@ -25,16 +24,16 @@ export const slim: Baseline<'slim'> = {
   title: 'SLIM',
   meaning: 'every item from its nearest items by ridge regression',
   dials: ({ candidates }) => [
-    { lambda: geometric(50, 4, 1e-3), dropout: DROPOUT, neighbours: ladder(100, [100]) },
     {
       neighbours: {
         ...geometric(100, 2, 25, Math.max(100, Math.min(400, WEIGHTS / candidates.length))),
         gain: NEIGHBOURS_GAIN,
       },
+      lambda: geometric(50, 4, 1e-3),
+      dropout: ladder(0.5, [0, 0.25, 0.5, 1, 2, 4, 8]),
     },
   ],
   tuningEdges: 1e6,
-  byCandidate: true,
   // Pair counts, which grow with the squares of items and of degrees, have limits of their own.
   limit: () => undefined,
   async fit(data, setting, options = {}) {
