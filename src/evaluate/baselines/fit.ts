@@ -109,7 +109,7 @@ export async function fitBaseline(
   return {
     model,
     setting,
-    tuned,
+    tuned: tuned && { best: tuned.best, trials: tuned.trials, finished: tuned.finished },
     stopped: converged ? 'converged' : 'iterations',
     engine: 'cpu',
     engineReason: { code: 'only-one' },
