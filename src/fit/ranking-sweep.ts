@@ -67,7 +67,7 @@ export async function startCrossFit(
   const hosts = engine.name === 'gpu' ? undefined : engine.threads;
   const start = from
     ? inFoldOrder(from.items, folds, features)
-    : await startTogether('items', vertices, graph.total, hyper, features, seed, 1, hosts);
+    : await startTogether(hosts, 'items', vertices, graph.total, hyper, features, seed, 1);
   const items = await engine.createTable(features, start, 'mean');
   const kept = from?.foldMass;
   const mass = kept

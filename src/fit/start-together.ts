@@ -1,12 +1,10 @@
 // The start of a large table on several threads, to the bits of one: every row has a stream of its own.
 
 import type { TableValues } from '../engine/engine.js';
-import type { SideName } from '../graph/graph.js';
 import { allocate } from '../math/memory.js';
 import { textHash } from '../math/random.js';
 import { createPool, type TaskModule, threadCount } from '../parallel/pool.js';
-import type { BothHyper } from './bound.js';
-import { emptyTable, meanWeights, type StartingVertices, startOf, writeWeight } from './start.js';
+import { emptyTable, meanWeights, startOf, writeWeight } from './start.js';
 import type { StartTask } from './start-tasks.js';
 
 const STARTING: TaskModule = {
@@ -25,19 +23,14 @@ const PIECES = 4;
 
 /** What `startOf` makes. */
 export async function startTogether(
-  side: SideName,
-  vertices: StartingVertices,
-  total: number,
-  hyper: BothHyper,
-  features: number,
-  seed: number,
-  noisy: number,
   threads: number | undefined,
+  ...asked: Parameters<typeof startOf>
 ): Promise<TableValues> {
+  const [side, vertices, total, hyper, features, seed, noisy] = asked;
   const rows = vertices.ids.length;
   const size = threadCount(threads, Math.ceil((rows * features) / PER_WORKER));
   if (size === 1 || rows * features < LARGE) {
-    return startOf(side, vertices, total, hyper, features, seed, noisy);
+    return startOf(...asked);
   }
   const values = emptyTable(rows, features, (length) => allocate(Float64Array, length));
   const names = allocate(Uint32Array, 2 * rows);

@@ -85,7 +85,7 @@ test('a large table begins on several threads with the bits of one', async () =>
   });
   const asked = ['items', vertexStart(large.items), large.total, hyper, features, 5] as const;
   for (const noisy of [1, 0.3]) {
-    const together = await startTogether(...asked, noisy, 3);
+    const together = await startTogether(3, ...asked, noisy);
     expect(together.featureShape.buffer).toBeInstanceOf(SharedArrayBuffer);
     const alone = startOf(...asked, noisy);
     for (const name of ['weightShape', 'weightRate', 'featureShape', 'featureRate'] as const) {
