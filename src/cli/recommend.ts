@@ -12,8 +12,8 @@ import type { Asker, Recommendation } from '../predict/recommend.js';
 import { createRecommender, type Recommender } from '../predict/recommender.js';
 import type { TitleBook } from '../predict/titles.js';
 import { confidenceWords } from '../report/words/confidence.js';
-import { reasonWords } from '../report/words/reasons.js';
-import { grouped } from '../text/numbers.js';
+import { AGAINST_WORDS, reasonWords } from '../report/words/reasons.js';
+import { grouped, significant } from '../text/numbers.js';
 import { many } from '../text/phrases.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
 import { oneLine, shown } from '../text/untrusted.js';
@@ -32,7 +32,7 @@ import {
   some,
   warnOfSkipped,
 } from './recommend-many.js';
-import { textTable } from './text-table.js';
+import { textTable, wrap } from './text-table.js';
 import { idByTitle, readTitles, titled } from './titles.js';
 
 type Values = OptionsOf<typeof RECOMMEND_COMMAND & typeof RECOMMEND>;
@@ -140,7 +140,12 @@ async function run(path: string, values: Values, context: CommandContext) {
       }));
     if (!toMany) {
       const [{ listing }] = answers;
-      return { json: listed(listing), text: describe(listing, model, titles) };
+      const { items: _, ...ofList } = listing;
+      // One list is an array of its items, so each says what holds for all of them.
+      return {
+        json: listed(listing).map((entry) => ({ ...entry, ...ofList })),
+        text: describe(listing, model, titles),
+      };
     }
     return {
       json: answers.map(({ name, listing, known }) => ({
@@ -173,13 +178,13 @@ async function run(path: string, values: Values, context: CommandContext) {
       throwIfAborted(context.signal);
       const sure = values.confidence
         ? await recommender.confidence(
-            asker,
+            { ...asker, exclude },
             lists[a].map(({ item }) => item),
             { onUnknown: () => {} },
           )
         : undefined;
       const listing = {
-        overlap: sure?.overlap,
+        ...(sure && { overlap: sure.overlap, verdict: confidenceWords(sure, lists[a].length) }),
         items: lists[a].map(({ explanation, ...entry }, i) => ({
           ...entry,
           ...titled(titles.of(model.items.ids.find(entry.item))),
@@ -203,7 +208,8 @@ interface Answer {
 /** One list as it is printed. */
 interface Listing {
   /** With --confidence. */
-  readonly overlap: number | undefined;
+  readonly overlap?: number | undefined;
+  readonly verdict?: string | undefined;
   readonly items: readonly (Omit<Recommendation, 'explanation'> & {
     /** With --explain. */
     readonly reasons?: Reasons | undefined;
@@ -230,27 +236,32 @@ async function readLines(path: string): Promise<string[]> {
   return rows.map(({ fields }) => fields[0]);
 }
 
-function describe({ items: list, overlap }: Listing, model: Model, titles: TitleBook): string {
+function describe({ items: list, verdict }: Listing, model: Model, titles: TitleBook): string {
   const name = (id: string) => shown(titles.of(model.items.ids.find(id)) ?? id);
   const { items } = model.names ?? USERS_AND_ITEMS;
   if (list.length === 0) return `no ${items.one} is left of the ${grouped(model.items.count)} of the model`;
   const named = list.some((entry) => entry.title !== undefined);
   const table = textTable([
-    ['', items.one, ...(named ? ['title'] : []), 'score', ...(overlap === undefined ? [] : ['90 %'])],
+    ['', items.one, ...(named ? ['title'] : []), 'score', ...(verdict === undefined ? [] : ['90 %'])],
     ...list.map(({ item, title, score, low, high }, rank) => [
       `${rank + 1}.`,
       shown(item),
       ...(named ? [shown(title ?? '')] : []),
-      score.toPrecision(4),
-      ...(low === undefined || high === undefined ? [] : [`${low.toPrecision(2)} … ${high.toPrecision(2)}`]),
+      significant(score, 4),
+      ...(low === undefined || high === undefined
+        ? []
+        : [`${significant(low, 2)} … ${significant(high, 2)}`]),
     ]),
   ]);
   const [heading, ...rows] = table.split('\n');
-  const lines = rows.flatMap((row, at) => {
-    const { score, reasons } = list[at];
-    const why = reasons ? reasonWords(reasons, score, model.names ?? USERS_AND_ITEMS, name) : [];
-    return [row, ...why.map((line) => `      ${oneLine(line)}`)];
-  });
-  const text = [heading, ...lines].join('\n');
-  return overlap === undefined ? text : `${text}\n\n${confidenceWords(overlap, list.length)}`;
+  const why = list.map(
+    ({ score, reasons }) => reasons && reasonWords(reasons, score, model.names ?? USERS_AND_ITEMS, name),
+  );
+  const lines = rows.flatMap((row, at) => [
+    row,
+    ...(why[at]?.lines ?? []).map((line) => `      ${oneLine(line)}`),
+  ]);
+  const against = why.some((one) => one?.against) ? ['', wrap(AGAINST_WORDS)] : [];
+  const text = [heading, ...lines, ...against].join('\n');
+  return verdict === undefined ? text : `${text}\n\n${verdict}`;
 }

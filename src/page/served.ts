@@ -21,6 +21,8 @@ interface Recommended {
       readonly items: readonly (Titled & Share)[];
       readonly others: Reasons['others'];
       readonly features: readonly (Share & { readonly feature: number; readonly about: readonly Titled[] })[];
+      readonly otherFeatures: Reasons['otherFeatures'];
+      readonly direct: Reasons['direct'];
       readonly rest: number;
     };
   })[];

@@ -266,7 +266,7 @@ export async function answerRecommend(
     });
   return {
     items: listed.map((entry, i) => ({ ...entry, ...sure?.intervals[i] })),
-    sure: sure && confidenceWords(sure.overlap, items.length),
+    sure: sure && confidenceWords(sure, items.length),
     milliseconds,
   };
 }

@@ -23,6 +23,8 @@ export interface Taste {
 
 /** How far a list of recommendations can be trusted. */
 export interface ListConfidence {
+  /** Items that could have been listed and were not: of 0 there was nothing to choose. */
+  readonly left: number;
   /** Share of the list that is expected to come out again from another history of the same taste and length. */
   readonly overlap: number;
   /** 90 % interval of the score of each listed item. */
@@ -76,7 +78,8 @@ export function createConfidence(judge: Judge): (question: ListQuestion) => Prom
         asIs.fixedScore(item),
       );
     const intervals = listed.map((item) => scoreInterval(spread, fixed(item), item, random));
-    if (listed.length === 0) return { overlap: 1, intervals };
+    const left = itemsLeft(judge.items, own.items, listed, exclude);
+    if (listed.length === 0) return { left, overlap: 1, intervals };
     const length = Math.min(LONGEST, Math.max(1, own.items.length));
     const histories = Array.from({ length: HISTORIES }, () =>
       drawHistory(samplers as readonly ItemSampler[], tastes, length, new Set(own.items), random),
@@ -98,8 +101,21 @@ export function createConfidence(judge: Judge): (question: ListQuestion) => Prom
       all += first.size;
       for (const item of list(HISTORIES + h)) if (first.has(item)) shared++;
     }
-    return { overlap: all === 0 ? 1 : shared / all, intervals };
+    return { left, overlap: all === 0 ? 1 : shared / all, intervals };
   };
+}
+
+/** Candidates that the list does not hold; what the user has is one where the list holds some of it. */
+function itemsLeft(
+  count: number,
+  own: Uint32Array,
+  listed: readonly number[],
+  exclude: readonly number[],
+): number {
+  const had = new Set(own);
+  const out = new Set([...exclude, ...listed]);
+  if (!listed.some((item) => had.has(item))) for (const item of had) out.add(item);
+  return count - out.size;
 }
 
 /** A row of a taste: E[weight] times a draw of each feature, spread a little wider than the fit says. */

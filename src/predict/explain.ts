@@ -17,8 +17,10 @@ export interface OwnItems {
 
 /** A score, or a sum of scores, shared out. */
 export interface ScoreParts {
-  /** The part of each feature; with what weights between items add to it, they add up to the score. */
+  /** The part of each feature; with `direct` they add up to the score. A ranker by popularity has neither. */
   readonly features: Float64Array;
+  /** What the user's items give the item directly, by weights between items and past all features. */
+  readonly direct: number;
   /** The part of each of the user's own items, in their order; with `prior` they add up to the score. */
   readonly items: Float64Array;
   /** The part that the user would have without any item. */
@@ -117,7 +119,7 @@ export function explainer(user: ExplainedUser): (item: number) => Explanation {
       prior += part - ofItems;
       for (let e = 0; e < byItem.length; e++) byItem[e] += ofItems * shares.values[e * K + k];
     }
-    return { features: parts, items: byItem, prior };
+    return { features: parts, direct: 0, items: byItem, prior };
   };
   const all = shareOut(user.allParts());
   return (item) => {

@@ -27,6 +27,8 @@ export interface Judge {
   /** `row` is a user of the model, or undefined for someone new. */
   place(row: number | undefined, own: OwnItems): Place;
   lists(places: readonly Place[], query: ListQuery, options: TaskOptions): Promise<TopLists>;
+  /** Number of items. */
+  readonly items: number;
   /** Of products of tables; undefined where scores come from something else. */
   readonly voices: readonly Voice[] | undefined;
   readonly factors: JudgeFactors | undefined;
@@ -96,6 +98,7 @@ function factorJudge(model: Model, voices: readonly Voice[]): Judge {
     return open().byFactors(users, query, options, weights && { ...weights, history: history() });
   };
   return {
+    items: count,
     voices,
     factors: { features, items, rows, beside, lists: listsOf },
     place(row, own): FactorPlace {
@@ -155,8 +158,9 @@ function joined(voices: readonly Voice[]): Float32Array {
 function scaled(explanation: Explanation, share: number): Explanation {
   if (share === 1) return explanation;
   const times = (values: Float64Array) => values.map((value) => share * value);
-  const parts = ({ features, items, prior }: ScoreParts): ScoreParts => ({
+  const parts = ({ features, direct, items, prior }: ScoreParts): ScoreParts => ({
     features: times(features),
+    direct: share * direct,
     items: times(items),
     prior: share * prior,
   });
@@ -181,6 +185,7 @@ function addParts(parts: readonly ScoreParts[]): ScoreParts {
   }
   return {
     features,
+    direct: parts.reduce((sum, part) => sum + part.direct, 0),
     items: parts[0].items.map((_, e) => parts.reduce((sum, part) => sum + part.items[e], 0)),
     prior: parts.reduce((sum, part) => sum + part.prior, 0),
   };
@@ -216,8 +221,17 @@ function itemPlace(scores: ItemScores, count: number): (own: OwnItems) => RowPla
       fixedScore: score,
       explainer: () => {
         const features = new Float64Array(0);
-        const all = { features, items: Float64Array.from(own.items, weightToAll), prior: 0 };
-        return (item) => ({ score: score(item), features, items: parts(item), prior: 0, all });
+        const shareOut = (items: Float64Array): ScoreParts => ({
+          features,
+          direct: items.reduce((sum, part) => sum + part, 0),
+          items,
+          prior: 0,
+        });
+        const all = shareOut(Float64Array.from(own.items, weightToAll));
+        return (item) => {
+          const found = shareOut(parts(item));
+          return { score: found.direct, ...found, all };
+        };
       },
     };
   };
@@ -253,13 +267,13 @@ function popularityJudge({ items }: Ranker): Judge {
     fixedScore: (item) => items.degree[item],
     explainer: () => (item) => {
       const score = items.degree[item];
-      return {
-        score,
+      const parts = (prior: number): ScoreParts => ({
         features: new Float64Array(0),
+        direct: 0,
         items: new Float64Array(own.items.length),
-        prior: score,
-        all: { features: new Float64Array(0), items: new Float64Array(own.items.length), prior: 1 },
-      };
+        prior,
+      });
+      return { score, ...parts(score), all: parts(1) };
     },
   }));
 }
@@ -271,6 +285,7 @@ interface RowPlace extends Place {
 function rowJudge(count: number, place: (own: OwnItems) => RowPlace): Judge {
   const maker = createListMaker(new Float32Array(0), count, 0);
   return {
+    items: count,
     voices: undefined,
     factors: undefined,
     place: (_row, own) => place(own),

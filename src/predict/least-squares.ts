@@ -31,6 +31,7 @@ export function leastSquaresVoice(member: LeastSquaresMember): Omit<Voice, 'shar
       const towardsAll = solve(mass);
       const all = {
         features: Float64Array.from(means, (mean, k) => mean * mass[k]),
+        direct: 0,
         items: Float64Array.from(own.items, (from) => product(towardsAll, from)),
         prior: 0,
       };
@@ -45,6 +46,7 @@ export function leastSquaresVoice(member: LeastSquaresMember): Omit<Voice, 'shar
         return {
           score,
           features: Float64Array.from(means, (mean, k) => mean * items[item * K + k]),
+          direct: 0,
           items: byItem.map((part) => part * scale),
           prior: sum === 0 ? score : 0,
           all,

@@ -7,19 +7,36 @@ import { describeVoices, hasFeatures } from './features.js';
 import { once } from './once.js';
 import type { Recommendation, ScoreShare } from './recommend.js';
 
-/** Why a score is what it is, in a few parts: items, others and rest add up to it. */
+/**
+ * Why a score is what it is, in a few parts: items, others and rest add up to it, and so do features, otherFeatures and
+ * direct where the model has features or weights between items. Parts below 0 speak against the item.
+ */
 export interface Reasons {
   /** The user's items that speak for it most beyond what they usually do. */
   readonly items: readonly (ScoreShare & { readonly item: string })[];
   /** The user's other items together. */
   readonly others: ScoreShare & { readonly count: number };
-  /** The features that speak for it most, named by items that stand out in them; none where the model has none. */
+  /** The features that speak for it more than they usually do, else the largest; named by items that stand out in them. */
   readonly features: readonly (ScoreShare & {
     readonly feature: number;
     readonly about: readonly string[];
   })[];
+  /** The model's other features together. */
+  readonly otherFeatures: ScoreShare & { readonly count: number };
+  /** What the user's items give this one directly, by weights between items and past all features. */
+  readonly direct: ScoreShare;
   /** What none of the user's items explains. */
   readonly rest: number;
+}
+
+/** Parts below this share of the score are not worth a word. */
+export const LEAST = 0.005;
+/** A part that is this many times its usual one speaks for the item. */
+const TELLING = 1.15;
+
+/** Whether a part tells an item of this score from the user's others. */
+export function isTelling({ share, usual }: ScoreShare, score: number): boolean {
+  return share > TELLING * usual && share >= LEAST * Math.abs(score);
 }
 
 /** Items and features that are named. */
@@ -31,32 +48,47 @@ export function createReasons(model: Model): (recommendation: Recommendation) =>
     const found = hasFeatures(model) ? describeVoices(model, { n: NAMED.about }) : [];
     return new Map(found.map(({ feature, items }) => [feature, items.map(({ item }) => item)]));
   });
-  return ({ explanation }) => {
+  return ({ score, explanation }) => {
     if (!explanation) return undefined;
-    const { items, features, usualFeatures, prior } = explanation;
+    const { items, features, usualFeatures, direct, usualDirect, prior } = explanation;
     const others = items.slice(NAMED.items);
-    const sum = (part: keyof ScoreShare) => others.reduce((total, one) => total + one[part], 0);
+    const all = features.map((share, k) => ({ feature: k + 1, share, usual: usualFeatures[k] }));
+    const named = toldFeatures(
+      all.map((one) => ({ ...one, about: about().get(one.feature) ?? [] })),
+      score,
+    );
+    const left = all.filter(({ feature }) => !named.some((one) => one.feature === feature));
     return {
       items: items.slice(0, NAMED.items),
-      others: { count: others.length, share: sum('share'), usual: sum('usual') },
-      features: features
-        .map((share, k) => ({
-          feature: k + 1,
-          about: about().get(k + 1) ?? [],
-          share,
-          usual: usualFeatures[k],
-        }))
-        .filter((one) => one.about.length > 0)
-        .sort(byContrast)
-        .slice(0, NAMED.features),
+      others: together(others),
+      features: named,
+      otherFeatures: together(left),
+      direct: { share: direct, usual: usualDirect },
       rest: prior,
     };
   };
 }
 
+/** Features that tell this item from the user's others; where none does, the largest, if it is worth a word. */
+function toldFeatures<T extends ScoreShare & { readonly about: readonly string[] }>(
+  features: readonly T[],
+  score: number,
+): T[] {
+  const described = features.filter(({ about }) => about.length > 0);
+  const told = described.filter((one) => isTelling(one, score)).sort(byContrast);
+  if (told.length > 0) return told.slice(0, NAMED.features);
+  const largest = described.sort((a, b) => b.share - a.share).slice(0, 1);
+  return largest.filter(({ share }) => share >= LEAST * Math.abs(score));
+}
+
+function together(parts: readonly ScoreShare[]): ScoreShare & { readonly count: number } {
+  const sum = (part: keyof ScoreShare) => parts.reduce((total, one) => total + one[part], 0);
+  return { count: parts.length, share: sum('share'), usual: sum('usual') };
+}
+
 /** The same with titles beside the ids, where there are any. */
 export function titledReasons(
-  { items, others, features, rest }: Reasons,
+  { items, others, features, otherFeatures, direct, rest }: Reasons,
   titleOf: (item: string) => { readonly title?: string },
 ) {
   const titled = (item: string) => ({ item, ...titleOf(item) });
@@ -64,6 +96,8 @@ export function titledReasons(
     items: items.map(({ item, share, usual }) => ({ ...titled(item), share, usual })),
     others,
     features: features.map(({ about, ...one }) => ({ ...one, about: about.map(titled) })),
+    otherFeatures,
+    direct,
     rest,
   };
 }
@@ -74,14 +108,15 @@ export function byContrast(a: ScoreShare, b: ScoreShare): number {
 }
 
 /** Shares of the user's average item, which add up to 1. Weights below 0 speak against it, and have none. */
-export function usualShares({ features, items, prior }: ScoreParts): ScoreParts {
+export function usualShares({ features, direct, items, prior }: ScoreParts): ScoreParts {
   const positive = (values: Float64Array) => values.map((value) => Math.max(0, value));
   const [own, byFeature] = [positive(items), positive(features)];
   const total = own.reduce((sum, value) => sum + value, Math.max(0, prior));
-  const ofFeatures = byFeature.reduce((sum, value) => sum + value, 0);
+  const ways = byFeature.reduce((sum, value) => sum + value, Math.max(0, direct));
   return {
     items: total > 0 ? own.map((value) => value / total) : own,
     prior: total > 0 ? Math.max(0, prior) / total : 1,
-    features: ofFeatures > 0 ? byFeature.map((value) => value / ofFeatures) : byFeature,
+    features: ways > 0 ? byFeature.map((value) => value / ways) : byFeature,
+    direct: ways > 0 ? Math.max(0, direct) / ways : 0,
   };
 }

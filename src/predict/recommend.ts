@@ -25,7 +25,7 @@ export interface RecommendOptions extends OptionsOf<typeof RECOMMEND_LISTS>, Tas
 /** A recommended item and its score. */
 export interface Recommendation {
   readonly item: string;
-  /** The expected rate of the edge; a ranker gives the sum of its members'. */
+  /** The expected rate of the edge; a ranker gives the sum of its members' and of weights between items, which can be below 0. */
   readonly score: number;
   readonly explanation?: RecommendationShares | undefined;
 }
@@ -36,12 +36,18 @@ export interface ScoreShare {
   readonly usual: number;
 }
 
-/** Parts of a score. Features add up to it, and so do the user's items with the prior; and so do the usual parts. */
+/**
+ * Parts of a score. Features and `direct` add up to it, and so do the user's items with the prior; and so do the usual
+ * parts. Parts of a blend can be below 0: they speak against the item, and others are then larger than the score.
+ */
 export interface RecommendationShares {
   /** Features of the members one after the other; none where scores have no features. */
   readonly features: readonly number[];
   /** What the features usually have. */
   readonly usualFeatures: readonly number[];
+  /** What the user's items give this one directly, by weights between items and past all features. */
+  readonly direct: number;
+  readonly usualDirect: number;
   /** The user's own items; first those that speak for this item more than they usually do. */
   readonly items: readonly (ScoreShare & { readonly item: string })[];
   /** What the user would have without any item: no item explains it. */

@@ -366,6 +366,8 @@ function shares(ids: VertexIds, own: Own, parts: Explanation): RecommendationSha
   return {
     features: Array.from(parts.features),
     usualFeatures: Array.from(usual.features, (part) => parts.score * part),
+    direct: parts.direct,
+    usualDirect: parts.score * usual.direct,
     items: byItem.sort(byContrast),
     prior: parts.prior,
     usualPrior: parts.score * usual.prior,

@@ -268,7 +268,7 @@ async function answered(
     })),
     basis: basisOf(likes),
     ...(confidence && {
-      confidence: { overlap: confidence.overlap, text: confidenceWords(confidence.overlap, list.length) },
+      confidence: { overlap: confidence.overlap, text: confidenceWords(confidence, list.length) },
     }),
     unknown: [...unknown],
   };

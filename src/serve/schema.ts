@@ -134,10 +134,23 @@ export const Explanation = z
           ...share,
         }),
       )
-      .openapi({ description: 'The features that speak for it most beyond what they usually do.' }),
+      .openapi({
+        description:
+          'The features that speak for it more than they usually do; where none does, the largest.',
+      }),
+    otherFeatures: z
+      .strictObject({ count: z.number().int(), ...share })
+      .openapi({ description: 'The model’s other features together.' }),
+    direct: z.strictObject(share).openapi({
+      description:
+        'What the user’s items give this one directly, by weights between items and past all features.',
+    }),
     rest: z.number().openapi({ description: 'What none of the user’s items explains.' }),
   })
-  .openapi('Explanation', { description: 'Items, others and rest add up to the score exactly.' });
+  .openapi('Explanation', {
+    description:
+      'Items, others and rest add up to the score exactly; so do features, otherFeatures and direct, but of a model by popularity, which has none of them. Parts below 0 speak against the item.',
+  });
 
 export const Listed = z
   .strictObject({

@@ -17,6 +17,11 @@ export function fixed(value: number, digits: number): string {
   return minus(value.toFixed(digits));
 }
 
+/** So many significant digits, zeros at the end and all. */
+export function significant(value: number, digits: number): string {
+  return minus(value.toPrecision(digits));
+}
+
 /** As `short`, with a plus where it is above zero. */
 export function signed(value: number): string {
   return value > 0 ? `+${short(value)}` : short(value);

@@ -189,8 +189,18 @@ describe('a blended ranker', () => {
       for (const [i, { score, explanation }] of listed.entries()) {
         expect(score).toBeCloseTo(best[i].score, 6);
         expect(plain[i].score).toBe(score);
-        const parts = explanation!.items.reduce((sum, { share }) => sum + share, explanation!.prior);
+        const { items, prior, features, direct, usualFeatures, usualDirect } = explanation!;
+        const parts = items.reduce((sum, { share }) => sum + share, prior);
         expect(parts).toBeCloseTo(score, 6);
+        const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+        expect(direct).not.toBe(0);
+        expect(sum(features) + direct).toBeCloseTo(score, 6);
+        expect(sum(usualFeatures) + usualDirect).toBeCloseTo(score, 6);
+        const told = recommender.reasons(listed[i])!;
+        expect(told.direct.share).toBe(direct);
+        const named = sum(told.features.map(({ share }) => share));
+        expect(named + told.otherFeatures.share + direct).toBeCloseTo(score, 6);
+        for (const { share } of told.features) expect(share).toBeGreaterThanOrEqual(0.005 * score);
       }
       expect(recommender.features({ n: 2 })).toHaveLength(8);
       const { overlap, intervals } = await recommender.confidence(

@@ -84,7 +84,9 @@ describe('graphex recommend', () => {
       '--json',
     );
     expect(byTitle).toEqual(byId);
-    for (const { title, low, high, score } of JSON.parse(byTitle.stdout)) {
+    for (const { title, low, high, score, overlap, verdict } of JSON.parse(byTitle.stdout)) {
+      expect(overlap).toBeGreaterThan(0);
+      expect(verdict).toMatch(/would keep about \d+ of these \d+\.$/);
       expect(title).toMatch(/^Tale /);
       expect(low).toBeLessThan(score);
       expect(high).toBeGreaterThan(score);
@@ -102,6 +104,20 @@ describe('graphex recommend', () => {
     expect(text.stdout).toMatch(/because of Tale 4 \(\d+ %/);
     expect(text.stdout).toMatch(/not explained by any of them \(\d+ %\)/);
     expect(text.stdout).toMatch(/would keep about \d+ of these \d+\./);
+    const everything = ['recommend', path, '--like', items.ids.at(4), '-n', '1000', '--confidence'];
+    expect((await graphex(...everything)).stdout).toMatch(/\n\nThere is nothing else to choose from: /);
+    const rest = join(folder, 'all-but-two.txt');
+    await writeFile(rest, Array.from({ length: items.count - 2 }, (_, i) => items.ids.at(i)).join('\n'));
+    const two = await graphex(
+      'recommend',
+      path,
+      '--like',
+      items.ids.at(4),
+      '--exclude',
+      rest,
+      '--confidence',
+    );
+    expect(two.stdout).toMatch(/\n\nThere is nothing else to choose from: /);
     const twice = await graphex('recommend', path, '--titles', titles, '--like', 'Tale twice');
     expect(twice.status).toBe(2);
     expect(twice.stderr).toMatch(/several items are called Tale twice/);
@@ -121,11 +137,13 @@ describe('graphex recommend', () => {
       want.map(({ item, score }) => [item, score]),
     );
     for (const { score, explanation } of said) {
-      const { items, others, rest, features } = explanation;
+      const { items, others, rest, features, otherFeatures, direct } = explanation;
       expect([items.length, others.count]).toEqual([2, 0]);
       const parts = items.reduce((sum: number, { share }: { share: number }) => sum + share, rest);
       expect(parts).toBeCloseTo(score, 9);
       expect(features[0].about[0]).toHaveProperty('item');
+      const byFeature = features.reduce((sum: number, { share }: { share: number }) => sum + share, 0);
+      expect(byFeature + otherFeatures.share + direct.share).toBeCloseTo(score, 9);
     }
     expect(want[0].explanation!.items.map((part) => part.item).sort()).toEqual(['item 1', 'item 2']);
 

@@ -89,11 +89,17 @@ describe.each(Object.entries(kinds))('a recommender of a %s', (_, make) => {
     const likes = Array.from({ length: 12 }, (_, item) => model.items.ids.at(item));
     for (const asker of [{ user: 'user 2' }, { likes }]) {
       const [first] = await recommender.recommend(asker, { n: 1, explain: true });
-      const { items, others, features, rest } = recommender.reasons(first)!;
+      const { items, others, features, otherFeatures, direct, rest } = recommender.reasons(first)!;
       expect(items.length + others.count).toBe(first.explanation!.items.length);
       expect(items.length).toBeLessThanOrEqual(5);
       expect(items.reduce((sum, { share }) => sum + share, others.share + rest)).toBeCloseTo(first.score, 10);
       expect(features.length).toBeGreaterThan(0);
+      expect(features.length + otherFeatures.count).toBe(first.explanation!.features.length);
+      expect(features.reduce((sum, { share }) => sum + share, otherFeatures.share)).toBeCloseTo(
+        first.score,
+        10,
+      );
+      expect(direct).toEqual({ share: 0, usual: 0 });
       const described = recommender.features({ n: 3 });
       for (const { feature, about, share } of features) {
         expect(about).toEqual(

@@ -204,8 +204,13 @@ describe('the command line', () => {
       listed(await post('/v1/recommend', { likes, n: 6 })),
     );
     const user = words.at(-1) as string;
+    const sure: { items: object[]; confidence: { overlap: number; text: string } } = await post(
+      '/v1/recommend',
+      { user, n: 3, confidence: true },
+    );
+    const { overlap, text: verdict } = sure.confidence;
     expect(await cli('recommend', path, '--user', user, '-n', '3', '--confidence')).toEqual(
-      listed(await post('/v1/recommend', { user, n: 3, confidence: true })),
+      sure.items.map((entry) => ({ ...entry, overlap, verdict })),
     );
     const similar = (await send('get', `/v1/items/${encodeURIComponent(likes[0])}/similar?n=4`, undefined))
       .body as { items: object[] };

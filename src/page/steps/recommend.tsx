@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { basisOf } from '../../predict/basis.js';
-import { fixed, grouped, percent } from '../../text/numbers.js';
+import { fixed, grouped, percent, significant } from '../../text/numbers.js';
 import { many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import { ask } from '../engine.js';
@@ -214,14 +214,16 @@ function WhyListed({
   readonly names: SideNames;
 }) {
   if (!reasons) return <p class="quiet reasons">This model gives no reasons.</p>;
-  const { items, others, rest, features } = reasons;
+  const { items, others, rest, features, direct } = reasons;
   const part = (share: number) => <span class="number">{fixed((100 * share) / score, 1)} %</span>;
   const other = { one: `other ${names.items.one}`, many: `other ${names.items.many}` };
   return (
     <div class="reasons">
       <p class="quiet">
-        Expected rate {score.toPrecision(3)}
-        {low !== undefined && high !== undefined && ` (90 %: ${low.toPrecision(2)} … ${high.toPrecision(2)})`}
+        Expected rate {significant(score, 3)}
+        {low !== undefined &&
+          high !== undefined &&
+          ` (90 %: ${significant(low, 2)} … ${significant(high, 2)})`}
         , which is the sum of
       </p>
       <ul>
@@ -241,6 +243,11 @@ function WhyListed({
       {features.length > 0 && (
         <p class="quiet">
           By feature {features[0].feature}: {features[0].about.map((item) => itemName(item, 30)).join(', ')}
+          {direct.share !== 0 && (
+            <>
+              ; {part(direct.share)} from the {names.items.many} directly
+            </>
+          )}
         </p>
       )}
     </div>

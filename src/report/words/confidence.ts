@@ -1,7 +1,13 @@
 // How sure a list is, in words.
 
+import type { ListConfidence } from '../../predict/confidence.js';
+
 /** `overlap`: share of the list that another history of the same taste would bring again. */
-export function confidenceWords(overlap: number, listed: number): string {
+export function confidenceWords(
+  { overlap, left }: Pick<ListConfidence, 'overlap' | 'left'>,
+  listed: number,
+): string {
+  if (left === 0) return 'There is nothing else to choose from: the list holds everything that is left.';
   const kept = Math.round(overlap * listed);
   const share = `other choices of the same taste would keep about ${kept} of these ${listed}`;
   if (overlap < 0.35) return `Unsure: ${share}.`;

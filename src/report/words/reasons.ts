@@ -1,50 +1,82 @@
 // Why an item is recommended, in a line or two: what speaks for it beyond what speaks for everything, and what is left.
 
-import type { Reasons } from '../../predict/reasons.js';
+import { isTelling, LEAST, type Reasons } from '../../predict/reasons.js';
 import type { ScoreShare } from '../../predict/recommend.js';
+import { percent } from '../../text/numbers.js';
 import { many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 
-/** Parts below this share of the score are not worth a word. */
-const LEAST = 0.005;
-/** A part that is this many times its usual one speaks for the item. */
-const TELLING = 1.15;
+/** Said once beneath explanations in which a part is below 0 or above 100 %. */
+export const AGAINST_WORDS =
+  'Parts below 0 % speak against an item, and the others are then more than its score (docs/recommending.md).';
 
-/** One line for the user's items, one for the features; `name` writes an id as the reader knows it. */
+/** Why an item is listed. */
+export interface ReasonLines {
+  /** One line for the user's items, one for the features. */
+  readonly lines: readonly string[];
+  /** Whether a part that is said is below 0 or above 100 %. */
+  readonly against: boolean;
+}
+
+/** `name` writes an id as the reader knows it. */
 export function reasonWords(
-  { items, others, features, rest }: Reasons,
+  { items, others, features, otherFeatures, direct, rest }: Reasons,
   score: number,
   names: SideNames,
   name: (id: string) => string,
-): string[] {
-  const percent = (part: number) => `${Math.round((100 * part) / score)} %`;
-  const part = ({ share, usual }: ScoreShare) => `${percent(share)}, usually ${percent(usual)}`;
-  const telling = ({ share, usual }: ScoreShare) => share > TELLING * usual && share >= LEAST * score;
-  const told = items.filter(telling);
+): ReasonLines {
+  if (score === 0) {
+    return {
+      lines: [`nothing that this ${names.users.one} has speaks for it or against it`],
+      against: false,
+    };
+  }
+  // Of a score below 0 all parts together are −100 %: what is above 0 still speaks for the item.
+  const size = Math.abs(score);
+  let against = false;
+  const of = (part: number) => {
+    const whole = Math.round((100 * part) / size);
+    against ||= whole < 0 || whole > 100;
+    return percent(whole / 100, 0);
+  };
+  const counts = (part: number) => Math.abs(part) >= LEAST * size;
+  // What is usual is scaled to the same score, and of one below 0 there is no such thing.
+  const part = ({ share, usual }: ScoreShare) =>
+    score > 0 ? `${of(share)}, usually ${of(usual)}` : of(share);
+  const told = items.filter((one) => isTelling(one, score));
   // Where nothing stands out, the largest parts are all that there is to say.
-  const shown = told.length > 0 ? told : items.filter(({ share }) => share >= LEAST * score).slice(0, 2);
+  const shown = told.length > 0 ? told : items.filter(({ share }) => share >= LEAST * size).slice(0, 2);
   const left = items.filter((one) => !shown.includes(one));
   const count = left.length + others.count;
   // A single one is named: nothing shorter could be said in its place.
   const [lone] = count === 1 ? left : [];
   const ofOthers = left.reduce((sum, { share }) => sum + share, others.share);
   const parts = [
-    ...shown.map((one) => `${name(one.item)} (${told.length > 0 ? part(one) : percent(one.share)})`),
-    ...(lone ? [`${name(lone.item)} (${percent(lone.share)})`] : []),
+    ...shown.map((one) => `${name(one.item)} (${told.length > 0 ? part(one) : of(one.share)})`),
+    ...(lone ? [`${name(lone.item)} (${of(lone.share)})`] : []),
     ...(count > 0 && !lone
       ? [
-          `${many(count, { one: `other ${names.items.one}`, many: `other ${names.items.many}` })} (${percent(ofOthers)})`,
+          `${many(count, { one: `other ${names.items.one}`, many: `other ${names.items.many}` })} (${of(ofOthers)})`,
         ]
       : []),
-    ...(Math.abs(rest) >= LEAST * Math.abs(score) ? [`not explained by any of them (${percent(rest)})`] : []),
+    ...(counts(rest) ? [`not explained by any of them (${of(rest)})`] : []),
   ];
-  const tellingFeatures = features.filter(telling);
-  const main = [...features].sort((a, b) => b.share - a.share).slice(0, 1);
-  const byFeature = (tellingFeatures.length > 0 ? tellingFeatures : main).map(
-    (one) => `feature ${one.feature} (${one.about.map(name).join(', ')}): ${part(one)}`,
-  );
-  return [
-    `${told.length > 0 ? '' : 'as usual, '}because of ${parts.join('; ')}`,
-    ...(byFeature.length > 0 ? [`by ${byFeature.join('; ')}`] : []),
+  const hasFeatures = features.length + otherFeatures.count > 0;
+  const ways = [
+    ...features.map((one) => `feature ${one.feature} (${one.about.map(name).join(', ')}): ${part(one)}`),
+    ...(counts(otherFeatures.share)
+      ? [`${features.length > 0 ? 'other ' : ''}features: ${of(otherFeatures.share)}`]
+      : []),
+    // Where there are no features, all of it is direct, and nothing is left to be told apart.
+    ...(hasFeatures && counts(direct.share)
+      ? [`weights from ${names.items.one} to ${names.items.one}, past all features: ${part(direct)}`]
+      : []),
   ];
+  return {
+    lines: [
+      `${told.length > 0 ? '' : 'as usual, '}because of ${parts.join('; ')}`,
+      ...(ways.length > 0 ? [`by ${ways.join('; ')}`] : []),
+    ],
+    against,
+  };
 }
