@@ -70,7 +70,9 @@ export function inFlags(command: Command, error: unknown): unknown {
   if (!(error instanceof OptionError)) return error;
   const parts = Object.values(partsOf(command));
   const write = (path: string) =>
-    parts.map((declared) => flagName(declared, path)).find((name) => name !== undefined) ?? path;
+    parts
+      .map((declared) => flagName(declared, path, typedOptions(command, declared)))
+      .find((name) => name !== undefined) ?? path;
   return new InputError(error.say(write), { cause: error });
 }
 

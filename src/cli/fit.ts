@@ -7,7 +7,7 @@ import type { Command } from 'commander';
 import { AbortError, FitError, InputError } from '../errors.js';
 import type { TunedRanking } from '../evaluate/tune.js';
 import { sparsityEvidence } from '../fit/evidence.js';
-import { fit } from '../fit/fit.js';
+import { fit, settled } from '../fit/fit.js';
 import { successorOptions } from '../fit/former.js';
 import type { Checkpoint } from '../fit/loop.js';
 import type { Model } from '../fit/model.js';
@@ -124,7 +124,7 @@ async function run(command: Command, given: readonly string[], context: CommandC
     ...(resume === undefined ? { seed: context.seed } : { resume: await savedState(resume, graph) }),
     ...(canGoOn ? { onCheckpoint: keeper.keep, checkpointMinutes: values.checkpoint } : {}),
   } as FitOptions;
-  if (checkFit(options).method !== 'ranking') refuseStorage(storage);
+  if (checkFit(settled(graph, options)).method !== 'ranking') refuseStorage(storage);
   if (resume === undefined && (await isSavedFit(partial))) {
     context.warn(`${partial} holds an interrupted fit, and this one begins anew; --resume goes on from it`);
   }

@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander';
 import { InputError } from '../errors.js';
 import { parseValue } from '../options/door.js';
 import type { Declaration, OptionsOf } from '../options/kinds.js';
-import { argumentOf, helpText, type Leaf, leaves, putAt, spokenFlag } from '../options/leaves.js';
+import { argumentOf, helpText, type Leaf, leaves, offText, putAt, spokenFlag } from '../options/leaves.js';
 import { shown } from '../text/untrusted.js';
 
 /** Adds a flag for every option that a command line can give, but for those that `elsewhere` declares too. */
@@ -43,8 +43,7 @@ function onFlag(leaf: Leaf, flag: string): Option {
 
 function offFlag(leaf: Leaf, off: string): Option {
   const { option, flag } = leaf;
-  const meaning = (option.kind === 'flag' && option.offMeaning) || `not ${flag}`;
-  const made = grouped(new Option(off, meaning), option.group).default(undefined);
+  const made = grouped(new Option(off, offText(leaf)), option.group).default(undefined);
   return flag === undefined || isNegation(off) ? made : made.conflicts(attribute(flag));
 }
 

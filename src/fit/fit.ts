@@ -106,7 +106,7 @@ async function fitMultigraph(
 }
 
 /** What is given, with what a saved state or a former model says of the rest. */
-function settled(graph: BipartiteGraph, given: FitOptions): FitOptions {
+export function settled(graph: BipartiteGraph, given: FitOptions): FitOptions {
   if (has(given, 'resume')) {
     if (!has(given, 'from'))
       return resumedOptions(() => fingerprint(graph), given as FitOptions & { resume: Checkpoint });

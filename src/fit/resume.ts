@@ -68,12 +68,14 @@ function conflictsOf(given: FitOptions, saved: FitOptions, method: Method): Conf
 function conflictError(conflicts: readonly Conflict[]): OptionError {
   const list = conflicts.flatMap(({ path, saved, given }, n) => [
     n === 0 ? '' : ', ',
-    option(path),
-    ` (${plain(saved)}, not ${plain(given)})`,
+    // The flag of what is on or off is that of either.
+    ...(typeof given === 'boolean'
+      ? [`${saved === true ? 'with' : 'without'} the ${path}`]
+      : ['with another ', option(path), ` (${plain(saved)}, not ${plain(given)})`]),
   ]);
   return new OptionError([
     option('resume'),
-    ': the saved fit was begun with another ',
+    ': the saved fit was begun ',
     ...list,
     '; leave out what differs, or begin anew',
   ]);

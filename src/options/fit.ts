@@ -121,8 +121,10 @@ const RANKING = {
   average: whole({ min: 1, max: 100, default: 1, meaning: 'add the scores of fits from n seeds' }),
   blend: flag({
     default: true,
+    flag: '--blend',
+    otherwise: 'added, or as for the model that the fit begins from',
     meaning: 'add weights between items and factors by least squares to the scores',
-    offMeaning: 'add no weights between items and no factors by least squares to the scores',
+    offMeaning: 'add neither to the scores',
   }),
   ...sides({
     names: ['sigma', 'tau', 'shape', 'rate'],

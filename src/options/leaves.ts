@@ -29,10 +29,9 @@ function flagsOf(name: string, option: Plain): Pick<Leaf, 'flag' | 'off'> {
   const dashed = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   const flag = option.flag ?? `--${dashed}`;
   if (option.kind !== 'flag') return { flag, off: undefined };
-  // What is on unless switched off needs only the switch.
-  return option.default === true
-    ? { flag: undefined, off: option.off ?? `--no-${dashed}` }
-    : { flag, off: option.off };
+  if (option.default !== true) return { flag, off: option.off };
+  // What is on unless switched off needs only the switch, but where something else than its default may have switched it off.
+  return { flag: option.flag, off: option.off ?? `--no-${dashed}` };
 }
 
 /** The short form where there is one: that is what people type. */
@@ -40,10 +39,11 @@ export function spokenFlag(flag: string): string {
   return flag.split(', ')[0];
 }
 
-/** How a command names an option in messages: --test-users for testUsers. */
-export function flagName(declared: Declaration, path: string): string | undefined {
+/** How a command names an option in messages: --test-users for testUsers, --no-header where that was `given`. */
+export function flagName(declared: Declaration, path: string, given: object = {}): string | undefined {
   const found = leaves(declared).find((leaf) => leaf.path.join('.') === path);
-  const flag = found?.flag ?? found?.off;
+  const no = found?.off !== undefined && valueAt(given, found.path) === false;
+  const flag = no ? found.off : (found?.flag ?? found?.off);
   return flag === undefined ? undefined : spokenFlag(flag);
 }
 
@@ -52,6 +52,12 @@ export function usualWords({ default: usual, otherwise }: AnyOption): string {
   if (otherwise !== undefined) return otherwise;
   if (usual === undefined || typeof usual === 'boolean') return '';
   return typeof usual === 'number' ? short(usual) : String(usual);
+}
+
+/** What the flag that says no means. */
+export function offText({ option, flag, off }: Leaf): string | undefined {
+  if (off === undefined || option.kind !== 'flag') return undefined;
+  return option.offMeaning ?? (flag === undefined ? `do not ${option.meaning}` : `not ${spokenFlag(flag)}`);
 }
 
 /** What the help says of an option: its meaning and its default. */

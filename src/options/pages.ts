@@ -2,7 +2,7 @@
 
 import { describeRange } from './door.js';
 import type { AnyOption, Declaration } from './kinds.js';
-import { argumentOf, helpText, type Leaf, leaves } from './leaves.js';
+import { argumentOf, helpText, type Leaf, leaves, offText } from './leaves.js';
 import { DATA_GROUP, TASK } from './shared.js';
 import { COMMANDS, type CommandName } from './verbs.js';
 
@@ -55,13 +55,21 @@ export function commandPage(name: CommandName, { usage, description, examples }:
   ].join('\n');
 }
 
-function row({ path, option, flag, off }: Leaf, part: string): string {
+function row(leaf: Leaf, part: string): string {
+  const { path, option, flag, off } = leaf;
   const takes = option.kind === 'flag' ? '' : ` <${argumentOf(option)}>`;
   const flags = [flag && `\`${flag}${takes}\``, off && `\`${off}\``].filter(Boolean).join(' ');
   // --json and --quiet mean nothing to a program.
   const shell = part === 'own' || (part === 'common' && !Object.hasOwn(TASK, path[0]));
   const library = shell ? '' : `\`${path.join('.')}\``;
-  return `| ${[flags, valuesOf(option), helpText(option), library].map(cell).join(' | ')} |`;
+  return `| ${[flags, valuesOf(option), meaningOf(leaf), library].map(cell).join(' | ')} |`;
+}
+
+/** Of every flag that stands in the row: one that only says no means the opposite of its option. */
+function meaningOf(leaf: Leaf): string {
+  const no = offText(leaf);
+  if (no === undefined) return helpText(leaf.option);
+  return leaf.flag === undefined ? no : `${helpText(leaf.option)}; \`${leaf.off}\`: ${no}`;
 }
 
 function valuesOf(option: AnyOption): string {

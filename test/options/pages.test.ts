@@ -2,6 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { commandPages } from '../../src/cli/pages.js';
+import { flag } from '../../src/options/kinds.js';
+import { leaves, offText } from '../../src/options/leaves.js';
+import { COMMANDS } from '../../src/options/verbs.js';
 
 const folder = join(import.meta.dirname, '../../docs/commands');
 
@@ -11,4 +14,22 @@ it('docs/commands is what `npm run docs:options` writes', async () => {
   for (const [name, text] of Object.entries(pages)) {
     expect(readFileSync(join(folder, name), 'utf8'), `${name}: run npm run docs:options`).toBe(text);
   }
+});
+
+it('a flag that says no is explained by what it switches off, on the page as in the help', async () => {
+  const pages = await commandPages();
+  const fitPage = pages['fit.md'];
+  const offs = Object.values(COMMANDS.fit)
+    .flatMap((declared) => leaves(declared))
+    .filter(({ off }) => off);
+  expect(offs.map(({ off }) => off)).toEqual(
+    expect.arrayContaining(['--no-blend', '--no-evidence', '--simple']),
+  );
+  for (const leaf of offs) {
+    const row = fitPage.split('\n').find((line) => line.includes(`\`${leaf.off}\``));
+    expect(row, leaf.off).toContain(offText(leaf));
+    if (leaf.flag === undefined) expect(row).not.toContain(`| ${leaf.option.meaning} |`);
+  }
+  const [bare] = leaves({ shout: flag({ default: true, meaning: 'say it loud' }) });
+  expect(offText(bare)).toBe('do not say it loud');
 });

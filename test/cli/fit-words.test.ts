@@ -1,0 +1,64 @@
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { fit } from '../../src/fit/fit.js';
+import { unfinishedFit } from '../../src/fit/unfinished.js';
+import { readGraph } from '../../src/ingest/read.js';
+import { saveModel } from '../../src/store/model.js';
+import { graphex, scratch, writeTable } from './run.js';
+
+const folder = scratch();
+const data = join(folder, 'data.csv');
+const at = (name: string) => join(folder, name);
+/** Lines are wrapped. */
+const words = (text: string) => text.replace(/\s+/g, ' ');
+const SMALL = ['-k', '4', '--iterations', '3', '--engine', 'cpu', '--quiet'];
+writeTable(data, 2000);
+
+describe('a fit for ranking from a former one', () => {
+  const plain = at('plain');
+  beforeAll(async () => {
+    const first = ['fit', data, '--method', 'ranking', '--no-blend', '--users-in-model', 'none'];
+    expect((await graphex(...first, ...SMALL, '-o', plain)).status).toBe(0);
+  });
+
+  it('says that nothing is added as before, and that the former model holds no users', async () => {
+    const { stdout } = await graphex('fit', data, '--from', plain, ...SMALL, '-o', at('again'));
+    expect(words(stdout)).toContain('ended: that model holds no people; 150 things matched');
+    expect(words(stdout)).toContain('no factors by least squares are added to the scores; --blend adds them');
+  });
+
+  it('adds the parts again with --blend', async () => {
+    const { stdout, stderr } = await graphex(
+      'fit',
+      data,
+      ...['--from', plain, '--blend', ...SMALL, '--json', '-o', at('blended')],
+    );
+    expect(stderr).toBe('');
+    expect(JSON.parse(stdout).blend).toMatchObject({ weights: expect.anything() });
+  });
+});
+
+it('a fit by counts from a model of edges says that it began elsewhere', async () => {
+  await graphex('fit', data, '--model', 'dense', ...SMALL, '-o', at('edges'));
+  const counts = ['--multi', '--counts', 'poisson', '--from', at('edges')];
+  const { stdout } = await graphex('fit', data, ...counts, ...SMALL, '-o', at('counts'));
+  expect(words(stdout)).toContain("rates were those of edges, this one's are those of counts");
+  const { stdout: same } = await graphex('fit', data, '--from', at('edges'), ...SMALL, '-o', at('same'));
+  expect(words(same)).not.toContain('rates were');
+});
+
+it('a saved fit for ranking that was begun with the blend goes on with it, and says so', async () => {
+  const { graph } = await readGraph(data, { threads: 1 });
+  const abort = new AbortController();
+  const task = { signal: abort.signal, onProgress: () => abort.abort() };
+  const options = { method: 'ranking', features: 4, engine: 'cpu', seed: 0, threads: 1 } as const;
+  const stopped = unfinishedFit(await fit(graph, { ...options, ...task }).catch((error) => error))!;
+  await saveModel(at('saved.partial'), stopped.model, { checkpoint: stopped.checkpoint });
+  const go = ['fit', data, '--resume', at('saved.partial'), '--quiet', '-o', at('resumed')];
+  const { status, stderr } = await graphex(...go, '--no-blend');
+  expect([status, stderr]).toEqual([
+    2,
+    'error: --resume: the saved fit was begun with the blend; leave out what differs, or begin anew\n',
+  ]);
+  expect((await graphex(...go, '--blend', '--precision', 'float16')).status).toBe(0);
+});
