@@ -164,7 +164,7 @@ async function oneRun(
   return { repeat, split: describeSplit(parts), fits, counts, ranker, ladder };
 }
 
-/** Fits whose scores the fit for ranking adds up: with what stands beside them more gain little (docs/recommending.md). */
+/** Fits whose scores the fit for ranking adds up: what `fit --method ranking` does without options is what a study shows. */
 const RANKER_AVERAGE = 1;
 
 /** Adds the baselines to the contestants; says which could not be fitted, and why. */

@@ -20,8 +20,8 @@ interface IalsSetting extends Setting {
  */
 const ITERATIONS = 12;
 const TUNING_ITERATIONS = 4;
-/** From the items of the trial that was best, which had its own four. */
-const FURTHER_ITERATIONS = 6;
+/** From the items of the trial that was best: as many in all. */
+const FURTHER_ITERATIONS = ITERATIONS - TUNING_ITERATIONS;
 
 /** Twice the features have to be worth their time: less than this is noise of the held-back users. */
 export const FEATURES_GAIN = 2e-3;
