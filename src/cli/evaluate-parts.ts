@@ -9,7 +9,7 @@ import { NoColumnError } from '../ingest/guess.js';
 import type { ReadOptions } from '../ingest/options.js';
 import { readWithValues } from '../ingest/read.js';
 import { parseNumber, type ValueColumn } from '../ingest/value-column.js';
-import { listMetricTitle, partsWords, SOURCE_TITLES } from '../report/words/parts.js';
+import { listMetricTitle, partsDefinition, partsWords, SOURCE_TITLES } from '../report/words/parts.js';
 import { loadModel } from '../store/model.js';
 import { loadSplit } from '../store/split.js';
 import { fixed, grouped } from '../text/numbers.js';
@@ -71,6 +71,7 @@ export async function evaluateTables(
       model: modelFile ?? null,
       recommendations: flags.recommendations ?? null,
       ...partsJson(found),
+      definition: partsDefinition(names),
       duplicates: lists?.duplicates ?? 0,
       notes: words,
     },
@@ -160,7 +161,9 @@ function partsJson(found: PartsEvaluation): object {
         .filter((name) => kind === 'mean' || isUserMetric(name))
         .map((name) => [
           name,
-          Object.fromEntries(found.n.map((n, at) => [n, (scores[at][kind] as Record<string, number>)[name]])),
+          Object.fromEntries(
+            found.n.map((n, at) => [n, (scores[at][kind] as Partial<Record<string, number>>)[name] ?? null]),
+          ),
         ]),
     );
   const rows = found.ladder.map(({ source, missing, scores }) => ({
@@ -189,7 +192,9 @@ function describe(found: PartsEvaluation, names: SideNames, words: readonly stri
   const cells = (at: number, name: ListMetricName) =>
     found.ladder.map(({ scores }) => {
       const { mean, standardError } = scores[at];
-      const value = fixed(mean[name]!, 4);
+      const found = mean[name];
+      if (found === undefined) return 'none';
+      const value = fixed(found, 4);
       return isUserMetric(name) ? `${value} ± ${fixed(standardError[name]!, 4)}` : value;
     });
   const table = textTable([
@@ -212,6 +217,7 @@ function describe(found: PartsEvaluation, names: SideNames, words: readonly stri
     ...(paired.length > 0
       ? ['', textTable([['user by user', 'difference', '95 % interval', ''], ...paired])]
       : []),
-    ...(words.length > 0 ? ['', ...words.map((sentence) => wrap(sentence))] : []),
+    '',
+    ...[partsDefinition(names), ...words].map((sentence) => wrap(sentence)),
   ].join('\n');
 }

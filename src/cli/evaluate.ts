@@ -22,6 +22,7 @@ import {
   leftOutWords,
   noPredictiveCheck,
   popularityWords,
+  rankedDefinition,
   surpriseWords,
 } from '../report/words/evaluation.js';
 import { statisticValue } from '../report/words/prediction.js';
@@ -184,6 +185,7 @@ function evaluationJson(result: Printed, popularity: AgainstPopularity | undefin
       coverage: all.coverage,
       standardError: all.standardError,
       standardErrorUnpopular: unpopular?.standardError ?? null,
+      definition: rankedDefinition(result.names),
       popularity: popularity
         ? {
             recall: popularity.popularity.mean.recall,
@@ -215,6 +217,8 @@ function describe(heading: string, result: Printed, multigraph: boolean, advice:
     heading,
     '',
     describeRanking(result),
+    '',
+    wrap(rankedDefinition(names)),
     ...(advice.length > 0 ? ['', ...advice] : []),
     '',
     ...(predictive

@@ -70,6 +70,7 @@ export interface ListTask {
 
 /** The scores of ranked lists, averaged over users. */
 export interface ListScores {
+  /** Those asked for; without any list there is no Gini and no novelty. */
   readonly mean: Readonly<Partial<Record<ListMetricName, number>>>;
   /** Of the mean over users. */
   readonly standardError: Readonly<Partial<Record<UserListMetric, number>>>;
@@ -97,7 +98,8 @@ export function scoreLists(
   const standardError: Partial<Record<UserListMetric, number>> = {};
   for (const name of names) {
     if (!isUserMetric(name)) {
-      mean[name] = together[name];
+      const value = together[name];
+      if (value !== undefined) mean[name] = value;
       continue;
     }
     const found = meanAndSpread(Array.from(perUser[name]));
@@ -140,7 +142,7 @@ function scoreTogether(
   lists: Lists,
   { candidates, degree, trainUsers }: ListTask,
   n: number,
-): Record<Exclude<ListMetricName, UserListMetric>, number> {
+): Record<Exclude<ListMetricName, UserListMetric>, number | undefined> {
   const times = new Float64Array(candidates);
   let surprise = 0;
   let listed = 0;
@@ -161,12 +163,12 @@ function scoreTogether(
   return {
     coverage: times.filter((x) => x > 0).length / candidates,
     gini: giniOf(times),
-    novelty: listed > 0 ? surprise / listed : 0,
+    novelty: listed > 0 ? surprise / listed : undefined,
   };
 }
 
-/** Σ_i (2i − N − 1) x_i / (N Σ x), x ascending; 0 where nothing was recommended. */
-function giniOf(times: Float64Array): number {
+/** Σ_i (2i − N − 1) x_i / (N Σ x), x ascending; none where nothing was recommended. */
+function giniOf(times: Float64Array): number | undefined {
   const ascending = times.slice().sort();
   let total = 0;
   let weighted = 0;
@@ -174,5 +176,5 @@ function giniOf(times: Float64Array): number {
     total += ascending[i];
     weighted += (2 * (i + 1) - ascending.length - 1) * ascending[i];
   }
-  return total > 0 ? weighted / (ascending.length * total) : 0;
+  return total > 0 ? weighted / (ascending.length * total) : undefined;
 }

@@ -59,6 +59,11 @@ export async function modelLists(
       asked.push(u);
       places.push(judge.place(row < 0 ? undefined : row, own));
     }
+    if (asked.length === 0) {
+      throw new InputError(
+        `the model knows none of the ${users.length} users of the test part, nor any item that one of them has in training: give a model fitted to the training part`,
+      );
+    }
     // What is no candidate here is left out for everyone.
     const strangers = Array.from(place.keys()).filter((item) => place[item] === NO_CANDIDATE);
     const left = collectLists(asked.length, (row, add) => {

@@ -182,6 +182,17 @@ export interface PopularityScores {
 /** What a fit gives, and what a model file holds. */
 export type Model = PosteriorModel | Ranker;
 
+/** For callers without types: refuses what is no model, such as the whole result of a fit. */
+export function needModel(value: unknown): asserts value is Model {
+  const type = (value as Partial<Model> | null | undefined)?.type;
+  if (type === 'posterior' || type === 'ranker') return;
+  const given =
+    value === null ? 'null' : typeof value === 'object' ? 'an object of another kind' : typeof value;
+  throw new InputError(
+    `this is no model but ${given}: give the model of a fit, (await fit(graph)).model, or what loadModel gives`,
+  );
+}
+
 /** The door of what needs a posterior: a ranker is refused with a sentence. `what` begins it, as "predictive draws". */
 export function needPosterior(model: Model, what: string): asserts model is PosteriorModel {
   if (model.type === 'posterior') return;

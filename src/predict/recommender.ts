@@ -1,7 +1,7 @@
 // One model, many questions: what does not depend on the question is made once.
 
 import { InputError, throwIfAborted } from '../errors.js';
-import type { Model } from '../fit/model.js';
+import { type Model, needModel } from '../fit/model.js';
 import type { VertexIds } from '../graph/ids.js';
 import { settle } from '../options/door.js';
 import type { OptionsOf } from '../options/kinds.js';
@@ -83,6 +83,7 @@ const BATCH = 512;
  * await recommender.close();
  */
 export function createRecommender(model: Model): Recommender {
+  needModel(model);
   const judge = createJudge(model);
   const similarity = once(() => createSimilarity(model, judge.voices));
   const confidence = once(() => createConfidence(judge));
@@ -186,6 +187,7 @@ export function createRecommender(model: Model): Recommender {
       onUnknown,
     }: { readonly needSeen: boolean; readonly onUnknown?: RecommendOptions['onUnknown'] },
   ): Identified {
+    checkAsker(asker);
     if ('likes' in asker) return { row: undefined, own: likedItems(model, asker, at, onUnknown) };
     const row = model.users.ids.find(asker.user);
     if (row < 0) throw unknownUser(model, asker.user);
@@ -295,6 +297,20 @@ type Own = Identified['own'];
 /** An asker with a place before the judge. */
 interface Placed extends Identified {
   readonly seat: Place;
+}
+
+/** For callers without types: who asks is a user, or someone who likes a few items. */
+function checkAsker(asker: unknown): void {
+  const isId = (id: unknown) => typeof id === 'string' || typeof id === 'number';
+  const given =
+    typeof asker === 'object' && asker !== null ? (asker as Readonly<Record<string, unknown>>) : {};
+  const { likes, user } = given;
+  if ('likes' in given ? Array.isArray(likes) && likes.every(isId) : isId(user)) return;
+  const problem =
+    'likes' in given ? 'likes is no list of ids' : 'user' in given ? 'user is no id' : 'nobody asks';
+  throw new InputError(
+    `${problem}: give { user: ID } for a user of the model, or { likes: [ID, …] } for someone new; an id is a text or a number`,
+  );
 }
 
 type NewAsker = Extract<Asker, { likes: unknown }>;

@@ -2,7 +2,7 @@
 
 import { InputError } from '../errors.js';
 import type { Checkpoint } from '../fit/loop.js';
-import type { Model } from '../fit/model.js';
+import { type Model, needModel } from '../fit/model.js';
 import { checkOptions } from '../options/door.js';
 import { type OptionsOf, value } from '../options/kinds.js';
 import { STORAGE } from '../options/library.js';
@@ -53,6 +53,7 @@ export interface ModelFile {
  * console.log(same.items.ids.at(0));
  */
 export function modelToBytes(model: Model, options: SaveOptions = {}): Uint8Array {
+  needModel(model);
   const pieces = encodeTensors(modelTensors(model, options));
   const size = pieces.reduce((sum, piece) => sum + piece.length, 0);
   let bytes: Uint8Array;

@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InputError } from '../errors.js';
 import type { Checkpoint } from '../fit/loop.js';
-import type { Model } from '../fit/model.js';
+import { type Model, needModel } from '../fit/model.js';
 import { MODEL_FILE, MODEL_FOLDER_READERS } from '../options/model-parts.js';
 import { PARTS_FILE } from '../options/partition.js';
 import { list } from '../text/phrases.js';
@@ -25,6 +25,10 @@ export type ModelSource = string | Uint8Array | Blob;
 
 /** Saves a model: whole or not at all. */
 export async function saveModel(path: string, model: Model, options: SaveOptions = {}): Promise<void> {
+  if (typeof path !== 'string') {
+    throw new InputError('the path to save the model at is no text: saveModel(path, model)');
+  }
+  needModel(model);
   await writeTensors(path, modelTensors(model, options));
 }
 

@@ -1,7 +1,7 @@
 // graphex evaluate as people run it: a child process on a split and a model in a scratch folder.
 
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -77,6 +77,34 @@ test('says how the model stands beside popularity, judged on the same users, and
   const { out } = await run(model, parts, '--draws', '0');
   expect(out).toMatch(/Popularity, the same list for everyone, has 0\.\d+ by recall@20 and 0\.\d+ by nDCG\./);
   expect(out).toContain(`npx graphex fit ${parts} --method ranking -o ranker.safetensors`);
+});
+
+test('each way of judging says what it ranks and which recall it means', async () => {
+  const told = {
+    all: /Ranked is every item of training and test/,
+    split: /Ranked are the items of the test part/,
+  };
+  const folded = (text: string) => text.replaceAll(/\s+/g, ' ');
+  expect(folded((await run(model, parts, '--draws', '0')).out)).toMatch(told.split);
+  const { out } = await run(model, parts, '--metrics', 'recall,recallCapped');
+  expect(folded(out)).toMatch(told.all);
+  expect(folded(out)).toMatch(
+    /\d+ users? of the test part (has|have) no usable edges to fold in: none in training/,
+  );
+  const whole = JSON.parse((await run(model, parts, '--draws', '0', '--json')).out);
+  expect(whole.recommendation.definition).toMatch(told.split);
+  expect(JSON.parse((await run(model, parts, '--metrics', 'recall', '--json')).out).definition).toMatch(
+    told.all,
+  );
+});
+
+test('a model that shares nothing with the tables is refused', async () => {
+  const tables = [join(folder, 'train.csv'), join(folder, 'test.csv')];
+  await writeFile(tables[0], 'user,item\nx,p\nx,q\ny,q\n');
+  await writeFile(tables[1], 'user,item\nx,r\ny,1\n');
+  const { status, err } = await run(model, '--train', tables[0], '--test', tables[1]);
+  expect(status).toBe(2);
+  expect(err).toMatch(/the model knows none of the .+: give a model fitted to the training part/);
 });
 
 test('for people: both tables, what was dropped, and other options take effect', async () => {

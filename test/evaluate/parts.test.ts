@@ -123,6 +123,12 @@ describe('metrics of lists', () => {
     expect(three.mean.novelty).toBeCloseTo(((2 + 3 + 4) / 3 + (2 + 5) / 2) / 2, 12);
   });
 
+  it('lists that name no candidate have no Gini and no novelty', () => {
+    const nothing = [Int32Array.of(-1), new Int32Array(0), new Int32Array(0)];
+    const { mean: found } = scoreLists(nothing, task, 2, ['coverage', 'gini', 'novelty']);
+    expect(found).toEqual({ coverage: 0 });
+  });
+
   it('Gini is 0 where every candidate is recommended equally often and near 1 where one is', () => {
     const gini = (list: readonly number[][]) =>
       scoreLists(
@@ -248,6 +254,17 @@ describe('a model on any pair of tables', () => {
       .sort((a, b) => score(b) - score(a))
       .slice(0, 5);
     expect([...made[user]]).toEqual(best);
+  });
+
+  it('is refused where it can make no list for anybody, even if it knows an item', async () => {
+    const { model } = await fit(graphOf(pairs('aw ax bw bx')), { features: 1, threads: 1 });
+    const strangers = { train: graphOf(pairs('cy cz dy')), test: graphOf(pairs('cw dz')) };
+    await expect(evaluateParts(strangers, { model, threads: 1 })).rejects.toThrow(
+      /knows none of the 2 users of the test part, nor any item that one of them has in training/,
+    );
+    const known = { train: graphOf(pairs('cx cz dy')), test: graphOf(pairs('cw dz')) };
+    const found = await evaluateParts(known, { model, threads: 1 });
+    expect(found.ladder[1].missing).toBe(1);
   });
 
   it('folds in users that it does not know, by their history', async () => {

@@ -110,6 +110,52 @@ describe.each(Object.entries(DOORS))('%s', (_, [call, wrong]) => {
   });
 });
 
+/** Values without which nothing can be done, as callers without types give them. */
+const VALUES: Readonly<Record<string, readonly [call: (wrong: never) => unknown, wrong: unknown, RegExp]>> = {
+  'an asker who is nobody': [
+    (asker) => library.recommend(model, asker),
+    {},
+    /^nobody asks: give \{ user: ID \}/,
+  ],
+  'an asker who is undefined': [(asker) => recommender.recommend(asker), undefined, /^nobody asks: /],
+  'an asker without an id': [
+    (asker) => recommender.rank(asker, ['tea']),
+    { user: undefined },
+    /^user is no id: /,
+  ],
+  'likes that are one id': [
+    (asker) => recommender.recommendMany([asker]),
+    { likes: 'tea' },
+    /^likes is no list of ids: /,
+  ],
+  'a fit instead of its model': [
+    (fitted) => library.recommend(fitted, { user: 'ann' }),
+    { model },
+    /^this is no model but an object of another kind: give the model of a fit/,
+  ],
+  'a model and a path the wrong way round': [
+    (path) => library.saveModel(path, '/nowhere/m.safetensors' as never),
+    model,
+    /saveModel\(path, model\)/,
+  ],
+  'a path instead of a model': [
+    (path) => library.saveModel('/nowhere/m.safetensors', path),
+    'm.safetensors',
+    /^this is no model but string: /,
+  ],
+  'nothing to make bytes of': [
+    (nothing) => library.modelToBytes(nothing),
+    null,
+    /^this is no model but null: /,
+  ],
+};
+
+it.each(Object.entries(VALUES))('%s is refused in a sentence', async (_, [call, wrong, said]) => {
+  const error = await (async () => call(wrong as never))().catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(library.InputError);
+  expect((error as Error).message).toMatch(said);
+});
+
 /** Functions without options: what they take are values. */
 const PLAIN = [
   'chartDocument',

@@ -13,11 +13,13 @@ import {
   leftOutWords,
   noPredictiveCheck,
   popularityWords,
+  rankedDefinition,
   surpriseWords,
 } from '../../src/report/words/evaluation.js';
 import { featureChoiceRows, featureChoiceWords } from '../../src/report/words/feature-count.js';
 import { lawWords } from '../../src/report/words/law.js';
 import { skippedWords } from '../../src/report/words/methods.js';
+import { partsDefinition } from '../../src/report/words/parts.js';
 import { describeError, predictionQuestion } from '../../src/report/words/prediction.js';
 import { RANKING_QUESTION } from '../../src/report/words/ranking.js';
 import { readingSentences, readingWords } from '../../src/report/words/reading.js';
@@ -236,6 +238,7 @@ function evaluations(): void {
       protocol: 'unconditional',
       names,
     }) as unknown as Evaluation;
+  say(rankedDefinition(names), partsDefinition(names));
   say(leftOutWords(left(0, 0, 'pq')), leftOutWords(left(1, 1, 'pq')), leftOutWords(left(1204, 13, 'edges')));
 }
 

@@ -60,6 +60,14 @@ export function surpriseWords(
   return sentence + uneven;
 }
 
+/** What is ranked, and which recall is meant: `evaluate --metrics` has another one of the same name. */
+export function rankedDefinition({ users, items }: SideNames): string {
+  return (
+    `Ranked are the ${items.many} of the test part that training saw; recall is the hits over the test ${items.many} of the ${users.one}, ` +
+    `counting at most as many as the list is long. With --metrics, every ${items.one} is ranked and recall has no such cap (docs/metrics.md).`
+  );
+}
+
 /** How a model stands beside the same list for everyone. */
 export function popularityWords(
   { popularity, difference }: AgainstPopularity,

@@ -16,6 +16,14 @@ export const SOURCE_TITLES: Readonly<Record<ListSource, string>> = {
   recommendations: 'the given lists',
 };
 
+/** What is ranked here, and which recall is meant: the other way of judging has another one of the same name. */
+export function partsDefinition({ users, items }: SideNames): string {
+  return (
+    `Ranked is every ${items.one} of training and test that the ${users.one} has not had; recall is the hits over all test ${items.many} of the ${users.one}. ` +
+    `Without --metrics, a model on a split ranks the test ${items.many} that training saw, and its recall is the capped one (docs/metrics.md).`
+  );
+}
+
 /** A sentence for each thing that happened; nothing is said of what did not. */
 export function partsWords(
   { left, ladder, given, users, n, comparisons, comparisonsOfListed }: PartsEvaluation,
@@ -53,7 +61,9 @@ export function partsWords(
     );
   }
   if (left.withoutHistory > 0) {
-    sentences.push(`Training knows nothing of ${many(left.withoutHistory, names.users)} of the test part.`);
+    sentences.push(
+      `${many(left.withoutHistory, names.users)} of the test part ${left.withoutHistory === 1 ? 'has' : 'have'} no usable edges to fold in: none in training, nor in a fold-in part to ${names.items.many} of training or test.`,
+    );
   }
   for (const { source, missing } of ladder) {
     if (missing === 0) continue;
