@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import { InputError, throwIfAborted } from '../errors.js';
 import type { Model } from '../fit/model.js';
-import { readSideTable } from '../ingest/side-table.js';
+import { NAMES_LINE, readSideTable } from '../ingest/side-table.js';
 import type { OptionsOf } from '../options/kinds.js';
 import { COMMANDS, type RECOMMEND, type RECOMMEND_COMMAND } from '../options/verbs.js';
 import { basisOf } from '../predict/basis.js';
@@ -20,17 +20,14 @@ import { oneLine, shown } from '../text/untrusted.js';
 import { addOptions, type CommandContext, runCommand } from './command.js';
 import { typedOptions } from './flags.js';
 import { byModel, modelsInTurn, openModel, requireUser } from './model-source.js';
+import { type Askers, askerIn, knownLikes, readBatch, some, warnOfSkipped } from './recommend-batch.js';
 import {
   type AskedGroup,
-  type Askers,
   checkMany,
   everyUser,
   knownItems,
   listsToOutput,
-  readBatch,
   requireUsers,
-  some,
-  warnOfSkipped,
 } from './recommend-many.js';
 import { textTable, wrap } from './text-table.js';
 import { idByTitle, readTitles, titled } from './titles.js';
@@ -81,13 +78,9 @@ async function run(path: string, values: Values, context: CommandContext) {
   const { head: model } = opened;
   const titles = await readTitles(values.titles, model);
   await requireUser(opened, values.user);
-  const found: Askers = values.allUsers
-    ? { askers: [], skipped: [], unknownItems: [] }
-    : values.batch === undefined
-      ? { askers: [single(values.user, likes)], skipped: [], unknownItems: [] }
-      : await readBatch(values.batch, opened, titles);
+  const found = await askedFor();
   if (values.allUsers) requireUsers(opened);
-  warnOfSkipped(found, model, context.warn);
+  warnOfSkipped(found, opened, titles, context.warn);
   warnOfExcluded();
   const { output } = values;
   const shownTitles = values.titles === undefined ? undefined : titles;
@@ -97,6 +90,14 @@ async function run(path: string, values: Values, context: CommandContext) {
   }
   return answer();
 
+  async function askedFor(): Promise<Askers> {
+    const { user, batch } = values;
+    if (batch !== undefined) return readBatch(batch, opened, titles, context.signal);
+    if (user === undefined && likes) return knownLikes(likes, titles);
+    const askers = user === undefined ? [] : [{ name: user, asker: { user } }];
+    return { askers, skipped: [], unknownItems: [] };
+  }
+
   /** Who asks, by the model that is asked: of users by shard one shard at a time. */
   async function* groups(): AsyncGenerator<AskedGroup> {
     if (values.allUsers) {
@@ -105,7 +106,7 @@ async function run(path: string, values: Values, context: CommandContext) {
       }
       return;
     }
-    const all = found.askers.map(({ name, asker }) => ({ name, asker: byTitle(asker, titles) }));
+    const all = found.askers.map((one) => ({ ...one, asker: byTitle(one.asker, titles) }));
     for await (const { model: one, asked: askers } of byModel(opened, all)) yield { model: one, askers };
   }
 
@@ -161,20 +162,18 @@ async function run(path: string, values: Values, context: CommandContext) {
   }
 
   async function listings(recommender: Recommender, askers: AskedGroup['askers']): Promise<Answer[]> {
-    const lists = await recommender.recommendMany(
-      askers.map(({ asker }) => asker),
-      {
-        n: values.n,
-        exclude,
-        includeSeen: values.includeSeen,
-        explain: values.explain,
-        threads: context.threads,
-        signal: context.signal,
-        onProgress: context.onProgress,
-      },
-    );
+    const asked = askers.map((one) => askerIn(recommender.model, one));
+    const lists = await recommender.recommendMany(asked, {
+      n: values.n,
+      exclude,
+      includeSeen: values.includeSeen,
+      explain: values.explain,
+      threads: context.threads,
+      signal: context.signal,
+      onProgress: context.onProgress,
+    });
     const answers: Answer[] = [];
-    for (const [a, { name, asker }] of askers.entries()) {
+    for (const [a, asker] of asked.entries()) {
       throwIfAborted(context.signal);
       const sure = values.confidence
         ? await recommender.confidence(
@@ -192,7 +191,7 @@ async function run(path: string, values: Values, context: CommandContext) {
           ...(sure && { low: sure.intervals[i].low, high: sure.intervals[i].high }),
         })),
       };
-      answers.push({ name, listing, known: knownItems(recommender.model, asker) });
+      answers.push({ name: askers[a].name, listing, known: knownItems(recommender.model, asker) });
     }
     return answers;
   }
@@ -226,14 +225,10 @@ function byTitle(asker: Asker, titles: TitleBook): Asker {
   return { ...asker, likes };
 }
 
-function single(user: string | undefined, likes: readonly string[] = []): { name: string; asker: Asker } {
-  return user === undefined ? { name: 'new user', asker: { likes } } : { name: user, asker: { user } };
-}
-
-/** An id a line, as it stands. */
+/** An id a line, as it stands, or the first column of a table that names its columns. */
 async function readLines(path: string): Promise<string[]> {
-  const rows = await readSideTable(path, ['\n']);
-  return rows.map(({ fields }) => fields[0]);
+  const rows = await readSideTable(path, { separators: ['\n'], pick: () => [0] });
+  return rows.filter(({ line, fields }) => line !== NAMES_LINE && fields[0]).map(({ fields }) => fields[0]);
 }
 
 function describe({ items: list, verdict }: Listing, model: Model, titles: TitleBook): string {

@@ -207,7 +207,7 @@ function sampleRows(bytes: Uint8Array, separator: string, whole: boolean): strin
  * that tables use for their columns, or a column below is all numbers, or the rows below are of another kind; only
  * the usual words tell a file that has a header alone from one of a single edge.
  */
-function looksLikeHeader(
+export function looksLikeHeader(
   first: readonly string[],
   below: readonly (readonly string[])[],
   used: readonly number[],

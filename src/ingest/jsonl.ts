@@ -140,12 +140,29 @@ function encodeId(column: IdColumn, row: Record<string, unknown>, key: string): 
     return code < 0 ? `field ${clip(key)}: ${idProblem(code)}` : code;
   }
   if (typeof value === 'number') {
-    if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))) {
+    if (!isExact(value)) {
       return `field ${clip(key)}: the id ${value} is too large to be exact as a number; write it as text`;
     }
     return column.encodeText(String(value));
   }
   return `field ${clip(key)}: the id is ${plain(value) || 'null'}; an id is a text or a number`;
+}
+
+/** The fields of a row that are texts or exact numbers, as ids are written, '' for others: an object's by name, an array's, or a value alone. */
+export function idTexts(row: unknown, names: readonly string[] | undefined, most: number): string[] {
+  if (Array.isArray(row)) return row.slice(0, most).map(idText);
+  if (typeof row !== 'object' || row === null) return row === undefined ? [] : [idText(row)];
+  return names?.map((name) => idText(ownValue(row as Record<string, unknown>, name))) ?? [];
+}
+
+function idText(value: unknown): string {
+  if (typeof value === 'string') return value.isWellFormed() ? value : '';
+  return isExact(value) ? String(value) : '';
+}
+
+/** Whether it is a number that is what was written. */
+function isExact(value: unknown): value is number {
+  return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
 }
 
 /** The value of a field of the row itself, not of what every object has. */

@@ -1,18 +1,13 @@
-import { createWriteStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { InputError, throwIfAborted } from '../errors.js';
 import { checkOptions } from '../options/door.js';
 import { READ, TASK } from '../options/shared.js';
 import { missingFile, namedFormat, refuseOptions, tableFormat } from './formats.js';
 import { withNames } from './names.js';
-import type { ByteSource, ReaderOptions, ReadOptions, ReadResult, RejectSink } from './options.js';
+import type { ReaderOptions, ReadOptions, ReadResult, RejectSink } from './options.js';
 import { readTogether } from './parquet/together.js';
 import { readerOptions } from './reader-options.js';
 import { openRejects } from './rejects.js';
-import { openSource, removeOnExit, temporaryPath, writeError } from './source.js';
+import { openSource, spooled } from './source.js';
 import { expandSources, sourceTitle } from './sources.js';
 import { TableTarget } from './target.js';
 import { refuseTrimming, trimmed } from './trim.js';
@@ -133,23 +128,5 @@ async function readFile(path: string, options: ReaderOptions, target: TableTarge
     await tableFormat(source, options).fill(source, options, target, inFile);
   } finally {
     source.close();
-  }
-}
-
-/** Parquet needs a file to seek in: standard input and compressed files are first written to a temporary one. */
-async function spooled<T>(source: ByteSource, use: (file: string) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(temporaryPath('graphex-'));
-  const done = removeOnExit(folder);
-  try {
-    const file = join(folder, 'spooled.parquet');
-    try {
-      await pipeline(Readable.from(source.chunks), createWriteStream(file));
-    } catch (cause) {
-      throw writeError(file, cause);
-    }
-    return await use(file);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-    done();
   }
 }

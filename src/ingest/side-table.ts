@@ -1,35 +1,71 @@
-// Small tables beside the data: titles, lists of ids, batches of users. Read whole, by the reader of all text tables.
+// Small tables beside the data: titles, lists of ids, batches of users. Read whole, by the readers of all tables.
 
-import { InputError } from '../errors.js';
+import { InputError, throwIfAborted } from '../errors.js';
+import { type BegunSource, fileFormat } from './file-formats.js';
 import { guessSeparator, isQuoted } from './guess.js';
+import { idTexts } from './jsonl.js';
+import { decodeLine, linesOf, MAX_LINE_BYTES } from './lines.js';
+import { readParquetColumns } from './parquet/read.js';
 import { rowsOf, type TextRow, withoutMark } from './scan.js';
-import { openSource } from './source.js';
+import { openSource, spooled } from './source.js';
 
 /** What such a table may hold. */
 const MAX_BYTES = 1 << 28;
+/** What a cell takes beyond its characters, where many are short. */
+const CELL_BYTES = 8;
 /** Columns that are looked at: more than any such table has, and less than a damaged file may. */
 const MOST_COLUMNS = 200;
+/** The beginning, by which it is told what the bytes are, and the lines by which separators are chosen. */
+const SAMPLE_BYTES = 1 << 16;
+const FIRST_LINES = 3;
 /** Rare separators come first: a comma inside titles must not win over :: between them. */
 const SEPARATORS = ['::', '\t', ';', '|', ','] as const;
 
-/** The rows of a file, of `-`, or of what is packed with gzip; columns are cut where the first rows say. */
-export async function readSideTable(
-  path: string,
-  separators: readonly string[] = SEPARATORS,
-): Promise<TextRow[]> {
-  const source = await openSource(path);
-  const parts: Uint8Array[] = [];
-  let length = 0;
+/** The line of the row of names that tables have whose columns are named by their format. */
+export const NAMES_LINE = 0;
+
+export interface SideTableOptions {
+  /** Between the columns of text; a function chooses them by the first lines as they stand. */
+  readonly separators?: readonly string[] | ((lines: readonly string[]) => Promise<readonly string[]>);
+  /** Places of the columns that are read, where the format names them; otherwise all. */
+  readonly pick?: (names: readonly string[]) => readonly number[];
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * The rows of a file, of `-`, or of what is packed with gzip. Columns of text are cut where the first rows say; Parquet
+ * and JSON lines begin with a row of the columns' names, of line 0.
+ */
+export async function readSideTable(path: string, options: SideTableOptions = {}): Promise<TextRow[]> {
+  const { separators, signal, pick = firstColumns } = options;
+  const source = await openSource(path, signal);
   try {
-    for await (const part of source.chunks) {
-      length += part.length;
-      if (length > MAX_BYTES) {
-        throw new InputError(`${path}: it has more than ${MAX_BYTES} bytes; give a smaller table`);
-      }
-      parts.push(part.slice());
+    const { name: format } = fileFormat(source);
+    if (format === 'parquet') {
+      const read = (file: string) => parquetRows(path, file, pick, signal);
+      return await (source.plainFile ? read(path) : spooled(source, read));
     }
+    if (format === 'json lines') return await jsonRows(source, pick, signal);
+    const bytes = await allBytes(source);
+    if (typeof separators !== 'function') return sideTable(bytes, source.name, separators);
+    const lines = sideTable(bytes.subarray(0, SAMPLE_BYTES), source.name, ['\n']);
+    const chosen = await separators(lines.slice(0, FIRST_LINES).map(({ fields }) => fields[0]));
+    return sideTable(bytes, source.name, chosen);
   } finally {
     source.close();
+  }
+}
+
+const firstColumns = (names: readonly string[]) => [...names.keys()].slice(0, MOST_COLUMNS);
+
+async function allBytes({ name, chunks }: BegunSource): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  const room = roomIn(name);
+  let length = 0;
+  for await (const part of chunks) {
+    length += part.length;
+    room(part.length);
+    parts.push(part.slice());
   }
   const bytes = new Uint8Array(length);
   let at = 0;
@@ -37,10 +73,82 @@ export async function readSideTable(
     bytes.set(part, at);
     at += part.length;
   }
-  return sideTable(bytes, path, separators);
+  return bytes;
 }
 
-/** The same of bytes; `name` is what messages call them. */
+/** Throws where more comes than such a table may hold. */
+function roomIn(name: string): (bytes: number) => void {
+  let held = 0;
+  return (bytes) => {
+    held += bytes;
+    if (held > MAX_BYTES) {
+      throw new InputError(`${name}: it has more than ${MAX_BYTES} bytes; give a smaller table`);
+    }
+  };
+}
+
+async function parquetRows(
+  name: string,
+  file: string,
+  pick: (names: readonly string[]) => readonly number[],
+  signal: AbortSignal | undefined,
+): Promise<TextRow[]> {
+  const rows: TextRow[] = [];
+  const room = roomIn(name);
+  const choose = (names: readonly string[]) => {
+    const places = pick(names);
+    rows.push({ line: NAMES_LINE, fields: places.map((place) => names[place]) });
+    return places;
+  };
+  const take = (cells: readonly (string | null)[]) => {
+    const fields = cells.map((cell) => cell ?? '');
+    for (const cell of fields) room(cell.length + CELL_BYTES);
+    rows.push({ line: rows.length, fields });
+  };
+  await readParquetColumns(file, choose, take, { signal });
+  return rows;
+}
+
+/** A line that holds no row has no fields, so that whoever needs them can say which line it is. */
+async function jsonRows(
+  source: BegunSource,
+  pick: (names: readonly string[]) => readonly number[],
+  signal: AbortSignal | undefined,
+): Promise<TextRow[]> {
+  const rows: TextRow[] = [];
+  const room = roomIn(source.name);
+  let names: readonly string[] | undefined;
+  let line = 0;
+  for await (const lines of linesOf(source.chunks)) {
+    throwIfAborted(signal);
+    for (const bytes of lines) {
+      line++;
+      const text = bytes.length > MAX_LINE_BYTES ? undefined : decodeLine(bytes);
+      if (text?.trim() === '') continue;
+      const row = parsed(text);
+      if (!names && typeof row === 'object' && row !== null && !Array.isArray(row)) {
+        const all = Object.keys(row);
+        names = pick(all).map((place) => all[place]);
+        rows.unshift({ line: NAMES_LINE, fields: [...names] });
+      }
+      const fields = idTexts(row, names, MOST_COLUMNS);
+      for (const cell of fields) room(cell.length + CELL_BYTES);
+      room(CELL_BYTES);
+      rows.push({ line, fields });
+    }
+  }
+  return rows;
+}
+
+function parsed(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? '');
+  } catch {
+    return undefined;
+  }
+}
+
+/** The rows of the bytes of a text table; `name` is what messages call them. */
 export function sideTable(
   all: Uint8Array,
   name: string,
@@ -50,9 +158,27 @@ export function sideTable(
   if (bytes[0] === 0xff || bytes[0] === 0xfe) {
     throw new InputError(`${name}: the file is UTF-16; save it as UTF-8`);
   }
-  const sample = bytes.subarray(0, 1 << 16);
+  const sample = bytes.subarray(0, SAMPLE_BYTES);
+  if (isBinary(sample)) {
+    throw new InputError(
+      `${name}: this is not text, nor another kind of table that graphex reads; give .csv, .tsv, .txt, .jsonl or .parquet`,
+    );
+  }
   const separator = guessSeparator(name, sample, sample.length === bytes.length, separators);
   // An id a line is taken as it stands.
   const quoted = separator !== '\n' && (isQuoted(separator) || separator === '::');
   return [...rowsOf(bytes, { separator, quoted, mostColumns: MOST_COLUMNS })];
+}
+
+/** Whether there are zero bytes, or control characters in what is not UTF-8 either. Older tables are Latin-1, without them. */
+function isBinary(sample: Uint8Array): boolean {
+  if (sample.includes(0)) return true;
+  if (!sample.some((byte) => byte < 9 || (byte > 13 && byte < 32 && byte !== 27))) return false;
+  try {
+    // The end may cut a character.
+    new TextDecoder('utf-8', { fatal: true }).decode(sample, { stream: true });
+    return false;
+  } catch {
+    return true;
+  }
 }

@@ -4,21 +4,24 @@
 import {
   constants,
   createReadStream,
+  createWriteStream,
   openSync,
   type ReadStream,
   rmSync,
   type Stats,
   statSync,
 } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { InputError } from '../errors.js';
 import type { BegunSource } from './file-formats.js';
 import { folderKinds } from './folder-kinds.js';
+import type { ByteSource } from './options.js';
 import { readError } from './read-error.js';
 
 const CHUNK = 1 << 20;
@@ -170,6 +173,24 @@ async function* guarded(name: string, chunks: AsyncIterable<Uint8Array>): AsyncI
 /** A path in the system's folder for temporary files. */
 export function temporaryPath(name: string): string {
   return join(tmpdir(), name);
+}
+
+/** Parquet needs a file to seek in: standard input and compressed files are first written to a temporary one. */
+export async function spooled<T>(source: ByteSource, use: (file: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(temporaryPath('graphex-'));
+  const done = removeOnExit(folder);
+  try {
+    const file = join(folder, 'spooled.parquet');
+    try {
+      await pipeline(Readable.from(source.chunks), createWriteStream(file));
+    } catch (cause) {
+      throw writeError(file, cause);
+    }
+    return await use(file);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+    done();
+  }
 }
 
 const unfinished = new Set<string>();

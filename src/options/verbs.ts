@@ -238,13 +238,17 @@ export const RECOMMEND_COMMAND = {
   user: text({ argument: 'id', meaning: 'a user of the model; items that the user has are left out' }),
   likes: list(text({ meaning: 'an item' }), {
     argument: 'ids',
-    meaning: 'a new user who likes these items, separated by commas',
+    meaning:
+      'a new user who likes these items, separated by commas; unknown ones are left out with a warning',
   }),
   like: repeated(text({ meaning: 'an item' }), {
     argument: 'id',
     meaning: 'the same, one item each time: ids may hold commas',
   }),
-  batch: input({ meaning: 'many users, in a file or -: an id per line, or user and liked item per line' }),
+  batch: input({
+    meaning:
+      'many users, in any table that fit reads or -: a column of ids, or users and items, joined to what the model knows of them',
+  }),
   allUsers: flag({ default: false, meaning: 'lists for every user of the model' }),
   output: output({
     flag: '-o, --output',

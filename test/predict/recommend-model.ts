@@ -56,6 +56,16 @@ export function smallModel({
   };
 }
 
+/** As a fit makes it: degrees are those of the edges that the model carries. */
+export function fittedModel(multigraph: boolean): PosteriorModel {
+  const model = smallModel({ multigraph });
+  const { offsets, neighbors } = model.seen!;
+  const degree = Uint32Array.from({ length: model.users.count }, (_, u) => offsets[u + 1] - offsets[u]);
+  const ofItems = new Uint32Array(model.items.count);
+  for (const item of neighbors) ofItems[item]++;
+  return { ...model, users: { ...model.users, degree }, items: { ...model.items, degree: ofItems } };
+}
+
 /** A ranker whose members have the means of these models. */
 export function smallRanker(models: readonly PosteriorModel[], change: Partial<RankerMember> = {}): Ranker {
   const [{ users, items, seen, multigraph, provenance }] = models;

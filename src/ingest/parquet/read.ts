@@ -37,18 +37,24 @@ export async function fillParquet(
   await inWords(path, () => withParquet(source, (file) => readEdges(file, path, options, target, kinds)));
 }
 
-/** The named columns, row by row, as texts; null where there is no value. */
+/** The named columns, row by row, as texts; null where there is no value. A function chooses them by place among all. */
 export async function readParquetColumns(
   path: string,
-  names: readonly string[],
+  wanted: readonly string[] | ((names: readonly string[]) => readonly number[]),
   take: (values: readonly (string | null)[]) => void,
+  options: { readonly signal?: AbortSignal | undefined } = {},
 ): Promise<void> {
   await inWords(path, () =>
     withParquet(path, async (file) => {
       const all = file.columns.map(({ name }) => name);
-      const columns = names.map((name) => file.columns[findColumn(path, name, 'column', all, true)]);
+      const places =
+        typeof wanted === 'function'
+          ? wanted(all)
+          : wanted.map((name) => findColumn(path, name, 'column', all, true));
+      const columns = places.map((place) => file.columns[place]);
+      for (const column of columns) requireValues(column);
       const show = columns.map(shown);
-      await file.eachRow(columns, (_, cells) => take(cells.map((cell, c) => show[c](cell))), {});
+      await file.eachRow(columns, (_, cells) => take(cells.map((cell, c) => show[c](cell))), options);
     }),
   );
 }
@@ -195,15 +201,17 @@ async function readEdges(
 /** Characters of a cell that go to the rejects. */
 const SHOWN = 1000;
 
+/** Throws where a column holds what has no text. */
+function requireValues({ name, meaning }: ParquetColumn): void {
+  if (meaning.kind !== 'other') return;
+  throw new InputError(`column ${clip(name)} holds ${meaning.what}, which cannot be ids; choose another`);
+}
+
 type Encode = (cell: Cell) => number;
 
 function idEncoder(ids: IdColumn, column: ParquetColumn, asked: IdKind | undefined): Encode {
+  requireValues(column);
   const { meaning } = column;
-  if (meaning.kind === 'other') {
-    throw new InputError(
-      `column ${clip(column.name)} holds ${meaning.what}, which cannot be ids; choose another`,
-    );
-  }
   if (meaning.kind === 'whole' && asked !== 'text') {
     return ({ present, values, at }) => {
       if (!present) return EMPTY_ID;

@@ -1,0 +1,230 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Model } from '../../src/fit/model.js';
+import { VertexIds } from '../../src/graph/ids.js';
+import { ownItems } from '../../src/predict/judges.js';
+import { recommend } from '../../src/predict/recommend.js';
+import { writeLists } from '../../src/store/lists.js';
+import { loadModel, saveModel } from '../../src/store/model.js';
+import { fittedModel } from './recommend-model.js';
+
+const bin = fileURLToPath(new URL('../../bin/graphex.js', import.meta.url));
+let folder: string;
+let path: string;
+let model: Model;
+
+function graphex(...args: string[]): Promise<{ status: number; stdout: string; stderr: string }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [bin, ...args], (error, stdout, stderr) => {
+      resolve({ status: error ? Number(error.code) : 0, stdout, stderr });
+    });
+  });
+}
+
+async function saved(name: string, made: Model): Promise<string> {
+  const file = join(folder, name);
+  await saveModel(file, made);
+  return file;
+}
+
+/** Writes a batch and asks for the lists of those in it. */
+async function batch(name: string, content: string | Uint8Array, ...args: string[]) {
+  const file = join(folder, name);
+  await writeFile(file, content);
+  return graphex('recommend', path, '--batch', file, ...args);
+}
+
+const itemsOf = (of: Model, user: string) =>
+  Array.from(ownItems(of, of.users.ids.find(user)).items, (item) => of.items.ids.at(item));
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'graphex-batch-'));
+  path = await saved('model.safetensors', fittedModel(false));
+  model = await loadModel(path);
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+describe('a user of the model with further items in the batch', () => {
+  it('gets a list by both histories, with nothing of either in it', async () => {
+    const own = itemsOf(model, 'user 3');
+    const [fresh] = await recommend(model, { user: 'user 3' }, { n: 1 });
+    expect(own.length).toBeGreaterThan(1);
+    const { stdout, stderr } = await batch('delta.csv', `user 3,${fresh.item}\n`, '-n', '30', '--json');
+    const [entry] = JSON.parse(stdout);
+    const likes = [...own, fresh.item];
+    expect(stderr).toBe('');
+    expect(entry.items).toEqual(await recommend(model, { likes }, { n: 30 }));
+    expect(entry.items).toHaveLength(30 - likes.length);
+    expect(entry.basis).toBe(likes.length < 5 ? 'few' : 'personal');
+    const output = join(folder, 'delta.jsonl');
+    await graphex('recommend', path, '--batch', join(folder, 'delta.csv'), '-n', '30', '-o', output);
+    expect(JSON.parse(await readFile(output, 'utf8'))).toEqual(entry);
+  });
+
+  it('is the user of the model where the file says nothing new, or nothing that the model knows', async () => {
+    const [first] = itemsOf(model, 'user 3');
+    for (const item of [first, 'never seen']) {
+      const { stdout } = await batch('same.csv', `user 3,${item}\n`, '--json');
+      expect(JSON.parse(stdout)[0].items).toEqual(await recommend(model, { user: 'user 3' }));
+    }
+  });
+
+  it('adds counts of a multigraph', async () => {
+    const file = await saved('multigraph.safetensors', fittedModel(true));
+    const counted = await loadModel(file);
+    const own = itemsOf(counted, 'user 3');
+    const { counts } = ownItems(counted, counted.users.ids.find('user 3'));
+    const delta = join(folder, 'counts.csv');
+    await writeFile(delta, `user 3,${own[0]}\nuser 3,${own[0]}\n`);
+    const { stdout } = await graphex('recommend', file, '--batch', delta, '--json');
+    const more = Array.from(counts!, (count, i) => count + (i === 0 ? 2 : 0));
+    expect(JSON.parse(stdout)[0].items).toEqual(await recommend(counted, { likes: own, counts: more }));
+  });
+
+  it('is taken for a new one, and told so, where the model does not carry what its users have', async () => {
+    const file = await saved('forgetful.safetensors', { ...fittedModel(false), seen: undefined });
+    const delta = join(folder, 'forgotten.csv');
+    await writeFile(delta, 'user 3,item 1\n');
+    const { stdout, stderr } = await graphex('recommend', file, '--batch', delta, '--json');
+    expect(stderr).toMatch(/does not carry which items its users have, so 1 user of it was taken for new/);
+    expect(JSON.parse(stdout)[0].items).toEqual(
+      await recommend(await loadModel(file), { likes: ['item 1'] }),
+    );
+  });
+});
+
+describe('a batch in any format that fit reads', () => {
+  const wanted = async () => [
+    { user: 'ann', items: await recommend(model, { likes: ['item 1', 'item 2'] }), basis: 'few' },
+    { user: 'bob', items: await recommend(model, { likes: ['item 9'] }), basis: 'few' },
+  ];
+  const pairs = [
+    ['ann', 'item 1'],
+    ['bob', 'item 9'],
+    ['ann', 'item 2'],
+  ];
+
+  it.each([
+    ['packed.csv.gz', gzipSync(pairs.map((pair) => pair.join()).join('\n'))],
+    ['objects.jsonl', pairs.map(([user, item]) => JSON.stringify({ item, at: [1], user })).join('\n')],
+    ['arrays.jsonl', pairs.map((pair) => JSON.stringify(pair)).join('\n')],
+    ['semicolons.csv', pairs.map((pair) => pair.join(';')).join('\n')],
+    ['three.csv', `user,item,rating\n${pairs.map((pair) => `${pair.join()},5`).join('\n')}`],
+    ['bare.tsv', pairs.map((pair) => `${pair.join('\t')}\t5`).join('\n')],
+    ['swapped.csv', `rating,item_id,userId\n${pairs.map(([u, i]) => `5,${i},${u}`).join('\n')}`],
+  ])('%s', async (name, content) => {
+    const { stdout, stderr } = await batch(name, content, '--json');
+    expect(stderr).toBe('');
+    expect(JSON.parse(stdout)).toEqual(await wanted());
+  });
+
+  it('Parquet, as recommend writes it, from a file and from standard input', async () => {
+    const file = join(folder, 'lists.parquet');
+    const scored = (items: string[]) => items.map((item) => ({ item, score: 1 }));
+    await writeLists(
+      file,
+      (async function* () {
+        yield [
+          { user: 'ann', items: scored(['item 1', 'item 2']), basis: 'few' },
+          { user: 'bob', items: scored(['item 9']), basis: 'few' },
+        ];
+      })(),
+      false,
+    );
+    const { stdout } = await graphex('recommend', path, '--batch', file, '--json');
+    expect(JSON.parse(stdout)).toEqual(await wanted());
+    const piped = await new Promise<string>((resolve, reject) => {
+      const child = execFile(
+        process.execPath,
+        [bin, 'recommend', path, '--batch', '-', '--json'],
+        (error, out) => (error ? reject(error) : resolve(out)),
+      );
+      readFile(file).then((bytes) => child.stdin?.end(bytes), reject);
+    });
+    expect(JSON.parse(piped)).toEqual(await wanted());
+  });
+
+  it('ids alone as JSON', async () => {
+    const list = await recommend(model, { user: 'user 5' });
+    for (const content of ['{"user":"user 5"}\n', '"user 5"\n']) {
+      const { stdout } = await batch('ids.jsonl', content, '--json');
+      expect(JSON.parse(stdout)).toMatchObject([{ user: 'user 5', items: list }]);
+    }
+  });
+
+  it('what is no table is refused in a sentence, and not shown', async () => {
+    const noise = Uint8Array.from({ length: 5000 }, (_, i) => (i * 7919) % 251);
+    for (const [name, content, message] of [
+      ['noise', noise, /this is not text, nor another kind of table/],
+      ['without zeros.csv', noise.map((byte) => byte || 1), /this is not text/],
+      ['x.parquet', noise, /not a Parquet file although its name says so/],
+      ['a.zip', Buffer.from('PK\x03\x04 and so on'), /this is a zip archive; unpack it/],
+    ] as const) {
+      const { status, stdout, stderr } = await batch(name, content);
+      expect(stderr).toMatch(message);
+      expect(stderr).toMatch(/^error: [\x20-\x7e]+\n$/);
+      expect([status, stdout]).toEqual([2, '']);
+    }
+  });
+});
+
+it('ids that hold what separates columns elsewhere are whole ids where the model knows them so', async () => {
+  const made = fittedModel(false);
+  const names = Array.from({ length: made.users.count }, (_, u) => `Doe; J., ${u}`);
+  const odd = { ...made, users: { ...made.users, ids: VertexIds.texts(names) } };
+  const file = await saved('odd.safetensors', odd);
+  const ids = join(folder, 'odd.csv');
+  await writeFile(ids, `user\n${names.slice(2, 4).join('\n')}\n`);
+  const { stdout } = await graphex('recommend', file, '--batch', ids, '--json');
+  expect(JSON.parse(stdout)).toMatchObject([
+    { user: names[2], items: await recommend(odd, { user: names[2] }) },
+    { user: names[3], items: await recommend(odd, { user: names[3] }) },
+  ]);
+});
+
+describe('what is wrong in a batch', () => {
+  it('rows and users are counted apart, and rows that repeat are told', async () => {
+    const output = join(folder, 'ids.csv');
+    const content = 'user 3\nuser 5\nuser 3\n user 5\nnobody\nuser 3\n';
+    const { stdout, stderr } = await batch('ids.txt', content, '-o', output, '--json');
+    expect(stderr).toMatch(/1 user skipped, unknown to the model: nobody\n/);
+    expect(stderr).toMatch(/1 user skipped, unknown to the model with the spaces around the id/);
+    expect(stderr).toMatch(/2 rows say again what one before says, and were counted once, of user 3\n/);
+    expect(JSON.parse(stdout)).toMatchObject({
+      users: 2,
+      skipped: 2,
+      skippedUsers: 2,
+      skippedRows: 0,
+      repeatedRows: 2,
+    });
+  });
+
+  it('pairs that repeat, rows that are short, and users without a known item', async () => {
+    const output = join(folder, 'pairs out.csv');
+    const content = 'user,item,at\nann,item 1,1\nann,item 1,2\nbob\ncleo,what,3\n';
+    const { stdout, stderr } = await batch('pairs.csv', content, '-o', output);
+    expect(stderr).toMatch(
+      /1 row skipped, without a user and an item in 3 columns, as in the first row: line 4\n/,
+    );
+    expect(stderr).toMatch(/1 user skipped, without any item that the model knows: cleo\n/);
+    expect(stderr).toMatch(/1 row says again what one before says, and was counted once, of ann\n/);
+    expect(stdout).toMatch(/for 1 user, 1 user and 1 row skipped\n$/);
+  });
+});
+
+it('one new user: an unknown like is left out with a warning, and an error where none is known', async () => {
+  const { stdout, stderr, status } = await graphex('recommend', path, '--likes', 'item 1,itm 2', '--json');
+  expect(status).toBe(0);
+  expect(stderr).toMatch(
+    /1 liked item is unknown to the model and was left out: itm 2; did you mean item 2\?/,
+  );
+  expect(JSON.parse(stdout)).toEqual(await recommend(model, { likes: ['item 1'] }));
+  const none = await graphex('recommend', path, '--likes', 'x,q');
+  expect([none.status, none.stdout]).toEqual([2, '']);
+  expect(none.stderr).toMatch(/items x, q are not in the model/);
+});
