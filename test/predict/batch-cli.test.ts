@@ -217,6 +217,18 @@ describe('what is wrong in a batch', () => {
   });
 });
 
+it('titles and items to leave out come as JSON lines too', async () => {
+  const [first, second] = await recommend(model, { user: 'user 3' }, { n: 2 });
+  const titles = join(folder, 'titles.jsonl');
+  await writeFile(titles, `${JSON.stringify({ id: second.item, title: 'A tale' })}\n`);
+  const out = join(folder, 'out.jsonl');
+  await writeFile(out, `${JSON.stringify({ item: first.item })}\n`);
+  const args = ['--user', 'user 3', '-n', '1', '--titles', titles, '--exclude', out, '--json'];
+  const { stdout, stderr } = await graphex('recommend', path, ...args);
+  expect(stderr).toBe('');
+  expect(JSON.parse(stdout)).toEqual([{ ...second, title: 'A tale' }]);
+});
+
 it('one new user: an unknown like is left out with a warning, and an error where none is known', async () => {
   const { stdout, stderr, status } = await graphex('recommend', path, '--likes', 'item 1,itm 2', '--json');
   expect(status).toBe(0);
