@@ -8,6 +8,7 @@ import { featureCount, fitCount, type Model, modelHyper } from '../fit/model.js'
 import { SIDES } from '../graph/graph.js';
 import type { ReadResult } from '../ingest/options.js';
 import { option, optionError } from '../options/error.js';
+import type { Setting, Tuned } from '../ranking/tune.js';
 import { blendWords } from '../report/words/blend.js';
 import { countWords } from '../report/words/counts.js';
 import { engineWords } from '../report/words/engines.js';
@@ -23,7 +24,12 @@ import { USERS_AND_ITEMS } from '../text/sides.js';
 import { textTable, wrap } from './text-table.js';
 
 /** A fit, with the law of a model whose users are elsewhere. */
-type Reported = FitResult & { readonly law?: LawReport | undefined };
+type Reported = FitResult & {
+  readonly law?: LawReport | undefined;
+  /** Of a baseline, with what was tried to find it. */
+  readonly setting?: Setting | undefined;
+  readonly tuned?: Tuned | undefined;
+};
 
 export function fitJson(
   result: Reported,
@@ -80,7 +86,6 @@ export function fitText(
   former?: Model,
 ): string {
   const { model } = result;
-  const { provenance } = model;
   const hyper = modelHyper(model);
   const bound = model.type === 'posterior' ? model.bound : undefined;
   const names = model.names ?? USERS_AND_ITEMS;
@@ -88,7 +93,7 @@ export function fitText(
     ...(read ? [readingWords(read), ''] : []),
     `${headline(model)}, ${many(model.users.count, names.users)} × ${many(model.items.count, names.items)}`,
     `engine       ${result.engine}; ${engineWords(result.engineReason)}`,
-    `iterations   ${provenance.iterations}${provenance.converged ? ', converged' : ', not converged: raise --iterations'}`,
+    ...progressLines(result),
     ...(bound === undefined ? [] : [`bound        ${fixed(bound, 1)}`]),
     `time         ${fixed(result.seconds, 1)} s`,
   ];
@@ -152,6 +157,23 @@ export function fitText(
   }
   lines.push('', `model        ${output}`);
   return lines.join('\n');
+}
+
+/** How far it went; of a baseline, what it was found to be best with. */
+function progressLines({ model, setting, tuned }: Reported): string[] {
+  const { iterations, converged } = model.provenance;
+  if (setting === undefined) {
+    return [`iterations   ${iterations}${converged ? ', converged' : ', not converged: raise --iterations'}`];
+  }
+  const goes = model.type === 'ranker' && model.scores.kind === 'factors';
+  const found = Object.entries(setting).map(([name, value]) => `${name} ${short(value)}`);
+  const tried = tuned
+    ? `; the best of ${many(tuned.trials.length, 'setting')} on held-back ${(model.names ?? USERS_AND_ITEMS).users.many}`
+    : '';
+  return [
+    ...(goes ? [`iterations   ${iterations}`] : []),
+    ...(found.length > 0 ? [`setting      ${found.join(', ')}${tried}`] : []),
+  ];
 }
 
 /** The laws of both sides follow from all users: those of the model, or wherever they were added up. */

@@ -17,7 +17,8 @@ import { fingerprint } from '../graph/fingerprint.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import type { ReadResult } from '../ingest/options.js';
 import { option, optionError } from '../options/error.js';
-import { FIT } from '../options/fit.js';
+import { FIT, NO_SETTING, NOT_OF_BASELINES, takersOf } from '../options/fit.js';
+import { leaves, valueAt } from '../options/leaves.js';
 import { BASELINES, type BaselineName } from '../options/names.js';
 import { SPLIT_FILE } from '../options/partition.js';
 import { READ } from '../options/shared.js';
@@ -162,11 +163,14 @@ function isBaseline(method: string | undefined): method is BaselineName {
 
 /** A baseline finds its setting on held-back users: what would be ignored is refused. */
 function refuseOptions(command: Command, method: BaselineName): void {
-  const own = typedOptions(command, COMMANDS.fit.own);
-  const given = { ...typedOptions(command, FIT), ...own } as Readonly<Record<string, unknown>>;
-  for (const name of Object.keys(given)) {
-    if (BASELINE_TAKES.has(name)) continue;
-    throw optionError`${option(name)} does not go with ${option('method')} ${method}: a baseline is tuned on held-back users; leave it out`;
+  const declared = { ...FIT, ...COMMANDS.fit.own };
+  const given = typedOptions(command, declared);
+  for (const { path } of leaves(declared)) {
+    const name = path.join('.');
+    if (BASELINE_TAKES.has(name) || valueAt(given, path) === undefined) continue;
+    const why = NOT_OF_BASELINES[name] ?? `it belongs to ${takersOf(name)}`;
+    const none = method === 'popularity' && why === NOT_OF_BASELINES.tune;
+    throw optionError`${option(name)} does not go with ${option('method')} ${method}: ${none ? NO_SETTING : why}; leave it out`;
   }
 }
 

@@ -108,7 +108,7 @@ function heldBackSplit(graph: BipartiteGraph, seed: number, given: Uint8Array | 
     throw new InputError(`shown: ${shown.length} entries for ${graph.items.count} items; give one for each`);
   }
   const users = { offsets: graph.users.offsets, values: graph.users.neighbors };
-  const { heldBack } = holdBack({ users, shown }, { seed });
+  const { heldBack } = holdBack({ users, shown }, { seed }, 'fit without a search for settings');
   const drawn = {
     users: new Uint8Array(graph.users.count),
     items: Uint8Array.from(shown, (s) => 1 - s),

@@ -5,7 +5,7 @@ import { InputError } from '../errors.js';
 import { type BipartiteGraph, degrees, SIDES, type SideName } from '../graph/graph.js';
 import { checkOptions, partFor, settle } from '../options/door.js';
 import { option, optionError, show } from '../options/error.js';
-import { AUTO, CHOICE, FIT, METHOD_NAMES, METHODS, type Method, NO_AUTO, REFUSED } from '../options/fit.js';
+import { AUTO, CHOICE, FIT, METHODS, type Method, NO_AUTO, REFUSED, takersOf } from '../options/fit.js';
 import { type Declaration, decimal, type OptionsOf, value } from '../options/kinds.js';
 import { leaves, valueAt } from '../options/leaves.js';
 import type { CountLawName, EngineName, ModelKind } from '../options/names.js';
@@ -158,10 +158,8 @@ function refuseOthers(method: Method, declared: Declaration, given: object): voi
     const why = REFUSED[method][name];
     if (why !== undefined)
       throw optionError`${option(name)} does not go with ${option('method')} ${method}: ${why}`;
-    const takers = METHOD_NAMES.filter((m) =>
-      leaves(METHODS[m]).some((leaf) => leaf.path.join('.') === name),
-    );
-    const advice = takers.length > 0 ? `it belongs to ${takers.join(' and ')}` : 'it samples anew each time';
+    const takers = takersOf(name);
+    const advice = takers === '' ? 'it samples anew each time' : `it belongs to ${takers}`;
     throw optionError`${option(name)} does not go with ${option('method')} ${method}: ${advice}; leave it out`;
   }
 }

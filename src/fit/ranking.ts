@@ -6,11 +6,11 @@
 
 import type { Engine } from '../engine/engine.js';
 import { type EngineReason, onEngine } from '../engine/select.js';
-import { InputError } from '../errors.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import { type BipartiteGraph, degrees, SIDES, type SideName } from '../graph/graph.js';
 import { randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
+import { option, optionError } from '../options/error.js';
 import { HYPER_NAMES } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import { VERSION } from '../version.js';
@@ -164,9 +164,7 @@ function checkSaved(saved: RankingCheckpoint, graph: BipartiteGraph, settings: R
   const { features, folds, seed, hyper, average } = settings;
   const same = (name: string, before: unknown, now: unknown) => {
     if (JSON.stringify(before) === JSON.stringify(now)) return;
-    throw new InputError(
-      `resume: the saved fit has ${name} ${JSON.stringify(before)}, this one ${JSON.stringify(now)}; resume with the same options`,
-    );
+    throw optionError`${option('resume')}: the saved fit has ${name} ${JSON.stringify(before)}, this one ${JSON.stringify(now)}; resume with the same options`;
   };
   same('folds', saved.foldMass.length / features, folds);
   same('seed', saved.seed, seed);
@@ -175,14 +173,10 @@ function checkSaved(saved: RankingCheckpoint, graph: BipartiteGraph, settings: R
       same(`${name} of the ${side}`, state.hyper[side][name], hyper[side][name]);
   }
   if (settings.former && average > done.length + 1) {
-    throw new InputError(
-      'resume: several fits that began from a former model need that model again; begin anew from it',
-    );
+    throw optionError`${option('resume')}: several fits that began from a former model need that model again; begin anew from it`;
   }
   if (average <= done.length) {
-    throw new InputError(
-      `resume: the saved fit is at number ${done.length + 1} of several, average is ${average}; leave average as it was, or raise it`,
-    );
+    throw optionError`${option('resume')}: the saved fit is at number ${done.length + 1} of several, ${option('average')} is ${average}; leave it as it was, or raise it`;
   }
 }
 

@@ -1,7 +1,6 @@
 // A saved fit goes on as it began: what decides its numbers comes from the saved state, and what is given and says otherwise
 // is refused, all of it by name.
 
-import { InputError } from '../errors.js';
 import { SIDES } from '../graph/graph.js';
 import { OptionError, option, optionError, show } from '../options/error.js';
 import { AUTO, METHODS, type Method } from '../options/fit.js';
@@ -35,9 +34,7 @@ export function resumedOptions(
   const conflicts = conflictsOf(given, saved, resume.method);
   if (conflicts.length > 0) throw conflictError(conflicts);
   if (began.fingerprint !== ofData()) {
-    throw new InputError(
-      'resume: the saved fit is one of other data; go on with the data that it began with',
-    );
+    throw optionError`${option('resume')}: the saved fit is one of other data; go on with the data that it began with`;
   }
   const own = Object.entries(given).filter(([name, value]) => OWN.includes(name) && value !== undefined);
   return { ...saved, ...Object.fromEntries(own) } as FitOptions;

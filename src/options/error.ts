@@ -9,10 +9,13 @@ export class OptionName {
   constructor(readonly path: string) {}
 }
 
-export class OptionError extends InputError {
-  readonly #parts: readonly (string | OptionName)[];
+/** A text that names options. */
+export type OptionWords = readonly (string | OptionName)[];
 
-  constructor(parts: readonly (string | OptionName)[]) {
+export class OptionError extends InputError {
+  readonly #parts: OptionWords;
+
+  constructor(parts: OptionWords) {
     super(parts.map((part) => (typeof part === 'string' ? part : part.path)).join(''));
     this.#parts = parts;
   }
@@ -27,18 +30,21 @@ export function option(path: string): OptionName {
   return new OptionName(path);
 }
 
+type Inserted = OptionName | OptionWords | string | number;
+
+/** As a template: optionWords`${option('average')} adds the scores of several fits`. */
+export function optionWords(strings: TemplateStringsArray, ...values: readonly Inserted[]): OptionWords {
+  return strings.flatMap((text, at) => {
+    const inserted = values[at];
+    if (inserted === undefined) return [text];
+    if (inserted instanceof OptionName) return [text, inserted];
+    return typeof inserted === 'object' ? [text, ...inserted] : [text, String(inserted)];
+  });
+}
+
 /** As a template: optionError`${option('folds')} belongs to ${option('method')} ranking`. */
-export function optionError(
-  strings: TemplateStringsArray,
-  ...values: readonly (OptionName | string | number)[]
-): OptionError {
-  return new OptionError(
-    strings.flatMap((text, at) => {
-      const inserted = values[at];
-      if (inserted === undefined) return [text];
-      return [text, inserted instanceof OptionName ? inserted : String(inserted)];
-    }),
-  );
+export function optionError(strings: TemplateStringsArray, ...values: readonly Inserted[]): OptionError {
+  return new OptionError(optionWords(strings, ...values));
 }
 
 /** A value as a message shows it: short, and without anything that a terminal would act on. */

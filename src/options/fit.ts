@@ -1,5 +1,6 @@
 // What a fit can be told. Each method has options of its own; what it does not take is refused by name, with the reason.
 
+import { type OptionWords, option, optionWords } from './error.js';
 import {
   type AnyOption,
   type Declaration,
@@ -15,7 +16,7 @@ import {
   whole,
   wholeOr,
 } from './kinds.js';
-import { usualWords } from './leaves.js';
+import { leaves, usualWords } from './leaves.js';
 import { BASELINES, COUNT_LAWS, ENGINE_NAMES, MODEL_KINDS, PRECISIONS, USER_STORAGE } from './names.js';
 import { BASELINE_TRIALS, FORCE, HYPER_NAMES, type HyperName, SEED, sides } from './shared.js';
 
@@ -146,10 +147,10 @@ export type Method = keyof typeof METHODS;
 export const METHOD_NAMES = Object.keys(METHODS) as Method[];
 
 /** Options of one method that another has no meaning for, and why. */
-export const REFUSED: Readonly<Record<Method, Readonly<Record<string, string>>>> = {
+export const REFUSED: Readonly<Record<Method, Readonly<Record<string, string | OptionWords>>>> = {
   ascent: {},
   ranking: {
-    restarts: 'there is no bound to choose the best by; average adds the scores of several fits',
+    restarts: optionWords`there is no bound to choose the best by; ${option('average')} adds the scores of several fits`,
     levels: 'there is no bound to choose the best of several starts by',
     learn: 'hyperparameters are learned by the bound, which it does not have; tune them on held-back users',
     sizes: 'it has no unseen vertices, and so no sizes',
@@ -164,10 +165,36 @@ export const REFUSED: Readonly<Record<Method, Readonly<Record<string, string>>>>
 };
 
 /** Why the methods without a bound cannot choose the number of features. */
-export const NO_AUTO: Readonly<Record<Exclude<Method, 'ascent'>, string>> = {
-  ranking: 'it has no bound to choose by; leave it out, or search it on held-back users with tune',
+export const NO_AUTO: Readonly<Record<Exclude<Method, 'ascent'>, string | OptionWords>> = {
+  ranking: optionWords`it has no bound to choose by; leave it out, or search it on held-back users with ${option('tune')}`,
   gibbs: 'the exact sampler has no bound to choose by; give a number, such as the one that ascent chooses',
 };
+
+/** The methods that take an option, as in 'ascent and ranking'; empty: none does. */
+export function takersOf(name: string): string {
+  const takes = (method: Method) => leaves(METHODS[method]).some(({ path }) => path.join('.') === name);
+  return METHOD_NAMES.filter(takes).join(' and ');
+}
+
+const SEARCHED = optionWords`its setting is searched on held-back users, and ${option('trials')} says how many are tried`;
+
+/** Why a baseline does not take an option that is no matter of one of the methods alone. */
+export const NOT_OF_BASELINES: Readonly<Record<string, string | OptionWords>> = {
+  engine: 'baselines are computed on the CPU',
+  objective: 'it tells fits of the model apart, and a baseline is none',
+  features: SEARCHED,
+  tune: SEARCHED,
+  iterations: SEARCHED,
+  tolerance: SEARCHED,
+  average: optionWords`scores of several fits are added by ${option('method')} ranking alone`,
+  blend: optionWords`it is about what ${option('method')} ranking adds to its scores`,
+  evidence: 'it has no bound to compare',
+  from: 'it is computed anew in one go',
+  resume: 'it is computed in one go, and leaves no state to go on from',
+  checkpoint: 'it is computed in one go, and keeps no state',
+};
+/** … where there is nothing to search. */
+export const NO_SETTING = 'it is computed from the data alone and has no setting';
 
 /** What chooses the method: its own name, or one of the former names of ranking and gibbs. */
 export const CHOICE = {

@@ -3,11 +3,11 @@
 // gets. So the history itself is drawn again: a taste from the posterior, as many other items by that taste, folded in as
 // a new user. How much of the list comes out again is what is stated; docs/appendix/serving.md compares it with what is seen.
 
-import { InputError } from '../errors.js';
 import { gamma } from '../math/distributions.js';
 import { quantile } from '../math/quantile.js';
 import { type Random, randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
+import { option, optionError } from '../options/error.js';
 import type { OwnItems } from './explain.js';
 import type { Judge } from './judges.js';
 import { rowLists } from './rank.js';
@@ -63,9 +63,7 @@ export function createConfidence(judge: Judge): (question: ListQuestion) => Prom
       return taste ? [{ voice, taste }] : [];
     });
     if (!seats || !spread || spread.length === 0) {
-      throw new InputError(
-        'this model gives scores without a spread, so nothing says how sure they are; leave confidence out',
-      );
+      throw optionError`this model gives scores without a spread, so nothing says how sure they are; leave ${option('confidence')} out`;
     }
     const tastes = spread.map(({ taste }) => taste);
     samplers ??= spread.map(({ voice }) => new ItemSampler(voice));

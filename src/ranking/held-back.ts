@@ -48,13 +48,17 @@ export function shownItems(count: number, seed: number): Uint8Array {
   return drawCoins(count, JUDGED, randomStream(seed, STREAMS.judgedItems)).map((coin) => 1 - coin);
 }
 
-/** Holds training users back. Candidates are the items that are not shown. */
-export function holdBack(data: Pick<RankingData, 'users' | 'shown'>, options: ValidationOptions): Validation {
+/** Holds training users back. Candidates are the items that are not shown. `otherwise`: what to do but to have more data. */
+export function holdBack(
+  data: Pick<RankingData, 'users' | 'shown'>,
+  options: ValidationOptions,
+  otherwise?: string,
+): Validation {
   const held = tryHoldBack(data, options);
   if (held) return held;
   throw new InputError(
     `${data.users.offsets.length - 1} training users leave nothing to tune on: no held-back user has both shown and hidden items; ` +
-      'use more data, or turn the baselines off',
+      `use more data${otherwise === undefined ? '' : `, or ${otherwise}`}`,
   );
 }
 

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fit } from '../../src/fit/fit.js';
@@ -61,4 +62,87 @@ it('a saved fit for ranking that was begun with the blend goes on with it, and s
     'error: --resume: the saved fit was begun with the blend; leave out what differs, or begin anew\n',
   ]);
   expect((await graphex(...go, '--blend', '--precision', 'float16')).status).toBe(0);
+});
+
+describe('a baseline', () => {
+  it('is printed with the setting that was found, and with iterations where it has any', async () => {
+    const printed = async (method: string) => {
+      const { stdout } = await graphex(
+        'fit',
+        data,
+        '--method',
+        method,
+        '--trials',
+        '3',
+        '--quiet',
+        '-o',
+        at(method),
+      );
+      return stdout;
+    };
+    const ease = await printed('ease');
+    expect(ease).toMatch(/^setting {6}lambda [\d.]+; the best of 3 settings on held-back people$/m);
+    expect(ease).not.toContain('iterations');
+    expect(await printed('popularity')).not.toMatch(/iterations|setting/);
+    expect(await printed('ials')).toMatch(/^iterations {3}\d+$/m);
+  });
+
+  it.each([
+    [
+      'ease',
+      ['--engine', 'cpu'],
+      '--engine does not go with --method ease: baselines are computed on the CPU',
+    ],
+    [
+      'ease',
+      ['--no-blend'],
+      '--no-blend does not go with --method ease: it is about what --method ranking adds',
+    ],
+    [
+      'ease',
+      ['--average', '2'],
+      '--average does not go with --method ease: scores of several fits are added by',
+    ],
+    ['ease', ['--sigma-users', '0.2'], '--sigma-users does not go with --method ease: it belongs to ascent'],
+    [
+      'ials',
+      ['-k', '8'],
+      '-k does not go with --method ials: its setting is searched on held-back users, and --trials',
+    ],
+    [
+      'popularity',
+      ['--tune'],
+      '--tune does not go with --method popularity: it is computed from the data alone',
+    ],
+  ])('%s says why it does not take %j', async (method, flags, says) => {
+    const { status, stderr } = await graphex(
+      'fit',
+      data,
+      '--method',
+      method,
+      ...flags,
+      '--quiet',
+      '-o',
+      at('no'),
+    );
+    expect([status, stderr]).toEqual([2, expect.stringContaining(`error: ${says}`)]);
+  });
+
+  it('of data too small to tune on, and a search there, say what to do instead', async () => {
+    const tiny = at('tiny.csv');
+    writeFileSync(tiny, 'u,i\na,x\nb,y\nc,x\n');
+    const said = async (...flags: string[]) =>
+      (await graphex('fit', tiny, ...flags, '--quiet', '-o', at('no'))).stderr;
+    expect(await said('--method', 'slim')).toMatch(
+      /use more data, or fit popularity, which has no setting\n$/,
+    );
+    expect(await said('--method', 'ranking', '--tune')).toMatch(/or fit without a search for settings\n$/);
+  });
+});
+
+it('reasons of the methods name options by their flags', async () => {
+  const said = async (...flags: string[]) =>
+    (await graphex('fit', data, '--method', 'ranking', ...flags, '--quiet', '-o', at('no'))).stderr;
+  expect(await said('--restarts', '2')).toContain('; --average adds the scores of several fits');
+  expect(await said('-k', 'auto')).toContain('on held-back users with --tune');
 });

@@ -64,7 +64,11 @@ export async function fitBaseline(
       ? undefined
       : await tuneBaseline(
           baseline,
-          holdBack({ ...data, shown: shownItems(data.shown.length, seed) }, { seed }),
+          holdBack(
+            { ...data, shown: shownItems(data.shown.length, seed) },
+            { seed },
+            'fit popularity, which has no setting',
+          ),
           {
             seed,
             maxTrials: trials,

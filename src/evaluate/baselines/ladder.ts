@@ -56,7 +56,7 @@ export async function fitBaselines(
   }
   const seed = options.seed ?? 1;
   const data = baselineData(split, task);
-  const validation = holdBack(data, { seed });
+  const validation = holdBack(data, { seed }, 'turn the baselines off');
   const names = options.baselines ?? BASELINES;
   const fitOne = async (name: BaselineName): Promise<BaselineResult | SkipReason> => {
     const baseline = baselineOf(name);

@@ -14,7 +14,7 @@ const NO_CHECK: Readonly<Record<NoPredictiveCheck, string>> = {
   'edges-held-out':
     'the split holds out edges, and the model describes no test graph of that kind; split with --method pq',
   'ranking-model':
-    'the model was fitted for ranking, and no test graph can be drawn from it; fit with --objective evidence',
+    'the model is made for ranking, and no test graph can be drawn from it; fit with --method ascent',
   'in-shards':
     'draws need all users at once, and these are in shards; merge the model, and split the data in one piece',
 };
