@@ -37,7 +37,7 @@ import { stoppedStatus } from './signals.js';
 const MESSAGE_MS = 200;
 
 /** What a fit to parts takes no heed of, or cannot do. */
-const REFUSED = ['tune', 'trials', 'evidence', 'from'] as const;
+const REFUSED = ['tune', 'trials', 'evidence', 'from', 'blend'] as const;
 
 /** Joins the other ranks where a launcher has started several. */
 export async function runFitParts(
@@ -229,10 +229,10 @@ function refuse(
   for (const name of Object.keys(reading)) {
     throw optionError`${option(name)}: ${source} was read when it was partitioned; leave this option out, or give it to graphex partition`;
   }
-  const own = typedOptions(command, COMMANDS.fit.own) as Readonly<Record<string, unknown>>;
+  const given: Readonly<Record<string, unknown>> = typedOptions(command, { ...FIT, ...COMMANDS.fit.own });
   for (const name of REFUSED) {
-    // That no evidence is wanted is as it is.
-    if (own[name] === undefined || own[name] === false) continue;
+    // That no evidence is wanted, or no blend, is as it is.
+    if (given[name] === undefined || given[name] === false) continue;
     throw optionError`${option(name)} needs the data in one piece, and ${source} is in parts; leave it out`;
   }
   const values = typedOptions(command, COMMANDS.fit.own);

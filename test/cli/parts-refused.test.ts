@@ -98,3 +98,9 @@ describe('what a fit to parts cannot do', () => {
     60_000,
   );
 });
+
+test('a fit for ranking of shards cannot add what needs the data in one piece', async () => {
+  const { status, stderr } = await graphex('fit', parts, '--method', 'ranking', '--blend', '-o', out);
+  expect(status).toBe(2);
+  expect(stderr).toMatch(/^error: --blend needs the data in one piece, and .* is in parts; leave it out\n$/);
+});
