@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fitBaseline } from '../../src/evaluate/baselines/fit.js';
 import { VertexIds } from '../../src/graph/ids.js';
+import { BipartiteGraph } from '../../src/graph/public.js';
 import { describeFeatures } from '../../src/predict/features.js';
 import { recommend } from '../../src/predict/recommend.js';
 import { similarItems } from '../../src/predict/similar.js';
@@ -160,6 +162,22 @@ describe('graphex recommend', () => {
       items: await recommend(model, { likes: ['item 9'] }),
       basis: 'few',
     });
+  });
+
+  it('says once what parts below 0 and above 100 % mean, where there are any', async () => {
+    const graph = BipartiteGraph.fromPairs(
+      ['ab', 'abc', 'bc', 'cd', 'acd', 'bd', 'de', 'ae', 'ce', 'b'].flatMap((items, u) =>
+        [...items].map((item) => [`u${u}`, item] as const),
+      ),
+    );
+    const file = join(folder, 'ease.safetensors');
+    await saveModel(file, (await fitBaseline(graph, 'ease', { setting: { lambda: 1 } })).model);
+    const { stdout } = await graphex('recommend', file, '--likes', 'a,b', '--explain');
+    expect(stdout).toMatch(/\(−\d+ %\)/);
+    expect(stdout).not.toMatch(/-\d/);
+    expect(stdout.match(/Parts below 0 % speak against an item/g)).toHaveLength(1);
+    const plain = await graphex('recommend', path, '--likes', 'item 1,item 2', '--explain');
+    expect(plain.stdout).not.toContain('speak against');
   });
 
   it('leaves out what is asked to be left out, and prints a table for people', async () => {
