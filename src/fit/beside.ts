@@ -26,8 +26,6 @@ export interface Beside {
 export interface BlendReport {
   /** Users who were held back to find them; 0: there were too few, and the settings are middling ones. */
   readonly heldBack: number;
-  /** Whether the weights' settings were searched on them, too, or are middling ones: that takes more users. */
-  readonly weightsSearched: boolean;
   /** Of the weights between items: inputs of each item, and how much they are held down. */
   readonly weights: WeightSetting;
   /** Of the factors by least squares. */
@@ -61,24 +59,15 @@ export async function fitBeside(
   return { weights, member, found };
 }
 
-/**
- * Held-back users. A step of the weights' search has to gain what is chance for a thousand; for fewer than these, chance is
- * three times that, and where users are few and items many the search would be most of a fit.
- */
-const LEAST_FOR_WEIGHTS = 100;
-
 async function findSettings(
   edges: EdgeLists,
   options: TaskOptions & { readonly seed: number },
 ): Promise<BlendReport> {
   const trial = holdUsersBack(edges, options.seed);
-  const middle = { heldBack: 0, weightsSearched: false, weights: MIDDLE_WEIGHTS };
-  if (!trial) return { ...middle, leastSquares: middlePenalties(edges) };
-  const { penalties, tables } = await searchPenalties(edges, trial, options);
-  const found = { heldBack: trial.users, leastSquares: penalties };
-  if (trial.users < LEAST_FOR_WEIGHTS) return { ...middle, ...found };
-  const weights = await searchWeights(trial, tables, options);
-  return { ...found, weightsSearched: true, weights: weights.setting };
+  if (!trial) return { heldBack: 0, weights: MIDDLE_WEIGHTS, leastSquares: middlePenalties(edges) };
+  const factors = await searchPenalties(edges, trial, options);
+  const weights = await searchWeights(trial, factors.tables, options);
+  return { heldBack: trial.users, weights: weights.setting, leastSquares: factors.penalties };
 }
 
 /**

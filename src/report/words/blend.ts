@@ -6,19 +6,16 @@ import { many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 
 /** The parts, their settings, and on whom these were found. */
-export function blendWords(
-  { heldBack, weightsSearched, weights, leastSquares }: BlendReport,
-  names: SideNames,
-): string {
+export function blendWords({ heldBack, weights, leastSquares }: BlendReport, names: SideNames): string {
   const { neighbours, lambda, dropout } = weights;
   const items = names.items.many;
   const parts =
     `Weights between ${items} (from the ${neighbours} nearest, ridge ${short(lambda)}, dropout ${short(dropout)}) and factors by ` +
     `least squares (λ ${short(leastSquares.lambda)}, α ${short(leastSquares.alpha)}) are added to the scores. `;
-  const people = names.users.many;
-  if (heldBack === 0)
-    return `${parts}There are too few ${people} to find such settings on: these are middling ones.`;
-  const found = `were found on ${many(heldBack, names.users)} held back for that`;
-  if (weightsSearched) return `${parts}These settings ${found}.`;
-  return `${parts}λ and α ${found}, too few to find the weights' settings on: those are middling ones.`;
+  return (
+    parts +
+    (heldBack === 0
+      ? `There are too few ${names.users.many} to find such settings on: these are middling ones.`
+      : `These settings were found on ${many(heldBack, names.users)} held back for that.`)
+  );
 }
