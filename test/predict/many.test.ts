@@ -189,15 +189,15 @@ describe('graphex recommend --batch', () => {
       skipped: 2,
       skippedBecause: [{ reason: 'unknown to the model', names: ['nobody', 'nobody else'] }],
     });
-    expect(known.stderr).toMatch(/2 skipped, unknown to the model: nobody, nobody else/);
+    expect(known.stderr).toMatch(/2 users skipped, unknown to the model: nobody, nobody else/);
     writeFileSync(
       at('likes.csv'),
       'customer,product\nann,"i,0"\nann,zzz\nbob,yyy\ncarl\n"d ""x""","i,1"\nann,"i,3"\n',
     );
     const fresh = await graphex('recommend', file, '--batch', at('likes.csv'), '-n', '2', '--json');
     expect(JSON.parse(fresh.stdout).map(({ user }: { user: string }) => user)).toEqual(['ann', 'd "x"']);
-    expect(fresh.stderr).toMatch(/1 skipped, without a user and one item, as in the first row: line 5/);
-    expect(fresh.stderr).toMatch(/1 skipped, without any item that the model knows: bob/);
+    expect(fresh.stderr).toMatch(/1 row skipped, without a user and an item, as in the first row: line 5/);
+    expect(fresh.stderr).toMatch(/1 user skipped, without any item that the model knows: bob/);
     expect(fresh.stderr).toMatch(/2 liked items are unknown to the model and were left out: zzz, yyy/);
     const one = await graphex('recommend', file, '--like', 'i,0', '--like', 'i,3', '-n', '2', '--json');
     expect(JSON.parse(fresh.stdout)[0].items).toEqual(JSON.parse(one.stdout));
@@ -214,7 +214,7 @@ describe('graphex recommend --batch', () => {
       at('none.csv'),
     );
     expect(status).toBe(2);
-    expect(stderr).toMatch(/no list can be made: 1 unknown to the model \(nobody\)/);
+    expect(stderr).toMatch(/no list can be made: 1 user unknown to the model \(nobody\)/);
     expect(existsSync(at('none.csv'))).toBe(false);
   });
 });

@@ -153,7 +153,7 @@ describe('a model file whose checksum is right is refused in words', () => {
         'members',
         Array.from({ length: 1001 }, () => ({})),
       ),
-      /too_big|Too big|1000/i,
+      /at most 1,000 entries/,
     ],
     [
       'leftover_at = Inf',
