@@ -2,7 +2,6 @@
 // nothing but degrees is left. Who likes what is then chance, so that no way of telling users apart can beat popularity
 // but by what the parts give away. Item-kNN is asked, for which an item is its own nearest neighbour, with nothing left out.
 
-import { transposeLists } from '../evaluate/baselines/baseline.js';
 import { neighbours } from '../evaluate/baselines/neighbours.js';
 import { popularity } from '../evaluate/baselines/popularity.js';
 import { pairedBootstrap } from '../evaluate/bootstrap.js';
@@ -10,7 +9,7 @@ import { evaluateRanking } from '../evaluate/ranking.js';
 import type { Random } from '../math/random.js';
 import type { RowLists, Scorer } from '../predict/rank.js';
 import type { TaskOptions } from '../progress.js';
-import { collectLists } from '../ranking/lists.js';
+import { collectLists, transposeLists } from '../ranking/lists.js';
 import { rankingTask } from '../ranking/task.js';
 import type { AuditCheck } from './checks.js';
 import type { CommonParts, Pairs } from './numbering.js';

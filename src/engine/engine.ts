@@ -25,6 +25,17 @@ export interface SideHyper {
   readonly size: number;
 }
 
+/** Means as Gammas: tables know no others, and shape/1 is the mean to the bit. */
+export function gammasOf(means: Float32Array, rows: number): TableValues {
+  const ones = (length: number) => new Float32Array(length).fill(1);
+  return {
+    weightShape: ones(rows),
+    weightRate: ones(rows),
+    featureShape: means,
+    featureRate: ones(means.length),
+  };
+}
+
 /** What the edge pass uses for a vertex's activity: exp(E log ·), which ascends the bound, or the posterior mean. */
 export type Activity = 'exact' | 'mean';
 

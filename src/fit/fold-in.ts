@@ -2,7 +2,7 @@
 // alone. Rows are independent given the other side, so many fold in at once on an engine, and one takes milliseconds.
 
 import type { Activity, Engine, SideHyper, TableValues } from '../engine/engine.js';
-import { ACTIVITY_FLOOR, WEIGHT_SHAPE_FLOOR } from '../engine/engine.js';
+import { ACTIVITY_FLOOR, gammasOf, WEIGHT_SHAPE_FLOOR } from '../engine/engine.js';
 import { onEngine } from '../engine/select.js';
 import { InputError, throwIfAborted } from '../errors.js';
 import { type BipartiteGraph, type GraphSide, otherSide, type SideName } from '../graph/graph.js';
@@ -161,16 +161,8 @@ export async function foldRows(
   return values;
 }
 
-/** Means as Gammas: engines know no other tables, and shape/1 is the mean to the bit. */
 export function asTable(fixed: FixedSide): TableValues {
-  if (!('means' in fixed)) return fixed;
-  const ones = (length: number) => new Float32Array(length).fill(1);
-  return {
-    weightShape: ones(fixed.count),
-    weightRate: ones(fixed.count),
-    featureShape: fixed.means,
-    featureRate: ones(fixed.means.length),
-  };
+  return 'means' in fixed ? gammasOf(fixed.means, fixed.count) : fixed;
 }
 
 /** Every new row begins alike: the fixed side tells the features apart. */

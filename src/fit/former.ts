@@ -10,7 +10,7 @@ import type { Tilts } from './hyper.js';
 import type { FactorScores, Model, PosteriorModel, Ranker, RankerMember, Vertices } from './model.js';
 import type { FitOptions, Learnable } from './options.js';
 import { beginningOptions } from './resume.js';
-import { emptyTable, rowTotal, startRow, vertexStart, type WritableTable } from './start.js';
+import { emptyTable, rowTotal, startRow, vertexStart, type WritableTable, wideTable } from './start.js';
 
 /** What a fit can begin from: a model, or the state of a fit to a part of the data. */
 export interface FormerState {
@@ -162,13 +162,8 @@ export function formerTables(
 
 /** Zeros to be filled, as wide as the numbers that come in: a table of an engine in float32 is not widened for it. */
 function emptyLike({ weightShape }: TableValues, rows: number, features: number): WritableTable {
-  if (weightShape instanceof Float64Array) return emptyTable(rows, features);
-  return {
-    weightShape: new Float32Array(rows),
-    weightRate: new Float32Array(rows),
-    featureShape: new Float32Array(rows * features),
-    featureRate: new Float32Array(rows * features),
-  };
+  if (weightShape instanceof Float64Array) return wideTable(rows, features);
+  return emptyTable(rows, features, (length) => new Float32Array(length));
 }
 
 function copyRows(
@@ -201,7 +196,7 @@ export function formerItems(
   for (let j = 0; j < weights.length; j++) {
     for (let k = 0; k < features; k++) weights[j] += means[j * features + k] / features;
   }
-  const values = emptyTable(side.count, features);
+  const values = wideTable(side.count, features);
   const scale = onScale(side, rows, (i) => weights[rows[i]]);
   const begin = startRow(vertexStart(graph.items), 'items', hyper.items, features, seed, scale, 1);
   for (let i = 0; i < rows.length; i++) {

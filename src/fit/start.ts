@@ -68,7 +68,7 @@ export function startOf(
   seed: number,
   noisy: number,
 ): TableValues {
-  const values = emptyTable(vertices.ids.length, features);
+  const values = wideTable(vertices.ids.length, features);
   const weight = meanWeights(side, total, hyper, features);
   const begin = startRow(vertices, side, hyper[side], features, seed, weight, noisy);
   for (let i = 0; i < vertices.ids.length; i++) begin(values, i);
@@ -89,16 +89,16 @@ export function meanWeights(
   return (strength) => (mass * strength) / Math.max(total, 1);
 }
 
-type Float64Table = Readonly<Record<keyof TableValues, Float64Array>>;
+type TableOf<Numbers> = Readonly<Record<keyof TableValues, Numbers>>;
 /** A table whose rows can be written one by one. */
-export type WritableTable = Float64Table | Readonly<Record<keyof TableValues, Float32Array>>;
+export type WritableTable = TableOf<Float64Array> | TableOf<Float32Array>;
 
 /** A table of zeros, to be filled. */
-export function emptyTable(
+export function emptyTable<Numbers>(
   rows: number,
   features: number,
-  make = (length: number) => new Float64Array(length),
-): Float64Table {
+  make: (length: number) => Numbers,
+): TableOf<Numbers> {
   return {
     weightShape: make(rows),
     weightRate: make(rows),
@@ -106,6 +106,10 @@ export function emptyTable(
     featureRate: make(rows * features),
   };
 }
+
+/** Of float64. */
+export const wideTable = (rows: number, features: number): TableOf<Float64Array> =>
+  emptyTable(rows, features, (length) => new Float64Array(length));
 
 /** The stream of a vertex's coin: noise or none. */
 const COIN = 1;

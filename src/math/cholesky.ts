@@ -2,14 +2,18 @@
 
 import { FitError } from '../errors.js';
 
-/** The lower factor of a symmetric positive matrix, size × size and row-major, in its place; above the diagonal nothing is read. */
-export function factorize(matrix: Float64Array, size: number): void {
+/**
+ * The lower factor of a symmetric positive matrix, size × size and row-major, in its place; above the diagonal nothing is read.
+ * Squared pivots below `least` are taken for that; without it, one that is not positive is an error.
+ */
+export function factorize(matrix: Float64Array, size: number, least?: number): void {
   for (let i = 0; i < size; i++) {
     const own = i * size;
     for (let j = 0; j <= i; j++) {
       const other = j * size;
       let sum = matrix[own + j];
       for (let k = 0; k < j; k++) sum -= matrix[own + k] * matrix[other + k];
+      if (j === i && least !== undefined) sum = Math.max(sum, least);
       if (j < i) matrix[own + j] = sum / matrix[other + j];
       else if (sum > 0) matrix[own + i] = Math.sqrt(sum);
       else throw new FitError(`row ${i} of a system has no positive pivot (${sum})`);

@@ -4,6 +4,7 @@
 // decomposition where scores are explained.
 
 import { columnSums, type RankerMember } from '../fit/model.js';
+import { factorize, solveFactorized } from '../math/cholesky.js';
 import { sumOfProducts } from '../math/products.js';
 import type { Explanation, OwnItems } from './explain.js';
 import type { Seat, Voice } from './voices.js';
@@ -145,24 +146,11 @@ function decomposed(
     }
   }
   const penalty = penaltyOf(member, own.length);
-  for (let i = 0; i < K; i++) {
-    L[i * K + i] += penalty;
-    for (let j = 0; j <= i; j++) {
-      let sum = L[i * K + j];
-      for (let k = 0; k < j; k++) sum -= L[i * K + k] * L[j * K + k];
-      L[i * K + j] = i === j ? Math.sqrt(Math.max(sum, Number.MIN_VALUE)) : sum / L[j * K + j];
-    }
-  }
+  for (let i = 0; i < K; i++) L[i * K + i] += penalty;
+  factorize(L, K, Number.MIN_VALUE);
   return (b) => {
     const x = Float64Array.from(b);
-    for (let i = 0; i < K; i++) {
-      for (let k = 0; k < i; k++) x[i] -= L[i * K + k] * x[k];
-      x[i] /= L[i * K + i];
-    }
-    for (let i = K - 1; i >= 0; i--) {
-      for (let k = i + 1; k < K; k++) x[i] -= L[k * K + i] * x[k];
-      x[i] /= L[i * K + i];
-    }
+    solveFactorized(L, K, x, 1);
     return x;
   };
 }

@@ -141,15 +141,18 @@ test('1, 2 and 5 threads make the same bits', async () => {
   for (const threads of [2, 5]) expect(await run(threads)).toEqual(one);
 });
 
-test('a weight that is no number stops it, with the row', async () => {
-  const { graph, features, start, hyper } = randomProblem(
-    { users: 20, items: 10, edges: 80, features: 4, multigraph: false },
-    1,
-  );
+/** A few users to be made of a few items. */
+async function small() {
+  const shape = { users: 20, items: 10, edges: 80, features: 4, multigraph: false };
+  const { graph, features, start, hyper } = randomProblem(shape, 1);
   const engine = await createCpuEngine({ threads: 1 });
-  const users = await engine.anew!.createTable(20, features);
+  const users = await engine.anew!.createTable(shape.users, features);
   const items = await engine.createTable(features, start.items, 'mean');
-  const byUser = await engine.createIndex(graph.users);
+  return { engine, users, items, byUser: await engine.createIndex(graph.users), features, start, hyper };
+}
+
+test('a weight that is no number stops it, with the row', async () => {
+  const { engine, users, items, byUser, features, hyper } = await small();
   const weight = Float32Array.from({ length: 20 }, (_, i) => (i === 7 ? Number.NaN : 1));
   const otherMass = new Float64Array(features).fill(1);
   const options = { hyper: hyper.users, otherMass, start: { weight, feature: 1 }, steps: STEPS };
@@ -160,14 +163,7 @@ test('a weight that is no number stops it, with the row', async () => {
 });
 
 test('a table of means alone cannot be written to or updated', async () => {
-  const { graph, features, start, hyper } = randomProblem(
-    { users: 20, items: 10, edges: 80, features: 4, multigraph: false },
-    1,
-  );
-  const engine = await createCpuEngine({ threads: 1 });
-  const users = await engine.anew!.createTable(20, features);
-  const items = await engine.createTable(features, start.items, 'mean');
-  const byUser = await engine.createIndex(graph.users);
+  const { engine, users, items, byUser, start, hyper } = await small();
   await expect(engine.write(users, start.users, 'mean')).rejects.toThrow('only its means');
   const update = engine.update(users, byUser, items, { hyper: hyper.users, activity: 'mean' });
   await expect(update).rejects.toThrow('only its means');

@@ -4,7 +4,7 @@ import {
   type ItemWeights,
   type RegressionSetting,
 } from '../../src/engine/cpu/regression.js';
-import { transposeLists } from '../../src/evaluate/baselines/baseline.js';
+import { transposeLists } from '../../src/ranking/lists.js';
 import { communityLists, solve } from '../evaluate/baseline-data.js';
 import { listOf } from '../evaluate/brute-force.js';
 

@@ -1,10 +1,10 @@
 // Small data for the tests of the baselines, and ways to look at what comes out.
 
 import { expect } from 'vitest';
-import { type BaselineData, transposeLists } from '../../src/evaluate/baselines/baseline.js';
+import type { BaselineData } from '../../src/evaluate/baselines/baseline.js';
 import { randomStream } from '../../src/math/random.js';
 import type { RowLists, Scorer } from '../../src/predict/rank.js';
-import { collectLists } from '../../src/ranking/lists.js';
+import { collectLists, transposeLists } from '../../src/ranking/lists.js';
 import { listOf } from './brute-force.js';
 
 /** Users and items in communities: most edges stay within one. */

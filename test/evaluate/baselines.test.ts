@@ -1,13 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { alternatingLeastSquares, foldInLeastSquares, ridge } from '../../src/engine/cpu/linear.js';
-import { transposeLists } from '../../src/evaluate/baselines/baseline.js';
 import { ease, easeSize } from '../../src/evaluate/baselines/ease.js';
 import { ials } from '../../src/evaluate/baselines/ials.js';
 import { neighbours } from '../../src/evaluate/baselines/neighbours.js';
 import { popularity } from '../../src/evaluate/baselines/popularity.js';
 import type { RowLists } from '../../src/predict/rank.js';
-import { collectLists } from '../../src/ranking/lists.js';
+import { collectLists, transposeLists } from '../../src/ranking/lists.js';
 import { closeTo, communityLists, dataOf, scoresOf, shownOnly, solve } from './baseline-data.js';
 import { listOf } from './brute-force.js';
 

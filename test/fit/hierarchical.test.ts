@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { createCpuEngine } from '../../src/engine/cpu/engine.js';
 import type { Engine } from '../../src/engine/engine.js';
 import { createReferenceEngine } from '../../src/engine/reference/engine.js';
-import { transposeLists } from '../../src/evaluate/baselines/baseline.js';
 import {
   fitHierarchical,
   foldHierarchicalVertex,
@@ -11,7 +10,7 @@ import {
 } from '../../src/fit/hierarchical.js';
 import { gamma } from '../../src/math/distributions.js';
 import { randomStream } from '../../src/math/random.js';
-import { collectLists } from '../../src/ranking/lists.js';
+import { collectLists, transposeLists } from '../../src/ranking/lists.js';
 
 const PRIOR = { shape: 0.3, rateShape: 0.3, rateMean: 1 };
 const K = 3;

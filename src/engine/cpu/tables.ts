@@ -4,6 +4,7 @@ import { allocate } from '../../math/memory.js';
 import {
   ACTIVITY_FLOOR,
   type Counts,
+  gammasOf,
   type RowMeans,
   type RowRange,
   type Table,
@@ -156,12 +157,8 @@ export const loadMeans = (heap: Heap, table: MeansTable): Float32Array =>
   unpadded(heap, table, table.at.activity);
 
 export function loadTable(heap: Heap, table: Gathered): TableValues {
-  const { rows, features } = table;
-  if (table.kind === 'means') {
-    const ones = (length: number) => new Float32Array(length).fill(1);
-    const gammas = { weightShape: ones(rows), weightRate: ones(rows), featureRate: ones(rows * features) };
-    return { ...gammas, featureShape: loadMeans(heap, table) };
-  }
+  const { rows } = table;
+  if (table.kind === 'means') return gammasOf(loadMeans(heap, table), rows);
   return {
     weightShape: heap.f32(table.at.weightShape, rows).slice(),
     weightRate: heap.f32(table.at.weightRate, rows).slice(),

@@ -1,7 +1,7 @@
 // Tables on the GPU: rows × quads of four features, padded with zeros, moved in pieces of a bounded size.
 
 import { DeviceError, InputError } from '../../errors.js';
-import type { Counts, RowRange, Table, TableValues } from '../engine.js';
+import { type Counts, gammasOf, type RowRange, type Table, type TableValues } from '../engine.js';
 import { type Commands, USAGE } from './commands.js';
 import { allocate, type GpuDevice, megabytes } from './device.js';
 import { MAX_FEATURES } from './wgsl/params.js';
@@ -155,15 +155,7 @@ export function readGpuMeans(commands: Commands, table: GpuTable): Promise<Float
 
 export async function readGpuTable(commands: Commands, table: GpuTable): Promise<TableValues> {
   const { rows, features } = table;
-  if (table.anew) {
-    const ones = (length: number) => new Float32Array(length).fill(1);
-    return {
-      weightShape: ones(rows),
-      weightRate: ones(rows),
-      featureShape: await readGpuMeans(commands, table),
-      featureRate: ones(rows * features),
-    };
-  }
+  if (table.anew) return gammasOf(await readGpuMeans(commands, table), rows);
   const weights = new Float32Array(await commands.read(table.weights, 0, 8 * rows));
   const weightShape = new Float32Array(rows);
   const weightRate = new Float32Array(rows);

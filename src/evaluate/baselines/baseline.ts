@@ -9,7 +9,6 @@ import type { RankingData as BaselineData } from '../../ranking/held-back.js';
 import type { Dial, Setting } from '../../ranking/tune.js';
 
 export type { RankingData as BaselineData } from '../../ranking/held-back.js';
-export { lengths, renameLists, transposeLists } from '../../ranking/lists.js';
 export type { Setting } from '../../ranking/tune.js';
 
 /** A fitted baseline: scores for users of whom nothing but a history is known. */

@@ -8,9 +8,9 @@
 import { ridge } from '../../engine/cpu/linear.js';
 import { InputError } from '../../errors.js';
 import { factorize, solveFactorized } from '../../math/cholesky.js';
+import { lengths, renameLists, transposeLists } from '../../ranking/lists.js';
 import { geometric } from '../../ranking/tune.js';
 import type { Baseline, BaselineData, BaselineFitOptions, FittedBaseline, Setting } from './baseline.js';
-import { lengths, renameLists, transposeLists } from './baseline.js';
 
 interface EaseSetting extends Setting {
   readonly lambda: number;

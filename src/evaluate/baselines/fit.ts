@@ -12,9 +12,10 @@ import { TASK } from '../../options/shared.js';
 import { threadCount } from '../../parallel/pool.js';
 import type { TaskOptions } from '../../progress.js';
 import { holdBack, shownItems } from '../../ranking/held-back.js';
+import { transposeLists } from '../../ranking/lists.js';
 import type { Tuned } from '../../ranking/tune.js';
 import { VERSION } from '../../version.js';
-import { type BaselineData, type Setting, transposeLists } from './baseline.js';
+import type { BaselineData, Setting } from './baseline.js';
 import { prefixed, tuneBaseline } from './ladder.js';
 import { BASELINES, type BaselineName, baselineOf } from './list.js';
 

@@ -3,13 +3,13 @@
 import { InputError } from '../../errors.js';
 import type { TaskOptions } from '../../progress.js';
 import { holdBack, someCandidates, someUsers, type Validation } from '../../ranking/held-back.js';
+import { transposeLists } from '../../ranking/lists.js';
 import { type RankingResult, tuningScore } from '../../ranking/metrics.js';
 import { type Trial, type Tuned, tune } from '../../ranking/tune.js';
 import type { Split } from '../../sample/split-types.js';
 import { evaluateRanking, type RankingOptions, rankingOptions } from '../ranking.js';
 import { indexByIds, type SplitRankingTask } from '../ranking-task.js';
 import type { Baseline, BaselineData, FittedBaseline, Setting, SkipReason } from './baseline.js';
-import { transposeLists } from './baseline.js';
 import { BASELINES, type BaselineName, baselineOf } from './list.js';
 
 export interface BaselineOptions extends RankingOptions {

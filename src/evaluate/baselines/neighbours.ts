@@ -7,9 +7,9 @@
 import type { ItemScores } from '../../fit/model.js';
 import { nthLargest } from '../../math/select.js';
 import type { RowLists, Scorer } from '../../predict/rank.js';
+import { lengths } from '../../ranking/lists.js';
 import { geometric, ladder } from '../../ranking/tune.js';
 import type { Baseline, BaselineData, Setting } from './baseline.js';
-import { lengths } from './baseline.js';
 
 interface NeighbourSetting extends Setting {
   readonly neighbours: number;

@@ -1,5 +1,5 @@
+import { lengths } from '../../ranking/lists.js';
 import type { Baseline } from './baseline.js';
-import { lengths } from './baseline.js';
 
 /** The same list for everyone: items by training degree. */
 export const popularity: Baseline<'popularity'> = {
