@@ -27,6 +27,8 @@ export interface PartsFlags {
   readonly rank?: string | number | undefined;
   readonly score?: string | number | undefined;
   readonly metrics?: readonly ListMetricName[] | undefined;
+  /** Of splits of users and items alone. */
+  readonly against?: string | undefined;
 }
 
 /** Whether the command line speaks of parts of its own. */
@@ -44,6 +46,11 @@ export async function evaluateTables(
   context: CommandContext,
 ): Promise<CommandOutput> {
   const { seed, threads, signal, onProgress, warn } = context;
+  if (flags.against !== undefined) {
+    throw new InputError(
+      '--against compares two models on the folder of a split: leave --train, --test, --recommendations and --metrics out',
+    );
+  }
   const reading = { ...reader, threads, signal, onProgress };
   const { modelFile, folder } = whichInputs(positional, flags);
   const parts =

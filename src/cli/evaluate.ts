@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { InputError } from '../errors.js';
-import { type AgainstPopularity, againstPopularity } from '../evaluate/against-popularity.js';
+import { againstModel, againstPopularity, type RankingComparison } from '../evaluate/compare-rankings.js';
 import { checkHeldOut, type EvaluateOptions, evaluateModel } from '../evaluate/evaluate.js';
 import { type EvaluationInTurn, evaluateInTurn } from '../evaluate/in-turn.js';
 import {
@@ -17,6 +17,7 @@ import { COMMANDS } from '../options/verbs.js';
 import type { Protocol } from '../predict/draw-plan.js';
 import { USER_METRICS, type UserMetric } from '../ranking/metrics.js';
 import {
+  againstWords,
   betterRanker,
   intervalWords,
   leftOutWords,
@@ -28,6 +29,7 @@ import {
 import { statisticValue } from '../report/words/prediction.js';
 import { frameOfParts, frameOfSplit, heldOutPieces } from '../shard/held-out.js';
 import { isSplitOfParts, openSplitOfParts } from '../shard/split.js';
+import { loadModel } from '../store/model.js';
 import { loadSplit } from '../store/split.js';
 import { metricTitle, statisticLabel } from '../text/figures.js';
 import { fixed, grouped } from '../text/numbers.js';
@@ -51,6 +53,7 @@ export function register(program: Command): void {
     .argument('[dir]', 'the folder written by `graphex split`; not with --train and --test');
   addOptions(command, [
     'graphex split ratings.csv -o parts && graphex fit parts -o my.model && graphex evaluate my.model parts',
+    'graphex evaluate tonight.model parts --against yesterday.model',
     'graphex evaluate --train train.csv --test test.csv --recommendations lists.csv -n 5,10,20',
   ]);
   command.action((modelFile: string | undefined, folder: string | undefined) =>
@@ -78,9 +81,16 @@ export function register(program: Command): void {
       const asked = { ...judging, n: lengths[0], ...task };
       const { seed } = context;
       const inTurn = opened.byShard !== undefined || (await isSplitOfParts(folder));
-      const { result, popularity } = inTurn
+      const { against: otherFile } = flags;
+      if (inTurn && otherFile !== undefined) {
+        throw new InputError(
+          '--against compares models in one file each on a split in one piece: merge the model, and split the data in one piece',
+        );
+      }
+      const other = otherFile === undefined ? undefined : await loadModel(otherFile);
+      const { result, popularity, against } = inTurn
         ? await evaluateByShard(opened, folder, { ...asked, seed })
-        : await evaluateWhole(model, folder, { ...asked, seed });
+        : await evaluateWhole(model, other, folder, { ...asked, seed });
       if (!result.fittedToTrain) {
         warn(
           `${modelFile} was not fitted to the training part of ${folder} as it is; the figures may mean little`,
@@ -94,9 +104,11 @@ export function register(program: Command): void {
           features: featureCount(model) ?? null,
           split: folder,
           ...evaluationJson(result, popularity),
+          against: against ? { model: otherFile, ...comparisonJson(against) } : null,
         },
         text: describe(`${modelFile} (${modelTitle(model)}) on ${folder}`, result, model.multigraph, [
           ...(popularity ? [wrap(popularityWords(popularity, result.ranking.n, result.names))] : []),
+          ...(against ? [wrap(againstWords(otherFile!, against, result.ranking.n, result.names))] : []),
           ...(model.type === 'posterior' ? rankingAdvice(folder) : []),
         ]),
       };
@@ -108,11 +120,14 @@ export function register(program: Command): void {
 type Printed = Omit<EvaluationInTurn, 'popularity'>;
 interface Judged {
   readonly result: Printed;
-  readonly popularity: AgainstPopularity | undefined;
+  readonly popularity: RankingComparison | undefined;
+  /** Beside the model of --against. */
+  readonly against?: RankingComparison;
 }
 
 async function evaluateWhole(
   model: Model,
+  other: Model | undefined,
   folder: string,
   asked: EvaluateOptions & { readonly seed: number },
 ): Promise<Judged> {
@@ -122,6 +137,7 @@ async function evaluateWhole(
   return {
     result,
     popularity: await againstPopularity(model, result, { seed, threads, signal, onProgress }),
+    ...(other && { against: await againstModel(model, other, split, result, asked) }),
   };
 }
 
@@ -164,7 +180,7 @@ function rankingAdvice(folder: string): string[] {
 }
 
 /** The document of --json; null where a value does not exist. */
-function evaluationJson(result: Printed, popularity: AgainstPopularity | undefined): object {
+function evaluationJson(result: Printed, popularity: RankingComparison | undefined): object {
   const { ranking, predictive, dropped } = result;
   const { all, unpopular } = ranking;
   return {
@@ -186,13 +202,7 @@ function evaluationJson(result: Printed, popularity: AgainstPopularity | undefin
       standardError: all.standardError,
       standardErrorUnpopular: unpopular?.standardError ?? null,
       definition: rankedDefinition(result.names),
-      popularity: popularity
-        ? {
-            recall: popularity.popularity.mean.recall,
-            ndcg: popularity.popularity.mean.ndcg,
-            difference: popularity.difference,
-          }
-        : null,
+      popularity: popularity ? comparisonJson(popularity) : null,
     },
     predictive: predictive
       ? {
@@ -210,6 +220,12 @@ function evaluationJson(result: Printed, popularity: AgainstPopularity | undefin
     fittedToTrain: result.fittedToTrain,
   };
 }
+
+const comparisonJson = ({ other: { mean }, difference }: RankingComparison) => ({
+  recall: mean.recall,
+  ndcg: mean.ndcg,
+  difference,
+});
 
 function describe(heading: string, result: Printed, multigraph: boolean, advice: readonly string[]): string {
   const { predictive, predictiveReason, protocol, names } = result;

@@ -198,20 +198,23 @@ async function rankerScorer(model: Ranker, split: Split, options: EvaluateOption
   return { folded: undefined, dropped, scorer: sumOfFactors(parts, beside) };
 }
 
+/** The same list for everyone. */
+export function popularityScorer(degree: ArrayLike<number>): Scorer {
+  return {
+    kind: 'rows',
+    scores: (_row, candidates, out) => {
+      for (let c = 0; c < candidates.length; c++) out[c] = degree[candidates[c]];
+    },
+  };
+}
+
 /** Scores that are no products of tables: sums of weights from what a user has, or the degrees. */
 function rowScorer(
   { items }: Ranker,
   scores: Exclude<Ranker['scores'], { kind: 'factors' }>,
   history: RowLists,
 ): Scorer {
-  if (scores.kind === 'popularity') {
-    return {
-      kind: 'rows',
-      scores: (_row, candidates, out) => {
-        for (let c = 0; c < candidates.length; c++) out[c] = items.degree[candidates[c]];
-      },
-    };
-  }
+  if (scores.kind === 'popularity') return popularityScorer(items.degree);
   const all = new Float32Array(items.count);
   return {
     kind: 'rows',

@@ -12,13 +12,14 @@ import { EVALUATE } from '../options/verbs.js';
 import { concludeRanking, type RankedUsers } from '../ranking/metrics.js';
 import type { Coins, Split } from '../sample/split-types.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
-import { type AgainstPopularity, comparePopularity, popularityScorer } from './against-popularity.js';
+import { compareRankings, type RankingComparison } from './compare-rankings.js';
 import {
   checkSameData,
   type EvaluateOptions,
   type Evaluation,
   heldOutScores,
   NO_INTERVALS,
+  popularityScorer,
 } from './evaluate.js';
 import { rankingOptions, rankUsers } from './ranking.js';
 import { degreesById, splitRankingTask } from './ranking-task.js';
@@ -49,7 +50,7 @@ export type EvaluationInTurn = Pick<
   | 'names'
   | 'dropped'
   | 'fittedToTrain'
-> & { readonly popularity: AgainstPopularity | undefined };
+> & { readonly popularity: RankingComparison | undefined };
 
 export async function evaluateInTurn(
   model: Model,
@@ -90,7 +91,8 @@ export async function evaluateInTurn(
     if (task.relevant.values.length === 0) continue;
     const one = await rankUsers(task, scorer, rankingOptions(options));
     ranked.push(one);
-    if (!isPopularity) popular.push(await rankUsers(task, popularityScorer(model), rankingOptions(options)));
+    if (!isPopularity)
+      popular.push(await rankUsers(task, popularityScorer(model.items.degree), rankingOptions(options)));
     const { values } = piece.foldIn.users.ids;
     for (const row of one.all.rows) users.push(values[row]);
   }
@@ -107,7 +109,7 @@ export async function evaluateInTurn(
     ranking,
     popularity: isPopularity
       ? undefined
-      : comparePopularity(ranking.all, concludeRanking(popular, order).all, options.seed),
+      : compareRankings(ranking.all, concludeRanking(popular, order).all, options.seed),
     protocol: options.protocol,
     predictive: undefined,
     predictiveReason:

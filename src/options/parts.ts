@@ -58,4 +58,8 @@ export const EVALUATE_COMMAND = {
   rank: column({ otherwise: 'by its name', argument: 'col', meaning: 'column of the ranks in them' }),
   score: column({ otherwise: 'by its name', argument: 'col', meaning: 'column of the scores in them' }),
   metrics: EVALUATE_PARTS.metrics,
+  against: input({
+    argument: 'model',
+    meaning: 'another model of the same training part: the difference on the same users, with its interval',
+  }),
 };

@@ -24,8 +24,15 @@ export function significant(value: number, digits: number): string {
 
 /** As `short`, with a plus where it is above zero. */
 export function signed(value: number): string {
-  return value > 0 ? `+${short(value)}` : short(value);
+  return plus(value) + short(value);
 }
+
+/** As `fixed`, with a plus where it is above zero. */
+export function signedFixed(value: number, digits: number): string {
+  return plus(value) + fixed(value, digits);
+}
+
+const plus = (value: number) => (value > 0 ? '+' : '');
 
 /** A share in per cent: two digits, or so many decimals. */
 export function percent(share: number, decimals?: number): string {

@@ -62,6 +62,32 @@ test('--json is one document with the fields of the contract', async () => {
   expect(again.out).toBe(out);
 });
 
+test('--against compares two models on the same users, and refuses what cannot be compared', async () => {
+  const other = join(folder, 'other.model');
+  expect((await graphex('fit', parts, '--method', 'popularity', '-o', other)).status).toBe(0);
+  const judged = async (...args: string[]) =>
+    JSON.parse((await run(...args, parts, '--draws', '0', '--json', '--quiet')).out);
+  const { recommendation, against } = await judged(model, '--against', other);
+  // The same list for everyone is what every model is compared with: both ways give the same figures.
+  expect(against).toEqual({ model: other, ...recommendation.popularity });
+  const turned = await judged(other, '--against', model);
+  expect(turned.against.difference.recall.difference).toBeCloseTo(-against.difference.recall.difference, 12);
+  const same = await judged(model, '--against', model);
+  expect(same.against.difference.ndcg).toMatchObject({ difference: 0, low: 0, high: 0 });
+  const { out } = await run(model, parts, '--draws', '0', '--against', other);
+  expect(out.replaceAll(/\s+/g, ' ')).toContain(`${other} has 0.`);
+
+  const elsewhere = join(folder, 'elsewhere.model');
+  const side = { sigma: 0.3, tau: 1, shape: 0.3, rate: 0.3, size: 40 };
+  const { graph } = await simulate({ users: side, items: side, features: 3, seed: 5, threads: 1 });
+  await saveModel(elsewhere, (await fit(graph, { features: 2, iterations: 2, threads: 1 })).model);
+  const refused = await run(model, parts, '--against', elsewhere);
+  expect(refused.status).toBe(2);
+  expect(refused.err).toContain('the two models know different items');
+  const tables = await run(model, parts, '--against', other, '--metrics', 'recall');
+  expect([tables.status, tables.err]).toEqual([2, expect.stringContaining('--against compares two models')]);
+});
+
 test('says how the model stands beside popularity, judged on the same users, and what to recommend with', async () => {
   const popular = join(folder, 'popular.model');
   const fitted = await graphex('fit', parts, '--method', 'popularity', '-o', popular);

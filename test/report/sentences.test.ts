@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AgainstPopularity } from '../../src/evaluate/against-popularity.js';
+import type { RankingComparison } from '../../src/evaluate/compare-rankings.js';
 import type { Evaluation } from '../../src/evaluate/evaluate.js';
 import type { PredictiveCheck, Statistic } from '../../src/evaluate/predictive.js';
 import type { ReadResult } from '../../src/ingest/options.js';
@@ -8,6 +8,7 @@ import { blendWords } from '../../src/report/words/blend.js';
 import { countWords } from '../../src/report/words/counts.js';
 import { engineWords } from '../../src/report/words/engines.js';
 import {
+  againstWords,
   betterRanker,
   intervalWords,
   leftOutWords,
@@ -41,12 +42,12 @@ const say = (...sentences: readonly (string | null | undefined)[]) =>
 function besidePopularity(): void {
   heading('Beside popularity');
   const beside = (recall: readonly [number, number, number], ndcg: readonly [number, number, number]) => {
-    const interval = ([low, difference, high]: typeof recall) => ({ difference, low, high });
+    const interval = ([low, difference, high]: typeof recall) => ({ difference, low, high, level: 0.95 });
     const against = {
-      popularity: { mean: { recall: 0.4, ndcg: 0.3 } },
+      other: { mean: { recall: 0.4, ndcg: 0.3 } },
       difference: { recall: interval(recall), ndcg: interval(ndcg) },
-    } as AgainstPopularity;
-    say(popularityWords(against, 20, names));
+    } as RankingComparison;
+    say(popularityWords(against, 20, names), againstWords('yesterday.model', against, 20, names));
   };
   const [above, below, unsure] = [
     [0.01, 0.02, 0.03],

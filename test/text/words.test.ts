@@ -6,7 +6,16 @@ import {
   statisticLabel,
   statisticPhrase,
 } from '../../src/text/figures.js';
-import { fixed, grouped, percent, plusMinus, power, short, signed } from '../../src/text/numbers.js';
+import {
+  fixed,
+  grouped,
+  percent,
+  plusMinus,
+  power,
+  short,
+  signed,
+  signedFixed,
+} from '../../src/text/numbers.js';
 import { article, capital, list, many, sourceName } from '../../src/text/phrases.js';
 import { sideNames } from '../../src/text/sides.js';
 import { stageLabel } from '../../src/text/stages.js';
@@ -23,6 +32,11 @@ describe('numbers for people', () => {
       short(-2.5),
     ]).toEqual(['0', '0.123', '0.1235', '12,346', '1.23e−7', '−2.5']);
     expect([fixed(-0.5, 2), signed(3), signed(-3), signed(0)]).toEqual(['−0.50', '+3', '−3', '0']);
+    expect([signedFixed(0.0125, 3), signedFixed(-2, 1), signedFixed(0, 2)]).toEqual([
+      '+0.013',
+      '−2.0',
+      '0.00',
+    ]);
     expect([percent(0.5), percent(0.0512), percent(0), percent(0.123, 1)]).toEqual([
       '50 %',
       '5.1 %',

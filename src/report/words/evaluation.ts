@@ -1,10 +1,10 @@
 // What `evaluate` found, in sentences: what the p-values mean, and what the figures leave out.
 
-import type { AgainstPopularity } from '../../evaluate/against-popularity.js';
+import type { RankingComparison } from '../../evaluate/compare-rankings.js';
 import type { Evaluation, NoPredictiveCheck } from '../../evaluate/evaluate.js';
 import type { PredictiveCheck, Statistic } from '../../evaluate/predictive.js';
 import { metricPhrase, statisticPhrase } from '../../text/figures.js';
-import { fixed } from '../../text/numbers.js';
+import { fixed, percent, signedFixed } from '../../text/numbers.js';
 import { list, many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import { command } from './commands.js';
@@ -69,28 +69,53 @@ export function rankedDefinition({ users, items }: SideNames): string {
 }
 
 /** How a model stands beside the same list for everyone. */
-export function popularityWords(
-  { popularity, difference }: AgainstPopularity,
+export function popularityWords(comparison: RankingComparison, n: number, names: SideNames): string {
+  const beside = figuresOf('Popularity, the same list for everyone,', comparison, n, names);
+  return METRICS.every((metric) => comparison.difference[metric].difference < 0)
+    ? `${beside} This model ranks below it: do not recommend with it.`
+    : `${beside} This model ranks ${standing(comparison, n, names)}.`;
+}
+
+/** How a model stands beside another one. */
+export function againstWords(
+  title: string,
+  comparison: RankingComparison,
   n: number,
   names: SideNames,
 ): string {
-  const metrics = ['recall', 'ndcg'] as const;
-  const phrase = (metric: (typeof metrics)[number]) => metricPhrase(metric, n, names);
-  const figures = metrics.map((metric) => `${fixed(popularity.mean[metric], 3)} by ${phrase(metric)}`);
-  const beside = `Popularity, the same list for everyone, has ${list(figures)}.`;
-  if (metrics.every((metric) => difference[metric].difference < 0)) {
-    return `${beside} This model ranks below it: do not recommend with it.`;
-  }
-  const above = metrics.filter((metric) => difference[metric].low > 0);
-  const below = metrics.filter((metric) => difference[metric].high < 0);
-  if (above.length === metrics.length) return `${beside} This model ranks above it.`;
-  const rest = metrics.filter((metric) => !above.includes(metric) && !below.includes(metric));
-  const parts = [
-    ...(above.length > 0 ? [`above it by ${list(above.map(phrase))}`] : []),
-    ...(below.length > 0 ? [`below it by ${list(below.map(phrase))}`] : []),
-    ...(rest.length > 0 ? [`neither above nor below it by ${list(rest.map(phrase))}`] : []),
-  ];
-  return `${beside} This model ranks ${parts.join(', ')}.`;
+  const differences = METRICS.map((metric) => {
+    const { difference, low, high } = comparison.difference[metric];
+    return `${signedFixed(difference, 4)} by ${metricPhrase(metric, n, names)} (${signedFixed(low, 4)} … ${signedFixed(high, 4)})`;
+  });
+  return (
+    `${figuresOf(title, comparison, n, names)} This model ranks ${standing(comparison, n, names)}: ${list(differences)}. ` +
+    `In brackets is the ${percent(comparison.difference.recall.level, 0)} interval over the same ${names.users.many} for both.`
+  );
+}
+
+const METRICS = ['recall', 'ndcg'] as const;
+
+function figuresOf(title: string, { other }: RankingComparison, n: number, names: SideNames): string {
+  const figures = METRICS.map(
+    (metric) => `${fixed(other.mean[metric], 3)} by ${metricPhrase(metric, n, names)}`,
+  );
+  return `${title} has ${list(figures)}.`;
+}
+
+/** Above or below where the interval of the difference says so. */
+function standing({ difference }: RankingComparison, n: number, names: SideNames): string {
+  const phrases = (some: readonly (typeof METRICS)[number][]) =>
+    list(some.map((metric) => metricPhrase(metric, n, names)));
+  const above = METRICS.filter((metric) => difference[metric].low > 0);
+  const below = METRICS.filter((metric) => difference[metric].high < 0);
+  if (above.length === METRICS.length) return 'above it';
+  if (below.length === METRICS.length) return 'below it';
+  const rest = METRICS.filter((metric) => !above.includes(metric) && !below.includes(metric));
+  return [
+    ...(above.length > 0 ? [`above it by ${phrases(above)}`] : []),
+    ...(below.length > 0 ? [`below it by ${phrases(below)}`] : []),
+    ...(rest.length > 0 ? [`neither above nor below it by ${phrases(rest)}`] : []),
+  ].join(', ');
 }
 
 /** What to recommend with instead of a model that was fitted to explain, and the commands. */

@@ -1,0 +1,77 @@
+// A model beside another ranking of the same users: beside the same list for everyone, since one that does not beat it is
+// not worth its trouble, and beside another model, as that of last night.
+
+import { InputError } from '../errors.js';
+import type { Model } from '../fit/model.js';
+import type { VertexIds } from '../graph/ids.js';
+import type { TaskOptions } from '../progress.js';
+import type { RankingScores } from '../ranking/metrics.js';
+import type { Split } from '../sample/split-types.js';
+import { type PairedInterval, pairedBootstrap } from './bootstrap.js';
+import {
+  checkHeldOut,
+  checkSameData,
+  type EvaluateOptions,
+  type Evaluation,
+  heldOutScores,
+  popularityScorer,
+} from './evaluate.js';
+import { evaluateRanking, rankingOptions } from './ranking.js';
+import { splitRankingTask } from './ranking-task.js';
+
+/** Recall and nDCG of another ranking, and how far the model lies above it. */
+export interface RankingComparison {
+  readonly other: Pick<RankingScores, 'mean' | 'standardError'>;
+  readonly difference: { readonly recall: PairedInterval; readonly ndcg: PairedInterval };
+}
+
+/** Undefined where the model is popularity itself. */
+export async function againstPopularity(
+  model: Model,
+  { ranking, task }: Pick<Evaluation, 'ranking' | 'task'>,
+  options: TaskOptions & { readonly seed: number },
+): Promise<RankingComparison | undefined> {
+  if (model.type === 'ranker' && model.scores.kind === 'popularity') return undefined;
+  const { n, depth } = ranking;
+  const { seed, ...run } = options;
+  const { all } = await evaluateRanking(task, popularityScorer(model.items.degree), { ...run, n, depth });
+  return compareRankings(ranking.all, all, seed);
+}
+
+/** The model beside another one, which has to know the same items: else each would be asked another question. */
+export async function againstModel(
+  model: Model,
+  other: Model,
+  split: Split,
+  { ranking }: Pick<Evaluation, 'ranking'>,
+  options: EvaluateOptions & { readonly seed: number },
+): Promise<RankingComparison> {
+  checkSameData(other, split.train.items.ids);
+  if (!sameIds(model.items.ids, other.items.ids)) {
+    throw new InputError(
+      'the two models know different items: compare models that were fitted to the same training part',
+    );
+  }
+  if (split.method === 'pq') checkHeldOut(other, split.coins.users);
+  const { scorer } = await heldOutScores(other, split, options);
+  const task = splitRankingTask(split, other.items.ids);
+  const { n, depth } = ranking;
+  const { all } = await evaluateRanking(task, scorer, rankingOptions({ ...options, n, depth }));
+  return compareRankings(ranking.all, all, options.seed);
+}
+
+function sameIds(one: VertexIds, other: VertexIds): boolean {
+  if (one.length !== other.length) return false;
+  for (let v = 0; v < one.length; v++) if (other.find(one.at(v)) < 0) return false;
+  return true;
+}
+
+/** How far a ranking lies above another one of the same users in the same order. */
+export function compareRankings(model: RankingScores, other: RankingScores, seed: number): RankingComparison {
+  const difference = (metric: 'recall' | 'ndcg') =>
+    pairedBootstrap(model.perUser[metric], other.perUser[metric], { seed });
+  return Object.freeze({
+    other: { mean: other.mean, standardError: other.standardError },
+    difference: { recall: difference('recall'), ndcg: difference('ndcg') },
+  });
+}
