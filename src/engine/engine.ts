@@ -7,6 +7,7 @@
 // new users; a cross-fitted objective keeps several user tables; a fit on several machines counts where the edges are,
 // adds the counts up and finishes. Users and items are never named here.
 
+import { allocate } from '../math/memory.js';
 import type { TaskOptions } from '../progress.js';
 import type { TopLists } from './lists.js';
 import type { FactorTables, RankAnswer, RankQuery, RowLists } from './rank.js';
@@ -34,6 +35,22 @@ export function gammasOf(means: Float32Array, rows: number): TableValues {
     featureShape: means,
     featureRate: ones(means.length),
   };
+}
+
+/** The mean of each row's weight times that of each of its features: rows × features. */
+export function meansOf(
+  { weightShape, weightRate, featureShape, featureRate }: TableValues,
+  features: number,
+): Float32Array {
+  const rows = weightShape.length;
+  const means = allocate(Float32Array, rows * features);
+  for (let v = 0; v < rows; v++) {
+    const weight = weightShape[v] / weightRate[v];
+    for (let k = v * features; k < (v + 1) * features; k++) {
+      means[k] = (weight * featureShape[k]) / featureRate[k];
+    }
+  }
+  return means;
 }
 
 /** What the edge pass uses for a vertex's activity: exp(E log ·), which ascends the bound, or the posterior mean. */
@@ -101,7 +118,7 @@ export interface UniformValues {
 
 /** The mean of a row's weight, of all rows or of each, and of every feature. */
 export interface RowMeans {
-  readonly weight: number | Float32Array;
+  readonly weight: number | Float32Array | Float64Array;
   readonly feature: number;
 }
 
@@ -186,11 +203,11 @@ export interface AtOnce {
 
 /**
  * Tables whose rows are made anew each time, from nothing but their edges. What `write` of uniform values and some calls of
- * `update` with means do, row by row: so a row and what it gathers stay at hand.
+ * `update` with means do (anew.ts), or the same row by row: so a row and what it gathers stay at hand.
  */
 export interface Anew {
-  /** A table for `make` alone, of which only the means are kept: others gather from it, and it is read as Gammas with these means. */
-  createTable(rows: number, features: number): Promise<Table>;
+  /** A table for `make` alone, of which no more than the means need be kept: others gather from it, and it is read as Gammas with these means. */
+  createTable(rows: number, features: number, split?: boolean): Promise<Table>;
   /** Rows begin with all features alike and take half-steps from the same other table. Then the table has a mass; its leftover is 0. */
   make(own: Table, index: EdgeIndex, other: Table, options: AnewOptions): Promise<void>;
   /** What `make` has made: rows × features. */
@@ -239,8 +256,7 @@ export interface Engine {
    */
   update(own: Table, index: EdgeIndex, other: Table, options: UpdateOptions): Promise<EdgeTerm | undefined>;
 
-  /** Where an engine has it. */
-  readonly anew?: Anew | undefined;
+  readonly anew: Anew;
 
   /**
    * Zero counts for the rows of a table. `largest` is the largest sum of counts that a row has in all of the data, wherever

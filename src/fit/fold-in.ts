@@ -124,7 +124,7 @@ function matchIds(from: GraphSide, rows: GraphSide, ids: VertexIds, side: SideNa
 }
 
 /** The fold-in itself, on an engine: `rows` are edges to vertices of the fixed side. */
-export async function foldRows(
+async function foldRows(
   engine: Engine,
   { features: K, multigraph, prior, fixed }: FoldBase,
   rows: Pick<GraphSide, 'count' | 'offsets' | 'neighbors' | 'counts'>,
@@ -166,7 +166,7 @@ export function asTable(fixed: FixedSide): TableValues {
 }
 
 /** Every new row begins alike: the fixed side tells the features apart. */
-export function priorRows(
+function priorRows(
   rows: Pick<GraphSide, 'count' | 'offsets'>,
   hyper: SideHyper,
   K: number,

@@ -5,16 +5,8 @@ import { throwIfAborted } from '../errors.js';
 import type { BipartiteGraph, GraphSide } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
 import { inSharedMemory } from '../math/memory.js';
-import {
-  asTable,
-  type FoldBase,
-  type FoldInOptions,
-  firstShapes,
-  foldMatched,
-  foldRows,
-  sideMass,
-} from './fold-in.js';
-import { meanTable, type RankerMember } from './model.js';
+import { asTable, type FoldBase, type FoldInOptions, firstShapes, foldMatched, sideMass } from './fold-in.js';
+import type { RankerMember } from './model.js';
 
 /** A ranker's member as what new users are folded into; as its fit did, in a few steps with means throughout. */
 export function memberFold(
@@ -51,10 +43,6 @@ export async function foldMeans(
   options: Pick<FoldInOptions, 'eligible' | 'unseenShare' | 'signal'> = {},
 ): Promise<Float32Array> {
   const { features: K, multigraph, prior, fixed } = base;
-  if (!engine.anew) {
-    const folded = await foldRows(engine, base, rows, { ...options, iterations: steps, activity: 'mean' });
-    return meanTable({ count: rows.count, ...folded }, K);
-  }
   throwIfAborted(options.signal);
   const otherMass = sideMass(fixed, K, options);
   const total = otherMass.reduce((a, b) => a + b, 0);
@@ -62,7 +50,7 @@ export async function foldMeans(
   const own = await engine.anew.createTable(rows.count, K);
   const other = await engine.createTable(K, asTable(fixed), 'mean');
   const index = await engine.createIndex({ ...rows, counts: multigraph ? rows.counts : undefined });
-  const start = { weight: Float32Array.from(weight), feature: 1 };
+  const start = { weight, feature: 1 };
   await engine.anew.make(own, index, other, { hyper: prior, otherMass, start, steps });
   const made = await engine.anew.means(own);
   for (const handle of [own, other, index]) void engine.free(handle);

@@ -1,9 +1,8 @@
-import type { SideHyper, TableValues } from '../engine/engine.js';
+import { meansOf, type SideHyper, type TableValues } from '../engine/engine.js';
 import type { SparseWeights } from '../engine/rank.js';
 import { InputError } from '../errors.js';
 import { degrees, type GraphSide, type SideName } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
-import { allocate } from '../math/memory.js';
 import type { ModelKind } from '../options/names.js';
 import type { SideNames } from '../text/sides.js';
 import type { CountEffects, CountLaw } from './count-law.js';
@@ -220,14 +219,7 @@ export type Posterior = { readonly count: number } & TableValues;
 
 /** Posterior mean activity E[weight]·E[feature] of every vertex: count × features, row-major. Scores are dot products. */
 export function meanTable(side: Posterior, features: number): Float32Array {
-  const table = allocate(Float32Array, side.count * features);
-  for (let v = 0; v < side.count; v++) {
-    const weight = side.weightShape[v] / side.weightRate[v];
-    for (let k = v * features; k < (v + 1) * features; k++) {
-      table[k] = (weight * side.featureShape[k]) / side.featureRate[k];
-    }
-  }
-  return table;
+  return meansOf(side, features);
 }
 
 /** Σ over the rows of a table. */

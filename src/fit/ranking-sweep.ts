@@ -3,11 +3,11 @@
 // What an item learns of its users was thus said by other items, and by no more of a user's history than a fold-in has.
 // Posterior means throughout. Since users are made anew, one user table serves all folds.
 
-import type { EdgeIndex, Engine, Table, TableValues, UniformValues } from '../engine/engine.js';
+import type { EdgeIndex, Engine, Table, TableValues } from '../engine/engine.js';
 import { FitError, located } from '../errors.js';
 import type { BipartiteGraph, SideName } from '../graph/graph.js';
 import type { BothHyper } from './bound.js';
-import { priorRows, RANKING_STEPS } from './fold-in.js';
+import { RANKING_STEPS } from './fold-in.js';
 import { type Folds, reorderRows, rowsWithout } from './folds.js';
 import { vertexStart } from './start.js';
 import { startTogether } from './start-together.js';
@@ -77,41 +77,21 @@ export async function startCrossFit(
   for (let f = 0; f < mass.length; f++) {
     userIndexes.push(await engine.createIndex(rowsWithout(graph, 'users', folds, f), splitBy('own')));
   }
-  const users = engine.anew
-    ? await engine.anew.createTable(graph.users.count, features)
-    : await engine.createTable(
-        features,
-        priorRows(graph.users, hyper.users, features, sumWithout(mass, 0)),
-        'mean',
-        inShards,
-      );
+  const users = await engine.anew.createTable(graph.users.count, features, inShards);
   const userCount = everywhere?.users ?? graph.users.count;
   /** Where a fold-in begins: mean 1 in every feature, and in every weight the mean of an average user. */
   const startWeight = (otherMass: Float64Array): number => {
     const exposure = hyper.users.tau + otherMass.reduce((a, b) => a + b, 0);
     return graph.edges / userCount / exposure;
   };
-  const anew = (otherMass: Float64Array): UniformValues => ({
-    ...{ weightShape: startWeight(otherMass), weightRate: 1 },
-    ...{ featureShape: 1, featureRate: 1 },
-  });
   let sweeps = from?.sweeps ?? 0;
 
   async function usersWithout(fold: number): Promise<Table> {
     const otherMass = sumWithout(mass, fold);
-    const options = { activity: 'mean', otherMass } as const;
+    const start = { weight: startWeight(otherMass), feature: 1 };
+    const how = { hyper: hyper.users, otherMass, start, steps: RANKING_STEPS };
     try {
-      if (engine.anew) {
-        const start = { weight: startWeight(otherMass), feature: 1 };
-        const how = { hyper: hyper.users, otherMass, start, steps: RANKING_STEPS };
-        await engine.anew.make(users, userIndexes[fold], items, how);
-        return users;
-      }
-      const steps: Promise<unknown>[] = [engine.write(users, anew(otherMass), 'mean')];
-      for (let step = 0; step < RANKING_STEPS; step++) {
-        steps.push(engine.update(users, userIndexes[fold], items, { ...options, hyper: hyper.users }));
-      }
-      await Promise.all(steps);
+      await engine.anew.make(users, userIndexes[fold], items, how);
       return users;
     } catch (error) {
       throw located(error, `sweep ${sweeps + 1}, users without fold ${fold + 1}`);

@@ -2,6 +2,7 @@
 // one each is in memory, and the next that was asked for is read while that one is computed with. What changed is written
 // when another takes its place. Values come back as they went, so the bits are those of a fit that holds all.
 
+import { withAnew } from '../engine/anew.js';
 import type {
   Activity,
   EdgeIndex,
@@ -181,7 +182,7 @@ export function createStreamedEngine(local: Engine, file: PageFile, indexWords: 
     handle.activity = activity;
   }
 
-  return {
+  return withAnew({
     name: local.name,
     description: local.description,
     tolerance: local.tolerance,
@@ -282,7 +283,7 @@ export function createStreamedEngine(local: Engine, file: PageFile, indexWords: 
       await writing.catch(() => undefined);
       await local.close();
     },
-  };
+  } satisfies Omit<StreamedEngine, 'anew'>);
 }
 
 const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView) =>

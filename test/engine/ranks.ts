@@ -4,6 +4,7 @@
 import assert from 'node:assert';
 import { ALONE } from '../../src/comm/communicator.js';
 import { createTogether } from '../../src/comm/together.js';
+import { withAnew } from '../../src/engine/anew.js';
 import type { Engine, RowRange, Table, TableValues } from '../../src/engine/engine.js';
 import { createShardedEngine } from '../../src/engine/sharded/engine.js';
 import {
@@ -93,7 +94,7 @@ export async function createRanks(size: number, createLocal: () => Promise<Engin
     return rowsWithin(partOf(bounds, r), rows) ?? { first: 0, last: 0 };
   };
   const [one] = engines;
-  return {
+  return withAnew({
     ...one,
     createTable(features, values, activity, split = false) {
       const bounds = split ? deal(values.weightShape.length) : undefined;
@@ -160,5 +161,5 @@ export async function createRanks(size: number, createLocal: () => Promise<Engin
     setActivity: (table, activity) => all((engine, r) => engine.setActivity(at(table, r), activity)),
     free: (handle) => all((engine, r) => engine.free(at(handle, r))),
     close: () => all((engine) => engine.close()),
-  };
+  } satisfies Engine);
 }

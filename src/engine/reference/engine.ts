@@ -4,6 +4,7 @@
 import { FitError } from '../../errors.js';
 import { leftoverMass } from '../../math/quadrature.js';
 import { digamma, lgamma, logExpm1 } from '../../math/special.js';
+import { withAnew } from '../anew.js';
 import {
   type Activity,
   COUNT_LIMIT,
@@ -47,7 +48,7 @@ interface ReferenceCounts extends Counts {
 const FIELDS = ['weightShape', 'weightRate', 'featureShape', 'featureRate'] as const;
 
 export function createReferenceEngine(): Engine {
-  return {
+  return withAnew({
     name: 'reference',
     description: 'reference (float64, one thread)',
     tolerance: 1e-9,
@@ -166,7 +167,7 @@ export function createReferenceEngine(): Engine {
 
     async free() {},
     async close() {},
-  };
+  } satisfies Omit<Engine, 'anew'>);
 }
 
 function write(table: ReferenceTable, values: TableValues | UniformValues, activity: Activity): void {

@@ -6,6 +6,7 @@
 // So the bits depend on how the data were cut into shards, and not on how many ranks or threads have them.
 
 import type { Communicator } from '../../comm/communicator.js';
+import { withAnew } from '../anew.js';
 import type { EdgeIndex, Engine, Table, TableValues } from '../engine.js';
 import { createQueue } from '../queue.js';
 import { createExchange } from './exchange.js';
@@ -58,7 +59,7 @@ export function createShardedEngine(
   const copied = <O extends { readonly otherMass?: Float64Array | undefined }>(given: O): O =>
     given.otherMass ? { ...given, otherMass: given.otherMass.slice() } : given;
 
-  return {
+  return withAnew({
     name: local.name,
     description: `${local.description}, in shards${size > 1 ? `, ${communicator.description}` : ''}`,
     tolerance: local.tolerance,
@@ -296,5 +297,5 @@ export function createShardedEngine(
       await idle();
       await local.close();
     },
-  };
+  } satisfies Omit<ShardedEngine, 'anew'>);
 }
