@@ -2,8 +2,6 @@
 
 import { InputError } from '../errors.js';
 import type { Model } from '../fit/model.js';
-import { basisOf, FEW_LIKES } from '../predict/basis.js';
-import type { Asker, Recommendation } from '../predict/recommend.js';
 import { createRecommender, type Recommender } from '../predict/recommender.js';
 import type { TitleBook } from '../predict/titles.js';
 import { listPieces, type UserList } from '../store/list-pieces.js';
@@ -11,9 +9,10 @@ import { listsFormat, writeLists } from '../store/lists.js';
 import { many } from '../text/phrases.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
 import type { CommandContext, CommandOutput } from './command.js';
+import { listingJson, makeListings } from './listings.js';
 import type { OpenedModel } from './model-source.js';
 import { checkOutputs } from './outputs.js';
-import { type Askers, askerIn, type NamedAsker, skippedOf, skippedWords } from './recommend-batch.js';
+import { type Askers, type NamedAsker, skippedOf, skippedWords } from './recommend-batch.js';
 
 export interface ManyFlags {
   readonly batch?: string | undefined;
@@ -24,9 +23,10 @@ export interface ManyFlags {
   readonly includeSeen?: boolean | undefined;
   readonly explain?: boolean | undefined;
   readonly confidence?: boolean | undefined;
+  readonly titles?: string | undefined;
 }
 
-/** Lists that go to a file or to standard output hold items and scores alone. */
+/** Rows of a table hold items and scores alone; lines of JSON hold what the document of --json holds. */
 export async function checkMany(
   flags: ManyFlags,
   inputs: readonly (string | undefined)[],
@@ -41,9 +41,10 @@ export async function checkMany(
     }
     return;
   }
-  if (explain || confidence) {
+  const { kind } = output === '-' ? { kind: 'csv' } : listsFormat(output);
+  if ((explain || confidence) && kind !== 'jsonl') {
     throw new InputError(
-      `${explain ? '--explain' : '--confidence'} does not go with -o: lists in files hold items and scores; leave one of them out`,
+      `${explain ? '--explain' : '--confidence'} does not go with -o ${output}: rows hold items and scores; write .jsonl, or leave one of them out`,
     );
   }
   if (output === '-') {
@@ -53,7 +54,6 @@ export async function checkMany(
       );
     return;
   }
-  listsFormat(output);
   await checkOutputs({ files: [output], inputs: [...inputs], force });
 }
 
@@ -79,14 +79,10 @@ export function requireUsers({ users, head: { names = USERS_AND_ITEMS } }: Opene
   );
 }
 
-/** Items of an asker that the model knows. */
-export function knownItems({ items, users, seen }: Model, asker: Asker): number {
-  if ('likes' in asker) return new Set(asker.likes.filter((id) => items.ids.find(id) >= 0)).size;
-  return users.degree[users.ids.find(asker.user)] ?? (seen ? 0 : FEW_LIKES);
-}
-
 /** Askers that are asked for together: enough for all threads, and a few megabytes of lists. */
 const TOGETHER = 8192;
+/** Reasons are long, and are found one user after another. */
+const EXPLAINED_TOGETHER = 64;
 
 /** Writes the lists as they come: the next are made while these are written. */
 export async function listsToOutput(
@@ -94,10 +90,11 @@ export async function listsToOutput(
   { head: model, users: everyone }: OpenedModel,
   found: Askers,
   flags: ManyFlags & { readonly output: string },
-  { titles, exclude }: { readonly titles: TitleBook | undefined; readonly exclude: readonly string[] },
+  { titles, exclude }: { readonly titles: TitleBook; readonly exclude: readonly string[] },
   { threads, signal, onProgress }: CommandContext,
 ): Promise<CommandOutput | undefined> {
-  const { n, includeSeen, output } = flags;
+  const { output } = flags;
+  const withTitles = flags.titles !== undefined;
   const total = flags.allUsers ? everyone : found.askers.length;
   let rows = 0;
   let done = 0;
@@ -115,36 +112,27 @@ export async function listsToOutput(
     recommender: Recommender,
     askers: readonly NamedAsker[],
   ): AsyncGenerator<UserList[]> {
-    const ask = (at: number) => {
-      const asked = askers.slice(at, at + TOGETHER).map((one) => askerIn(recommender.model, one));
-      const settings = { n, includeSeen, exclude, threads, signal, onUnknown: () => {} };
-      return { asked, made: recommender.recommendMany(asked, settings) };
-    };
+    const together = flags.explain || flags.confidence ? EXPLAINED_TOGETHER : TOGETHER;
+    const { n, includeSeen, explain, confidence } = flags;
+    const settings = { n, includeSeen, explain, confidence, exclude, threads, signal, onUnknown: () => {} };
+    const ask = (at: number) => makeListings(recommender, askers.slice(at, at + together), titles, settings);
     let next = askers.length > 0 ? ask(0) : undefined;
-    for (let at = 0; next; at += TOGETHER) {
-      const { asked, made } = next;
-      const lists = await made;
-      next = at + TOGETHER < askers.length ? ask(at + TOGETHER) : undefined;
+    for (let at = 0; next; at += together) {
+      const listings = await next;
+      next = at + together < askers.length ? ask(at + together) : undefined;
       // A writer that fails leaves the next ones unasked for.
-      next?.made.catch(() => {});
-      done += lists.length;
+      next?.catch(() => {});
+      done += listings.length;
       onProgress({ stage: 'ranking', done, total, unit: 'users' });
-      yield lists.map((items, i) => {
-        rows += items.length;
-        return {
-          user: askers[at + i].name,
-          items: titles ? items.map((entry) => withTitle(entry, titles, model)) : items,
-          basis: basisOf(knownItems(recommender.model, asked[i])),
-        };
-      });
+      for (const { items } of listings) rows += items.length;
+      yield listings.map((listing) => listingJson(listing, titles, recommender.model));
     }
   }
   if (output === '-') {
-    for await (const piece of listPieces('csv', batches(), titles !== undefined))
-      await toStandardOutput(piece);
+    for await (const piece of listPieces('csv', batches(), withTitles)) await toStandardOutput(piece);
     return undefined;
   }
-  await writeLists(output, batches(), titles !== undefined);
+  await writeLists(output, batches(), withTitles);
   const [skippedUsers, skippedRows] = (['users', 'rows'] as const).map((of) => skippedOf(found.skipped, of));
   const { users } = model.names ?? USERS_AND_ITEMS;
   const skipped = skippedWords(found.skipped, users);
@@ -162,11 +150,6 @@ export async function listsToOutput(
     },
     text: `wrote ${output}: ${many(rows, 'row')} for ${many(total, users)}${skipped && `, ${skipped}`}`,
   };
-}
-
-function withTitle(entry: Recommendation, titles: TitleBook, model: Model): UserList['items'][number] {
-  const title = titles.of(model.items.ids.find(entry.item));
-  return title === undefined ? entry : { ...entry, title };
 }
 
 /** Waits where the reader is slow; a reader that left ends the work without an error. */

@@ -1,17 +1,14 @@
 // graphex recommend: items for a known user, for a new one by what they like, or for a file of users.
 
 import type { Command } from 'commander';
-import { InputError, throwIfAborted } from '../errors.js';
+import { InputError } from '../errors.js';
 import type { Model } from '../fit/model.js';
 import { NAMES_LINE, readSideTable } from '../ingest/side-table.js';
 import type { OptionsOf } from '../options/kinds.js';
 import { COMMANDS, type RECOMMEND, type RECOMMEND_COMMAND } from '../options/verbs.js';
-import { basisOf } from '../predict/basis.js';
-import { type Reasons, titledReasons } from '../predict/reasons.js';
-import type { Asker, Recommendation } from '../predict/recommend.js';
-import { createRecommender, type Recommender } from '../predict/recommender.js';
+import type { Asker } from '../predict/recommend.js';
+import { createRecommender } from '../predict/recommender.js';
 import type { TitleBook } from '../predict/titles.js';
-import { confidenceWords } from '../report/words/confidence.js';
 import { AGAINST_WORDS, reasonWords } from '../report/words/reasons.js';
 import { grouped, significant } from '../text/numbers.js';
 import { many } from '../text/phrases.js';
@@ -19,18 +16,12 @@ import { USERS_AND_ITEMS } from '../text/sides.js';
 import { oneLine, shown } from '../text/untrusted.js';
 import { addOptions, type CommandContext, runCommand } from './command.js';
 import { typedOptions } from './flags.js';
+import { type Listing, listingJson, makeListings } from './listings.js';
 import { byModel, modelsInTurn, openModel, requireUser } from './model-source.js';
-import { type Askers, askerIn, knownLikes, readBatch, some, warnOfSkipped } from './recommend-batch.js';
-import {
-  type AskedGroup,
-  checkMany,
-  everyUser,
-  knownItems,
-  listsToOutput,
-  requireUsers,
-} from './recommend-many.js';
+import { type Askers, knownLikes, readBatch, some, warnOfSkipped } from './recommend-batch.js';
+import { type AskedGroup, checkMany, everyUser, listsToOutput, requireUsers } from './recommend-many.js';
 import { textTable, wrap } from './text-table.js';
-import { idByTitle, readTitles, titled } from './titles.js';
+import { idByTitle, readTitles } from './titles.js';
 
 type Values = OptionsOf<typeof RECOMMEND_COMMAND & typeof RECOMMEND>;
 
@@ -83,10 +74,9 @@ async function run(path: string, values: Values, context: CommandContext) {
   warnOfSkipped(found, opened, titles, context.warn);
   warnOfExcluded();
   const { output } = values;
-  const shownTitles = values.titles === undefined ? undefined : titles;
   if (toMany && output !== undefined) {
     const flags = { ...values, output };
-    return listsToOutput(groups(), opened, found, flags, { titles: shownTitles, exclude }, context);
+    return listsToOutput(groups(), opened, found, flags, { titles, exclude }, context);
   }
   return answer();
 
@@ -121,101 +111,38 @@ async function run(path: string, values: Values, context: CommandContext) {
   }
 
   async function answer() {
-    const answers: Answer[] = [];
+    const listings: Listing[] = [];
     for await (const { model: one, askers } of groups()) {
       const recommender = createRecommender(one);
       try {
-        answers.push(...(await listings(recommender, askers)));
+        const { n, includeSeen, explain, confidence } = values;
+        const { threads, signal, onProgress } = context;
+        const asked = { n, includeSeen, explain, confidence, exclude, threads, signal, onProgress };
+        listings.push(...(await makeListings(recommender, askers, titles, asked)));
       } finally {
         await recommender.close();
       }
     }
     // Shards come in their order, and a file of users has one of its own.
     const place = new Map(found.askers.map(({ name }, at) => [name, at]));
-    answers.sort((a, b) => (place.get(a.name) ?? 0) - (place.get(b.name) ?? 0));
-    const titleOf = (item: string) => titled(titles.of(model.items.ids.find(item)));
-    const listed = ({ items: list }: Listing) =>
-      list.map(({ reasons, ...entry }) => ({
-        ...entry,
-        ...(reasons && { explanation: titledReasons(reasons, titleOf) }),
-      }));
+    listings.sort((a, b) => (place.get(a.user) ?? 0) - (place.get(b.user) ?? 0));
+    const documents = listings.map((listing) => listingJson(listing, titles, model));
     if (!toMany) {
-      const [{ listing }] = answers;
-      const { items: _, ...ofList } = listing;
+      const [{ items, overlap, verdict }] = documents;
       // One list is an array of its items, so each says what holds for all of them.
+      const ofList = verdict === undefined ? {} : { overlap, verdict };
       return {
-        json: listed(listing).map((entry) => ({ ...entry, ...ofList })),
-        text: describe(listing, model, titles),
+        json: items.map((entry) => ({ ...entry, ...ofList })),
+        text: describe(listings[0], model, titles),
       };
     }
     return {
-      json: answers.map(({ name, listing, known }) => ({
-        user: name,
-        ...listing,
-        items: listed(listing),
-        basis: basisOf(known),
-      })),
-      text: answers
-        .map(({ name, listing }) => `${shown(name)}\n${describe(listing, model, titles)}\n`)
+      json: documents,
+      text: listings
+        .map((listing) => `${shown(listing.user)}\n${describe(listing, model, titles)}\n`)
         .join('\n'),
     };
   }
-
-  async function listings(recommender: Recommender, askers: AskedGroup['askers']): Promise<Answer[]> {
-    const asked = askers.map((one) => askerIn(recommender.model, one));
-    const lists = await recommender.recommendMany(asked, {
-      n: values.n,
-      exclude,
-      includeSeen: values.includeSeen,
-      explain: values.explain,
-      threads: context.threads,
-      signal: context.signal,
-      onProgress: context.onProgress,
-    });
-    const answers: Answer[] = [];
-    for (const [a, asker] of asked.entries()) {
-      throwIfAborted(context.signal);
-      const sure = values.confidence
-        ? await recommender.confidence(
-            { ...asker, exclude },
-            lists[a].map(({ item }) => item),
-            { onUnknown: () => {} },
-          )
-        : undefined;
-      const listing = {
-        ...(sure && { overlap: sure.overlap, verdict: confidenceWords(sure, lists[a].length) }),
-        items: lists[a].map(({ explanation, ...entry }, i) => ({
-          ...entry,
-          ...titled(titles.of(model.items.ids.find(entry.item))),
-          ...(explanation && { reasons: recommender.reasons({ ...entry, explanation }) }),
-          ...(sure && { low: sure.intervals[i].low, high: sure.intervals[i].high }),
-        })),
-      };
-      answers.push({ name: askers[a].name, listing, known: knownItems(recommender.model, asker) });
-    }
-    return answers;
-  }
-}
-
-/** What one asker gets, and how many items of theirs the model knows. */
-interface Answer {
-  readonly name: string;
-  readonly listing: Listing;
-  readonly known: number;
-}
-
-/** One list as it is printed. */
-interface Listing {
-  /** With --confidence. */
-  readonly overlap?: number | undefined;
-  readonly verdict?: string | undefined;
-  readonly items: readonly (Omit<Recommendation, 'explanation'> & {
-    /** With --explain. */
-    readonly reasons?: Reasons | undefined;
-    readonly title?: string;
-    readonly low?: number;
-    readonly high?: number;
-  })[];
 }
 
 /** Likes that are titles become ids; one that several items share is refused. */

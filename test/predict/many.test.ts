@@ -151,12 +151,28 @@ describe('graphex recommend --all-users', () => {
     expect(piped.stdout).toBe(readFileSync(at('lists.csv'), 'utf8'));
   });
 
+  it('writes lines of JSON with reasons and confidence, as the document of --json has them', async () => {
+    writeFileSync(at('some.txt'), [0, 1, 2].map((u) => models.posterior.users.ids.at(u)).join('\n'));
+    const asked = ['recommend', file, '--batch', at('some.txt'), '-n', '2', '--explain', '--confidence'];
+    const whole = JSON.parse((await graphex(...asked, '--json', '--quiet')).stdout);
+    const { status } = await graphex(...asked, '-o', at('why.jsonl'), '--quiet');
+    const lines = readFileSync(at('why.jsonl'), 'utf8').trim().split('\n');
+    expect([status, lines.map((line) => JSON.parse(line))]).toEqual([0, whole]);
+    expect(whole[0]).toMatchObject({
+      verdict: expect.any(String),
+      items: [{ explanation: {}, low: expect.any(Number) }, {}],
+    });
+  });
+
   it('wants a place for the lists, and one that it can write', async () => {
     for (const [args, says] of [
       [['--all-users'], /say where the lists go/],
       [['--all-users', '-o', at('x.xlsx')], /format is not known by this ending/],
       [['--all-users', '-o', at('no/x.csv')], /its folder does not exist/],
-      [['--all-users', '-o', at('x.csv'), '--explain'], /--explain does not go with -o/],
+      [
+        ['--all-users', '-o', at('x.csv'), '--explain'],
+        /--explain does not go with -o .*x.csv: .*write .jsonl/,
+      ],
       [['--all-users', '-o', '-', '--json'], /takes the lists or the document/],
       [['--user', 'u1', '-o', at('x.csv')], /-o is for the lists of many/],
       [['--all-users', '--user', 'u1'], /--user and --all-users were both given/],
