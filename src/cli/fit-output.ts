@@ -1,6 +1,7 @@
 // What graphex fit prints: its JSON document and its text.
 
 import type { TunedRanking } from '../evaluate/tune.js';
+import { mayBlend } from '../fit/beside.js';
 import type { SparsityEvidence } from '../fit/evidence.js';
 import type { FitResult } from '../fit/fit.js';
 import { type LawReport, modelLaw } from '../fit/law.js';
@@ -9,7 +10,7 @@ import { SIDES } from '../graph/graph.js';
 import type { ReadResult } from '../ingest/options.js';
 import { option, optionError } from '../options/error.js';
 import type { Setting, Tuned } from '../ranking/tune.js';
-import { blendWords } from '../report/words/blend.js';
+import { blendWords, noBlendWords } from '../report/words/blend.js';
 import { countWords } from '../report/words/counts.js';
 import { engineWords } from '../report/words/engines.js';
 import { featureChoiceRows, featureChoiceWords } from '../report/words/feature-count.js';
@@ -150,6 +151,8 @@ export function fitText(
     const fits = fitCount(model);
     if (fits > 1) lines.push('', `The scores of ${fits} fits from different seeds are added.`);
     if (result.blend) lines.push('', wrap(blendWords(result.blend, names)));
+    else if (read && model.method === 'ranking' && !mayBlend(read.graph))
+      lines.push('', wrap(noBlendWords(names)));
     lines.push(
       '',
       wrap('This model is made for recommending: it has no bound, and no test graphs can be drawn from it.'),

@@ -167,9 +167,10 @@ function refuseOptions(command: Command, method: BaselineName): void {
   const given = typedOptions(command, declared);
   for (const { path } of leaves(declared)) {
     const name = path.join('.');
-    if (BASELINE_TAKES.has(name) || valueAt(given, path) === undefined) continue;
+    const none =
+      method === 'popularity' && (name === 'trials' || NOT_OF_BASELINES[name] === NOT_OF_BASELINES.tune);
+    if ((BASELINE_TAKES.has(name) && !none) || valueAt(given, path) === undefined) continue;
     const why = NOT_OF_BASELINES[name] ?? `it belongs to ${takersOf(name)}`;
-    const none = method === 'popularity' && why === NOT_OF_BASELINES.tune;
     throw optionError`${option(name)} does not go with ${option('method')} ${method}: ${none ? NO_SETTING : why}; leave it out`;
   }
 }

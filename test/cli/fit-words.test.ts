@@ -111,6 +111,11 @@ describe('a baseline', () => {
     ],
     [
       'popularity',
+      ['--trials', '5'],
+      '--trials does not go with --method popularity: it is computed from the data alone',
+    ],
+    [
+      'popularity',
       ['--tune'],
       '--tune does not go with --method popularity: it is computed from the data alone',
     ],

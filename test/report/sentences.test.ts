@@ -4,7 +4,7 @@ import type { Evaluation } from '../../src/evaluate/evaluate.js';
 import type { PredictiveCheck, Statistic } from '../../src/evaluate/predictive.js';
 import type { ReadResult } from '../../src/ingest/options.js';
 import { checkDefinitions, studyDefinitions } from '../../src/report/pages/definitions.js';
-import { blendWords } from '../../src/report/words/blend.js';
+import { blendWords, noBlendWords } from '../../src/report/words/blend.js';
 import { countWords } from '../../src/report/words/counts.js';
 import { engineWords } from '../../src/report/words/engines.js';
 import {
@@ -189,7 +189,11 @@ function studies(): void {
     weights: { neighbours: 100, lambda: 12, dropout: 0.5 },
     leastSquares: { lambda: 0.012, alpha: 0.0676 },
   };
-  say(blendWords({ heldBack: 695, ...blend }, names), blendWords({ heldBack: 0, ...blend }, names));
+  say(
+    blendWords({ heldBack: 695, ...blend }, names),
+    blendWords({ heldBack: 0, ...blend }, names),
+    noBlendWords(names),
+  );
   heading('Baselines that did not run');
   const tooLarge = { code: 'too-large', what: 'edges', count: 5e6, candidates: 40_000, limit: 5e9 } as const;
   say(

@@ -5,6 +5,11 @@ import { short } from '../../text/numbers.js';
 import { many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 
+/** Why nothing is added where data are too large for it. */
+export function noBlendWords(names: SideNames): string {
+  return `No weights between ${names.items.many} and no factors by least squares are added to the scores: data of this size leave no room for them.`;
+}
+
 /** The parts, their settings, and on whom these were found. */
 export function blendWords({ heldBack, weights, leastSquares }: BlendReport, names: SideNames): string {
   const { neighbours, lambda, dropout } = weights;
