@@ -2,7 +2,11 @@
 // few. The many see what is alike at large, the few what belongs together, and the sum ranks better than either
 // (docs/recommending.md). How many, and how much they are held down, is found on held-back users of the data at hand.
 
-import { createItemRegression, type RegressionSetting } from '../engine/cpu/regression.js';
+import {
+  createItemRegression,
+  openItemRegression,
+  type RegressionSetting,
+} from '../engine/cpu/regression.js';
 import type { FactorTables, SparseWeights } from '../engine/rank.js';
 import { throwIfAborted } from '../errors.js';
 import type { TaskOptions } from '../progress.js';
@@ -56,7 +60,7 @@ export async function searchWeights(
 ): Promise<FoundWeights> {
   const { data, history } = trial;
   const task = { threads, signal };
-  const regression = await createItemRegression({ ...data, targets: data.candidates }, task);
+  const regression = await openItemRegression({ ...data, targets: data.candidates }, task);
   const users = tables.users.map((value) => SHARE * value);
   const score = async (setting: Setting) => {
     throwIfAborted(signal);
@@ -69,10 +73,19 @@ export async function searchWeights(
     neighbours: ladder(neighbours, [25, 50, 100, 200]),
     dropout: ladder(dropout, [0.125, 0.25, 0.5, 1, 2, 4]),
   };
-  const { best, trials } = await tune(dials, score, {
-    ...SEARCH,
-    onTrial: (done) =>
-      onProgress?.({ stage: 'weights on held-back users', done, total: SEARCH.maxTrials, unit: 'settings' }),
-  });
-  return { setting: best.setting as WeightSetting, score: best.score, trials };
+  try {
+    const { best, trials } = await tune(dials, score, {
+      ...SEARCH,
+      onTrial: (done) =>
+        onProgress?.({
+          stage: 'weights on held-back users',
+          done,
+          total: SEARCH.maxTrials,
+          unit: 'settings',
+        }),
+    });
+    return { setting: best.setting as WeightSetting, score: best.score, trials };
+  } finally {
+    await regression.close();
+  }
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   createItemRegression,
   type ItemWeights,
+  openItemRegression,
   type RegressionSetting,
 } from '../../src/engine/cpu/regression.js';
 import { transposeLists } from '../../src/ranking/lists.js';
@@ -109,8 +110,49 @@ describe('regressions of items on their neighbours', () => {
     expect(Math.max(...perTarget)).toBe(5);
   });
 
-  it('are the same on any number of threads, and stop when told to', async () => {
-    const many = communityLists(300, 900, 4, 6);
+  it('are the same whether users are few enough to be bits or their pairs are counted', async () => {
+    // Users with nothing make the same data too many for bits.
+    const padded = { values: users.values, offsets: new Uint32Array(601).fill(users.values.length) };
+    padded.offsets.set(users.offsets);
+    const setting = { neighbours: 13, lambda: 6, dropout: 0.4, nearest: { neighbours: 4, dropout: 0.2 } };
+    const inputs = Uint8Array.from({ length: ITEMS }, (_, i) => (i % 5 === 2 ? 0 : 1));
+    const [bits, counted] = await Promise.all(
+      [users, padded].map(async (rows) => {
+        const regression = await createItemRegression({ users: rows, items, inputs });
+        return regression.solve(setting);
+      }),
+    );
+    expect(counted).toEqual(bits);
+    expect(bits.weights.length).toBeGreaterThan(5 * ITEMS);
+  });
+
+  it('are those of a setting by itself, whatever was tried before it', async () => {
+    const settings = [
+      { neighbours: 11, lambda: 5, dropout: 0.5 },
+      { neighbours: 6, lambda: 5, dropout: 2 },
+      { neighbours: 6, lambda: 40, dropout: 2 },
+      { neighbours: 22, lambda: 5, dropout: 0 },
+      { neighbours: 11, lambda: 40, dropout: 1 },
+      { neighbours: 3, lambda: 5, dropout: 0.5 },
+    ].map((setting) => ({ ...setting, nearest: { neighbours: 3, dropout: setting.dropout / 2 } }));
+    for (const rows of [users, communityLists(600, ITEMS, 3, 4)]) {
+      const data = { users: rows, items: transposeLists(rows, ITEMS) };
+      const open = await openItemRegression(data, { threads: 2 });
+      const single = await createItemRegression(data);
+      try {
+        for (const setting of settings)
+          expect(await open.solve(setting)).toEqual(await single.solve(setting));
+      } finally {
+        await open.close();
+      }
+    }
+  });
+
+  it.each([
+    ['few users', 300],
+    ['many', 700],
+  ])('are the same on any number of threads, and stop when told to: %s', async (_, rows) => {
+    const many = communityLists(rows, 900, 4, 6);
     const data = { users: many, items: transposeLists(many, 900) };
     const setting = { neighbours: 180, lambda: 30, dropout: 0.5 };
     const solved = async (threads: number) =>

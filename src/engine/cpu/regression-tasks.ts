@@ -1,69 +1,121 @@
 // What a worker of the item regressions does: rows of pair counts, and one small system for each target. Blocks are independent
 // of each other, so results do not depend on the number of workers.
 
-import { nthLargest } from '../../math/select.js';
 import { serveTasks } from '../../parallel/worker.js';
 import type { RowLists } from '../rank.js';
+import type { RankKernels } from './rank-lane.js';
 
 /** Rows counted, or targets solved, at a time. */
 export const BLOCK = 16;
+/** Gains looked at to guess how large those of the chosen columns are. */
+const SAMPLE = 1024;
+/** Numbers counted one by one in the time in which the bits of one column are compared. */
+const COMMON = 3;
 
-/** Two bytes each where they are small enough. */
-export type PairCounts = Uint16Array | Uint32Array;
+/** How many users each two columns share: counted, or the users of each column as bits. Addresses in the memory of the kernels. */
+export interface SharedUsers {
+  readonly memory: WebAssembly.Memory;
+  readonly columns: number;
+  /** Rows of `stride` counts, of 4 bytes each where two are too few; absent where there are bits. */
+  readonly pairs?: { readonly at: number; readonly stride: number; readonly wide: boolean } | undefined;
+  /** Rows of so many words of 8 bytes, a multiple of 4. */
+  readonly bits?: { readonly at: number; readonly words: number } | undefined;
+}
 
 export interface PairJob {
   readonly next: Int32Array;
-  /** Per user the columns they have, ascending, and per column its users. */
+  /** Per user the columns they have, and per column its users. */
   readonly rows: RowLists;
-  readonly columns: RowLists;
-  /** columns × columns. */
-  readonly pairs: PairCounts;
+  readonly lists: RowLists;
+  readonly shared: SharedUsers;
 }
 
-export function countPairs({ next, rows, columns, pairs }: PairJob): void {
-  const count = columns.offsets.length - 1;
+export function countPairs({ next, rows, lists, shared }: PairJob): void {
+  const { memory, columns, pairs } = shared;
+  if (!pairs) return;
   for (;;) {
     const first = BLOCK * Atomics.add(next, 0, 1);
-    if (first >= count) return;
-    for (let c = first; c < Math.min(count, first + BLOCK); c++) {
-      const own = pairs.subarray(c * count, (c + 1) * count);
-      for (let e = columns.offsets[c]; e < columns.offsets[c + 1]; e++) {
-        const user = columns.values[e];
+    if (first >= columns) return;
+    for (let c = first; c < Math.min(columns, first + BLOCK); c++) {
+      const own = countsAt(memory, pairs.wide, pairs.at + c * rowBytes(pairs), columns);
+      for (let e = lists.offsets[c]; e < lists.offsets[c + 1]; e++) {
+        const user = lists.values[e];
         for (let n = rows.offsets[user]; n < rows.offsets[user + 1]; n++) own[rows.values[n]]++;
       }
     }
   }
 }
 
+function countsAt(memory: WebAssembly.Memory, wide: boolean, at: number, length: number) {
+  return wide ? new Uint32Array(memory.buffer, at, length) : new Uint16Array(memory.buffer, at, length);
+}
+
+const rowBytes = ({ stride, wide }: { readonly stride: number; readonly wide: boolean }) =>
+  (wide ? 4 : 2) * stride;
+
+/** What is the same for all settings with this λ: the chosen columns of each target, in order, and what they share. */
+export interface ChosenColumns {
+  readonly lambda: number;
+  /** Columns chosen for each target, at most. */
+  readonly neighbours: number;
+  /** Where that of the first target lies if it is kept; else a worker has that of one target at a time. */
+  readonly at: number | undefined;
+  /** Per target how many columns it got. */
+  readonly found: Uint32Array;
+}
+
 export interface RegressionJob {
   readonly next: Int32Array;
   readonly module: WebAssembly.Module;
-  readonly memory: WebAssembly.Memory;
   /** One number that workers count up to take their scratch, and where each worker's lies. */
   readonly places: Int32Array;
   readonly scratch: readonly number[];
   readonly rows: RowLists;
-  readonly pairs: PairCounts;
-  /** Per column how many users have it. */
+  readonly shared: SharedUsers;
+  /** Per column how many users have it, and the address of 1/(that + λ). */
   readonly degree: Float64Array;
+  readonly inverse: number;
   /** Per target its users and its own column, −1: none. */
   readonly targets: RowLists;
   readonly ownColumn: Int32Array;
+  readonly chosen: ChosenColumns;
+  /** Whether they are chosen already. */
+  readonly known: boolean;
   readonly neighbours: number;
-  readonly lambda: number;
   readonly dropout: number;
   /** So many of them are inputs of a second regression, whose weights are added; 0: none. */
   readonly nearest: number;
   readonly nearestDropout: number;
   readonly tolerance: number;
   readonly maxSteps: number;
-  /** Per target how many columns it got, which, ascending, and their weights: targets × neighbours. */
-  readonly found: Uint32Array;
+  /** Per target its columns, those that gain most first, and their weights: targets × neighbours. */
   readonly sources: Uint32Array;
   readonly weights: Float32Array;
 }
 
-interface RegressionKernels {
+/** The exports of kernels/regression.ts, and of kernels/linear.ts what solves. */
+interface RegressionKernels extends RankKernels {
+  regressionGains(counts: number, wide: number, inverse: number, count: number, gains: number): void;
+  regressionOrder(gains: number, columns: number, count: number): void;
+  bitCounts(own: number, bits: number, words: number, columns: number, out: number): void;
+  rightSide(counts: number, wide: number, chosen: number, size: number, out: number): void;
+  sharedFromCounts(
+    pairs: number,
+    wide: number,
+    stride: number,
+    chosen: number,
+    size: number,
+    out: number,
+  ): void;
+  sharedFromBits(
+    bits: number,
+    words: number,
+    chosen: number,
+    size: number,
+    scratch: number,
+    out: number,
+  ): void;
+  scaledSystem(shared: number, scale: number, size: number, out: number): void;
   denseSolve(
     a: number,
     b: number,
@@ -76,126 +128,162 @@ interface RegressionKernels {
 }
 
 /** A multiple of 4, as the kernels have rows. */
-export function paddedSize(size: number): number {
+function paddedSize(size: number): number {
   return 4 * Math.ceil(size / 4);
 }
 
-/** The matrix of one system, and four vectors. */
-export function regressionScratchBytes(neighbours: number): number {
+/** A multiple of 8, as rankings have rows of scores. */
+export function paddedColumns(columns: number): number {
+  return 8 * Math.ceil(columns / 8);
+}
+
+/** Of one target: which columns, how many users they share with it, and with each other. */
+export function chosenBytes(neighbours: number): number {
   const size = paddedSize(neighbours);
-  return 4 * size * (size + 4);
+  return 4 * (2 * size + (size * (size + 4)) / 2);
+}
+
+/** Where the parts of a worker's scratch lie. */
+function scratchParts(neighbours: number, columns: number, words: number) {
+  const size = paddedSize(neighbours);
+  const list = 4 * (paddedColumns(columns) + 16);
+  const sizes = {
+    ...{ system: 4 * size * size, scale: 4 * size, right: 4 * size, solved: 4 * size, vectors: 8 * size },
+    ...{
+      counts: list,
+      gains: list,
+      kept: list,
+      positions: list,
+      sample: Math.max(list, 4 * (2 * SAMPLE + 16)),
+    },
+    ...{ own: 8 * words, bits: 8 * words * size, chosen: chosenBytes(neighbours) },
+  };
+  let bytes = 0;
+  const at = Object.fromEntries(
+    Object.entries(sizes).map(([name, size]) => {
+      const first = bytes;
+      bytes += 64 * Math.ceil(size / 64);
+      return [name, first];
+    }),
+  ) as Record<keyof typeof sizes, number>;
+  return { at, bytes };
+}
+
+export function regressionScratchBytes(neighbours: number, { columns, bits }: SharedUsers): number {
+  return scratchParts(neighbours, columns, bits?.words ?? 0).bytes;
 }
 
 export function solveTargets(job: RegressionJob): void {
-  const { rows, targets, degree, neighbours, lambda, dropout, ownColumn, pairs } = job;
-  const columns = degree.length;
-  const kernels = new WebAssembly.Instance(job.module, { env: { memory: job.memory, abort: () => {} } })
-    .exports as unknown as RegressionKernels;
-  const scratch = job.scratch[Atomics.add(job.places, 0, 1)];
-  const common = new Uint32Array(columns);
-  const touched = new Uint32Array(columns);
-  const gain = new Float32Array(columns);
-  const order = new Float32Array(columns);
-  const chosen = new Uint32Array(neighbours);
-  const scale = new Float64Array(neighbours);
-  const solved = new Float32Array(neighbours);
+  const { targets, neighbours, chosen, known, nearest } = job;
+  const bench = createBench(job);
   const count = targets.offsets.length - 1;
-  /** Chooses so many of the columns that were met, those that gain most, ascending; says how many there are. */
-  const best = (most: number, met: number): number => {
-    let least = 0;
-    if (met > most) {
-      order.set(gain.subarray(0, met));
-      least = nthLargest(order, met, most);
-    }
-    let size = 0;
-    for (let m = 0; m < met; m++) if (gain[m] > least) chosen[size++] = touched[m];
-    for (let m = 0; m < met && size < most; m++) if (gain[m] === least) chosen[size++] = touched[m];
-    chosen.subarray(0, size).sort();
-    return size;
-  };
-  /** The weights of the first so many that are chosen. */
-  const solve = (size: number, dropped: number): void => {
-    const padded = paddedSize(size);
-    const system = new Float32Array(job.memory.buffer, scratch, padded * (padded + 2));
-    for (let i = 0; i < size; i++) {
-      const column = chosen[i];
-      scale[i] = 1 / Math.sqrt(degree[column] * (1 + dropped) + lambda);
-    }
-    gather(job, chosen, scale, size, system);
-    const right = padded * padded;
-    system.fill(0, right, right + padded);
-    for (let i = 0; i < size; i++) system[right + i] = common[chosen[i]] * scale[i];
-    const [b, x] = [scratch + 4 * right, scratch + 4 * (right + padded)];
-    kernels.denseSolve(scratch, b, x, padded, job.tolerance, job.maxSteps, x + 4 * padded);
-    for (let i = 0; i < size; i++) solved[i] = system[right + padded + i] * scale[i];
-  };
+  const stride = chosenBytes(chosen.neighbours);
   for (;;) {
     const first = BLOCK * Atomics.add(job.next, 0, 1);
     if (first >= count) return;
     for (let t = first; t < Math.min(count, first + BLOCK); t++) {
-      const own = ownColumn[t];
-      if (own >= 0) {
-        common.set(pairs.subarray(own * columns, (own + 1) * columns));
-        common[own] = 0;
-      } else {
-        for (let e = targets.offsets[t]; e < targets.offsets[t + 1]; e++) {
-          const user = targets.values[e];
-          for (let n = rows.offsets[user]; n < rows.offsets[user + 1]; n++) common[rows.values[n]]++;
-        }
-      }
-      // What each column alone would explain of the target.
-      let met = 0;
-      for (let column = 0; column < columns; column++) {
-        const both = common[column];
-        if (both === 0) continue;
-        gain[met] = (both * both) / (degree[column] + lambda);
-        touched[met++] = column;
-      }
-      const size = best(neighbours, met);
-      solve(size, dropout);
+      const at = chosen.at === undefined ? bench.chosen : chosen.at + t * stride;
+      if (!known) chosen.found[t] = bench.choose(t, at);
+      const size = Math.min(neighbours, chosen.found[t]);
       const [sources, weights] = [job.sources, job.weights].map((all) =>
         all.subarray(t * neighbours, t * neighbours + size),
       );
-      sources.set(chosen.subarray(0, size));
-      weights.set(solved.subarray(0, size));
-      job.found[t] = size;
-      if (job.nearest > 0) {
-        const few = best(job.nearest, met);
-        solve(few, job.nearestDropout);
-        // Both ascend, and the few are among the many.
-        for (let i = 0, at = 0; i < few; i++) {
-          while (sources[at] < chosen[i]) at++;
-          weights[at] += solved[i];
-        }
-      }
-      common.fill(0);
+      sources.set(new Uint32Array(job.shared.memory.buffer, at, size));
+      weights.set(bench.solve(at, size, job.dropout));
+      if (nearest === 0) continue;
+      // The few are the first of the many.
+      const few = bench.solve(at, Math.min(nearest, size), job.nearestDropout);
+      for (let i = 0; i < few.length; i++) weights[i] += few[i];
     }
   }
 }
 
-/** The pair counts of the chosen columns with unit diagonal, which is what conjugate gradients go fastest on. */
-function gather(
-  { pairs, degree }: RegressionJob,
-  chosen: Uint32Array,
-  scale: Float64Array,
-  size: number,
-  out: Float32Array,
-): void {
-  const columns = degree.length;
-  const padded = paddedSize(size);
-  out.fill(0, size * padded, padded * padded);
-  for (let i = 0; i < size; i++) {
-    const from = chosen[i] * columns;
-    const own = scale[i];
-    // Half of the counts, as most of them are read from far away.
-    for (let j = 0; j < i; j++) {
-      const value = pairs[from + chosen[j]] * own * scale[j];
-      out[i * padded + j] = value;
-      out[j * padded + i] = value;
-    }
-    out[i * padded + i] = 1;
-    out.fill(0, i * padded + size, (i + 1) * padded);
+/** A worker's scratch, and what it does there. */
+function createBench(job: RegressionJob) {
+  const { shared, chosen, rows, targets, degree, ownColumn } = job;
+  const { memory, columns, pairs, bits } = shared;
+  const kernels = new WebAssembly.Instance(job.module, { env: { memory, abort: () => {} } })
+    .exports as unknown as RegressionKernels;
+  const base = job.scratch[Atomics.add(job.places, 0, 1)];
+  const parts = scratchParts(chosen.neighbours, columns, bits?.words ?? 0);
+  const at = (name: keyof typeof parts.at) => base + parts.at[name];
+  const wide = pairs?.wide ?? false;
+  const width = paddedColumns(columns);
+  const room = paddedSize(chosen.neighbours);
+  const scale = new Float32Array(memory.buffer, at('scale'), room);
+  const right = new Float32Array(memory.buffer, at('right'), room);
+  const solved = new Float32Array(memory.buffer, at('solved'), room);
+  const words = new Uint32Array(memory.buffer, at('own'), 2 * (bits?.words ?? 0));
+  const counts = countsAt(memory, wide, at('counts'), columns);
+
+  /** Whether the users of a target have so much that looking at every column is sooner done than at all of it. */
+  function isCommon(from: number, to: number): boolean {
+    let met = 0;
+    for (let e = from; e < to; e++)
+      met += rows.offsets[targets.values[e] + 1] - rows.offsets[targets.values[e]];
+    return met > COMMON * columns;
   }
+
+  /** Where the users that each column shares with a target are. */
+  function countsOf(target: number): number {
+    const own = ownColumn[target];
+    if (pairs && own >= 0) return pairs.at + own * rowBytes(pairs);
+    const [from, to] = [targets.offsets[target], targets.offsets[target + 1]];
+    if (bits && isCommon(from, to)) {
+      words.fill(0);
+      for (let e = from; e < to; e++) words[targets.values[e] >>> 5] |= 1 << (targets.values[e] & 31);
+      kernels.bitCounts(at('own'), bits.at, bits.words, columns, at('counts'));
+      return at('counts');
+    }
+    counts.fill(0);
+    for (let e = from; e < to; e++) {
+      const user = targets.values[e];
+      for (let n = rows.offsets[user]; n < rows.offsets[user + 1]; n++) counts[rows.values[n]]++;
+    }
+    return at('counts');
+  }
+
+  return {
+    chosen: at('chosen'),
+    /** Chooses the columns that alone would explain most of a target, writes what is known of them; says how many. */
+    choose(target: number, to: number): number {
+      const { neighbours } = chosen;
+      const from = countsOf(target);
+      kernels.regressionGains(from, wide ? 1 : 0, job.inverse, width, at('gains'));
+      const own = ownColumn[target];
+      if (own >= 0) new Float32Array(memory.buffer, at('gains'), columns)[own] = Number.NEGATIVE_INFINITY;
+      const lists = [at('kept'), at('positions')] as const;
+      const kept = kernels.rankKeep(at('gains'), width, neighbours, ...lists, at('sample'), SAMPLE);
+      const size = kernels.rankTop(...lists, kept, neighbours, at('sample'));
+      kernels.regressionOrder(...lists, size);
+      const list = new Uint32Array(memory.buffer, to, room);
+      list.set(new Uint32Array(memory.buffer, at('positions'), size));
+      kernels.rightSide(from, wide ? 1 : 0, to, size, to + 4 * room);
+      const matrix = to + 8 * room;
+      if (bits) kernels.sharedFromBits(bits.at, bits.words, to, size, at('bits'), matrix);
+      else if (pairs) kernels.sharedFromCounts(pairs.at, wide ? 1 : 0, rowBytes(pairs), to, size, matrix);
+      return size;
+    },
+    /** The weights of the first so many that were chosen. */
+    solve(from: number, size: number, dropped: number): Float32Array {
+      const padded = paddedSize(size);
+      const list = new Uint32Array(memory.buffer, from, size);
+      const common = new Float32Array(memory.buffer, from + 4 * room, size);
+      for (let i = 0; i < size; i++) {
+        scale[i] = 1 / Math.sqrt(degree[list[i]] * (1 + dropped) + chosen.lambda);
+        right[i] = common[i] * scale[i];
+      }
+      for (let i = size; i < padded; i++) {
+        scale[i] = 0;
+        right[i] = 0;
+      }
+      const [system, x] = [at('system'), at('solved')];
+      kernels.scaledSystem(from + 8 * room, at('scale'), padded, system);
+      kernels.denseSolve(system, at('right'), x, padded, job.tolerance, job.maxSteps, at('vectors'));
+      for (let i = 0; i < size; i++) solved[i] *= scale[i];
+      return solved.subarray(0, size);
+    },
+  };
 }
 
 serveTasks('regression-tasks', { countPairs, solveTargets });

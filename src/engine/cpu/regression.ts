@@ -3,17 +3,26 @@
 //   w = (G_SS + λ + δ·diag(G_SS))⁻¹ G_St,  G the pair counts: how many users have both.
 // δ is what dropout of the inputs comes to, δ = p/(1 − p) where each is left out with probability p. A target is never its own
 // input. With all columns as neighbours and δ = 0 this is EASE.
+//
+// Reading G_SS is most of the work: its rows lie far apart. So several settings share it: columns are chosen by λ alone, those of
+// fewer neighbours are the first of those of more, and δ is only on the diagonal. Of few users G is never made: a column is then a
+// few words of bits.
 
-import { allocate, createCounter, inSharedMemory } from '../../math/memory.js';
+import { allocate, createCounter } from '../../math/memory.js';
 import { type TaskModule, threadCount } from '../../parallel/pool.js';
 import type { TaskOptions } from '../../progress.js';
-import type { RowLists, SparseWeights } from '../rank.js';
+import type { SparseWeights } from '../rank.js';
 import { inLanes } from './lanes.js';
+import { chooseInputs, listsOf, type RegressionData, type RegressionInputs } from './regression-inputs.js';
 import {
   BLOCK,
+  type ChosenColumns,
+  chosenBytes,
   countPairs,
+  paddedColumns,
   type RegressionJob,
   regressionScratchBytes,
+  type SharedUsers,
   solveTargets,
 } from './regression-tasks.js';
 import { loadKernels } from './wasm.js';
@@ -30,25 +39,15 @@ const TASKS: TaskModule = {
   here: () => import('./regression-tasks.js'),
 };
 
-/** Bytes that the pair counts may take: beyond them the least popular columns are no inputs. */
-const PAIR_BYTES = 2 ** 29;
-/** Pairs of a user's columns counted at most, over all users: beyond them users are left out, evenly. */
-const MAX_PAIRS = 5e9;
+/** Bytes of what settings share, at most, where several are tried. */
+const KEPT_BYTES = 2 ** 28;
 /** Below this many additions a pool of workers costs more than it saves. */
-const SMALL = 5e8;
+const SMALL = 1e8;
 /** Relative size of the residual at which a target is done, as rankings do not wait for the last digits. */
 const TOLERANCE = 1e-4;
 const MAX_STEPS = 200;
 
-export interface RegressionData {
-  /** Edges in both orders. */
-  readonly users: RowLists;
-  readonly items: RowLists;
-  /** Per item, 1 if it may be an input; all by default. */
-  readonly inputs?: ArrayLike<number> | undefined;
-  /** Items to be regressed, ascending; all by default. */
-  readonly targets?: Uint32Array | undefined;
-}
+export type { RegressionData };
 
 export interface RegressionSetting {
   /** Inputs of each target. */
@@ -67,139 +66,172 @@ export interface ItemRegression {
   solve(setting: RegressionSetting, options?: TaskOptions): Promise<ItemWeights>;
 }
 
+/** One that keeps its workers, too. */
+export interface OpenRegression extends ItemRegression {
+  close(): Promise<void>;
+}
+
 /** Counts pairs once, for any number of settings. */
 export async function createItemRegression(
   data: RegressionData,
   options: TaskOptions = {},
 ): Promise<ItemRegression> {
+  return createRegression(data, options, false);
+}
+
+/** The same for several settings: what they have in common is kept, and so are the workers until it is closed. */
+export function openItemRegression(data: RegressionData, options: TaskOptions = {}): Promise<OpenRegression> {
+  return createRegression(data, options, true);
+}
+
+async function createRegression(
+  data: RegressionData,
+  options: TaskOptions,
+  several: boolean,
+): Promise<OpenRegression> {
   const itemCount = data.items.offsets.length - 1;
   const targets = data.targets ?? Uint32Array.from({ length: itemCount }, (_, item) => item);
-  const { inputs, rows, columns } = chooseInputs(data);
+  const chosenInputs = chooseInputs(data);
+  const { inputs, rows, columns } = chosenInputs;
   const count = inputs.length;
   const degree = Float64Array.from({ length: count }, (_, c) => columns.offsets[c + 1] - columns.offsets[c]);
-  const most = degree.reduce((a, b) => Math.max(a, b), 0);
-  const size = count * count;
-  const pairs = most < 2 ** 16 ? allocate(Uint16Array, size) : allocate(Uint32Array, size);
+  const heap = new Heap();
+  const shared = await shareUsers(heap, chosenInputs, degree, options);
+  const width = paddedColumns(count);
+  const inverse = heap.allocate(4 * width);
+  const ownColumn = new Int32Array(itemCount).fill(-1);
+  for (const [c, item] of inputs.entries()) ownColumn[item] = c;
+  const ofTargets = {
+    targets: listsOf(data.items, targets),
+    ownColumn: Int32Array.from(targets, (item) => ownColumn[item]),
+  };
+  const kept = createStore(heap, targets.length, several);
+  const open = inLanes(TASKS, threadCount(options.threads, Math.ceil(targets.length / BLOCK)));
+  // One after the other: they share the memory.
+  let last: Promise<unknown> = Promise.resolve();
+  const solve = async (setting: RegressionSetting, { threads, signal, onProgress }: TaskOptions) => {
+    const { lambda, dropout, nearest } = setting;
+    const neighbours = Math.max(1, Math.min(setting.neighbours, count));
+    const systems = targets.length * neighbours;
+    const work = targets.length * (count * (shared.bits?.words ?? 1) + 8 * neighbours * neighbours);
+    const own = threadCount(several ? options.threads : threads, Math.ceil(targets.length / BLOCK));
+    const lanes = work < (several ? SMALL / 4 : SMALL) ? 1 : own;
+    const { module } = await loadKernels();
+    const inverses = heap.f32(inverse, width);
+    for (let c = 0; c < count; c++) inverses[c] = 1 / (degree[c] + lambda);
+    const { chosen, known } = kept.for(lambda, neighbours);
+    const bytes = regressionScratchBytes(chosen.neighbours, shared);
+    const scratch = Array.from({ length: lanes }, () => heap.allocate(bytes));
+    const job: RegressionJob = {
+      ...{ module, places: createCounter(), next: createCounter(), scratch },
+      ...{ rows, shared, degree, inverse, ...ofTargets, chosen, known },
+      ...{ neighbours, dropout, tolerance: TOLERANCE, maxSteps: MAX_STEPS },
+      nearest: Math.min(nearest?.neighbours ?? 0, neighbours),
+      nearestDropout: nearest?.dropout ?? 0,
+      sources: allocate(Uint32Array, systems),
+      weights: allocate(Float32Array, systems),
+    };
+    const run = lanes > 1 && several ? open : inLanes(TASKS, lanes === 1 ? 0 : lanes);
+    try {
+      await run.all('solveTargets', solveTargets, job, signal, targets.length, () =>
+        onProgress?.({
+          stage: 'solving',
+          done: Math.min(targets.length, BLOCK * Atomics.load(job.next, 0)),
+          total: targets.length,
+          unit: 'items',
+        }),
+      );
+      kept.keep(chosen);
+    } catch (error) {
+      if (!known && chosen.at !== undefined) heap.release(chosen.at);
+      throw error;
+    } finally {
+      if (run !== open) await run.close();
+      for (const at of scratch) heap.release(at);
+    }
+    return bySource(job, inputs, itemCount);
+  };
+  return {
+    solve(setting, task = {}) {
+      const result = last.then(() => solve(setting, task));
+      last = result.catch(() => {});
+      return result;
+    },
+    close: () => open.close(),
+  };
+}
+
+/** What two columns share: the users of each as bits where users are few, else all pairs counted. */
+async function shareUsers(
+  heap: Heap,
+  { few, rows, columns }: RegressionInputs,
+  degree: Float64Array,
+  options: TaskOptions,
+): Promise<SharedUsers> {
+  const count = degree.length;
+  if (few) {
+    const words = 4 * Math.ceil((rows.offsets.length - 1) / 256);
+    const at = heap.allocate(8 * words * count);
+    const halves = heap.u32(at, 2 * words * count);
+    for (let c = 0; c < count; c++) {
+      for (let e = columns.offsets[c]; e < columns.offsets[c + 1]; e++) {
+        const user = columns.values[e];
+        halves[2 * words * c + (user >>> 5)] |= 1 << (user & 31);
+      }
+    }
+    return { memory: heap.memory, columns: count, bits: { at, words } };
+  }
+  const wide = degree.reduce((a, b) => Math.max(a, b), 0) >= 2 ** 16;
+  const stride = paddedColumns(count);
+  const pairs = { at: heap.allocate((wide ? 4 : 2) * stride * count), stride, wide };
+  const shared = { memory: heap.memory, columns: count, pairs };
   let work = 0;
   for (let u = 0; u + 1 < rows.offsets.length; u++) work += (rows.offsets[u + 1] - rows.offsets[u]) ** 2;
-  const lanes = work < SMALL ? 0 : threadCount(options.threads, Math.ceil(count / BLOCK));
-  const run = inLanes(TASKS, lanes);
+  const run = inLanes(TASKS, work < SMALL ? 0 : threadCount(options.threads, Math.ceil(count / BLOCK)));
   try {
-    const job = { next: createCounter(), rows, columns, pairs };
+    const job = { next: createCounter(), rows, lists: columns, shared };
     await run.all('countPairs', countPairs, job, options.signal, count);
   } finally {
     await run.close();
   }
-  const ownColumn = new Int32Array(itemCount).fill(-1);
-  for (const [c, item] of inputs.entries()) ownColumn[item] = c;
+  return shared;
+}
+
+/** Chosen columns by λ, as many as there is room for. */
+function createStore(heap: Heap, targets: number, several: boolean) {
+  const kept: ChosenColumns[] = [];
+  const bytes = ({ neighbours }: ChosenColumns) => targets * chosenBytes(neighbours);
+  const drop = (old: ChosenColumns) => {
+    kept.splice(kept.indexOf(old), 1);
+    if (old.at !== undefined) heap.release(old.at);
+  };
   return {
-    async solve({ neighbours, lambda, dropout, nearest }, { threads, signal, onProgress } = {}) {
-      const inputsOfEach = Math.max(1, Math.min(neighbours, count));
-      const systems = targets.length * inputsOfEach;
-      const lanes =
-        systems * inputsOfEach * 20 < SMALL ? 1 : threadCount(threads, Math.ceil(targets.length / BLOCK));
-      const { module } = await loadKernels();
-      const heap = new Heap();
-      const job: RegressionJob = {
-        ...{ module, memory: heap.memory, places: createCounter(), next: createCounter() },
-        scratch: Array.from({ length: lanes }, () => heap.allocate(regressionScratchBytes(inputsOfEach))),
-        ...{ rows, pairs, degree },
-        targets: listsOf(data.items, targets),
-        ownColumn: Int32Array.from(targets, (item) => ownColumn[item]),
-        ...{ neighbours: inputsOfEach, lambda, dropout, tolerance: TOLERANCE, maxSteps: MAX_STEPS },
-        nearest: Math.min(nearest?.neighbours ?? 0, inputsOfEach),
-        nearestDropout: nearest?.dropout ?? 0,
-        found: allocate(Uint32Array, targets.length),
-        sources: allocate(Uint32Array, systems),
-        weights: allocate(Float32Array, systems),
-      };
-      const run = inLanes(TASKS, lanes === 1 ? 0 : lanes);
-      try {
-        await run.all('solveTargets', solveTargets, job, signal, targets.length, () =>
-          onProgress?.({
-            stage: 'solving',
-            done: Math.min(targets.length, BLOCK * Atomics.load(job.next, 0)),
-            total: targets.length,
-            unit: 'items',
-          }),
-        );
-      } finally {
-        await run.close();
-      }
-      return bySource(job, inputs, itemCount);
+    for(lambda: number, neighbours: number): { chosen: ChosenColumns; known: boolean } {
+      const before = kept.find((old) => old.lambda === lambda);
+      if (before && before.neighbours >= neighbours) return { chosen: before, known: true };
+      if (before) drop(before);
+      const found = allocate(Uint32Array, targets);
+      const plain = { lambda, neighbours, at: undefined, found };
+      const own = bytes(plain);
+      if (!several || own > KEPT_BYTES) return { chosen: plain, known: false };
+      while (kept.reduce((sum, old) => sum + bytes(old), own) > KEPT_BYTES) drop(kept[0]);
+      return { chosen: { ...plain, at: heap.allocate(own) }, known: false };
+    },
+    /** Once all targets have theirs; what a stop left half done is not kept. */
+    keep(chosen: ChosenColumns): void {
+      if (chosen.at !== undefined && !kept.includes(chosen)) kept.push(chosen);
     },
   };
 }
 
-/** The most popular items that may be inputs, as many as pair counts have room for, and the users' lists of them. */
-function chooseInputs({ users, items, inputs: allowed }: RegressionData) {
-  const itemCount = items.offsets.length - 1;
-  const degree = Uint32Array.from({ length: itemCount }, (_, i) => items.offsets[i + 1] - items.offsets[i]);
-  let inputs = Array.from(degree.keys()).filter((item) => degree[item] > 0 && (!allowed || allowed[item]));
-  const most = inputs.reduce((a, item) => Math.max(a, degree[item]), 0);
-  const room = Math.floor(Math.sqrt(PAIR_BYTES / (most < 2 ** 16 ? 2 : 4)));
-  if (inputs.length > room) {
-    inputs = inputs.sort((a, b) => degree[b] - degree[a] || a - b).slice(0, room);
-    inputs.sort((a, b) => a - b);
-  }
-  const column = new Int32Array(itemCount).fill(-1);
-  for (const [c, item] of inputs.entries()) column[item] = c;
-  const userCount = users.offsets.length - 1;
-  const offsets = allocate(Uint32Array, userCount + 1);
-  let pairs = 0;
-  for (let u = 0; u < userCount; u++) {
-    let own = 0;
-    for (let e = users.offsets[u]; e < users.offsets[u + 1]; e++) if (column[users.values[e]] >= 0) own++;
-    offsets[u + 1] = own;
-    pairs += own ** 2;
-  }
-  const share = Math.min(1, MAX_PAIRS / pairs);
-  for (let u = 0; u < userCount; u++) {
-    const kept = Math.floor((u + 1) * share) > Math.floor(u * share);
-    offsets[u + 1] = offsets[u] + (kept ? offsets[u + 1] : 0);
-  }
-  const values = allocate(Uint32Array, offsets[userCount]);
-  const starts = allocate(Uint32Array, inputs.length + 1);
-  for (let u = 0, at = 0; u < userCount; u++) {
-    if (offsets[u + 1] === offsets[u]) continue;
-    for (let e = users.offsets[u]; e < users.offsets[u + 1]; e++) {
-      const c = column[users.values[e]];
-      if (c < 0) continue;
-      values[at++] = c;
-      starts[c + 1]++;
-    }
-  }
-  for (let c = 0; c < inputs.length; c++) starts[c + 1] += starts[c];
-  const cursor = starts.slice(0, inputs.length);
-  const owners = allocate(Uint32Array, values.length);
-  for (let u = 0; u < userCount; u++) {
-    for (let e = offsets[u]; e < offsets[u + 1]; e++) owners[cursor[values[e]]++] = u;
-  }
-  return {
-    inputs: Uint32Array.from(inputs),
-    rows: { offsets, values },
-    columns: { offsets: starts, values: owners },
-  };
-}
-
-/** The lists of some rows, where threads can share them. */
-function listsOf(lists: RowLists, rows: Uint32Array): RowLists {
-  const offsets = allocate(Uint32Array, rows.length + 1);
-  for (const [r, row] of rows.entries()) {
-    offsets[r + 1] = offsets[r] + lists.offsets[row + 1] - lists.offsets[row];
-  }
-  if (offsets[rows.length] === lists.values.length) return { offsets, values: inSharedMemory(lists.values) };
-  const values = allocate(Uint32Array, offsets[rows.length]);
-  for (const [r, row] of rows.entries()) {
-    values.set(lists.values.subarray(lists.offsets[row], lists.offsets[row + 1]), offsets[r]);
-  }
-  return { offsets, values };
-}
-
 /** From targets and their sources to sources and their targets. */
-function bySource(job: RegressionJob, inputs: Uint32Array, itemCount: number): ItemWeights {
-  const { found, sources, neighbours } = job;
+function bySource(
+  { chosen, sources, neighbours, weights: ofTargets }: RegressionJob,
+  inputs: Uint32Array,
+  itemCount: number,
+): ItemWeights {
   const offsets = allocate(Uint32Array, itemCount + 1);
+  const found = chosen.found.map((size) => Math.min(size, neighbours));
   for (let t = 0; t < found.length; t++) {
     for (let n = 0; n < found[t]; n++) offsets[inputs[sources[t * neighbours + n]] + 1]++;
   }
@@ -211,7 +243,7 @@ function bySource(job: RegressionJob, inputs: Uint32Array, itemCount: number): I
     for (let n = 0; n < found[t]; n++) {
       const at = cursor[inputs[sources[t * neighbours + n]]]++;
       targets[at] = t;
-      weights[at] = job.weights[t * neighbours + n];
+      weights[at] = ofTargets[t * neighbours + n];
     }
   }
   return { offsets, targets, weights };

@@ -7,3 +7,4 @@ export * from './rows';
 export * from './terms';
 export * from './scores';
 export * from './linear';
+export * from './regression';

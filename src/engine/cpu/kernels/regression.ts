@@ -1,0 +1,163 @@
+// Kernels of the regressions of items on their nearest ones (regression-tasks.ts): what each column alone would explain of a
+// target, the chosen columns in that order, how many users each two of them share, and the system that follows.
+//
+// The shared users of chosen columns are kept in blocks of four rows, block I with 4 (I + 1) numbers a row: the lower half of the
+// matrix. As columns are in order, the first of them for fewer columns is the beginning of that for more.
+
+/** Per column n²/(degree + λ), −∞ where n is 0. `count` is a multiple of 8; a count has 2 bytes, or 4 where it is `wide`. */
+export function regressionGains(counts: usize, wide: bool, inverse: usize, count: i32, gains: usize): void {
+  const none = f32x4.splat(-f32.MAX_VALUE - f32.MAX_VALUE);
+  const zero = f32x4.splat(0);
+  for (let c = 0; c < count; c += 4) {
+    const whole = wide
+      ? v128.load(counts + (<usize>c << 2))
+      : i32x4.extend_low_i16x8_u(v128.load64_zero(counts + (<usize>c << 1)));
+    const n = f32x4.convert_i32x4_u(whole);
+    const at = <usize>c << 2;
+    const gain = f32x4.mul(f32x4.mul(n, n), v128.load(inverse + at));
+    v128.store(gains + at, v128.bitselect(gain, none, f32x4.gt(n, zero)));
+  }
+}
+
+/** Sorts what is chosen by gain, the largest first, the smaller column where gains are equal. */
+export function regressionOrder(gains: usize, columns: usize, count: i32): void {
+  let gap = 1;
+  while (gap < count / 3) gap = 3 * gap + 1;
+  for (; gap > 0; gap /= 3) {
+    const back = <usize>gap << 2;
+    for (let i = gap; i < count; i++) {
+      const gain = load<f32>(gains + (<usize>i << 2));
+      const column = load<u32>(columns + (<usize>i << 2));
+      let j = i;
+      for (; j >= gap; j -= gap) {
+        const before = (<usize>j << 2) - back;
+        const other = load<f32>(gains + before);
+        if (other > gain || (other == gain && load<u32>(columns + before) < column)) break;
+        store<f32>(gains + before + back, other);
+        store<u32>(columns + before + back, load<u32>(columns + before));
+      }
+      store<f32>(gains + (<usize>j << 2), gain);
+      store<u32>(columns + (<usize>j << 2), column);
+    }
+  }
+}
+
+/**
+ * Users that each column shares with one whose users are the bits at `own`, 2 bytes each. Words of bits are a multiple of 4, and
+ * four of `own` stay in registers on the way along the columns.
+ */
+export function bitCounts(own: usize, bits: usize, words: i32, columns: i32, out: usize): void {
+  const bytes = <usize>words << 3;
+  memory.fill(out, 0, <usize>columns << 1);
+  for (let w: usize = 0; w < bytes; w += 32) {
+    const a = load<i64>(own + w), b = load<i64>(own + w, 8), c = load<i64>(own + w, 16), d = load<i64>(own + w, 24);
+    let at = bits + w;
+    for (let to = out; to < out + (<usize>columns << 1); to += 2) {
+      store<u16>(to, load<u16>(to) + <u16>bothHave(a, b, c, d, at));
+      at += bytes;
+    }
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function bothHave(a: i64, b: i64, c: i64, d: i64, at: usize): i32 {
+  const first = popcnt(a & load<i64>(at)) + popcnt(b & load<i64>(at, 8));
+  return <i32>(first + (popcnt(c & load<i64>(at, 16)) + popcnt(d & load<i64>(at, 24))));
+}
+
+/** The counts of the chosen columns within one row. */
+export function rightSide(counts: usize, wide: bool, chosen: usize, size: i32, out: usize): void {
+  for (let i: usize = 0; i < <usize>size << 2; i += 4) {
+    const column = <usize>load<u32>(chosen + i);
+    store<f32>(out + i, wide ? <f32>load<u32>(counts + (column << 2)) : <f32>load<u16>(counts + (column << 1)));
+  }
+}
+
+/** Shared users of the chosen columns, from a table of counts with rows of `stride` bytes. */
+export function sharedFromCounts(pairs: usize, wide: bool, stride: usize, chosen: usize, size: i32, out: usize): void {
+  for (let first = 0; first < size; first += 4) {
+    const width = first + 4;
+    for (let i = first; i < width; i++) {
+      const last = i < size ? min(width, size) : 0;
+      const row = last ? pairs + <usize>load<u32>(chosen + (<usize>i << 2)) * stride : 0;
+      if (wide) {
+        for (let j = 0; j < last; j++) {
+          const at = row + (<usize>load<u32>(chosen + (<usize>j << 2)) << 2);
+          store<f32>(out + (<usize>j << 2), <f32>load<u32>(at));
+        }
+      } else {
+        for (let j = 0; j < last; j++) {
+          const at = row + (<usize>load<u32>(chosen + (<usize>j << 2)) << 1);
+          store<f32>(out + (<usize>j << 2), <f32>load<u16>(at));
+        }
+      }
+      for (let j = last; j < width; j++) store<f32>(out + (<usize>j << 2), 0);
+      out += <usize>width << 2;
+    }
+  }
+}
+
+/** The same from the columns' users as bits; scratch: the bits of those that are chosen. */
+export function sharedFromBits(bits: usize, words: i32, chosen: usize, size: i32, scratch: usize, out: usize): void {
+  const bytes = <usize>words << 3;
+  for (let i = 0; i < size; i++) {
+    const column = <usize>load<u32>(chosen + (<usize>i << 2));
+    memory.copy(scratch + <usize>i * bytes, bits + column * bytes, bytes);
+  }
+  for (let first = 0; first < size; first += 4) {
+    const width = first + 4;
+    for (let i = first; i < width; i++) {
+      memory.fill(out, 0, <usize>width << 2);
+      const last = i < size ? out + (<usize>min(width, size) << 2) : 0;
+      for (let w: usize = 0; w < bytes; w += 32) {
+        const own = scratch + <usize>i * bytes + w;
+        const a = load<i64>(own), b = load<i64>(own, 8), c = load<i64>(own, 16), d = load<i64>(own, 24);
+        let at = scratch + w;
+        for (let to = out; to < last; to += 4) {
+          store<f32>(to, load<f32>(to) + <f32>bothHave(a, b, c, d, at));
+          at += bytes;
+        }
+      }
+      out += <usize>width << 2;
+    }
+  }
+}
+
+/**
+ * The whole matrix, each number times the scales of its row and of its column, with unit diagonal: what conjugate gradients go
+ * fastest on. `size` is a multiple of 4; where scales are 0 it is that of fewer columns.
+ */
+export function scaledSystem(shared: usize, scale: usize, size: i32, out: usize): void {
+  const bytes = <usize>size << 2;
+  for (let i = 0; i < size; i += 4) {
+    const own = scale + (<usize>i << 2);
+    const row = <usize>(i + 4) << 2;
+    const to = out + <usize>i * bytes;
+    const s0 = v128.load32_splat(own), s1 = v128.load32_splat(own, 4);
+    const s2 = v128.load32_splat(own, 8), s3 = v128.load32_splat(own, 12);
+    for (let j = 0; j <= i; j += 4) {
+      const at = <usize>j << 2;
+      const s = v128.load(scale + at);
+      const a = f32x4.mul(f32x4.mul(v128.load(shared + at), s), s0);
+      const b = f32x4.mul(f32x4.mul(v128.load(shared + row + at), s), s1);
+      const c = f32x4.mul(f32x4.mul(v128.load(shared + 2 * row + at), s), s2);
+      const d = f32x4.mul(f32x4.mul(v128.load(shared + 3 * row + at), s), s3);
+      v128.store(to + at, a);
+      v128.store(to + bytes + at, b);
+      v128.store(to + 2 * bytes + at, c);
+      v128.store(to + 3 * bytes + at, d);
+      if (j == i) break;
+      // And the other half.
+      const ab = i32x4.shuffle(a, b, 0, 4, 1, 5), cd = i32x4.shuffle(c, d, 0, 4, 1, 5);
+      const AB = i32x4.shuffle(a, b, 2, 6, 3, 7), CD = i32x4.shuffle(c, d, 2, 6, 3, 7);
+      const up = out + <usize>j * bytes + (<usize>i << 2);
+      v128.store(up, i64x2.shuffle(ab, cd, 0, 2));
+      v128.store(up + bytes, i64x2.shuffle(ab, cd, 1, 3));
+      v128.store(up + 2 * bytes, i64x2.shuffle(AB, CD, 0, 2));
+      v128.store(up + 3 * bytes, i64x2.shuffle(AB, CD, 1, 3));
+    }
+    for (let m: usize = 0; m < 4; m++) store<f32>(to + m * bytes + ((<usize>i + m) << 2), 1);
+    shared += 4 * row;
+  }
+}
