@@ -1,6 +1,7 @@
 // Jobs answered by a recommender: ids and titles to items, items to ids and titles, refusals in words.
 
 import { InputError } from '../errors.js';
+import type { VertexIds } from '../graph/ids.js';
 import { basisOf, FEW_LIKES } from '../predict/basis.js';
 import { type Reasons, titledReasons } from '../predict/reasons.js';
 import type { Asker, Recommendation } from '../predict/recommend.js';
@@ -94,6 +95,8 @@ interface Prepared {
   readonly exclude: readonly string[];
   /** The only items that may be listed; undefined: all. */
   readonly include?: readonly string[] | undefined;
+  /** False: the caller chose the items, and how sure a choice is cannot be asked. */
+  readonly chosen?: false;
 }
 
 /** Lists for all requests; those that ask in the same way are ranked in one product. */
@@ -250,14 +253,15 @@ async function answered(
   list: readonly Recommendation[],
 ): Promise<Answered> {
   const { recommender, titles } = served;
-  const { asker, likes, request, unknown } = prepared;
+  const { asker, likes, request, unknown, include } = prepared;
+  const { ids } = recommender.model.items;
+  const exclude = include ? allBut(ids, new Set(include)) : prepared.exclude;
   const confidence = request.confidence
     ? await recommender.confidence(
-        asker,
+        { ...asker, exclude },
         list.map(({ item }) => item),
       )
     : undefined;
-  const { ids } = recommender.model.items;
   return {
     items: list.map(({ item, score, explanation }, i) => ({
       item,
@@ -267,12 +271,16 @@ async function answered(
       ...(explanation && { explanation: shownExplanation(served, { item, score, explanation }) }),
     })),
     basis: basisOf(likes),
-    ...(confidence && {
-      confidence: { overlap: confidence.overlap, text: confidenceWords(confidence, list.length) },
-    }),
+    ...(confidence &&
+      prepared.chosen !== false && {
+        confidence: { overlap: confidence.overlap, text: confidenceWords(confidence, list.length) },
+      }),
     unknown: [...unknown],
   };
 }
+
+const allBut = (ids: VertexIds, some: ReadonlySet<string>): string[] =>
+  Array.from({ length: ids.length }, (_, item) => ids.at(item)).filter((id) => !some.has(id));
 
 /** The caller's candidates in order: all of them, unless some are unknown and to be ignored. */
 async function rank(served: Served, request: Rank): Promise<Answered> {
@@ -293,7 +301,11 @@ async function rank(served: Served, request: Rank): Promise<Answered> {
     return { items, basis: 'popular', unknown: [...unknown] };
   }
   const list = recommender.rank(asker, wanted, { explain });
-  return answered(served, { request: { confidence }, asker, likes, unknown, exclude: [] }, list);
+  return answered(
+    served,
+    { request: { confidence }, asker, likes, unknown, exclude: [], chosen: false },
+    list,
+  );
 }
 
 function explain(served: Served, request: Explain): unknown {

@@ -34,7 +34,7 @@ const ways = {
       'What to do with likes that the model does not know: refuse (404), or ignore and count. Default refuse.',
   }),
   explain: flag('Say how each score comes about. Default false.'),
-  confidence: flag('Say how sure the scores and the list are. Default false.'),
+  confidence: flag('Say how sure the scores and, where we choose it, the list are. Default false.'),
 };
 
 const deadlineMs = z

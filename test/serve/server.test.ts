@@ -207,6 +207,19 @@ describe('a running server', () => {
     }
     const again = await ask('/v1/recommend', asking);
     expect(again.body.confidence).toEqual(body.confidence);
+    // Among the items that may be listed at all, and not among those of the model.
+    const few = [items.ids.at(7), items.ids.at(8), items.ids.at(9)];
+    const all = await ask('/v1/recommend', { ...asking, n: 3, include: few });
+    expect(all.body.confidence.text).toMatch(/^There is nothing else to choose from/);
+    const rest = Array.from({ length: items.count }, (_, i) => items.ids.at(i)).filter(
+      (id) => !few.includes(id),
+    );
+    const left = await ask('/v1/recommend', { ...asking, n: 3, exclude: rest.slice(0, 1000) });
+    expect(left.body.confidence).toEqual(all.body.confidence);
+    // Of what the caller chose, scores can be unsure and the choice cannot.
+    const ranked = await ask('/v1/rank', { likes: asking.likes, candidates: few, confidence: true });
+    expect(ranked.body.items[0].low).toBeLessThan(ranked.body.items[0].score);
+    expect(ranked.body.confidence).toBeUndefined();
   });
 
   it('explains, finds similar items and describes features', async () => {
