@@ -71,6 +71,14 @@ export async function onEngine<T>(
   }
 }
 
+/** Whether work on that engine may come to a real GPU. */
+export async function mayUseGpu(name: EngineName): Promise<boolean> {
+  if (name !== 'auto') return name === 'gpu';
+  const { webgpuAvailability } = await import('./webgpu/engine.js');
+  const gpu = await webgpuAvailability();
+  return gpu.available && !gpu.software;
+}
+
 export async function selectEngine(
   name: EngineName,
   work: EngineWork,

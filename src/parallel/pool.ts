@@ -5,6 +5,7 @@
 
 import { abortReason, FitError, throwIfAborted, unpackError } from '../errors.js';
 import { canShareMemory } from '../math/memory.js';
+import type { Progress, TaskOptions } from '../progress.js';
 import { checkAddressSpace, cores, spawnWorker, type TaskModule, type WorkerHandle } from './spawn.js';
 
 export type { TaskModule };
@@ -13,8 +14,13 @@ export interface WorkerPool {
   readonly size: number;
   /** Runs `task` on every input, in any order; resolves to the outputs in input order. */
   map<Input, Output>(task: string, inputs: readonly Input[], options?: MapOptions<Output>): Promise<Output[]>;
-  /** Runs `task` on one input, on the first worker that this leaves free. */
-  run<Input, Output>(task: string, input: Input, signal?: AbortSignal): Promise<Output>;
+  /** Runs `task` on one input, on the first worker that this leaves free; a task may say how far it is. */
+  run<Input, Output>(
+    task: string,
+    input: Input,
+    signal?: AbortSignal,
+    onProgress?: TaskOptions['onProgress'],
+  ): Promise<Output>;
   /** Runs `task` once on every worker with the same input. */
   everywhere<Input, Output>(task: string, input: Input): Promise<Output[]>;
   close(): Promise<void>;
@@ -29,6 +35,7 @@ export interface MapOptions<Output> {
 interface Pending {
   resolve(value: unknown): void;
   reject(reason: unknown): void;
+  readonly onProgress: TaskOptions['onProgress'];
 }
 
 /**
@@ -117,12 +124,17 @@ function poolOf(workers: readonly PoolWorker[], deaths: Deaths): WorkerPool {
 
   const free = [...workers];
   const waiting: ((worker: PoolWorker) => void)[] = [];
-  async function run<Input, Output>(task: string, input: Input, signal?: AbortSignal): Promise<Output> {
+  async function run<Input, Output>(
+    task: string,
+    input: Input,
+    signal?: AbortSignal,
+    onProgress?: TaskOptions['onProgress'],
+  ): Promise<Output> {
     const turn = async () => {
       const worker = free.pop() ?? (await new Promise<PoolWorker>((resolve) => waiting.push(resolve)));
       try {
         throwIfAborted(signal);
-        const called = worker.call(task, input) as Promise<Output>;
+        const called = worker.call(task, input, onProgress) as Promise<Output>;
         // Not heard while it waits: many may wait with one signal, and the first that is rejected lets the next come here.
         return await (signal ? orAborted(signal, called) : called);
       } finally {
@@ -162,7 +174,7 @@ async function orAborted<T>(signal: AbortSignal, ended: Promise<T>): Promise<T> 
 }
 
 interface PoolWorker {
-  call(task: string, input: unknown): Promise<unknown>;
+  call(task: string, input: unknown, onProgress?: TaskOptions['onProgress']): Promise<unknown>;
   close(): Promise<void>;
 }
 
@@ -177,8 +189,12 @@ function startWorker(module: TaskModule, onDeath: (error: FitError) => void): Po
     onDeath(dead);
   };
   const handle: WorkerHandle = spawnWorker(module, {
-    onMessage({ id, output, error }) {
+    onMessage({ id, output, error, progress }) {
       const waiting = pending.get(id);
+      if (progress) {
+        waiting?.onProgress?.(progress);
+        return;
+      }
       pending.delete(id);
       if (error) waiting?.reject(unpackError(error));
       else waiting?.resolve(output);
@@ -189,11 +205,11 @@ function startWorker(module: TaskModule, onDeath: (error: FitError) => void): Po
       ),
   });
   return {
-    call(task, input) {
+    call(task, input, onProgress) {
       if (dead) return Promise.reject(dead);
       return new Promise((resolve, reject) => {
         const id = nextId++;
-        pending.set(id, { resolve, reject });
+        pending.set(id, { resolve, reject, onProgress });
         handle.post({ id, task, input });
       });
     },
@@ -204,20 +220,22 @@ function startWorker(module: TaskModule, onDeath: (error: FitError) => void): Po
 /** How long tasks may keep this thread before others get a turn: a page that is to stay alive, a signal that is to fire. */
 const TURN_MS = 50;
 
+type Tell = (progress: Progress) => void;
+
 /** The same as a worker, in this thread: tasks take turns with whatever else goes on in it. */
 async function startHere(module: TaskModule): Promise<PoolWorker> {
-  const tasks = (await module.here()) as Record<string, (input: unknown) => unknown>;
+  const tasks = (await module.here()) as Record<string, (input: unknown, tell: Tell) => unknown>;
   let last: Promise<unknown> = Promise.resolve();
   let turn = performance.now();
   return {
-    call(task, input) {
+    call(task, input, onProgress) {
       const result = last.then(async () => {
         if (performance.now() - turn > TURN_MS) {
           await new Promise((resolve) => setTimeout(resolve));
           turn = performance.now();
         }
         if (!tasks[task]) throw new Error(`there is no task ${task}`);
-        return tasks[task](input);
+        return tasks[task](input, (progress) => onProgress?.(progress));
       });
       last = result.catch(() => {}); // a task's failure is its caller's to handle
       return result;

@@ -1,6 +1,7 @@
 // How a worker starts, in Node and in a browser: the one place that knows the difference.
 
 import { FitError, type PackedError } from '../errors.js';
+import type { Progress } from '../progress.js';
 
 export interface WorkerRequest {
   readonly id: number;
@@ -12,6 +13,8 @@ export interface WorkerReply {
   readonly id: number;
   readonly output?: unknown;
   readonly error?: PackedError;
+  /** Not the answer yet, but how far the task is. */
+  readonly progress?: Progress;
 }
 
 export interface WorkerHandle {

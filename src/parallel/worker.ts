@@ -2,9 +2,13 @@
 // which does nothing but in a worker that was started for that module.
 
 import { packError } from '../errors.js';
+import type { Progress } from '../progress.js';
 import { type WorkerReply, type WorkerRequest, workerName } from './spawn.js';
 
-type Task = (input: unknown) => unknown;
+type Task = (input: unknown, tell: (progress: Progress) => void) => unknown;
+
+/** Milliseconds between reports of the same stage. */
+const TELL_MS = 100;
 
 /** Answers a pool's requests for the named tasks, where this is a worker that a pool has started for the module `name`. */
 export function serveTasks(name: string, tasks: object): void {
@@ -39,10 +43,27 @@ function serve(
       try {
         const run = tasks[task];
         if (!run) throw new Error(`there is no task ${task}`);
-        reply({ id, output: await run(input) });
+        reply({
+          id,
+          output: await run(
+            input,
+            nowAndThen((progress) => reply({ id, progress })),
+          ),
+        });
       } catch (cause) {
         reply({ id, error: packError(cause) });
       }
     });
   });
+}
+
+/** Tells of each new stage at once, and of its steps no more often than anybody looks. */
+function nowAndThen(tell: (progress: Progress) => void): (progress: Progress) => void {
+  let told: { readonly stage: string; readonly at: number } | undefined;
+  return (progress) => {
+    const at = performance.now();
+    if (progress.stage === told?.stage && at - told.at < TELL_MS) return;
+    told = { stage: progress.stage, at };
+    tell(progress);
+  };
 }

@@ -6,10 +6,10 @@ import { getPriority, setPriority } from 'node:os';
 import { isMainThread } from 'node:worker_threads';
 import { titleList, titlesOf } from '../evaluate/titles.js';
 import type { Model } from '../fit/model.js';
+import { type Crossing, packed, unpacked } from '../graph/crossing.js';
 import { readSideTable } from '../ingest/side-table.js';
 import { serveTasks } from '../parallel/worker.js';
 import { createRecommender } from '../predict/recommender.js';
-import { modelOf, type SharedModel, shareModel } from '../predict/shared-model.js';
 import { titleBook } from '../predict/titles.js';
 import { loadModel } from '../store/model.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
@@ -20,7 +20,7 @@ import type { Information } from './schema.js';
 /** A model and its titles, as they go from the worker that read them to the others. */
 export interface SharedServing {
   readonly info: Omit<Information, 'loaded'>;
-  readonly shared: SharedModel;
+  readonly shared: Crossing<Model>;
   /** Title of each item, '' where there is none. */
   readonly titles: readonly string[];
 }
@@ -44,7 +44,7 @@ export async function load({ path, titles: titleFile }: LoadTask): Promise<Share
       names: { users: names.users.many, items: names.items.many },
       titles: titles.filter((title) => title !== '').length,
     },
-    shared: shareModel(model),
+    shared: packed(model),
     titles,
   };
 }
@@ -73,7 +73,7 @@ function giveWay(): void {
 /** Makes a recommender of what another worker has read, and asks it once: the first real question then waits for nothing. */
 export async function adopt({ shared, titles }: SharedServing): Promise<void> {
   giveWay();
-  const model = modelOf(shared);
+  const model = unpacked(shared);
   const recommender = createRecommender(model);
   served = { recommender, titles: titleBook(model.items.ids, titles) };
   const [first] = recommender.popular({ n: 1 });

@@ -6,25 +6,32 @@ import { type Stage, stageLabel } from '../text/stages.js';
 import type { Contestant } from './ladder.js';
 import type { StudyOptions, StudySettings } from './options.js';
 import { Course, planOf } from './plan.js';
-import type { StageTime, StudyFit } from './results.js';
+import type { StageTime, StudyFinding, StudyFit } from './results.js';
+
+type ClockOptions = TaskOptions & Pick<StudyOptions, 'truth' | 'onFinding'>;
 
 /** Times the stages, and makes each one's progress say which it is. */
 export class Clock {
   readonly times: StageTime[] = [];
   run: number | null = null;
   readonly #course: Course;
+  /** Of what goes on beside something else that is shown, nothing is said yet. */
+  #shown = true;
+  /** What to say first as soon as it is shown. */
+  readonly #held: (() => void)[] = [];
 
   constructor(
-    readonly options: TaskOptions & Pick<StudyOptions, 'truth' | 'onFinding'>,
+    readonly options: ClockOptions,
     readonly settings: StudySettings,
+    course?: Course,
   ) {
-    this.#course = new Course(planOf(settings, options.truth !== undefined));
+    this.#course = course ?? new Course(planOf(settings, options.truth !== undefined));
   }
 
-  /** Hands a result on as soon as it is there. */
+  /** Hands a result on as soon as it is there, and those of what is shown before it have been. */
   found({ ranking, ...row }: Contestant, fit: StudyFit | null = null): void {
     const { repeats, features } = this.settings;
-    this.options.onFinding?.({
+    const finding: StudyFinding = {
       kind: 'method',
       run: repeats > 1 ? this.run : null,
       row,
@@ -33,7 +40,10 @@ export class Clock {
       recall: ranking.all.mean.recall,
       ndcg: ranking.all.mean.ndcg,
       fit,
-    });
+    };
+    const tell = () => this.options.onFinding?.(finding);
+    if (this.#shown) tell();
+    else this.#held.push(tell);
   }
 
   async stage<T>(stage: Stage, work: (task: TaskOptions) => Promise<T>): Promise<T> {
@@ -44,14 +54,79 @@ export class Clock {
     const where = several ? `split ${this.run! + 1} of ${this.settings.repeats}, ` : '';
     const began = performance.now();
     const lasted = () => (performance.now() - began) / 1000;
-    this.#course.begin(label, this.run);
-    const say = (p: Progress) => onProgress?.({ ...p, overall: this.#course.where(lasted()) });
+    const say = (p: Progress) => {
+      if (this.#shown) onProgress?.({ ...p, overall: this.#course.where(lasted()) });
+    };
+    const begin = () => {
+      this.#course.begin(label, this.run);
+      say({ stage: `${where}${label}`, done: 0 });
+    };
+    const whole = this.#shown;
+    if (whole) begin();
+    else this.#held.push(begin);
     const report = onProgress && ((p: Progress) => say({ ...p, stage: `${where}${label}: ${p.stage}` }));
-    say({ stage: `${where}${label}`, done: 0 });
     const result = await work({ signal, threads, onProgress: report });
     throwIfAborted(signal);
-    this.#course.end(label, lasted());
+    if (whole) this.#course.end(label, lasted());
+    else this.#course.pass(label, this.run);
     this.times.push({ run: this.run, ...stage, seconds: lasted() });
     return result;
+  }
+
+  /**
+   * Works on several things, one after the other or all at once; then each has a clock of its own, and progress and findings
+   * are those of the first that is not done. Where one fails the others are stopped and waited for.
+   */
+  async together<T extends readonly unknown[]>(
+    tasks: { readonly [I in keyof T]: (clock: Clock) => Promise<T[I]> },
+    atOnce: boolean,
+  ): Promise<T> {
+    const results: unknown[] = [];
+    if (!atOnce) {
+      for (const task of tasks) results.push(await task(this));
+      return results as unknown as T;
+    }
+    const stop = new AbortController();
+    const given = this.options.signal;
+    const signal = given ? AbortSignal.any([given, stop.signal]) : stop.signal;
+    const clocks = tasks.map(() => this.#beside(signal));
+    const done = clocks.map(() => false);
+    const show = () => {
+      for (const [at, clock] of clocks.entries()) {
+        clock.#show();
+        if (!done[at]) return;
+      }
+    };
+    show();
+    const failures: unknown[] = [];
+    await Promise.allSettled(
+      tasks.map(async (task, at) => {
+        try {
+          results[at] = await task(clocks[at]);
+        } catch (error) {
+          failures.push(error);
+          stop.abort();
+          return;
+        }
+        done[at] = true;
+        show();
+      }),
+    );
+    for (const clock of clocks) this.times.push(...clock.times);
+    // The others were stopped because of the first.
+    if (failures.length > 0) throw failures[0];
+    return results as unknown as T;
+  }
+
+  #beside(signal: AbortSignal): Clock {
+    const clock = new Clock({ ...this.options, signal }, this.settings, this.#course);
+    clock.run = this.run;
+    clock.#shown = false;
+    return clock;
+  }
+
+  #show(): void {
+    this.#shown = true;
+    for (const tell of this.#held.splice(0)) tell();
   }
 }

@@ -4,7 +4,7 @@
 import type { Setting, SkipReason } from '../evaluate/baselines/baseline.js';
 import type { BaselineReport } from '../evaluate/baselines/ladder.js';
 import type { BaselineName } from '../evaluate/baselines/list.js';
-import { type PairedInterval, pairedBootstrap } from '../evaluate/bootstrap.js';
+import { type PairedInterval, pairedBootstraps } from '../evaluate/bootstrap.js';
 import { type RankingResult, type RankingScores, USER_METRICS, type UserMetric } from '../ranking/metrics.js';
 import type { ModelKind } from './options.js';
 import { fitId } from './results.js';
@@ -109,17 +109,21 @@ export function buildLadder(
     if (rivals.length === 0) continue;
     const first = rivals.reduce((a, b) => (b.mean > a.mean ? b : a));
     best[metric] = first.c.id;
-    const compare = (a: (typeof entries)[number], b: (typeof entries)[number]) => {
-      const interval = pairedBootstrap(a.values, b.values, { seed });
-      comparisons.push({ metric, row: a.c.id, to: b.c.id, ...shortened(interval) });
-    };
-    for (const entry of entries) if (entry !== first) compare(entry, first);
+    const pairs = entries.filter((entry) => entry !== first).map((entry) => [entry, first] as const);
     const models = rivals.filter(({ c }) => c.model !== null);
     for (const [at, one] of models.entries()) {
       for (const other of models.slice(at + 1)) {
         const done = one === first || other === first;
-        if (!done && other.c.features === one.c.features) compare(one, other);
+        if (!done && other.c.features === one.c.features) pairs.push([one, other]);
       }
+    }
+    if (pairs.length === 0) continue;
+    const intervals = pairedBootstraps(
+      pairs.map(([a, b]) => ({ a: a.values, b: b.values })),
+      { seed },
+    );
+    for (const [at, [a, b]] of pairs.entries()) {
+      comparisons.push({ metric, row: a.c.id, to: b.c.id, ...shortened(intervals[at]) });
     }
   }
   return {

@@ -144,7 +144,7 @@ function addContestant(
 }
 
 /** Recommendations and, where draws were asked for, predictive checks. */
-export async function evaluate(
+async function evaluate(
   model: Model,
   parts: Split,
   settings: StudySettings,
@@ -183,7 +183,7 @@ async function findings(
 
 export const PLAIN_ROW = { model: null, also: [], features: null, setting: null, trials: 0, tuned: true };
 
-export function contestant(
+function contestant(
   id: string,
   kind: Contestant['kind'],
   model: ModelKind | null,

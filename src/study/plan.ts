@@ -67,6 +67,8 @@ export class Course {
   /** The step under way, from 0; −1 before the first. */
   #at = -1;
   #spent = { seconds: 0, weight: 0 };
+  /** Steps that were done beside others. */
+  readonly #passed = new Set<Step>();
 
   constructor(readonly steps: readonly Step[]) {}
 
@@ -88,6 +90,12 @@ export class Course {
     };
   }
 
+  /** A step that was done beside others: how long it took says nothing of the pace. */
+  pass(label: string, run: number | null): void {
+    const step = this.steps.find((step) => step.run === run && sameStep(step.label, label));
+    if (step) this.#passed.add(step);
+  }
+
   /** The step, from 1, and about how long the whole will last; undefined before the first step. */
   where(
     seconds: number,
@@ -100,7 +108,9 @@ export class Course {
     const pace = this.#spent.seconds / this.#spent.weight;
     const own = this.steps[this.#at].weight * pace;
     let left = Math.max(own - seconds, 0.1 * own);
-    for (const { weight } of this.steps.slice(this.#at + 1)) left += weight * pace;
+    for (const step of this.steps.slice(this.#at + 1)) {
+      if (!this.#passed.has(step)) left += step.weight * pace;
+    }
     return { ...place, secondsLeft: left };
   }
 }

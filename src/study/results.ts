@@ -112,7 +112,7 @@ export interface StudyOrigin extends ReadGuess {
   readonly threads: number | null;
 }
 
-/** How long a stage took, and in which run. */
+/** How long a stage took, and in which run; stages that were worked on at once overlap. */
 export interface StageTime extends Stage {
   readonly run: number | null;
   readonly seconds: number;

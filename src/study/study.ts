@@ -6,11 +6,10 @@ import { fitBaselines } from '../evaluate/baselines/ladder.js';
 import type { RankingOptions } from '../evaluate/ranking.js';
 import { type SplitRankingTask, splitRankingTask } from '../evaluate/ranking-task.js';
 import { chooseFeatures, type FeatureChoice } from '../fit/feature-count.js';
-import { type FitResult, fit } from '../fit/fit.js';
-import { featureCount, type Ranker } from '../fit/model.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import { type BipartiteGraph, degrees, SIDES, type SideName } from '../graph/graph.js';
 import { AUTO } from '../options/fit.js';
+import { threadCount } from '../parallel/pool.js';
 import { largest } from '../predict/largest.js';
 import { split as splitGraph, unseenByTraining } from '../sample/split.js';
 import type { Split } from '../sample/split-types.js';
@@ -19,14 +18,7 @@ import { VERSION } from '../version.js';
 import { rankingCeilings } from './ceilings.js';
 import { Clock } from './clock.js';
 import { baselineContestants, buildLadder, type Contestant, type Ladder } from './ladder.js';
-import {
-  type CountedSettings,
-  contestant,
-  evaluate,
-  type FirstRunFindings,
-  fitModels,
-  PLAIN_ROW,
-} from './models.js';
+import { type CountedSettings, type FirstRunFindings, fitModels, PLAIN_ROW } from './models.js';
 import {
   fitOptionsOf,
   type ModelKind,
@@ -36,10 +28,10 @@ import {
   type StudySettings,
   studySettings,
 } from './options.js';
+import { fitRanker } from './ranker.js';
 import {
   RESULTS_VERSION,
   type StudyCheck,
-  type StudyRanker,
   type StudyResults,
   type StudyRun,
   type StudySplit,
@@ -129,23 +121,17 @@ async function oneRun(
     splitGraph(graph, { testUsers, testItems, seed }),
   );
   const task = splitRankingTask(parts);
-  const { fits, contestants, counts } = await fitModels(parts, settings, clock, found && { found, options });
-  let ranker: StudyRanker | null = null;
-  if (settings.ranker) {
-    const { engine } = settings;
-    const fitted = await clock.stage({ stage: 'fit', model: 'ranking' }, (t) =>
-      fit(parts.train, { method: 'ranking', average: RANKER_AVERAGE, seed, engine, ...t }),
-    );
-    const evaluation = await evaluate(fitted.model, parts, { ...settings, draws: 0 }, clock, {
-      model: 'ranking',
-    });
-    const features = featureCount(fitted.model)!;
-    const row = contestant('ranking', 'ranker', null, features, evaluation);
-    contestants.push(row);
-    clock.found(row);
-    ranker = describeRanker(fitted);
-  }
-  const skipped = await addBaselines(contestants, parts, task, settings, clock);
+  const atOnce = worksAtOnce(parts.train.edges, settings, options);
+  const [{ fits, contestants, counts }, ranked, rivals] = await clock.together(
+    [
+      (own) => fitModels(parts, settings, own, found && { found, options }),
+      async (own) => (settings.ranker ? fitRanker(parts, settings, own, atOnce) : undefined),
+      (own) => fitRivals(parts, task, settings, own),
+    ],
+    atOnce,
+  );
+  if (ranked) contestants.push(ranked.row);
+  contestants.push(...rivals.rows);
   if (options.truth) {
     const { truth } = options;
     const ceilings = await clock.stage({ stage: 'ceilings' }, (t) =>
@@ -159,35 +145,39 @@ async function oneRun(
     }
   }
   const ladder = await clock.stage({ stage: 'compare' }, async () =>
-    buildLadder(contestants, seed, skipped, task.left),
+    buildLadder(contestants, seed, rivals.skipped, task.left),
   );
-  return { repeat, split: describeSplit(parts), fits, counts, ranker, ladder };
+  return { repeat, split: describeSplit(parts), fits, counts, ranker: ranked?.described ?? null, ladder };
 }
 
-/** Fits whose scores the fit for ranking adds up: what `fit --method ranking` does without options is what a study shows. */
-const RANKER_AVERAGE = 1;
+/** Edges below which the parts of a study take turns, as their threads would cost more than they save, and above which memory may not hold all. */
+const AT_ONCE = { from: 2e4, to: 2e7 };
 
-/** Adds the baselines to the contestants; says which could not be fitted, and why. */
-async function addBaselines(
-  contestants: Contestant[],
+/** Whether models, the fit for ranking and the baselines are worked on at once: much of each is done in one thread. */
+function worksAtOnce(edges: number, { engine }: StudySettings, { threads }: StudyOptions): boolean {
+  // Two fits would fill a GPU together.
+  return edges >= AT_ONCE.from && edges <= AT_ONCE.to && engine !== 'gpu' && threadCount(threads) > 1;
+}
+
+/** The baselines, and which could not be fitted, and why. */
+async function fitRivals(
   parts: Split,
   task: SplitRankingTask,
   { baselines, n, depth, seed, trials }: StudySettings,
   clock: Clock,
-): Promise<Ladder['skipped']> {
-  if (baselines.length === 0) return [];
+): Promise<{ readonly rows: readonly Contestant[]; readonly skipped: Ladder['skipped'] }> {
+  if (baselines.length === 0) return { rows: [], skipped: [] };
   try {
     const report = await clock.stage({ stage: 'baselines' }, (t: RankingOptions) =>
       fitBaselines(parts, task, { baselines, n, depth, seed, maxTrials: trials, ...t }),
     );
     const rows = baselineContestants(report);
-    contestants.push(...rows);
     for (const row of rows) clock.found(row);
-    return report.skipped;
+    return { rows, skipped: report.skipped };
   } catch (error) {
     // Too little data to hold anyone back: the rest of the study stands all the same.
     if (!(error instanceof InputError)) throw error;
-    return [{ name: 'all', reason: { code: 'error', message: error.message } }];
+    return { rows: [], skipped: [{ name: 'all', reason: { code: 'error', message: error.message } }] };
   }
 }
 
@@ -206,11 +196,6 @@ function checkTruth(graph: BipartiteGraph, { truth }: StudyOptions): void {
 /** The K whose main model has the highest bound. */
 function bestFeatures({ fits }: StudyRun, kind: ModelKind): number {
   return fits.filter((f) => f.model === kind).reduce((a, b) => (b.bound > a.bound ? b : a)).features;
-}
-
-function describeRanker({ model, seconds, engine }: FitResult<Ranker>): StudyRanker {
-  const { iterations, converged } = model.provenance;
-  return { features: featureCount(model)!, average: RANKER_AVERAGE, iterations, converged, seconds, engine };
 }
 
 function describeSplit(parts: Split): StudySplit {

@@ -131,13 +131,18 @@ describe('someCandidates', () => {
 });
 
 describe('fitBaselines', () => {
-  const lists = communityLists(400, 120, 4, 20);
-  const graph = buildGraph({
-    users: Array.from({ length: 400 }, (_, u) => listOf(lists, u).map(() => u)).flat(),
-    items: lists.values,
-    userCount: 400,
-    itemCount: 120,
-  });
+  const communities = (users: number, items: number) => {
+    const lists = communityLists(users, items, 4, 20);
+    return buildGraph({
+      users: Array.from({ length: users }, (_, u) => listOf(lists, u).map(() => u)).flat(),
+      items: lists.values,
+      userCount: users,
+      itemCount: items,
+    });
+  };
+  const graph = communities(400, 120);
+  /** Enough for workers. */
+  const large = communities(1800, 240);
 
   it('tunes, fits and judges each on the same users; all personal ones beat popularity on communities', async () => {
     const parts = split(graph, { testUsers: 0.3, testItems: 0.3, seed: 2 });
@@ -165,6 +170,34 @@ describe('fitBaselines', () => {
     const data = baselineData(parts, task);
     expect(task.history.values.every((item) => data.shown[item] === 1)).toBe(true);
     expect(task.candidates.every((item) => data.shown[item] === 0)).toBe(true);
+  });
+
+  it('has the same figures from workers, which tell how far they are, as from one thread', async () => {
+    const parts = split(large, { testUsers: 0.1, testItems: 0.2, seed: 2 });
+    expect(parts.train.edges).toBeGreaterThan(20_000);
+    const task = splitRankingTask(parts);
+    const told = new Set<string>();
+    const run = (threads: number) =>
+      fitBaselines(parts, task, {
+        ...{ baselines: ['popularity', 'knn', 'ease', 'slim'], n: 5, maxTrials: 3, threads },
+        onProgress: ({ stage }) => threads > 1 && told.add(stage),
+      });
+    const [alone, beside] = [await run(1), await run(3)];
+    const figures = ({ results }: typeof alone) => results.map(({ seconds: _, ...rest }) => rest);
+    expect(figures(beside)).toEqual(figures(alone));
+    expect([...told]).toContain('SLIM: tuning');
+  });
+
+  it('ends its workers on request', async () => {
+    const parts = split(large, { testUsers: 0.1, testItems: 0.2, seed: 2 });
+    const stop = new AbortController();
+    const reason = new Error('enough');
+    const stopped = fitBaselines(parts, splitRankingTask(parts), {
+      threads: 2,
+      signal: stop.signal,
+      onProgress: () => stop.abort(reason),
+    });
+    await expect(stopped).rejects.toBe(reason);
   });
 
   it('waits for the others where one fails, and says what failed', async () => {

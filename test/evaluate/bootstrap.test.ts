@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pairedBootstrap } from '../../src/evaluate/bootstrap.js';
+import { pairedBootstrap, pairedBootstraps } from '../../src/evaluate/bootstrap.js';
 import { randomStream } from '../../src/math/random.js';
 
 describe('pairedBootstrap', () => {
@@ -41,6 +41,19 @@ describe('pairedBootstrap', () => {
     const back = pairedBootstrap(b, a);
     expect(back.low).toBeCloseTo(-there.high, 12);
     expect(pairedBootstrap(a, b, { level: 0.5 }).high).toBeLessThan(there.high);
+  });
+
+  it('gives several pairs the intervals that each has alone, however many there are', () => {
+    const random = randomStream(9);
+    const values = Array.from({ length: 7 }, () => Float64Array.from({ length: 60 }, () => random.uniform()));
+    const pairs = values.slice(1).map((a) => ({ a, b: values[0] }));
+    const options = { seed: 5, replicates: 200 };
+    for (let count = 1; count <= pairs.length; count++) {
+      expect(pairedBootstraps(pairs.slice(0, count), options)).toEqual(
+        pairs.slice(0, count).map(({ a, b }) => pairedBootstrap(a, b, options)),
+      );
+    }
+    expect(() => pairedBootstraps([...pairs, { a: values[0].slice(1), b: values[1] }])).toThrow(/59 and 60/);
   });
 
   it('refuses different users', () => {

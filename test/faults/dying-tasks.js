@@ -29,4 +29,11 @@ export function refuse(n) {
   return n;
 }
 
-serveTasks('dying-tasks', { double, fail, leave, explode, unspeakable, refuse });
+export function tell(n, onProgress) {
+  onProgress({ stage: 'counting', done: n });
+  onProgress({ stage: 'counting', done: n + 0.5 });
+  onProgress({ stage: 'doubling', done: 1 });
+  return 2 * n;
+}
+
+serveTasks('dying-tasks', { double, fail, leave, explode, unspeakable, refuse, tell });

@@ -52,6 +52,18 @@ describe('a pool', () => {
     expect(typed).toBeInstanceOf(TypeError);
   });
 
+  it.each([1, 2])('of %i hears how far a task is, a new stage at once', async (threads) => {
+    pool = await createPool(TASKS, threads);
+    const told: string[] = [];
+    const answers = INPUTS.map((n) =>
+      pool.run<number, number>('tell', n, undefined, ({ stage, done }) => told.push(`${stage} ${done}`)),
+    );
+    expect(await Promise.all(answers)).toEqual(INPUTS.map((n) => 2 * n));
+    const counted = told.filter((line) => line.startsWith('counting')).sort();
+    expect(counted).toEqual(INPUTS.map((n) => `counting ${n}`));
+    expect(told).toContain('doubling 1');
+  });
+
   it('rejects with the reason of a signal', async () => {
     pool = await createPool(TASKS, 1);
     const reason = new RangeError('enough');

@@ -167,6 +167,18 @@ describe('study', () => {
     ]);
   });
 
+  it('has the same numbers whether its parts are worked on at once or in turn', async () => {
+    const side = { ...SIDE, size: 250 };
+    const { graph: larger } = await simulate({ users: side, items: side, features: 3, seed: 3 });
+    expect(larger.edges).toBeGreaterThan(40_000);
+    const options = { ...QUICK, iterations: 10, ranker: true, engine: 'cpu' } as const;
+    const inTurn = await study(larger, options);
+    const atOnce = await study(larger, { ...options, threads: 2 });
+    expect(compareStudies(inTurn, atOnce)).toEqual([]);
+    const stages = ({ receipt }: StudyResults) => receipt.timings.map(({ stage, model }) => [stage, model]);
+    expect(stages(atOnce)).toEqual(stages(inTurn));
+  });
+
   const changed: Record<string, StudyOptions> = {
     model: { model: 'dense' },
     features: { features: [3, 4] },

@@ -16,8 +16,8 @@ import { transposeLists } from '../../ranking/lists.js';
 import type { Tuned } from '../../ranking/tune.js';
 import { VERSION } from '../../version.js';
 import type { BaselineData, Setting } from './baseline.js';
-import { prefixed, tuneBaseline } from './ladder.js';
 import { BASELINES, type BaselineName, baselineOf } from './list.js';
+import { prefixed, tuneBaseline } from './tuning.js';
 
 /** How a baseline is fitted; declared in options/library.ts. */
 export interface FitBaselineOptions extends OptionsOf<typeof FIT_BASELINE>, TaskOptions {}

@@ -1,0 +1,83 @@
+// Values that cross threads without being copied: plain objects, with their arrays of numbers in shared memory, and so the ids
+// of graphs, which are no plain objects.
+
+import { inSharedMemory } from '../math/memory.js';
+import { VertexIds } from './ids.js';
+
+/** What `packed` makes of a value, and `unpacked` takes in any thread. */
+export interface Crossing<T> {
+  readonly content: unknown;
+  /** Never there: what it holds. */
+  readonly of?: T;
+}
+
+/** Ids as numbers, or as texts one after the other. */
+type PackedIds =
+  | { readonly kind: 'integer'; readonly values: Float64Array }
+  | { readonly kind: 'text'; readonly bytes: Uint8Array; readonly ends: Uint32Array };
+
+/** The name under which ids lie in what is packed. */
+const IDS = 'vertexIds';
+
+export function packed<T>(value: T): Crossing<T> {
+  return {
+    content: eachOnce(value, (part) => {
+      if (part instanceof VertexIds) return { [IDS]: packedIds(part) };
+      return ArrayBuffer.isView(part) ? inSharedMemory(part as Float32Array) : undefined;
+    }),
+  };
+}
+
+export function unpacked<T>({ content }: Crossing<T>): T {
+  return eachOnce(content, (part) => {
+    if (Object.hasOwn(part, IDS)) return idsOf((part as { readonly [IDS]: PackedIds })[IDS]);
+    return ArrayBuffer.isView(part) ? part : undefined;
+  }) as T;
+}
+
+/** The same value with some of its objects replaced; one that is met in two places is one in both of them. */
+function eachOnce(value: unknown, replace: (part: object) => object | undefined): unknown {
+  const known = new Map<object, unknown>();
+  const visit = (part: unknown): unknown => {
+    if (typeof part !== 'object' || part === null) return part;
+    const before = known.get(part);
+    if (before !== undefined) return before;
+    const result =
+      replace(part) ??
+      Object.freeze(
+        Array.isArray(part)
+          ? part.map(visit)
+          : Object.fromEntries(Object.entries(part).map(([name, own]) => [name, visit(own)])),
+      );
+    known.set(part, result);
+    return result;
+  };
+  return visit(value);
+}
+
+function packedIds(ids: VertexIds): PackedIds {
+  const { values } = ids;
+  if (values instanceof Float64Array) return { kind: 'integer', values: inSharedMemory(values) };
+  const encoder = new TextEncoder();
+  const ends = new Uint32Array(values.length);
+  const pieces = values.map((text) => encoder.encode(text));
+  let end = 0;
+  for (const [i, piece] of pieces.entries()) {
+    end += piece.length;
+    ends[i] = end;
+  }
+  const bytes = new Uint8Array(end);
+  for (const [i, piece] of pieces.entries()) bytes.set(piece, i === 0 ? 0 : ends[i - 1]);
+  return { kind: 'text', bytes: inSharedMemory(bytes), ends: inSharedMemory(ends) };
+}
+
+function idsOf(ids: PackedIds): VertexIds {
+  if (ids.kind === 'integer') return VertexIds.integers(ids.values);
+  // A decoder takes no view of shared memory.
+  const bytes = ids.bytes.slice();
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  const texts = Array.from(ids.ends, (end, i) =>
+    decoder.decode(bytes.subarray(i === 0 ? 0 : ids.ends[i - 1], end)),
+  );
+  return VertexIds.texts(texts);
+}

@@ -1,0 +1,41 @@
+// A worker of a study that fits for ranking, and then judges what it has fitted.
+
+import type { Ranker } from '../fit/model.js';
+import { type Crossing, unpacked } from '../graph/crossing.js';
+import { serveTasks } from '../parallel/worker.js';
+import type { TaskOptions } from '../progress.js';
+import type { RankingResult } from '../ranking/metrics.js';
+import type { Split } from '../sample/split-types.js';
+import { describeRanker, fitForRanking, judgeRanker, type RankerSettings } from './ranker.js';
+import type { StudyRanker } from './results.js';
+
+export interface JudgeJob {
+  readonly settings: RankerSettings;
+  readonly threads: number | undefined;
+}
+
+export interface FitJob extends JudgeJob {
+  readonly parts: Crossing<Split>;
+}
+
+let fitted: { readonly model: Ranker; readonly parts: Split } | undefined;
+
+export async function fitApart(
+  { parts: given, settings, threads }: FitJob,
+  onProgress: TaskOptions['onProgress'],
+): Promise<StudyRanker> {
+  const parts = unpacked(given);
+  const result = await fitForRanking(parts, settings, { threads, onProgress });
+  fitted = { model: result.model, parts };
+  return describeRanker(result);
+}
+
+export async function judgeApart(
+  { settings, threads }: JudgeJob,
+  onProgress: TaskOptions['onProgress'],
+): Promise<RankingResult> {
+  if (!fitted) throw new Error('nothing was fitted to be judged');
+  return judgeRanker(fitted.model, fitted.parts, settings, { threads, onProgress });
+}
+
+serveTasks('ranker-tasks', { fitApart, judgeApart });

@@ -1,0 +1,125 @@
+// The fit for ranking of a study, in this thread or in a worker of its own.
+
+import { mayUseGpu } from '../engine/select.js';
+import { evaluateModel } from '../evaluate/evaluate.js';
+import { type FitResult, fit } from '../fit/fit.js';
+import { featureCount, type Ranker } from '../fit/model.js';
+import { packed } from '../graph/crossing.js';
+import { createPool, type TaskModule } from '../parallel/pool.js';
+import type { TaskOptions } from '../progress.js';
+import type { RankingResult } from '../ranking/metrics.js';
+import type { Split } from '../sample/split-types.js';
+import type { Clock } from './clock.js';
+import type { Contestant } from './ladder.js';
+import { PLAIN_ROW } from './models.js';
+import type { StudySettings } from './options.js';
+import type { FitJob, JudgeJob } from './ranker-tasks.js';
+import type { StudyRanker } from './results.js';
+
+/** Fits whose scores are added up: what `fit --method ranking` does without options is what a study shows. */
+const AVERAGE = 1;
+
+const RANKING: TaskModule = {
+  name: 'ranker-tasks',
+  base: import.meta.url,
+  worker: () =>
+    new Worker(new URL('./ranker-tasks.js', import.meta.url), {
+      type: 'module',
+      name: 'graphex:ranker-tasks',
+    }),
+  here: () => import('./ranker-tasks.js'),
+};
+
+/** The settings of a study that its fit for ranking goes by. */
+export type RankerSettings = Pick<StudySettings, 'seed' | 'engine' | 'n' | 'depth' | 'protocol'>;
+
+/** Fits for ranking and judges that; `apart`: in a worker, so that nothing else waits for it. */
+export async function fitRanker(
+  parts: Split,
+  { seed, engine, n, depth, protocol }: RankerSettings,
+  clock: Clock,
+  apart: boolean,
+): Promise<{ readonly row: Contestant; readonly described: StudyRanker }> {
+  const settings = { seed, engine, n, depth, protocol };
+  // A GPU belongs to one thread.
+  const steps = apart && !(await mayUseGpu(engine)) ? inWorker(parts, settings) : here(parts, settings);
+  try {
+    const described = await clock.stage({ stage: 'fit', model: 'ranking' }, steps.fit);
+    const ranking = await clock.stage({ stage: 'evaluate', model: 'ranking' }, steps.judge);
+    const row: Contestant = {
+      ...PLAIN_ROW,
+      id: 'ranking',
+      kind: 'ranker',
+      features: described.features,
+      ranking,
+    };
+    clock.found(row);
+    return { row, described };
+  } finally {
+    await steps.close();
+  }
+}
+
+interface Steps {
+  fit(task: TaskOptions): Promise<StudyRanker>;
+  judge(task: TaskOptions): Promise<RankingResult>;
+  close(): Promise<void>;
+}
+
+function here(parts: Split, settings: RankerSettings): Steps {
+  let model: Ranker;
+  return {
+    async fit(task) {
+      const fitted = await fitForRanking(parts, settings, task);
+      model = fitted.model;
+      return describeRanker(fitted);
+    },
+    judge: (task) => judgeRanker(model, parts, settings, task),
+    close: async () => {},
+  };
+}
+
+function inWorker(parts: Split, settings: RankerSettings): Steps {
+  const pool = createPool(RANKING, 1);
+  // Heard of by whoever waits for the first step.
+  pool.catch(() => {});
+  return {
+    async fit({ threads, signal, onProgress }) {
+      const job: FitJob = { parts: packed(parts), settings, threads };
+      return (await pool).run<FitJob, StudyRanker>('fitApart', job, signal, onProgress);
+    },
+    async judge({ threads, signal, onProgress }) {
+      return (await pool).run<JudgeJob, RankingResult>(
+        'judgeApart',
+        { settings, threads },
+        signal,
+        onProgress,
+      );
+    },
+    close: async () => {
+      await (await pool.catch(() => undefined))?.close();
+    },
+  };
+}
+
+export function fitForRanking(
+  parts: Split,
+  { seed, engine }: RankerSettings,
+  task: TaskOptions,
+): Promise<FitResult<Ranker>> {
+  return fit(parts.train, { method: 'ranking', average: AVERAGE, seed, engine, ...task });
+}
+
+export async function judgeRanker(
+  model: Ranker,
+  parts: Split,
+  settings: RankerSettings,
+  task: TaskOptions,
+): Promise<RankingResult> {
+  return (await evaluateModel(model, parts, { ...settings, draws: 0, ...task })).ranking;
+}
+
+export function describeRanker({ model, seconds, engine }: FitResult<Ranker>): StudyRanker {
+  const { iterations, converged } = model.provenance;
+  return { features: featureCount(model)!, average: AVERAGE, iterations, converged, seconds, engine };
+}
