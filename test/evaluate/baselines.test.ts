@@ -1,12 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { alternatingLeastSquares, foldInLeastSquares, ridge } from '../../src/engine/cpu/linear.js';
+import {
+  alternatingLeastSquares,
+  foldInLeastSquares,
+  ridge,
+  ridgeScores,
+} from '../../src/engine/cpu/linear.js';
 import { ease, easeSize } from '../../src/evaluate/baselines/ease.js';
 import { ials } from '../../src/evaluate/baselines/ials.js';
 import { neighbours } from '../../src/evaluate/baselines/neighbours.js';
 import { popularity } from '../../src/evaluate/baselines/popularity.js';
 import type { RowLists } from '../../src/predict/rank.js';
-import { collectLists, transposeLists } from '../../src/ranking/lists.js';
+import { collectLists, renameLists, transposeLists } from '../../src/ranking/lists.js';
 import { closeTo, communityLists, dataOf, scoresOf, shownOnly, solve } from './baseline-data.js';
 import { listOf } from './brute-force.js';
 
@@ -104,12 +109,107 @@ describe('EASE', () => {
     }
   });
 
+  it('has the same scores and lists whether it solves for those who ask, for candidates, or for all weights', async () => {
+    const users = communityLists(700, 160, 4, 14);
+    const data = dataOf(users, 160, 14);
+    const column = new Int32Array(160).fill(-1);
+    const inputs = Array.from(data.shown.keys()).filter((i) => data.shown[i]);
+    for (const [at, item] of inputs.entries()) column[item] = at;
+    const width = data.candidates.length;
+    const target = new Int32Array(160).fill(-1);
+    for (const [at, item] of data.candidates.entries()) target[item] = at;
+    const problem = {
+      inputs: renameLists(users, column),
+      columns: inputs.length,
+      targets: transposeLists(renameLists(users, target), width),
+      lambda: 40,
+    };
+    const history = renameLists(shownOnly(data, users), column);
+    // In float64, by elimination.
+    const sets = Array.from({ length: 160 }, (_, i) => new Set(listOf(data.items, i)));
+    const common = (i: number, j: number) => [...sets[i]].filter((u) => sets[j].has(u)).length;
+    const gram = inputs.map((i) => inputs.map((j) => common(i, j) + (i === j ? 40 : 0)));
+    const exact = Array.from(data.candidates, (j) =>
+      solve(
+        gram,
+        inputs.map((i) => common(i, j)),
+      ),
+    );
+    const scoreOf = (row: number, c: number) => listOf(history, row).reduce((sum, i) => sum + exact[c][i], 0);
+    const few = collectLists(20, (row, add) => listOf(history, row).forEach(add));
+    expect(few.offsets.length - 1).toBeLessThan(width);
+    const tops = (scores: (row: number, c: number) => number) =>
+      Array.from({ length: 20 }, (_, row) =>
+        Array.from({ length: width }, (_, c) => c)
+          .toSorted((a, b) => scores(row, b) - scores(row, a))
+          .slice(0, 10),
+      );
+    const want = tops(scoreOf);
+    const weights = await ridge(problem);
+    const byWeights = (row: number, c: number) =>
+      listOf(history, row).reduce((sum, i) => sum + weights[i * width + c], 0);
+    expect(tops(byWeights)).toEqual(want);
+    // Of a row alone, of few and of all: each solved for what is fewer.
+    for (const asked of [few, history]) {
+      const scores = await ridgeScores(problem, asked);
+      expect(scores.length).toBe((asked.offsets.length - 1) * width);
+      for (const row of [0, 7, 19]) {
+        const exactly = Array.from({ length: width }, (_, c) => scoreOf(row, c));
+        expect(Array.from(scores.subarray(row * width, (row + 1) * width))).toEqual(closeTo(exactly, 1e-3));
+      }
+      expect(tops((row, c) => scores[row * width + c])).toEqual(want);
+      // What large sets are solved to leaves the lists of 10 all but as they are, and less than that does not.
+      const same = async (tolerance: number) => {
+        const loose = await ridgeScores({ ...problem, tolerance }, asked);
+        const found = tops((row, c) => loose[row * width + c]);
+        return found.flatMap((list, r) => list.filter((c) => want[r].includes(c))).length / 200;
+      };
+      expect(await same(1e-3)).toBeGreaterThan(0.98);
+      expect(await same(0.9)).toBeLessThan(0.9);
+    }
+  });
+
+  it('is limited by the fewer of those who ask and of candidates, not at all by edges where users are few', () => {
+    const edges = 1e6;
+    const items = { offsets: new Uint32Array(50_001), values: new Uint32Array(edges) };
+    const shown = new Uint8Array(50_000);
+    const data = (users: number, candidates: number) => ({
+      users: { offsets: new Uint32Array(users + 1), values: new Uint32Array(edges) },
+      items,
+      shown: shown.map((_, i) => (i < 50_000 - candidates ? 1 : 0)),
+      candidates: Uint32Array.from({ length: candidates }, (_, c) => 50_000 - candidates + c),
+    });
+    expect(ease.limit(data(600, 40_000), 50_000)).toEqual({
+      ...{ code: 'too-large', what: 'users', count: 50_000, candidates: 40_000, limit: 2.5e8 },
+    });
+    expect(ease.limit(data(600, 45_000), 5000)).toBeUndefined();
+    expect(ease.limit(data(600, 45_000), 41_000)).toMatchObject({ what: 'edges', count: edges, limit: 4e10 });
+    expect(ease.limit(data(500, 45_000), 41_000)).toBeUndefined();
+    // A ranker that is served has weights between all items.
+    expect(ease.limit(data(500, 45_000))).toMatchObject({ what: 'edges' });
+  });
+
   it('refuses a candidate that is also an input, and says how large it would be', async () => {
     const data = dataOf(communityLists(10, 12, 2, 5), 12, 5);
     const both = { ...data, candidates: Uint32Array.from({ length: 12 }, (_, i) => i) };
     await expect(ease.fit(both, { lambda: 1 })).rejects.toThrow(/both an input and a candidate/);
     const entries = data.users.values.filter((item) => data.shown[item] === 1).length;
     expect(easeSize(data).edges).toBe(entries);
+  });
+
+  it('gives the same scores on any number of threads', async () => {
+    const users = communityLists(400, 1200, 4, 6);
+    const targets = transposeLists(users, 1200);
+    for (const copies of [4, 5]) {
+      const asked = repeat(users, 12);
+      const problem = { inputs: users, columns: 1200, targets: repeat(targets, copies), lambda: 100 };
+      // So these used workers, once for targets and once for those who ask.
+      expect(Math.min(4800, 1200 * copies) * users.values.length).toBeGreaterThan(1e8);
+      const [one, three] = await Promise.all(
+        [1, 3].map((threads) => ridgeScores(problem, asked, { threads })),
+      );
+      expect(Buffer.from(three.buffer).equals(Buffer.from(one.buffer))).toBe(true);
+    }
   });
 
   it('gives the same weights on any number of threads', async () => {

@@ -14,6 +14,7 @@ export interface LinearKernels {
     p: number,
     out: number,
   ): void;
+  linearSums(offsets: number, values: number, first: number, last: number, table: number, out: number): void;
   linearDots(a: number, b: number, scale: number, rows: number, out: number): void;
   linearAxpy(alpha: number, x: number, y: number, rows: number): void;
   linearDirection(beta: number, scale: number, r: number, p: number, rows: number): void;
@@ -48,45 +49,71 @@ export interface WorkerPlace {
 /** Right-hand sides solved together. */
 export const WIDTH = 32;
 
-export interface RidgeJob extends WorkerPlace {
-  /** Addresses of the inputs' rows, 0/1, and of 1/(degree + λ) per column. */
+/** Addresses of lists of row numbers, and how many there are. */
+export interface StoredLists {
   readonly offsets: number;
   readonly neighbors: number;
-  readonly scale: number;
   readonly rows: number;
+}
+
+/** What is solved for, and what becomes of the solutions. A target is a list of input rows, asked rows are lists of columns. */
+export type RidgeAim =
+  /** Per target its weights: columns × targets, row-major. */
+  | { readonly kind: 'weights'; readonly targets: StoredLists; readonly out: Float32Array }
+  /** Asked rows × targets, row-major: solved for each target, or for each asked row. */
+  | {
+      readonly kind: 'scores-by-target' | 'scores-by-row';
+      readonly targets: StoredLists;
+      readonly asked: StoredLists;
+      readonly out: Float32Array;
+    };
+
+export interface RidgeJob extends WorkerPlace {
+  /** The rows of the inputs, 0/1, and the address of 1/(degree + λ) per column. */
+  readonly inputs: StoredLists;
+  readonly scale: number;
   readonly columns: number;
   readonly lambda: number;
-  /** Right-hand side t is the sum of the input rows named in its list. */
-  readonly targets: { readonly offsets: Uint32Array; readonly values: Uint32Array };
+  readonly aim: RidgeAim;
   /** Relative size of the residual at which a column is done. */
   readonly tolerance: number;
   readonly maxIterations: number;
-  /** columns × targets, row-major. */
-  readonly weights: Float32Array;
 }
 
-export function ridgeScratchBytes(columns: number): number {
-  return 4 * columns * 4 * WIDTH + 2 * 8 * WIDTH + 2 * 4 * WIDTH;
+/** Lists whose sums are made at a time. */
+const SUMS = 1024;
+
+export function ridgeScratchBytes(columns: number, rows: number, kind: RidgeAim['kind']): number {
+  const sums = kind === 'weights' ? 0 : SUMS + (kind === 'scores-by-row' ? rows : 0);
+  return 4 * WIDTH * (4 * columns + sums) + 2 * 8 * WIDTH + 2 * 4 * WIDTH;
+}
+
+/** How many systems an aim takes. */
+export function ridgeSystems(aim: RidgeAim): number {
+  return (aim.kind === 'scores-by-row' ? aim.asked : aim.targets).rows;
 }
 
 export function solveRidge(job: RidgeJob): void {
-  const { columns, rows, lambda, scale } = job;
+  const { columns, inputs, lambda, scale, aim } = job;
   const kernels = instantiate(job);
   const address = job.scratch[Atomics.add(job.places, 0, 1)];
   const size = 4 * WIDTH * columns;
   const [x, r, p, q] = [0, 1, 2, 3].map((i) => address + i * size) as [number, number, number, number];
   const dotsAt = address + 4 * size;
   const factorAt = dotsAt + 2 * 8 * WIDTH;
+  const sumsAt = factorAt + 2 * 4 * WIDTH;
   const dots = new Float64Array(job.memory.buffer, dotsAt, WIDTH);
   const factor = new Float32Array(job.memory.buffer, factorAt, WIDTH);
-  const targets = job.targets.offsets.length - 1;
+  const systems = ridgeSystems(aim);
   const residual = new Float64Array(WIDTH);
   for (;;) {
     const first = WIDTH * Atomics.add(job.next, 0, 1);
-    if (first >= targets) return;
-    const count = Math.min(WIDTH, targets - first);
+    if (first >= systems) return;
+    const count = Math.min(WIDTH, systems - first);
     new Float32Array(job.memory.buffer, address, 3 * WIDTH * columns).fill(0);
-    sumTargets(job, first, count, new Float32Array(job.memory.buffer, r, WIDTH * columns));
+    const right = new Float32Array(job.memory.buffer, r, WIDTH * columns);
+    if (aim.kind === 'scores-by-row') markColumns(job, aim.asked, first, count, right);
+    else sumTargets(job, first, count, right);
     // Preconditioned by the diagonal; x starts at 0, so the residual is the right-hand side.
     kernels.linearDots(r, r, scale, columns, dotsAt);
     residual.set(dots);
@@ -94,7 +121,7 @@ export function solveRidge(job: RidgeJob): void {
     factor.fill(0);
     kernels.linearDirection(factorAt, scale, r, p, columns);
     for (let step = 0; step < job.maxIterations && residual.some((value, c) => value > goal[c]); step++) {
-      kernels.linearGram(job.offsets, job.neighbors, rows, columns, lambda, p, q);
+      kernels.linearGram(inputs.offsets, inputs.neighbors, inputs.rows, columns, lambda, p, q);
       kernels.linearDots(p, q, 0, columns, dotsAt);
       for (let c = 0; c < WIDTH; c++) factor[c] = dots[c] > 0 ? residual[c] / dots[c] : 0;
       kernels.linearAxpy(factorAt, p, x, columns);
@@ -105,22 +132,76 @@ export function solveRidge(job: RidgeJob): void {
       residual.set(dots);
       kernels.linearDirection(factorAt, scale, r, p, columns);
     }
-    const solution = new Float32Array(job.memory.buffer, x, WIDTH * columns);
-    for (let i = 0; i < columns; i++) {
-      job.weights.set(solution.subarray(i * WIDTH, i * WIDTH + count), i * targets + first);
-    }
+    keepSolution(job, kernels, first, count, x, sumsAt);
   }
 }
 
 function sumTargets(job: RidgeJob, first: number, count: number, out: Float32Array): void {
-  const offsets = new Uint32Array(job.memory.buffer, job.offsets);
-  const neighbors = new Uint32Array(job.memory.buffer, job.neighbors);
+  const inputs = viewOf(job, job.inputs);
+  const targets = viewOf(job, job.aim.targets);
   for (let t = 0; t < count; t++) {
-    for (let e = job.targets.offsets[first + t]; e < job.targets.offsets[first + t + 1]; e++) {
-      const row = job.targets.values[e];
-      for (let n = offsets[row]; n < offsets[row + 1]; n++) out[neighbors[n] * WIDTH + t] += 1;
+    for (let e = targets.offsets[first + t]; e < targets.offsets[first + t + 1]; e++) {
+      const row = targets.values[e];
+      for (let n = inputs.offsets[row]; n < inputs.offsets[row + 1]; n++) {
+        out[inputs.values[n] * WIDTH + t] += 1;
+      }
     }
   }
+}
+
+function markColumns(
+  job: RidgeJob,
+  asked: StoredLists,
+  first: number,
+  count: number,
+  out: Float32Array,
+): void {
+  const { offsets, values } = viewOf(job, asked);
+  for (let t = 0; t < count; t++) {
+    for (let e = offsets[first + t]; e < offsets[first + t + 1]; e++) out[values[e] * WIDTH + t] += 1;
+  }
+}
+
+/** Of a block of solutions, columns × WIDTH at `x`, what the aim wants. */
+function keepSolution(
+  job: RidgeJob,
+  kernels: LinearKernels,
+  first: number,
+  count: number,
+  x: number,
+  scratch: number,
+): void {
+  const { aim, columns, inputs } = job;
+  const width = aim.targets.rows;
+  const view = (at: number, rows: number) => new Float32Array(job.memory.buffer, at, WIDTH * rows);
+  /** The sums of lists over a table, one list after the other. */
+  const each = (lists: StoredLists, table: number, use: (list: number, sums: Float32Array) => void) => {
+    for (let from = 0; from < lists.rows; from += SUMS) {
+      const to = Math.min(lists.rows, from + SUMS);
+      kernels.linearSums(lists.offsets, lists.neighbors, from, to, table, scratch);
+      const sums = view(scratch, to - from);
+      for (let l = from; l < to; l++) use(l, sums.subarray((l - from) * WIDTH, (l - from) * WIDTH + count));
+    }
+  };
+  if (aim.kind === 'weights') {
+    const solution = view(x, columns);
+    for (let i = 0; i < columns; i++) {
+      aim.out.set(solution.subarray(i * WIDTH, i * WIDTH + count), i * width + first);
+    }
+  } else if (aim.kind === 'scores-by-target') {
+    each(aim.asked, x, (row, sums) => aim.out.set(sums, row * width + first));
+  } else {
+    const predicted = scratch + 4 * WIDTH * SUMS;
+    kernels.linearSums(inputs.offsets, inputs.neighbors, 0, inputs.rows, x, predicted);
+    each(aim.targets, predicted, (target, sums) => {
+      for (let t = 0; t < count; t++) aim.out[(first + t) * width + target] = sums[t];
+    });
+  }
+}
+
+function viewOf({ memory }: WorkerPlace, lists: StoredLists): { offsets: Uint32Array; values: Uint32Array } {
+  const offsets = new Uint32Array(memory.buffer, lists.offsets, lists.rows + 1);
+  return { offsets, values: new Uint32Array(memory.buffer, lists.neighbors, offsets[lists.rows]) };
 }
 
 export interface LeastSquaresJob extends WorkerPlace {

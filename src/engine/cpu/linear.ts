@@ -13,9 +13,11 @@ import {
   instantiate,
   type LeastSquaresJob,
   leastSquaresScratchBytes,
+  type RidgeAim,
   type RidgeJob,
   ROWS_PER_BLOCK,
   ridgeScratchBytes,
+  ridgeSystems,
   solveLeastSquares,
   solveRidge,
   WIDTH,
@@ -25,6 +27,9 @@ import { Heap } from './wasm-heap.js';
 
 /** Below this many additions a pool of workers costs more than it saves. */
 const SMALL = 1e8;
+
+/** Scratch of all workers together: WebAssembly's memory has the edges beside it. */
+const SCRATCH_BYTES = 2 ** 31;
 
 const SOLVERS: TaskModule = {
   name: 'linear-tasks',
@@ -48,48 +53,72 @@ export interface RidgeProblem {
   readonly tolerance?: number | undefined;
 }
 
-/** Weights (columns × targets, row-major) that minimize ‖Y − X·W‖² + λ‖W‖². */
-export async function ridge(problem: RidgeProblem, options: TaskOptions = {}): Promise<Float32Array> {
-  const { inputs, columns, targets, lambda, tolerance = 1e-4 } = problem;
-  const targetCount = targets.offsets.length - 1;
-  const weights = allocate(Float32Array, columns * targetCount);
-  const small = inputs.values.length * targetCount < SMALL;
-  const lanes = small ? 1 : threadCount(options.threads, Math.ceil(targetCount / WIDTH));
+/** Weights W (columns × targets, row-major) that minimize ‖Y − X·W‖² + λ‖W‖². */
+export function ridge(problem: RidgeProblem, options: TaskOptions = {}): Promise<Float32Array> {
+  const out = allocate(Float32Array, problem.columns * (problem.targets.offsets.length - 1));
+  return solveSystems(problem, out, undefined, options);
+}
+
+/**
+ * What those weights say of other rows, of which `asked` has the columns: H·W, asked rows × targets, row-major. No weight is kept: a
+ * system is solved for each target or for each asked row, whichever are fewer.
+ */
+export function ridgeScores(
+  problem: RidgeProblem,
+  asked: RowLists,
+  options: TaskOptions = {},
+): Promise<Float32Array> {
+  const [rows, width] = [asked, problem.targets].map(({ offsets }) => offsets.length - 1);
+  return solveSystems(problem, allocate(Float32Array, rows * width), asked, options);
+}
+
+async function solveSystems(
+  problem: RidgeProblem,
+  out: Float32Array,
+  asked: RowLists | undefined,
+  options: TaskOptions,
+): Promise<Float32Array> {
+  const { inputs, columns, lambda, tolerance = 1e-4 } = problem;
   const { module } = await loadKernels();
   const heap = new Heap();
-  const rows = storeLists(heap, inputs);
+  const stored = (lists: RowLists) => ({ ...storeLists(heap, lists), rows: lists.offsets.length - 1 });
+  const targets = stored(problem.targets);
+  const aim: RidgeAim = asked
+    ? {
+        kind: asked.offsets.length - 1 < targets.rows ? 'scores-by-row' : 'scores-by-target',
+        ...{ targets, asked: stored(asked), out },
+      }
+    : { kind: 'weights', targets, out };
+  const systems = ridgeSystems(aim);
+  const small = inputs.values.length * systems < SMALL;
+  const rows = stored(inputs);
   const scaleAt = heap.allocate(4 * columns);
-  const scratch = Array.from({ length: lanes }, () => heap.allocate(ridgeScratchBytes(columns)));
+  const bytes = ridgeScratchBytes(columns, rows.rows, aim.kind);
+  const most = Math.min(Math.ceil(systems / WIDTH), Math.max(1, Math.floor(SCRATCH_BYTES / bytes)));
+  const lanes = small ? 1 : threadCount(options.threads, most);
+  const scratch = Array.from({ length: lanes }, () => heap.allocate(bytes));
   const scale = heap.f32(scaleAt, columns).fill(lambda);
   for (const column of inputs.values) scale[column] += 1;
   for (let c = 0; c < columns; c++) scale[c] = 1 / scale[c];
   const next = createCounter();
   const job: RidgeJob = {
     ...{ module, memory: heap.memory, places: createCounter(), next, scratch },
-    ...rows,
-    rows: inputs.offsets.length - 1,
-    scale: scaleAt,
-    columns,
-    lambda,
-    targets,
-    tolerance,
-    maxIterations: 200,
-    weights,
+    ...{ inputs: rows, scale: scaleAt, columns, lambda, aim, tolerance, maxIterations: 200 },
   };
   const run = inLanes(SOLVERS, small ? 0 : lanes);
   try {
-    await run.all('solveRidge', solveRidge, job, options.signal, targetCount, () =>
+    await run.all('solveRidge', solveRidge, job, options.signal, systems, () =>
       options.onProgress?.({
         stage: 'solving',
-        done: Math.min(targetCount, WIDTH * Atomics.load(next, 0)),
-        total: targetCount,
-        unit: 'targets',
+        done: Math.min(systems, WIDTH * Atomics.load(next, 0)),
+        total: systems,
+        unit: aim.kind === 'scores-by-row' ? 'rows' : 'targets',
       }),
     );
   } finally {
     await run.close();
   }
-  return weights;
+  return aim.out;
 }
 
 export interface LeastSquaresOptions extends TaskOptions {

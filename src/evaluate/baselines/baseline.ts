@@ -24,7 +24,7 @@ export type SkipReason =
   | {
       readonly code: 'too-large';
       /** What there is too much of: so many of these times so many candidates, where the limit is so many. */
-      readonly what: 'edges' | 'inputs';
+      readonly what: 'edges' | 'inputs' | 'users';
       readonly count: number;
       readonly candidates: number;
       readonly limit: number;
@@ -56,8 +56,11 @@ export interface Baseline<Name extends string = string> {
   readonly byCandidate?: boolean;
   /** A baseline of the same kind that can be fitted where this one cannot. */
   readonly standIn?: BaselineName;
-  /** Why it cannot be fitted to so much data; undefined: it can. */
-  limit(data: BaselineData): SkipReason | undefined;
+  /**
+   * Why it cannot be fitted to so much data, to score so many users in a comparison or, without that number, to be served; undefined: it
+   * can.
+   */
+  limit(data: BaselineData, asked?: number): SkipReason | undefined;
   fit(data: BaselineData, setting: Setting, options?: BaselineFitOptions): Promise<FittedBaseline>;
   /** What a ranker of it holds: fitted to all items, each of which can be both shown and asked for. */
   scores(data: BaselineData, setting: Setting, options?: BaselineFitOptions): Promise<RankerScores>;

@@ -36,7 +36,7 @@ export async function fitContender(
 ): Promise<BaselineResult | SkipReason> {
   const baseline = baselineOf(name);
   const start = performance.now();
-  const reason = baseline.limit(data);
+  const reason = baseline.limit(data, task.rows);
   if (reason !== undefined) return reason;
   const stage = (what: string) => ({
     ...options,

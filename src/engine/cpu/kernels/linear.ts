@@ -51,6 +51,36 @@ export function linearGram(
   }
 }
 
+/** Per list from `first` to `last`: the sum of the rows, 32 wide, of a table that it names, one after the other in `out`. */
+export function linearSums(
+  offsets: usize,
+  values: usize,
+  first: i32,
+  last: i32,
+  table: usize,
+  out: usize,
+): void {
+  for (let list = first; list < last; list++) {
+    const from = values + (<usize>load<u32>(offsets + (<usize>list << 2)) << 2);
+    const to = values + (<usize>load<u32>(offsets + (<usize>list << 2), 4) << 2);
+    memory.fill(out, 0, WIDTH_BYTES);
+    let a = f32x4.splat(0), b = a, c = a, d = a, e = a, f = a, g = a, h = a;
+    for (let n = from; n < to; n += 4) {
+      const at = table + (<usize>load<u32>(n) << 7);
+      a = f32x4.add(a, v128.load(at));
+      b = f32x4.add(b, v128.load(at, 16));
+      c = f32x4.add(c, v128.load(at, 32));
+      d = f32x4.add(d, v128.load(at, 48));
+      e = f32x4.add(e, v128.load(at, 64));
+      f = f32x4.add(f, v128.load(at, 80));
+      g = f32x4.add(g, v128.load(at, 96));
+      h = f32x4.add(h, v128.load(at, 112));
+    }
+    add8(out, a, b, c, d, e, f, g, h);
+    out += WIDTH_BYTES;
+  }
+}
+
 /** Per column of 32: Σ a·b·s over the rows, s a scale per row (0: none), as 32 float64. */
 export function linearDots(a: usize, b: usize, scale: usize, rows: i32, out: usize): void {
   memory.fill(out, 0, 256);
