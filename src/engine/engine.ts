@@ -227,6 +227,36 @@ export interface TableTotals {
   readonly leftoverAt: Float64Array;
 }
 
+/** How far values may move ahead. */
+export interface AheadLimits {
+  /** Values above their base that are as good as none. */
+  readonly least: number;
+  /** A change is taken to shrink to no more than this share of the one before. */
+  readonly mostShare: number;
+  /** No value above its base changes by more than this factor. */
+  readonly mostFactor: number;
+}
+
+/** Moves of a table to where its values are going, made where they lie. */
+export interface Ahead {
+  /** A copy of the table's values, which is freed as a table is. */
+  keep(table: Table): Promise<Table>;
+  /** Writes kept values into the table. */
+  restore(table: Table, kept: Table, activity: Activity): Promise<void>;
+  /**
+   * Moves rates and shapes to where the changes from the first values to the second and on to the present ones lead; `shape` is what
+   * feature shapes are counted above. Weight shapes stay. Activity and mass follow, the leftover does not.
+   */
+  move(
+    table: Table,
+    first: Table,
+    second: Table,
+    shape: number,
+    limits: AheadLimits,
+    activity: Activity,
+  ): Promise<void>;
+}
+
 /**
  * Operations take effect in the order of the calls, every one of them: a caller may queue several and wait for the last.
  * An operation that fails rejects its own promise; those after it run.
@@ -257,6 +287,8 @@ export interface Engine {
   update(own: Table, index: EdgeIndex, other: Table, options: UpdateOptions): Promise<EdgeTerm | undefined>;
 
   readonly anew: Anew;
+  /** Where an engine has it; elsewhere tables are read, moved and written. */
+  readonly ahead?: Ahead | undefined;
 
   /**
    * Zero counts for the rows of a table. `largest` is the largest sum of counts that a row has in all of the data, wherever

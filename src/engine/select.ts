@@ -63,7 +63,7 @@ export async function onEngine<T>(
   } finally {
     await first.engine.close();
   }
-  const engine = await createCpuEngine({ threads });
+  const engine = await createCpuEngine({ threads, work: ofFit(work) });
   try {
     return await task({ engine, reason: { code: 'gpu-failed', detail: failed.message } });
   } finally {
@@ -88,7 +88,7 @@ export async function selectEngine(
     case 'reference':
       return { engine: createReferenceEngine(), reason: { code: 'asked' } };
     case 'cpu':
-      return { engine: await createCpuEngine({ threads }), reason: { code: 'asked' } };
+      return { engine: await createCpuEngine({ threads, work: ofFit(work) }), reason: { code: 'asked' } };
     case 'gpu': {
       const { createWebgpuEngine } = await import('./webgpu/engine.js');
       return { engine: await createWebgpuEngine(), reason: { code: 'asked' } };
@@ -100,9 +100,14 @@ export async function selectEngine(
   }
 }
 
+/** A ranking has workers of its own. */
+function ofFit(work: EngineWork) {
+  return 'edges' in work ? work : undefined;
+}
+
 async function automatic(work: EngineWork, threads: number | undefined): Promise<EngineChoice> {
   const onCpu = async (code: EngineReason['code'], detail?: string) => ({
-    engine: await createCpuEngine({ threads }),
+    engine: await createCpuEngine({ threads, work: ofFit(work) }),
     reason: { code, ...(detail !== undefined && { detail }) },
   });
   if (!gpuPays(work)) return onCpu('little-work');

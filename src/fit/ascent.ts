@@ -57,8 +57,6 @@ export async function ascend(
 ): Promise<AscentResult> {
   const settings = fitSettings(options);
   checkGraph(graph);
-  const former = options.from && matchVertices(graph, options.from);
-  const beginning = { settings: { ...settings }, fingerprint: await fingerprintTogether(data, options) };
   const began = performance.now();
   const runs = options.resume ? 1 : settings.restarts;
   // These outlive an engine that fails.
@@ -67,18 +65,27 @@ export async function ascend(
   const resume = options.resume as AscentCheckpoint | undefined;
   let last = resume;
   let finish: ((outcome: Outcome) => AscentResult) | undefined;
+  let former: ReturnType<typeof matchVertices> | undefined;
+  let print: string | undefined;
 
   const work = { edges: graph.edges, features: settings.features };
   try {
     return await onEngine(settings.engine, work, options.threads, async ({ engine, reason }) => {
+      // Workers start meanwhile.
+      former ??= options.from && matchVertices(graph, options.from);
+      const { report, rows: formerRows } = former ?? {};
+      const start: Beginning = {
+        settings: { ...settings },
+        fingerprint: (print ??= await fingerprintTogether(data, options)),
+      };
       const why = finish ? { ...reason, iteration: last?.state.iteration ?? 0 } : reason;
       finish = (outcome) => ({
         ...toResult(graph, settings, outcome, engine, why, began),
-        ...(former && { from: former.report }),
+        ...(report && { from: report }),
       });
       const copy =
-        engine.name === 'gpu' ? copyNowAndThen(engine, beginning, (state) => (last = state)) : undefined;
-      const hand = runs > 1 ? undefined : handNowAndThen(engine, beginning, options, (o) => finish!(o));
+        engine.name === 'gpu' ? copyNowAndThen(engine, start, (state) => (last = state)) : undefined;
+      const hand = runs > 1 ? undefined : handNowAndThen(engine, start, options, (o) => finish!(o));
       const keep: AfterLeg = async (...leg) => {
         await copy?.(...leg);
         await hand?.(...leg);
@@ -89,13 +96,13 @@ export async function ascend(
           graph,
           settings,
           { ...options, ...(last && { resume: last }) },
-          former?.rows,
+          formerRows,
           run,
           keep,
         );
         // A checkpoint is of one run: of several, none could go on to the same numbers.
         if (stopped === 'aborted' && runs > 1) throw abortReason(options.signal!);
-        const checkpoint = await takeCheckpoint(engine, beginning, state, tables);
+        const checkpoint = await takeCheckpoint(engine, start, state, tables);
         for (const side of SIDES) void engine.free(tables[side]);
         const outcome = { bound, stopped, checkpoint };
         if (stopped === 'aborted') throw abortedFit(options.signal!, finish(outcome));
@@ -213,7 +220,7 @@ async function oneRun(
   const data = { ...graph, factorials: logCountFactorials(graph.users.counts) };
   const vertices = graph.users.count + graph.items.count;
   const size = { vertices, edges: graph.edges, features: settings.features };
-  const jumps = settings.iterations >= SHORTEST && mayJump(engine, size);
+  const jumps = settings.iterations >= SHORTEST && mayJump(engine, size, state.former);
   return runLoop(engine, data, tables, state, { ...settings, jumps }, { learn, tilts }, options, afterLeg);
 }
 

@@ -91,19 +91,18 @@ function methodOf(from: Model): Method {
   throw optionError`${option('from')}: a baseline (${from.method}) has nothing to begin from: it is computed anew in one go; leave ${option('from')} out`;
 }
 
-/** Which vertex of the model each one of a side is; −1: none. */
-function matchSide(side: GraphSide, former: FormerVertices): Int32Array {
-  return Int32Array.from({ length: side.count }, (_, i) => former.ids.find(side.ids.at(i)));
-}
-
 /** How the data's vertices stand to the model's; refuses a model that knows none of them. */
 export function matchVertices(
   graph: BipartiteGraph,
   from: Readonly<Record<SideName, FormerVertices>>,
 ): { readonly rows: Readonly<Record<SideName, Int32Array>>; readonly report: FormerReport } {
-  const rows = { users: matchSide(graph.users, from.users), items: matchSide(graph.items, from.items) };
+  const rows = {
+    users: from.users.ids.findAll(graph.users.ids),
+    items: from.items.ids.findAll(graph.items.ids),
+  };
   const counts = (side: SideName): MatchCounts => {
-    const matched = rows[side].reduce((sum, row) => sum + (row >= 0 ? 1 : 0), 0);
+    let matched = 0;
+    for (const row of rows[side]) if (row >= 0) matched++;
     return Object.freeze({
       matched,
       new: graph[side].count - matched,

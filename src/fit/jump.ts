@@ -2,27 +2,27 @@
 // states of a fit show that share for each of them alone, and so where it is going (Aitken's extrapolation): the fit jumps there,
 // sweeps that follow mend what does not fit together, and the bound judges the whole.
 
-import type { Engine, TableTotals, TableValues } from '../engine/engine.js';
+import type { AheadLimits, Engine, Table, TableTotals, TableValues } from '../engine/engine.js';
 import { SIDES, type SideName } from '../graph/graph.js';
 import type { BothHyper, BothTables } from './bound.js';
 
-/** A step is taken to shrink to no more than this share of the one before: four steps ahead at most. */
-const MOST_SHARE = 0.8;
-/** No parameter changes by more than this factor. */
-const MOST_FACTOR = Math.E;
-/** Counts below this are as good as none. */
-const LEAST_COUNT = 1e-6;
+/** Four steps ahead at most. */
+const LIMITS: AheadLimits = { least: 1e-6, mostShare: 0.8, mostFactor: Math.E };
+const { least: LEAST_COUNT, mostShare: MOST_SHARE, mostFactor: MOST_FACTOR } = LIMITS;
 /** Values of both sides (vertices × features) beyond which the copies would take too much memory. */
 const MOST_VALUES = 2 ** 24;
 
-/** The values of both tables at some time. */
-export type Copies = Readonly<Record<SideName, TableValues>>;
+/** The values of both tables at some time: beside them, where the engine keeps them, else here. */
+export type Copies = Readonly<Record<SideName, { readonly kept: Table } | { readonly values: TableValues }>>;
 export type BothTotals = Readonly<Record<SideName, TableTotals>>;
 
 /** Edges of a vertex on average below which copies take as long as the sweeps that a jump saves. */
 const LEAST_DEGREE = 50;
 
-/** Whether a fit of this size jumps. On a GPU copies would travel to the host and back, for sweeps that take less. */
+/**
+ * Whether a fit of this size jumps. On a GPU copies would travel to the host and back, for sweeps that take less. A fit from a
+ * former model jumps once, where the engine does it in the tables.
+ */
 export function mayJump(
   engine: Pick<Engine, 'name'>,
   {
@@ -30,12 +30,21 @@ export function mayJump(
     edges,
     features,
   }: { readonly vertices: number; readonly edges: number; readonly features: number },
+  former = false,
 ): boolean {
-  return engine.name !== 'gpu' && edges >= LEAST_DEGREE * vertices && vertices * features <= MOST_VALUES;
+  const fewest = former ? 0 : LEAST_DEGREE * vertices;
+  return engine.name !== 'gpu' && edges >= fewest && vertices * features <= MOST_VALUES;
 }
 
 export async function copyTables(engine: Engine, tables: BothTables): Promise<Copies> {
-  return { users: await engine.read(tables.users), items: await engine.read(tables.items) };
+  const copy = async (table: Table) =>
+    engine.ahead ? { kept: await engine.ahead.keep(table) } : { values: await engine.read(table) };
+  return { users: await copy(tables.users), items: await copy(tables.items) };
+}
+
+/** Copies that nobody needs any more. */
+export function dropCopies(engine: Engine, copies: Copies | undefined): void {
+  for (const copy of Object.values(copies ?? {})) if ('kept' in copy) void engine.free(copy.kept);
 }
 
 export async function copyTotals(engine: Engine, tables: BothTables): Promise<BothTotals> {
@@ -50,7 +59,9 @@ export async function restoreTables(
   totals: BothTotals,
 ): Promise<void> {
   for (const side of SIDES) {
-    await engine.write(tables[side], copies[side], 'exact');
+    const copy = copies[side];
+    if ('kept' in copy) await engine.ahead?.restore(tables[side], copy.kept, 'exact');
+    else await engine.write(tables[side], copy.values, 'exact');
     await engine.setMass(tables[side], totals[side].mass);
     await engine.setLeftover(tables[side], totals[side].leftover, totals[side].leftoverAt);
   }
@@ -66,20 +77,24 @@ export async function jump(
 ): Promise<void> {
   for (const side of SIDES) {
     const table = tables[side];
-    const [now, totals] = [await engine.read(table), await engine.totals(table)];
-    const ahead = (name: keyof TableValues, base: number) =>
-      extrapolated(first[side][name], second[side][name], now[name], base);
-    await engine.write(
-      table,
-      {
-        weightShape: now.weightShape,
-        weightRate: ahead('weightRate', 0),
-        // A shape is the prior's and a count; only the count moves. Rounding may leave it a little below the prior's.
-        featureShape: ahead('featureShape', 0.999 * hyper[side].shape),
-        featureRate: ahead('featureRate', 0),
-      },
-      'exact',
-    );
+    const totals = await engine.totals(table);
+    // A shape is the prior's and a count; only the count moves. Rounding may leave it a little below the prior's.
+    const shape = 0.999 * hyper[side].shape;
+    const [one, two] = [first[side], second[side]];
+    if ('kept' in one && 'kept' in two) {
+      await engine.ahead?.move(table, one.kept, two.kept, shape, LIMITS, 'exact');
+    } else if ('values' in one && 'values' in two) {
+      const now = await engine.read(table);
+      const ahead = (name: keyof TableValues, base: number) =>
+        extrapolated(one.values[name], two.values[name], now[name], base);
+      const [weightRate, featureRate] = [ahead('weightRate', 0), ahead('featureRate', 0)];
+      const featureShape = ahead('featureShape', shape);
+      await engine.write(
+        table,
+        { weightShape: now.weightShape, weightRate, featureShape, featureRate },
+        'exact',
+      );
+    }
     await engine.setLeftover(table, totals.leftover, totals.leftoverAt);
   }
 }

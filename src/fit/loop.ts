@@ -7,7 +7,15 @@ import { SIDES, type SideName } from '../graph/graph.js';
 import type { TaskOptions } from '../progress.js';
 import { type BothHyper, type BothTables, evidenceBound } from './bound.js';
 import { matchTilts, maximizeHyper, type Tilts } from './hyper.js';
-import { type BothTotals, type Copies, copyTables, copyTotals, jump, restoreTables } from './jump.js';
+import {
+  type BothTotals,
+  type Copies,
+  copyTables,
+  copyTotals,
+  dropCopies,
+  jump,
+  restoreTables,
+} from './jump.js';
 import type { RankerMember } from './model.js';
 import type { FitSettings, Learnable } from './options.js';
 import {
@@ -16,6 +24,7 @@ import {
   afterWarmLeg,
   boundChange,
   exactSweeps,
+  judged,
   jumpsNext,
   LEG,
   legSweeps,
@@ -160,6 +169,10 @@ export async function runLoop(
   let trail: Trail | undefined;
   const began = performance.now();
   const { exactSweeps: most = Infinity } = settings;
+  const boundNow = async (hyper: BothHyper): Promise<number> => {
+    const edges = await engine.edgeTerm(tables.users, index.users, tables.items);
+    return (await evidenceBound(engine, tables, hyper, edges, data, data.factorials)).value;
+  };
   try {
     while (state.iteration < settings.iterations && exactSweeps(state) < most) {
       const asked = task.signal?.aborted ?? false;
@@ -167,6 +180,7 @@ export async function runLoop(
         stopped = 'aborted';
         if (trail) {
           await restoreTables(engine, tables, trail.first, trail.totals);
+          dropTrail(engine, trail);
           state = trail.state;
         }
         break;
@@ -181,8 +195,14 @@ export async function runLoop(
       const warm = state.warmSweeps === undefined;
       const shown = activities(state, data);
       const sweeps = Math.min(legSweeps(state, settings), settings.iterations - state.iteration);
-      // The bound of the state before this leg: its row terms now, its edge term from the leg's first pass.
-      const before = warm ? likelihoodParts(engine, tables) : boundParts(engine, tables, state.hyper, data);
+      const when = warm ? 'before' : judged(state);
+      // What a state before a leg has: its row terms now, its edge term from the leg's first pass.
+      const before =
+        when !== 'before'
+          ? undefined
+          : warm
+            ? likelihoodParts(engine, tables)
+            : boundParts(engine, tables, state.hyper, data);
       const swept = sweep(
         engine,
         index,
@@ -192,23 +212,23 @@ export async function runLoop(
         state.relaxation,
         sweeps,
         state.iteration,
+        before !== undefined,
       );
       const [withEdges, edgeTerm] = await Promise.all([before, swept]);
-      const value = withEdges(edgeTerm);
-      if (!Number.isFinite(value))
+      const value = when === 'after' ? await boundNow(state.hyper) : withEdges?.(edgeTerm!);
+      if (value !== undefined && !Number.isFinite(value))
         throw new FitError(`sweep ${state.iteration + 1}: the bound became ${value}`);
       // The bound of the state before this leg is compared with that of the leg before.
       const moved = matched && exactSweeps(state) <= movedSweeps(state);
-      const judgedLater = state.jumped === true;
       state = warm
-        ? afterWarmLeg(state, value, sweeps, settings)
-        : afterExactLeg(state, value, sweeps, moved);
+        ? afterWarmLeg(state, value!, sweeps, settings)
+        : afterExactLeg(state, value, when === 'after' ? sweeps : 0, sweeps, moved);
       const activity = activities(state, data);
       for (const side of SIDES) {
         if (activity[side] !== shown[side]) await engine.setActivity(tables[side], activity[side]);
       }
       report(task, state, data, settings, began, first.iteration);
-      if (!moved && !judgedLater && settled(state, settings.tolerance)) {
+      if (!moved && value !== undefined && settled(state, settings.tolerance)) {
         stopped = 'converged';
         break;
       }
@@ -217,6 +237,7 @@ export async function runLoop(
       state = { ...state, hyper: await maximizeHyper(engine, tables, hyper, learn, activity) };
       if (trail?.second) {
         await jump(engine, tables, state.hyper, trail.first, trail.second);
+        dropTrail(engine, trail);
         trail = undefined;
         state = { ...state, jumped: true };
       } else if (trail) {
@@ -230,16 +251,24 @@ export async function runLoop(
     }
     // In the warm phase there is no bound yet: the edge pass does not see what it bounds.
     if (state.warmSweeps === undefined) return { state, tables, bound: undefined, stopped };
-    const edges = await engine.edgeTerm(tables.users, index.users, tables.items);
-    const bound = (await evidenceBound(engine, tables, state.hyper, edges, data, data.factorials)).value;
-    if (stopped !== 'aborted') state = { ...state, bounds: [...state.bounds, [state.iteration, bound]] };
+    const [at, last] = state.bounds.at(-1) ?? [];
+    if (stopped === 'converged' && at === state.iteration) return { state, tables, bound: last, stopped };
+    const bound = await boundNow(state.hyper);
+    // This state's may be there already, from before its hyperparameters moved.
+    const bounds = state.bounds.filter(([iteration]) => iteration < state.iteration);
+    if (stopped !== 'aborted') state = { ...state, bounds: [...bounds, [state.iteration, bound]] };
     return { state, tables, bound, stopped };
   } finally {
     for (const side of SIDES) void engine.free(index[side]);
   }
 }
 
-/** Sweeps of two half-steps; resolves to the edge term of the state before the first. */
+function dropTrail(engine: Engine, { first, second }: Trail): void {
+  dropCopies(engine, first);
+  dropCopies(engine, second);
+}
+
+/** Sweeps of two half-steps; resolves to the edge term of the state before the first, where it was asked for. */
 async function sweep(
   engine: Engine,
   index: Readonly<Record<SideName, EdgeIndex>>,
@@ -249,7 +278,8 @@ async function sweep(
   relaxation: number,
   sweeps: number,
   done: number,
-): Promise<EdgeTerm> {
+  withTerm: boolean,
+): Promise<EdgeTerm | undefined> {
   const halfSteps: Promise<EdgeTerm | undefined>[] = [];
   for (let s = 0; s < sweeps; s++) {
     for (const [side, other] of [['users', 'items'] as const, ['items', 'users'] as const]) {
@@ -257,14 +287,14 @@ async function sweep(
         hyper: hyper[side],
         activity: activity[side],
         relaxation,
-        edgeTerm: halfSteps.length === 0,
+        edgeTerm: withTerm && halfSteps.length === 0,
       });
       const place = `sweep ${done + s + 1}, ${side}`;
       halfSteps.push(step.catch((error) => Promise.reject(located(error, place))));
     }
   }
   const [edgeTerm] = await Promise.all(halfSteps);
-  return edgeTerm!;
+  return edgeTerm;
 }
 
 /** The bound of the present state but for its edge term, which the next pass gives. */
@@ -288,20 +318,28 @@ async function likelihoodParts(engine: Engine, tables: BothTables): Promise<(edg
   return (edgeTerm) => edgeTerm - mass;
 }
 
-/** Where hyperparameters were matched (`moved`) the bound may fall for that alone. */
-function afterExactLeg(state: LoopState, bound: number, sweeps: number, moved: boolean): LoopState {
-  // A finished fit that goes on has this state's bound already.
-  const bounds = state.bounds.filter(([iteration]) => iteration < state.iteration);
+/** `bound` is that of the state `ago` sweeps after the leg began. Where hyperparameters were matched (`moved`) it may fall for that alone. */
+function afterExactLeg(
+  state: LoopState,
+  bound: number | undefined,
+  ago: number,
+  sweeps: number,
+  moved: boolean,
+): LoopState {
   const iteration = state.iteration + sweeps;
-  if (state.jumped) return { ...state, iteration, jumped: undefined };
+  if (bound === undefined) return { ...state, iteration, jumped: undefined };
+  const at = state.iteration + ago;
+  // A finished fit that goes on has this state's bound already.
+  const bounds = state.bounds.filter(([iteration]) => iteration < at);
   const last = bounds.at(-1);
   const fell = !moved && last !== undefined && bound < last[1];
   // Bounds are this far apart only where there was a jump between them.
-  const afterJump = last !== undefined && state.iteration - last[0] > LEG;
+  const afterJump = last !== undefined && at - last[0] > LEG;
   return {
     ...state,
     iteration,
-    bounds: [...bounds, [state.iteration, bound]],
+    jumped: undefined,
+    bounds: [...bounds, [at, bound]],
     ...(fell && (afterJump ? { walks: true } : { relaxation: 0 })),
   };
 }

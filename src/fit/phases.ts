@@ -19,8 +19,15 @@ const CARRIED_LEAST = 10;
  * vertices with features that do not suit them. Then only the side that knows more of its vertices does, and the other is
  * exact: that finds a higher bound than as many sweeps of either kind.
  */
-const FORMER_BOTH_WARM = 5;
-const FORMER_WARM = 10;
+const FORMER_BOTH_WARM = 3;
+const FORMER_WARM = 8;
+/** Its exact legs are short, since there are few sweeps; it jumps once, from the second of them on. */
+const FORMER_LEG = 2;
+const FORMER_JUMP_FROM = 2;
+/** Exact sweeps from which on its bound is evaluated: before the jump is mended it says nothing of when to end. */
+const FORMER_JUDGED = 8;
+/** It ends when a sweep gains less than so many tolerances. */
+const FORMER_GAIN = 15;
 
 /**
  * A τ that follows from the degrees is set after so many exact sweeps for the last time; from there on the bound can only
@@ -30,16 +37,11 @@ const MATCHED_SWEEPS = 15;
 /** From a former model both sides have their scale. */
 const FORMER_MATCHED_SWEEPS = 3;
 
-/** A fit from a former model ends when what is left to gain, by its last two changes, is less than so many tolerances. */
-const FORMER_LEFT = 30;
-/** Changes are taken to shrink to no more than this share of the one before. */
-const MOST_LEFT_SHARE = 0.95;
-
 /** Exact sweeps before the first jump (jump.ts): hyperparameters that are matched move until then. */
 const JUMP_FROM = 15;
 /** A jump takes three legs, two that show where parameters are going and one that mends. */
 const JUMP_LEGS = 3;
-/** Sweeps of a leg from there on, and of every exact one after a former model, which need not go on for long. */
+/** Sweeps of a leg from there on. */
 const SHORT_LEG = 3;
 
 /** What each side shows to the other. */
@@ -76,21 +78,28 @@ export function exactSweeps({ iteration, warmSweeps }: LoopState): number {
 }
 
 export function legSweeps(state: LoopState, { jumps }: LoopLimits): number {
-  const short = state.former
-    ? state.warmSweeps !== undefined
-    : jumps === true && exactSweeps(state) >= JUMP_FROM;
-  return short ? SHORT_LEG : LEG;
+  if (!state.former) return jumps === true && exactSweeps(state) >= JUMP_FROM ? SHORT_LEG : LEG;
+  if (state.warmSweeps !== undefined) return FORMER_LEG;
+  return (state.iteration < FORMER_BOTH_WARM ? FORMER_BOTH_WARM : FORMER_WARM) - state.iteration;
 }
 
 /** Whether a jump begins with the next leg; there must be room for all of its legs. */
-export function jumpsNext(state: LoopState, { jumps, iterations }: LoopLimits): boolean {
+export function jumpsNext(state: LoopState, limits: LoopLimits): boolean {
+  const exact = exactSweeps(state);
   return (
-    jumps === true &&
+    limits.jumps === true &&
     !state.jumped &&
     !state.walks &&
-    exactSweeps(state) >= JUMP_FROM &&
-    state.iteration + JUMP_LEGS * SHORT_LEG <= iterations
+    (state.former ? exact === FORMER_JUMP_FROM : exact >= JUMP_FROM) &&
+    state.iteration + JUMP_LEGS * legSweeps(state, limits) <= limits.iterations
   );
+}
+
+/** When the bound is evaluated: with a leg's first pass, which has most of it; by a pass of its own, to end at once; or not. */
+export function judged(state: LoopState): 'before' | 'after' | undefined {
+  // Nobody looks at the bound of a state that has just jumped.
+  if (!state.former) return state.jumped ? undefined : 'before';
+  return exactSweeps(state) + FORMER_LEG >= FORMER_JUDGED ? 'after' : undefined;
 }
 
 export function afterWarmLeg(
@@ -124,18 +133,6 @@ export function settled(state: LoopState, tolerance: number): boolean {
   const change = boundChange(state.bounds);
   if (change === undefined) return false;
   return (
-    Math.abs(change) < tolerance ||
-    (state.former === true && leftToGain(state.bounds) < FORMER_LEFT * tolerance)
+    Math.abs(change) < tolerance || (state.former === true && change > 0 && change < FORMER_GAIN * tolerance)
   );
-}
-
-/** What the bound will still gain, relatively, if its changes go on to shrink as the last did: after the leg whose bound comes next. */
-function leftToGain(bounds: LoopState['bounds']): number {
-  const [first, second, third] = bounds.slice(-3);
-  // The first change of all is that from means to exact ones, and says nothing of the next.
-  if (bounds.length <= 3 || third[0] - second[0] !== second[0] - first[0]) return Infinity;
-  const [before, last] = [second[1] - first[1], third[1] - second[1]];
-  if (!(before > 0 && last >= 0)) return Infinity;
-  const share = Math.min(last / before, MOST_LEFT_SHARE);
-  return (last * share ** 2) / (1 - share) / Math.abs(third[1]);
 }

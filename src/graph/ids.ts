@@ -66,6 +66,26 @@ export class VertexIds {
     return low < values.length && String(values[low]) === String(id) ? low : -1;
   }
 
+  /** The vertex here of each of the other's ids; −1: none. */
+  findAll(other: VertexIds): Int32Array {
+    const found = new Int32Array(other.length);
+    const [values, wanted] = [this.#values, other.#values];
+    this.#ascending ??= isAscending(values);
+    other.#ascending ??= isAscending(wanted);
+    const alike = values instanceof Float64Array === wanted instanceof Float64Array;
+    if (!this.#ascending || !other.#ascending || !alike) {
+      for (let i = 0; i < found.length; i++) found[i] = this.find(other.at(i));
+      return found;
+    }
+    // Both ascend: one walk along both finds all.
+    let at = 0;
+    for (let i = 0; i < found.length; i++) {
+      while (at < values.length && values[at] < wanted[i]) at++;
+      found[i] = at < values.length && values[at] === wanted[i] ? at : -1;
+    }
+    return found;
+  }
+
   /** The ids of the given vertices, in that order. */
   pick(indexes: ArrayLike<number>): VertexIds {
     const values = this.#values;

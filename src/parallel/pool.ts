@@ -52,12 +52,22 @@ export function threadCount(threads: number | undefined, pieces = Number.POSITIV
  * nothing hangs. Where threads cannot share memory the tasks run in this thread, one after the other: same numbers.
  */
 export async function createPool(module: TaskModule, threads: number): Promise<WorkerPool> {
-  if (!canShareMemory()) return poolOf([await startHere(module)], createDeaths());
+  if (!canShareMemory()) return createPoolHere(module);
   const deaths = createDeaths();
   const size = threadCount(threads);
   checkAddressSpace(size);
   const workers = Array.from({ length: size }, () => startWorker(module, deaths.tell));
   return poolOf(workers, deaths);
+}
+
+/** A pool without workers: its tasks run in this thread, one after the other, and others have their turn now and then. */
+export async function createPoolHere(module: TaskModule): Promise<WorkerPool> {
+  return poolOf([await startHere(module)], createDeaths());
+}
+
+/** Whether this thread may work beside workers: that of a page has to draw and to listen. */
+export function mayWorkHere(): boolean {
+  return canShareMemory() && typeof document === 'undefined';
 }
 
 /**

@@ -41,6 +41,19 @@ describe('with 1000 threads', () => {
     expect(many.model).toMatchObject({ bound: one.model.bound });
   });
 
+  it('a short fit begins in the thread of its caller, and has one worker less than threads', async () => {
+    const graph = await small();
+    const options = { features: 4, iterations: 5, engine: 'cpu' } as const;
+    for (const [given, workers] of [
+      [1, 0],
+      [2, 1],
+    ]) {
+      started = 0;
+      await fit(graph, { ...options, threads: given });
+      expect(started).toBe(workers);
+    }
+  });
+
   it('a fit with more units than its first job has brings further workers, but no more than units', async () => {
     const pairs = Array.from(
       { length: 60_000 },
@@ -52,10 +65,10 @@ describe('with 1000 threads', () => {
     expect(started).toBeLessThanOrEqual(Math.ceil(graph.edges / 4096));
   });
 
-  it('the exact sampler starts one worker a chain, after one for its start', async () => {
+  it('the exact sampler starts one worker a chain, and none for its start, which is short', async () => {
     const graph = BipartiteGraph.fromPairs(Array.from({ length: 12 }, (_, e) => [`u${e % 4}`, `i${e % 3}`]));
     await fit(graph, { method: 'gibbs', features: 1, iterations: 20, threads });
-    expect(started).toBe(5);
+    expect(started).toBe(4);
   });
 
   it('a simulation starts as many as it has pieces', async () => {

@@ -31,6 +31,25 @@ describe('VertexIds', () => {
     }
   });
 
+  it('finds all ids of another side as it finds each, whatever their kinds and orders', () => {
+    const side = fc.oneof(
+      fc
+        .uniqueArray(fc.integer({ min: -20, max: 20 }))
+        .map((ids) => VertexIds.integers(Float64Array.from(ids))),
+      fc
+        .uniqueArray(fc.integer({ min: -20, max: 20 }))
+        .map((ids) => VertexIds.integers(Float64Array.from(ids).sort())),
+      fc.uniqueArray(fc.integer({ min: -20, max: 20 })).map((ids) => VertexIds.texts(ids.map(String))),
+      fc.uniqueArray(fc.integer({ min: -20, max: 20 })).map((ids) => VertexIds.texts(ids.map(String).sort())),
+    );
+    fc.assert(
+      fc.property(side, side, (known, asked) => {
+        const each = Array.from({ length: asked.length }, (_, i) => known.find(asked.at(i)));
+        expect([...known.findAll(asked)]).toEqual(each);
+      }),
+    );
+  });
+
   it('picks in the order asked for', () => {
     const ids = VertexIds.texts(['a', 'b', 'c']).pick([2, 0]);
     expect([ids.at(0), ids.at(1), ids.length, ids.find('c')]).toEqual(['c', 'a', 2, 0]);

@@ -1,8 +1,16 @@
-// The workers of one cpu engine. They start when there is work for them, and no more than it has units: a job with more
-// units than any before it brings further workers, up to the number of threads.
+// Who works for one cpu engine. Short jobs begin in the caller's thread: a worker takes longer to start than several of them
+// take, so it joins in when it is there. Longer ones are left to workers, and the caller's thread stays free. There are no more
+// workers than a job has units: one with more units than any before it brings further workers, up to the number of threads.
 
 import { createCounter } from '../../math/memory.js';
-import { createPool, type TaskModule, threadCount, type WorkerPool } from '../../parallel/pool.js';
+import {
+  createPool,
+  createPoolHere,
+  mayWorkHere,
+  type TaskModule,
+  threadCount,
+  type WorkerPool,
+} from '../../parallel/pool.js';
 import { type Job, type Setup, scratchBytes } from './half-steps.js';
 import type { UnitLimits } from './units.js';
 import type { Heap } from './wasm-heap.js';
@@ -16,10 +24,15 @@ const HALF_STEPS: TaskModule = {
   here: () => import('./half-steps.js'),
 };
 
+/** Units × features (a row's floats) up to which a job is short: some 30 ms of one thread. */
+const SHORT = 2048;
+
 let nextEngine = 0;
 
 export interface Crew {
-  /** Runs the job on all workers until no piece of it is left, of which there are so many. One at a time. */
+  /** Has the workers for a job of so many pieces start now: they come while the caller prepares it. */
+  expect(pieces: number, stride: number): void;
+  /** Runs the job until no piece of it is left, of which there are so many. One at a time. */
   run(job: Omit<Job, 'engine'>, pieces: number): Promise<void>;
   addIndex(index: IndexArrays): Promise<void>;
   dropIndex(id: number): Promise<void>;
@@ -34,39 +47,77 @@ export function createCrew(
   threads: number,
 ): Crew {
   const engine = nextEngine++;
+  /** The caller's thread, from its first job on, and workers that are ready. */
+  let here: WorkerPool | undefined;
   const pools: WorkerPool[] = [];
   const indexes = new Map<number, IndexArrays>();
-  let size = 0;
-  let growing: Promise<void> | undefined;
+  /** Workers that are ready or will be. */
+  let hired = 0;
+  let hiring: Promise<void> = Promise.resolve();
+  let failed: { readonly error: unknown } | undefined;
 
-  const everywhere = async (task: string, input: unknown): Promise<void> => {
-    await Promise.all(pools.map((pool) => pool.everywhere(task, input)));
+  const all = () => (here ? [here, ...pools] : pools);
+  const everywhere = async (task: string, input: unknown, among = all()): Promise<void> => {
+    await Promise.all(among.map((pool) => pool.everywhere(task, input)));
   };
 
-  async function grow(more: number): Promise<void> {
-    const scratch = Array.from({ length: more }, () => heap.allocate(scratchBytes(limits)));
+  /** Sets up a pool; whatever it is told from then on comes after that. */
+  async function join(pool: WorkerPool): Promise<void> {
+    const scratch = Array.from({ length: pool.size }, () => heap.allocate(scratchBytes(limits)));
+    const setup: Setup = { engine, module, memory: heap.memory, places: createCounter(), scratch };
+    await pool.everywhere('start', setup);
+  }
+
+  const tellIndexes = (pool: WorkerPool) =>
+    Promise.all(Array.from(indexes.values(), (index) => pool.everywhere('addIndex', { engine, index })));
+
+  async function bring(more: number): Promise<void> {
     const pool = await createPool(HALF_STEPS, more);
     try {
-      const setup: Setup = { engine, module, memory: heap.memory, places: createCounter(), scratch };
-      await pool.everywhere('start', setup);
+      await join(pool);
     } catch (error) {
       await pool.close();
       throw error;
     }
-    // Known before it is told of the indexes: one may be dropped meanwhile.
+    // Known and told in one go: what comes next, a job or an index that is dropped, finds it as it finds the others.
     pools.push(pool);
-    size += more;
-    for (const index of indexes.values()) await pool.everywhere('addIndex', { engine, index });
+    await tellIndexes(pool);
+  }
+
+  /** Has so many workers start; those who need them wait for `hiring`. */
+  function hire(wanted: number): void {
+    if (wanted <= hired) return;
+    const more = wanted - hired;
+    hired = wanted;
+    hiring = Promise.all([hiring, bring(more)]).then(() => {});
+    hiring.catch((error) => {
+      failed ??= { error };
+    });
+  }
+
+  async function beginHere(): Promise<void> {
+    const pool = await createPoolHere(HALF_STEPS);
+    await join(pool);
+    here = pool;
+    await tellIndexes(pool);
+  }
+
+  /** Has those start that a job needs; says whether it is short. */
+  function hireFor(pieces: number, stride: number): boolean {
+    const wanted = threadCount(threads, pieces);
+    const short = pieces * stride <= SHORT && mayWorkHere();
+    hire(short ? wanted - 1 : wanted);
+    return short;
   }
 
   return {
+    expect: hireFor,
     async run(job, pieces) {
-      const wanted = threadCount(threads, pieces);
-      if (wanted > size) {
-        growing = grow(wanted - size);
-        await growing;
-      }
-      await everywhere('run', { ...job, engine });
+      if (failed) throw failed.error;
+      const short = hireFor(pieces, job.stride);
+      if (!short) await hiring;
+      else if (!here) await beginHere();
+      await everywhere('run', { ...job, engine }, short ? all() : pools);
     },
     async addIndex(index) {
       indexes.set(index.id, index);
@@ -77,10 +128,10 @@ export function createCrew(
       await everywhere('dropIndex', { engine, id });
     },
     async close() {
-      await growing?.catch(() => {});
+      await hiring.catch(() => {});
       // A worker that has died needs no telling.
       void everywhere('stop', engine).catch(() => {});
-      await Promise.all(pools.map((pool) => pool.close()));
+      await Promise.all(all().map((pool) => pool.close()));
     },
   };
 }

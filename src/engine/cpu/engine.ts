@@ -41,13 +41,17 @@ import {
   type CpuTable,
   freeTable,
   type Gathered,
+  type KeptTable,
+  keepTable,
   loadCounts,
   loadMeans,
   loadTable,
   type MeansTable,
   noTotals,
+  restoreTable,
   storeCounts,
   storeTable,
+  strideOf,
 } from './tables.js';
 import { DEFAULT_TILES, type TileLimits } from './tiles.js';
 import { cutGroups, DEFAULT_LIMITS, type UnitLimits, unitsWithin } from './units.js';
@@ -57,6 +61,8 @@ import type { IndexArrays } from './windows.js';
 
 export interface CpuOptions {
   readonly threads?: number | undefined;
+  /** What there will be to do, where that is known: its workers start at once. */
+  readonly work?: { readonly edges: number; readonly features: number } | undefined;
   /** Most edges and rows of a unit of work; smaller only to test the windows. */
   readonly limits?: UnitLimits;
   /** From which size on tables are gathered from by tiles; smaller only to test them. */
@@ -77,6 +83,10 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
   const heap = new Heap();
   /** A ranking has workers of its own. */
   const crew = createCrew(module, heap, limits, threads);
+  if (options.work) {
+    const { edges, features } = options.work;
+    crew.expect(Math.ceil(edges / limits.edges), strideOf(features));
+  }
   const { inOrder, inPassing } = createQueue();
   const jobs = createJobs(heap, crew, limits, options.tiles ?? DEFAULT_TILES);
   let nextIndex = 0;
@@ -223,6 +233,35 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
       },
     },
 
+    ahead: {
+      keep: (table) => inOrder(() => keepTable(heap, whole(table))),
+      restore: (table, kept, activity) =>
+        inOrder(async () => {
+          const cpu = whole(table);
+          restoreTable(heap, cpu, kept as KeptTable);
+          await show(cpu, activity);
+        }),
+      move: (table, first, second, shape, limits, activity) =>
+        inOrder(async () => {
+          const cpu = whole(table);
+          const [was, then] = [(first as KeptTable).at, (second as KeptTable).at];
+          const array = (
+            name: 'weightRate' | 'featureShape' | 'featureRate',
+            width: number,
+            base: number,
+          ) => ({
+            ...{ now: cpu.at[name], first: was[name], second: then[name] },
+            ...{ width, base, ...limits },
+          });
+          await jobs.run('ahead', cpu, {}, cpu.evenUnits, [
+            array('weightRate', 1, 0),
+            array('featureShape', cpu.stride, shape),
+            array('featureRate', cpu.stride, 0),
+          ]);
+          await show(cpu, activity);
+        }),
+    },
+
     createCounts: (own, largest, work) =>
       inOrder((): CpuCounts => {
         const { rows, features, stride } = own as CpuTable;
@@ -332,8 +371,8 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
 
     free: (handle) =>
       inPassing(async () => {
-        const owned = handle as Gathered | CpuIndex | CpuCounts;
-        if (owned.kind === 'table' || owned.kind === 'means') freeTable(heap, owned);
+        const owned = handle as Gathered | KeptTable | CpuIndex | CpuCounts;
+        if (owned.kind === 'table' || owned.kind === 'means' || owned.kind === 'kept') freeTable(heap, owned);
         else if (owned.kind === 'counts') heap.release(owned.at);
         else await crew.dropIndex(owned.id);
       }),

@@ -2,6 +2,7 @@
 // WebAssembly memory, run the kernel, leave the unit's partial sums in the unit's own place.
 
 import { serveTasks } from '../../parallel/worker.js';
+import type { AheadLimits } from '../engine.js';
 import { JOB, UNIT } from './blocks.js';
 import type { TiledRows } from './tiles.js';
 import { UNIT_FIELDS, UNIT_FINISH, UNIT_PIECE, UNIT_TILE, type UnitLimits } from './units.js';
@@ -37,6 +38,16 @@ interface Kernels {
   rowTerms(job: number, unit: number): number;
   renewRows(job: number, unit: number): number;
   renewLong(job: number, unit: number): number;
+  moveAhead(
+    now: number,
+    first: number,
+    second: number,
+    values: number,
+    base: number,
+    least: number,
+    mostShare: number,
+    mostFactor: number,
+  ): void;
 }
 
 export interface Setup {
@@ -53,11 +64,23 @@ export interface Setup {
 /**
  * update: both halves of a half-step, fused. count, finish: one of them. edgeTerm: the edge pass without what follows.
  * show: activities and masses. rowTerms: what rows contribute to the bound. anew: several half-steps of rows that begin anew.
+ * ahead: rows move to where their last changes lead.
  */
-export type JobKind = 'update' | 'count' | 'finish' | 'edgeTerm' | 'show' | 'rowTerms' | 'anew';
+export type JobKind = 'update' | 'count' | 'finish' | 'edgeTerm' | 'show' | 'rowTerms' | 'anew' | 'ahead';
+
+/** Addresses of one of a table's arrays and of what it held before, with so many values a row, and how far it may go. */
+export interface Moved extends AheadLimits {
+  readonly now: number;
+  readonly first: number;
+  readonly second: number;
+  readonly width: number;
+  readonly base: number;
+}
 
 /** Units of one table and, where edges are walked, one index and one other table. */
 export interface JobPart {
+  /** Where rows move ahead: the arrays. */
+  readonly moved?: readonly Moved[] | undefined;
   readonly units: Uint32Array;
   /** Address of what the units have in common (blocks.ts). */
   readonly block: number;
@@ -259,6 +282,17 @@ function describe(
   words[at + WORD.mass] = mass;
 }
 
+function moveRows(
+  kernels: Kernels,
+  { now, first: was, second, width, base, least, mostShare, mostFactor }: Moved,
+  first: number,
+  last: number,
+): void {
+  const from = 4 * first * width;
+  const values = (last - first) * width;
+  kernels.moveAhead(now + from, was + from, second + from, values, base, least, mostShare, mostFactor);
+}
+
 /** Runs the kernel of one unit; its edge term and the first bad row go to `results`, from `to` on. */
 function runUnit(
   place: Place,
@@ -309,6 +343,9 @@ function runKernel(
     case 'finish':
       describe(place, words, first, last, edges, mass, NO_WINDOW);
       return kernels.finishCounts(unit);
+    case 'ahead':
+      for (const moved of part.moved!) moveRows(kernels, moved, first, last);
+      return last;
   }
   const slots = part.slots + 8 * stride * slot;
   if (what === UNIT_FINISH) {

@@ -2,6 +2,7 @@
 // host hands in say.
 export { resetEdgeTerm, takeEdgeTerm } from './edges';
 export { bindScratch, jobBytes, unitBytes } from './params';
+export * from './ahead';
 export * from './anew';
 export * from './rows';
 export * from './terms';
