@@ -2,7 +2,8 @@
 // states of a fit show that share for each of them alone, and so where it is going (Aitken's extrapolation): the fit jumps there,
 // sweeps that follow mend what does not fit together, and the bound judges the whole.
 
-import type { AheadLimits, Engine, Table, TableTotals, TableValues } from '../engine/engine.js';
+import type { AheadLimits } from '../engine/ahead.js';
+import type { Engine, Table, TableTotals, TableValues } from '../engine/engine.js';
 import { SIDES, type SideName } from '../graph/graph.js';
 import type { BothHyper, BothTables } from './bound.js';
 
@@ -21,7 +22,7 @@ const LEAST_DEGREE = 50;
 
 /**
  * Whether a fit of this size jumps. On a GPU copies would travel to the host and back, for sweeps that take less. A fit from a
- * former model jumps once, where the engine does it in the tables.
+ * former model jumps once, however few edges its vertices have.
  */
 export function mayJump(
   engine: Pick<Engine, 'name'>,

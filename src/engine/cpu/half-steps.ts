@@ -2,7 +2,7 @@
 // WebAssembly memory, run the kernel, leave the unit's partial sums in the unit's own place.
 
 import { serveTasks } from '../../parallel/worker.js';
-import type { AheadLimits } from '../engine.js';
+import type { AheadLimits } from '../ahead.js';
 import { JOB, UNIT } from './blocks.js';
 import type { TiledRows } from './tiles.js';
 import { UNIT_FIELDS, UNIT_FINISH, UNIT_PIECE, UNIT_TILE, type UnitLimits } from './units.js';
