@@ -212,6 +212,8 @@ export interface LeastSquaresJob extends WorkerPlace {
   readonly neighbors: number;
   readonly packed: number;
   readonly rows: number;
+  /** Rows taken at a time. */
+  readonly block: number;
   readonly stride: number;
   readonly lambda: number;
   /** Added to the degree in the row's share of the regularization. */
@@ -225,15 +227,22 @@ export function leastSquaresScratchBytes(stride: number): number {
   return 12 * 4 * stride + 48;
 }
 
-export const ROWS_PER_BLOCK = 128;
+/** Rows that a worker takes at a time, at most. */
+export const MOST_ROWS = 128;
+const BLOCKS_PER_LANE = 8;
+
+/** A multiple of 4, as rows are solved four at a time; fewer where there are few, so that no worker waits for another. */
+export function rowsPerBlock(rows: number, lanes: number): number {
+  return Math.min(MOST_ROWS, 4 * Math.ceil(rows / (4 * BLOCKS_PER_LANE * lanes)));
+}
 
 export function solveLeastSquares(job: LeastSquaresJob): void {
   const kernels = instantiate(job);
   const scratch = job.scratch[Atomics.add(job.places, 0, 1)];
   for (;;) {
-    const first = ROWS_PER_BLOCK * Atomics.add(job.next, 0, 1);
+    const first = job.block * Atomics.add(job.next, 0, 1);
     if (first >= job.rows) return;
-    const last = Math.min(job.rows, first + ROWS_PER_BLOCK);
+    const last = Math.min(job.rows, first + job.block);
     const { own, other, offsets, neighbors, stride, packed, lambda, base, steps, tolerance } = job;
     kernels.alsRows(
       ...([own, other, offsets, neighbors, first, last, stride, packed, lambda, base, steps] as const),

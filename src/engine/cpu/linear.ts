@@ -8,16 +8,17 @@ import { STREAMS } from '../../math/streams.js';
 import { type TaskModule, threadCount } from '../../parallel/pool.js';
 import type { TaskOptions } from '../../progress.js';
 import type { RowLists } from '../rank.js';
-import { inLanes } from './lanes.js';
+import { inLanes, type Lanes } from './lanes.js';
 import {
   instantiate,
   type LeastSquaresJob,
   leastSquaresScratchBytes,
+  MOST_ROWS,
   type RidgeAim,
   type RidgeJob,
-  ROWS_PER_BLOCK,
   ridgeScratchBytes,
   ridgeSystems,
+  rowsPerBlock,
   solveLeastSquares,
   solveRidge,
   WIDTH,
@@ -129,8 +130,33 @@ export interface LeastSquaresOptions extends TaskOptions {
   readonly alpha: number;
   readonly iterations: number;
   readonly seed: number;
-  /** The items' table to begin with, items × features; by default small random numbers. */
+  /**
+   * The items' table to begin with, items × features or fewer: other features begin with small random numbers, as all do by
+   * default.
+   */
   readonly start?: Float32Array | undefined;
+  /** The users', with as many features. */
+  readonly startUsers?: Float32Array | undefined;
+  /** After each iteration the items go so much further the way they went in it, as least squares in turn creep. Default 0. */
+  readonly momentum?: number | undefined;
+  /** Workers that others use, too; by default some of its own, where the work is worth them. */
+  readonly workers?: SolverLanes | undefined;
+}
+
+/** Workers of the solvers, for several calls one after the other. */
+export interface SolverLanes {
+  readonly lanes: Lanes;
+  readonly count: number;
+}
+
+/** For tables of so many rows; to be closed by whoever opened them. */
+export function openSolvers(threads: number | undefined, rows: number): SolverLanes {
+  const count = lanesFor(threads, rows);
+  return { count, lanes: inLanes(SOLVERS, count) };
+}
+
+function lanesFor(threads: number | undefined, rows: number): number {
+  return threadCount(threads, Math.ceil(rows / MOST_ROWS));
 }
 
 /** Two tables whose products approximate 1 on the edges and 0 elsewhere. */
@@ -151,19 +177,22 @@ export async function alternatingLeastSquares(
   options: LeastSquaresOptions,
 ): Promise<LeastSquaresTables> {
   const { features, alpha, iterations, signal } = options;
-  const work = edges.users.values.length * features * iterations;
-  const longest = Math.max(edges.users.offsets.length, edges.items.offsets.length) - 1;
-  const solver = await createSolver(work, longest, options);
+  const rows = { users: edges.users.offsets.length - 1, items: edges.items.offsets.length - 1 };
+  // An edge is two vectors' work, a row half of a matrix'.
+  const each = edges.users.values.length + ((rows.users + rows.items) * features) / 2;
+  const solver = await createSolver(each * features * iterations, Math.max(rows.users, rows.items), options);
   try {
     const sides = (['users', 'items'] as const).map((name, s) => {
-      const rows = edges[name].offsets.length - 1;
-      const table = solver.table(rows);
-      const view = solver.view(table, rows);
-      if (name === 'items' && options.start) copyRows(options.start, features, view, solver.stride);
-      else randomize(view, features, solver.stride, options.seed, s);
-      return { rows, table, lists: storeLists(solver.heap, edges[name]) };
+      const table = solver.table(rows[name]);
+      const view = solver.view(table, rows[name]);
+      const start = name === 'items' ? options.start : options.startUsers;
+      const given = start ? start.length / rows[name] : 0;
+      if (given < features) randomize(view, features, solver.stride, options.seed, s);
+      if (start) copyRows(start, given, view, solver.stride);
+      return { rows: rows[name], table, lists: storeLists(solver.heap, edges[name]) };
     });
     const [users, items] = sides as [(typeof sides)[0], (typeof sides)[0]];
+    const further = createMomentum(options.momentum ?? 0);
     for (let iteration = 0; iteration < iterations; iteration++) {
       for (const [own, other] of [
         [users, items],
@@ -173,6 +202,7 @@ export async function alternatingLeastSquares(
         solver.gram(other.table, other.rows, alpha);
         await solver.solve(own, other.table, alpha * other.rows, { steps: STEPS, tolerance: 0 });
       }
+      if (iteration + 1 < iterations) further(solver.view(items.table, items.rows));
       options.onProgress?.({
         stage: 'least squares',
         done: iteration + 1,
@@ -198,7 +228,8 @@ export async function foldInLeastSquares(
   items: Float32Array,
   history: RowLists,
   shown: Uint8Array,
-  options: Pick<LeastSquaresOptions, 'features' | 'lambda' | 'alpha'> & TaskOptions,
+  options: Pick<LeastSquaresOptions, 'features' | 'lambda' | 'alpha' | 'workers' | 'startUsers'> &
+    TaskOptions,
 ): Promise<Float32Array> {
   const { features, alpha } = options;
   const rows = history.offsets.length - 1;
@@ -209,6 +240,8 @@ export async function foldInLeastSquares(
     const view = solver.view(other, count);
     copyRows(items, features, view, solver.stride);
     const own = { rows, table: solver.table(rows), lists: storeLists(solver.heap, history) };
+    if (options.startUsers)
+      copyRows(options.startUsers, features, solver.view(own.table, rows), solver.stride);
     const visible = shown.reduce((sum, s) => sum + s, 0);
     const seen = solver.table(visible);
     for (let j = 0, at = 0; j < count; j++) {
@@ -227,6 +260,17 @@ export async function foldInLeastSquares(
   }
 }
 
+/** Moves a table further the way it went since the last call; the first two only look on, as a start tells no way. */
+function createMomentum(momentum: number): (table: Float32Array) => void {
+  let before: Float32Array | undefined;
+  return (table) => {
+    if (momentum === 0) return;
+    const now = table.slice();
+    if (before) for (let i = 0; i < table.length; i++) table[i] += momentum * (now[i] - before[i]);
+    before = now;
+  };
+}
+
 interface SolverSide {
   readonly rows: number;
   readonly table: number;
@@ -237,14 +281,15 @@ interface SolverSide {
 async function createSolver(
   work: number,
   rows: number,
-  options: { features: number; lambda: number } & TaskOptions,
+  options: Pick<LeastSquaresOptions, 'features' | 'lambda' | 'workers'> & TaskOptions,
 ) {
-  const { features, lambda, signal } = options;
+  const { features, lambda, signal, workers } = options;
   const stride = Math.ceil(features / 8) * 8;
-  const lanes = work < SMALL ? 1 : threadCount(options.threads, Math.ceil(rows / ROWS_PER_BLOCK));
+  const isSmall = work < (workers ? SMALL / 10 : SMALL);
+  const lanes = isSmall ? 1 : (workers?.count ?? lanesFor(options.threads, rows));
   const { module } = await loadKernels();
   const heap = new Heap();
-  const run = inLanes(SOLVERS, work < SMALL ? 0 : lanes);
+  const run = workers && !isSmall ? workers.lanes : inLanes(SOLVERS, isSmall ? 0 : lanes);
   const gram = heap.allocate(4 * stride * stride);
   const packed = heap.allocate(4 * stride * stride);
   const scratch = Array.from({ length: lanes }, () => heap.allocate(leastSquaresScratchBytes(stride)));
@@ -275,11 +320,14 @@ async function createSolver(
       const job: LeastSquaresJob = {
         ...{ module, memory: heap.memory, places: createCounter(), next: createCounter(), scratch },
         ...own.lists,
-        ...{ own: own.table, other, packed, rows: own.rows, stride, lambda, base, ...end },
+        ...{ own: own.table, other, packed, rows: own.rows, block: rowsPerBlock(own.rows, lanes) },
+        ...{ stride, lambda, base, ...end },
       };
       await run.all('solveLeastSquares', solveLeastSquares, job, signal, own.rows);
     },
-    close: () => run.close(),
+    close: async () => {
+      if (run !== workers?.lanes) await run.close();
+    },
   };
 }
 
@@ -295,6 +343,20 @@ function copyRows(rows: Float32Array, features: number, view: Float32Array, stri
   for (let r = 0; r * features < rows.length; r++) {
     view.set(rows.subarray(r * features, (r + 1) * features), r * stride);
   }
+}
+
+/** The tables that least squares begin with by default, for several of them. */
+export function leastSquaresStart(
+  rows: { readonly users: number; readonly items: number },
+  features: number,
+  seed: number,
+): Pick<LeastSquaresTables, 'users' | 'items'> {
+  const table = (count: number, side: number) => {
+    const values = new Float32Array(count * features);
+    randomize(values, features, features, seed, side);
+    return values;
+  };
+  return { users: table(rows.users, 0), items: table(rows.items, 1) };
 }
 
 /** Small normal numbers, so that products start near zero but no two features alike. */

@@ -191,7 +191,7 @@ function addTile(from: usize, to: usize, bytes: usize, k: usize, c: usize, tile:
 /**
  * Rows first … last−1 of `own`, four at a time: a few steps of conjugate gradients, from where they are, towards the solution of
  * (G + λ_r + Σ_{n of row} y_n y_nᵀ) x = Σ_n y_n, λ_r = lambda · (degree + base). A row is done before that where its residual is
- * below `tolerance` of the first. Beyond the last row `own` has room for three more. Scratch: 12 rows.
+ * below `tolerance` of the right-hand side. Beyond the last row `own` has room for three more. Scratch: 12 rows.
  */
 export function alsRows(
   own: usize,
@@ -228,9 +228,14 @@ export function alsRows(
       const shift = <usize>m * bytes;
       for (let at = shift; at < shift + bytes; at += 16) v128.store(r + at, f32x4.neg(v128.load(q + at)));
       addRow(other, offsets, neighbors, i + m, 1, -1, x + shift, r + shift, bytes);
-      const rr = dot(r + shift, r + shift, bytes);
-      store<f32>(state + (<usize>m << 2), rr, 16);
-      store<f32>(state + (<usize>m << 2), max<f32>(1e-12, rr * tolerance * tolerance), 32);
+      store<f32>(state + (<usize>m << 2), dot(r + shift, r + shift, bytes), 16);
+      store<f32>(state + (<usize>m << 2), 1e-12, 32);
+      if (tolerance > 0) {
+        // As if it began at 0, where the residual is the right-hand side.
+        memory.fill(q, 0, bytes);
+        addRow(other, offsets, neighbors, i + m, 1, 0, x + shift, q, bytes);
+        store<f32>(state + (<usize>m << 2), max<f32>(1e-12, tolerance * tolerance * dot(q, q, bytes)), 32);
+      }
     }
     memory.copy(p, r, <usize>rows * bytes);
     for (let step = 0; step < steps; step++) {
