@@ -12,7 +12,13 @@ import { successorOptions } from '../fit/former.js';
 import type { Checkpoint } from '../fit/loop.js';
 import type { Model } from '../fit/model.js';
 import { checkFit, type FitOptions } from '../fit/options.js';
-import { LostFitError, type UnfinishedFit, unfinishedFit } from '../fit/unfinished.js';
+import {
+  LostFitError,
+  numbersUnderWay,
+  statesUnderWay,
+  type UnfinishedFit,
+  unfinishedFit,
+} from '../fit/unfinished.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import type { ReadResult } from '../ingest/options.js';
@@ -28,6 +34,7 @@ import { isPartsFolder } from '../shard/parts.js';
 import { trainParts } from '../shard/split.js';
 import { isSavedFit, loadModelFile, saveModel } from '../store/model.js';
 import { loadSplit } from '../store/split.js';
+import { list } from '../text/phrases.js';
 import { addOptions, type CommandContext, runCommand } from './command.js';
 import { fitJson, fitText, refuseStorage } from './fit-output.js';
 import { typedOptions } from './flags.js';
@@ -179,9 +186,13 @@ const BASELINE_TAKES = new Set(['method', 'seed', 'output', 'force', 'trials', '
 
 function whereStopped({ model, checkpoint: saved }: UnfinishedFit): string {
   const { average = 1 } = model.provenance.options as { average?: number };
-  const which =
-    saved.method === 'ranking' && average > 1 ? ` of fit ${saved.done.length + 1} of ${average}` : '';
-  return `stopped at iteration ${saved.state.iteration}${which}`;
+  const several = saved.method === 'ranking' && average > 1;
+  const states = saved.method === 'ranking' ? statesUnderWay(saved) : [saved];
+  const plural = states.length > 1 ? 's' : '';
+  const which = several
+    ? ` of fit${plural} ${list(numbersUnderWay(saved).map((run) => String(run + 1)))} of ${average}`
+    : '';
+  return `stopped at iteration${plural} ${list(states.map(({ state }) => String(state.iteration)))}${which}`;
 }
 
 function isSamePath(a: string | undefined, b: string): boolean {

@@ -331,6 +331,12 @@ export interface Engine {
     task?: TaskOptions,
   ): Promise<TopLists>;
 
+  /**
+   * Another engine on the same threads or GPU, where an engine has it: with tables, indexes and an order of operations of its own.
+   * Operations of both take turns, so that one computes while the other waits for the caller. It is closed before this one is.
+   */
+  beside?(): Promise<Engine>;
+
   /** The handle must not be used in later calls. Nobody need wait for it. */
   free(handle: Table | EdgeIndex | Counts): Promise<void>;
   close(): Promise<void>;

@@ -81,18 +81,24 @@ export interface AscentCheckpoint {
   readonly totals: Readonly<Record<SideName, TableTotals>>;
 }
 
-/** A fit for ranking, whose state is that of a warm phase without end. Users begin anew in each sweep. */
-export interface RankingCheckpoint {
-  readonly method: 'ranking';
-  readonly began: Beginning;
+/** A fit for ranking between two sweeps; its state is that of a warm phase without end. Users begin anew in each sweep. */
+export interface RankingState {
   readonly state: LoopState;
   readonly items: TableValues;
   /** Mass of each fold's items, folds × features. */
   readonly foldMass: Float64Array;
+}
+
+/** A fit for ranking, or several whose scores are added: the first that was under way, and what there is of the others. */
+export interface RankingCheckpoint extends RankingState {
+  readonly method: 'ranking';
+  readonly began: Beginning;
   /** Seed of the first of its fits: it decides the folds. */
   readonly seed: number;
-  /** Fits of `average` that are done. */
+  /** Fits of `average` that are done; their seeds say which. */
   readonly done: readonly RankerMember[];
+  /** Those that were under way beside the first. All of them have the smallest seeds that none of those done has, in this order. */
+  readonly beside?: readonly RankingState[] | undefined;
 }
 
 /** Called after each leg with the state from which the next one starts. */

@@ -84,6 +84,7 @@ export async function startCrossFit(
     const exposure = hyper.users.tau + otherMass.reduce((a, b) => a + b, 0);
     return graph.edges / userCount / exposure;
   };
+  const handles = [users, items, itemIndex, ...userIndexes];
   let sweeps = from?.sweeps ?? 0;
 
   async function usersWithout(fold: number): Promise<Table> {
@@ -138,7 +139,7 @@ export async function startCrossFit(
       return all;
     },
     free() {
-      for (const handle of [users, items, itemIndex, ...userIndexes]) void engine.free(handle);
+      for (const handle of handles.splice(0)) void engine.free(handle);
     },
   };
 }

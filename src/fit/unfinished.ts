@@ -2,7 +2,7 @@
 
 import type { EngineReason } from '../engine/select.js';
 import { abortReason, FitError } from '../errors.js';
-import type { Checkpoint } from './loop.js';
+import type { Checkpoint, RankingCheckpoint, RankingState } from './loop.js';
 import type { Model } from './model.js';
 
 /** What a fit had when it was stopped, or when its state was last copied. */
@@ -61,4 +61,19 @@ export function unfinishedFit(error: unknown): UnfinishedFit | undefined {
   const { checkpoint, model, engine, engineReason } = error as Partial<UnfinishedFit>;
   if (!checkpoint || !model || engine === undefined || !engineReason) return undefined;
   return { checkpoint, model, engine, engineReason };
+}
+
+/** Of fits for ranking: where each stood that was under way. */
+export function statesUnderWay(checkpoint: RankingState & Pick<RankingCheckpoint, 'beside'>): RankingState[] {
+  return [checkpoint, ...(checkpoint.beside ?? [])];
+}
+
+/** Their numbers among all, from 0: the smallest that none of those done has. */
+export function numbersUnderWay(checkpoint: Omit<RankingCheckpoint, 'began'>): number[] {
+  const done = new Set(checkpoint.done.map((member) => member.seed - checkpoint.seed));
+  const numbers: number[] = [];
+  for (let run = 0; numbers.length < statesUnderWay(checkpoint).length; run++) {
+    if (!done.has(run)) numbers.push(run);
+  }
+  return numbers;
 }

@@ -52,6 +52,13 @@ export function cores(): number {
   return (typeof navigator !== 'undefined' && navigator.hardwareConcurrency) || 1;
 }
 
+/** Bytes that the process can still have; undefined where nobody says, as in a page. */
+export function freeMemory(): number | undefined {
+  if (!inNode) return undefined;
+  const { availableMemory } = process as { availableMemory?: () => number };
+  return availableMemory?.() ?? process.getBuiltinModule('node:os').freemem();
+}
+
 /** Tests import the TypeScript sources, but a worker needs JavaScript: take the built twin in dist/. */
 function built(url: URL): URL {
   return import.meta.url.endsWith('.ts') ? new URL(url.href.replace(/\/src\/(?!.*\/src\/)/, '/dist/')) : url;

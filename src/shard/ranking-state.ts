@@ -6,9 +6,9 @@ import { z } from 'zod';
 import type { TableValues } from '../engine/engine.js';
 import { InputError } from '../errors.js';
 import type { Beginning, LoopState } from '../fit/loop.js';
-import { stateSchema } from '../store/checkpoint-tensors.js';
+import { savedTable, stateSchema } from '../store/checkpoint-tensors.js';
 import { finishFolder, writeFolder } from '../store/folder.js';
-import { getTable, putTable } from '../store/posterior-tensors.js';
+import { putTable } from '../store/posterior-tensors.js';
 import { readTensors, writeTensorsTo } from '../store/safetensors.js';
 import { NOT_NEGATIVE, putInto, TensorReader } from '../store/tensor-reader.js';
 import type { ExpectedTensors, Tensor, TensorFile } from '../store/tensors.js';
@@ -80,7 +80,7 @@ export async function loadRankingState(folder: string, parts: Parts): Promise<Sa
     }
     const read = new TensorReader(tensors);
     const { features, folds } = settings;
-    const table = (prefix: string) => tableOf(read, prefix, parts.items, features);
+    const table = (prefix: string) => savedTable(read, prefix, parts.items, features);
     return {
       began: { settings, fingerprint: metadata.fingerprint },
       done: doneSchema
@@ -93,13 +93,6 @@ export async function loadRankingState(folder: string, parts: Parts): Promise<Sa
   } catch (cause) {
     throw cannotGoOn(path, cause);
   }
-}
-
-/** A table of either precision. */
-export function tableOf(read: TensorReader, prefix: string, rows: number, features: number): TableValues {
-  const double = read.tensors.get(`${prefix}weight_shape`)?.data instanceof Float64Array;
-  const type = double ? Float64Array : Float32Array;
-  return getTable<Float32Array | Float64Array>(read, prefix, type, rows, features);
 }
 
 /** A file of a state; one that is missing or damaged is told with what to do. */

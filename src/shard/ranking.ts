@@ -14,7 +14,7 @@ import { cutFolds } from '../fit/folds.js';
 import type { Checkpoint } from '../fit/loop.js';
 import { columnSums, meanTable, type Ranker, type RankerMember } from '../fit/model.js';
 import { checkFit, type FitOptions, type RankingFitOptions } from '../fit/options.js';
-import { firstSweepState, runSweeps } from '../fit/ranking.js';
+import { firstSweepState, runSweeps, sweepProgress } from '../fit/ranking-member.js';
 import { type RankingSettings, rankingSettings } from '../fit/ranking-options.js';
 import { type CrossFitData, startCrossFit } from '../fit/ranking-sweep.js';
 import { resumedOptions } from '../fit/resume.js';
@@ -165,10 +165,11 @@ async function oneFit(
     foldMass: cross.foldMass(),
   });
   try {
-    const stopped = await runSweeps(cross, state, settings, { onProgress }, run, {
+    const stopped = await runSweeps(cross, state, settings, {
       isStopped,
-      onState: (latest) => {
+      onState: (latest, change) => {
         state = latest;
+        onProgress?.(sweepProgress(settings, run, latest, change));
       },
       afterSweep: async () => keep?.(now),
     });

@@ -1,5 +1,6 @@
 // How much memory a fit to shards takes, and which of them it can hold: the others are streamed.
 
+import { tableBytes, valueBytes } from '../engine/memory.js';
 import { option, optionError } from '../options/error.js';
 import { threadCount } from '../parallel/pool.js';
 import { sizeWords } from './memory.js';
@@ -42,8 +43,8 @@ export function roomWithin(
   const width = multigraph ? 2 : 1;
   // What the program itself has by now, and the workers that it will start.
   const program = process.memoryUsage().rss + GARBAGE_BYTES + threadCount(threads) * WORKER_BYTES;
-  const table = (rows: number) => rows * (12 * stride + 8);
-  const values = (rows: number) => rows * (8 * K + 8);
+  const table = (rows: number) => tableBytes(rows, K);
+  const values = (rows: number) => valueBytes(rows, K);
   const start = (rows: number) => 2 * values(rows);
   const words = (rows: number, own: number) => rows + 1 + width * own;
   const ofItems = table(items) + 8 * items * stride + start(items);

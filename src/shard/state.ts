@@ -9,7 +9,7 @@ import type { TableTotals, TableValues } from '../engine/engine.js';
 import { InputError } from '../errors.js';
 import type { Beginning, LoopState } from '../fit/loop.js';
 import { type BySide, SIDES, type SideName } from '../graph/graph.js';
-import { stateSchema } from '../store/checkpoint-tensors.js';
+import { savedTable, stateSchema } from '../store/checkpoint-tensors.js';
 import { finishFolder, removeResult } from '../store/folder.js';
 import { putTable } from '../store/posterior-tensors.js';
 import { writeTensorsTo } from '../store/safetensors.js';
@@ -18,7 +18,7 @@ import type { Tensor, TensorFile } from '../store/tensors.js';
 import { many } from '../text/phrases.js';
 import { gatherTables, writeGathered } from './gather.js';
 import { MOST_SHARDS, type Parts } from './parts.js';
-import { cannotGoOn, isRankingState, RANKING_STATE, readState, tableOf } from './ranking-state.js';
+import { cannotGoOn, isRankingState, RANKING_STATE, readState } from './ranking-state.js';
 
 const FORMAT = 'graphex-state';
 const EXPECTED = { version: 1, what: 'state of a fit', command: 'fit' } as const;
@@ -166,7 +166,7 @@ export async function loadState(folder: string, parts: Parts): Promise<SavedFit>
     return {
       began: { settings, fingerprint: metadata.fingerprint },
       state: { ...rest, warmSweeps, likelihood },
-      items: tableOf(read, 'items.', parts.items, features),
+      items: savedTable(read, 'items.', parts.items, features),
       totals: { users: total('users'), items: total('items') },
     };
   });
@@ -186,7 +186,7 @@ export async function loadTable(
     if (metadata.hash !== hash || metadata.iteration !== String(state.iteration)) {
       throw new Error('it is of another fit');
     }
-    return tableOf(new TensorReader(tensors), 'users.', users, began.settings.features as number);
+    return savedTable(new TensorReader(tensors), 'users.', users, began.settings.features as number);
   });
 }
 

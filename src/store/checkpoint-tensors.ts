@@ -2,8 +2,15 @@
 
 import { z } from 'zod';
 import type { TableTotals, TableValues } from '../engine/engine.js';
-import type { AscentCheckpoint, Checkpoint, LoopState } from '../fit/loop.js';
+import type {
+  AscentCheckpoint,
+  Checkpoint,
+  LoopState,
+  RankingCheckpoint,
+  RankingState,
+} from '../fit/loop.js';
 import type { Model, ModelSide } from '../fit/model.js';
+import { numbersUnderWay, statesUnderWay } from '../fit/unfinished.js';
 import { SIDES, type SideName } from '../graph/graph.js';
 import { boundsSchema, getTable, putTable } from './posterior-tensors.js';
 import { NOT_NEGATIVE, putInto, type TensorReader } from './tensor-reader.js';
@@ -23,20 +30,24 @@ export const stateSchema = z.object({
   likelihood: z.number().optional(),
   relaxation: z.number().min(0).max(1),
   hyper: hyperSchema,
-  /** Of a fit for ranking alone. */
+  /** Of a fit for ranking alone, before there could be several under way. */
   seed: z.number().int().min(0).optional(),
 });
 
+/** Where fits for ranking stand; each is that member of the model. */
+const fitsSchema = z.object({
+  seed: z.number().int().min(0),
+  fits: z
+    .array(stateSchema.omit({ seed: true }).extend({ member: z.number().int().min(0) }))
+    .min(1)
+    .max(1000),
+});
+type SavedState = Omit<z.infer<typeof stateSchema>, 'seed'>;
+
 export function putCheckpoint(tensors: Map<string, Tensor>, checkpoint: Checkpoint): string {
-  const features = featuresOf(checkpoint);
-  if (checkpoint.method === 'ranking') {
-    const { state, items, foldMass, seed } = checkpoint;
-    const put = putInto(tensors, 'checkpoint.');
-    putTable(putInto(tensors, 'checkpoint.items.'), items, items.weightShape.length, features);
-    put('fold_mass', foldMass, [foldMass.length / features, features]);
-    return JSON.stringify({ ...state, seed });
-  }
+  if (checkpoint.method === 'ranking') return putRankingStates(tensors, checkpoint);
   const { state, tables, totals } = checkpoint;
+  const features = featuresOf(tables.items);
   for (const name of SIDES) {
     const put = putInto(tensors, `checkpoint.${name}.`);
     const table = tables[name];
@@ -49,8 +60,21 @@ export function putCheckpoint(tensors: Map<string, Tensor>, checkpoint: Checkpoi
   return JSON.stringify(state);
 }
 
-function featuresOf(checkpoint: Checkpoint): number {
-  const table = checkpoint.method === 'ranking' ? checkpoint.items : checkpoint.tables.items;
+function putRankingStates(tensors: Map<string, Tensor>, checkpoint: RankingCheckpoint): string {
+  const members = numbersUnderWay(checkpoint);
+  const fits = statesUnderWay(checkpoint).map(({ state, items, foldMass }, n) => {
+    const features = featuresOf(items);
+    const prefix = fitPrefix(n);
+    putTable(putInto(tensors, `${prefix}items.`), items, items.weightShape.length, features);
+    putInto(tensors, prefix)('fold_mass', foldMass, [foldMass.length / features, features]);
+    return { ...state, member: members[n] };
+  });
+  return JSON.stringify({ seed: checkpoint.seed, fits });
+}
+
+const fitPrefix = (n: number): string => `checkpoint.${n}.`;
+
+function featuresOf(table: TableValues): number {
   return table.featureShape.length / Math.max(1, table.weightShape.length);
 }
 
@@ -62,40 +86,22 @@ export function getCheckpoint(
   text: string | undefined,
 ): Checkpoint | undefined {
   if (text === undefined) return undefined;
-  const { seed, warmSweeps, likelihood, ...rest } = stateSchema.parse(JSON.parse(text));
-  const state: LoopState = { ...rest, warmSweeps, likelihood };
+  const said: unknown = JSON.parse(text);
   const { options: settings, fingerprint } = model.provenance;
   const began = { settings, fingerprint };
-  const features =
-    model.type === 'posterior'
-      ? model.features
-      : model.scores.kind === 'factors'
-        ? model.scores.members[0].features
-        : 0;
+  const several = typeof said === 'object' && said !== null && 'fits' in said;
+  const saved = several ? undefined : stateSchema.parse(said);
+  if (!saved || saved.seed !== undefined) return { ...getRankingStates(read, model, said, saved), began };
+  const { seed: _, ...rest } = saved;
+  const state = stateOf(rest);
+  if (model.type !== 'posterior') throw new Error('the checkpoint of an ascent beside a ranker');
+  const { features } = model;
   const table = (name: SideName): TableValues => {
     const prefix = `checkpoint.${name}.`;
-    const { count } = model[name];
-    if (!read.has(`${prefix}weight_shape`)) {
-      if (!stopped) throw new Error(`tensor ${prefix}weight_shape is missing or of another type`);
-      return stopped[name];
-    }
-    const type =
-      read.tensors.get(`${prefix}weight_shape`)!.data instanceof Float64Array ? Float64Array : Float32Array;
-    return getTable<Float32Array | Float64Array>(read, prefix, type, count, features);
+    if (read.has(`${prefix}weight_shape`)) return savedTable(read, prefix, model[name].count, features);
+    if (!stopped) throw new Error(`tensor ${prefix}weight_shape is missing or of another type`);
+    return stopped[name];
   };
-  if (seed !== undefined) {
-    if (model.type !== 'ranker' || model.scores.kind !== 'factors') {
-      throw new Error('the checkpoint of a fit for ranking beside another model');
-    }
-    // Of several fits the last is the one that was stopped.
-    const done = model.scores.members.slice(0, -1);
-    const foldMass = read.numbers('checkpoint.fold_mass', Float64Array, undefined, NOT_NEGATIVE);
-    if (foldMass.length === 0 || foldMass.length % features !== 0) {
-      throw new Error(`tensor checkpoint.fold_mass has ${foldMass.length} values`);
-    }
-    return { method: 'ranking', began, state, items: table('items'), foldMass, seed, done };
-  }
-  if (model.type !== 'posterior') throw new Error('the checkpoint of an ascent beside a ranker');
   const total = (name: SideName): TableTotals => {
     const get = (what: string) =>
       read.numbers(`checkpoint.${name}.${what}`, Float64Array, features, NOT_NEGATIVE);
@@ -109,4 +115,64 @@ export function getCheckpoint(
     totals: { users: total('users'), items: total('items') },
   };
   return checkpoint;
+}
+
+function stateOf({ warmSweeps, likelihood, ...rest }: SavedState): LoopState {
+  return { ...rest, warmSweeps, likelihood };
+}
+
+/** A table of either precision. */
+export function savedTable(read: TensorReader, prefix: string, rows: number, features: number): TableValues {
+  const double = read.tensors.get(`${prefix}weight_shape`)?.data instanceof Float64Array;
+  const type = double ? Float64Array : Float32Array;
+  return getTable<Float32Array | Float64Array>(read, prefix, type, rows, features);
+}
+
+/** `first` is the state in a file that has only one fit under way: its model's last. */
+function getRankingStates(
+  read: TensorReader,
+  model: Model,
+  said: unknown,
+  first: z.infer<typeof stateSchema> | undefined,
+): Omit<RankingCheckpoint, 'began'> {
+  if (model.type !== 'ranker' || model.scores.kind !== 'factors') {
+    throw new Error('the checkpoint of a fit for ranking beside another model');
+  }
+  const { members } = model.scores;
+  const { seed, fits } = first
+    ? { seed: first.seed!, fits: [{ ...first, member: members.length - 1, prefix: 'checkpoint.' }] }
+    : withPrefixes(fitsSchema.parse(said));
+  const underWay = fits.map(({ member, prefix, seed: _, ...state }: SavedFit): RankingState => {
+    if (member >= members.length) {
+      throw new Error(`the checkpoint is of member ${member} of ${members.length}`);
+    }
+    const { features } = members[member];
+    const foldMass = read.numbers(`${prefix}fold_mass`, Float64Array, undefined, NOT_NEGATIVE);
+    if (foldMass.length === 0 || foldMass.length % features !== 0) {
+      throw new Error(`tensor ${prefix}fold_mass has ${foldMass.length} values`);
+    }
+    const items = savedTable(read, `${prefix}items.`, model.items.count, features);
+    return { state: stateOf(state), items, foldMass };
+  });
+  const going = new Set(fits.map(({ member }) => member));
+  const done = members.filter((_, member) => !going.has(member));
+  const [one, ...others] = underWay;
+  const found = {
+    method: 'ranking',
+    seed,
+    ...one,
+    done,
+    ...(others.length > 0 && { beside: others }),
+  } as const;
+  const numbers = numbersUnderWay(found);
+  if (fits.some(({ member }, n) => member !== numbers[n])) {
+    throw new Error('the members that the checkpoint is of do not follow the others');
+  }
+  return found;
+}
+
+type SavedFit = SavedState & { readonly member: number; readonly prefix: string; readonly seed?: unknown };
+
+function withPrefixes({ seed, fits }: z.infer<typeof fitsSchema>) {
+  return { seed, fits: fits.map((fit, n): SavedFit => ({ ...fit, prefix: fitPrefix(n) })) };
 }

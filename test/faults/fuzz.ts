@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { closeTensors, type Dice, type Json, mutate, mutateJson, openTensors } from './mutate.js';
 
+type UnfinishedFit = import('../../src/index.js').UnfinishedFit;
 type Library = typeof import('../../src/index.js');
 type Graph = Awaited<ReturnType<Library['readGraph']>>['graph'];
 type Options = NonNullable<Parameters<Library['readGraph']>[1]>;
@@ -88,6 +89,7 @@ export async function fuzzKinds(library: Library, folder: string): Promise<Kind[
       gzip: true,
     }),
     await modelKind(library, samples, graph),
+    await stoppedKind(library, samples, graph),
     await splitKind(library, samples, graph),
   ];
 }
@@ -125,11 +127,48 @@ function graphKind(
 /** A model with everything that a file can hold, damaged in its bytes, or in its header under a checksum that holds. */
 async function modelKind(library: Library, samples: string, graph: Graph): Promise<Kind> {
   const fitted = await library.fit(graph, { features: 3, iterations: 6, engine: 'reference' });
-  const path = join(samples, 'model.safetensors');
-  await library.saveModel(path, fitted.model, { checkpoint: fitted.checkpoint });
+  return tensorsKind(library, samples, 'model', fitted);
+}
+
+/** The same of fits for ranking that were stopped, two of them at once. */
+async function stoppedKind(library: Library, samples: string, graph: Graph): Promise<Kind> {
+  const controller = new AbortController();
+  const stopped = await library
+    .fit(graph, {
+      ...{
+        method: 'ranking',
+        features: 3,
+        iterations: 6,
+        average: 3,
+        blend: false,
+        engine: 'cpu',
+        threads: 1,
+      },
+      signal: controller.signal,
+      onProgress: () => controller.abort(),
+    } as const)
+    .catch((error) => library.unfinishedFit(error));
+  if (stopped?.checkpoint?.method !== 'ranking') throw new Error('the fit was not stopped');
+  return tensorsKind(library, samples, 'stopped ranking', stopped);
+}
+
+async function tensorsKind(
+  library: Library,
+  samples: string,
+  name: string,
+  {
+    model: saved,
+    checkpoint,
+  }: {
+    readonly model: UnfinishedFit['model'];
+    readonly checkpoint?: UnfinishedFit['checkpoint'] | undefined;
+  },
+): Promise<Kind> {
+  const path = join(samples, `${name}.safetensors`);
+  await library.saveModel(path, saved, { checkpoint });
   const sound = readFileSync(path);
   return {
-    name: 'model',
+    name,
     prepare(dice, folder) {
       const file = join(folder, 'damaged.safetensors');
       const how = dice.below(3);

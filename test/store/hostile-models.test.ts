@@ -5,8 +5,10 @@ import { createServer } from 'node:net';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fit } from '../../src/fit/fit.js';
-import type { Checkpoint } from '../../src/fit/loop.js';
-import type { PosteriorModel, Ranker } from '../../src/fit/model.js';
+import type { Checkpoint, RankingCheckpoint } from '../../src/fit/loop.js';
+import type { FactorScores, PosteriorModel, Ranker } from '../../src/fit/model.js';
+import { fitRanking } from '../../src/fit/ranking.js';
+import { type UnfinishedFit, unfinishedFit } from '../../src/fit/unfinished.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { loadModel } from '../../src/store/model.js';
 import { modelFileFromBytes, modelTensors } from '../../src/store/model-bytes.js';
@@ -19,6 +21,8 @@ const SIDE = { sigma: 0.2, tau: 1, shape: 0.3, rate: 0.3, size: 12 };
 let posterior: PosteriorModel;
 let checkpoint: Checkpoint;
 let ranker: Ranker;
+/** Four fits for ranking: two done, two under way. */
+let several: UnfinishedFit;
 beforeAll(async () => {
   const { graph } = await simulate({ users: SIDE, items: SIDE, features: 2, seed: 3 });
   const fitted = await fit(graph, { features: 2, iterations: 5, engine: 'reference' });
@@ -26,6 +30,16 @@ beforeAll(async () => {
   checkpoint = fitted.checkpoint!;
   const options = { features: 2, iterations: 3, engine: 'reference', objective: 'ranking' } as const;
   ranker = (await fit(graph, options)).model;
+  const four = { features: 2, iterations: 3, engine: 'reference', average: 4, blend: false } as const;
+  const controller = new AbortController();
+  let reports = 0;
+  const onProgress = () => ++reports === 7 && controller.abort();
+  const error = await fitRanking(graph, { ...four, onProgress, signal: controller.signal }, 2).catch(
+    (thrown) => thrown,
+  );
+  several = unfinishedFit(error)!;
+  expect((several.checkpoint as RankingCheckpoint).beside).toHaveLength(1);
+  expect((several.checkpoint as RankingCheckpoint).done.length).toBeGreaterThan(0);
 });
 
 interface Parts {
@@ -35,11 +49,14 @@ interface Parts {
 type Change = (parts: Parts) => void;
 
 /** The bytes of a file whose checksum is right, whatever was done to it. */
-function forged(kind: 'posterior' | 'ranker' | 'stopped', change: Change): Uint8Array {
+type Kind = 'posterior' | 'ranker' | 'stopped' | 'several';
+function forged(kind: Kind, change: Change): Uint8Array {
   const file =
-    kind === 'ranker'
-      ? modelTensors(ranker)
-      : modelTensors(posterior, kind === 'stopped' ? { checkpoint } : {});
+    kind === 'several'
+      ? modelTensors(several.model, { checkpoint: several.checkpoint })
+      : kind === 'ranker'
+        ? modelTensors(ranker)
+        : modelTensors(posterior, kind === 'stopped' ? { checkpoint } : {});
   const parts = { tensors: new Map(file.tensors), metadata: { ...file.metadata } };
   change(parts);
   return joined(encodeTensors(parts));
@@ -69,6 +86,11 @@ const inJson =
     change(value as never);
     metadata[key] = JSON.stringify(value);
   };
+type SavedFit = Record<string, unknown>;
+const fits = (change: (all: SavedFit[]) => SavedFit[]): Change =>
+  inJson('checkpoint', (saved: { fits: SavedFit[] }) => {
+    saved.fits = change(saved.fits);
+  });
 const hyper = (name: string, value: number) =>
   inJson('hyper', (h: { users: Record<string, number> }) => {
     h.users[name] = value;
@@ -80,7 +102,7 @@ const replace =
   };
 
 describe('a model file whose checksum is right is refused in words', () => {
-  const cases: [string, 'posterior' | 'ranker' | 'stopped', Change, RegExp][] = [
+  const cases: [string, Kind, Change, RegExp][] = [
     ['NaN leftover', 'posterior', put('items.leftover', 0, Number.NaN), /items\.leftover holds NaN/],
     ['negative leftover', 'posterior', put('users.leftover', 1, -1), /users\.leftover holds -1/],
     ['infinite rate', 'posterior', put('users.weight_rate', 0, Infinity), /weight_rate holds Infinity/],
@@ -170,6 +192,35 @@ describe('a model file whose checksum is right is refused in words', () => {
       }),
       /checkpoint of a fit for ranking/,
     ],
+    ['no fit under way', 'several', fits(() => []), /fits/],
+    ['fits without end', 'several', fits((all) => Array.from({ length: 1001 }, () => all[0])), /1,000/],
+    ['a fit of no member', 'several', fits(([one, two]) => [one, { ...two, member: 9 }]), /member 9 of/],
+    ['a fit of member -1', 'several', fits(([one, two]) => [one, { ...two, member: -1 }]), /member/],
+    ['a fit twice', 'several', fits(([one]) => [one, one]), /do not follow|follow the others/],
+    ['fits in another order', 'several', fits(([one, two]) => [two, one]), /follow the others/],
+    [
+      'more fits than tensors',
+      'several',
+      fits((all) => [...all, { ...all[0], member: 0 }]),
+      /checkpoint\.2\./,
+    ],
+    ['an iteration of -1', 'several', fits(([one]) => [{ ...one, iteration: -1 }]), /iteration/],
+    ['NaN items', 'several', put('checkpoint.1.items.feature_rate', 1, Number.NaN), /feature_rate holds NaN/],
+    ['a rate of 0', 'several', put('checkpoint.0.items.weight_rate', 0, 0), /weight_rate holds 0/],
+    ['negative fold mass', 'several', put('checkpoint.1.fold_mass', 0, -1), /fold_mass holds -1/],
+    ['half a fold', 'several', replace('checkpoint.0.fold_mass', Float64Array.of(1, 2, 3)), /has 3 values/],
+    [
+      'items of another number',
+      'several',
+      replace('checkpoint.1.items.weight_shape', Float64Array.of(1)),
+      /weight_shape has 1 values/,
+    ],
+    [
+      'several fits for ranking beside a posterior',
+      'stopped',
+      say('checkpoint', { seed: 1, fits: [] }),
+      /checkpoint of a fit for ranking/,
+    ],
     ['NaN means', 'ranker', put('members.0.items', 5, Number.NaN), /members\.0\.items holds NaN/],
     ['negative means', 'ranker', put('members.0.users', 5, -1), /members\.0\.users holds -1/],
     ['no member', 'ranker', say('members', '[]'), /without any member/],
@@ -210,11 +261,30 @@ describe('a model file whose checksum is right is refused in words', () => {
   });
 
   it('and is loaded where nothing was changed', async () => {
-    for (const kind of ['posterior', 'ranker', 'stopped'] as const) {
+    for (const kind of ['posterior', 'ranker', 'stopped', 'several'] as const) {
       const { model } = await modelFileFromBytes(forged(kind, () => {}));
-      expect(model.type).toBe(kind === 'ranker' ? 'ranker' : 'posterior');
+      expect(model.type).toBe(kind === 'ranker' || kind === 'several' ? 'ranker' : 'posterior');
     }
+    const { checkpoint: loaded } = await modelFileFromBytes(forged('several', () => {}));
+    expect(loaded).toEqual(several.checkpoint);
   });
+});
+
+it('the state of one fit as files had it before there could be several under way', async () => {
+  const { state, items, foldMass, done, seed, ...rest } = several.checkpoint as RankingCheckpoint;
+  const first = { ...rest, state, items, foldMass, seed, done: done.slice(0, 1), beside: undefined };
+  const model = several.model as Ranker & { readonly scores: FactorScores };
+  const two = { ...model, scores: { ...model.scores, members: model.scores.members.slice(0, 2) } };
+  const file = modelTensors(two, { checkpoint: first });
+  const tensors = new Map(
+    [...file.tensors].map(
+      ([name, tensor]) => [name.replace('checkpoint.0.', 'checkpoint.'), tensor] as const,
+    ),
+  );
+  const metadata = { ...file.metadata, checkpoint: JSON.stringify({ ...state, seed }) };
+  const { checkpoint: loaded } = await modelFileFromBytes(joined(encodeTensors({ tensors, metadata })));
+  const { beside: _, ...want } = first;
+  expect(loaded).toEqual(want);
 });
 
 describe('places and lengths that lie', () => {

@@ -200,7 +200,8 @@ describe('the model file', () => {
         const file = scratch.path('ranking.safetensors');
         await saveModel(file, part.model, { checkpoint: part.checkpoint });
         const loaded = await loadModelFile(file);
-        expect(membersOf(loaded.model)).toHaveLength(stop < 6 ? 1 : 2);
+        // On the cpu two are under way at once.
+        expect(membersOf(loaded.model)).toHaveLength(engine === 'reference' && stop < 6 ? 1 : 2);
         const rest = await fit(graph, { ...options, resume: loaded.checkpoint! });
         expect((rest.model as Ranker).scores).toEqual(whole.model.scores);
       }

@@ -1,6 +1,8 @@
-// Who works for one cpu engine. Short jobs begin in the caller's thread: a worker takes longer to start than several of them
+// Who works for a cpu engine. Short jobs begin in the caller's thread: a worker takes longer to start than several of them
 // take, so it joins in when it is there. Longer ones are left to workers, and the caller's thread stays free. There are no more
 // workers than a job has units: one with more units than any before it brings further workers, up to the number of threads.
+// Engines beside each other share them: what one asks for while another's job is under way, a worker begins as soon as it finds no
+// unit of that left.
 
 import { createCounter } from '../../math/memory.js';
 import {
@@ -29,6 +31,43 @@ const SHORT = 2048;
 
 let nextEngine = 0;
 
+/** Workers that know no engine yet. */
+export interface Workers {
+  readonly threads: number;
+  /** Has so many of them start, as far as they are not there; all that were ever asked for. */
+  hire(wanted: number): readonly Hired[];
+  /** What is under way is not waited for. */
+  close(): Promise<void>;
+}
+
+interface Hired {
+  readonly size: number;
+  readonly pool: Promise<WorkerPool>;
+}
+
+export function createWorkers(threads: number): Workers {
+  const all: Hired[] = [];
+  let count = 0;
+  return {
+    threads,
+    hire(wanted) {
+      if (wanted > count) {
+        const size = wanted - count;
+        const pool = createPool(HALF_STEPS, size);
+        pool.catch(() => {}); // whoever waits for them hears of it
+        all.push({ size, pool });
+        count = wanted;
+      }
+      return all;
+    },
+    async close() {
+      const started = await Promise.allSettled(all.map(({ pool }) => pool));
+      await Promise.all(started.map((one) => one.status === 'fulfilled' && one.value.close()));
+    },
+  };
+}
+
+/** Who works for one engine. */
 export interface Crew {
   /** Has the workers for a job of so many pieces start now: they come while the caller prepares it. */
   expect(pieces: number, stride: number): void;
@@ -36,22 +75,23 @@ export interface Crew {
   run(job: Omit<Job, 'engine'>, pieces: number): Promise<void>;
   addIndex(index: IndexArrays): Promise<void>;
   dropIndex(id: number): Promise<void>;
-  /** What is under way is not waited for. */
-  close(): Promise<void>;
+  /** They forget the engine. What is under way is not waited for. */
+  leave(): Promise<void>;
 }
 
 export function createCrew(
   module: WebAssembly.Module,
   heap: Heap,
   limits: UnitLimits,
-  threads: number,
+  workers: Workers,
 ): Crew {
   const engine = nextEngine++;
   /** The caller's thread, from its first job on, and workers that are ready. */
   let here: WorkerPool | undefined;
   const pools: WorkerPool[] = [];
   const indexes = new Map<number, IndexArrays>();
-  /** Workers that are ready or will be. */
+  /** Of those hired, how many groups and how many workers know this engine or will. */
+  let groups = 0;
   let hired = 0;
   let hiring: Promise<void> = Promise.resolve();
   let failed: { readonly error: unknown } | undefined;
@@ -71,14 +111,9 @@ export function createCrew(
   const tellIndexes = (pool: WorkerPool) =>
     Promise.all(Array.from(indexes.values(), (index) => pool.everywhere('addIndex', { engine, index })));
 
-  async function bring(more: number): Promise<void> {
-    const pool = await createPool(HALF_STEPS, more);
-    try {
-      await join(pool);
-    } catch (error) {
-      await pool.close();
-      throw error;
-    }
+  async function bring(coming: Promise<WorkerPool>): Promise<void> {
+    const pool = await coming;
+    await join(pool);
     // Known and told in one go: what comes next, a job or an index that is dropped, finds it as it finds the others.
     pools.push(pool);
     await tellIndexes(pool);
@@ -86,13 +121,14 @@ export function createCrew(
 
   /** Has so many workers start; those who need them wait for `hiring`. */
   function hire(wanted: number): void {
-    if (wanted <= hired) return;
-    const more = wanted - hired;
-    hired = wanted;
-    hiring = Promise.all([hiring, bring(more)]).then(() => {});
-    hiring.catch((error) => {
-      failed ??= { error };
-    });
+    while (hired < wanted) {
+      const { size, pool } = workers.hire(wanted)[groups++];
+      hired += size;
+      hiring = Promise.all([hiring, bring(pool)]).then(() => {});
+      hiring.catch((error) => {
+        failed ??= { error };
+      });
+    }
   }
 
   async function beginHere(): Promise<void> {
@@ -104,7 +140,7 @@ export function createCrew(
 
   /** Has those start that a job needs; says whether it is short. */
   function hireFor(pieces: number, stride: number): boolean {
-    const wanted = threadCount(threads, pieces);
+    const wanted = threadCount(workers.threads, pieces);
     const short = pieces * stride <= SHORT && mayWorkHere();
     hire(short ? wanted - 1 : wanted);
     return short;
@@ -127,11 +163,11 @@ export function createCrew(
       indexes.delete(id);
       await everywhere('dropIndex', { engine, id });
     },
-    async close() {
+    async leave() {
       await hiring.catch(() => {});
       // A worker that has died needs no telling.
       void everywhere('stop', engine).catch(() => {});
-      await Promise.all(all().map((pool) => pool.close()));
+      await here?.close();
     },
   };
 }

@@ -30,7 +30,7 @@ import {
   type UpdateOptions,
 } from '../engine.js';
 import { createQueue } from '../queue.js';
-import { createCrew } from './crew.js';
+import { createCrew, createWorkers, type Workers } from './crew.js';
 import { type CpuIndex, createJobs, type Walked } from './jobs.js';
 import { rankByFactors, topByFactors } from './ranking.js';
 import { firstBad, sumMass, sumTerm } from './results.js';
@@ -55,7 +55,7 @@ import {
 } from './tables.js';
 import { DEFAULT_TILES, type TileLimits } from './tiles.js';
 import { cutGroups, DEFAULT_LIMITS, type UnitLimits, unitsWithin } from './units.js';
-import { loadKernels } from './wasm.js';
+import { type KernelModule, loadKernels } from './wasm.js';
 import { Heap } from './wasm-heap.js';
 import type { IndexArrays } from './windows.js';
 
@@ -77,12 +77,23 @@ function whole(table: Table): CpuTable {
 }
 
 export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine> {
-  const threads = threadCount(options.threads);
+  // A ranking has workers of its own.
+  const workers = createWorkers(threadCount(options.threads));
+  return engineOn(workers, await loadKernels(), options, () => workers.close());
+}
+
+/** An engine whose tables lie in a memory of its own; workers may do the work of several. */
+function engineOn(
+  workers: Workers,
+  kernels: KernelModule,
+  options: CpuOptions,
+  closeAll: () => Promise<void>,
+): Engine {
+  const { threads } = workers;
+  const { module, relaxed } = kernels;
   const limits = options.limits ?? DEFAULT_LIMITS;
-  const { module, relaxed } = await loadKernels();
   const heap = new Heap();
-  /** A ranking has workers of its own. */
-  const crew = createCrew(module, heap, limits, threads);
+  const crew = createCrew(module, heap, limits, workers);
   if (options.work) {
     const { edges, features } = options.work;
     crew.expect(Math.ceil(edges / limits.edges), strideOf(features));
@@ -377,6 +388,11 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine>
         else await crew.dropIndex(owned.id);
       }),
 
-    close: () => crew.close(),
+    beside: async () => engineOn(workers, kernels, options, async () => {}),
+
+    async close() {
+      await crew.leave();
+      await closeAll();
+    },
   };
 }

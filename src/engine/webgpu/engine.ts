@@ -14,7 +14,7 @@ import {
 } from '../engine.js';
 import { createQueue } from '../queue.js';
 import { createCommands } from './commands.js';
-import { openDevice } from './device.js';
+import { type GpuDevice, openDevice } from './device.js';
 import { createGpuIndex, destroyIndex, type GpuIndex, planOf } from './indexes.js';
 import type { Tuning } from './layout.js';
 import { createPasses, whole } from './passes.js';
@@ -60,6 +60,11 @@ const TOLERANCE = 1e-4;
 
 export async function createWebgpuEngine(options: WebgpuOptions = {}): Promise<Engine> {
   const gpu = await openDevice(options.flags);
+  return engineOn(gpu, options, () => gpu.close());
+}
+
+/** An engine with commands and room of its own; a device may do the work of several. */
+function engineOn(gpu: GpuDevice, options: WebgpuOptions, closeDevice: () => void): Engine {
   const { device } = gpu;
   const { tuning = {}, scoreBytes } = options;
   const kept: KeptForLists = { room: new Map() };
@@ -303,12 +308,14 @@ export async function createWebgpuEngine(options: WebgpuOptions = {}): Promise<E
         else destroyIndex(handle as GpuIndex);
       }),
 
+    beside: async () => engineOn(gpu, options, () => {}),
+
     async close() {
       await idle();
       forgetLists(commands, kept);
       commands.flush();
       await device.queue.onSubmittedWorkDone().catch(() => {});
-      gpu.close();
+      closeDevice();
     },
   };
 }

@@ -9,6 +9,7 @@ import { VertexIds } from '../../graph/ids.js';
 import { cut } from '../../graph/pieces.js';
 import { allocate, createCounter } from '../../math/memory.js';
 import { createPool, type TaskModule, threadCount, type WorkerPool } from '../../parallel/pool.js';
+import { freeMemory } from '../../parallel/spawn.js';
 import { MAX_COUNT, NO_GRAPH, type RowSpill, readCounts } from '../collect.js';
 import { NumberDictionary } from '../dictionary.js';
 import { IdColumn, isThin, MAX_SMALL } from '../id-column.js';
@@ -53,7 +54,7 @@ export async function readTogether(
     const rowBytes = options.multigraph ? COUNTED_ROW_BYTES : ROW_BYTES;
     const fits = spill
       ? spill.batch >= least && groups?.every((group) => group.rows <= spill.batch)
-      : rows < MAX_EDGES - 1 && rows * rowBytes <= SHARE_OF_FREE * freeMemory();
+      : rows < MAX_EDGES - 1 && rows * rowBytes <= SHARE_OF_FREE * (freeMemory() ?? 0);
     if (!groups || rows < least || !fits) return undefined;
     const graph = spill
       ? await spillRows(groups, spill, options)
@@ -138,11 +139,6 @@ async function groupsOf(
     if (!plain) return undefined;
   }
   return groups;
-}
-
-function freeMemory(): number {
-  const { availableMemory } = process as { availableMemory?: () => number };
-  return availableMemory?.() ?? process.getBuiltinModule('node:os').freemem();
 }
 
 /** All rows, by their vertices. */
