@@ -66,6 +66,24 @@ describe('item-kNN', () => {
   });
 });
 
+it('item-kNN has the same scores from several threads, which share large data, as from one', async () => {
+  const [users, items] = [5000, 1250];
+  // Every item in seven of ten lists, in a pattern that no two items share.
+  const lists = collectLists(users, (user, add) => {
+    for (let item = 0; item < items; item++) if ((user * (item + 7) + item) % 10 < 7) add(item);
+  });
+  const data = dataOf(lists, items, 3);
+  const history = collectLists(20, (row, add) => {
+    for (const item of listOf(lists, row)) if (data.shown[item]) add(item);
+  });
+  const setting = { neighbours: 20, shrinkage: 5, asymmetry: 0.4 };
+  const scores = async (threads: number) => {
+    const scorer = await (await neighbours.fit(data, setting, { threads })).scorer(history);
+    return Array.from({ length: 20 }, (_, row) => scoresOf(scorer, row, data.candidates));
+  };
+  expect(await scores(2)).toEqual(await scores(1));
+});
+
 it('item-kNN counts common users once for all settings that are tried, to the same scores', async () => {
   const users = communityLists(40, 30, 3, 12);
   const data = dataOf(users, 30, 12);

@@ -5,17 +5,39 @@
 // Each candidate keeps its `neighbours` most similar items, of those that can appear in a history.
 
 import type { ItemScores } from '../../fit/model.js';
-import { nthLargest } from '../../math/select.js';
+import { allocate, inSharedMemory } from '../../math/memory.js';
+import { createPool, type TaskModule, threadCount } from '../../parallel/pool.js';
 import type { RowLists, Scorer } from '../../predict/rank.js';
-import { lengths } from '../../ranking/lists.js';
+import type { TaskOptions } from '../../progress.js';
+import { lengths, renameLists } from '../../ranking/lists.js';
 import { geometric, ladder } from '../../ranking/tune.js';
 import type { Baseline, BaselineData, Setting } from './baseline.js';
+import {
+  createCounts,
+  findSimilar,
+  type Neighbourhood,
+  type NeighbourSetting,
+  type SimilarColumns,
+  type SimilarityJob,
+} from './neighbour-tasks.js';
 
-interface NeighbourSetting extends Setting {
-  readonly neighbours: number;
-  readonly shrinkage: number;
-  readonly asymmetry: number;
-}
+const TASKS: TaskModule = {
+  name: 'neighbour-tasks',
+  base: import.meta.url,
+  worker: () =>
+    new Worker(new URL('./neighbour-tasks.js', import.meta.url), {
+      type: 'module',
+      name: 'graphex:neighbour-tasks',
+    }),
+  here: () => import('./neighbour-tasks.js'),
+};
+
+/** Candidates that are compared at a time. */
+const BLOCK = 32;
+/** Pairs to be counted below which workers cost more than they save. */
+const SMALL = 5e8;
+/** Counts that are kept between the trials of a search, of 2 or 4 bytes each. */
+const KEPT_COUNTS = 1.2e8;
 
 export const neighbours: Baseline<'knn'> = {
   name: 'knn',
@@ -32,13 +54,16 @@ export const neighbours: Baseline<'knn'> = {
   // Neighbours cost the squares of the degrees.
   tuningEdges: 2e6,
   limit: () => undefined,
-  async fit(data, setting, { tuning = false } = {}) {
-    const common = tuning ? keptCommon(data) : commonUsers(data);
-    const found = similarities(data, setting as NeighbourSetting, common);
+  async fit(data, setting, options = {}) {
+    const known = options.tuning ? kept(data) : neighbourhood(data, false);
+    const found = await similarities(data, known, setting as NeighbourSetting & Setting, options);
     return { setting, scorer: async (history) => itemScorer(found, history) };
   },
-  scores: async (data, setting) =>
-    Object.freeze({ kind: 'items', ...similarities(data, setting as NeighbourSetting, commonUsers(data)) }),
+  async scores(data, setting, options = {}) {
+    const known = neighbourhood(data, false);
+    const found = await similarities(data, known, setting as NeighbourSetting & Setting, options);
+    return Object.freeze({ kind: 'items', ...found });
+  },
 };
 
 /** The sum of the weights from the items of a row's history; `targets` are positions among the candidates. */
@@ -61,138 +86,113 @@ type Similarities = Pick<ItemScores, 'weights'> & {
   readonly targets: Uint32Array;
 };
 
-/** From each item of a history to the candidates that keep it as a neighbour. */
-function similarities(data: BaselineData, setting: NeighbourSetting, commonOf: CommonUsers): Similarities {
-  const { candidates, items } = data;
-  const { neighbours, shrinkage, asymmetry } = setting;
+/** The data with what can be shown numbered from 0; `keep`: counts stay for other settings, as far as memory allows. */
+function neighbourhood({ users, items, shown, candidates }: BaselineData, keep: boolean): Numbered {
   const degree = lengths(items);
-  const historyScale = Float64Array.from(degree, (d) => d ** asymmetry);
-  // Per candidate its neighbours; regrouped by neighbour below, which is how histories are scored.
-  let sources = new Uint32Array(1024);
-  let targets = new Uint32Array(1024);
-  let weights = new Float32Array(1024);
-  let entries = 0;
-  const similarity = new Float32Array(degree.length);
-  const order = new Float32Array(degree.length);
-  for (let c = 0; c < candidates.length; c++) {
-    const { items: touched, counts } = commonOf(c);
-    const count = touched.length;
-    const ownScale = degree[candidates[c]] ** (1 - asymmetry);
-    for (let t = 0; t < count; t++) {
-      similarity[t] = counts[t] / (historyScale[touched[t]] * ownScale + shrinkage);
-    }
-    while (entries + count > sources.length) {
-      [sources, targets] = [doubled(sources), doubled(targets)];
-      weights = doubled(weights);
-    }
-    let least = 0;
-    let ties = count;
-    if (count > neighbours) {
-      order.set(similarity.subarray(0, count));
-      least = nthLargest(order, count, neighbours);
-      ties = neighbours;
-      for (let t = 0; t < count; t++) if (similarity[t] > least) ties--;
-    }
-    for (let t = 0; t < count; t++) {
-      if (similarity[t] < least || (similarity[t] === least && ties-- <= 0)) continue;
-      sources[entries] = touched[t];
-      targets[entries] = c;
-      weights[entries++] = similarity[t];
-    }
+  const inputs = Array.from(shown.keys()).filter((item) => shown[item] && degree[item] > 0);
+  const column = new Int32Array(shown.length).fill(-1);
+  for (const [c, item] of inputs.entries()) column[item] = c;
+  const rows = renameLists(users, column);
+  const offsets = allocate(Uint32Array, candidates.length + 1);
+  for (const [c, item] of candidates.entries()) offsets[c + 1] = offsets[c] + degree[item];
+  const values = allocate(Uint32Array, offsets[candidates.length]);
+  for (const [c, item] of candidates.entries()) {
+    values.set(items.values.subarray(items.offsets[item], items.offsets[item + 1]), offsets[c]);
   }
-  return groupBySource({ entries, sources, targets, weights }, degree.length);
-}
-
-/** Items that can be shown and have users in common with a candidate, ascending, and how many. */
-type CommonUsers = (candidate: number) => { readonly items: Uint32Array; readonly counts: Uint32Array };
-
-/** Counts anew for each candidate, in place: what was returned before is overwritten. */
-function commonUsers(data: BaselineData): CommonUsers {
-  const common = new Uint32Array(data.shown.length);
-  const touched = new Uint32Array(data.shown.length);
-  const counts = new Uint32Array(data.shown.length);
-  return (candidate) => {
-    const count = countCommon(data.candidates[candidate], data, common, touched);
-    for (let t = 0; t < count; t++) {
-      counts[t] = common[touched[t]];
-      common[touched[t]] = 0;
-    }
-    return { items: touched.subarray(0, count), counts: counts.subarray(0, count) };
+  const degrees = {
+    columns: allocate(Uint32Array, inputs.length),
+    targets: allocate(Uint32Array, candidates.length),
+  };
+  degrees.columns.set(inputs.map((item) => degree[item]));
+  degrees.targets.set(candidates.map((item) => degree[item]));
+  const size = candidates.length * inputs.length;
+  return {
+    inputs: Uint32Array.from(inputs),
+    data: {
+      rows: { offsets: inSharedMemory(rows.offsets), values: inSharedMemory(rows.values) },
+      targets: { offsets, values },
+      ownColumn: inSharedMemory(Int32Array.from(candidates, (item) => column[item])),
+      degree: degrees,
+      kept:
+        keep && size <= KEPT_COUNTS
+          ? {
+              counts: createCounts({ degree: degrees }, size),
+              counted: allocate(Uint8Array, candidates.length),
+            }
+          : undefined,
+    },
   };
 }
 
-/** Pairs whose counts are kept between the trials of a search, 8 bytes each. */
-const KEPT_PAIRS = 3e7;
-const KEPT = new WeakMap<BaselineData, CommonUsers>();
+interface Numbered {
+  /** The item of each column. */
+  readonly inputs: Uint32Array;
+  readonly data: Neighbourhood;
+}
 
-/** The same, counted once for all settings that are tried on the same data, as far as memory allows. */
-function keptCommon(data: BaselineData): CommonUsers {
-  const known = KEPT.get(data);
-  if (known) return known;
-  const count = commonUsers(data);
-  const kept: ReturnType<CommonUsers>[] = [];
+const KEPT = new WeakMap<BaselineData, Numbered>();
+
+/** The same, numbered and counted once for all settings that are tried on the same data. */
+function kept(data: BaselineData): Numbered {
+  const known = KEPT.get(data) ?? neighbourhood(data, true);
+  KEPT.set(data, known);
+  return known;
+}
+
+/** From each item of a history to the candidates that keep it as a neighbour. */
+async function similarities(
+  { candidates, shown }: BaselineData,
+  { inputs, data }: Numbered,
+  setting: NeighbourSetting,
+  { threads, signal }: TaskOptions,
+): Promise<Similarities> {
+  const jobs: SimilarityJob[] = [];
+  for (let first = 0; first < candidates.length; first += BLOCK) {
+    jobs.push({ data, setting, first, last: Math.min(candidates.length, first + BLOCK) });
+  }
+  const lanes = toCount(data) < SMALL ? 1 : threadCount(threads, jobs.length);
+  if (lanes === 1) return groupBySource(jobs.map(findSimilar), inputs, shown.length);
+  const pool = await createPool(TASKS, lanes);
+  try {
+    const blocks = await pool.map<SimilarityJob, SimilarColumns>('findSimilar', jobs, { signal });
+    return groupBySource(blocks, inputs, shown.length);
+  } finally {
+    await pool.close();
+  }
+}
+
+/** Pairs of a user's items that are not counted yet. */
+function toCount({ rows, targets, kept }: Neighbourhood): number {
   let pairs = 0;
-  const remembering: CommonUsers = (candidate) => {
-    const before = kept[candidate];
-    if (before) return before;
-    const { items, counts } = count(candidate);
-    pairs += items.length;
-    if (pairs <= KEPT_PAIRS) kept[candidate] = { items: items.slice(), counts: counts.slice() };
-    return { items, counts };
-  };
-  KEPT.set(data, remembering);
-  return remembering;
-}
-
-/** Users in common of `item` and every other item that can be shown; lists those that have any, ascending. */
-function countCommon(
-  item: number,
-  { users, items, shown }: BaselineData,
-  common: Uint32Array,
-  touched: Uint32Array,
-): number {
-  let count = 0;
-  for (let e = items.offsets[item]; e < items.offsets[item + 1]; e++) {
-    const user = items.values[e];
-    for (let n = users.offsets[user]; n < users.offsets[user + 1]; n++) {
-      const other = users.values[n];
-      if (!shown[other] || other === item) continue;
-      if (common[other]++ === 0) touched[count++] = other;
+  for (let c = 0; c + 1 < targets.offsets.length; c++) {
+    if (kept?.counted[c]) continue;
+    for (let e = targets.offsets[c]; e < targets.offsets[c + 1]; e++) {
+      const user = targets.values[e];
+      pairs += rows.offsets[user + 1] - rows.offsets[user];
     }
   }
-  touched.subarray(0, count).sort();
-  return count;
+  return pairs;
 }
 
-function doubled<T extends Uint32Array | Float32Array>(values: T): T {
-  const larger = new (values.constructor as new (length: number) => T)(2 * values.length);
-  larger.set(values);
-  return larger;
-}
-
-function groupBySource(
-  {
-    entries,
-    sources,
-    targets,
-    weights,
-  }: {
-    readonly entries: number;
-    readonly sources: Uint32Array;
-    readonly targets: Uint32Array;
-    readonly weights: Float32Array;
-  },
-  count: number,
-): Similarities {
+/** From candidates and their columns to items and their candidates. */
+function groupBySource(blocks: readonly SimilarColumns[], inputs: Uint32Array, count: number): Similarities {
   const offsets = new Uint32Array(count + 1);
-  for (let e = 0; e < entries; e++) offsets[sources[e] + 1]++;
+  for (const { columns } of blocks) for (const column of columns) offsets[inputs[column] + 1]++;
   for (let s = 0; s < count; s++) offsets[s + 1] += offsets[s];
   const cursor = offsets.slice(0, count);
-  const result = { offsets, targets: new Uint32Array(entries), weights: new Float32Array(entries) };
-  for (let e = 0; e < entries; e++) {
-    const at = cursor[sources[e]]++;
-    result.targets[at] = targets[e];
-    result.weights[at] = weights[e];
+  const targets = new Uint32Array(offsets[count]);
+  const weights = new Float32Array(offsets[count]);
+  let candidate = 0;
+  for (const block of blocks) {
+    let e = 0;
+    for (const found of block.found) {
+      for (const end = e + found; e < end; e++) {
+        const at = cursor[inputs[block.columns[e]]]++;
+        targets[at] = candidate;
+        weights[at] = block.weights[e];
+      }
+      candidate++;
+    }
   }
-  return result;
+  return { offsets, targets, weights };
 }
