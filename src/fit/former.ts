@@ -101,8 +101,9 @@ export function matchVertices(
     items: from.items.ids.findAll(graph.items.ids),
   };
   const counts = (side: SideName): MatchCounts => {
+    const found = rows[side];
     let matched = 0;
-    for (const row of rows[side]) if (row >= 0) matched++;
+    for (let i = 0; i < found.length; i++) if (found[i] >= 0) matched++;
     return Object.freeze({
       matched,
       new: graph[side].count - matched,
