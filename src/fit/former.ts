@@ -57,12 +57,13 @@ export function successorOptions(given: FitOptions & { readonly from: Model }): 
   const { from } = given;
   const method = methodOf(from);
   const { method: asked, objective, engine, features } = { ...given } as Readonly<Record<string, unknown>>;
-  const other =
-    (asked !== undefined && asked !== method) ||
-    (objective !== undefined && (objective === 'ranking') !== (method === 'ranking')) ||
-    engine === 'gibbs';
+  const other = [
+    asked !== undefined && asked !== method && 'method',
+    objective !== undefined && (objective === 'ranking') !== (method === 'ranking') && 'objective',
+    engine === 'gibbs' && 'engine',
+  ].find((name) => name !== false);
   if (other) {
-    throw optionError`${option('from')}: the former model was fitted by ${option('method')} ${method}, and a fit by another begins elsewhere; leave ${option('method')} out, or leave ${option('from')} out`;
+    throw optionError`${option('from')}: the former model was fitted by ${option('method')} ${method}, and a fit by another begins elsewhere; leave ${option(other)} out, or leave ${option('from')} out`;
   }
   const { options: settings, fingerprint } = from.provenance;
   const former = beginningOptions({ settings, fingerprint }, method) as Readonly<Record<string, unknown>>;
