@@ -114,13 +114,17 @@ describe('hierarchical Poisson factorization', () => {
     expect(bound).toBeGreaterThan(1.6 * likelihood);
   });
 
-  it('has the rates of its rows where the update leaves them', async () => {
+  it('has shapes and rates of its rows where the updates leave them', async () => {
     const { users } = await on(createReferenceEngine(), (engine) =>
       fitHierarchical(engine, edges, options()),
     );
     for (const u of [0, 7, 399]) {
       let sum = 0;
       for (let k = 0; k < K; k++) sum += mean(users, u * K + k);
+      // Every edge counts 1, spread over the features.
+      const shapes = users.shape.subarray(u * K, (u + 1) * K).reduce((a, b) => a + b, 0);
+      const degree = edges.users.offsets[u + 1] - edges.users.offsets[u];
+      expect(shapes).toBeCloseTo(degree + K * PRIOR.shape, 4);
       expect(users.rateRate[u]).toBeCloseTo(PRIOR.rateShape / PRIOR.rateMean + sum, 5);
     }
     expect(users.rateShape).toBeCloseTo(PRIOR.rateShape + K * PRIOR.shape, 12);
