@@ -72,7 +72,7 @@ export interface Crew {
   /** Has the workers for a job of so many pieces start now: they come while the caller prepares it. */
   expect(pieces: number, stride: number): void;
   /** Runs the job until no piece of it is left, of which there are so many. One at a time. */
-  run(job: Omit<Job, 'engine'>, pieces: number): Promise<void>;
+  run(job: Omit<Job, 'engine' | 'bytes'>, pieces: number): Promise<void>;
   addIndex(index: IndexArrays): Promise<void>;
   dropIndex(id: number): Promise<void>;
   /** They forget the engine. What is under way is not waited for. */
@@ -153,7 +153,8 @@ export function createCrew(
       const short = hireFor(pieces, job.stride);
       if (!short) await hiring;
       else if (!here) await beginHere();
-      await everywhere('run', { ...job, engine }, short ? all() : pools);
+      const { byteLength: bytes } = heap.memory.buffer;
+      await everywhere('run', { ...job, engine, bytes }, short ? all() : pools);
     },
     async addIndex(index) {
       indexes.set(index.id, index);

@@ -4,6 +4,7 @@
 import { serveTasks } from '../../parallel/worker.js';
 import type { AheadLimits } from '../ahead.js';
 import { JOB, UNIT } from './blocks.js';
+import { grownBuffer } from './grown.js';
 import type { TiledRows } from './tiles.js';
 import { UNIT_FIELDS, UNIT_FINISH, UNIT_PIECE, UNIT_TILE, type UnitLimits } from './units.js';
 import {
@@ -113,6 +114,8 @@ export interface Job {
    * of groups, per unit of each part the edge term and the first bad row.
    */
   readonly results: number;
+  /** Size of the memory that all addresses are in. */
+  readonly bytes: number;
 }
 
 export interface Groups {
@@ -190,8 +193,9 @@ const countOf = (units: Uint32Array): number => units.length / UNIT_FIELDS;
 function runUnits(place: Place, job: Job): void {
   const { kernels, memory } = place;
   const { parts, next, stride } = job;
-  const results = new Float64Array(memory.buffer, job.results);
-  const words = new Uint32Array(memory.buffer);
+  const buffer = grownBuffer(memory, job.bytes);
+  const results = new Float64Array(buffer, job.results);
+  const words = new Uint32Array(buffer);
   let p = -1;
   /** Units of the parts before p, and of p too. */
   let before = 0;
@@ -215,8 +219,9 @@ function runUnits(place: Place, job: Job): void {
 function runGroups(place: Place, job: Job, { units, clears, finishes }: Groups): void {
   const { kernels, memory } = place;
   const { parts, next, stride } = job;
-  const results = new Float64Array(memory.buffer, job.results);
-  const words = new Uint32Array(memory.buffer);
+  const buffer = grownBuffer(memory, job.bytes);
+  const results = new Float64Array(buffer, job.results);
+  const words = new Uint32Array(buffer);
   const groups = countOf(units);
   for (;;) {
     const group = Atomics.add(next, 0, 1);
