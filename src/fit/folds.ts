@@ -4,7 +4,7 @@
 import type { EdgeRows } from '../engine/engine.js';
 import { InputError } from '../errors.js';
 import { type BipartiteGraph, type GraphSide, otherSide, type SideName } from '../graph/graph.js';
-import { allocate } from '../math/memory.js';
+import { allocate, allocateFrom } from '../math/memory.js';
 import type { Random } from '../math/random.js';
 
 export interface Folds {
@@ -64,24 +64,25 @@ export function rowsWithout(
   const place = new Uint32Array(graph[otherSide(side)].count);
   for (let p = 0; p < order.length; p++) place[order[p]] = p;
   const [first, last] = without === undefined ? [0, 0] : [bounds[without], bounds[without + 1]];
-  const kept = (e: number) => {
-    const p = place[rows.neighbors[e]];
-    return p < first || p >= last;
-  };
+  const { neighbors, counts } = rows;
   const offsets = allocate(Uint32Array, rows.count + 1);
-  for (let v = 0; v < rows.count; v++) {
-    let degree = 0;
-    for (let e = rows.offsets[v]; e < rows.offsets[v + 1]; e++) if (kept(e)) degree++;
-    offsets[v + 1] = offsets[v] + degree;
-  }
-  const neighbors = allocate(Uint32Array, offsets[rows.count]);
-  const counts = rows.counts && allocate(Uint32Array, neighbors.length);
+  // Every edge is written, and those that stay move the place on: which ones do is not to be foreseen, so a branch would cost more.
+  const found = new Uint32Array(neighbors.length + 1);
+  const foundCounts = counts && new Uint32Array(neighbors.length + 1);
   let at = 0;
-  for (let e = 0; e < rows.neighbors.length; e++) {
-    if (!kept(e)) continue;
-    neighbors[at] = place[rows.neighbors[e]];
-    if (counts) counts[at] = rows.counts![e];
-    at++;
+  for (let v = 0; v < rows.count; v++) {
+    for (let e = rows.offsets[v]; e < rows.offsets[v + 1]; e++) {
+      const p = place[neighbors[e]];
+      found[at] = p;
+      if (foundCounts) foundCounts[at] = counts[e];
+      // 1 where p lies before the fold or behind it: one of the differences is negative.
+      at += ((p - first) | (last - 1 - p)) >>> 31;
+    }
+    offsets[v + 1] = at;
   }
-  return { offsets, neighbors, counts };
+  return {
+    offsets,
+    neighbors: allocateFrom(found.subarray(0, at)),
+    counts: foundCounts && allocateFrom(foundCounts.subarray(0, at)),
+  };
 }
