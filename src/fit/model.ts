@@ -225,7 +225,16 @@ export function meanTable(side: Posterior, features: number): Float32Array {
 /** Σ over the rows of a table. */
 export function columnSums(table: Float32Array, features: number): Float64Array {
   const sums = new Float64Array(features);
-  for (let at = 0; at < table.length; at += features) {
+  let at = 0;
+  // Four rows at a time, one after the other all the same: sums are loaded and stored less often.
+  for (; at + 4 * features <= table.length; at += 4 * features) {
+    for (let k = 0; k < features; k++) {
+      const one = at + k;
+      sums[k] =
+        sums[k] + table[one] + table[one + features] + table[one + 2 * features] + table[one + 3 * features];
+    }
+  }
+  for (; at < table.length; at += features) {
     for (let k = 0; k < features; k++) sums[k] += table[at + k];
   }
   return sums;

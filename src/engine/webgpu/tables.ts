@@ -1,6 +1,7 @@
 // Tables on the GPU: rows × quads of four features, padded with zeros, moved in pieces of a bounded size.
 
 import { DeviceError, InputError } from '../../errors.js';
+import { allocate as inShared } from '../../math/memory.js';
 import { type Counts, gammasOf, type RowRange, type Table, type TableValues } from '../engine.js';
 import { type Commands, USAGE } from './commands.js';
 import { allocate, type GpuDevice, megabytes } from './device.js';
@@ -150,7 +151,7 @@ export async function writeGpuCounts(
 }
 
 export function readGpuMeans(commands: Commands, table: GpuTable): Promise<Float32Array> {
-  return readPadded(commands, table, table.activity, new Float32Array(table.rows * table.features));
+  return readPadded(commands, table, table.activity, inShared(Float32Array, table.rows * table.features));
 }
 
 export async function readGpuTable(commands: Commands, table: GpuTable): Promise<TableValues> {
@@ -225,9 +226,12 @@ async function writePadded(
   for (let first = 0; first < rows; first += block) {
     const last = Math.min(rows, first + block);
     const piece = new Float32Array((last - first) * stride);
-    if (stride !== features && padding !== 0) piece.fill(padding);
-    for (let i = first; i < last; i++) {
-      piece.set(values.subarray(i * features, (i + 1) * features), (i - first) * stride);
+    if (stride === features) piece.set(values.subarray(first * features, last * features));
+    else {
+      if (padding !== 0) piece.fill(padding);
+      for (let i = first; i < last; i++) {
+        piece.set(values.subarray(i * features, (i + 1) * features), (i - first) * stride);
+      }
     }
     gpu.device.queue.writeBuffer(buffer, 4 * first * stride, piece);
     await settle(gpu, first / block);
@@ -238,8 +242,8 @@ async function readPadded(
   commands: Commands,
   { rows, features, quads }: GpuTable,
   buffer: GPUBuffer,
-  into: Float32Array<ArrayBuffer>,
-): Promise<Float32Array<ArrayBuffer>> {
+  into: Float32Array,
+): Promise<Float32Array> {
   const stride = 4 * quads;
   const block = Math.max(1, Math.floor((4 * PIECE_BYTES) / (4 * stride)));
   for (let first = 0; first < rows; first += block) {
