@@ -8,13 +8,17 @@ import { allocate } from '../math/memory.js';
 import type { TaskOptions } from '../progress.js';
 import { itemWeights, MIDDLE_WEIGHTS, searchWeights, type WeightSetting } from './item-weights.js';
 import { leastSquaresMember, middlePenalties, type Penalties, searchPenalties } from './least-squares.js';
-import type { FactorScores, RankerMember } from './model.js';
+import type { FactorScores, Ranker, RankerMember } from './model.js';
 import { type EdgeLists, holdUsersBack } from './trial.js';
 
 /** Shares of each part, for each of the fit's own members. */
 const SHARES = { weights: 1.6, leastSquares: 0.6 };
 /** With momentum six sweeps rank as well as eight without. */
-const LEAST_SQUARES = { features: 128, iterations: 6, momentum: 0.5 };
+export const LEAST_SQUARES = { features: 128, iterations: 6, momentum: 0.5 };
+/** From factors that were swept before. */
+const FURTHER = { iterations: 2, momentum: 0 };
+/** Settings are found anew when the data have as many times the edges, or as many times fewer, as those that they were found on. */
+const OTHER_DATA = 1.5;
 
 /** What is added, made once for any number of members. */
 export interface Beside {
@@ -31,6 +35,17 @@ export interface BlendReport {
   readonly weights: WeightSetting;
   /** Of the factors by least squares. */
   readonly leastSquares: Penalties;
+  /** Edges of the data that they were found on. */
+  readonly edges: number;
+  /** True where they are those of a former model, on whose data they were found. */
+  readonly kept?: boolean | undefined;
+}
+
+/** What the parts of a former model leave to do. */
+export interface FormerBlend {
+  readonly found: BlendReport;
+  /** The items' table of its least squares, for the items of the present data; 0 where it did not know them. */
+  readonly start?: Float32Array | undefined;
 }
 
 /** WebAssembly has 4 GiB: for the edges in both orders and, while least squares are solved, two tables of each side. */
@@ -48,16 +63,23 @@ export function mayBlend({
 
 export async function fitBeside(
   { users, items }: Pick<BipartiteGraph, 'users' | 'items'>,
-  options: TaskOptions & { readonly seed: number },
+  options: BlendTask,
 ): Promise<Beside> {
   const edges = {
     users: { offsets: users.offsets, values: users.neighbors },
     items: { offsets: items.offsets, values: items.neighbors },
   };
-  const found = await findSettings(edges, options);
-  const weights = await itemWeights(edges, found.weights, options);
-  const member = await leastSquaresMember(edges, { ...options, ...LEAST_SQUARES, ...found.leastSquares });
+  const { former, ...task } = options;
+  const found = former?.found ?? (await findSettings(edges, task));
+  const weights = await itemWeights(edges, found.weights, task);
+  const sweeps = former?.start ? { ...LEAST_SQUARES, ...FURTHER, start: former.start } : LEAST_SQUARES;
+  const member = await leastSquaresMember(edges, { ...task, ...sweeps, ...found.leastSquares });
   return { weights, member, found };
+}
+
+interface BlendTask extends TaskOptions {
+  readonly seed: number;
+  readonly former?: FormerBlend | undefined;
 }
 
 async function findSettings(
@@ -65,10 +87,40 @@ async function findSettings(
   options: TaskOptions & { readonly seed: number },
 ): Promise<BlendReport> {
   const trial = holdUsersBack(edges, options.seed);
-  if (!trial) return { heldBack: 0, weights: MIDDLE_WEIGHTS, leastSquares: middlePenalties(edges) };
+  const size = { edges: edges.users.values.length };
+  if (!trial) return { heldBack: 0, weights: MIDDLE_WEIGHTS, leastSquares: middlePenalties(edges), ...size };
   const factors = await searchPenalties(edges, trial, options);
   const { setting } = await searchWeights(trial, factors.tables, options);
-  return { heldBack: trial.users, weights: setting, leastSquares: factors.penalties };
+  return { heldBack: trial.users, weights: setting, leastSquares: factors.penalties, ...size };
+}
+
+/**
+ * The settings of a former model and where its least squares ended; undefined where it has none, where nobody was held back for them,
+ * or where the data are no longer of that size. Rows: of each present item in the model, −1 where it is new.
+ */
+export function formerBlend(
+  { users, items, edges }: Pick<BipartiteGraph, 'users' | 'items' | 'edges'>,
+  from: Ranker,
+  rows: Int32Array,
+): FormerBlend | undefined {
+  const found = from.provenance.blend;
+  if (!found || found.heldBack === 0 || from.scores.kind !== 'factors') return undefined;
+  if (edges > OTHER_DATA * found.edges || found.edges > OTHER_DATA * edges) return undefined;
+  const { features } = LEAST_SQUARES;
+  const member = from.scores.members.find(
+    (one) => one.fold.kind === 'least-squares' && one.features === features,
+  );
+  const start = member && allocate(Float32Array, features * items.count);
+  for (let i = 0; start && i < rows.length; i++) {
+    if (rows[i] >= 0)
+      start.set(member.items.subarray(rows[i] * features, (rows[i] + 1) * features), i * features);
+  }
+  // α goes with the root of users × items; a model may have been saved without its users.
+  const pairs = from.users.count * from.items.count;
+  const { lambda, alpha } = found.leastSquares;
+  const scale = pairs > 0 ? Math.sqrt(pairs / (users.count * items.count)) : 1;
+  const leastSquares = { lambda, alpha: scale * alpha };
+  return { found: { ...found, leastSquares, kept: true }, ...(start && { start }) };
 }
 
 /**

@@ -28,6 +28,8 @@ interface LeastSquaresFit extends Penalties, TaskOptions {
   readonly iterations: number;
   readonly seed: number;
   readonly momentum?: number | undefined;
+  /** The items' table to begin with; by default small random numbers. */
+  readonly start?: Float32Array | undefined;
 }
 
 /** Known users as a fold-in makes them, so that it does not matter whether they are stored. */

@@ -5,6 +5,7 @@ import type { EdgeIndex, EdgeRows, EdgeTerm, Engine, TableTotals, TableValues } 
 import { FitError, located } from '../errors.js';
 import { SIDES, type SideName } from '../graph/graph.js';
 import type { TaskOptions } from '../progress.js';
+import type { FormerBlend } from './beside.js';
 import { type BothHyper, type BothTables, evidenceBound } from './bound.js';
 import { matchTilts, maximizeHyper, type Tilts } from './hyper.js';
 import {
@@ -99,6 +100,8 @@ export interface RankingCheckpoint extends RankingState {
   readonly done: readonly RankerMember[];
   /** Those that were under way beside the first. All of them have the smallest seeds that none of those done has, in this order. */
   readonly beside?: readonly RankingState[] | undefined;
+  /** What a former model left for what is added to the scores, where the fit began from one. */
+  readonly blend?: FormerBlend | undefined;
 }
 
 /** Called after each leg with the state from which the next one starts. */

@@ -5,6 +5,7 @@ import { degrees, type GraphSide, type SideName } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
 import type { ModelKind } from '../options/names.js';
 import type { SideNames } from '../text/sides.js';
+import type { BlendReport } from './beside.js';
 import type { CountEffects, CountLaw } from './count-law.js';
 
 /** The vertices of one side that a model knows. */
@@ -63,6 +64,8 @@ export interface FitRecord {
   readonly iterations: number;
   readonly converged: boolean;
   readonly seconds: number;
+  /** What is added to the scores of a ranker, and how its settings were found. */
+  readonly blend?: BlendReport | undefined;
 }
 
 /** The record of a fit that ascended the bound. */

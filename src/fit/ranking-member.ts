@@ -15,8 +15,9 @@ import { type CrossFit, type CrossFitState, startCrossFit } from './ranking-swee
 
 /** Features first look alike and the likelihood hardly moves; it cannot have settled before they have told apart. */
 const LEAST_SWEEPS = 15;
-/** Those of a former model have. */
+/** Those of a former model have, and held-back users gain nothing by further sweeps once a change is below so many tolerances. */
 const FORMER_SWEEPS = 2;
+const FORMER_CHANGE = 10;
 
 /** A fit as a member of a ranker, whole or stopped between two sweeps. */
 export interface MemberState extends RankingState {
@@ -113,7 +114,7 @@ export async function runSweeps(
   { iterations, tolerance, former }: RankingSettings,
   { isStopped, onState, afterSweep }: SweepHooks,
 ): Promise<LoopResult['stopped']> {
-  const least = former ? FORMER_SWEEPS : LEAST_SWEEPS;
+  const [least, small] = former ? [FORMER_SWEEPS, FORMER_CHANGE * tolerance] : [LEAST_SWEEPS, tolerance];
   let state = from;
   while (state.iteration < iterations) {
     if (await isStopped()) return 'aborted';
@@ -121,7 +122,7 @@ export async function runSweeps(
     const change = relativeChange(state.likelihood, likelihood);
     state = { ...state, iteration: state.iteration + 1, likelihood };
     onState(state, change);
-    if (state.iteration >= least && change < tolerance) return 'converged';
+    if (state.iteration >= least && change < small) return 'converged';
     await afterSweep();
   }
   return 'iterations';

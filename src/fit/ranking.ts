@@ -11,7 +11,7 @@ import { HYPER_NAMES } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import { VERSION } from '../version.js';
 import { checkResume, nowAndThen } from './ascent.js';
-import { type Beside, fitBeside, mayBlend, withBeside } from './beside.js';
+import { type Beside, fitBeside, formerBlend, mayBlend, withBeside } from './beside.js';
 import { factsOf } from './facts.js';
 import type { FitResult } from './fit.js';
 import { formerItems, formerMembers, matchVertices } from './former.js';
@@ -42,6 +42,7 @@ export async function fitRanking(
   const done = new Map(resume?.done.map((member) => [member.seed - settings.seed, member]));
   const saved = resume ? checkSaved(resume, graph, settings, done) : new Map<number, RankingState>();
   const former = options.from && matchVertices(graph, options.from);
+  const blend = former ? formerBlend(graph, options.from as Ranker, former.rows.items) : resume?.blend;
   const began = performance.now();
   const work = { edges: graph.edges * settings.folds, features: settings.features };
   const beginning = {
@@ -66,12 +67,15 @@ export async function fitRanking(
       const [first, ...others] = standing.underWay;
       const { seed } = settings;
       const head = { method: 'ranking', began: beginning, ...first, seed, done: standing.done } as const;
-      const checkpoint: RankingCheckpoint = { ...head, ...(others.length > 0 && { beside: others }) };
+      const more = { ...(others.length > 0 && { beside: others }), ...(blend && { blend }) };
+      const checkpoint: RankingCheckpoint = { ...head, ...more };
       return { ...result(standing.members), checkpoint };
     };
     // First, so that what a stop leaves is the state of members as ever; it is made again when the fit goes on.
     const beside = settings.blend
-      ? await unlessAborted(options, () => fitBeside(graph, besideTask(settings, options)))
+      ? await unlessAborted(options, () =>
+          fitBeside(graph, { ...besideTask(settings, options), former: blend }),
+        )
       : undefined;
     const standing = await fitMembers(engine, atOnce ?? membersAtOnce(engine, graph, settings), {
       ...{ graph, settings, done, saved, formerItems: ofFormer, isDue },
@@ -136,6 +140,7 @@ function toResult(
         iterations: members[0].iterations,
         converged,
         seconds,
+        ...(beside && { blend: beside.found }),
       }),
     }),
     stopped: converged ? 'converged' : 'iterations',

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import type { TableTotals, TableValues } from '../engine/engine.js';
+import { type FormerBlend, LEAST_SQUARES } from '../fit/beside.js';
 import type {
   AscentCheckpoint,
   Checkpoint,
@@ -13,7 +14,8 @@ import type { Model, ModelSide } from '../fit/model.js';
 import { numbersUnderWay, statesUnderWay } from '../fit/unfinished.js';
 import { SIDES, type SideName } from '../graph/graph.js';
 import { boundsSchema, getTable, putTable } from './posterior-tensors.js';
-import { NOT_NEGATIVE, putInto, type TensorReader } from './tensor-reader.js';
+import { blendSchema } from './ranker-tensors.js';
+import { FINITE, NOT_NEGATIVE, putInto, type TensorReader } from './tensor-reader.js';
 import type { Tensor } from './tensors.js';
 import { hyperSchema } from './vertex-tensors.js';
 
@@ -41,6 +43,7 @@ const fitsSchema = z.object({
     .array(stateSchema.omit({ seed: true }).extend({ member: z.number().int().min(0) }))
     .min(1)
     .max(1000),
+  blend: blendSchema.optional(),
 });
 type SavedState = Omit<z.infer<typeof stateSchema>, 'seed'>;
 
@@ -69,7 +72,10 @@ function putRankingStates(tensors: Map<string, Tensor>, checkpoint: RankingCheck
     putInto(tensors, prefix)('fold_mass', foldMass, [foldMass.length / features, features]);
     return { ...state, member: members[n] };
   });
-  return JSON.stringify({ seed: checkpoint.seed, fits });
+  const { seed, blend, items } = checkpoint;
+  const rows = items.weightShape.length;
+  if (blend?.start) putInto(tensors, 'checkpoint.')('blend', blend.start, [rows, blend.start.length / rows]);
+  return JSON.stringify({ seed, fits, ...(blend && { blend: blend.found }) });
 }
 
 const fitPrefix = (n: number): string => `checkpoint.${n}.`;
@@ -139,8 +145,12 @@ function getRankingStates(
     throw new Error('the checkpoint of a fit for ranking beside another model');
   }
   const { members } = model.scores;
-  const { seed, fits } = first
-    ? { seed: first.seed!, fits: [{ ...first, member: members.length - 1, prefix: 'checkpoint.' }] }
+  const { seed, fits, blend } = first
+    ? {
+        seed: first.seed!,
+        fits: [{ ...first, member: members.length - 1, prefix: 'checkpoint.' }],
+        blend: undefined,
+      }
     : withPrefixes(fitsSchema.parse(said));
   const underWay = fits.map(({ member, prefix, seed: _, ...state }: SavedFit): RankingState => {
     if (member >= members.length) {
@@ -163,12 +173,19 @@ function getRankingStates(
     ...one,
     done,
     ...(others.length > 0 && { beside: others }),
+    ...(blend && { blend: { found: blend, ...getBlendStart(read, model.items.count) } }),
   } as const;
   const numbers = numbersUnderWay(found);
   if (fits.some(({ member }, n) => member !== numbers[n])) {
     throw new Error('the members that the checkpoint is of do not follow the others');
   }
   return found;
+}
+
+/** Where the least squares of a blend begin, if they do not begin with nothing. */
+function getBlendStart(read: TensorReader, items: number): Pick<FormerBlend, 'start'> {
+  if (!read.has('checkpoint.blend')) return {};
+  return { start: read.numbers('checkpoint.blend', Float32Array, LEAST_SQUARES.features * items, FINITE) };
 }
 
 type SavedFit = SavedState & { readonly member: number; readonly prefix: string; readonly seed?: unknown };

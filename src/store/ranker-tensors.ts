@@ -66,6 +66,17 @@ const memberSchema = z.object({
   iterations: z.number().int().min(0),
   converged: z.boolean(),
 });
+export const blendSchema = z.object({
+  heldBack: z.number().int().min(0),
+  weights: z.object({
+    neighbours: z.number().int().min(1).max(1000),
+    lambda: z.number().gt(0),
+    dropout: z.number().min(0),
+  }),
+  leastSquares: z.object({ lambda: z.number().gt(0), alpha: z.number().min(0) }),
+  edges: z.number().int().min(1),
+  kept: z.boolean().optional(),
+});
 const headSchema = z.object({
   ...recordShape,
   type: z.literal('ranker'),
@@ -74,6 +85,7 @@ const headSchema = z.object({
   precision: z.enum(PRECISIONS),
   users: z.enum(USER_STORAGE),
   members: z.array(memberSchema).max(1000).optional(),
+  blend: blendSchema.optional(),
 });
 type Head = z.infer<typeof headSchema>;
 
@@ -255,7 +267,7 @@ export function getRanker(read: TensorReader, metadata: Readonly<Record<string, 
     users,
     items,
     scores: getScores(read, head, users, items),
-    provenance: Object.freeze(recordOf(head)),
+    provenance: Object.freeze({ ...recordOf(head), ...(head.blend && { blend: head.blend }) }),
     ...(seen === undefined ? {} : { seen }),
   });
 }

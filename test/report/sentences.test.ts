@@ -188,9 +188,11 @@ function studies(): void {
   const blend = {
     weights: { neighbours: 100, lambda: 12, dropout: 0.5 },
     leastSquares: { lambda: 0.012, alpha: 0.0676 },
+    edges: 50_000,
   };
   say(
     blendWords({ heldBack: 695, ...blend }, names),
+    blendWords({ heldBack: 695, kept: true, ...blend }, names),
     blendWords({ heldBack: 0, ...blend }, names),
     noBlendWords(names),
   );

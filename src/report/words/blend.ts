@@ -11,7 +11,7 @@ export function noBlendWords(names: SideNames): string {
 }
 
 /** The parts, their settings, and on whom these were found. */
-export function blendWords({ heldBack, weights, leastSquares }: BlendReport, names: SideNames): string {
+export function blendWords({ heldBack, weights, leastSquares, kept }: BlendReport, names: SideNames): string {
   const { neighbours, lambda, dropout } = weights;
   const items = names.items.many;
   const parts =
@@ -21,6 +21,8 @@ export function blendWords({ heldBack, weights, leastSquares }: BlendReport, nam
     parts +
     (heldBack === 0
       ? `There are too few ${names.users.many} to find such settings on: these are middling ones.`
-      : `These settings were found on ${many(heldBack, names.users)} held back for that.`)
+      : kept
+        ? `These settings are those of the former model, found on ${many(heldBack, names.users)} held back for that; both parts are made anew with them.`
+        : `These settings were found on ${many(heldBack, names.users)} held back for that.`)
   );
 }
