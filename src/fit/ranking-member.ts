@@ -15,8 +15,9 @@ import { type CrossFit, type CrossFitState, startCrossFit } from './ranking-swee
 
 /** Features first look alike and the likelihood hardly moves; it cannot have settled before they have told apart. */
 const LEAST_SWEEPS = 15;
-/** Those of a former model have, and held-back users gain nothing by further sweeps once a change is below so many tolerances. */
+/** Those of a former model have. */
 const FORMER_SWEEPS = 2;
+/** Where others add to the scores, held-back users gain nothing by further sweeps once a change is below so many tolerances. */
 const FORMER_CHANGE = 10;
 
 /** A fit as a member of a ranker, whole or stopped between two sweeps. */
@@ -111,10 +112,11 @@ export interface SweepHooks {
 export async function runSweeps(
   cross: Pick<CrossFit, 'sweep'>,
   from: LoopState,
-  { iterations, tolerance, former }: RankingSettings,
+  { iterations, tolerance, former, blend }: RankingSettings,
   { isStopped, onState, afterSweep }: SweepHooks,
 ): Promise<LoopResult['stopped']> {
-  const [least, small] = former ? [FORMER_SWEEPS, FORMER_CHANGE * tolerance] : [LEAST_SWEEPS, tolerance];
+  const least = former ? FORMER_SWEEPS : LEAST_SWEEPS;
+  const small = former && blend ? FORMER_CHANGE * tolerance : tolerance;
   let state = from;
   while (state.iteration < iterations) {
     if (await isStopped()) return 'aborted';

@@ -190,6 +190,6 @@ function getBlendStart(read: TensorReader, items: number): Pick<FormerBlend, 'st
 
 type SavedFit = SavedState & { readonly member: number; readonly prefix: string; readonly seed?: unknown };
 
-function withPrefixes({ seed, fits }: z.infer<typeof fitsSchema>) {
-  return { seed, fits: fits.map((fit, n): SavedFit => ({ ...fit, prefix: fitPrefix(n) })) };
+function withPrefixes({ seed, fits, blend }: z.infer<typeof fitsSchema>) {
+  return { seed, blend, fits: fits.map((fit, n): SavedFit => ({ ...fit, prefix: fitPrefix(n) })) };
 }
