@@ -74,6 +74,7 @@ describe('settings of what is added', () => {
     expect(holdUsersBack(edges, 1)).toBeUndefined();
     const { found } = await fitBeside(groups(30, 20, 4), { seed: 1 });
     expect(found).toEqual({
+      edges: edges.users.values.length,
       heldBack: 0,
       weights: MIDDLE_WEIGHTS,
       leastSquares: { lambda: 0.016, alpha: 120 / Math.sqrt(600) },
