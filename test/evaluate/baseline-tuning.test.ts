@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import type { Baseline } from '../../src/evaluate/baselines/baseline.js';
 import { baselineData, fitBaselines } from '../../src/evaluate/baselines/ladder.js';
 import { BASELINES } from '../../src/evaluate/baselines/list.js';
+import { popularity } from '../../src/evaluate/baselines/popularity.js';
+import { tuneBaseline } from '../../src/evaluate/baselines/tuning.js';
 import { splitRankingTask } from '../../src/evaluate/ranking-task.js';
 import { buildGraph } from '../../src/graph/build.js';
-import { holdBack, someCandidates, someUsers } from '../../src/ranking/held-back.js';
+import { holdBack, shownItems, someCandidates, someUsers } from '../../src/ranking/held-back.js';
 import { geometric, ladder, tune } from '../../src/ranking/tune.js';
 import { split } from '../../src/sample/split.js';
 import { communityLists, dataOf } from './baseline-data.js';
@@ -127,6 +130,32 @@ describe('someCandidates', () => {
     const gaps = places.slice(1).map((place, i) => place - places[i]);
     expect(Math.max(...gaps) - Math.min(...gaps)).toBeLessThanOrEqual(1);
     expect(someCandidates(validation, all.candidates.length)).toBe(validation);
+  });
+});
+
+describe('tuneBaseline', () => {
+  it('tries what goes by candidates on fewer of them where edges are many, but not on too few', async () => {
+    const lists = communityLists(300, 1600, 4, 22);
+    const small = holdBack({ users: lists, shown: shownItems(1600, 1) }, { seed: 1 });
+    expect(small.data.candidates.length).toBeGreaterThan(260);
+    const candidatesOf = async (edges: number) => {
+      const seen: number[] = [];
+      const byCandidate: Baseline = {
+        ...popularity,
+        byCandidate: true,
+        dials: () => [{ lambda: ladder(1, [1]) }],
+        fit: (data, setting) => {
+          seen.push(data.candidates.length);
+          return popularity.fit(data, setting);
+        },
+      };
+      const users = { ...small.data.users, values: new Uint32Array(edges) };
+      await tuneBaseline(byCandidate, { ...small, data: { ...small.data, users } }, { seed: 1 });
+      return seen;
+    };
+    expect(await candidatesOf(1e5)).toEqual([small.data.candidates.length]);
+    expect(await candidatesOf(Math.floor(1.7e9 / 260))).toEqual([260]);
+    expect(await candidatesOf(2e7)).toEqual([256]);
   });
 });
 
