@@ -45,7 +45,7 @@ export { evaluateRanking, type RankingOptions } from './evaluate/ranking.js';
 export type { SplitRankingTask } from './evaluate/ranking-task.js';
 export type { Titles } from './evaluate/titles.js';
 export { type TunedRanking, type TuneOptions, tuneRanking } from './evaluate/tune.js';
-export type { BlendReport } from './fit/beside.js';
+export type { BlendReport, FormerBlend } from './fit/beside.js';
 export type { BothHyper } from './fit/bound.js';
 export type { CountChoice } from './fit/count-choice.js';
 export type { CountEffects, CountLaw } from './fit/count-law.js';
@@ -71,6 +71,7 @@ export type {
   Checkpoint,
   LoopState,
   RankingCheckpoint,
+  RankingState,
   StopReason,
 } from './fit/loop.js';
 export type {

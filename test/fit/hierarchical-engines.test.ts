@@ -11,6 +11,7 @@ import { collectLists, transposeLists } from '../../src/ranking/lists.js';
 import { ENGINES } from '../engine/engines.js';
 import { findTestGpu, skipReason } from '../engine/swiftshader.js';
 import { communityLists, dataOf, scoresOf, shownOnly } from '../evaluate/baseline-data.js';
+import { correlation } from './correlation.js';
 
 const gpu = await findTestGpu();
 const PRIOR = { shape: 0.3, rateShape: 0.3, rateMean: 1 };
@@ -173,15 +174,3 @@ describe.each([9, 10])('what its authors found, on set %d drawn with long tails'
     expect(hierarchical.bounds.at(-1)![1]).toBeGreaterThan(flat.bounds.at(-1)![1]);
   });
 });
-
-function correlation(a: readonly number[], b: readonly number[]): number {
-  const average = (x: readonly number[]) => x.reduce((s, v) => s + v, 0) / x.length;
-  const [ma, mb] = [average(a), average(b)];
-  let [ab, aa, bb] = [0, 0, 0];
-  for (const [i, x] of a.entries()) {
-    ab += (x - ma) * (b[i] - mb);
-    aa += (x - ma) ** 2;
-    bb += (b[i] - mb) ** 2;
-  }
-  return ab / Math.sqrt(aa * bb);
-}

@@ -11,6 +11,7 @@ import {
 import { gamma } from '../../src/math/distributions.js';
 import { randomStream } from '../../src/math/random.js';
 import { collectLists, transposeLists } from '../../src/ranking/lists.js';
+import { correlation } from './correlation.js';
 
 const PRIOR = { shape: 0.3, rateShape: 0.3, rateMean: 1 };
 const K = 3;
@@ -170,15 +171,3 @@ describe('hierarchical Poisson factorization', () => {
     }
   });
 });
-
-function correlation(a: readonly number[], b: readonly number[]): number {
-  const average = (x: readonly number[]) => x.reduce((s, v) => s + v, 0) / x.length;
-  const [ma, mb] = [average(a), average(b)];
-  let [ab, aa, bb] = [0, 0, 0];
-  for (const [i, x] of a.entries()) {
-    ab += (x - ma) * (b[i] - mb);
-    aa += (x - ma) ** 2;
-    bb += (b[i] - mb) ** 2;
-  }
-  return ab / Math.sqrt(aa * bb);
-}

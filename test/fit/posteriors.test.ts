@@ -16,6 +16,7 @@ import { randomStream } from '../../src/math/random.js';
 import { createDrawer } from '../../src/predict/draw-graph.js';
 import { replicaPlan } from '../../src/predict/replica.js';
 import { simulate } from '../../src/process/poisson-model.js';
+import { correlation } from './correlation.js';
 import { SMALL_GRAPHS } from './small-graphs.js';
 
 type KeptSummary = Omit<ChainSummary, 'splitRHat'>;
@@ -48,12 +49,6 @@ function fittedRate({ users, items, features: K }: PosteriorModel, i: number, j:
       (users.featureShape[ik] / users.featureRate[ik]) * (items.featureShape[jk] / items.featureRate[jk]);
   }
   return (users.weightShape[i] / users.weightRate[i]) * (items.weightShape[j] / items.weightRate[j]) * dot;
-}
-
-function correlation(x: readonly number[], y: readonly number[]): number {
-  const products = (a: readonly number[], b: readonly number[]) =>
-    sum(a.map((v, i) => (v - mean(a)) * (b[i] - mean(b))));
-  return products(x, y) / Math.sqrt(products(x, x) * products(y, y));
 }
 
 /** How far docs/appendix/trust.md says that the fit's replicas are off: ranges of fitted over exact, of means and of spreads. */

@@ -162,8 +162,10 @@ describe.each(LAUNCHERS.map((launcher) => [launcher.name, launcher] as const))(
       const state = `${out('stopped')}.partial`;
       while (!existsSync(join(state, 'state.safetensors'))) await new Promise((wait) => setTimeout(wait, 50));
       process.kill(running.pid, 'SIGINT');
-      const { status } = await running.ended;
-      expect(status).not.toBe(0);
+      const { status, stderr } = await running.ended;
+      // Open MPI kills the ranks and says so by its status; that of MPICH may be 0, as it does not always wait for those of the
+      // ranks, which have the time to speak for themselves.
+      if (status === 0) expect(stderr).toContain('interrupted: the fit was stopped; go on with --resume');
       expect(existsSync(out('stopped'))).toBe(false);
       const more = await start(undefined, [...args, '--resume', '--iterations', '100']).ended;
       expect(more.status, more.stderr).toBe(0);
