@@ -2,7 +2,12 @@
 
 import type { Command } from 'commander';
 import { InputError } from '../errors.js';
-import { againstModel, againstPopularity, type RankingComparison } from '../evaluate/compare-rankings.js';
+import {
+  againstModel,
+  againstPopularity,
+  checkComparable,
+  type RankingComparison,
+} from '../evaluate/compare-rankings.js';
 import { checkHeldOut, type EvaluateOptions, evaluateModel } from '../evaluate/evaluate.js';
 import { type EvaluationInTurn, evaluateInTurn } from '../evaluate/in-turn.js';
 import {
@@ -13,6 +18,7 @@ import {
   type Statistic,
 } from '../evaluate/predictive.js';
 import { featureCount, type Model } from '../fit/model.js';
+import { fingerprint } from '../graph/fingerprint.js';
 import { COMMANDS } from '../options/verbs.js';
 import type { Protocol } from '../predict/draw-plan.js';
 import { USER_METRICS, type UserMetric } from '../ranking/metrics.js';
@@ -53,7 +59,7 @@ export function register(program: Command): void {
     .argument('[dir]', 'the folder written by `graphex split`; not with --train and --test');
   addOptions(command, [
     'graphex split ratings.csv -o parts && graphex fit parts -o my.model && graphex evaluate my.model parts',
-    'graphex evaluate tonight.model parts --against yesterday.model',
+    'graphex evaluate ranker.model parts --against my.model',
     'graphex evaluate --train train.csv --test test.csv --recommendations lists.csv -n 5,10,20',
   ]);
   command.action((modelFile: string | undefined, folder: string | undefined) =>
@@ -88,12 +94,16 @@ export function register(program: Command): void {
         );
       }
       const other = otherFile === undefined ? undefined : await loadModel(otherFile);
-      const { result, popularity, against } = inTurn
+      const { result, popularity, against, otherFittedToTrain } = inTurn
         ? await evaluateByShard(opened, folder, { ...asked, seed })
         : await evaluateWhole(model, other, folder, { ...asked, seed });
-      if (!result.fittedToTrain) {
+      for (const [file, fitted] of [
+        [modelFile, result.fittedToTrain],
+        [otherFile, otherFittedToTrain ?? true],
+      ]) {
+        if (fitted) continue;
         warn(
-          `${modelFile} was not fitted to the training part of ${folder} as it is; the figures may mean little`,
+          `${file} was not fitted to the training part of ${folder} as it is; the figures may mean little`,
         );
       }
       return {
@@ -123,6 +133,7 @@ interface Judged {
   readonly popularity: RankingComparison | undefined;
   /** Beside the model of --against. */
   readonly against?: RankingComparison;
+  readonly otherFittedToTrain?: boolean;
 }
 
 async function evaluateWhole(
@@ -133,11 +144,15 @@ async function evaluateWhole(
 ): Promise<Judged> {
   const { seed, threads, signal, onProgress } = asked;
   const split = await loadSplit(folder, { threads, signal, onProgress });
+  if (other) checkComparable(model, other, split);
   const result = await evaluateModel(model, split, asked);
   return {
     result,
     popularity: await againstPopularity(model, result, { seed, threads, signal, onProgress }),
-    ...(other && { against: await againstModel(model, other, split, result, asked) }),
+    ...(other && {
+      against: await againstModel(other, split, result, asked),
+      otherFittedToTrain: other.provenance.fingerprint === fingerprint(split.train),
+    }),
   };
 }
 

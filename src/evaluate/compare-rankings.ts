@@ -38,14 +38,22 @@ export async function againstPopularity(
   return compareRankings(ranking.all, all, seed);
 }
 
-/** The model beside another one, which has to know the same items: else each would be asked another question. */
+/** The ranking of a model beside that of another one, which `checkComparable` has let pass: it knows the same items. */
 export async function againstModel(
-  model: Model,
   other: Model,
   split: Split,
   { ranking }: Pick<Evaluation, 'ranking'>,
   options: EvaluateOptions & { readonly seed: number },
 ): Promise<RankingComparison> {
+  const { scorer } = await heldOutScores(other, split, options);
+  const task = splitRankingTask(split, other.items.ids);
+  const { n, depth } = ranking;
+  const { all } = await evaluateRanking(task, scorer, rankingOptions({ ...options, n, depth }));
+  return compareRankings(ranking.all, all, options.seed);
+}
+
+/** Before the work: whether the two can be compared on this split. */
+export function checkComparable(model: Model, other: Model, split: Split): void {
   checkSameData(other, split.train.items.ids);
   if (!sameIds(model.items.ids, other.items.ids)) {
     throw new InputError(
@@ -53,11 +61,6 @@ export async function againstModel(
     );
   }
   if (split.method === 'pq') checkHeldOut(other, split.coins.users);
-  const { scorer } = await heldOutScores(other, split, options);
-  const task = splitRankingTask(split, other.items.ids);
-  const { n, depth } = ranking;
-  const { all } = await evaluateRanking(task, scorer, rankingOptions({ ...options, n, depth }));
-  return compareRankings(ranking.all, all, options.seed);
 }
 
 function sameIds(one: VertexIds, other: VertexIds): boolean {

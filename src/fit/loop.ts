@@ -189,7 +189,6 @@ export async function runLoop(
         stopped = 'aborted';
         if (trail) {
           await restoreTables(engine, tables, trail.first, trail.totals);
-          dropTrail(engine, trail);
           state = trail.state;
         }
         break;
@@ -268,6 +267,7 @@ export async function runLoop(
     if (stopped !== 'aborted') state = { ...state, bounds: [...bounds, [state.iteration, bound]] };
     return { state, tables, bound, stopped };
   } finally {
+    if (trail) dropTrail(engine, trail);
     for (const side of SIDES) void engine.free(index[side]);
   }
 }

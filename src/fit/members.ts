@@ -103,9 +103,10 @@ export async function fitMembers(engine: Engine, atOnce: number, task: MembersTa
     }
   };
   const queue = runs.values();
-  const lane = async (open: () => Promise<Engine>): Promise<void> => {
+  const lane = async (open: () => Promise<Engine | undefined>): Promise<void> => {
     try {
       const own = await open();
+      if (!own) return;
       for (const run of queue) {
         if (isStopped()) return;
         await one(own, run);
@@ -118,9 +119,14 @@ export async function fitMembers(engine: Engine, atOnce: number, task: MembersTa
   const beside: Engine[] = [];
   const openBeside = async () => {
     if (!engine.beside) return engine;
-    const another = await engine.beside();
-    beside.push(another);
-    return another;
+    try {
+      const another = await engine.beside();
+      beside.push(another);
+      return another;
+    } catch {
+      // No room for another, as where addresses are few: the first goes on alone.
+      return undefined;
+    }
   };
   try {
     const lanes = Math.max(1, Math.min(atOnce, runs.length));
@@ -155,7 +161,7 @@ function standingOf(
 }
 
 /** Copies of all that is under way, now and then: each makes its own when it is between two sweeps, and goes on. */
-function createSnapshots({ done, isDue, onStanding }: MembersTask) {
+function createSnapshots({ done, saved, isDue, onStanding }: MembersTask) {
   const underWay = new Set<number>();
   let taken = new Map<number, MemberState>();
   /** Whose copies are waited for; undefined: nobody's. */
@@ -181,7 +187,9 @@ function createSnapshots({ done, isDue, onStanding }: MembersTask) {
       underWay.add(run);
     },
     async comeBy(run: number, snapshot: () => Promise<MemberState>): Promise<void> {
-      if (!wanted && !handing && isDue()) wanted = new Set(underWay);
+      // What was saved and has not gone on yet would be missing.
+      const complete = [...saved.keys()].every((one) => underWay.has(one) || done.has(one));
+      if (!wanted && !handing && complete && isDue()) wanted = new Set(underWay);
       if (!wanted?.has(run)) return;
       const state = await snapshot();
       taken.set(run, state);

@@ -4,6 +4,7 @@
 
 import type { Engine } from '../engine/engine.js';
 import { type EngineReason, onEngine } from '../engine/select.js';
+import { throwIfAborted } from '../errors.js';
 import { fingerprintTogether } from '../graph/fingerprint-together.js';
 import { type BipartiteGraph, degrees, SIDES, type SideName } from '../graph/graph.js';
 import { option, optionError } from '../options/error.js';
@@ -83,6 +84,8 @@ export async function fitRanking(
       onStanding: async (now) => options.onCheckpoint?.(unfinished(now)),
     });
     if (standing.underWay.length > 0) throw abortedFit(options.signal!, unfinished(standing));
+    // A stop while it was made, and members that had nothing left to do.
+    if (settings.blend && !beside) throwIfAborted(options.signal);
     return result(standing.members, beside);
   });
 }

@@ -255,10 +255,11 @@ async function answered(
   const { recommender, titles } = served;
   const { asker, likes, request, unknown, include } = prepared;
   const { ids } = recommender.model.items;
-  const exclude = include ? allBut(ids, new Set(include)) : prepared.exclude;
+  const unlisted = () =>
+    include ? [...prepared.exclude, ...allBut(ids, new Set(include))] : prepared.exclude;
   const confidence = request.confidence
     ? await recommender.confidence(
-        { ...asker, exclude },
+        { ...asker, exclude: unlisted() },
         list.map(({ item }) => item),
       )
     : undefined;

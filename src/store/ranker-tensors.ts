@@ -66,14 +66,20 @@ const memberSchema = z.object({
   iterations: z.number().int().min(0),
   converged: z.boolean(),
 });
+/** Beyond any that a search comes to, and finite as a 32-bit number. */
+const LARGEST_SETTING = 1e12;
+
 export const blendSchema = z.object({
   heldBack: z.number().int().min(0),
   weights: z.object({
     neighbours: z.number().int().min(1).max(1000),
-    lambda: z.number().gt(0),
-    dropout: z.number().min(0),
+    lambda: z.number().gt(0).max(LARGEST_SETTING),
+    dropout: z.number().min(0).max(LARGEST_SETTING),
   }),
-  leastSquares: z.object({ lambda: z.number().gt(0), alpha: z.number().min(0) }),
+  leastSquares: z.object({
+    lambda: z.number().gt(0).max(LARGEST_SETTING),
+    alpha: z.number().min(0).max(LARGEST_SETTING),
+  }),
   edges: z.number().int().min(1),
   kept: z.boolean().optional(),
 });

@@ -103,13 +103,12 @@ export class Clock {
       tasks.map(async (task, at) => {
         try {
           results[at] = await task(clocks[at]);
+          done[at] = true;
+          show();
         } catch (error) {
           failures.push(error);
           stop.abort();
-          return;
         }
-        done[at] = true;
-        show();
       }),
     );
     for (const clock of clocks) this.times.push(...clock.times);

@@ -1,6 +1,7 @@
 // The paper's whole study on one graph: check → split → auto, sparse and dense fits → fold-in → predictive checks →
 // recommendation → baselines, once for each split.
 
+import { mayUseGpu } from '../engine/select.js';
 import { InputError } from '../errors.js';
 import { fitBaselines } from '../evaluate/baselines/ladder.js';
 import type { RankingOptions } from '../evaluate/ranking.js';
@@ -122,10 +123,19 @@ async function oneRun(
   );
   const task = splitRankingTask(parts);
   const atOnce = worksAtOnce(parts.train.edges, settings, options);
+  let modelsEnd = () => {};
+  const models = new Promise<void>((resolve) => {
+    modelsEnd = resolve;
+  });
   const [{ fits, contestants, counts }, ranked, rivals] = await clock.together(
     [
-      (own) => fitModels(parts, settings, own, found && { found, options }),
-      async (own) => (settings.ranker ? fitRanker(parts, settings, own, atOnce) : undefined),
+      (own) => fitModels(parts, settings, own, found && { found, options }).finally(modelsEnd),
+      async (own) => {
+        if (!settings.ranker) return undefined;
+        // Two fits would fill a GPU together.
+        if (atOnce && (await mayUseGpu(settings.engine))) await models;
+        return fitRanker(parts, settings, own, atOnce);
+      },
       (own) => fitRivals(parts, task, settings, own),
     ],
     atOnce,
@@ -155,7 +165,6 @@ const AT_ONCE = { from: 2e4, to: 2e7 };
 
 /** Whether models, the fit for ranking and the baselines are worked on at once: much of each is done in one thread. */
 function worksAtOnce(edges: number, { engine }: StudySettings, { threads }: StudyOptions): boolean {
-  // Two fits would fill a GPU together.
   return edges >= AT_ONCE.from && edges <= AT_ONCE.to && engine !== 'gpu' && threadCount(threads) > 1;
 }
 

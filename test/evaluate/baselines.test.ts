@@ -66,6 +66,24 @@ describe('item-kNN', () => {
   });
 });
 
+it('item-kNN tries whole numbers of neighbours, and takes others as the next below', async () => {
+  const users = communityLists(60, 40, 4, 3);
+  const data = dataOf(users, 40, 3);
+  const [{ neighbours: dial }] = neighbours.dials(data);
+  const below: number[] = [];
+  for (let value = dial.next(dial.start, -1); value !== undefined; value = dial.next(value, -1))
+    below.push(value);
+  expect(below).toEqual([50, 25, 13, 7, 4, 2, 1]);
+  const history = shownOnly(data, users);
+  const scores = async (count: number) => {
+    const fitted = await neighbours.fit(data, { neighbours: count, shrinkage: 1, asymmetry: 0.5 });
+    const scorer = await fitted.scorer(history);
+    return [0, 7, 30].map((row) => scoresOf(scorer, row, data.candidates));
+  };
+  expect(await scores(3.5)).toEqual(await scores(3));
+  expect(await scores(3)).not.toEqual(await scores(4));
+});
+
 it('item-kNN has the same scores from several threads, which share large data, as from one', async () => {
   const [users, items] = [5000, 1250];
   // Every item in seven of ten lists, in a pattern that no two items share.

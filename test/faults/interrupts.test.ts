@@ -140,7 +140,7 @@ describe('graphex fit', () => {
     for (const args of [
       [...FIT, '--iterations', '2000', '--restarts', '50'],
       [...FIT, '--iterations', '2000', '--engine', 'gibbs'],
-      ['fit', table, '--objective', 'ranking', '--tune', '--threads', '1', '--engine', 'cpu'],
+      ['fit', '@simulated-small', '--objective', 'ranking', '--tune', '--threads', '1', '--engine', 'cpu'],
     ]) {
       const begun = (stderr: string) => /fitting|warming|sampling|tuning/.test(stderr);
       expectInterrupted(await interrupted([...args, '-o', output], begun, WATCHED));

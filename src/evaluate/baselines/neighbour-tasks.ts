@@ -46,7 +46,8 @@ export interface SimilarColumns {
 }
 
 export function findSimilar({ data, setting, first, last }: SimilarityJob): SimilarColumns {
-  const { neighbours, shrinkage, asymmetry } = setting;
+  const { shrinkage, asymmetry } = setting;
+  const neighbours = Math.floor(setting.neighbours);
   const { columns: degree, targets: ownDegree } = data.degree;
   const count = degree.length;
   const scale = Float64Array.from(degree, (d) => d ** asymmetry);

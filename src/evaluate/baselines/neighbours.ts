@@ -10,7 +10,7 @@ import { createPool, type TaskModule, threadCount } from '../../parallel/pool.js
 import type { RowLists, Scorer } from '../../predict/rank.js';
 import type { TaskOptions } from '../../progress.js';
 import { lengths, renameLists } from '../../ranking/lists.js';
-import { geometric, ladder } from '../../ranking/tune.js';
+import { ladder } from '../../ranking/tune.js';
 import type { Baseline, BaselineData, Setting } from './baseline.js';
 import {
   createCounts,
@@ -46,7 +46,7 @@ export const neighbours: Baseline<'knn'> = {
   dials: ({ shown, candidates }) => [
     {
       // All neighbours of all candidates may be more than memory holds.
-      neighbours: geometric(100, 2, 1, Math.min(shown.length, 2e7 / candidates.length)),
+      neighbours: ladder(100, halvesAndDoubles(100, Math.min(shown.length, 2e7 / candidates.length))),
       shrinkage: ladder(10, [0, 1, 3, 10, 30, 100, 300, 1000, 3000, 10_000]),
       asymmetry: ladder(0.5, [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1]),
     },
@@ -65,6 +65,14 @@ export const neighbours: Baseline<'knn'> = {
     return Object.freeze({ kind: 'items', ...found });
   },
 };
+
+/** So many, its halves down to one, rounded up, and its doubles up to `most`. */
+function halvesAndDoubles(start: number, most: number): number[] {
+  const values = [start];
+  for (let half = start; half > 1; values.unshift(half)) half = Math.ceil(half / 2);
+  for (let double = 2 * start; double <= most; double *= 2) values.push(double);
+  return values;
+}
 
 /** The sum of the weights from the items of a row's history; `targets` are positions among the candidates. */
 export function itemScorer({ offsets, targets, weights }: Similarities, history: RowLists): Scorer {

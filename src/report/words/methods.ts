@@ -50,7 +50,7 @@ export function startOf(phrase: string): string {
   return first === first.toLowerCase() ? capital(phrase) : phrase;
 }
 
-/** 'Not fitted: EASE (5,000,000 edges × 40,000 candidates are above its limit of 5,000,000,000). SLIM stands in for it: …' */
+/** 'Not fitted: EASE (5,000,000 edges × 40,000 candidates are above its limit of 40,000,000,000). SLIM stands in for it: …' */
 export function skippedWords(
   { name, reason }: Ladder['skipped'][number],
   { rows }: { readonly rows: readonly Pick<LadderRow, 'id'>[] },
