@@ -4,12 +4,10 @@ import { expect, test } from 'vitest';
 import { createCpuEngine } from '../../src/engine/cpu/engine.js';
 import type { Engine, TableValues } from '../../src/engine/engine.js';
 import { copyTables, dropCopies, extrapolated, jump, restoreTables } from '../../src/fit/jump.js';
-import { randomProblem } from './random-problem.js';
+import { placed, randomProblem } from './random-problem.js';
 
-const { graph, hyper, features, start } = randomProblem(
-  { users: 301, items: 130, edges: 6_000, features: 13, multigraph: false },
-  4,
-);
+const problem = randomProblem({ users: 301, items: 130, edges: 6_000, features: 13, multigraph: false }, 4);
+const { graph, hyper, features } = problem;
 
 /** Three states of both tables, two sweeps from each to the next, then what `end` makes of the last. */
 async function walk<T>(
@@ -20,14 +18,7 @@ async function walk<T>(
     read: { readonly users: TableValues; readonly items: TableValues }[],
   ) => Promise<T>,
 ): Promise<T> {
-  const tables = {
-    users: await engine.createTable(features, start.users, 'exact'),
-    items: await engine.createTable(features, start.items, 'exact'),
-  };
-  const index = {
-    users: await engine.createIndex(graph.users),
-    items: await engine.createIndex(graph.items),
-  };
+  const { tables, index } = await placed(engine, problem);
   const read = async () => ({
     users: await engine.read(tables.users),
     items: await engine.read(tables.items),

@@ -1,6 +1,6 @@
 // Random graphs, hyperparameters and states for property tests.
 
-import type { EdgeRows, SideHyper, TableValues } from '../../src/engine/engine.js';
+import type { EdgeRows, Engine, SideHyper, TableValues } from '../../src/engine/engine.js';
 import { buildGraph } from '../../src/graph/build.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
 import { poisson } from '../../src/math/counts.js';
@@ -21,6 +21,19 @@ export interface ProblemShape {
   readonly features: number;
   readonly multigraph: boolean;
   readonly dense?: boolean;
+}
+
+/** The problem's tables and edges in an engine, as an exact sweep finds them. */
+export async function placed(engine: Engine, { graph, features, start }: Problem) {
+  const tables = {
+    users: await engine.createTable(features, start.users, 'exact'),
+    items: await engine.createTable(features, start.items, 'exact'),
+  };
+  const index = {
+    users: await engine.createIndex(graph.users),
+    items: await engine.createIndex(graph.items),
+  };
+  return { tables, index };
 }
 
 /** Heavy-tailed on both sides; every vertex has an edge. */

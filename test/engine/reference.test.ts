@@ -6,7 +6,7 @@ import { createReferenceEngine } from '../../src/engine/reference/engine.js';
 import { evidenceBound } from '../../src/fit/bound.js';
 import { logPrior, maximizeHyper } from '../../src/fit/hyper.js';
 import { LEARNABLE } from '../../src/fit/options.js';
-import { randomProblem } from './random-problem.js';
+import { placed, randomProblem } from './random-problem.js';
 
 const shapes = fc.record({
   users: fc.integer({ min: 1, max: 15 }),
@@ -22,15 +22,9 @@ describe('the bound', () => {
     const engine = createReferenceEngine();
     await fc.assert(
       fc.asyncProperty(shapes, fc.integer({ min: 0, max: 1e6 }), async (shape, seed) => {
-        const { graph, hyper, features, start } = randomProblem(shape, seed);
-        const tables = {
-          users: await engine.createTable(features, start.users, 'exact'),
-          items: await engine.createTable(features, start.items, 'exact'),
-        };
-        const index = {
-          users: await engine.createIndex(graph.users),
-          items: await engine.createIndex(graph.items),
-        };
+        const problem = randomProblem(shape, seed);
+        const { graph, hyper } = problem;
+        const { tables, index } = await placed(engine, problem);
         const bound = async () => {
           const edges = await engine.edgeTerm(tables.users, index.users, tables.items);
           return (await evidenceBound(engine, tables, hyper, edges, graph)).value;
@@ -65,16 +59,9 @@ describe('the bound', () => {
         fc.integer({ min: 0, max: 1e6 }),
         async (shape, ofUsers, ofItems, seed) => {
           const problem = randomProblem({ ...shape, dense: false }, seed);
-          const { graph, features, start } = problem;
+          const { graph } = problem;
           let { hyper } = problem as { hyper: typeof problem.hyper };
-          const tables = {
-            users: await engine.createTable(features, start.users, 'exact'),
-            items: await engine.createTable(features, start.items, 'exact'),
-          };
-          const index = {
-            users: await engine.createIndex(graph.users),
-            items: await engine.createIndex(graph.items),
-          };
+          const { tables, index } = await placed(engine, problem);
           const bound = async () => {
             const edges = await engine.edgeTerm(tables.users, index.users, tables.items);
             const { value } = await evidenceBound(engine, tables, hyper, edges, graph);

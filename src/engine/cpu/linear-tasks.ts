@@ -3,7 +3,7 @@
 
 import { serveTasks } from '../../parallel/worker.js';
 
-/** The exports of kernels/linear.ts. */
+/** The exports of kernels/linear.ts and kernels/ridge.ts. */
 export interface LinearKernels {
   linearGram(
     offsets: number,

@@ -9,3 +9,4 @@ export * from './terms';
 export * from './scores';
 export * from './linear';
 export * from './regression';
+export * from './ridge';
