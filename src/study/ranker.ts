@@ -1,6 +1,5 @@
 // The fit for ranking of a study, in this thread or in a worker of its own.
 
-import { mayUseGpu } from '../engine/select.js';
 import { evaluateModel } from '../evaluate/evaluate.js';
 import { type FitResult, fit } from '../fit/fit.js';
 import { featureCount, type Ranker } from '../fit/model.js';
@@ -41,8 +40,7 @@ export async function fitRanker(
   apart: boolean,
 ): Promise<{ readonly row: Contestant; readonly described: StudyRanker }> {
   const settings = { seed, engine, n, depth, protocol };
-  // A GPU belongs to one thread.
-  const steps = apart && !(await mayUseGpu(engine)) ? inWorker(parts, settings) : here(parts, settings);
+  const steps = apart ? inWorker(parts, settings) : here(parts, settings);
   try {
     const described = await clock.stage({ stage: 'fit', model: 'ranking' }, steps.fit);
     const ranking = await clock.stage({ stage: 'evaluate', model: 'ranking' }, steps.judge);

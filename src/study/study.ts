@@ -123,6 +123,8 @@ async function oneRun(
   );
   const task = splitRankingTask(parts);
   const atOnce = worksAtOnce(parts.train.edges, settings, options);
+  // A GPU belongs to one thread, and two fits would fill it together.
+  const onGpu = settings.ranker && atOnce && (await mayUseGpu(settings.engine));
   let modelsEnd = () => {};
   const models = new Promise<void>((resolve) => {
     modelsEnd = resolve;
@@ -132,9 +134,8 @@ async function oneRun(
       (own) => fitModels(parts, settings, own, found && { found, options }).finally(modelsEnd),
       async (own) => {
         if (!settings.ranker) return undefined;
-        // Two fits would fill a GPU together.
-        if (atOnce && (await mayUseGpu(settings.engine))) await models;
-        return fitRanker(parts, settings, own, atOnce);
+        if (onGpu) await models;
+        return fitRanker(parts, settings, own, atOnce && !onGpu);
       },
       (own) => fitRivals(parts, task, settings, own),
     ],
