@@ -45,6 +45,12 @@ function libraries(environment: NodeJS.ProcessEnv): string[] {
   return [...(byPmi && !byOpenMpi ? [...mpich, ...open] : [...open, ...mpich]), 'libmpi.so'];
 }
 
+/**
+ * UCX, over which MPICH and Open MPI may send, watches memory by writing over the code of libc, which other threads run meanwhile:
+ * one start in sixty ended with a broken heap. It is told not to, unless its user has said something of that.
+ */
+const UCX_WATCHES = 'UCX_MEM_EVENTS';
+
 /** MPI_THREAD_SERIALIZED: koffi calls from threads of its own, one at a time. */
 const SERIALIZED = 2;
 /** MPICH needs more than koffi's 128 KiB of stack for a call from such a thread. */
@@ -75,6 +81,8 @@ interface Koffi {
 
 /** Joins the ranks that the launcher has started. */
 export async function openMpi(launched: Launched, environment = process.env): Promise<Communicator> {
+  // Read when the library is loaded.
+  environment[UCX_WATCHES] ??= 'n';
   const koffi = await loadKoffi();
   koffi.config({ ...koffi.config(), async_stack_size: STACK_BYTES });
   const { library, path } = loadLibrary(koffi, libraries(environment));
@@ -123,8 +131,12 @@ export async function openMpi(launched: Launched, environment = process.env): Pr
     return result;
   };
 
-  /** A call on a thread of its own, with a limit: a network that was cut ends no call. */
+  /**
+   * A call on a thread of its own, with a limit: a network that was cut ends no call. `values` are held until it is over: koffi
+   * holds none of them, and what was collected meanwhile would be written to.
+   */
   function call(name: string, foreign: AsyncForeign, ...values: unknown[]): Promise<void> {
+    const held = new Set([values]);
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         reject(
@@ -135,6 +147,7 @@ export async function openMpi(launched: Launched, environment = process.env): Pr
       }, 1000 * patience);
       foreign.async(...values, (error: unknown, status: number) => {
         clearTimeout(timer);
+        held.clear();
         if (error) reject(error);
         else if (status !== 0) reject(new FitError(`${me}: ${name} failed with MPI error ${status}`));
         else resolve();

@@ -13,7 +13,7 @@ import { openParts, shardFile } from '../../src/shard/parts.js';
 import { fitRankingParts } from '../../src/shard/ranking.js';
 import { modelState } from '../../src/store/model-state.js';
 import { scratchFolder } from '../ingest/scratch.js';
-import { LAUNCHERS, type Launcher, MISSING, start } from './launchers.js';
+import { type Ended, LAUNCHERS, type Launcher, MISSING, type Running, start } from './launchers.js';
 
 const { path } = scratchFolder();
 const FIT = ['-k', '3', '--iterations', '10', '--tolerance', '1e-12', '--threads', '1', '--json', '--quiet'];
@@ -53,6 +53,16 @@ function below(pid: number): number[] {
     });
   const own = parents.filter(({ parent }) => parent === pid).map((one) => one.pid);
   return [...own, ...own.flatMap(below)];
+}
+
+/** Waits until a fit has left its first state. */
+async function stateOf({ ended }: Running, folder: string): Promise<void> {
+  let end: Ended | undefined;
+  void ended.then((one) => (end = one));
+  while (!existsSync(join(folder, 'state.safetensors'))) {
+    if (end) throw new Error(`the fit ended before it left a state: ${JSON.stringify(end)}`);
+    await new Promise((wait) => setTimeout(wait, 50));
+  }
 }
 
 const isGraphex = (pid: number) => {
@@ -102,6 +112,16 @@ describe.each(LAUNCHERS.map((launcher) => [launcher.name, launcher] as const))(
       expect(modelState(model)).toBe(hash);
     }, 60_000);
 
+    test('code that other threads may be running is not written over', async () => {
+      const { status, stdout, stderr } = await start(
+        { launcher, ranks: 2 },
+        ['fit', path('parts'), ...FIT, '-o', out('unwatched')],
+        { UCX_LOG_LEVEL: 'debug', UCX_MEM_LOG_LEVEL: 'debug' },
+      ).ended;
+      expect(status, stderr).toBe(0);
+      expect(stdout + stderr).not.toContain('installing bistro hook');
+    }, 60_000);
+
     test('a rank whose shard is gone is named, and ends all within seconds', async () => {
       const broken = path(`${name} broken`);
       mkdirSync(broken);
@@ -139,7 +159,7 @@ describe.each(LAUNCHERS.map((launcher) => [launcher.name, launcher] as const))(
       const long = ['--iterations', '100000', '--tolerance', '0', '--checkpoint', '1e-6'];
       const running = start({ launcher, ranks: 2 }, [...args, ...long]);
       const state = `${out('killed')}.partial`;
-      while (!existsSync(join(state, 'state.safetensors'))) await new Promise((wait) => setTimeout(wait, 50));
+      await stateOf(running, state);
       const ranks = below(running.pid).filter(isGraphex);
       expect(ranks).toHaveLength(2);
       const began = performance.now();
@@ -160,7 +180,7 @@ describe.each(LAUNCHERS.map((launcher) => [launcher.name, launcher] as const))(
       const long = ['--iterations', '100000', '--tolerance', '0', '--checkpoint', '1e-6'];
       const running = start({ launcher, ranks: 2 }, [...args, ...long]);
       const state = `${out('stopped')}.partial`;
-      while (!existsSync(join(state, 'state.safetensors'))) await new Promise((wait) => setTimeout(wait, 50));
+      await stateOf(running, state);
       process.kill(running.pid, 'SIGINT');
       const { status, stderr } = await running.ended;
       // Open MPI kills the ranks and says so by its status; that of MPICH may be 0, as it does not always wait for those of the
@@ -176,7 +196,7 @@ describe.each(LAUNCHERS.map((launcher) => [launcher.name, launcher] as const))(
       const long = ['--iterations', '100000', '--tolerance', '0', '--checkpoint', '1e-6'];
       const running = start({ launcher, ranks: 2 }, [...args, ...long], { GRAPHEX_MPI_PATIENCE: '2' });
       const state = `${out('hung')}.partial`;
-      while (!existsSync(join(state, 'state.safetensors'))) await new Promise((wait) => setTimeout(wait, 50));
+      await stateOf(running, state);
       const ranks = below(running.pid).filter(isGraphex);
       process.kill(ranks[1], 'SIGSTOP');
       const began = performance.now();
