@@ -1,5 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
@@ -13,9 +14,53 @@ export interface Run {
   readonly stderr: string;
 }
 
-/** Runs the built command line to its end. */
+/**
+ * Runs the built command line to its end, in a process that runs one command after the other: to start Node and to load the
+ * modules takes longer than most commands do. Where the process itself is what a test is about, it starts one.
+ */
 export function graphex(...args: string[]): Promise<Run> {
-  return finished(start(args));
+  const run = last.then(() => ask(args));
+  last = run.catch(() => undefined);
+  return run;
+}
+
+let last: Promise<unknown> = Promise.resolve();
+let commands: ChildProcess | undefined;
+/** What Node itself has said there: a command's own words come with its answer. */
+let said = '';
+
+function ask(args: readonly string[]): Promise<Run> {
+  const child = commands ?? startCommands();
+  return new Promise((resolve, reject) => {
+    const onExit = (status: number | null, signal: string | null) =>
+      reject(new Error(`graphex ${args.join(' ')} ended its process: ${status ?? signal}\n${said}`));
+    child.once('exit', onExit);
+    child.once('message', (run: Run) => {
+      child.off('exit', onExit);
+      resolve(run);
+    });
+    child.send(args);
+  });
+}
+
+function startCommands(): ChildProcess {
+  const child = fork(join(import.meta.dirname, 'commands.js'), {
+    execArgv: [],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  });
+  commands = child;
+  said = '';
+  child.stderr!.setEncoding('utf8').on('data', (text) => {
+    said += text;
+  });
+  child.on('exit', () => {
+    commands = undefined;
+  });
+  // It ends with this process, and does not keep it.
+  child.unref();
+  child.channel!.unref();
+  (child.stderr as Socket).unref();
+  return child;
 }
 
 export function start(args: readonly string[]): ChildProcess {

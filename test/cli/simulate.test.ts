@@ -1,27 +1,19 @@
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readGraph } from '../../src/ingest/read.js';
 import { simulate } from '../../src/process/poisson-model.js';
+import { graphex } from './run.js';
 
-const BIN = fileURLToPath(new URL('../../bin/graphex.js', import.meta.url));
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'graphex-simulate-'));
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-function run(...args: string[]): Promise<{ status: number; stdout: string; stderr: string }> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [BIN, 'simulate', ...args], (error, stdout, stderr) => {
-      resolve({ status: error ? Number(error.code) : 0, stdout, stderr });
-    });
-  });
-}
+const run = (...args: string[]) => graphex('simulate', ...args);
 
 const SMALL = [
   '--size-users',

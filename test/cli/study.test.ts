@@ -11,6 +11,7 @@ import { simulate } from '../../src/process/poisson-model.js';
 import { writePieces } from '../../src/store/atomic.js';
 import { writeFolder } from '../../src/store/folder.js';
 import { scratchFolder } from '../ingest/scratch.js';
+import { graphex as command, type Run } from './run.js';
 
 const scratch = scratchFolder();
 const BIN = new URL('../../bin/graphex.js', import.meta.url).pathname;
@@ -27,8 +28,13 @@ const QUICK = [
   '2',
 ];
 const run = promisify(execFile);
-const graphex = (...args: string[]) =>
-  run(process.execPath, [BIN, 'study', ...args, '--quiet'], { maxBuffer: 1 << 28 });
+
+/** Rejects as a child process does where the command fails. */
+async function graphex(...args: string[]): Promise<Run> {
+  const ended = await command('study', ...args, '--quiet');
+  if (ended.status !== 0) throw Object.assign(new Error(ended.stderr), { code: ended.status, ...ended });
+  return ended;
+}
 
 /** Users like items near their own place on a line; half of the rows repeat. */
 function dataFile(): string {

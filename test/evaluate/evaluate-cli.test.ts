@@ -1,18 +1,16 @@
-// graphex evaluate as people run it: a child process on a split and a model in a scratch folder.
+// graphex evaluate as people run it, on a split and a model in a scratch folder.
 
-import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fit } from '../../src/fit/fit.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { split } from '../../src/sample/split.js';
 import { saveModel } from '../../src/store/model.js';
 import { saveSplit } from '../../src/store/split.js';
+import { graphex as command } from '../cli/run.js';
 
-const bin = fileURLToPath(new URL('../../bin/graphex.js', import.meta.url));
 let folder: string;
 let model: string;
 let parts: string;
@@ -34,12 +32,9 @@ function run(...args: string[]): ReturnType<typeof graphex> {
   return graphex('evaluate', ...args);
 }
 
-function graphex(...args: string[]): Promise<{ status: number; out: string; err: string }> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [bin, ...args], (error, out, err) => {
-      resolve({ status: error ? Number(error.code) : 0, out, err });
-    });
-  });
+async function graphex(...args: string[]): Promise<{ status: number | null; out: string; err: string }> {
+  const { status, stdout: out, stderr: err } = await command(...args);
+  return { status, out, err };
 }
 
 test('--json is one document with the fields of the contract', async () => {

@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Model } from '../../src/fit/model.js';
@@ -11,20 +10,12 @@ import { ownItems } from '../../src/predict/judges.js';
 import { recommend } from '../../src/predict/recommend.js';
 import { writeLists } from '../../src/store/lists.js';
 import { loadModel, saveModel } from '../../src/store/model.js';
+import { bin, graphex } from '../cli/run.js';
 import { fittedModel } from './recommend-model.js';
 
-const bin = fileURLToPath(new URL('../../bin/graphex.js', import.meta.url));
 let folder: string;
 let path: string;
 let model: Model;
-
-function graphex(...args: string[]): Promise<{ status: number; stdout: string; stderr: string }> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [bin, ...args], (error, stdout, stderr) => {
-      resolve({ status: error ? Number(error.code) : 0, stdout, stderr });
-    });
-  });
-}
 
 async function saved(name: string, made: Model): Promise<string> {
   const file = join(folder, name);

@@ -1,10 +1,8 @@
 // Lists for many: on all threads, to files, with what is wrong with one costing only that one.
 
-import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fitBaseline } from '../../src/evaluate/baselines/fit.js';
@@ -16,19 +14,11 @@ import { parseNumber } from '../../src/ingest/value-column.js';
 import { randomStream } from '../../src/math/random.js';
 import { createRecommender } from '../../src/predict/recommender.js';
 import { saveModel } from '../../src/store/model.js';
+import { graphex } from '../cli/run.js';
 
-const bin = fileURLToPath(new URL('../../bin/graphex.js', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'graphex-many-'));
 const at = (name: string) => join(folder, name);
 afterAll(() => rmSync(folder, { recursive: true }));
-
-function graphex(...args: string[]): Promise<{ status: number; stdout: string; stderr: string }> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [bin, ...args], { maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
-      resolve({ status: error ? Number(error.code) : 0, stdout, stderr });
-    });
-  });
-}
 
 const random = randomStream(11);
 const pairs: [string, string][] = Array.from({ length: 3000 }, () => [

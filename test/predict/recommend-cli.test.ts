@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fitBaseline } from '../../src/evaluate/baselines/fit.js';
 import { VertexIds } from '../../src/graph/ids.js';
@@ -11,19 +9,11 @@ import { describeFeatures } from '../../src/predict/features.js';
 import { recommend } from '../../src/predict/recommend.js';
 import { similarItems } from '../../src/predict/similar.js';
 import { loadModel, saveModel } from '../../src/store/model.js';
+import { graphex } from '../cli/run.js';
 import { fittedModel } from './recommend-model.js';
 
-const bin = fileURLToPath(new URL('../../bin/graphex.js', import.meta.url));
 let folder: string;
 let path: string;
-
-function graphex(...args: string[]): Promise<{ status: number; stdout: string; stderr: string }> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [bin, ...args], (error, stdout, stderr) => {
-      resolve({ status: error ? Number(error.code) : 0, stdout, stderr });
-    });
-  });
-}
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'graphex-recommend-'));
