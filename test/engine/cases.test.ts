@@ -80,6 +80,8 @@ describe.each(ENGINES.filter((e) => e.name !== 'reference'))('$name against the 
   });
   afterAll(async () => engine?.close());
   const reference = createReferenceEngine();
+  // Of so few sweeps; a whole fit may differ by the tolerance that the engine declares.
+  const least = () => Math.min(engine.tolerance, 2e-5);
 
   test.each(Object.entries(SHAPES))('%s', async (_name, shape) => {
     const problem = randomProblem(shape, shape.features);
@@ -94,20 +96,20 @@ describe.each(ENGINES.filter((e) => e.name !== 'reference'))('$name against the 
       const a = await engine.read(actual[side]);
       const e = await reference.read(expected[side]);
       for (const field of ['weightShape', 'weightRate', 'featureShape', 'featureRate'] as const) {
-        expect(difference(a[field], e[field]), `${side} ${field}`).toBeLessThan(engine.tolerance);
+        expect(difference(a[field], e[field]), `${side} ${field}`).toBeLessThan(least());
       }
       const [at, et] = [await engine.totals(actual[side]), await reference.totals(expected[side])];
       for (const field of ['mass', 'leftover', 'leftoverAt'] as const) {
-        expect(difference(at[field], et[field]), `${side} ${field}`).toBeLessThan(engine.tolerance);
+        expect(difference(at[field], et[field]), `${side} ${field}`).toBeLessThan(least());
       }
       const weights = (await engine.weightSum(actual[side])) / (await reference.weightSum(expected[side]));
-      expect(Math.abs(weights - 1)).toBeLessThan(engine.tolerance);
+      expect(Math.abs(weights - 1)).toBeLessThan(least());
     }
   });
 
   test('the edge term of an update is that of the state before it', async () => {
     for (const multigraph of [false, true]) {
-      const problem = randomProblem({ users: 30, items: 40, edges: 500, features: 7, multigraph }, 3);
+      const problem = randomProblem({ users: 30, items: 40, edges: 500, features: 9, multigraph }, 3);
       const { graph, hyper, features } = problem;
       const users = await engine.createTable(features, problem.start.users, 'exact', true);
       const items = await engine.createTable(features, problem.start.items, 'exact');
