@@ -16,7 +16,7 @@ import {
   unfinishedFit,
 } from '../../src/index.js';
 import { loadModelFile } from '../../src/store/model.js';
-import { writeTable } from '../cli/run.js';
+import { graphex as command, writeTable } from '../cli/run.js';
 import { scratchFolder } from '../ingest/scratch.js';
 import { type Ended, graphex } from './command.js';
 import { modelContents } from './model-contents.js';
@@ -152,7 +152,7 @@ describe('the state of a long fit', () => {
   });
 
   it('--resume without a file and without a state says what is missing', async () => {
-    const ended = await graphex(['fit', data, '-o', scratch.path('none'), '--resume']);
+    const ended = await command('fit', data, '-o', scratch.path('none'), '--resume');
     expect([ended.status, ended.stderr]).toEqual([
       2,
       expect.stringMatching(/none\.partial: there is no such file/),
@@ -214,7 +214,7 @@ describe('a saved fit goes on as it began', () => {
 
   it.each(OTHERS)('another %s is refused by its name', async (flag, args, options, says) => {
     const output = scratch.path(`other${flag}`);
-    const { status, stderr } = await graphex(['fit', data, '--resume', file, ...args, '-o', output]);
+    const { status, stderr } = await command('fit', data, '--resume', file, ...args, '-o', output);
     expect(stderr).toContain(`the saved fit was begun with another ${flag} (`);
     expect([status, existsSync(output)]).toEqual([2, false]);
     const attempt = fit(graph, { ...options, resume: stopped.checkpoint! } as FitOptions);
@@ -224,7 +224,7 @@ describe('a saved fit goes on as it began', () => {
 
   it('several are named together; the same values, and what may change, are taken', async () => {
     const both = ['--model', 'dense', '--seed', '9', '--sigma-items', '0'];
-    const { stderr } = await graphex(['fit', data, '--resume', file, ...both, '-o', scratch.path('x')]);
+    const { stderr } = await command('fit', data, '--resume', file, ...both, '-o', scratch.path('x'));
     for (const flag of [
       '--model (sparse, not dense)',
       '--seed (3, not 9)',
@@ -235,7 +235,7 @@ describe('a saved fit goes on as it began', () => {
     const same = ['--model', 'sparse', '--seed', '3', '-k', '4', '--tau-users', '2', '--restarts', '1'];
     const output = scratch.path('same.safetensors');
     const free = ['--iterations', '70', '--tolerance', '1e-200', '--engine', 'cpu'];
-    const ended = await graphex(['fit', data, '--resume', file, ...same, ...free, '-o', output]);
+    const ended = await command('fit', data, '--resume', file, ...same, ...free, '-o', output);
     expect(ended.stderr).not.toMatch(/error/);
     const { model } = await loadModelFile(output);
     expect(model.provenance).toMatchObject({ iterations: 70, seed: 3, evidence: expect.anything() });
@@ -246,7 +246,7 @@ describe('a saved fit goes on as it began', () => {
     const table = scratch.write('other.csv', 'u,i\n1,2\n1,3\n2,2\n');
     const other = await readGraph(table);
     await expect(fit(other.graph, { resume: stopped.checkpoint! })).rejects.toThrow(/one of other data/);
-    const ended = await graphex(['fit', table, '--resume', file, '-o', scratch.path('y')]);
+    const ended = await command('fit', table, '--resume', file, '-o', scratch.path('y'));
     expect(ended.stderr).toMatch(/it was fitted to other data/);
   });
 });

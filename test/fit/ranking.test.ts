@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Engine } from '../../src/engine/engine.js';
 import { AbortError, InputError } from '../../src/errors.js';
 import type { BothHyper } from '../../src/fit/bound.js';
 import { fit } from '../../src/fit/fit.js';
@@ -98,8 +99,13 @@ describe('folds', () => {
 });
 
 describe.each(ENGINES)('cross-fit on $name', ({ create }) => {
+  let engine: Engine;
+  beforeAll(async () => {
+    engine = await create();
+  });
+  afterAll(async () => engine?.close());
+
   test("a fold's items never influence the user state they are updated from", async () => {
-    const engine = await create();
     const edges = grouped();
     const folds = cutFolds(45, 3, randomStream(7));
     const fold = 1;
@@ -125,11 +131,9 @@ describe.each(ENGINES)('cross-fit on $name', ({ create }) => {
     for (const f of [0, 1, 2]) expect(one.users[f] === other.users[f], `state ${f}`).toBe(f === fold);
     // … and items did hear of it: the change is one that matters.
     expect(one.items).not.toBe(other.items);
-    await engine.close();
   });
 
   test('goes on from its item table and the masses of its folds, to the last bit', async () => {
-    const engine = await create();
     const graph = graphOf(grouped());
     const folds = cutFolds(45, 4, randomStream(2));
     const whole = await startCrossFit(engine, graph, folds, hyper, K, 5);
@@ -140,17 +144,14 @@ describe.each(ENGINES)('cross-fit on $name', ({ create }) => {
     expect(await rest.readItems()).toEqual(await whole.readItems());
     expect(rest.foldMass()).toEqual(whole.foldMass());
     for (const cross of [whole, rest]) cross.free();
-    await engine.close();
   });
 
   test('the likelihood of items given users who never saw them rises', async () => {
-    const engine = await create();
     const folds = cutFolds(45, 5, randomStream(1));
     const cross = await startCrossFit(engine, graphOf(grouped()), folds, hyper, K, 1);
     const values: number[] = [];
     for (let s = 0; s < 10; s++) values.push(await cross.sweep());
     expect(values.at(-1)!).toBeGreaterThan(values[0] + 20);
-    await engine.close();
   });
 });
 

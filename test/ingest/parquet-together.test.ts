@@ -76,8 +76,9 @@ describe('Parquet tables of whole numbers, read by threads', () => {
 
   it('may be those that graphex writes', async () => {
     const path = scratch.path('own.parquet');
-    const users = Uint32Array.from({ length: 1 << 21 }, (_, row) => (row * 7919) % 100_003);
-    const items = Uint32Array.from({ length: 1 << 21 }, (_, row) => (row * 31) % 1009);
+    // As many rows as threads are started for.
+    const users = Uint32Array.from({ length: 1 << 20 }, (_, row) => (row * 7919) % 100_003);
+    const items = Uint32Array.from({ length: 1 << 20 }, (_, row) => (row * 31) % 1009);
     await writeParquet(path, users.length, [
       { name: 'user', numbers: users },
       { name: 'item', numbers: items },
@@ -176,7 +177,7 @@ describe('Parquet tables of whole numbers, read by threads', () => {
   });
 
   it('stop when they are told to', async () => {
-    const [path] = await parquet('long', [rows(3_000_000, 'i % 50000')]);
+    const [path] = await parquet('long', [rows(1_100_000, 'i % 50000')]);
     const controller = new AbortController();
     const stopped = new Error('enough');
     const reading = readGraph(path, {
