@@ -81,7 +81,9 @@ async function cutOff(out: string, patience: number, flags: readonly string[] = 
   let stderr = '';
   child.stderr.on('data', (text) => (stderr += text));
   const ranks = () => [here, there].flatMap(pids).filter(isGraphex);
-  await until(() => existsSync(join(`${out}.partial`, 'state.safetensors')), 30);
+  const gone = () => child.exitCode !== null || child.signalCode !== null;
+  await until(() => gone() || existsSync(join(`${out}.partial`, 'state.safetensors')), 45);
+  expect(gone(), `the fit ended before it left a state: ${stderr}`).toBe(false);
   expect(ranks(), stderr).toHaveLength(2);
   ip('-n', there, 'link', 'set', 'veth0', 'down');
   return { child, ranks, said: () => stderr };

@@ -25,7 +25,7 @@ describe.skipIf(lacks)('Slurm', () => {
     writeFileSync(path('rows.csv'), rows.join('\n'));
     await partitionGraph(path('rows.csv'), path('parts'), { shards: 4 });
     slurm = await startSlurm(path('.'));
-  }, 30_000);
+  }, 90_000);
   afterAll(() => slurm?.stop());
 
   test('the batch script of the manual gives the bits of one process', async () => {
@@ -68,7 +68,7 @@ describe.skipIf(lacks)('Slurm', () => {
     const fit = [...PROGRAM.split(' '), 'fit', path('parts'), ...long, '--checkpoint', '1e-6', '-o', out];
     // The second process of the job ends itself, hard, once there is a state.
     const state = join(`${out}.partial`, 'state.safetensors');
-    const script = `if [ "$SLURM_PROCID" = 1 ]; then (while [ ! -e "${state}" ]; do sleep 0.1; done; kill -9 $$) & fi; exec "$@"`;
+    const script = `if [ "$SLURM_PROCID" = 1 ]; then (while [ ! -e "${state}" ] && kill -0 $$; do sleep 0.1; done; kill -9 $$) & fi; exec "$@"`;
     const job = [
       'srun',
       '--nodes=2',

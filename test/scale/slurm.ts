@@ -1,7 +1,7 @@
 // A Slurm of our own: two hosts in network namespaces, with everything it keeps in one folder.
 
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const PROGRAMS = ['munged', 'slurmctld', 'slurmd', 'srun', 'sbatch', 'nsenter', 'ip'];
@@ -153,10 +153,12 @@ export async function startSlurm(folder: string): Promise<Slurm> {
   for (;;) {
     const { stdout } = await onFirst(['sinfo', '--noheader', '--format=%D %T'], 5);
     if (stdout.trim() === '2 idle') return { run: onFirst, stop };
-    if (performance.now() - began > 15_000) {
+    const dead = daemons.find(({ exitCode, signalCode }) => exitCode !== null || signalCode !== null);
+    if (dead || performance.now() - began > 60_000) {
       stop();
-      const log = readFileSync(at('slurmctld.log'), 'utf8').split('\n').slice(-5).join('\n');
-      throw new Error(`Slurm did not start within 15 s: ${stdout}\n${log}`);
+      const log = existsSync(at('slurmctld.log')) ? readFileSync(at('slurmctld.log'), 'utf8') : '';
+      const why = dead ? `${dead.spawnargs.join(' ')} has ended` : 'not within 60 s';
+      throw new Error(`Slurm did not start, ${why}: ${stdout}\n${log.split('\n').slice(-5).join('\n')}`);
     }
     await new Promise((wait) => setTimeout(wait, 100));
   }
