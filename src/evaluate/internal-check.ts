@@ -57,9 +57,16 @@ const WEIGHT: Readonly<Record<Statistic, number>> = {
   sigmaItems: 0.25,
 };
 
-/** Most parts of either way, and fewest draws of a part: its spread must be told. */
 const MOST_PARTS = 8;
-const FEWEST_DRAWS = 24;
+/** Draws of a part that tell its spread. */
+const ENOUGH_DRAWS = 24;
+/**
+ * Where the parts of a way would have more edges than this in all their draws, there are fewer draws, down to so many of a part: a
+ * mean known to a third of a standard deviation adds little to parts that lie one apart, and the spread, which is nearly the same
+ * for all parts, is told by all draws together.
+ */
+const MOST_EDGES = 1e7;
+const FEWEST_DRAWS = 8;
 const PART_STREAM = 0x9a0b;
 
 /** Whether a model's intervals are corrected when nobody says: those of the paper's models are shown as they are. */
@@ -133,11 +140,19 @@ async function trainingUsers(
   const everyone = new Uint8Array(train.users.count).fill(1);
   const folded = await foldAgain(model, known(fitted, everyone), fitted, task);
   const items = rowsWhere(model.items, (j) => isTest[j] === 1);
-  return Array.from({ length: groups }, (_, g) => ({
-    plan: blockPlan(model, folded, {
-      users: rowsWhere(folded, (i) => label[train.users.ids.find(folded.ids.at(i))] === g),
+  const group = Uint8Array.from(
+    { length: folded.count },
+    (_, i) => label[train.users.ids.find(folded.ids.at(i))],
+  );
+  const plans = Array.from({ length: groups }, (_, g) =>
+    blockPlan(model, folded, {
+      users: rowsWhere(folded, (i) => group[i] === g),
       ...{ items, fitted, shares: { users: 1 / groups, items: q } },
     }),
+  );
+  return plans.map((plan, g) => ({
+    // The same items in all: what is prepared for them is prepared once.
+    plan: { ...plan, items: plans[0].items },
     graph: known(
       isTest,
       label.map((l) => (l === g ? 1 : 0)),
@@ -202,24 +217,40 @@ function foldAgain(
 }
 
 async function placesOf(known: readonly Known[], task: InternalCheckOptions): Promise<Place[]> {
-  const draws = Math.max(FEWEST_DRAWS, Math.round(task.draws / known.length));
+  const edges = known.reduce((sum, { graph }) => sum + graph.edges, 0);
+  const draws = drawsOfPart(known.length, edges, task.draws);
   const plans = known.map(({ plan }) => plan);
   const drawn = await drawPlans(plans, draws, { ...task, seed: task.seed + 1, keep: false });
-  return known.map(({ graph }, part) => {
-    const observed = graphStatistics(graph);
-    const place = (name: Statistic) =>
-      deviation(
-        drawn[part].map(({ statistics }) => statistics[name]),
-        observed[name],
-      );
-    return Object.fromEntries(STATISTICS.map((name) => [name, place(name)])) as Record<Statistic, number>;
-  });
+  const observed = known.map(({ graph }) => graphStatistics(graph));
+  const places = STATISTICS.map((name) =>
+    deviations(
+      drawn.map((part) => part.map(({ statistics }) => statistics[name])),
+      observed.map((graph) => graph[name]),
+    ),
+  );
+  return known.map(
+    (_, part) =>
+      Object.fromEntries(STATISTICS.map((name, at) => [name, places[at][part]])) as Record<Statistic, number>,
+  );
 }
 
-/** Where all draws are equal, a different value counts as one standard deviation. */
-function deviation(values: readonly number[], observed: number): number {
-  const { mean, spread } = meanAndSpread(values);
-  return spread > 0 ? (observed - mean) / spread : Math.sign(observed - mean);
+/** How often each of the parts is drawn, which have so many edges together. */
+export function drawsOfPart(parts: number, edges: number, draws: number): number {
+  const wanted = Math.max(ENOUGH_DRAWS, Math.round(draws / parts));
+  return Math.min(wanted, Math.max(FEWEST_DRAWS, Math.floor(MOST_EDGES / Math.max(1, edges))));
+}
+
+/**
+ * Where each part's observed value lies among its draws, in standard deviations of these; of all parts' where they are few. Where
+ * all draws are equal, a different value counts as one.
+ */
+export function deviations(drawn: readonly (readonly number[])[], observed: readonly number[]): number[] {
+  const moments = drawn.map(meanAndSpread);
+  const together = Math.sqrt(moments.reduce((sum, { spread }) => sum + spread ** 2, 0) / moments.length);
+  return moments.map(({ mean, spread }, part) => {
+    const unit = drawn[part].length < ENOUGH_DRAWS ? together : spread;
+    return unit > 0 ? (observed[part] - mean) / unit : Math.sign(observed[part] - mean);
+  });
 }
 
 /**

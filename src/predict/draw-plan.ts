@@ -18,7 +18,7 @@ import { atomsAbove } from '../process/ggp.js';
 import { chooseCut, type SideLaw } from '../process/unseen.js';
 import type { Split } from '../sample/split-types.js';
 import { shown } from '../text/untrusted.js';
-import type { KnownVertices } from './draw-vertex.js';
+import { type KnownVertices, roomFor } from './draw-vertex.js';
 
 export type { Protocol };
 
@@ -236,6 +236,7 @@ export function knownVertices(
     tau: side.hyper.tau,
     rate: side.hyper.rate,
     otherMass,
+    prepared: roomFor(rows.length),
     counts: side.counts && {
       mean: pick(side.counts.mean, 1),
       variance: pick(side.counts.variance, 1),

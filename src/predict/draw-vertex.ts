@@ -12,6 +12,7 @@ import type { CountEffects } from '../fit/count-law.js';
 import type { Posterior } from '../fit/model.js';
 import { poisson } from '../math/counts.js';
 import { exponential, gamma } from '../math/distributions.js';
+import { allocate } from '../math/memory.js';
 import type { Random } from '../math/random.js';
 
 /** Known vertices, and what they were fitted with. */
@@ -23,6 +24,19 @@ export interface KnownVertices extends Posterior {
   readonly otherMass: Float64Array;
   /** What their counts have of their own, where the model has a law of counts. */
   readonly counts?: CountEffects | undefined;
+  /** Where what is prepared of a vertex is kept, for all threads that draw it. Default: each prepares its own. */
+  readonly prepared?: Prepared | undefined;
+}
+
+/** Of each vertex what its weight is drawn with, and whether that is there. */
+export interface Prepared {
+  readonly envelopes: Float64Array;
+  readonly made: Int32Array;
+}
+
+/** Room for what is prepared of so many vertices. */
+export function roomFor(count: number): Prepared {
+  return { envelopes: allocate(Float64Array, FIELDS * count), made: allocate(Int32Array, count) };
 }
 
 /** Draws the activity γθ_k of one vertex into `out`. */
@@ -136,8 +150,7 @@ function createWeightSampler(
   features: number,
 ): (vertex: number, random: Random) => number {
   const { count, weightShape, featureShape, tau, rate, otherMass } = vertices;
-  const envelopes = new Float64Array(FIELDS * count);
-  const made = new Uint8Array(count);
+  const { envelopes, made } = vertices.prepared ?? roomFor(count);
   let vertex = 0;
 
   const h = (x: number): number => {
@@ -199,7 +212,8 @@ function createWeightSampler(
     contact(mode, top, -1, envelopes.subarray(at + 1, at + 4));
     contact(mode, top, 1, envelopes.subarray(at + 4, at + 7));
     envelopes[at + 7] = mode;
-    made[vertex] = 1;
+    // Whoever sees this sees the rest. Two threads that prepare one vertex write the same.
+    Atomics.store(made, vertex, 1);
   }
 
   function drawLogWeight(random: Random): number {
@@ -244,7 +258,7 @@ function createWeightSampler(
 
   return (v, random) => {
     vertex = v;
-    if (!made[v]) makeEnvelope();
+    if (Atomics.load(made, v) === 0) makeEnvelope();
     return Math.exp(drawLogWeight(random));
   };
 }

@@ -1,6 +1,7 @@
 // Which stage of a study is under way, and how long each took.
 
 import { throwIfAborted } from '../errors.js';
+import type { ThreadShare } from '../parallel/budget.js';
 import type { Progress, TaskOptions } from '../progress.js';
 import { type Stage, stageLabel } from '../text/stages.js';
 import type { Contestant } from './ladder.js';
@@ -19,6 +20,8 @@ export class Clock {
   #shown = true;
   /** What to say first as soon as it is shown. */
   readonly #held: (() => void)[] = [];
+  /** The threads of the part that is timed, where it goes on beside others. */
+  #share: ThreadShare | undefined;
 
   constructor(
     readonly options: ClockOptions,
@@ -47,7 +50,7 @@ export class Clock {
   }
 
   async stage<T>(stage: Stage, work: (task: TaskOptions) => Promise<T>): Promise<T> {
-    const { signal, threads, onProgress } = this.options;
+    const { signal, onProgress } = this.options;
     const label = stageLabel(stage);
     throwIfAborted(signal);
     const several = this.run !== null && this.settings.repeats > 1;
@@ -65,6 +68,7 @@ export class Clock {
     if (whole) begin();
     else this.#held.push(begin);
     const report = onProgress && ((p: Progress) => say({ ...p, stage: `${where}${label}: ${p.stage}` }));
+    const threads = this.#share ? this.#share.take() : this.options.threads;
     const result = await work({ signal, threads, onProgress: report });
     throwIfAborted(signal);
     if (whole) this.#course.end(label, lasted());
@@ -115,6 +119,18 @@ export class Clock {
     // The others were stopped because of the first.
     if (failures.length > 0) throw failures[0];
     return results as unknown as T;
+  }
+
+  /** Does a part's work with its share of the threads, as soon as one is free for it. */
+  async within<T>(share: ThreadShare | undefined, work: () => Promise<T>): Promise<T> {
+    await share?.begin();
+    this.#share = share;
+    try {
+      return await work();
+    } finally {
+      share?.end();
+      this.#share = undefined;
+    }
   }
 
   #beside(signal: AbortSignal): Clock {

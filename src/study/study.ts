@@ -10,6 +10,7 @@ import { chooseFeatures, type FeatureChoice } from '../fit/feature-count.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import { type BipartiteGraph, degrees, SIDES, type SideName } from '../graph/graph.js';
 import { AUTO } from '../options/fit.js';
+import { shareThreads, type ThreadShare } from '../parallel/budget.js';
 import { threadCount } from '../parallel/pool.js';
 import { largest } from '../predict/largest.js';
 import { split as splitGraph, unseenByTraining } from '../sample/split.js';
@@ -125,19 +126,29 @@ async function oneRun(
   const atOnce = worksAtOnce(parts.train.edges, settings, options);
   // A GPU belongs to one thread, and two fits would fill it together.
   const onGpu = settings.ranker && atOnce && (await mayUseGpu(settings.engine));
+  const [ofModels, ofRanker, ...ofRivals] = atOnce
+    ? shareThreads(options.threads, 2 + settings.baselines.length)
+    : [];
+  if (!settings.ranker) ofRanker?.end();
   let modelsEnd = () => {};
   const models = new Promise<void>((resolve) => {
     modelsEnd = resolve;
   });
   const [{ fits, contestants, counts }, ranked, rivals] = await clock.together(
     [
-      (own) => fitModels(parts, settings, own, found && { found, options }).finally(modelsEnd),
+      (own) =>
+        own
+          .within(ofModels, () => fitModels(parts, settings, own, found && { found, options }))
+          .finally(modelsEnd),
       async (own) => {
         if (!settings.ranker) return undefined;
         if (onGpu) await models;
-        return fitRanker(parts, settings, own, atOnce && !onGpu);
+        return own.within(ofRanker, () => fitRanker(parts, settings, own, atOnce && !onGpu));
       },
-      (own) => fitRivals(parts, task, settings, own),
+      (own) =>
+        fitRivals(parts, task, settings, own, atOnce ? ofRivals : undefined).finally(() => {
+          for (const share of ofRivals) share.end();
+        }),
     ],
     atOnce,
   );
@@ -175,11 +186,12 @@ async function fitRivals(
   task: SplitRankingTask,
   { baselines, n, depth, seed, trials }: StudySettings,
   clock: Clock,
+  shares: readonly ThreadShare[] | undefined,
 ): Promise<{ readonly rows: readonly Contestant[]; readonly skipped: Ladder['skipped'] }> {
   if (baselines.length === 0) return { rows: [], skipped: [] };
   try {
     const report = await clock.stage({ stage: 'baselines' }, (t: RankingOptions) =>
-      fitBaselines(parts, task, { baselines, n, depth, seed, maxTrials: trials, ...t }),
+      fitBaselines(parts, task, { baselines, n, depth, seed, maxTrials: trials, shares, ...t }),
     );
     const rows = baselineContestants(report);
     for (const row of rows) clock.found(row);

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { evaluateModel } from '../../src/evaluate/evaluate.js';
-import { posteriorShift } from '../../src/evaluate/internal-check.js';
+import { deviations, drawsOfPart, posteriorShift } from '../../src/evaluate/internal-check.js';
 import type { Statistic } from '../../src/evaluate/predictive.js';
 import { fit } from '../../src/fit/fit.js';
 import type { Model } from '../../src/fit/model.js';
@@ -40,6 +40,39 @@ describe('what is expected of one more deviation', () => {
     expect(posteriorShift([-1, 1]).mean).toBe(0);
     expect(posteriorShift([-2, 1]).mean).toBeCloseTo(-posteriorShift([2, -1]).mean, 12);
     expect(posteriorShift([-4, 4, -4, 4]).scale).toBeGreaterThan(2 * posteriorShift([-1, 1, -1, 1]).scale);
+  });
+});
+
+describe('draws of a part of the known data', () => {
+  test('are as many as were asked for all parts, and fewer where edges are many, but never below what tells a mean', () => {
+    expect(drawsOfPart(4, 40_000, 200)).toBe(50);
+    expect(drawsOfPart(4, 40_000, 20)).toBe(24);
+    expect(drawsOfPart(4, 625_000, 200)).toBe(16);
+    expect(drawsOfPart(4, 1e9, 200)).toBe(8);
+    expect(drawsOfPart(1, 0, 100)).toBe(100);
+  });
+
+  test('tell the spread by themselves where they are many, and that of all parts together where they are few', () => {
+    const narrow = [-1, 1];
+    const wide = [-7, 7];
+    const many = (values: number[]) => Array.from({ length: 24 }, (_, i) => values[i % 2]);
+    const own = deviations([many(narrow), many(wide)], [2, 2]);
+    expect(own[0] / own[1]).toBeCloseTo(7, 9);
+    const together = deviations([narrow, wide], [2, 3]);
+    // Variances 2 and 98: 50 on average.
+    expect(together).toEqual([2 / Math.sqrt(50), 3 / Math.sqrt(50)]);
+  });
+
+  test('that are all equal make any other value one standard deviation', () => {
+    expect(
+      deviations(
+        [
+          [4, 4, 4],
+          [5, 5, 5],
+        ],
+        [3, 5],
+      ),
+    ).toEqual([-1, 0]);
   });
 });
 

@@ -2,6 +2,7 @@
 
 import { InputError } from '../../errors.js';
 import { packed } from '../../graph/crossing.js';
+import { shareThreads, type ThreadShare } from '../../parallel/budget.js';
 import { createPool, type TaskModule, threadCount } from '../../parallel/pool.js';
 import { holdBack } from '../../ranking/held-back.js';
 import { transposeLists } from '../../ranking/lists.js';
@@ -19,6 +20,8 @@ export interface BaselineOptions extends RankingOptions {
   readonly seed?: number | undefined;
   /** Most settings tried for one baseline. Default 30. */
   readonly maxTrials?: number | undefined;
+  /** The threads of each, where the baselines go on beside other work. Default: `threads` for all together. */
+  readonly shares?: readonly ThreadShare[] | undefined;
 }
 
 export interface BaselineReport {
@@ -64,9 +67,11 @@ export async function fitBaselines(
   const onCpu = options.engine === undefined || options.engine === 'cpu';
   const beside = edges >= SMALL && onCpu && threadCount(options.threads, atOnce) > 1;
   const contest = { data, validation, task };
+  const { shares = shareThreads(options.threads, names.length), ...how } = { ...options, seed };
+  const lanes = threadCount(options.threads, atOnce) > 1 ? atOnce : 1;
   const found = beside
-    ? await inWorkers(names, contest, { ...options, seed })
-    : await inTurns(names, atOnce, (name) => fitContender(name, contest, { ...options, seed }));
+    ? await inWorkers(names, contest, shares, how)
+    : await inTurns(names, lanes, (name) => fitContender(name, contest, how));
   const results = found.filter((one) => 'name' in one);
   const skipped = names.flatMap((name, at) => {
     const one = found[at];
@@ -97,20 +102,33 @@ async function inTurns<T, R>(
 async function inWorkers(
   names: readonly BaselineName[],
   contest: Contest,
-  { onProgress, signal, baselines: _, ...options }: BaselineOptions & { readonly seed: number },
+  shares: readonly ThreadShare[],
+  {
+    onProgress,
+    signal,
+    baselines: _,
+    ...options
+  }: Omit<BaselineOptions, 'shares'> & { readonly seed: number },
 ): Promise<Outcome[]> {
   const shared = packed(contest);
   const pool = await createPool(CONTENDING, threadCount(options.threads, names.length));
   try {
     // Those that last longest are the last of the list: begun first, they do not end alone.
-    const backwards = await inTurns(names.toReversed(), names.length, (name) =>
-      pool.run<ContenderJob, Outcome>(
-        'contend',
-        { name, contest: shared, options: { ...options, engine: 'cpu' } },
-        signal,
-        onProgress,
-      ),
-    );
+    const backwards = await inTurns([...names.entries()].reverse(), names.length, async ([at, name]) => {
+      const share = shares[at];
+      await share.begin();
+      try {
+        const how = { ...options, engine: 'cpu' as const, threads: share.take() };
+        return await pool.run<ContenderJob, Outcome>(
+          'contend',
+          { name, contest: shared, options: how },
+          signal,
+          onProgress,
+        );
+      } finally {
+        share.end();
+      }
+    });
     return backwards.reverse();
   } finally {
     await pool.close();

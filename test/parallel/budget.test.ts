@@ -1,0 +1,88 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { shareThreads, type ThreadShare } from '../../src/parallel/budget.js';
+import * as spawn from '../../src/parallel/spawn.js';
+
+vi.mock('../../src/parallel/spawn.js', async (original) => ({
+  ...(await original<typeof spawn>()),
+  cores: vi.fn(() => 16),
+}));
+
+afterEach(() => {
+  vi.mocked(spawn.cores).mockReturnValue(16);
+});
+
+/** Whether a part has begun by now. */
+async function begun(share: ThreadShare): Promise<() => boolean> {
+  let yes = false;
+  void share.begin().then(() => {
+    yes = true;
+  });
+  await Promise.resolve();
+  return () => yes;
+}
+
+describe('threads shared by parts that go on beside each other', () => {
+  it('are never more than were allowed, whatever the parts do', async () => {
+    const shares = shareThreads(5, 9);
+    const has = shares.map(() => 0);
+    const now = () => has.reduce((sum, threads) => sum + threads, 0);
+    let most = 0;
+    await Promise.all(
+      shares.map(async (share, part) => {
+        await share.begin();
+        for (let step = 0; step <= part; step++) {
+          has[part] = 0;
+          has[part] = share.take() ?? Number.NaN;
+          expect(has[part]).toBeGreaterThanOrEqual(1);
+          expect(now()).toBeLessThanOrEqual(5);
+          most = Math.max(most, now());
+          await new Promise((resolve) => setTimeout(resolve, part % 3));
+        }
+        has[part] = 0;
+        share.end();
+      }),
+    );
+    expect(most).toBe(5);
+  });
+
+  it('go to the parts in the order in which they ask, one after the other where there is one', async () => {
+    const [first, second, third] = shareThreads(1, 3);
+    expect((await begun(first))()).toBe(true);
+    const [late, last] = [await begun(second), await begun(third)];
+    expect([late(), last()]).toEqual([false, false]);
+    first.end();
+    await Promise.resolve();
+    expect([late(), last()]).toEqual([true, false]);
+    expect(second.take()).toBe(1);
+    second.end();
+    await Promise.resolve();
+    expect(last()).toBe(true);
+  });
+
+  it('are kept for parts that are yet to come, and go to a later step of another once these are done or will not come', async () => {
+    const [models, ranking, rival] = shareThreads(4, 3);
+    await models.begin();
+    expect(models.take()).toBe(2);
+    await ranking.begin();
+    await rival.begin();
+    expect(ranking.take()).toBe(1);
+    expect(models.take()).toBe(2);
+    rival.end();
+    expect(models.take()).toBe(3);
+    ranking.end();
+    expect(models.take()).toBe(4);
+    const [alone, never] = shareThreads(3, 2);
+    await alone.begin();
+    expect(alone.take()).toBe(2);
+    never.end();
+    expect(alone.take()).toBe(3);
+  });
+
+  it('are not shared out where the cores are the bound: every part may use what the others leave idle', async () => {
+    for (const threads of [undefined, 16, 20]) {
+      const shares = shareThreads(threads, 3);
+      for (const share of shares) await share.begin();
+      expect(shares.map((share) => share.take())).toEqual([threads, threads, threads]);
+    }
+  });
+});
