@@ -5,7 +5,8 @@ import type * as budget from '../../src/parallel/budget.js';
 import type * as spawn from '../../src/parallel/spawn.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { compareStudies } from '../../src/study/compare.js';
-import { type StudyOptions, study } from '../../src/study/study.js';
+import type { StudyOptions } from '../../src/study/options.js';
+import { study } from '../../src/study/study.js';
 
 /** What the parts of a study have: threads of each that is under way, and the most of them together. */
 const seen = vi.hoisted(() => {
