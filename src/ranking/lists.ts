@@ -3,6 +3,8 @@
 import type { RowLists } from '../engine/rank.js';
 import { allocate } from '../math/memory.js';
 
+export { transposeLists } from '../engine/transpose.js';
+
 /** Lists built row by row; each comes out ascending and without repetitions. */
 export function collectLists(
   rows: number,
@@ -44,19 +46,6 @@ export function lengths(lists: RowLists): Uint32Array {
     { length: lists.offsets.length - 1 },
     (_, r) => lists.offsets[r + 1] - lists.offsets[r],
   );
-}
-
-/** The same edges grouped by the other side. */
-export function transposeLists(lists: RowLists, columns: number): RowLists {
-  const offsets = allocate(Uint32Array, columns + 1);
-  for (const value of lists.values) offsets[value + 1]++;
-  for (let c = 0; c < columns; c++) offsets[c + 1] += offsets[c];
-  const cursor = offsets.slice(0, columns);
-  const values = allocate(Uint32Array, lists.values.length);
-  for (let r = 0; r + 1 < lists.offsets.length; r++) {
-    for (let e = lists.offsets[r]; e < lists.offsets[r + 1]; e++) values[cursor[lists.values[e]]++] = r;
-  }
-  return { offsets, values };
 }
 
 /** The lists with only the values that `keep` says, renamed by it (−1: dropped). */

@@ -1,11 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  alternatingLeastSquares,
-  foldInLeastSquares,
-  ridge,
-  ridgeScores,
-} from '../../src/engine/cpu/linear.js';
+import { alternatingLeastSquares, foldInLeastSquares } from '../../src/engine/cpu/linear.js';
+import { ridge, ridgeScores } from '../../src/engine/cpu/ridge.js';
 import { ease, easeSize } from '../../src/evaluate/baselines/ease.js';
 import { ials } from '../../src/evaluate/baselines/ials.js';
 import { neighbours } from '../../src/evaluate/baselines/neighbours.js';
@@ -202,6 +198,38 @@ describe('EASE', () => {
       };
       expect(await same(1e-3)).toBeGreaterThan(0.98);
       expect(await same(0.9)).toBeLessThan(0.9);
+    }
+  });
+
+  it('solves large systems to the same scores, for each penalty', async () => {
+    // As many columns and systems as make it look for the directions that matter most, and counts made in tiles.
+    const [count, width] = [640, 300];
+    const users = communityLists(700, count + width, 5, 11);
+    const column = Int32Array.from({ length: count + width }, (_, i) => (i < count ? i : -1));
+    const target = Int32Array.from({ length: count + width }, (_, i) => (i < count ? -1 : i - count));
+    const inputs = renameLists(users, column);
+    const targets = transposeLists(renameLists(users, target), width);
+    const asked = { offsets: inputs.offsets.slice(0, 401), values: inputs.values };
+    for (const [lambda, t] of [
+      [3, 131],
+      [300, 299],
+    ] as const) {
+      const problem = { inputs, columns: count, targets, lambda, tolerance: 1e-5 };
+      const scores = await ridgeScores(problem, asked);
+      const gram = Array.from({ length: count }, () => new Array<number>(count).fill(0));
+      for (let c = 0; c < count; c++) gram[c][c] = lambda;
+      for (let u = 0; u < 700; u++) {
+        const own = listOf(inputs, u);
+        for (const i of own) for (const j of own) gram[i][j]++;
+      }
+      const right = new Array<number>(count).fill(0);
+      for (const u of listOf(targets, t)) for (const i of listOf(inputs, u)) right[i]++;
+      const weights = solve(gram, right);
+      const want = Array.from({ length: 400 }, (_, row) =>
+        listOf(inputs, row).reduce((sum, i) => sum + weights[i], 0),
+      );
+      const found = Array.from({ length: 400 }, (_, row) => scores[row * width + t]);
+      expect(found).toEqual(closeTo(want, 1e-3));
     }
   });
 

@@ -1,8 +1,9 @@
 // A thousand threads for little work: workers are counted, and there are no more of them than pieces of work.
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { alternatingLeastSquares, ridge } from '../../src/engine/cpu/linear.js';
+import { alternatingLeastSquares } from '../../src/engine/cpu/linear.js';
 import { createListMaker } from '../../src/engine/cpu/rank-lists.js';
+import { ridge } from '../../src/engine/cpu/ridge.js';
 import { BipartiteGraph, fit, readGraph, simulate } from '../../src/index.js';
 import { threadCount } from '../../src/parallel/pool.js';
 

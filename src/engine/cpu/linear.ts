@@ -1,126 +1,24 @@
-// Linear solvers on the cpu engine, for the baselines: ridge regression of many targets on the same sparse 0/1 inputs,
-// and alternating least squares with implicit zeros. Typed arrays in, typed arrays out.
+// Alternating least squares with implicit zeros on the cpu engine. Typed arrays in, typed arrays out.
 
 import { throwIfAborted } from '../../errors.js';
 import { allocate, createCounter } from '../../math/memory.js';
 import { randomStream } from '../../math/random.js';
 import { STREAMS } from '../../math/streams.js';
-import { type TaskModule, threadCount } from '../../parallel/pool.js';
+import { threadCount } from '../../parallel/pool.js';
 import type { TaskOptions } from '../../progress.js';
 import type { RowLists } from '../rank.js';
 import { inLanes, type Lanes } from './lanes.js';
+import { instantiate } from './linear-kernels.js';
 import {
-  instantiate,
   type LeastSquaresJob,
   leastSquaresScratchBytes,
   MOST_ROWS,
-  type RidgeAim,
-  type RidgeJob,
-  ridgeScratchBytes,
-  ridgeSystems,
   rowsPerBlock,
   solveLeastSquares,
-  solveRidge,
-  WIDTH,
 } from './linear-tasks.js';
+import { SMALL, SOLVERS, storeLists } from './solvers.js';
 import { loadKernels } from './wasm.js';
 import { Heap } from './wasm-heap.js';
-
-/** Below this many additions a pool of workers costs more than it saves. */
-const SMALL = 1e8;
-
-/** Scratch of all workers together: WebAssembly's memory has the edges beside it. */
-const SCRATCH_BYTES = 2 ** 31;
-
-const SOLVERS: TaskModule = {
-  name: 'linear-tasks',
-  base: import.meta.url,
-  worker: () =>
-    new Worker(new URL('./linear-tasks.js', import.meta.url), {
-      type: 'module',
-      name: 'graphex:linear-tasks',
-    }),
-  here: () => import('./linear-tasks.js'),
-};
-
-export interface RidgeProblem {
-  /** Per row, its columns: a 0/1 matrix X. */
-  readonly inputs: RowLists;
-  readonly columns: number;
-  /** Per target, its rows: the columns of a 0/1 matrix Y. */
-  readonly targets: RowLists;
-  readonly lambda: number;
-  /** Relative size of the residual at which a target is done. Default 1e-4. */
-  readonly tolerance?: number | undefined;
-}
-
-/** Weights W (columns × targets, row-major) that minimize ‖Y − X·W‖² + λ‖W‖². */
-export function ridge(problem: RidgeProblem, options: TaskOptions = {}): Promise<Float32Array> {
-  const out = allocate(Float32Array, problem.columns * (problem.targets.offsets.length - 1));
-  return solveSystems(problem, out, undefined, options);
-}
-
-/**
- * What those weights say of other rows, of which `asked` has the columns: H·W, asked rows × targets, row-major. No weight is kept: a
- * system is solved for each target or for each asked row, whichever are fewer.
- */
-export function ridgeScores(
-  problem: RidgeProblem,
-  asked: RowLists,
-  options: TaskOptions = {},
-): Promise<Float32Array> {
-  const [rows, width] = [asked, problem.targets].map(({ offsets }) => offsets.length - 1);
-  return solveSystems(problem, allocate(Float32Array, rows * width), asked, options);
-}
-
-async function solveSystems(
-  problem: RidgeProblem,
-  out: Float32Array,
-  asked: RowLists | undefined,
-  options: TaskOptions,
-): Promise<Float32Array> {
-  const { inputs, columns, lambda, tolerance = 1e-4 } = problem;
-  const { module } = await loadKernels();
-  const heap = new Heap();
-  const stored = (lists: RowLists) => ({ ...storeLists(heap, lists), rows: lists.offsets.length - 1 });
-  const targets = stored(problem.targets);
-  const aim: RidgeAim = asked
-    ? {
-        kind: asked.offsets.length - 1 < targets.rows ? 'scores-by-row' : 'scores-by-target',
-        ...{ targets, asked: stored(asked), out },
-      }
-    : { kind: 'weights', targets, out };
-  const systems = ridgeSystems(aim);
-  const small = inputs.values.length * systems < SMALL;
-  const rows = stored(inputs);
-  const scaleAt = heap.allocate(4 * columns);
-  const bytes = ridgeScratchBytes(columns, rows.rows, aim.kind);
-  const most = Math.min(Math.ceil(systems / WIDTH), Math.max(1, Math.floor(SCRATCH_BYTES / bytes)));
-  const lanes = small ? 1 : threadCount(options.threads, most);
-  const scratch = Array.from({ length: lanes }, () => heap.allocate(bytes));
-  const scale = heap.f32(scaleAt, columns).fill(lambda);
-  for (const column of inputs.values) scale[column] += 1;
-  for (let c = 0; c < columns; c++) scale[c] = 1 / scale[c];
-  const next = createCounter();
-  const job: RidgeJob = {
-    ...{ module, memory: heap.memory, places: createCounter(), next, scratch },
-    ...{ inputs: rows, scale: scaleAt, columns, lambda, aim, tolerance, maxIterations: 200 },
-  };
-  const run = inLanes(SOLVERS, small ? 0 : lanes);
-  try {
-    await run.all('solveRidge', solveRidge, job, options.signal, systems, () =>
-      options.onProgress?.({
-        stage: 'solving',
-        done: Math.min(systems, WIDTH * Atomics.load(next, 0)),
-        total: systems,
-        unit: aim.kind === 'scores-by-row' ? 'rows' : 'targets',
-      }),
-    );
-  } finally {
-    await run.close();
-  }
-  return aim.out;
-}
 
 export interface LeastSquaresOptions extends TaskOptions {
   readonly features: number;
@@ -329,14 +227,6 @@ async function createSolver(
       if (run !== workers?.lanes) await run.close();
     },
   };
-}
-
-function storeLists(heap: Heap, lists: RowLists): { offsets: number; neighbors: number } {
-  const offsets = heap.allocate(4 * lists.offsets.length);
-  const neighbors = heap.allocate(4 * lists.values.length);
-  heap.u32(offsets, lists.offsets.length).set(lists.offsets);
-  heap.u32(neighbors, lists.values.length).set(lists.values);
-  return { offsets, neighbors };
 }
 
 function copyRows(rows: Float32Array, features: number, view: Float32Array, stride: number): void {

@@ -3,6 +3,7 @@
 
 import { serveTasks } from '../../parallel/worker.js';
 import type { RowLists } from '../rank.js';
+import { type CountedColumns, copyCounts, createTiles, pairsMet, TILE } from './pair-counts.js';
 import type { RankKernels } from './rank-lane.js';
 
 /** Rows counted, or targets solved, at a time. */
@@ -12,32 +13,55 @@ const SAMPLE = 1024;
 /** Numbers counted one by one in the time in which the bits of one column are compared. */
 const COMMON = 3;
 
+/** Rows of `stride` counts, of 4 bytes each where two are too few. */
+export interface CountRows {
+  readonly at: number;
+  readonly stride: number;
+  readonly wide: boolean;
+}
+
 /** How many users each two columns share: counted, or the users of each column as bits. Addresses in the memory of the kernels. */
 export interface SharedUsers {
   readonly memory: WebAssembly.Memory;
   readonly columns: number;
-  /** Rows of `stride` counts, of 4 bytes each where two are too few; absent where there are bits. */
-  readonly pairs?: { readonly at: number; readonly stride: number; readonly wide: boolean } | undefined;
+  /** Absent where there are bits. */
+  readonly pairs?: CountRows | undefined;
+  /** The same of each target with all columns, where there is room for it. */
+  readonly ofTargets?: CountRows | undefined;
   /** Rows of so many words of 8 bytes, a multiple of 4. */
   readonly bits?: { readonly at: number; readonly words: number } | undefined;
 }
 
 export interface PairJob {
   readonly next: Int32Array;
-  /** Per user the columns they have, and per column its users. */
+  readonly module: WebAssembly.Module;
+  readonly places: Int32Array;
+  readonly scratch: readonly number[];
+  /** Per user the columns they have, and the columns where the kernels find them. */
   readonly rows: RowLists;
+  readonly counted: CountedColumns;
+  /** The users of each list, and where its counts go, one row for each. */
   readonly lists: RowLists;
-  readonly shared: SharedUsers;
+  readonly counts: CountRows;
 }
 
-export function countPairs({ next, rows, lists, shared }: PairJob): void {
-  const { memory, columns, pairs } = shared;
-  if (!pairs) return;
+/** Per list how many users it shares with each column. */
+export function countPairs({ next, rows, lists, counts, counted, ...place }: PairJob): void {
+  const { memory, columns } = counted;
+  const count = lists.offsets.length - 1;
+  const tiles = createTiles(place.module, counted, place.scratch[Atomics.add(place.places, 0, 1)]);
   for (;;) {
-    const first = BLOCK * Atomics.add(next, 0, 1);
-    if (first >= columns) return;
-    for (let c = first; c < Math.min(columns, first + BLOCK); c++) {
-      const own = countsAt(memory, pairs.wide, pairs.at + c * rowBytes(pairs), columns);
+    const first = TILE * Atomics.add(next, 0, 1);
+    if (first >= count) return;
+    const last = Math.min(count, first + TILE);
+    const byTile = tiles.isSooner(pairsMet(lists, rows, first, last));
+    if (byTile) tiles.count(lists, first, last);
+    for (let c = first; c < last; c++) {
+      const own = countsAt(memory, counts.wide, counts.at + c * rowBytes(counts), columns.rows);
+      if (byTile) {
+        copyCounts(tiles.counts, c - first, own);
+        continue;
+      }
       for (let e = lists.offsets[c]; e < lists.offsets[c + 1]; e++) {
         const user = lists.values[e];
         for (let n = rows.offsets[user]; n < rows.offsets[user + 1]; n++) own[rows.values[n]]++;
@@ -50,8 +74,7 @@ function countsAt(memory: WebAssembly.Memory, wide: boolean, at: number, length:
   return wide ? new Uint32Array(memory.buffer, at, length) : new Uint16Array(memory.buffer, at, length);
 }
 
-const rowBytes = ({ stride, wide }: { readonly stride: number; readonly wide: boolean }) =>
-  (wide ? 4 : 2) * stride;
+const rowBytes = ({ stride, wide }: CountRows) => (wide ? 4 : 2) * stride;
 
 /** What is the same for all settings with this λ: the chosen columns of each target, in order, and what they share. */
 export interface ChosenColumns {
@@ -201,7 +224,7 @@ export function solveTargets(job: RegressionJob): void {
 /** A worker's scratch, and what it does there. */
 function createBench(job: RegressionJob) {
   const { shared, chosen, rows, targets, degree, ownColumn } = job;
-  const { memory, columns, pairs, bits } = shared;
+  const { memory, columns, pairs, bits, ofTargets } = shared;
   const kernels = new WebAssembly.Instance(job.module, { env: { memory, abort: () => {} } })
     .exports as unknown as RegressionKernels;
   const base = job.scratch[Atomics.add(job.places, 0, 1)];
@@ -228,6 +251,7 @@ function createBench(job: RegressionJob) {
   function countsOf(target: number): number {
     const own = ownColumn[target];
     if (pairs && own >= 0) return pairs.at + own * rowBytes(pairs);
+    if (ofTargets) return ofTargets.at + target * rowBytes(ofTargets);
     const [from, to] = [targets.offsets[target], targets.offsets[target + 1]];
     if (bits && isCommon(from, to)) {
       words.fill(0);

@@ -11,8 +11,9 @@
 import { allocate, createCounter } from '../../math/memory.js';
 import { type TaskModule, threadCount } from '../../parallel/pool.js';
 import type { TaskOptions } from '../../progress.js';
-import type { SparseWeights } from '../rank.js';
+import type { RowLists, SparseWeights } from '../rank.js';
 import { inLanes } from './lanes.js';
+import { storeColumns, TILE, tileScratchBytes } from './pair-counts.js';
 import { chooseInputs, listsOf, type RegressionData, type RegressionInputs } from './regression-inputs.js';
 import {
   BLOCK,
@@ -96,15 +97,14 @@ async function createRegression(
   const count = inputs.length;
   const degree = Float64Array.from({ length: count }, (_, c) => columns.offsets[c + 1] - columns.offsets[c]);
   const heap = new Heap();
-  const shared = await shareUsers(heap, chosenInputs, degree, options);
+  const ofItems = listsOf(data.items, targets);
   const width = paddedColumns(count);
   const inverse = heap.allocate(4 * width);
   const ownColumn = new Int32Array(itemCount).fill(-1);
   for (const [c, item] of inputs.entries()) ownColumn[item] = c;
-  const ofTargets = {
-    targets: listsOf(data.items, targets),
-    ownColumn: Int32Array.from(targets, (item) => ownColumn[item]),
-  };
+  const ofTargets = { targets: ofItems, ownColumn: Int32Array.from(targets, (item) => ownColumn[item]) };
+  const apart = ofTargets.ownColumn.every((own) => own < 0) ? ofItems : undefined;
+  const shared = await shareUsers(heap, chosenInputs, apart, options);
   const kept = createStore(heap, targets.length, several);
   const open = inLanes(TASKS, threadCount(options.threads, Math.ceil(targets.length / BLOCK)));
   // One after the other: they share the memory.
@@ -161,14 +161,17 @@ async function createRegression(
   };
 }
 
-/** What two columns share: the users of each as bits where users are few, else all pairs counted. */
+/**
+ * What two columns share: the users of each as bits where users are few, else all pairs counted. Targets that are no columns are counted
+ * with them, too.
+ */
 async function shareUsers(
   heap: Heap,
   { few, rows, columns }: RegressionInputs,
-  degree: Float64Array,
+  targets: RowLists | undefined,
   options: TaskOptions,
 ): Promise<SharedUsers> {
-  const count = degree.length;
+  const count = columns.offsets.length - 1;
   if (few) {
     const words = 4 * Math.ceil((rows.offsets.length - 1) / 256);
     const at = heap.allocate(8 * words * count);
@@ -181,20 +184,32 @@ async function shareUsers(
     }
     return { memory: heap.memory, columns: count, bits: { at, words } };
   }
-  const wide = degree.reduce((a, b) => Math.max(a, b), 0) >= 2 ** 16;
+  const counted = storeColumns(heap, columns, rows.offsets.length - 1);
+  const { wide } = counted;
   const stride = paddedColumns(count);
-  const pairs = { at: heap.allocate((wide ? 4 : 2) * stride * count), stride, wide };
-  const shared = { memory: heap.memory, columns: count, pairs };
+  const place = (lists: number) => ({ at: heap.allocate((wide ? 4 : 2) * stride * lists), stride, wide });
+  const { module } = await loadKernels();
   let work = 0;
   for (let u = 0; u + 1 < rows.offsets.length; u++) work += (rows.offsets[u + 1] - rows.offsets[u]) ** 2;
-  const run = inLanes(TASKS, work < SMALL ? 0 : threadCount(options.threads, Math.ceil(count / BLOCK)));
+  const lanes = work < SMALL ? 1 : threadCount(options.threads, Math.ceil(count / TILE));
+  const scratch = Array.from({ length: lanes }, () => heap.allocate(tileScratchBytes(counted)));
+  const run = inLanes(TASKS, work < SMALL ? 0 : lanes);
+  const counts = async (lists: RowLists) => {
+    const blocks = lists.offsets.length - 1;
+    const job = { module, scratch, rows, counted, lists, counts: place(blocks) };
+    const counters = { next: createCounter(), places: createCounter() };
+    await run.all('countPairs', countPairs, { ...job, ...counters }, options.signal, blocks);
+    return job.counts;
+  };
   try {
-    const job = { next: createCounter(), rows, lists: columns, shared };
-    await run.all('countPairs', countPairs, job, options.signal, count);
+    const pairs = await counts(columns);
+    const fits = targets && (wide ? 4 : 2) * stride * (targets.offsets.length - 1) <= KEPT_BYTES;
+    const ofTargets = fits ? await counts(targets) : undefined;
+    return { memory: heap.memory, columns: count, pairs, ofTargets };
   } finally {
     await run.close();
+    for (const at of scratch) heap.release(at);
   }
-  return shared;
 }
 
 /** Chosen columns by λ, as many as there is room for. */

@@ -6,7 +6,7 @@
 // no weights are kept either, as scores of all who ask are added up from each solution. Where users are few
 // the same scores come from a system as large as they are: XᵀA with A = (XXᵀ + λ)⁻¹ Y.
 
-import { ridge, ridgeScores } from '../../engine/cpu/linear.js';
+import { type RidgeProblem, ridge, ridgeScores } from '../../engine/cpu/ridge.js';
 import { InputError } from '../../errors.js';
 import { factorize, solveFactorized } from '../../math/cholesky.js';
 import { lengths, renameLists, transposeLists } from '../../ranking/lists.js';
@@ -86,30 +86,18 @@ async function fitEase(
   setting: EaseSetting,
   options: BaselineFitOptions = {},
 ): Promise<FittedBaseline> {
-  const { users, items, shown, candidates } = data;
+  const { users, shown, candidates } = data;
   const overlap = candidates.find((item) => shown[item] === 1);
   if (overlap !== undefined) {
     throw new InputError(
       `item ${overlap} is both an input and a candidate: EASE needs them apart, as a pq split has them`,
     );
   }
-  const degree = lengths(items);
-  // By popularity: rows that are gathered often lie together, which took .57 (@simulated) and .9 (acl-abstracts) of the time.
-  const ordered = Uint32Array.from(shown.keys())
-    .filter((item) => shown[item] && degree[item] > 0)
-    .sort((a, b) => degree[b] - degree[a] || a - b);
-  const column = new Int32Array(shown.length).fill(-1);
-  for (const [at, item] of ordered.entries()) column[item] = at;
-  const columns = ordered.length;
-  const target = new Int32Array(shown.length).fill(-1);
-  for (let c = 0; c < candidates.length; c++) target[candidates[c]] = c;
-  if (users.offsets.length - 1 <= FEW_USERS) return fitByUsers(data, setting, target);
-  const inputs = renameLists(users, column);
-  const large = inputs.values.length > MANY_EDGES;
+  if (users.offsets.length - 1 <= FEW_USERS) return fitByUsers(data, setting, targetOf(data));
+  const { column, ...system } = options.tuning ? kept(data) : systemOf(data);
+  const large = system.inputs.values.length > MANY_EDGES;
   const problem = {
-    inputs,
-    columns,
-    targets: transposeLists(renameLists(users, target), candidates.length),
+    ...system,
     lambda: setting.lambda,
     tolerance: (large ? 10 : 1) * (options.tuning ? TOLERANCE.tuning : TOLERANCE.fit),
   };
@@ -124,6 +112,45 @@ async function fitEase(
       };
     },
   };
+}
+
+/** What is regressed on what, whatever the penalty. */
+interface EaseSystem extends Pick<RidgeProblem, 'inputs' | 'columns' | 'targets'> {
+  /** Per item its column among the inputs, −1: none. */
+  readonly column: Int32Array;
+}
+
+function systemOf(data: BaselineData): EaseSystem {
+  const { users, items, shown, candidates } = data;
+  const degree = lengths(items);
+  // By popularity: rows that are gathered often lie together, which took .57 (@simulated) and .9 (acl-abstracts) of the time.
+  const ordered = Uint32Array.from(shown.keys())
+    .filter((item) => shown[item] && degree[item] > 0)
+    .sort((a, b) => degree[b] - degree[a] || a - b);
+  const column = new Int32Array(shown.length).fill(-1);
+  for (const [at, item] of ordered.entries()) column[item] = at;
+  return {
+    column,
+    inputs: renameLists(users, column),
+    columns: ordered.length,
+    targets: transposeLists(renameLists(users, targetOf(data)), candidates.length),
+  };
+}
+
+/** Per item its position among the candidates, −1: none. */
+function targetOf({ shown, candidates }: BaselineData): Int32Array {
+  const target = new Int32Array(shown.length).fill(-1);
+  for (let c = 0; c < candidates.length; c++) target[candidates[c]] = c;
+  return target;
+}
+
+const KEPT = new WeakMap<BaselineData, EaseSystem>();
+
+/** The same, made once for all penalties that are tried on the same data. */
+function kept(data: BaselineData): EaseSystem {
+  const known = KEPT.get(data) ?? systemOf(data);
+  KEPT.set(data, known);
+  return known;
 }
 
 /** The same scores by what a history has in common with the users: no weight between items is formed. */

@@ -1,6 +1,7 @@
 // What a worker of item-kNN does: for a block of candidates, how many users each has in common with every item that can be shown,
 // and the items most similar to it. Blocks are independent of each other, so results do not depend on the number of workers.
 
+import { type CountedColumns, copyCounts, createTiles, pairsMet } from '../../engine/cpu/pair-counts.js';
 import { allocate } from '../../math/memory.js';
 import { nthLargest } from '../../math/select.js';
 import { serveTasks } from '../../parallel/worker.js';
@@ -26,12 +27,18 @@ export interface Neighbourhood {
   readonly ownColumn: Int32Array;
   /** Users of each column and of each candidate. */
   readonly degree: { readonly columns: Uint32Array; readonly targets: Uint32Array };
+  /** The columns where the kernels find them. */
+  readonly counted: CountedColumns;
   /** Candidates × columns, counted so far as `counted` says, where they are kept for other settings. */
   readonly kept: { readonly counts: CommonCounts; readonly counted: Uint8Array } | undefined;
 }
 
 export interface SimilarityJob {
   readonly data: Neighbourhood;
+  readonly module: WebAssembly.Module;
+  /** Scratch of the workers, each of which takes one that is free: 1 where it is taken. */
+  readonly scratch: readonly number[];
+  readonly taken: Int32Array;
   readonly setting: NeighbourSetting;
   /** Candidates first … last − 1. */
   readonly first: number;
@@ -45,13 +52,15 @@ export interface SimilarColumns {
   readonly weights: Float32Array;
 }
 
-export function findSimilar({ data, setting, first, last }: SimilarityJob): SimilarColumns {
+export function findSimilar(job: SimilarityJob): SimilarColumns {
+  const { data, setting, first, last } = job;
   const { shrinkage, asymmetry } = setting;
   const neighbours = Math.floor(setting.neighbours);
   const { columns: degree, targets: ownDegree } = data.degree;
   const count = degree.length;
   const scale = Float64Array.from(degree, (d) => d ** asymmetry);
   const common = data.kept ? undefined : createCounts(data, count);
+  const counter = data.kept?.counted[first] ? undefined : createCounter(job);
   const touched = new Uint32Array(count);
   const similarity = new Float32Array(count);
   const order = new Float32Array(count);
@@ -62,7 +71,7 @@ export function findSimilar({ data, setting, first, last }: SimilarityJob): Simi
   let entries = 0;
   for (let c = first; c < last; c++) {
     const counts = common ?? keptCounts(data, c, count);
-    if (common || data.kept?.counted[c] === 0) countCommon(data, c, counts);
+    counter?.count(c, counts);
     const ownScale = ownDegree[c] ** (1 - asymmetry);
     let met = 0;
     for (let column = 0; column < count; column++) {
@@ -88,6 +97,7 @@ export function findSimilar({ data, setting, first, last }: SimilarityJob): Simi
     found[c - first] = entries - before;
     common?.fill(0);
   }
+  counter?.close();
   return { found, columns: columns.slice(0, entries), weights: weights.slice(0, entries) };
 }
 
@@ -102,19 +112,31 @@ function keptCounts({ kept }: Neighbourhood, candidate: number, count: number): 
   return kept!.counts.subarray(candidate * count, (candidate + 1) * count);
 }
 
-function countCommon(
-  { rows, targets, ownColumn, kept }: Neighbourhood,
-  candidate: number,
-  counts: CommonCounts,
-): void {
+/** Counts the candidates of a job: all at once, or one by one where that is sooner done. */
+function createCounter({ data, module, scratch, taken, first, last }: SimilarityJob) {
+  const place = scratch.findIndex((_, at) => Atomics.compareExchange(taken, at, 0, 1) === 0);
+  const tiles = createTiles(module, data.counted, scratch[place]);
+  const { rows, targets, ownColumn, kept } = data;
+  const byTile = tiles.isSooner(pairsMet(targets, rows, first, last));
+  if (byTile) tiles.count(targets, first, last);
+  return {
+    count(candidate: number, counts: CommonCounts): void {
+      if (byTile) copyCounts(tiles.counts, candidate - first, counts);
+      else countCommon(data, candidate, counts);
+      if (ownColumn[candidate] >= 0) counts[ownColumn[candidate]] = 0;
+      if (kept) kept.counted[candidate] = 1;
+    },
+    close: () => void Atomics.store(taken, place, 0),
+  };
+}
+
+function countCommon({ rows, targets }: Neighbourhood, candidate: number, counts: CommonCounts): void {
   const { offsets, values } = rows;
   for (let e = targets.offsets[candidate]; e < targets.offsets[candidate + 1]; e++) {
     const user = targets.values[e];
     const end = offsets[user + 1];
     for (let n = offsets[user]; n < end; n++) counts[values[n]]++;
   }
-  if (ownColumn[candidate] >= 0) counts[ownColumn[candidate]] = 0;
-  if (kept) kept.counted[candidate] = 1;
 }
 
 serveTasks('neighbour-tasks', { findSimilar });

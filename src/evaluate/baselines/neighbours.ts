@@ -4,12 +4,15 @@
 // the cosine at a = ½ and h = 0; h shrinks what few users support, a shifts weight between popular and rare items.
 // Each candidate keeps its `neighbours` most similar items, of those that can appear in a history.
 
+import { storeColumns, TILE, tileScratchBytes } from '../../engine/cpu/pair-counts.js';
+import { loadKernels } from '../../engine/cpu/wasm.js';
+import { Heap } from '../../engine/cpu/wasm-heap.js';
 import type { ItemScores } from '../../fit/model.js';
 import { allocate, inSharedMemory } from '../../math/memory.js';
 import { createPool, type TaskModule, threadCount } from '../../parallel/pool.js';
 import type { RowLists, Scorer } from '../../predict/rank.js';
 import type { TaskOptions } from '../../progress.js';
-import { lengths, renameLists } from '../../ranking/lists.js';
+import { lengths, renameLists, transposeLists } from '../../ranking/lists.js';
 import { ladder } from '../../ranking/tune.js';
 import type { Baseline, BaselineData, Setting } from './baseline.js';
 import {
@@ -32,8 +35,6 @@ const TASKS: TaskModule = {
   here: () => import('./neighbour-tasks.js'),
 };
 
-/** Candidates that are compared at a time. */
-const BLOCK = 32;
 /** Pairs to be counted below which workers cost more than they save. */
 const SMALL = 5e8;
 /** Counts that are kept between the trials of a search, of 2 or 4 bytes each. */
@@ -114,9 +115,12 @@ function neighbourhood({ users, items, shown, candidates }: BaselineData, keep: 
   degrees.columns.set(inputs.map((item) => degree[item]));
   degrees.targets.set(candidates.map((item) => degree[item]));
   const size = candidates.length * inputs.length;
+  const heap = new Heap();
   return {
     inputs: Uint32Array.from(inputs),
+    heap,
     data: {
+      counted: storeColumns(heap, transposeLists(rows, inputs.length), users.offsets.length - 1),
       rows: { offsets: inSharedMemory(rows.offsets), values: inSharedMemory(rows.values) },
       targets: { offsets, values },
       ownColumn: inSharedMemory(Int32Array.from(candidates, (item) => column[item])),
@@ -136,6 +140,8 @@ interface Numbered {
   /** The item of each column. */
   readonly inputs: Uint32Array;
   readonly data: Neighbourhood;
+  /** Memory of the kernels, where the columns lie. */
+  readonly heap: Heap;
 }
 
 const KEPT = new WeakMap<BaselineData, Numbered>();
@@ -150,22 +156,29 @@ function kept(data: BaselineData): Numbered {
 /** From each item of a history to the candidates that keep it as a neighbour. */
 async function similarities(
   { candidates, shown }: BaselineData,
-  { inputs, data }: Numbered,
+  { inputs, data, heap }: Numbered,
   setting: NeighbourSetting,
   { threads, signal }: TaskOptions,
 ): Promise<Similarities> {
   const jobs: SimilarityJob[] = [];
-  for (let first = 0; first < candidates.length; first += BLOCK) {
-    jobs.push({ data, setting, first, last: Math.min(candidates.length, first + BLOCK) });
+  const blocks = Math.ceil(candidates.length / TILE);
+  const lanes = toCount(data) < SMALL ? 1 : threadCount(threads, blocks);
+  const { module } = await loadKernels();
+  const scratch = Array.from({ length: lanes }, () => heap.allocate(tileScratchBytes(data.counted)));
+  const taken = allocate(Int32Array, lanes);
+  for (let first = 0; first < candidates.length; first += TILE) {
+    const last = Math.min(candidates.length, first + TILE);
+    jobs.push({ data, setting, module, scratch, taken, first, last });
   }
-  const lanes = toCount(data) < SMALL ? 1 : threadCount(threads, jobs.length);
-  if (lanes === 1) return groupBySource(jobs.map(findSimilar), inputs, shown.length);
-  const pool = await createPool(TASKS, lanes);
+  const pool = lanes === 1 ? undefined : await createPool(TASKS, lanes);
   try {
-    const blocks = await pool.map<SimilarityJob, SimilarColumns>('findSimilar', jobs, { signal });
-    return groupBySource(blocks, inputs, shown.length);
+    const found = pool
+      ? await pool.map<SimilarityJob, SimilarColumns>('findSimilar', jobs, { signal })
+      : jobs.map(findSimilar);
+    return groupBySource(found, inputs, shown.length);
   } finally {
-    await pool.close();
+    await pool?.close();
+    for (const at of scratch) heap.release(at);
   }
 }
 

@@ -10,3 +10,4 @@ export * from './scores';
 export * from './linear';
 export * from './regression';
 export * from './ridge';
+export * from './pairs';

@@ -1,6 +1,6 @@
 // Kernels of ridge regression of many targets on the same sparse inputs: conjugate gradients for 32 right-hand sides at once.
 
-import { madd } from './simd';
+import { addTo, madd } from './simd';
 
 /** Right-hand sides solved together: eight registers of four. */
 const WIDTH_BYTES: usize = 128;
@@ -117,5 +117,86 @@ export function linearDirection(beta: usize, scale: usize, r: usize, p: usize, r
     }
     r += WIDTH_BYTES;
     p += WIDTH_BYTES;
+  }
+}
+
+/** Rows of two tables that stay in the nearest cache while all their products are summed. */
+const CROSS_ROWS = 64;
+
+/** out[j, t] = Σ a[i, j]·b[i, t] over the rows of two tables of 32 columns, as 32 × 32 float64. */
+export function linearCross(a: usize, b: usize, rows: i32, out: usize): void {
+  memory.fill(out, 0, 8192);
+  for (let from = 0; from < rows; from += CROSS_ROWS) {
+    const bytes = <usize>min(CROSS_ROWS, rows - from) * WIDTH_BYTES;
+    for (let j: usize = 0; j < WIDTH_BYTES; j += 16) {
+      for (let t: usize = 0; t < WIDTH_BYTES; t += 32) {
+        let c = f32x4.splat(0), d = c, e = c, f = c, g = c, h = c, k = c, l = c;
+        for (let at: usize = 0; at < bytes; at += WIDTH_BYTES) {
+          const low = v128.load(b + at + t), high = v128.load(b + at + t, 16);
+          const first = v128.load32_splat(a + at + j), second = v128.load32_splat(a + at + j, 4);
+          c = madd(first, low, c);
+          d = madd(first, high, d);
+          e = madd(second, low, e);
+          f = madd(second, high, f);
+          const third = v128.load32_splat(a + at + j, 8), fourth = v128.load32_splat(a + at + j, 12);
+          g = madd(third, low, g);
+          h = madd(third, high, h);
+          k = madd(fourth, low, k);
+          l = madd(fourth, high, l);
+        }
+        // A row of 32 float64 is twice as wide.
+        const to = out + (j << 6) + (t << 1);
+        addTo(to, c);
+        addTo(to + 32, d);
+        addTo(to + 256, e);
+        addTo(to + 288, f);
+        addTo(to + 512, g);
+        addTo(to + 544, h);
+        addTo(to + 768, k);
+        addTo(to + 800, l);
+      }
+    }
+    a += bytes;
+    b += bytes;
+  }
+}
+
+/** out = table · matrix, of 32 × 32 float32, or that added to it; `out` may be the table. */
+export function linearCombine(table: usize, matrix: usize, rows: i32, add: bool, out: usize): void {
+  for (let i = 0; i < rows; i++) {
+    let a = f32x4.splat(0), b = a, c = a, d = a, e = a, f = a, g = a, h = a;
+    if (add) {
+      a = v128.load(out);
+      b = v128.load(out, 16);
+      c = v128.load(out, 32);
+      d = v128.load(out, 48);
+      e = v128.load(out, 64);
+      f = v128.load(out, 80);
+      g = v128.load(out, 96);
+      h = v128.load(out, 112);
+    }
+    let row = matrix;
+    for (let j: usize = 0; j < WIDTH_BYTES; j += 4) {
+      const weight = v128.load32_splat(table + j);
+      a = madd(weight, v128.load(row), a);
+      b = madd(weight, v128.load(row, 16), b);
+      c = madd(weight, v128.load(row, 32), c);
+      d = madd(weight, v128.load(row, 48), d);
+      e = madd(weight, v128.load(row, 64), e);
+      f = madd(weight, v128.load(row, 80), f);
+      g = madd(weight, v128.load(row, 96), g);
+      h = madd(weight, v128.load(row, 112), h);
+      row += WIDTH_BYTES;
+    }
+    v128.store(out, a);
+    v128.store(out, b, 16);
+    v128.store(out, c, 32);
+    v128.store(out, d, 48);
+    v128.store(out, e, 64);
+    v128.store(out, f, 80);
+    v128.store(out, g, 96);
+    v128.store(out, h, 112);
+    table += WIDTH_BYTES;
+    out += WIDTH_BYTES;
   }
 }

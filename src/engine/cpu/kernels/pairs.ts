@@ -1,0 +1,126 @@
+// Counts of what lists share with 128 targets at once. A member of lists has a mask of 128 bits, one for each target that has it too, and
+// masks are added up in planes: bit t of the first plane is the lowest bit of target t's count, of the second the next, and so on. Eight
+// masks go through a tree of full adders, of which one carry comes out.
+
+/** Members that are added up before their counts might exceed 16 bits. */
+const SEGMENT: usize = 65528;
+const ROUND: usize = 32;
+
+/**
+ * Per list from `first` to `last` its counts with 128 targets, of 2 bytes each or of 4 (`wide`), one list after the other in `out`. Target t
+ * is bit t ≫ 3 of half-word t & 7 of a mask; `planes` is room for 256 bytes. Lists of more than SEGMENT members need `wide`.
+ */
+export function pairCounts(
+  offsets: usize,
+  values: usize,
+  first: i32,
+  last: i32,
+  masks: usize,
+  planes: usize,
+  wide: bool,
+  out: usize,
+): void {
+  for (let list = first; list < last; list++) {
+    let from = values + (<usize>load<u32>(offsets + (<usize>list << 2)) << 2);
+    const end = values + (<usize>load<u32>(offsets + (<usize>list << 2), 4) << 2);
+    if (wide) memory.fill(out, 0, 512);
+    do {
+      const to = min(end, from + (SEGMENT << 2));
+      addMasks(from, to, masks, planes);
+      const bits = 32 - clz(<u32>((to - from) >> 2));
+      if (wide) addCounts(planes, bits, out);
+      else storeCounts(planes, bits, out);
+      from = to;
+    } while (from < end);
+    out += wide ? 512 : 256;
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function maskOf(n: usize, masks: usize): v128 {
+  return v128.load(masks + (<usize>load<u32>(n) << 4));
+}
+
+/** What three bits carry, of which two differ as `differ` says. */
+// @ts-ignore: decorator
+@inline
+function carried(a: v128, b: v128, differ: v128, c: v128): v128 {
+  return v128.or(v128.and(a, b), v128.and(differ, c));
+}
+
+/** Adds a carry to the planes from here on, as far as it goes. */
+// @ts-ignore: decorator
+@inline
+function ripple(plane: usize, carry: v128): void {
+  while (v128.any_true(carry)) {
+    const before = v128.load(plane);
+    v128.store(plane, v128.xor(before, carry));
+    carry = v128.and(before, carry);
+    plane += 16;
+  }
+}
+
+function addMasks(from: usize, to: usize, masks: usize, planes: usize): void {
+  memory.fill(planes, 0, 256);
+  let ones = i32x4.splat(0), twos = ones, fours = ones;
+  let n = from;
+  for (; n + ROUND <= to; n += ROUND) {
+    const a = maskOf(n, masks), b = maskOf(n + 4, masks);
+    let differ = v128.xor(ones, a);
+    const first = carried(ones, a, differ, b);
+    ones = v128.xor(differ, b);
+    const c = maskOf(n + 8, masks), d = maskOf(n + 12, masks);
+    differ = v128.xor(ones, c);
+    const second = carried(ones, c, differ, d);
+    ones = v128.xor(differ, d);
+    differ = v128.xor(twos, first);
+    const four = carried(twos, first, differ, second);
+    twos = v128.xor(differ, second);
+    const e = maskOf(n + 16, masks), f = maskOf(n + 20, masks);
+    differ = v128.xor(ones, e);
+    const third = carried(ones, e, differ, f);
+    ones = v128.xor(differ, f);
+    const g = maskOf(n + 24, masks), h = maskOf(n + 28, masks);
+    differ = v128.xor(ones, g);
+    const fourth = carried(ones, g, differ, h);
+    ones = v128.xor(differ, h);
+    differ = v128.xor(twos, third);
+    const other = carried(twos, third, differ, fourth);
+    twos = v128.xor(differ, fourth);
+    differ = v128.xor(fours, four);
+    ripple(planes + 48, carried(fours, four, differ, other));
+    fours = v128.xor(differ, other);
+  }
+  v128.store(planes, ones);
+  v128.store(planes, twos, 16);
+  v128.store(planes, fours, 32);
+  for (; n < to; n += 4) ripple(planes, maskOf(n, masks));
+}
+
+/** The counts of eight targets, those of bit `bit` of the half-words. */
+// @ts-ignore: decorator
+@inline
+function countsOf(planes: usize, bits: i32, bit: i32): v128 {
+  const one = i16x8.splat(1);
+  let counts = i16x8.splat(0);
+  for (let plane = planes + (<usize>bits << 4); plane > planes; ) {
+    plane -= 16;
+    const lowest = v128.and(i16x8.shr_u(v128.load(plane), bit), one);
+    counts = v128.or(i16x8.add(counts, counts), lowest);
+  }
+  return counts;
+}
+
+function storeCounts(planes: usize, bits: i32, out: usize): void {
+  for (let bit = 0; bit < 16; bit++) v128.store(out + (<usize>bit << 4), countsOf(planes, bits, bit));
+}
+
+function addCounts(planes: usize, bits: i32, out: usize): void {
+  for (let bit = 0; bit < 16; bit++) {
+    const counts = countsOf(planes, bits, bit);
+    const to = out + (<usize>bit << 5);
+    v128.store(to, i32x4.add(v128.load(to), i32x4.extend_low_i16x8_u(counts)));
+    v128.store(to, i32x4.add(v128.load(to, 16), i32x4.extend_high_i16x8_u(counts)), 16);
+  }
+}

@@ -1,0 +1,193 @@
+// Ridge regression of many targets on the same sparse inputs, a block of right-hand sides at a time: conjugate gradients, and what
+// becomes of the solutions. Blocks are independent of each other.
+
+import { instantiate, type LinearKernels, type StoredLists, type WorkerPlace } from './linear-kernels.js';
+import { type CountedColumns, createTiles, pairsMet, TILE } from './pair-counts.js';
+import {
+  createDeflation,
+  type RidgeSpan,
+  type RidgeSystem,
+  SPAN_SCRATCH_BYTES,
+  WIDTH,
+} from './ridge-span.js';
+
+/** What is solved for, and what becomes of the solutions. A target is a list of input rows, asked rows are lists of columns. */
+export type RidgeAim =
+  /** Per target its weights: columns × targets, row-major. */
+  | { readonly kind: 'weights'; readonly targets: StoredLists; readonly out: Float32Array }
+  /** Asked rows × targets, row-major: solved for each target, or for each asked row. */
+  | {
+      readonly kind: 'scores-by-target' | 'scores-by-row';
+      readonly targets: StoredLists;
+      readonly asked: StoredLists;
+      readonly out: Float32Array;
+    };
+
+export interface RidgeJob extends RidgeSystem {
+  readonly span: RidgeSpan | undefined;
+  /** The inputs by column, where right-hand sides are to be counted, and a worker's scratch for that. */
+  readonly counted: (CountedColumns & { readonly scratch: readonly number[] }) | undefined;
+  /** Blocks that a worker takes at a time. */
+  readonly atOnce: number;
+  readonly aim: RidgeAim;
+  /** Relative size of the residual at which a column is done. */
+  readonly tolerance: number;
+  readonly maxIterations: number;
+}
+
+/** Lists whose sums are made at a time. */
+const SUMS = 1024;
+
+export function ridgeScratchBytes(columns: number, rows: number, kind: RidgeAim['kind']): number {
+  const sums = kind === 'weights' ? 0 : SUMS + (kind === 'scores-by-row' ? rows : 0);
+  return 4 * WIDTH * (4 * columns + sums) + 2 * 8 * WIDTH + 2 * 4 * WIDTH + SPAN_SCRATCH_BYTES;
+}
+
+/** How many systems an aim takes. */
+export function ridgeSystems(aim: RidgeAim): number {
+  return (aim.kind === 'scores-by-row' ? aim.asked : aim.targets).rows;
+}
+
+export function solveRidge(job: RidgeJob): void {
+  const { columns, inputs, lambda, scale, aim, span } = job;
+  const kernels = instantiate(job);
+  const place = Atomics.add(job.places, 0, 1);
+  const address = job.scratch[place];
+  const size = 4 * WIDTH * columns;
+  const [x, r, p, q] = [0, 1, 2, 3].map((i) => address + i * size) as [number, number, number, number];
+  const dotsAt = address + 4 * size;
+  const factorAt = dotsAt + 2 * 8 * WIDTH;
+  const spanAt = factorAt + 2 * 4 * WIDTH;
+  const sumsAt = spanAt + SPAN_SCRATCH_BYTES;
+  const deflation =
+    span && span.found[0] === 1 ? createDeflation(kernels, job.memory, columns, span, spanAt) : undefined;
+  const dots = new Float64Array(job.memory.buffer, dotsAt, WIDTH);
+  const factor = new Float32Array(job.memory.buffer, factorAt, WIDTH);
+  const systems = ridgeSystems(aim);
+  const residual = new Float64Array(WIDTH);
+  const rightSides = job.counted && createRightSides(job, job.counted, job.counted.scratch[place]);
+  for (let block = 0, end = 0; ; block++) {
+    if (block === end) {
+      block = job.atOnce * Atomics.add(job.next, 0, 1);
+      end = block + job.atOnce;
+    }
+    const first = WIDTH * block;
+    if (first >= systems) return;
+    const count = Math.min(WIDTH, systems - first);
+    new Float32Array(job.memory.buffer, address, 3 * WIDTH * columns).fill(0);
+    const right = new Float32Array(job.memory.buffer, r, WIDTH * columns);
+    if (aim.kind === 'scores-by-row') markColumns(job, aim.asked, first, count, right);
+    else rightSides?.(first, count, right);
+    // Preconditioned by the diagonal; at x = 0 the residual is the right-hand side.
+    kernels.linearDots(r, r, scale, columns, dotsAt);
+    const goal = dots.map((value) => value * job.tolerance ** 2);
+    if (deflation) {
+      deflation.begin(x, r);
+      kernels.linearDots(r, r, scale, columns, dotsAt);
+    }
+    residual.set(dots);
+    factor.fill(0);
+    kernels.linearDirection(factorAt, scale, r, p, columns);
+    deflation?.keepOut(p);
+    for (let step = 0; step < job.maxIterations && residual.some((value, c) => value > goal[c]); step++) {
+      kernels.linearGram(inputs.offsets, inputs.neighbors, inputs.rows, columns, lambda, p, q);
+      kernels.linearDots(p, q, 0, columns, dotsAt);
+      for (let c = 0; c < WIDTH; c++) factor[c] = dots[c] > 0 ? residual[c] / dots[c] : 0;
+      kernels.linearAxpy(factorAt, p, x, columns);
+      for (let c = 0; c < WIDTH; c++) factor[c] = -factor[c];
+      kernels.linearAxpy(factorAt, q, r, columns);
+      kernels.linearDots(r, r, scale, columns, dotsAt);
+      for (let c = 0; c < WIDTH; c++) factor[c] = residual[c] > 0 ? dots[c] / residual[c] : 0;
+      residual.set(dots);
+      kernels.linearDirection(factorAt, scale, r, p, columns);
+      deflation?.keepOut(p);
+    }
+    keepSolution(job, kernels, first, count, x, sumsAt);
+  }
+}
+
+/** XᵀY for some targets: how many rows each shares with every column, counted in tiles or one by one. */
+function createRightSides(job: RidgeJob, counted: CountedColumns, scratch: number) {
+  const tiles = createTiles(job.module, counted, scratch);
+  const inputs = viewOf(job, job.inputs);
+  const targets = viewOf(job, job.aim.targets);
+  const width = WIDTH * job.atOnce;
+  let [from, to] = [0, 0];
+  return (first: number, count: number, out: Float32Array) => {
+    if (first < from || first >= to) {
+      [from, to] = [first, Math.min(first + width, job.aim.targets.rows)];
+      if (tiles.isSooner(pairsMet(targets, inputs, from, to))) tiles.count(targets, from, to);
+      else to = from;
+    }
+    if (to > from) {
+      for (let c = 0; c < job.columns; c++) {
+        const at = c * TILE + first - from;
+        for (let t = 0; t < count; t++) out[c * WIDTH + t] = tiles.counts[at + t];
+      }
+      return;
+    }
+    for (let t = 0; t < count; t++) {
+      for (let e = targets.offsets[first + t]; e < targets.offsets[first + t + 1]; e++) {
+        const row = targets.values[e];
+        for (let n = inputs.offsets[row]; n < inputs.offsets[row + 1]; n++) {
+          out[inputs.values[n] * WIDTH + t] += 1;
+        }
+      }
+    }
+  };
+}
+
+function markColumns(
+  job: RidgeJob,
+  asked: StoredLists,
+  first: number,
+  count: number,
+  out: Float32Array,
+): void {
+  const { offsets, values } = viewOf(job, asked);
+  for (let t = 0; t < count; t++) {
+    for (let e = offsets[first + t]; e < offsets[first + t + 1]; e++) out[values[e] * WIDTH + t] += 1;
+  }
+}
+
+/** Of a block of solutions, columns × WIDTH at `x`, what the aim wants. */
+function keepSolution(
+  job: RidgeJob,
+  kernels: LinearKernels,
+  first: number,
+  count: number,
+  x: number,
+  scratch: number,
+): void {
+  const { aim, columns, inputs } = job;
+  const width = aim.targets.rows;
+  const view = (at: number, rows: number) => new Float32Array(job.memory.buffer, at, WIDTH * rows);
+  /** The sums of lists over a table, one list after the other. */
+  const each = (lists: StoredLists, table: number, use: (list: number, sums: Float32Array) => void) => {
+    for (let from = 0; from < lists.rows; from += SUMS) {
+      const to = Math.min(lists.rows, from + SUMS);
+      kernels.linearSums(lists.offsets, lists.neighbors, from, to, table, scratch);
+      const sums = view(scratch, to - from);
+      for (let l = from; l < to; l++) use(l, sums.subarray((l - from) * WIDTH, (l - from) * WIDTH + count));
+    }
+  };
+  if (aim.kind === 'weights') {
+    const solution = view(x, columns);
+    for (let i = 0; i < columns; i++) {
+      aim.out.set(solution.subarray(i * WIDTH, i * WIDTH + count), i * width + first);
+    }
+  } else if (aim.kind === 'scores-by-target') {
+    each(aim.asked, x, (row, sums) => aim.out.set(sums, row * width + first));
+  } else {
+    const predicted = scratch + 4 * WIDTH * SUMS;
+    kernels.linearSums(inputs.offsets, inputs.neighbors, 0, inputs.rows, x, predicted);
+    each(aim.targets, predicted, (target, sums) => {
+      for (let t = 0; t < count; t++) aim.out[(first + t) * width + target] = sums[t];
+    });
+  }
+}
+
+function viewOf({ memory }: WorkerPlace, lists: StoredLists): { offsets: Uint32Array; values: Uint32Array } {
+  const offsets = new Uint32Array(memory.buffer, lists.offsets, lists.rows + 1);
+  return { offsets, values: new Uint32Array(memory.buffer, lists.neighbors, offsets[lists.rows]) };
+}
