@@ -31,6 +31,7 @@ import {
   legSweeps,
   matchedSweeps,
   movedSweeps,
+  movesHyper,
   settled,
 } from './phases.js';
 
@@ -203,14 +204,13 @@ export async function runLoop(
       const warm = state.warmSweeps === undefined;
       const shown = activities(state, data);
       const sweeps = Math.min(legSweeps(state, settings), settings.iterations - state.iteration);
-      const when = warm ? 'before' : judged(state);
+      const evaluated = warm ? { before: true, after: false } : judged(state);
       // What a state before a leg has: its row terms now, its edge term from the leg's first pass.
-      const before =
-        when !== 'before'
-          ? undefined
-          : warm
-            ? likelihoodParts(engine, tables)
-            : boundParts(engine, tables, state.hyper, data);
+      const before = !evaluated.before
+        ? undefined
+        : warm
+          ? likelihoodParts(engine, tables)
+          : boundParts(engine, tables, state.hyper, data);
       const swept = sweep(
         engine,
         index,
@@ -223,26 +223,34 @@ export async function runLoop(
         before !== undefined,
       );
       const [withEdges, edgeTerm] = await Promise.all([before, swept]);
-      const value = when === 'after' ? await boundNow(state.hyper) : withEdges?.(edgeTerm!);
-      if (value !== undefined && !Number.isFinite(value))
-        throw new FitError(`sweep ${state.iteration + 1}: the bound became ${value}`);
+      const valueBefore = withEdges?.(edgeTerm!);
+      const valueAfter = evaluated.after ? await boundNow(state.hyper) : undefined;
+      for (const value of [valueBefore, valueAfter]) {
+        if (value !== undefined && !Number.isFinite(value))
+          throw new FitError(`sweep ${state.iteration + 1}: the bound became ${value}`);
+      }
       // The bound of the state before this leg is compared with that of the leg before.
       const moved = matched && exactSweeps(state) <= movedSweeps(state);
-      state = warm
-        ? afterWarmLeg(state, value!, sweeps, settings)
-        : afterExactLeg(state, value, when === 'after' ? sweeps : 0, sweeps, moved);
+      if (warm) state = afterWarmLeg(state, valueBefore!, sweeps, settings);
+      else {
+        const known = withBound(state, valueBefore, state.iteration, moved);
+        const iteration = state.iteration + sweeps;
+        state = { ...withBound(known, valueAfter, iteration, moved), iteration, jumped: undefined };
+      }
       const activity = activities(state, data);
       for (const side of SIDES) {
         if (activity[side] !== shown[side]) await engine.setActivity(tables[side], activity[side]);
       }
       report(task, state, data, settings, began, first.iteration);
-      if (!moved && value !== undefined && settled(state, settings.tolerance)) {
+      if (!moved && (evaluated.before || evaluated.after) && settled(state, settings.tolerance)) {
         stopped = 'converged';
         break;
       }
-      const match = matched && state.warmSweeps !== undefined && exactSweeps(state) <= matchedSweeps(state);
-      const hyper = match ? await matchTilts(engine, tables, state.hyper, tilts) : state.hyper;
-      state = { ...state, hyper: await maximizeHyper(engine, tables, hyper, learn, activity) };
+      if (movesHyper(state, learn)) {
+        const match = matched && state.warmSweeps !== undefined && exactSweeps(state) <= matchedSweeps(state);
+        const hyper = match ? await matchTilts(engine, tables, state.hyper, tilts) : state.hyper;
+        state = { ...state, hyper: await maximizeHyper(engine, tables, hyper, learn, activity) };
+      }
       if (trail?.second) {
         await jump(engine, tables, state.hyper, trail.first, trail.second);
         dropTrail(engine, trail);
@@ -327,17 +335,9 @@ async function likelihoodParts(engine: Engine, tables: BothTables): Promise<(edg
   return (edgeTerm) => edgeTerm - mass;
 }
 
-/** `bound` is that of the state `ago` sweeps after the leg began. Where hyperparameters were matched (`moved`) it may fall for that alone. */
-function afterExactLeg(
-  state: LoopState,
-  bound: number | undefined,
-  ago: number,
-  sweeps: number,
-  moved: boolean,
-): LoopState {
-  const iteration = state.iteration + sweeps;
-  if (bound === undefined) return { ...state, iteration, jumped: undefined };
-  const at = state.iteration + ago;
+/** The state with its bound after `at` sweeps, where it was evaluated. Where hyperparameters were matched (`moved`) it may fall for that alone. */
+function withBound(state: LoopState, bound: number | undefined, at: number, moved: boolean): LoopState {
+  if (bound === undefined) return state;
   // A finished fit that goes on has this state's bound already.
   const bounds = state.bounds.filter(([iteration]) => iteration < at);
   const last = bounds.at(-1);
@@ -346,8 +346,6 @@ function afterExactLeg(
   const afterJump = last !== undefined && at - last[0] > LEG;
   return {
     ...state,
-    iteration,
-    jumped: undefined,
     bounds: [...bounds, [at, bound]],
     ...(fell && (afterJump ? { walks: true } : { relaxation: 0 })),
   };

@@ -3,6 +3,7 @@
 import type { Activity, EdgeRows } from '../engine/engine.js';
 import type { SideName } from '../graph/graph.js';
 import type { LoopLimits, LoopState } from './loop.js';
+import type { Learnable } from './options.js';
 
 /** Sweeps between two evaluations of the bound. */
 export const LEG = 5;
@@ -95,11 +96,27 @@ export function jumpsNext(state: LoopState, limits: LoopLimits): boolean {
   );
 }
 
-/** When the bound is evaluated: with a leg's first pass, which has most of it; by a pass of its own, to end at once; or not. */
-export function judged(state: LoopState): 'before' | 'after' | undefined {
+/** Which states of a leg have their bound evaluated: the one before it, by its first pass; the one after it, by a pass of its own, to end at once. */
+export function judged(state: LoopState): { readonly before: boolean; readonly after: boolean } {
   // Nobody looks at the bound of a state that has just jumped.
-  if (!state.former) return state.jumped ? undefined : 'before';
-  return exactSweeps(state) + FORMER_LEG >= FORMER_JUDGED ? 'after' : undefined;
+  if (!state.former) return { before: !state.jumped, after: false };
+  const exact = exactSweeps(state);
+  return { before: exact === FORMER_JUDGED, after: exact >= FORMER_JUDGED };
+}
+
+/**
+ * Whether hyperparameters move after the leg that has led here. From a former model sizes stay as its first exact sweeps find them
+ * until it might have ended: every move takes a pass over all rows, and later ones gain nothing that counts.
+ */
+export function movesHyper(
+  state: LoopState,
+  learn: Readonly<Record<SideName, readonly Learnable[]>>,
+): boolean {
+  const others = Object.values(learn).some((names) => names.some((name) => name !== 'size'));
+  if (!state.former || others) return true;
+  const exact = exactSweeps(state);
+  const found = state.warmSweeps !== undefined && exact <= matchedSweeps(state);
+  return found || exact > FORMER_JUDGED;
 }
 
 export function afterWarmLeg(

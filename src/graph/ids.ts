@@ -70,18 +70,11 @@ export class VertexIds {
   findAll(other: VertexIds): Int32Array {
     const found = new Int32Array(other.length);
     const [values, wanted] = [this.#values, other.#values];
-    this.#ascending ??= isAscending(values);
-    other.#ascending ??= isAscending(wanted);
-    const alike = values instanceof Float64Array === wanted instanceof Float64Array;
-    if (!this.#ascending || !other.#ascending || !alike) {
-      for (let i = 0; i < found.length; i++) found[i] = this.find(other.at(i));
-      return found;
-    }
-    // Both ascend: one walk along both finds all.
-    let at = 0;
+    let next = 0;
     for (let i = 0; i < found.length; i++) {
-      while (at < values.length && values[at] < wanted[i]) at++;
-      found[i] = at < values.length && values[at] === wanted[i] ? at : -1;
+      // Most follow each other here as there; only the rest is looked for.
+      found[i] = next < values.length && values[next] === wanted[i] ? next : this.find(other.at(i));
+      if (found[i] >= 0) next = found[i] + 1;
     }
     return found;
   }

@@ -1,6 +1,8 @@
 // Jumps in the slow end of coordinate ascent: where each parameter's last two changes lead.
 
 import { describe, expect, test } from 'vitest';
+import { createCpuEngine } from '../../src/engine/cpu/engine.js';
+import type { Engine, Table } from '../../src/engine/engine.js';
 import { createReferenceEngine } from '../../src/engine/reference/engine.js';
 import { logCountFactorials } from '../../src/fit/bound.js';
 import { factsOf } from '../../src/fit/facts.js';
@@ -111,6 +113,76 @@ describe('a fit that jumps', async () => {
     const { model } = (await fit(graph, { resume, threads: 1 })) as typeof whole;
     expect(model.bound).toBe(whole.model.bound);
     expect(model.users.featureRate).toEqual(whole.model.users.featureRate);
+  });
+});
+
+describe('copies that a jump is made from', async () => {
+  const settings = fitSettings({ features: 4, seed: 2, model: 'sparse', iterations: 100, tolerance: 0 });
+  const facts = factsOf(graph);
+  const hyper = await firstHyper(facts, settings, undefined);
+  const moving = { learn: learned(settings, hyper), tilts: tiltsToMatch(facts, settings, hyper) };
+
+  /** Runs a loop that jumps at once and ends as `onLeg` has it; resolves to the copies that were made and those still there. */
+  async function copies(onLeg: (copies: number, stop: () => void) => void) {
+    const inner = await createCpuEngine({ threads: 1 });
+    const [made, there] = [[] as Table[], new Set<unknown>()];
+    const ahead = {
+      ...inner.ahead!,
+      keep: async (table: Table) => {
+        const copy = await inner.ahead!.keep(table);
+        made.push(copy);
+        there.add(copy);
+        return copy;
+      },
+    };
+    const free: Engine['free'] = async (handle) => {
+      there.delete(handle);
+      return inner.free(handle);
+    };
+    const controller = new AbortController();
+    const update: Engine['update'] = async (...step) => {
+      onLeg(made.length, () => controller.abort());
+      return inner.update(...step);
+    };
+    const engine: Engine = { ...inner, ahead, free, update };
+    const values = startValues(graph, hyper, settings, 2);
+    const tables = {
+      users: await engine.createTable(4, values.users, 'exact'),
+      items: await engine.createTable(4, values.items, 'exact'),
+    };
+    const first = { iteration: 15, warmSweeps: 0, bounds: [], likelihood: undefined };
+    const data = { ...graph, factorials: logCountFactorials(graph.users.counts) };
+    const state = { ...first, relaxation: RELAXATION, hyper };
+    const signal = controller.signal;
+    const end = await runLoop(engine, data, tables, state, { ...settings, jumps: true }, moving, {
+      signal,
+    }).then(
+      ({ stopped }) => stopped,
+      (error: Error) => error.message,
+    );
+    await inner.close();
+    return { end, made: made.length, left: there.size };
+  }
+
+  // Two are of the state before the first leg, two of the one after it.
+  test.each([2, 4])('are given back by a fit that is stopped when it has %d of them', async (wanted) => {
+    const ended = await copies((made, stop) => made === wanted && stop());
+    expect(ended).toEqual({ end: 'aborted', made: expect.any(Number), left: 0 });
+    expect(ended.made).toBeGreaterThanOrEqual(wanted);
+  });
+
+  test.each([2, 4])('are given back by a fit that fails when it has %d of them', async (wanted) => {
+    const ended = await copies((made) => {
+      if (made === wanted) throw new Error('no more memory');
+    });
+    expect(ended).toEqual({ end: expect.stringContaining('no more memory'), made: wanted, left: 0 });
+  });
+
+  test('are given back by a fit whose iterations end', async () => {
+    const { end, made, left } = await copies(() => {});
+    expect(end).toBe('iterations');
+    expect(made).toBeGreaterThan(4);
+    expect(left).toBe(0);
   });
 });
 

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import type { LoopState } from '../../src/fit/loop.js';
-import { activities, judged, jumpsNext, legSweeps, settled } from '../../src/fit/phases.js';
+import { activities, judged, jumpsNext, legSweeps, movesHyper, settled } from '../../src/fit/phases.js';
 import { transpose } from '../../src/graph/graph.js';
 import { BipartiteGraph } from '../../src/graph/public.js';
 
@@ -73,14 +73,20 @@ describe('a fit from a former model', () => {
     expect(jumpsNext(atSweep(10), { ...limits, jumps: false })).toBe(false);
   });
 
-  test('evaluates its bound at the end of a leg, and not before the jump is mended', () => {
-    expect([8, 10, 12, 14, 16].map((iteration) => judged(atSweep(iteration)))).toEqual([
-      undefined,
-      undefined,
-      undefined,
-      'after',
-      'after',
+  test('evaluates its bound once the jump is mended, and at the end of each leg from there on', () => {
+    const bounds = [8, 10, 12, 14, 16, 18, 20].map((iteration) => judged(atSweep(iteration)));
+    expect(bounds.map(({ before }) => before)).toEqual([false, false, false, false, true, false, false]);
+    expect(bounds.map(({ after }) => after)).toEqual([false, false, false, false, true, true, true]);
+  });
+
+  test('moves sizes at the begin of its exact sweeps, and again only where it goes on; others after every leg', () => {
+    const sizes = { users: ['size'], items: ['size'] } as const;
+    const legs = [3, 8, 10, 12, 14, 16, 18, 20].map(atSweep);
+    expect(legs.filter((state) => movesHyper(state, sizes)).map(({ iteration }) => iteration)).toEqual([
+      8, 10, 18, 20,
     ]);
+    expect(legs.every((state) => movesHyper(state, { ...sizes, items: ['size', 'tau'] }))).toBe(true);
+    expect(legs.every((state) => movesHyper({ ...state, former: undefined }, sizes))).toBe(true);
   });
 
   test('is settled when a sweep gains less than 15 tolerances, where any other goes on', () => {
@@ -99,6 +105,6 @@ describe('a fit from a former model', () => {
 
 test('the bound of any other fit comes with the first pass of a leg, but for one that has just jumped', () => {
   const exact = { ...start, iteration: 60, warmSweeps: 40 };
-  expect(judged(exact)).toBe('before');
-  expect(judged({ ...exact, jumped: true })).toBe(undefined);
+  expect(judged(exact)).toEqual({ before: true, after: false });
+  expect(judged({ ...exact, jumped: true })).toEqual({ before: false, after: false });
 });

@@ -171,8 +171,11 @@ export function storeTable(
       into.fill(given);
       for (let k = features; k < stride; k++) for (let i = k; i < into.length; i += stride) into[i] = padding;
     } else {
-      if (stride > features) into.fill(padding);
-      for (let i = 0; i < rows; i++) into.set(given.subarray(i * features, (i + 1) * features), i * stride);
+      // Value by value: views of so short rows take longer to make than to copy.
+      for (let i = 0, from = 0, to = 0; i < rows; i++) {
+        for (const end = from + features; from < end; ) into[to++] = given[from++];
+        for (const end = (i + 1) * stride; to < end; ) into[to++] = padding;
+      }
     }
   }
 }
@@ -183,8 +186,8 @@ function unpadded(heap: Heap, { rows, features, stride }: Gathered, address: num
   const result = allocate(Float32Array, rows * features);
   if (stride === features) result.set(padded);
   else {
-    for (let i = 0; i < rows; i++) {
-      result.set(padded.subarray(i * stride, i * stride + features), i * features);
+    for (let i = 0, to = 0; i < rows; i++) {
+      for (let from = i * stride, end = from + features; from < end; ) result[to++] = padded[from++];
     }
   }
   return result;
