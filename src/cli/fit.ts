@@ -271,6 +271,12 @@ async function trainingData(
     const { threads, signal, onProgress } = context;
     return { graph: (await loadSplit(source, { threads, signal, onProgress })).train, read: undefined };
   }
+  const split = sources.find(isSplitFolder);
+  if (split !== undefined) {
+    throw new InputError(
+      `${split}: this is a split, and its training part is fitted alone; give no other data with it`,
+    );
+  }
   const read = await readData(sources, typedOptions(command, READ), context);
   return { graph: read.graph, read };
 }

@@ -48,6 +48,11 @@ export function partsTask(parts: SplitParts): PartsTask {
     }
   }
   const items = mergedIds([train.items.ids, test.items.ids]);
+  if (items.length === train.items.count + test.items.count) {
+    throw new InputError(
+      `none of the ${test.items.count} items of the test part is in training: are they of other data, or are the columns swapped?`,
+    );
+  }
   const known = new Uint8Array(items.length);
   const degree = new Uint32Array(items.length);
   for (let j = 0; j < train.items.count; j++) {

@@ -140,7 +140,13 @@ export function findColumn(
 ): number {
   if (header) {
     const at = names.indexOf(String(column));
-    if (at >= 0 && typeof column === 'string') return at;
+    if (at >= 0 && typeof column === 'string') {
+      const again = names.indexOf(column, at + 1);
+      if (again < 0) return at;
+      throw new InputError(
+        `${name}: columns ${at + 1} and ${again + 1} are both called ${clip(column)}; say which is meant by its number, as --${role} ${again + 1}`,
+      );
+    }
   }
   // As people write it: 0x1 and 1e0 are names that are not there.
   const number = /^[1-9]\d*$/.test(String(column)) ? Number(column) : Number.NaN;
@@ -204,8 +210,9 @@ function sampleRows(bytes: Uint8Array, separator: string, whole: boolean): strin
 
 /**
  * The first row names columns if none of its cells is a number or a sign of something missing, and the names are words
- * that tables use for their columns, or a column below is all numbers, or the rows below are of another kind; only
- * the usual words tell a file that has a header alone from one of a single edge.
+ * that tables use for their columns, or a column below is all numbers, or the rows below are of another kind, which is not
+ * concluded below a name that comes twice, as values do; only the usual words tell a file that has a header alone from one of
+ * a single edge.
  */
 export function looksLikeHeader(
   first: readonly string[],
@@ -214,12 +221,14 @@ export function looksLikeHeader(
   whole: boolean,
 ): boolean {
   if (first.some((cell) => isNumeric(cell) || MISSING.test(cell.trim()))) return false;
-  if (new Set(first).size < first.length) return false;
-  const usual = first.filter((cell) => USUAL_NAME.test(cell)).length >= 2;
+  const names = new Set(first);
+  const repeated = names.size < first.length;
+  if (repeated && names.has('')) return false;
+  const usual = [...names].filter((cell) => USUAL_NAME.test(cell)).length >= 2;
   if (below.length === 0) return whole && usual;
   // An empty cell names nothing: the value of that row is missing.
   const overNumbers = first.some((cell, i) => cell !== '' && below.every((row) => isNumeric(row[i] ?? '')));
-  return usual || overNumbers || otherKind(first, below, used);
+  return usual || overNumbers || (!repeated && otherKind(first, below, used));
 }
 
 /**

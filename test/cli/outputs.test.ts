@@ -132,6 +132,11 @@ describe('fit on a split', () => {
     const { status, stderr } = await graphex('fit', parts, '-o', join(folder, 'm'), '--sep', ';');
     expect(status).toBe(2);
     expect(stderr).toMatch(/--sep: .*parts is a split, which was read when it was made/);
+    const two = await graphex('fit', data, parts, '-o', join(folder, 'm'));
+    expect([two.status, two.stderr]).toEqual([
+      2,
+      expect.stringMatching(/parts: this is a split, .* give no other data with it/),
+    ]);
     const over = await graphex('fit', parts, '-o', join(parts, 'train.parquet'));
     expect([over.status, over.stderr]).toEqual([2, expect.stringMatching(SAME)]);
   });

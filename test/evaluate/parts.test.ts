@@ -65,10 +65,13 @@ describe('the question of two tables', () => {
     expect([...excluded[0]].map((at) => items.at(at))).toEqual(['v', 'w', 'x']);
   });
 
-  it('an empty part is refused', () => {
+  it('an empty part is refused, and one of other data', () => {
     const empty = buildGraph({ users: [], items: [], userCount: 0, itemCount: 0 });
     expect(() => partsTask({ train: empty, test })).toThrow('the train part is empty');
     expect(() => partsTask({ train, test: empty })).toThrow('the test part is empty');
+    expect(() => partsTask({ train, test: graphOf(pairs('a1 b2')) })).toThrow(
+      'none of the 2 items of the test part is in training',
+    );
   });
 
   it('ids are the same whether they were read as numbers or as texts', () => {

@@ -50,8 +50,13 @@ describe('the words of a forecast', () => {
   it('answer what was asked, with digits that it can stand behind', () => {
     expect(forecastAnswer(found, names)).toBe(
       'With twice as many customers there will be about 15,360 (14,850 to 15,880) products, 25 % more than now, ' +
-        'and about 332,700 (317,735 to 348,470) edges. The ranges hold in nine of ten cases.',
+        'and about 332,700 (317,735 to 348,470) edges. The ranges are made to hold in nine of ten cases.',
     );
+    const narrow = structuredClone(found);
+    for (const test of narrow.sides.items.backtests) {
+      for (const one of Object.values(test.estimators)) Object.assign(one ?? {}, { coverage: 0.75 });
+    }
+    expect(forecastAnswer(narrow, names)).toMatch(/held less often, so take them for too narrow\.$/);
     whole([...backtestWords(found, names), modelLeftOutWords(found)]);
     expect(backtestWords(found, names)[0]).toMatch(/error of 2.4 %, .* in 18 of 20 cases/);
   });

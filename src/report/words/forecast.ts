@@ -43,7 +43,28 @@ export function forecastAnswer(found: GrowthForecast, names: SideNames): string 
     const than = more < 0.001 ? 'hardly more than now' : `${percent(more)} more than now`;
     return `${foreseenWords(forecast[side])} ${names[side].many}, ${than}`;
   });
-  return `With ${when} there will be ${seen.join(' and ')}, and ${foreseenWords(forecast.edges)} edges. The ranges hold in nine of ten cases.`;
+  return `With ${when} there will be ${seen.join(' and ')}, and ${foreseenWords(forecast.edges)} edges. ${rangeWords(found)}`;
+}
+
+/** How far the ranges can be believed, by the back-test at the multiples asked for. */
+function rangeWords(found: GrowthForecast): string {
+  const meant = 'The ranges are made to hold in nine of ten cases';
+  const tested = testsAsAsked(found);
+  if (tested.every(({ coverage }) => coverage >= NARROW)) return `${meant}.`;
+  return `${meant}; in the back-test they held less often, so take them for too narrow.`;
+}
+
+/** A range of 90 % is too narrow where it held in a smaller share of the trials: by chance 15 of 20 or fewer come once in 23 times. */
+const NARROW = 0.8;
+
+/** The back-tests of the estimator that was chosen, at the multiples asked for. */
+function testsAsAsked({ sides, asked, estimator }: GrowthForecast) {
+  return SIDES.flatMap((counted) => {
+    const growing = otherSide(counted);
+    const test = sides[counted].backtests.find(({ times }) => times === asked[growing]);
+    const found = test?.estimators[estimator];
+    return test && found ? [{ counted, growing, times: test.times, ...found }] : [];
+  });
 }
 
 function refusalWords({ refused, asked }: GrowthForecast, names: SideNames): string {
@@ -65,18 +86,13 @@ function refusalWords({ refused, asked }: GrowthForecast, names: SideNames): str
 }
 
 /** What the back-test at the multiples asked for found. */
-export function backtestWords({ sides, asked, estimator }: GrowthForecast, names: SideNames): string[] {
-  return SIDES.flatMap((counted) => {
-    const growing = otherSide(counted);
-    const test = sides[counted].backtests.find(({ times }) => times === asked[growing]);
-    const found = test?.estimators[estimator];
-    if (!test || !found) return [];
-    return [
-      `Back-test: from 1/${short(test.times)} of the ${names[growing].many}, drawn ${many(found.trials, 'time')}, the number of ` +
-        `${names[counted].many} was foreseen with an error of ${percent(found.error)}, and its 90 % interval held the truth ` +
-        `in ${Math.round(found.coverage * found.trials)} of ${found.trials} cases.`,
-    ];
-  });
+export function backtestWords(found: GrowthForecast, names: SideNames): string[] {
+  return testsAsAsked(found).map(
+    ({ counted, growing, times, trials, error, coverage }) =>
+      `Back-test: from 1/${short(times)} of the ${names[growing].many}, drawn ${many(trials, 'time')}, the number of ` +
+      `${names[counted].many} was foreseen with an error of ${percent(error)}, and its 90 % interval held the truth ` +
+      `in ${Math.round(coverage * trials)} of ${trials} cases.`,
+  );
 }
 
 /** What comes next, and whether it will end. */
