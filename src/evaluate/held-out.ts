@@ -7,9 +7,8 @@ import { foldIn } from '../fit/fold-in.js';
 import { foldIntoMember, memberFold } from '../fit/fold-means.js';
 import { foldInHierarchical } from '../fit/hierarchical.js';
 import type { Model, ModelSide, PosteriorModel, RankerMember } from '../fit/model.js';
-import { buildGraph } from '../graph/build.js';
 import type { BipartiteGraph } from '../graph/graph.js';
-import { selectVertices } from '../graph/subgraph.js';
+import { dropEdgesOfItems, selectVertices } from '../graph/subgraph.js';
 import { fitItems, type Protocol } from '../predict/draw-plan.js';
 import type { TaskOptions } from '../progress.js';
 import type { Split } from '../sample/split-types.js';
@@ -118,36 +117,13 @@ export function knownFoldIn(
   model: Model,
   { foldIn: graph }: Split,
 ): { readonly graph: BipartiteGraph; readonly dropped: DroppedEdges } {
-  const { offsets, neighbors, counts } = graph.users;
   const known = Uint8Array.from({ length: graph.items.count }, (_, j) =>
     model.items.ids.find(graph.items.ids.at(j)) >= 0 ? 1 : 0,
   );
   if (known.every((k) => k === 1)) return { graph, dropped: { edges: 0, users: 0 } };
-  const users: number[] = [];
-  const items: number[] = [];
-  const kept: number[] = [];
-  let lost = 0;
-  for (let user = 0; user < graph.users.count; user++) {
-    const before = users.length;
-    for (let e = offsets[user]; e < offsets[user + 1]; e++) {
-      if (!known[neighbors[e]]) continue;
-      users.push(user);
-      items.push(neighbors[e]);
-      if (counts) kept.push(counts[e]);
-    }
-    if (users.length === before) lost++;
-  }
-  return {
-    graph: buildGraph({
-      users,
-      items,
-      counts: counts ? kept : undefined,
-      userCount: graph.users.count,
-      itemCount: graph.items.count,
-      userIds: graph.users.ids,
-      itemIds: graph.items.ids,
-      multigraph: graph.multigraph,
-    }),
-    dropped: { edges: graph.edges - users.length, users: lost },
-  };
+  const kept = dropEdgesOfItems(graph, known);
+  const { offsets } = kept.users;
+  let users = 0;
+  for (let user = 0; user < kept.users.count; user++) if (offsets[user] === offsets[user + 1]) users++;
+  return { graph: kept, dropped: { edges: graph.edges - kept.edges, users } };
 }

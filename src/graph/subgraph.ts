@@ -83,6 +83,41 @@ export function selectVertices(graph: BipartiteGraph, users: Uint8Array, items: 
   });
 }
 
+/** The graph without the edges of the items whose mask is 0; every vertex stays, in its place, if without an edge. */
+export function dropEdgesOfItems(graph: BipartiteGraph, kept: Uint8Array): BipartiteGraph {
+  const { users, items } = graph;
+  const everyone = new Uint8Array(users.count).fill(1);
+  const userSide = keepRows(users, innerDegrees(users, everyone, kept), kept);
+  const itemSide = keepRows(items, innerDegrees(items, kept, everyone), everyone);
+  const edges = userSide.neighbors.length;
+  return Object.freeze({
+    users: userSide,
+    items: itemSide,
+    edges,
+    total: userSide.counts ? userSide.counts.reduce((sum, count) => sum + count, 0) : edges,
+    multigraph: graph.multigraph,
+    ...(graph.names && { names: graph.names }),
+  });
+}
+
+/** All rows of a side, each with as many neighbours as its degree says: those whose mask is 1. */
+function keepRows(side: GraphSide, degree: Uint32Array, kept: Uint8Array): GraphSide {
+  const offsets = allocate(Uint32Array, side.count + 1);
+  for (let v = 0; v < side.count; v++) offsets[v + 1] = offsets[v] + degree[v];
+  const neighbors = allocate(Uint32Array, offsets[side.count]);
+  const counts = side.counts ? allocate(Uint32Array, neighbors.length) : undefined;
+  for (let v = 0, at = 0; v < side.count; v++) {
+    if (degree[v] === 0) continue;
+    for (let e = side.offsets[v]; e < side.offsets[v + 1]; e++) {
+      if (!kept[side.neighbors[e]]) continue;
+      neighbors[at] = side.neighbors[e];
+      if (counts) counts[at] = side.counts![e];
+      at++;
+    }
+  }
+  return Object.freeze({ count: side.count, ids: side.ids, offsets, neighbors, counts });
+}
+
 /** How many neighbours in `other` each vertex of `own` has. */
 function innerDegrees(side: GraphSide, own: Uint8Array, other: Uint8Array): Uint32Array {
   const { offsets, neighbors, count } = side;
