@@ -192,7 +192,7 @@ test('a law is said in words', () => {
   const seen = { users: 4339, items: 3665 };
   const said = lawWords({ users: closed, items: open }, seen, USERS_AND_ITEMS);
   expect(said).toEqual([
-    'Users: a fixed population of about 5,100, 4,339 of them seen (unseen, 90 %: 700 to 830).',
+    'Users: a fixed population of about 5,100, 4,339 of them seen (unseen, 90 % with these features: 700 to 830).',
     'Items: no end of them; 3,665 were seen, and rare ones keep turning up (tail index 0.41).',
   ]);
   const all = { ...closed, unseen: { mean: 0.1, low: 0, high: 1 } };

@@ -25,7 +25,7 @@ function sideWords({ kind, sigma, unseen }: SideLawReport, seen: number, many: s
   }
   return (
     `${said} a fixed population of about ${grouped(rounded(seen + unseen.mean))}, ${grouped(seen)} of them seen ` +
-    `(unseen, 90 %: ${grouped(unseen.low)} to ${grouped(unseen.high)}).`
+    `(unseen, 90 % with these features: ${grouped(unseen.low)} to ${grouped(unseen.high)}).`
   );
 }
 
