@@ -96,6 +96,7 @@ export class Clock {
     const clocks = tasks.map(() => this.#beside(signal));
     const done = clocks.map(() => false);
     const show = () => {
+      this.#course.atOnce = done.filter((one) => !one).length || 1;
       for (const [at, clock] of clocks.entries()) {
         clock.#show();
         if (!done[at]) return;

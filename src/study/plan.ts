@@ -12,19 +12,19 @@ export interface Step {
   readonly weight: number;
 }
 
-/** Rough figures of studies of about 10⁵ edges; they only have to tell minutes from hours. */
+/** Rough figures of studies of 10⁵ to 10⁶ edges on one thread; they only have to tell minutes from hours. */
 const WEIGHTS = {
-  check: 0.2,
-  features: 12,
-  evaluate: 1,
-  draw: 0.05,
+  check: 0.1,
+  features: 6,
+  evaluate: 0.2,
+  draw: 0.005,
   replica: 3,
   /** Of auto, whose draws are checked on data that training knows. */
-  known: 20,
-  evidence: 0.6,
-  ranking: 20,
-  trial: 2.5,
-  ceilings: 1,
+  known: 2,
+  evidence: 0.5,
+  ranking: 8,
+  trial: 0.06,
+  ceilings: 0.1,
 } as const;
 
 /** What is under way for hardly any time, a split or a comparison, is no step. */
@@ -69,6 +69,8 @@ export class Course {
   #spent = { seconds: 0, weight: 0 };
   /** Steps that were done beside others. */
   readonly #passed = new Set<Step>();
+  /** How many parts are worked on at once. */
+  atOnce = 1;
 
   constructor(readonly steps: readonly Step[]) {}
 
@@ -111,7 +113,8 @@ export class Course {
     for (const step of this.steps.slice(this.#at + 1)) {
       if (!this.#passed.has(step)) left += step.weight * pace;
     }
-    return { ...place, secondsLeft: left };
+    // What goes on beside this step has come as far by its own pace.
+    return { ...place, secondsLeft: left / this.atOnce };
   }
 }
 

@@ -31,6 +31,10 @@ describe('the course of a study', () => {
     // A step that was not needed is passed over.
     course.begin('baselines', 0);
     expect(course.where(5)).toEqual({ step: 4, steps: 4, secondsLeft: 15 });
+    // Others go on beside it.
+    course.atOnce = 3;
+    expect(course.where(5)!.secondsLeft).toBe(5);
+    course.atOnce = 1;
     // One that lasts longer than expected has still something left.
     expect(course.where(500)!.secondsLeft).toBeCloseTo(2, 12);
     course.begin('fit', 0);
