@@ -197,18 +197,21 @@ export function formerItems(
   for (let j = 0; j < weights.length; j++) {
     for (let k = 0; k < features; k++) weights[j] += means[j * features + k] / features;
   }
-  const values = wideTable(side.count, features);
+  const values = emptyTable(side.count, features, (length) => new Float32Array(length));
   const scale = onScale(side, rows, (i) => weights[rows[i]]);
   const begin = startRow(vertexStart(graph.items), 'items', hyper.items, features, seed, scale, 1);
   for (let i = 0; i < rows.length; i++) {
-    begin(values, i);
     const weight = weights[rows[i]];
-    if (!(weight > 0)) continue;
-    // Only the means count in this objective: the shapes of a start, and the rates that give the means.
-    values.weightRate[i] = values.weightShape[i] / weight;
-    for (let k = 0; k < features; k++) {
-      const mean = Math.max(means[rows[i] * features + k] / weight, LEAST_MEAN);
-      values.featureRate[i * features + k] = values.featureShape[i * features + k] / mean;
+    if (!(weight > 0)) {
+      begin(values, i);
+      continue;
+    }
+    // Only the means count in this objective: any shapes and rates that have them.
+    values.weightShape[i] = weight;
+    values.weightRate[i] = 1;
+    for (let to = i * features, from = rows[i] * features, end = to + features; to < end; to++, from++) {
+      values.featureShape[to] = Math.max(means[from] / weight, LEAST_MEAN);
+      values.featureRate[to] = 1;
     }
   }
   return values;
