@@ -18,7 +18,7 @@ const LEAST_SWEEPS = 15;
 /** Those of a former model have. */
 const FORMER_SWEEPS = 2;
 /** Where others add to the scores, held-back users gain nothing by further sweeps once a change is below so many tolerances. */
-const FORMER_CHANGE = 10;
+const FORMER_CHANGE = 20;
 
 /** A fit as a member of a ranker, whole or stopped between two sweeps. */
 export interface MemberState extends RankingState {
