@@ -39,6 +39,10 @@ export async function fillDelimited(
 ): Promise<void> {
   let parser: TableParser | undefined;
   let held: Uint8Array = new Uint8Array(0);
+  // Chunks of a row that has not ended yet wait until there are twice as many bytes of it: to look at all of them again with
+  // each chunk would take time by the square of its length.
+  let waiting: Uint8Array[] = [];
+  let [size, enough] = [0, 0];
   const start = (whole: boolean) => {
     held = withoutMark(held);
     parser = new TableParser(
@@ -49,12 +53,23 @@ export async function fillDelimited(
   };
   for await (const chunk of source.chunks) {
     throwIfAborted(options.signal);
-    held = joined(held, chunk);
+    waiting.push(chunk);
+    size += chunk.length;
+    if (size < enough) continue;
+    held = joined(waiting, size);
+    waiting = [held];
+    const unended = Math.min(2 * size, MAX_ROW_BYTES + 1);
     if (!parser) {
-      if (held.length < SAMPLE_BYTES || (endOfLine(held, 0) < 0 && held.length <= MAX_ROW_BYTES)) continue;
+      if (size < SAMPLE_BYTES) continue;
+      enough = unended;
+      if (endOfLine(held, 0) < 0 && size <= MAX_ROW_BYTES) continue;
       start(false);
     }
-    held = held.subarray(parser!.parse(held, false));
+    const used = parser!.parse(held, false);
+    held = held.subarray(used);
+    waiting = [held];
+    size = held.length;
+    enough = used === 0 ? unended : 0;
     options.onProgress?.({
       stage: 'reading',
       done: source.consumed?.() ?? parser!.collector.rows,
@@ -64,6 +79,7 @@ export async function fillDelimited(
     });
   }
   throwIfAborted(options.signal);
+  held = joined(waiting, size);
   if (!parser) start(true);
   parser!.parse(held, true);
   const { shape } = parser!;
@@ -110,12 +126,16 @@ export function tableShape(
   return guessShape(name, sample, whole && sample.length === bytes.length, options, first);
 }
 
-function joined(held: Uint8Array, chunk: Uint8Array): Uint8Array {
-  if (held.length === 0) return chunk;
-  const both = new Uint8Array(held.length + chunk.length);
-  both.set(held);
-  both.set(chunk, held.length);
-  return both;
+function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
+  const filled = chunks.filter(({ length }) => length > 0);
+  if (filled.length === 1) return filled[0];
+  const all = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of filled) {
+    all.set(chunk, at);
+    at += chunk.length;
+  }
+  return all;
 }
 
 /** Slots of a row: users, items, count, value, and then the columns of the condition on rows. */

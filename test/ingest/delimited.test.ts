@@ -228,6 +228,15 @@ describe('text tables', () => {
     );
   });
 
+  // Looked at anew with each piece, the row would take more than half a minute.
+  it('takes time by the length of a row, however many pieces it comes in', async () => {
+    const long = 'x'.repeat(6_000_000);
+    const text = `user,item,more\n${'ann,a,1\n'.repeat(10_000)}bob,b,${long}\ncleo,"c",2\n`;
+    const { graph, read } = await readPieces(Buffer.from(text), [500]);
+    expect(edgesOf(graph)).toEqual(edgesOf((await readPieces(Buffer.from(text), [text.length])).graph));
+    expect([graph.edges, read.rows]).toEqual([3, 10_002]);
+  }, 15_000);
+
   it('reads back any cells, quoted or not, with any separator, wherever the chunks are cut', async () => {
     const cell = fc.oneof(
       fc.string({ minLength: 1, maxLength: 6 }),
