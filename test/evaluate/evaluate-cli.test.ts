@@ -119,13 +119,18 @@ test('each way of judging says what it ranks and which recall it means', async (
   );
 });
 
-test('a model that shares nothing with the tables is refused', async () => {
+test('a model that shares nothing with the tables is refused, and tables that share nothing with each other', async () => {
   const tables = [join(folder, 'train.csv'), join(folder, 'test.csv')];
   await writeFile(tables[0], 'user,item\nx,p\nx,q\ny,q\n');
-  await writeFile(tables[1], 'user,item\nx,r\ny,1\n');
-  const { status, err } = await run(model, '--train', tables[0], '--test', tables[1]);
-  expect(status).toBe(2);
-  expect(err).toMatch(/the model knows none of the .+: give a model fitted to the training part/);
+  for (const [rows, says] of [
+    ['x,r\ny,1\n', /none of the 2 items of the test part is in training: are they of other data/],
+    ['x,r\ny,1\ny,p\n', /the model knows none of the .+: give a model fitted to the training part/],
+  ] as const) {
+    await writeFile(tables[1], `user,item\n${rows}`);
+    const { status, err } = await run(model, '--train', tables[0], '--test', tables[1]);
+    expect(status).toBe(2);
+    expect(err).toMatch(says);
+  }
 });
 
 test('for people: both tables, what was dropped, and other options take effect', async () => {
