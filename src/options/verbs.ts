@@ -316,7 +316,7 @@ export const STUDY = {
     }),
     trials: whole({
       ...BASELINE_TRIALS,
-      otherwise: '20; 8 from 2 million edges',
+      otherwise: '20; 14 from 2 million edges',
       meaning: 'settings tried for one baseline, at most',
     }),
     ranker: flag({

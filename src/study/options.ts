@@ -71,7 +71,7 @@ const MANY_EDGES = 2e6;
 
 /** Defaults that depend on the data. */
 export function studyDefaults(edges: number): Pick<StudySettings, 'ranker' | 'trials'> {
-  return { ranker: edges <= MANY_EDGES, trials: edges > MANY_EDGES ? 8 : 20 };
+  return { ranker: edges <= MANY_EDGES, trials: edges > MANY_EDGES ? 14 : 20 };
 }
 
 /** The models that are fitted. */

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Baseline } from '../../src/evaluate/baselines/baseline.js';
+import { ease } from '../../src/evaluate/baselines/ease.js';
 import { baselineData, fitBaselines } from '../../src/evaluate/baselines/ladder.js';
 import { BASELINES } from '../../src/evaluate/baselines/list.js';
 import { popularity } from '../../src/evaluate/baselines/popularity.js';
+import { slim } from '../../src/evaluate/baselines/slim.js';
 import { tuneBaseline } from '../../src/evaluate/baselines/tuning.js';
 import { splitRankingTask } from '../../src/evaluate/ranking-task.js';
 import { buildGraph } from '../../src/graph/build.js';
@@ -138,11 +140,11 @@ describe('tuneBaseline', () => {
     const lists = communityLists(300, 1600, 4, 22);
     const small = holdBack({ users: lists, shown: shownItems(1600, 1) }, { seed: 1 });
     expect(small.data.candidates.length).toBeGreaterThan(260);
-    const candidatesOf = async (edges: number) => {
+    const candidatesOf = async (of: Baseline, edges: number) => {
       const seen: number[] = [];
       const byCandidate: Baseline = {
         ...popularity,
-        byCandidate: true,
+        ...(of.tuningCandidates && { tuningCandidates: of.tuningCandidates }),
         dials: () => [{ lambda: ladder(1, [1]) }],
         fit: (data, setting) => {
           seen.push(data.candidates.length);
@@ -153,9 +155,18 @@ describe('tuneBaseline', () => {
       await tuneBaseline(byCandidate, { ...small, data: { ...small.data, users } }, { seed: 1 });
       return seen;
     };
-    expect(await candidatesOf(1e5)).toEqual([small.data.candidates.length]);
-    expect(await candidatesOf(Math.floor(1.7e9 / 260))).toEqual([260]);
-    expect(await candidatesOf(2e7)).toEqual([256]);
+    const all = small.data.candidates.length;
+    expect(await candidatesOf(ease, 1e5)).toEqual([all]);
+    expect(await candidatesOf(ease, Math.floor(1.7e9 / 260))).toEqual([260]);
+    expect(await candidatesOf(ease, 2e7)).toEqual([256]);
+    // SLIM only by what makes enough pairs with the held-back users.
+    expect(await candidatesOf(slim, 2e7)).toEqual([all]);
+    expect([
+      slim.tuningCandidates?.({ users: 3000, edges: 3e6 }),
+      ease.tuningCandidates?.({ users: 3000, edges: 1e6 }),
+    ]).toEqual([800, 800]);
+    expect(slim.tuningCandidates?.({ users: 3000, edges: 1e6 })).toBe(Infinity);
+    expect(await candidatesOf(popularity, 2e7)).toEqual([all]);
   });
 });
 

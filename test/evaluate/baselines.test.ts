@@ -247,7 +247,10 @@ describe('EASE', () => {
       ...{ code: 'too-large', what: 'users', count: 50_000, candidates: 40_000, limit: 2.5e8 },
     });
     expect(ease.limit(data(600, 45_000), 5000)).toBeUndefined();
-    expect(ease.limit(data(600, 45_000), 41_000)).toMatchObject({ what: 'edges', count: edges, limit: 4e10 });
+    expect(ease.limit(data(600, 45_000), 41_000)).toMatchObject({
+      ...{ what: 'edges', count: edges, asked: 41_000, limit: 4e10 },
+    });
+    expect(ease.limit(data(600, 45_000), 46_000)).not.toHaveProperty('asked');
     expect(ease.limit(data(500, 45_000), 41_000)).toBeUndefined();
     // A ranker that is served has weights between all items.
     expect(ease.limit(data(500, 45_000))).toMatchObject({ what: 'edges' });

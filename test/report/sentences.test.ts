@@ -201,6 +201,7 @@ function studies(): void {
   say(
     skippedWords({ name: 'ease', reason: tooLarge }, { rows: [{ id: 'slim' }] }),
     skippedWords({ name: 'ease', reason: tooLarge }, { rows: [] }),
+    skippedWords({ name: 'ease', reason: { ...tooLarge, asked: 30_000 } }, { rows: [] }),
     skippedWords(
       { name: 'all', reason: { code: 'error', message: 'too few training users to hold any back' } },
       { rows: [] },

@@ -12,6 +12,11 @@ const MASKS_PER_COUNT = 1.5;
 /** The same for reading off the counts of a column. */
 const COLUMNS_PER_COUNT = 0.014;
 
+/** Pairs that could be counted one by one in the time in which tiles of all columns with each other are made. */
+export function tileWork(edges: number, columns: number): number {
+  return Math.ceil(columns / TILE) * pairsOfTile(edges, columns);
+}
+
 function pairsOfTile(edges: number, columns: number): number {
   return edges / MASKS_PER_COUNT + columns / COLUMNS_PER_COUNT;
 }

@@ -2,10 +2,11 @@
 
 import { allocate, inSharedMemory } from '../../math/memory.js';
 import type { RowLists } from '../rank.js';
+import { tileWork } from './pair-counts.js';
 
 /** Bytes that the pair counts may take: beyond them the least popular columns are no inputs. */
 const PAIR_BYTES = 2 ** 29;
-/** Pairs of a user's columns counted at most, over all users: beyond them users are left out, evenly. */
+/** Pairs of a user's columns counted at most, over all users, or what comes to the same: beyond them users are left out, evenly. */
 const MAX_PAIRS = 5e9;
 /** So many users fit into a few words of bits, and what two columns share is counted where it is asked for. */
 const FEW_USERS = 512;
@@ -46,14 +47,16 @@ export function chooseInputs({ users, items, inputs: allowed }: RegressionData):
   const userCount = users.offsets.length - 1;
   const offsets = allocate(Uint32Array, userCount + 1);
   let pairs = 0;
+  let edges = 0;
   for (let u = 0; u < userCount; u++) {
     let own = 0;
     for (let e = users.offsets[u]; e < users.offsets[u + 1]; e++) if (column[users.values[e]] >= 0) own++;
     offsets[u + 1] = own;
     pairs += own ** 2;
+    edges += own;
   }
   const few = userCount <= FEW_USERS;
-  const share = few ? 1 : Math.min(1, MAX_PAIRS / pairs);
+  const share = few ? 1 : Math.min(1, MAX_PAIRS / Math.min(pairs, tileWork(edges, inputs.length)));
   for (let u = 0; u < userCount; u++) {
     const kept = Math.floor((u + 1) * share) > Math.floor(u * share);
     offsets[u + 1] = offsets[u] + (kept ? offsets[u + 1] : 0);

@@ -27,6 +27,8 @@ export type SkipReason =
       readonly what: 'edges' | 'inputs' | 'users';
       readonly count: number;
       readonly candidates: number;
+      /** Users to be scored, where these are fewer than the candidates and count in their place. */
+      readonly asked?: number;
       readonly limit: number;
     }
   | { readonly code: 'error'; readonly message: string };
@@ -52,8 +54,11 @@ export interface Baseline<Name extends string = string> {
   dials(data: BaselineData): readonly Readonly<Record<string, Dial>>[];
   /** Tuned on about as many edges, where that is fewer than there are. */
   readonly tuningEdges?: number;
-  /** Some of the candidates are enough to tune on. Not for item-kNN, which lost 1 % on held-back users of goodbooks by it. */
-  readonly byCandidate?: boolean;
+  /**
+   * So many candidates are enough to tune on, where held-back users and edges are so many; by default all. Item-kNN lost 1 % on held-back
+   * users of goodbooks by fewer.
+   */
+  tuningCandidates?(size: { readonly users: number; readonly edges: number }): number;
   /** A baseline of the same kind that can be fitted where this one cannot. */
   readonly standIn?: BaselineName;
   /**

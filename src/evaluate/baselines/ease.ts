@@ -12,6 +12,7 @@ import { factorize, solveFactorized } from '../../math/cholesky.js';
 import { lengths, renameLists, transposeLists } from '../../ranking/lists.js';
 import { geometric } from '../../ranking/tune.js';
 import type { Baseline, BaselineData, BaselineFitOptions, FittedBaseline, Setting } from './baseline.js';
+import { TUNING_PAIRS } from './tuning.js';
 
 interface EaseSetting extends Setting {
   readonly lambda: number;
@@ -35,13 +36,19 @@ const TOLERANCE = { fit: 1e-4, tuning: 1e-3 };
 /** Edges beyond which both are ten times that. */
 const MANY_EDGES = 2e6;
 
+/** Edges × candidates that a trial may come to, down to so many candidates: on @simulated the penalty rose alike with 256 and with 800. */
+const TUNING_WORK = { most: 1.7e9, candidates: 256 };
+
 export const ease: Baseline<'ease'> = {
   name: 'ease',
   title: 'EASE',
   meaning: 'every item from all others by ridge regression',
   // Large sets want large penalties, which take fewer steps besides.
-  dials: (data) => [{ lambda: geometric(easeSize(data).edges > MANY_EDGES ? 1600 : 200, 2, 1e-3) }],
-  byCandidate: true,
+  dials: (data) => [{ lambda: geometric(easeSize(data).edges > MANY_EDGES ? 3200 : 200, 2, 1e-3) }],
+  tuningCandidates({ users, edges }) {
+    const affordable = Math.max(TUNING_WORK.candidates, Math.floor(TUNING_WORK.most / edges));
+    return Math.min(affordable, Math.ceil(TUNING_PAIRS / users));
+  },
   standIn: 'slim',
   limit(data, asked) {
     const { edges, inputs } = easeSize(data);
@@ -54,7 +61,9 @@ export const ease: Baseline<'ease'> = {
       return beyond('edges', edges, candidates) ?? beyond('inputs', inputs, candidates);
     const users = data.users.offsets.length - 1;
     if (users <= FEW_USERS) return beyond('users', users, candidates);
-    return beyond('edges', edges, Math.min(asked, candidates)) ?? beyond('users', asked, candidates);
+    const systems = beyond('edges', edges, Math.min(asked, candidates));
+    if (systems) return asked < candidates ? { ...systems, asked } : systems;
+    return beyond('users', asked, candidates);
   },
   fit: (data, setting, options) => fitEase(data, setting as EaseSetting, options),
   async scores({ users, items }, setting, options = {}) {

@@ -14,9 +14,7 @@ export interface TuningOptions extends RankingOptions {
 }
 
 /** Held-back users × candidates to tune on, at least, where some are enough: EASE then had the same penalty on goodbooks. */
-const TUNING_PAIRS = 2.4e6;
-/** Edges × candidates that such a trial may come to, down to so many candidates: on @simulated EASE's penalty rose alike with 256 and with 800. */
-const TUNING_WORK = { most: 1.7e9, candidates: 256 };
+export const TUNING_PAIRS = 2.4e6;
 
 /** Finds a setting on held-back users: the mean of recall and nDCG decides. Undefined: nothing to tune. */
 export async function tuneBaseline(
@@ -25,7 +23,8 @@ export async function tuneBaseline(
   options: TuningOptions,
 ): Promise<TunedBaseline | undefined> {
   const { threads, signal, n, depth, seed, engine, maxTrials = 30 } = options;
-  const enough = baseline.byCandidate ? enoughCandidates(validation) : Infinity;
+  const size = { users: validation.heldBack.length, edges: validation.data.users.values.length };
+  const enough = baseline.tuningCandidates?.(size) ?? Infinity;
   const { data, history, task } = someCandidates(validation, enough);
   const part = someUsers(data, baseline.tuningEdges ?? Infinity);
   const report = prefixed(options, `${baseline.title}: tuning`);
@@ -50,12 +49,6 @@ export async function tuneBaseline(
     });
   }
   return found && { ...found, start };
-}
-
-function enoughCandidates({ heldBack, data }: Validation): number {
-  const { most, candidates } = TUNING_WORK;
-  const affordable = Math.max(candidates, Math.floor(most / data.users.values.length));
-  return Math.min(affordable, Math.ceil(TUNING_PAIRS / heldBack.length));
 }
 
 /** The best setting, and what its trial left for a longer fit to begin with. */

@@ -66,7 +66,9 @@ export function skippedWords(
 }
 
 function skipReason(reason: SkipReason): string {
-  return reason.code === 'too-large'
-    ? `${grouped(reason.count)} ${reason.what} × ${grouped(reason.candidates)} candidates are above its limit of ${grouped(reason.limit)}`
-    : reason.message;
+  if (reason.code !== 'too-large') return reason.message;
+  const { asked, candidates } = reason;
+  const times =
+    asked === undefined ? `${grouped(candidates)} candidates` : `${grouped(asked)} held-out users`;
+  return `${grouped(reason.count)} ${reason.what} × ${times} are above its limit of ${grouped(reason.limit)}`;
 }
