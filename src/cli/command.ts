@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import { InputError, throwIfAborted } from '../errors.js';
 import { settle } from '../options/door.js';
-import { OptionError } from '../options/error.js';
+import { OptionError, type WriteOption, withArgument } from '../options/error.js';
 import type { Declaration } from '../options/kinds.js';
 import { flagName } from '../options/leaves.js';
 import { COMMON } from '../options/shared.js';
@@ -14,6 +14,7 @@ import { addFlags, typedOptions } from './flags.js';
 import { createProgressView } from './progress.js';
 import { refuseRanks } from './ranks.js';
 import { listenForSignals } from './signals.js';
+import { writeOut } from './stdout.js';
 
 /** What a command's work gets. */
 export interface CommandContext {
@@ -69,10 +70,10 @@ function partsOf(command: Command): Readonly<Record<string, Declaration>> {
 export function inFlags(command: Command, error: unknown): unknown {
   if (!(error instanceof OptionError)) return error;
   const parts = Object.values(partsOf(command));
-  const write = (path: string) =>
-    parts
-      .map((declared) => flagName(declared, path, typedOptions(command, declared)))
-      .find((name) => name !== undefined) ?? path;
+  const write: WriteOption = (path, argument) => {
+    const flags = parts.map((declared) => flagName(declared, path, typedOptions(command, declared)));
+    return withArgument(flags.find((name) => name !== undefined) ?? path, argument);
+  };
   return new InputError(error.say(write), { cause: error });
 }
 
@@ -137,14 +138,4 @@ export function toJson(value: unknown, indent = process.stdout.isTTY ? 2 : 0): s
 
 function endWithNewline(text: string): string {
   return text === '' || text.endsWith('\n') ? text : `${text}\n`;
-}
-
-/** Resolves once the reader has it all, so that ending the process cuts nothing off. A reader that left is no error. */
-function writeOut(text: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    process.stdout.write(text, (error) => {
-      if (!error || (error as NodeJS.ErrnoException).code === 'EPIPE') resolve();
-      else reject(error);
-    });
-  });
 }

@@ -6,6 +6,7 @@ import type { CommandName } from '../options/verbs.js';
 import { lines, oneLine } from '../text/untrusted.js';
 import { VERSION } from '../version.js';
 import { stoppedStatus } from './signals.js';
+import { writeOut } from './stdout.js';
 
 /**
  * Runs the command in `argv` (as in process.argv) and resolves to the exit status. `onLoaded` is called once its modules are
@@ -21,10 +22,18 @@ export async function main(argv: readonly string[], onLoaded: () => void = () =>
   process.stdout.on('error', onStreamError);
   process.stderr.on('error', ignore);
   try {
-    const program = await createProgram(argv[2]);
+    // Help and version are written here, not by commander, which does not hear whether that went well.
+    let said = '';
+    const program = await createProgram(argv[2], (text) => {
+      said += text;
+    });
     onLoaded();
-    await program.parseAsync([...argv]);
-    return 0;
+    const ended = await program.parseAsync([...argv]).then(
+      () => undefined,
+      (error) => ({ error }),
+    );
+    if (said !== '') await writeOut(said);
+    return ended ? reportError(ended.error) : 0;
   } catch (error) {
     return reportError(error);
   } finally {
@@ -57,7 +66,10 @@ const LOADERS: Readonly<Record<CommandName, Loader>> = {
  * The program with the one command that is asked for; with none where its version is, and with all of them where it is none of
  * theirs: a wrong name, or help.
  */
-export async function createProgram(asked?: string): Promise<Command> {
+export async function createProgram(
+  asked?: string,
+  onHelp: (text: string) => void = (text) => process.stdout.write(text),
+): Promise<Command> {
   const program = new Command('graphex')
     .description(
       'Is a relational data set sparse? Split it without bias, fit it, predict, recommend, report.',
@@ -65,7 +77,7 @@ export async function createProgram(asked?: string): Promise<Command> {
     .version(VERSION)
     .exitOverride()
     // It repeats what was typed.
-    .configureOutput({ writeErr: (text) => process.stderr.write(lines(text)) })
+    .configureOutput({ writeOut: onHelp, writeErr: (text) => process.stderr.write(lines(text)) })
     .showHelpAfterError('(graphex --help lists the commands)');
   const loaded = await Promise.all(loadersFor(asked).map((load) => load()));
   for (const { register } of loaded) register(program);

@@ -180,7 +180,7 @@ export class EdgeCollector {
   /** Sets a bad row aside, or stops. `line` counts from 1; `where` names it, if the source has other units than lines. */
   reject(line: number, reason: string, text: string, where = `${this.name}, line ${line}`): void {
     if (!this.rejects) {
-      throw optionError`${where}: ${reason}. The row is ${clip(text)}. Correct it, or set bad rows aside with ${option('rejects')} FILE`;
+      throw optionError`${where}: ${reason}. The row is ${clip(text)}. Correct it, or set bad rows aside with ${option('rejects', 'FILE')}`;
     }
     this.#rejected++;
     this.#rejectedText += text.length;

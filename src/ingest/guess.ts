@@ -1,7 +1,7 @@
 // What the first lines of a text table say about its separator, its header and its columns.
 
 import { InputError } from '../errors.js';
-import { option, optionError } from '../options/error.js';
+import { OptionError, type OptionWords, option, optionError, optionWords } from '../options/error.js';
 import { safeJson } from '../text/untrusted.js';
 import type { ReaderOptions } from './options.js';
 import { rowsOf } from './scan.js';
@@ -57,9 +57,12 @@ export function guessShape(
   if (!first) throw new InputError(`${name}: the file is empty; give a table with at least two columns`);
   if (first.length === 1) {
     const found = `${name}, line 1: only one column found with separator ${show(separator)}: ${clip(first[0])}. A table needs a column of users and one of items`;
-    throw options.sep === undefined
-      ? optionError`${found}; name the separator with ${option('sep')}`
-      : optionError`${found}; try another separator, or leave ${option('sep')} out to have it guessed`;
+    throw new OneColumnError(
+      separator,
+      options.sep === undefined
+        ? optionWords`${found}; name the separator with ${option('sep')}`
+        : optionWords`${found}; try another separator, or leave ${option('sep')} out to have it guessed`,
+    );
   }
   const counted = countedBy(options);
   const named =
@@ -125,6 +128,16 @@ function continuesTable(name: string, first: readonly string[], before: FirstTab
   throw new InputError(
     `${name}: its first row, ${shownRow(first)}, is not the header of ${before.name}, ${shownRow(before.names)}; files that are read as one need the same header`,
   );
+}
+
+/** The separator cuts the first row into nothing: it may be another. */
+export class OneColumnError extends OptionError {
+  constructor(
+    readonly separator: string,
+    parts: OptionWords,
+  ) {
+    super(parts);
+  }
 }
 
 /** A column that was asked for is not there. */

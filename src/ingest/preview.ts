@@ -4,7 +4,7 @@
 import { type NamedBlob, openBlob } from './blob.js';
 import { SAMPLE_BYTES, tableShape } from './delimited.js';
 import { fileFormat } from './file-formats.js';
-import { isQuoted } from './guess.js';
+import { isQuoted, OneColumnError } from './guess.js';
 import { decodeLine, linesOf } from './lines.js';
 import type { ReadOptions } from './options.js';
 import { firstRows } from './parquet/read.js';
@@ -44,9 +44,8 @@ export async function previewBlob(
     const { names, rows } = await jsonRows(bytes);
     return { format, names, rows: rows.map(cut), guess: guessColumns(names, rows) };
   }
-  const shape = tableShape(source.name, bytes, whole, options);
   const rows: string[][] = [];
-  const { separator, header, names } = shape;
+  const { separator, header, names } = shapeOf(source.name, bytes, whole, options);
   for (const { fields } of rowsOf(bytes, { separator, quoted: isQuoted(separator), whole })) {
     if (rows.push(fields) > ROWS) break;
   }
@@ -57,6 +56,16 @@ export async function previewBlob(
     rows: data.map(cut),
     guess: guessColumns(names, data),
   };
+}
+
+/** Of a table whose rows are not cut, too: who looks at it sees by what to cut them. */
+function shapeOf(...[name, bytes, whole, options]: Parameters<typeof tableShape>) {
+  try {
+    return tableShape(name, bytes, whole, options);
+  } catch (error) {
+    if (!(error instanceof OneColumnError)) throw error;
+    return { separator: error.separator, header: false, names: ['1'] };
+  }
 }
 
 async function beginning(chunks: AsyncIterable<Uint8Array>): Promise<{ bytes: Uint8Array; whole: boolean }> {

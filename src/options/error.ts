@@ -6,7 +6,19 @@ import { shown } from '../text/untrusted.js';
 
 /** An option within a message; options of a side are written users.sigma. */
 export class OptionName {
-  constructor(readonly path: string) {}
+  constructor(
+    readonly path: string,
+    /** What a command line wants behind it, as FILE. */
+    readonly argument?: string | undefined,
+  ) {}
+}
+
+/** How an option is called where a message is shown, with its argument where it is typed. */
+export type WriteOption = (path: string, argument?: string) => string;
+
+/** 'rejects FILE' for a program, '--rejects FILE' at a terminal. */
+export function withArgument(name: string, argument?: string): string {
+  return argument === undefined ? name : `${name} ${argument}`;
 }
 
 /** A text that names options. */
@@ -16,18 +28,22 @@ export class OptionError extends InputError {
   readonly #parts: OptionWords;
 
   constructor(parts: OptionWords) {
-    super(parts.map((part) => (typeof part === 'string' ? part : part.path)).join(''));
+    super(written(parts, withArgument));
     this.#parts = parts;
   }
 
   /** The message with every option as `write` writes it. */
-  say(write: (path: string) => string): string {
-    return this.#parts.map((part) => (typeof part === 'string' ? part : write(part.path))).join('');
+  say(write: WriteOption): string {
+    return written(this.#parts, write);
   }
 }
 
-export function option(path: string): OptionName {
-  return new OptionName(path);
+function written(parts: OptionWords, write: WriteOption): string {
+  return parts.map((part) => (typeof part === 'string' ? part : write(part.path, part.argument))).join('');
+}
+
+export function option(path: string, argument?: string): OptionName {
+  return new OptionName(path, argument);
 }
 
 type Inserted = OptionName | OptionWords | string | number;

@@ -1,36 +1,68 @@
 // The charts of the reports, in a chunk of their own: fetched with the first one.
 
 import type { PredictiveCheck } from '../evaluate/predictive.js';
+import type { ModelKind } from '../options/names.js';
+import { boundChart } from '../report/charts/bound.js';
 import { type Chart, drawChart } from '../report/charts/chart.js';
-import { predictionChart } from '../report/charts/prediction.js';
+import { degreesChart } from '../report/charts/degrees.js';
+import { densityChart } from '../report/charts/density.js';
+import { type ChartPair, inBothWidths, predictionPair, predictivePair } from '../report/charts/narrow.js';
+import { MODEL_TITLES } from '../report/words/page.js';
+import type { SparsityCheck } from '../sparsity/check.js';
 import type { CheckedFit } from '../study/results.js';
 import type { SideNames } from '../text/sides.js';
 
-export { boundChart } from '../report/charts/bound.js';
-export { degreesChart } from '../report/charts/degrees.js';
-export { densityChart } from '../report/charts/density.js';
-export { predictiveChart } from '../report/charts/predictive.js';
-export type { Chart };
+export type { ChartPair };
 
 /** Charts are drawn beside the page: what Plot sets on the way is no business of the page's security policy. */
 let beside: Document | undefined;
 
-/** Below this share of its usual width, and below so many pixels, a chart is made smaller as a whole: its words would not fit. */
+/** Below this share of its usual width, and below so many pixels, a wide chart is made smaller as a whole: its words would not fit. */
 const NARROWEST = { share: 0.82, pixels: 580 };
+/** In fewer pixels the charts for small screens are drawn, as in the reports. */
+const SMALL = 540;
 
-export function svgOf(chart: Chart, width: number): string {
-  beside ??= document.implementation.createHTMLDocument('');
+/** The charts of a pair that suit a width. */
+export function svgsOf({ wide, narrow }: ChartPair, width: number): { svgs: string[]; small: boolean } {
+  if (width >= SMALL) return { svgs: [wideSvg(wide, width)], small: false };
+  return { svgs: narrow.map((chart) => draw(chart, Math.max(width, chart.width ?? 0))), small: true };
+}
+
+/** The wide one alone, as files hold it. */
+export function wideSvg(chart: Chart, width: number): string {
   const { width: usual = 560, height: tall = 360 } = chart;
   const drawn = Math.max(width, NARROWEST.pixels, Math.round(NARROWEST.share * usual));
-  const height = drawn < usual ? Math.max(260, Math.round((tall * drawn) / usual)) : tall;
-  return drawChart(beside, { ...chart, width: drawn, height });
+  return draw(chart, drawn, drawn < usual ? Math.max(260, Math.round((tall * drawn) / usual)) : tall);
+}
+
+function draw(chart: Chart, width: number, height = chart.height): string {
+  beside ??= document.implementation.createHTMLDocument('');
+  return drawChart(beside, { ...chart, width, height });
+}
+
+export function boundOf(bounds: Parameters<typeof boundChart>[0]): ChartPair {
+  return inBothWidths(boundChart(bounds));
+}
+
+/** The two charts of a check. */
+export function checkCharts(check: SparsityCheck): Readonly<Record<'density' | 'degrees', ChartPair>> {
+  const { degrees, sigma, names } = check;
+  const sides = {
+    users: { histogram: degrees.users.histogram, fit: sigma.users.likelihood },
+    items: { histogram: degrees.items.histogram, fit: sigma.items.likelihood },
+  };
+  return { density: inBothWidths(densityChart(check)), degrees: inBothWidths(degreesChart(sides, names)) };
 }
 
 /** The prediction chart of one model alone. */
-export function predictionOf(
-  predictive: PredictiveCheck,
-  model: 'sparse' | 'dense',
-  names: SideNames,
-): Chart {
-  return predictionChart([{ model, predictive } as CheckedFit], { names });
+export function predictionOf(predictive: PredictiveCheck, model: ModelKind, names: SideNames): ChartPair {
+  return predictionPair([{ model, predictive } as CheckedFit], {
+    names,
+    title: (kind) => MODEL_TITLES[kind],
+  });
+}
+
+/** Its degrees. */
+export function predictiveOf({ degrees }: PredictiveCheck, kind: ModelKind, names: SideNames): ChartPair {
+  return predictivePair([{ name: MODEL_TITLES[kind], kind, degrees }], names);
 }

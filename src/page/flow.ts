@@ -8,6 +8,7 @@ import type { FitChoice, ModelSummary, SampleName } from './protocol.js';
 import {
   change,
   check,
+  complain,
   evaluation,
   go,
   likes,
@@ -85,19 +86,22 @@ export async function openUrl(address: string): Promise<void> {
   try {
     url = new URL(address, location.href);
   } catch {
-    problem.value = `${address}: this is no address; give one that begins with https://`;
+    complain(`${address}: this is no address; give one that begins with https://`, 'start');
     return;
   }
   try {
     const answer = await fetch(url, { credentials: 'omit', referrerPolicy: 'no-referrer' });
     if (!answer.ok) {
-      problem.value = `${url.href}: the server answered with status ${answer.status}; check the address`;
+      complain(`${url.href}: the server answered with status ${answer.status}; check the address`, 'start');
       return;
     }
     const name = decodeURIComponent(url.pathname.split('/').at(-1) || url.hostname);
     await openBlob(name, await answer.blob());
   } catch {
-    problem.value = `${url.href}: it could not be fetched; the server must allow other pages to read it (CORS). Download the file and drop it here`;
+    complain(
+      `${url.href}: it could not be fetched; the server must allow other pages to read it (CORS). Download the file and drop it here`,
+      'start',
+    );
   }
 }
 
@@ -139,9 +143,16 @@ export async function readTable(): Promise<void> {
 export async function runCheck(): Promise<void> {
   check.value = undefined;
   const { seed } = settings.value;
-  const done = await perform('Is it sparse?', 'check', { seed }, (early) => {
-    check.value = early;
-  });
+  const done = await perform(
+    'Is it sparse?',
+    'check',
+    { seed },
+    {
+      onPartial: (early) => {
+        check.value = early;
+      },
+    },
+  );
   if (done) check.value = done;
 }
 
@@ -173,8 +184,10 @@ export function fitChoice(): FitChoice {
 
 export async function runFit(): Promise<void> {
   forgetFit();
-  const fitted = await perform('Fitting.', 'fit', fitChoice(), (live) => {
-    liveFit.value = live;
+  const fitted = await perform('Fitting.', 'fit', fitChoice(), {
+    onPartial: (live) => {
+      liveFit.value = live;
+    },
   });
   if (!fitted) return;
   model.value = fitted;
@@ -215,11 +228,11 @@ export async function unlock(given: string): Promise<void> {
   // What no header can hold is no key.
   const found = /^[\x21-\x7e]+$/.test(given) ? await tryKey(given) : 'locked';
   if (found === 'locked')
-    problem.value = 'The server does not know this key. Check it for missing characters.';
+    complain('The server does not know this key. Check it for missing characters.', 'start');
   else if (found) {
     offered.value = found;
     await openServed(found);
-  } else problem.value = 'The server has no model to show now. Try again later.';
+  } else complain('The server has no model to show now. Try again later.', 'start');
 }
 
 /** Opens the model of the server, which goes on answering for it. */

@@ -6,6 +6,7 @@ import type { NamedBlob } from '../ingest/blob.js';
 import type { ReadCounts, ReadGuess } from '../ingest/options.js';
 import type { TablePreview } from '../ingest/preview.js';
 import type { IdShares } from '../math/coins.js';
+import type { ModelKind } from '../options/names.js';
 import type { DescribedFeature } from '../predict/features.js';
 import type { Reasons } from '../predict/reasons.js';
 import type { SimilarItem } from '../predict/similar.js';
@@ -133,7 +134,7 @@ export interface Score {
 
 export interface EvaluationSummary {
   readonly predictive: PredictiveCheck | undefined;
-  readonly kind: 'sparse' | 'dense';
+  readonly kind: ModelKind;
   readonly features: number;
   readonly names: SideNames;
   /** What the figures mean, leave out, and are worth. */

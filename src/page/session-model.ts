@@ -10,7 +10,7 @@ import { type FitResult, fit } from '../fit/fit.js';
 import { modelLaw } from '../fit/law.js';
 import { featureCount, type Model, needPosterior, type PosteriorModel } from '../fit/model.js';
 import { drawPredictive } from '../predict/draw.js';
-import type { DescribedFeature } from '../predict/features.js';
+import { type DescribedFeature, hasFeatures } from '../predict/features.js';
 import { mapItems } from '../predict/item-map.js';
 import { createRecommender, type Recommender } from '../predict/recommender.js';
 import { confidenceWords } from '../report/words/confidence.js';
@@ -144,7 +144,7 @@ export async function answerEvaluate(
   return {
     predictive,
     names,
-    kind: model.type === 'posterior' && model.kind === 'dense' ? 'dense' : 'sparse',
+    kind: model.type === 'posterior' ? model.kind : 'auto',
     features: featureCount(model) ?? 0,
     words: [
       ...(predictive
@@ -186,7 +186,7 @@ function summary({ source, model, fitted, split }: Held): ModelSummary {
     names,
     users: model.users.count,
     items: model.items.count,
-    features: featureCount(model),
+    features: hasFeatures(model) ? featureCount(model) : undefined,
     bound: posterior?.bound,
     bounds: posterior?.provenance.bounds ?? [],
     iterations: provenance.iterations,

@@ -6,6 +6,7 @@ import { packError } from '../errors.js';
 import type { TaskOptions } from '../progress.js';
 import type { Api, Machine, Method, Reply, Request } from './protocol.js';
 import { answerCheck, answerPreview, answerRead, answerThin } from './session-data.js';
+import { inLabels } from './session-error.js';
 import { answerExport, answerStudy } from './session-export.js';
 import {
   answerEvaluate,
@@ -84,7 +85,7 @@ self.onmessage = ({ data }: MessageEvent<Request>) => {
       });
       reply({ id, output });
     } catch (cause) {
-      reply({ id, error: packError(cause) });
+      reply({ id, error: packError(inLabels(cause)) });
     } finally {
       running.delete(id);
     }

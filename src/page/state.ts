@@ -76,7 +76,8 @@ export const likes = signal<readonly string[]>([]);
 export const machine = signal<Machine | undefined>(undefined);
 /** The model that the server of this page has; 'locked' where it asks for a key. */
 export const offered = signal<ModelSummary | 'locked' | undefined>(undefined);
-export const problem = signal<string | undefined>(undefined);
+/** What went wrong, and in which step: it is said there alone. */
+export const problem = signal<{ readonly step: StepName; readonly words: string } | undefined>(undefined);
 
 /** Which steps can be entered now. */
 export const reachable = computed<Readonly<Record<StepName, boolean>>>(() => ({
@@ -94,11 +95,22 @@ export function change(part: Partial<Settings>): void {
   settings.value = { ...settings.value, ...part };
 }
 
+/** Says what went wrong in a step. Work may end after one has left it: whoever begins it keeps where that was. */
+export function complain(words: string, at: StepName): void {
+  problem.value = { step: at, words };
+}
+
+/** Enters a step; what was wrong in the one before has been read. */
+function enter(to: StepName): void {
+  if (problem.value?.step === step.value) problem.value = undefined;
+  step.value = to;
+}
+
 /** Goes to a step; the back button comes back from it. */
 export function go(to: StepName): void {
-  problem.value = undefined;
-  if (step.value === to) return;
-  step.value = to;
+  const from = step.value;
+  enter(to);
+  if (from === to) return;
   history.pushState(null, '', address());
   window.scrollTo({ top: 0 });
 }
@@ -117,7 +129,7 @@ function readAddress(): void {
   const [, name = 'start', query = ''] = /^#([a-z]*)(?:\?(.*))?$/.exec(location.hash) ?? [];
   const wanted = STEPS.find((known) => known === name) ?? 'start';
   settings.value = settingsFrom(new URLSearchParams(query));
-  step.value = reachable.value[wanted] ? wanted : 'start';
+  enter(reachable.value[wanted] ? wanted : 'start');
 }
 
 /** Only what the page knows, within its bounds: an address may come from anyone. */

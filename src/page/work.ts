@@ -4,7 +4,7 @@ import { signal } from '@preact/signals';
 import type { Progress } from '../progress.js';
 import { type Asked, ask } from './engine.js';
 import type { Api, Method } from './protocol.js';
-import { problem } from './state.js';
+import { complain, problem, type StepName, step } from './state.js';
 
 export interface Work {
   readonly title: string;
@@ -17,15 +17,22 @@ export interface Work {
 
 export const work = signal<Work | undefined>(undefined);
 
+/** Who waits for a piece of work. */
+export interface Waiter<M extends Method> {
+  readonly onPartial?: (partial: Api[M][2]) => void;
+  /** The step that it belongs to, where that is not the one in view. */
+  readonly of?: StepName;
+}
+
 /**
- * Asks the session and shows the work; undefined where it was cancelled or failed, which the page then says. Small
+ * Asks the session and shows the work; undefined where it was cancelled or failed, which its step then says. Small
  * questions that are answered at once need no title.
  */
 export async function perform<M extends Method>(
   title: string,
   method: M,
   input: Api[M][0],
-  onPartial?: (partial: Api[M][2]) => void,
+  { onPartial, of = step.peek() }: Waiter<M> = {},
 ): Promise<Api[M][1] | undefined> {
   work.value?.cancel();
   problem.value = undefined;
@@ -48,7 +55,7 @@ export async function perform<M extends Method>(
     return await asked.answer;
   } catch (error) {
     if (!(error instanceof Error && error.name === 'AbortError')) {
-      problem.value = error instanceof Error ? error.message : String(error);
+      complain(error instanceof Error ? error.message : String(error), of);
     }
     return undefined;
   } finally {

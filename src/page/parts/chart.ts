@@ -1,14 +1,14 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { Chart } from '../charts.js';
+import type { ChartPair } from '../charts.js';
 
 type Charts = typeof import('../charts.js');
 
 /** A chart by a function of the charts' own chunk, which is fetched with the first. */
-export function useChart(
-  make: (charts: Charts) => Chart | undefined,
+export function useChart<T = ChartPair>(
+  make: (charts: Charts) => T | undefined,
   inputs: readonly unknown[],
-): Chart | undefined {
-  const [chart, setChart] = useState<Chart | undefined>(undefined);
+): T | undefined {
+  const [chart, setChart] = useState<T | undefined>(undefined);
   useEffect(() => {
     let gone = false;
     void import('../charts.js').then((charts) => {

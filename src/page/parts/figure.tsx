@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Chart } from '../charts.js';
+import type { ChartPair } from '../charts.js';
 import { inTurn } from './in-turn.js';
 import { save, toPng } from './save.js';
 import { type Cells, Table } from './table.js';
@@ -7,7 +7,7 @@ import { type Cells, Table } from './table.js';
 export interface FigureProps {
   /** What files of it are called. */
   readonly name: string;
-  readonly chart: Chart;
+  readonly chart: ChartPair;
   readonly caption: string;
   /** The same figures for those who would rather read them. */
   readonly table: Cells;
@@ -17,9 +17,7 @@ export interface FigureProps {
 export function Figure({ name, chart, caption, table }: FigureProps) {
   const frame = useRef<HTMLElement>(null);
   const [width, setWidth] = useState(0);
-  const [picture, setPicture] = useState<{ readonly svg: string; readonly url: string } | undefined>(
-    undefined,
-  );
+  const [shown, setShown] = useState<Shown | undefined>(undefined);
   useEffect(() => {
     const observer = new ResizeObserver(([entry]) =>
       setWidth(Math.max(280, Math.min(900, Math.floor(entry.contentRect.width)))),
@@ -30,38 +28,39 @@ export function Figure({ name, chart, caption, table }: FigureProps) {
   useEffect(() => {
     if (width === 0) return undefined;
     let gone = false;
-    void import('../charts.js').then(async ({ svgOf }) => {
-      const svg = await inTurn(() => (gone ? '' : svgOf(chart, width)));
-      if (gone) return;
-      const url = URL.createObjectURL(new Blob([svg], { type: 'image/svg+xml' }));
-      // Shown only once it is there, so that a chart that is drawn again does not flicker.
-      const image = new Image();
-      image.src = url;
-      await image.decode().catch(() => undefined);
-      if (gone) return URL.revokeObjectURL(url);
-      setPicture((before) => {
-        if (before) setTimeout(() => URL.revokeObjectURL(before.url), 1000);
-        return { svg, url };
+    void import('../charts.js').then(async ({ svgsOf }) => {
+      const drawn = await inTurn(() => (gone ? undefined : svgsOf(chart, width)));
+      if (gone || !drawn) return;
+      const urls = drawn.svgs.map((svg) => URL.createObjectURL(new Blob([svg], { type: 'image/svg+xml' })));
+      // Shown only once they are there, so that a chart that is drawn again does not flicker.
+      await Promise.all(urls.map((url) => decoded(url)));
+      if (gone) return release(urls);
+      setShown((before) => {
+        if (before) setTimeout(() => release(before.urls), 1000);
+        return { urls, small: drawn.small };
       });
     });
     return () => {
       gone = true;
     };
   }, [chart, width]);
-  const alt = `${chart.title}. ${chart.description}`;
+  const { title, subtitle, description } = chart.wide;
+  const alt = `${title}. ${description}`;
+  const file = async () => (await import('../charts.js')).wideSvg(chart.wide, width);
   return (
     <figure ref={frame}>
-      {picture ? <img src={picture.url} alt={alt} /> : <div class="placeholder" />}
-      <figcaption>{caption}</figcaption>
+      {shown ? shown.urls.map((url) => <img src={url} alt={alt} key={url} />) : <div class="placeholder" />}
+      {/* A chart for a small screen has no line under its title. */}
+      <figcaption>{shown?.small && subtitle ? `${subtitle} ${caption}` : caption}</figcaption>
       <details class="behind">
         <summary>Figures and files of this chart</summary>
         <Table {...table} />
-        {picture && (
+        {shown && (
           <p class="buttons">
-            <button type="button" onClick={() => save(`${name}.svg`, picture.svg, 'image/svg+xml')}>
+            <button type="button" onClick={async () => save(`${name}.svg`, await file(), 'image/svg+xml')}>
               Save SVG
             </button>
-            <button type="button" onClick={async () => save(`${name}.png`, await toPng(picture.svg))}>
+            <button type="button" onClick={async () => save(`${name}.png`, await toPng(await file()))}>
               Save PNG
             </button>
           </p>
@@ -69,4 +68,20 @@ export function Figure({ name, chart, caption, table }: FigureProps) {
       </details>
     </figure>
   );
+}
+
+/** Pictures in view: of which charts is told by `small`. */
+interface Shown {
+  readonly urls: readonly string[];
+  readonly small: boolean;
+}
+
+async function decoded(url: string): Promise<void> {
+  const image = new Image();
+  image.src = url;
+  await image.decode().catch(() => undefined);
+}
+
+function release(urls: readonly string[]): void {
+  for (const url of urls) URL.revokeObjectURL(url);
 }

@@ -2,7 +2,7 @@ import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useId } from 'preact/hooks';
 import { ask } from '../engine.js';
 import type { FoundItems } from '../protocol.js';
-import { model, problem } from '../state.js';
+import { complain, model, step } from '../state.js';
 
 /**
  * The items whose names hold a text, or the most common ones; those before stay until they are there. They are looked for
@@ -11,6 +11,7 @@ import { model, problem } from '../state.js';
 export function useFound(text: string, n: number, feature?: number, more = false): FoundItems | undefined {
   const found = useSignal<FoundItems | undefined>(undefined);
   useEffect(() => {
+    const at = step.peek();
     const asked = ask('find', { text, n, feature });
     let gone = false;
     asked.answer.then(
@@ -18,7 +19,7 @@ export function useFound(text: string, n: number, feature?: number, more = false
         if (!gone) found.value = list;
       },
       (error) => {
-        if (!gone && error.name !== 'AbortError') problem.value = error.message;
+        if (!gone && error.name !== 'AbortError') complain(error.message, at);
       },
     );
     return () => {

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { aboutTime } from '../../report/words/page.js';
 import { capital } from '../../text/phrases.js';
 import { oneLine } from '../../text/untrusted.js';
-import { problem } from '../state.js';
+import { problem, step } from '../state.js';
 import { secondsLeft, work } from '../work.js';
 
 /** The work that goes on: stage, bar, time left, and a button that ends it. */
@@ -46,13 +46,13 @@ function fraction(progress: { readonly done: number; readonly total?: number | u
   return progress?.total ? { value: Math.min(1, progress.done / progress.total) } : {};
 }
 
-/** What went wrong, in the words of the command line. */
+/** What went wrong in this step, in the words of the command line. */
 export function Problem() {
   const said = problem.value;
-  if (said === undefined) return null;
+  if (!said || said.step !== step.value) return null;
   return (
     <p class="problem" role="alert">
-      {oneLine(said)}
+      {oneLine(said.words)}
     </p>
   );
 }

@@ -3,6 +3,7 @@ import { percent } from '../../text/numbers.js';
 import { shown } from '../../text/untrusted.js';
 import { memoryCap, type Need, needToRead, needToThin, shareThatFits } from '../estimate.js';
 import { lookAgain, readTable } from '../flow.js';
+import { LABELS } from '../labels.js';
 import { ShareFields, ThinningWords } from '../parts/thinning.js';
 import type { Shares } from '../protocol.js';
 import { change, preview, settings, source } from '../state.js';
@@ -30,9 +31,10 @@ export default function Columns() {
   const shares = { users: keepUsers, items: keepItems };
   const need = needToThin(whole, shares);
   const cap = memoryCap();
-  const choose = (name: 'users' | 'items' | 'count', label: string, about: string) => (
+  const alone = looked.names.length < 2;
+  const choose = (name: 'users' | 'items' | 'count', about: string) => (
     <label>
-      <span>{label}</span>
+      <span>{LABELS[name]}</span>
       <select
         value={settings.value[name] ?? ''}
         onChange={(event) => change({ [name]: event.currentTarget.value || undefined })}
@@ -59,9 +61,9 @@ export default function Columns() {
         {shown(from.name)}: {looked.format === 'parquet' ? 'Parquet' : looked.format}, {rowsWords(rows)}.
       </p>
       <div class="fields">
-        {choose('users', 'Users', 'who has, buys, reads: the left side of a pair')}
-        {choose('items', 'Items', 'what is had, bought, read: the right side')}
-        {multigraph && choose('count', 'Count', 'how often; whole numbers from 1')}
+        {choose('users', 'who has, buys, reads: the left side of a pair')}
+        {choose('items', 'what is had, bought, read: the right side')}
+        {multigraph && choose('count', 'how often; whole numbers from 1')}
       </div>
       <section class="scroll" tabIndex={0} aria-label="The first rows">
         <table class="preview">
@@ -95,7 +97,7 @@ export default function Columns() {
             checked={multigraph ?? false}
             onChange={(event) => change({ multigraph: event.currentTarget.checked || undefined })}
           />
-          Keep counts: how often a pair comes matters, not only whether
+          {LABELS.multigraph}: how often a pair comes matters, not only whether
         </label>
         <label>
           <input
@@ -103,7 +105,7 @@ export default function Columns() {
             checked={setAside ?? false}
             onChange={(event) => change({ setAside: event.currentTarget.checked || undefined })}
           />
-          Set bad rows aside and go on, instead of stopping at the first
+          {LABELS.rejects} and go on, instead of stopping at the first
         </label>
         {looked.format === 'text table' && (
           <>
@@ -113,10 +115,10 @@ export default function Columns() {
                 checked={looked.header ?? false}
                 onChange={(event) => void lookAgain(settings.value.sep, event.currentTarget.checked)}
               />
-              The first row names the columns
+              {LABELS.header}
             </label>
             <label class="inline">
-              Columns are parted by{' '}
+              {LABELS.sep}{' '}
               <select
                 value={looked.separator ?? ','}
                 onChange={(event) => void lookAgain(event.currentTarget.value, settings.value.header)}
@@ -144,10 +146,16 @@ export default function Columns() {
         {needWords(need.bytes, need.seconds, cap)}
       </p>
       <p class="buttons">
-        <button type="submit" class="primary" disabled={users === items}>
+        <button type="submit" class="primary" disabled={alone || users === items}>
           {work.value ? 'Begin again with these settings' : 'Is it sparse?'}
         </button>
-        {users === items && <span class="quiet">Users and items must be two columns.</span>}
+        {alone ? (
+          <span class="quiet">
+            There is only one column here: choose what parts users from items, or give another table.
+          </span>
+        ) : (
+          users === items && <span class="quiet">Users and items must be two columns.</span>
+        )}
       </p>
     </form>
   );

@@ -1,6 +1,7 @@
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { DescribedFeature } from '../../predict/features.js';
+import { noMapWords } from '../../report/words/page.js';
 import { grouped, percent } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
@@ -12,8 +13,8 @@ import { useDark } from '../parts/dark.js';
 import { itemName } from '../parts/item-name.js';
 import { SearchField, useFound } from '../parts/search.js';
 import { Table } from '../parts/table.js';
-import type { FoundItems, ItemMap, NearItem } from '../protocol.js';
-import { go, likes, model, problem, settings } from '../state.js';
+import type { FoundItems, ItemMap, ModelSummary, NearItem } from '../protocol.js';
+import { complain, go, likes, model, settings } from '../state.js';
 import { perform, work } from '../work.js';
 
 const SHOWN = 25;
@@ -35,7 +36,8 @@ export default function Explore() {
   // The same array as long as they are the same: the map is then not drawn again.
   const around = useComputed(() => near.value.flatMap(({ at }) => at ?? []));
   const draw = async () => {
-    const drawn = await perform('Drawing the map.', 'map', { seed: settings.value.seed });
+    // The features may have been found while another step was looked at.
+    const drawn = await perform('Drawing the map.', 'map', { seed: settings.value.seed }, { of: 'explore' });
     if (drawn) map.value = kept.map = drawn;
   };
 
@@ -53,8 +55,7 @@ export default function Explore() {
       const described = await perform('What is in it?', 'features', { n: 10 });
       if (!described) return;
       features.value = kept.features = described;
-      if (found.served) return;
-      await draw();
+      if (canBeMapped(found)) await draw();
     })();
   }, [found]);
 
@@ -70,22 +71,35 @@ export default function Explore() {
         if (chosen.value === now) near.value = list;
       },
       (error) => {
-        problem.value = error.message;
+        complain(error.message, 'explore');
       },
     );
   };
   const place = chosen.value?.at;
-  const colours = featureColours(found.features ?? 1, dark);
+  const mappable = canBeMapped(found);
+  const count = features.value?.length ?? found.features ?? 1;
+  const colours = featureColours(count, dark);
+  const items = (
+    <Items
+      names={names}
+      feature={map.value && feature.value}
+      drawn={map.value !== undefined}
+      onChoose={choose}
+    />
+  );
   return (
     <>
       <h1>What is in it?</h1>
       <p class="lead">
-        {found.features} features: {names.items.many} that go to the same {names.users.many}.
+        {grouped(count)} features: {names.items.many} that go to the same {names.users.many}.
       </p>
       <div class="explore">
         <div class="place">
-          {found.served ? (
-            <Items names={names} feature={undefined} drawn={false} onChoose={choose} />
+          {!mappable ? (
+            <>
+              {!found.served && <p class="note">{noMapWords(names)}</p>}
+              {items}
+            </>
           ) : map.value ? (
             <MapOfItems
               map={map.value}
@@ -145,40 +159,58 @@ export default function Explore() {
           )}
           <h2>Features</h2>
           <ul class="features">
-            {features.value?.map(({ feature: number, share, items }) => (
-              <li key={number}>
-                <button
-                  type="button"
-                  class="plain"
-                  aria-pressed={feature.value === number - 1}
-                  onClick={() => {
-                    feature.value = feature.value === number - 1 ? undefined : number - 1;
-                  }}
-                >
-                  <svg viewBox="0 0 10 10" aria-hidden="true">
-                    <circle cx="5" cy="5" r="5" fill={cssColour(colours, number - 1)} />
-                  </svg>
-                  <span>
-                    <b>{percent(share)}</b> {items.map(({ item }) => itemName(item, 30)).join(', ')}
-                  </span>
-                </button>
-              </li>
-            ))}
+            {features.value?.map((one) => {
+              const number = one.feature;
+              if (!mappable) {
+                return (
+                  <li key={number} class="feature">
+                    <FeatureWords feature={one} />
+                  </li>
+                );
+              }
+              return (
+                <li key={number}>
+                  <button
+                    type="button"
+                    class="plain feature"
+                    aria-pressed={feature.value === number - 1}
+                    onClick={() => {
+                      feature.value = feature.value === number - 1 ? undefined : number - 1;
+                    }}
+                  >
+                    <svg viewBox="0 0 10 10" aria-hidden="true">
+                      <circle cx="5" cy="5" r="5" fill={cssColour(colours, number - 1)} />
+                    </svg>
+                    <FeatureWords feature={one} />
+                  </button>
+                </li>
+              );
+            })}
           </ul>
         </div>
       </div>
-      {!found.served && (
+      {mappable && (
         <>
           <h2>{capital(names.items.many)}</h2>
-          <Items
-            names={names}
-            feature={map.value && feature.value}
-            drawn={map.value !== undefined}
-            onChoose={choose}
-          />
+          {items}
         </>
       )}
     </>
+  );
+}
+
+/** Whether there is a posterior here to draw a map from. */
+function canBeMapped({ type, served }: ModelSummary): boolean {
+  return type === 'posterior' && !served;
+}
+
+/** A feature by its number, as everywhere, what it explains, and its items. */
+function FeatureWords({ feature: { feature, share, items } }: { readonly feature: DescribedFeature }) {
+  return (
+    <span>
+      <b>Feature {feature}</b> <small class="quiet">{percent(share)}</small>{' '}
+      {items.map(({ item }) => itemName(item, 30)).join(', ')}
+    </span>
   );
 }
 
@@ -203,7 +235,7 @@ function Items({
     <>
       <SearchField label={`Search the ${items.many}`} text={text} />
       <p class="quiet" role="status">
-        {found && foundWords(found, items.many, feature !== undefined)}
+        {found && foundWords(found, items.many, feature)}
       </p>
       <Table
         columns={[
@@ -223,10 +255,10 @@ function Items({
   );
 }
 
-function foundWords({ items, total }: FoundItems, noun: string, chosen: boolean): string {
-  if (items.length === 0)
-    return `No ${noun} hold these letters${chosen ? ' and have this feature most' : ''}.`;
+function foundWords({ items, total }: FoundItems, noun: string, feature: number | undefined): string {
+  const own = feature === undefined ? undefined : `have most of feature ${grouped(feature + 1)}`;
+  if (items.length === 0) return `No ${noun} hold these letters${own ? ` and ${own}` : ''}.`;
   if (total === undefined) return '';
-  const of = chosen ? ' have most of the chosen feature' : '';
+  const of = own ? ` ${own}` : '';
   return `${grouped(total)} ${noun}${of}${total > items.length ? `, the first ${items.length} shown` : ''}.`;
 }

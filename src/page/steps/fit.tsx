@@ -1,9 +1,11 @@
+import { MODEL_KINDS } from '../../options/names.js';
 import { optionsSchema } from '../../options/verbs.js';
-import { aboutTime, needWords } from '../../report/words/page.js';
+import { aboutTime, MODEL_TITLES, needWords } from '../../report/words/page.js';
 import { fixed, grouped } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
 import { memoryCap, needToFit } from '../estimate.js';
 import { runEvaluation, runFit } from '../flow.js';
+import { LABELS } from '../labels.js';
 import { useChart } from '../parts/chart.js';
 import { Figure } from '../parts/figure.js';
 import { ChoiceOption, NumberOption } from '../parts/option.js';
@@ -54,29 +56,25 @@ function Settings() {
       <div class="fields">
         <NumberOption
           name="features"
-          label="Features"
+          label={LABELS.features}
           schema={FIT.features}
           about="How many tastes or topics are told apart"
         />
         <ChoiceOption
           name="model"
-          label="Model"
-          choices={[
-            ['auto', 'a law for each side'],
-            ['sparse', 'sparse'],
-            ['dense', 'dense'],
-          ]}
+          label={LABELS.model}
+          choices={MODEL_KINDS.map((kind) => [kind, MODEL_TITLES[kind]] as const)}
           about="Chosen by the data, or the two of the paper"
         />
-        <NumberOption name="seed" label="Seed" schema={FIT.seed} />
+        <NumberOption name="seed" label={LABELS.seed} schema={FIT.seed} />
       </div>
       <details>
         <summary>More settings</summary>
         <div class="fields">
-          <NumberOption name="iterations" label="Iterations" schema={FIT.iterations} />
+          <NumberOption name="iterations" label={LABELS.iterations} schema={FIT.iterations} />
           <ChoiceOption
             name="engine"
-            label="Engine"
+            label={LABELS.engine}
             choices={[
               ['auto', 'the best there is'],
               ['cpu', 'threads'],
@@ -97,8 +95,8 @@ function Settings() {
         </div>
         {holdOut && (
           <div class="fields">
-            <NumberOption name="testUsers" label="Held-out users" schema={SPLIT.testUsers} step={0.01} />
-            <NumberOption name="testItems" label="Test items" schema={SPLIT.testItems} step={0.01} />
+            <NumberOption name="testUsers" label={LABELS.testUsers} schema={SPLIT.testUsers} step={0.01} />
+            <NumberOption name="testItems" label={LABELS.testItems} schema={SPLIT.testItems} step={0.01} />
           </div>
         )}
       </details>
@@ -118,10 +116,10 @@ function Settings() {
 
 function Climb({ live, fitted }: { readonly live: LiveFit; readonly fitted: ModelSummary | undefined }) {
   const bounds = fitted && fitted.bounds.length > 0 ? fitted.bounds : live.bounds;
-  const bound = useChart(({ boundChart }) => (bounds.length > 1 ? boundChart(bounds) : undefined), [bounds]);
+  const bound = useChart(({ boundOf }) => (bounds.length > 1 ? boundOf(bounds) : undefined), [bounds]);
   const ahead = live.predictive;
   const names = opened.value!.names;
-  const kind = settings.value.model === 'dense' ? 'dense' : 'sparse';
+  const kind = settings.value.model;
   const prediction = useChart(
     ({ predictionOf }) => (ahead ? predictionOf(ahead, kind, names) : undefined),
     [ahead],

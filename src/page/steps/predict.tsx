@@ -45,8 +45,7 @@ function Found({ found }: { readonly found: EvaluationSummary }) {
     [found],
   );
   const degrees = useChart(
-    ({ predictiveChart }) =>
-      predictive && predictiveChart([{ name: 'this model', kind, degrees: predictive.degrees }], names),
+    ({ predictiveOf }) => predictive && predictiveOf(predictive, kind, names),
     [found],
   );
   const [model, popular] = found.scores;

@@ -9,7 +9,7 @@ import { itemName, titleOf } from '../parts/item-name.js';
 import { save } from '../parts/save.js';
 import { SearchField, useFound } from '../parts/search.js';
 import type { Answer, Listed } from '../protocol.js';
-import { likes, model, problem, settings } from '../state.js';
+import { complain, likes, model, settings } from '../state.js';
 import { perform } from '../work.js';
 
 const OFFERED = 24;
@@ -33,7 +33,7 @@ export default function Recommend() {
     };
     const asked = ask('recommend', { likes: liked, n: settings.value.n }, { onPartial: show });
     asked.answer.then(show, (error) => {
-      if (error.name !== 'AbortError') problem.value = error.message;
+      if (error.name !== 'AbortError') complain(error.message, 'recommend');
     });
     return asked.cancel;
   }, [likes.value, found]);

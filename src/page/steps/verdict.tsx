@@ -1,11 +1,10 @@
-import { useEffect, useState } from 'preact/hooks';
 import { otherSide, SIDES } from '../../graph/graph.js';
 import { estimateWords, sparsityWords } from '../../report/words/sparsity.js';
 import type { SparsityCheck } from '../../sparsity/check.js';
 import { fixed, grouped, percent, short } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
 import { shown } from '../../text/untrusted.js';
-import type { Chart } from '../charts.js';
+import { useChart } from '../parts/chart.js';
 import { Figure } from '../parts/figure.js';
 import { sourceTitle } from '../parts/samples.js';
 import { Table } from '../parts/table.js';
@@ -113,29 +112,7 @@ function Judgement({ found }: { readonly found: SparsityCheck }) {
 }
 
 function Curves({ found }: { readonly found: SparsityCheck }) {
-  const [charts, setCharts] = useState<{ readonly density: Chart; readonly degrees: Chart } | undefined>(
-    undefined,
-  );
-  useEffect(() => {
-    let gone = false;
-    void import('../charts.js').then(({ densityChart, degreesChart }) => {
-      if (gone) return;
-      const { degrees, sigma, names } = found;
-      setCharts({
-        density: densityChart(found),
-        degrees: degreesChart(
-          {
-            users: { histogram: degrees.users.histogram, fit: sigma.users.likelihood },
-            items: { histogram: degrees.items.histogram, fit: sigma.items.likelihood },
-          },
-          names,
-        ),
-      });
-    });
-    return () => {
-      gone = true;
-    };
-  }, [found]);
+  const charts = useChart(({ checkCharts }) => checkCharts(found), [found]);
   const { names, curves, degrees } = found;
   const mean = (sampled: readonly number[]) =>
     sampled.length === 0

@@ -40,7 +40,11 @@ export function drawChart(document: Document, chart: Chart): string {
     style: { fontSize: '14px', fontFamily: FONT, overflow: 'visible' },
     ...chart.plot,
   } as Plot.PlotOptions) as unknown as SVGSVGElement;
-  const head = chart.subtitle ? HEAD + 20 : HEAD;
+  const title = wrapped(chart.title, width, 9);
+  const subtitle = wrapped(chart.subtitle ?? '', width, 7.4);
+  const head = HEAD + 20 * (title.length - 1 + subtitle.length);
+  const row = (text: string, at: number, attributes: string) =>
+    `<text ${attributes} x="12" y="${20 * (at + 1)}" text-anchor="start">${escapeXml(text)}</text>`;
   svg.querySelector('style')?.remove();
   const inner = svg.innerHTML;
   // Plot writes its own labels, so the whole is looked at once more.
@@ -51,13 +55,38 @@ export function drawChart(document: Document, chart: Chart): string {
         `color="${INK.text.light}" text-anchor="middle">` +
         `<title>${escapeXml(chart.title)}</title><desc>${escapeXml(chart.description)}</desc>` +
         `<style>${STYLE}</style>` +
-        `<text class="title" x="12" y="20" font-size="16" font-weight="600" text-anchor="start">${escapeXml(chart.title)}</text>` +
-        (chart.subtitle
-          ? `<text class="subtitle" x="12" y="40" fill="${INK.muted.light}" text-anchor="start">${escapeXml(chart.subtitle)}</text>`
-          : '') +
+        title.map((text, at) => row(text, at, 'class="title" font-size="16" font-weight="600"')).join('') +
+        subtitle
+          .map((text, at) => row(text, title.length + at, `class="subtitle" fill="${INK.muted.light}"`))
+          .join('') +
         `<g transform="translate(0,${head})">${inner}</g></svg>\n`,
     ),
   );
+}
+
+/** A text in rows that fit a chart of a width, where a letter takes so many pixels; none of no text. */
+function wrapped(text: string, width: number, letter: number): string[] {
+  const most = (width - 18) / letter;
+  const rows: string[] = [];
+  for (const word of text.split(' ')) {
+    const row = rows.at(-1);
+    if (row !== undefined && row.length + 1 + word.length <= most) rows[rows.length - 1] = `${row} ${word}`;
+    else if (word !== '') rows.push(word);
+  }
+  return rows;
+}
+
+/** Names in their colours above the whole frame, from its left to the right; 16 pixels of margin are theirs. */
+export function legend(names: readonly { readonly words: string; readonly ink: string }[]): Plot.Markish[] {
+  let before = 0;
+  return names.map(({ words, ink }) => {
+    const dx = before;
+    before += 18 + 8.4 * words.length;
+    return Plot.text([words], {
+      ...{ facet: 'super', frameAnchor: 'top-left', textAnchor: 'start', lineAnchor: 'bottom' },
+      ...{ dx, dy: -12, fill: ink, fontWeight: 600 },
+    } as Plot.TextOptions);
+  });
 }
 
 /** Dark colours replace light ones where the reader prefers dark; attributes stay for viewers that know no CSS. */

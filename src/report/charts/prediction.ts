@@ -9,7 +9,7 @@ import { statisticLabel } from '../../text/figures.js';
 import { signed } from '../../text/numbers.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
 import { describeError, shownStatistics } from '../words/prediction.js';
-import type { Chart } from './chart.js';
+import { type Chart, legend } from './chart.js';
 import { INK } from './ink.js';
 
 /** Per cent for counts; for tail indexes hundredths, so that both fit one axis. */
@@ -18,13 +18,17 @@ function scaled(fit: CheckedFit, statistic: Statistic, value: number): number {
   return 100 * (isIndex(statistic) ? value - observed : value / observed - 1);
 }
 
+export interface PredictionChartOptions {
+  readonly narrow?: boolean | undefined;
+  readonly names?: SideNames | undefined;
+  /** What the models are called; by the names of their kinds otherwise. */
+  readonly title?: ((model: ModelKind) => string) | undefined;
+}
+
 /** Every figure of the test set at zero; where each model's draws lie around it. */
 export function predictionChart(
   fits: readonly CheckedFit[],
-  {
-    narrow = false,
-    names = USERS_AND_ITEMS,
-  }: { readonly narrow?: boolean | undefined; readonly names?: SideNames | undefined } = {},
+  { narrow = false, names = USERS_AND_ITEMS, title = (model) => model }: PredictionChartOptions = {},
 ): Chart {
   const label = (statistic: Statistic) => statisticLabel(statistic, names);
   const statistics = shownStatistics(fits);
@@ -56,14 +60,14 @@ export function predictionChart(
     description: fits
       .map(
         (fit) =>
-          `${fit.model}: ${statistics.map((s) => `${label(s)} ${describeError(s, predictionError(fit, s))}`).join(', ')}.`,
+          `${title(fit.model)}: ${statistics.map((s) => `${label(s)} ${describeError(s, predictionError(fit, s))}`).join(', ')}.`,
       )
       .join(' '),
     width: narrow ? 400 : 680,
-    height: 70 + 22 * Math.max(2, fits.length) * statistics.length,
+    height: 86 + 22 * Math.max(2, fits.length) * statistics.length,
     plot: {
       marginLeft: 22 + 7.4 * Math.max(...statistics.map((s) => label(s).length)),
-      marginTop: 22,
+      marginTop: 38,
       marginRight: 16,
       x: {
         domain: [-1.08 * reach, 1.08 * reach],
@@ -102,18 +106,8 @@ export function predictionChart(
             Plot.dot(own, { ...place, x: 'mean', fill: INK[model].light, r: 4.4 }),
           ];
         }),
-        Plot.text(
-          fits.map((fit) => ({ model: fit.model, statistic: label(statistics[0]) })),
-          {
-            fy: 'statistic',
-            y: 'model',
-            text: 'model',
-            frameAnchor: 'right',
-            dx: -4,
-            fill: (d: { model: ModelKind }) => INK[d.model].light,
-            fontWeight: 600,
-          },
-        ),
+        // Above the panels, where no interval can reach the words.
+        ...legend(fits.map(({ model }) => ({ words: title(model), ink: INK[model].light }))),
       ],
     },
   };

@@ -5,8 +5,7 @@ import { checkedFits, type StudyFit, type StudyResults } from '../../study/resul
 import { type Chart, drawChart } from './chart.js';
 import { degreesChart } from './degrees.js';
 import { densityChart } from './density.js';
-import { predictionChart } from './prediction.js';
-import { predictiveChart } from './predictive.js';
+import { type ChartPair, inBothWidths, predictionPair, predictivePair } from './narrow.js';
 import { rankingChart } from './ranking.js';
 import { splitChart } from './split.js';
 
@@ -14,11 +13,6 @@ import { splitChart } from './split.js';
 export interface StudyPicture {
   readonly wide: string;
   readonly narrow: readonly string[];
-}
-/** The same before it is drawn. */
-interface StudyChart {
-  readonly wide: Chart;
-  readonly narrow: readonly Chart[];
 }
 
 export const STUDY_PICTURES = ['density', 'degrees', 'split', 'prediction', 'predictive', 'ranking'] as const;
@@ -55,13 +49,11 @@ export async function studyPicturesInTurn(
   return pictures as unknown as StudyPictures;
 }
 
-function studyCharts(results: StudyResults): { readonly [K in keyof StudyPictures]: StudyChart } {
+function studyCharts(results: StudyResults): { readonly [K in keyof StudyPictures]: ChartPair } {
   const { check, runs } = results;
   const { names } = check;
   const fits = checkedFits(chosenFits(results));
   const { ladder, split } = runs[0];
-  const pair = (wide: Chart, narrow: readonly Chart[]): StudyChart => ({ wide, narrow });
-  const both = (chart: Chart) => pair(chart, [phone(chart)]);
   const cut = splitChart(split, names);
   // Two that are one fit have the same draws, whose degrees nothing corrects.
   const panels = fits
@@ -72,8 +64,8 @@ function studyCharts(results: StudyResults): { readonly [K in keyof StudyPicture
       degrees: predictive.degrees,
     }));
   return {
-    density: both(densityChart(check)),
-    degrees: both(
+    density: inBothWidths(densityChart(check)),
+    degrees: inBothWidths(
       degreesChart(
         {
           users: { histogram: check.degrees.users.histogram, fit: lawOf(results, 'users') },
@@ -82,31 +74,21 @@ function studyCharts(results: StudyResults): { readonly [K in keyof StudyPicture
         names,
       ),
     ),
-    split: pair({ ...cut, width: 560, height: 260 }, [cut]),
+    split: { wide: { ...cut, width: 560, height: 260 }, narrow: [cut] },
     ...(fits.length > 0 && {
-      prediction: pair(predictionChart(fits, { names }), [predictionChart(fits, { names, narrow: true })]),
-      predictive: pair(
-        predictiveChart(panels, names),
-        panels.map((panel) => ({
-          ...phone(predictiveChart([panel], names)),
-          title: `Degrees: test and ${panel.name} draws`,
-          height: 480,
-        })),
-      ),
+      prediction: predictionPair(fits, { names }),
+      predictive: predictivePair(panels, names),
     }),
-    ranking: pair(rankingChart(ladder, LADDER_METRICS.slice(0, 2), { names }), [
-      rankingChart(ladder, LADDER_METRICS.slice(0, 2), { names, narrow: true }),
-    ]),
+    ranking: {
+      wide: rankingChart(ladder, LADDER_METRICS.slice(0, 2), { names }),
+      narrow: [rankingChart(ladder, LADDER_METRICS.slice(0, 2), { names, narrow: true })],
+    },
   };
 }
 
 /** The first run's fits with the K that the report shows. */
 export function chosenFits({ runs, chosen }: StudyResults): StudyFit[] {
   return runs[0].fits.filter((fit) => fit.features === chosen.features);
-}
-
-function phone(chart: Chart): Chart {
-  return { ...chart, subtitle: undefined, width: 400, height: 330 };
 }
 
 function lawOf({ check }: StudyResults, side: 'users' | 'items') {

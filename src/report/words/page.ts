@@ -1,6 +1,23 @@
 // What the page in a browser says of the machine, of time and of memory.
 
+import type { ModelKind } from '../../options/names.js';
 import { grouped } from '../../text/numbers.js';
+import type { SideNames } from '../../text/sides.js';
+
+/** What the page calls the kinds of model. */
+export const MODEL_TITLES: Readonly<Record<ModelKind, string>> = {
+  auto: 'a law for each side',
+  sparse: 'sparse',
+  dense: 'dense',
+};
+
+/** In the place of a map that there cannot be. */
+export function noMapWords({ items }: SideNames): string {
+  return (
+    `There is no map of the ${items.many}: this model was made to rank, and a map is drawn from one that describes the data, ` +
+    'as graphex fit makes without --method.'
+  );
+}
 
 /** What computes in this tab. */
 export interface PageMachine {

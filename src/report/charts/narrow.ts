@@ -1,0 +1,44 @@
+// Charts for small screens, on which a wide one would shrink to illegible: the same picture with fewer words around it.
+
+import type { CheckedFit } from '../../study/results.js';
+import type { SideNames } from '../../text/sides.js';
+import type { Chart } from './chart.js';
+import { type PredictionChartOptions, predictionChart } from './prediction.js';
+import { type PredictivePanel, predictiveChart } from './predictive.js';
+
+/** A chart in both widths; the narrow one may be several. */
+export interface ChartPair {
+  readonly wide: Chart;
+  readonly narrow: readonly Chart[];
+}
+
+/** A chart that is as legible narrow. */
+export function inBothWidths(chart: Chart): ChartPair {
+  return { wide: chart, narrow: [phone(chart)] };
+}
+
+export function predictionPair(
+  fits: readonly CheckedFit[],
+  options: Omit<PredictionChartOptions, 'narrow'>,
+): ChartPair {
+  return {
+    wide: predictionChart(fits, options),
+    narrow: [predictionChart(fits, { ...options, narrow: true })],
+  };
+}
+
+/** Panels side by side, or one by one. */
+export function predictivePair(panels: readonly PredictivePanel[], names: SideNames): ChartPair {
+  return {
+    wide: predictiveChart(panels, names),
+    narrow: panels.map((panel) => ({
+      ...phone(predictiveChart([panel], names)),
+      title: 'Degrees of the test graph and of draws',
+      height: 480,
+    })),
+  };
+}
+
+function phone(chart: Chart): Chart {
+  return { ...chart, subtitle: undefined, width: 400, height: 330 };
+}
