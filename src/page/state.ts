@@ -100,6 +100,11 @@ export function complain(words: string, at: StepName): void {
   problem.value = { step: at, words };
 }
 
+/** What is wrong in the step in view. */
+export const problemHere = computed(() =>
+  problem.value?.step === step.value ? problem.value.words : undefined,
+);
+
 /** Enters a step; what was wrong in the one before has been read. */
 function enter(to: StepName): void {
   if (problem.value?.step === step.value) problem.value = undefined;

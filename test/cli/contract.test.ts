@@ -164,6 +164,18 @@ describe('exit status and streams', () => {
     expect(stderr).toMatch(/disk is full/);
   });
 
+  it.each([['--help'], ['fit', '--help'], ['--version']])('so it is under %s %s', (...asked) => {
+    if (!existsSync('/dev/full')) return;
+    const full = openSync('/dev/full', 'w');
+    const { status, stderr } = spawnSync(process.execPath, [bin, ...asked], {
+      stdio: ['ignore', full, 'pipe'],
+      encoding: 'utf8',
+    });
+    closeSync(full);
+    expect(stderr).toMatch(/disk is full/);
+    expect(status).toBe(2);
+  });
+
   it('reads standard input', () => {
     const { status, stdout } = spawnSync(process.execPath, [bin, 'check', '-', '--json'], {
       input: 'a,b\nx,1\nx,2\ny,1\n',

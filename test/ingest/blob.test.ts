@@ -110,6 +110,18 @@ describe('a preview', () => {
     expect(guessColumns(['timestamp', 'item', 'who'], [])).toEqual({ users: 'who', items: 'item' });
   });
 
+  it('shows rows that nothing cuts, so that a separator can be chosen', async () => {
+    const { source } = await written('one.csv', 'ann~tea\nbob~milk\n');
+    expect(await previewBlob(source)).toMatchObject({
+      ...{ separator: ',', header: false, names: ['1'] },
+      rows: [['ann~tea'], ['bob~milk']],
+    });
+    expect((await previewBlob(source, { sep: '~' })).rows).toEqual([
+      ['ann', 'tea'],
+      ['bob', 'milk'],
+    ]);
+  });
+
   it('cuts what is long', async () => {
     const { source } = await written('e.csv', `user,item\n${'x'.repeat(5000)},y\n`);
     expect((await previewBlob(source)).rows[0][0]).toHaveLength(80);

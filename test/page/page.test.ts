@@ -2,7 +2,16 @@
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { checkSparsity, evaluateModel, fit, modelFromBytes, recommend, split } from '../../src/browser.js';
+import {
+  checkSparsity,
+  describeFeatures,
+  evaluateModel,
+  fit,
+  modelFromBytes,
+  modelToBytes,
+  recommend,
+  split,
+} from '../../src/browser.js';
 import { readBlob } from '../../src/ingest/blob.js';
 import { sparsityWords } from '../../src/report/words/sparsity.js';
 import { thin } from '../../src/sample/thin.js';
@@ -169,11 +178,58 @@ describe.skipIf(!canVisit)('on the way', () => {
     await button(page, 'Is it sparse?').click();
     await expect
       .poll(() => page.getByRole('alert').innerText())
-      .toContain('bad.csv, line 3: the row has 1 column where the first row has 2');
+      .toMatch(
+        /^bad\.csv, line 3: the row has 1 column where the first row has 2.*aside with “Set bad rows aside”$/,
+      );
+    // It is a matter of this step.
+    await page.goBack();
+    await page.getByRole('heading', { name: /Drop a table/ }).waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await page.goForward();
     // Set aside, the rest is read.
     await page.getByLabel(/Set bad rows aside/).check();
     await button(page, 'Is it sparse?').click();
     await page.getByText('1 bad rows were set aside').waitFor();
+    await page.context().close();
+  });
+
+  test('a model made to rank is explored without a map, and nothing is said to be wrong', async () => {
+    const { page, heard } = await visit(site.address);
+    const options = { method: 'ranking', features: 4, iterations: 5, blend: false, seed: 1 } as const;
+    const { model } = await fit(await read(), options);
+    await give(page, 'ranker.safetensors', Buffer.from(modelToBytes(model)));
+    await page.getByText('There is no map of the movies').waitFor();
+    await page.locator('.features li').first().waitFor();
+    await idle(page);
+    expect(await page.getByRole('alert').count()).toBe(0);
+    expect(await button(page, 'Draw the map').count()).toBe(0);
+    const [first] = await describeFeatures(model);
+    expect(await page.locator('.features li').first().innerText()).toMatch(
+      new RegExp(`^Feature ${first.feature} \\d`),
+    );
+    expect(heard).toEqual([]);
+    await page.context().close();
+  });
+
+  test('a small screen has the narrow charts of the reports, with the name of the model', async () => {
+    const { page } = await visit(site.address, '#start?features=3&iterations=20&engine=cpu&draws=19');
+    await page.setViewportSize({ width: 360, height: 800 });
+    await toVerdict(page);
+    await button(page, 'Split and fit').click();
+    await button(page, 'Fit').click();
+    await page.getByRole('heading', { name: /settled/ }).waitFor({ timeout: 60_000 });
+    await button(page, 'Does it predict?').click();
+    await page.locator('figure img').nth(1).waitFor({ timeout: 60_000 });
+    const images = page.locator('figure img');
+    const width = (n: number) => images.nth(n).evaluate((image: HTMLImageElement) => image.naturalWidth);
+    for (const n of [0, 1]) {
+      expect(await width(n)).toBe(400);
+      expect(await images.nth(n).getAttribute('alt')).toContain('a law for each side: ');
+    }
+    await page.getByText(/^Dots: the test graph; hollow where it leaves the band/).waitFor();
+    await page.setViewportSize({ width: 1000, height: 800 });
+    await expect.poll(() => width(1)).toBeGreaterThan(580);
+    expect(await page.getByText(/^Dots: the test graph/).count()).toBe(0);
     await page.context().close();
   });
 

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { aboutTime } from '../../report/words/page.js';
 import { capital } from '../../text/phrases.js';
 import { oneLine } from '../../text/untrusted.js';
-import { problem, step } from '../state.js';
+import { problemHere } from '../state.js';
 import { secondsLeft, work } from '../work.js';
 
 /** The work that goes on: stage, bar, time left, and a button that ends it. */
@@ -48,11 +48,11 @@ function fraction(progress: { readonly done: number; readonly total?: number | u
 
 /** What went wrong in this step, in the words of the command line. */
 export function Problem() {
-  const said = problem.value;
-  if (!said || said.step !== step.value) return null;
+  const said = problemHere.value;
+  if (said === undefined) return null;
   return (
     <p class="problem" role="alert">
-      {oneLine(said.words)}
+      {oneLine(said)}
     </p>
   );
 }

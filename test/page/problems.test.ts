@@ -1,0 +1,41 @@
+// What the page says when something is wrong: in the words of its controls, and in the step where it went wrong.
+
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { option, optionError } from '../../src/options/error.js';
+import { LABELS } from '../../src/page/labels.js';
+import { inLabels } from '../../src/page/session-error.js';
+import { complain, go, problemHere, step } from '../../src/page/state.js';
+
+beforeEach(() => {
+  vi.stubGlobal('history', { pushState: () => {} });
+  vi.stubGlobal('window', { scrollTo: () => {} });
+});
+afterEach(() => vi.unstubAllGlobals());
+
+test('an option is named by the label of its control, without what a command line wants behind it', () => {
+  const error = optionError`bad row; set it aside with ${option('rejects', 'FILE')}, or try ${option('sep')}`;
+  expect(error.message).toBe('bad row; set it aside with rejects FILE, or try sep');
+  expect((inLabels(error) as Error).message).toBe(
+    `bad row; set it aside with “${LABELS.rejects}”, or try “${LABELS.sep}”`,
+  );
+});
+
+test('an option without a control is named by its flag, and other errors stay as they are', () => {
+  const error = optionError`${option('where')} leaves out all; see ${option('minDegree', 'N')} and ${option('toString')}`;
+  expect((inLabels(error) as Error).message).toBe('--where leaves out all; see --min-degree N and toString');
+  const other = new Error('rejects');
+  expect(inLabels(other)).toBe(other);
+});
+
+test('what goes wrong in a step that was left is said there alone, and once', () => {
+  step.value = 'explore';
+  go('recommend');
+  complain('no map', 'explore');
+  expect(problemHere.value).toBeUndefined();
+  go('explore');
+  expect(problemHere.value).toBe('no map');
+  go('recommend');
+  expect(problemHere.value).toBeUndefined();
+  go('explore');
+  expect(problemHere.value).toBeUndefined();
+});

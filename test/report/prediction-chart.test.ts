@@ -1,0 +1,61 @@
+import { beforeAll, expect, test } from 'vitest';
+import type { PredictiveCheck } from '../../src/evaluate/predictive.js';
+import { drawChart } from '../../src/report/charts/chart.js';
+import { chartDocument } from '../../src/report/charts/document.js';
+import { predictionPair } from '../../src/report/charts/narrow.js';
+import { predictiveChart } from '../../src/report/charts/predictive.js';
+import type { CheckedFit } from '../../src/study/results.js';
+
+let document: Document;
+beforeAll(async () => {
+  document = await chartDocument();
+});
+
+const draws = { mean: 101, low: 80, high: 140, pValue: 0.5 };
+const figures = { users: 100, items: 100, edges: 100 };
+const predictive = {
+  observed: figures,
+  draws: { users: draws, items: draws, edges: draws },
+} as unknown as PredictiveCheck;
+const fits = [
+  { model: 'auto', predictive },
+  { model: 'sparse', predictive },
+] as unknown as CheckedFit[];
+
+test('models are called as one says, above all intervals and beside each other', () => {
+  const { wide, narrow } = predictionPair(fits, { title: (kind) => `the ${kind} one` });
+  for (const chart of [wide, ...narrow]) {
+    const svg = drawChart(document, chart);
+    const place = 'transform="translate\\(([-.\\d]+),([-.\\d]+)\\)"';
+    const name = new RegExp(`<g [^>]*${place}><text [^>]*${place}>(the \\w+ one)<`, 'g');
+    const names = [...svg.matchAll(name)].map(([, dx, dy, x, y, text]) => ({
+      text,
+      x: Number(dx) + Number(x),
+      y: Number(dy) + Number(y),
+    }));
+    expect(names.map(({ text }) => text)).toEqual(['the auto one', 'the sparse one']);
+    // Bold letters of 14 pixels take some 8 each.
+    expect(names[1].x - names[0].x).toBeGreaterThan(8 * 'the auto one'.length);
+    const bars = [...svg.matchAll(/<line x1="[^"]*" x2="[^"]*" y1="([^"]*)"/g)].map(([, y]) => Number(y));
+    expect(bars.length).toBeGreaterThan(5);
+    for (const { y } of names) expect(y).toBeLessThan(Math.min(...bars) - 4);
+  }
+});
+
+test('a line under the title that is longer than its chart goes on in the next', () => {
+  const bins = [{ from: 1, to: 1, observed: 3, low: 1, median: 3, high: 9 }];
+  const chart = predictiveChart([{ name: 'm', kind: 'auto', degrees: { users: bins, items: bins } }]);
+  const rows = (width: number) => {
+    const svg = drawChart(document, { ...chart, width });
+    const found = [...svg.matchAll(/class="subtitle"[^>]*y="(\d+)"[^>]*>([^<]*)</g)];
+    const height = Number(/ height="(\d+)"/.exec(svg)![1]);
+    return { y: found.map(([, y]) => Number(y)), words: found.map(([, , text]) => text), height };
+  };
+  const wide = rows(800);
+  expect(wide.words).toEqual([chart.subtitle]);
+  const small = rows(420);
+  expect(small.words.join(' ')).toBe(chart.subtitle);
+  expect(small.y).toEqual([40, 60]);
+  expect(small.height).toBe(wide.height + 20);
+  for (const words of small.words) expect(7.4 * words.length).toBeLessThan(420);
+});
