@@ -194,7 +194,7 @@ export type { Trial, Tuned } from './ranking/tune.js';
 export { type Chart, drawChart } from './report/charts/chart.js';
 export { type DegreeCurve, degreesChart } from './report/charts/degrees.js';
 export { type DensityCurves, densityChart } from './report/charts/density.js';
-export { predictionChart } from './report/charts/prediction.js';
+export { type PredictionChartOptions, predictionChart } from './report/charts/prediction.js';
 export { type PredictivePanel, predictiveChart } from './report/charts/predictive.js';
 export { rankingChart } from './report/charts/ranking.js';
 export { splitChart } from './report/charts/split.js';

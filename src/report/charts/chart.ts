@@ -40,11 +40,11 @@ export function drawChart(document: Document, chart: Chart): string {
     style: { fontSize: '14px', fontFamily: FONT, overflow: 'visible' },
     ...chart.plot,
   } as Plot.PlotOptions) as unknown as SVGSVGElement;
-  const title = wrapped(chart.title, width, 9);
-  const subtitle = wrapped(chart.subtitle ?? '', width, 7.4);
+  const title = wrapped(chart.title, width, 9.3);
+  const subtitle = wrapped(chart.subtitle ?? '', width, 7.6);
   const head = HEAD + 20 * (title.length - 1 + subtitle.length);
-  const row = (text: string, at: number, attributes: string) =>
-    `<text ${attributes} x="12" y="${20 * (at + 1)}" text-anchor="start">${escapeXml(text)}</text>`;
+  const row = (name: string, text: string, at: number, look: string) =>
+    `<text class="${name}" x="12" y="${20 * (at + 1)}" ${look} text-anchor="start">${escapeXml(text)}</text>`;
   svg.querySelector('style')?.remove();
   const inner = svg.innerHTML;
   // Plot writes its own labels, so the whole is looked at once more.
@@ -55,9 +55,9 @@ export function drawChart(document: Document, chart: Chart): string {
         `color="${INK.text.light}" text-anchor="middle">` +
         `<title>${escapeXml(chart.title)}</title><desc>${escapeXml(chart.description)}</desc>` +
         `<style>${STYLE}</style>` +
-        title.map((text, at) => row(text, at, 'class="title" font-size="16" font-weight="600"')).join('') +
+        title.map((text, at) => row('title', text, at, 'font-size="16" font-weight="600"')).join('') +
         subtitle
-          .map((text, at) => row(text, title.length + at, `class="subtitle" fill="${INK.muted.light}"`))
+          .map((text, at) => row('subtitle', text, title.length + at, `fill="${INK.muted.light}"`))
           .join('') +
         `<g transform="translate(0,${head})">${inner}</g></svg>\n`,
     ),

@@ -18,6 +18,7 @@ function scaled(fit: CheckedFit, statistic: Statistic, value: number): number {
   return 100 * (isIndex(statistic) ? value - observed : value / observed - 1);
 }
 
+/** How a chart of predictions is drawn. */
 export interface PredictionChartOptions {
   readonly narrow?: boolean | undefined;
   readonly names?: SideNames | undefined;
