@@ -9,7 +9,7 @@ import { type Random, randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
 import { option, optionError } from '../options/error.js';
 import type { OwnItems } from './explain.js';
-import type { Judge } from './judges.js';
+import type { Judge, Place } from './judges.js';
 import { rowLists } from './rank.js';
 import type { Voice } from './voices.js';
 
@@ -54,53 +54,63 @@ export interface ListQuestion {
 export function createConfidence(judge: Judge): (question: ListQuestion) => Promise<ListConfidence> {
   let samplers: readonly ItemSampler[] | undefined;
   return async ({ row, own, listed, exclude }) => {
-    const seats = judge.voices?.map((voice) => ({
-      voice,
-      seat: row === undefined ? voice.fresh(own) : voice.known(row, own),
-    }));
-    const spread = seats?.flatMap(({ voice, seat }) => {
-      const taste = seat.taste();
-      return taste ? [{ voice, taste }] : [];
+    const asIs = judge.place(row, own);
+    const seats = (judge.voices ?? []).flatMap((voice, v) => {
+      const seat = asIs.seats?.[v];
+      return seat ? [{ voice, seat, taste: seat.taste() }] : [];
     });
-    if (!seats || !spread || spread.length === 0) {
+    const spread = seats.flatMap(({ voice, taste }) => (taste ? [{ voice, taste }] : []));
+    if (spread.length === 0) {
       throw optionError`this model gives scores without a spread, so nothing says how sure they are; leave ${option('confidence')} out`;
     }
-    const tastes = spread.map(({ taste }) => taste);
     samplers ??= spread.map(({ voice }) => new ItemSampler(voice));
     const random = randomStream(own.items.length, STREAMS.confidence, ...own.items.subarray(0, 8));
-    const asIs = judge.place(row, own);
     // Parts that have no spread of their own stay as they are.
     const fixed = (item: number) =>
       seats.reduce(
-        (sum, { voice, seat }) => sum + (seat.taste() ? 0 : voice.share * seat.score(item)),
+        (sum, { voice, seat, taste }) => sum + (taste ? 0 : voice.share * seat.score(item)),
         asIs.fixedScore(item),
       );
-    const intervals = listed.map((item) => scoreInterval(spread, fixed(item), item, random));
+    const draws = drawScores(spread, random);
+    const intervals = listed.map((item) => scoreInterval(draws, fixed(item), item));
     const left = itemsLeft(judge.items, own.items, listed, exclude);
     if (listed.length === 0) return { left, overlap: 1, intervals };
     const length = Math.min(LONGEST, Math.max(1, own.items.length));
-    const histories = Array.from({ length: HISTORIES }, () =>
-      drawHistory(samplers as readonly ItemSampler[], tastes, length, new Set(own.items), random),
-    );
-    const again = histories.map((items) => judge.place(undefined, { items }));
-    // Neither list may hold what one of the two histories has.
-    const without = histories.map((items) => [...exclude, ...own.items, ...items]);
-    const lists = await judge.lists(
-      [...histories.map(() => asIs), ...again],
-      { rows: 2 * HISTORIES, n: listed.length, excluded: rowLists([...without, ...without]) },
-      { threads: 1 },
-    );
-    const list = (r: number) =>
-      lists.positions.subarray(r * lists.listed, r * lists.listed + lists.counts[r]);
-    let shared = 0;
-    let all = 0;
-    for (let h = 0; h < HISTORIES; h++) {
-      const first = new Set(list(h));
-      all += first.size;
-      for (const item of list(HISTORIES + h)) if (first.has(item)) shared++;
+    const tastes = spread.map(({ taste }, v) => ({ taste, sampler: (samplers as ItemSampler[])[v] }));
+    const had = new Set(own.items);
+    const histories = Array.from({ length: HISTORIES }, () => drawHistory(tastes, length, had, random));
+    return { left, overlap: await overlapOf(asIs, histories), intervals };
+
+    /** Share of the list that comes out of the histories as well. */
+    async function overlapOf(asIs: Place, histories: readonly Uint32Array[]): Promise<number> {
+      const n = listed.length;
+      const without = [...exclude, ...own.items];
+      // Neither list may hold what one of the two histories has: of a list long enough for all of them, each leaves out its own.
+      const longest = histories.reduce((most, { length }) => Math.max(most, length), 0);
+      const [[long], again] = [
+        await lists([asIs], n + longest, [without]),
+        await lists(
+          histories.map((items) => judge.place(undefined, { items })),
+          n,
+          histories.map((items) => [...without, ...items]),
+        ),
+      ];
+      let [shared, all] = [0, 0];
+      for (const [h, items] of histories.entries()) {
+        const drawn = new Set(items);
+        const first = new Set(long.filter((item) => !drawn.has(item)).subarray(0, n));
+        all += first.size;
+        for (const item of again[h]) if (first.has(item)) shared++;
+      }
+      return all === 0 ? 1 : shared / all;
     }
-    return { left, overlap: all === 0 ? 1 : shared / all, intervals };
   };
+
+  async function lists(places: readonly Place[], n: number, without: readonly (readonly number[])[]) {
+    const query = { rows: places.length, n, excluded: rowLists(without) };
+    const { listed, positions, counts } = await judge.lists(places, query, { threads: 1 });
+    return places.map((_, r) => positions.subarray(r * listed, r * listed + counts[r]));
+  }
 }
 
 /** Candidates that the list does not hold; what the user has is one where the list holds some of it. */
@@ -116,64 +126,107 @@ function itemsLeft(
   return count - out.size;
 }
 
-/** A row of a taste: E[weight] times a draw of each feature, spread a little wider than the fit says. */
-function drawTaste({ featureShape, featureRate }: Taste, random: Random): Float64Array {
-  return Float64Array.from(featureShape, (shape, k) => {
-    const wide = shape / WIDER;
-    return (gamma(random, wide) / wide) * (shape / featureRate[k]);
-  });
+/** Features of a drawn taste; those of which there is nothing are left out, which are most. */
+interface DrawnTaste {
+  readonly features: Uint32Array;
+  readonly values: Float64Array;
 }
 
-function scoreInterval(
+/** A row of a taste: a draw of each feature, spread a little wider than the fit says. */
+function drawTaste({ featureShape, featureRate }: Taste, random: Random): DrawnTaste {
+  const features: number[] = [];
+  const values: number[] = [];
+  for (let k = 0; k < featureShape.length; k++) {
+    const drawn = gammaOfMeanOne(random, featureShape[k] / WIDER);
+    if (drawn === 0) continue;
+    features.push(k);
+    values.push(drawn * (featureShape[k] / featureRate[k]));
+  }
+  return { features: Uint32Array.from(features), values: Float64Array.from(values) };
+}
+
+/** What a taste is on average, where a draw has nothing of any feature. */
+function meanTaste({ featureShape, featureRate }: Taste): DrawnTaste {
+  return {
+    features: Uint32Array.from({ length: featureShape.length }, (_, k) => k),
+    values: Float64Array.from(featureShape, (shape, k) => shape / featureRate[k]),
+  };
+}
+
+/** Logarithm of what is nothing beside 1. */
+const NOTHING = -100;
+
+/**
+ * A draw from Gamma(shape, shape). It is G(shape + 1)·U^(1/shape) where shape is below 1, and of the small shapes that most
+ * features of a user have the second factor is nearly always nothing: then the first, which costs most, is not drawn.
+ */
+function gammaOfMeanOne(random: Random, shape: number): number {
+  if (shape >= 1) return gamma(random, shape) / shape;
+  const power = Math.log(random.uniform()) / shape;
+  return power < NOTHING ? 0 : (gamma(random, shape + 1) * Math.exp(power)) / shape;
+}
+
+/** Draws of what an item's features are multiplied by, of each voice. */
+interface ScoreDraws {
+  readonly voice: Voice;
+  readonly rows: readonly (DrawnTaste & { readonly weight: number })[];
+}
+
+/** The same draws for every item: they are draws of the user. */
+function drawScores(
   spread: readonly { readonly voice: Voice; readonly taste: Taste }[],
-  fixed: number,
-  item: number,
   random: Random,
-) {
-  const scores = Float64Array.from({ length: DRAWS }, () => {
-    let score = fixed;
-    for (const { voice, taste } of spread) {
-      const { items, features: K, share } = voice;
-      const row = drawTaste(taste, random);
+): ScoreDraws[] {
+  return spread.map(({ voice, taste }) => ({
+    voice,
+    rows: Array.from({ length: DRAWS }, () => ({
+      ...drawTaste(taste, random),
+      weight: voice.share * (gamma(random, taste.weightShape) / taste.weightRate),
+    })),
+  }));
+}
+
+function scoreInterval(draws: readonly ScoreDraws[], fixed: number, item: number) {
+  const scores = new Float64Array(DRAWS).fill(fixed);
+  for (const { voice, rows } of draws) {
+    const ofItem = voice.items.subarray(item * voice.features, (item + 1) * voice.features);
+    for (const [d, { features, values, weight }] of rows.entries()) {
       let sum = 0;
-      for (let k = 0; k < K; k++) sum += row[k] * items[item * K + k];
-      score += share * (gamma(random, taste.weightShape) / taste.weightRate) * sum;
+      for (let f = 0; f < features.length; f++) sum += values[f] * ofItem[features[f]];
+      scores[d] += weight * sum;
     }
-    return score;
-  }).sort();
+  }
+  scores.sort();
   return { low: quantile(scores, 0.05), high: quantile(scores, 0.95) };
 }
 
 /** So many items by the taste, none of them `without`. */
 function drawHistory(
-  samplers: readonly ItemSampler[],
-  tastes: readonly Taste[],
+  tastes: readonly { readonly taste: Taste; readonly sampler: ItemSampler }[],
   length: number,
   without: ReadonlySet<number>,
   random: Random,
 ): Uint32Array {
-  const rows = tastes.map((taste) => drawTaste(taste, random));
   // Features of all fits side by side, each by how much of it there is.
+  const ways: { readonly sampler: ItemSampler; readonly feature: number }[] = [];
   const steps: number[] = [];
   let sum = 0;
-  for (const [v, row] of rows.entries()) {
-    for (const [k, value] of row.entries()) {
-      sum += value * samplers[v].mass(k);
+  const drawn = tastes.map(({ taste }) => drawTaste(taste, random));
+  const nothing = drawn.every(({ features }) => features.length === 0);
+  for (const [t, { taste, sampler }] of tastes.entries()) {
+    const { features, values } = nothing ? meanTaste(taste) : drawn[t];
+    for (const [f, feature] of features.entries()) {
+      sum += values[f] * sampler.mass(feature);
       steps.push(sum);
+      ways.push({ sampler, feature });
     }
   }
-  const features = rows[0].length;
   const items = new Set<number>();
   // A taste for a handful of items may have no more to give.
-  for (let tries = 0; items.size < length && tries < 20 * length; tries++) {
+  for (let tries = 0; sum > 0 && items.size < length && tries < 20 * length; tries++) {
     const at = firstAbove(steps, random.uniform() * sum, 0, steps.length);
-    let v = 0;
-    let k = at;
-    while (k >= rows[v].length && v < rows.length - 1) {
-      k -= rows[v].length;
-      v++;
-    }
-    const item = samplers[v].draw(Math.min(k, features - 1), random);
+    const { sampler, feature } = ways[Math.min(at, ways.length - 1)];
+    const item = sampler.draw(feature, random);
     if (!without.has(item)) items.add(item);
   }
   if (items.size === 0) items.add(0);

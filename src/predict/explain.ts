@@ -112,12 +112,17 @@ export function explainer(user: ExplainedUser): (item: number) => Explanation {
   const shares = ownShares(user, K);
   const shareOut = (parts: Float64Array): ScoreParts => {
     const byItem = new Float64Array(own.items.length);
+    const ofItems = new Float64Array(K);
     let prior = 0;
     for (let k = 0; k < K; k++) {
-      const part = parts[k];
-      const ofItems = shares.some[k] ? part * Math.max(0, 1 - a / shape[k]) : 0;
-      prior += part - ofItems;
-      for (let e = 0; e < byItem.length; e++) byItem[e] += ofItems * shares.values[e * K + k];
+      ofItems[k] = shares.some[k] ? parts[k] * Math.max(0, 1 - a / shape[k]) : 0;
+      prior += parts[k] - ofItems[k];
+    }
+    // Along the rows of the shares, as they lie in memory.
+    for (let e = 0; e < byItem.length; e++) {
+      let sum = 0;
+      for (let k = 0; k < K; k++) sum += ofItems[k] * shares.values[e * K + k];
+      byItem[e] = sum;
     }
     return { features: parts, direct: 0, items: byItem, prior };
   };

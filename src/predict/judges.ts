@@ -18,6 +18,8 @@ export interface Place {
   score(item: number): number;
   /** What of it is no product of the asker's features. */
   fixedScore(item: number): number;
+  /** In each of the judge's voices; undefined where it has none. */
+  readonly seats?: readonly Seat[];
   /** Shares out scores; what depends on the user alone is done once. */
   explainer(): (item: number) => Explanation;
 }

@@ -36,6 +36,10 @@ const TELLING = 1.15;
 
 /** Whether a part tells an item of this score from the user's others. */
 export function isTelling({ share, usual }: ScoreShare, score: number): boolean {
+  return tells(share, usual, score);
+}
+
+function tells(share: number, usual: number, score: number): boolean {
   return share > TELLING * usual && share >= LEAST * Math.abs(score);
 }
 
@@ -46,23 +50,34 @@ const NAMED = { items: 5, features: 3, about: 3 } as const;
 export function createReasons(model: Model): (recommendation: Recommendation) => Reasons | undefined {
   const about = once(() => {
     const found = hasFeatures(model) ? describeVoices(model, { n: NAMED.about }) : [];
-    return new Map(found.map(({ feature, items }) => [feature, items.map(({ item }) => item)]));
+    return new Map(
+      found
+        .filter(({ items }) => items.length > 0)
+        .map(({ feature, items }) => [feature, items.map(({ item }) => item)]),
+    );
   });
   return ({ score, explanation }) => {
     if (!explanation) return undefined;
     const { items, features, usualFeatures, direct, usualDirect, prior } = explanation;
     const others = items.slice(NAMED.items);
-    const all = features.map((share, k) => ({ feature: k + 1, share, usual: usualFeatures[k] }));
-    const named = toldFeatures(
-      all.map((one) => ({ ...one, about: about().get(one.feature) ?? [] })),
-      score,
-    );
-    const left = all.filter(({ feature }) => !named.some((one) => one.feature === feature));
+    const told = toldFeatures(features, usualFeatures, score, (k) => about().has(k + 1));
+    const named = told.map((k) => ({
+      feature: k + 1,
+      share: features[k],
+      usual: usualFeatures[k],
+      about: about().get(k + 1) ?? [],
+    }));
+    const without = (parts: readonly number[]) =>
+      parts.reduce((sum, part, k) => (told.includes(k) ? sum : sum + part), 0);
     return {
       items: items.slice(0, NAMED.items),
       others: together(others),
       features: named,
-      otherFeatures: together(left),
+      otherFeatures: {
+        count: features.length - named.length,
+        share: without(features),
+        usual: without(usualFeatures),
+      },
       direct: { share: direct, usual: usualDirect },
       rest: prior,
     };
@@ -70,15 +85,30 @@ export function createReasons(model: Model): (recommendation: Recommendation) =>
 }
 
 /** Features that tell this item from the user's others; where none does, the largest, if it is worth a word. */
-function toldFeatures<T extends ScoreShare & { readonly about: readonly string[] }>(
-  features: readonly T[],
+function toldFeatures(
+  shares: readonly number[],
+  usual: readonly number[],
   score: number,
-): T[] {
-  const described = features.filter(({ about }) => about.length > 0);
-  const told = described.filter((one) => isTelling(one, score)).sort(byContrast);
-  if (told.length > 0) return told.slice(0, NAMED.features);
-  const largest = described.sort((a, b) => b.share - a.share).slice(0, 1);
-  return largest.filter(({ share }) => share >= LEAST * Math.abs(score));
+  isDescribed: (k: number) => boolean,
+): number[] {
+  const told: (ScoreShare & { readonly k: number })[] = [];
+  let largest = -1;
+  // Features are many and lists are long: nothing is made for those that have no word.
+  for (let k = 0; k < shares.length; k++) {
+    const share = shares[k];
+    const telling = tells(share, usual[k], score);
+    if (!telling && largest >= 0 && share <= shares[largest]) continue;
+    if (!isDescribed(k)) continue;
+    if (telling) told.push({ k, share, usual: usual[k] });
+    if (largest < 0 || share > shares[largest]) largest = k;
+  }
+  if (told.length > 0) {
+    return told
+      .sort(byContrast)
+      .slice(0, NAMED.features)
+      .map(({ k }) => k);
+  }
+  return largest >= 0 && shares[largest] >= LEAST * Math.abs(score) ? [largest] : [];
 }
 
 function together(parts: readonly ScoreShare[]): ScoreShare & { readonly count: number } {
