@@ -9,7 +9,7 @@ import { COMMANDS, type RECOMMEND, type RECOMMEND_COMMAND } from '../options/ver
 import type { Asker } from '../predict/recommend.js';
 import { createRecommender } from '../predict/recommender.js';
 import type { TitleBook } from '../predict/titles.js';
-import { AGAINST_WORDS, reasonWords } from '../report/words/reasons.js';
+import { AGAINST_WORDS, reasonWords, usualWords } from '../report/words/reasons.js';
 import { grouped, significant } from '../text/numbers.js';
 import { many } from '../text/phrases.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
@@ -183,7 +183,10 @@ function describe({ items: list, verdict }: Listing, model: Model, titles: Title
     row,
     ...(why[at]?.lines ?? []).map((line) => `      ${oneLine(line)}`),
   ]);
-  const against = why.some((one) => one?.against) ? ['', wrap(AGAINST_WORDS)] : [];
-  const text = [heading, ...lines, ...against].join('\n');
+  const notes = [
+    ...(why.some((one) => one?.usual) ? [usualWords(model.names ?? USERS_AND_ITEMS)] : []),
+    ...(why.some((one) => one?.against) ? [AGAINST_WORDS] : []),
+  ];
+  const text = [heading, ...lines, ...notes.flatMap((note) => ['', wrap(note)])].join('\n');
   return verdict === undefined ? text : `${text}\n\n${verdict}`;
 }

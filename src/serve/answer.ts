@@ -8,7 +8,7 @@ import type { Asker, Recommendation } from '../predict/recommend.js';
 import type { Recommender } from '../predict/recommender.js';
 import type { TitleBook } from '../predict/titles.js';
 import { confidenceWords } from '../report/words/confidence.js';
-import type { BatchReply, Job, Refusal, Reply } from './jobs.js';
+import type { Finished, Job, Refusal } from './jobs.js';
 import { Problem } from './problems.js';
 import type { Answered, Explain, OneRequest, Rank } from './schema.js';
 
@@ -20,36 +20,15 @@ export interface Served {
 /** Unknown ids that an answer names. */
 const NAMED = 20;
 
-/** Answers in the order of the jobs; what is wrong with one does not touch the others. */
-export async function answerJobs(served: Served, jobs: readonly Job[]): Promise<Reply[]> {
-  const single = jobs.map((job) => (job.kind === 'recommend' ? job.request : undefined));
-  const asked = single.filter((request) => request !== undefined);
-  // Requests that came together are ranked together.
-  const lists = await recommendAll(served, asked);
-  let next = 0;
-  return Promise.all(
-    jobs.map(async (job): Promise<Reply> => {
-      if (job.kind === 'recommend') {
-        const answer = lists[next++];
-        return 'problem' in answer ? answer : { value: answer };
-      }
-      return attempt(async () => answerOther(served, job));
-    }),
-  );
-}
-
-async function answerOther(served: Served, job: Exclude<Job, { kind: 'recommend' }>): Promise<unknown> {
+/** Any job but lists, which are worked on together. */
+export async function answerOther(
+  served: Served,
+  job: Exclude<Job, { kind: 'recommend' | 'batch' }>,
+): Promise<unknown> {
   const { recommender, titles } = served;
   const { items: sides } = recommender.model;
   const titled = (id: string) => withTitle(titles, sides.ids.find(id));
   switch (job.kind) {
-    case 'batch': {
-      const lists = await recommendAll(served, job.requests);
-      const answers: BatchReply = lists.map((list) =>
-        'problem' in list ? { error: list.detail, ...(list.field && { field: list.field }) } : list,
-      );
-      return { answers };
-    }
     case 'rank':
       return rank(served, job.request);
     case 'explain':
@@ -100,7 +79,7 @@ interface Prepared {
 }
 
 /** Lists for all requests; those that ask in the same way are ranked in one product. */
-async function recommendAll(
+export async function recommendAll(
   served: Served,
   requests: readonly OneRequest[],
 ): Promise<(Answered | Refusal)[]> {
@@ -363,7 +342,8 @@ function byPopularity(recommender: Recommender): number[] {
   return recommender.popular({ n: count }).map(({ item }) => ids.find(item));
 }
 
-async function attempt(task: () => Promise<unknown>): Promise<Reply> {
+/** Its value, or what may be heard of why there is none. */
+export async function attempt(task: () => Promise<unknown>): Promise<Finished> {
   try {
     return { value: await task() };
   } catch (error) {

@@ -19,6 +19,7 @@ import { answerProblem, busy, Problem } from './problems.js';
 import type { RateLimit } from './rate.js';
 import { answerHeaders, type Recorder } from './recorder.js';
 import { ROUTES } from './routes.js';
+import type { OneRequest } from './schema.js';
 
 export interface AppOptions {
   /** The model that answers now; undefined before the first is ready. */
@@ -144,7 +145,12 @@ export function createApp(options: AppOptions): App {
     c.set('model', generation.info.hash);
     const { outgoing } = (c.env ?? {}) as { outgoing?: { readonly destroyed?: boolean } };
     const gone = () => outgoing?.destroyed === true;
-    const reply = joined(await generation.queue.ask(piecesOf(job), { deadline, gone }));
+    const limits = {
+      deadline,
+      gone,
+      ...(job.kind === 'batch' && { tooMuch: tooMuch(job.requests, deadline) }),
+    };
+    const reply = joined(await generation.queue.ask(piecesOf(job), limits));
     if ('problem' in reply) {
       throw new Problem(reply.problem, reply.detail, reply.field === undefined ? {} : { field: reply.field });
     }
@@ -236,6 +242,14 @@ export function createApp(options: AppOptions): App {
         : undefined;
     },
   };
+}
+
+/** What to say of a batch that was begun and did not end in time: it would end the same way again. */
+function tooMuch(requests: readonly OneRequest[], deadline: number): string {
+  const costly = (['confidence', 'explain'] as const).filter((part) => requests.some((one) => one[part]));
+  const without = costly.length > 0 ? `, or without ${costly.join(' and ')}` : '';
+  const longer = deadline < LIMITS.deadline ? ', or give a longer deadlineMs' : '';
+  return `the batch was too much for its deadline of ${deadline} ms: send fewer than ${requests.length} at once${without}${longer}`;
 }
 
 function noModel({ withModel }: AppOptions): Problem {

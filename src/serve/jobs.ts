@@ -1,7 +1,7 @@
 // What the HTTP side asks of the computing side, and what comes back: plain values that cross threads.
 
 import type { ProblemKind } from './problems.js';
-import type { Weighed } from './queue.js';
+import type { Turn, Weighed } from './queue.js';
 import type { Answered, Explain, OneRequest, Rank } from './schema.js';
 
 /** Requests that go to a worker together: the rows of one blocked product. More would take longer and cost no less each. */
@@ -24,29 +24,46 @@ export interface Refusal {
   readonly field?: string | undefined;
 }
 
-export type Reply = { readonly value: unknown } | Refusal;
+export type Finished = { readonly value: unknown } | Refusal;
+
+/** What a worker answered of a batch before its turn was over, in order; of other jobs, that it did not begin with them. */
+export interface Unfinished {
+  readonly done: BatchReply;
+}
+
+export type Reply = Finished | Unfinished;
 
 export type BatchReply = readonly (
   | Answered
   | { readonly error: string; readonly field?: string | undefined }
 )[];
 
-/** A job as the queue takes it: a batch in pieces, so that no worker is kept from others for long. */
+/** A job as the queue takes it: a batch in pieces for all workers, none of which keeps a worker longer than a turn. */
 export function piecesOf(job: Job): Weighed<Job>[] {
   if (job.kind !== 'batch') return [{ job, weight: 1 }];
   const { requests } = job;
-  return Array.from({ length: Math.ceil(requests.length / TOGETHER) }, (_, i) => {
-    const piece = requests.slice(i * TOGETHER, (i + 1) * TOGETHER);
-    return { job: { kind: 'batch', requests: piece }, weight: piece.length, bulk: true };
-  });
+  return Array.from({ length: Math.ceil(requests.length / TOGETHER) }, (_, i) =>
+    pieceOf(requests.slice(i * TOGETHER, (i + 1) * TOGETHER)),
+  );
+}
+
+function pieceOf(requests: readonly OneRequest[]): Weighed<Job> {
+  return { job: { kind: 'batch', requests }, weight: requests.length, bulk: true };
+}
+
+/** What is left of a job after a worker's turn. */
+export function turnOf(job: Job, reply: Reply): Turn<Job, Reply> {
+  if (!('done' in reply)) return { reply };
+  if (job.kind !== 'batch') return { reply: undefined, left: { job, weight: 1 } };
+  return { reply: { value: { answers: reply.done } }, left: pieceOf(job.requests.slice(reply.done.length)) };
 }
 
 /** One reply of the replies to a job's pieces. */
-export function joined(replies: readonly Reply[]): Reply {
-  if (replies.length === 1) return replies[0];
-  const answers: unknown[] = [];
+export function joined(replies: readonly Reply[]): Finished {
+  const answers: BatchReply[number][] = [];
   for (const reply of replies) {
-    if (!('value' in reply)) return reply;
+    if ('done' in reply) throw new Error('a job was left unfinished');
+    if (replies.length === 1 || !('value' in reply)) return reply;
     answers.push(...(reply.value as { answers: BatchReply }).answers);
   }
   return { value: { answers } };

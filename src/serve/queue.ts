@@ -2,7 +2,7 @@
 // past their deadline is told so and costs no work, nor does whoever has gone; what waits together goes to a worker together. A
 // burst may fill the queue. One that has not been empty for a while is overload, not a burst: it then holds half of what a worker
 // takes next, so that whoever is served is served soon, and single requests leave a core to the thread that talks. Pieces of batches
-// wait beside, and where both wait they take turns with single requests.
+// wait beside, and where both wait they take turns with single requests. A turn is short: what a worker did not come to waits again.
 
 import { busy, Problem } from './problems.js';
 
@@ -21,6 +21,10 @@ export interface Weighed<Job> {
 interface Asked {
   readonly until: number;
   readonly gone: () => boolean;
+  /** What to say where it has begun and does not end in time. */
+  readonly tooMuch: string | undefined;
+  /** Whether a worker has begun with it. */
+  begun: boolean;
   /** Whether one piece has failed, so that no other is worth its work. */
   failed: boolean;
 }
@@ -29,7 +33,9 @@ interface Waiting<Job, Reply> extends Weighed<Job> {
   /** Its place among pieces: when it came, or a little later for each piece before it. */
   readonly turn: number;
   readonly asked: Asked;
-  resolve(reply: Reply): void;
+  /** Replies of the turns that it has had. */
+  readonly had: readonly Reply[];
+  resolve(replies: readonly Reply[]): void;
   reject(error: unknown): void;
 }
 
@@ -38,6 +44,8 @@ export interface AskOptions {
   readonly deadline: number;
   /** Whether whoever asked has gone. */
   readonly gone?: () => boolean;
+  /** What to say of a batch that was begun and did not end before its deadline: asking again would end the same way. */
+  readonly tooMuch?: string;
 }
 
 export interface WorkQueue<Job, Reply> {
@@ -48,20 +56,31 @@ export interface WorkQueue<Job, Reply> {
   turnsAway(): boolean;
   /**
    * Takes all pieces of one request or none. Each later piece stands a little behind the one before, so that other batches get
-   * their turn in between. Rejects with a Problem: busy, late, gone or draining.
+   * their turn in between. Replies come in the order of the pieces, several of one that took several turns. Rejects with a Problem:
+   * busy, late, gone or draining.
    */
   ask(pieces: readonly Weighed<Job>[], options: AskOptions): Promise<Reply[]>;
   /** Takes no more, and resolves once all is answered. */
   drain(): Promise<void>;
 }
 
-export interface QueueLimits {
+/** What came of a job in one turn. */
+export interface Turn<Job, Reply> {
+  /** Undefined where the worker did not come to it. */
+  readonly reply: Reply | undefined;
+  /** What is still to be done. */
+  readonly left?: Weighed<Job> | undefined;
+}
+
+export interface QueueLimits<Job, Reply> {
   /** Single requests that may wait. */
   readonly most: number;
   /** Requests that go to a worker together. */
   readonly together: number;
   /** Workers that answer single requests at a time in overload; all of them unless told. */
   readonly singly?: number;
+  /** Tells what a worker has done from what it has left of a job; all is done unless told. */
+  readonly turnOf?: (job: Job, reply: Reply) => Turn<Job, Reply>;
 }
 
 /** Milliseconds for which a queue may stay filled before it is called overload. Longer ones showed in the slowest answers. */
@@ -77,7 +96,7 @@ const LOOK = 50;
 
 export function createQueue<Job, Reply>(
   workers: readonly Answer<Job, Reply>[],
-  { most, together, singly = workers.length }: QueueLimits,
+  { most, together, singly = workers.length, turnOf = (_, reply) => ({ reply }) }: QueueLimits<Job, Reply>,
   now: () => number = () => performance.now(),
 ): WorkQueue<Job, Reply> {
   type Entry = Waiting<Job, Reply>;
@@ -115,10 +134,12 @@ export function createQueue<Job, Reply>(
       const alone = batch[0].bulk ? 0 : 1;
       working += weight;
       single += alone;
+      for (const { asked, bulk } of batch) asked.begun ||= bulk === true;
       worker(batch.map(({ job }) => job))
         .then(
           (replies) => {
-            for (const [i, one] of batch.entries()) one.resolve(replies[i]);
+            // From the last: of several that wait again, the first is to be the first.
+            for (const [i, one] of [...batch.entries()].reverse()) endTurn(one, turnOf(one.job, replies[i]));
           },
           (error) => {
             for (const one of batch) one.reject(error);
@@ -137,6 +158,14 @@ export function createQueue<Job, Reply>(
       looking = undefined;
       if (draining && working === 0) drained?.();
     }
+  }
+
+  function endTurn(one: Entry, { reply, left }: Turn<Job, Reply>): void {
+    const had = reply === undefined ? one.had : [...one.had, reply];
+    if (!left) one.resolve(had);
+    else if (one.bulk) enqueue({ ...one, ...left, bulk: true, had, turn: Math.max(one.turn, now()) });
+    else singles.unshift({ ...one, ...left, had });
+    if (left) looking ??= setInterval(look, LOOK);
   }
 
   /** The next jobs for one worker: a piece of a batch, or up to `together` single requests. */
@@ -166,7 +195,7 @@ export function createQueue<Job, Reply>(
         const { asked } = list[at];
         if (asked.failed) removed(list, at).reject(undefined);
         else if (asked.gone()) removed(list, at).reject(new Problem('gone', 'the client has gone'));
-        else if (asked.until <= time) removed(list, at).reject(late());
+        else if (asked.until <= time) removed(list, at).reject(late(asked));
       }
     }
   }
@@ -216,25 +245,24 @@ export function createQueue<Job, Reply>(
       return working;
     },
     turnsAway,
-    ask(asking, { deadline, gone = () => false }) {
+    async ask(asking, { deadline, gone = () => false, tooMuch }) {
       if (draining) {
-        return Promise.reject(new Problem('draining', 'the server is stopping', { retryAfter: 5 }));
+        throw new Problem('draining', 'the server is stopping', { retryAfter: 5 });
       }
       const time = now();
       const bulk = asking.length > 1 || asking[0].bulk === true;
       const weight = asking.reduce((sum, piece) => sum + piece.weight, 0);
-      if (bulk ? turnsBatchAway(weight) : turnsAway()) {
-        return Promise.reject(busy(singles.length + bulkWaiting));
-      }
-      const asked: Asked = { until: time + deadline, gone, failed: false };
+      if (bulk ? turnsBatchAway(weight) : turnsAway()) throw busy(singles.length + bulkWaiting);
+      const asked: Asked = { until: time + deadline, gone, tooMuch, begun: false, failed: false };
       const replies = asking.map(
         (piece, i) =>
-          new Promise<Reply>((resolve, reject) => {
+          new Promise<readonly Reply[]>((resolve, reject) => {
             enqueue({
               ...piece,
               bulk,
               turn: time + STEP * i,
               asked,
+              had: [],
               resolve,
               reject(error) {
                 asked.failed = true;
@@ -245,7 +273,7 @@ export function createQueue<Job, Reply>(
       );
       next();
       if (singles.length + pieces.length > 0) looking ??= setInterval(look, LOOK);
-      return Promise.all(replies);
+      return (await Promise.all(replies)).flat() as Reply[];
     },
     drain() {
       draining = true;
@@ -257,7 +285,10 @@ export function createQueue<Job, Reply>(
   };
 }
 
-const late = () =>
-  new Problem('late', 'the request waited past its deadline; ask again, or give it more time', {
-    retryAfter: 1,
-  });
+function late({ begun, tooMuch }: Asked): Problem {
+  return begun && tooMuch !== undefined
+    ? new Problem('late', tooMuch)
+    : new Problem('late', 'the request waited past its deadline; ask again, or give it more time', {
+        retryAfter: 1,
+      });
+}

@@ -13,9 +13,10 @@ import { createRecommender } from '../predict/recommender.js';
 import { titleBook } from '../predict/titles.js';
 import { loadModel } from '../store/model.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
-import { answerJobs, type Served } from './answer.js';
+import type { Served } from './answer.js';
 import type { Job, Reply } from './jobs.js';
 import type { Information } from './schema.js';
+import { answerJobs } from './turns.js';
 
 /** A model and its titles, as they go from the worker that read them to the others. */
 export interface SharedServing {
@@ -77,10 +78,8 @@ export async function adopt({ shared, titles }: SharedServing): Promise<void> {
   const recommender = createRecommender(model);
   served = { recommender, titles: titleBook(model.items.ids, titles) };
   const [first] = recommender.popular({ n: 1 });
-  await answer([
-    { kind: 'recommend', request: { likes: [first.item], n: 1 } },
-    { kind: 'similar', item: first.item, n: 1 },
-  ]);
+  await answer([{ kind: 'recommend', request: { likes: [first.item], n: 1 } }]);
+  await answer([{ kind: 'similar', item: first.item, n: 1 }]);
 }
 
 export async function answer(jobs: readonly Job[]): Promise<Reply[]> {

@@ -35,6 +35,18 @@ describe.each(Object.entries(kinds))('a recommender of a %s', (_, make) => {
     await expect(recommender.recommend(askers[0])).rejects.toThrow(/closed/);
   });
 
+  it('draws the taste of a user once for all items of a list: the interval of one is the same beside any others', async () => {
+    const recommender = createRecommender(make());
+    const asker = { user: 'user 2' };
+    const together = await recommender.confidence(asker, ['item 5', 'item 1', 'item 28']);
+    for (const [i, item] of ['item 5', 'item 1', 'item 28'].entries()) {
+      const alone = await recommender.confidence(asker, [item]);
+      expect(alone.intervals).toEqual([together.intervals[i]]);
+      expect(alone.intervals[0].low).toBeLessThan(alone.intervals[0].high);
+    }
+    await recommender.close();
+  });
+
   it('ranks the caller’s candidates by the scores of the lists, seen or not', async () => {
     const recommender = createRecommender(make());
     const all = await recommender.recommend({ user: 'user 2' }, { n: 30, includeSeen: true });

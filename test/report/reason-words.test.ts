@@ -27,6 +27,7 @@ describe('why an item is listed', () => {
           'weights from item to item, past all features: 102 %, usually 90 %',
       ],
       against: true,
+      usual: true,
     });
   });
 
@@ -38,7 +39,11 @@ describe('why an item is listed', () => {
       otherFeatures: none,
       direct: { share: 1, usual: 1 },
     };
-    expect(say(plain, 1)).toEqual({ lines: ['as usual, because of tea (100 %)'], against: false });
+    expect(say(plain, 1)).toEqual({
+      lines: ['because of tea (100 %); none of this speaks for it more than for other items'],
+      against: false,
+      usual: false,
+    });
   });
 
   it('keeps the signs of the parts of a score below 0, and has words for one of 0', () => {
@@ -52,7 +57,47 @@ describe('why an item is listed', () => {
   });
 });
 
+describe('reasons that are none', () => {
+  const bare: Reasons = { ...blended, features: [], otherFeatures: none, direct: none };
+
+  it('an item whose part rounds to 0 % is not named', () => {
+    const one: Reasons = { ...bare, items: [{ item: 'tea', share: 0.004, usual: 0.004 }], rest: 0.996 };
+    expect(say(one, 1).lines).toEqual([
+      'not because of any of this user’s items: it goes by what all users have',
+    ]);
+    const many: Reasons = {
+      ...one,
+      items: [{ item: 'tea', share: 0.4, usual: 0.1 }],
+      others: { count: 7, share: 0.004, usual: 0.3 },
+      rest: 0.596,
+    };
+    expect(say(many, 1).lines).toEqual([
+      'because of tea (40 %, usually 10 %); not explained by any of them (60 %)',
+    ]);
+  });
+
+  it('many small parts are said together, though none is named', () => {
+    const items = Array.from({ length: 5 }, (_, i) => ({ item: `i${i}`, share: 0.004, usual: 0.004 }));
+    const small: Reasons = { ...bare, items, others: { count: 95, share: 0.38, usual: 0.4 }, rest: 0.6 };
+    expect(say(small, 1).lines).toEqual([
+      'because of 100 items (40 %); not explained by any of them (60 %); none of this speaks for it more than for other items',
+    ]);
+  });
+});
+
 describe('how sure a list is', () => {
+  it('has one verdict for one sentence', () => {
+    for (const listed of [1, 2, 3, 5, 10, 20]) {
+      const verdicts = new Map<string, string>();
+      for (let overlap = 0; overlap <= 1; overlap += 1 / 240) {
+        const [verdict, share] = confidenceWords({ overlap, left: 1 }, listed).split(': ');
+        expect(verdicts.get(share) ?? verdict).toBe(verdict);
+        verdicts.set(share, verdict);
+      }
+      expect(new Set(verdicts.values()).size).toBeGreaterThan(1);
+    }
+  });
+
   it('is not said where there is nothing else to choose from', () => {
     expect(confidenceWords({ overlap: 1, left: 0 }, 2)).toMatch(/^There is nothing else to choose from/);
     expect(confidenceWords({ overlap: 1, left: 1 }, 2)).toMatch(/^Sure: .* 2 of these 2\.$/);

@@ -239,6 +239,74 @@ describe('the queue before the workers', () => {
     expect(queue.waiting).toBe(0);
   });
 
+  it('what a worker leaves of a piece waits again, after whoever waits alone, and replies keep their order', async () => {
+    const worked: string[] = [];
+    // Two of a piece in each turn.
+    const queue = createQueue<string, string>(
+      [
+        async ([text]) => {
+          await settled();
+          worked.push(text.slice(0, 2));
+          return [text];
+        },
+      ],
+      {
+        most: 10,
+        together: 1,
+        turnOf: (job, reply) =>
+          job.length <= 2
+            ? { reply }
+            : {
+                reply: reply.slice(0, 2),
+                left: { job: job.slice(2), weight: job.length - 2, bulk: true },
+              },
+      },
+    );
+    const pieces = ['abcdef', 'uvwx'].map((job) => ({ job, weight: job.length, bulk: true }));
+    const batch = queue.ask(pieces, { deadline: 10_000 });
+    const alone = queue.ask([{ job: '1', weight: 1 }], { deadline: 10_000 });
+    expect(await alone).toEqual(['1']);
+    expect(worked).toEqual(['ab', '1']);
+    expect(await batch).toEqual(['ab', 'cd', 'ef', 'uv', 'wx']);
+    expect(queue.waiting + queue.working).toBe(0);
+  });
+
+  it('a single request that a worker did not come to is the first of the next turn', async () => {
+    const turns: number[][] = [];
+    const queue = createQueue<number, number>(
+      [
+        async (jobs) => {
+          turns.push([...jobs]);
+          return jobs.map((job, i) => (i === 0 ? job : -1));
+        },
+      ],
+      {
+        most: 10,
+        together: 3,
+        turnOf: (job, reply) => (reply === -1 ? { reply: undefined, left: { job, weight: 1 } } : { reply }),
+      },
+    );
+    const replies = [1, 2, 3, 4].map((job) => one(queue, job, 10_000));
+    expect(await Promise.all(replies)).toEqual([1, 2, 3, 4]);
+    expect(turns).toEqual([[1], [2, 3, 4], [3, 4], [4]]);
+  });
+
+  it('a batch that was begun and did not end in time hears that it was too much, and not to ask again', async () => {
+    let time = 0;
+    const { release, answer } = heldWorker();
+    const queue = createQueue([answer], { most: 10, together: 1 }, () => time);
+    const pieces = [1, 2].map((job) => ({ job, weight: 16, bulk: true }));
+    const begun = queue.ask(pieces, { deadline: 100, tooMuch: 'too much' });
+    const waited = queue.ask(pieces, { deadline: 100, tooMuch: 'too much' });
+    const told = [begun, waited].map((batch) => batch.catch((error) => error));
+    time = 101;
+    release[0]();
+    const [first, second] = await Promise.all(told);
+    expect(first).toMatchObject({ kind: 'late', message: 'too much', retryAfter: undefined });
+    expect(second).toMatchObject({ kind: 'late', retryAfter: 1 });
+    expect(second.message).toMatch(/waited past its deadline; ask again/);
+  });
+
   it('drains: answers what it has, takes no more', async () => {
     const { release, answer } = heldWorker();
     const queue = createQueue([answer], { most: 10, together: 1 });

@@ -10,6 +10,7 @@ export function confidenceWords(
   if (left === 0) return 'There is nothing else to choose from: the list holds everything that is left.';
   const kept = Math.round(overlap * listed);
   const share = `other choices of the same taste would keep about ${kept} of these ${listed}`;
-  if (overlap < 0.35) return `Unsure: ${share}.`;
-  return overlap < 0.65 ? `Fairly sure: ${share}.` : `Sure: ${share}.`;
+  // Judged by the number that is said, so that one sentence has one verdict.
+  if (kept < 0.35 * listed) return `Unsure: ${share}.`;
+  return kept < 0.65 * listed ? `Fairly sure: ${share}.` : `Sure: ${share}.`;
 }
