@@ -1,13 +1,13 @@
 // What each asker gets: a list, with reasons and with how sure it is where that is asked for. The same for one, for the
 // document of many and for a file of many.
 
-import { throwIfAborted } from '../errors.js';
 import type { Model } from '../fit/model.js';
 import { basisOf, FEW_LIKES } from '../predict/basis.js';
 import { type Reasons, titledReasons } from '../predict/reasons.js';
-import type { Asker, Recommendation, RecommendOptions } from '../predict/recommend.js';
-import type { Recommender } from '../predict/recommender.js';
+import type { Asker, Recommendation } from '../predict/recommend.js';
+import type { Teller } from '../predict/teller.js';
 import type { TitleBook } from '../predict/titles.js';
+import type { TellOptions } from '../predict/told.js';
 import { confidenceWords } from '../report/words/confidence.js';
 import { askerIn, type NamedAsker } from './recommend-batch.js';
 import { titled } from './titles.js';
@@ -29,42 +29,25 @@ export interface Listing {
   readonly basis: string;
 }
 
-export interface ListingOptions extends RecommendOptions {
-  readonly confidence?: boolean | undefined;
-}
-
 export async function makeListings(
-  recommender: Recommender,
+  teller: Teller,
+  model: Model,
   askers: readonly NamedAsker[],
   titles: TitleBook,
-  { confidence, ...options }: ListingOptions,
+  options: TellOptions,
 ): Promise<Listing[]> {
-  const { model } = recommender;
   const asked = askers.map((one) => askerIn(model, one));
-  const lists = await recommender.recommendMany(asked, options);
-  const made: Listing[] = [];
-  for (const [a, asker] of asked.entries()) {
-    throwIfAborted(options.signal);
-    const sure = confidence
-      ? await recommender.confidence(
-          { ...asker, exclude: options.exclude },
-          lists[a].map(({ item }) => item),
-          { onUnknown: () => {} },
-        )
-      : undefined;
-    made.push({
-      user: askers[a].name,
-      ...(sure && { overlap: sure.overlap, verdict: confidenceWords(sure, lists[a].length) }),
-      items: lists[a].map(({ explanation, ...entry }, i) => ({
-        ...entry,
-        ...titled(titles.of(model.items.ids.find(entry.item))),
-        ...(explanation && { reasons: recommender.reasons({ ...entry, explanation }) }),
-        ...(sure && { low: sure.intervals[i].low, high: sure.intervals[i].high }),
-      })),
-      basis: basisOf(knownItems(model, asker)),
-    });
-  }
-  return made;
+  const told = await teller.tell(asked, options);
+  return told.map(({ items, confidence: sure }, a) => ({
+    user: askers[a].name,
+    ...(sure && { overlap: sure.overlap, verdict: confidenceWords(sure, items.length) }),
+    items: items.map((entry, i) => ({
+      ...entry,
+      ...titled(titles.of(model.items.ids.find(entry.item))),
+      ...(sure && { low: sure.intervals[i].low, high: sure.intervals[i].high }),
+    })),
+    basis: basisOf(knownItems(model, asked[a])),
+  }));
 }
 
 /** Items of an asker that the model knows. */

@@ -2,7 +2,8 @@
 
 import { InputError } from '../errors.js';
 import type { Model } from '../fit/model.js';
-import { createRecommender, type Recommender } from '../predict/recommender.js';
+import { createRecommender } from '../predict/recommender.js';
+import { createTeller, type Teller } from '../predict/teller.js';
 import type { TitleBook } from '../predict/titles.js';
 import { listPieces, type UserList } from '../store/list-pieces.js';
 import { listsFormat, writeLists } from '../store/lists.js';
@@ -81,8 +82,8 @@ export function requireUsers({ users, head: { names = USERS_AND_ITEMS } }: Opene
 
 /** Askers that are asked for together: enough for all threads, and a few megabytes of lists. */
 const TOGETHER = 8192;
-/** Reasons are long, and are found one user after another. */
-const EXPLAINED_TOGETHER = 64;
+/** Reasons are long. */
+const EXPLAINED_TOGETHER = 512;
 
 /** Writes the lists as they come: the next are made while these are written. */
 export async function listsToOutput(
@@ -101,21 +102,20 @@ export async function listsToOutput(
   async function* batches(): AsyncGenerator<UserList[]> {
     for await (const group of groups) {
       const recommender = createRecommender(group.model);
+      const teller = createTeller(recommender);
       try {
-        yield* batchesOf(recommender, group.askers);
+        yield* batchesOf(teller, group);
       } finally {
+        await teller.close();
         await recommender.close();
       }
     }
   }
-  async function* batchesOf(
-    recommender: Recommender,
-    askers: readonly NamedAsker[],
-  ): AsyncGenerator<UserList[]> {
+  async function* batchesOf(teller: Teller, { model: own, askers }: AskedGroup): AsyncGenerator<UserList[]> {
     const together = flags.explain || flags.confidence ? EXPLAINED_TOGETHER : TOGETHER;
     const { n, includeSeen, explain, confidence } = flags;
     const settings = { n, includeSeen, explain, confidence, exclude, threads, signal, onUnknown: () => {} };
-    const ask = (at: number) => makeListings(recommender, askers.slice(at, at + together), titles, settings);
+    const ask = (at: number) => makeListings(teller, own, askers.slice(at, at + together), titles, settings);
     let next = askers.length > 0 ? ask(0) : undefined;
     for (let at = 0; next; at += together) {
       const listings = await next;
@@ -125,7 +125,7 @@ export async function listsToOutput(
       done += listings.length;
       onProgress({ stage: 'ranking', done, total, unit: 'users' });
       for (const { items } of listings) rows += items.length;
-      yield listings.map((listing) => listingJson(listing, titles, recommender.model));
+      yield listings.map((listing) => listingJson(listing, titles, own));
     }
   }
   if (output === '-') {

@@ -8,6 +8,7 @@ import type { OptionsOf } from '../options/kinds.js';
 import { COMMANDS, type RECOMMEND, type RECOMMEND_COMMAND } from '../options/verbs.js';
 import type { Asker } from '../predict/recommend.js';
 import { createRecommender } from '../predict/recommender.js';
+import { createTeller } from '../predict/teller.js';
 import type { TitleBook } from '../predict/titles.js';
 import { AGAINST_WORDS, reasonWords, usualWords } from '../report/words/reasons.js';
 import { grouped, significant } from '../text/numbers.js';
@@ -114,12 +115,14 @@ async function run(path: string, values: Values, context: CommandContext) {
     const listings: Listing[] = [];
     for await (const { model: one, askers } of groups()) {
       const recommender = createRecommender(one);
+      const teller = createTeller(recommender);
       try {
         const { n, includeSeen, explain, confidence } = values;
         const { threads, signal, onProgress } = context;
         const asked = { n, includeSeen, explain, confidence, exclude, threads, signal, onProgress };
-        listings.push(...(await makeListings(recommender, askers, titles, asked)));
+        listings.push(...(await makeListings(teller, one, askers, titles, asked)));
       } finally {
+        await teller.close();
         await recommender.close();
       }
     }

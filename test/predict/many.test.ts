@@ -13,8 +13,10 @@ import { readWithValues } from '../../src/ingest/read.js';
 import { parseNumber } from '../../src/ingest/value-column.js';
 import { randomStream } from '../../src/math/random.js';
 import { createRecommender } from '../../src/predict/recommender.js';
+import { createTeller } from '../../src/predict/teller.js';
 import { saveModel } from '../../src/store/model.js';
 import { graphex } from '../cli/run.js';
+import { smallModel } from './recommend-model.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'graphex-many-'));
 const at = (name: string) => join(folder, name);
@@ -152,6 +154,39 @@ describe('graphex recommend --all-users', () => {
       verdict: expect.any(String),
       items: [{ explanation: {}, low: expect.any(Number) }, {}],
     });
+  });
+
+  it('tells many lists on several threads as one thread tells them', async () => {
+    const model = smallModel({ users: 80 });
+    const recommender = createRecommender(model);
+    const teller = createTeller(recommender);
+    const askers = Array.from({ length: 80 }, (_, u) =>
+      u % 9 === 1 ? { likes: ['item 3', 'nothing'] } : { user: `user ${u}` },
+    );
+    const asked = { n: 3, explain: true, confidence: true, onUnknown: () => {}, exclude: ['item 2'] };
+    const alone = await teller.tell(askers, { ...asked, threads: 1 });
+    const done: number[] = [];
+    const together = await teller.tell(askers, {
+      ...asked,
+      threads: 2,
+      onProgress: (progress) => done.push(progress.done),
+    });
+    expect(together).toEqual(alone);
+    // One report for each piece of a worker: they were not told here.
+    expect(done).toEqual([16, 32, 48, 64, 80]);
+    expect(alone[0]).toMatchObject({
+      confidence: { overlap: expect.any(Number) },
+      items: [{ reasons: {} }, {}, {}],
+    });
+    const { onUnknown: _, ...strict } = asked;
+    await expect(teller.tell(askers, { ...strict, threads: 2 })).rejects.toThrow(
+      /item nothing is not in the model/,
+    );
+    await expect(
+      teller.tell(askers, { ...asked, threads: 2, signal: AbortSignal.abort() }),
+    ).rejects.toThrow();
+    await teller.close();
+    await recommender.close();
   });
 
   it('wants a place for the lists, and one that it can write', async () => {

@@ -1,0 +1,75 @@
+// Many lists with reasons and with how sure they are, on all threads: these take tens of milliseconds each, and no two of them
+// share anything.
+
+import { abortReason, throwIfAborted } from '../errors.js';
+import { packed } from '../graph/crossing.js';
+import { createPool, type TaskModule, threadCount, type WorkerPool } from '../parallel/pool.js';
+import type { Asker } from './recommend.js';
+import type { Recommender } from './recommender.js';
+import { type TellOptions, type ToldList, tellLists } from './told.js';
+import type { ToldPiece } from './told-tasks.js';
+
+const TASKS: TaskModule = {
+  name: 'told-tasks',
+  base: import.meta.url,
+  worker: () =>
+    new Worker(new URL('./told-tasks.js', import.meta.url), { type: 'module', name: 'graphex:told-tasks' }),
+  here: () => import('./told-tasks.js'),
+};
+
+/** Askers that a worker takes at once. */
+const PIECE = 16;
+/** Fewer askers than this are told sooner than workers start. */
+const FEW = 64;
+
+export interface Teller {
+  /** Lists in the order of the askers, the same on any number of threads. `onUnknown` is called where this thread tells alone. */
+  tell(askers: readonly Asker[], options: TellOptions): Promise<ToldList[]>;
+  close(): Promise<void>;
+}
+
+let crews = 0;
+
+/** For the model of a recommender, which answers where few are asked for, or neither reasons nor confidence. */
+export function createTeller(recommender: Recommender): Teller {
+  const crew = crews++;
+  let pool: Promise<WorkerPool> | undefined;
+  const open = async (threads: number) => {
+    const opened = await createPool(TASKS, threads);
+    await opened.everywhere('adopt', { crew, model: packed(recommender.model) });
+    return opened;
+  };
+  return {
+    async tell(askers, options) {
+      const { threads, signal, onProgress, onUnknown, engine: _, ...settings } = options;
+      const size = threadCount(threads, Math.ceil(askers.length / PIECE));
+      const costly = settings.explain === true || settings.confidence === true;
+      if (!costly || askers.length < FEW || size === 1) return tellLists(recommender, askers, options);
+      throwIfAborted(signal);
+      pool ??= open(threadCount(threads));
+      const pieces: ToldPiece[] = [];
+      for (let at = 0; at < askers.length; at += PIECE) {
+        const some = askers.slice(at, at + PIECE);
+        pieces.push({ crew, askers: some, options: settings, ignoreUnknown: onUnknown !== undefined });
+      }
+      let done = 0;
+      try {
+        const told = await (await pool).map<ToldPiece, ToldList[]>('tell', pieces, {
+          signal,
+          onResult: ({ length }) => {
+            done += length;
+            onProgress?.({ stage: 'ranking', done, total: askers.length, unit: 'users' });
+          },
+        });
+        return told.flat();
+      } catch (error) {
+        throw signal?.aborted ? abortReason(signal) : error;
+      }
+    },
+    async close() {
+      const opened = await pool?.catch(() => undefined);
+      await opened?.everywhere('release', { crew }).catch(() => {});
+      await opened?.close();
+    },
+  };
+}
