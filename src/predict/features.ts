@@ -123,7 +123,8 @@ export function outstandingItems(
   });
 }
 
-export function describeVoices(model: Model, options: DescribeOptions): DescribedFeature[] {
+/** The features of a model, and what finds the items that stand out in one of them. */
+function describedParts(model: Model, options: DescribeOptions) {
   const { n, leastDegree } = settle(DESCRIBE, options);
   const parts = featureTables(model);
   const { total, share: overall } = overallShares(parts, model.items.count);
@@ -131,21 +132,52 @@ export function describeVoices(model: Model, options: DescribeOptions): Describe
   // Where hardly any item has so many edges, those that there are must do.
   const enough = degree.filter((d) => d >= leastDegree).length >= Math.min(n, degree.length);
   const mayShow = (item: number) => !enough || degree[item] >= leastDegree;
+  const itemsOf = (part: FeatureTables, k: number) =>
+    outstandingItems(part, k, n, { overall, mayShow })
+      .map((j) => ({
+        item: model.items.ids.at(j),
+        weight: part.items[j * part.features + k] / part.mass.items[k],
+      }))
+      .sort((a, b) => b.weight - a.weight);
+  return { n, parts, total, itemsOf };
+}
+
+/** Items that features are named by, each found when it is first asked for: to describe all of them takes long. */
+export function createFeatureNames(
+  model: Model,
+  options: DescribeOptions,
+): (feature: number) => readonly string[] {
+  const { parts, itemsOf } = describedParts(model, options);
+  const known = new Map<number, readonly string[]>();
+  const find = (feature: number): string[] => {
+    let k = feature - 1;
+    for (const part of parts) {
+      if (k < part.features) return itemsOf(part, k).map(({ item }) => item);
+      k -= part.features;
+    }
+    return [];
+  };
+  return (feature) => {
+    const names = known.get(feature) ?? find(feature);
+    known.set(feature, names);
+    return names;
+  };
+}
+
+export function describeVoices(model: Model, options: DescribeOptions): DescribedFeature[] {
+  const { n, parts, total, itemsOf } = describedParts(model, options);
   const described: DescribedFeature[] = [];
   for (const part of parts) {
-    const { features: K, items, users, mass } = part;
+    const { features: K, users, mass } = part;
     for (let k = 0; k < K; k++) {
-      const weight = (table: Float32Array, v: number, of: number) => table[v * K + k] / of;
       described.push({
         feature: described.length + 1,
         share: (mass.users[k] * mass.items[k]) / total,
-        items: outstandingItems(part, k, n, { overall, mayShow })
-          .map((j) => ({ item: model.items.ids.at(j), weight: weight(items, j, mass.items[k]) }))
-          .sort((a, b) => b.weight - a.weight),
+        items: itemsOf(part, k),
         users: users
           ? largest(model.users.count, n, (i) => users[i * K + k]).map((i) => ({
               user: model.users.ids.at(i),
-              weight: weight(users, i, mass.users[k]),
+              weight: users[i * K + k] / mass.users[k],
             }))
           : [],
       });

@@ -3,7 +3,7 @@
 
 import type { Model } from '../fit/model.js';
 import type { ScoreParts } from './explain.js';
-import { describeVoices, hasFeatures } from './features.js';
+import { createFeatureNames, hasFeatures } from './features.js';
 import { once } from './once.js';
 import type { Recommendation, ScoreShare } from './recommend.js';
 
@@ -48,24 +48,20 @@ const NAMED = { items: 5, features: 3, about: 3 } as const;
 
 /** Says explanations of a model's scores in brief. */
 export function createReasons(model: Model): (recommendation: Recommendation) => Reasons | undefined {
-  const about = once(() => {
-    const found = hasFeatures(model) ? describeVoices(model, { n: NAMED.about }) : [];
-    return new Map(
-      found
-        .filter(({ items }) => items.length > 0)
-        .map(({ feature, items }) => [feature, items.map(({ item }) => item)]),
-    );
-  });
+  const names = once(() =>
+    hasFeatures(model) ? createFeatureNames(model, { n: NAMED.about }) : (): readonly string[] => [],
+  );
+  const about = (k: number) => names()(k + 1);
   return ({ score, explanation }) => {
     if (!explanation) return undefined;
     const { items, features, usualFeatures, direct, usualDirect, prior } = explanation;
     const others = items.slice(NAMED.items);
-    const told = toldFeatures(features, usualFeatures, score, (k) => about().has(k + 1));
+    const told = toldFeatures(features, usualFeatures, score, (k) => about(k).length > 0);
     const named = told.map((k) => ({
       feature: k + 1,
       share: features[k],
       usual: usualFeatures[k],
-      about: about().get(k + 1) ?? [],
+      about: about(k),
     }));
     const without = (parts: readonly number[]) =>
       parts.reduce((sum, part, k) => (told.includes(k) ? sum : sum + part), 0);
