@@ -42,6 +42,16 @@ export interface AuditCheck {
   readonly figures: Readonly<Record<string, number>>;
 }
 
+/** From where on a check is no longer fine; what is not here is fine only where nothing at all was found. */
+export const LIMITS = {
+  /** Lost pairs: beyond what the coins would lose, and in all. */
+  lost: { beyond: 0.1, share: 0.25 },
+  /** Training pairs later than a test pair. */
+  timeAcross: 0.001,
+  /** Users with the same number of test pairs, and how many these are: fewer for everyone may be a leave-k-out, sampled candidates come in dozens. */
+  sampledCandidates: { share: 0.9, length: 20 },
+} as const;
+
 /** The times of the edges of a part, in the order of its graph's users.neighbors. */
 export type PartTimes = Readonly<Partial<Record<PartName, Float64Array>>>;
 
@@ -217,7 +227,8 @@ export function checkLost(parts: CommonParts): AuditCheck {
     name: 'lost',
     value,
     expected,
-    verdict: value > 0.5 ? 'broken' : beyond > 0.1 || value > 0.25 ? 'look' : 'fine',
+    verdict:
+      value > 0.5 ? 'broken' : beyond > LIMITS.lost.beyond || value > LIMITS.lost.share ? 'look' : 'fine',
     figures: { lost, test: test.users.length, users, items },
   };
 }
@@ -264,7 +275,7 @@ export function checkTime(parts: CommonParts, times: PartTimes): readonly AuditC
       name: 'timeAcross',
       value: later,
       expected: 0,
-      verdict: later < 0.001 ? 'fine' : 'look',
+      verdict: later < LIMITS.timeAcross ? 'fine' : 'look',
       figures: { chance: 0.5, test: test.length },
     },
   ];
@@ -314,17 +325,16 @@ export function checkSampledCandidates({ pairs }: CommonParts): AuditCheck {
   const [length, users] = [...often].reduce((best, entry) => (entry[1] > best[1] ? entry : best));
   const value = users / lengths.length;
   const mean = pairs.test.users.length / lengths.length;
+  const limit = LIMITS.sampledCandidates;
   return {
     name: 'sampledCandidates',
     value,
     // The most likely value of a Poisson count has about this probability.
     expected: 1 / Math.sqrt(2 * Math.PI * Math.max(mean, 1 / (2 * Math.PI))),
-    verdict: length >= FEWEST_SAMPLED && lengths.length >= 10 && value > 0.9 ? 'broken' : 'fine',
+    verdict: length >= limit.length && lengths.length >= 10 && value > limit.share ? 'broken' : 'fine',
     figures: { length, users, test: lengths.length },
   };
 }
-/** Fewer test pairs for everyone may be a leave-k-out; sampled candidates come in dozens. */
-const FEWEST_SAMPLED = 20;
 
 function counted(vertices: Uint32Array): Map<number, number> {
   const counts = new Map<number, number>();

@@ -14,6 +14,8 @@ import { COMMANDS } from '../options/verbs.js';
 import { renderAuditPage } from '../report/pages/audit.js';
 import {
   auditAnswer,
+  CHECK_COLUMNS,
+  CHECK_NOTE,
   checkAdvice,
   checkFigures,
   checkTitle,
@@ -154,9 +156,10 @@ function describe(
     `${source}: ${audit.verdict}`,
     '',
     textTable([
-      ['check', 'found', 'fair or chance', 'verdict'],
+      [...CHECK_COLUMNS],
       ...audit.checks.map((check) => [checkTitle(check, names), ...checkFigures(check), check.verdict]),
     ]),
+    wrap(CHECK_NOTE),
     '',
     wrap(auditAnswer(audit)),
     ...audit.checks

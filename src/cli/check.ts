@@ -208,7 +208,10 @@ function describeCheck(
       ['', ...bySide((side) => names[side].many)],
       ['verdict', ...bySide((side) => verdict[side])],
       // The one that the verdict rests on; the others are on the page and in --json.
-      ['tail index', ...bySide((side) => estimateWords(sigma[side].lowDegrees ?? sigma[side].likelihood, 3))],
+      [
+        tailIndexLabel(check),
+        ...bySide((side) => estimateWords(sigma[side].lowDegrees ?? sigma[side].likelihood, 3)),
+      ],
       ['edges, median', ...bySide((side) => grouped(degrees[side].median))],
       ['edges, mean', ...bySide((side) => short(degrees[side].mean, 4))],
       ['edges, most', ...bySide((side) => grouped(degrees[side].max))],
@@ -219,6 +222,11 @@ function describeCheck(
     ...(evidence ? ['', evidenceWords(evidence)] : []),
     ...(written.length ? ['', `wrote ${written.join(', ')}`] : []),
   ].join('\n');
+}
+
+/** A fit works with another estimate, so this one says which it is. */
+function tailIndexLabel({ sigma }: SparsityCheck): string {
+  return SIDES.every((side) => sigma[side].lowDegrees) ? 'tail index, by low degrees' : 'tail index';
 }
 
 function densityTable({ curves, names }: SparsityCheck): string {

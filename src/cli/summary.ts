@@ -5,13 +5,18 @@ import { recommendSteps } from '../report/words/advice.js';
 import { countWords } from '../report/words/counts.js';
 import { featureChoiceWords } from '../report/words/feature-count.js';
 import { lawWords } from '../report/words/law.js';
-import { methodTitle, skippedWords } from '../report/words/methods.js';
-import { predictionQuestion, shownStatistics, statisticValue } from '../report/words/prediction.js';
+import { methodTitle, shortName, skippedWords } from '../report/words/methods.js';
+import {
+  correctedWords,
+  predictionQuestion,
+  shownStatistics,
+  statisticValue,
+} from '../report/words/prediction.js';
 import { RANKING_QUESTION } from '../report/words/ranking.js';
 import { sparsityWords } from '../report/words/sparsity.js';
 import { studyVerdicts } from '../report/words/study.js';
 import { LADDER_METRICS, type LadderRow, ladderFigure } from '../study/ladder.js';
-import { checkedFits, type StudyFit, type StudyResults } from '../study/results.js';
+import { checkedFits, predictingFits, type StudyFit, type StudyResults } from '../study/results.js';
 import { metricLabel, statisticLabel } from '../text/figures.js';
 import { fixed, short } from '../text/numbers.js';
 import { many } from '../text/phrases.js';
@@ -87,7 +92,7 @@ export function describeStudy(results: StudyResults, reading: string): string {
       ? [
           `${predictionQuestion(results)}  ${verdicts.prediction.headline}.`,
           describePredictions(results),
-          wrap(verdicts.prediction.text),
+          wrap([verdicts.prediction.text, ...correctedWords(predictingFits(shownFits(results)))].join(' ')),
           '',
         ]
       : []),
@@ -103,7 +108,7 @@ export function describeStudy(results: StudyResults, reading: string): string {
     ...ladder.skipped.map((skipped) => wrap(skippedWords(skipped, ladder))),
     ...(runs.length > 1 ? ['', describeRepeats(results)] : []),
     '',
-    ...recommendSteps(results, verdicts.ranking).flatMap(({ text, command }) => [
+    ...recommendSteps(results).flatMap(({ text, command }) => [
       wrap(text),
       ...(command ? [`  ${command}`] : []),
     ]),
@@ -124,7 +129,7 @@ function byRecall(rows: readonly LadderRow[]): LadderRow[] {
 }
 
 function describePredictions(results: StudyResults): string {
-  const fits = checkedFits(shownFits(results));
+  const fits = predictingFits(shownFits(results));
   const interval = (name: Statistic, { low, high }: { readonly low: number; readonly high: number }) =>
     `${statisticValue(name, low)}…${statisticValue(name, high)}`;
   return textTable([
@@ -132,7 +137,7 @@ function describePredictions(results: StudyResults): string {
       'test part',
       'test',
       ...fits.flatMap((fit) => [
-        fit.model,
+        shortName(fit),
         '90 % interval',
         ...(fit.predictive.calibration ? ['corrected'] : []),
       ]),

@@ -8,7 +8,7 @@ import type { OptionsOf, SettingsOf } from '../options/kinds.js';
 import type { BothHyper } from './bound.js';
 import type { DataFacts } from './facts.js';
 import { firstSigma, TAU } from './hyper.js';
-import { given } from './options.js';
+import { checkDense, given } from './options.js';
 
 type Declared = typeof METHODS.ranking;
 
@@ -38,11 +38,12 @@ export function rankingSettings(
     features = rankingFeatures(edges),
     ...plain
   } = settle(METHODS.ranking, partFor(METHODS.ranking, options));
-  const said = { users, items };
+  const said = { users: given(users), items: given(items) };
+  checkDense(plain.model, said);
   const hyper = {} as Record<SideName, SideHyper>;
   for (const side of SIDES) {
     const sigma = firstSigma(plain.model, degreeCounts[side]);
-    hyper[side] = { sigma, tau: TAU, shape: 1 / features, rate: 1 / features, ...given(said[side]), size: 0 };
+    hyper[side] = { sigma, tau: TAU, shape: 1 / features, rate: 1 / features, ...said[side], size: 0 };
   }
   return { objective: 'ranking', ...plain, features, hyper };
 }

@@ -34,9 +34,11 @@ export const AUDIT_COMMAND = {
   ...FORCE,
 };
 
+const METRIC = oneOf(LIST_METRICS, { meaning: 'a metric' });
+
 /** Lists judged on anybody's parts. */
 export const EVALUATE_PARTS = {
-  metrics: list(oneOf(LIST_METRICS, { meaning: 'a metric' }), {
+  metrics: list(METRIC, {
     default: LIST_METRICS,
     otherwise: 'all',
     meaning: `which metrics, of ${LIST_METRICS.join(',')}`,
@@ -57,7 +59,13 @@ export const EVALUATE_COMMAND = {
   }),
   rank: column({ otherwise: 'by its name', argument: 'col', meaning: 'column of the ranks in them' }),
   score: column({ otherwise: 'by its name', argument: 'col', meaning: 'column of the scores in them' }),
-  metrics: EVALUATE_PARTS.metrics,
+  // Left out beside a split folder, something else is done: no default of this option would be it.
+  metrics: list(METRIC, {
+    default: LIST_METRICS,
+    otherwise:
+      'all of them for tables and for lists made elsewhere; for a split folder another protocol, which ranks only the items of its test part, caps recall and checks predictions',
+    meaning: `every item is ranked and recall has no cap: which metrics, of ${LIST_METRICS.join(',')}`,
+  }),
   against: input({
     argument: 'model',
     meaning: 'another model of the same training part: the difference on the same users, with its interval',

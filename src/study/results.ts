@@ -195,9 +195,32 @@ export interface StudyFit {
 /** A fit that was checked by draws. */
 export type CheckedFit = StudyFit & { readonly predictive: StudyPredictive };
 
-/** The fits that were checked by draws: all of them, or none. One that is another's comes out the same but for corrections. */
+/** The fits that were checked by draws: all of them, or none; a fit with two names comes twice. */
 export function checkedFits(fits: readonly StudyFit[]): CheckedFit[] {
   return fits.filter((fit): fit is CheckedFit => fit.predictive !== null);
+}
+
+/** A checked fit with all of its names. */
+export type PredictingFit = CheckedFit & {
+  /** Other models that came to the very same fit. */
+  readonly also: readonly ModelKind[];
+};
+
+/**
+ * The fits to compare by their predictions, each once: one that has two names is judged as the first of them is. Corrections
+ * by replicas, which a study makes for one of its models, count for a fit whichever of its names they were made under.
+ */
+export function predictingFits(fits: readonly StudyFit[]): PredictingFit[] {
+  const checked = checkedFits(fits);
+  return checked.flatMap((fit) => {
+    const isOther = (other: CheckedFit) => other.sameAs === fit.model && other.features === fit.features;
+    const first = checked.some(({ model, features }) => model === fit.sameAs && features === fit.features);
+    if (first) return [];
+    const same = checked.filter(isOther);
+    const calibration = [fit, ...same].map(({ predictive }) => predictive.calibration).find(Boolean);
+    const predictive = calibration ? { ...fit.predictive, calibration } : fit.predictive;
+    return [{ ...fit, predictive, also: same.map(({ model }) => model) }];
+  });
 }
 
 /** The ranking fit of a study. */

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { fit } from '../../src/fit/fit.js';
 import { matchTilt, modelLaw, tailLaw } from '../../src/fit/law.js';
-import type { AscentOptions } from '../../src/fit/options.js';
+import { type AscentOptions, fitSettings } from '../../src/fit/options.js';
+import { rankingSettings } from '../../src/fit/ranking-options.js';
 import { unfinishedFit } from '../../src/fit/unfinished.js';
 import { buildGraph } from '../../src/graph/build.js';
 import { degrees } from '../../src/graph/graph.js';
@@ -193,10 +194,21 @@ test('a law is said in words', () => {
   const said = lawWords({ users: closed, items: open }, seen, USERS_AND_ITEMS);
   expect(said).toEqual([
     'Users: a fixed population of about 5,100, 4,339 of them seen (unseen, 90 % with these features: 700 to 830).',
-    'Items: no end of them; 3,665 were seen, and rare ones keep turning up (tail index 0.41).',
+    'Items: no end of them; 3,665 were seen, and rare ones keep turning up (tail index of the fitted law: 0.41; check judges by another estimate).',
   ]);
   const all = { ...closed, unseen: { mean: 0.1, low: 0, high: 1 } };
   expect(lawWords({ users: all, items: open }, seen, USERS_AND_ITEMS)[0]).toBe(
     'Users: a fixed population; all 4,339 were seen.',
   );
+});
+
+test('a model that is called dense takes no tail index of a sparse side', () => {
+  const says = 'users.sigma 0.5 does not go with model dense: from 0 on the users are sparse';
+  expect(() => fitSettings({ features: 4, model: 'dense', users: { sigma: 0.5 } })).toThrow(says);
+  expect(() => fitSettings({ features: 4, model: 'dense', items: { sigma: 0 } })).toThrow('items.sigma 0');
+  expect(fitSettings({ features: 4, model: 'dense', users: { sigma: -0.5 } }).given.users.sigma).toBe(-0.5);
+  expect(fitSettings({ features: 4, model: 'auto', users: { sigma: 0.5 } }).given.users.sigma).toBe(0.5);
+  const counts = countDegrees(Uint32Array.of(1, 2, 3));
+  const facts = { edges: 6, degreeCounts: { users: counts, items: counts } };
+  expect(() => rankingSettings(facts, { model: 'dense', users: { sigma: 0.5 } })).toThrow(says);
 });

@@ -5,6 +5,7 @@ import { REFUSALS } from '../../src/forecast/backtest.js';
 import type { GrowthForecast } from '../../src/forecast/forecast.js';
 import {
   auditAnswer,
+  CHECK_COLUMNS,
   checkAdvice,
   checkFigures,
   checkTitle,
@@ -139,6 +140,20 @@ describe('the words of an audit', () => {
     if (verdict === 'fine') expect(checkAdvice(check, names)).toBeUndefined();
     else expect(checkAdvice(check, names)).toMatch(/\.$/);
     whole([auditAnswer({ verdict })]);
+  });
+
+  it('show beside a figure up to where it is fine, and that is where the verdict turns', () => {
+    const lost = (value: number, expected: number) =>
+      checkFigures({ name: 'lost', value, expected, verdict: 'fine', figures: {} });
+    expect(lost(0.11, 0.045)).toEqual(['11 %', '4.5 %', 'up to 15 %']);
+    expect(lost(0.2, 0.2)).toEqual(['20 %', '20 %', 'up to 25 %']);
+    const sampled = { value: 0.53, expected: 0.23, verdict: 'fine', figures: { length: 3 } } as const;
+    expect(checkFigures({ name: 'sampledCandidates', ...sampled })).toEqual([
+      '53 % with 3',
+      '23 %',
+      'up to 90 %, or fewer than 20 pairs',
+    ]);
+    expect(checkFigures({ name: 'sampledCandidates', ...sampled })).toHaveLength(CHECK_COLUMNS.length - 2);
   });
 
   it('of a decision name the winners', () => {

@@ -94,6 +94,11 @@ describe('report.html', () => {
       const own = results.runs[0].fits.filter((fit) => fit.model === kind);
       const chosen = own.find((fit) => fit.features === k)!;
       if (kind === 'auto') expect(Math.max(...own.map((fit) => fit.bound))).toBe(chosen.bound);
+      // A fit with two names is shown once, under both.
+      if (chosen.sameAs !== null) {
+        expect(page).toContain(`>${chosen.sameAs} = ${kind}</`);
+        continue;
+      }
       const { observed, draws } = chosen.predictive!;
       expect(page).toContain(`>${observed.items!.toLocaleString('en-US')}<`);
       expect(page).toContain(`<b>${Math.round(draws.items!.mean).toLocaleString('en-US')}</b>`);

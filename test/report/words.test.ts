@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { predictionQuestion } from '../../src/report/words/prediction.js';
 import { studyVerdicts } from '../../src/report/words/study.js';
 import { type StudyOptions, studySettings } from '../../src/study/options.js';
 import type { StudyResults } from '../../src/study/results.js';
@@ -8,7 +9,9 @@ describe('a study in words', () => {
   it('says which side is sparse and what the evidence is', () => {
     const { sparsity } = studyVerdicts(numbers({ 'sparse-30': 0.3, EASE: 0.2 }));
     expect(sparsity.headline).toBe('Dense users, sparse items');
-    expect(sparsity.text).toContain('speak for the sparse model, by 42 nats');
+    expect(sparsity.text).toContain(
+      'Of a sparse and a dense model, the fits speak for the sparse one, by 42 nats',
+    );
   });
 
   it('says so when a baseline wins, and what to do about it', () => {
@@ -100,10 +103,9 @@ describe('a study in words', () => {
     });
   });
 
-  it('compares three models: the closest, those that are even, and the same fit under two names', () => {
+  it('compares three models: the closest, those that are even', () => {
     const recall = { 'auto-30': 0.3, 'sparse-30': 0.3, 'dense-30': 0.29, EASE: 0.2 };
-    const of = (items: readonly number[], same = false) =>
-      studyVerdicts(numbers(recall, { items, same })).prediction!;
+    const of = (items: readonly number[]) => studyVerdicts(numbers(recall, { items })).prediction!;
     const best = of([99, 96, 80]);
     expect(best).toMatchObject({ winner: 'auto', headline: 'The auto model predicts best' });
     expect(best.text).toBe(
@@ -120,7 +122,157 @@ describe('a study in words', () => {
     expect(of([100, 100.2, 99.8])).toMatchObject({ winner: 'alike', headline: 'All three predict alike' });
     expect(of([200, 210, 190]).headline).toBe('None predicts well; the dense model is closest');
     expect(best.details.join(' ')).not.toContain('fitted once');
-    expect(of([99, 99.5, 80], true).details.join(' ')).toContain('they were fitted once');
+  });
+
+  it('never judges between a model and itself: a fit with two names is one contestant, as auto is judged', () => {
+    const recall = { 'auto-30': 0.3, 'dense-30': 0.29, EASE: 0.2 };
+    const results = numbers(recall, { items: [93, 99.5, 80], same: true });
+    Object.assign(results.runs[0].fits[0].predictive!, { internal: { statistics: {} } });
+    const prediction = studyVerdicts(results).prediction!;
+    expect(prediction).toMatchObject({ winner: 'auto', headline: 'The auto = sparse model predicts better' });
+    expect(predictionQuestion(results)).toBe('Which model predicts the test set better?');
+    expect(prediction.text).toContain('the auto = sparse model expects 93, the dense one 80');
+    const said = prediction.details.join(' ');
+    expect(said).toContain('they were fitted once');
+    expect(said).toContain(
+      'The figures of the auto = sparse model are corrected by what such draws miss on data that training knows; those of the dense model are as drawn.',
+    );
+    expect(said).not.toContain('the sparse model’s draws');
+    // What replicas say of a fit holds under each of its names.
+    const calibration = { replicas: 9, statistics: { items: { low: 95, high: 105, held: 8, pValue: 1 } } };
+    Object.assign(results.runs[0].fits[1].predictive!, { calibration });
+    expect(studyVerdicts(results).prediction!.details.join(' ')).toContain(
+      'the auto = sparse model’s draws contain 1 of 2 figures, all but the number of items; corrected, every figure',
+    );
+  });
+
+  /** A ladder with its own figures by nDCG; `clear` names rows that are behind the best by more than chance. */
+  function ladderOf(
+    recall: Readonly<Record<string, number>>,
+    ndcg: Readonly<Record<string, number>>,
+    clear: Readonly<Record<'recall' | 'ndcg', readonly string[]>>,
+  ): StudyResults {
+    const results = numbers(recall, { sure: false });
+    const { ladder } = results.runs[0];
+    for (const row of ladder.rows)
+      Object.assign(row.all, { ndcg: { mean: ndcg[row.id], standardError: 0.01 } });
+    const best = (of: Readonly<Record<string, number>>) =>
+      Object.keys(of).reduce((a, b) => (of[b] > of[a] ? b : a));
+    const comparisons = (['recall', 'ndcg'] as const).flatMap((metric) => {
+      const of = { recall, ndcg }[metric];
+      const to = best(of);
+      return Object.keys(of)
+        .filter((row) => row !== to)
+        .map((row) => {
+          const difference = of[row] - of[to];
+          const half = clear[metric].includes(row) ? -difference / 2 : 0.05 - difference;
+          return {
+            metric,
+            row,
+            to,
+            difference,
+            low: difference - half,
+            high: difference + half,
+            level: 0.95,
+          };
+        });
+    });
+    Object.assign(ladder, { best: { recall: best(recall), ndcg: best(ndcg) }, comparisons });
+    return results;
+  }
+  const said = (results: StudyResults) => {
+    const { ranking, next } = studyVerdicts(results);
+    return [ranking.headline, next.find(({ text }) => text.startsWith('To recommend'))!.text];
+  };
+
+  it('advises the method of the headline where nDCG decides and recall is a tie', () => {
+    const baselines = ladderOf(
+      { 'sparse-30': 0.3, ease: 0.32, ials: 0.31 },
+      { 'sparse-30': 0.3, ease: 0.35, ials: 0.37 },
+      { recall: [], ndcg: ['sparse-30', 'ease'] },
+    );
+    expect(said(baselines)).toEqual([
+      'iALS by nDCG, a tie by recall@20',
+      'To recommend, use iALS, which ranks best here by nDCG, on all of the data:',
+    ]);
+    expect(studyVerdicts(baselines).ranking).toMatchObject({
+      winner: 'baseline',
+      method: 'ials',
+      rival: 'ials',
+    });
+    const models = (ndcg: readonly string[]) =>
+      ladderOf(
+        { 'sparse-30': 0.811, 'dense-30': 0.818, ease: 0.784 },
+        { 'sparse-30': 0.749, 'dense-30': 0.744, ease: 0.707 },
+        { recall: ['sparse-30'], ndcg },
+      );
+    expect(said(models(['ease', 'dense-30']))).toEqual([
+      'The sparse model by nDCG, a tie by recall@20',
+      'To recommend, use the sparse model, which ranks best here by nDCG, on all of the data:',
+    ]);
+    expect(said(models(['ease']))).toEqual([
+      'The sparse and the dense model by nDCG, a tie by recall@20',
+      'To recommend, use the sparse model, which ranks as well as any here by nDCG, on all of the data:',
+    ]);
+  });
+
+  it('advises one of those that the headline names where metrics, models or all of them are even', () => {
+    const opposed = ladderOf(
+      { 'sparse-30': 0.35, ease: 0.3 },
+      { 'sparse-30': 0.3, ease: 0.35 },
+      { recall: ['ease'], ndcg: ['sparse-30'] },
+    );
+    expect(said(opposed)).toEqual([
+      'The sparse model by recall@20, EASE by nDCG',
+      'To recommend, use EASE, which ranks best here by nDCG, on all of the data:',
+    ]);
+    const two = ladderOf(
+      { 'sparse-30': 0.2, ease: 0.33, ials: 0.31 },
+      { 'sparse-30': 0.2, ease: 0.31, ials: 0.33 },
+      { recall: ['sparse-30', 'ials'], ndcg: ['sparse-30'] },
+    );
+    expect(said(two)).toEqual([
+      'A baseline wins: EASE by recall@20, iALS by nDCG',
+      'To recommend, use EASE, which ranks best here by recall@20, on all of the data:',
+    ]);
+    const ranker = ladderOf(
+      { 'sparse-30': 0.35, ranking: 0.34, ease: 0.2 },
+      { 'sparse-30': 0.35, ranking: 0.34, ease: 0.2 },
+      { recall: ['ease'], ndcg: ['ease'] },
+    );
+    expect(said(ranker)).toEqual([
+      'The sparse model and the fit for ranking rank best, alike',
+      'To recommend, use the fit for ranking, which ranks as well as any here, on all of the data:',
+    ]);
+    const all = ladderOf(
+      { 'sparse-30': 0.35, ranking: 0.34, ease: 0.33 },
+      { 'sparse-30': 0.35, ranking: 0.34, ease: 0.33 },
+      { recall: [], ndcg: [] },
+    );
+    expect(said(all)).toEqual([
+      'The sparse model, the fit for ranking and EASE rank alike',
+      'To recommend, use the fit for ranking, which ranks as well as any here, on all of the data:',
+    ]);
+  });
+
+  it('tells a difference from chance by its interval, and where nDCG says the opposite', () => {
+    const results = ladderOf(
+      { 'sparse-30': 0.811, 'dense-30': 0.821, ease: 0.784 },
+      { 'sparse-30': 0.749, 'dense-30': 0.744, ease: 0.707 },
+      { recall: ['sparse-30'], ndcg: [] },
+    );
+    expect(studyVerdicts(results).ranking.details).toContain(
+      'The dense model ranks better than the sparse one in recall@20, by 0.010 (95 % interval: 0.005 to 0.015), more than chance; ' +
+        'in nDCG the sparse one is ahead, by 0.005 (95 % interval: −0.050 to 0.060), within chance.',
+    );
+    const same = { 'auto-30': 0.311, 'sparse-30': 0.301, 'dense-30': 0.301, ease: 0.2 };
+    const three = ladderOf(same, same, { recall: ['sparse-30', 'ease'], ndcg: ['sparse-30', 'ease'] });
+    expect(studyVerdicts(three).ranking.details).toEqual(
+      expect.arrayContaining([
+        'The auto model ranks better than the sparse one in recall@20, by 0.010 (95 % interval: 0.005 to 0.015), more than chance.',
+        'The auto and the dense model rank alike: recall differs by 0.010 (95 % interval: −0.050 to 0.070), within chance.',
+      ]),
+    );
   });
 
   it('names a fit with two names once among the methods', () => {

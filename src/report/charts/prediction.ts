@@ -2,12 +2,11 @@
 
 import * as Plot from '@observablehq/plot';
 import { drawsOf, isIndex, observedOf, type Statistic } from '../../evaluate/predictive.js';
-import type { ModelKind } from '../../options/names.js';
-import type { CheckedFit } from '../../study/results.js';
-import { predictionError } from '../../study/results.js';
+import { type CheckedFit, type PredictingFit, predictionError } from '../../study/results.js';
 import { statisticLabel } from '../../text/figures.js';
 import { signed } from '../../text/numbers.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
+import { shortName } from '../words/methods.js';
 import { describeError, shownStatistics } from '../words/prediction.js';
 import { type Chart, legend } from './chart.js';
 import { INK } from './ink.js';
@@ -23,13 +22,13 @@ export interface PredictionChartOptions {
   readonly narrow?: boolean | undefined;
   readonly names?: SideNames | undefined;
   /** What the models are called; by the names of their kinds otherwise. */
-  readonly title?: ((model: ModelKind) => string) | undefined;
+  readonly title?: ((fit: PredictingFit) => string) | undefined;
 }
 
 /** Every figure of the test set at zero; where each model's draws lie around it. */
 export function predictionChart(
-  fits: readonly CheckedFit[],
-  { narrow = false, names = USERS_AND_ITEMS, title = (model) => model }: PredictionChartOptions = {},
+  fits: readonly PredictingFit[],
+  { narrow = false, names = USERS_AND_ITEMS, title = shortName }: PredictionChartOptions = {},
 ): Chart {
   const label = (statistic: Statistic) => statisticLabel(statistic, names);
   const statistics = shownStatistics(fits);
@@ -61,7 +60,7 @@ export function predictionChart(
     description: fits
       .map(
         (fit) =>
-          `${title(fit.model)}: ${statistics.map((s) => `${label(s)} ${describeError(s, predictionError(fit, s))}`).join(', ')}.`,
+          `${title(fit)}: ${statistics.map((s) => `${label(s)} ${describeError(s, predictionError(fit, s))}`).join(', ')}.`,
       )
       .join(' '),
     width: narrow ? 400 : 680,
@@ -108,7 +107,7 @@ export function predictionChart(
           ];
         }),
         // Above the panels, where no interval can reach the words.
-        ...legend(fits.map(({ model }) => ({ words: title(model), ink: INK[model].light }))),
+        ...legend(fits.map((fit) => ({ words: title(fit), ink: INK[fit.model].light }))),
       ],
     },
   };

@@ -1,7 +1,8 @@
 // All pictures of a study. Those in the page come in two widths, since a wide one shrinks to illegible on a phone.
 
 import { LADDER_METRICS } from '../../study/ladder.js';
-import { checkedFits, type StudyFit, type StudyResults } from '../../study/results.js';
+import { predictingFits, type StudyFit, type StudyResults } from '../../study/results.js';
+import { shortName } from '../words/methods.js';
 import { type Chart, drawChart } from './chart.js';
 import { degreesChart } from './degrees.js';
 import { densityChart } from './density.js';
@@ -52,17 +53,14 @@ export async function studyPicturesInTurn(
 function studyCharts(results: StudyResults): { readonly [K in keyof StudyPictures]: ChartPair } {
   const { check, runs } = results;
   const { names } = check;
-  const fits = checkedFits(chosenFits(results));
+  const fits = predictingFits(chosenFits(results));
   const { ladder, split } = runs[0];
   const cut = splitChart(split, names);
-  // Two that are one fit have the same draws, whose degrees nothing corrects.
-  const panels = fits
-    .filter(({ sameAs }) => sameAs === null)
-    .map(({ model, predictive }) => ({
-      name: [model, ...fits.flatMap((fit) => (fit.sameAs === model ? [fit.model] : []))].join(' and '),
-      kind: model,
-      degrees: predictive.degrees,
-    }));
+  const panels = fits.map((fit) => ({
+    name: shortName(fit),
+    kind: fit.model,
+    degrees: fit.predictive.degrees,
+  }));
   return {
     density: inBothWidths(densityChart(check)),
     degrees: inBothWidths(

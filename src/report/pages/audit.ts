@@ -7,6 +7,8 @@ import { capital } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import {
   auditAnswer,
+  CHECK_COLUMNS,
+  CHECK_NOTE,
   checkAdvice,
   checkFigures,
   checkTitle,
@@ -63,17 +65,16 @@ export function renderAuditPage(page: AuditPage): string {
 function checks({ audit, names }: AuditPage): Content {
   return [
     table(
-      [
-        { label: 'Check' },
-        { label: 'found', numeric: true },
-        { label: 'fair or chance', numeric: true },
-        { label: 'verdict' },
-      ],
+      CHECK_COLUMNS.map((label, at) => ({
+        label: at === 0 ? capital(label) : label,
+        numeric: at > 0 && at < 4,
+      })),
       audit.checks.map((check) => [
         capital(checkTitle(check, names)),
         ...checkFigures(check),
         html`<b>${check.verdict}</b>`,
       ]),
+      CHECK_NOTE,
     ),
     html`<dl class="words">${audit.checks.map(
       (

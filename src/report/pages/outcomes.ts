@@ -8,13 +8,20 @@ import {
   type LadderRow,
   ladderFigure,
 } from '../../study/ladder.js';
-import { type CheckedFit, checkedFits, fitId, type Spread, type StudyResults } from '../../study/results.js';
+import {
+  checkedFits,
+  fitId,
+  type PredictingFit,
+  predictingFits,
+  type Spread,
+  type StudyResults,
+} from '../../study/results.js';
 import { metricLabel, metricTitle, statisticLabel } from '../../text/figures.js';
 import { fixed, grouped, percent, short } from '../../text/numbers.js';
-import { many } from '../../text/phrases.js';
+import { list, many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import { chosenFits, type PredictionPictures, type StudyPicture } from '../charts/study.js';
-import { methodTitle, skippedWords } from '../words/methods.js';
+import { methodTitle, shortName, skippedWords } from '../words/methods.js';
 import { shownStatistics, statisticValue } from '../words/prediction.js';
 import type { StudyVerdict } from '../words/study.js';
 import { type Content, fold, type Html, html } from './html.js';
@@ -32,7 +39,7 @@ export function predictionSection(
   verdict: StudyVerdict,
   pictures: PredictionPictures,
 ): Content {
-  const fits = checkedFits(chosenFits(results));
+  const fits = predictingFits(chosenFits(results));
   const { protocol, count: draws } = fits[0].predictive;
   const corrected = fits.some((fit) => fit.predictive.calibration);
   const { names } = results.check;
@@ -58,7 +65,7 @@ ${term('interval', '90 % interval')} of the draws${corrected ? ', not corrected'
 model misses newcomers, dots lie above the band there. Hollow dots lie outside.`,
     ),
     results.receipt.settings.features.length > 1
-      ? fold('The same for every K', predictionTable(checkedFits(results.runs[0].fits), names))
+      ? fold('The same for every K', predictionTable(predictingFits(results.runs[0].fits), names))
       : undefined,
   ];
 }
@@ -69,25 +76,31 @@ export function details({ text, details: more }: StudyVerdict): Html {
 }
 
 /** Whether the intervals were corrected, and what that rests on. */
-function intervalNote(fits: readonly CheckedFit[], names: SideNames): Content {
-  const internal = fits.some((fit) => fit.predictive.internal)
-    ? `Those of the auto model are moved and rescaled by how far off such draws are on data that training knows: its own ${names.users.many} on the test ${names.items.many}, and held-out ${names.users.many} on ${names.items.many} left out of their fold-in. `
+function intervalNote(fits: readonly PredictingFit[], names: SideNames): Content {
+  const drawn = fits.filter((fit) => fit.features === fits[0].features && !fit.predictive.internal);
+  const own = fits.find((fit) => fit.predictive.internal);
+  const internal = own
+    ? `Those of the ${shortName(own)} model are moved and rescaled by how far off such draws are on data that training knows: its own ${names.users.many} on the test ${names.items.many}, and held-out ${names.users.many} on ${names.items.many} left out of their fold-in${
+        drawn.length > 0
+          ? `; those of the ${list(drawn.map(shortName))} model${drawn.length > 1 ? 's' : ''} are as drawn`
+          : ''
+      }. `
     : '';
   return [internal, replicaNote(fits)];
 }
 
-function replicaNote(fits: readonly CheckedFit[]): Content {
+function replicaNote(fits: readonly PredictingFit[]): Content {
   const corrected = fits.filter((fit) => fit.predictive.calibration);
   if (corrected.length === 0) {
     return html`As they are drawn, intervals held the truth on simulated data in 72 to 95 % of the cases; <code>--calibrate 20</code>
 measures this for data like these, and corrects the intervals.`;
   }
   const { replicas } = corrected[0].predictive.calibration!;
-  const held = (fit: CheckedFit) =>
+  const held = (fit: PredictingFit) =>
     shownStatistics(fits).map((s) => fit.predictive.calibration!.statistics[s]?.held ?? '–');
   const several = corrected.length > 1;
   const parts = corrected.map((fit) => (several ? `K = ${fit.features}: ` : '') + held(fit).join(', '));
-  return html`For the ${corrected[0].model} model, intervals and p-values are also ${term('corrected', 'corrected')} by ${grouped(replicas)} replicas of
+  return html`For the ${shortName(corrected[0])} model, intervals and p-values are also ${term('corrected', 'corrected')} by ${grouped(replicas)} replicas of
 it. So many of the replicas lay within the interval of their own draws, row by row: ${parts.join('; ')}.${
     fits.some((fit) => fit.model === 'dense')
       ? ' Those of the dense model are not corrected: that it misses unseen vertices is an error of the model, not of its intervals.'
@@ -95,7 +108,7 @@ it. So many of the replicas lay within the interval of their own draws, row by r
   }`;
 }
 
-function predictionTable(fits: readonly CheckedFit[], names: SideNames): Html {
+function predictionTable(fits: readonly PredictingFit[], names: SideNames): Html {
   const statistics = shownStatistics(fits);
   const several = new Set(fits.map((fit) => fit.features)).size > 1;
   return table(
@@ -104,7 +117,10 @@ function predictionTable(fits: readonly CheckedFit[], names: SideNames): Html {
       { label: 'test', numeric: true },
       ...fits.flatMap((fit) => [
         {
-          label: term(`${fit.model}-model`, several ? `${fit.model}, K = ${fit.features}` : fit.model),
+          label: term(
+            `${fit.model}-model`,
+            several ? `${shortName(fit)}, K = ${fit.features}` : shortName(fit),
+          ),
           numeric: true,
         },
         { label: term('pvalue', 'p'), numeric: true },
@@ -284,7 +300,7 @@ export function repeatsSection(results: StudyResults): Content {
   const { names } = check;
   const { ladder } = runs[0];
   const rows = [...runs[0].ladder.rows].sort((a, b) => b.all.recall.mean - a.all.recall.mean);
-  const checked = checkedFits(runs[0].fits);
+  const checked = predictingFits(runs[0].fits);
   return [
     html`<p>The study was repeated on ${runs.length} splits (seeds ${runs.map((run) => run.split.seed).join(', ')}). The
 sections above show the first; here are ${term('spread', 'mean and spread')} over all.</p>`,
@@ -307,17 +323,17 @@ function spread(value: Spread | undefined, digits = 3): string {
   return value ? `${fixed(value.mean, digits)} ± ${fixed(value.spread ?? 0, digits)}` : '–';
 }
 
-function predictionErrors({ summary, runs, check }: StudyResults, fits: readonly CheckedFit[]): Html {
+function predictionErrors({ summary, runs, check }: StudyResults, fits: readonly PredictingFit[]): Html {
   const statistics = shownStatistics(runs.flatMap((run) => checkedFits(run.fits)));
   return table(
     [
       { label: 'Error of the predictions' },
       ...statistics.map((s) => ({ label: statisticName(s, check.names), numeric: true })),
     ],
-    fits.map(({ model, features }) => [
-      `${model}, K = ${features}`,
+    fits.map((fit) => [
+      `${shortName(fit)}, K = ${fit.features}`,
       ...statistics.map((statistic) => {
-        const error = summary.prediction[fitId(model, features)]?.[statistic];
+        const error = summary.prediction[fitId(fit.model, fit.features)]?.[statistic];
         if (!error || isIndex(statistic)) return spread(error);
         const percentage = (x: number | null) => (x === null ? null : 100 * x);
         return `${spread({ mean: percentage(error.mean)!, spread: percentage(error.spread) }, 1)} %`;

@@ -67,7 +67,8 @@ export function tailIndexes(check: Checked): Html {
     html`<p>The verdict goes by the first. They are not meant to agree. σ̂ is simple and never negative, but a small sample
 pushes it up, so that it cannot tell a dense side from a mildly sparse one. A likelihood can be negative, at the price of
 assuming a law for the degrees: over all degrees it leans towards dense, because the law fails at the top; over the low
-degrees, where sparsity shows, it hardly leans.</p>`,
+degrees, where sparsity shows, it hardly leans. A fit takes σ̂ at one half for a sparse side, with which it predicts better: so the
+tail index that a fit names is another than that of the verdict.</p>`,
   ]);
 }
 

@@ -3,6 +3,8 @@
 import type { BaselineName } from '../../options/names.js';
 import type { LadderRow } from '../../study/ladder.js';
 import type { StudyResults } from '../../study/results.js';
+import { metricPhrase } from '../../text/figures.js';
+import type { SideNames } from '../../text/sides.js';
 import {
   baselineFitCommand,
   fitCommand,
@@ -11,25 +13,18 @@ import {
   serveCommand,
 } from './commands.js';
 import { methodPhrase } from './methods.js';
-import type { NextStep, StudyVerdicts } from './study.js';
-
-type RankingVerdict = StudyVerdicts['ranking'];
+import type { NextStep } from './study.js';
+import { tooLittle } from './too-little.js';
+import { decideRanking, type RankingDecision } from './winner.js';
 
 /** Fit the method that ranks best, ask it, serve it. */
-export function recommendSteps(results: StudyResults, verdict: RankingVerdict): NextStep[] {
-  const { receipt, check, runs } = results;
-  const { ladder } = runs[0];
-  const row = advisedRow(results, verdict);
+export function recommendSteps(results: StudyResults): NextStep[] {
+  const { receipt, check } = results;
+  const { row, why } = advised(results);
   const [file, fit] = fitOf(results, row);
-  const name = row ? methodPhrase(row, ladder, check.names) : 'the fit made for ranking';
-  const why =
-    verdict.winner === null || !row
-      ? ''
-      : row.id === verdict.method && verdict.winner !== 'tie'
-        ? ', which ranks best here,'
-        : ', which ranks as well as any here,';
+  const name = row ? methodPhrase(row, results.runs[0].ladder, check.names) : 'the fit made for ranking';
   return [
-    { text: `To recommend, use ${name}${why} on all of the data:`, command: fit },
+    { text: `To recommend, use ${name}${why && `, ${why},`} on all of the data:`, command: fit },
     {
       text: `Then ask for any ${check.names.users.one}:`,
       command: recommendCommand(receipt, file, results.example.user),
@@ -38,30 +33,23 @@ export function recommendSteps(results: StudyResults, verdict: RankingVerdict): 
   ];
 }
 
-/**
- * The row to recommend with. A model that was fitted to explain is advised only where nothing made for ranking does as
- * well: where the fit for ranking or a baseline ties with it, that one. Undefined: the figures do not tell, and the fit
- * for ranking, which is made for it, was not among them.
- */
-function advisedRow(
-  { runs }: StudyResults,
-  { winner, method, rival }: RankingVerdict,
-): LadderRow | undefined {
-  const { rows, best, comparisons } = runs[0].ladder;
-  const first = rows.find((row) => row.id === method) as LadderRow;
-  if (winner === 'baseline' || first.kind !== 'model') return first;
-  const asGood = (row: LadderRow) =>
-    (['recall', 'ndcg'] as const).every(
-      (metric) =>
-        row.id === best[metric] ||
-        comparisons.some(
-          (c) => c.metric === metric && c.row === row.id && c.to === best[metric] && c.high >= 0,
-        ),
-    );
-  if (winner === null && !rows.some((row) => row.kind === 'ranker')) return undefined;
-  const ranker = rows.find((row) => row.kind === 'ranker' && asGood(row));
-  const baseline = winner === 'tie' ? rows.find((row) => row.id === rival) : undefined;
-  return ranker ?? baseline ?? first;
+/** The method that the headline names, and why. Undefined: the fit for ranking, which is made for it, was not among them. */
+function advised(results: StudyResults): { readonly row: LadderRow | undefined; readonly why: string } {
+  const { runs, check } = results;
+  const { ladder } = runs[0];
+  const ranker = ladder.rows.find((row) => row.kind === 'ranker');
+  const decision = decideRanking(results);
+  if (tooLittle(runs[0], check.names, ladder.rows[0]?.all.users)) return { row: ranker, why: '' };
+  if (!decision.duels && !ranker) return { row: undefined, why: 'which was not among these' };
+  return { row: decision.advised, why: reason(decision, ladder.n, check.names) };
+}
+
+/** 'which ranks best here', 'which ranks as well as any here by nDCG'. */
+function reason({ winner, places, advised: row }: RankingDecision, n: number, names: SideNames): string {
+  const { first, metrics } = places.find((place) => place.first.includes(row))!;
+  const by = places.length === 1 ? '' : ` by ${metricPhrase(metrics[0], n, names)}`;
+  const alone = first.length === 1 && (winner !== 'tie' || places.length > 1);
+  return `which ranks ${alone ? 'best' : 'as well as any'} here${by}`;
 }
 
 function fitOf(

@@ -1,7 +1,7 @@
 // What the split doctor says: what each check found, and what to do.
 
 import type { SplitAudit } from '../../audit/audit.js';
-import type { AuditCheck, AuditVerdict, CheckName } from '../../audit/checks.js';
+import { type AuditCheck, type AuditVerdict, type CheckName, LIMITS } from '../../audit/checks.js';
 import type { Contender, Decision, SplitKind } from '../../audit/decision.js';
 import { baselineTitle } from '../../evaluate/baselines/list.js';
 import { fixed, grouped, percent, short } from '../../text/numbers.js';
@@ -28,17 +28,37 @@ export function checkTitle({ name, side }: AuditCheck, names: SideNames): string
   return side === undefined ? title : `${title} of the ${names[side].many}`;
 }
 
-/** The figure and what a fair split would give, as a table shows them. */
-export function checkFigures({ name, value, expected, low, high }: AuditCheck): readonly [string, string] {
+/** What the columns of a table of checks are. */
+export const CHECK_COLUMNS = ['check', 'found', 'fair split', 'fine if', 'verdict'] as const;
+
+/** How to read such a table. */
+export const CHECK_NOTE =
+  'Found: what this split has. Fair split: what a fair split of these data has on average. Fine if: how far from that is still fine.';
+
+/** The figure, what a fair split would give, and what is still fine, as a table shows them. */
+export function checkFigures(check: AuditCheck): readonly [found: string, chance: string, fine: string] {
+  const { name, value, expected, low, high, figures } = check;
+  const byTime = figures.byTime ? 'anything: split by time' : undefined;
   switch (name) {
     case 'degreeBias':
-      return [fixed(value, 3), `1 (${fixed(low!, 3)} … ${fixed(high!, 3)})`];
+      return [fixed(value, 3), fixed(expected, 0), byTime ?? `${fixed(low!, 3)} … ${fixed(high!, 3)}`];
     case 'filtering':
-      return [`least degree ${grouped(value)}`, grouped(expected)];
+      return [`least degree ${grouped(value)}`, grouped(expected), 'no minimum, no cap'];
     case 'negativeControl':
-      return [fixed(value, 4), 'not above 0'];
+      return [fixed(value, 4), 'not above 0', 'up to 0, but for chance'];
+    case 'lost': {
+      const { beyond, share } = LIMITS.lost;
+      return [percent(value), percent(expected), `up to ${percent(Math.min(expected + beyond, share))}`];
+    }
+    case 'sampledCandidates': {
+      const { share, length } = LIMITS.sampledCandidates;
+      const users = `${percent(value)} with ${grouped(figures.length)}`;
+      return [users, percent(expected), `up to ${percent(share)}, or fewer than ${length} pairs`];
+    }
+    case 'timeAcross':
+      return [percent(value), percent(expected), `below ${percent(LIMITS.timeAcross, 1)}`];
     default:
-      return [percent(value), percent(expected)];
+      return [percent(value), percent(expected), byTime ?? 'none'];
   }
 }
 
@@ -80,7 +100,7 @@ export function checkWords({ name, side, value, figures, verdict }: AuditCheck, 
       return `The degrees of the ${names[side!].many} show neither a minimum nor a cap.`;
     case 'sampledCandidates':
       return verdict === 'fine'
-        ? `Test lists differ in length, as what people choose does; the most common, ${short(f.length)}, is that of ${percent(value)}.`
+        ? `${percent(value)} of the ${names.users.many} have the most common number of test pairs, ${short(f.length)}: these look like choices. Sampled candidates would be ${LIMITS.sampledCandidates.length} or more for nearly everyone.`
         : `${percent(value)} of the ${names.users.many} have exactly ${grouped(f.length)} test pairs: these look like sampled candidates, not choices.`;
     case 'negativeControl':
       return `With the pairs rewired, so that only degrees are left, item-kNN finds ${percent(f.neighbours)} of the test pairs and popularity ${percent(f.popularity)}${verdict === 'fine' ? ': nothing to be gained.' : ': the parts give something away.'}`;

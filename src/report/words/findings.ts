@@ -18,6 +18,10 @@ export function findingWords(finding: StudyFinding, names: SideNames): string {
   const features = several && row.kind === 'model' ? ` (K = ${row.features})` : '';
   const who = startOf(methodPhrase(row, { rows: [] }, names)) + features;
   const ranks = `${metricPhrase('recall', n, names)} ${fixed(recall, 3)}, ${metricPhrase('ndcg', n, names)} ${fixed(ndcg, 3)}`;
+  // A fit that is there already: its predictions were told under its first name.
+  if (fit && fit.sameAs !== null) {
+    return `${run === null ? '' : `Split ${run + 1}: `}${who}: the same fit as the ${fit.sameAs} model.`;
+  }
   const [checked] = checkedFits(fit ? [fit] : []);
   const statistics = checked ? shownStatistics([checked]) : [];
   const predicts = checked

@@ -12,13 +12,21 @@ export function lawWords(
   seen: Readonly<Record<'users' | 'items', number>>,
   names: SideNames,
 ): string[] {
-  return SIDES.map((side) => sideWords(law[side], seen[side], names[side].many));
+  // Said once: who comes from check has met another number by the name of tail index.
+  const first = SIDES.find((side) => isEndless(law[side]));
+  return SIDES.map((side) => sideWords(law[side], seen[side], names[side].many, side === first));
 }
 
-function sideWords({ kind, sigma, unseen }: SideLawReport, seen: number, many: string): string {
+function isEndless({ kind, unseen }: SideLawReport): boolean {
+  return kind === 'sparse' && unseen === null;
+}
+
+function sideWords(law: SideLawReport, seen: number, many: string, explained: boolean): string {
+  const { sigma, unseen } = law;
   const said = `${capital(many)}:`;
-  if (kind === 'sparse' && unseen === null) {
-    return `${said} no end of them; ${grouped(seen)} were seen, and rare ones keep turning up (tail index ${fixed(sigma, 2)}).`;
+  if (isEndless(law)) {
+    const other = explained ? '; check judges by another estimate' : '';
+    return `${said} no end of them; ${grouped(seen)} were seen, and rare ones keep turning up (tail index of the fitted law: ${fixed(sigma, 2)}${other}).`;
   }
   if (unseen === null || unseen.mean < 0.5) {
     return `${said} a fixed population; all ${grouped(seen)} were seen.`;

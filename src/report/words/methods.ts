@@ -4,7 +4,7 @@ import type { SkipReason } from '../../evaluate/baselines/baseline.js';
 import { baselineOf, baselineTitle } from '../../evaluate/baselines/list.js';
 import type { Ladder, LadderRow } from '../../study/ladder.js';
 import { grouped } from '../../text/numbers.js';
-import { capital } from '../../text/phrases.js';
+import { capital, list } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 
 /** 'sparse model', 'fit for ranking', 'EASE', 'ceiling: true items'; with K where the ladder has several. */
@@ -42,6 +42,19 @@ export function methodPhrase(
 ): string {
   const title = methodTitle(row, ladder, names);
   return row.kind === 'baseline' ? title : `the ${title}`;
+}
+
+/** 'the sparse and the dense model', 'the auto model, the fit for ranking and EASE'. */
+export function methodsPhrase(
+  rows: readonly LadderRow[],
+  ladder: Pick<Ladder, 'rows'>,
+  names: SideNames,
+): string {
+  const several = rows.length > 1 && rows.every(({ kind }) => kind === 'model');
+  const said = rows.map((row) => methodPhrase(row, ladder, names));
+  return list(
+    several ? said.map((name, at) => (at < rows.length - 1 ? name.replace(' model', '') : name)) : said,
+  );
 }
 
 /** At the beginning of a sentence; names of methods that have capitals of their own keep their letters: iALS. */

@@ -1,12 +1,20 @@
 // Which model predicts the test set, in words.
 
 import { drawsOf, isIndex, observedOf, STATISTICS, type Statistic } from '../../evaluate/predictive.js';
-import { type ModelKind, modelsOf } from '../../study/options.js';
-import { type CheckedFit, checkedFits, predictionError, type StudyResults } from '../../study/results.js';
+import type { ModelKind } from '../../study/options.js';
+import {
+  type CheckedFit,
+  checkedFits,
+  type PredictingFit,
+  predictingFits,
+  predictionError,
+  type StudyResults,
+} from '../../study/results.js';
 import { statisticPhrase } from '../../text/figures.js';
 import { fixed, grouped, percent } from '../../text/numbers.js';
-import { list } from '../../text/phrases.js';
+import { capital, list } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
+import { shortName } from './methods.js';
 import type { StudyVerdicts } from './study.js';
 import { TOO_LITTLE, tooLittle } from './too-little.js';
 
@@ -39,16 +47,16 @@ export function predictionVerdict(results: StudyResults): PredictionVerdict | nu
 }
 
 /** The question that the verdict answers. */
-export function predictionQuestion({ receipt }: StudyResults): string {
-  const models = modelsOf(receipt.settings).length;
+export function predictionQuestion({ runs, chosen }: StudyResults): string {
+  const models = predictingFits(runs[0].fits).filter(({ features }) => features === chosen.features).length;
   if (models === 1) return 'How well does the model predict the test set?';
   return `Which model predicts the test set ${models > 2 ? 'best' : 'better'}?`;
 }
 
 /** The models of the chosen K, and how far each is off. */
 interface Rivals {
-  /** Of the first run. */
-  readonly fits: readonly CheckedFit[];
+  /** Of the first run, each once. */
+  readonly fits: readonly PredictingFit[];
   readonly statistics: readonly Statistic[];
   /** Mean error over the runs. */
   readonly error: (kind: ModelKind, statistic: Statistic) => number;
@@ -67,8 +75,8 @@ function predictionByFigures(results: StudyResults): PredictionVerdict {
       winner: null,
       well: off(worst) <= POOR(worst),
       headline: `Off by at most ${sizeOfError(worst, size)}`,
-      text: `The ${only.model} model’s largest error is in the ${statisticPhrase(worst, names)}: ${describeError(worst, size)}.`,
-      details: [coverage(only, statistics, names)],
+      text: `The ${shortName(only)} model’s largest error is in the ${statisticPhrase(worst, names)}: ${describeError(worst, size)}.`,
+      details: [...sameWords(fits), coverage(only, statistics, names)],
     };
   }
   const first = firstOf(rivals);
@@ -92,7 +100,8 @@ function predictionByFigures(results: StudyResults): PredictionVerdict {
     details: [
       ...(poor && results.runs[0].counts?.law === 'poisson' ? [OVERDISPERSED] : []),
       ...sameWords(fits),
-      ...fits.flatMap(({ model }) => closerWords(rivals, model, names)),
+      ...correctedWords(fits),
+      ...fits.flatMap((fit) => closerWords(rivals, fit, names)),
       ...fits.map((fit) => coverage(fit, statistics, names)),
     ],
   };
@@ -104,7 +113,7 @@ function rivalsOf(results: StudyResults): Rivals {
   );
   const of = (fits: readonly CheckedFit[], kind: ModelKind) => fits.find(({ model }) => model === kind)!;
   return {
-    fits: checked[0],
+    fits: predictingFits(checked[0]),
     statistics: shownStatistics(results.runs.flatMap((run) => checkedFits(run.fits))),
     error: (kind, statistic) => mean(checked.map((fits) => predictionError(of(fits, kind), statistic))),
   };
@@ -123,7 +132,7 @@ function gains({ statistics, error }: Rivals, kind: ModelKind, other: ModelKind)
 }
 
 /** The models that come closest: the best, and those that are even with it. */
-function firstOf(rivals: Rivals): CheckedFit[] {
+function firstOf(rivals: Rivals): PredictingFit[] {
   const { fits } = rivals;
   const best = fits.reduce((a, b) => (gains(rivals, b.model, a.model).sum > 0 ? b : a));
   const even = ({ model }: CheckedFit) => {
@@ -144,49 +153,60 @@ function tellingStatistic(rivals: Rivals, best: ModelKind): Statistic | undefine
 }
 
 /** 'The sparse model is closer in the number of items (1.0 % too low; dense: 20.0 % too low).' */
-function closerWords(rivals: Rivals, kind: ModelKind, names: SideNames): string[] {
+function closerWords(rivals: Rivals, fit: PredictingFit, names: SideNames): string[] {
   const { fits, statistics, error } = rivals;
-  const others = fits.filter(({ model }) => model !== kind).map(({ model }) => model);
+  const kind = fit.model;
+  const others = fits.filter(({ model }) => model !== kind);
   const lead = (statistic: Statistic) =>
-    Math.min(...others.map((other) => Math.abs(error(other, statistic)))) - Math.abs(error(kind, statistic));
+    Math.min(...others.map(({ model }) => Math.abs(error(model, statistic)))) -
+    Math.abs(error(kind, statistic));
   const figures = statistics
     .filter((statistic) => lead(statistic) > ALIKE)
     .sort((a, b) => lead(b) - lead(a))
     .map((statistic) => {
-      const said = (other: ModelKind) => `${other}: ${describeError(statistic, error(other, statistic))}`;
+      const said = (other: PredictingFit) =>
+        `${shortName(other)}: ${describeError(statistic, error(other.model, statistic))}`;
       const own = describeError(statistic, error(kind, statistic));
       return `${statisticPhrase(statistic, names)} (${[own, ...others.map(said)].join('; ')})`;
     });
   const word = others.length > 1 ? 'closest' : 'closer';
-  return figures.length === 0 ? [] : [`The ${kind} model is ${word} in the ${list(figures)}.`];
+  return figures.length === 0 ? [] : [`The ${shortName(fit)} model is ${word} in the ${list(figures)}.`];
 }
 
-/** Two models that are one fit: only what known data say of the draws tells them apart. */
-function sameWords(fits: readonly CheckedFit[]): string[] {
-  return fits.flatMap(({ model, sameAs, predictive }) => {
-    const other = sameAs && fits.find((fit) => fit.model === sameAs);
-    if (!other) return [];
-    const corrected = other.predictive.internal && !predictive.internal;
-    return [
-      `The ${other.model} model is the ${model} model here: the law that it chose for both sides is the same, and they were fitted once${
-        corrected
-          ? `; only its figures are corrected by what such draws miss on data that training knows`
-          : ''
-      }.`,
-    ];
-  });
+/** Two models that are one fit are one here. */
+function sameWords(fits: readonly PredictingFit[]): string[] {
+  return fits.flatMap(({ model, also }) =>
+    also.map(
+      (other) =>
+        `The ${model} model is the ${other} model here: the law that it chose for both sides is the same, and they were fitted once.`,
+    ),
+  );
+}
+
+/** Which figures are corrected by known data, where some are and others are not. */
+export function correctedWords(fits: readonly PredictingFit[]): string[] {
+  const corrected = fits.filter(({ predictive }) => predictive.internal);
+  const drawn = fits.filter(({ predictive }) => !predictive.internal);
+  if (corrected.length === 0) return [];
+  const of = (some: readonly PredictingFit[]) =>
+    `the ${list(some.map(shortName))} model${some.length > 1 ? 's' : ''}`;
+  return [
+    `The figures of ${of(corrected)} are corrected by what such draws miss on data that training knows${
+      drawn.length > 0 ? `; those of ${of(drawn)} are as drawn` : ''
+    }.`,
+  ];
 }
 
 function headlineOf(
-  first: readonly CheckedFit[],
-  fits: readonly CheckedFit[],
+  first: readonly PredictingFit[],
+  fits: readonly PredictingFit[],
   statistics: readonly Statistic[],
   badly: boolean,
   close: boolean,
 ): string {
   const three = fits.length > 2;
   const alike = first.length === fits.length;
-  const who = list(first.map(({ model }) => `the ${model}`)).replace(/^t/, 'T');
+  const who = list(first.map((fit) => `the ${shortName(fit)}`)).replace(/^t/, 'T');
   const one = first.length === 1;
   if (badly && close) {
     if (alike) return `${three ? 'All' : 'Both'} are close, but too sure of themselves`;
@@ -197,13 +217,13 @@ function headlineOf(
     const closer = three ? 'closest' : 'closer';
     return `${three ? 'None' : 'Neither'} predicts well; ${who.replace(/^T/, 't')} model ${one ? 'is' : 'are'} ${closer}`;
   }
-  if (alike) return three ? 'All three predict alike' : 'Sparse and dense predict alike';
+  if (alike) return three ? 'All three predict alike' : `${capital(list(fits.map(shortName)))} predict alike`;
   if (!one) return `${who} model predict best, alike`;
   // Closest by its means, yet another one's intervals hold more: both are said.
   const held = (fit: CheckedFit) => heldFigures(fit, statistics);
   const surest = fits.reduce((a, b) => (held(b) > held(a) ? b : a));
   if (held(surest) > held(first[0])) {
-    return `${who} model comes ${three ? 'closest' : 'closer'}; the ${surest.model} model’s intervals hold more`;
+    return `${who} model comes ${three ? 'closest' : 'closer'}; the ${shortName(surest)} model’s intervals hold more`;
   }
   return `${who} model predicts ${three ? 'best' : 'better'}`;
 }
@@ -212,13 +232,13 @@ const OVERDISPERSED =
   'The model lets the counts of a pair vary as in a Poisson law. Where a few pairs hold most of the counts, it spreads them over far too many pairs; if that is so here, give counts a law of their own, with --counts hurdle.';
 
 /** 'The number of films in the test part is 1,298; the sparse model expects 1,293, the dense one 1,192.' */
-function illustration(statistic: Statistic, fits: readonly CheckedFit[], names: SideNames): string {
+function illustration(statistic: Statistic, fits: readonly PredictingFit[], names: SideNames): string {
   const observed = statisticValue(statistic, observedOf(fits[0].predictive, statistic));
   const drawn = (fit: CheckedFit) => statisticValue(statistic, drawsOf(fit.predictive, statistic).mean);
   const [first, ...others] = fits;
   const said = [
-    `the ${first.model} model expects ${drawn(first)}`,
-    ...others.map((fit) => `the ${fit.model} one ${drawn(fit)}`),
+    `the ${shortName(first)} model expects ${drawn(first)}`,
+    ...others.map((fit) => `the ${shortName(fit)} one ${drawn(fit)}`),
   ];
   return `The ${statisticPhrase(statistic, names)} in the test part is ${observed}; ${said.join(', ')}.`;
 }
@@ -242,9 +262,9 @@ function within(value: number, { low, high }: Interval): boolean {
   return value >= low && value <= high;
 }
 
-function coverage(fit: CheckedFit, statistics: readonly Statistic[], names: SideNames): string {
+function coverage(fit: PredictingFit, statistics: readonly Statistic[], names: SideNames): string {
   const { draws, calibration } = fit.predictive;
-  const said = `The 90 % intervals of the ${fit.model} model’s draws contain`;
+  const said = `The 90 % intervals of the ${shortName(fit)} model’s draws contain`;
   const drawn = containment(fit, statistics, names, (s) => draws[s]!);
   if (!calibration) return `${said} ${drawn}.`;
   return `${said} ${drawn}; corrected, ${containment(fit, statistics, names, (s) => believed(fit, s))}.`;

@@ -3,6 +3,7 @@
 import {
   type Comparison,
   LADDER_METRICS,
+  type Ladder,
   type LadderMetric,
   type LadderRow,
   ladderFigure,
@@ -12,44 +13,22 @@ import { metricPhrase } from '../../text/figures.js';
 import { fixed } from '../../text/numbers.js';
 import { list } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
-import { methodPhrase, methodTitle, shortName, startOf } from './methods.js';
+import { methodPhrase, methodsPhrase, methodTitle, shortName, startOf } from './methods.js';
 import type { StudyVerdicts } from './study.js';
 import { TOO_LITTLE, tooLittle } from './too-little.js';
+import { type Duel, decideRanking, duel, type RankingDecision } from './winner.js';
 
 export const RANKING_QUESTION = 'Which method recommends best?';
 
-/** One metric's duel: the best of ours against the best baseline, and whether the difference is more than chance. */
-interface Duel {
-  readonly metric: LadderMetric;
-  readonly ours: LadderRow;
-  readonly baseline: LadderRow;
-  readonly winner: 'model' | 'baseline' | 'tie';
-  readonly text: string;
-  readonly interval: string;
-}
-
-function duel({ ladder }: StudyRun, metric: LadderMetric, names: SideNames): Duel | undefined {
+/** A duel in words: who comes first and by how much. */
+function duelWords({ metric, ours, baseline, winner, gap }: Duel, ladder: Ladder, names: SideNames) {
   const named = (row: LadderRow) => methodPhrase(row, ladder, names);
-  const value = (row: LadderRow) => ladderFigure(row, metric)?.mean ?? 0;
-  const best = (kinds: readonly LadderRow['kind'][]) =>
-    ladder.rows
-      .filter((row) => kinds.includes(row.kind))
-      .reduce<LadderRow | undefined>((a, b) => (a && value(a) >= value(b) ? a : b), undefined);
-  const ours = best(['model', 'ranker'])!;
-  const baseline = best(['baseline']);
-  if (!baseline) return undefined;
-  const [first, second] = ladder.best[metric] === baseline.id ? [baseline, ours] : [ours, baseline];
-  const gap = ladder.comparisons.find((c) => c.metric === metric && c.row === second.id && c.to === first.id);
-  if (!gap) return undefined;
-  const sure = gap.high < 0;
+  const value = (row: LadderRow) => fixed(ladderFigure(row, metric)?.mean ?? 0, 3);
+  const [first, second] = gap.to === baseline.id ? [baseline, ours] : [ours, baseline];
   const word = metricPhrase(metric, ladder.n, names);
   return {
-    metric,
-    ours,
-    baseline,
-    winner: !sure ? 'tie' : first === baseline ? 'baseline' : 'model',
-    text: `By ${word}, ${named(first)} comes first with ${fixed(value(first), 3)}; ${named(second)} has ${fixed(value(second), 3)}${
-      sure ? '' : ', which may be chance'
+    text: `By ${word}, ${named(first)} comes first with ${value(first)}; ${named(second)} has ${value(second)}${
+      winner === 'tie' ? ', which may be chance' : ''
     }.`,
     interval: `In ${word}, ${named(first)} is ahead of ${named(second)} by ${fixed(-gap.difference, 3)} (95 % interval on the same ${names.users.many}: ${fixed(-gap.high, 3)} to ${fixed(-gap.low, 3)}).`,
   };
@@ -66,31 +45,34 @@ function rankingByFigures(results: StudyResults): StudyVerdicts['ranking'] {
   const run = results.runs[0];
   const { ladder } = run;
   const { names } = results.check;
-  const details: string[] = [];
-  details.push(...modelsAmongEachOther(results));
+  const decision = decideRanking(results);
+  const { winner, places, duels } = decision;
+  const [first] = places[0].first;
+  const headline = rankingHeadline(decision, results);
+  const details = [...modelsAmongEachOther(results), ...ceilingShare(run, names)];
   const poor = belowPopularity(run, names);
-  details.push(...ceilingShare(run, names));
-  const recall = duel(run, 'recall', names);
-  const ndcg = duel(run, 'ndcg', names);
-  if (!recall || !ndcg) {
+  if (!duels) {
     const best = ladder.rows.find((row) => row.id === ladder.best.recall)!;
     return {
       winner: null,
-      method: best.id,
+      method: first.id,
       rival: null,
-      headline: ranksBest(best, results),
+      headline,
       text: `The best ${metricPhrase('recall', ladder.n, names)} is ${fixed(best.all.recall.mean, 3)}. No baseline was fitted, so nothing says whether this is good.`,
       details,
     };
   }
-  const winner = recall.winner === ndcg.winner ? recall.winner : splitDecision(recall.winner, ndcg.winner);
-  const also = ndcg.winner === recall.winner && ndcg.baseline === recall.baseline ? [] : [ndcg.text];
+  const [recall, ndcg] = [duels.recall, duels.ndcg].map((duel) => duelWords(duel, ladder, names));
+  const same =
+    duels.ndcg.winner === duels.recall.winner &&
+    duels.ndcg.baseline === duels.recall.baseline &&
+    duels.ndcg.ours === duels.recall.ours;
   for (const metric of ['recallUnpopular', 'ndcgUnpopular'] as const) {
-    const other = duel(run, metric, names);
-    if (other && other.winner !== winner) details.unshift(other.text);
+    const other = duel(ladder, metric);
+    if (other && other.winner !== winner) details.unshift(duelWords(other, ladder, names).text);
   }
   details.unshift(recall.interval, ndcg.interval);
-  if (results.runs.length > 1) details.push(overSplits(results, recall));
+  if (results.runs.length > 1) details.push(overSplits(results, duels.recall));
   if (winner === 'baseline') {
     const kinds = modelRows(run, results.chosen.features).map(shortName);
     const who = kinds.length === 1 ? `${kinds[0]} model is` : `${list(kinds)} models are`;
@@ -98,51 +80,31 @@ function rankingByFigures(results: StudyResults): StudyVerdicts['ranking'] {
   }
   return {
     winner,
-    method: (winner === 'baseline' ? recall.baseline : recall.ours).id,
-    rival: recall.baseline.id,
-    headline: rankingHeadline(recall, ndcg, results),
-    text: [recall.text, ...also, ...poor].join(' '),
+    method: first.id,
+    rival: duels[places[0].metrics[0]].baseline.id,
+    headline,
+    text: [recall.text, ...(same ? [] : [ndcg.text]), ...poor].join(' '),
     details,
   };
 }
 
-/** A tie and a win make a win; a win each, a tie. */
-function splitDecision(a: Duel['winner'], b: Duel['winner']): Duel['winner'] {
-  if (a === 'tie') return b;
-  return b === 'tie' ? a : 'tie';
-}
-
-function rankingHeadline(recall: Duel, ndcg: Duel, results: StudyResults): string {
-  const { ladder } = results.runs[0];
-  const { names } = results.check;
-  const named = (row: LadderRow) => methodPhrase(row, ladder, names);
-  const name = (d: Duel) => named(d.winner === 'baseline' ? d.baseline : d.ours);
-  if (recall.winner === ndcg.winner) {
-    if (recall.winner === 'tie') {
-      return `${startOf(named(recall.ours))} and ${named(recall.baseline)} rank alike`;
-    }
-    return recall.winner === 'baseline'
-      ? `A baseline wins: ${methodTitle(recall.baseline, ladder, names)}`
-      : ranksBest(recall.ours, results);
-  }
-  const [first, second] = recall.winner === 'tie' ? [ndcg, recall] : [recall, ndcg];
-  const rest = second.winner === 'tie' ? 'a tie' : name(second);
-  const by = (d: Duel) => metricPhrase(d.metric, ladder.n, names);
-  return `${startOf(name(first))} by ${by(first)}, ${rest} by ${by(second)}`;
-}
-
-/** Models share the honour where their difference to the best may be chance. */
-function ranksBest(row: LadderRow, { runs, chosen, check }: StudyResults): string {
+function rankingHeadline({ winner, places }: RankingDecision, { runs, check }: StudyResults): string {
   const { ladder } = runs[0];
-  const even = (other: LadderRow) => {
-    if (other === row) return true;
-    const gap = recallGap(ladder.comparisons, other.id, row.id);
-    return gap !== undefined && mayBeChance(gap);
-  };
-  const first = row.kind === 'model' ? modelRows(runs[0], chosen.features).filter(even) : [row];
-  return first.length > 1
-    ? `${list(first.map((other) => `the ${shortName(other)}`)).replace(/^t/, 'T')} model rank best, alike`
-    : `${startOf(methodPhrase(row, ladder, check.names))} ranks best`;
+  const { names } = check;
+  const [{ first }] = places;
+  const who = (rows: readonly LadderRow[]) => methodsPhrase(rows, ladder, names);
+  if (places.length === 1) {
+    if (winner === 'tie') return `${startOf(who(first))} rank alike`;
+    if (winner === 'baseline') return `A baseline wins: ${methodTitle(first[0], ladder, names)}`;
+    return `${startOf(who(first))} ${first.length > 1 ? 'rank best, alike' : 'ranks best'}`;
+  }
+  const said = places.map((place) => {
+    const by = place.metrics.map((metric) => metricPhrase(metric, ladder.n, names)).join(' and ');
+    return `${place.first.length === 0 ? 'a tie' : who(place.first)} by ${by}`;
+  });
+  return winner === 'baseline' && first.length > 0 && places[1].first.length > 0
+    ? `A baseline wins: ${said.join(', ')}`
+    : startOf(said.join(', '));
 }
 
 /** A model that does worse than no model at all is called so: in both figures, or in one of them. */
@@ -200,34 +162,62 @@ function overSplits({ summary, runs, check }: StudyResults, { ours, baseline, me
   return `Over ${runs.length} splits, mean and spread of ${word} are ${figure(ours)} and ${figure(baseline)}.`;
 }
 
-/** How the models compare among each other, by recall: a sentence on all, or one on each pair. */
-function modelsAmongEachOther({ runs, chosen }: StudyResults): string[] {
+/** How the models compare among each other: a sentence on all where they are alike, or one on each pair. */
+function modelsAmongEachOther({ runs, chosen, check }: StudyResults): string[] {
+  const { ladder } = runs[0];
   const rows = modelRows(runs[0], chosen.features);
-  if (rows.length < 2) return [];
   const pairs = rows.flatMap((a, at) =>
     rows.slice(at + 1).flatMap((b) => {
-      const gap = recallGap(runs[0].ladder.comparisons, a.id, b.id);
-      return gap ? [{ a: shortName(a), b: shortName(b), gap }] : [];
+      const recall = gapBetween(ladder.comparisons, 'recall', a.id, b.id);
+      const ndcg = gapBetween(ladder.comparisons, 'ndcg', a.id, b.id);
+      return recall && ndcg ? [{ a: shortName(a), b: shortName(b), recall, ndcg }] : [];
     }),
   );
-  const chance = pairs.filter(({ gap }) => mayBeChance(gap));
-  const size = (gap: Gap) => fixed(Math.abs(gap.difference), 3);
-  if (pairs.length > 0 && chance.length === pairs.length) {
-    const widest = pairs.reduce((x, y) =>
-      Math.abs(y.gap.difference) > Math.abs(x.gap.difference) ? y : x,
-    ).gap;
+  if (pairs.length === 0) return [];
+  if (pairs.every(({ recall, ndcg }) => mayBeChance(recall) && mayBeChance(ndcg))) {
+    const widest = Math.max(...pairs.map(({ recall }) => Math.abs(recall.difference)));
     const who = list(rows.map(shortName)).replace(/^./, (c) => c.toUpperCase());
     const most = pairs.length > 1 ? 'by at most ' : 'by ';
-    return [`${who} rank alike (recall differs ${most}${size(widest)}, within chance), as in the paper.`];
+    return [`${who} rank alike (recall differs ${most}${fixed(widest, 3)}, within chance), as in the paper.`];
   }
-  return pairs.map(({ a, b, gap }) => {
-    if (mayBeChance(gap)) return `The ${a} and the ${b} model rank alike (recall differs by ${size(gap)}).`;
-    const [better, worse] = gap.difference > 0 ? [a, b] : [b, a];
-    return `The ${better} model ranks better than the ${worse} one, by ${size(gap)} in recall.`;
-  });
+  return pairs.map((pair) => pairWords(pair, ladder.n, check.names));
+}
+
+/** Two models by recall and nDCG, with the intervals: equal differences may be chance in one pair and not in another. */
+function pairWords(
+  { a, b, recall, ndcg }: { a: string; b: string; recall: Gap; ndcg: Gap },
+  n: number,
+  names: SideNames,
+): string {
+  if (mayBeChance(recall) && mayBeChance(ndcg)) {
+    return `The ${a} and the ${b} model rank alike: recall differs by ${gapSize(recall)}, within chance.`;
+  }
+  const [main, other] = mayBeChance(recall)
+    ? [
+        { metric: 'ndcg' as const, gap: ndcg },
+        { metric: 'recall' as const, gap: recall },
+      ]
+    : [
+        { metric: 'recall' as const, gap: recall },
+        { metric: 'ndcg' as const, gap: ndcg },
+      ];
+  const [better, worse] = main.gap.difference > 0 ? [a, b] : [b, a];
+  const against = main.gap.difference * other.gap.difference < 0;
+  const rest = against
+    ? `; in ${metricPhrase(other.metric, n, names)} the ${worse} one is ahead, by ${gapSize(other.gap)}${
+        mayBeChance(other.gap) ? ', within chance' : ', more than chance'
+      }`
+    : '';
+  return `The ${better} model ranks better than the ${worse} one in ${metricPhrase(main.metric, n, names)}, by ${gapSize(main.gap)}, more than chance${rest}.`;
 }
 
 type Gap = Pick<Comparison, 'difference' | 'low' | 'high'>;
+
+/** '0.009 (95 % interval: 0.002 to 0.016)', turned so that the difference is positive. */
+function gapSize({ difference, low, high }: Gap): string {
+  const [from, to] = difference < 0 ? [-high, -low] : [low, high];
+  return `${fixed(Math.abs(difference), 3)} (95 % interval: ${fixed(from, 3)} to ${fixed(to, 3)})`;
+}
 
 function mayBeChance({ low, high }: Gap): boolean {
   return low <= 0 && high >= 0;
@@ -237,10 +227,15 @@ function modelRows({ ladder }: StudyRun, features: number): LadderRow[] {
   return ladder.rows.filter((row) => row.kind === 'model' && row.features === features);
 }
 
-/** recall of one row less that of another, whichever way round it was computed. */
-function recallGap(comparisons: readonly Comparison[], one: string, other: string): Gap | undefined {
+/** A metric of one row less that of another, whichever way round it was computed. */
+function gapBetween(
+  comparisons: readonly Comparison[],
+  metric: LadderMetric,
+  one: string,
+  other: string,
+): Gap | undefined {
   const between = (row: string, to: string) =>
-    comparisons.find((c) => c.metric === 'recall' && c.row === row && c.to === to);
+    comparisons.find((c) => c.metric === metric && c.row === row && c.to === to);
   const found = between(one, other);
   if (found) return found;
   const turned = between(other, one);

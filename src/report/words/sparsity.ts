@@ -84,14 +84,18 @@ function answer({ users, items }: Readonly<Record<SideName, Judgement>>, names: 
   return capital(`${say('users', users)}; ${say('items', items)}.`);
 }
 
+/** What auto is, wherever a verdict might make somebody type another name. */
+const AUTO =
+  'Unless told otherwise, graphex fit takes the auto model, which chooses sparse or dense for each side by itself.';
+
 function advise(users: Judgement, items: Judgement): string {
   if (users === 'dense' && items === 'dense') {
-    return 'A dense model suits these data; the sparse one does no harm.';
+    return `A dense model suits these data; the sparse one does no harm. ${AUTO}`;
   }
   if (users === 'sparse' || items === 'sparse') {
-    return 'Use the sparse model: a dense one would predict too few newcomers.';
+    return `Use the sparse or the auto model: a dense one would predict too few newcomers. ${AUTO}`;
   }
-  return 'Use the sparse model: it can be as dense as the data ask for.';
+  return `Use the sparse or the auto model: both can be as dense as the data ask for. ${AUTO}`;
 }
 
 function reasonWords(reason: VerdictReason, noun: Noun, judgement: Judgement): string {
@@ -137,9 +141,7 @@ export function estimateWords(
   return estimate < -1 ? `below ${fixed(estimate, 0)}` : `about ${fixed(estimate, digits)}`;
 }
 
-/** What a fitted model says on sparse or dense. */
+/** What fits of the two say on sparse or dense. */
 export function evidenceWords({ difference }: { readonly difference: number }): string {
-  return difference > 0
-    ? `The fits speak for the sparse model, by ${grouped(difference)} nats of evidence.`
-    : `The fits speak for the dense model, by ${grouped(-difference)} nats of evidence.`;
+  return `Of a sparse and a dense model, the fits speak for the ${difference > 0 ? 'sparse' : 'dense'} one, by ${grouped(Math.abs(difference))} nats of evidence.`;
 }

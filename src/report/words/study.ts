@@ -57,7 +57,7 @@ export function studyVerdicts(results: StudyResults): StudyVerdicts {
     sparsity: sparsityVerdict(results),
     prediction,
     ranking,
-    next: nextSteps(results, prediction, ranking),
+    next: nextSteps(results, prediction),
   };
 }
 
@@ -71,11 +71,7 @@ function sparsityVerdict({ check, evidence: all, chosen }: StudyResults): StudyV
   };
 }
 
-function nextSteps(
-  results: StudyResults,
-  prediction: StudyVerdicts['prediction'],
-  ranking: StudyVerdicts['ranking'],
-): NextStep[] {
+function nextSteps(results: StudyResults, prediction: StudyVerdicts['prediction']): NextStep[] {
   const { receipt, check } = results;
   const { settings } = receipt;
   const steps: NextStep[] = [];
@@ -108,7 +104,7 @@ function nextSteps(
     'To see whether a split of your own is fair, and whether another would have crowned another recommender:',
     command(['audit', '--train', 'TRAIN', '--test', 'TEST', '--decision']),
   );
-  steps.push(...recommendSteps(results, ranking));
+  steps.push(...recommendSteps(results));
   if (settings.features.length === 1) {
     add(
       'Is K right? Compare a few; the bound says which explains the data best:',
