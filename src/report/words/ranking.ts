@@ -81,7 +81,8 @@ function rankingByFigures(results: StudyResults): StudyVerdicts['ranking'] {
   return {
     winner,
     method: first.id,
-    rival: duels[places[0].metrics[0]].baseline.id,
+    rival: (places[0].first.find(({ kind }) => kind === 'baseline') ?? duels[places[0].metrics[0]].baseline)
+      .id,
     headline,
     text: [recall.text, ...(same ? [] : [ndcg.text]), ...poor].join(' '),
     details,
