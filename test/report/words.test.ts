@@ -203,7 +203,7 @@ describe('a study in words', () => {
     const models = (ndcg: readonly string[]) =>
       ladderOf(
         { 'sparse-30': 0.811, 'dense-30': 0.818, ease: 0.784 },
-        { 'sparse-30': 0.749, 'dense-30': 0.744, ease: 0.707 },
+        { 'sparse-30': 0.749, 'dense-30': 0.744, ease: 0.705 },
         { recall: ['sparse-30'], ndcg },
       );
     expect(said(models(['ease', 'dense-30']))).toEqual([
@@ -258,12 +258,20 @@ describe('a study in words', () => {
   it('tells a difference from chance by its interval, and where nDCG says the opposite', () => {
     const results = ladderOf(
       { 'sparse-30': 0.811, 'dense-30': 0.821, ease: 0.784 },
-      { 'sparse-30': 0.749, 'dense-30': 0.744, ease: 0.707 },
+      { 'sparse-30': 0.749, 'dense-30': 0.744, ease: 0.705 },
       { recall: ['sparse-30'], ndcg: [] },
     );
     expect(studyVerdicts(results).ranking.details).toContain(
       'The dense model ranks better than the sparse one in recall@20, by 0.010 (95 % interval: 0.005 to 0.015), more than chance; ' +
         'in nDCG the sparse one is ahead, by 0.005 (95 % interval: −0.050 to 0.060), within chance.',
+    );
+    const narrow = ladderOf(
+      { 'sparse-30': 0.3, 'dense-30': 0.3004, ease: 0.2 },
+      { 'sparse-30': 0.3, 'dense-30': 0.3004, ease: 0.2 },
+      { recall: ['sparse-30', 'ease'], ndcg: ['sparse-30', 'ease'] },
+    );
+    expect(studyVerdicts(narrow).ranking.details.join(' ')).toContain(
+      'by 0.0004 (95 % interval: 0.0002 to 0.0006), more than chance',
     );
     const same = { 'auto-30': 0.311, 'sparse-30': 0.301, 'dense-30': 0.301, ease: 0.2 };
     const three = ladderOf(same, same, { recall: ['sparse-30', 'ease'], ndcg: ['sparse-30', 'ease'] });

@@ -217,7 +217,9 @@ type Gap = Pick<Comparison, 'difference' | 'low' | 'high'>;
 /** '0.009 (95 % interval: 0.002 to 0.016)', turned so that the difference is positive. */
 function gapSize({ difference, low, high }: Gap): string {
   const [from, to] = difference < 0 ? [-high, -low] : [low, high];
-  return `${fixed(Math.abs(difference), 3)} (95 % interval: ${fixed(from, 3)} to ${fixed(to, 3)})`;
+  // An end that would read 0.000 leaves open on which side of chance it lies.
+  const digits = Math.min(Math.abs(from), Math.abs(to)) < 5e-4 ? 4 : 3;
+  return `${fixed(Math.abs(difference), digits)} (95 % interval: ${fixed(from, digits)} to ${fixed(to, digits)})`;
 }
 
 function mayBeChance({ low, high }: Gap): boolean {
