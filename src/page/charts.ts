@@ -9,7 +9,7 @@ import { densityChart } from '../report/charts/density.js';
 import { type ChartPair, inBothWidths, predictionPair, predictivePair } from '../report/charts/narrow.js';
 import { MODEL_TITLES } from '../report/words/page.js';
 import type { SparsityCheck } from '../sparsity/check.js';
-import type { PredictingFit } from '../study/results.js';
+import type { CheckedFit } from '../study/results.js';
 import type { SideNames } from '../text/sides.js';
 
 export type { ChartPair };
@@ -56,9 +56,9 @@ export function checkCharts(check: SparsityCheck): Readonly<Record<'density' | '
 
 /** The prediction chart of one model alone. */
 export function predictionOf(predictive: PredictiveCheck, model: ModelKind, names: SideNames): ChartPair {
-  return predictionPair([{ model, also: [], predictive } as unknown as PredictingFit], {
+  return predictionPair([{ model, predictive } as CheckedFit], {
     names,
-    title: (fit) => MODEL_TITLES[fit.model],
+    title: (kind) => MODEL_TITLES[kind],
   });
 }
 

@@ -193,24 +193,22 @@ export interface StudyFit {
 }
 
 /** A fit that was checked by draws. */
-export type CheckedFit = StudyFit & { readonly predictive: StudyPredictive };
+export type CheckedFit = StudyFit & {
+  readonly predictive: StudyPredictive;
+  /** Other models that came to the very same fit, where it stands for them too. */
+  readonly also?: readonly ModelKind[] | undefined;
+};
 
 /** The fits that were checked by draws: all of them, or none; a fit with two names comes twice. */
 export function checkedFits(fits: readonly StudyFit[]): CheckedFit[] {
   return fits.filter((fit): fit is CheckedFit => fit.predictive !== null);
 }
 
-/** A checked fit with all of its names. */
-export type PredictingFit = CheckedFit & {
-  /** Other models that came to the very same fit. */
-  readonly also: readonly ModelKind[];
-};
-
 /**
  * The fits to compare by their predictions, each once: one that has two names is judged as the first of them is. Corrections
  * by replicas, which a study makes for one of its models, count for a fit whichever of its names they were made under.
  */
-export function predictingFits(fits: readonly StudyFit[]): PredictingFit[] {
+export function predictingFits(fits: readonly StudyFit[]): CheckedFit[] {
   const checked = checkedFits(fits);
   return checked.flatMap((fit) => {
     const isOther = (other: CheckedFit) => other.sameAs === fit.model && other.features === fit.features;

@@ -1,6 +1,6 @@
 // Charts for small screens, on which a wide one would shrink to illegible: the same picture with fewer words around it.
 
-import type { PredictingFit } from '../../study/results.js';
+import type { CheckedFit } from '../../study/results.js';
 import type { SideNames } from '../../text/sides.js';
 import type { Chart } from './chart.js';
 import { type PredictionChartOptions, predictionChart } from './prediction.js';
@@ -18,7 +18,7 @@ export function inBothWidths(chart: Chart): ChartPair {
 }
 
 export function predictionPair(
-  fits: readonly PredictingFit[],
+  fits: readonly CheckedFit[],
   options: Omit<PredictionChartOptions, 'narrow'>,
 ): ChartPair {
   return {

@@ -2,7 +2,8 @@
 
 import * as Plot from '@observablehq/plot';
 import { drawsOf, isIndex, observedOf, type Statistic } from '../../evaluate/predictive.js';
-import { type CheckedFit, type PredictingFit, predictionError } from '../../study/results.js';
+import type { ModelKind } from '../../options/names.js';
+import { type CheckedFit, predictionError } from '../../study/results.js';
 import { statisticLabel } from '../../text/figures.js';
 import { signed } from '../../text/numbers.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
@@ -22,14 +23,15 @@ export interface PredictionChartOptions {
   readonly narrow?: boolean | undefined;
   readonly names?: SideNames | undefined;
   /** What the models are called; by the names of their kinds otherwise. */
-  readonly title?: ((fit: PredictingFit) => string) | undefined;
+  readonly title?: ((model: ModelKind) => string) | undefined;
 }
 
 /** Every figure of the test set at zero; where each model's draws lie around it. */
 export function predictionChart(
-  fits: readonly PredictingFit[],
-  { narrow = false, names = USERS_AND_ITEMS, title = shortName }: PredictionChartOptions = {},
+  fits: readonly CheckedFit[],
+  { narrow = false, names = USERS_AND_ITEMS, title }: PredictionChartOptions = {},
 ): Chart {
+  const named = (fit: CheckedFit) => title?.(fit.model) ?? shortName(fit);
   const label = (statistic: Statistic) => statisticLabel(statistic, names);
   const statistics = shownStatistics(fits);
   const corrected = fits.some((fit) => fit.predictive.calibration);
@@ -60,7 +62,7 @@ export function predictionChart(
     description: fits
       .map(
         (fit) =>
-          `${title(fit)}: ${statistics.map((s) => `${label(s)} ${describeError(s, predictionError(fit, s))}`).join(', ')}.`,
+          `${named(fit)}: ${statistics.map((s) => `${label(s)} ${describeError(s, predictionError(fit, s))}`).join(', ')}.`,
       )
       .join(' '),
     width: narrow ? 400 : 680,
@@ -107,7 +109,7 @@ export function predictionChart(
           ];
         }),
         // Above the panels, where no interval can reach the words.
-        ...legend(fits.map((fit) => ({ words: title(fit), ink: INK[fit.model].light }))),
+        ...legend(fits.map((fit) => ({ words: named(fit), ink: INK[fit.model].light }))),
       ],
     },
   };

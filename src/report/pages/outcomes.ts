@@ -9,9 +9,9 @@ import {
   ladderFigure,
 } from '../../study/ladder.js';
 import {
+  type CheckedFit,
   checkedFits,
   fitId,
-  type PredictingFit,
   predictingFits,
   type Spread,
   type StudyResults,
@@ -76,7 +76,7 @@ export function details({ text, details: more }: StudyVerdict): Html {
 }
 
 /** Whether the intervals were corrected, and what that rests on. */
-function intervalNote(fits: readonly PredictingFit[], names: SideNames): Content {
+function intervalNote(fits: readonly CheckedFit[], names: SideNames): Content {
   const drawn = fits.filter((fit) => fit.features === fits[0].features && !fit.predictive.internal);
   const own = fits.find((fit) => fit.predictive.internal);
   const internal = own
@@ -89,14 +89,14 @@ function intervalNote(fits: readonly PredictingFit[], names: SideNames): Content
   return [internal, replicaNote(fits)];
 }
 
-function replicaNote(fits: readonly PredictingFit[]): Content {
+function replicaNote(fits: readonly CheckedFit[]): Content {
   const corrected = fits.filter((fit) => fit.predictive.calibration);
   if (corrected.length === 0) {
     return html`As they are drawn, intervals held the truth on simulated data in 72 to 95 % of the cases; <code>--calibrate 20</code>
 measures this for data like these, and corrects the intervals.`;
   }
   const { replicas } = corrected[0].predictive.calibration!;
-  const held = (fit: PredictingFit) =>
+  const held = (fit: CheckedFit) =>
     shownStatistics(fits).map((s) => fit.predictive.calibration!.statistics[s]?.held ?? '–');
   const several = corrected.length > 1;
   const parts = corrected.map((fit) => (several ? `K = ${fit.features}: ` : '') + held(fit).join(', '));
@@ -108,7 +108,7 @@ it. So many of the replicas lay within the interval of their own draws, row by r
   }`;
 }
 
-function predictionTable(fits: readonly PredictingFit[], names: SideNames): Html {
+function predictionTable(fits: readonly CheckedFit[], names: SideNames): Html {
   const statistics = shownStatistics(fits);
   const several = new Set(fits.map((fit) => fit.features)).size > 1;
   return table(
@@ -323,7 +323,7 @@ function spread(value: Spread | undefined, digits = 3): string {
   return value ? `${fixed(value.mean, digits)} ± ${fixed(value.spread ?? 0, digits)}` : '–';
 }
 
-function predictionErrors({ summary, runs, check }: StudyResults, fits: readonly PredictingFit[]): Html {
+function predictionErrors({ summary, runs, check }: StudyResults, fits: readonly CheckedFit[]): Html {
   const statistics = shownStatistics(runs.flatMap((run) => checkedFits(run.fits)));
   return table(
     [

@@ -30,7 +30,10 @@ export function methodTitle(
 }
 
 /** A model's kind, with those that are the same fit: 'auto', 'auto = sparse'. */
-export function shortName({ model, also }: Pick<LadderRow, 'model' | 'also'>): string {
+export function shortName({
+  model,
+  also = [],
+}: Pick<LadderRow, 'model'> & { readonly also?: LadderRow['also'] | undefined }): string {
   return [model, ...also].join(' = ');
 }
 

@@ -5,7 +5,6 @@ import type { ModelKind } from '../../study/options.js';
 import {
   type CheckedFit,
   checkedFits,
-  type PredictingFit,
   predictingFits,
   predictionError,
   type StudyResults,
@@ -56,7 +55,7 @@ export function predictionQuestion({ runs, chosen }: StudyResults): string {
 /** The models of the chosen K, and how far each is off. */
 interface Rivals {
   /** Of the first run, each once. */
-  readonly fits: readonly PredictingFit[];
+  readonly fits: readonly CheckedFit[];
   readonly statistics: readonly Statistic[];
   /** Mean error over the runs. */
   readonly error: (kind: ModelKind, statistic: Statistic) => number;
@@ -132,7 +131,7 @@ function gains({ statistics, error }: Rivals, kind: ModelKind, other: ModelKind)
 }
 
 /** The models that come closest: the best, and those that are even with it. */
-function firstOf(rivals: Rivals): PredictingFit[] {
+function firstOf(rivals: Rivals): CheckedFit[] {
   const { fits } = rivals;
   const best = fits.reduce((a, b) => (gains(rivals, b.model, a.model).sum > 0 ? b : a));
   const even = ({ model }: CheckedFit) => {
@@ -153,7 +152,7 @@ function tellingStatistic(rivals: Rivals, best: ModelKind): Statistic | undefine
 }
 
 /** 'The sparse model is closer in the number of items (1.0 % too low; dense: 20.0 % too low).' */
-function closerWords(rivals: Rivals, fit: PredictingFit, names: SideNames): string[] {
+function closerWords(rivals: Rivals, fit: CheckedFit, names: SideNames): string[] {
   const { fits, statistics, error } = rivals;
   const kind = fit.model;
   const others = fits.filter(({ model }) => model !== kind);
@@ -164,7 +163,7 @@ function closerWords(rivals: Rivals, fit: PredictingFit, names: SideNames): stri
     .filter((statistic) => lead(statistic) > ALIKE)
     .sort((a, b) => lead(b) - lead(a))
     .map((statistic) => {
-      const said = (other: PredictingFit) =>
+      const said = (other: CheckedFit) =>
         `${shortName(other)}: ${describeError(statistic, error(other.model, statistic))}`;
       const own = describeError(statistic, error(kind, statistic));
       return `${statisticPhrase(statistic, names)} (${[own, ...others.map(said)].join('; ')})`;
@@ -174,8 +173,8 @@ function closerWords(rivals: Rivals, fit: PredictingFit, names: SideNames): stri
 }
 
 /** Two models that are one fit are one here. */
-function sameWords(fits: readonly PredictingFit[]): string[] {
-  return fits.flatMap(({ model, also }) =>
+function sameWords(fits: readonly CheckedFit[]): string[] {
+  return fits.flatMap(({ model, also = [] }) =>
     also.map(
       (other) =>
         `The ${model} model is the ${other} model here: the law that it chose for both sides is the same, and they were fitted once.`,
@@ -184,11 +183,11 @@ function sameWords(fits: readonly PredictingFit[]): string[] {
 }
 
 /** Which figures are corrected by known data, where some are and others are not. */
-export function correctedWords(fits: readonly PredictingFit[]): string[] {
+export function correctedWords(fits: readonly CheckedFit[]): string[] {
   const corrected = fits.filter(({ predictive }) => predictive.internal);
   const drawn = fits.filter(({ predictive }) => !predictive.internal);
   if (corrected.length === 0) return [];
-  const of = (some: readonly PredictingFit[]) =>
+  const of = (some: readonly CheckedFit[]) =>
     `the ${list(some.map(shortName))} model${some.length > 1 ? 's' : ''}`;
   return [
     `The figures of ${of(corrected)} are corrected by what such draws miss on data that training knows${
@@ -198,8 +197,8 @@ export function correctedWords(fits: readonly PredictingFit[]): string[] {
 }
 
 function headlineOf(
-  first: readonly PredictingFit[],
-  fits: readonly PredictingFit[],
+  first: readonly CheckedFit[],
+  fits: readonly CheckedFit[],
   statistics: readonly Statistic[],
   badly: boolean,
   close: boolean,
@@ -232,7 +231,7 @@ const OVERDISPERSED =
   'The model lets the counts of a pair vary as in a Poisson law. Where a few pairs hold most of the counts, it spreads them over far too many pairs; if that is so here, give counts a law of their own, with --counts hurdle.';
 
 /** 'The number of films in the test part is 1,298; the sparse model expects 1,293, the dense one 1,192.' */
-function illustration(statistic: Statistic, fits: readonly PredictingFit[], names: SideNames): string {
+function illustration(statistic: Statistic, fits: readonly CheckedFit[], names: SideNames): string {
   const observed = statisticValue(statistic, observedOf(fits[0].predictive, statistic));
   const drawn = (fit: CheckedFit) => statisticValue(statistic, drawsOf(fit.predictive, statistic).mean);
   const [first, ...others] = fits;
@@ -262,7 +261,7 @@ function within(value: number, { low, high }: Interval): boolean {
   return value >= low && value <= high;
 }
 
-function coverage(fit: PredictingFit, statistics: readonly Statistic[], names: SideNames): string {
+function coverage(fit: CheckedFit, statistics: readonly Statistic[], names: SideNames): string {
   const { draws, calibration } = fit.predictive;
   const said = `The 90 % intervals of the ${shortName(fit)} model’s draws contain`;
   const drawn = containment(fit, statistics, names, (s) => draws[s]!);
