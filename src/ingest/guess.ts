@@ -156,9 +156,7 @@ export function findColumn(
     if (at >= 0 && typeof column === 'string') {
       const again = names.indexOf(column, at + 1);
       if (again < 0) return at;
-      throw new InputError(
-        `${name}: columns ${at + 1} and ${again + 1} are both called ${clip(column)}; say which is meant by its number, as --${role} ${again + 1}`,
-      );
+      throw optionError`${name}: columns ${at + 1} and ${again + 1} are both called ${clip(column)}; say which is meant by its number, as ${option(role, String(again + 1))}`;
     }
   }
   // As people write it: 0x1 and 1e0 are names that are not there.

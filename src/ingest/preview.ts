@@ -21,7 +21,7 @@ export interface TablePreview {
   /** Of text tables. */
   readonly separator?: string;
   readonly header?: boolean;
-  /** Header names, or numbers from 1 as text. */
+  /** Header names, or numbers from 1 as text, also where two columns have one name. */
   readonly names: readonly string[];
   readonly rows: readonly (readonly string[])[];
   /** Names, or numbers as text, of the likely columns. */
@@ -50,12 +50,18 @@ export async function previewBlob(
     if (rows.push(fields) > ROWS) break;
   }
   const data = rows.slice(header ? 1 : 0, header ? ROWS + 1 : ROWS);
+  const called = toldApart(names);
   return {
     ...{ format, separator, header },
-    names: names.slice(0, COLUMNS),
+    names: called.slice(0, COLUMNS),
     rows: data.map(cut),
-    guess: guessColumns(names, data),
+    guess: guessColumns(names, data, called),
   };
+}
+
+/** What each column can be asked for by: its name, or its number where others have the name too. */
+function toldApart(names: readonly string[]): string[] {
+  return names.map((name, at) => (names.indexOf(name) === names.lastIndexOf(name) ? name : String(at + 1)));
 }
 
 /** Of a table whose rows are not cut, too: who looks at it sees by what to cut them. */
@@ -125,10 +131,11 @@ const ITEMS =
 const COUNTS = /^(counts?|n|freq(uency)?|plays?|playcount|times|quantity|qty|occurrences)$/i;
 const NEVER = /^(rating|score|stars?|time(stamp)?|date|price|title|weight)/i;
 
-/** By their names where they say it, else the first two, as the command line takes them. */
+/** By their names where they say it, else the first two, as the command line takes them; `called`: what they are asked for by. */
 export function guessColumns(
   names: readonly string[],
   rows: readonly (readonly string[])[],
+  called = names,
 ): TablePreview['guess'] {
   const plain = names.map((name) => name.trim().replace(/^(fk|the)[_ -]/i, ''));
   const whole = (at: number) => rows.length > 0 && rows.every((row) => /^[1-9]\d{0,9}$/.test(row[at] ?? ''));
@@ -145,8 +152,8 @@ export function guessColumns(
   if (users < 0) users = next(items);
   if (items < 0) items = next(users);
   return {
-    users: names[users] ?? '1',
-    items: names[items] ?? '2',
-    ...(count >= 0 && count !== users && count !== items ? { count: names[count] } : {}),
+    users: called[users] ?? '1',
+    items: called[items] ?? '2',
+    ...(count >= 0 && count !== users && count !== items ? { count: called[count] } : {}),
   };
 }

@@ -28,16 +28,18 @@ export interface Teller {
   close(): Promise<void>;
 }
 
-let crews = 0;
-
 /** For the model of a recommender, which answers where few are asked for, or neither reasons nor confidence. */
 export function createTeller(recommender: Recommender): Teller {
-  const crew = crews++;
   let pool: Promise<WorkerPool> | undefined;
   const open = async (threads: number) => {
     const opened = await createPool(TASKS, threads);
-    await opened.everywhere('adopt', { crew, model: packed(recommender.model) });
-    return opened;
+    try {
+      await opened.everywhere('adopt', { model: packed(recommender.model) });
+      return opened;
+    } catch (error) {
+      await opened.close();
+      throw error;
+    }
   };
   return {
     async tell(askers, options) {
@@ -46,13 +48,18 @@ export function createTeller(recommender: Recommender): Teller {
       const costly = settings.explain === true || settings.confidence === true;
       if (!costly || askers.length < FEW || size === 1) return tellLists(recommender, askers, options);
       throwIfAborted(signal);
-      pool ??= open(threadCount(threads));
+      const ignoreUnknown = onUnknown !== undefined;
+      // Here: what is wrong with an option is wrong for all, and keeps the option's name in this thread alone.
+      const first = await tellLists(recommender, askers.slice(0, 1), {
+        ...{ ...settings, signal, threads: 1 },
+        ...(ignoreUnknown && { onUnknown: () => {} }),
+      });
+      pool ??= open(size);
       const pieces: ToldPiece[] = [];
-      for (let at = 0; at < askers.length; at += PIECE) {
-        const some = askers.slice(at, at + PIECE);
-        pieces.push({ crew, askers: some, options: settings, ignoreUnknown: onUnknown !== undefined });
+      for (let at = 1; at < askers.length; at += PIECE) {
+        pieces.push({ askers: askers.slice(at, at + PIECE), options: settings, ignoreUnknown });
       }
-      let done = 0;
+      let done = 1;
       try {
         const told = await (await pool).map<ToldPiece, ToldList[]>('tell', pieces, {
           signal,
@@ -61,14 +68,13 @@ export function createTeller(recommender: Recommender): Teller {
             onProgress?.({ stage: 'ranking', done, total: askers.length, unit: 'users' });
           },
         });
-        return told.flat();
+        return [...first, ...told.flat()];
       } catch (error) {
         throw signal?.aborted ? abortReason(signal) : error;
       }
     },
     async close() {
       const opened = await pool?.catch(() => undefined);
-      await opened?.everywhere('release', { crew }).catch(() => {});
       await opened?.close();
     },
   };

@@ -7,23 +7,20 @@ import type { Asker } from './recommend.js';
 import { createRecommender, type Recommender } from './recommender.js';
 import { type TellOptions, type ToldList, tellLists } from './told.js';
 
-/** By the number of their crew: without shared memory several live in one thread. */
-const recommenders = new Map<number, Recommender>();
+let recommender: Recommender | undefined;
 
-export function adopt({ crew, model }: { readonly crew: number; readonly model: Crossing<Model> }): void {
-  recommenders.set(crew, createRecommender(unpacked(model)));
+export function adopt({ model }: { readonly model: Crossing<Model> }): void {
+  recommender = createRecommender(unpacked(model));
 }
 
 export interface ToldPiece {
-  readonly crew: number;
   readonly askers: readonly Asker[];
   /** What crosses threads: no functions. */
   readonly options: Omit<TellOptions, 'signal' | 'onProgress' | 'onUnknown' | 'threads' | 'engine'>;
   readonly ignoreUnknown: boolean;
 }
 
-export async function tell({ crew, askers, options, ignoreUnknown }: ToldPiece): Promise<ToldList[]> {
-  const recommender = recommenders.get(crew);
+export async function tell({ askers, options, ignoreUnknown }: ToldPiece): Promise<ToldList[]> {
   if (!recommender) throw new Error('no model was adopted');
   return tellLists(recommender, askers, {
     ...options,
@@ -32,9 +29,4 @@ export async function tell({ crew, askers, options, ignoreUnknown }: ToldPiece):
   });
 }
 
-export async function release({ crew }: { readonly crew: number }): Promise<void> {
-  await recommenders.get(crew)?.close();
-  recommenders.delete(crew);
-}
-
-serveTasks('told-tasks', { adopt, tell, release });
+serveTasks('told-tasks', { adopt, tell });

@@ -244,12 +244,12 @@ export function createApp(options: AppOptions): App {
   };
 }
 
-/** What to say of a batch that was begun and did not end in time: it would end the same way again. */
+/** What to say of a batch that was begun and did not end in time: as it is it may well not do so again. */
 function tooMuch(requests: readonly OneRequest[], deadline: number): string {
   const costly = (['confidence', 'explain'] as const).filter((part) => requests.some((one) => one[part]));
   const without = costly.length > 0 ? `, or without ${costly.join(' and ')}` : '';
   const longer = deadline < LIMITS.deadline ? ', or give a longer deadlineMs' : '';
-  return `the batch was too much for its deadline of ${deadline} ms: send fewer than ${requests.length} at once${without}${longer}`;
+  return `the batch did not end within its deadline of ${deadline} ms: send fewer than ${requests.length} at once${without}${longer}`;
 }
 
 function noModel({ withModel }: AppOptions): Problem {

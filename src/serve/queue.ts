@@ -40,11 +40,11 @@ interface Waiting<Job, Reply> extends Weighed<Job> {
 }
 
 export interface AskOptions {
-  /** Milliseconds that it may take until a worker begins. */
+  /** Milliseconds that it may take until a worker begins, of a batch until the last of its turns begins. */
   readonly deadline: number;
   /** Whether whoever asked has gone. */
   readonly gone?: () => boolean;
-  /** What to say of a batch that was begun and did not end before its deadline: asking again would end the same way. */
+  /** What to say of a batch that was begun and did not end before its deadline. */
   readonly tooMuch?: string;
 }
 
@@ -163,7 +163,7 @@ export function createQueue<Job, Reply>(
   function endTurn(one: Entry, { reply, left }: Turn<Job, Reply>): void {
     const had = reply === undefined ? one.had : [...one.had, reply];
     if (!left) one.resolve(had);
-    else if (one.bulk) enqueue({ ...one, ...left, bulk: true, had, turn: Math.max(one.turn, now()) });
+    else if (one.bulk) enqueue({ ...one, ...left, bulk: true, had });
     else singles.unshift({ ...one, ...left, had });
     if (left) looking ??= setInterval(look, LOOK);
   }

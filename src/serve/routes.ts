@@ -41,7 +41,9 @@ const REFUSALS = {
   415: problem('The body is not JSON.'),
   422: problem('The model cannot answer that.'),
   429: problem('Too many requests from one client; `Retry-After` says when to come back.'),
-  503: problem('Busy, late, stopping or without a model; `Retry-After` says when to come back.'),
+  503: problem(
+    'Busy, late, stopping or without a model; `Retry-After`, where there is one, says when to come back.',
+  ),
 };
 
 /** Where a server has keys. */

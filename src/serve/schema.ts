@@ -44,7 +44,7 @@ const deadlineMs = z
   .max(LIMITS.deadline)
   .optional()
   .openapi({
-    description: `Milliseconds after which the answer is of no use. Default ${LIMITS.patience}.`,
+    description: `Milliseconds after which the answer is of no use; a batch is given up then. Default ${LIMITS.patience}.`,
   });
 
 const oneRequest = {

@@ -50,7 +50,7 @@ const CASES: [string, string | Uint8Array, ReadOptions, RegExp[]][] = [
     'a name that two columns have',
     'user,item,item\n1,2,3\n',
     { items: 'item' },
-    [/columns 2 and 3 are both called "item"/, /--items 3/],
+    [/columns 2 and 3 are both called "item"/, /items 3/],
   ],
   ['the same column twice', 'a,b\n', { users: 2 }, [/both column 2/]],
   [

@@ -100,6 +100,18 @@ describe('a preview', () => {
     expect((await previewBlob(source, { header: false })).names).toEqual(['1', '2', '3', '4']);
   });
 
+  it('has a number for each of the columns that have one name, by which they are read', async () => {
+    const { source } = await written('twice.csv', 'user,item,item\nann,x,p\nbob,y,q\n');
+    const preview = await previewBlob(source);
+    expect(preview).toMatchObject({
+      header: true,
+      names: ['user', '2', '3'],
+      guess: { users: 'user', items: '2' },
+    });
+    const { graph } = await readBlob(source, { users: 'user', items: '3' });
+    expect([graph.items.ids.at(0), graph.items.ids.at(1)]).toEqual(['p', 'q']);
+  });
+
   it('knows objects a line, and takes the first two columns where names say nothing', async () => {
     const { source } = await written('d.jsonl', jsonl);
     expect(await previewBlob(source)).toMatchObject({

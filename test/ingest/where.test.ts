@@ -198,6 +198,10 @@ describe('what is no condition', () => {
     await expect(readGraph(csv, { where: 'zzzzzz > 7' })).rejects.toThrow(
       /its columns are "user", "item", "rating", "time", "note"; if its first row is no header, write #1 to #5 instead/,
     );
+    const twice = scratch.write('twice.csv', 'user,item,item\nann,x,1\nbob,y,2\n');
+    await expect(readGraph(twice, { where: 'item > 1' })).rejects.toThrow(
+      /has two columns "item", #2 and #3; write one of these/,
+    );
     await expect(readGraph(csv, { where: '#6 > 7' })).rejects.toThrow(/has 5 columns, from #1 to #5/);
     await expect(readGraph(csv, { where: 'rating > 7', header: false })).rejects.toThrow(
       /has no header, so its columns have no names; write #1 to #5/,

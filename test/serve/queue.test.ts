@@ -16,12 +16,15 @@ function heldWorker() {
 const one = async (queue: WorkQueue<number, number>, job: number, deadline: number, weight = 1) =>
   (await queue.ask([{ job, weight }], { deadline }))[0];
 
+/** A clock that stands: a machine that is slow for a moment is no overload. */
+const still = () => 0;
+
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('the queue before the workers', () => {
   it('gives what waits together to one worker together, in order', async () => {
     const { batches, release, answer } = heldWorker();
-    const queue = createQueue([answer], { most: 100, together: 3 });
+    const queue = createQueue([answer], { most: 100, together: 3 }, still);
     const replies = [1, 2, 3, 4, 5].map((job) => one(queue, job, 1000));
     expect(batches).toEqual([[1]]);
     release[0]();
@@ -36,7 +39,7 @@ describe('the queue before the workers', () => {
 
   it('says busy when it is full, and takes more once there is room', async () => {
     const { release, answer } = heldWorker();
-    const queue = createQueue([answer], { most: 2, together: 1 });
+    const queue = createQueue([answer], { most: 2, together: 1 }, still);
     const first = one(queue, 1, 1000);
     const waiting = [one(queue, 2, 1000), one(queue, 3, 1000)];
     await expect(one(queue, 4, 1000)).rejects.toMatchObject({ kind: 'busy', retryAfter: 1 });
@@ -194,7 +197,7 @@ describe('the queue before the workers', () => {
 
   it('single requests and pieces of a batch take turns on one worker, and one does not fill the room of the other', async () => {
     const { batches, release, answer } = heldWorker();
-    const queue = createQueue([answer], { most: 2, together: 1 });
+    const queue = createQueue([answer], { most: 2, together: 1 }, still);
     const pieces = [11, 12, 13].map((job) => ({ job, weight: 16, bulk: true }));
     const batch = queue.ask(pieces, { deadline: 10_000 });
     const singles = [1, 2].map((job) => one(queue, job, 10_000));
@@ -269,6 +272,42 @@ describe('the queue before the workers', () => {
     expect(worked).toEqual(['ab', '1']);
     expect(await batch).toEqual(['ab', 'cd', 'ef', 'uv', 'wx']);
     expect(queue.waiting + queue.working).toBe(0);
+  });
+
+  it('a small batch is not kept waiting by what is left of the pieces of a large one', async () => {
+    let time = 0;
+    const worked: string[] = [];
+    const queue = createQueue<string, string>(
+      [
+        async ([text]) => {
+          await settled();
+          time += 30;
+          worked.push(text[0]);
+          return [text];
+        },
+      ],
+      {
+        most: 10,
+        together: 1,
+        // One of a piece in each turn.
+        turnOf: (job, reply) =>
+          job.length === 1
+            ? { reply }
+            : { reply: reply[0], left: { job: job.slice(1), weight: job.length - 1, bulk: true } },
+      },
+      () => time,
+    );
+    const piece = (job: string) => ({ job, weight: job.length, bulk: true });
+    const large = queue.ask(
+      Array.from({ length: 20 }, () => piece('LLLL')),
+      { deadline: 1e6 },
+    );
+    time += 15;
+    const small = queue.ask([piece('ssss')], { deadline: 1e6 });
+    expect(await small).toEqual(['s', 's', 's', 's']);
+    // Only the pieces that stood before it have been worked off.
+    expect(worked.filter((job) => job === 'L')).toHaveLength(2 * 4);
+    await large;
   });
 
   it('a single request that a worker did not come to is the first of the next turn', async () => {

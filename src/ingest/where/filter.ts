@@ -79,7 +79,12 @@ function placeOf(
     );
   }
   const exact = names.indexOf(name);
-  if (exact >= 0) return exact;
+  if (exact >= 0) {
+    const again = names.indexOf(name, exact + 1);
+    if (again < 0) return exact;
+    const [one, other] = [`#${exact + 1}`, `#${again + 1}`];
+    throw wrong(text, at, `${source} has two columns ${clip(name)}, ${one} and ${other}; write one of these`);
+  }
   const folded = names.flatMap((other, c) => (other.toLowerCase() === name.toLowerCase() ? [c] : []));
   if (folded.length === 1) return folded[0];
   const meant = nearest(name, names);
