@@ -39,7 +39,7 @@ import {
 } from './predictive.js';
 
 export interface InternalCheckOptions extends TaskOptions {
-  /** Draws of the check that is corrected; the parts of either way together have about as many. */
+  /** Draws of the check that is corrected; the parts of either way together have about as many, fewer where they are large. */
   readonly draws: number;
   readonly seed: number;
   readonly sizes: SizeMode;
