@@ -156,6 +156,27 @@ describe('the words of an audit', () => {
     expect(checkFigures({ name: 'sampledCandidates', ...sampled })).toHaveLength(CHECK_COLUMNS.length - 2);
   });
 
+  it('have as many digits as tell a figure from its limit', () => {
+    const figures = (name: 'lost' | 'sampledCandidates' | 'timeAcross', value: number, expected = 0.2) =>
+      checkFigures({ name, value, expected, verdict: 'look', figures: { length: 30 } });
+    expect(figures('lost', 0.254)).toEqual(['25.4 %', '20 %', 'up to 25.0 %']);
+    expect(figures('lost', 0.246)).toEqual(['24.6 %', '20 %', 'up to 25.0 %']);
+    expect(figures('lost', 0.2502)).toEqual(['25.02 %', '20 %', 'up to 25.00 %']);
+    expect(figures('lost', 0.25)).toEqual(['25 %', '20 %', 'up to 25 %']);
+    expect(figures('lost', 0.104, 0)).toEqual(['10.4 %', '0 %', 'up to 10.0 %']);
+    expect(figures('sampledCandidates', 0.903)).toEqual([
+      '90.3 % with 30',
+      '20 %',
+      'up to 90.0 %, or fewer than 20 pairs',
+    ]);
+    expect(figures('timeAcross', 0.000996, 0)).toEqual(['0.0996 %', '0 %', 'below 0.1000 %']);
+    expect(figures('timeAcross', 0.02, 0)).toEqual(['2 %', '0 %', 'below 0.1 %']);
+    const bias = { name: 'degreeBias', expected: 1, low: 0.97, high: 1.0302, verdict: 'look' } as const;
+    expect(checkFigures({ ...bias, value: 1.0304, figures: {} })[2]).toBe('0.9700 … 1.0302');
+    expect(checkFigures({ ...bias, value: 1.0304, figures: {} })[0]).toBe('1.0304');
+    expect(checkFigures({ ...bias, value: 1.05, figures: {} })).toEqual(['1.050', '1', '0.970 … 1.030']);
+  });
+
   it('of a decision name the winners', () => {
     const row = (name: 'ease' | 'ranking') => ({ name, mean: 0.2, standardError: 0.01, behind: undefined });
     for (const another of ['no', 'perhaps', 'yes'] as const) {

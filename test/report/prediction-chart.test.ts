@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { PredictiveCheck } from '../../src/evaluate/predictive.js';
-import { drawChart } from '../../src/report/charts/chart.js';
+import { type Chart, drawChart } from '../../src/report/charts/chart.js';
 import { chartDocument } from '../../src/report/charts/document.js';
 import { predictionPair } from '../../src/report/charts/narrow.js';
 import { predictiveChart } from '../../src/report/charts/predictive.js';
@@ -22,23 +22,58 @@ const fits = [
   { model: 'sparse', predictive },
 ] as unknown as CheckedFit[];
 
+/** Where the names of the models and the intervals stand. */
+function placed(chart: Chart) {
+  const svg = drawChart(document, chart);
+  const place = 'transform="translate\\(([-.\\d]+),([-.\\d]+)\\)"';
+  const name = new RegExp(`<g [^>]*${place}><text [^>]*${place}>(the [\\w ]+ one)<`, 'g');
+  const names = [...svg.matchAll(name)].map(([, dx, dy, x, y, text]) => ({
+    text,
+    x: Number(dx) + Number(x),
+    y: Number(dy) + Number(y),
+  }));
+  const bars = [...svg.matchAll(/<line x1="[^"]*" x2="[^"]*" y1="([^"]*)"/g)].map(([, y]) => Number(y));
+  expect(bars.length).toBeGreaterThan(5);
+  return { names, bars };
+}
+
 test('models are called as one says, above all intervals and beside each other', () => {
   const { wide, narrow } = predictionPair(fits, { title: (kind) => `the ${kind} one` });
   for (const chart of [wide, ...narrow]) {
-    const svg = drawChart(document, chart);
-    const place = 'transform="translate\\(([-.\\d]+),([-.\\d]+)\\)"';
-    const name = new RegExp(`<g [^>]*${place}><text [^>]*${place}>(the \\w+ one)<`, 'g');
-    const names = [...svg.matchAll(name)].map(([, dx, dy, x, y, text]) => ({
-      text,
-      x: Number(dx) + Number(x),
-      y: Number(dy) + Number(y),
-    }));
+    const { names, bars } = placed(chart);
     expect(names.map(({ text }) => text)).toEqual(['the auto one', 'the sparse one']);
     // Bold letters of 14 pixels take some 8 each.
     expect(names[1].x - names[0].x).toBeGreaterThan(8 * 'the auto one'.length);
-    const bars = [...svg.matchAll(/<line x1="[^"]*" x2="[^"]*" y1="([^"]*)"/g)].map(([, y]) => Number(y));
-    expect(bars.length).toBeGreaterThan(5);
     for (const { y } of names) expect(y).toBeLessThan(Math.min(...bars) - 4);
+  }
+});
+
+test('the names of models end within their chart, however long they and those of the sides are', () => {
+  const names = {
+    users: { one: 'manufacturing organisation', many: 'manufacturing organisations' },
+    items: { one: 'recommended dependency', many: 'recommended dependencies' },
+  };
+  const three = [...fits, { model: 'dense', predictive }] as unknown as CheckedFit[];
+  for (const [word, rows] of [
+    ['', 1],
+    ['carefully fitted ', 3],
+  ] as const) {
+    const { wide, narrow } = predictionPair(three, { names, title: (kind) => `the ${word}${kind} one` });
+    for (const chart of [wide, ...narrow]) {
+      const { names: found, bars } = placed(chart);
+      expect(found).toHaveLength(3);
+      for (const { text, x, y } of found) {
+        expect(x).toBeGreaterThanOrEqual(0);
+        expect(x + 8 * text.length).toBeLessThanOrEqual(chart.width!);
+        expect(y).toBeLessThan(Math.min(...bars) - 4);
+        expect(y).toBeGreaterThan(0);
+      }
+      const heights = new Set(found.map(({ y }) => y));
+      if (chart !== wide) expect(heights.size).toBe(rows);
+      // Letters of 14 pixels need as many from row to row.
+      const steps = [...heights].map((y, at, all) => (at === 0 ? 14 : y - all[at - 1]));
+      expect(Math.min(...steps)).toBeGreaterThanOrEqual(14);
+    }
   }
 });
 

@@ -166,6 +166,7 @@ function studies(): void {
     numbers({ 'sparse-30': 0.3, 'dense-30': 0.301 }, { names, sure: false, items: [100.2, 100] }),
     numbers({ 'sparse-30': 0.32, ials: 0.3 }, { names, sure: false, items: [94, 93] }),
     numbers({ 'sparse-30': 0.32, ials: 0.3 }, { names, test: { users: 1, edges: 49 } }),
+    numbers({ 'sparse-30': 0.3, ranking: 0.301, popularity: 0.302 }, { names, sure: false }),
     numbers({ 'sparse-30': 0.2, ease: 0.3 }),
     numbers({ 'auto-30': 0.3, 'sparse-30': 0.29, 'dense-30': 0.28, ease: 0.35 }, { items: [99, 96, 80] }),
     numbers({ 'auto-30': 0.3, 'dense-30': 0.28 }, { items: [99, 98, 80], same: true, sure: false }),

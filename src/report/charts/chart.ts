@@ -21,6 +21,8 @@ export interface Chart {
 const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
 const CLASS = 'graphex-chart';
 const HEAD = 30;
+/** Where the words above a chart begin. */
+const LEFT = 12;
 
 /**
  * A chart as SVG text that stands alone; the same data give the same text, byte for byte. In a page give its `document`,
@@ -44,7 +46,7 @@ export function drawChart(document: Document, chart: Chart): string {
   const subtitle = wrapped(chart.subtitle ?? '', width, 7.6);
   const head = HEAD + 20 * (title.length - 1 + subtitle.length);
   const row = (name: string, text: string, at: number, look: string) =>
-    `<text class="${name}" x="12" y="${20 * (at + 1)}" ${look} text-anchor="start">${escapeXml(text)}</text>`;
+    `<text class="${name}" x="${LEFT}" y="${20 * (at + 1)}" ${look} text-anchor="start">${escapeXml(text)}</text>`;
   svg.querySelector('style')?.remove();
   const inner = svg.innerHTML;
   // Plot writes its own labels, so the whole is looked at once more.
@@ -76,17 +78,36 @@ function wrapped(text: string, width: number, letter: number): string[] {
   return rows;
 }
 
-/** Names in their colours above the whole frame, from its left to the right; 16 pixels of margin are theirs. */
-export function legend(names: readonly { readonly words: string; readonly ink: string }[]): Plot.Markish[] {
-  let before = 0;
-  return names.map(({ words, ink }) => {
-    const dx = before;
-    before += 18 + 8.4 * words.length;
-    return Plot.text([words], {
-      ...{ facet: 'super', frameAnchor: 'top-left', textAnchor: 'start', lineAnchor: 'bottom' },
-      ...{ dx, dy: -12, fill: ink, fontWeight: 600 },
-    } as Plot.TextOptions);
+/** The height of a row of a legend. */
+const ROW = 18;
+
+/**
+ * Names in their colours above the whole frame, from the chart's left, in as many rows as they need; `height` is what they
+ * take of the top margin. They do not begin at the frame: labels of any length beside it may leave it narrow.
+ */
+export function legend(
+  names: readonly { readonly words: string; readonly ink: string }[],
+  { width, marginLeft }: { readonly width: number; readonly marginLeft: number },
+): { readonly marks: Plot.Markish[]; readonly height: number } {
+  let x = LEFT;
+  let row = 0;
+  const places = names.map((name) => {
+    const length = 8.4 * name.words.length;
+    if (x > LEFT && x + length > width) {
+      x = LEFT;
+      row++;
+    }
+    const place = { ...name, row, dx: x - marginLeft };
+    x += length + 18;
+    return place;
   });
+  const marks = places.map(({ words, ink, dx, ...place }) =>
+    Plot.text([words], {
+      ...{ facet: 'super', frameAnchor: 'top-left', textAnchor: 'start', lineAnchor: 'bottom' },
+      ...{ dx, dy: -12 - ROW * (row - place.row), fill: ink, fontWeight: 600 },
+    } as Plot.TextOptions),
+  );
+  return { marks, height: ROW * (row + 1) };
 }
 
 /** Dark colours replace light ones where the reader prefers dark; attributes stay for viewers that know no CSS. */

@@ -54,6 +54,13 @@ export function predictionChart(
     1,
     ...points.flatMap((p) => [p.low, p.high, p.mean, p.correctedLow, p.correctedHigh].map(Math.abs)),
   );
+  const width = narrow ? 400 : 680;
+  const marginLeft = 22 + 7.4 * Math.max(...statistics.map((s) => label(s).length));
+  // Above the panels, where no interval can reach the words.
+  const models = legend(
+    fits.map((fit) => ({ words: named(fit), ink: INK[fit.model].light })),
+    { width, marginLeft },
+  );
   return {
     title: narrow ? 'Predictions against the test set' : 'How far the predictions are from the test set',
     subtitle: narrow
@@ -65,11 +72,11 @@ export function predictionChart(
           `${named(fit)}: ${statistics.map((s) => `${label(s)} ${describeError(s, predictionError(fit, s))}`).join(', ')}.`,
       )
       .join(' '),
-    width: narrow ? 400 : 680,
-    height: 86 + 22 * Math.max(2, fits.length) * statistics.length,
+    width,
+    height: 68 + models.height + 22 * Math.max(2, fits.length) * statistics.length,
     plot: {
-      marginLeft: 22 + 7.4 * Math.max(...statistics.map((s) => label(s).length)),
-      marginTop: 38,
+      marginLeft,
+      marginTop: 20 + models.height,
       marginRight: 16,
       x: {
         domain: [-1.08 * reach, 1.08 * reach],
@@ -108,8 +115,7 @@ export function predictionChart(
             Plot.dot(own, { ...place, x: 'mean', fill: INK[model].light, r: 4.4 }),
           ];
         }),
-        // Above the panels, where no interval can reach the words.
-        ...legend(fits.map((fit) => ({ words: named(fit), ink: INK[fit.model].light }))),
+        ...models.marks,
       ],
     },
   };

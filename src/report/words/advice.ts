@@ -47,7 +47,9 @@ function advised(results: StudyResults): { readonly row: LadderRow | undefined; 
 /** 'which ranks best here', 'which ranks as well as any here by nDCG'. */
 function reason({ winner, places, advised: row }: RankingDecision, n: number, names: SideNames): string {
   const { first, metrics } = places.find((place) => place.first.includes(row))!;
-  const by = places.length === 1 ? '' : ` by ${metricPhrase(metrics[0], n, names)}`;
+  const by = places.every((place) => place.first.includes(row))
+    ? ''
+    : ` by ${metricPhrase(metrics[0], n, names)}`;
   const alone = first.length === 1 && (winner !== 'tie' || places.length > 1);
   return `which ranks ${alone ? 'best' : 'as well as any'} here${by}`;
 }

@@ -40,26 +40,48 @@ export function checkFigures(check: AuditCheck): readonly [found: string, chance
   const { name, value, expected, low, high, figures } = check;
   const byTime = figures.byTime ? 'anything: split by time' : undefined;
   switch (name) {
-    case 'degreeBias':
-      return [fixed(value, 3), fixed(expected, 0), byTime ?? `${fixed(low!, 3)} … ${fixed(high!, 3)}`];
+    case 'degreeBias': {
+      if (byTime) return [fixed(value, 3), fixed(expected, 0), byTime];
+      const [found, from, to] = apart([3, 4, 5, 6], fixed, value, low!, high!);
+      return [found, fixed(expected, 0), `${from} … ${to}`];
+    }
     case 'filtering':
       return [`least degree ${grouped(value)}`, grouped(expected), 'no minimum, no cap'];
     case 'negativeControl':
       return [fixed(value, 4), 'not above 0', 'up to 0, but for chance'];
     case 'lost': {
       const { beyond, share } = LIMITS.lost;
-      return [percent(value), percent(expected), `up to ${percent(Math.min(expected + beyond, share))}`];
+      const [found, limit] = apart(DECIMALS, percent, value, Math.min(expected + beyond, share));
+      return [found, percent(expected), `up to ${limit}`];
     }
     case 'sampledCandidates': {
       const { share, length } = LIMITS.sampledCandidates;
-      const users = `${percent(value)} with ${grouped(figures.length)}`;
-      return [users, percent(expected), `up to ${percent(share)}, or fewer than ${length} pairs`];
+      const [found, limit] = apart(DECIMALS, percent, value, share);
+      const users = `${found} with ${grouped(figures.length)}`;
+      return [users, percent(expected), `up to ${limit}, or fewer than ${length} pairs`];
     }
-    case 'timeAcross':
-      return [percent(value), percent(expected), `below ${percent(LIMITS.timeAcross, 1)}`];
+    case 'timeAcross': {
+      const [found, limit] = apart(DECIMALS, percent, value, LIMITS.timeAcross);
+      return [found, percent(expected), `below ${limit}`];
+    }
     default:
       return [percent(value), percent(expected), byTime ?? 'none'];
   }
+}
+
+/** Of percentages: two digits, or more where these do not do. */
+const DECIMALS = [undefined, 1, 2, 3, 4] as const;
+
+/** A figure and its limits with as few decimals as tell them apart: a verdict never turns on digits that nobody sees. */
+function apart<D>(
+  decimals: readonly D[],
+  write: (value: number, decimals: D) => string,
+  value: number,
+  ...limits: readonly number[]
+): string[] {
+  const tells = (d: D) => limits.every((limit) => limit === value || write(limit, d) !== write(value, d));
+  const enough = decimals.find(tells) ?? decimals[0];
+  return [value, ...limits].map((number) => write(number, enough));
 }
 
 /** What a check found, in a sentence. */

@@ -16,7 +16,7 @@ import type { SideNames } from '../../text/sides.js';
 import { methodPhrase, methodsPhrase, methodTitle, shortName, startOf } from './methods.js';
 import type { StudyVerdicts } from './study.js';
 import { TOO_LITTLE, tooLittle } from './too-little.js';
-import { type Duel, decideRanking, duel, type RankingDecision } from './winner.js';
+import { type Duel, decideRanking, duel, isAsGood, type RankingDecision } from './winner.js';
 
 export const RANKING_QUESTION = 'Which method recommends best?';
 
@@ -30,15 +30,19 @@ function duelWords({ metric, ours, baseline, winner, gap }: Duel, ladder: Ladder
     text: `By ${word}, ${named(first)} comes first with ${value(first)}; ${named(second)} has ${value(second)}${
       winner === 'tie' ? ', which may be chance' : ''
     }.`,
-    interval: `In ${word}, ${named(first)} is ahead of ${named(second)} by ${fixed(-gap.difference, 3)} (95 % interval on the same ${names.users.many}: ${fixed(-gap.high, 3)} to ${fixed(-gap.low, 3)}).`,
+    interval: `In ${word}, ${named(first)} is ahead of ${named(second)} by ${gapSize(gap, ` on the same ${names.users.many}`)}.`,
   };
 }
 
 export function rankingVerdict(results: StudyResults): StudyVerdicts['ranking'] {
   const verdict = rankingByFigures(results);
-  const reason = tooLittle(results.runs[0], results.check.names, results.runs[0].ladder.rows[0]?.all.users);
+  const reason = tooLittleOf(results);
   if (!reason) return verdict;
   return { ...verdict, winner: null, headline: TOO_LITTLE, text: `${reason} ${verdict.text}` };
+}
+
+function tooLittleOf({ runs, check }: StudyResults) {
+  return tooLittle(runs[0], check.names, runs[0].ladder.rows[0]?.all.users);
 }
 
 function rankingByFigures(results: StudyResults): StudyVerdicts['ranking'] {
@@ -50,7 +54,7 @@ function rankingByFigures(results: StudyResults): StudyVerdicts['ranking'] {
   const [first] = places[0].first;
   const headline = rankingHeadline(decision, results);
   const details = [...modelsAmongEachOther(results), ...ceilingShare(run, names)];
-  const poor = belowPopularity(run, names);
+  const poor = belowPopularity(ladder, names, !tooLittleOf(results));
   if (!duels) {
     const best = ladder.rows.find((row) => row.id === ladder.best.recall)!;
     return {
@@ -99,40 +103,66 @@ function rankingHeadline({ winner, places }: RankingDecision, { runs, check }: S
     if (winner === 'baseline') return `A baseline wins: ${methodTitle(first[0], ladder, names)}`;
     return `${startOf(who(first))} ${first.length > 1 ? 'rank best, alike' : 'ranks best'}`;
   }
+  // Ours beside a baseline in one place: by that metric they tie.
+  const alike = first.length > 1 && first.some(({ kind }) => kind === 'baseline');
   const said = places.map((place) => {
     const by = place.metrics.map((metric) => metricPhrase(metric, ladder.n, names)).join(' and ');
-    return `${place.first.length === 0 ? 'a tie' : who(place.first)} by ${by}`;
+    return `${place.first.length === 0 ? 'a tie' : who(place.first)}${alike && place === places[0] ? ' rank alike' : ''} by ${by}`;
   });
   return winner === 'baseline' && first.length > 0 && places[1].first.length > 0
     ? `A baseline wins: ${said.join(', ')}`
     : startOf(said.join(', '));
 }
 
-/** A model that does worse than no model at all is called so: in both figures, or in one of them. */
-function belowPopularity({ ladder }: StudyRun, names: SideNames): string[] {
+/**
+ * A model that does worse than no model at all is called so, in both figures or in one of them; it is advised against
+ * only where both differences are more than chance, which few users cannot tell.
+ */
+function belowPopularity(ladder: Ladder, names: SideNames, enough: boolean): string[] {
   const popularity = ladder.rows.find((row) => row.id === 'popularity');
   if (!popularity) return [];
   const metrics = ['recall', 'ndcg'] as const;
-  const below = (row: LadderRow) =>
-    metrics.filter((metric) => row.all[metric].mean < popularity.all[metric].mean);
-  const ours = ladder.rows.filter((row) => row.kind === 'model' || row.kind === 'ranker');
-  const who = (rows: readonly LadderRow[]) =>
-    `${list(rows.map((row) => methodPhrase(row, ladder, names)))} ${rows.length === 1 ? 'ranks' : 'rank'}`;
-  const inBoth = ours.filter((row) => below(row).length === metrics.length);
-  const sentences =
-    inBoth.length === 0
+  const below = ladder.rows
+    .filter((row) => row.kind === 'model' || row.kind === 'ranker')
+    .map((row) => {
+      const by = metrics.filter((metric) => row.all[metric].mean < popularity.all[metric].mean);
+      return { row, by, clear: by.filter((metric) => enough && isBehind(ladder, row, popularity, metric)) };
+    });
+  const sentence = (found: typeof below, start: string, end: string) => {
+    const who = list(found.map(({ row }) => methodPhrase(row, ladder, names)));
+    const rank = found.length === 1 ? 'ranks' : 'rank';
+    return found.length === 0
       ? []
-      : [
-          `${startOf(who(inBoth))} below popularity, the same list for everyone: do not recommend with ${inBoth.length === 1 ? 'it' : 'them'}.`,
-        ];
-  for (const metric of metrics) {
-    const inOne = ours.filter((row) => below(row).length === 1 && below(row)[0] === metric);
-    if (inOne.length === 0) continue;
-    sentences.push(
-      `By ${metricPhrase(metric, ladder.n, names)}, ${who(inOne)} below popularity, the same list for everyone.`,
-    );
-  }
-  return sentences;
+      : [startOf(`${start}${who} ${rank} below popularity, the same list for everyone${end}.`)];
+  };
+  const chance = ', by a difference that may be chance';
+  const inBoth = below.filter(({ by }) => by.length === metrics.length);
+  const poor = inBoth.filter(({ clear }) => clear.length === metrics.length);
+  const perhaps = inBoth.filter(({ clear }) => clear.length === 0);
+  const others = below.filter((one) => !poor.includes(one) && !perhaps.includes(one));
+  return [
+    ...sentence(poor, '', `: do not recommend with ${poor.length === 1 ? 'it' : 'them'}`),
+    ...sentence(perhaps, '', chance),
+    ...metrics.flatMap((metric) => {
+      const start = `By ${metricPhrase(metric, ladder.n, names)}, `;
+      const [sure, unsure] = [true, false].map((is) =>
+        others.filter(({ by, clear }) => by.includes(metric) && clear.includes(metric) === is),
+      );
+      return [...sentence(sure, start, ''), ...sentence(unsure, start, chance)];
+    }),
+  ];
+}
+
+/**
+ * Whether a row is behind another by more than chance. A ladder has their paired interval where the other is the best;
+ * elsewhere standard errors tell, as if each had been asked of other users. That claims less: who is hard to serve is so
+ * for both.
+ */
+function isBehind(ladder: Ladder, row: LadderRow, other: LadderRow, metric: 'recall' | 'ndcg'): boolean {
+  if (isAsGood(ladder, row, metric)) return false;
+  if (other.id === ladder.best[metric]) return true;
+  const [a, b] = [row.all[metric], other.all[metric]];
+  return b.mean - a.mean > 1.96 * Math.hypot(a.standardError, b.standardError);
 }
 
 function ceilingShare({ ladder }: StudyRun, names: SideNames): string[] {
@@ -214,12 +244,12 @@ function pairWords(
 
 type Gap = Pick<Comparison, 'difference' | 'low' | 'high'>;
 
-/** '0.009 (95 % interval: 0.002 to 0.016)', turned so that the difference is positive. */
-function gapSize({ difference, low, high }: Gap): string {
-  const [from, to] = difference < 0 ? [-high, -low] : [low, high];
+/** '0.009 (95 % interval: 0.002 to 0.016)', turned so that the difference is positive; `on` says of whom. */
+function gapSize({ difference, low, high }: Gap, on = ''): string {
+  const [from, to] = difference > 0 ? [low, high] : [-high, -low];
   // An end that would read 0.000 leaves open on which side of chance it lies.
   const digits = Math.min(Math.abs(from), Math.abs(to)) < 5e-4 ? 4 : 3;
-  return `${fixed(Math.abs(difference), digits)} (95 % interval: ${fixed(from, digits)} to ${fixed(to, digits)})`;
+  return `${fixed(Math.abs(difference), digits)} (95 % interval${on}: ${fixed(from, digits)} to ${fixed(to, digits)})`;
 }
 
 function mayBeChance({ low, high }: Gap): boolean {

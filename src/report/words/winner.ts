@@ -41,10 +41,10 @@ function bestOf(ladder: Ladder, metric: LadderMetric, kinds: readonly LadderRow[
 type MainMetric = 'recall' | 'ndcg';
 const MAIN_METRICS: readonly MainMetric[] = ['recall', 'ndcg'];
 
-/** Who comes first by one metric or by both; nobody where ours and the baselines tie. */
+/** Who comes first by one metric or by both; nobody where ours and the baselines tie by the metric that does not decide. */
 export interface Place {
   readonly metrics: readonly MainMetric[];
-  /** The best, and those of ours that may be as good. */
+  /** The best, and those of ours that may be as good; where nothing decides, one of ours and a baseline. */
   readonly first: readonly LadderRow[];
 }
 
@@ -78,14 +78,14 @@ export function decideRanking({ runs, chosen }: StudyResults): RankingDecision {
       const named = places.flatMap(({ first }) => first);
       return { winner: 'tie', places, advised: madeForRanking(named), duels };
     }
-    const [best, ...others] = places[0].first;
-    const ranker = others.find((row) => row.kind === 'ranker' && isEven(ladder, row));
-    return { winner: decided[0], places, advised: ranker ?? best, duels };
+    const [{ first }] = places;
+    return { winner: decided[0], places, advised: evenOf(ladder, first) ?? first[0], duels };
   }
   const [winner] = winners;
   if (winner === 'tie' && duels) {
-    const first = evenRows(ladder, duels);
-    return { winner, places: [{ metrics: MAIN_METRICS, first }], advised: madeForRanking(first), duels };
+    const places = evenPlaces(ladder, duels, chosen.features);
+    const named = places.flatMap((place) => place.first);
+    return { winner, places, advised: evenOf(ladder, named) ?? madeForRanking(named), duels };
   }
   // First by one metric and, but for chance, by the other.
   const both = byRecall.first.filter((row) => byNdcg.first.includes(row));
@@ -94,8 +94,8 @@ export function decideRanking({ runs, chosen }: StudyResults): RankingDecision {
     const first = [...both].sort((a, b) => Number(tops.includes(b)) - Number(tops.includes(a)));
     return { winner, places: [{ metrics: MAIN_METRICS, first }], advised: madeForRanking(first), duels };
   }
-  const places = [byRecall, byNdcg].map((place) => ({ ...place, first: place.first.slice(0, 1) }));
-  const advised = tops.find((row) => isEven(ladder, row)) ?? madeForRanking(tops);
+  const places = [byRecall, byNdcg].map((place) => ({ ...place, first: [place.first[0], ...both] }));
+  const advised = evenOf(ladder, [...both, ...tops]) ?? madeForRanking(tops);
   return { winner, places, advised, duels };
 }
 
@@ -109,16 +109,18 @@ function leaders(
   if (winner === 'baseline') return [bestOf(ladder, metric, ['baseline'])!];
   const best = bestOf(ladder, metric, ['model', 'ranker'])!;
   const others = ladder.rows.filter(
-    (row) =>
-      row !== best &&
-      (row.kind === 'ranker' || (row.kind === 'model' && row.features === features)) &&
-      isAsGood(ladder, row, metric),
+    (row) => row !== best && isOurs(row, features) && isAsGood(ladder, row, metric),
   );
   return [best, ...others];
 }
 
+/** The fit for ranking, or a model with the chosen number of features. */
+function isOurs(row: LadderRow, features: number): boolean {
+  return row.kind === 'ranker' || (row.kind === 'model' && row.features === features);
+}
+
 /** Whether a row is the best by a metric, or behind it by no more than chance. */
-function isAsGood({ best, comparisons }: Ladder, { id }: LadderRow, metric: MainMetric): boolean {
+export function isAsGood({ best, comparisons }: Ladder, { id }: LadderRow, metric: MainMetric): boolean {
   if (id === best[metric]) return true;
   const gap = comparisons.find((c) => c.metric === metric && c.row === id && c.to === best[metric]);
   return gap !== undefined && gap.high >= 0;
@@ -128,11 +130,38 @@ function isEven(ladder: Ladder, row: LadderRow): boolean {
   return MAIN_METRICS.every((metric) => isAsGood(ladder, row, metric));
 }
 
-/** Where ours and the baselines tie: one of each, and our fit for ranking, if they are as good as any by both metrics. */
-function evenRows(ladder: Ladder, { recall, ndcg }: Readonly<Record<MainMetric, Duel>>): LadderRow[] {
-  const one = (a: LadderRow, b: LadderRow) => [a, b].find((row) => isEven(ladder, row)) ?? a;
-  const ranker = ladder.rows.filter((row) => row.kind === 'ranker' && isEven(ladder, row));
-  return [...new Set([one(recall.ours, ndcg.ours), ...ranker, one(recall.baseline, ndcg.baseline)])];
+/**
+ * Where ours and the baselines tie: one of each that is as good as any by both metrics, and our fit for ranking if it is;
+ * where ours or the baselines have none such, the best by each metric.
+ */
+function evenPlaces(
+  ladder: Ladder,
+  duels: Readonly<Record<MainMetric, Duel>>,
+  features: number,
+): readonly Place[] {
+  const even = ladder.rows.filter((row) => isEven(ladder, row));
+  const { recall, ndcg } = duels;
+  const ours =
+    [recall.ours, ndcg.ours].find((row) => even.includes(row)) ?? even.find((row) => isOurs(row, features));
+  const baseline =
+    [recall.baseline, ndcg.baseline].find((row) => even.includes(row)) ??
+    even.find(({ kind }) => kind === 'baseline');
+  const place = (metrics: readonly MainMetric[], one: LadderRow, other: LadderRow): Place => {
+    const rankers = ladder.rows.filter(
+      (row) => row.kind === 'ranker' && metrics.every((metric) => isAsGood(ladder, row, metric)),
+    );
+    return { metrics, first: [...new Set([one, ...rankers, other])] };
+  };
+  if (ours && baseline) return [place(MAIN_METRICS, ours, baseline)];
+  return MAIN_METRICS.map((metric) =>
+    place([metric], ours ?? duels[metric].ours, baseline ?? duels[metric].baseline),
+  );
+}
+
+/** Of some rows one that is as good as any by both metrics, if there is one: made for ranking, else the first. */
+function evenOf(ladder: Ladder, rows: readonly LadderRow[]): LadderRow | undefined {
+  const even = rows.filter((row) => isEven(ladder, row));
+  return even.length > 0 ? madeForRanking(even) : undefined;
 }
 
 /** Our fit for ranking, else a baseline, else what comes first. */

@@ -1,0 +1,238 @@
+import { describe, expect, it } from 'vitest';
+import { studyVerdicts } from '../../src/report/words/study.js';
+import type { StudyResults } from '../../src/study/results.js';
+import { numbers } from './study-numbers.js';
+
+describe('which method recommends best, in words', () => {
+  /** A ladder with its own figures by nDCG; `clear` names rows that are behind the best by more than chance. */
+  function ladderOf(
+    recall: Readonly<Record<string, number>>,
+    ndcg: Readonly<Record<string, number>>,
+    clear: Readonly<Record<'recall' | 'ndcg', readonly string[]>>,
+  ): StudyResults {
+    const results = numbers(recall, { sure: false });
+    const { ladder } = results.runs[0];
+    for (const row of ladder.rows)
+      Object.assign(row.all, { ndcg: { mean: ndcg[row.id], standardError: 0.01 } });
+    const best = (of: Readonly<Record<string, number>>) =>
+      Object.keys(of).reduce((a, b) => (of[b] > of[a] ? b : a));
+    const comparisons = (['recall', 'ndcg'] as const).flatMap((metric) => {
+      const of = { recall, ndcg }[metric];
+      const to = best(of);
+      return Object.keys(of)
+        .filter((row) => row !== to)
+        .map((row) => {
+          const difference = of[row] - of[to];
+          const half = clear[metric].includes(row) ? -difference / 2 : 0.05 - difference;
+          return {
+            metric,
+            row,
+            to,
+            difference,
+            low: difference - half,
+            high: difference + half,
+            level: 0.95,
+          };
+        });
+    });
+    Object.assign(ladder, { best: { recall: best(recall), ndcg: best(ndcg) }, comparisons });
+    return results;
+  }
+  const said = (results: StudyResults) => {
+    const { ranking, next } = studyVerdicts(results);
+    return [ranking.headline, next.find(({ text }) => text.startsWith('To recommend'))!.text];
+  };
+
+  it('advises the method of the headline where nDCG decides and recall is a tie', () => {
+    const baselines = ladderOf(
+      { 'sparse-30': 0.3, ease: 0.32, ials: 0.31 },
+      { 'sparse-30': 0.3, ease: 0.35, ials: 0.37 },
+      { recall: [], ndcg: ['sparse-30', 'ease'] },
+    );
+    expect(said(baselines)).toEqual([
+      'iALS by nDCG, a tie by recall@20',
+      'To recommend, use iALS, which ranks best here by nDCG, on all of the data:',
+    ]);
+    expect(studyVerdicts(baselines).ranking).toMatchObject({
+      winner: 'baseline',
+      method: 'ials',
+      rival: 'ials',
+    });
+    const models = (ndcg: readonly string[]) =>
+      ladderOf(
+        { 'sparse-30': 0.811, 'dense-30': 0.818, ease: 0.784 },
+        { 'sparse-30': 0.749, 'dense-30': 0.744, ease: 0.705 },
+        { recall: ['sparse-30'], ndcg },
+      );
+    expect(said(models(['ease', 'dense-30']))).toEqual([
+      'The sparse model by nDCG, a tie by recall@20',
+      'To recommend, use the sparse model, which ranks best here by nDCG, on all of the data:',
+    ]);
+    expect(said(models(['ease']))).toEqual([
+      'The sparse and the dense model by nDCG, a tie by recall@20',
+      'To recommend, use the dense model, which ranks as well as any here by nDCG, on all of the data:',
+    ]);
+    // The best by recall is even by nDCG too; the fit for ranking is even by nDCG alone.
+    const besideRanker = ladderOf(
+      { 'sparse-30': 0.811, 'dense-30': 0.818, ranking: 0.8, ease: 0.784 },
+      { 'sparse-30': 0.749, 'dense-30': 0.744, ranking: 0.745, ease: 0.705 },
+      { recall: ['sparse-30', 'ranking'], ndcg: ['ease'] },
+    );
+    expect(said(besideRanker)[1]).toContain('use the dense model, which ranks as well as any here by nDCG');
+    // Nothing is even: the best by the metric that decides.
+    const none = ladderOf(
+      { 'sparse-30': 0.79, 'dense-30': 0.818, ranking: 0.79, ease: 0.81 },
+      { 'sparse-30': 0.749, 'dense-30': 0.7, ranking: 0.745, ease: 0.705 },
+      { recall: ['sparse-30', 'ranking'], ndcg: ['ease', 'dense-30'] },
+    );
+    expect(said(none)[1]).toContain('use the sparse model, which ranks as well as any here by nDCG');
+  });
+
+  it('names one per metric where nothing ties by both, and of a place what is even by both', () => {
+    const apart = ladderOf(
+      { 'sparse-30': 0.33, 'dense-30': 0.3, ease: 0.32, ials: 0.29 },
+      { 'sparse-30': 0.3, 'dense-30': 0.33, ease: 0.29, ials: 0.32 },
+      { recall: ['dense-30', 'ials'], ndcg: ['sparse-30', 'ease'] },
+    );
+    expect(said(apart)).toEqual([
+      'The sparse model and EASE rank alike by recall@20, the dense model and iALS by nDCG',
+      'To recommend, use EASE, which ranks as well as any here by recall@20, on all of the data:',
+    ]);
+    expect(studyVerdicts(apart).ranking).toMatchObject({ winner: 'tie', method: 'sparse-30', rival: 'ease' });
+    const half = ladderOf(
+      { 'sparse-30': 0.33, 'dense-30': 0.3, ease: 0.32, ials: 0.31, slim: 0.3 },
+      { 'sparse-30': 0.3, 'dense-30': 0.33, ease: 0.29, ials: 0.31, slim: 0.32 },
+      { recall: ['dense-30', 'slim'], ndcg: ['sparse-30', 'ease'] },
+    );
+    expect(said(half)).toEqual([
+      'The sparse model and iALS rank alike by recall@20, the dense model and iALS by nDCG',
+      'To recommend, use iALS, which ranks as well as any here, on all of the data:',
+    ]);
+    const ranker = ladderOf(
+      { 'sparse-30': 0.33, 'dense-30': 0.3, ranking: 0.32, ease: 0.31 },
+      { 'sparse-30': 0.3, 'dense-30': 0.33, ranking: 0.32, ease: 0.31 },
+      { recall: ['dense-30'], ndcg: ['sparse-30'] },
+    );
+    expect(said(ranker)).toEqual([
+      'The fit for ranking and EASE rank alike',
+      'To recommend, use the fit for ranking, which ranks as well as any here, on all of the data:',
+    ]);
+    const wins = ladderOf(
+      { 'sparse-30': 0.33, 'dense-30': 0.3, ranking: 0.32, ease: 0.2 },
+      { 'sparse-30': 0.3, 'dense-30': 0.33, ranking: 0.32, ease: 0.2 },
+      { recall: ['dense-30', 'ease'], ndcg: ['sparse-30', 'ease'] },
+    );
+    expect(said(wins)).toEqual([
+      'The sparse model and the fit for ranking by recall@20, the dense model and the fit for ranking by nDCG',
+      'To recommend, use the fit for ranking, which ranks as well as any here, on all of the data:',
+    ]);
+  });
+
+  it('advises against what is below popularity by more than chance, and never against what it advises', () => {
+    const of = (clear: Readonly<Record<'recall' | 'ndcg', readonly string[]>>) => {
+      const recall = { 'sparse-30': 0.2, ranking: 0.3, popularity: 0.305 };
+      return ladderOf(recall, recall, clear);
+    };
+    const textOf = (results: StudyResults) => studyVerdicts(results).ranking.text;
+    const even = of({ recall: ['sparse-30'], ndcg: ['sparse-30'] });
+    expect(said(even)[1]).toContain('use the fit for ranking, which ranks as well as any here');
+    expect(textOf(even)).toContain(
+      'The sparse model ranks below popularity, the same list for everyone: do not recommend with it. ' +
+        'The fit for ranking ranks below popularity, the same list for everyone, by a difference that may be chance.',
+    );
+    const clear = of({ recall: ['sparse-30', 'ranking'], ndcg: ['sparse-30', 'ranking'] });
+    expect(textOf(clear)).toContain(
+      'the fit for ranking rank below popularity, the same list for everyone: do not',
+    );
+    expect(said(clear)[1]).toContain('use popularity');
+    const one = of({ recall: ['sparse-30', 'ranking'], ndcg: ['sparse-30'] });
+    expect(textOf(one)).toContain(
+      'By recall@20, the fit for ranking ranks below popularity, the same list for everyone. ' +
+        'By nDCG, the fit for ranking ranks below popularity, the same list for everyone, by a difference that may be chance.',
+    );
+    // Behind the best by more than chance, but hardly behind popularity.
+    const third = { 'sparse-30': 0.29, ranking: 0.2, popularity: 0.3, ease: 0.4 };
+    const all = ['sparse-30', 'ranking', 'popularity'];
+    expect(textOf(ladderOf(third, third, { recall: all, ndcg: all }))).toContain(
+      'The fit for ranking ranks below popularity, the same list for everyone: do not recommend with it. ' +
+        'The sparse model ranks below popularity, the same list for everyone, by a difference that may be chance.',
+    );
+    // Too few to tell, so that what is made for ranking is advised.
+    const few = numbers({ ranking: 0.2, popularity: 0.3 }, { test: { users: 29, edges: 400 } });
+    expect(said(few)[1]).toContain('use the fit for ranking on all');
+    expect(textOf(few)).not.toContain('do not recommend');
+  });
+
+  it('advises one of those that the headline names where metrics, models or all of them are even', () => {
+    const opposed = ladderOf(
+      { 'sparse-30': 0.35, ease: 0.3 },
+      { 'sparse-30': 0.3, ease: 0.35 },
+      { recall: ['ease'], ndcg: ['sparse-30'] },
+    );
+    expect(said(opposed)).toEqual([
+      'The sparse model by recall@20, EASE by nDCG',
+      'To recommend, use EASE, which ranks best here by nDCG, on all of the data:',
+    ]);
+    const two = ladderOf(
+      { 'sparse-30': 0.2, ease: 0.33, ials: 0.31 },
+      { 'sparse-30': 0.2, ease: 0.31, ials: 0.33 },
+      { recall: ['sparse-30', 'ials'], ndcg: ['sparse-30'] },
+    );
+    expect(said(two)).toEqual([
+      'A baseline wins: EASE by recall@20, iALS by nDCG',
+      'To recommend, use EASE, which ranks best here by recall@20, on all of the data:',
+    ]);
+    const ranker = ladderOf(
+      { 'sparse-30': 0.35, ranking: 0.34, ease: 0.2 },
+      { 'sparse-30': 0.35, ranking: 0.34, ease: 0.2 },
+      { recall: ['ease'], ndcg: ['ease'] },
+    );
+    expect(said(ranker)).toEqual([
+      'The sparse model and the fit for ranking rank best, alike',
+      'To recommend, use the fit for ranking, which ranks as well as any here, on all of the data:',
+    ]);
+    const all = ladderOf(
+      { 'sparse-30': 0.35, ranking: 0.34, ease: 0.33 },
+      { 'sparse-30': 0.35, ranking: 0.34, ease: 0.33 },
+      { recall: [], ndcg: [] },
+    );
+    expect(said(all)).toEqual([
+      'The sparse model, the fit for ranking and EASE rank alike',
+      'To recommend, use the fit for ranking, which ranks as well as any here, on all of the data:',
+    ]);
+  });
+
+  it('tells a difference from chance by its interval, and where nDCG says the opposite', () => {
+    const results = ladderOf(
+      { 'sparse-30': 0.811, 'dense-30': 0.821, ease: 0.784 },
+      { 'sparse-30': 0.749, 'dense-30': 0.744, ease: 0.705 },
+      { recall: ['sparse-30'], ndcg: [] },
+    );
+    expect(studyVerdicts(results).ranking.details).toContain(
+      'The dense model ranks better than the sparse one in recall@20, by 0.010 (95 % interval: 0.005 to 0.015), more than chance; ' +
+        'in nDCG the sparse one is ahead, by 0.005 (95 % interval: −0.050 to 0.060), within chance.',
+    );
+    const narrow = ladderOf(
+      { 'sparse-30': 0.3, 'dense-30': 0.3004, ease: 0.2 },
+      { 'sparse-30': 0.3, 'dense-30': 0.3004, ease: 0.2 },
+      { recall: ['sparse-30', 'ease'], ndcg: ['sparse-30', 'ease'] },
+    );
+    expect(studyVerdicts(narrow).ranking.details.join(' ')).toContain(
+      'by 0.0004 (95 % interval: 0.0002 to 0.0006), more than chance',
+    );
+    const close = { 'sparse-30': 0.3004, ease: 0.3 };
+    expect(
+      studyVerdicts(ladderOf(close, close, { recall: ['ease'], ndcg: ['ease'] })).ranking.details,
+    ).toContain(
+      'In recall@20, the sparse model is ahead of EASE by 0.0004 (95 % interval on the same users: 0.0002 to 0.0006).',
+    );
+    const same = { 'auto-30': 0.311, 'sparse-30': 0.301, 'dense-30': 0.301, ease: 0.2 };
+    const three = ladderOf(same, same, { recall: ['sparse-30', 'ease'], ndcg: ['sparse-30', 'ease'] });
+    expect(studyVerdicts(three).ranking.details).toEqual(
+      expect.arrayContaining([
+        'The auto model ranks better than the sparse one in recall@20, by 0.010 (95 % interval: 0.005 to 0.015), more than chance.',
+        'The auto and the dense model rank alike: recall differs by 0.010 (95 % interval: −0.050 to 0.070), within chance.',
+      ]),
+    );
+  });
+});
