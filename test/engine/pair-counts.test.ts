@@ -77,6 +77,17 @@ describe('tiles of counts', () => {
     expect(tiles.counts[0]).toBe(members);
   });
 
+  it.each([
+    [65_528, false],
+    [65_529, true],
+  ])('count columns of %d members to the last, with 4 bytes each: %s', async (members, wide) => {
+    const all = randomLists(1, members, 1, 9);
+    const tiles = await tilesOf(all, members);
+    expect(tiles.wide).toBe(wide);
+    tiles.count(all, 0, 1);
+    expect(tiles.counts[0]).toBe(members);
+  });
+
   it('are chosen where members have long lists, not where these are short', async () => {
     const long = randomLists(400, 300, 0.5, 7);
     const short = randomLists(400, 300, 0.002, 8);

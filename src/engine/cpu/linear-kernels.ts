@@ -1,5 +1,8 @@
 // The kernels of the linear solvers, and where a worker finds what they work on.
 
+import type { RowLists } from '../rank.js';
+import type { Heap } from './wasm-heap.js';
+
 /** The exports of kernels/linear.ts and kernels/ridge.ts. */
 export interface LinearKernels {
   linearGram(
@@ -50,6 +53,15 @@ export interface StoredLists {
   readonly offsets: number;
   readonly neighbors: number;
   readonly rows: number;
+}
+
+/** Brings lists to the kernels. */
+export function storeLists(heap: Heap, lists: RowLists): StoredLists {
+  const offsets = heap.allocate(4 * lists.offsets.length);
+  const neighbors = heap.allocate(4 * lists.values.length);
+  heap.u32(offsets, lists.offsets.length).set(lists.offsets);
+  heap.u32(neighbors, lists.values.length).set(lists.values);
+  return { offsets, neighbors, rows: lists.offsets.length - 1 };
 }
 
 export function instantiate({ module, memory }: Pick<WorkerPlace, 'module' | 'memory'>): LinearKernels {

@@ -8,7 +8,7 @@ import { threadCount } from '../../parallel/pool.js';
 import type { TaskOptions } from '../../progress.js';
 import type { RowLists } from '../rank.js';
 import { inLanes, type Lanes } from './lanes.js';
-import { instantiate } from './linear-kernels.js';
+import { instantiate, storeLists } from './linear-kernels.js';
 import {
   type LeastSquaresJob,
   leastSquaresScratchBytes,
@@ -16,7 +16,7 @@ import {
   rowsPerBlock,
   solveLeastSquares,
 } from './linear-tasks.js';
-import { SMALL, SOLVERS, storeLists } from './solvers.js';
+import { SMALL, SOLVERS } from './solvers.js';
 import { loadKernels } from './wasm.js';
 import { Heap } from './wasm-heap.js';
 

@@ -2,7 +2,7 @@
 // takes a tenth of the time of counting one by one. Where members have short lists, counting one by one is sooner done.
 
 import type { RowLists } from '../rank.js';
-import type { StoredLists } from './linear-kernels.js';
+import { type StoredLists, storeLists } from './linear-kernels.js';
 import type { Heap } from './wasm-heap.js';
 
 /** Targets of a tile. */
@@ -11,6 +11,10 @@ export const TILE = 128;
 const MASKS_PER_COUNT = 1.5;
 /** The same for reading off the counts of a column. */
 const COLUMNS_PER_COUNT = 0.014;
+/** Members of a list up to which its counts take 2 bytes: as many as the kernel adds up at once. */
+const NARROW = 2 ** 16 - 8;
+/** Scratch of all workers together: the lists, and what is counted, lie beside it in the memory of the kernels. */
+const SCRATCH_BYTES = 2 ** 31;
 
 /** Pairs that could be counted one by one in the time in which tiles of all columns with each other are made. */
 export function tileWork(edges: number, columns: number): number {
@@ -46,22 +50,36 @@ interface PairKernels {
 
 /** Brings the columns to the kernels. */
 export function storeColumns(heap: Heap, columns: RowLists, members: number): CountedColumns {
-  const rows = columns.offsets.length - 1;
-  const stored = {
-    offsets: heap.allocate(4 * columns.offsets.length),
-    neighbors: heap.allocate(4 * columns.values.length),
-    rows,
-  };
-  heap.u32(stored.offsets, rows + 1).set(columns.offsets);
-  heap.u32(stored.neighbors, columns.values.length).set(columns.values);
+  const stored = storeLists(heap, columns);
   let longest = 0;
-  for (let c = 0; c < rows; c++) longest = Math.max(longest, columns.offsets[c + 1] - columns.offsets[c]);
-  return { memory: heap.memory, columns: stored, members, wide: longest >= 2 ** 16 - 8 };
+  for (let c = 0; c < stored.rows; c++) {
+    longest = Math.max(longest, columns.offsets[c + 1] - columns.offsets[c]);
+  }
+  return { memory: heap.memory, columns: stored, members, wide: needsWide(longest) };
+}
+
+/** Whether counts take 4 bytes instead of 2, where so many members are in the longest list. */
+export function needsWide(longest: number): boolean {
+  return longest > NARROW;
 }
 
 /** Bytes that a worker needs to count a tile. */
 export function tileScratchBytes({ columns, members, wide }: CountedColumns): number {
   return 256 + 16 * members + (wide ? 4 : 2) * TILE * columns.rows;
+}
+
+/**
+ * How many workers the memory has room for, of so many that there is work for, and the bytes of a tile that each may have `beside` its
+ * other scratch: 0 where even one would have no room for them, and counts are made one by one.
+ */
+export function scratchRoom(
+  blocks: number,
+  tile: number,
+  beside = 0,
+): { readonly workers: number; readonly tile: number } {
+  const own = tile + beside <= SCRATCH_BYTES ? tile : 0;
+  const workers = Math.max(1, Math.floor(SCRATCH_BYTES / (own + beside)));
+  return { workers: Math.min(blocks, workers), tile: own };
 }
 
 /** Counts of a tile: column by column, TILE each. */

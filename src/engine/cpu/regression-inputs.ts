@@ -2,7 +2,7 @@
 
 import { allocate, inSharedMemory } from '../../math/memory.js';
 import type { RowLists } from '../rank.js';
-import { tileWork } from './pair-counts.js';
+import { needsWide, tileWork } from './pair-counts.js';
 
 /** Bytes that the pair counts may take: beyond them the least popular columns are no inputs. */
 const PAIR_BYTES = 2 ** 29;
@@ -40,7 +40,7 @@ export function chooseInputs({ users, items, inputs: allowed }: RegressionData):
     (item) => degree[item] > 0 && (!allowed || allowed[item]),
   );
   const most = allowedItems.reduce((a, item) => Math.max(a, degree[item]), 0);
-  const room = Math.floor(Math.sqrt(PAIR_BYTES / (most < 2 ** 16 ? 2 : 4)));
+  const room = Math.floor(Math.sqrt(PAIR_BYTES / (needsWide(most) ? 4 : 2)));
   const inputs = allowedItems.sort((a, b) => degree[b] - degree[a] || a - b).slice(0, room);
   const column = new Int32Array(itemCount).fill(-1);
   for (const [c, item] of inputs.entries()) column[item] = c;

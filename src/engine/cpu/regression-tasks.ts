@@ -6,7 +6,7 @@ import type { RowLists } from '../rank.js';
 import { type CountedColumns, copyCounts, createTiles, pairsMet, TILE } from './pair-counts.js';
 import type { RankKernels } from './rank-lane.js';
 
-/** Rows counted, or targets solved, at a time. */
+/** Targets solved at a time. */
 export const BLOCK = 16;
 /** Gains looked at to guess how large those of the chosen columns are. */
 const SAMPLE = 1024;
@@ -36,6 +36,7 @@ export interface PairJob {
   readonly next: Int32Array;
   readonly module: WebAssembly.Module;
   readonly places: Int32Array;
+  /** Each worker's scratch for a tile; none where there is no room for it. */
   readonly scratch: readonly number[];
   /** Per user the columns they have, and the columns where the kernels find them. */
   readonly rows: RowLists;
@@ -49,17 +50,18 @@ export interface PairJob {
 export function countPairs({ next, rows, lists, counts, counted, ...place }: PairJob): void {
   const { memory, columns } = counted;
   const count = lists.offsets.length - 1;
-  const tiles = createTiles(place.module, counted, place.scratch[Atomics.add(place.places, 0, 1)]);
+  const scratch = place.scratch.at(Atomics.add(place.places, 0, 1));
+  const tiles = scratch === undefined ? undefined : createTiles(place.module, counted, scratch);
   for (;;) {
     const first = TILE * Atomics.add(next, 0, 1);
     if (first >= count) return;
     const last = Math.min(count, first + TILE);
-    const byTile = tiles.isSooner(pairsMet(lists, rows, first, last));
-    if (byTile) tiles.count(lists, first, last);
+    const tile = tiles?.isSooner(pairsMet(lists, rows, first, last)) ? tiles : undefined;
+    tile?.count(lists, first, last);
     for (let c = first; c < last; c++) {
       const own = countsAt(memory, counts.wide, counts.at + c * rowBytes(counts), columns.rows);
-      if (byTile) {
-        copyCounts(tiles.counts, c - first, own);
+      if (tile) {
+        copyCounts(tile.counts, c - first, own);
         continue;
       }
       for (let e = lists.offsets[c]; e < lists.offsets[c + 1]; e++) {

@@ -13,7 +13,7 @@ import { type TaskModule, threadCount } from '../../parallel/pool.js';
 import type { TaskOptions } from '../../progress.js';
 import type { RowLists, SparseWeights } from '../rank.js';
 import { inLanes } from './lanes.js';
-import { storeColumns, TILE, tileScratchBytes } from './pair-counts.js';
+import { scratchRoom, storeColumns, TILE, tileScratchBytes } from './pair-counts.js';
 import { chooseInputs, listsOf, type RegressionData, type RegressionInputs } from './regression-inputs.js';
 import {
   BLOCK,
@@ -191,8 +191,9 @@ async function shareUsers(
   const { module } = await loadKernels();
   let work = 0;
   for (let u = 0; u + 1 < rows.offsets.length; u++) work += (rows.offsets[u + 1] - rows.offsets[u]) ** 2;
-  const lanes = work < SMALL ? 1 : threadCount(options.threads, Math.ceil(count / TILE));
-  const scratch = Array.from({ length: lanes }, () => heap.allocate(tileScratchBytes(counted)));
+  const { workers, tile } = scratchRoom(Math.ceil(count / TILE), tileScratchBytes(counted));
+  const lanes = work < SMALL ? 1 : threadCount(options.threads, workers);
+  const scratch = tile > 0 ? Array.from({ length: lanes }, () => heap.allocate(tile)) : [];
   const run = inLanes(TASKS, work < SMALL ? 0 : lanes);
   const counts = async (lists: RowLists) => {
     const blocks = lists.offsets.length - 1;

@@ -25,7 +25,7 @@ export type RidgeAim =
 
 export interface RidgeJob extends RidgeSystem {
   readonly span: RidgeSpan | undefined;
-  /** The inputs by column, where right-hand sides are to be counted, and a worker's scratch for that. */
+  /** The inputs by column, where right-hand sides are counted in tiles, and a worker's scratch for that. */
   readonly counted: (CountedColumns & { readonly scratch: readonly number[] }) | undefined;
   /** Blocks that a worker takes at a time. */
   readonly atOnce: number;
@@ -65,7 +65,7 @@ export function solveRidge(job: RidgeJob): void {
   const factor = new Float32Array(job.memory.buffer, factorAt, WIDTH);
   const systems = ridgeSystems(aim);
   const residual = new Float64Array(WIDTH);
-  const rightSides = job.counted && createRightSides(job, job.counted, job.counted.scratch[place]);
+  const rightSides = createRightSides(job, place);
   for (let block = 0, end = 0; ; block++) {
     if (block === end) {
       block = job.atOnce * Atomics.add(job.next, 0, 1);
@@ -77,7 +77,7 @@ export function solveRidge(job: RidgeJob): void {
     new Float32Array(job.memory.buffer, address, 3 * WIDTH * columns).fill(0);
     const right = new Float32Array(job.memory.buffer, r, WIDTH * columns);
     if (aim.kind === 'scores-by-row') markColumns(job, aim.asked, first, count, right);
-    else rightSides?.(first, count, right);
+    else rightSides(first, count, right);
     // Preconditioned by the diagonal; at x = 0 the residual is the right-hand side.
     kernels.linearDots(r, r, scale, columns, dotsAt);
     const goal = dots.map((value) => value * job.tolerance ** 2);
@@ -107,19 +107,20 @@ export function solveRidge(job: RidgeJob): void {
 }
 
 /** XᵀY for some targets: how many rows each shares with every column, counted in tiles or one by one. */
-function createRightSides(job: RidgeJob, counted: CountedColumns, scratch: number) {
-  const tiles = createTiles(job.module, counted, scratch);
+function createRightSides(job: RidgeJob, place: number) {
+  const { counted } = job;
+  const tiles = counted && createTiles(job.module, counted, counted.scratch[place]);
   const inputs = viewOf(job, job.inputs);
   const targets = viewOf(job, job.aim.targets);
   const width = WIDTH * job.atOnce;
   let [from, to] = [0, 0];
   return (first: number, count: number, out: Float32Array) => {
-    if (first < from || first >= to) {
+    if (tiles && (first < from || first >= to)) {
       [from, to] = [first, Math.min(first + width, job.aim.targets.rows)];
       if (tiles.isSooner(pairsMet(targets, inputs, from, to))) tiles.count(targets, from, to);
       else to = from;
     }
-    if (to > from) {
+    if (tiles && to > from) {
       for (let c = 0; c < job.columns; c++) {
         const at = c * TILE + first - from;
         for (let t = 0; t < count; t++) out[c * WIDTH + t] = tiles.counts[at + t];

@@ -2,6 +2,7 @@
 // all. They are found once for all right-hand sides, solved along directly, and kept out of every further direction (deflation), so
 // that steps are left with the rest, which is nearly round. On @simulated 11 steps become 5.
 
+import { FitError } from '../../errors.js';
 import { factorize, solveFactorized } from '../../math/cholesky.js';
 import { randomStream } from '../../math/random.js';
 import { STREAMS } from '../../math/streams.js';
@@ -55,16 +56,27 @@ export function spanRidge(job: RidgeSystem & { readonly span: RidgeSpan }): void
   for (let power = 0; power < POWERS; power++) {
     apply();
     for (const [b, table] of tables.entries()) products.rescale(scale, images[b], table);
-    products.orthogonalize(tables);
+    if (!products.orthogonalize(tables)) return;
   }
   apply();
   const size = WIDTH * tables.length;
   const identity = products.cross(tables, tables);
-  const isSkew = identity.some((value, at) => Math.abs(value - (at % (size + 1) === 0 ? 1 : 0)) > SKEW);
-  if (isSkew) return;
+  // What is no number is skew, too.
+  const isStraight = identity.every((value, at) => Math.abs(value - (at % (size + 1) === 0 ? 1 : 0)) <= SKEW);
+  if (!isStraight) return;
   factor.set(products.cross(tables, images));
-  factorize(factor, size);
-  Atomics.store(found, 0, 1);
+  if (hasFactor(factor, size)) Atomics.store(found, 0, 1);
+}
+
+/** Factorizes, or says that rounding has left no positive matrix: inputs of fewer rows than directions have nothing in some of them. */
+function hasFactor(matrix: Float64Array, size: number, least?: number): boolean {
+  try {
+    factorize(matrix, size, least);
+    return true;
+  } catch (error) {
+    if (error instanceof FitError) return false;
+    throw error;
+  }
 }
 
 /** What conjugate gradients do along the directions, for WIDTH right-hand sides at a time. */
@@ -120,7 +132,7 @@ function createProducts(
     }
     return out;
   };
-  /** out += factor · (tables · weights), or without what was there. */
+  /** out += table · weights, or without what was there. */
   const combine = (
     table: number,
     weights: (row: number, column: number) => number,
@@ -143,12 +155,12 @@ function createProducts(
       matrix.fill(0, 0, WIDTH);
       kernels.linearDirection(matrixAt, scale, table, out, columns);
     },
-    /** Makes all columns of the tables orthogonal and of length 1: V·L⁻ᵀ, where VᵀV = LLᵀ. */
-    orthogonalize(tables: readonly number[]): void {
+    /** Makes all columns of the tables orthogonal and of length 1: V·L⁻ᵀ, where VᵀV = LLᵀ. Says whether there is such an L. */
+    orthogonalize(tables: readonly number[]): boolean {
       const size = WIDTH * tables.length;
       const lower = cross(tables, tables);
       const trace = lower.reduce((sum, value, at) => (at % (size + 1) === 0 ? sum + value : sum), 0);
-      factorize(lower, size, 1e-12 * trace);
+      if (!hasFactor(lower, size, 1e-12 * trace)) return false;
       const inverse = invertLower(lower, size);
       // Backwards: a table is made of itself and of those before it.
       for (let b = tables.length - 1; b >= 0; b--) {
@@ -157,6 +169,7 @@ function createProducts(
         combine(tables[b], of(b), false, tables[b]);
         for (let from = 0; from < b; from++) combine(tables[from], of(from), true, tables[b]);
       }
+      return true;
     },
   };
 }

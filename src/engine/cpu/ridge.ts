@@ -6,18 +6,16 @@ import type { TaskOptions } from '../../progress.js';
 import type { RowLists } from '../rank.js';
 import { transposeLists } from '../transpose.js';
 import { inLanes } from './lanes.js';
-import { storeColumns, TILE, tileScratchBytes } from './pair-counts.js';
+import { storeLists } from './linear-kernels.js';
+import { scratchRoom, storeColumns, TILE, tileScratchBytes } from './pair-counts.js';
 import { type RidgeAim, type RidgeJob, ridgeScratchBytes, ridgeSystems, solveRidge } from './ridge-blocks.js';
 import { type RidgeSpan, spanRidge, WIDTH } from './ridge-span.js';
-import { SMALL, SOLVERS, storeLists } from './solvers.js';
+import { SMALL, SOLVERS } from './solvers.js';
 import { loadKernels } from './wasm.js';
 import { Heap } from './wasm-heap.js';
 
 /** Tables of directions that are solved along at once, where there are so many columns and systems: for fewer they are not worth it. */
 const SPAN = { tables: 1, columns: 512, systems: 256 };
-
-/** Scratch of all workers together: WebAssembly's memory has the edges beside it. */
-const SCRATCH_BYTES = 2 ** 31;
 
 export interface RidgeProblem {
   /** Per row, its columns: a 0/1 matrix X. */
@@ -58,7 +56,7 @@ async function solveSystems(
   const { inputs, columns, lambda, tolerance = 1e-4 } = problem;
   const { module } = await loadKernels();
   const heap = new Heap();
-  const stored = (lists: RowLists) => ({ ...storeLists(heap, lists), rows: lists.offsets.length - 1 });
+  const stored = (lists: RowLists) => storeLists(heap, lists);
   const targets = stored(problem.targets);
   const aim: RidgeAim = asked
     ? {
@@ -71,8 +69,11 @@ async function solveSystems(
   const rows = stored(inputs);
   const scaleAt = heap.allocate(4 * columns);
   const bytes = ridgeScratchBytes(columns, rows.rows, aim.kind);
-  const most = Math.min(Math.ceil(systems / WIDTH), Math.max(1, Math.floor(SCRATCH_BYTES / bytes)));
-  const lanes = small ? 1 : threadCount(options.threads, most);
+  const byTarget = aim.kind !== 'scores-by-row';
+  const columnLists = byTarget ? storeColumns(heap, transposeLists(inputs, columns), rows.rows) : undefined;
+  const tileBytes = columnLists ? tileScratchBytes(columnLists) : 0;
+  const { workers, tile } = scratchRoom(Math.ceil(systems / WIDTH), tileBytes, bytes);
+  const lanes = small ? 1 : threadCount(options.threads, workers);
   const scratch = Array.from({ length: lanes }, () => heap.allocate(bytes));
   const scale = heap.f32(scaleAt, columns).fill(lambda);
   for (const column of inputs.values) scale[column] += 1;
@@ -81,12 +82,8 @@ async function solveSystems(
   const spanned = columns >= SPAN.columns && systems >= SPAN.systems;
   const span = spanned ? createSpan(heap, columns) : undefined;
   const system = { module, memory: heap.memory, scratch, inputs: rows, scale: scaleAt, columns, lambda };
-  const byTarget = aim.kind !== 'scores-by-row';
-  const columnLists = byTarget ? storeColumns(heap, transposeLists(inputs, columns), rows.rows) : undefined;
-  const counted = columnLists && {
-    ...columnLists,
-    scratch: scratch.map(() => heap.allocate(tileScratchBytes(columnLists))),
-  };
+  const counted =
+    columnLists && tile > 0 ? { ...columnLists, scratch: scratch.map(() => heap.allocate(tile)) } : undefined;
   // As many as a tile of counts has targets, unless threads would then wait.
   const atOnce = systems >= 4 * TILE * lanes ? TILE / WIDTH : 1;
   const job: RidgeJob = {

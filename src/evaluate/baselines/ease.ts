@@ -12,7 +12,7 @@ import { factorize, solveFactorized } from '../../math/cholesky.js';
 import { lengths, renameLists, transposeLists } from '../../ranking/lists.js';
 import { geometric } from '../../ranking/tune.js';
 import type { Baseline, BaselineData, BaselineFitOptions, FittedBaseline, Setting } from './baseline.js';
-import { TUNING_PAIRS } from './tuning.js';
+import { MANY_EDGES, TUNING_PAIRS } from './tuning.js';
 
 interface EaseSetting extends Setting {
   readonly lambda: number;
@@ -30,11 +30,9 @@ const FEW_USERS = 512;
 /**
  * Sizes of the residual at which a system is done. Rankings do not wait for the last digits: of lists of 20 on goodbooks, movietweetings
  * and acl-abstracts 1e-4 leaves all as they are, 1e-3 .9993 and more of their entries, 1e-2 .993, recall and nDCG to .0005; a penalty found
- * with 1e-3 was that found with 1e-4 on @sotu, goodbooks and @simulated-small.
+ * with 1e-3 was that found with 1e-4 on @sotu, goodbooks and @simulated-small. Beyond MANY_EDGES both are ten times that.
  */
 const TOLERANCE = { fit: 1e-4, tuning: 1e-3 };
-/** Edges beyond which both are ten times that. */
-const MANY_EDGES = 2e6;
 
 /** Edges × candidates that a trial may come to, down to so many candidates: on @simulated the penalty rose alike with 256 and with 800. */
 const TUNING_WORK = { most: 1.7e9, candidates: 256 };

@@ -36,7 +36,7 @@ export interface Neighbourhood {
 export interface SimilarityJob {
   readonly data: Neighbourhood;
   readonly module: WebAssembly.Module;
-  /** Scratch of the workers, each of which takes one that is free: 1 where it is taken. */
+  /** Scratch of the workers for a tile, each of which takes one that is free: 1 where it is taken. None where there is no room for it. */
   readonly scratch: readonly number[];
   readonly taken: Int32Array;
   readonly setting: NeighbourSetting;
@@ -59,7 +59,7 @@ export function findSimilar(job: SimilarityJob): SimilarColumns {
   const { columns: degree, targets: ownDegree } = data.degree;
   const count = degree.length;
   const scale = Float64Array.from(degree, (d) => d ** asymmetry);
-  const common = data.kept ? undefined : createCounts(data, count);
+  const common = data.kept ? undefined : createCounts(data.counted.wide, count);
   const counter = data.kept?.counted[first] ? undefined : createCounter(job);
   const touched = new Uint32Array(count);
   const similarity = new Float32Array(count);
@@ -101,11 +101,9 @@ export function findSimilar(job: SimilarityJob): SimilarColumns {
   return { found, columns: columns.slice(0, entries), weights: weights.slice(0, entries) };
 }
 
-/** Counts of one candidate, or of several; no column has more users than the largest of them. */
-export function createCounts({ degree }: Pick<Neighbourhood, 'degree'>, length: number): CommonCounts {
-  return degree.columns.every((d) => d < 2 ** 16)
-    ? allocate(Uint16Array, length)
-    : allocate(Uint32Array, length);
+/** Counts of one candidate, or of several; `wide` as those of tiles are. */
+export function createCounts(wide: boolean, length: number): CommonCounts {
+  return wide ? allocate(Uint32Array, length) : allocate(Uint16Array, length);
 }
 
 function keptCounts({ kept }: Neighbourhood, candidate: number, count: number): CommonCounts {
@@ -115,18 +113,20 @@ function keptCounts({ kept }: Neighbourhood, candidate: number, count: number): 
 /** Counts the candidates of a job: all at once, or one by one where that is sooner done. */
 function createCounter({ data, module, scratch, taken, first, last }: SimilarityJob) {
   const place = scratch.findIndex((_, at) => Atomics.compareExchange(taken, at, 0, 1) === 0);
-  const tiles = createTiles(module, data.counted, scratch[place]);
+  const tiles = place < 0 ? undefined : createTiles(module, data.counted, scratch[place]);
   const { rows, targets, ownColumn, kept } = data;
-  const byTile = tiles.isSooner(pairsMet(targets, rows, first, last));
-  if (byTile) tiles.count(targets, first, last);
+  const tile = tiles?.isSooner(pairsMet(targets, rows, first, last)) ? tiles : undefined;
+  tile?.count(targets, first, last);
   return {
     count(candidate: number, counts: CommonCounts): void {
-      if (byTile) copyCounts(tiles.counts, candidate - first, counts);
+      if (tile) copyCounts(tile.counts, candidate - first, counts);
       else countCommon(data, candidate, counts);
       if (ownColumn[candidate] >= 0) counts[ownColumn[candidate]] = 0;
       if (kept) kept.counted[candidate] = 1;
     },
-    close: () => void Atomics.store(taken, place, 0),
+    close(): void {
+      if (place >= 0) Atomics.store(taken, place, 0);
+    },
   };
 }
 

@@ -4,7 +4,7 @@
 // the cosine at a = ½ and h = 0; h shrinks what few users support, a shifts weight between popular and rare items.
 // Each candidate keeps its `neighbours` most similar items, of those that can appear in a history.
 
-import { storeColumns, TILE, tileScratchBytes } from '../../engine/cpu/pair-counts.js';
+import { scratchRoom, storeColumns, TILE, tileScratchBytes } from '../../engine/cpu/pair-counts.js';
 import { loadKernels } from '../../engine/cpu/wasm.js';
 import { Heap } from '../../engine/cpu/wasm-heap.js';
 import type { ItemScores } from '../../fit/model.js';
@@ -116,11 +116,12 @@ function neighbourhood({ users, items, shown, candidates }: BaselineData, keep: 
   degrees.targets.set(candidates.map((item) => degree[item]));
   const size = candidates.length * inputs.length;
   const heap = new Heap();
+  const counted = storeColumns(heap, transposeLists(rows, inputs.length), users.offsets.length - 1);
   return {
     inputs: Uint32Array.from(inputs),
     heap,
     data: {
-      counted: storeColumns(heap, transposeLists(rows, inputs.length), users.offsets.length - 1),
+      counted,
       rows: { offsets: inSharedMemory(rows.offsets), values: inSharedMemory(rows.values) },
       targets: { offsets, values },
       ownColumn: inSharedMemory(Int32Array.from(candidates, (item) => column[item])),
@@ -128,7 +129,7 @@ function neighbourhood({ users, items, shown, candidates }: BaselineData, keep: 
       kept:
         keep && size <= KEPT_COUNTS
           ? {
-              counts: createCounts({ degree: degrees }, size),
+              counts: createCounts(counted.wide, size),
               counted: allocate(Uint8Array, candidates.length),
             }
           : undefined,
@@ -162,15 +163,18 @@ async function similarities(
 ): Promise<Similarities> {
   const jobs: SimilarityJob[] = [];
   const blocks = Math.ceil(candidates.length / TILE);
-  const lanes = toCount(data) < SMALL ? 1 : threadCount(threads, blocks);
+  const pairs = toCount(data);
+  const small = pairs < SMALL;
+  const { workers, tile } = scratchRoom(blocks, pairs > 0 ? tileScratchBytes(data.counted) : 0);
+  const lanes = small ? 1 : threadCount(threads, workers);
   const { module } = await loadKernels();
-  const scratch = Array.from({ length: lanes }, () => heap.allocate(tileScratchBytes(data.counted)));
+  const scratch = tile > 0 ? Array.from({ length: lanes }, () => heap.allocate(tile)) : [];
   const taken = allocate(Int32Array, lanes);
   for (let first = 0; first < candidates.length; first += TILE) {
     const last = Math.min(candidates.length, first + TILE);
     jobs.push({ data, setting, module, scratch, taken, first, last });
   }
-  const pool = lanes === 1 ? undefined : await createPool(TASKS, lanes);
+  const pool = small ? undefined : await createPool(TASKS, lanes);
   try {
     const found = pool
       ? await pool.map<SimilarityJob, SimilarColumns>('findSimilar', jobs, { signal })

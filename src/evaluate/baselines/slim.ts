@@ -7,7 +7,7 @@ import type { TaskOptions } from '../../progress.js';
 import { geometric, ladder } from '../../ranking/tune.js';
 import type { Baseline, BaselineData, Setting } from './baseline.js';
 import { itemScorer } from './neighbours.js';
-import { TUNING_PAIRS } from './tuning.js';
+import { MANY_EDGES, TUNING_PAIRS } from './tuning.js';
 
 interface SlimSetting extends Setting {
   readonly neighbours: number;
@@ -19,9 +19,6 @@ interface SlimSetting extends Setting {
 const NEIGHBOURS_GAIN = 1e-3;
 /** Weights in memory, at most. */
 const WEIGHTS = 2e7;
-
-/** Edges beyond which penalties begin higher and fewer candidates are tuned on. */
-const MANY_EDGES = 2e6;
 
 export const slim: Baseline<'slim'> = {
   name: 'slim',

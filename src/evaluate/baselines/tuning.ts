@@ -15,6 +15,8 @@ export interface TuningOptions extends RankingOptions {
 
 /** Held-back users × candidates to tune on, at least, where some are enough: EASE then had the same penalty on goodbooks. */
 export const TUNING_PAIRS = 2.4e6;
+/** Edges beyond which regressions have a large set: penalties begin higher, and what is exact enough is less. */
+export const MANY_EDGES = 2e6;
 
 /** Finds a setting on held-back users: the mean of recall and nDCG decides. Undefined: nothing to tune. */
 export async function tuneBaseline(
