@@ -49,13 +49,17 @@ export class Clock {
     else this.#held.push(tell);
   }
 
-  async stage<T>(stage: Stage, work: (task: TaskOptions) => Promise<T>): Promise<T> {
+  /** `waited`: for so many milliseconds none of the work could go on, which is not to be counted. */
+  async stage<T>(
+    stage: Stage,
+    work: (task: TaskOptions, waited: (ms: number) => void) => Promise<T>,
+  ): Promise<T> {
     const { signal, onProgress } = this.options;
     const label = stageLabel(stage);
     throwIfAborted(signal);
     const several = this.run !== null && this.settings.repeats > 1;
     const where = several ? `split ${this.run! + 1} of ${this.settings.repeats}, ` : '';
-    const began = performance.now();
+    let began = performance.now();
     const lasted = () => (performance.now() - began) / 1000;
     const say = (p: Progress) => {
       if (this.#shown) onProgress?.({ ...p, overall: this.#course.where(lasted()) });
@@ -69,7 +73,9 @@ export class Clock {
     else this.#held.push(begin);
     const report = onProgress && ((p: Progress) => say({ ...p, stage: `${where}${label}: ${p.stage}` }));
     const threads = this.#share ? this.#share.take() : this.options.threads;
-    const result = await work({ signal, threads, onProgress: report });
+    const result = await work({ signal, threads, onProgress: report }, (ms) => {
+      began += ms;
+    });
     throwIfAborted(signal);
     if (whole) this.#course.end(label, lasted());
     else this.#course.pass(label, this.run);

@@ -10,7 +10,7 @@ import { chooseFeatures, type FeatureChoice } from '../fit/feature-count.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import { type BipartiteGraph, degrees, SIDES, type SideName } from '../graph/graph.js';
 import { AUTO } from '../options/fit.js';
-import { shareThreads, type ThreadShare } from '../parallel/budget.js';
+import { shareThreads, type ThreadShare, tellingOfWait } from '../parallel/budget.js';
 import { threadCount } from '../parallel/pool.js';
 import { largest } from '../predict/largest.js';
 import { split as splitGraph, unseenByTraining } from '../sample/split.js';
@@ -190,8 +190,9 @@ async function fitRivals(
 ): Promise<{ readonly rows: readonly Contestant[]; readonly skipped: Ladder['skipped'] }> {
   if (baselines.length === 0) return { rows: [], skipped: [] };
   try {
-    const report = await clock.stage({ stage: 'baselines' }, (t: RankingOptions) =>
-      fitBaselines(parts, task, { baselines, n, depth, seed, maxTrials: trials, shares, ...t }),
+    const how = { baselines, n, depth, seed, maxTrials: trials };
+    const report = await clock.stage({ stage: 'baselines' }, (t: RankingOptions, waited) =>
+      fitBaselines(parts, task, { ...how, ...t, shares: shares && tellingOfWait(shares, waited) }),
     );
     const rows = baselineContestants(report);
     for (const row of rows) clock.found(row);

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { shareThreads, type ThreadShare } from '../../src/parallel/budget.js';
+import { shareThreads, type ThreadShare, tellingOfWait } from '../../src/parallel/budget.js';
 import * as spawn from '../../src/parallel/spawn.js';
 
 vi.mock('../../src/parallel/spawn.js', async (original) => ({
@@ -76,6 +76,65 @@ describe('threads shared by parts that go on beside each other', () => {
     expect(alone.take()).toBe(2);
     never.end();
     expect(alone.take()).toBe(3);
+  });
+
+  it('are dealt evenly to the first steps, whoever comes first, and later steps have what was given back', async () => {
+    const shares = shareThreads(15, 8);
+    const first: (number | undefined)[] = [];
+    for (const share of shares) {
+      await share.begin();
+      first.push(share.take());
+    }
+    expect(first).toEqual([2, 2, 2, 2, 2, 2, 2, 1]);
+    expect(shares[0].take()).toBe(2);
+    shares[1].end();
+    shares[2].end();
+    expect(shares[7].take()).toBe(5);
+    expect(shares[0].take()).toBe(2);
+    const [alone, ...gone] = shareThreads(7, 4);
+    for (const share of gone) share.end();
+    await alone.begin();
+    expect(alone.take()).toBe(7);
+  });
+
+  it('are not lost with a part that ends while it waits, which does not wait on, nor with one that ends twice', async () => {
+    const [first, stopped, next] = shareThreads(1, 3);
+    await first.begin();
+    const [late, last] = [await begun(stopped), await begun(next)];
+    stopped.end();
+    await Promise.resolve();
+    expect([late(), last()]).toEqual([true, false]);
+    first.end();
+    first.end();
+    await Promise.resolve();
+    expect(last()).toBe(true);
+    expect(next.take()).toBe(1);
+    const [working, never] = shareThreads(2, 2);
+    never.end();
+    never.end();
+    await never.begin();
+    await working.begin();
+    expect(working.take()).toBe(2);
+  });
+
+  it('tell how long all of some parts waited, once', async () => {
+    let now = 1000;
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
+    const [other, ...shares] = shareThreads(1, 3);
+    await other.begin();
+    const told: number[] = [];
+    const [first, second] = tellingOfWait(shares, (ms) => told.push(ms));
+    const waits = [first.begin(), second.begin()];
+    now += 300;
+    expect(told).toEqual([]);
+    other.end();
+    await waits[0];
+    expect(told).toEqual([300]);
+    now += 500;
+    first.end();
+    await waits[1];
+    expect(told).toEqual([300]);
+    clock.mockRestore();
   });
 
   it('are not shared out where the cores are the bound: every part may use what the others leave idle', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Progress } from '../../src/progress.js';
 import { Clock } from '../../src/study/clock.js';
 import type { Contestant } from '../../src/study/ladder.js';
@@ -84,6 +84,18 @@ describe('parts of a study at once', () => {
       ['fit', 'ranking'],
       ['baselines', undefined],
     ]);
+  });
+
+  it('are timed without the wait in which none of a stage could go on', async () => {
+    let now = 1000;
+    const timer = vi.spyOn(performance, 'now').mockImplementation(() => now);
+    const { clock } = clockThatTells();
+    await clock.stage({ stage: 'baselines' }, async (_, waited) => {
+      now += 7000;
+      waited(5000);
+    });
+    timer.mockRestore();
+    expect(clock.times.map(({ seconds }) => seconds)).toEqual([2]);
   });
 
   it('stop where one of them fails, whose error is the one that is thrown', async () => {

@@ -1,26 +1,34 @@
-import { beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import type * as contender from '../../src/evaluate/baselines/contender.js';
+import type { TuneJob } from '../../src/evaluate/baselines/contender-tasks.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
-import type * as budget from '../../src/parallel/budget.js';
+import type * as pools from '../../src/parallel/pool.js';
 import type * as spawn from '../../src/parallel/spawn.js';
 import { simulate } from '../../src/process/poisson-model.js';
+import { Clock } from '../../src/study/clock.js';
 import { compareStudies } from '../../src/study/compare.js';
 import type { StudyOptions } from '../../src/study/options.js';
 import { study } from '../../src/study/study.js';
 
-/** What the parts of a study have: threads of each that is under way, and the most of them together. */
+/** The threads that steps of a study's parts were given: those of each step, and the most of all that were under way together. */
 const seen = vi.hoisted(() => {
-  const threads = new Map<object, number>();
+  const underWay = new Set<{ readonly threads: number }>();
   return {
-    threads,
+    given: new Map<string, number[]>(),
     most: 0,
-    parts: 0,
-    now(part: object, has: number) {
-      threads.set(part, has);
+    async step<T>(part: string, threads = Number.POSITIVE_INFINITY, work: () => Promise<T>): Promise<T> {
+      const step = { threads };
+      underWay.add(step);
       this.most = Math.max(
         this.most,
-        [...threads.values()].reduce((sum, one) => sum + one, 0),
+        [...underWay].reduce((sum, one) => sum + one.threads, 0),
       );
+      this.given.set(part, [...(this.given.get(part) ?? []), threads]);
+      try {
+        return await work();
+      } finally {
+        underWay.delete(step);
+      }
     },
   };
 });
@@ -30,68 +38,88 @@ vi.mock('../../src/parallel/spawn.js', async (original) => ({
   cores: () => 16,
 }));
 
-vi.mock('../../src/parallel/budget.js', async (original) => {
-  const { shareThreads } = await original<typeof budget>();
-  return {
-    shareThreads: (threads: number | undefined, parts: number) =>
-      shareThreads(threads, parts).map((share) => ({
-        async begin() {
-          await share.begin();
-          seen.parts++;
-          seen.now(share, 1);
-        },
-        take() {
-          const taken = share.take();
-          seen.now(share, taken ?? Number.POSITIVE_INFINITY);
-          return taken;
-        },
-        end() {
-          seen.threads.delete(share);
-          share.end();
-        },
-      })),
+// Baselines in workers.
+vi.mock('../../src/parallel/pool.js', async (original) => {
+  const all = await original<typeof pools>();
+  const createPool: typeof all.createPool = async (module, threads) => {
+    const pool = await all.createPool(module, threads);
+    if (module.name !== 'contender-tasks') return pool;
+    return {
+      ...pool,
+      run<Input, Output>(...args: Parameters<typeof pool.run<Input, Output>>) {
+        const { name, options } = args[1] as TuneJob;
+        return seen.step(name, options.threads, () => pool.run<Input, Output>(...args));
+      },
+    };
   };
+  return { ...all, createPool };
 });
 
+// Baselines in this thread.
 vi.mock('../../src/evaluate/baselines/contender.js', async (original) => {
-  const { fitContender } = await original<typeof contender>();
-  return {
-    async fitContender(...args: Parameters<typeof fitContender>) {
-      const part = {};
-      seen.parts++;
-      seen.now(part, 1);
-      try {
-        return await fitContender(...args);
-      } finally {
-        seen.threads.delete(part);
-      }
-    },
+  const { tuneContender, judgeContender } = await original<typeof contender>();
+  const counted: Pick<typeof contender, 'tuneContender' | 'judgeContender'> = {
+    tuneContender: (name, contest, options) =>
+      seen.step(name, options.threads, () => tuneContender(name, contest, options)),
+    judgeContender: (name, contest, tuned, options) =>
+      seen.step(name, options.threads, () => judgeContender(name, contest, tuned, options)),
   };
+  return counted;
 });
 
-const SIDE = { sigma: 0.2, tau: 1, shape: 0.3, rate: 0.3, size: 190 };
+// Few users and items with many edges: parts go on beside each other from so many edges on, and time goes by the former.
+const SIDE = { sigma: -1, tau: 1, shape: 0.3, rate: 0.1, size: 185 };
 const OPTIONS: StudyOptions = {
   ...{ model: 'sparse', features: 3, draws: 2, iterations: 4, ranker: true, engine: 'cpu' },
-  ...{ baselines: ['popularity', 'knn', 'ease'], trials: 1 },
+  ...{ baselines: ['popularity', 'knn', 'ease'], trials: 1, testUsers: 0.1 },
 };
 let graph: BipartiteGraph;
 
-beforeEach(async () => {
-  graph ??= (await simulate({ users: SIDE, items: SIDE, features: 3, seed: 3 })).graph;
-  // As many as parts that go on beside each other have at least, and not many more.
-  expect(graph.edges).toBeGreaterThan(32_000);
-  Object.assign(seen, { most: 0, parts: 0 });
-  seen.threads.clear();
+beforeAll(async () => {
+  ({ graph } = await simulate({ users: SIDE, items: SIDE, features: 3, seed: 3, threads: 1 }));
 });
 
+beforeEach(() => {
+  const { stage } = Clock.prototype;
+  // Models and the fit for ranking.
+  vi.spyOn(Clock.prototype, 'stage').mockImplementation(function (this: Clock, about, work) {
+    return stage.call(this, about, (task, waited) =>
+      about.model ? seen.step(about.model, task.threads, () => work(task, waited)) : work(task, waited),
+    ) as never;
+  });
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** A study with so many threads, the most that its parts had together, and those of each part's steps. */
+async function withThreads(threads: number, options: StudyOptions = {}) {
+  Object.assign(seen, { most: 0, given: new Map() });
+  const results = await study(graph, { ...OPTIONS, ...options, threads });
+  // As many as parts that go on beside each other have at least.
+  expect(results.runs[0].split.train.edges).toBeGreaterThan(20_000);
+  return { results, most: seen.most, given: Object.fromEntries(seen.given) };
+}
+
 it('the parts of a study together have the threads that it was given, and come to the same numbers', async () => {
-  const results = [];
-  for (const threads of [1, 2]) {
-    Object.assign(seen, { most: 0, parts: 0 });
-    results.push(await study(graph, { ...OPTIONS, threads }));
-    expect(seen.most).toBe(threads);
-    // Models, the fit for ranking and each baseline; in turn, only the baselines are parts of something.
-    expect(seen.parts).toBe(threads === 1 ? 3 : 5);
+  const one = await withThreads(1);
+  expect(one.most).toBe(1);
+  for (const threads of [2, 8]) {
+    const { results, most, given } = await withThreads(threads);
+    expect(most).toBe(threads);
+    expect(Object.keys(given).sort()).toEqual(Object.keys(one.given).sort());
+    // An even part of all for the first step of each.
+    const first = Object.values(given).map(([threads]) => threads);
+    expect(first.sort()).toEqual(threads === 2 ? [1, 1, 1, 1, 1] : [1, 1, 2, 2, 2]);
+    expect(compareStudies(one.results, results)).toEqual([]);
   }
-  for (const one of results) expect(compareStudies(results[0], one)).toEqual([]);
+});
+
+it('a baseline asks for threads again when it is tuned, and one that is alone has no more than its share either', async () => {
+  const { most, given } = await withThreads(2, { baselines: ['ease'], ranker: false });
+  expect(most).toBe(2);
+  expect(given.sparse[0]).toBe(1);
+  expect(given.ease).toHaveLength(2);
+  expect(given.ease[0]).toBe(1);
 });

@@ -1,24 +1,41 @@
-// A worker of the ladder: one baseline after the other, each from its search to its figures.
+// A worker of the ladder: the search of one baseline, or its fit and its figures, one after the other.
 
 import { type Crossing, unpacked } from '../../graph/crossing.js';
 import { serveTasks } from '../../parallel/worker.js';
 import type { TaskOptions } from '../../progress.js';
 import type { SkipReason } from './baseline.js';
-import { type BaselineResult, type Contest, fitContender } from './contender.js';
+import {
+  type BaselineResult,
+  type Contest,
+  judgeContender,
+  type TunedContender,
+  tuneContender,
+} from './contender.js';
 import type { BaselineName } from './list.js';
 import type { TuningOptions } from './tuning.js';
 
-export interface ContenderJob {
+export interface TuneJob {
   readonly name: BaselineName;
   readonly contest: Crossing<Contest>;
   readonly options: TuningOptions;
 }
 
-export function contend(
-  { name, contest, options }: ContenderJob,
-  onProgress: TaskOptions['onProgress'],
-): Promise<BaselineResult | SkipReason> {
-  return fitContender(name, unpacked(contest), { ...options, onProgress });
+export interface JudgeJob extends TuneJob {
+  readonly tuned: TunedContender;
 }
 
-serveTasks('contender-tasks', { contend });
+export function tuneContenderApart(
+  { name, contest, options }: TuneJob,
+  onProgress: TaskOptions['onProgress'],
+): Promise<TunedContender | SkipReason> {
+  return tuneContender(name, unpacked(contest), { ...options, onProgress });
+}
+
+export function judgeContenderApart(
+  { name, contest, options, tuned }: JudgeJob,
+  onProgress: TaskOptions['onProgress'],
+): Promise<BaselineResult> {
+  return judgeContender(name, unpacked(contest), tuned, { ...options, onProgress });
+}
+
+serveTasks('contender-tasks', { tuneContenderApart, judgeContenderApart });

@@ -1,4 +1,5 @@
-// One baseline on a split: tuned on held-back training users, fitted to all of them, judged on the test users.
+// One baseline on a split: tuned on held-back training users, fitted to all of them, judged on the test users. In two steps, the
+// second of which may have other threads than the first.
 
 import type { TaskOptions } from '../../progress.js';
 import type { Validation } from '../../ranking/held-back.js';
@@ -8,7 +9,7 @@ import { evaluateRanking, rankingOptions } from '../ranking.js';
 import type { SplitRankingTask } from '../ranking-task.js';
 import type { BaselineData, Setting, SkipReason } from './baseline.js';
 import { type BaselineName, baselineOf } from './list.js';
-import { prefixed, type TuningOptions, tuneBaseline } from './tuning.js';
+import { prefixed, type TunedBaseline, type TuningOptions, tuneBaseline } from './tuning.js';
 
 export interface BaselineResult {
   readonly name: BaselineName;
@@ -28,21 +29,40 @@ export interface Contest {
   readonly task: SplitRankingTask;
 }
 
-/** Tunes, fits and judges a baseline, or says why it cannot be fitted. */
-export async function fitContender(
+/** What the search for a baseline's setting leaves for its fit. */
+export interface TunedContender {
+  /** Undefined: there is nothing to tune. */
+  readonly tuned: TunedBaseline | undefined;
+  readonly seconds: number;
+}
+
+/** Tunes a baseline, or says why it cannot be fitted. */
+export async function tuneContender(
   name: BaselineName,
   { data, validation, task }: Contest,
   options: TuningOptions & TaskOptions,
-): Promise<BaselineResult | SkipReason> {
+): Promise<TunedContender | SkipReason> {
   const baseline = baselineOf(name);
   const start = performance.now();
   const reason = baseline.limit(data, task.rows);
   if (reason !== undefined) return reason;
+  const tuned = await tuneBaseline(baseline, validation, options);
+  return { tuned, seconds: (performance.now() - start) / 1000 };
+}
+
+/** Fits a baseline that was tuned, and judges it. */
+export async function judgeContender(
+  name: BaselineName,
+  { data, task }: Pick<Contest, 'data' | 'task'>,
+  { tuned, seconds }: TunedContender,
+  options: TuningOptions & TaskOptions,
+): Promise<BaselineResult> {
+  const baseline = baselineOf(name);
+  const start = performance.now();
   const stage = (what: string) => ({
     ...options,
     onProgress: prefixed(options, `${baseline.title}: ${what}`),
   });
-  const tuned = await tuneBaseline(baseline, validation, options);
   const how = { ...stage('fitting'), start: tuned?.start };
   const fitted = await baseline.fit(data, tuned?.best.setting ?? {}, how);
   const ranking = await evaluateRanking(
@@ -56,6 +76,6 @@ export async function fitContender(
     trials: tuned?.trials ?? [],
     tuned: tuned?.finished ?? true,
     ranking,
-    seconds: (performance.now() - start) / 1000,
+    seconds: seconds + (performance.now() - start) / 1000,
   };
 }

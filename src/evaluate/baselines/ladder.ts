@@ -10,8 +10,14 @@ import type { Split } from '../../sample/split-types.js';
 import type { RankingOptions } from '../ranking.js';
 import { indexByIds, type SplitRankingTask } from '../ranking-task.js';
 import type { BaselineData, SkipReason } from './baseline.js';
-import { type BaselineResult, type Contest, fitContender } from './contender.js';
-import type { ContenderJob } from './contender-tasks.js';
+import {
+  type BaselineResult,
+  type Contest,
+  judgeContender,
+  type TunedContender,
+  tuneContender,
+} from './contender.js';
+import type { JudgeJob, TuneJob } from './contender-tasks.js';
 import { BASELINES, type BaselineName } from './list.js';
 
 export interface BaselineOptions extends RankingOptions {
@@ -67,11 +73,18 @@ export async function fitBaselines(
   const onCpu = options.engine === undefined || options.engine === 'cpu';
   const beside = edges >= SMALL && onCpu && threadCount(options.threads, atOnce) > 1;
   const contest = { data, validation, task };
-  const { shares = shareThreads(options.threads, names.length), ...how } = { ...options, seed };
   const lanes = threadCount(options.threads, atOnce) > 1 ? atOnce : 1;
+  const ownShares = () =>
+    // Where one comes after the other, each has all.
+    lanes > 1
+      ? shareThreads(options.threads, names.length)
+      : names.flatMap(() => shareThreads(options.threads, 1));
+  const { shares = ownShares(), ...how } = { ...options, seed };
   const found = beside
     ? await inWorkers(names, contest, shares, how)
-    : await inTurns(names, lanes, (name) => fitContender(name, contest, how));
+    : await inTurns([...names.entries()], lanes, ([at, name]) =>
+        contend(shares[at], here(name, contest, how)),
+      );
   const results = found.filter((one) => 'name' in one);
   const skipped = names.flatMap((name, at) => {
     const one = found[at];
@@ -81,6 +94,32 @@ export async function fitBaselines(
 }
 
 type Outcome = BaselineResult | SkipReason;
+
+/** The steps of a baseline, each with so many threads. */
+interface Steps {
+  tune(threads: number | undefined): Promise<TunedContender | SkipReason>;
+  judge(tuned: TunedContender, threads: number | undefined): Promise<BaselineResult>;
+}
+
+/** Does what a baseline has to do with its share of the threads, as soon as one is free for it. */
+async function contend(share: ThreadShare, steps: Steps): Promise<Outcome> {
+  await share.begin();
+  try {
+    const tuned = await steps.tune(share.take());
+    return 'code' in tuned ? tuned : await steps.judge(tuned, share.take());
+  } finally {
+    share.end();
+  }
+}
+
+type ContestOptions = Omit<BaselineOptions, 'shares'> & { readonly seed: number };
+
+function here(name: BaselineName, contest: Contest, options: ContestOptions): Steps {
+  return {
+    tune: (threads) => tuneContender(name, contest, { ...options, threads }),
+    judge: (tuned, threads) => judgeContender(name, contest, tuned, { ...options, threads }),
+  };
+}
 
 /** A task for each value, so many at a time. Where one fails the others are waited for, so that nothing goes on unseen. */
 async function inTurns<T, R>(
@@ -103,32 +142,31 @@ async function inWorkers(
   names: readonly BaselineName[],
   contest: Contest,
   shares: readonly ThreadShare[],
-  {
-    onProgress,
-    signal,
-    baselines: _,
-    ...options
-  }: Omit<BaselineOptions, 'shares'> & { readonly seed: number },
+  { onProgress, signal, baselines: _, ...options }: ContestOptions,
 ): Promise<Outcome[]> {
   const shared = packed(contest);
   const pool = await createPool(CONTENDING, threadCount(options.threads, names.length));
-  try {
-    // Those that last longest are the last of the list: begun first, they do not end alone.
-    const backwards = await inTurns([...names.entries()].reverse(), names.length, async ([at, name]) => {
-      const share = shares[at];
-      await share.begin();
-      try {
-        const how = { ...options, engine: 'cpu' as const, threads: share.take() };
-        return await pool.run<ContenderJob, Outcome>(
-          'contend',
-          { name, contest: shared, options: how },
+  const apart = (name: BaselineName): Steps => {
+    const job = (threads: number | undefined): TuneJob => ({
+      ...{ name, contest: shared },
+      options: { ...options, engine: 'cpu', threads },
+    });
+    return {
+      tune: (threads) => pool.run('tuneContenderApart', job(threads), signal, onProgress),
+      judge: (tuned, threads) =>
+        pool.run<JudgeJob, BaselineResult>(
+          'judgeContenderApart',
+          { ...job(threads), tuned },
           signal,
           onProgress,
-        );
-      } finally {
-        share.end();
-      }
-    });
+        ),
+    };
+  };
+  try {
+    // Those that last longest are the last of the list: begun first, they do not end alone.
+    const backwards = await inTurns([...names.entries()].reverse(), names.length, ([at, name]) =>
+      contend(shares[at], apart(name)),
+    );
     return backwards.reverse();
   } finally {
     await pool.close();
