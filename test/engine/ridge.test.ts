@@ -64,8 +64,9 @@ const SOME = [0, 31, 32, 63, 127, 128, 200, 511, 512, 599];
 describe('ridge regression of many targets', () => {
   // Lists so long that tiles are sooner counted, and so short that they are not.
   it.each([
+    [0.25, 3, true],
     [0.25, 300, true],
-    [0.02, 300, false],
+    [0.02, 3, false],
   ])('is exact for each way to solve it: density %d, penalty %d', async (share, lambda, inTiles) => {
     const inputs = popularLists(USERS, COLUMNS, share, 1);
     const targets = transposeLists(popularLists(USERS, TARGETS, share, 2), TARGETS);
@@ -107,30 +108,34 @@ describe('ridge regression of many targets', () => {
     expect(deflated).toBeLessThan(0.75 * plain);
   });
 
-  it('solves without such directions where users are fewer than they would be', async () => {
-    const [users, columns, width, lambda] = [20, 600, 256, 0.01];
-    const random = randomStream(6, 29);
-    const lists = (count: number, members: number, share: number) =>
-      collectLists(count, (_, add) => {
-        for (let m = 0; m < members; m++) if (random.uniform() < share) add(m);
-      });
-    const inputs = lists(users, columns, 0.3);
-    const targets = lists(width, users, 0.3);
-    const solved = await ridge({ inputs, columns, targets, lambda });
-    // One target less, and directions are not looked for: a block has the same numbers without them.
-    const fewer = { offsets: targets.offsets.slice(0, width), values: targets.values };
-    const plain = await ridge({ inputs, columns, targets: fewer, lambda });
-    const ofTarget = (weights: Float32Array, all: number, t: number) =>
-      Array.from({ length: columns }, (_, c) => weights[c * all + t]);
-    const weightsOf = exactWeights(inputs, columns, lambda);
-    for (const t of [0, 100, 254]) {
-      const found = ofTarget(solved, width, t);
-      expect(found).toEqual(ofTarget(plain, width - 1, t));
-      const exact = weightsOf(listOf(targets, t));
-      // Weights that no user's sum depends on are left where steps begin.
-      const sums = (weights: readonly number[]) =>
-        Array.from({ length: users }, (_, u) => listOf(inputs, u).reduce((sum, c) => sum + weights[c], 0));
-      expect(sums(found)).toEqual(closeTo(sums(exact), 1e-3));
-    }
-  });
+  // The rest is rounding: with seed 5 it is found where directions are made orthogonal, with seed 6 only once that is done.
+  it.each([5, 6])(
+    'solves without such directions where 20 users have fewer of them (seed %d)',
+    async (seed) => {
+      const [users, columns, width, lambda] = [20, 600, 256, 0.01];
+      const random = randomStream(seed, 29);
+      const lists = (count: number, members: number, share: number) =>
+        collectLists(count, (_, add) => {
+          for (let m = 0; m < members; m++) if (random.uniform() < share) add(m);
+        });
+      const inputs = lists(users, columns, 0.3);
+      const targets = lists(width, users, 0.3);
+      const solved = await ridge({ inputs, columns, targets, lambda });
+      // One target less, and directions are not looked for: a block has the same numbers without them.
+      const fewer = { offsets: targets.offsets.slice(0, width), values: targets.values };
+      const plain = await ridge({ inputs, columns, targets: fewer, lambda });
+      const ofTarget = (weights: Float32Array, all: number, t: number) =>
+        Array.from({ length: columns }, (_, c) => weights[c * all + t]);
+      const weightsOf = exactWeights(inputs, columns, lambda);
+      for (const t of [0, 100, 254]) {
+        const found = ofTarget(solved, width, t);
+        expect(found).toEqual(ofTarget(plain, width - 1, t));
+        const exact = weightsOf(listOf(targets, t));
+        // Weights that no user's sum depends on are left where steps begin.
+        const sums = (weights: readonly number[]) =>
+          Array.from({ length: users }, (_, u) => listOf(inputs, u).reduce((sum, c) => sum + weights[c], 0));
+        expect(sums(found)).toEqual(closeTo(sums(exact), 1e-3));
+      }
+    },
+  );
 });

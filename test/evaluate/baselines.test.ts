@@ -201,38 +201,6 @@ describe('EASE', () => {
     }
   });
 
-  it('solves large systems to the same scores, for each penalty', async () => {
-    // As many columns and systems as make it look for the directions that matter most, and counts made in tiles.
-    const [count, width] = [640, 300];
-    const users = communityLists(700, count + width, 5, 11);
-    const column = Int32Array.from({ length: count + width }, (_, i) => (i < count ? i : -1));
-    const target = Int32Array.from({ length: count + width }, (_, i) => (i < count ? -1 : i - count));
-    const inputs = renameLists(users, column);
-    const targets = transposeLists(renameLists(users, target), width);
-    const asked = { offsets: inputs.offsets.slice(0, 401), values: inputs.values };
-    for (const [lambda, t] of [
-      [3, 131],
-      [300, 299],
-    ] as const) {
-      const problem = { inputs, columns: count, targets, lambda, tolerance: 1e-5 };
-      const scores = await ridgeScores(problem, asked);
-      const gram = Array.from({ length: count }, () => new Array<number>(count).fill(0));
-      for (let c = 0; c < count; c++) gram[c][c] = lambda;
-      for (let u = 0; u < 700; u++) {
-        const own = listOf(inputs, u);
-        for (const i of own) for (const j of own) gram[i][j]++;
-      }
-      const right = new Array<number>(count).fill(0);
-      for (const u of listOf(targets, t)) for (const i of listOf(inputs, u)) right[i]++;
-      const weights = solve(gram, right);
-      const want = Array.from({ length: 400 }, (_, row) =>
-        listOf(inputs, row).reduce((sum, i) => sum + weights[i], 0),
-      );
-      const found = Array.from({ length: 400 }, (_, row) => scores[row * width + t]);
-      expect(found).toEqual(closeTo(want, 1e-3));
-    }
-  });
-
   it('is limited by the fewer of those who ask and of candidates, not at all by edges where users are few', () => {
     const edges = 1e6;
     const items = { offsets: new Uint32Array(50_001), values: new Uint32Array(edges) };

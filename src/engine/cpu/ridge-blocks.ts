@@ -35,6 +35,8 @@ export interface RidgeJob extends RidgeSystem {
   readonly maxIterations: number;
 }
 
+/** Steps after which the residual is solved along the directions again: rounding brings back what was kept out, and would grow. */
+const RENEWAL = 8;
 /** Lists whose sums are made at a time. */
 const SUMS = 1024;
 
@@ -96,6 +98,7 @@ export function solveRidge(job: RidgeJob): void {
       kernels.linearAxpy(factorAt, p, x, columns);
       for (let c = 0; c < WIDTH; c++) factor[c] = -factor[c];
       kernels.linearAxpy(factorAt, q, r, columns);
+      if ((step + 1) % RENEWAL === 0) deflation?.begin(x, r);
       kernels.linearDots(r, r, scale, columns, dotsAt);
       for (let c = 0; c < WIDTH; c++) factor[c] = residual[c] > 0 ? dots[c] / residual[c] : 0;
       residual.set(dots);
