@@ -28,7 +28,7 @@ export type SkipReason =
       readonly count: number;
       readonly candidates: number;
       /** Users to be scored, where these are fewer than the candidates and count in their place. */
-      readonly asked?: number;
+      readonly asked?: number | undefined;
       readonly limit: number;
     }
   | { readonly code: 'error'; readonly message: string };

@@ -83,12 +83,13 @@ const ROW = 18;
 
 /**
  * Names in their colours above the whole frame, from the chart's left, in as many rows as they need; `height` is what they
- * take of the top margin. They do not begin at the frame: labels of any length beside it may leave it narrow.
+ * take of the top margin. They do not begin at the frame: labels of any length beside it may leave it narrow. Marks are objects here, as
+ * Plot's own types do not stand a strict compiler.
  */
 export function legend(
   names: readonly { readonly words: string; readonly ink: string }[],
   { width, marginLeft }: { readonly width: number; readonly marginLeft: number },
-): { readonly marks: Plot.Markish[]; readonly height: number } {
+): { readonly marks: readonly object[]; readonly height: number } {
   let x = LEFT;
   let row = 0;
   const places = names.map((name) => {
