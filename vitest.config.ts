@@ -8,7 +8,11 @@ const TOGETHER =
     ' ',
   );
 /** In these, a test stands for the process: it replaces modules, opens a GPU or measures memory. */
-const APART = ['test/predict/gpu-lists.test.ts', 'test/fit/hierarchical-engines.test.ts'];
+const APART = [
+  'test/predict/gpu-lists.test.ts',
+  'test/fit/hierarchical-engines.test.ts',
+  'test/study/threads.test.ts',
+];
 
 const folders = readdirSync(new URL('test', import.meta.url), { withFileTypes: true });
 const others = folders.filter((entry) => entry.isDirectory() && !TOGETHER.includes(entry.name));
