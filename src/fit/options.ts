@@ -197,23 +197,12 @@ export function fitSettings(options: Counted<OptionsOf<typeof METHODS.ascent>>):
     given: { users: given(users), items: given(items) },
     learn: learnLists(learn),
   };
-  checkDense(settings.model, settings.given);
   for (const side of SIDES) {
     if (settings.learn[side].includes('size') && settings.given[side].size === 0) {
       throw optionError`${option('learn')}: the size of the ${side} is given as 0 (no unseen ${side}); it cannot be learned too`;
     }
   }
   return settings;
-}
-
-/** A model that is called dense must not have a side that is sparse. */
-export function checkDense(model: ModelKind, hyper: Readonly<Record<SideName, Partial<SideHyper>>>): void {
-  if (model !== 'dense') return;
-  for (const side of SIDES) {
-    const { sigma } = hyper[side];
-    if (sigma === undefined || sigma < 0) continue;
-    throw optionError`${option(`${side}.sigma`)} ${show(sigma)} does not go with ${option('model')} dense: from 0 on the ${side} are sparse; give a number below 0, or leave ${option('model')} out`;
-  }
 }
 
 export function learnLists(names: readonly string[]): Record<SideName, Learnable[]> {

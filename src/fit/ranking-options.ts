@@ -8,7 +8,7 @@ import type { OptionsOf, SettingsOf } from '../options/kinds.js';
 import type { BothHyper } from './bound.js';
 import type { DataFacts } from './facts.js';
 import { firstSigma, TAU } from './hyper.js';
-import { checkDense, given } from './options.js';
+import { given } from './options.js';
 
 type Declared = typeof METHODS.ranking;
 
@@ -39,7 +39,6 @@ export function rankingSettings(
     ...plain
   } = settle(METHODS.ranking, partFor(METHODS.ranking, options));
   const said = { users: given(users), items: given(items) };
-  checkDense(plain.model, said);
   const hyper = {} as Record<SideName, SideHyper>;
   for (const side of SIDES) {
     const sigma = firstSigma(plain.model, degreeCounts[side]);

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { fit } from '../../src/fit/fit.js';
 import { matchTilt, modelLaw, tailLaw } from '../../src/fit/law.js';
-import { type AscentOptions, fitSettings } from '../../src/fit/options.js';
-import { rankingSettings } from '../../src/fit/ranking-options.js';
+import type { AscentOptions } from '../../src/fit/options.js';
 import { unfinishedFit } from '../../src/fit/unfinished.js';
 import { buildGraph } from '../../src/graph/build.js';
 import { degrees } from '../../src/graph/graph.js';
@@ -200,15 +199,4 @@ test('a law is said in words', () => {
   expect(lawWords({ users: all, items: open }, seen, USERS_AND_ITEMS)[0]).toBe(
     'Users: a fixed population; all 4,339 were seen.',
   );
-});
-
-test('a model that is called dense takes no tail index of a sparse side', () => {
-  const says = 'users.sigma 0.5 does not go with model dense: from 0 on the users are sparse';
-  expect(() => fitSettings({ features: 4, model: 'dense', users: { sigma: 0.5 } })).toThrow(says);
-  expect(() => fitSettings({ features: 4, model: 'dense', items: { sigma: 0 } })).toThrow('items.sigma 0');
-  expect(fitSettings({ features: 4, model: 'dense', users: { sigma: -0.5 } }).given.users.sigma).toBe(-0.5);
-  expect(fitSettings({ features: 4, model: 'auto', users: { sigma: 0.5 } }).given.users.sigma).toBe(0.5);
-  const counts = countDegrees(Uint32Array.of(1, 2, 3));
-  const facts = { edges: 6, degreeCounts: { users: counts, items: counts } };
-  expect(() => rankingSettings(facts, { model: 'dense', users: { sigma: 0.5 } })).toThrow(says);
 });
