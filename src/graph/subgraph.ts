@@ -72,50 +72,35 @@ export function selectVertices(graph: BipartiteGraph, users: Uint8Array, items: 
   const itemDegree = innerDegrees(graph.items, items, users);
   const userSide = selectSide(graph.users, userDegree, itemDegree);
   const itemSide = selectSide(graph.items, itemDegree, userDegree);
-  const edges = userSide.neighbors.length;
-  return Object.freeze({
-    users: userSide,
-    items: itemSide,
-    edges,
-    total: userSide.counts ? userSide.counts.reduce((sum, count) => sum + count, 0) : edges,
-    multigraph: graph.multigraph,
-    ...(graph.names && { names: graph.names }),
-  });
+  return ofSides(graph, userSide, itemSide);
 }
 
 /** The graph without the edges of the items whose mask is 0; every vertex stays, in its place, if without an edge. */
 export function dropEdgesOfItems(graph: BipartiteGraph, kept: Uint8Array): BipartiteGraph {
   const { users, items } = graph;
   const everyone = new Uint8Array(users.count).fill(1);
-  const userSide = keepRows(users, innerDegrees(users, everyone, kept), kept);
-  const itemSide = keepRows(items, innerDegrees(items, kept, everyone), everyone);
-  const edges = userSide.neighbors.length;
-  return Object.freeze({
-    users: userSide,
-    items: itemSide,
-    edges,
-    total: userSide.counts ? userSide.counts.reduce((sum, count) => sum + count, 0) : edges,
-    multigraph: graph.multigraph,
-    ...(graph.names && { names: graph.names }),
-  });
+  const [allUsers, allItems] = [users, items].map(({ count }) =>
+    Uint32Array.from({ length: count }, (_, v) => v),
+  );
+  const keptItem = Uint32Array.from(kept, (one, j) => one * (j + 1));
+  const keptUser = Uint32Array.from(everyone, (_, i) => i + 1);
+  return ofSides(
+    graph,
+    Object.freeze({
+      ...{ count: users.count, ids: users.ids },
+      ...takeRows(users, allUsers, innerDegrees(users, everyone, kept), keptItem),
+    }),
+    Object.freeze({
+      ...{ count: items.count, ids: items.ids },
+      ...takeRows(items, allItems, innerDegrees(items, kept, everyone), keptUser),
+    }),
+  );
 }
 
-/** All rows of a side, each with as many neighbours as its degree says: those whose mask is 1. */
-function keepRows(side: GraphSide, degree: Uint32Array, kept: Uint8Array): GraphSide {
-  const offsets = allocate(Uint32Array, side.count + 1);
-  for (let v = 0; v < side.count; v++) offsets[v + 1] = offsets[v] + degree[v];
-  const neighbors = allocate(Uint32Array, offsets[side.count]);
-  const counts = side.counts ? allocate(Uint32Array, neighbors.length) : undefined;
-  for (let v = 0, at = 0; v < side.count; v++) {
-    if (degree[v] === 0) continue;
-    for (let e = side.offsets[v]; e < side.offsets[v + 1]; e++) {
-      if (!kept[side.neighbors[e]]) continue;
-      neighbors[at] = side.neighbors[e];
-      if (counts) counts[at] = side.counts![e];
-      at++;
-    }
-  }
-  return Object.freeze({ count: side.count, ids: side.ids, offsets, neighbors, counts });
+function ofSides({ multigraph, names }: BipartiteGraph, users: GraphSide, items: GraphSide): BipartiteGraph {
+  const edges = users.neighbors.length;
+  const total = users.counts ? users.counts.reduce((sum, count) => sum + count, 0) : edges;
+  return Object.freeze({ users, items, edges, total, multigraph, ...(names && { names }) });
 }
 
 /** How many neighbours in `other` each vertex of `own` has. */
@@ -137,6 +122,19 @@ function selectSide(side: GraphSide, degree: Uint32Array, otherDegree: Uint32Arr
   const vertices = withEdges(degree);
   const place = new Uint32Array(otherDegree.length); // one more than the new number; 0: dropped
   for (let v = 0, next = 1; v < place.length; v++) if (otherDegree[v] > 0) place[v] = next++;
+  return Object.freeze({
+    ...{ count: vertices.length, ids: side.ids.pick(vertices) },
+    ...takeRows(side, vertices, degree, place),
+  });
+}
+
+/** The rows of so many vertices, each with as many neighbours as its degree says: those with a place, which counts from 1. */
+function takeRows(
+  side: GraphSide,
+  vertices: Uint32Array,
+  degree: Uint32Array,
+  place: Uint32Array,
+): Pick<GraphSide, 'offsets' | 'neighbors' | 'counts'> {
   const offsets = allocate(Uint32Array, vertices.length + 1);
   for (let v = 0; v < vertices.length; v++) offsets[v + 1] = offsets[v] + degree[vertices[v]];
   const edges = offsets[vertices.length];
@@ -145,6 +143,7 @@ function selectSide(side: GraphSide, degree: Uint32Array, otherDegree: Uint32Arr
   let at = 0;
   for (let v = 0; v < vertices.length; v++) {
     const old = vertices[v];
+    if (degree[old] === 0) continue;
     const end = side.offsets[old + 1];
     for (let e = side.offsets[old]; e < end; e++) {
       const next = place[side.neighbors[e]];
@@ -154,7 +153,7 @@ function selectSide(side: GraphSide, degree: Uint32Array, otherDegree: Uint32Arr
       at++;
     }
   }
-  return Object.freeze({ count: vertices.length, ids: side.ids.pick(vertices), offsets, neighbors, counts });
+  return { offsets, neighbors, counts };
 }
 
 /** The vertices of degree above 0, ascending. */
