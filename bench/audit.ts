@@ -6,7 +6,7 @@
 import { existsSync } from 'node:fs';
 import { type AuditOptions, auditSplit } from '../src/audit/audit.js';
 import type { CheckName } from '../src/audit/checks.js';
-import type { SplitParts } from '../src/evaluate/parts-task.js';
+import type { SplitParts } from '../src/evaluate/table-task.js';
 import { buildGraph } from '../src/graph/build.js';
 import { type BipartiteGraph, degrees } from '../src/graph/graph.js';
 import { VertexIds } from '../src/graph/ids.js';

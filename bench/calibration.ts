@@ -7,8 +7,8 @@
 // --rows writes a line of JSON per rank, which bench/figures.ts draws.
 
 import { appendFileSync } from 'node:fs';
-import { ascend } from '../src/fit/ascent.js';
-import { sizeIntervals } from '../src/fit/size-posterior.js';
+import { ascend } from '../src/fit/ascent/ascent.js';
+import { sizeIntervals } from '../src/fit/sides/size-posterior.js';
 import { degrees, SIDES } from '../src/graph/graph.js';
 import { gamma } from '../src/math/distributions.js';
 import { type Random, randomStream } from '../src/math/random.js';

@@ -4,10 +4,10 @@
 //   npm run build && node scripts/run-ts.js bench/counts.ts [splits 5] [--only NAME]
 
 import { existsSync } from 'node:fs';
-import { fitCounts, foldCounts } from '../src/fit/count-law.js';
 import { fit } from '../src/fit/fit.js';
-import { foldIn } from '../src/fit/fold-in.js';
+import { foldIn } from '../src/fit/fold-in/fold-in.js';
 import { meanTable } from '../src/fit/model.js';
+import { fitCounts, foldCounts } from '../src/fit/sides/count-prior.js';
 import type { BipartiteGraph } from '../src/graph/graph.js';
 import { readGraph } from '../src/ingest/read.js';
 import { poisson } from '../src/math/counts.js';

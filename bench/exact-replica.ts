@@ -1,9 +1,9 @@
 // The exact posterior predictive distribution of a small graph: chains of the sampler, and every few sweeps a graph drawn
 // from the state, with its seen vertices and its unseen atoms. What createReplicator draws from a fit is held against it.
 
-import { createGibbsSampler } from '../src/fit/gibbs-sampler.js';
-import type { GibbsSide } from '../src/fit/gibbs-state.js';
-import { type ChainTask, firstState } from '../src/fit/gibbs-tasks.js';
+import type { GibbsSide } from '../src/fit/gibbs/chain-state.js';
+import { type ChainTask, firstState } from '../src/fit/gibbs/chain-tasks.js';
+import { createGibbsSampler } from '../src/fit/gibbs/sampler.js';
 import type { SideName } from '../src/graph/graph.js';
 import { AliasTable } from '../src/math/alias.js';
 import { poisson } from '../src/math/counts.js';

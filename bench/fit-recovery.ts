@@ -3,7 +3,7 @@
 //
 //   node scripts/run-ts.js bench/fit-recovery.ts
 
-import { ascend } from '../src/fit/ascent.js';
+import { ascend } from '../src/fit/ascent/ascent.js';
 import { meanTable } from '../src/fit/model.js';
 import { randomStream } from '../src/math/random.js';
 import { simulate } from '../src/process/poisson-model.js';

@@ -12,8 +12,8 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { evaluateModel } from '../src/evaluate/evaluate.js';
 import { fit } from '../src/fit/fit.js';
-import { LARGEST_SIGMA, modelLaw, SMALLEST_SIGMA, tailLaw } from '../src/fit/law.js';
 import type { AscentOptions } from '../src/fit/options.js';
+import { LARGEST_SIGMA, modelLaw, SMALLEST_SIGMA, tailLaw } from '../src/fit/sides/side-prior.js';
 import { type BipartiteGraph, degrees, SIDES, type SideName } from '../src/graph/graph.js';
 import { readGraph } from '../src/ingest/read.js';
 import { split } from '../src/sample/split.js';

@@ -5,13 +5,13 @@
 
 import { existsSync } from 'node:fs';
 import { createCpuEngine } from '../src/engine/cpu/engine.js';
-import { ascend } from '../src/fit/ascent.js';
-import { logCountFactorials } from '../src/fit/bound.js';
-import { factsOf } from '../src/fit/facts.js';
-import { firstHyper, learned, tiltsToMatch } from '../src/fit/hyper.js';
-import { RELAXATION, runLoop } from '../src/fit/loop.js';
+import { ascend } from '../src/fit/ascent/ascent.js';
+import { logCountFactorials } from '../src/fit/ascent/bound.js';
+import { factsOf } from '../src/fit/ascent/data-facts.js';
+import { firstHyper, learned, tiltsToMatch } from '../src/fit/ascent/hyper.js';
+import { RELAXATION, runLoop } from '../src/fit/ascent/loop.js';
+import { startOf, vertexStart } from '../src/fit/ascent/start.js';
 import { fitSettings } from '../src/fit/options.js';
-import { startOf, vertexStart } from '../src/fit/start.js';
 import type { BipartiteGraph, SideName } from '../src/graph/graph.js';
 import { readGraph } from '../src/ingest/read.js';
 import type { Progress } from '../src/progress.js';

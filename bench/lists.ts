@@ -5,11 +5,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { evaluateRanking } from '../src/evaluate/ranking.js';
-import { splitRankingTask } from '../src/evaluate/ranking-task.js';
+import { evaluateRanking } from '../src/evaluate/evaluate-ranking.js';
+import { splitRankingTask } from '../src/evaluate/split-task.js';
 import { fit } from '../src/fit/fit.js';
-import { modelScorer } from '../src/predict/rank.js';
 import { createRecommender } from '../src/predict/recommender.js';
+import { modelScorer } from '../src/predict/scoring/scorer.js';
 import { simulate } from '../src/process/poisson-model.js';
 import { split } from '../src/sample/split.js';
 import { writeLists } from '../src/store/lists.js';

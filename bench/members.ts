@@ -6,7 +6,7 @@
 // Numbers are those at once; `auto` is what a fit chooses. Default: 1 2 4 auto.
 
 import { cpus } from 'node:os';
-import { fitRanking } from '../src/fit/ranking.js';
+import { fitRanking } from '../src/fit/ranking/fit-ranking.js';
 import { readGraph } from '../src/ingest/read.js';
 import { ENGINE_NAMES } from '../src/options/names.js';
 import { modelState } from '../src/store/model-state.js';

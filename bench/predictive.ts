@@ -14,7 +14,7 @@ import { evaluateModel } from '../src/evaluate/evaluate.js';
 import { knownFoldIn } from '../src/evaluate/held-out.js';
 import { checkStatistic } from '../src/evaluate/predictive.js';
 import { fit } from '../src/fit/fit.js';
-import { eligibleMass, foldIn } from '../src/fit/fold-in.js';
+import { eligibleMass, foldIn } from '../src/fit/fold-in/fold-in.js';
 import { type ModelSide, meanTable, type PosteriorModel } from '../src/fit/model.js';
 import type { FitOptions } from '../src/fit/options.js';
 import type { GraphSide, SideName } from '../src/graph/graph.js';
@@ -24,8 +24,8 @@ import {
   type GraphStatistics,
   graphStatistics,
   type SizeMode,
-} from '../src/predict/draw-graph.js';
-import { type DrawPlan, drawPlan, fitItems, type VertexGroup } from '../src/predict/draw-plan.js';
+} from '../src/predict/draw/draw-graph.js';
+import { type DrawPlan, drawPlan, fitItems, type VertexGroup } from '../src/predict/draw/draw-plan.js';
 import type { VertexParameters } from '../src/process/assemble.js';
 import { simulate } from '../src/process/poisson-model.js';
 import { split } from '../src/sample/split.js';

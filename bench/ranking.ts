@@ -4,11 +4,11 @@
 //   npm run build && node scripts/run-ts.js bench/ranking.ts
 
 import { cpus } from 'node:os';
-import { evaluateRanking } from '../src/evaluate/ranking.js';
+import { evaluateRanking } from '../src/evaluate/evaluate-ranking.js';
+import { collectLists } from '../src/math/csr.js';
 import { randomStream } from '../src/math/random.js';
-import { factorScorer } from '../src/predict/rank.js';
-import { collectLists } from '../src/ranking/lists.js';
-import { rankingTask } from '../src/ranking/task.js';
+import { rankingTask } from '../src/metrics/ranking-task.js';
+import { factorScorer } from '../src/predict/scoring/scorer.js';
 
 const [users, items, features, n, depth, repeats] = [40_000, 40_000, 32, 20, 1000, 3];
 const random = randomStream(1);

@@ -13,9 +13,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { fingerprint } from '../src/graph/fingerprint.js';
 import type { BipartiteGraph } from '../src/graph/graph.js';
-import { fillParquet } from '../src/ingest/parquet/read.js';
-import { readTogether } from '../src/ingest/parquet/together.js';
-import { TableTarget } from '../src/ingest/target.js';
+import { fillParquet } from '../src/ingest/formats/parquet.js';
+import { readTogether } from '../src/ingest/formats/parquet-threads.js';
+import { TableTarget } from '../src/ingest/intake/target.js';
 import { literal, withDuckDB } from '../test/ingest/duckdb.js';
 import { flag } from './flag.js';
 

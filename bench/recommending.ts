@@ -8,16 +8,16 @@
 
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { baselineData, fitBaselines } from '../src/evaluate/baselines/ladder.js';
-import { BASELINES, type BaselineName, baselineOf } from '../src/evaluate/baselines/list.js';
+import { BASELINES, type BaselineName, baselineOf } from '../src/evaluate/baselines/all-baselines.js';
+import { baselineData, fitBaselines } from '../src/evaluate/baselines/run-baselines.js';
 import { pairedBootstrap } from '../src/evaluate/bootstrap.js';
 import { evaluateModel } from '../src/evaluate/evaluate.js';
-import { splitRankingTask } from '../src/evaluate/ranking-task.js';
+import { splitRankingTask } from '../src/evaluate/split-task.js';
 import { tuneRanking } from '../src/evaluate/tune.js';
 import { fit } from '../src/fit/fit.js';
 import { type FactorScores, featureCount, type Model, modelHyper } from '../src/fit/model.js';
 import { readGraph } from '../src/ingest/read.js';
-import type { RankingResult } from '../src/ranking/metrics.js';
+import type { RankingResult } from '../src/metrics/ranking-metrics.js';
 import { split } from '../src/sample/split.js';
 import { setsNamed } from './sets.js';
 

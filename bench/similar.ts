@@ -12,8 +12,8 @@ import type { Model } from '../src/fit/model.js';
 import type { BipartiteGraph } from '../src/graph/graph.js';
 import { readGraph } from '../src/ingest/read.js';
 import { randomStream } from '../src/math/random.js';
-import { largest } from '../src/predict/largest.js';
-import { voicesOf } from '../src/predict/voices.js';
+import { largest } from '../src/predict/scoring/largest.js';
+import { voicesOf } from '../src/predict/scoring/member-scorer.js';
 import { split } from '../src/sample/split.js';
 import { setsNamed } from './sets.js';
 

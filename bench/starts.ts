@@ -4,7 +4,7 @@
 
 import { existsSync } from 'node:fs';
 import { evaluateModel } from '../src/evaluate/evaluate.js';
-import { ascend } from '../src/fit/ascent.js';
+import { ascend } from '../src/fit/ascent/ascent.js';
 import type { AscentOptions } from '../src/fit/options.js';
 import { readGraph } from '../src/ingest/read.js';
 import { split } from '../src/sample/split.js';

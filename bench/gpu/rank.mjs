@@ -1,7 +1,7 @@
 // Full rankings on the GPU and on the cpu engine: the same ranks first, then the time.
 
-import { rankByFactors } from '../../dist/engine/cpu/ranking.js';
 import { createWebgpuEngine } from '../../dist/engine/webgpu/engine.js';
+import { rankByFactors } from '../../dist/topn/cpu.js';
 import { createRandom } from './draws.mjs';
 
 /** Skewed like posterior means: few features of a vertex are active, and vertices differ in weight. */

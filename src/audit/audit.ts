@@ -1,14 +1,14 @@
 // Is this split fair? Every check of the doctor on anybody's parts.
 
 import { InputError, throwIfAborted } from '../errors.js';
-import type { SplitParts } from '../evaluate/parts-task.js';
+import type { SplitParts } from '../evaluate/table-task.js';
 import { SIDES, type SideName } from '../graph/graph.js';
 import { randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
 import { settle } from '../options/door.js';
 import { type OptionsOf, value } from '../options/kinds.js';
-import { AUDIT } from '../options/parts.js';
 import { TASK } from '../options/shared.js';
+import { AUDIT } from '../options/tables.js';
 import type { TaskOptions } from '../progress.js';
 import type { Coins } from '../sample/split-types.js';
 import {
@@ -35,7 +35,7 @@ const GIVEN = {
   coins: value<Readonly<Record<SideName, Coins>>>('object', 'the coins of a split that keeps them'),
 };
 
-/** What is looked at; declared in options/parts.ts. */
+/** What is looked at; declared in options/tables.ts. */
 export interface AuditOptions extends OptionsOf<typeof AUDIT & typeof GIVEN>, TaskOptions {}
 
 /** How large a part of a split is. */

@@ -2,15 +2,15 @@
 // nothing but degrees is left. Who likes what is then chance, so that no way of telling users apart can beat popularity
 // but by what the parts give away. Item-kNN is asked, for which an item is its own nearest neighbour, with nothing left out.
 
-import { neighbours } from '../evaluate/baselines/neighbours.js';
+import { neighbours } from '../evaluate/baselines/item-knn.js';
 import { popularity } from '../evaluate/baselines/popularity.js';
 import { pairedBootstrap } from '../evaluate/bootstrap.js';
-import { evaluateRanking } from '../evaluate/ranking.js';
+import { evaluateRanking } from '../evaluate/evaluate-ranking.js';
+import { collectLists, transposeLists } from '../math/csr.js';
 import type { Random } from '../math/random.js';
-import type { RowLists, Scorer } from '../predict/rank.js';
+import { rankingTask } from '../metrics/ranking-task.js';
+import type { RowLists, Scorer } from '../predict/scoring/scorer.js';
 import type { TaskOptions } from '../progress.js';
-import { collectLists, transposeLists } from '../ranking/lists.js';
-import { rankingTask } from '../ranking/task.js';
 import type { AuditCheck } from './checks.js';
 import type { CommonParts, Pairs } from './numbering.js';
 

@@ -2,15 +2,15 @@
 // time; the same recommenders are fitted to each training part and judged in the same way, with paired intervals.
 
 import { throwIfAborted } from '../errors.js';
-import { fitBaseline } from '../evaluate/baselines/fit.js';
+import { fitBaseline } from '../evaluate/baselines/fit-baseline.js';
 import { type PairedInterval, pairedBootstrap } from '../evaluate/bootstrap.js';
-import { scoreLists } from '../evaluate/list-metrics.js';
 import { modelLists } from '../evaluate/make-lists.js';
-import { partsTask, type SplitParts } from '../evaluate/parts-task.js';
+import { partsTask, type SplitParts } from '../evaluate/table-task.js';
 import { fit } from '../fit/fit.js';
 import type { Model } from '../fit/model.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { selectEdges } from '../graph/subgraph.js';
+import { scoreLists } from '../metrics/list-metrics.js';
 import { settle } from '../options/door.js';
 import { type OptionsOf, value, whole } from '../options/kinds.js';
 import { BASELINES, type BaselineName } from '../options/names.js';

@@ -1,6 +1,6 @@
 // The parts of a split over one numbering of their users and items, so that they can be compared pair by pair.
 
-import type { SplitParts } from '../evaluate/parts-task.js';
+import type { SplitParts } from '../evaluate/table-task.js';
 import { buildGraph } from '../graph/build.js';
 import { type BipartiteGraph, degrees, SIDES, type SideName } from '../graph/graph.js';
 

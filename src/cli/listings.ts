@@ -2,14 +2,14 @@
 // document of many and for a file of many.
 
 import type { Model } from '../fit/model.js';
-import { basisOf, FEW_LIKES } from '../predict/basis.js';
-import { type Reasons, titledReasons } from '../predict/reasons.js';
+import type { Teller } from '../predict/explain/explain-many.js';
+import type { TellOptions } from '../predict/explain/explained-list.js';
+import { type Reasons, titledReasons } from '../predict/explain/reasons.js';
 import type { Asker, Recommendation } from '../predict/recommend.js';
-import type { Teller } from '../predict/teller.js';
+import { basisOf, FEW_LIKES } from '../predict/scoring/basis.js';
 import type { TitleBook } from '../predict/titles.js';
-import type { TellOptions } from '../predict/told.js';
 import { confidenceWords } from '../report/words/confidence.js';
-import { askerIn, type NamedAsker } from './recommend-batch.js';
+import { askerIn, type NamedAsker } from './commands/recommend-batch.js';
 import { titled } from './titles.js';
 
 /** One list as it is printed. */

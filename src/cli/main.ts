@@ -46,20 +46,20 @@ type Loader = () => Promise<{ register(program: Command): void }>;
 
 /** In the order in which one uses them. */
 const LOADERS: Readonly<Record<CommandName, Loader>> = {
-  simulate: () => import('./simulate.js'),
-  check: () => import('./check.js'),
-  forecast: () => import('./forecast.js'),
-  split: () => import('./split.js'),
-  audit: () => import('./audit.js'),
-  partition: () => import('./partition.js'),
-  fit: () => import('./fit.js'),
-  merge: () => import('./merge.js'),
-  evaluate: () => import('./evaluate.js'),
-  recommend: () => import('./recommend.js'),
-  similar: () => import('./similar.js'),
-  features: () => import('./features.js'),
-  serve: () => import('./serve.js'),
-  study: () => import('./study.js'),
+  simulate: () => import('./commands/simulate.js'),
+  check: () => import('./commands/check.js'),
+  forecast: () => import('./commands/forecast.js'),
+  split: () => import('./commands/split.js'),
+  audit: () => import('./commands/audit.js'),
+  partition: () => import('./commands/partition.js'),
+  fit: () => import('./commands/fit.js'),
+  merge: () => import('./commands/merge.js'),
+  evaluate: () => import('./commands/evaluate.js'),
+  recommend: () => import('./commands/recommend.js'),
+  similar: () => import('./commands/similar.js'),
+  features: () => import('./commands/features.js'),
+  serve: () => import('./commands/serve.js'),
+  study: () => import('./commands/study.js'),
 };
 
 /**

@@ -9,7 +9,7 @@ import {
   openModelParts,
   readModelShard,
   shardOfUser,
-} from '../shard/model-parts.js';
+} from '../shard/model-shards.js';
 import { loadModel } from '../store/model.js';
 import { many } from '../text/phrases.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';

@@ -4,10 +4,10 @@
 import { accessSync, constants, fstatSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 import { InputError } from '../errors.js';
-import { FOLDER_KINDS, folderKinds } from '../ingest/folder-kinds.js';
-import { writeError } from '../ingest/source.js';
-import { claimFolder } from '../store/folder.js';
-import { notOwn } from '../store/manifest.js';
+import { claimFolder } from '../files/folder.js';
+import { FOLDER_KINDS, folderKinds } from '../files/folder-kinds.js';
+import { notOwn } from '../files/manifest.js';
+import { writeError } from '../files/write-error.js';
 import { isOwnFile } from '../store/signature.js';
 
 export interface Outputs {

@@ -4,7 +4,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { InputError } from '../errors.js';
-import { isPattern } from '../ingest/glob.js';
+import { isPattern } from '../files/glob.js';
 
 /** The path in a source, and what stands before it: 'text:' of 'text:speeches'. No path in '-', in '@sotu' and in a query. */
 function parts(source: string): { readonly recipe: string; readonly path: string } | undefined {

@@ -1,9 +1,9 @@
 // DATA on a command line: one source or several files, and what is to be said about how they were read.
 
+import type { ValueColumn } from '../ingest/intake/value-column.js';
 import type { ReadOptions, ReadResult } from '../ingest/options.js';
 import { readAccepted, readWithValues } from '../ingest/read.js';
 import { expandSources, sourceTitle } from '../ingest/sources.js';
-import type { ValueColumn } from '../ingest/value-column.js';
 import { readingCautions } from '../report/words/reading.js';
 import type { CommandContext } from './command.js';
 

@@ -7,11 +7,12 @@
 // new users; a cross-fitted objective keeps several user tables; a fit on several machines counts where the edges are,
 // adds the counts up and finishes. Users and items are never named here.
 
+import type { RowLists } from '../math/csr.js';
 import { allocate } from '../math/memory.js';
 import type { TaskOptions } from '../progress.js';
-import type { Ahead } from './ahead.js';
-import type { TopLists } from './lists.js';
-import type { FactorTables, RankAnswer, RankQuery, RowLists } from './rank.js';
+import type { TopLists } from '../topn/lists.js';
+import type { FactorTables, RankAnswer, RankQuery } from '../topn/query.js';
+import type { Ahead } from './extrapolate.js';
 
 /** Hyperparameters of one side: the GGP of its weights and the Gamma of its features. */
 export interface SideHyper {

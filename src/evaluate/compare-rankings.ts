@@ -4,8 +4,8 @@
 import { InputError } from '../errors.js';
 import type { Model } from '../fit/model.js';
 import type { VertexIds } from '../graph/ids.js';
+import type { RankingScores } from '../metrics/ranking-metrics.js';
 import type { TaskOptions } from '../progress.js';
-import type { RankingScores } from '../ranking/metrics.js';
 import type { Split } from '../sample/split-types.js';
 import { type PairedInterval, pairedBootstrap } from './bootstrap.js';
 import {
@@ -16,8 +16,8 @@ import {
   heldOutScores,
   popularityScorer,
 } from './evaluate.js';
-import { evaluateRanking, rankingOptions } from './ranking.js';
-import { splitRankingTask } from './ranking-task.js';
+import { evaluateRanking, rankingOptions } from './evaluate-ranking.js';
+import { splitRankingTask } from './split-task.js';
 
 /** Recall and nDCG of another ranking, and how far the model lies above it. */
 export interface RankingComparison {

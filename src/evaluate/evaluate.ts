@@ -1,36 +1,36 @@
 // A model on a split: fold-in, recommendation metrics, predictive checks.
 
-import { addWeights } from '../engine/rank.js';
 import { InputError } from '../errors.js';
 import type { Model, ModelSide, PosteriorModel, Ranker, Vertices } from '../fit/model.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
+import type { RankingResult } from '../metrics/ranking-metrics.js';
 import { settle } from '../options/door.js';
 import { option, optionError } from '../options/error.js';
 import type { OptionsOf } from '../options/kinds.js';
 import { TASK } from '../options/shared.js';
 import { EVALUATE } from '../options/verbs.js';
-import { drawOptions, drawPredictive, type PredictiveDraw } from '../predict/draw.js';
-import type { Protocol } from '../predict/draw-plan.js';
+import { drawOptions, drawPredictive, type PredictiveDraw } from '../predict/draw/draw.js';
+import type { Protocol } from '../predict/draw/draw-plan.js';
 import {
   modelScorer,
   type RowLists,
   type Scorer,
   type SharedFactors,
   sumOfFactors,
-} from '../predict/rank.js';
+} from '../predict/scoring/scorer.js';
 import type { TaskOptions } from '../progress.js';
-import type { RankingResult } from '../ranking/metrics.js';
 import type { Coins, Split } from '../sample/split-types.js';
 import { type SideNames, USERS_AND_ITEMS } from '../text/sides.js';
 import { shown } from '../text/untrusted.js';
+import { addWeights } from '../topn/query.js';
 import { calibratePredictive, reasonAgainstCalibration, replicaCount } from './calibrate.js';
+import { evaluateRanking, rankingOptions } from './evaluate-ranking.js';
 import { type DroppedEdges, foldHeldOut, foldHeldOutMember, knownFoldIn, observedGraph } from './held-out.js';
 import { correctInternally, correctsByItself } from './internal-check.js';
 import { checkPredictive, type PredictiveCheck } from './predictive.js';
-import { evaluateRanking, rankingOptions } from './ranking.js';
-import { type SplitRankingTask, splitRankingTask } from './ranking-task.js';
+import { type SplitRankingTask, splitRankingTask } from './split-task.js';
 
 /** How a model is judged on a split; declared in options/verbs.ts. */
 export interface EvaluateOptions extends OptionsOf<typeof EVALUATE>, TaskOptions {}

@@ -1,18 +1,18 @@
 // The held-out side of a split: what of it a model can use, its users' posterior, and the test graph that draws are
 // compared with.
 
-import { foldInLeastSquares } from '../engine/cpu/linear.js';
 import { type EngineName, onEngine } from '../engine/select.js';
-import { foldIn } from '../fit/fold-in.js';
-import { foldIntoMember, memberFold } from '../fit/fold-means.js';
+import { foldIn } from '../fit/fold-in/fold-in.js';
+import { foldIntoMember, memberFold } from '../fit/fold-in/fold-means.js';
 import { foldInHierarchical } from '../fit/hierarchical.js';
 import type { Model, ModelSide, PosteriorModel, RankerMember } from '../fit/model.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { dropEdgesOfItems, selectVertices } from '../graph/subgraph.js';
-import { fitItems, type Protocol } from '../predict/draw-plan.js';
+import { fitItems, type Protocol } from '../predict/draw/draw-plan.js';
 import type { TaskOptions } from '../progress.js';
 import type { Split } from '../sample/split-types.js';
-import { indexByIds } from './ranking-task.js';
+import { foldInLeastSquares } from '../solvers/least-squares.js';
+import { indexByIds } from './split-task.js';
 
 /** Edges that carry no parameters, and the users whose every edge is such. */
 export interface DroppedEdges {

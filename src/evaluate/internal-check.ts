@@ -5,7 +5,7 @@
 // the first way with the items of the test, the second with its users. docs/predictive.md has what each is worth.
 
 import type { EngineName } from '../engine/select.js';
-import { foldIn } from '../fit/fold-in.js';
+import { foldIn } from '../fit/fold-in/fold-in.js';
 import type { PosteriorModel } from '../fit/model.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
@@ -13,8 +13,8 @@ import { selectVertices } from '../graph/subgraph.js';
 import { meanAndSpread } from '../math/moments.js';
 import { type Random, randomStream } from '../math/random.js';
 import { studentQuantile, studentTwoSided } from '../math/student.js';
-import { drawPlans } from '../predict/draw.js';
-import { type GraphStatistics, graphStatistics, type SizeMode } from '../predict/draw-graph.js';
+import { drawPlans } from '../predict/draw/draw.js';
+import { type GraphStatistics, graphStatistics, type SizeMode } from '../predict/draw/draw-graph.js';
 import {
   blockPlan,
   type DrawPlan,
@@ -22,7 +22,7 @@ import {
   type Protocol,
   rowsWhere,
   testItems,
-} from '../predict/draw-plan.js';
+} from '../predict/draw/draw-plan.js';
 import type { TaskOptions } from '../progress.js';
 import type { Split } from '../sample/split-types.js';
 import { reasonAgainstCalibration } from './calibrate.js';

@@ -3,11 +3,11 @@
 import { InputError, throwIfAborted } from '../errors.js';
 import type { Model } from '../fit/model.js';
 import type { BipartiteGraph } from '../graph/graph.js';
-import { createJudge } from '../predict/judges.js';
+import { collectLists } from '../math/csr.js';
+import { type Lists, NO_CANDIDATE } from '../metrics/list-metrics.js';
+import { createJudge } from '../predict/scoring/model-scorer.js';
 import type { TaskOptions } from '../progress.js';
-import { collectLists } from '../ranking/lists.js';
-import { type Lists, NO_CANDIDATE } from './list-metrics.js';
-import type { PartsTask } from './parts-task.js';
+import type { PartsTask } from './table-task.js';
 
 /** Lists, and the users who have none. */
 export interface MadeLists {

@@ -5,7 +5,7 @@ import { InputError } from '../errors.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { SIDES, type SideName } from '../graph/graph.js';
 import { predictiveQuantile } from '../math/quantile.js';
-import { type GraphStatistics, graphStatistics } from '../predict/draw-graph.js';
+import { type GraphStatistics, graphStatistics } from '../predict/draw/draw-graph.js';
 import type { DegreeCounts } from '../sparsity/degree-counts.js';
 
 /** Compared one by one; those of counts only in multigraphs. */

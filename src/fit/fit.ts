@@ -5,14 +5,13 @@ import { fingerprint } from '../graph/fingerprint.js';
 import { type BipartiteGraph, simpleGraph } from '../graph/graph.js';
 import { option, optionError } from '../options/error.js';
 import { AUTO, COUNTS } from '../options/fit.js';
-import { ascend } from './ascent.js';
-import type { BlendReport } from './beside.js';
-import { type CountChoice, chooseCounts, withCounts } from './count-choice.js';
-import { chooseFeatures, type FeatureChoice } from './feature-count.js';
-import { type FormerReport, successorOptions } from './former.js';
-import type { GibbsPosterior } from './gibbs.js';
-import { fitGibbs } from './gibbs-fit.js';
-import type { Checkpoint, StopReason } from './loop.js';
+import { ascend } from './ascent/ascent.js';
+import type { Checkpoint, StopReason } from './ascent/loop.js';
+import { type FormerReport, successorOptions } from './ascent/previous.js';
+import { type CountChoice, chooseCounts, withCounts } from './choose/counts.js';
+import { chooseFeatures, type FeatureChoice } from './choose/features.js';
+import type { GibbsPosterior } from './gibbs/gibbs.js';
+import { fitGibbs } from './gibbs/gibbs-fit.js';
 import type { Model, PosteriorModel, Ranker } from './model.js';
 import {
   type AscentOptions,
@@ -25,7 +24,8 @@ import {
   type RankingFitOptions,
   type RankingFromRanker,
 } from './options.js';
-import { fitRanking } from './ranking.js';
+import type { BlendReport } from './ranking/blend/blend.js';
+import { fitRanking } from './ranking/fit-ranking.js';
 import { resumedOptions } from './resume.js';
 
 /** What a fit gives; the type of its model follows from the options. */

@@ -1,12 +1,12 @@
 import { meansOf, type SideHyper, type TableValues } from '../engine/engine.js';
-import type { SparseWeights } from '../engine/rank.js';
 import { InputError } from '../errors.js';
 import { degrees, type GraphSide, type SideName } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
 import type { ModelKind } from '../options/names.js';
 import type { SideNames } from '../text/sides.js';
-import type { BlendReport } from './beside.js';
-import type { CountEffects, CountLaw } from './count-law.js';
+import type { SparseWeights } from '../topn/query.js';
+import type { BlendReport } from './ranking/blend/blend.js';
+import type { CountEffects, CountLaw } from './sides/count-prior.js';
 
 /** The vertices of one side that a model knows. */
 export interface Vertices {
@@ -72,7 +72,7 @@ export interface FitRecord {
 export interface Provenance extends FitRecord {
   /** Bound after each evaluation: [iteration, bound]. */
   readonly bounds: readonly (readonly [number, number])[];
-  /** Bounds of the sparse and of the dense model, where they were compared (fit/evidence.ts). */
+  /** Bounds of the sparse and of the dense model, where they were compared (fit/choose/sparse-or-dense.ts). */
   readonly evidence?:
     | { readonly sparse: number; readonly dense: number; readonly difference: number }
     | undefined;

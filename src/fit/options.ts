@@ -12,7 +12,7 @@ import type { CountLawName, EngineName, ModelKind } from '../options/names.js';
 import { HYPER_NAMES, type HyperName, TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import { shown } from '../text/untrusted.js';
-import type { Checkpoint } from './loop.js';
+import type { Checkpoint } from './ascent/loop.js';
 import type { Model, PosteriorModel, Ranker } from './model.js';
 import type { UnfinishedFit } from './unfinished.js';
 

@@ -5,7 +5,7 @@ import { SIDES } from '../graph/graph.js';
 import { OptionError, option, optionError, show } from '../options/error.js';
 import { AUTO, METHODS, type Method } from '../options/fit.js';
 import { TASK } from '../options/shared.js';
-import type { Beginning, Checkpoint } from './loop.js';
+import type { Beginning, Checkpoint } from './ascent/loop.js';
 import { type FitOptions, learnLists, RESUME } from './options.js';
 
 /** What may be another than it was: how long the fit goes on, and on what. */

@@ -2,7 +2,7 @@
 
 import type { EngineReason } from '../engine/select.js';
 import { abortReason, FitError } from '../errors.js';
-import type { Checkpoint, RankingCheckpoint, RankingState } from './loop.js';
+import type { Checkpoint, RankingCheckpoint, RankingState } from './ascent/loop.js';
 import type { Model } from './model.js';
 
 /** What a fit had when it was stopped, or when its state was last copied. */

@@ -3,7 +3,7 @@
 
 import type { DegreeCounts } from '../sparsity/degree-counts.js';
 import { tailIndexAt } from '../sparsity/tail-index.js';
-import { fitGrowthLaw, newVertices } from './law.js';
+import { fitGrowthLaw, newVertices } from './degree-model.js';
 
 /** What an estimator may look at. */
 export interface SeenVertices {

@@ -14,8 +14,8 @@ import type { TaskOptions } from '../progress.js';
 import type { DegreeCounts } from '../sparsity/degree-counts.js';
 import { type Backtest, backtest, type Refusal, unexplainedError } from './backtest.js';
 import { type TimeTest, testByTime } from './by-time.js';
+import { fitGrowthLaw, type GrowthLaw, growthUntil, unseenForEver } from './degree-model.js';
 import { DEFAULT_ESTIMATOR, ESTIMATOR_NAMES, type EstimatorName } from './estimators.js';
-import { fitGrowthLaw, type GrowthLaw, growthUntil, unseenForEver } from './law.js';
 import { drawGrowth } from './model-draws.js';
 import { countInterval, type Foreseen, type Projection, project, REACH, type Uncertain } from './project.js';
 

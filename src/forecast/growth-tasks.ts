@@ -3,8 +3,8 @@
 import { randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
 import { serveTasks } from '../parallel/worker.js';
-import { createDrawer } from '../predict/draw-graph.js';
-import type { DrawPlan } from '../predict/draw-plan.js';
+import { createDrawer } from '../predict/draw/draw-graph.js';
+import type { DrawPlan } from '../predict/draw/draw-plan.js';
 
 export interface GrowthTask {
   /** The number it was prepared under. */

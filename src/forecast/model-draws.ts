@@ -3,13 +3,13 @@
 // vertex arrives at a uniform time, and an unseen atom is seen when the first of its new neighbours arrives.
 
 import { InputError } from '../errors.js';
-import { eligibleMass } from '../fit/fold-in.js';
+import { eligibleMass } from '../fit/fold-in/fold-in.js';
 import { needPosterior, type PosteriorModel } from '../fit/model.js';
 import { otherSide, type SideName } from '../graph/graph.js';
 import { predictiveQuantile } from '../math/quantile.js';
 import { createPool, threadCount } from '../parallel/pool.js';
 import type { TaskModule } from '../parallel/spawn.js';
-import { type DrawPlan, knownVertices, rowsWhere, unseen } from '../predict/draw-plan.js';
+import { type DrawPlan, knownVertices, rowsWhere, unseen } from '../predict/draw/draw-plan.js';
 import type { TaskOptions } from '../progress.js';
 import type { GrowthTask } from './growth-tasks.js';
 import type { Foreseen } from './project.js';

@@ -2,18 +2,18 @@
 // readers and refusals as for files on disk; gzip is unpacked by the browser.
 
 import { InputError, throwIfAborted } from '../errors.js';
+import { chunksOf } from '../files/chunks.js';
 import type { IdShares } from '../math/coins.js';
 import { checkOptions } from '../options/door.js';
 import { READ_BLOB, TASK } from '../options/shared.js';
-import { chunksOf } from './chunks.js';
-import { type BegunSource, fileFormat } from './file-formats.js';
+import type { ParquetSource } from '../parquet/rows.js';
+import { type BegunSource, fileFormat } from './formats/file-formats.js';
+import { TableTarget } from './intake/target.js';
+import { thinningFilter } from './intake/thinned.js';
+import { trimmed } from './intake/trim.js';
 import { withNames } from './names.js';
 import type { ReadOptions, ReadResult, RejectSink } from './options.js';
-import type { ParquetSource } from './parquet/rows.js';
 import { readerOptions } from './reader-options.js';
-import { TableTarget } from './target.js';
-import { thinningFilter } from './thinned.js';
-import { trimmed } from './trim.js';
 
 /** A Blob with a name for messages; the name's ending also helps to tell the format. */
 export interface NamedBlob {

@@ -3,14 +3,14 @@
 
 import { InputError } from '../errors.js';
 import { option, optionError } from '../options/error.js';
-import { readSotu } from './builtin.js';
-import { fillDatabase, isDuckDb, readSql } from './duckdb.js';
-import { type BegunSource, FILE_FORMATS, type FileFormat, fileFormat } from './file-formats.js';
-import { readNetflix } from './netflix.js';
+import { sourceLabel } from '../parquet/rows.js';
+import { fillDatabase, isDuckDb, readSql } from './formats/duckdb.js';
+import { type BegunSource, FILE_FORMATS, type FileFormat, fileFormat } from './formats/file-formats.js';
 import type { ReaderOptions, ReadOptions, ReadResult, RejectSink } from './options.js';
-import { drawPaperSet, PAPER_SIZES } from './paper-set.js';
-import { sourceLabel } from './parquet/rows.js';
-import { readEchonest, readText, readWikitext } from './recipes.js';
+import { readSotu } from './recipes/builtin.js';
+import { readNetflix } from './recipes/netflix.js';
+import { drawPaperSet, PAPER_SIZES } from './recipes/paper-set.js';
+import { readEchonest, readText, readWikitext } from './recipes/recipes.js';
 
 /** Data that are named and not looked into: built-in sets (`@name`) and recipes (`name:PATH`), with a layout of their own. */
 export interface NamedFormat {

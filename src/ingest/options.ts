@@ -2,8 +2,8 @@ import type { BipartiteGraph } from '../graph/graph.js';
 import type { OptionsOf } from '../options/kinds.js';
 import type { READ } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
-import type { RowSpill } from './collect.js';
-import type { ValueColumn } from './value-column.js';
+import type { RowSpill } from './intake/collect.js';
+import type { ValueColumn } from './intake/value-column.js';
 import type { RowFilter } from './where/filter.js';
 
 /** How to read a table; declared in options/shared.ts. Everything has a default; what was guessed is in the result. */

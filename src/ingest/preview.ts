@@ -2,13 +2,13 @@
 // before the whole table is read.
 
 import { type NamedBlob, openBlob } from './blob.js';
-import { SAMPLE_BYTES, tableShape } from './delimited.js';
-import { fileFormat } from './file-formats.js';
-import { isQuoted, OneColumnError } from './guess.js';
-import { decodeLine, linesOf } from './lines.js';
+import { SAMPLE_BYTES, tableShape } from './formats/delimited.js';
+import { fileFormat } from './formats/file-formats.js';
+import { isQuoted, OneColumnError } from './formats/guess.js';
+import { decodeLine, linesOf } from './formats/lines.js';
+import { firstRows } from './formats/parquet.js';
+import { rowsOf, withoutMark } from './formats/scan.js';
 import type { ReadOptions } from './options.js';
-import { firstRows } from './parquet/read.js';
-import { rowsOf, withoutMark } from './scan.js';
 
 const ROWS = 8;
 /** Columns and characters that are shown. */

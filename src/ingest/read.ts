@@ -1,17 +1,17 @@
 import { InputError, throwIfAborted } from '../errors.js';
 import { checkOptions } from '../options/door.js';
 import { READ, TASK } from '../options/shared.js';
+import { readTogether } from './formats/parquet-threads.js';
 import { missingFile, namedFormat, refuseOptions, tableFormat } from './formats.js';
+import { openRejects } from './intake/rejects.js';
+import { TableTarget } from './intake/target.js';
+import { refuseTrimming, trimmed } from './intake/trim.js';
+import type { ValueColumn } from './intake/value-column.js';
 import { withNames } from './names.js';
 import type { ReaderOptions, ReadOptions, ReadResult, RejectSink } from './options.js';
-import { readTogether } from './parquet/together.js';
 import { readerOptions } from './reader-options.js';
-import { openRejects } from './rejects.js';
 import { openSource, spooled } from './source.js';
 import { expandSources, sourceTitle } from './sources.js';
-import { TableTarget } from './target.js';
-import { refuseTrimming, trimmed } from './trim.js';
-import type { ValueColumn } from './value-column.js';
 
 /**
  * Reads a graph from a file, `-` (standard input), a recipe such as `netflix:DIR`, or a built-in set such as `@sotu`;

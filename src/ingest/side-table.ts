@@ -1,12 +1,12 @@
 // Small tables beside the data: titles, lists of ids, batches of users. Read whole, by the readers of all tables.
 
 import { InputError, throwIfAborted } from '../errors.js';
-import { type BegunSource, fileFormat } from './file-formats.js';
-import { guessSeparator, isQuoted } from './guess.js';
-import { idTexts } from './jsonl.js';
-import { decodeLine, linesOf, MAX_LINE_BYTES } from './lines.js';
-import { readParquetColumns } from './parquet/read.js';
-import { rowsOf, type TextRow, withoutMark } from './scan.js';
+import { type BegunSource, fileFormat } from './formats/file-formats.js';
+import { guessSeparator, isQuoted } from './formats/guess.js';
+import { idTexts } from './formats/jsonl.js';
+import { decodeLine, linesOf, MAX_LINE_BYTES } from './formats/lines.js';
+import { readParquetColumns } from './formats/parquet.js';
+import { rowsOf, type TextRow, withoutMark } from './formats/scan.js';
 import { openSource, spooled } from './source.js';
 
 /** What such a table may hold. */

@@ -2,8 +2,8 @@
 
 import { resolve } from 'node:path';
 import { InputError } from '../errors.js';
+import { filesOf, isPattern, MOST_FILES } from '../files/glob.js';
 import { namedFormat } from './formats.js';
-import { filesOf, isPattern, MOST_FILES } from './glob.js';
 
 /** The files of paths and patterns, in the order in which they were given, those of a pattern by name. */
 export async function expandSources(sources: readonly string[]): Promise<string[]> {

@@ -53,7 +53,7 @@ export const USER_STORAGE = ['stored', 'folded', 'none'] as const;
 /** What a ranker's file holds of users. */
 export type UserStorage = (typeof USER_STORAGE)[number];
 
-/** What lists of recommendations are judged by (evaluate/list-metrics.ts). */
+/** What lists of recommendations are judged by (metrics/list-metrics.ts). */
 export const LIST_METRICS = [
   'recall',
   'recallCapped',

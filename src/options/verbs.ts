@@ -19,7 +19,7 @@ import {
   text,
   whole,
 } from './kinds.js';
-import { MERGE_COMMAND } from './model-parts.js';
+import { MERGE_COMMAND } from './merge.js';
 import {
   BASELINES,
   ENGINE_NAMES,
@@ -30,10 +30,10 @@ import {
   SPLIT_METHODS,
 } from './names.js';
 import { PARTITION, PARTITION_COMMAND } from './partition.js';
-import { AUDIT, AUDIT_COMMAND, EVALUATE_COMMAND } from './parts.js';
 import { type ObjectSchema, toJsonSchema } from './schema.js';
 import { SERVE } from './serve.js';
 import { BASELINE_TRIALS, COMMON, FORCE, HYPER, READ, READ_PARTS, SEED } from './shared.js';
+import { AUDIT, AUDIT_COMMAND, EVALUATE_COMMAND } from './tables.js';
 
 const lawOf = (side: 'users' | 'items') => {
   const one = (name: keyof typeof HYPER, usual: number): Decimal & { readonly default: number } =>

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { machineWords } from '../report/words/page.js';
-import { lazy } from './parts/lazy.js';
-import { Problem, Working } from './parts/working.js';
+import { lazy } from './components/lazy.js';
+import { Problem, Working } from './components/working.js';
 import { go, machine, model, reachable, STEPS, type StepName, step } from './state.js';
 import { Start } from './steps/start.js';
 

@@ -1,9 +1,9 @@
 // What happens when somebody does something: the walk from a table to a verdict, a fit and a list.
 
 import { batch } from '@preact/signals';
+import { forgetTitles } from './components/item-name.js';
 import { answerBy, ask } from './engine.js';
 import { learnRate, learnReading } from './estimate.js';
-import { forgetTitles } from './parts/item-name.js';
 import type { FitChoice, ModelSummary, SampleName } from './protocol.js';
 import {
   change,

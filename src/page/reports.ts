@@ -8,7 +8,7 @@ import { renderStudyPage } from '../report/pages/study.js';
 import type { SparsityCheck } from '../sparsity/check.js';
 import type { StudyResults } from '../study/results.js';
 import { VERSION } from '../version.js';
-import { inTurn } from './parts/in-turn.js';
+import { inTurn } from './components/in-turn.js';
 import type { Opened } from './protocol.js';
 
 const beside = () => document.implementation.createHTMLDocument('');

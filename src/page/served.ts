@@ -1,10 +1,10 @@
 // The model of the server that the page came from. It is not fetched: it may be large, and knows its users. The server
 // answers the same questions about it that the session answers about a model in the tab.
 
-import type { Reasons } from '../predict/reasons.js';
+import type { Reasons } from '../predict/explain/reasons.js';
 import { sideNames } from '../text/sides.js';
+import { learnTitles, type Titled } from './components/item-name.js';
 import { type Elsewhere, SessionError } from './engine.js';
-import { learnTitles, type Titled } from './parts/item-name.js';
 import type { Api, FoundItem, ModelSummary } from './protocol.js';
 
 /** What `graphex serve` answers; /openapi.json describes it. */

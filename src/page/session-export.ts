@@ -2,10 +2,10 @@
 
 import { InputError } from '../errors.js';
 import type { BipartiteGraph } from '../graph/graph.js';
+import { parquetPieces } from '../parquet/write.js';
 import { cell, edgeColumns, edgeText } from '../store/edges.js';
 import { listPieces } from '../store/list-pieces.js';
 import { modelToBytes } from '../store/model-bytes.js';
-import { parquetPieces } from '../store/parquet.js';
 import type { StudyResults } from '../study/results.js';
 import { study } from '../study/study.js';
 import { VERSION } from '../version.js';

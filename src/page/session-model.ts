@@ -1,22 +1,22 @@
 // The session's model: fitted here or opened from a file, judged, explored and asked.
 
 import { InputError } from '../errors.js';
-import { fitBaseline } from '../evaluate/baselines/fit.js';
-import { baselineTitle } from '../evaluate/baselines/list.js';
+import { baselineTitle } from '../evaluate/baselines/all-baselines.js';
+import { fitBaseline } from '../evaluate/baselines/fit-baseline.js';
 import { evaluateModel } from '../evaluate/evaluate.js';
 import { foldHeldOut, observedGraph } from '../evaluate/held-out.js';
 import { checkPredictive, LEAST_DRAWS, type PredictiveCheck } from '../evaluate/predictive.js';
 import { type FitResult, fit } from '../fit/fit.js';
-import { modelLaw } from '../fit/law.js';
 import { featureCount, type Model, needPosterior, type PosteriorModel } from '../fit/model.js';
-import { drawPredictive } from '../predict/draw.js';
+import { modelLaw } from '../fit/sides/side-prior.js';
+import { drawPredictive } from '../predict/draw/draw.js';
 import { type DescribedFeature, hasFeatures } from '../predict/features.js';
-import { mapItems } from '../predict/item-map.js';
+import { mapItems } from '../predict/map/item-map.js';
 import { createRecommender, type Recommender } from '../predict/recommender.js';
 import { confidenceWords } from '../report/words/confidence.js';
 import { engineWords } from '../report/words/engines.js';
 import { intervalWords, leftOutWords, surpriseWords } from '../report/words/evaluation.js';
-import { lawWords } from '../report/words/law.js';
+import { lawWords } from '../report/words/side-prior.js';
 import { split as splitGraph } from '../sample/split.js';
 import type { Split } from '../sample/split-types.js';
 import { modelFromBytes } from '../store/model-bytes.js';

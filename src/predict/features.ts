@@ -5,8 +5,8 @@ import { columnSums, type Model, meanTable, type PosteriorModel, type RankerMemb
 import { settle } from '../options/door.js';
 import type { OptionsOf } from '../options/kinds.js';
 import { DESCRIBE } from '../options/verbs.js';
-import { largest } from './largest.js';
 import { createRecommender } from './recommender.js';
+import { largest } from './scoring/largest.js';
 
 /** A feature by its heaviest items and users. */
 export interface DescribedFeature {

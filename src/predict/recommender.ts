@@ -12,17 +12,17 @@ import type { TaskOptions } from '../progress.js';
 import { many } from '../text/phrases.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
 import { shown } from '../text/untrusted.js';
-import { createConfidence, type ListConfidence } from './confidence.js';
-import type { Identified } from './crew.js';
-import type { Explanation } from './explain.js';
+import { createListsForMany } from './batch/batch-lists.js';
+import type { Identified } from './batch/batch-workers.js';
+import { createConfidence, type ListConfidence } from './explain/confidence.js';
+import type { Explanation } from './explain/explain.js';
+import { byContrast, createReasons, type Reasons, usualShares } from './explain/reasons.js';
 import { type DescribedFeature, type DescribeOptions, describeVoices } from './features.js';
-import { createJudge, ownItems, type Place } from './judges.js';
-import { createListsForMany } from './lists-for-many.js';
 import { unknownId } from './nearest-id.js';
-import { once } from './once.js';
-import { leftOut, rowLists } from './rank.js';
-import { byContrast, createReasons, type Reasons, usualShares } from './reasons.js';
 import type { Asker, Id, Recommendation, RecommendationShares, RecommendOptions } from './recommend.js';
+import { createJudge, ownItems, type Place } from './scoring/model-scorer.js';
+import { once } from './scoring/once.js';
+import { leftOut, rowLists } from './scoring/scorer.js';
 import { createSimilarity, type SimilarItem } from './similar.js';
 
 /** Items that are not personal: the most common ones. */

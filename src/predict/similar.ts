@@ -2,14 +2,14 @@
 // than the cosine of mean activities (docs/appendix/serving.md), which takes their place where a model does not carry who has
 // what.
 
-import { addWeights } from '../engine/rank.js';
 import { InputError } from '../errors.js';
 import type { Model, SeenItems } from '../fit/model.js';
 import type { OptionsOf } from '../options/kinds.js';
 import type { LIST } from '../options/verbs.js';
-import { largest } from './largest.js';
+import { addWeights } from '../topn/query.js';
 import { createRecommender } from './recommender.js';
-import type { Voice } from './voices.js';
+import { largest } from './scoring/largest.js';
+import type { Voice } from './scoring/member-scorer.js';
 
 /** An item and how similar it is. */
 export interface SimilarItem {

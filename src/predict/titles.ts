@@ -2,7 +2,7 @@
 
 import type { VertexIds } from '../graph/ids.js';
 import { nearest } from '../options/door.js';
-import { once } from './once.js';
+import { once } from './scoring/once.js';
 
 /** Where an id or a title leads. */
 export type Found = { readonly item: number } | 'unknown' | 'ambiguous';

@@ -2,10 +2,10 @@
 
 import { InputError } from '../errors.js';
 import type { VertexIds } from '../graph/ids.js';
-import { basisOf, FEW_LIKES } from '../predict/basis.js';
-import { type Reasons, titledReasons } from '../predict/reasons.js';
+import { type Reasons, titledReasons } from '../predict/explain/reasons.js';
 import type { Asker, Recommendation } from '../predict/recommend.js';
 import type { Recommender } from '../predict/recommender.js';
+import { basisOf, FEW_LIKES } from '../predict/scoring/basis.js';
 import type { TitleBook } from '../predict/titles.js';
 import { confidenceWords } from '../report/words/confidence.js';
 import type { Finished, Job, Refusal } from './jobs.js';

@@ -6,8 +6,8 @@ import type { Communicator } from '../comm/communicator.js';
 import type { Engine } from '../engine/engine.js';
 import { InputError } from '../errors.js';
 import { VERSION } from '../version.js';
-import type { Parts } from './parts.js';
-import { probe } from './probe.js';
+import { probe } from './arithmetic-probe.js';
+import type { Parts } from './partition-folder.js';
 
 /** What must be the same on every rank, and what to do where it is not. */
 interface Same {

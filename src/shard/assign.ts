@@ -1,6 +1,6 @@
 // Which shard a user belongs to: by its id alone, so that neither the order of rows nor other users change it.
 
-import { smallInteger } from '../ingest/id-column.js';
+import { smallInteger } from '../ingest/intake/id-column.js';
 
 /** The shard of a user whose id is a whole number below 2³² − 1. */
 export function shardOfNumber(id: number, shards: number): number {

@@ -7,9 +7,9 @@ import type { TableValues } from '../engine/engine.js';
 import { onEngine } from '../engine/select.js';
 import { joinedValues } from '../engine/sharded/tables.js';
 import { abortReason } from '../errors.js';
-import { nowAndThen } from '../fit/ascent.js';
-import type { DataFacts } from '../fit/facts.js';
-import { firstHyper, learned, tiltsToMatch } from '../fit/hyper.js';
+import { nowAndThen } from '../fit/ascent/ascent.js';
+import type { DataFacts } from '../fit/ascent/data-facts.js';
+import { firstHyper, learned, tiltsToMatch } from '../fit/ascent/hyper.js';
 import {
   type Beginning,
   type Checkpoint,
@@ -17,19 +17,19 @@ import {
   type LoopState,
   RELAXATION,
   runLoop,
-} from '../fit/loop.js';
+} from '../fit/ascent/loop.js';
+import { noisyShare, type StartingVertices, startOf, vertexStart } from '../fit/ascent/start.js';
 import { type AscentOptions, CHECKPOINT_MINUTES, checkFit, fitSettings } from '../fit/options.js';
 import { resumedOptions } from '../fit/resume.js';
-import { noisyShare, type StartingVertices, startOf, vertexStart } from '../fit/start.js';
 import { option, optionError } from '../options/error.js';
 import { AUTO } from '../options/fit.js';
 import { requireAgreement } from './agree.js';
 import { shardsOfRank } from './gather.js';
-import { holdAll, holdInTurn, ownRows } from './hold.js';
-import { parseMemory } from './memory.js';
+import { roomWithin } from './memory-plan.js';
+import { parseMemory } from './memory-size.js';
 import { type FittedParts, posteriorHead, singles, stateOfAll } from './model.js';
-import type { Parts } from './parts.js';
-import { roomWithin } from './room.js';
+import type { Parts } from './partition-folder.js';
+import { holdAll, holdInTurn, ownRows } from './resident-shards.js';
 import { loadState, loadTable, type SavedFit, saveState } from './state.js';
 
 /** What every fit over shards can be told: where its state is. */

@@ -4,7 +4,7 @@
 import type { Communicator } from '../comm/communicator.js';
 import type { TableValues } from '../engine/engine.js';
 import { FIELDS } from '../engine/sharded/tables.js';
-import { type FolderFiles, type FolderOptions, writeFolder } from '../store/folder.js';
+import { type FolderFiles, type FolderOptions, writeFolder } from '../files/folder.js';
 
 /** Which shards a rank has: those of one rank follow one another. */
 export function shardsOfRank(shards: number, size: number, rank: number): { first: number; last: number } {

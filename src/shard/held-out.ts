@@ -1,12 +1,12 @@
 // The held-out users of a split, shard by shard, as an evaluation takes them.
 
 import { throwIfAborted } from '../errors.js';
-import type { HeldOutPiece, SplitFrame } from '../evaluate/in-turn.js';
+import type { HeldOutPiece, SplitFrame } from '../evaluate/evaluate-shards.js';
 import { buildGraph, transposeRows } from '../graph/build.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import { type BipartiteGraph, degrees, type GraphSide } from '../graph/graph.js';
 import type { Split } from '../sample/split-types.js';
-import { type Parts, readShard } from './parts.js';
+import { type Parts, readShard } from './partition-folder.js';
 import type { OpenedSplit } from './split.js';
 
 /** What a split in shards says beside its held-out users. */

@@ -4,11 +4,11 @@
 import type { Communicator } from '../comm/communicator.js';
 import type { TableTotals, TableValues } from '../engine/engine.js';
 import { FIELDS } from '../engine/sharded/tables.js';
+import type { LoopState } from '../fit/ascent/loop.js';
 import type { FitResult } from '../fit/fit.js';
-import type { LoopState } from '../fit/loop.js';
+import { type UserTables, userWidths, withUsers } from '../fit/fold-in/user-tables.js';
 import type { Model, PosteriorModel } from '../fit/model.js';
 import type { FitSettings } from '../fit/options.js';
-import { type UserTables, userWidths, withUsers } from '../fit/users-apart.js';
 import { MAX_EDGES } from '../graph/build.js';
 import { addHashes, NO_HASH } from '../graph/fingerprint.js';
 import { type BySide, degrees, type GraphSide } from '../graph/graph.js';
@@ -17,9 +17,9 @@ import { allocate } from '../math/memory.js';
 import { stateOf, usersState } from '../store/model-state.js';
 import { VERSION } from '../version.js';
 import { gatherRows, shardsOfRank } from './gather.js';
-import type { OwnRows } from './hold.js';
 import { type Places, placesOf } from './order.js';
-import { type Parts, readShard } from './parts.js';
+import { type Parts, readShard } from './partition-folder.js';
+import type { OwnRows } from './resident-shards.js';
 
 /** What a rank has when a fit is over, whatever its method. */
 export interface FittedParts extends Omit<FitResult, 'model'> {

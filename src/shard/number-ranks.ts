@@ -1,7 +1,7 @@
 // Whole numbers to their places in ascending order: by a bit for each number up to the largest, so that a look-up touches a few
 // kilobytes, or by hashing where they are spread too thinly for that.
 
-import { NumberDictionary } from '../ingest/dictionary.js';
+import { NumberDictionary } from '../ingest/intake/dictionary.js';
 import { allocate } from '../math/memory.js';
 
 /** Numbers up to so many times their own number have a bit each. */

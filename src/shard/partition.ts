@@ -6,12 +6,14 @@ import { rm } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { abortReason, InputError, throwIfAborted } from '../errors.js';
+import { writePieces } from '../files/atomic.js';
+import { type FolderFiles, writeFolder } from '../files/folder.js';
+import { besidePath } from '../files/temporary-name.js';
+import { removeOnExit, writeError } from '../files/write-error.js';
 import type { BipartiteGraph } from '../graph/graph.js';
-import { besidePath } from '../ingest/beside.js';
-import { EdgeCollector } from '../ingest/collect.js';
+import { EdgeCollector } from '../ingest/intake/collect.js';
 import type { ReaderOptions, ReadResult } from '../ingest/options.js';
 import { readGraph } from '../ingest/read.js';
-import { removeOnExit, writeError } from '../ingest/source.js';
 import { settle } from '../options/door.js';
 import { option, optionError } from '../options/error.js';
 import type { OptionsOf } from '../options/kinds.js';
@@ -19,15 +21,13 @@ import { PARTITION, PARTS_FILE } from '../options/partition.js';
 import { FORCE, READ, TASK } from '../options/shared.js';
 import { createPool, threadCount } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
-import { writePieces } from '../store/atomic.js';
-import { type FolderFiles, writeFolder } from '../store/folder.js';
 import { writeTensorsTo } from '../store/safetensors.js';
 import type { SideNames } from '../text/sides.js';
-import { parseMemory } from './memory.js';
-import { ITEMS_FILE, type PartsDocument, SHARD_FILE, shardFile } from './parts.js';
+import { parseMemory } from './memory-size.js';
+import { ITEMS_FILE, type PartsDocument, SHARD_FILE, shardFile } from './partition-folder.js';
 import type { Sorting } from './shard-tasks.js';
+import { type ItemSums, PartsTally, type ShardSummary } from './shard-totals.js';
 import { nextJob, SHARD_TASKS, ShardSpill } from './spill.js';
-import { type ItemSums, PartsTally, type ShardSummary } from './tally.js';
 
 /** How data are cut into shards, and how they are read. */
 export interface PartitionOptions

@@ -5,15 +5,15 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { TableValues } from '../engine/engine.js';
 import { InputError } from '../errors.js';
-import type { Beginning, LoopState } from '../fit/loop.js';
+import { finishFolder, writeFolder } from '../files/folder.js';
+import type { Beginning, LoopState } from '../fit/ascent/loop.js';
 import { savedTable, stateSchema } from '../store/checkpoint-tensors.js';
-import { finishFolder, writeFolder } from '../store/folder.js';
 import { putTable } from '../store/posterior-tensors.js';
 import { readTensors, writeTensorsTo } from '../store/safetensors.js';
 import { NOT_NEGATIVE, putInto, TensorReader } from '../store/tensor-reader.js';
 import type { ExpectedTensors, Tensor, TensorFile } from '../store/tensors.js';
 import { documentProblem } from '../text/documents.js';
-import type { Parts } from './parts.js';
+import type { Parts } from './partition-folder.js';
 import { stateMetadata } from './state.js';
 
 /** The one file of it. */

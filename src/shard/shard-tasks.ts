@@ -3,18 +3,18 @@
 
 import { writeSync } from 'node:fs';
 import { basename } from 'node:path';
+import { writeError } from '../files/write-error.js';
 import { buildRows } from '../graph/build-rows.js';
 import type { IdHashes } from '../graph/fingerprint.js';
-import type { ColumnGroup } from '../ingest/collect.js';
-import { readColumn } from '../ingest/parquet/group-tasks.js';
-import { writeError } from '../ingest/source.js';
+import { readColumn } from '../ingest/formats/parquet-tasks.js';
+import type { ColumnGroup } from '../ingest/intake/collect.js';
 import { serveTasks } from '../parallel/worker.js';
 import { writeTensorsTo } from '../store/safetensors.js';
 import { shardsOfNumbers } from './assign.js';
 import { dealRows } from './deal.js';
 import { loadShard, type ShardSource } from './load.js';
 import { MetNumbers, rankWith } from './number-ranks.js';
-import { describeShard, ItemSums, type ShardSummary } from './tally.js';
+import { describeShard, ItemSums, type ShardSummary } from './shard-totals.js';
 
 /** Groups whose rows are dealt together, and where in the file they go. */
 export interface Window {

@@ -2,12 +2,12 @@
 // memory holds a batch, the distinct ids, and later one shard.
 
 import { closeSync, unlinkSync } from 'node:fs';
+import { openNew } from '../files/temporary-name.js';
 import { VertexIds } from '../graph/ids.js';
-import { openNew } from '../ingest/beside.js';
-import type { ColumnGroup, RowSpill } from '../ingest/collect.js';
-import { NumberDictionary } from '../ingest/dictionary.js';
-import { requireHeap } from '../ingest/heap.js';
-import { type IdColumn, isInteger } from '../ingest/id-column.js';
+import type { ColumnGroup, RowSpill } from '../ingest/intake/collect.js';
+import { NumberDictionary } from '../ingest/intake/dictionary.js';
+import { type IdColumn, isInteger } from '../ingest/intake/id-column.js';
+import { requireHeap } from '../ingest/intake/text-memory.js';
 import { allocate, inSharedMemory } from '../math/memory.js';
 import { createPool, type TaskModule, threadCount } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';

@@ -6,6 +6,8 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { InputError, throwIfAborted } from '../errors.js';
+import { writePieces } from '../files/atomic.js';
+import { type FolderFiles, finishFolder, writeFolder } from '../files/folder.js';
 import { degrees, type GraphSide } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
 import { settle } from '../options/door.js';
@@ -16,8 +18,6 @@ import type { TaskOptions } from '../progress.js';
 import { emptyPart, pqCoins, type SplitOptions, type Unseen } from '../sample/split.js';
 import type { Coins, Split } from '../sample/split-types.js';
 import { type SplitBias, sideBias } from '../sparsity/split-bias.js';
-import { writePieces } from '../store/atomic.js';
-import { type FolderFiles, finishFolder, writeFolder } from '../store/folder.js';
 import { writeTensorsTo } from '../store/safetensors.js';
 import {
   coinFile,
@@ -33,8 +33,16 @@ import {
 import { documentProblem } from '../text/documents.js';
 import { safeJson } from '../text/untrusted.js';
 import { placesOf } from './order.js';
-import { ITEMS_FILE, MOST_SHARDS, openParts, type Parts, partsFiles, readShard, shardFile } from './parts.js';
-import { PartsTally } from './tally.js';
+import {
+  ITEMS_FILE,
+  MOST_SHARDS,
+  openParts,
+  type Parts,
+  partsFiles,
+  readShard,
+  shardFile,
+} from './partition-folder.js';
+import { PartsTally } from './shard-totals.js';
 
 export const SPLIT_PARTS = { train: 'train', foldIn: 'foldin', test: 'test' } as const;
 export type SplitPart = keyof typeof SPLIT_PARTS;

@@ -2,7 +2,6 @@
 // one each is in memory, and the next that was asked for is read while that one is computed with. What changed is written
 // when another takes its place. Values come back as they went, so the bits are those of a fit that holds all.
 
-import { withAnew } from '../engine/anew.js';
 import type {
   Activity,
   EdgeIndex,
@@ -12,10 +11,11 @@ import type {
   TableTotals,
   TableValues,
 } from '../engine/engine.js';
+import { withAnew } from '../engine/fold-fresh.js';
 import { createQueue } from '../engine/queue.js';
 import { FIELDS } from '../engine/sharded/tables.js';
 import { allocate } from '../math/memory.js';
-import type { PageFile } from './pages.js';
+import type { PageFile } from './scratch-file.js';
 
 /** A table that may be on disk. */
 class StreamedTable implements Table {

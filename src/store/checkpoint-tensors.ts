@@ -2,15 +2,15 @@
 
 import { z } from 'zod';
 import type { TableTotals, TableValues } from '../engine/engine.js';
-import { type FormerBlend, LEAST_SQUARES } from '../fit/beside.js';
 import type {
   AscentCheckpoint,
   Checkpoint,
   LoopState,
   RankingCheckpoint,
   RankingState,
-} from '../fit/loop.js';
+} from '../fit/ascent/loop.js';
 import type { Model, ModelSide } from '../fit/model.js';
+import { type FormerBlend, LEAST_SQUARES } from '../fit/ranking/blend/blend.js';
 import { numbersUnderWay, statesUnderWay } from '../fit/unfinished.js';
 import { SIDES, type SideName } from '../graph/graph.js';
 import { boundsSchema, getTable, putTable } from './posterior-tensors.js';

@@ -2,8 +2,8 @@
 
 import { InputError } from '../errors.js';
 import type { BipartiteGraph, GraphSide } from '../graph/graph.js';
+import type { OutputColumn } from '../parquet/write.js';
 import { shown } from '../text/untrusted.js';
-import type { OutputColumn } from './parquet.js';
 
 const PIECE = 1 << 16;
 

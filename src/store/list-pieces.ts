@@ -1,9 +1,9 @@
 // Lists of recommendations as the bytes of a file, piece by piece: a row for each item of a list, or a line of JSON for
 // each user. Nothing here needs Node.
 
+import { type OutputRows, parquetPieces, type WrittenIds } from '../parquet/write.js';
 import { safeJson } from '../text/untrusted.js';
 import { cell } from './edges.js';
-import { type OutputRows, parquetPieces, type WrittenIds } from './parquet.js';
 
 /** One user's list, best first. */
 export interface UserList {

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { InputError } from '../errors.js';
-import { writeAtomic } from './atomic.js';
+import { writeAtomic } from '../files/atomic.js';
 import { type Batches, type ListsKind, listPieces } from './list-pieces.js';
 
 /** The format that a path's ending stands for; throws where it stands for none, so a command can ask before its work. */

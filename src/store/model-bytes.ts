@@ -1,7 +1,7 @@
 // Models as bytes, for whoever has no files: a page, a database, a network.
 
 import { InputError } from '../errors.js';
-import type { Checkpoint } from '../fit/loop.js';
+import type { Checkpoint } from '../fit/ascent/loop.js';
 import { type Model, needModel } from '../fit/model.js';
 import { checkOptions } from '../options/door.js';
 import { type OptionsOf, value } from '../options/kinds.js';

@@ -3,8 +3,8 @@
 // one piece or in shards, and in whatever order.
 
 import { createHash } from 'node:crypto';
+import { userTables, withoutUsers } from '../fit/fold-in/user-tables.js';
 import { type Model, modelHyper } from '../fit/model.js';
-import { userTables, withoutUsers } from '../fit/users-apart.js';
 import { type HashSum, hashText, idHashes, NO_HASH } from '../graph/fingerprint.js';
 import type { SideName } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';

@@ -3,9 +3,9 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InputError } from '../errors.js';
-import type { Checkpoint } from '../fit/loop.js';
+import type { Checkpoint } from '../fit/ascent/loop.js';
 import { type Model, needModel } from '../fit/model.js';
-import { MODEL_FILE, MODEL_FOLDER_READERS } from '../options/model-parts.js';
+import { MODEL_FILE, MODEL_FOLDER_READERS } from '../options/merge.js';
 import { PARTS_FILE } from '../options/partition.js';
 import { list } from '../text/phrases.js';
 import {

@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import type { TableValues } from '../engine/engine.js';
-import { RANKING_STEPS } from '../fit/fold-in.js';
+import { RANKING_STEPS } from '../fit/fold-in/fold-in.js';
 import {
   columnSums,
   type Model,

@@ -2,7 +2,6 @@
 // users stored, folded in from the items they have, or left out.
 
 import { z } from 'zod';
-import type { SparseWeights } from '../engine/rank.js';
 import { InputError } from '../errors.js';
 import {
   columnSums,
@@ -18,6 +17,7 @@ import { allocate } from '../math/memory.js';
 import type { OptionsOf } from '../options/kinds.js';
 import type { STORAGE } from '../options/library.js';
 import { PRECISIONS, type Precision, USER_STORAGE, type UserStorage } from '../options/names.js';
+import type { SparseWeights } from '../topn/query.js';
 import { fromHalf, toHalf } from './float16.js';
 import {
   FINITE,

@@ -3,9 +3,9 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { InputError } from '../errors.js';
-import { readError } from '../ingest/read-error.js';
-import { writeAtomic, writePieces } from './atomic.js';
-import type { Sha256 } from './sha256.js';
+import { writeAtomic, writePieces } from '../files/atomic.js';
+import { readError } from '../files/read-error.js';
+import type { Sha256 } from '../files/sha256.js';
 import {
   type ByteSource,
   decodeTensors,

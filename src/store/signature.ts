@@ -2,7 +2,7 @@
 // set aside. A table of edges begins like anybody's table, and is nobody's for certain.
 
 import { open } from 'node:fs/promises';
-import { REJECTS_HEADER } from '../ingest/rejects.js';
+import { REJECTS_HEADER } from '../ingest/intake/rejects.js';
 import { MODEL_START } from './tensors.js';
 
 /** Whether a file may be replaced unasked: nothing is in it, or what graphex writes. */

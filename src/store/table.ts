@@ -5,10 +5,10 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { InputError } from '../errors.js';
+import { writeAtomic } from '../files/atomic.js';
 import type { BipartiteGraph } from '../graph/graph.js';
-import { writeAtomic } from './atomic.js';
+import { writeParquet } from '../parquet/write.js';
 import { edgeColumns, edgeText } from './edges.js';
-import { writeParquet } from './parquet.js';
 
 /**
  * Writes the edges as columns user, item and, for a multigraph, count, in the order of users. The ending chooses the

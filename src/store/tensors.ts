@@ -3,8 +3,8 @@
 // knows bytes and no files, so that a page can use it.
 
 import { InputError } from '../errors.js';
+import { createSha256, type Sha256 } from '../files/sha256.js';
 import { allocateBytes } from '../math/memory.js';
-import { createSha256, type Sha256 } from './sha256.js';
 
 /** Numbers of half precision are held as their bits. */
 export type TensorData = Float32Array | Float64Array | Int32Array | BigInt64Array | Uint8Array | Uint16Array;

@@ -1,15 +1,15 @@
 // Ceilings, where the true parameters are known: ranking by them, which no method can expect to reach,
 // and fold-in with the true items, which is what a perfect fit of the items would give: the fair one.
 
-import { evaluateRanking, type RankingOptions } from '../evaluate/ranking.js';
-import type { SplitRankingTask } from '../evaluate/ranking-task.js';
-import { foldIn } from '../fit/fold-in.js';
+import { evaluateRanking, type RankingOptions } from '../evaluate/evaluate-ranking.js';
+import type { SplitRankingTask } from '../evaluate/split-task.js';
+import { foldIn } from '../fit/fold-in/fold-in.js';
 import type { ModelSide, PosteriorModel } from '../fit/model.js';
 import { type BipartiteGraph, degrees, type GraphSide } from '../graph/graph.js';
 import { allocate } from '../math/memory.js';
 import { leftoverMass } from '../math/quadrature.js';
-import { factorScorer, modelScorer } from '../predict/rank.js';
-import type { RankingResult } from '../ranking/metrics.js';
+import type { RankingResult } from '../metrics/ranking-metrics.js';
+import { factorScorer, modelScorer } from '../predict/scoring/scorer.js';
 import { positions } from '../sample/split.js';
 import type { Split } from '../sample/split-types.js';
 import { VERSION } from '../version.js';

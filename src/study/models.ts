@@ -4,17 +4,16 @@
 import { reasonAgainstCalibration } from '../evaluate/calibrate.js';
 import { type Evaluation, evaluateModel } from '../evaluate/evaluate.js';
 import { asDrawn } from '../evaluate/predictive.js';
-import type { CountChoice } from '../fit/count-choice.js';
-import { sparsityEvidence } from '../fit/evidence.js';
+import type { CountChoice } from '../fit/choose/counts.js';
+import { isSameFit } from '../fit/choose/same-fit.js';
+import { sparsityEvidence } from '../fit/choose/sparse-or-dense.js';
 import { type FitResult, fit } from '../fit/fit.js';
-import { modelLaw } from '../fit/law.js';
 import type { Model, PosteriorModel } from '../fit/model.js';
-import { isSameFit } from '../fit/same-fit.js';
+import { modelLaw } from '../fit/sides/side-prior.js';
 import type { Split } from '../sample/split-types.js';
 import type { Stage } from '../text/stages.js';
 import { type Atlas, atlas } from './atlas.js';
-import type { Clock } from './clock.js';
-import type { Contestant } from './ladder.js';
+import type { Contestant } from './leaderboard.js';
 import {
   calibratedModel,
   fitOptionsOf,
@@ -25,6 +24,7 @@ import {
   type StudySettings,
 } from './options.js';
 import { fitId, type StudyEvidence, type StudyFit } from './results.js';
+import type { Clock } from './stage-times.js';
 import { hasNames, type Topic, topics } from './topics.js';
 
 /** Settings whose numbers of features are known. */

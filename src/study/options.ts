@@ -3,7 +3,7 @@
 
 import type { SideHyper } from '../engine/engine.js';
 import { PAPER_IS_NOT_CALIBRATED, replicaCount } from '../evaluate/calibrate.js';
-import type { Titles } from '../evaluate/titles.js';
+import type { Titles } from '../evaluate/title-table.js';
 import { type Counted, fitSettings } from '../fit/options.js';
 import type { SideName } from '../graph/graph.js';
 import { settle } from '../options/door.js';

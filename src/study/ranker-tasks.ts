@@ -1,10 +1,10 @@
 // A worker of a study that fits for ranking, and then judges what it has fitted.
 
 import type { Ranker } from '../fit/model.js';
-import { type Crossing, unpacked } from '../graph/crossing.js';
+import { type Crossing, unpacked } from '../graph/transfer.js';
+import type { RankingResult } from '../metrics/ranking-metrics.js';
 import { serveTasks } from '../parallel/worker.js';
 import type { TaskOptions } from '../progress.js';
-import type { RankingResult } from '../ranking/metrics.js';
 import type { Split } from '../sample/split-types.js';
 import { describeRanker, fitForRanking, judgeRanker, type RankerSettings } from './ranker.js';
 import type { StudyRanker } from './results.js';

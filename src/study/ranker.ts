@@ -3,17 +3,17 @@
 import { evaluateModel } from '../evaluate/evaluate.js';
 import { type FitResult, fit } from '../fit/fit.js';
 import { featureCount, type Ranker } from '../fit/model.js';
-import { packed } from '../graph/crossing.js';
+import { packed } from '../graph/transfer.js';
+import type { RankingResult } from '../metrics/ranking-metrics.js';
 import { createPool, type TaskModule } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
-import type { RankingResult } from '../ranking/metrics.js';
 import type { Split } from '../sample/split-types.js';
-import type { Clock } from './clock.js';
-import type { Contestant } from './ladder.js';
+import type { Contestant } from './leaderboard.js';
 import { PLAIN_ROW } from './models.js';
 import type { StudySettings } from './options.js';
 import type { FitJob, JudgeJob } from './ranker-tasks.js';
 import type { StudyRanker } from './results.js';
+import type { Clock } from './stage-times.js';
 
 /** Fits whose scores are added up: what `fit --method ranking` does without options is what a study shows. */
 const AVERAGE = 1;

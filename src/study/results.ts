@@ -8,18 +8,18 @@ import {
   type PredictiveCheck,
   type Statistic,
 } from '../evaluate/predictive.js';
-import type { CountChoice } from '../fit/count-choice.js';
-import type { FeatureChoice } from '../fit/feature-count.js';
-import type { LawReport } from '../fit/law.js';
+import type { CountChoice } from '../fit/choose/counts.js';
+import type { FeatureChoice } from '../fit/choose/features.js';
+import type { LawReport } from '../fit/sides/side-prior.js';
 import type { BySide } from '../graph/graph.js';
 import type { ReadCounts, ReadGuess } from '../ingest/options.js';
-import type { Protocol } from '../predict/draw-plan.js';
+import type { Protocol } from '../predict/draw/draw-plan.js';
 import type { SparsityCheck } from '../sparsity/check.js';
 import type { DegreeFit } from '../sparsity/degree-likelihood.js';
 import type { LowDegreeFit } from '../sparsity/low-degrees.js';
 import type { Stage } from '../text/stages.js';
 import type { Atlas } from './atlas.js';
-import type { Ladder, LadderMetric, LadderRow } from './ladder.js';
+import type { Ladder, LadderMetric, LadderRow } from './leaderboard.js';
 import type { ModelKind, StudySettings } from './options.js';
 import type { Topic } from './topics.js';
 

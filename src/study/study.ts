@@ -3,23 +3,22 @@
 
 import { mayUseGpu } from '../engine/select.js';
 import { InputError } from '../errors.js';
-import { fitBaselines } from '../evaluate/baselines/ladder.js';
-import type { RankingOptions } from '../evaluate/ranking.js';
-import { type SplitRankingTask, splitRankingTask } from '../evaluate/ranking-task.js';
-import { chooseFeatures, type FeatureChoice } from '../fit/feature-count.js';
+import { fitBaselines } from '../evaluate/baselines/run-baselines.js';
+import type { RankingOptions } from '../evaluate/evaluate-ranking.js';
+import { type SplitRankingTask, splitRankingTask } from '../evaluate/split-task.js';
+import { chooseFeatures, type FeatureChoice } from '../fit/choose/features.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import { type BipartiteGraph, degrees, SIDES, type SideName } from '../graph/graph.js';
 import { AUTO } from '../options/fit.js';
 import { shareThreads, type ThreadShare, tellingOfWait } from '../parallel/budget.js';
 import { threadCount } from '../parallel/pool.js';
-import { largest } from '../predict/largest.js';
+import { largest } from '../predict/scoring/largest.js';
 import { split as splitGraph, unseenByTraining } from '../sample/split.js';
 import type { Split } from '../sample/split-types.js';
 import { checkSparsity, type SparsityCheck } from '../sparsity/check.js';
 import { VERSION } from '../version.js';
 import { rankingCeilings } from './ceilings.js';
-import { Clock } from './clock.js';
-import { baselineContestants, buildLadder, type Contestant, type Ladder } from './ladder.js';
+import { baselineContestants, buildLadder, type Contestant, type Ladder } from './leaderboard.js';
 import { type CountedSettings, type FirstRunFindings, fitModels, PLAIN_ROW } from './models.js';
 import {
   fitOptionsOf,
@@ -38,6 +37,7 @@ import {
   type StudyRun,
   type StudySplit,
 } from './results.js';
+import { Clock } from './stage-times.js';
 import { summarizeRuns } from './summary.js';
 
 /** Runs the study. The same graph and options give the same numbers, on any number of threads; only times differ. */

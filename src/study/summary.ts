@@ -2,7 +2,7 @@
 
 import { STATISTICS, type Statistic } from '../evaluate/predictive.js';
 import { meanAndSpread } from '../math/moments.js';
-import { LADDER_METRICS, type LadderMetric, ladderFigure, rowIds } from './ladder.js';
+import { LADDER_METRICS, type LadderMetric, ladderFigure, rowIds } from './leaderboard.js';
 import {
   checkedFits,
   fitId,

@@ -1,10 +1,10 @@
 // What a feature is about: the items that stand out in it, and for named users those who have most of it.
 
-import type { Titles } from '../evaluate/titles.js';
+import type { Titles } from '../evaluate/title-table.js';
 import type { PosteriorModel } from '../fit/model.js';
 import type { VertexIds } from '../graph/ids.js';
 import { featureTables, outstandingItems, overallShares } from '../predict/features.js';
-import { largest } from '../predict/largest.js';
+import { largest } from '../predict/scoring/largest.js';
 
 /** An item of a topic and its weight. */
 export interface TopicItem {

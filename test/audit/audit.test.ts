@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type AuditOptions, auditSplit } from '../../src/audit/audit.js';
 import type { CheckName } from '../../src/audit/checks.js';
-import type { SplitParts } from '../../src/evaluate/parts-task.js';
+import type { SplitParts } from '../../src/evaluate/table-task.js';
 import { buildGraph } from '../../src/graph/build.js';
 import { type BipartiteGraph, degrees } from '../../src/graph/graph.js';
 import { selectEdges, selectVertices } from '../../src/graph/subgraph.js';

@@ -3,7 +3,7 @@
 
 import { expect, test } from 'vitest';
 import { drawReplica } from '../../bench/exact-replica.js';
-import type { GibbsSide } from '../../src/fit/gibbs-state.js';
+import type { GibbsSide } from '../../src/fit/gibbs/chain-state.js';
 import { summarizeChains } from '../../src/math/diagnostics.js';
 import { randomStream } from '../../src/math/random.js';
 

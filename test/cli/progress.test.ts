@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createProgressView, describeProgress, shortNumber, shortTime } from '../../src/cli/progress.js';
-import { textTable, wrap } from '../../src/cli/text-table.js';
+import { textTable, wrap } from '../../src/report/terminal/text-table.js';
 
 function recorder(isTTY: boolean, quiet = false) {
   const written: string[] = [];

@@ -3,13 +3,13 @@ import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { writePieces } from '../../src/files/atomic.js';
+import { writeFolder } from '../../src/files/folder.js';
 import { fingerprint } from '../../src/graph/fingerprint.js';
 import { readGraph } from '../../src/ingest/read.js';
 import { randomStream } from '../../src/math/random.js';
 import { SMALL_SIMULATION } from '../../src/process/parameters.js';
 import { simulate } from '../../src/process/poisson-model.js';
-import { writePieces } from '../../src/store/atomic.js';
-import { writeFolder } from '../../src/store/folder.js';
 import { scratchFolder } from '../ingest/scratch.js';
 import { graphex as command, type Run } from './run.js';
 

@@ -55,7 +55,7 @@ describe.each(Object.entries(BUNDLERS))('a page built by %s', (_, { files, comma
       expect(
         emitted.filter((file) => new RegExp(`(^|/)${name}(-[\\w-]{8})?\\.wasm$`).test(file)),
       ).toHaveLength(1);
-    for (const name of ['half-steps', 'ranking-tasks', 'gibbs-tasks'])
+    for (const name of ['half-steps', 'topn-tasks', 'chain-tasks'])
       expect(
         emitted.some((file) => new RegExp(`(^|/)${name}(-[\\w-]{8})?\\.js$`).test(file)),
         name,

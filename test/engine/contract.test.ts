@@ -3,12 +3,13 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { countScale, type Engine, type Table, type TableValues } from '../../src/engine/engine.js';
-import type { RankQuery, RowLists } from '../../src/engine/rank.js';
 import { createReferenceEngine } from '../../src/engine/reference/engine.js';
 import { FitError } from '../../src/errors.js';
 import { buildGraph } from '../../src/graph/build.js';
 import type { GraphSide } from '../../src/graph/graph.js';
+import type { RowLists } from '../../src/math/csr.js';
 import { randomStream } from '../../src/math/random.js';
+import type { RankQuery } from '../../src/topn/query.js';
 import { ENGINES } from './engines.js';
 import { type Problem, randomProblem } from './random-problem.js';
 

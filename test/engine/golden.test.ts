@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Engine, SideHyper, Table, TableValues } from '../../src/engine/engine.js';
-import { evidenceBound } from '../../src/fit/bound.js';
+import { evidenceBound } from '../../src/fit/ascent/bound.js';
 import { buildGraph } from '../../src/graph/build.js';
 import { ENGINES } from './engines.js';
 

@@ -1,19 +1,19 @@
 // Where threads cannot share memory (a page that is not isolated), all work is done in the caller's thread: same numbers.
 
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { alternatingLeastSquares } from '../../src/engine/cpu/linear.js';
-import { rankByFactors } from '../../src/engine/cpu/ranking.js';
 import { foldHeldOut } from '../../src/evaluate/held-out.js';
 import { fit } from '../../src/fit/fit.js';
-import { foldIn } from '../../src/fit/fold-in.js';
-import { gibbsPosterior } from '../../src/fit/gibbs.js';
+import { foldIn } from '../../src/fit/fold-in/fold-in.js';
+import { gibbsPosterior } from '../../src/fit/gibbs/gibbs.js';
 import type { FactorScores } from '../../src/fit/model.js';
 import type { FitOptions } from '../../src/fit/options.js';
 import { allocate, canShareMemory, inSharedMemory } from '../../src/math/memory.js';
 import { threadCount } from '../../src/parallel/pool.js';
-import { drawPredictive } from '../../src/predict/draw.js';
+import { drawPredictive } from '../../src/predict/draw/draw.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { split } from '../../src/sample/split.js';
+import { alternatingLeastSquares } from '../../src/solvers/least-squares.js';
+import { rankByFactors } from '../../src/topn/cpu.js';
 
 const side = { sigma: 0.2, tau: 1, shape: 0.3, rate: 0.3, size: 60 };
 const sample = () => simulate({ users: side, items: side, features: 3, seed: 7 });

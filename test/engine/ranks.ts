@@ -3,9 +3,9 @@
 
 import assert from 'node:assert';
 import { ALONE } from '../../src/comm/communicator.js';
-import { createTogether } from '../../src/comm/together.js';
-import { withAnew } from '../../src/engine/anew.js';
+import { createTogether } from '../../src/comm/local.js';
 import type { Engine, RowRange, Table, TableValues } from '../../src/engine/engine.js';
+import { withAnew } from '../../src/engine/fold-fresh.js';
 import { createShardedEngine } from '../../src/engine/sharded/engine.js';
 import {
   edgesByNeighbor,

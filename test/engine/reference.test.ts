@@ -3,8 +3,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createReferenceEngine } from '../../src/engine/reference/engine.js';
-import { evidenceBound } from '../../src/fit/bound.js';
-import { logPrior, maximizeHyper } from '../../src/fit/hyper.js';
+import { evidenceBound } from '../../src/fit/ascent/bound.js';
+import { logPrior, maximizeHyper } from '../../src/fit/ascent/hyper.js';
 import { LEARNABLE } from '../../src/fit/options.js';
 import { placed, randomProblem } from './random-problem.js';
 

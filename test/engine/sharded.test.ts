@@ -2,7 +2,7 @@
 // that failed.
 
 import { afterAll, describe, expect, test } from 'vitest';
-import { createTogether } from '../../src/comm/together.js';
+import { createTogether } from '../../src/comm/local.js';
 import { createCpuEngine } from '../../src/engine/cpu/engine.js';
 import type { Engine } from '../../src/engine/engine.js';
 import { createReferenceEngine } from '../../src/engine/reference/engine.js';

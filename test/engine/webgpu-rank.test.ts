@@ -2,14 +2,15 @@
 // ties are ties on both.
 
 import { describe, expect, test } from 'vitest';
-import { rankByFactors } from '../../src/engine/cpu/ranking.js';
-import type { FactorTables, RankQuery, RowLists } from '../../src/engine/rank.js';
 import type { EngineName } from '../../src/engine/select.js';
 import { createWebgpuEngine, type WebgpuOptions } from '../../src/engine/webgpu/engine.js';
 import { AbortError } from '../../src/errors.js';
+import type { RowLists } from '../../src/math/csr.js';
 import { randomStream } from '../../src/math/random.js';
-import { rank } from '../../src/predict/rank.js';
+import { rank } from '../../src/predict/scoring/scorer.js';
 import type { TaskOptions } from '../../src/progress.js';
+import { rankByFactors } from '../../src/topn/cpu.js';
+import type { FactorTables, RankQuery } from '../../src/topn/query.js';
 import { findTestGpu, skipReason } from './swiftshader.js';
 
 const gpu = await findTestGpu();

@@ -2,9 +2,9 @@
 
 import { expect } from 'vitest';
 import type { BaselineData } from '../../src/evaluate/baselines/baseline.js';
+import { collectLists, transposeLists } from '../../src/math/csr.js';
 import { randomStream } from '../../src/math/random.js';
-import type { RowLists, Scorer } from '../../src/predict/rank.js';
-import { collectLists, transposeLists } from '../../src/ranking/lists.js';
+import type { RowLists, Scorer } from '../../src/predict/scoring/scorer.js';
 import { listOf } from './brute-force.js';
 
 /** Users and items in communities: most edges stay within one. */

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { alternatingLeastSquares, foldInLeastSquares } from '../../src/engine/cpu/linear.js';
-import { ridge, ridgeScores } from '../../src/engine/cpu/ridge.js';
 import { ease, easeSize } from '../../src/evaluate/baselines/ease.js';
 import { ials } from '../../src/evaluate/baselines/ials.js';
-import { neighbours } from '../../src/evaluate/baselines/neighbours.js';
+import { neighbours } from '../../src/evaluate/baselines/item-knn.js';
 import { popularity } from '../../src/evaluate/baselines/popularity.js';
-import type { RowLists } from '../../src/predict/rank.js';
-import { collectLists, renameLists, transposeLists } from '../../src/ranking/lists.js';
+import { collectLists, renameLists, transposeLists } from '../../src/math/csr.js';
+import type { RowLists } from '../../src/predict/scoring/scorer.js';
+import { alternatingLeastSquares, foldInLeastSquares } from '../../src/solvers/least-squares.js';
+import { ridge, ridgeScores } from '../../src/solvers/ridge.js';
 import { closeTo, communityLists, dataOf, scoresOf, shownOnly, solve } from './baseline-data.js';
 import { listOf } from './brute-force.js';
 

@@ -1,6 +1,6 @@
 // Ranking metrics the slow way: score everything, sort everything, walk down the list. The oracle of the ranking tests.
 
-import type { RowLists } from '../../src/predict/rank.js';
+import type { RowLists } from '../../src/predict/scoring/scorer.js';
 
 export interface BruteTask {
   readonly rows: number;

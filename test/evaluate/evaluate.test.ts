@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Evaluation, evaluateModel } from '../../src/evaluate/evaluate.js';
-import { evaluateRanking } from '../../src/evaluate/ranking.js';
-import { splitRankingTask } from '../../src/evaluate/ranking-task.js';
+import { evaluateRanking } from '../../src/evaluate/evaluate-ranking.js';
+import { splitRankingTask } from '../../src/evaluate/split-task.js';
 import { fit } from '../../src/fit/fit.js';
 import type { FactorScores, PosteriorModel } from '../../src/fit/model.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
 import { VertexIds } from '../../src/graph/ids.js';
-import { modelScorer } from '../../src/predict/rank.js';
+import { modelScorer } from '../../src/predict/scoring/scorer.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { split, unseenByTraining } from '../../src/sample/split.js';
 import type { Split } from '../../src/sample/split-types.js';

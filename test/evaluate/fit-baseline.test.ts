@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { foldInLeastSquares } from '../../src/engine/cpu/linear.js';
-import { fitBaseline } from '../../src/evaluate/baselines/fit.js';
-import { BASELINES, type BaselineName, baselineOf } from '../../src/evaluate/baselines/list.js';
+import { BASELINES, type BaselineName, baselineOf } from '../../src/evaluate/baselines/all-baselines.js';
+import { fitBaseline } from '../../src/evaluate/baselines/fit-baseline.js';
 import { evaluateModel } from '../../src/evaluate/evaluate.js';
 import type { FactorScores, ItemScores, Ranker } from '../../src/fit/model.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
 import { createRecommender } from '../../src/predict/recommender.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { split } from '../../src/sample/split.js';
+import { foldInLeastSquares } from '../../src/solvers/least-squares.js';
 import { modelFromBytes, modelToBytes } from '../../src/store/model-bytes.js';
 
 const SIDE = { sigma: 0.2, tau: 1, shape: 0.3, rate: 0.3, size: 60 };

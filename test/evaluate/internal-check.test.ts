@@ -5,7 +5,7 @@ import type { Statistic } from '../../src/evaluate/predictive.js';
 import { fit } from '../../src/fit/fit.js';
 import type { Model } from '../../src/fit/model.js';
 import { selectVertices } from '../../src/graph/subgraph.js';
-import { testItems } from '../../src/predict/draw-plan.js';
+import { testItems } from '../../src/predict/draw/draw-plan.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { split } from '../../src/sample/split.js';
 import type { Split } from '../../src/sample/split-types.js';

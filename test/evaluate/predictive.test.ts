@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { checkPredictive, checkStatistic } from '../../src/evaluate/predictive.js';
 import { buildGraph } from '../../src/graph/build.js';
 import { randomStream } from '../../src/math/random.js';
-import { createDrawer, graphStatistics } from '../../src/predict/draw-graph.js';
-import { drawPlan } from '../../src/predict/draw-plan.js';
+import { createDrawer, graphStatistics } from '../../src/predict/draw/draw-graph.js';
+import { drawPlan } from '../../src/predict/draw/draw-plan.js';
 import { NO_UNSEEN, SPARSE, smallModel } from '../predict/draw-model.js';
 
 const statistics = (multigraph: boolean, n: number, hyper = SPARSE) => {

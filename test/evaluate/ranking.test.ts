@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InputError } from '../../src/errors.js';
-import { evaluateRanking } from '../../src/evaluate/ranking.js';
+import { evaluateRanking } from '../../src/evaluate/evaluate-ranking.js';
+import { collectLists } from '../../src/math/csr.js';
 import { quantile } from '../../src/math/quantile.js';
 import { type Random, randomStream } from '../../src/math/random.js';
-import { factorScorer, type RowLists, type Scorer, sumOfFactors } from '../../src/predict/rank.js';
-import { collectLists } from '../../src/ranking/lists.js';
-import { USER_METRICS } from '../../src/ranking/metrics.js';
-import { pickRows, rankingTask } from '../../src/ranking/task.js';
+import { USER_METRICS } from '../../src/metrics/ranking-metrics.js';
+import { pickRows, rankingTask } from '../../src/metrics/ranking-task.js';
+import { factorScorer, type RowLists, type Scorer, sumOfFactors } from '../../src/predict/scoring/scorer.js';
 import { bruteForce, listOf } from './brute-force.js';
 
 function randomLists(random: Random, rows: number, items: readonly number[], share: number): RowLists {

@@ -2,7 +2,7 @@
 
 import { openSync, symlinkSync } from 'node:fs';
 import { vi } from 'vitest';
-import * as beside from '../../src/ingest/beside.js';
+import * as beside from '../../src/files/temporary-name.js';
 
 /** The next output to `path` goes to /dev/full. Needs `vi.mock('…/beside.js', { spy: true })` in the test file. */
 export function besideIsFull(path: string): void {

@@ -12,8 +12,8 @@ import {
   split,
   writeEdges,
 } from '../../src/index.js';
-import { ByteDictionary, NumberDictionary } from '../../src/ingest/dictionary.js';
-import { MAX_ID_BYTES } from '../../src/ingest/id-column.js';
+import { ByteDictionary, NumberDictionary } from '../../src/ingest/intake/dictionary.js';
+import { MAX_ID_BYTES } from '../../src/ingest/intake/id-column.js';
 import { literal, withDuckDB } from '../ingest/duckdb.js';
 import { edgesOf, scratchFolder } from '../ingest/scratch.js';
 
@@ -201,7 +201,7 @@ describe('ids that were chosen to meet in one place of a table', () => {
     const codes: number[][] = [];
     for (let process = 0; process < 2; process++) {
       vi.resetModules();
-      const fresh = await import('../../src/ingest/dictionary.js');
+      const fresh = await import('../../src/ingest/intake/dictionary.js');
       const bytes = new fresh.ByteDictionary();
       const numbers = new fresh.NumberDictionary();
       const texts = Array.from({ length: 5000 }, (_, n) =>

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 import { main } from '../../src/cli/main.js';
 import { InputError } from '../../src/errors.js';
-import { titlesOf } from '../../src/evaluate/titles.js';
+import { titlesOf } from '../../src/evaluate/title-table.js';
 import { VertexIds } from '../../src/graph/ids.js';
 import * as library from '../../src/index.js';
 import { sideTable } from '../../src/ingest/side-table.js';

@@ -3,9 +3,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { readGraph } from '../../src/index.js';
-import { EdgeCollector, MAX_REJECTED_TEXT, MAX_REJECTS } from '../../src/ingest/collect.js';
-import { linesOf } from '../../src/ingest/lines.js';
-import { FEW_ROWS } from '../../src/ingest/merge.js';
+import { linesOf } from '../../src/ingest/formats/lines.js';
+import { EdgeCollector, MAX_REJECTED_TEXT, MAX_REJECTS } from '../../src/ingest/intake/collect.js';
+import { FEW_ROWS } from '../../src/ingest/intake/merge.js';
 import { edgesOf, scratchFolder } from '../ingest/scratch.js';
 
 const scratch = scratchFolder();

@@ -5,7 +5,7 @@ import { appendFileSync, existsSync, mkdirSync, symlinkSync, truncateSync } from
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { loadSplit, readGraph, saveSplit, split } from '../../src/index.js';
-import { MAX_LINE_BYTES } from '../../src/ingest/lines.js';
+import { MAX_LINE_BYTES } from '../../src/ingest/formats/lines.js';
 import { edgesOf, scratchFolder } from '../ingest/scratch.js';
 
 vi.setConfig({ testTimeout: 120_000 });

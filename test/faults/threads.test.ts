@@ -1,11 +1,11 @@
 // A thousand threads for little work: workers are counted, and there are no more of them than pieces of work.
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { alternatingLeastSquares } from '../../src/engine/cpu/linear.js';
-import { createListMaker } from '../../src/engine/cpu/rank-lists.js';
-import { ridge } from '../../src/engine/cpu/ridge.js';
 import { BipartiteGraph, fit, readGraph, simulate } from '../../src/index.js';
 import { threadCount } from '../../src/parallel/pool.js';
+import { alternatingLeastSquares } from '../../src/solvers/least-squares.js';
+import { ridge } from '../../src/solvers/ridge.js';
+import { createListMaker } from '../../src/topn/list-maker.js';
 
 vi.setConfig({ testTimeout: 120_000 });
 

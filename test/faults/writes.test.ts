@@ -6,9 +6,9 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, r
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { Heap } from '../../src/engine/cpu/wasm-heap.js';
 import { fit, loadModel, loadSplit, readGraph, saveModel, saveSplit, split } from '../../src/index.js';
 import { randomStream } from '../../src/math/random.js';
+import { Heap } from '../../src/wasm/heap.js';
 import { writeTable } from '../cli/run.js';
 import { scratchFolder } from '../ingest/scratch.js';
 import { graphex } from './command.js';

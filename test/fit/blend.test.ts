@@ -3,12 +3,12 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createReferenceEngine } from '../../src/engine/reference/engine.js';
 import { evaluateModel } from '../../src/evaluate/evaluate.js';
-import { fitBeside, mayBlend } from '../../src/fit/beside.js';
 import { fit } from '../../src/fit/fit.js';
-import { MIDDLE_WEIGHTS, searchWeights } from '../../src/fit/item-weights.js';
-import { searchPenalties } from '../../src/fit/least-squares.js';
 import type { FactorScores, Ranker } from '../../src/fit/model.js';
-import { holdUsersBack } from '../../src/fit/trial.js';
+import { fitBeside, mayBlend } from '../../src/fit/ranking/blend/blend.js';
+import { holdUsersBack } from '../../src/fit/ranking/blend/held-back.js';
+import { MIDDLE_WEIGHTS, searchWeights } from '../../src/fit/ranking/blend/item-weights.js';
+import { searchPenalties } from '../../src/fit/ranking/blend/least-squares.js';
 import { unfinishedFit } from '../../src/fit/unfinished.js';
 import { buildGraph } from '../../src/graph/build.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { chooseFeatures } from '../../src/fit/feature-count.js';
+import { chooseFeatures } from '../../src/fit/choose/features.js';
 import { fit } from '../../src/fit/fit.js';
 import { unfinishedFit } from '../../src/fit/unfinished.js';
 import { simulate } from '../../src/process/poisson-model.js';

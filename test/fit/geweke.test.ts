@@ -4,8 +4,8 @@
 
 import { describe, expect, test } from 'vitest';
 import type { SideHyper } from '../../src/engine/engine.js';
-import { createGibbsSampler } from '../../src/fit/gibbs-sampler.js';
-import type { GibbsSide, GibbsState } from '../../src/fit/gibbs-state.js';
+import type { GibbsSide, GibbsState } from '../../src/fit/gibbs/chain-state.js';
+import { createGibbsSampler } from '../../src/fit/gibbs/sampler.js';
 import { buildGraph } from '../../src/graph/build.js';
 import { poisson } from '../../src/math/counts.js';
 import { summarizeChains } from '../../src/math/diagnostics.js';

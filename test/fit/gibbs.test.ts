@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { evaluateModel } from '../../src/evaluate/evaluate.js';
-import { ascend } from '../../src/fit/ascent.js';
+import { ascend } from '../../src/fit/ascent/ascent.js';
 import { fit } from '../../src/fit/fit.js';
-import { eligibleMass } from '../../src/fit/fold-in.js';
-import { gibbsPosterior } from '../../src/fit/gibbs.js';
+import { eligibleMass } from '../../src/fit/fold-in/fold-in.js';
+import { gibbsPosterior } from '../../src/fit/gibbs/gibbs.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { split } from '../../src/sample/split.js';
 

@@ -8,9 +8,9 @@ import {
   foldInHierarchical,
   type HierarchicalSide,
 } from '../../src/fit/hierarchical.js';
+import { collectLists, transposeLists } from '../../src/math/csr.js';
 import { gamma } from '../../src/math/distributions.js';
 import { randomStream } from '../../src/math/random.js';
-import { collectLists, transposeLists } from '../../src/ranking/lists.js';
 import { correlation } from './correlation.js';
 
 const PRIOR = { shape: 0.3, rateShape: 0.3, rateMean: 1 };

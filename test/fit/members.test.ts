@@ -6,14 +6,14 @@ import { createCpuEngine } from '../../src/engine/cpu/engine.js';
 import type { Engine } from '../../src/engine/engine.js';
 import { createReferenceEngine } from '../../src/engine/reference/engine.js';
 import { FitError } from '../../src/errors.js';
-import { factsOf } from '../../src/fit/facts.js';
+import { factsOf } from '../../src/fit/ascent/data-facts.js';
+import type { RankingCheckpoint } from '../../src/fit/ascent/loop.js';
 import { fit } from '../../src/fit/fit.js';
-import type { RankingCheckpoint } from '../../src/fit/loop.js';
-import { fitMembers, type MembersTask, membersAtOnce } from '../../src/fit/members.js';
 import type { Model, Ranker, RankerMember } from '../../src/fit/model.js';
 import type { RankingFitOptions } from '../../src/fit/options.js';
-import { fitRanking } from '../../src/fit/ranking.js';
-import { rankingSettings } from '../../src/fit/ranking-options.js';
+import { fitRanking } from '../../src/fit/ranking/fit-ranking.js';
+import { fitMembers, type MembersTask, membersAtOnce } from '../../src/fit/ranking/members.js';
+import { rankingSettings } from '../../src/fit/ranking/settings.js';
 import {
   numbersUnderWay,
   statesUnderWay,

@@ -1,8 +1,15 @@
 // When the phases of a fit begin and end.
 
 import { describe, expect, test } from 'vitest';
-import type { LoopState } from '../../src/fit/loop.js';
-import { activities, judged, jumpsNext, legSweeps, movesHyper, settled } from '../../src/fit/phases.js';
+import type { LoopState } from '../../src/fit/ascent/loop.js';
+import {
+  activities,
+  judged,
+  jumpsNext,
+  legSweeps,
+  movesHyper,
+  settled,
+} from '../../src/fit/ascent/phases.js';
 import { transpose } from '../../src/graph/graph.js';
 import { BipartiteGraph } from '../../src/graph/public.js';
 

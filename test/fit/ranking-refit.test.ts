@@ -1,11 +1,11 @@
 // A fit for ranking that begins from a former one: what is added to its scores keeps its settings.
 
 import { describe, expect, it } from 'vitest';
-import { factsOf } from '../../src/fit/facts.js';
+import { factsOf } from '../../src/fit/ascent/data-facts.js';
 import { fit } from '../../src/fit/fit.js';
 import type { FactorScores, Ranker } from '../../src/fit/model.js';
-import { firstSweepState, runSweeps } from '../../src/fit/ranking-member.js';
-import { rankingSettings } from '../../src/fit/ranking-options.js';
+import { firstSweepState, runSweeps } from '../../src/fit/ranking/member.js';
+import { rankingSettings } from '../../src/fit/ranking/settings.js';
 import { unfinishedFit } from '../../src/fit/unfinished.js';
 import { BipartiteGraph } from '../../src/graph/public.js';
 import { randomStream } from '../../src/math/random.js';

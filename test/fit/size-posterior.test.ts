@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { ascend } from '../../src/fit/ascent.js';
-import { modelLaw } from '../../src/fit/law.js';
-import { sizeIntervals } from '../../src/fit/size-posterior.js';
+import { ascend } from '../../src/fit/ascent/ascent.js';
+import { modelLaw } from '../../src/fit/sides/side-prior.js';
+import { sizeIntervals } from '../../src/fit/sides/size-posterior.js';
 import { SIDES } from '../../src/graph/graph.js';
 import { randomStream } from '../../src/math/random.js';
 import { simulate } from '../../src/process/poisson-model.js';

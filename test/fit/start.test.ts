@@ -1,8 +1,8 @@
 // Starts: what a vertex begins with depends on the seed and its id, not on who else is there.
 
 import { expect, test } from 'vitest';
-import { startOf, startValues, vertexStart } from '../../src/fit/start.js';
-import { startTogether } from '../../src/fit/start-together.js';
+import { startOf, startValues, vertexStart } from '../../src/fit/ascent/start.js';
+import { startTogether } from '../../src/fit/ascent/start-threads.js';
 import { buildGraph } from '../../src/graph/build.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
 import { VertexIds } from '../../src/graph/ids.js';

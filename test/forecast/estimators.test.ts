@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { fitGrowthLaw, growthUntil, newVertices, unseenForEver } from '../../src/forecast/degree-model.js';
 import { ESTIMATORS, type EstimatorName, servesAt } from '../../src/forecast/estimators.js';
-import { fitGrowthLaw, growthUntil, newVertices, unseenForEver } from '../../src/forecast/law.js';
 import { lgamma } from '../../src/math/special.js';
 import { countDegrees, type DegreeCounts, expectedSurvivors } from '../../src/sparsity/degree-counts.js';
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { buildGraph } from '../../src/graph/build.js';
 import { fingerprint } from '../../src/graph/fingerprint.js';
-import { fingerprintTogether } from '../../src/graph/fingerprint-together.js';
+import { fingerprintTogether } from '../../src/graph/fingerprint-threads.js';
 import { transpose } from '../../src/graph/graph.js';
 import { VertexIds } from '../../src/graph/ids.js';
 import { randomStream } from '../../src/math/random.js';

@@ -3,13 +3,13 @@ import { dirname } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { InputError } from '../../src/errors.js';
+import { readError } from '../../src/files/read-error.js';
 import type { ReadOptions } from '../../src/ingest/options.js';
 import { readGraph } from '../../src/ingest/read.js';
-import { readError } from '../../src/ingest/read-error.js';
 import { besideIsFull } from '../faults/full-beside.js';
 import { edgesOf, scratchFolder } from './scratch.js';
 
-vi.mock('../../src/ingest/beside.js', { spy: true });
+vi.mock('../../src/files/temporary-name.js', { spy: true });
 
 const scratch = scratchFolder();
 

@@ -5,10 +5,10 @@ import { crc32, gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
 import { fingerprint } from '../../src/graph/fingerprint.js';
 import { readBlob } from '../../src/ingest/blob.js';
-import { crc32ByTable } from '../../src/ingest/parquet/crc32.js';
-import { gunzipHere } from '../../src/ingest/parquet/unpack.js';
 import { guessColumns, previewBlob } from '../../src/ingest/preview.js';
 import { readGraph } from '../../src/ingest/read.js';
+import { crc32ByTable } from '../../src/parquet/crc32.js';
+import { gunzipHere } from '../../src/parquet/unpack.js';
 import { writeEdges } from '../../src/store/table.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'graphex-blob-'));

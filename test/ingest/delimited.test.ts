@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fingerprint } from '../../src/graph/fingerprint.js';
-import { readDelimited } from '../../src/ingest/delimited.js';
+import { readDelimited } from '../../src/ingest/formats/delimited.js';
 import type { ReadOptions } from '../../src/ingest/options.js';
 import { readGraph } from '../../src/ingest/read.js';
 import { edgesOf, scratchFolder } from './scratch.js';

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { timeColumn } from '../../src/ingest/intake/value-column.js';
 import { readGraph, readWithValues } from '../../src/ingest/read.js';
-import { timeColumn } from '../../src/ingest/value-column.js';
 import { edgesOf, scratchFolder } from './scratch.js';
 
 const scratch = scratchFolder();

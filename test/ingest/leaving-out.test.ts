@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { timeColumn } from '../../src/ingest/intake/value-column.js';
 import type { ReadOptions } from '../../src/ingest/options.js';
 import { readGraph, readWithValues } from '../../src/ingest/read.js';
-import { timeColumn } from '../../src/ingest/value-column.js';
 import { readingCautions } from '../../src/report/words/reading.js';
 import { edgesOf, scratchFolder } from './scratch.js';
 

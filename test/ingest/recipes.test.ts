@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { readGraph } from '../../src/ingest/read.js';
-import { termsOf } from '../../src/ingest/words.js';
+import { termsOf } from '../../src/ingest/recipes/words.js';
 import { edgesOf, scratchFolder } from './scratch.js';
 
 const scratch = scratchFolder();

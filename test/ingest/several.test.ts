@@ -1,10 +1,10 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { filesOf, matches } from '../../src/files/glob.js';
 import { fingerprint } from '../../src/graph/fingerprint.js';
-import { filesOf, matches } from '../../src/ingest/glob.js';
+import { timeColumn } from '../../src/ingest/intake/value-column.js';
 import { readGraph, readWithValues } from '../../src/ingest/read.js';
-import { timeColumn } from '../../src/ingest/value-column.js';
 import { literal, withDuckDB } from './duckdb.js';
 import { edgesOf, scratchFolder } from './scratch.js';
 
@@ -139,7 +139,7 @@ describe('patterns', () => {
   });
 
   it('refuse more files than can be meant', async () => {
-    const { MOST_FILES } = await import('../../src/ingest/glob.js');
+    const { MOST_FILES } = await import('../../src/files/glob.js');
     const many = Array.from({ length: MOST_FILES + 1 }, (_, i) => `no-such-${i}.csv`);
     await expect(readGraph(many)).rejects.toThrow(/more than 100000 files to read as one/);
   });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
 import { VertexIds } from '../../src/graph/ids.js';
+import { parseNumber, parseTime, timeColumn } from '../../src/ingest/intake/value-column.js';
 import { readWithValues } from '../../src/ingest/read.js';
-import { parseNumber, parseTime, timeColumn } from '../../src/ingest/value-column.js';
-import { writeParquet } from '../../src/store/parquet.js';
+import { writeParquet } from '../../src/parquet/write.js';
 import { scratchFolder } from './scratch.js';
 
 const { path: place, write: file } = scratchFolder();

@@ -1,6 +1,6 @@
 // Moments of γθ_k of one vertex by integration over log γ: the oracle of the joint sampler.
 
-import type { KnownVertices } from '../../src/predict/draw-vertex.js';
+import type { KnownVertices } from '../../src/predict/draw/draw-vertex.js';
 
 /** E[γθ_k], E[(γθ_k)²], and E[e^(−γθ·mass)], by the trapezoid rule on a fine grid of log γ. */
 export function activityMoments(

@@ -1,7 +1,7 @@
 // Hand-made models and splits: posteriors that no fit has touched, small enough to check by integration.
 
 import type { SideHyper } from '../../src/engine/engine.js';
-import { eligibleMass } from '../../src/fit/fold-in.js';
+import { eligibleMass } from '../../src/fit/fold-in/fold-in.js';
 import type { ModelSide, PosteriorModel } from '../../src/fit/model.js';
 import { buildGraph } from '../../src/graph/build.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';

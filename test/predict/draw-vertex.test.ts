@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { randomStream } from '../../src/math/random.js';
-import { createEdgeSampler, createVertexSampler, type KnownVertices } from '../../src/predict/draw-vertex.js';
+import {
+  createEdgeSampler,
+  createVertexSampler,
+  type KnownVertices,
+} from '../../src/predict/draw/draw-vertex.js';
 import { activityMoments } from './activity-moments.js';
 
 function vertex(weightShape: number, featureShape: number[], otherMass: number[]): KnownVertices {

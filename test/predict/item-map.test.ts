@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { BipartiteGraph, fit } from '../../src/browser.js';
 import { randomStream } from '../../src/math/random.js';
-import { mapItems } from '../../src/predict/item-map.js';
-import { nearestNeighbours } from '../../src/predict/neighbours.js';
-import { principalComponents } from '../../src/predict/principal.js';
+import { mapItems } from '../../src/predict/map/item-map.js';
+import { nearestNeighbours } from '../../src/predict/map/nearest-points.js';
+import { principalComponents } from '../../src/predict/map/principal.js';
 
 const turn = () => undefined;
 

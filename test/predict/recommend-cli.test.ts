@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fitBaseline } from '../../src/evaluate/baselines/fit.js';
+import { fitBaseline } from '../../src/evaluate/baselines/fit-baseline.js';
 import { VertexIds } from '../../src/graph/ids.js';
 import { BipartiteGraph } from '../../src/graph/public.js';
 import { describeFeatures } from '../../src/predict/features.js';

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InputError } from '../../src/errors.js';
-import { eligibleMass, foldInOne } from '../../src/fit/fold-in.js';
+import { eligibleMass, foldInOne } from '../../src/fit/fold-in/fold-in.js';
 import type { PosteriorModel } from '../../src/fit/model.js';
 import { digamma } from '../../src/math/special.js';
-import { explain } from '../../src/predict/explain.js';
+import { explain } from '../../src/predict/explain/explain.js';
 import { recommend, recommendMany } from '../../src/predict/recommend.js';
 import { rate, smallModel, smallRanker } from './recommend-model.js';
 

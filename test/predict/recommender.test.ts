@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fitBaseline } from '../../src/evaluate/baselines/fit.js';
+import { fitBaseline } from '../../src/evaluate/baselines/fit-baseline.js';
 import { meanTable } from '../../src/fit/model.js';
 import { VertexIds } from '../../src/graph/ids.js';
 import { BipartiteGraph } from '../../src/graph/public.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { foldHeldOut } from '../../src/evaluate/held-out.js';
 import { fit } from '../../src/fit/fit.js';
 import { degrees, SIDES } from '../../src/graph/graph.js';
-import { createReplicator } from '../../src/predict/replica.js';
+import { createReplicator } from '../../src/predict/draw/replica.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { split } from '../../src/sample/split.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Reasons } from '../../src/predict/reasons.js';
+import type { Reasons } from '../../src/predict/explain/reasons.js';
 import { confidenceWords } from '../../src/report/words/confidence.js';
 import { reasonWords } from '../../src/report/words/reasons.js';
 import { USERS_AND_ITEMS } from '../../src/text/sides.js';

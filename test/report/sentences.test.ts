@@ -18,14 +18,14 @@ import {
   surpriseWords,
 } from '../../src/report/words/evaluation.js';
 import { featureChoiceRows, featureChoiceWords } from '../../src/report/words/feature-count.js';
-import { lawWords } from '../../src/report/words/law.js';
 import { skippedWords } from '../../src/report/words/methods.js';
-import { partsDefinition } from '../../src/report/words/parts.js';
 import { describeError, predictionQuestion } from '../../src/report/words/prediction.js';
 import { RANKING_QUESTION } from '../../src/report/words/ranking.js';
 import { readingSentences, readingWords } from '../../src/report/words/reading.js';
+import { lawWords } from '../../src/report/words/side-prior.js';
 import { estimateWords, evidenceWords, sparsityWords } from '../../src/report/words/sparsity.js';
 import { studyVerdicts } from '../../src/report/words/study.js';
+import { partsDefinition } from '../../src/report/words/table-evaluation.js';
 import type { Judgement, VerdictReason } from '../../src/sparsity/verdict.js';
 import { metricLabel, metricPhrase, statisticLabel, statisticPhrase } from '../../src/text/figures.js';
 import { sideNames, USERS_AND_ITEMS } from '../../src/text/sides.js';

@@ -1,5 +1,5 @@
 import { MODEL_KINDS } from '../../src/options/names.js';
-import type { LadderMetric, LadderRow } from '../../src/study/ladder.js';
+import type { LadderMetric, LadderRow } from '../../src/study/leaderboard.js';
 import { type ModelKind, studySettings } from '../../src/study/options.js';
 import type { StudyFit, StudyResults } from '../../src/study/results.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../src/text/sides.js';

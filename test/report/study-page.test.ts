@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { titlesOf } from '../../src/evaluate/titles.js';
+import { titlesOf } from '../../src/evaluate/title-table.js';
 import { sideTable } from '../../src/ingest/side-table.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { chartDocument } from '../../src/report/charts/document.js';

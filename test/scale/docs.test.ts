@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { createProgram } from '../../src/cli/main.js';
-import { MODEL_FOLDER_READERS } from '../../src/options/model-parts.js';
+import { MODEL_FOLDER_READERS } from '../../src/options/merge.js';
 import { PARTS_READERS } from '../../src/options/partition.js';
 
 const text = readFileSync(join(import.meta.dirname, '../../docs/scale.md'), 'utf8');

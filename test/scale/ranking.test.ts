@@ -4,12 +4,13 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ALONE } from '../../src/comm/communicator.js';
-import { createTogether } from '../../src/comm/together.js';
+import { createTogether } from '../../src/comm/local.js';
 import { fit } from '../../src/fit/fit.js';
 import type { Model, Ranker } from '../../src/fit/model.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { fitParts } from '../../src/shard/fit.js';
+import { fitRankingParts, type RankingPartsOptions } from '../../src/shard/fit-ranking.js';
 import { type FittedParts, gatherModel } from '../../src/shard/model.js';
 import {
   mergeModel,
@@ -17,10 +18,9 @@ import {
   readModelShard,
   saveModelParts,
   shardOfUser,
-} from '../../src/shard/model-parts.js';
+} from '../../src/shard/model-shards.js';
 import { partitionGraph } from '../../src/shard/partition.js';
-import { openParts, type Parts } from '../../src/shard/parts.js';
-import { fitRankingParts, type RankingPartsOptions } from '../../src/shard/ranking.js';
+import { openParts, type Parts } from '../../src/shard/partition-folder.js';
 import { modelState } from '../../src/store/model-state.js';
 import { scratchFolder } from '../ingest/scratch.js';
 

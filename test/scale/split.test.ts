@@ -8,7 +8,7 @@ import { fingerprint } from '../../src/graph/fingerprint.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { split, unseenByTraining } from '../../src/sample/split.js';
 import { partitionGraph } from '../../src/shard/partition.js';
-import { openParts, type Parts, readShard } from '../../src/shard/parts.js';
+import { openParts, type Parts, readShard } from '../../src/shard/partition-folder.js';
 import { openSplitOfParts, splitParts } from '../../src/shard/split.js';
 import { compareSplit } from '../../src/sparsity/split-bias.js';
 import { loadSplit } from '../../src/store/split.js';

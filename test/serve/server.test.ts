@@ -4,7 +4,7 @@ import { Agent, request } from 'node:http';
 import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fitBaseline } from '../../src/evaluate/baselines/fit.js';
+import { fitBaseline } from '../../src/evaluate/baselines/fit-baseline.js';
 import { fit } from '../../src/fit/fit.js';
 import { createRecommender } from '../../src/predict/recommender.js';
 import { simulate } from '../../src/process/poisson-model.js';

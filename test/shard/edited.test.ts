@@ -17,7 +17,7 @@ import { ALONE } from '../../src/comm/communicator.js';
 import { AbortError } from '../../src/errors.js';
 import { fitParts } from '../../src/shard/fit.js';
 import { partitionGraph } from '../../src/shard/partition.js';
-import { openParts, type Parts } from '../../src/shard/parts.js';
+import { openParts, type Parts } from '../../src/shard/partition-folder.js';
 import { openSplitOfParts, splitParts } from '../../src/shard/split.js';
 import { graphex, writeTable } from '../cli/run.js';
 import { scratchFolder } from '../ingest/scratch.js';

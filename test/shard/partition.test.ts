@@ -9,7 +9,7 @@ import { readGraph } from '../../src/ingest/read.js';
 import { randomStream } from '../../src/math/random.js';
 import { shardOfBytes, shardOfNumber } from '../../src/shard/assign.js';
 import { partitionGraph } from '../../src/shard/partition.js';
-import { openParts, readShard, shardFile } from '../../src/shard/parts.js';
+import { openParts, readShard, shardFile } from '../../src/shard/partition-folder.js';
 import { countDegrees } from '../../src/sparsity/degree-counts.js';
 import { literal, withDuckDB } from '../ingest/duckdb.js';
 import { scratchFolder } from '../ingest/scratch.js';

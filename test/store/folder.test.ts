@@ -11,12 +11,12 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { writePieces } from '../../src/files/atomic.js';
+import { writeFolder } from '../../src/files/folder.js';
 import { fit } from '../../src/fit/fit.js';
 import { featureCount, type Model } from '../../src/fit/model.js';
 import { buildGraph } from '../../src/graph/build.js';
 import { split } from '../../src/sample/split.js';
-import { writePieces } from '../../src/store/atomic.js';
-import { writeFolder } from '../../src/store/folder.js';
 import { loadModel, saveModel } from '../../src/store/model.js';
 import { loadSplit, SPLIT_FILES, saveSplit } from '../../src/store/split.js';
 import { graphex, writeTable } from '../cli/run.js';

@@ -4,15 +4,15 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { createSha256 } from '../../src/files/sha256.js';
+import type { Checkpoint, RankingCheckpoint } from '../../src/fit/ascent/loop.js';
 import { fit } from '../../src/fit/fit.js';
-import type { Checkpoint, RankingCheckpoint } from '../../src/fit/loop.js';
 import type { FactorScores, PosteriorModel, Ranker } from '../../src/fit/model.js';
-import { fitRanking } from '../../src/fit/ranking.js';
+import { fitRanking } from '../../src/fit/ranking/fit-ranking.js';
 import { type UnfinishedFit, unfinishedFit } from '../../src/fit/unfinished.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { loadModel } from '../../src/store/model.js';
 import { modelFileFromBytes, modelTensors } from '../../src/store/model-bytes.js';
-import { createSha256 } from '../../src/store/sha256.js';
 import { encodeTensors, type Tensor, type TensorData } from '../../src/store/tensors.js';
 import { scratchFolder } from '../ingest/scratch.js';
 

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { AscentCheckpoint, RankingCheckpoint } from '../../src/fit/ascent/loop.js';
 import { fit } from '../../src/fit/fit.js';
-import type { AscentCheckpoint, RankingCheckpoint } from '../../src/fit/loop.js';
 import type { FactorScores, Model, ModelSide, PosteriorModel, Ranker } from '../../src/fit/model.js';
 import { statesUnderWay, unfinishedFit } from '../../src/fit/unfinished.js';
 import { VertexIds } from '../../src/graph/ids.js';

@@ -4,17 +4,17 @@ import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { InputError } from '../../src/errors.js';
+import { writeAtomic, writePieces } from '../../src/files/atomic.js';
+import { writeFolder } from '../../src/files/folder.js';
 import { buildGraph } from '../../src/graph/build.js';
 import { fingerprint } from '../../src/graph/fingerprint.js';
 import { VertexIds } from '../../src/graph/ids.js';
 import { readGraph } from '../../src/ingest/read.js';
-import { writeAtomic, writePieces } from '../../src/store/atomic.js';
-import { writeFolder } from '../../src/store/folder.js';
 import { writeEdges } from '../../src/store/table.js';
 import { besideIsFull } from '../faults/full-beside.js';
 import { edgesOf, scratchFolder } from '../ingest/scratch.js';
 
-vi.mock('../../src/ingest/beside.js', { spy: true });
+vi.mock('../../src/files/temporary-name.js', { spy: true });
 
 const scratch = scratchFolder();
 const ENDINGS = ['csv', 'tsv', 'csv.gz', 'tsv.gz', 'parquet'];

@@ -5,9 +5,9 @@ import type { BipartiteGraph } from '../../src/graph/graph.js';
 import type * as pools from '../../src/parallel/pool.js';
 import type * as spawn from '../../src/parallel/spawn.js';
 import { simulate } from '../../src/process/poisson-model.js';
-import { Clock } from '../../src/study/clock.js';
 import { compareStudies } from '../../src/study/compare.js';
 import type { StudyOptions } from '../../src/study/options.js';
+import { Clock } from '../../src/study/stage-times.js';
 import { study } from '../../src/study/study.js';
 
 /** The threads that steps of a study's parts were given: those of each step, and the most of all that were under way together. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { titlesOf } from '../../src/evaluate/titles.js';
+import { titlesOf } from '../../src/evaluate/title-table.js';
 import { fit } from '../../src/fit/fit.js';
 import { buildGraph } from '../../src/graph/build.js';
 import { VertexIds } from '../../src/graph/ids.js';

@@ -15,6 +15,9 @@ import { inSharedMemory } from '../../math/memory.js';
 import { leftoverMass } from '../../math/quadrature.js';
 import { lgamma } from '../../math/special.js';
 import { threadCount } from '../../parallel/pool.js';
+import { rankByFactors, topByFactors } from '../../topn/cpu.js';
+import { Heap } from '../../wasm/heap.js';
+import { type KernelModule, loadKernels } from '../../wasm/load.js';
 import {
   type Activity,
   type CountAllOptions,
@@ -30,9 +33,8 @@ import {
   type UpdateOptions,
 } from '../engine.js';
 import { createQueue } from '../queue.js';
-import { createCrew, createWorkers, type Workers } from './crew.js';
+import { createCrew, createWorkers, type Workers } from './engine-workers.js';
 import { type CpuIndex, createJobs, type Walked } from './jobs.js';
-import { rankByFactors, topByFactors } from './ranking.js';
 import { firstBad, sumMass, sumTerm } from './results.js';
 import {
   allocateMeans,
@@ -55,8 +57,6 @@ import {
 } from './tables.js';
 import { DEFAULT_TILES, type TileLimits } from './tiles.js';
 import { cutGroups, DEFAULT_LIMITS, type UnitLimits, unitsWithin } from './units.js';
-import { type KernelModule, loadKernels } from './wasm.js';
-import { Heap } from './wasm-heap.js';
 import type { IndexArrays } from './windows.js';
 
 export interface CpuOptions {

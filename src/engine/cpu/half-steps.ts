@@ -2,9 +2,9 @@
 // WebAssembly memory, run the kernel, leave the unit's partial sums in the unit's own place.
 
 import { serveTasks } from '../../parallel/worker.js';
-import type { AheadLimits } from '../ahead.js';
-import { JOB, UNIT } from './blocks.js';
-import { grownBuffer } from './grown.js';
+import { grownBuffer } from '../../wasm/grown-memory.js';
+import { JOB, UNIT } from '../../wasm/parameter-blocks.js';
+import type { AheadLimits } from '../extrapolate.js';
 import type { TiledRows } from './tiles.js';
 import { UNIT_FIELDS, UNIT_FINISH, UNIT_PIECE, UNIT_TILE, type UnitLimits } from './units.js';
 import {

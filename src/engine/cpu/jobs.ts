@@ -1,6 +1,8 @@
 // How half-steps become jobs of the workers: what their parts share, where sums wait, and which stages come first.
 
 import { allocateFrom, createCounter } from '../../math/memory.js';
+import type { Heap } from '../../wasm/heap.js';
+import { JOB } from '../../wasm/parameter-blocks.js';
 import {
   ACTIVITY_FLOOR,
   type Activity,
@@ -13,8 +15,7 @@ import {
   type SideHyper,
   WEIGHT_SHAPE_FLOOR,
 } from '../engine.js';
-import { JOB } from './blocks.js';
-import type { Crew } from './crew.js';
+import type { Crew } from './engine-workers.js';
 import {
   type Groups,
   type JobKind,
@@ -35,7 +36,6 @@ import {
   type UnitLimits,
   unitsWithin,
 } from './units.js';
-import type { Heap } from './wasm-heap.js';
 import type { IndexArrays } from './windows.js';
 
 export interface CpuIndex extends EdgeIndex, IndexArrays {

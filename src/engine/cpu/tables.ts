@@ -1,6 +1,7 @@
 // Tables and counts of the cpu engine: where their arrays lie in WebAssembly memory, and how they get in and out.
 
 import { allocate } from '../../math/memory.js';
+import type { Heap } from '../../wasm/heap.js';
 import {
   ACTIVITY_FLOOR,
   type Counts,
@@ -13,7 +14,6 @@ import {
   type UniformValues,
 } from '../engine.js';
 import { UNIT_FIELDS } from './units.js';
-import type { Heap } from './wasm-heap.js';
 
 /** Addresses of a table's arrays. */
 export interface TableAddresses {

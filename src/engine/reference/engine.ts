@@ -4,7 +4,7 @@
 import { FitError } from '../../errors.js';
 import { leftoverMass } from '../../math/quadrature.js';
 import { digamma, lgamma, logExpm1 } from '../../math/special.js';
-import { withAnew } from '../anew.js';
+import { rankReference, topReference } from '../../topn/reference.js';
 import {
   type Activity,
   COUNT_LIMIT,
@@ -25,7 +25,7 @@ import {
   type UpdateOptions,
   WEIGHT_SHAPE_FLOOR,
 } from '../engine.js';
-import { rankReference, topReference } from './ranking.js';
+import { withAnew } from '../fold-fresh.js';
 
 interface ReferenceTable extends Table {
   readonly weightShape: Float64Array;

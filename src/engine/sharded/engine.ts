@@ -6,8 +6,8 @@
 // So the bits depend on how the data were cut into shards, and not on how many ranks or threads have them.
 
 import type { Communicator } from '../../comm/communicator.js';
-import { withAnew } from '../anew.js';
 import type { EdgeIndex, Engine, Table, TableValues } from '../engine.js';
+import { withAnew } from '../fold-fresh.js';
 import { createQueue } from '../queue.js';
 import { createExchange } from './exchange.js';
 import { createHalfSteps, pair } from './half-steps.js';

@@ -2,17 +2,17 @@
 // of rows exist at a time; only ranks and what was shown come back.
 
 import { throwIfAborted } from '../../errors.js';
+import type { RowLists } from '../../math/csr.js';
 import type { TaskOptions } from '../../progress.js';
-import { emptyLists, type TopLists } from '../lists.js';
+import { emptyLists, type TopLists } from '../../topn/lists.js';
 import {
   emptyAnswer,
   type FactorTables,
   type RankAnswer,
   type RankQuery,
-  type RowLists,
   rowsToRank,
   towardsCandidates,
-} from '../rank.js';
+} from '../../topn/query.js';
 import type { Commands } from './commands.js';
 import { allocate, type GpuDevice } from './device.js';
 import { whole } from './passes.js';

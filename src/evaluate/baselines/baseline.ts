@@ -2,14 +2,14 @@
 
 import type { EngineName } from '../../engine/select.js';
 import type { RankerScores } from '../../fit/model.js';
+import type { RankingData as BaselineData } from '../../metrics/held-back.js';
+import type { Dial, Setting } from '../../metrics/setting-search.js';
 import type { BaselineName } from '../../options/names.js';
-import type { RowLists, Scorer } from '../../predict/rank.js';
+import type { RowLists, Scorer } from '../../predict/scoring/scorer.js';
 import type { TaskOptions } from '../../progress.js';
-import type { RankingData as BaselineData } from '../../ranking/held-back.js';
-import type { Dial, Setting } from '../../ranking/tune.js';
 
-export type { RankingData as BaselineData } from '../../ranking/held-back.js';
-export type { Setting } from '../../ranking/tune.js';
+export type { RankingData as BaselineData } from '../../metrics/held-back.js';
+export type { Setting } from '../../metrics/setting-search.js';
 
 /** A fitted baseline: scores for users of whom nothing but a history is known. */
 export interface FittedBaseline {

@@ -1,8 +1,9 @@
 // A worker of the ladder: the search of one baseline, or its fit and its figures, one after the other.
 
-import { type Crossing, unpacked } from '../../graph/crossing.js';
+import { type Crossing, unpacked } from '../../graph/transfer.js';
 import { serveTasks } from '../../parallel/worker.js';
 import type { TaskOptions } from '../../progress.js';
+import type { BaselineName } from './all-baselines.js';
 import type { SkipReason } from './baseline.js';
 import {
   type BaselineResult,
@@ -11,7 +12,6 @@ import {
   type TunedContender,
   tuneContender,
 } from './contender.js';
-import type { BaselineName } from './list.js';
 import type { TuningOptions } from './tuning.js';
 
 export interface TuneJob {

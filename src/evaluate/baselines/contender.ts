@@ -1,14 +1,14 @@
 // One baseline on a split: tuned on held-back training users, fitted to all of them, judged on the test users. In two steps, the
 // second of which may have other threads than the first.
 
+import type { Validation } from '../../metrics/held-back.js';
+import type { RankingResult } from '../../metrics/ranking-metrics.js';
+import type { Trial } from '../../metrics/setting-search.js';
 import type { TaskOptions } from '../../progress.js';
-import type { Validation } from '../../ranking/held-back.js';
-import type { RankingResult } from '../../ranking/metrics.js';
-import type { Trial } from '../../ranking/tune.js';
-import { evaluateRanking, rankingOptions } from '../ranking.js';
-import type { SplitRankingTask } from '../ranking-task.js';
+import { evaluateRanking, rankingOptions } from '../evaluate-ranking.js';
+import type { SplitRankingTask } from '../split-task.js';
+import { type BaselineName, baselineOf } from './all-baselines.js';
 import type { BaselineData, Setting, SkipReason } from './baseline.js';
-import { type BaselineName, baselineOf } from './list.js';
 import { prefixed, type TunedBaseline, type TuningOptions, tuneBaseline } from './tuning.js';
 
 export interface BaselineResult {

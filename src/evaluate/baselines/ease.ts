@@ -6,11 +6,11 @@
 // no weights are kept either, as scores of all who ask are added up from each solution. Where users are few
 // the same scores come from a system as large as they are: XᵀA with A = (XXᵀ + λ)⁻¹ Y.
 
-import { type RidgeProblem, ridge, ridgeScores } from '../../engine/cpu/ridge.js';
 import { InputError } from '../../errors.js';
 import { factorize, solveFactorized } from '../../math/cholesky.js';
-import { lengths, renameLists, transposeLists } from '../../ranking/lists.js';
-import { geometric } from '../../ranking/tune.js';
+import { lengths, renameLists, transposeLists } from '../../math/csr.js';
+import { geometric } from '../../metrics/setting-search.js';
+import { type RidgeProblem, ridge, ridgeScores } from '../../solvers/ridge.js';
 import type { Baseline, BaselineData, BaselineFitOptions, FittedBaseline, Setting } from './baseline.js';
 import { MANY_EDGES, TUNING_PAIRS } from './tuning.js';
 

@@ -5,8 +5,8 @@ import { onEngine } from '../../engine/select.js';
 import { fitHierarchical, foldInHierarchical } from '../../fit/hierarchical.js';
 import { columnSums, type RatePrior } from '../../fit/model.js';
 import { allocate } from '../../math/memory.js';
-import { factorScorer, type RowLists } from '../../predict/rank.js';
-import { geometric, ladder } from '../../ranking/tune.js';
+import { geometric, ladder } from '../../metrics/setting-search.js';
+import { factorScorer, type RowLists } from '../../predict/scoring/scorer.js';
 import type { Baseline, BaselineData, BaselineFitOptions, Setting } from './baseline.js';
 import { FEATURES_GAIN } from './ials.js';
 

@@ -1,10 +1,10 @@
 // iALS: factors that approximate 1 on the edges and 0 elsewhere, with a weight α for "elsewhere", and a regularization
 // that grows with a vertex's degree, λ·(degree + α·size of the other side), so that one λ serves rare and popular.
 
-import { alternatingLeastSquares, foldInLeastSquares } from '../../engine/cpu/linear.js';
-import { leastSquaresMember } from '../../fit/least-squares.js';
-import { factorScorer } from '../../predict/rank.js';
-import { geometric, ladder } from '../../ranking/tune.js';
+import { leastSquaresMember } from '../../fit/ranking/blend/least-squares.js';
+import { geometric, ladder } from '../../metrics/setting-search.js';
+import { factorScorer } from '../../predict/scoring/scorer.js';
+import { alternatingLeastSquares, foldInLeastSquares } from '../../solvers/least-squares.js';
 import type { Baseline, BaselineData, BaselineFitOptions, Setting } from './baseline.js';
 
 interface IalsSetting extends Setting {

@@ -1,4 +1,4 @@
-import { lengths } from '../../ranking/lists.js';
+import { lengths } from '../../math/csr.js';
 import type { Baseline } from './baseline.js';
 
 /** The same list for everyone: items by training degree. */

@@ -1,12 +1,12 @@
-// SLIM: every item from its nearest items by ridge regression, in closed form (engine/cpu/regression.ts). Neighbours are chosen
+// SLIM: every item from its nearest items by ridge regression, in closed form (solvers/item-regression.ts). Neighbours are chosen
 // first, by what each alone would explain. Dropout of the inputs and their number take the place of the ℓ1 penalty and of the sign
 // that the authors have: these came to no more on held-back users (docs/appendix/recommending.md).
 
-import { createItemRegression, type ItemRegression } from '../../engine/cpu/regression.js';
+import { geometric, ladder } from '../../metrics/setting-search.js';
 import type { TaskOptions } from '../../progress.js';
-import { geometric, ladder } from '../../ranking/tune.js';
+import { createItemRegression, type ItemRegression } from '../../solvers/item-regression.js';
 import type { Baseline, BaselineData, Setting } from './baseline.js';
-import { itemScorer } from './neighbours.js';
+import { itemScorer } from './item-knn.js';
 import { MANY_EDGES, TUNING_PAIRS } from './tuning.js';
 
 interface SlimSetting extends Setting {

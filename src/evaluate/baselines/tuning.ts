@@ -1,10 +1,10 @@
 // How a baseline's setting is found: tried on held-back training users, who decide by the mean of recall and nDCG.
 
+import { someCandidates, someUsers, type Validation } from '../../metrics/held-back.js';
+import { tuningScore } from '../../metrics/ranking-metrics.js';
+import { type Tuned, tune } from '../../metrics/setting-search.js';
 import type { TaskOptions } from '../../progress.js';
-import { someCandidates, someUsers, type Validation } from '../../ranking/held-back.js';
-import { tuningScore } from '../../ranking/metrics.js';
-import { type Tuned, tune } from '../../ranking/tune.js';
-import { evaluateRanking, type RankingOptions } from '../ranking.js';
+import { evaluateRanking, type RankingOptions } from '../evaluate-ranking.js';
 import type { Baseline, FittedBaseline, Setting } from './baseline.js';
 
 export interface TuningOptions extends RankingOptions {

@@ -2,8 +2,8 @@
 // and only rows of which the whole is true are kept.
 
 import { nearest } from '../../options/door.js';
-import { clip } from '../guess.js';
-import { parseTime } from '../value-column.js';
+import { clip } from '../formats/guess.js';
+import { parseTime } from '../intake/value-column.js';
 import {
   type Comparison,
   type Condition,

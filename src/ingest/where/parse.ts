@@ -1,7 +1,7 @@
 // The grammar of conditions on rows: comparisons, in, like, between, is null, joined by and, or, not and parentheses.
 
 import { shown } from '../../text/untrusted.js';
-import { parseTime } from '../value-column.js';
+import { parseTime } from '../intake/value-column.js';
 import { type Token, tokensOf, wrong } from './tokens.js';
 
 /** A column by its header name, or by its place from 1 (#3), and where the condition names it first. */

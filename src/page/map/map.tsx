@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { grouped } from '../../text/numbers.js';
-import { useDark } from '../parts/dark.js';
-import { save } from '../parts/save.js';
+import { useDark } from '../components/dark.js';
+import { save } from '../components/save.js';
 import type { ItemMap } from '../protocol.js';
 import { hirePainter } from './painter.js';
 import type { Picture, PictureKind } from './picture.js';

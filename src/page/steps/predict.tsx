@@ -1,9 +1,9 @@
 import { fixed, grouped, percent } from '../../text/numbers.js';
+import { useChart } from '../components/chart.js';
+import { Figure } from '../components/figure.js';
+import { predictionCells } from '../components/prediction.js';
+import { Table } from '../components/table.js';
 import { runEvaluation } from '../flow.js';
-import { useChart } from '../parts/chart.js';
-import { Figure } from '../parts/figure.js';
-import { predictionCells } from '../parts/prediction.js';
-import { Table } from '../parts/table.js';
 import type { EvaluationSummary } from '../protocol.js';
 import { evaluation, go, model } from '../state.js';
 import { work } from '../work.js';

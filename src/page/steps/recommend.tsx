@@ -1,13 +1,13 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { basisOf } from '../../predict/basis.js';
+import { basisOf } from '../../predict/scoring/basis.js';
 import { fixed, grouped, percent, significant } from '../../text/numbers.js';
 import { many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
+import { itemName, titleOf } from '../components/item-name.js';
+import { save } from '../components/save.js';
+import { SearchField, useFound } from '../components/search.js';
 import { ask } from '../engine.js';
-import { itemName, titleOf } from '../parts/item-name.js';
-import { save } from '../parts/save.js';
-import { SearchField, useFound } from '../parts/search.js';
 import type { Answer, Listed } from '../protocol.js';
 import { complain, likes, model, settings } from '../state.js';
 import { perform } from '../work.js';

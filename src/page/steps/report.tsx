@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { type Done, sameCommands, sameScript } from '../../report/words/same-as.js';
-import { save } from '../parts/save.js';
+import { save } from '../components/save.js';
 import type { Export } from '../protocol.js';
 import { check, evaluation, likes, model, opened, settings } from '../state.js';
 import { perform, work } from '../work.js';

@@ -4,11 +4,11 @@ import type { SparsityCheck } from '../../sparsity/check.js';
 import { fixed, grouped, percent, short } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
 import { shown } from '../../text/untrusted.js';
-import { useChart } from '../parts/chart.js';
-import { Figure } from '../parts/figure.js';
-import { sourceTitle } from '../parts/samples.js';
-import { Table } from '../parts/table.js';
-import { Thinning } from '../parts/thinning.js';
+import { useChart } from '../components/chart.js';
+import { Figure } from '../components/figure.js';
+import { sourceTitle } from '../components/samples.js';
+import { Table } from '../components/table.js';
+import { Thinning } from '../components/thinning.js';
 import { check, go, opened } from '../state.js';
 import { work } from '../work.js';
 

@@ -7,7 +7,7 @@ import {
   type LadderMetric,
   type LadderRow,
   ladderFigure,
-} from '../../study/ladder.js';
+} from '../../study/leaderboard.js';
 import { metricPhrase } from '../../text/figures.js';
 import { fixed } from '../../text/numbers.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';

@@ -1,6 +1,6 @@
 // All pictures of a study. Those in the page come in two widths, since a wide one shrinks to illegible on a phone.
 
-import { LADDER_METRICS } from '../../study/ladder.js';
+import { LADDER_METRICS } from '../../study/leaderboard.js';
 import { predictingFits, type StudyFit, type StudyResults } from '../../study/results.js';
 import { shortName } from '../words/methods.js';
 import { type Chart, drawChart } from './chart.js';

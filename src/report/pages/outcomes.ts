@@ -7,7 +7,7 @@ import {
   type LadderMetric,
   type LadderRow,
   ladderFigure,
-} from '../../study/ladder.js';
+} from '../../study/leaderboard.js';
 import {
   type CheckedFit,
   checkedFits,

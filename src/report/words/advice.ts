@@ -1,7 +1,7 @@
 // What to recommend with, and the commands for it: the advice follows the figures of the ladder.
 
 import type { BaselineName } from '../../options/names.js';
-import type { LadderRow } from '../../study/ladder.js';
+import type { LadderRow } from '../../study/leaderboard.js';
 import type { StudyResults } from '../../study/results.js';
 import { metricPhrase } from '../../text/figures.js';
 import type { SideNames } from '../../text/sides.js';

@@ -3,7 +3,7 @@
 import type { SplitAudit } from '../../audit/audit.js';
 import { type AuditCheck, type AuditVerdict, type CheckName, LIMITS } from '../../audit/checks.js';
 import type { Contender, Decision, SplitKind } from '../../audit/decision.js';
-import { baselineTitle } from '../../evaluate/baselines/list.js';
+import { baselineTitle } from '../../evaluate/baselines/all-baselines.js';
 import { fixed, grouped, percent, short } from '../../text/numbers.js';
 import { list, many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';

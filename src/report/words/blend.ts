@@ -1,6 +1,6 @@
 // What a fit for ranking adds to its scores, in words.
 
-import type { BlendReport } from '../../fit/beside.js';
+import type { BlendReport } from '../../fit/ranking/blend/blend.js';
 import { short } from '../../text/numbers.js';
 import { many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';

@@ -1,6 +1,6 @@
 // How sure a list is, in words.
 
-import type { ListConfidence } from '../../predict/confidence.js';
+import type { ListConfidence } from '../../predict/explain/confidence.js';
 
 /** `overlap`: share of the list that another history of the same taste would bring again. */
 export function confidenceWords(

@@ -1,6 +1,6 @@
 // Why so many features: a sentence, and the rows of the table below it.
 
-import type { FeatureChoice } from '../../fit/feature-count.js';
+import type { FeatureChoice } from '../../fit/choose/features.js';
 import { fixed } from '../../text/numbers.js';
 import { list, many } from '../../text/phrases.js';
 

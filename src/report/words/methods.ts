@@ -1,8 +1,8 @@
 // What the contestants of a study are called, and why some did not run.
 
+import { baselineOf, baselineTitle } from '../../evaluate/baselines/all-baselines.js';
 import type { SkipReason } from '../../evaluate/baselines/baseline.js';
-import { baselineOf, baselineTitle } from '../../evaluate/baselines/list.js';
-import type { Ladder, LadderRow } from '../../study/ladder.js';
+import type { Ladder, LadderRow } from '../../study/leaderboard.js';
 import { grouped } from '../../text/numbers.js';
 import { capital, list } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';

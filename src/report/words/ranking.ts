@@ -7,7 +7,7 @@ import {
   type LadderMetric,
   type LadderRow,
   ladderFigure,
-} from '../../study/ladder.js';
+} from '../../study/leaderboard.js';
 import type { StudyResults, StudyRun } from '../../study/results.js';
 import { metricPhrase } from '../../text/figures.js';
 import { fixed } from '../../text/numbers.js';

@@ -1,6 +1,6 @@
 // Why an item is recommended, in a line or two: what speaks for it beyond what speaks for everything, and what is left.
 
-import { isTelling, LEAST, type Reasons } from '../../predict/reasons.js';
+import { isTelling, LEAST, type Reasons } from '../../predict/explain/reasons.js';
 import type { ScoreShare } from '../../predict/recommend.js';
 import { percent } from '../../text/numbers.js';
 import { many } from '../../text/phrases.js';

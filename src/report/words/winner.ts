@@ -6,7 +6,7 @@ import {
   type LadderMetric,
   type LadderRow,
   ladderFigure,
-} from '../../study/ladder.js';
+} from '../../study/leaderboard.js';
 import type { StudyResults } from '../../study/results.js';
 
 /** One metric's duel: the best of ours against the best baseline, and whether the difference is more than chance. */

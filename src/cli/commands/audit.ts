@@ -1,0 +1,201 @@
+// graphex audit: is this split fair?
+
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { type AuditOptions, auditSplit, type SplitAudit } from '../../audit/audit.js';
+import { type Decision, decideAcrossSplits } from '../../audit/decision.js';
+import { wholeOfParts } from '../../audit/numbering.js';
+import { InputError } from '../../errors.js';
+import type { SplitParts } from '../../evaluate/table-task.js';
+import { writePieces } from '../../files/atomic.js';
+import { writeFolder } from '../../files/folder.js';
+import type { BipartiteGraph } from '../../graph/graph.js';
+import { timeColumn } from '../../ingest/intake/value-column.js';
+import type { ReadOptions } from '../../ingest/options.js';
+import { COMMANDS } from '../../options/verbs.js';
+import { renderAuditPage } from '../../report/pages/audit.js';
+import { textTable, wrap } from '../../report/terminal/text-table.js';
+import {
+  auditAnswer,
+  CHECK_COLUMNS,
+  CHECK_NOTE,
+  checkAdvice,
+  checkFigures,
+  checkTitle,
+  checkWords,
+  contenderTitle,
+  decisionWords,
+  splitKindTitle,
+} from '../../report/words/audit.js';
+import { loadSplit } from '../../store/split.js';
+import { fixed, grouped } from '../../text/numbers.js';
+import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
+import { VERSION } from '../../version.js';
+import { addOptions, type CommandContext, pause, runCommand } from '../command.js';
+import { typedOptions } from '../flags.js';
+import { checkOutputs } from '../outputs.js';
+import { readData } from '../read-data.js';
+
+const REPORT_FILES = ['audit.html'] as const;
+const PART_FLAGS = ['train', 'validation', 'test'] as const;
+
+export function register(program: Command): void {
+  const command = program
+    .command('audit')
+    .description(
+      'Is this split fair? Overlap, degree bias, false zeros, time leaks, filtering: each with a verdict.',
+    )
+    .argument('[dir]', 'the folder written by `graphex split`; not with --train and --test');
+  addOptions(command, [
+    'graphex audit parts -o audit',
+    'graphex audit --train train.csv --test test.csv --time timestamp --decision',
+  ]);
+  command.action((folder: string | undefined) =>
+    runCommand(command, async (context) => {
+      const { seed, threads, signal, onProgress } = context;
+      const { own, options, read: declared } = COMMANDS.audit;
+      const { output, force, decision: decide, time, ...tables } = typedOptions(command, own);
+      const reader = typedOptions(command, declared);
+      await checkOutputs({
+        files: [reader.rejects],
+        ...(output === undefined ? {} : { folder: { path: output, names: REPORT_FILES } }),
+        inputs: [folder, tables.train, tables.test, tables.validation],
+        force,
+      });
+      const given = await inputs(folder, tables, time, reader, context);
+      const audit = await auditSplit(given.parts, {
+        ...typedOptions(command, options),
+        ...given.options,
+        threads,
+        signal,
+        onProgress,
+      });
+      let decision: Decision | undefined;
+      if (decide) {
+        const { graph, times } = wholeOfParts(given.parts, given.options.times);
+        decision = await decideAcrossSplits(graph, { times, seed, threads, signal, onProgress });
+      }
+      const names = given.parts.train.names ?? USERS_AND_ITEMS;
+      const source = folder ?? `${tables.train} and ${tables.test}`;
+      await pause(signal);
+      const written: string[] = [];
+      if (output !== undefined) {
+        const page = renderAuditPage({ source, audit, decision, names, version: VERSION, seed });
+        await writeFolder(output, { 'audit.html': (beside) => writePieces(beside, [page]) }, { force });
+        written.push(join(output, 'audit.html'));
+      }
+      return {
+        json: {
+          source,
+          ...audit,
+          checks: audit.checks.map((check) => ({
+            ...check,
+            text: checkWords(check, names),
+            advice: checkAdvice(check, names) ?? null,
+          })),
+          text: auditAnswer(audit),
+          decision: decision ?? null,
+          written,
+        },
+        text: describe(source, audit, decision, names, written),
+      };
+    }),
+  );
+}
+
+interface Inputs {
+  readonly parts: SplitParts;
+  readonly options: Pick<AuditOptions, 'times' | 'coins'>;
+}
+
+async function inputs(
+  folder: string | undefined,
+  tables: Readonly<Partial<Record<(typeof PART_FLAGS)[number], string | undefined>>>,
+  time: string | number | undefined,
+  reader: ReadOptions,
+  context: CommandContext,
+): Promise<Inputs> {
+  if (folder !== undefined) {
+    const extra = PART_FLAGS.find((name) => tables[name] !== undefined);
+    if (extra) throw new InputError(`--${extra}: a split folder has its own parts; give one or the other`);
+    if (time !== undefined) {
+      throw new InputError(
+        '--time: a split folder says itself whether it has times; leave this out, or give tables with --train and --test',
+      );
+    }
+    const { threads, signal, onProgress } = context;
+    const parts = await loadSplit(folder, { ...reader, threads, signal, onProgress });
+    const { method, coins, byTime } = parts;
+    const times = byTime && { train: byTime.train, test: byTime.test };
+    return { parts, options: { ...(method === 'pq' && { coins }), ...(times && { times }) } };
+  }
+  if (tables.train === undefined || tables.test === undefined) {
+    throw new InputError('there is nothing to look over: give a split folder, or both --train and --test');
+  }
+  const graphs: Partial<Record<(typeof PART_FLAGS)[number], BipartiteGraph>> = {};
+  const times: Partial<Record<(typeof PART_FLAGS)[number], Float64Array>> = {};
+  for (const name of PART_FLAGS) {
+    const source = tables[name];
+    if (source === undefined) continue;
+    const value = time === undefined ? undefined : timeColumn(time);
+    const { graph, values } = await readData([source], reader, context, { value });
+    graphs[name] = graph;
+    if (values) times[name] = values;
+  }
+  return { parts: graphs as unknown as SplitParts, options: time === undefined ? {} : { times } };
+}
+
+function describe(
+  source: string,
+  audit: SplitAudit,
+  decision: Decision | undefined,
+  names: SideNames,
+  written: readonly string[],
+): string {
+  return [
+    `${source}: ${audit.verdict}`,
+    '',
+    textTable([
+      [...CHECK_COLUMNS],
+      ...audit.checks.map((check) => [checkTitle(check, names), ...checkFigures(check), check.verdict]),
+    ]),
+    wrap(CHECK_NOTE),
+    '',
+    wrap(auditAnswer(audit)),
+    ...audit.checks
+      .filter(({ verdict, figures }) => verdict !== 'fine' || figures.byTime)
+      .map((check) => {
+        const advice = checkAdvice(check, names);
+        const known = check.verdict === 'fine' ? ' That is how time works, and fine.' : '';
+        return wrap(
+          `${checkTitle(check, names)}: ${checkWords(check, names)}${advice ? ` ${advice}` : known}`,
+        );
+      }),
+    ...(decision ? ['', ...describeDecision(decision)] : []),
+    ...(written.length ? ['', `wrote ${written.join(', ')}`] : []),
+  ].join('\n');
+}
+
+function describeDecision(decision: Decision): string[] {
+  return [
+    ...decision.ladders.flatMap(({ split, users, rows, skipped }) => [
+      textTable([
+        [
+          `${splitKindTitle(split)}, ${grouped(users)} judged`,
+          `nDCG@${decision.n}`,
+          'behind the winner',
+          '95 % interval',
+        ],
+        ...rows.map(({ name, mean, behind }) => [
+          contenderTitle(name),
+          fixed(mean, 4),
+          behind ? fixed(behind.difference, 4) : '',
+          behind ? `${fixed(behind.low, 4)} … ${fixed(behind.high, 4)}` : '',
+        ]),
+      ]),
+      ...skipped.map(({ name, message }) => wrap(`Left out: ${contenderTitle(name)}: ${message}.`)),
+      '',
+    ]),
+    wrap(decisionWords(decision)),
+  ];
+}

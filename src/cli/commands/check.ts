@@ -1,0 +1,255 @@
+import type { Command } from 'commander';
+import { InputError } from '../../errors.js';
+import { writeTexts } from '../../files/folder.js';
+import type { SparsityEvidence } from '../../fit/choose/sparse-or-dense.js';
+import { needPosterior } from '../../fit/model.js';
+import { fingerprint } from '../../graph/fingerprint.js';
+import { otherSide, SIDES, type SideName } from '../../graph/graph.js';
+import { DATA_HELP } from '../../ingest/formats.js';
+import type { ReadOptions, ReadResult } from '../../ingest/options.js';
+import { option, optionError } from '../../options/error.js';
+import type { OptionsOf } from '../../options/kinds.js';
+import { COMMANDS } from '../../options/verbs.js';
+import { chartDocument } from '../../report/charts/document.js';
+import { renderCheckPage } from '../../report/pages/check.js';
+import { textTable, wrap } from '../../report/terminal/text-table.js';
+import { partsReadingWords, readingWords } from '../../report/words/reading.js';
+import { estimateWords, evidenceWords, sparsityWords } from '../../report/words/sparsity.js';
+import { isPartsFolder, openParts } from '../../shard/partition-folder.js';
+import {
+  type CheckOptions,
+  checkDegreeCounts,
+  checkSparsity,
+  type SparsityCheck,
+} from '../../sparsity/check.js';
+import type { CurvePoint } from '../../sparsity/curves.js';
+import type { TailIndex } from '../../sparsity/tail-index.js';
+import { loadModel } from '../../store/model.js';
+import { grouped, percent, short } from '../../text/numbers.js';
+import { many } from '../../text/phrases.js';
+import { VERSION } from '../../version.js';
+import { addOptions, type CommandContext, pause, runCommand } from '../command.js';
+import { typedOptions } from '../flags.js';
+import { checkOutputs } from '../outputs.js';
+import { dataArgument, dataJson, readData } from '../read-data.js';
+
+type Values = OptionsOf<typeof COMMANDS.check.own>;
+
+export function register(program: Command): void {
+  const command = program
+    .command('check')
+    .description('Is it sparse? Density curves, tail index and a verdict for both sides.')
+    .argument('<data...>', DATA_HELP);
+  addOptions(command, [
+    'graphex check ratings.csv --users user_id --items movie_id -o check',
+    'graphex check @sotu --json',
+  ]);
+  command.action((given: string[]) =>
+    runCommand(command, async (context) => {
+      const { seed, signal, warn } = context;
+      const data = await dataArgument(given);
+      const source = data.title;
+      const { own, options, read: declared } = COMMANDS.check;
+      const values = typedOptions(command, own);
+      const reader = typedOptions(command, declared);
+      await checkOutputs({
+        files: [reader.rejects],
+        ...(values.output === undefined ? {} : { folder: { path: values.output, names: REPORT_FILES } }),
+        inputs: [...data.sources, values.model],
+        force: values.force,
+      });
+      const inParts = given.length === 1 && (await isPartsFolder(given[0]));
+      const asked = typedOptions(command, options);
+      const looked = inParts
+        ? await lookAtParts(given[0], asked.replicates, Object.keys(reader))
+        : await lookAtData(data.sources, reader, asked, context);
+      const { check } = looked;
+      const evidence = values.model
+        ? await modelEvidence(values.model, looked.fingerprint(), warn)
+        : undefined;
+      await pause(signal);
+      const written = values.output ? await writeReport(values, source, looked, seed) : [];
+      return {
+        json: {
+          ...dataJson(data),
+          ...check,
+          sigma: { users: sigmaJson(check.sigma.users), items: sigmaJson(check.sigma.items) },
+          verdict: { ...check.verdict, text: sparsityWords(check).text },
+          read: looked.read,
+          ...(evidence ? { evidence } : {}),
+          written,
+        },
+        text: describeCheck(source, looked, written, evidence),
+      };
+    }),
+  );
+}
+
+/** What was found, and what of. */
+interface Looked {
+  readonly check: SparsityCheck;
+  readonly read: ReadResult['read'];
+  readonly guess?: ReadResult['guess'] | undefined;
+  /** How the data were read, in words. */
+  readonly reading: string;
+  readonly fingerprint: () => string;
+}
+
+async function lookAtData(
+  sources: readonly string[],
+  reader: ReadOptions,
+  asked: CheckOptions,
+  context: CommandContext,
+): Promise<Looked> {
+  const { signal, onProgress } = context;
+  const result = await readData(sources, reader, context);
+  const { graph, read, guess } = result;
+  const check = await checkSparsity(graph, { ...asked, signal, onProgress });
+  return { check, read, guess, reading: readingWords(result), fingerprint: () => fingerprint(graph) };
+}
+
+/** The degrees are in parts.json, so no shard is read. */
+async function lookAtParts(
+  folder: string,
+  replicates: number | undefined,
+  readWith: readonly string[],
+): Promise<Looked> {
+  for (const name of readWith) {
+    throw optionError`${option(name)}: ${folder} was read when it was partitioned; leave this option out, or give it to graphex partition`;
+  }
+  if (replicates !== undefined && replicates > 0) {
+    throw optionError`${option('replicates')} ${replicates}: sampled points need the data in one piece, and ${folder} is in parts; leave it out, the exact line needs the degrees alone`;
+  }
+  const parts = await openParts(folder);
+  const { read, shards } = parts;
+  return {
+    check: checkDegreeCounts(parts.degrees, parts),
+    read,
+    reading: partsReadingWords(read, shards.length),
+    fingerprint: () => parts.fingerprint,
+  };
+}
+
+const REPORT_FILES = ['density.svg', 'degrees.svg', 'check.html'] as const;
+
+/** What a model says on sparse or dense; a model of other data, such as a split's training part, is named as such. */
+async function modelEvidence(
+  path: string,
+  ofData: string,
+  warn: (message: string) => void,
+): Promise<SparsityEvidence> {
+  const model = await loadModel(path);
+  needPosterior(model, `--model ${path}: figures of evidence`);
+  const { provenance } = model;
+  if (!provenance.evidence) {
+    throw new InputError(`--model ${path}: it holds no evidence; fit the sparse model without --no-evidence`);
+  }
+  if (provenance.fingerprint !== ofData) {
+    warn(`${path} was fitted to other data than these, or to a part of them`);
+  }
+  return provenance.evidence;
+}
+
+/** JSON has no undefined: null where an estimate or its error does not exist. */
+function sigmaJson({ half, mean, likelihood, lowDegrees }: TailIndex): object {
+  const nullable = (fit: TailIndex['likelihood'] | TailIndex['lowDegrees']) =>
+    fit ? { ...fit, standardError: fit.standardError ?? null } : null;
+  return { half, mean, likelihood: nullable(likelihood), lowDegrees: nullable(lowDegrees) };
+}
+
+async function writeReport(
+  { output: folder = '.', force }: Values,
+  source: string,
+  { check, read, guess, fingerprint: print }: Looked,
+  seed: number,
+): Promise<string[]> {
+  // Loaded here: what draws takes longer to load than most checks take.
+  const { checkPictures } = await import('../../report/charts/check.js');
+  const charts = checkPictures(await chartDocument(), check);
+  const files: Record<(typeof REPORT_FILES)[number], string> = {
+    'density.svg': charts.density,
+    'degrees.svg': charts.degrees,
+    'check.html': renderCheckPage({
+      source,
+      check,
+      charts,
+      read,
+      guess,
+      version: VERSION,
+      seed,
+      fingerprint: print(),
+    }),
+  };
+  return writeTexts(folder, files, { force });
+}
+
+/** The levels shown on a terminal; all are in --json. */
+const SHOWN_LEVELS = [0.05, 0.1, 0.2, 0.5, 1];
+
+function describeCheck(
+  source: string,
+  { check, reading }: Looked,
+  written: readonly string[],
+  evidence: SparsityEvidence | undefined,
+): string {
+  const { verdict, sigma, degrees, names } = check;
+  const words = sparsityWords(check);
+  const bySide = (value: (side: SideName) => string) => SIDES.map(value);
+  const total = check.total === check.edges ? '' : ` (counts add up to ${grouped(check.total)})`;
+  return [
+    `${source}: ${many(check.users, names.users)} × ${many(check.items, names.items)}, ${many(check.edges, 'edge')}${total}, density ${short(check.density, 4)}`,
+    reading,
+    '',
+    `Is it sparse?  ${words.headline}.`,
+    wrap(words.text),
+    wrap(`Why: ${names.users.many}: ${words.reasons.users}; ${names.items.many}: ${words.reasons.items}.`),
+    '',
+    textTable([
+      ['', ...bySide((side) => names[side].many)],
+      ['verdict', ...bySide((side) => verdict[side])],
+      // The one that the verdict rests on; the others are on the page and in --json.
+      [
+        tailIndexLabel(check),
+        ...bySide((side) => estimateWords(sigma[side].lowDegrees ?? sigma[side].likelihood, 3)),
+      ],
+      ['edges, median', ...bySide((side) => grouped(degrees[side].median))],
+      ['edges, mean', ...bySide((side) => short(degrees[side].mean, 4))],
+      ['edges, most', ...bySide((side) => grouped(degrees[side].max))],
+      ['with a single edge', ...bySide((side) => percent(degrees[side].single, 1))],
+    ]),
+    '',
+    densityTable(check),
+    ...(evidence ? ['', evidenceWords(evidence)] : []),
+    ...(written.length ? ['', `wrote ${written.join(', ')}`] : []),
+  ].join('\n');
+}
+
+/** A fit works with another estimate, so this one says which it is. */
+function tailIndexLabel({ sigma }: SparsityCheck): string {
+  return SIDES.every((side) => sigma[side].lowDegrees) ? 'tail index, by low degrees' : 'tail index';
+}
+
+function densityTable({ curves, names }: SparsityCheck): string {
+  const shown = SHOWN_LEVELS.map((level) => curves.users.findIndex((p) => p.level === level)).filter(
+    (l) => l >= 0,
+  );
+  return textTable([
+    ['expected edges over pairs with', ...shown.map((l) => percent(curves.users[l].level))],
+    ...SIDES.flatMap((side) => {
+      const points = shown.map((l) => curves[side][l]);
+      return [
+        [
+          `of the ${names[side].many} (tests the ${names[otherSide(side)].many})`,
+          ...points.map((p) => short(p.expected, 4)),
+        ],
+        ...replicateRow('  mean of the replicates', points),
+      ];
+    }),
+  ]);
+}
+
+function replicateRow(label: string, points: readonly CurvePoint[]): string[][] {
+  if (points.every((p) => p.sampled.length === 0)) return [];
+  const mean = (p: CurvePoint) => p.sampled.reduce((sum, density) => sum + density, 0) / p.sampled.length;
+  return [[label, ...points.map((p) => (p.sampled.length ? short(mean(p), 4) : '–'))]];
+}

@@ -1,0 +1,235 @@
+// graphex evaluate --train A --test B: any pair of tables, a model or lists made elsewhere.
+
+import { InputError } from '../../errors.js';
+import { evaluateParts, type PartsEvaluation } from '../../evaluate/evaluate-tables.js';
+import type { GivenRecommendations } from '../../evaluate/make-lists.js';
+import type { SplitParts } from '../../evaluate/table-task.js';
+import { NoColumnError } from '../../ingest/formats/guess.js';
+import { parseNumber, type ValueColumn } from '../../ingest/intake/value-column.js';
+import type { ReadOptions } from '../../ingest/options.js';
+import { readWithValues } from '../../ingest/read.js';
+import { isUserMetric, type ListMetricName } from '../../metrics/list-metrics.js';
+import { textTable, wrap } from '../../report/terminal/text-table.js';
+import {
+  listMetricTitle,
+  partsDefinition,
+  partsWords,
+  SOURCE_TITLES,
+} from '../../report/words/table-evaluation.js';
+import { loadModel } from '../../store/model.js';
+import { loadSplit } from '../../store/split.js';
+import { fixed, grouped } from '../../text/numbers.js';
+import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
+import type { CommandContext, CommandOutput } from '../command.js';
+import { readData } from '../read-data.js';
+
+/** What the command line says of anybody's parts. */
+export interface PartsFlags {
+  readonly train?: string | undefined;
+  readonly test?: string | undefined;
+  readonly validation?: string | undefined;
+  readonly recommendations?: string | undefined;
+  readonly rank?: string | number | undefined;
+  readonly score?: string | number | undefined;
+  readonly metrics?: readonly ListMetricName[] | undefined;
+  /** Of splits of users and items alone. */
+  readonly against?: string | undefined;
+}
+
+/** Whether the command line speaks of parts of its own. */
+export function asksForParts(flags: PartsFlags): boolean {
+  return [flags.train, flags.test, flags.validation, flags.recommendations, flags.metrics].some(
+    (flag) => flag !== undefined,
+  );
+}
+
+export async function evaluateTables(
+  positional: readonly string[],
+  flags: PartsFlags,
+  n: readonly number[] | number | undefined,
+  reader: ReadOptions,
+  context: CommandContext,
+): Promise<CommandOutput> {
+  const { seed, threads, signal, onProgress, warn } = context;
+  if (flags.against !== undefined) {
+    throw new InputError(
+      '--against compares two models on the folder of a split: leave --train, --test, --recommendations and --metrics out',
+    );
+  }
+  const reading = { ...reader, threads, signal, onProgress };
+  const { modelFile, folder } = whichInputs(positional, flags);
+  const parts =
+    folder === undefined ? await readParts(flags, reader, context) : await loadSplit(folder, reading);
+  const names = parts.train.names ?? USERS_AND_ITEMS;
+  const model = modelFile === undefined ? undefined : await loadModel(modelFile);
+  const lists = flags.recommendations === undefined ? undefined : await readLists(flags, reading);
+  const found = await evaluateParts(parts, {
+    model,
+    recommendations: lists?.given,
+    metrics: flags.metrics,
+    n,
+    seed,
+    threads,
+    signal,
+    onProgress,
+  });
+  if (found.fittedToTrain === false) {
+    warn(`${modelFile} was not fitted to this training part as it is; the figures may mean little`);
+  }
+  const words = partsWords(found, names, lists?.duplicates);
+  return {
+    json: {
+      ...(folder === undefined ? { train: flags.train, test: flags.test } : { split: folder }),
+      model: modelFile ?? null,
+      recommendations: flags.recommendations ?? null,
+      ...partsJson(found),
+      definition: partsDefinition(names),
+      duplicates: lists?.duplicates ?? 0,
+      notes: words,
+    },
+    text: describe(found, names, words),
+  };
+}
+
+/** With --train and --test the one argument is a model; without them the last is the folder of a split. */
+function whichInputs(
+  positional: readonly string[],
+  { train, test }: PartsFlags,
+): { readonly modelFile: string | undefined; readonly folder: string | undefined } {
+  if (train !== undefined && test !== undefined) {
+    if (positional.length > 1) {
+      throw new InputError(
+        `${positional[1]}: with --train and --test there is no split folder to give; give a model alone, or none`,
+      );
+    }
+    return { modelFile: positional[0], folder: undefined };
+  }
+  if (train !== undefined || test !== undefined) {
+    throw new InputError(
+      `--${train === undefined ? 'test' : 'train'} is given alone; give both --train and --test`,
+    );
+  }
+  if (positional.length === 0) {
+    throw new InputError('there is nothing to judge on: give --train and --test, or the folder of a split');
+  }
+  return { modelFile: positional.length > 1 ? positional[0] : undefined, folder: positional.at(-1) };
+}
+
+/** The parts as tables, all read alike. */
+export async function readParts(
+  { train, test, validation }: PartsFlags,
+  reader: ReadOptions,
+  context: CommandContext,
+): Promise<SplitParts> {
+  const read = async (source: string) => (await readData([source], reader, context)).graph;
+  return {
+    train: await read(train!),
+    test: await read(test!),
+    ...(validation === undefined ? {} : { validation: await read(validation) }),
+  };
+}
+
+/** Lists by rank or by score, whichever column is named or there; else in the order of the rows. */
+async function readLists(
+  { recommendations: source, rank, score }: PartsFlags,
+  reading: ReadOptions,
+): Promise<{ readonly given: GivenRecommendations; readonly duplicates: number }> {
+  if (rank !== undefined && score !== undefined) {
+    throw new InputError('--rank and --score are both given; lists go by one of them');
+  }
+  // Its columns have numbers of their own; names may be those of the parts.
+  const named = (column: string | number | undefined) =>
+    typeof column === 'string' && !/^\d+$/.test(column) ? column : undefined;
+  const { threads, signal, onProgress } = reading;
+  const options = { users: named(reading.users), items: named(reading.items), threads, signal, onProgress };
+  const column = (role: 'rank' | 'score', at: string | number | undefined): ValueColumn => ({
+    column: at,
+    role,
+    parse: parseNumber(role),
+    keep: role === 'rank' ? 'least' : 'largest',
+  });
+  const tries: readonly ValueColumn[] =
+    rank !== undefined
+      ? [column('rank', rank)]
+      : score !== undefined
+        ? [column('score', score)]
+        : [column('rank', 'rank'), column('score', 'score'), column('rank', undefined)];
+  for (const [at, value] of tries.entries()) {
+    try {
+      const { graph, values, read } = await readWithValues(source!, options, value);
+      return { given: { graph, values, first: value.keep }, duplicates: read.merged };
+    } catch (error) {
+      if (!(error instanceof NoColumnError) || at === tries.length - 1) throw error;
+    }
+  }
+  throw new Error('the last way of reading lists neither read nor threw');
+}
+
+/** The document of --json. `metrics` are those of the last row: the lists made elsewhere, or the model. */
+function partsJson(found: PartsEvaluation): object {
+  const byName = (scores: PartsEvaluation['ladder'][number]['scores'], kind: 'mean' | 'standardError') =>
+    Object.fromEntries(
+      found.metrics
+        .filter((name) => kind === 'mean' || isUserMetric(name))
+        .map((name) => [
+          name,
+          Object.fromEntries(
+            found.n.map((n, at) => [n, (scores[at][kind] as Partial<Record<string, number>>)[name] ?? null]),
+          ),
+        ]),
+    );
+  const rows = found.ladder.map(({ source, missing, scores }) => ({
+    source,
+    missing,
+    metrics: byName(scores, 'mean'),
+    standardError: byName(scores, 'standardError'),
+  }));
+  const last = rows[rows.length - 1];
+  return {
+    n: found.n,
+    users: found.users,
+    candidates: found.candidates,
+    missing: last.missing,
+    metrics: last.metrics,
+    ladder: rows,
+    comparisons: found.comparisons,
+    comparisonsOfListed: found.comparisonsOfListed,
+    left: found.left,
+    given: found.given ?? null,
+    fittedToTrain: found.fittedToTrain ?? null,
+  };
+}
+
+function describe(found: PartsEvaluation, names: SideNames, words: readonly string[]): string {
+  const cells = (at: number, name: ListMetricName) =>
+    found.ladder.map(({ scores }) => {
+      const { mean, standardError } = scores[at];
+      const found = mean[name];
+      if (found === undefined) return 'none';
+      const value = fixed(found, 4);
+      return isUserMetric(name) ? `${value} ± ${fixed(standardError[name]!, 4)}` : value;
+    });
+  const table = textTable([
+    [
+      `${grouped(found.users)} ${names.users.many}, ${grouped(found.candidates)} ${names.items.many}`,
+      ...found.ladder.map(({ source }) => SOURCE_TITLES[source]),
+    ],
+    ...found.n.flatMap((n, at) =>
+      found.metrics.map((name) => [listMetricTitle(name, n), ...cells(at, name)]),
+    ),
+  ]);
+  const paired = found.comparisons.map(({ source, against, metric, n, interval }) => [
+    `${SOURCE_TITLES[source]} − ${SOURCE_TITLES[against]}, ${listMetricTitle(metric, n)}`,
+    fixed(interval.difference, 4),
+    `${fixed(interval.low, 4)} … ${fixed(interval.high, 4)}`,
+    interval.low > 0 ? 'better' : interval.high < 0 ? 'worse' : 'may be chance',
+  ]);
+  return [
+    table,
+    ...(paired.length > 0
+      ? ['', textTable([['user by user', 'difference', '95 % interval', ''], ...paired])]
+      : []),
+    '',
+    ...[partsDefinition(names), ...words].map((sentence) => wrap(sentence)),
+  ].join('\n');
+}

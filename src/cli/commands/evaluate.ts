@@ -1,0 +1,318 @@
+// graphex evaluate: recommendation metrics and predictive checks of a model on a split.
+
+import type { Command } from 'commander';
+import { InputError } from '../../errors.js';
+import {
+  againstModel,
+  againstPopularity,
+  checkComparable,
+  type RankingComparison,
+} from '../../evaluate/compare-rankings.js';
+import { checkHeldOut, type EvaluateOptions, evaluateModel } from '../../evaluate/evaluate.js';
+import { type EvaluationInTurn, evaluateInTurn } from '../../evaluate/evaluate-shards.js';
+import {
+  drawsOf,
+  LEAST_DRAWS,
+  observedOf,
+  type PredictiveCheck,
+  type Statistic,
+} from '../../evaluate/predictive.js';
+import { featureCount, type Model } from '../../fit/model.js';
+import { fingerprint } from '../../graph/fingerprint.js';
+import { USER_METRICS, type UserMetric } from '../../metrics/ranking-metrics.js';
+import { COMMANDS } from '../../options/verbs.js';
+import type { Protocol } from '../../predict/draw/draw-plan.js';
+import { textTable, wrap } from '../../report/terminal/text-table.js';
+import {
+  againstWords,
+  betterRanker,
+  intervalWords,
+  leftOutWords,
+  noPredictiveCheck,
+  popularityWords,
+  rankedDefinition,
+  surpriseWords,
+} from '../../report/words/evaluation.js';
+import { statisticValue } from '../../report/words/prediction.js';
+import { frameOfParts, frameOfSplit, heldOutPieces } from '../../shard/held-out.js';
+import { isSplitOfParts, openSplitOfParts } from '../../shard/split.js';
+import { loadModel } from '../../store/model.js';
+import { loadSplit } from '../../store/split.js';
+import { metricTitle, statisticLabel } from '../../text/figures.js';
+import { fixed, grouped } from '../../text/numbers.js';
+import type { SideNames } from '../../text/sides.js';
+import { addOptions, runCommand } from '../command.js';
+import { typedOptions } from '../flags.js';
+import { modelsInTurn, type OpenedModel, openModel } from '../model-source.js';
+import { asksForParts, evaluateTables } from './evaluate-tables.js';
+
+export function register(program: Command): void {
+  const command = program
+    .command('evaluate')
+    .description(
+      'Recommendation metrics and predictive checks of a model on a split; any parts, anybody’s lists',
+    )
+    .argument(
+      '[model]',
+      'a model written by `graphex fit` from the training part: a file, or its folder with users by shard',
+    )
+    .argument('[dir]', 'the folder written by `graphex split`; not with --train and --test');
+  addOptions(command, [
+    'graphex split ratings.csv -o parts && graphex fit parts -o my.model && graphex evaluate my.model parts',
+    'graphex evaluate ranker.model parts --against my.model',
+    'graphex evaluate --train train.csv --test test.csv --recommendations lists.csv -n 5,10,20',
+  ]);
+  command.action((modelFile: string | undefined, folder: string | undefined) =>
+    runCommand(command, async (context) => {
+      const { own, options: declared, read } = COMMANDS.evaluate;
+      const flags = typedOptions(command, own);
+      const { n, ...judging } = typedOptions(command, declared);
+      if (asksForParts(flags)) {
+        const positional = [modelFile, folder].filter((given) => given !== undefined);
+        return evaluateTables(positional, flags, n, typedOptions(command, read), context);
+      }
+      const { threads, signal, onProgress, warn } = context;
+      if (modelFile === undefined || folder === undefined) {
+        throw new InputError('give a model and the folder of a split, or two tables with --train and --test');
+      }
+      const lengths = [n ?? []].flat();
+      if (lengths.length > 1) {
+        throw new InputError(
+          `-n ${lengths.join(',')}: a split of users and items is judged at one length; give one, or --train and --test`,
+        );
+      }
+      const opened = await openModel(modelFile);
+      const { head: model } = opened;
+      const task = { threads, signal, onProgress };
+      const asked = { ...judging, n: lengths[0], ...task };
+      const { seed } = context;
+      const inTurn = opened.byShard !== undefined || (await isSplitOfParts(folder));
+      const { against: otherFile } = flags;
+      if (inTurn && otherFile !== undefined) {
+        throw new InputError(
+          '--against compares models in one file each on a split in one piece: merge the model, and split the data in one piece',
+        );
+      }
+      const other = otherFile === undefined ? undefined : await loadModel(otherFile);
+      const { result, popularity, against, otherFittedToTrain } = inTurn
+        ? await evaluateByShard(opened, folder, { ...asked, seed })
+        : await evaluateWhole(model, other, folder, { ...asked, seed });
+      for (const [file, fitted] of [
+        [modelFile, result.fittedToTrain],
+        [otherFile, otherFittedToTrain ?? true],
+      ]) {
+        if (fitted) continue;
+        warn(
+          `${file} was not fitted to the training part of ${folder} as it is; the figures may mean little`,
+        );
+      }
+      return {
+        json: {
+          model: modelFile,
+          kind: model.type === 'posterior' ? model.kind : model.type,
+          objective: model.type === 'posterior' ? 'evidence' : 'ranking',
+          features: featureCount(model) ?? null,
+          split: folder,
+          ...evaluationJson(result, popularity),
+          against: against ? { model: otherFile, ...comparisonJson(against) } : null,
+        },
+        text: describe(`${modelFile} (${modelTitle(model)}) on ${folder}`, result, model.multigraph, [
+          ...(popularity ? [wrap(popularityWords(popularity, result.ranking.n, result.names))] : []),
+          ...(against ? [wrap(againstWords(otherFile!, against, result.ranking.n, result.names))] : []),
+          ...(model.type === 'posterior' ? rankingAdvice(folder) : []),
+        ]),
+      };
+    }),
+  );
+}
+
+/** What is printed of an evaluation. */
+type Printed = Omit<EvaluationInTurn, 'popularity'>;
+interface Judged {
+  readonly result: Printed;
+  readonly popularity: RankingComparison | undefined;
+  /** Beside the model of --against. */
+  readonly against?: RankingComparison;
+  readonly otherFittedToTrain?: boolean;
+}
+
+async function evaluateWhole(
+  model: Model,
+  other: Model | undefined,
+  folder: string,
+  asked: EvaluateOptions & { readonly seed: number },
+): Promise<Judged> {
+  const { seed, threads, signal, onProgress } = asked;
+  const split = await loadSplit(folder, { threads, signal, onProgress });
+  if (other) checkComparable(model, other, split);
+  const result = await evaluateModel(model, split, asked);
+  return {
+    result,
+    popularity: await againstPopularity(model, result, { seed, threads, signal, onProgress }),
+    ...(other && {
+      against: await againstModel(other, split, result, asked),
+      otherFittedToTrain: other.provenance.fingerprint === fingerprint(split.train),
+    }),
+  };
+}
+
+/** Held-out users shard by shard, and of the model's users no more than one shard at a time. */
+async function evaluateByShard(opened: OpenedModel, folder: string, asked: EvaluateOptions): Promise<Judged> {
+  const { threads, signal, onProgress } = asked;
+  const inShards = await isSplitOfParts(folder);
+  const parts = inShards ? await openSplitOfParts(folder) : undefined;
+  const split = parts ? undefined : await loadSplit(folder, { threads, signal, onProgress });
+  if (split && split.method !== 'pq') {
+    throw new InputError(
+      `${folder}: it holds out edges of users that the model knows, which needs the model in one file: graphex merge ${opened.byShard!.folder} -o model.safetensors`,
+    );
+  }
+  const coins = parts ? { ids: parts.userIds, drawn: parts.userCoins } : split!.coins.users;
+  for await (const model of modelsInTurn(opened, signal)) checkHeldOut(model, coins);
+  async function* whole() {
+    yield { foldIn: split!.foldIn, test: split!.test };
+  }
+  const pieces = parts
+    ? heldOutPieces(parts, {
+        ...(signal && { signal }),
+        onShard: (done) => onProgress?.({ stage: 'evaluating', done, total: parts.shards, unit: 'shards' }),
+      })
+    : whole();
+  const frame = parts ? frameOfParts(parts) : frameOfSplit(split!);
+  const { popularity, ...result } = await evaluateInTurn(opened.head, frame, pieces, asked);
+  return { result, popularity };
+}
+
+function modelTitle(model: Model): string {
+  const features = featureCount(model);
+  const name = model.type === 'posterior' ? model.kind : `ranker, ${model.method}`;
+  return features === undefined ? name : `${name}, ${features} features`;
+}
+
+function rankingAdvice(folder: string): string[] {
+  const { text, commands } = betterRanker(folder);
+  return [wrap(text), ...commands.map((line) => `  ${line}`)];
+}
+
+/** The document of --json; null where a value does not exist. */
+function evaluationJson(result: Printed, popularity: RankingComparison | undefined): object {
+  const { ranking, predictive, dropped } = result;
+  const { all, unpopular } = ranking;
+  return {
+    method: result.method,
+    recommendation: {
+      recall: all.mean.recall,
+      recallUnpopular: unpopular?.mean.recall ?? null,
+      ndcg: all.mean.ndcg,
+      ndcgUnpopular: unpopular?.mean.ndcg ?? null,
+      users: all.users,
+      usersUnpopular: unpopular?.users ?? 0,
+      candidates: all.candidates,
+      n: ranking.n,
+      depth: ranking.depth,
+      hitRate: all.mean.hitRate,
+      mrr: all.mean.mrr,
+      map: all.mean.map,
+      coverage: all.coverage,
+      standardError: all.standardError,
+      standardErrorUnpopular: unpopular?.standardError ?? null,
+      definition: rankedDefinition(result.names),
+      popularity: popularity ? comparisonJson(popularity) : null,
+    },
+    predictive: predictive
+      ? {
+          protocol: result.protocol,
+          count: predictive.count,
+          observed: predictive.observed,
+          draws: predictive.draws,
+          degrees: predictive.degrees,
+          internal: predictive.internal ?? null,
+          calibration: predictive.calibration ?? null,
+        }
+      : null,
+    predictiveReason: result.predictiveReason ? noPredictiveCheck(result.predictiveReason) : null,
+    dropped,
+    fittedToTrain: result.fittedToTrain,
+  };
+}
+
+const comparisonJson = ({ other: { mean }, difference }: RankingComparison) => ({
+  recall: mean.recall,
+  ndcg: mean.ndcg,
+  difference,
+});
+
+function describe(heading: string, result: Printed, multigraph: boolean, advice: readonly string[]): string {
+  const { predictive, predictiveReason, protocol, names } = result;
+  return [
+    heading,
+    '',
+    describeRanking(result),
+    '',
+    wrap(rankedDefinition(names)),
+    ...(advice.length > 0 ? ['', ...advice] : []),
+    '',
+    ...(predictive
+      ? [
+          describePredictive(predictive, protocol, names),
+          '',
+          wrap(surpriseWords(predictive, names, multigraph)),
+          wrap(intervalWords(predictive, names)),
+        ]
+      : []),
+    ...(predictiveReason ? [wrap(`No predictive check: ${noPredictiveCheck(predictiveReason)}.`)] : []),
+    '',
+    wrap(leftOutWords(result)),
+  ].join('\n');
+}
+
+function describeRanking({ ranking, names }: Printed): string {
+  const { all, unpopular, n, depth } = ranking;
+  const cell = (scores: typeof unpopular, name: UserMetric) =>
+    scores ? `${fixed(scores.mean[name], 4)} ± ${fixed(scores.standardError[name], 4)}` : '–';
+  return textTable([
+    ['recommendation', `all ${names.items.many}`, `unpopular ${names.items.many}`],
+    ...USER_METRICS.map((name) => [metricTitle(name, { n, depth }), cell(all, name), cell(unpopular, name)]),
+    [metricTitle('coverage', { n }), fixed(all.coverage, 4), unpopular ? fixed(unpopular.coverage, 4) : '–'],
+    [names.users.many, grouped(all.users), unpopular ? grouped(unpopular.users) : '–'],
+    ['candidates', grouped(all.candidates), unpopular ? grouped(unpopular.candidates) : '–'],
+  ]);
+}
+
+function describePredictive(check: PredictiveCheck, protocol: Protocol, names: SideNames): string {
+  const { calibration } = check;
+  const statistics = Object.keys(check.draws) as Statistic[];
+  const shown = (name: Statistic, value: number) => statisticValue(name, value, 4);
+  const interval = (name: Statistic, { low, high }: { readonly low: number; readonly high: number }) =>
+    `${shown(name, low)} … ${shown(name, high)}`;
+  return textTable([
+    [
+      `test graph (${protocol})`,
+      'test',
+      `mean of ${check.count} draws${check.internal ? ', corrected' : ''}`,
+      check.internal ? 'corrected 90 %' : check.count < LEAST_DRAWS ? 'range of the draws' : 'central 90 %',
+      'p-value',
+      ...(calibration ? ['corrected 90 %', 'p-value', 'replicas held'] : []),
+    ],
+    ...statistics.map((name) => {
+      const { mean, low, high, pValue } = drawsOf(check, name);
+      const corrected = calibration?.statistics[name];
+      return [
+        statisticLabel(name, names),
+        shown(name, observedOf(check, name)),
+        shown(name, mean),
+        interval(name, { low, high }),
+        fixed(pValue, 3),
+        ...(corrected
+          ? [
+              interval(name, corrected),
+              fixed(corrected.pValue, 3),
+              `${corrected.held} of ${corrected.replicas}`,
+            ]
+          : calibration
+            ? ['–', '–', '–']
+            : []),
+      ];
+    }),
+  ]);
+}

@@ -1,0 +1,96 @@
+// graphex features: what a model found.
+
+import type { Command } from 'commander';
+import { COMMANDS, FEATURES_AT_ONCE } from '../../options/verbs.js';
+import { type DescribedFeature, describeFeatures } from '../../predict/features.js';
+import { wrap } from '../../report/terminal/text-table.js';
+import { loadModel } from '../../store/model.js';
+import { grouped } from '../../text/numbers.js';
+import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
+import { shown } from '../../text/untrusted.js';
+import { addOptions, runCommand } from '../command.js';
+import { typedOptions } from '../flags.js';
+import { readTitles, titled } from '../titles.js';
+
+/** A feature whose items may have titles, and then a name made of the first of them. */
+type NamedFeature = Omit<DescribedFeature, 'items'> & {
+  readonly name?: string;
+  readonly items: readonly { readonly item: string; readonly weight: number; readonly title?: string }[];
+};
+
+/** Items that a feature is named by. */
+const NAMED_BY = 3;
+
+export function register(program: Command): void {
+  const command = program
+    .command('features')
+    .description('What a model found: the items and users of each feature, and how much it explains.')
+    .argument('<model>', 'a model file made by `graphex fit`');
+  addOptions(command, [
+    'graphex features model.safetensors -n 10',
+    'graphex features model.safetensors --titles movies.dat',
+  ]);
+  command.action(async (path: string) => {
+    const options = typedOptions(command, COMMANDS.features.options);
+    const { titles: titleFile, top } = typedOptions(command, COMMANDS.features.own);
+    await runCommand(command, async () => {
+      const model = await loadModel(path);
+      const titles = await readTitles(titleFile, model);
+      const all = await describeFeatures(model, options);
+      const found = all.slice(0, top ?? all.length).map((feature): NamedFeature => {
+        const items = feature.items.map((entry) => ({
+          ...entry,
+          ...titled(titles.of(model.items.ids.find(entry.item))),
+        }));
+        if (titleFile === undefined) return { ...feature, items };
+        const name = items.slice(0, NAMED_BY).map(({ item, title }) => title ?? item);
+        return { ...feature, name: name.join(', '), items };
+      });
+      const names = model.names ?? USERS_AND_ITEMS;
+      const printed = found.slice(0, top ?? FEATURES_AT_ONCE);
+      return {
+        json: found,
+        text: [
+          ...printed.map((one) => describe(one, names)),
+          ...legend(all.length, printed.length, names),
+        ].join('\n\n'),
+      };
+    });
+  });
+}
+
+/** What the percentages are, and what was left out. */
+function legend(all: number, printed: number, { users, items }: SideNames): string[] {
+  return [
+    wrap(
+      `In brackets: the share of a feature’s expected edges that go to each of the ${items.many} and ${users.many}.`,
+    ),
+    ...(printed < all
+      ? [
+          wrap(
+            `These are the ${grouped(printed)} of ${grouped(all)} features that explain most; --top ${all} prints all.`,
+          ),
+        ]
+      : []),
+  ];
+}
+
+function describe({ feature, name, share, items, users }: NamedFeature, names: SideNames): string {
+  const line = (side: string, entries: readonly { readonly id: string; readonly weight: number }[]) =>
+    entries.length === 0
+      ? []
+      : [`  ${side}  ${entries.map(({ id, weight }) => `${shown(id)} (${percent(weight)})`).join(', ')}`];
+  return [
+    `feature ${feature}: ${percent(share)} of the expected edges${name ? `: ${shown(name, 160)}` : ''}`,
+    ...line(
+      names.items.many,
+      items.map(({ item, title, weight }) => ({ id: title ?? item, weight })),
+    ),
+    ...line(
+      names.users.many,
+      users.map(({ user, weight }) => ({ id: user, weight })),
+    ),
+  ].join('\n');
+}
+
+const percent = (share: number) => `${(100 * share).toPrecision(2)} %`;

@@ -1,0 +1,326 @@
+// graphex fit: data or a split's training part → a model file.
+
+import { statSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { AbortError, FitError, InputError } from '../../errors.js';
+import type { TunedRanking } from '../../evaluate/tune.js';
+import type { Checkpoint } from '../../fit/ascent/loop.js';
+import { successorOptions } from '../../fit/ascent/previous.js';
+import { sparsityEvidence } from '../../fit/choose/sparse-or-dense.js';
+import { fit, settled } from '../../fit/fit.js';
+import type { Model } from '../../fit/model.js';
+import { checkFit, type FitOptions } from '../../fit/options.js';
+import {
+  LostFitError,
+  numbersUnderWay,
+  statesUnderWay,
+  type UnfinishedFit,
+  unfinishedFit,
+} from '../../fit/unfinished.js';
+import { fingerprint } from '../../graph/fingerprint.js';
+import type { BipartiteGraph } from '../../graph/graph.js';
+import type { ReadResult } from '../../ingest/options.js';
+import { option, optionError } from '../../options/error.js';
+import { FIT, NO_SETTING, NOT_OF_BASELINES, takersOf } from '../../options/fit.js';
+import { leaves, valueAt } from '../../options/leaves.js';
+import { BASELINES, type BaselineName } from '../../options/names.js';
+import { SPLIT_FILE } from '../../options/partition.js';
+import { READ } from '../../options/shared.js';
+import { COMMANDS } from '../../options/verbs.js';
+import type { TaskOptions } from '../../progress.js';
+import { fitJson, fitText, refuseStorage } from '../../report/terminal/fit.js';
+import { isPartsFolder } from '../../shard/partition-folder.js';
+import { trainParts } from '../../shard/split.js';
+import { isSavedFit, loadModelFile, saveModel } from '../../store/model.js';
+import { loadSplit } from '../../store/split.js';
+import { list } from '../../text/phrases.js';
+import { addOptions, type CommandContext, runCommand } from '../command.js';
+import { typedOptions } from '../flags.js';
+import { checkOutputs } from '../outputs.js';
+import { refuseRanks } from '../ranks.js';
+import { dataArgument, readData } from '../read-data.js';
+
+export function register(program: Command): void {
+  const command = program
+    .command('fit')
+    .description(
+      'Fits the Poisson matrix model to data or to the training part of a split, with a law for each side.',
+    )
+    .argument(
+      '<data...>',
+      'files, a recipe, a built-in set, or a folder made by `graphex split` (its training part) or `graphex partition`',
+    );
+  addOptions(command, [
+    'graphex fit ratings.csv -o model.safetensors',
+    'graphex fit split/ -k 50 --model dense -o dense.safetensors',
+    'graphex fit split/ --method ranking --tune --average 4 -o ranker.safetensors',
+    'graphex fit ratings.csv --method ease -o ease.safetensors',
+    'graphex fit ratings-until-today.csv --from yesterday.safetensors -o today.safetensors',
+  ]);
+  command.action(async (given: string[]) => {
+    await runCommand(command, (context) => run(command, given, context));
+  });
+}
+
+async function run(command: Command, given: readonly string[], context: CommandContext) {
+  if (given.length === 1) {
+    const parts = (await isPartsFolder(given[0])) ? given[0] : await trainParts(given[0]);
+    if (parts !== undefined) {
+      // What few fits need is loaded when one does.
+      const { runFitParts } = await import('./fit-shards.js');
+      return runFitParts(command, parts, context);
+    }
+  }
+  await refuseRanks('fit', given[0]);
+  const { sources } = await dataArgument(given);
+  const values = typedOptions(command, COMMANDS.fit.own);
+  if (values.memory !== undefined) {
+    throw optionError`${option('memory')} is for data in parts; run graphex partition ${given[0]} -o parts first, then fit parts`;
+  }
+  if (values.byShard) {
+    throw optionError`${option('byShard')} is for data in parts; leave it out, or run graphex partition ${given[0]} -o parts first, then fit parts`;
+  }
+  const output = values.output!;
+  const partial = `${output}.partial`;
+  const { rejects } = typedOptions(command, READ);
+  const { force } = values;
+  const resume = values.resume === true ? partial : values.resume;
+  if (resume !== undefined) await requireStateFile(resume);
+  await checkOutputs({ files: [output, rejects], inputs: [...sources, resume, values.from], force });
+  requireFileFor(partial);
+  // The state of an interrupted fit may replace the one that it went on from.
+  await checkOutputs({ files: [partial], inputs: [...sources, values.from], force });
+  const { graph, read } = await trainingData(command, sources, context);
+  if (resume !== undefined && values.tune !== undefined) {
+    throw optionError`${option('tune')} cannot be given with ${option('resume')}: a saved fit goes on with the settings that it has; leave ${option('tune')} out`;
+  }
+  if (values.from !== undefined && values.tune !== undefined) {
+    throw optionError`${option('tune')} cannot be given with ${option('from')}: a fit from a model keeps the model's settings; leave ${option('tune')} out`;
+  }
+  const { threads, signal, onProgress } = context;
+  const storage = {
+    ...(values.precision && { precision: values.precision }),
+    ...(values.usersInModel && { users: values.usersInModel }),
+  };
+  const { method } = typedOptions(command, FIT) as { readonly method?: string };
+  if (isBaseline(method)) {
+    const { trials } = values;
+    refuseOptions(command, method);
+    const { seed } = context;
+    const { fitBaseline } = await import('../../evaluate/baselines/fit-baseline.js');
+    const result = await fitBaseline(graph, method, { trials, seed, threads, signal, onProgress });
+    await saveModel(output, result.model, storage);
+    return {
+      json: { ...fitJson(result, undefined, undefined, read), method, setting: result.setting },
+      text: fitText(result, undefined, undefined, read, output),
+    };
+  }
+  if (values.trials !== undefined) {
+    throw optionError`${option('trials')} is for baselines: leave it out, or choose one with ${option('method')}`;
+  }
+  const from = values.from === undefined ? undefined : (await loadModelFile(values.from)).model;
+  const said = { ...typedOptions(command, FIT), threads, signal, onProgress } as FitOptions;
+  // The former model says which method is meant, which decides how the new one may be stored.
+  const asked = from ? successorOptions({ ...said, from } as FitOptions & { from: Model }) : said;
+  const keeper = keepStates(partial, context);
+  const canGoOn = resume !== undefined || checkFit(asked).method !== 'gibbs';
+  const options = {
+    ...asked,
+    // A resumed fit has the seed that it began with; one that is given must be the same.
+    ...(resume === undefined ? { seed: context.seed } : { resume: await savedState(resume, graph) }),
+    ...(canGoOn ? { onCheckpoint: keeper.keep, checkpointMinutes: values.checkpoint } : {}),
+  } as FitOptions;
+  if (checkFit(settled(graph, options)).method !== 'ranking') refuseStorage(storage);
+  if (resume === undefined && (await isSavedFit(partial))) {
+    context.warn(`${partial} holds an interrupted fit, and this one begins anew; --resume goes on from it`);
+  }
+  const tuned = values.tune === undefined ? undefined : await tuneFirst(graph, values.tune, options);
+  const result = await fit(graph, { ...options, ...tuned?.options } as FitOptions).catch((error) =>
+    keepUnfinished(error, partial),
+  );
+  await saveModel(output, result.model, storage);
+  // The model is written: a state that cannot be removed is no failure.
+  if (keeper.kept() || isSamePath(resume, partial)) await rm(partial).catch(() => undefined);
+  const { model } = result;
+  const wantsEvidence =
+    values.evidence !== false &&
+    model.type === 'posterior' &&
+    model.kind === 'sparse' &&
+    result.checkpoint?.method === 'ascent';
+  const evidence = wantsEvidence
+    ? await sparsityEvidence(graph, result, relabelled(context)).catch((error) => {
+        if (!context.signal.aborted) throw error;
+        throw new AbortError(`${output} is written, without the comparison with a dense fit`);
+      })
+    : undefined;
+  if (evidence && model.type === 'posterior') {
+    await saveModel(output, { ...model, provenance: { ...model.provenance, evidence } });
+  }
+  return {
+    json: fitJson(result, evidence, tuned, read),
+    text: fitText(result, evidence, tuned, read, output, from),
+  };
+}
+
+function isBaseline(method: string | undefined): method is BaselineName {
+  return (BASELINES as readonly (string | undefined)[]).includes(method);
+}
+
+/** A baseline finds its setting on held-back users: what would be ignored is refused. */
+function refuseOptions(command: Command, method: BaselineName): void {
+  const declared = { ...FIT, ...COMMANDS.fit.own };
+  const given = typedOptions(command, declared);
+  for (const { path } of leaves(declared)) {
+    const name = path.join('.');
+    const none =
+      method === 'popularity' && (name === 'trials' || NOT_OF_BASELINES[name] === NOT_OF_BASELINES.tune);
+    if ((BASELINE_TAKES.has(name) && !none) || valueAt(given, path) === undefined) continue;
+    const why = NOT_OF_BASELINES[name] ?? `it belongs to ${takersOf(name)}`;
+    throw optionError`${option(name)} does not go with ${option('method')} ${method}: ${none ? NO_SETTING : why}; leave it out`;
+  }
+}
+
+const BASELINE_TAKES = new Set(['method', 'seed', 'output', 'force', 'trials', 'precision', 'usersInModel']);
+
+function whereStopped({ model, checkpoint: saved }: UnfinishedFit): string {
+  const { average = 1 } = model.provenance.options as { average?: number };
+  const several = saved.method === 'ranking' && average > 1;
+  const states = saved.method === 'ranking' ? statesUnderWay(saved) : [saved];
+  const plural = states.length > 1 ? 's' : '';
+  const which = several
+    ? ` of fit${plural} ${list(numbersUnderWay(saved).map((run) => String(run + 1)))} of ${average}`
+    : '';
+  return `stopped at iteration${plural} ${list(states.map(({ state }) => String(state.iteration)))}${which}`;
+}
+
+function isSamePath(a: string | undefined, b: string): boolean {
+  return a !== undefined && resolve(a) === resolve(b);
+}
+
+/** Keeps the states of a long fit beside its output. That the disk is full is no reason to end it. */
+function keepStates(partial: string, { warn }: CommandContext) {
+  let kept = false;
+  let told = false;
+  return {
+    kept: () => kept,
+    async keep({ model, checkpoint }: UnfinishedFit): Promise<void> {
+      try {
+        await saveModel(partial, model, { checkpoint });
+        kept = true;
+      } catch (error) {
+        if (!told) warn(`the state of the fit cannot be kept: ${(error as Error).message}`);
+        told = true;
+      }
+    },
+  };
+}
+
+/** What an interruption or a lost GPU has left goes to the disk. */
+async function keepUnfinished(error: unknown, partial: string): Promise<never> {
+  const left = unfinishedFit(error);
+  if (!left) throw error;
+  const { model, checkpoint } = left;
+  await saveModel(partial, model, { checkpoint });
+  if (!(error instanceof LostFitError)) {
+    throw new AbortError(`${whereStopped(left)}; go on with --resume ${partial}`);
+  }
+  throw new FitError(
+    `${error.message}; the state after ${checkpoint.state.iteration} iterations is kept: add --resume ${partial}`,
+  );
+}
+
+/** Searches what the command line leaves open. */
+async function tuneFirst(
+  graph: BipartiteGraph,
+  minutes: number | true,
+  asked: FitOptions,
+): Promise<TunedRanking> {
+  const checked = checkFit(asked);
+  if (checked.method !== 'ranking') {
+    throw optionError`${option('tune')} searches settings for ranking: add ${option('method')} ranking, or leave ${option('tune')} out`;
+  }
+  const { features, users, items, engine, average, seed, threads, signal, onProgress, ...rest } =
+    checked.options;
+  if (features !== undefined || users !== undefined || items !== undefined) {
+    throw optionError`${option('tune')} finds the number of features and the hyperparameters: leave out ${option('features')} and those of users and items`;
+  }
+  const budget = minutes === true ? {} : { budgetMinutes: minutes };
+  const { tuneRanking } = await import('../../evaluate/tune.js');
+  return tuneRanking(graph, { ...budget, engine, fit: rest, seed, threads, signal, onProgress });
+}
+
+function relabelled({ signal, threads, onProgress }: CommandContext): TaskOptions {
+  return {
+    signal,
+    threads,
+    onProgress: (progress) => onProgress({ ...progress, stage: 'comparing with dense' }),
+  };
+}
+
+/** The graph, and how it was read where it was read from a table or a recipe. */
+async function trainingData(
+  command: Command,
+  sources: readonly string[],
+  context: CommandContext,
+): Promise<{ readonly graph: BipartiteGraph; readonly read: ReadResult | undefined }> {
+  const [source] = sources;
+  if (sources.length === 1 && isSplitFolder(source)) {
+    refuseDataOptions(command, source);
+    const { threads, signal, onProgress } = context;
+    return { graph: (await loadSplit(source, { threads, signal, onProgress })).train, read: undefined };
+  }
+  const split = sources.find(isSplitFolder);
+  if (split !== undefined) {
+    throw new InputError(
+      `${split}: this is a split, and its training part is fitted alone; give no other data with it`,
+    );
+  }
+  const read = await readData(sources, typedOptions(command, READ), context);
+  return { graph: read.graph, read };
+}
+
+/** A split was read when it was made: what would be ignored is refused. */
+function refuseDataOptions(command: Command, source: string): void {
+  for (const name of Object.keys(typedOptions(command, READ))) {
+    throw optionError`${option(name)}: ${source} is a split, which was read when it was made; leave this option out, or give it to graphex split`;
+  }
+}
+
+function isSplitFolder(source: string): boolean {
+  if (!statSync(source, { throwIfNoEntry: false })?.isDirectory()) return false;
+  return statSync(join(source, SPLIT_FILE), { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
+/** A folder where a state is read is told with whose it is. */
+async function requireStateFile(path: string): Promise<void> {
+  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+  const { isStateFolder } = await import('../../shard/state.js');
+  const what = (await isStateFolder(path))
+    ? 'this is the state of a fit of parts; give these parts'
+    : 'this is a folder, and the state of such a fit is a file; check the path';
+  throw new InputError(`${path}: ${what}, or begin anew without --resume`);
+}
+
+/** Where states are kept: nobody has named it, so what to do about a folder there is not what it is elsewhere. */
+function requireFileFor(partial: string): void {
+  if (!statSync(partial, { throwIfNoEntry: false })?.isDirectory()) return;
+  throw new InputError(
+    `${partial}: this is a folder, and the state of the fit would be kept there in a file; move it away, or choose another name for the model`,
+  );
+}
+
+/** The state to go on from. */
+async function savedState(path: string, graph: BipartiteGraph): Promise<Checkpoint> {
+  const { checkpoint } = await loadModelFile(path);
+  if (!checkpoint) {
+    throw new InputError(`--resume ${path}: a finished model; only an interrupted fit can go on`);
+  }
+  if (checkpoint.began.fingerprint !== fingerprint(graph)) {
+    throw new InputError(
+      `--resume ${path}: it was fitted to other data; go on with the data that it began with`,
+    );
+  }
+  return checkpoint;
+}

@@ -1,0 +1,60 @@
+// graphex merge: a model by shard → one model file.
+
+import type { Command } from 'commander';
+import { InputError, throwIfAborted } from '../../errors.js';
+import { COMMANDS } from '../../options/verbs.js';
+import { refuseStorage } from '../../report/terminal/fit.js';
+import { isModelFolder, mergeModel, openModelParts } from '../../shard/model-shards.js';
+import { loadModel, saveModel } from '../../store/model.js';
+import { modelState } from '../../store/model-state.js';
+import { many } from '../../text/phrases.js';
+import { USERS_AND_ITEMS } from '../../text/sides.js';
+import { addOptions, runCommand } from '../command.js';
+import { typedOptions } from '../flags.js';
+import { checkOutputs } from '../outputs.js';
+
+export function register(program: Command): void {
+  const command = program
+    .command('merge')
+    .description('One model file of a model by shard, as `graphex fit --by-shard` writes it.')
+    .argument('<model>', 'a folder made by `graphex fit --by-shard`');
+  addOptions(command, [
+    'graphex merge model/ -o model.safetensors',
+    'graphex fit parts/ --by-shard -o model/',
+  ]);
+  command.action((folder: string) =>
+    runCommand(command, async ({ signal, onProgress }) => {
+      const { output = '', force, precision, usersInModel } = typedOptions(command, COMMANDS.merge.own);
+      await checkOutputs({ files: [output], inputs: [folder], force });
+      if (!(await isModelFolder(folder))) {
+        // What it is, is best said by who reads such files.
+        await loadModel(folder);
+        throw new InputError(`${folder}: this model is in one file already; there is nothing to merge`);
+      }
+      const parts = await openModelParts(folder);
+      const storage = {
+        ...(precision && { precision }),
+        ...(usersInModel && { users: usersInModel }),
+      };
+      if (parts.head.type !== 'ranker') refuseStorage(storage);
+      const model = await mergeModel(parts, (done, total) => {
+        throwIfAborted(signal);
+        onProgress({ stage: 'reading', done, total, unit: 'shards' });
+      });
+      onProgress({ stage: 'writing', done: 0 });
+      await saveModel(output, model, storage);
+      const { users, items } = model;
+      const names = model.names ?? USERS_AND_ITEMS;
+      return {
+        json: {
+          model: folder,
+          shards: parts.shards.length,
+          ...{ users: users.count, items: items.count, edges: parts.edges },
+          state: modelState(model),
+          output,
+        },
+        text: `wrote ${output}: ${many(users.count, names.users)} of ${many(parts.shards.length, 'shard')}, ${many(items.count, names.items)}`,
+      };
+    }),
+  );
+}

@@ -1,0 +1,75 @@
+// graphex partition: data → a folder of shards.
+
+import type { Command } from 'commander';
+import { DATA_HELP } from '../../ingest/formats.js';
+import { COMMANDS } from '../../options/verbs.js';
+import { wrap } from '../../report/terminal/text-table.js';
+import { readingSentences } from '../../report/words/reading.js';
+import { type Partition, partitionGraph } from '../../shard/partition.js';
+import { partsFiles } from '../../shard/partition-folder.js';
+import { short } from '../../text/numbers.js';
+import { many } from '../../text/phrases.js';
+import { USERS_AND_ITEMS } from '../../text/sides.js';
+import { addOptions, runCommand } from '../command.js';
+import { typedOptions } from '../flags.js';
+import { checkOutputs } from '../outputs.js';
+import { dataArgument, dataJson } from '../read-data.js';
+
+/** Below so many edges of an item in a shard, what is done for each item costs more than its edges. */
+const FEW_EDGES = 25;
+
+export function register(program: Command): void {
+  const command = program
+    .command('partition')
+    .description(
+      'Cuts data into shards, out of core: for fits on several machines and of data beyond memory.',
+    )
+    .argument('<data...>', DATA_HELP);
+  addOptions(command, [
+    'graphex partition ratings.parquet --shards 64 -o parts/',
+    'mpirun -n 4 --bind-to none graphex fit parts/ -o model.safetensors',
+  ]);
+  command.action((given: string[]) =>
+    runCommand(command, async ({ threads, signal, onProgress }) => {
+      const data = await dataArgument(given);
+      const { own, options, read } = COMMANDS.partition;
+      const { output = '.', force } = typedOptions(command, own);
+      const asked = typedOptions(command, options);
+      const reader = typedOptions(command, read);
+      await checkOutputs({
+        files: [reader.rejects],
+        folder: { path: output, names: partsFiles(asked.shards ?? options.shards.default) },
+        inputs: data.sources,
+        force,
+      });
+      const result = await partitionGraph(data.sources, output, {
+        ...asked,
+        ...reader,
+        force,
+        threads,
+        signal,
+        onProgress,
+      });
+      const { guess, names: _, ...document } = result;
+      return { json: { ...dataJson(data), ...document, output }, text: words(result, guess, output) };
+    }),
+  );
+}
+
+function words(result: Partition, guess: Partition['guess'], output: string): string {
+  const { shards, users, items, edges, read } = result;
+  const names = result.names ?? USERS_AND_ITEMS;
+  const each = edges / (items * shards);
+  return [
+    ...(guess ? [wrap(readingSentences({ read, guess }).join(' ')), ''] : []),
+    `${many(users, names.users)} × ${many(items, names.items)}, ${many(edges, 'edge')} in ${many(shards, 'shard')}`,
+    ...(each < FEW_EDGES
+      ? [
+          wrap(
+            `In a shard, ${names.items.many} have ${short(each)} edges on average: below ${FEW_EDGES} a fit spends time on what it does for each shard; fewer --shards are faster.`,
+          ),
+        ]
+      : []),
+    `wrote ${output}`,
+  ].join('\n');
+}

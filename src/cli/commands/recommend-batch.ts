@@ -1,0 +1,270 @@
+// graphex recommend --batch: who is in the file. Rows of a user whom the model knows are joined to what it knows; what is
+// wrong with a row or a user costs only that one, and is counted and named.
+
+import { InputError } from '../../errors.js';
+import type { Model } from '../../fit/model.js';
+import { isUsualName, looksLikeHeader } from '../../ingest/formats/guess.js';
+import { NAMES_LINE, readSideTable } from '../../ingest/side-table.js';
+import { nearestId } from '../../predict/nearest-id.js';
+import type { Asker } from '../../predict/recommend.js';
+import { ownItems } from '../../predict/scoring/model-scorer.js';
+import type { TitleBook } from '../../predict/titles.js';
+import { grouped } from '../../text/numbers.js';
+import { article, list, many, type Noun, were } from '../../text/phrases.js';
+import { nounOfColumn, type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
+import { shown } from '../../text/untrusted.js';
+import type { CommandContext } from '../command.js';
+import { knownUsers, type OpenedModel } from '../model-source.js';
+
+/** Someone to make a list for. */
+export interface NamedAsker {
+  readonly name: string;
+  readonly asker: Asker;
+  /** Items beside those that the model knows of this user. */
+  readonly adds?: readonly string[];
+}
+
+/** Rows or users that were left out for one reason: ids, or lines of the file. */
+export interface Skipped {
+  readonly of: 'rows' | 'users';
+  readonly reason: string;
+  readonly names: readonly string[];
+}
+
+/** Who asks, and what was left out on the way. */
+export interface Askers {
+  readonly askers: readonly NamedAsker[];
+  readonly skipped: readonly Skipped[];
+  /** Liked items that were left out. */
+  readonly unknownItems: readonly string[];
+  /** Rows that say again what a row before them says, and the users they are about. */
+  readonly repeated?: { readonly rows: number; readonly names: readonly string[] };
+  /** Users of a model that does not carry what they have: what the file says is all. */
+  readonly withoutHistory?: readonly string[];
+}
+
+/** Separators of a batch; a space is none, for ids have them. */
+const SEPARATORS = ['::', '\t', ',', ';'];
+/** Rows by which a header is told. */
+const LOOK = 200;
+
+/** A column of known users, or users and the items that they have, by the names of the columns or the first two. */
+export async function readBatch(
+  path: string,
+  opened: OpenedModel,
+  titles: TitleBook,
+  signal?: AbortSignal,
+): Promise<Askers> {
+  const names = opened.head.names ?? USERS_AND_ITEMS;
+  const pick = (header: readonly string[]) => pairIn(header, names);
+  const rows = await readSideTable(path, { separators, pick, signal });
+  if (rows.length === 0) throw new InputError(`--batch ${path}: the file is empty; give an id per line`);
+  const width = rows[0].fields.length;
+  const place = await header();
+  const body = place === undefined ? rows : rows.slice(1);
+  const [userAt, itemAt] = place ?? [0, 1];
+  const unit = rows[0].line === NAMES_LINE && !/\.(jsonl|ndjson)(\.gz)?$/i.test(path) ? 'row' : 'line';
+  const bad: string[] = [];
+  const unknownItems = new Set<string>();
+  const ambiguous = new Set<string>();
+  const likes = new Map<string, number[]>();
+  const again = new Set<string>();
+  let repeated = 0;
+  for (const { line, fields } of body) {
+    const [user, item] = [fields[userAt], fields[itemAt]];
+    if (fields.length !== width || !user || (width > 1 && !item)) {
+      bad.push(`${unit} ${line}`);
+      continue;
+    }
+    let items = likes.get(user);
+    if (items && width === 1) {
+      repeated++;
+      again.add(user);
+    }
+    if (!items) likes.set(user, (items = []));
+    if (width === 1) continue;
+    const found = titles.find(item);
+    if (found === 'ambiguous') ambiguous.add(item);
+    else if (found === 'unknown') unknownItems.add(item);
+    else items.push(found.item);
+  }
+  const users = [...likes.keys()];
+  const known = await knownUsers(opened, [...users, ...users.map((user) => user.trim())]);
+  const remembered = opened.byShard !== undefined || opened.head.seen !== undefined;
+  const askers: NamedAsker[] = [];
+  const strangers: string[] = [];
+  const spaced: string[] = [];
+  const empty: string[] = [];
+  const withoutHistory: string[] = [];
+  for (const [name, found] of likes) {
+    // Counts of a multigraph add up.
+    const items = opened.head.multigraph ? found : [...new Set(found)];
+    if (items.length < found.length) {
+      repeated += found.length - items.length;
+      again.add(name);
+    }
+    const ids = items.map((item) => titles.id(item));
+    if (known.has(name) && (width === 1 || remembered)) {
+      askers.push({ name, asker: { user: name }, ...(ids.length > 0 && { adds: ids }) });
+    } else if (ids.length > 0) {
+      askers.push({ name, asker: { likes: ids } });
+      if (known.has(name)) withoutHistory.push(name);
+    } else if (width > 1) empty.push(name);
+    else if (known.has(name.trim())) spaced.push(name);
+    else strangers.push(name);
+  }
+  const { users: user, items: item } = names;
+  const whole = width === 1 ? 'a single id' : `${article(user.one)} and ${article(item.one)}`;
+  const columns = width > 2 ? ` in ${grouped(width)} columns` : '';
+  const skipped: Skipped[] = [
+    { of: 'rows', reason: `without ${whole}${columns}, as in the first row`, names: bad },
+    { of: 'users', reason: 'unknown to the model', names: strangers },
+    {
+      of: 'users',
+      reason: 'unknown to the model with the spaces around the id, which belong to it',
+      names: spaced,
+    },
+    { of: 'users', reason: `without any ${item.one} that the model knows`, names: empty },
+  ];
+  const left = skipped.filter(({ names: some }) => some.length > 0);
+  if (askers.length === 0) {
+    const why = left.map((one) => `${counted(one, user)} ${one.reason} (${some(one.names)})`);
+    const taken =
+      place !== undefined && width > 1
+        ? `; the ${user.many} were taken from column ${userAt + 1}, the ${item.many} from column ${itemAt + 1}`
+        : '';
+    throw new InputError(
+      `--batch ${path}: no list can be made: ${why.join('; ') || 'there is no row in it'}${taken}; check the file and the model`,
+    );
+  }
+  return {
+    askers,
+    skipped: left,
+    unknownItems: [...unknownItems, ...ambiguous],
+    ...(repeated > 0 && { repeated: { rows: repeated, names: [...again] } }),
+    ...(withoutHistory.length > 0 && { withoutHistory }),
+  };
+
+  /** An id may hold what separates columns elsewhere. */
+  async function separators(lines: readonly string[]): Promise<readonly string[]> {
+    const cut = lines.filter((line) => SEPARATORS.some((separator) => line.includes(separator)));
+    return (await knownUsers(opened, cut)).size > 0 ? ['\n'] : SEPARATORS;
+  }
+
+  /** The columns that the first row names; undefined where it is one of the rows. */
+  async function header(): Promise<readonly number[] | undefined> {
+    const [{ line, fields }, ...below] = rows.slice(0, LOOK);
+    if (line === NAMES_LINE) return [0, 1];
+    const sides = [names.users, names.items].filter((noun) => fields.some((cell) => isNamed(cell, noun)));
+    if (below.length === 0) return undefined;
+    // Both at once are no pair of ids.
+    if (sides.length === 2) return pairIn(fields, names);
+    const cells = below.map((row) => row.fields);
+    const says =
+      sides.length > 0 ||
+      fields.some(isUsualName) ||
+      looksLikeHeader(fields, cells, [...fields.keys()].slice(0, 2), rows.length <= LOOK);
+    if (!says) return undefined;
+    const isRow =
+      width === 1
+        ? (await knownUsers(opened, [fields[0]])).size > 0
+        : fields.some((cell) => titles.find(cell) !== 'unknown');
+    return isRow ? undefined : pairIn(fields, names);
+  }
+}
+
+/** Where users and items stand by the names of the columns: as the model calls them, or the first two. */
+function pairIn(header: readonly string[], { users, items }: SideNames): number[] {
+  if (header.length < 2) return [0];
+  const at = (noun: Noun, usual: Noun) => {
+    const own = header.findIndex((cell) => isNamed(cell, noun));
+    return own >= 0 ? own : header.findIndex((cell) => isNamed(cell, usual));
+  };
+  const user = at(users, USERS_AND_ITEMS.users);
+  const item = at(items, USERS_AND_ITEMS.items);
+  const other = (taken: number) => (taken === 0 ? 1 : 0);
+  if (user >= 0) return [user, item >= 0 && item !== user ? item : other(user)];
+  return item >= 0 ? [other(item), item] : [0, 1];
+}
+
+function isNamed(cell: string, { one, many: all }: Noun): boolean {
+  const name = cell.trim().toLowerCase();
+  return name === one || name === all || nounOfColumn(cell)?.many === all;
+}
+
+/** Who asks of this model: what the file adds is joined to what the model knows of the user, and folded in anew. */
+export function askerIn(model: Model, { asker, adds }: NamedAsker): Asker {
+  if (adds === undefined || !('user' in asker)) return asker;
+  const { ids } = model.items;
+  const own = ownItems(model, model.users.ids.find(asker.user));
+  const has = new Set(Array.from(own.items, (item) => ids.at(item)));
+  // Without news the user is the one of the model.
+  if (!model.multigraph && adds.every((id) => has.has(id))) return asker;
+  return {
+    likes: [...has, ...adds],
+    ...(own.counts && { counts: [...Array.from(own.counts), ...adds.map(() => 1)] }),
+  };
+}
+
+/** The likes of one new user: those that the model does not know are left out where it knows others. */
+export function knownLikes(likes: readonly string[], titles: TitleBook): Askers {
+  const strange = likes.filter((like) => titles.find(like) === 'unknown');
+  const unknownItems = strange.length < likes.length ? [...new Set(strange)] : [];
+  const left = likes.filter((like) => !unknownItems.includes(like));
+  return { askers: [{ name: 'new user', asker: { likes: left } }], skipped: [], unknownItems };
+}
+
+/** Names for a message: the first few. */
+export function some(ids: readonly string[]): string {
+  return (
+    ids
+      .slice(0, 5)
+      .map((id) => shown(id))
+      .join(', ') + (ids.length > 5 ? ', …' : '')
+  );
+}
+
+function counted({ of, names }: Skipped, users: Noun): string {
+  return many(names.length, of === 'rows' ? 'row' : users);
+}
+
+/** How many were left out: '2 users and 1 row skipped'; nothing where none was. */
+export function skippedWords(skipped: readonly Skipped[], users: Noun): string {
+  const parts = (['users', 'rows'] as const)
+    .map((of) => ({ of, count: skippedOf(skipped, of) }))
+    .filter(({ count }) => count > 0)
+    .map(({ of, count }) => many(count, of === 'rows' ? 'row' : users));
+  return parts.length > 0 ? `${list(parts)} skipped` : '';
+}
+
+export function skippedOf(skipped: readonly Skipped[], of: Skipped['of']): number {
+  return skipped.reduce((sum, one) => sum + (one.of === of ? one.names.length : 0), 0);
+}
+
+/** Says what was left out. */
+export function warnOfSkipped(
+  { skipped, unknownItems, repeated, withoutHistory = [] }: Askers,
+  { head: model }: OpenedModel,
+  titles: TitleBook,
+  warn: CommandContext['warn'],
+): void {
+  const { users, items } = model.names ?? USERS_AND_ITEMS;
+  for (const one of skipped) warn(`${counted(one, users)} skipped, ${one.reason}: ${some(one.names)}`);
+  if (repeated) {
+    const say = { one: 'row says', many: 'rows say' };
+    warn(
+      `${many(repeated.rows, say)} again what one before says, and ${were(repeated.rows)} counted once, of ${some(repeated.names)}`,
+    );
+  }
+  if (withoutHistory.length > 0) {
+    warn(
+      `the model does not carry which ${items.many} its ${users.many} have, so ${many(withoutHistory.length, users)} of it ${were(withoutHistory.length)} taken for new ones with the ${items.many} of the file alone: ${some(withoutHistory)}`,
+    );
+  }
+  if (unknownItems.length > 0) {
+    const near = titles.near(unknownItems[0]) ?? nearestId(unknownItems[0], model.items.ids);
+    warn(
+      `${many(unknownItems.length, { one: `liked ${items.one} is`, many: `liked ${items.many} are` })} unknown to the model and ${were(unknownItems.length)} left out: ${some(unknownItems)}${near === undefined ? '' : `; did you mean ${shown(near)}?`}`,
+    );
+  }
+}

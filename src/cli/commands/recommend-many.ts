@@ -1,0 +1,164 @@
+// graphex recommend --all-users, --batch: lists for many, to a file, to standard output or as one document.
+
+import { InputError } from '../../errors.js';
+import type { Model } from '../../fit/model.js';
+import { createTeller, type Teller } from '../../predict/explain/explain-many.js';
+import { createRecommender } from '../../predict/recommender.js';
+import type { TitleBook } from '../../predict/titles.js';
+import { listPieces, type UserList } from '../../store/list-pieces.js';
+import { listsFormat, writeLists } from '../../store/lists.js';
+import { many } from '../../text/phrases.js';
+import { USERS_AND_ITEMS } from '../../text/sides.js';
+import type { CommandContext, CommandOutput } from '../command.js';
+import { listingJson, makeListings } from '../listings.js';
+import type { OpenedModel } from '../model-source.js';
+import { checkOutputs } from '../outputs.js';
+import { type Askers, type NamedAsker, skippedOf, skippedWords } from './recommend-batch.js';
+
+export interface ManyFlags {
+  readonly batch?: string | undefined;
+  readonly allUsers?: boolean | undefined;
+  readonly output?: string | undefined;
+  readonly force?: boolean | undefined;
+  readonly n?: number | undefined;
+  readonly includeSeen?: boolean | undefined;
+  readonly explain?: boolean | undefined;
+  readonly confidence?: boolean | undefined;
+  readonly titles?: string | undefined;
+}
+
+/** Rows of a table hold items and scores alone; lines of JSON hold what the document of --json holds. */
+export async function checkMany(
+  flags: ManyFlags,
+  inputs: readonly (string | undefined)[],
+  json: boolean,
+): Promise<void> {
+  const { output, allUsers, explain, confidence, force } = flags;
+  if (output === undefined) {
+    if (allUsers && !json) {
+      throw new InputError(
+        '--all-users: say where the lists go: -o FILE.csv, .jsonl or .parquet, -o - for standard output, or --json',
+      );
+    }
+    return;
+  }
+  const { kind } = output === '-' ? { kind: 'csv' } : listsFormat(output);
+  if ((explain || confidence) && kind !== 'jsonl') {
+    throw new InputError(
+      `${explain ? '--explain' : '--confidence'} does not go with -o ${output}: rows hold items and scores; write .jsonl, or leave one of them out`,
+    );
+  }
+  if (output === '-') {
+    if (json)
+      throw new InputError(
+        '-o -: standard output takes the lists or the document of --json, not both; leave one out',
+      );
+    return;
+  }
+  await checkOutputs({ files: [output], inputs: [...inputs], force });
+}
+
+/** Some of those who ask, and the model that knows them. */
+export interface AskedGroup {
+  readonly model: Model;
+  readonly askers: readonly NamedAsker[];
+}
+
+/** Every user of the model. */
+export function everyUser({ users }: Model): NamedAsker[] {
+  return Array.from({ length: users.count }, (_, u) => ({
+    name: users.ids.at(u),
+    asker: { user: users.ids.at(u) },
+  }));
+}
+
+/** Lists for all need somebody. */
+export function requireUsers({ users, head: { names = USERS_AND_ITEMS } }: OpenedModel): void {
+  if (users > 0) return;
+  throw new InputError(
+    `--all-users: the model was saved without ${names.users.many}; save it with them, or give what each likes with --batch`,
+  );
+}
+
+/** Askers that are asked for together: enough for all threads, and a few megabytes of lists. */
+const TOGETHER = 8192;
+/** Reasons are long. */
+const EXPLAINED_TOGETHER = 512;
+
+/** Writes the lists as they come: the next are made while these are written. */
+export async function listsToOutput(
+  groups: AsyncIterable<AskedGroup>,
+  { head: model, users: everyone }: OpenedModel,
+  found: Askers,
+  flags: ManyFlags & { readonly output: string },
+  { titles, exclude }: { readonly titles: TitleBook; readonly exclude: readonly string[] },
+  { threads, signal, onProgress }: CommandContext,
+): Promise<CommandOutput | undefined> {
+  const { output } = flags;
+  const withTitles = flags.titles !== undefined;
+  const total = flags.allUsers ? everyone : found.askers.length;
+  let rows = 0;
+  let done = 0;
+  async function* batches(): AsyncGenerator<UserList[]> {
+    for await (const group of groups) {
+      const recommender = createRecommender(group.model);
+      const teller = createTeller(recommender);
+      try {
+        yield* batchesOf(teller, group);
+      } finally {
+        await teller.close();
+        await recommender.close();
+      }
+    }
+  }
+  async function* batchesOf(teller: Teller, { model: own, askers }: AskedGroup): AsyncGenerator<UserList[]> {
+    const together = flags.explain || flags.confidence ? EXPLAINED_TOGETHER : TOGETHER;
+    const { n, includeSeen, explain, confidence } = flags;
+    const settings = { n, includeSeen, explain, confidence, exclude, threads, signal, onUnknown: () => {} };
+    const ask = (at: number) => makeListings(teller, own, askers.slice(at, at + together), titles, settings);
+    let next = askers.length > 0 ? ask(0) : undefined;
+    for (let at = 0; next; at += together) {
+      const listings = await next;
+      next = at + together < askers.length ? ask(at + together) : undefined;
+      // A writer that fails leaves the next ones unasked for.
+      next?.catch(() => {});
+      done += listings.length;
+      onProgress({ stage: 'ranking', done, total, unit: 'users' });
+      for (const { items } of listings) rows += items.length;
+      yield listings.map((listing) => listingJson(listing, titles, own));
+    }
+  }
+  if (output === '-') {
+    for await (const piece of listPieces('csv', batches(), withTitles)) await toStandardOutput(piece);
+    return undefined;
+  }
+  await writeLists(output, batches(), withTitles);
+  const [skippedUsers, skippedRows] = (['users', 'rows'] as const).map((of) => skippedOf(found.skipped, of));
+  const { users } = model.names ?? USERS_AND_ITEMS;
+  const skipped = skippedWords(found.skipped, users);
+  return {
+    json: {
+      output,
+      users: total,
+      rows,
+      skipped: skippedUsers + skippedRows,
+      skippedUsers,
+      skippedRows,
+      skippedBecause: found.skipped,
+      repeatedRows: found.repeated?.rows ?? 0,
+      unknownItems: found.unknownItems,
+    },
+    text: `wrote ${output}: ${many(rows, 'row')} for ${many(total, users)}${skipped && `, ${skipped}`}`,
+  };
+}
+
+/** Waits where the reader is slow; a reader that left ends the work without an error. */
+async function toStandardOutput(piece: string | Uint8Array): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    process.stdout.write(piece, (error) => {
+      if (!error) resolve();
+      else if ((error as NodeJS.ErrnoException).code === 'EPIPE') process.exit(0);
+      else reject(error);
+    });
+  });
+}

@@ -1,0 +1,195 @@
+// graphex recommend: items for a known user, for a new one by what they like, or for a file of users.
+
+import type { Command } from 'commander';
+import { InputError } from '../../errors.js';
+import type { Model } from '../../fit/model.js';
+import { NAMES_LINE, readSideTable } from '../../ingest/side-table.js';
+import type { OptionsOf } from '../../options/kinds.js';
+import { COMMANDS, type RECOMMEND, type RECOMMEND_COMMAND } from '../../options/verbs.js';
+import { createTeller } from '../../predict/explain/explain-many.js';
+import type { Asker } from '../../predict/recommend.js';
+import { createRecommender } from '../../predict/recommender.js';
+import type { TitleBook } from '../../predict/titles.js';
+import { textTable, wrap } from '../../report/terminal/text-table.js';
+import { AGAINST_WORDS, reasonWords, usualWords } from '../../report/words/reasons.js';
+import { grouped, significant } from '../../text/numbers.js';
+import { many } from '../../text/phrases.js';
+import { USERS_AND_ITEMS } from '../../text/sides.js';
+import { oneLine, shown } from '../../text/untrusted.js';
+import { addOptions, type CommandContext, runCommand } from '../command.js';
+import { typedOptions } from '../flags.js';
+import { type Listing, listingJson, makeListings } from '../listings.js';
+import { byModel, modelsInTurn, openModel, requireUser } from '../model-source.js';
+import { idByTitle, readTitles } from '../titles.js';
+import { type Askers, knownLikes, readBatch, some, warnOfSkipped } from './recommend-batch.js';
+import { type AskedGroup, checkMany, everyUser, listsToOutput, requireUsers } from './recommend-many.js';
+
+type Values = OptionsOf<typeof RECOMMEND_COMMAND & typeof RECOMMEND>;
+
+export function register(program: Command): void {
+  const command = program
+    .command('recommend')
+    .description('Items for a user of the model, or for a new one by a few liked items.')
+    .argument('<model>', 'a model file made by `graphex fit`, or its folder with users by shard');
+  addOptions(command, [
+    'graphex recommend model.safetensors --user 4711 -n 10',
+    'graphex recommend model.safetensors --likes 112,235,4081 --explain',
+    'graphex recommend model.safetensors --all-users -n 20 -o lists.parquet',
+    'graphex recommend model.safetensors --like "Crouching Tiger, Hidden Dragon" --like Heat',
+  ]);
+  command.action(async (path: string) => {
+    const { own, options } = COMMANDS.recommend;
+    const values = { ...typedOptions(command, own), ...typedOptions(command, options) };
+    await runCommand(command, (context) => run(path, values, context));
+  });
+}
+
+async function run(path: string, values: Values, context: CommandContext) {
+  const likes = values.likes || values.like ? [...(values.likes ?? []), ...(values.like ?? [])] : undefined;
+  const asked = (
+    [
+      ['--user', values.user],
+      ['--likes', likes],
+      ['--batch', values.batch],
+      ['--all-users', values.allUsers || undefined],
+    ] as const
+  ).filter(([, value]) => value !== undefined);
+  if (asked.length !== 1) {
+    const given = asked.map(([flag]) => flag).join(' and ');
+    throw new InputError(
+      `${given && `${given} were both given; `}say for whom: one of --user ID, --likes ID,ID,… (or --like ID, as often as needed), --all-users or --batch FILE`,
+    );
+  }
+  const toMany = values.batch !== undefined || values.allUsers === true;
+  if (toMany) await checkMany(values, [path, values.batch, values.exclude, values.titles], context.json);
+  else if (values.output !== undefined) {
+    throw new InputError('-o is for the lists of many: add --all-users or --batch FILE, or leave it out');
+  }
+  const exclude = values.exclude === undefined ? [] : await readLines(values.exclude);
+  const opened = await openModel(path);
+  const { head: model } = opened;
+  const titles = await readTitles(values.titles, model);
+  await requireUser(opened, values.user);
+  const found = await askedFor();
+  if (values.allUsers) requireUsers(opened);
+  warnOfSkipped(found, opened, titles, context.warn);
+  warnOfExcluded();
+  const { output } = values;
+  if (toMany && output !== undefined) {
+    const flags = { ...values, output };
+    return listsToOutput(groups(), opened, found, flags, { titles, exclude }, context);
+  }
+  return answer();
+
+  async function askedFor(): Promise<Askers> {
+    const { user, batch } = values;
+    if (batch !== undefined) return readBatch(batch, opened, titles, context.signal);
+    if (user === undefined && likes) return knownLikes(likes, titles);
+    const askers = user === undefined ? [] : [{ name: user, asker: { user } }];
+    return { askers, skipped: [], unknownItems: [] };
+  }
+
+  /** Who asks, by the model that is asked: of users by shard one shard at a time. */
+  async function* groups(): AsyncGenerator<AskedGroup> {
+    if (values.allUsers) {
+      for await (const one of modelsInTurn(opened, context.signal)) {
+        yield { model: one, askers: everyUser(one) };
+      }
+      return;
+    }
+    const all = found.askers.map((one) => ({ ...one, asker: byTitle(one.asker, titles) }));
+    for await (const { model: one, asked: askers } of byModel(opened, all)) yield { model: one, askers };
+  }
+
+  function warnOfExcluded(): void {
+    const { items } = model.names ?? USERS_AND_ITEMS;
+    const strange = exclude.filter((id) => model.items.ids.find(id) < 0);
+    if (strange.length > 0) {
+      context.warn(
+        `${many(strange.length, { one: 'id of --exclude is', many: 'ids of --exclude are' })} not among the ${items.many} of the model: ${some(strange)}`,
+      );
+    }
+  }
+
+  async function answer() {
+    const listings: Listing[] = [];
+    for await (const { model: one, askers } of groups()) {
+      const recommender = createRecommender(one);
+      const teller = createTeller(recommender);
+      try {
+        const { n, includeSeen, explain, confidence } = values;
+        const { threads, signal, onProgress } = context;
+        const asked = { n, includeSeen, explain, confidence, exclude, threads, signal, onProgress };
+        listings.push(...(await makeListings(teller, one, askers, titles, asked)));
+      } finally {
+        await teller.close();
+        await recommender.close();
+      }
+    }
+    // Shards come in their order, and a file of users has one of its own.
+    const place = new Map(found.askers.map(({ name }, at) => [name, at]));
+    listings.sort((a, b) => (place.get(a.user) ?? 0) - (place.get(b.user) ?? 0));
+    const documents = listings.map((listing) => listingJson(listing, titles, model));
+    if (!toMany) {
+      const [{ items, overlap, verdict }] = documents;
+      // One list is an array of its items, so each says what holds for all of them.
+      const ofList = verdict === undefined ? {} : { overlap, verdict };
+      return {
+        json: items.map((entry) => ({ ...entry, ...ofList })),
+        text: describe(listings[0], model, titles),
+      };
+    }
+    return {
+      json: documents,
+      text: listings
+        .map((listing) => `${shown(listing.user)}\n${describe(listing, model, titles)}\n`)
+        .join('\n'),
+    };
+  }
+}
+
+/** Likes that are titles become ids; one that several items share is refused. */
+function byTitle(asker: Asker, titles: TitleBook): Asker {
+  if (!('likes' in asker)) return asker;
+  const likes = asker.likes.map((like) => idByTitle(String(like), titles));
+  return { ...asker, likes };
+}
+
+/** An id a line, as it stands, or the first column of a table that names its columns. */
+async function readLines(path: string): Promise<string[]> {
+  const rows = await readSideTable(path, { separators: ['\n'], pick: () => [0] });
+  return rows.filter(({ line, fields }) => line !== NAMES_LINE && fields[0]).map(({ fields }) => fields[0]);
+}
+
+function describe({ items: list, verdict }: Listing, model: Model, titles: TitleBook): string {
+  const name = (id: string) => shown(titles.of(model.items.ids.find(id)) ?? id);
+  const { items } = model.names ?? USERS_AND_ITEMS;
+  if (list.length === 0) return `no ${items.one} is left of the ${grouped(model.items.count)} of the model`;
+  const named = list.some((entry) => entry.title !== undefined);
+  const table = textTable([
+    ['', items.one, ...(named ? ['title'] : []), 'score', ...(verdict === undefined ? [] : ['90 %'])],
+    ...list.map(({ item, title, score, low, high }, rank) => [
+      `${rank + 1}.`,
+      shown(item),
+      ...(named ? [shown(title ?? '')] : []),
+      significant(score, 4),
+      ...(low === undefined || high === undefined
+        ? []
+        : [`${significant(low, 2)} … ${significant(high, 2)}`]),
+    ]),
+  ]);
+  const [heading, ...rows] = table.split('\n');
+  const why = list.map(
+    ({ score, reasons }) => reasons && reasonWords(reasons, score, model.names ?? USERS_AND_ITEMS, name),
+  );
+  const lines = rows.flatMap((row, at) => [
+    row,
+    ...(why[at]?.lines ?? []).map((line) => `      ${oneLine(line)}`),
+  ]);
+  const notes = [
+    ...(why.some((one) => one?.usual) ? [usualWords(model.names ?? USERS_AND_ITEMS)] : []),
+    ...(why.some((one) => one?.against) ? [AGAINST_WORDS] : []),
+  ];
+  const text = [heading, ...lines, ...notes.flatMap((note) => ['', wrap(note)])].join('\n');
+  return verdict === undefined ? text : `${text}\n\n${verdict}`;
+}

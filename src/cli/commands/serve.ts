@@ -1,0 +1,52 @@
+// graphex serve: a model and the page over HTTP, until it is told to stop.
+
+import type { Command } from 'commander';
+import type { OptionsOf } from '../../options/kinds.js';
+import type { SERVE } from '../../options/serve.js';
+import { COMMANDS } from '../../options/verbs.js';
+import { serve } from '../../serve/serve.js';
+import { safeJson } from '../../text/untrusted.js';
+import { addOptions, type CommandContext, print, runCommand } from '../command.js';
+import { typedOptions } from '../flags.js';
+
+export function register(program: Command): void {
+  const command = program
+    .command('serve')
+    .description(
+      'Answers recommendations, rankings and explanations over HTTP; / is a page, /docs lists the endpoints.',
+    )
+    .argument('[model]', 'a model file made by `graphex fit`; without one, the page for a browser alone');
+  addOptions(command, [
+    'graphex serve model.safetensors --titles books.csv',
+    'graphex serve model.safetensors --host 0.0.0.0 --port 80 --key-file keys.txt',
+  ]);
+  command.action(async (path: string | undefined) => {
+    const values = typedOptions(command, COMMANDS.serve.options);
+    await runCommand(command, (context) => run(path, values, context));
+  });
+}
+
+async function run(
+  path: string | undefined,
+  values: OptionsOf<typeof SERVE>,
+  context: CommandContext,
+): Promise<undefined> {
+  const { signal, threads, quiet } = context;
+  const log = (record: object) => process.stderr.write(`${safeJson(JSON.stringify(record))}\n`);
+  const server = await serve(path, { ...values, threads, signal, ...(quiet ? {} : { onLog: log }) });
+  const { hostname } = new URL(server.url);
+  const only = ['127.0.0.1', '[::1]'].includes(hostname);
+  const who = only
+    ? 'only this machine can ask; --host 0.0.0.0 lets others'
+    : values.keyFile === undefined
+      ? 'everyone who reaches this address can ask; --key-file asks for keys'
+      : 'a key is needed';
+  const places =
+    path === undefined
+      ? 'Open it in a browser.'
+      : 'In a browser it is a page; /docs lists what programs can ask.';
+  const text = `Serving at ${server.url} (${who}). ${places}`;
+  await print({ json: { url: server.url }, text }, context.json);
+  await server.ended;
+  return undefined;
+}

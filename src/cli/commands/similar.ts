@@ -1,0 +1,51 @@
+// graphex similar: items that are like an item.
+
+import type { Command } from 'commander';
+import { InputError } from '../../errors.js';
+import { COMMANDS } from '../../options/verbs.js';
+import { similarItems } from '../../predict/similar.js';
+import { textTable } from '../../report/terminal/text-table.js';
+import { loadModel } from '../../store/model.js';
+import { USERS_AND_ITEMS } from '../../text/sides.js';
+import { shown } from '../../text/untrusted.js';
+import { addOptions, runCommand } from '../command.js';
+import { typedOptions } from '../flags.js';
+import { idByTitle, readTitles, titled } from '../titles.js';
+
+export function register(program: Command): void {
+  const command = program
+    .command('similar')
+    .description('Items that are like an item: those that the same kinds of users have.')
+    .argument('<model>', 'a model file made by `graphex fit`');
+  addOptions(command, [
+    'graphex similar model.safetensors --item 0133093 -n 10',
+    'graphex similar model.safetensors --item "The Matrix (1999)" --titles movies.dat',
+  ]);
+  command.action(async (path: string) => {
+    const { item, titles: titleFile } = typedOptions(command, COMMANDS.similar.own);
+    const options = typedOptions(command, COMMANDS.similar.options);
+    await runCommand(command, async () => {
+      if (item === undefined) throw new InputError('say which item: --item ID');
+      const model = await loadModel(path);
+      const titles = await readTitles(titleFile, model);
+      const found = await similarItems(model, idByTitle(item, titles), options);
+      const list = found.map((entry) => ({
+        ...entry,
+        ...titled(titles.of(model.items.ids.find(entry.item))),
+      }));
+      const { items } = model.names ?? USERS_AND_ITEMS;
+      const named = titleFile !== undefined;
+      const rows = list.map(({ item: id, title, similarity }, rank) => [
+        `${rank + 1}.`,
+        shown(id),
+        ...(named ? [shown(title ?? '')] : []),
+        similarity.toFixed(4),
+      ]);
+      const heading = ['', items.one, ...(named ? ['title'] : []), 'similarity'];
+      return {
+        json: list,
+        text: list.length === 0 ? `no ${items.one} is like ${shown(item)}` : textTable([heading, ...rows]),
+      };
+    });
+  });
+}

@@ -1,0 +1,115 @@
+import type { Command } from 'commander';
+import type { BipartiteGraph, SideName } from '../../graph/graph.js';
+import { option, optionError } from '../../options/error.js';
+import { leaves, valueAt } from '../../options/leaves.js';
+import type { ProcessName } from '../../options/names.js';
+import { COMMANDS } from '../../options/verbs.js';
+import { NAMED_PROCESSES, namedProcess } from '../../process/examples.js';
+import { type Intensity, sampleGraphex } from '../../process/graphex.js';
+import { type SimulateOptions, simulate } from '../../process/poisson-model.js';
+import type { TaskOptions } from '../../progress.js';
+import { textTable } from '../../report/terminal/text-table.js';
+import { edgesFormat, writeEdges } from '../../store/table.js';
+import { grouped, short } from '../../text/numbers.js';
+import { addOptions, pause, runCommand } from '../command.js';
+import { typedOptions } from '../flags.js';
+import { checkOutputs } from '../outputs.js';
+
+/** What is printed and goes into --json, whichever process was drawn. */
+interface Drawn {
+  readonly graph: BipartiteGraph;
+  readonly atoms: Readonly<Record<SideName, number>>;
+  /** Weight (or, of a general process, depth) at which a side was cut; null: it was not. */
+  readonly cut: Readonly<Record<SideName, number | null>>;
+  readonly more: Readonly<Record<string, unknown>>;
+}
+
+export function register(program: Command): void {
+  const command = program
+    .command('simulate')
+    .description('Draws a graph from the sparse Poisson matrix model, or from a general graphex process.');
+  addOptions(command, [
+    'graphex simulate -o simulated.parquet',
+    'graphex simulate -o small.csv --size-users 120 --size-items 120 --sigma-items -0.3',
+    'graphex simulate -o power-law.csv --process power-law --size-users 50',
+  ]);
+  command.addHelpText(
+    'after',
+    `\nProcesses:\n${Object.entries(NAMED_PROCESSES)
+      .map(([name, { description }]) => `  ${name}: ${description}`)
+      .join('\n')}`,
+  );
+  command.action(() =>
+    runCommand(command, async ({ seed, threads, signal, onProgress }) => {
+      const { own, options } = COMMANDS.simulate;
+      const { output = '', process, force } = typedOptions(command, own);
+      const asked = typedOptions(command, options);
+      edgesFormat(output);
+      await checkOutputs({ files: [output], inputs: [], force });
+      const task = { threads, signal, onProgress };
+      const drawn =
+        process === undefined
+          ? await drawModel({ ...asked, ...task })
+          : await drawProcess(process, asked, { ...task, seed });
+      await pause(signal);
+      onProgress({ stage: 'writing', done: 0 });
+      await writeEdges(output, drawn.graph);
+      const { graph, atoms, cut, more } = drawn;
+      const counts = {
+        users: graph.users.count,
+        items: graph.items.count,
+        edges: graph.edges,
+        total: graph.total,
+      };
+      return {
+        json: { ...counts, atoms, cut, ...more, seed, output },
+        text: `${describe(drawn)}\nwrote ${output}`,
+      };
+    }),
+  );
+}
+
+async function drawModel(options: SimulateOptions): Promise<Drawn> {
+  const { graph, atoms, cut, missingMass, dust } = await simulate(options);
+  return { graph, atoms, cut, more: { missingMass, dust } };
+}
+
+async function drawProcess(
+  name: ProcessName,
+  options: SimulateOptions,
+  task: TaskOptions & { readonly seed: number },
+): Promise<Drawn> {
+  const { process } = namedProcess(name);
+  for (const { path } of leaves(COMMANDS.simulate.options)) {
+    const given = valueAt(options, path) !== undefined;
+    if (given && path[0] !== 'seed' && path[1] !== 'size') {
+      throw optionError`${option(path.join('.'))} has no meaning with ${option('process')} ${name}: leave one of them out`;
+    }
+  }
+  const sizes = {
+    users: options.users?.size ?? process.sizes.users,
+    items: options.items?.size ?? process.sizes.items,
+  };
+  const { graph, users, items } = await sampleGraphex({ ...process, sizes, ...task });
+  const depth = (intensity: Intensity) => ('depth' in intensity ? intensity.depth : null);
+  return {
+    graph,
+    atoms: { users: users.positions.length, items: items.positions.length },
+    cut: { users: depth(process.users), items: depth(process.items) },
+    more: { process: name, sizes },
+  };
+}
+
+function describe({ graph, atoms, cut }: Drawn): string {
+  const { users, items, edges, total } = graph;
+  const cutText = (value: number | null) => (value === null || value === 0 ? 'none' : short(value, 4));
+  const rows = [
+    ['', 'users', 'items'],
+    ['vertices', grouped(users.count), grouped(items.count)],
+    ['atoms drawn', grouped(atoms.users), grouped(atoms.items)],
+    ['cut', cutText(cut.users), cutText(cut.items)],
+  ];
+  const density = edges === 0 ? 0 : edges / users.count / items.count;
+  const counted = graph.multigraph ? `, ${grouped(total)} with their counts` : '';
+  return `${textTable(rows)}\n${grouped(edges)} edges${counted}, density ${short(density, 4)}`;
+}

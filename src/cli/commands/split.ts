@@ -1,0 +1,238 @@
+import type { Command } from 'commander';
+import type { BipartiteGraph } from '../../graph/graph.js';
+import { DATA_HELP } from '../../ingest/formats.js';
+import { timeColumn } from '../../ingest/intake/value-column.js';
+import { option, optionError } from '../../options/error.js';
+import type { SplitMethod } from '../../options/names.js';
+import { COMMANDS } from '../../options/verbs.js';
+import { textTable, wrap } from '../../report/terminal/text-table.js';
+import { readingWords } from '../../report/words/reading.js';
+import { timeSplitWords } from '../../report/words/split.js';
+import { type SplitOptions, split, unseenByTraining } from '../../sample/split.js';
+import type { Split } from '../../sample/split-types.js';
+import { isPartsFolder, openParts } from '../../shard/partition-folder.js';
+import { type SplitPart, splitParts, splitPartsFiles } from '../../shard/split.js';
+import { compareSplit, type SplitBias } from '../../sparsity/split-bias.js';
+import { SPLIT_FILES, saveSplit } from '../../store/split.js';
+import { fixed, grouped, short } from '../../text/numbers.js';
+import { many } from '../../text/phrases.js';
+import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
+import { addOptions, type CommandContext, type CommandOutput, pause, runCommand } from '../command.js';
+import { typedOptions } from '../flags.js';
+import { checkOutputs } from '../outputs.js';
+import { dataArgument, dataJson, readData } from '../read-data.js';
+
+export function register(program: Command): void {
+  const command = program
+    .command('split')
+    .description(
+      'Train, fold-in and test parts by (p,q)-sampling: without the degree bias of held-out edges.',
+    )
+    .argument('<data...>', `${DATA_HELP}; or a folder made by \`graphex partition\``);
+  addOptions(command, [
+    'graphex split ratings.csv -o parts --test-users 0.2 --test-items 0.2',
+    'graphex split ratings.csv --method time --time timestamp --test-users 0.1 -o parts',
+    'graphex split shards/ -o split/',
+  ]);
+  command.action((given: string[]) =>
+    runCommand(command, async (context) => {
+      const { signal, onProgress } = context;
+      const data = await dataArgument(given);
+      const { own, options, read: declared } = COMMANDS.split;
+      const { output = '.', force, time } = typedOptions(command, own);
+      const asked = typedOptions(command, options);
+      const reader = typedOptions(command, declared);
+      if (given.length === 1 && (await isPartsFolder(given[0]))) {
+        refuseReading(given[0], { ...reader, ...(time !== undefined && { time }) });
+        return runSplitParts(given[0], { output, force, asked, title: data.title }, context);
+      }
+      await checkOutputs({
+        files: [reader.rejects],
+        folder: { path: output, names: SPLIT_FILES },
+        inputs: data.sources,
+        force,
+      });
+      checkTime(asked.method, time);
+      const value = time === undefined ? undefined : timeColumn(time);
+      const result = await readData(data.sources, reader, context, { value });
+      onProgress({ stage: 'splitting', done: 0 });
+      const parts = split(result.graph, { ...asked, times: result.values });
+      const { method, seed, testUsers, testItems } = parts;
+      const unseen = unseenByTraining(parts);
+      const bias = compareSplit(result.graph, parts);
+      const dropped = unseen.foldIn.edges + unseen.test.edges;
+      await pause(signal);
+      onProgress({ stage: 'writing', done: 0 });
+      const extra = { ...dataJson(data), dropped, unseen: { foldin: unseen.foldIn, test: unseen.test } };
+      await saveSplit(output, parts, extra, { force });
+      return {
+        json: {
+          ...extra,
+          method,
+          seed,
+          testUsers,
+          ...(method === 'pq' ? { testItems } : {}),
+          ...(parts.byTime && { cut: parts.byTime.cut }),
+          train: sizes(parts.train),
+          foldin: sizes(parts.foldIn),
+          test: sizes(parts.test),
+          coins: { users: drawn(parts.coins.users.drawn), items: drawn(parts.coins.items.drawn) },
+          bias,
+          fingerprint: parts.fingerprint,
+          read: result.read,
+          output,
+        },
+        text: [
+          readingWords(result),
+          '',
+          describeSplit(summaryOf(parts, bias, dropped)),
+          `wrote ${output}`,
+        ].join('\n'),
+      };
+    }),
+  );
+}
+
+/** A split of parts, shard by shard. */
+async function runSplitParts(
+  source: string,
+  { output, force, asked, title }: PartsFlags,
+  { signal, onProgress }: CommandContext,
+): Promise<CommandOutput> {
+  const parts = await openParts(source);
+  const names = splitPartsFiles(parts.shards.length);
+  await checkOutputs({ folder: { path: output, names }, inputs: [source], force });
+  const extra = { source: title };
+  const made = await splitParts(parts, output, asked, { extra, force, signal, onProgress });
+  const { method, seed, testUsers, testItems, bias, unseen, coins, fingerprint } = made;
+  const dropped = unseen.foldIn.edges + unseen.test.edges;
+  const part = (name: SplitPart) => {
+    const { users, items, edges } = made.parts[name];
+    return { users, items, edges };
+  };
+  return {
+    json: {
+      ...extra,
+      ...{ dropped, unseen: { foldin: unseen.foldIn, test: unseen.test } },
+      ...{ method, seed, testUsers, testItems },
+      ...{ train: part('train'), foldin: part('foldIn'), test: part('test') },
+      coins: { users: drawn(coins.users.drawn), items: drawn(coins.items.drawn) },
+      bias,
+      fingerprint,
+      shards: parts.shards.length,
+      output,
+    },
+    text: [
+      describeSplit({
+        ...{ method, bias, dropped },
+        names: parts.names ?? USERS_AND_ITEMS,
+        edges: {
+          train: made.parts.train.edges,
+          foldIn: made.parts.foldIn.edges,
+          test: made.parts.test.edges,
+        },
+      }),
+      `wrote ${output}, in ${many(parts.shards.length, 'shard')}`,
+    ].join('\n'),
+  };
+}
+
+interface PartsFlags {
+  readonly output: string;
+  readonly force: boolean | undefined;
+  readonly asked: SplitOptions;
+  readonly title: string;
+}
+
+/** Parts were read when they were made. */
+function refuseReading(source: string, given: object): void {
+  for (const name of Object.keys(given)) {
+    throw optionError`${option(name)}: ${source} was read when it was partitioned; leave this option out, or give the data themselves`;
+  }
+}
+
+function checkTime(method: SplitMethod | undefined, time: string | number | undefined): void {
+  if (method === 'time' && time === undefined) {
+    throw optionError`${option('method')} time: say which column has the times, as in ${option('time')} timestamp`;
+  }
+  if (method !== 'time' && time !== undefined) {
+    throw optionError`${option('time')} ${time}: times are for ${option('method')} time; add that, or leave this out`;
+  }
+}
+
+function sizes(graph: BipartiteGraph): { users: number; items: number; edges: number } {
+  return { users: graph.users.count, items: graph.items.count, edges: graph.edges };
+}
+
+function drawn(coins: Uint8Array): number {
+  let sum = 0;
+  for (const coin of coins) sum += coin;
+  return sum;
+}
+
+/** What is printed of a split. */
+interface Summary extends Pick<Split, 'method' | 'byTime'> {
+  readonly names: SideNames;
+  readonly edges: Readonly<Record<'train' | 'foldIn' | 'test', number>>;
+  readonly bias: SplitBias;
+  readonly dropped: number;
+}
+
+function summaryOf(
+  { method, byTime, train, foldIn, test }: Split,
+  bias: SplitBias,
+  dropped: number,
+): Summary {
+  const edges = { train: train.edges, foldIn: foldIn.edges, test: test.edges };
+  return { method, byTime, names: train.names ?? USERS_AND_ITEMS, edges, bias, dropped };
+}
+
+function describeSplit({ method, byTime, names, edges: of, bias, dropped }: Summary): string {
+  const { users, items } = bias;
+  const edges = of.train + of.foldIn + of.test;
+  const row = (name: string, part: 'whole' | 'train' | 'foldIn' | 'test', partEdges: number) => [
+    name,
+    grouped(users[part].vertices),
+    grouped(items[part].vertices),
+    grouped(partEdges),
+    // An empty part has no averages.
+    ...(partEdges === 0
+      ? ['–', '–', '–', '–']
+      : [
+          fixed(users[part].meanDegree, 1),
+          fixed(items[part].meanDegree, 1),
+          fixed(users[part].sigma, 3),
+          fixed(items[part].sigma, 3),
+        ]),
+  ];
+  const preference = (side: 'users' | 'items') =>
+    short(bias[side].heldOutDegree / bias[side].whole.meanDegree);
+  const ratio = `${preference('users')} (${names.users.many}) and ${preference('items')} (${names.items.many})`;
+  return [
+    textTable([
+      [
+        'part',
+        names.users.many,
+        names.items.many,
+        'edges',
+        `edges/${names.users.one}`,
+        `edges/${names.items.one}`,
+        `σ̂ ${names.users.many}`,
+        `σ̂ ${names.items.many}`,
+      ],
+      row('whole graph', 'whole', edges),
+      row('train', 'train', of.train),
+      row('fold-in', 'foldIn', of.foldIn),
+      row('test', 'test', of.test),
+    ]),
+    '',
+    wrap(
+      byTime
+        ? timeSplitWords(byTime, ratio)
+        : method === 'pq'
+          ? `Held-out vertices have ${ratio} times the average degree of the whole graph: drawn by coins, so 1 up to chance.`
+          : `Vertices with a held-out edge have ${ratio} times the average degree of the whole graph: holding out edges prefers vertices with many of them.`,
+    ),
+    `${many(dropped, 'edge')} of fold-in and test ${dropped === 1 ? 'leads' : 'lead'} to vertices that training never saw; a model must drop ${dropped === 1 ? 'it' : 'them'}.`,
+  ].join('\n');
+}

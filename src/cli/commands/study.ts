@@ -1,0 +1,295 @@
+// graphex study: data → report.html, results.json and figures, and a summary on the terminal.
+
+import { arch, cpus, release, totalmem, type } from 'node:os';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { InputError } from '../../errors.js';
+import { titlesOf } from '../../evaluate/title-table.js';
+import { writeTexts } from '../../files/folder.js';
+import { fingerprint } from '../../graph/fingerprint.js';
+import { DATA_HELP } from '../../ingest/formats.js';
+import type { ReadResult } from '../../ingest/options.js';
+import { readSideTable } from '../../ingest/side-table.js';
+import { option, optionError, show } from '../../options/error.js';
+import type { OptionsOf } from '../../options/kinds.js';
+import { leaves, valueAt } from '../../options/leaves.js';
+import { READ } from '../../options/shared.js';
+import { COMMANDS, STUDY, TITLES } from '../../options/verbs.js';
+import { PAPER_SIMULATION, SMALL_SIMULATION } from '../../process/parameters.js';
+import { simulate } from '../../process/poisson-model.js';
+import { chartDocument } from '../../report/charts/document.js';
+import { STUDY_PICTURES, studyPictures } from '../../report/charts/study.js';
+import { renderStudyPage } from '../../report/pages/study.js';
+import { describeStudy, studyDocument } from '../../report/terminal/study.js';
+import { wrap } from '../../report/terminal/text-table.js';
+import { findingWords } from '../../report/words/findings.js';
+import { readingWords } from '../../report/words/reading.js';
+import { compareStudies, type StudyDifference } from '../../study/compare.js';
+import type { StudyOptions, StudyTruth } from '../../study/options.js';
+import type { CheckedReceipt } from '../../study/receipt.js';
+import type { StudyFinding, StudyOrigin, StudyResults } from '../../study/results.js';
+import { study } from '../../study/study.js';
+import { USERS_AND_ITEMS } from '../../text/sides.js';
+import { safeJson, shown } from '../../text/untrusted.js';
+import { addOptions, type CommandContext, type CommandOutput, pause, runCommand } from '../command.js';
+import { typedOptions } from '../flags.js';
+import { openFile } from '../open.js';
+import { checkOutputs } from '../outputs.js';
+import { findSource, seenFrom } from '../paths.js';
+import { type DataArgument, dataArgument, readData } from '../read-data.js';
+import { readReceipt } from '../receipt.js';
+
+export function register(program: Command): void {
+  const command = program
+    .command('study')
+    .description(
+      'The whole study in one command: check, split, auto, sparse and dense fits, predictive checks, recommendation, baselines; a report that explains itself.',
+    )
+    .argument('[data...]', DATA_HELP);
+  addOptions(command, [
+    'graphex study @sotu -o report',
+    'graphex study ratings.csv --users user_id --items movie_id --titles movies.csv -k 10,30,60 -o report',
+    'graphex study --from report/results.json -o again',
+  ]);
+  command.action((given: string[]) => runCommand(command, (context) => run(command, given, context)));
+}
+
+const FIGURES = STUDY_PICTURES.map(figureFile);
+
+function figureFile(name: string): string {
+  return join('figures', `${name}.svg`);
+}
+
+/** What is to be studied, and how: from the command line, or from a receipt. */
+interface Plan {
+  readonly data: DataArgument;
+  readonly read: OptionsOf<typeof READ>;
+  readonly titles: string | undefined;
+  readonly options: StudyOptions;
+  readonly before: CheckedReceipt | undefined;
+}
+
+async function run(
+  command: Command,
+  typed: readonly string[],
+  context: CommandContext,
+): Promise<CommandOutput> {
+  const {
+    output: folder = '.',
+    force,
+    from,
+    open,
+    titles: names,
+  } = typedOptions(command, COMMANDS.study.own);
+  const plan = from
+    ? await planFromReceipt(command, typed, await readReceipt(from), from)
+    : await planFromOptions(command, typed, names);
+  await checkOutputs({
+    files: [plan.read.rejects],
+    folder: { path: folder, names: ['report.html', 'results.json', 'figures/', ...FIGURES] },
+    inputs: [...plan.data.sources, plan.titles, from],
+    force,
+  });
+  const { signal, threads, onProgress } = context;
+  const task = { signal, threads, onProgress };
+  const { given, title } = plan.data;
+  const { result, truth } = await readStudied(plan, context, ({ graph }) => {
+    const found = plan.before && fingerprint(graph);
+    if (found !== plan.before?.fingerprint) {
+      throw new InputError(
+        `${title}: these are not the data of ${from} (fingerprint ${found}, there ` +
+          `${plan.before?.fingerprint}); give the same data and the same options of the reader`,
+      );
+    }
+  });
+  const { graph } = result;
+  const titles =
+    plan.titles === undefined
+      ? undefined
+      : titlesOf(await readSideTable(plan.titles), graph.items.ids, plan.titles);
+  const sides = graph.names ?? USERS_AND_ITEMS;
+  const onFinding = (finding: StudyFinding) => context.note(wrap(findingWords(finding, sides)));
+  const numbers = await study(graph, { ...plan.options, ...task, titles, truth, onFinding });
+  const results = withOrigin(numbers, {
+    source: title,
+    sourceFrom: given.length > 1 ? null : seenFrom(folder, title),
+    ...(given.length > 1 && {
+      sources: given.map((source) => ({ source, sourceFrom: seenFrom(folder, source) })),
+    }),
+    read: plan.read,
+    ...result.guess,
+    rows: result.read,
+    titles: titles
+      ? {
+          source: plan.titles!,
+          sourceFrom: seenFrom(folder, plan.titles!),
+          matched: titles.matched,
+          columns: `${titles.columns.id} → ${titles.columns.title}`,
+        }
+      : null,
+    runtime: `Node ${process.versions.node}`,
+    machine: {
+      cpu: cpus()[0]?.model.trim() ?? 'unknown',
+      cores: cpus().length,
+      memory: totalmem(),
+      system: `${type()} ${release()} ${arch()}`,
+    },
+    threads: threads ?? null,
+  });
+  const differences = plan.before ? compareStudies(plan.before.results, results) : undefined;
+  await pause(signal);
+  onProgress({ stage: 'writing', done: 0 });
+  const document = studyDocument(results);
+  const written = await writeReport(folder, force, results, document);
+  if (open) {
+    const failed = await openFile(written[0]);
+    if (failed) context.warn(failed);
+  }
+  return {
+    json: {
+      ...document,
+      written,
+      ...(differences ? { repeated: { same: differences.length === 0, differences } } : {}),
+    },
+    text: [
+      describeStudy(results, readingWords(result)),
+      ...describeRepeat(differences),
+      '',
+      `Report: ${written[0]}`,
+    ].join('\n'),
+  };
+}
+
+async function planFromOptions(
+  command: Command,
+  typed: readonly string[],
+  titles: string | undefined,
+): Promise<Plan> {
+  if (typed.length === 0) {
+    throw new InputError(
+      'study: DATA is missing; name a file or a built-in set such as @sotu, or use --from',
+    );
+  }
+  return {
+    data: await dataArgument(typed),
+    read: typedOptions(command, READ),
+    titles,
+    options: typedOptions(command, STUDY),
+    before: undefined,
+  };
+}
+
+/** Options beside --from that would change the numbers are refused rather than ignored. */
+async function planFromReceipt(
+  command: Command,
+  typed: readonly string[],
+  before: CheckedReceipt,
+  path: string,
+): Promise<Plan> {
+  const { rejects, ...reader } = typedOptions(command, READ);
+  for (const [declared, typed] of [
+    [STUDY, typedOptions(command, STUDY)],
+    [READ, reader],
+    [TITLES, typedOptions(command, TITLES)],
+  ] as const) {
+    for (const leaf of leaves(declared)) {
+      if (valueAt(typed, leaf.path) === undefined) continue;
+      throw optionError`${option(leaf.path.join('.'))} cannot be given with ${option('from')}: ${path} says all options`;
+    }
+  }
+  if (before.setAside && rejects === undefined) {
+    throw optionError`${path}: that study set bad rows aside; say where to put them now with ${option('rejects')}, since a receipt never says what to write`;
+  }
+  const { data, titles } = before;
+  const advice = `say where the data are, as in graphex study DATA --from ${path}`;
+  return {
+    data: await dataArgument(
+      typed.length > 0 ? typed : data.map((source) => findSource(path, source, advice)),
+    ),
+    read: rejects === undefined ? before.read : { ...before.read, rejects },
+    titles: titles
+      ? findSource(path, titles, 'put the titles there, or work in the folder of the first study')
+      : undefined,
+    options: before.settings,
+    before,
+  };
+}
+
+const SIMULATED: Readonly<Record<string, typeof PAPER_SIMULATION>> = {
+  '@simulated': PAPER_SIMULATION,
+  '@simulated-small': SMALL_SIMULATION,
+};
+
+/** Whether nothing is left out of the data: what is left of a simulated set has no known truth. */
+function isPlain({ dropUsers, dropItems, minDegree }: Plan['read']): boolean {
+  return dropUsers === undefined && dropItems === undefined && minDegree === undefined;
+}
+
+/** Simulated sets bring their truth along, which readGraph has no place for: drawn here, with the same seed. */
+async function readStudied(
+  plan: Plan,
+  context: CommandContext,
+  accept: (result: Pick<ReadResult, 'graph'>) => void,
+): Promise<{ readonly result: ReadResult; readonly truth: StudyTruth | undefined }> {
+  const { signal, threads, onProgress } = context;
+  const law = isPlain(plan.read) ? SIMULATED[plan.data.title] : undefined;
+  if (!law) {
+    return { result: await readData(plan.data.sources, plan.read, context, { accept }), truth: undefined };
+  }
+  const multigraph = plan.read.multigraph === true;
+  const { graph, truth } = await simulate({
+    ...law,
+    multigraph,
+    seed: 1,
+    truth: true,
+    signal,
+    threads,
+    onProgress,
+  });
+  accept({ graph });
+  return {
+    result: {
+      graph,
+      read: { rows: graph.edges, kept: graph.edges, merged: 0, rejected: 0 },
+      guess: { kind: 'simulated', format: 'simulated', columns: { users: 'user', items: 'item' } },
+    },
+    truth: {
+      features: law.features,
+      users: { law: law.users, ...truth!.users },
+      items: { law: law.items, ...truth!.items },
+    },
+  };
+}
+
+function withOrigin(results: StudyResults, origin: StudyOrigin): StudyResults {
+  const receipt = { ...results.receipt, origin };
+  return { ...results, receipt };
+}
+
+/** Everything at the end and together: an interrupted study leaves nothing. */
+async function writeReport(
+  folder: string,
+  force: boolean | undefined,
+  results: StudyResults,
+  document: object,
+): Promise<string[]> {
+  const pictures = studyPictures(await chartDocument(), results);
+  const files: Record<string, string> = {
+    'report.html': renderStudyPage(results, pictures),
+    'results.json': `${safeJson(JSON.stringify(document, null, 1))}\n`,
+  };
+  for (const [name, { wide }] of Object.entries(pictures)) files[figureFile(name)] = wide;
+  // A picture that this study has not may be there from an earlier one.
+  return writeTexts(folder, files, { force, obsolete: FIGURES.filter((name) => !(name in files)) });
+}
+
+function describeRepeat(differences: readonly StudyDifference[] | undefined): string[] {
+  if (!differences) return [];
+  if (differences.length === 0) return ['', 'Repeated: every number is the same.'];
+  const [first] = differences;
+  return [
+    '',
+    `Repeated, with differences: ${shown(first!.path)} was ${show(first!.before)} and is now ${show(first!.after)}` +
+      `${differences.length > 1 ? ', and more (see --json)' : ''}. Another version, engine or processor can do that.`,
+  ];
+}

@@ -1,0 +1,136 @@
+// A baseline as a model: tuned on held-back users, fitted to all of a graph, to be saved and served like any other.
+
+import { InputError } from '../../errors.js';
+import type { FitResult } from '../../fit/fit.js';
+import { type Ranker, seenItems } from '../../fit/model.js';
+import { fingerprint } from '../../graph/fingerprint.js';
+import { type BipartiteGraph, degrees, type SideName } from '../../graph/graph.js';
+import { transposeLists } from '../../math/csr.js';
+import { holdBack, shownItems } from '../../metrics/held-back.js';
+import type { Tuned } from '../../metrics/setting-search.js';
+import { settle } from '../../options/door.js';
+import type { OptionsOf } from '../../options/kinds.js';
+import { FIT_BASELINE } from '../../options/library.js';
+import { TASK } from '../../options/shared.js';
+import { threadCount } from '../../parallel/pool.js';
+import type { TaskOptions } from '../../progress.js';
+import { VERSION } from '../../version.js';
+import { BASELINES, type BaselineName, baselineOf } from './all-baselines.js';
+import type { BaselineData, Setting } from './baseline.js';
+import { prefixed, tuneBaseline } from './tuning.js';
+
+/** How a baseline is fitted; declared in options/library.ts. */
+export interface FitBaselineOptions extends OptionsOf<typeof FIT_BASELINE>, TaskOptions {}
+
+/** A fitted baseline, and what was tried to find its setting. */
+export type BaselineFit = FitResult<Ranker> & {
+  readonly setting: Setting;
+  readonly tuned: Tuned | undefined;
+};
+
+/**
+ * Fits a baseline (popularity, knn, ease, slim, ials, hpf) as a ranker that can be saved and served.
+ * @example
+ * import { BipartiteGraph, fitBaseline, recommend } from 'graphex';
+ * const graph = BipartiteGraph.fromPairs([['ann', 'tea'], ['bob', 'milk'], ['bob', 'tea'], ['cleo', 'milk']]);
+ * const { model } = await fitBaseline(graph, 'popularity');
+ * console.log(await recommend(model, { user: 'ann' }));
+ */
+export async function fitBaseline(
+  graph: BipartiteGraph,
+  name: BaselineName,
+  options: FitBaselineOptions = {},
+): Promise<BaselineFit> {
+  if (!BASELINES.includes(name)) {
+    throw new InputError(`baseline ${name}: expected one of ${BASELINES.join(', ')}`);
+  }
+  const settings = settle({ ...FIT_BASELINE, ...TASK }, options);
+  const { seed, trials, threads, signal, onProgress } = settings;
+  if (graph.edges === 0) throw new InputError('the graph has no edges: there is nothing to fit');
+  const began = performance.now();
+  const baseline = baselineOf(name);
+  const data = wholeData(graph);
+  const reason = baseline.limit(data);
+  if (reason !== undefined) {
+    const why =
+      reason.code === 'error'
+        ? reason.message
+        : `${reason.count} ${reason.what} × ${reason.candidates} items are above its limit of ${reason.limit}`;
+    throw new InputError(
+      `${baseline.title}: ${why}; fit another baseline, such as ${baseline.standIn ?? 'knn'}`,
+    );
+  }
+  const tuned =
+    settings.setting || baseline.dials(data).length === 0
+      ? undefined
+      : await tuneBaseline(
+          baseline,
+          holdBack(
+            { ...data, shown: shownItems(data.shown.length, seed) },
+            { seed },
+            'fit popularity, which has no setting',
+          ),
+          {
+            seed,
+            maxTrials: trials,
+            threads,
+            signal,
+            onProgress,
+          },
+        );
+  const setting = settings.setting ?? tuned?.best.setting ?? {};
+  const scores = await baseline.scores(data, setting, {
+    seed,
+    start: tuned?.start,
+    threads,
+    signal,
+    onProgress: prefixed(options, `${baseline.title}: fitting`),
+  });
+  const seconds = (performance.now() - began) / 1000;
+  const { iterations, converged } =
+    scores.kind === 'factors' ? scores.members[0] : { iterations: 1, converged: true };
+  const side = (which: SideName) =>
+    Object.freeze({ count: graph[which].count, ids: graph[which].ids, degree: degrees(graph[which]) });
+  const model: Ranker = Object.freeze({
+    type: 'ranker',
+    method: name,
+    multigraph: graph.multigraph,
+    ...(graph.names && { names: graph.names }),
+    users: side('users'),
+    items: side('items'),
+    scores,
+    seen: seenItems(graph.users),
+    provenance: Object.freeze({
+      version: VERSION,
+      engine: 'cpu',
+      seed,
+      fingerprint: fingerprint(graph),
+      options: { method: name, ...setting },
+      iterations,
+      converged,
+      seconds,
+    }),
+  });
+  return {
+    model,
+    setting,
+    tuned: tuned && { best: tuned.best, trials: tuned.trials, finished: tuned.finished },
+    stopped: converged ? 'converged' : 'iterations',
+    engine: 'cpu',
+    engineReason: { code: 'only-one' },
+    threads: threadCount(threads),
+    seconds,
+  };
+}
+
+/** Every item can be in a history, and every item can be asked for. */
+function wholeData(graph: BipartiteGraph): BaselineData {
+  const users = { offsets: graph.users.offsets, values: graph.users.neighbors };
+  const count = graph.items.count;
+  return {
+    users,
+    items: transposeLists(users, count),
+    shown: new Uint8Array(count).fill(1),
+    candidates: Uint32Array.from({ length: count }, (_, item) => item),
+  };
+}

@@ -1,0 +1,142 @@
+// What a worker of item-kNN does: for a block of candidates, how many users each has in common with every item that can be shown,
+// and the items most similar to it. Blocks are independent of each other, so results do not depend on the number of workers.
+
+import { allocate } from '../../math/memory.js';
+import { nthLargest } from '../../math/select.js';
+import { serveTasks } from '../../parallel/worker.js';
+import type { RowLists } from '../../predict/scoring/scorer.js';
+import { type CountedColumns, copyCounts, createTiles, pairsMet } from '../../solvers/pair-counts.js';
+
+/** How a candidate and the items of histories are compared. */
+export interface NeighbourSetting {
+  readonly neighbours: number;
+  readonly shrinkage: number;
+  readonly asymmetry: number;
+}
+
+/** Two bytes each where they are small enough. */
+export type CommonCounts = Uint16Array | Uint32Array;
+
+/** The data, with what can be shown numbered from 0: its columns. */
+export interface Neighbourhood {
+  /** Per user the columns they have, ascending. */
+  readonly rows: RowLists;
+  /** Per candidate its users. */
+  readonly targets: RowLists;
+  /** Per candidate its own column, −1: none. */
+  readonly ownColumn: Int32Array;
+  /** Users of each column and of each candidate. */
+  readonly degree: { readonly columns: Uint32Array; readonly targets: Uint32Array };
+  /** The columns where the kernels find them. */
+  readonly counted: CountedColumns;
+  /** Candidates × columns, counted so far as `counted` says, where they are kept for other settings. */
+  readonly kept: { readonly counts: CommonCounts; readonly counted: Uint8Array } | undefined;
+}
+
+export interface SimilarityJob {
+  readonly data: Neighbourhood;
+  readonly module: WebAssembly.Module;
+  /** Scratch of the workers for a tile, each of which takes one that is free: 1 where it is taken. None where there is no room for it. */
+  readonly scratch: readonly number[];
+  readonly taken: Int32Array;
+  readonly setting: NeighbourSetting;
+  /** Candidates first … last − 1. */
+  readonly first: number;
+  readonly last: number;
+}
+
+/** One candidate after the other: how many columns it keeps, which, ascending, and how similar they are. */
+export interface SimilarColumns {
+  readonly found: Uint32Array;
+  readonly columns: Uint32Array;
+  readonly weights: Float32Array;
+}
+
+export function findSimilar(job: SimilarityJob): SimilarColumns {
+  const { data, setting, first, last } = job;
+  const { shrinkage, asymmetry } = setting;
+  const neighbours = Math.floor(setting.neighbours);
+  const { columns: degree, targets: ownDegree } = data.degree;
+  const count = degree.length;
+  const scale = Float64Array.from(degree, (d) => d ** asymmetry);
+  const common = data.kept ? undefined : createCounts(data.counted.wide, count);
+  const counter = data.kept?.counted[first] ? undefined : createCounter(job);
+  const touched = new Uint32Array(count);
+  const similarity = new Float32Array(count);
+  const order = new Float32Array(count);
+  const width = Math.min(count, neighbours);
+  const found = new Uint32Array(last - first);
+  const columns = new Uint32Array((last - first) * width);
+  const weights = new Float32Array(columns.length);
+  let entries = 0;
+  for (let c = first; c < last; c++) {
+    const counts = common ?? keptCounts(data, c, count);
+    counter?.count(c, counts);
+    const ownScale = ownDegree[c] ** (1 - asymmetry);
+    let met = 0;
+    for (let column = 0; column < count; column++) {
+      const both = counts[column];
+      if (both === 0) continue;
+      similarity[met] = both / (scale[column] * ownScale + shrinkage);
+      touched[met++] = column;
+    }
+    let least = 0;
+    let ties = met;
+    if (met > neighbours) {
+      order.set(similarity.subarray(0, met));
+      least = nthLargest(order, met, neighbours);
+      ties = neighbours;
+      for (let t = 0; t < met; t++) if (similarity[t] > least) ties--;
+    }
+    const before = entries;
+    for (let t = 0; t < met; t++) {
+      if (similarity[t] < least || (similarity[t] === least && ties-- <= 0)) continue;
+      columns[entries] = touched[t];
+      weights[entries++] = similarity[t];
+    }
+    found[c - first] = entries - before;
+    common?.fill(0);
+  }
+  counter?.close();
+  return { found, columns: columns.slice(0, entries), weights: weights.slice(0, entries) };
+}
+
+/** Counts of one candidate, or of several; `wide` as those of tiles are. */
+export function createCounts(wide: boolean, length: number): CommonCounts {
+  return wide ? allocate(Uint32Array, length) : allocate(Uint16Array, length);
+}
+
+function keptCounts({ kept }: Neighbourhood, candidate: number, count: number): CommonCounts {
+  return kept!.counts.subarray(candidate * count, (candidate + 1) * count);
+}
+
+/** Counts the candidates of a job: all at once, or one by one where that is sooner done. */
+function createCounter({ data, module, scratch, taken, first, last }: SimilarityJob) {
+  const place = scratch.findIndex((_, at) => Atomics.compareExchange(taken, at, 0, 1) === 0);
+  const tiles = place < 0 ? undefined : createTiles(module, data.counted, scratch[place]);
+  const { rows, targets, ownColumn, kept } = data;
+  const tile = tiles?.isSooner(pairsMet(targets, rows, first, last)) ? tiles : undefined;
+  tile?.count(targets, first, last);
+  return {
+    count(candidate: number, counts: CommonCounts): void {
+      if (tile) copyCounts(tile.counts, candidate - first, counts);
+      else countCommon(data, candidate, counts);
+      if (ownColumn[candidate] >= 0) counts[ownColumn[candidate]] = 0;
+      if (kept) kept.counted[candidate] = 1;
+    },
+    close(): void {
+      if (place >= 0) Atomics.store(taken, place, 0);
+    },
+  };
+}
+
+function countCommon({ rows, targets }: Neighbourhood, candidate: number, counts: CommonCounts): void {
+  const { offsets, values } = rows;
+  for (let e = targets.offsets[candidate]; e < targets.offsets[candidate + 1]; e++) {
+    const user = targets.values[e];
+    const end = offsets[user + 1];
+    for (let n = offsets[user]; n < end; n++) counts[values[n]]++;
+  }
+}
+
+serveTasks('item-knn-tasks', { findSimilar });

@@ -1,0 +1,133 @@
+// A model on a split whose held-out users come in pieces, shard by shard: each piece is folded in and ranked by itself, and the
+// figures are those of all users together. Neither the model's users nor the held-out ones are ever all in memory.
+
+import { InputError } from '../errors.js';
+import type { Model } from '../fit/model.js';
+import type { BipartiteGraph } from '../graph/graph.js';
+import type { VertexIds } from '../graph/ids.js';
+import { concludeRanking, type RankedUsers } from '../metrics/ranking-metrics.js';
+import { settle } from '../options/door.js';
+import { option, optionError } from '../options/error.js';
+import { TASK } from '../options/shared.js';
+import { EVALUATE } from '../options/verbs.js';
+import type { Coins, Split } from '../sample/split-types.js';
+import { USERS_AND_ITEMS } from '../text/sides.js';
+import { compareRankings, type RankingComparison } from './compare-rankings.js';
+import {
+  checkSameData,
+  type EvaluateOptions,
+  type Evaluation,
+  heldOutScores,
+  NO_INTERVALS,
+  popularityScorer,
+} from './evaluate.js';
+import { rankingOptions, rankUsers } from './evaluate-ranking.js';
+import { degreesById, splitRankingTask } from './split-task.js';
+
+/** What is known of a split beside its held-out users. */
+export interface SplitFrame extends Pick<Split, 'seed' | 'testUsers' | 'testItems' | 'fingerprint'> {
+  /** Items of the training part, and how many training users have each. */
+  readonly train: { readonly ids: VertexIds; readonly degree: Uint32Array; readonly fingerprint: string };
+  /** Items of the whole test part. */
+  readonly testIds: VertexIds;
+  readonly itemCoins: Coins;
+}
+
+/** Some of the held-out users: what they are folded in on, and what is asked of them. */
+export interface HeldOutPiece {
+  readonly foldIn: BipartiteGraph;
+  readonly test: BipartiteGraph;
+}
+
+/** What is found in turn: recommendation figures, and no predictive check. */
+export type EvaluationInTurn = Pick<
+  Evaluation,
+  | 'method'
+  | 'ranking'
+  | 'protocol'
+  | 'predictive'
+  | 'predictiveReason'
+  | 'names'
+  | 'dropped'
+  | 'fittedToTrain'
+> & { readonly popularity: RankingComparison | undefined };
+
+export async function evaluateInTurn(
+  model: Model,
+  frame: SplitFrame,
+  pieces: AsyncIterable<HeldOutPiece>,
+  given: EvaluateOptions = {},
+): Promise<EvaluationInTurn> {
+  const options = settle({ ...EVALUATE, ...TASK }, given);
+  for (const name of ['calibrate', 'correct'] as const) {
+    if (options[name]) {
+      throw optionError`${option(name)}: there are no intervals to correct, since ${NO_INTERVALS['in-shards']}`;
+    }
+  }
+  const { ids } = model.items;
+  checkSameData(model, frame.train.ids);
+  const known = new Uint8Array(model.items.count);
+  for (let j = 0; j < frame.testIds.length; j++) {
+    const item = ids.find(frame.testIds.at(j));
+    if (item >= 0) known[item] = 1;
+  }
+  const whole = {
+    candidates: Uint32Array.from(known.keys()).filter((item) => known[item] === 1),
+    degree: degreesById(ids, frame.train.ids, frame.train.degree),
+  };
+  const isPopularity = model.type === 'ranker' && model.scores.kind === 'popularity';
+  const [ranked, popular]: [RankedUsers[], RankedUsers[]] = [[], []];
+  const users: (string | number)[] = [];
+  const left = { foldInEdges: 0, foldInUsers: 0, edges: 0, users: 0 };
+  for await (const piece of pieces) {
+    const split = splitOf(frame, piece);
+    const task = splitRankingTask(split, ids, whole);
+    left.edges += task.left.edgesToUnseenItems;
+    left.users += task.left.usersWithoutHistory;
+    if (piece.foldIn.users.count === 0) continue;
+    const { scorer, dropped } = await heldOutScores(model, split, options);
+    left.foldInEdges += dropped.edges;
+    left.foldInUsers += dropped.users;
+    if (task.relevant.values.length === 0) continue;
+    const one = await rankUsers(task, scorer, rankingOptions(options));
+    ranked.push(one);
+    if (!isPopularity)
+      popular.push(await rankUsers(task, popularityScorer(model.items.degree), rankingOptions(options)));
+    const { values } = piece.foldIn.users.ids;
+    for (const row of one.all.rows) users.push(values[row]);
+  }
+  if (ranked.length === 0) {
+    throw new InputError(
+      'no held-out user has both an item to fold in and a test item that training saw: hold out more users or items',
+    );
+  }
+  // As they would come in one piece, so that not even the order of a sum is another.
+  const order = Uint32Array.from(users.keys()).sort((a, b) => (users[a] < users[b] ? -1 : 1));
+  const ranking = concludeRanking(ranked, order);
+  return Object.freeze({
+    method: 'pq',
+    ranking,
+    popularity: isPopularity
+      ? undefined
+      : compareRankings(ranking.all, concludeRanking(popular, order).all, options.seed),
+    protocol: options.protocol,
+    predictive: undefined,
+    predictiveReason:
+      options.draws === 0 ? 'no-draws' : model.type === 'ranker' ? 'ranking-model' : 'in-shards',
+    names: model.names ?? USERS_AND_ITEMS,
+    dropped: {
+      foldIn: { edges: left.foldInEdges, users: left.foldInUsers },
+      ranking: { edges: left.edges - left.foldInEdges, users: left.users },
+    },
+    fittedToTrain: model.provenance.fingerprint === frame.train.fingerprint,
+  });
+}
+
+/** A split of these held-out users alone. Its training part is not there: what is asked of it is in the frame. */
+function splitOf(frame: SplitFrame, { foldIn, test }: HeldOutPiece): Split {
+  const { seed, testUsers, testItems, fingerprint, itemCoins } = frame;
+  const { ids } = foldIn.users;
+  const users = { ids, drawn: new Uint8Array(ids.length).fill(1) };
+  const coins = { users, items: itemCoins };
+  return { method: 'pq', seed, testUsers, testItems, train: foldIn, foldIn, test, coins, fingerprint };
+}

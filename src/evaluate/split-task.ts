@@ -1,0 +1,101 @@
+// The ranking problem of a split.
+
+import { InputError } from '../errors.js';
+import { type BipartiteGraph, degrees } from '../graph/graph.js';
+import type { VertexIds } from '../graph/ids.js';
+import type { RowLists } from '../math/csr.js';
+import { collectLists } from '../math/csr.js';
+import { itemsIn, type RankingTask, rankingTask } from '../metrics/ranking-task.js';
+import type { Split } from '../sample/split-types.js';
+
+/** The ranking problem of a split: what its models see of each row, and what could not be asked. */
+export interface SplitRankingTask extends RankingTask {
+  /** Per row the known items, by index. */
+  readonly history: RowLists;
+  readonly left: {
+    /** Test users without any known item: they cannot be told apart, and a sparse model has no place for them. */
+    readonly usersWithoutHistory: number;
+    /** Edges of fold-in and test to items that training never saw. */
+    readonly edgesToUnseenItems: number;
+  };
+}
+
+/**
+ * The ranking problem of a split: rows are the users of `historyOf(split)`, candidates the items of the
+ * test part that training saw. `items` names the training items in the scorer's order.
+ */
+export function splitRankingTask(
+  split: Split,
+  items: VertexIds = split.train.items.ids,
+  whole?: WholeTask,
+): SplitRankingTask {
+  const count = items.length;
+  const known = historyOf(split);
+  const history = indexByIds(known, items);
+  const test = indexByIds(split.test, items);
+  const rows = known.users.count;
+  // Test rows, put into the order of the known users; those whose history is empty cannot be asked.
+  let usersWithoutHistory = 0;
+  const testRow = new Int32Array(rows).fill(-1);
+  for (let u = 0; u < split.test.users.count; u++) {
+    if (test.offsets[u + 1] === test.offsets[u]) continue;
+    const row = known.users.ids.find(split.test.users.ids.at(u));
+    if (row >= 0 && history.offsets[row + 1] > history.offsets[row]) testRow[row] = u;
+    else usersWithoutHistory++;
+  }
+  const relevant = collectLists(rows, (row, add) => {
+    const u = testRow[row];
+    if (u < 0) return;
+    for (let e = test.offsets[u]; e < test.offsets[u + 1]; e++) add(test.values[e]);
+  });
+  if (relevant.values.length === 0 && !whole) {
+    throw new InputError(
+      'no held-out user has both an item to fold in and a test item that training saw: hold out more users or items',
+    );
+  }
+  const degree = whole?.degree ?? degreesById(items, split.train.items.ids, degrees(split.train.items));
+  const candidates = whole?.candidates ?? itemsIn({ offsets: test.offsets, values: test.values }, count);
+  return Object.freeze({
+    ...rankingTask({ rows, items: count, relevant, excluded: history, candidates, degree }),
+    history: { offsets: history.offsets, values: history.values },
+    left: {
+      usersWithoutHistory,
+      edgesToUnseenItems: history.unknown + test.unknown,
+    },
+  });
+}
+
+/** What a task of some of the held-out users has of the whole: all candidates, and the training degree of each item. */
+export interface WholeTask {
+  readonly candidates: Uint32Array;
+  readonly degree: Uint32Array;
+}
+
+/** Degrees in the order of other ids; 0 where one has none. */
+export function degreesById(items: VertexIds, ids: VertexIds, trained: Uint32Array): Uint32Array {
+  const degree = new Uint32Array(items.length);
+  for (let j = 0; j < trained.length; j++) {
+    const item = items.find(ids.at(j));
+    if (item >= 0) degree[item] = trained[j];
+  }
+  return degree;
+}
+
+/** The part of a split through which its test users are known: the fold-in part, or training where edges were held out. */
+export function historyOf(split: Split): BipartiteGraph {
+  return split.method !== 'pq' ? split.train : split.foldIn;
+}
+
+/** The user rows of a graph with items named by another graph's ids; unknown items are dropped and counted. */
+export function indexByIds(graph: BipartiteGraph, items: VertexIds): RowLists & { readonly unknown: number } {
+  const map = Int32Array.from({ length: graph.items.count }, (_, j) => items.find(graph.items.ids.at(j)));
+  let unknown = 0;
+  const lists = collectLists(graph.users.count, (u, add) => {
+    for (let e = graph.users.offsets[u]; e < graph.users.offsets[u + 1]; e++) {
+      const item = map[graph.users.neighbors[e]];
+      if (item >= 0) add(item);
+      else unknown++;
+    }
+  });
+  return { ...lists, unknown };
+}

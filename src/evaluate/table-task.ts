@@ -1,0 +1,140 @@
+// The ranking question of any pair of tables: for each user of the test part, rank every item that the user has not had
+// in training. Who is asked, what counts, and what cannot be asked and why.
+
+import { InputError } from '../errors.js';
+import type { BipartiteGraph } from '../graph/graph.js';
+import { VertexIds } from '../graph/ids.js';
+import type { ListTask } from '../metrics/list-metrics.js';
+
+/** A train/test pair of tables, whoever made it. */
+export interface SplitParts {
+  readonly train: BipartiteGraph;
+  readonly test: BipartiteGraph;
+  /** Items of a user in it are not ranked either. */
+  readonly validation?: BipartiteGraph | undefined;
+  /** Known items of users whom training did not see (the fold-in part of a split): not ranked, and what a model goes by. */
+  readonly foldIn?: BipartiteGraph | undefined;
+}
+
+/** What is to be ranked on the parts of a split: users, known and held-back items. */
+export interface PartsTask extends ListTask {
+  /** The candidates: every item of training and test, by id. Ties of scores go to the one that comes first here. */
+  readonly items: VertexIds;
+  /** The users who are asked, by id. */
+  readonly users: VertexIds;
+  /** Per user, the candidates that are not ranked, ascending. */
+  readonly excluded: readonly Uint32Array[];
+  /** Per user, what a model may know: the candidates of the training or fold-in part, ascending. */
+  readonly history: readonly Uint32Array[];
+  readonly left: {
+    /** Test pairs that are in training or validation too: not ranked, so not asked for. */
+    readonly repeated: number;
+    /** Test users all of whose pairs are such. */
+    readonly usersOfRepeated: number;
+    /** Users who are asked although training knows nothing of them. */
+    readonly withoutHistory: number;
+    /** Items of the test part that training never saw, and the test pairs with them; they count as misses. */
+    readonly unseenItems: number;
+    readonly unseenPairs: number;
+  };
+}
+
+/** Makes the question of two tables. Ids are compared as texts: 7 in one table and "7" in the other are the same. */
+export function partsTask(parts: SplitParts): PartsTask {
+  const { train, test } = parts;
+  for (const name of ['train', 'test'] as const) {
+    if (parts[name].edges === 0) {
+      throw new InputError(`the ${name} part is empty; give a table with at least one row`);
+    }
+  }
+  const items = mergedIds([train.items.ids, test.items.ids]);
+  if (items.length === train.items.count + test.items.count) {
+    throw new InputError(
+      `none of the ${test.items.count} items of the test part is in training: are they of other data, or are the columns swapped?`,
+    );
+  }
+  const known = new Uint8Array(items.length);
+  const degree = new Uint32Array(items.length);
+  for (let j = 0; j < train.items.count; j++) {
+    const place = items.find(train.items.ids.at(j));
+    known[place] = 1;
+    degree[place] = train.items.offsets[j + 1] - train.items.offsets[j];
+  }
+  const rowsOf = (graph: BipartiteGraph | undefined) => graph && itemRows(graph, items);
+  const [trained, folded, validated] = [rowsOf(train), rowsOf(parts.foldIn), rowsOf(parts.validation)];
+  const tested = rowsOf(test)!;
+  const users: number[] = [];
+  const relevant: Uint32Array[] = [];
+  const excluded: Uint32Array[] = [];
+  const history: Uint32Array[] = [];
+  const left = { repeated: 0, usersOfRepeated: 0, withoutHistory: 0, unseenItems: 0, unseenPairs: 0 };
+  for (let u = 0; u < test.users.count; u++) {
+    const id = test.users.ids.at(u);
+    const own = joined([trained?.(id), folded?.(id)]);
+    const out = joined([own, validated?.(id)]);
+    const had = new Set(out);
+    const asked = tested(id)!.filter((place) => !had.has(place));
+    left.repeated += tested(id)!.length - asked.length;
+    if (asked.length === 0) {
+      left.usersOfRepeated++;
+      continue;
+    }
+    if (own.length === 0) left.withoutHistory++;
+    for (const place of asked) left.unseenPairs += 1 - known[place];
+    users.push(u);
+    relevant.push(asked);
+    excluded.push(out);
+    history.push(own);
+  }
+  if (users.length === 0) {
+    throw new InputError(
+      'every pair of the test part is in training too, so nothing is left to be foreseen; give parts that do not overlap',
+    );
+  }
+  left.unseenItems = known.reduce((sum, k) => sum + 1 - k, 0);
+  return Object.freeze({
+    candidates: items.length,
+    items,
+    users: test.users.ids.pick(users),
+    relevant,
+    excluded,
+    history,
+    degree,
+    trainUsers: train.users.count,
+    left: Object.freeze(left),
+  });
+}
+
+/** The ids of several lists, once each, in the order of graphs: whole numbers by value, else texts by code unit. */
+function mergedIds(lists: readonly VertexIds[]): VertexIds {
+  if (lists.every(({ kind }) => kind === 'integer')) {
+    const values = new Set<number>();
+    for (const { values: own } of lists) for (const id of own as Float64Array) values.add(id);
+    return VertexIds.integers(Float64Array.from(values).sort());
+  }
+  const texts = new Set<string>();
+  for (const ids of lists) for (let v = 0; v < ids.length; v++) texts.add(ids.at(v));
+  return VertexIds.texts([...texts].sort((a, b) => (a < b ? -1 : 1)));
+}
+
+/** A function that gives the places of a user's items, ascending; undefined where the graph has no such user. */
+function itemRows(graph: BipartiteGraph, items: VertexIds): (user: string) => Uint32Array | undefined {
+  const place = Int32Array.from({ length: graph.items.count }, (_, j) => items.find(graph.items.ids.at(j)));
+  const { ids, offsets, neighbors } = graph.users;
+  return (user) => {
+    const u = ids.find(user);
+    if (u < 0) return undefined;
+    const places: number[] = [];
+    for (let e = offsets[u]; e < offsets[u + 1]; e++) {
+      // Items of a validation or fold-in part may be in neither training nor test.
+      if (place[neighbors[e]] >= 0) places.push(place[neighbors[e]]);
+    }
+    return Uint32Array.from(places).sort();
+  };
+}
+
+function joined(lists: readonly (Uint32Array | undefined)[]): Uint32Array {
+  const given = lists.filter((list) => list !== undefined && list.length > 0) as Uint32Array[];
+  if (given.length <= 1) return given[0] ?? new Uint32Array(0);
+  return Uint32Array.from(new Set(given.flatMap((list) => [...list]))).sort();
+}

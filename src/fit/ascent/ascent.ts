@@ -1,0 +1,328 @@
+// Coordinate ascent: graph → model, through the loop.
+
+import type { Engine, TableValues } from '../../engine/engine.js';
+import { type EngineReason, onEngine } from '../../engine/select.js';
+import { abortReason, DeviceError, InputError } from '../../errors.js';
+import { fingerprintTogether } from '../../graph/fingerprint-threads.js';
+import { type BipartiteGraph, otherSide, SIDES, type SideName } from '../../graph/graph.js';
+import { VERSION } from '../../version.js';
+import type { FitResult } from '../fit.js';
+import { modelSide, type PosteriorModel, seenItems } from '../model.js';
+import {
+  type AscentOptions,
+  CHECKPOINT_MINUTES,
+  type Counted,
+  checkGraph,
+  type FitSettings,
+  fitSettings,
+} from '../options.js';
+import { abortedFit, LostFitError } from '../unfinished.js';
+import { type BothHyper, type BothTables, logCountFactorials } from './bound.js';
+import { factsOf } from './data-facts.js';
+import { mayJump } from './extrapolate.js';
+import { firstHyper, learned, tiltsToMatch } from './hyper.js';
+import {
+  type AfterLeg,
+  type AscentCheckpoint,
+  type Beginning,
+  type LoopResult,
+  type LoopState,
+  RELAXATION,
+  runLoop,
+} from './loop.js';
+import { activities } from './phases.js';
+import { type FormerState, formerHyper, formerTables, matchVertices } from './previous.js';
+import { beginsOnSample, fitSample } from './sample-start.js';
+import { SHORTEST, startValues } from './start.js';
+
+/** A fit by coordinate ascent, which has the state to go on from. */
+export type AscentResult = FitResult<PosteriorModel> & { readonly checkpoint: AscentCheckpoint };
+
+/** A GPU can vanish: its state is copied to the host after so many seconds, and then for this share of the time. */
+const COPY_FROM_SECONDS = 1;
+const COPY_SHARE = 0.05;
+
+/** How a run ended, or where it stood when its state was last copied. */
+interface Outcome {
+  readonly bound: number | undefined;
+  readonly stopped: LoopResult['stopped'];
+  readonly checkpoint: AscentCheckpoint;
+}
+
+/** Maximizes the evidence bound. `data`: what the fit is one of, where its edges are only a part of that. */
+export async function ascend(
+  graph: BipartiteGraph,
+  options: Counted<AscentOptions> = {},
+  data: BipartiteGraph = graph,
+): Promise<AscentResult> {
+  const settings = fitSettings(options);
+  checkGraph(graph);
+  const began = performance.now();
+  const runs = options.resume ? 1 : settings.restarts;
+  // These outlive an engine that fails.
+  let run = 0;
+  let best: Outcome | undefined;
+  const resume = options.resume as AscentCheckpoint | undefined;
+  let last = resume;
+  let finish: ((outcome: Outcome) => AscentResult) | undefined;
+  let former: ReturnType<typeof matchVertices> | undefined;
+  let print: string | undefined;
+
+  const work = { edges: graph.edges, features: settings.features };
+  try {
+    return await onEngine(settings.engine, work, options.threads, async ({ engine, reason }) => {
+      // Workers start meanwhile.
+      former ??= options.from && matchVertices(graph, options.from);
+      const { report, rows: formerRows } = former ?? {};
+      const start: Beginning = {
+        settings: { ...settings },
+        fingerprint: (print ??= await fingerprintTogether(data, options)),
+      };
+      const why = finish ? { ...reason, iteration: last?.state.iteration ?? 0 } : reason;
+      finish = (outcome) => ({
+        ...toResult(graph, settings, outcome, engine, why, began),
+        ...(report && { from: report }),
+      });
+      const copy =
+        engine.name === 'gpu' ? copyNowAndThen(engine, start, (state) => (last = state)) : undefined;
+      const hand = runs > 1 ? undefined : handNowAndThen(engine, start, options, (o) => finish!(o));
+      const keep: AfterLeg = async (...leg) => {
+        await copy?.(...leg);
+        await hand?.(...leg);
+      };
+      for (; run < runs; run++, last = undefined) {
+        const { bound, stopped, state, tables } = await oneRun(
+          engine,
+          graph,
+          settings,
+          { ...options, ...(last && { resume: last }) },
+          formerRows,
+          run,
+          keep,
+        );
+        // A checkpoint is of one run: of several, none could go on to the same numbers.
+        if (stopped === 'aborted' && runs > 1) throw abortReason(options.signal!);
+        const checkpoint = await takeCheckpoint(engine, start, state, tables);
+        for (const side of SIDES) void engine.free(tables[side]);
+        const outcome = { bound, stopped, checkpoint };
+        if (stopped === 'aborted') throw abortedFit(options.signal!, finish(outcome));
+        if (!best || (bound ?? -Infinity) > (best.bound ?? -Infinity)) best = outcome;
+      }
+      return finish(best!);
+    });
+  } catch (error) {
+    if (!(error instanceof DeviceError) || !finish || !last || last === resume) throw error;
+    const bound = last.state.bounds.at(-1)?.[1];
+    throw new LostFitError(error.message, finish({ bound, stopped: 'aborted', checkpoint: last }), {
+      cause: error,
+    });
+  }
+}
+
+/** Copies the state from the engine, seldom enough to cost little. */
+function copyNowAndThen(
+  engine: Engine,
+  beginning: Beginning,
+  keep: (copy: AscentCheckpoint) => void,
+): AfterLeg {
+  let due = performance.now() + 1000 * COPY_FROM_SECONDS;
+  return async (state, tables) => {
+    const began = performance.now();
+    if (began < due) return;
+    keep(await takeCheckpoint(engine, beginning, state, tables));
+    const end = performance.now();
+    due = end + Math.max(1000 * COPY_FROM_SECONDS, (end - began) / COPY_SHARE);
+  };
+}
+
+/** Hands the state of a long fit to whoever wants to keep it. */
+function handNowAndThen(
+  engine: Engine,
+  beginning: Beginning,
+  { onCheckpoint, checkpointMinutes = CHECKPOINT_MINUTES }: Counted<AscentOptions>,
+  finish: (outcome: Outcome) => AscentResult,
+): AfterLeg | undefined {
+  if (!onCheckpoint) return undefined;
+  const due = nowAndThen(checkpointMinutes);
+  return async (state, tables) => {
+    if (!due()) return;
+    const checkpoint = await takeCheckpoint(engine, beginning, state, tables);
+    await onCheckpoint(finish({ bound: state.bounds.at(-1)?.[1], stopped: 'aborted', checkpoint }));
+  };
+}
+
+/** Says now and then that it is time: once in so many minutes. */
+export function nowAndThen(minutes: number): () => boolean {
+  const wait = 60_000 * minutes;
+  let due = performance.now() + wait;
+  return () => {
+    if (performance.now() < due) return false;
+    due = performance.now() + wait;
+    return true;
+  };
+}
+
+async function oneRun(
+  engine: Engine,
+  graph: BipartiteGraph,
+  settings: FitSettings,
+  options: Counted<AscentOptions>,
+  formerRows: Readonly<Record<SideName, Int32Array>> | undefined,
+  run: number,
+  afterLeg: AfterLeg | undefined,
+): Promise<LoopResult> {
+  const saved = options.resume as AscentCheckpoint | undefined;
+  const resume = saved?.state.sampled ? undefined : saved;
+  const facts = factsOf(graph);
+  const seed = settings.seed + run;
+  const first = resume?.state.hyper ?? (await firstHyper(facts, settings, options.signal));
+  const tilts = tiltsToMatch(facts, settings, first);
+  const learn = learned(settings, first);
+  const sample =
+    !resume && beginsOnSample(engine, graph, settings, options)
+      ? await fitSample(engine, graph, settings, options, seed)
+      : undefined;
+  const sampled = sample === 'aborted';
+  const carried = sampled ? undefined : sample;
+  const former: FormerState | undefined = resume ? undefined : (options.from ?? carried);
+  const hyper = former ? formerHyper(first, former, learn, tilts) : first;
+  const rows = carried ? matchVertices(graph, carried).rows : formerRows;
+  const values =
+    resume?.tables ??
+    (former
+      ? formerTables(graph, former, rows!, hyper, seed, carried ? 0 : 1)
+      : startValues(graph, hyper, settings, seed));
+  const state: LoopState = resume?.state ?? {
+    iteration: 0,
+    warmSweeps: settings.start === 'warm' ? undefined : 0,
+    ...(options.from && { former: true }),
+    ...(carried && { carried: true }),
+    ...(sampled && { sampled }),
+    bounds: [],
+    likelihood: undefined,
+    relaxation: RELAXATION,
+    hyper,
+  };
+  if (resume) for (const side of SIDES) checkResume(graph, side, settings.features, values[side]);
+  const shown = activities(state, graph);
+  const tables = {
+    users: await engine.createTable(settings.features, values.users, shown.users),
+    items: await engine.createTable(settings.features, values.items, shown.items),
+  };
+  if (resume) {
+    for (const side of SIDES) {
+      void engine.setMass(tables[side], resume.totals[side].mass);
+      void engine.setLeftover(tables[side], resume.totals[side].leftover, resume.totals[side].leftoverAt);
+    }
+  }
+  if (sampled) return { state, tables, bound: undefined, stopped: 'aborted' };
+  if (former) await takeLeftover(engine, tables, former, hyper);
+  const data = { ...graph, factorials: logCountFactorials(graph.users.counts) };
+  const vertices = graph.users.count + graph.items.count;
+  const size = { vertices, edges: graph.edges, features: settings.features };
+  const jumps = settings.iterations >= SHORTEST && mayJump(engine, size, state.former);
+  return runLoop(engine, data, tables, state, { ...settings, jumps }, { learn, tilts }, options, afterLeg);
+}
+
+/** The unseen atoms begin as the former model had them. */
+async function takeLeftover(
+  engine: Engine,
+  tables: BothTables,
+  former: FormerState,
+  hyper: BothHyper,
+): Promise<void> {
+  const unseen = (side: SideName) => (hyper[side].size > 0 ? former[side].leftover : undefined);
+  const totals = { users: await engine.totals(tables.users), items: await engine.totals(tables.items) };
+  for (const side of SIDES) {
+    const own = unseen(side);
+    const other = otherSide(side);
+    const left = unseen(other);
+    const at = totals[other].mass.map((m, k) => m + (left?.[k] ?? 0));
+    if (own) void engine.setLeftover(tables[side], own, at);
+  }
+}
+
+/** A saved fit goes on with the data and the number of features that it began with. */
+export function checkResume(
+  graph: BipartiteGraph,
+  side: SideName,
+  wanted: number,
+  { weightShape, featureShape }: TableValues,
+): void {
+  const rows = weightShape.length;
+  const features = featureShape.length / Math.max(rows, 1);
+  if (rows === graph[side].count && features === wanted) return;
+  throw new InputError(
+    `resume: the saved fit has ${rows} ${side} and ${features} features, this one ${graph[side].count} and ` +
+      `${wanted}; resume with the same data and options`,
+  );
+}
+
+async function takeCheckpoint(
+  engine: Engine,
+  began: Beginning,
+  state: LoopState,
+  tables: BothTables,
+): Promise<AscentCheckpoint> {
+  return {
+    method: 'ascent',
+    began,
+    state,
+    tables: { users: await engine.read(tables.users), items: await engine.read(tables.items) },
+    totals: { users: await engine.totals(tables.users), items: await engine.totals(tables.items) },
+  };
+}
+
+function toResult(
+  graph: BipartiteGraph,
+  settings: FitSettings,
+  outcome: Outcome,
+  engine: Engine,
+  reason: EngineReason,
+  began: number,
+): AscentResult {
+  const seconds = (performance.now() - began) / 1000;
+  return {
+    model: toModel(graph, settings, outcome, engine, seconds),
+    stopped: outcome.stopped === 'converged' ? 'converged' : 'iterations',
+    checkpoint: outcome.checkpoint,
+    engine: engine.description,
+    engineReason: reason,
+    threads: engine.threads,
+    seconds,
+  };
+}
+
+function toModel(
+  graph: BipartiteGraph,
+  settings: FitSettings,
+  { bound, stopped, checkpoint }: Outcome,
+  engine: Engine,
+  seconds: number,
+): PosteriorModel {
+  const { state } = checkpoint;
+  const side = (name: SideName) =>
+    modelSide(graph[name], checkpoint.tables[name], state.hyper[name], checkpoint.totals[name].leftover);
+  return Object.freeze({
+    type: 'posterior',
+    kind: settings.model,
+    features: settings.features,
+    multigraph: graph.multigraph,
+    ...(graph.names && { names: graph.names }),
+    users: side('users'),
+    items: side('items'),
+    bound,
+    seen: seenItems(graph.users),
+    provenance: Object.freeze({
+      version: VERSION,
+      engine: engine.description,
+      seed: settings.seed,
+      fingerprint: checkpoint.began.fingerprint,
+      options: { ...settings },
+      bounds: state.bounds,
+      iterations: state.iteration,
+      converged: stopped === 'converged',
+      seconds,
+    }),
+  });
+}

@@ -1,0 +1,73 @@
+// The evidence lower bound, put together from what an engine sums.
+
+import type { Engine, SideHyper, Table } from '../../engine/engine.js';
+import type { GraphSide, SideName } from '../../graph/graph.js';
+import { SIDES } from '../../graph/graph.js';
+import { expectedLaplace } from '../../math/quadrature.js';
+import { lgamma } from '../../math/special.js';
+
+/** Hyperparameters of both sides. */
+export type BothHyper = Readonly<Record<SideName, SideHyper>>;
+export type BothTables = Readonly<Record<SideName, Table>>;
+
+export interface Bound {
+  readonly value: number;
+  /** Parts, for those who want to see where it comes from; they add up to `value`. */
+  readonly parts: {
+    readonly edges: number;
+    readonly mass: number;
+    readonly users: number;
+    readonly items: number;
+  };
+}
+
+/** Σ log g! over the edges of a multigraph: the constant that the engines' edge term leaves out. */
+export function logCountFactorials(counts: Uint32Array | undefined): number {
+  let sum = 0;
+  if (counts) for (const g of counts) if (g > 1) sum += lgamma(g + 1);
+  return sum;
+}
+
+/**
+ * L = Σ_edges log(e^λ − 1) − Σ_k M^U_k M^I_k + [users] + [items], at the engine's present state.
+ * `edgeTerm` is the engine's sum over edges at this state; `countFactorials` the constant of a multigraph.
+ */
+export async function evidenceBound(
+  engine: Engine,
+  tables: BothTables,
+  hyper: BothHyper,
+  edgeTerm: number,
+  graph: { readonly users: Pick<GraphSide, 'counts'> },
+  countFactorials = logCountFactorials(graph.users.counts),
+): Promise<Bound> {
+  // All at once, so that they are queued before whatever the caller queues next.
+  const [users, items, ofUsers, ofItems] = await Promise.all([
+    engine.totals(tables.users),
+    engine.totals(tables.items),
+    engine.rowTerms(tables.users, hyper.users),
+    engine.rowTerms(tables.items, hyper.items),
+  ]);
+  const totals = { users, items };
+  const rowTerms = { users: ofUsers, items: ofItems };
+  const edges = edgeTerm - countFactorials;
+  let mass = 0;
+  for (let k = 0; k < totals.users.mass.length; k++) {
+    mass -=
+      (totals.users.mass[k] + totals.users.leftover[k]) * (totals.items.mass[k] + totals.items.leftover[k]);
+  }
+  const sides = { users: 0, items: 0 };
+  for (const side of SIDES) {
+    const h = hyper[side];
+    const rows = tables[side].rows;
+    let sum = rowTerms[side] - rows * lgamma(1 - h.sigma);
+    if (h.size > 0) {
+      const { leftover, leftoverAt } = totals[side];
+      sum += rows * Math.log(h.size);
+      // Σ_k μ_k M_k − s·E_θ[ψ(θ·M)], at the M with which μ was last computed
+      for (let k = 0; k < leftover.length; k++) sum += leftover[k] * leftoverAt[k];
+      sum -= h.size * expectedLaplace(h, leftoverAt);
+    }
+    sides[side] = sum;
+  }
+  return { value: edges + mass + sides.users + sides.items, parts: { edges, mass, ...sides } };
+}

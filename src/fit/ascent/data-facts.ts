@@ -1,0 +1,15 @@
+// What a fit must know of its data before it begins, wherever their edges lie.
+
+import { type BipartiteGraph, type BySide, degrees } from '../../graph/graph.js';
+import type { GraphSizes } from '../../process/sizes.js';
+import { countDegrees, type DegreeCounts } from '../../sparsity/degree-counts.js';
+
+export interface DataFacts extends GraphSizes {
+  readonly degreeCounts: BySide<DegreeCounts>;
+}
+
+export function factsOf(graph: BipartiteGraph): DataFacts {
+  const { edges, total, multigraph, users, items } = graph;
+  const degreeCounts = { users: countDegrees(degrees(users)), items: countDegrees(degrees(items)) };
+  return { edges, total, multigraph, users, items, degreeCounts };
+}

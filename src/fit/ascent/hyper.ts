@@ -1,0 +1,318 @@
+// Hyperparameters: their first values, and their maximization with the bound.
+
+import type { Activity, Engine, SideHyper, Table, TableTotals } from '../../engine/engine.js';
+import { otherSide, SIDES, type SideName } from '../../graph/graph.js';
+import { maximize } from '../../math/maximize.js';
+import { expectedLaplace, leftoverMass } from '../../math/quadrature.js';
+import { lgamma } from '../../math/special.js';
+import type { ModelKind } from '../../options/names.js';
+import { estimateSizes, sizeFromBound } from '../../process/sizes.js';
+import type { DegreeCounts } from '../../sparsity/degree-counts.js';
+import { tailIndexAt } from '../../sparsity/tail-index.js';
+import type { FitSettings, Learnable } from '../options.js';
+import { LARGEST_SIGMA, matchTilt, SMALLEST_SIGMA, tailLaw } from '../sides/side-prior.js';
+import type { BothHyper, BothTables } from './bound.js';
+import type { DataFacts } from './data-facts.js';
+
+/** The paper's values. */
+export const TAU = 1;
+const SHAPE = 0.1;
+const RATE = 0.1;
+export const DENSE_SIGMA = -0.1;
+
+/** Hyperparameters to begin with: given ones, σ̂ from the degrees, sizes by simulation or, for the bound to learn, 1. */
+export async function firstHyper(
+  facts: DataFacts,
+  settings: FitSettings,
+  signal: AbortSignal | undefined,
+): Promise<BothHyper> {
+  const hyper = {} as Record<SideName, SideHyper>;
+  for (const side of SIDES) {
+    const given = settings.given[side];
+    hyper[side] = {
+      sigma: given.sigma ?? firstSigma(settings.model, facts.degreeCounts[side]),
+      tau: given.tau ?? TAU,
+      shape: given.shape ?? SHAPE,
+      rate: given.rate ?? RATE,
+      size: given.size ?? (settings.model === 'dense' && !settings.learn[side].includes('size') ? 0 : 1),
+    };
+  }
+  const wanted = SIDES.filter((side) => settings.given[side].size === undefined && hyper[side].size > 0);
+  if (settings.sizes === 'paper' && wanted.length > 0) {
+    const sizes = await estimateSizes(facts, {
+      ...hyper,
+      features: settings.features,
+      seed: settings.seed,
+      signal,
+    });
+    for (const side of wanted) hyper[side] = { ...hyper[side], size: sizes[side] };
+  }
+  return hyper;
+}
+
+/** σ before anything is learned: that of the side's own law, the dense model's, or the tail index of the degrees. */
+export function firstSigma(model: ModelKind, counts: DegreeCounts): number {
+  if (model === 'dense') return DENSE_SIGMA;
+  return model === 'auto' ? tailLaw(counts).sigma : Math.min(tailIndexAt(counts, 0.5), LARGEST_SIGMA);
+}
+
+/** Sides whose τ follows from their degrees, with the σ̂(½) that it is to agree with: dense ones that nobody said it of. */
+export type Tilts = Readonly<Partial<Record<SideName, number>>>;
+
+export function tiltsToMatch({ degreeCounts }: DataFacts, settings: FitSettings, hyper: BothHyper): Tilts {
+  const tilts: Partial<Record<SideName, number>> = {};
+  if (settings.model !== 'auto' || settings.sizes !== 'bound') return tilts;
+  for (const side of SIDES) {
+    const given = settings.given[side];
+    const learn = settings.learn[side];
+    const free = given.tau === undefined && given.size === undefined;
+    if (!free || hyper[side].sigma >= 0 || learn.includes('tau') || learn.includes('sigma')) continue;
+    tilts[side] = tailIndexAt(degreeCounts[side], 0.5);
+  }
+  return tilts;
+}
+
+/** The hyperparameters with every such τ set by the present mass of the other side. */
+export async function matchTilts(
+  engine: Engine,
+  tables: BothTables,
+  hyper: BothHyper,
+  tilts: Tilts,
+): Promise<BothHyper> {
+  const sides = SIDES.filter((side) => tilts[side] !== undefined);
+  const result = { ...hyper };
+  const others = await Promise.all(sides.map((side) => engine.totals(tables[otherSide(side)])));
+  for (const [at, side] of sides.entries()) {
+    const tau = matchTilt(hyper[side], tilts[side]!, totalMass(others[at]));
+    result[side] = { ...hyper[side], tau };
+  }
+  return result;
+}
+
+/** What the fit maximizes the bound over: the asked-for ones, and the sizes that nobody gave. */
+export function learned(settings: FitSettings, hyper: BothHyper): Record<SideName, readonly Learnable[]> {
+  const lists = {} as Record<SideName, readonly Learnable[]>;
+  for (const side of SIDES) {
+    const asked = new Set(settings.learn[side]);
+    const sizeIsFree = settings.given[side].size === undefined && settings.sizes === 'bound';
+    if (hyper[side].size > 0 && sizeIsFree) asked.add('size');
+    lists[side] = [...asked];
+  }
+  return lists;
+}
+
+/** Sums over a table's rows that the bound is linear in. */
+interface RowSums {
+  readonly logWeights: number;
+  readonly weights: number;
+  readonly logFeatures: number;
+  readonly features: number;
+}
+
+/**
+ * One round of maximization, side by side: each learned hyperparameter in turn with the unseen atoms at their optimum,
+ * which is what makes the size's maximum closed, s = rows / E[ψ]. The bound never falls. Also refreshes both leftover
+ * masses, since they depend on what was learned.
+ */
+export async function maximizeHyper(
+  engine: Engine,
+  tables: BothTables,
+  hyper: BothHyper,
+  learn: Readonly<Record<SideName, readonly Learnable[]>>,
+  activity: Readonly<Record<SideName, Activity>>,
+): Promise<BothHyper> {
+  if (SIDES.every((side) => learn[side].length === 0)) return hyper;
+  const bothSizes = SIDES.every((side) => learn[side].includes('size'));
+  const result = { ...hyper };
+  // Read at once, and kept true by hand: on a GPU every read is a wait.
+  const [users, items, ...weights] = await Promise.all([
+    engine.totals(tables.users),
+    engine.totals(tables.items),
+    ...(bothSizes ? SIDES.map((side) => engine.weightSum(tables[side])) : []),
+  ]);
+  const totals = { users, items };
+  for (const side of SIDES) {
+    if (learn[side].length === 0) continue;
+    const mass = totalMass(totals[otherSide(side)]);
+    const inner = learn[side].filter((name) => name !== 'size');
+    const sums = inner.length > 0 ? await rowSums(engine, tables[side], hyper[side]) : undefined;
+    const free = learn[side].includes('size');
+    let best = hyper[side];
+    for (const name of inner) best = maximizeOne(name, best, tables[side], sums!, mass, free);
+    if (free) best = { ...best, size: sizeFromBound(best, tables[side].rows, mass) };
+    result[side] = best;
+    if (best.size > 0) {
+      const leftover = leftoverMass(best, mass);
+      void engine.setLeftover(tables[side], leftover, mass);
+      totals[side] = { ...totals[side], leftover };
+    }
+  }
+  if (!bothSizes) return result;
+  return rebalance(engine, tables, totals, { users: weights[0], items: weights[1] }, result, activity);
+}
+
+function totalMass(totals: Pick<TableTotals, 'mass' | 'leftover'>): Float64Array {
+  return totals.mass.map((m, k) => m + totals.leftover[k]);
+}
+
+/**
+ * Moves along the flattest direction of the bound in one step. Multiplying all user weights by c and all item weights
+ * by 1/c changes no rate; only the priors and the sizes see it, so coordinate ascent creeps along c over hundreds of
+ * sweeps. The bound as a function of c needs K-vectors alone.
+ */
+async function rebalance(
+  engine: Engine,
+  tables: BothTables,
+  totals: Readonly<Record<SideName, Pick<TableTotals, 'mass' | 'leftover'>>>,
+  weights: Readonly<Record<SideName, number>>,
+  hyper: BothHyper,
+  activity: Readonly<Record<SideName, Activity>>,
+): Promise<BothHyper> {
+  const rows = { users: tables.users.rows, items: tables.items.rows };
+  const at = (logFactor: number) => {
+    const c = Math.exp(logFactor);
+    const userMassAt = totalMass(totals.users).map((m) => m * c);
+    const items = optimalSize(hyper.items, rows.items, userMassAt);
+    const itemMassAt = totals.items.mass.map((m, k) => m / c + items.leftover[k]);
+    const users = optimalSize(hyper.users, rows.users, itemMassAt);
+    let value =
+      users.value +
+      items.value -
+      hyper.users.sigma * rows.users * logFactor -
+      hyper.users.tau * weights.users * c +
+      hyper.items.sigma * rows.items * logFactor -
+      (hyper.items.tau * weights.items) / c;
+    for (let k = 0; k < itemMassAt.length; k++) {
+      value -= (totals.users.mass[k] * c + users.leftover[k]) * itemMassAt[k];
+    }
+    return { value, users, items, userMassAt, itemMassAt };
+  };
+  // The vertex of the parabola through three points; the next rounds refine it.
+  const [low, here, high] = [at(-REBALANCE_STEP).value, at(0).value, at(REBALANCE_STEP).value];
+  const curvature = low - 2 * here + high;
+  const vertex = (REBALANCE_STEP * (low - high)) / (2 * curvature);
+  const uphill = Math.sign(high - low) * REBALANCE_REACH;
+  const logFactor = curvature < 0 && Math.abs(vertex) < REBALANCE_REACH ? vertex : uphill;
+  const best = at(logFactor);
+  if (!(best.value > here)) return hyper;
+  await Promise.all([
+    engine.scale(tables.users, Math.exp(logFactor), activity.users),
+    engine.scale(tables.items, Math.exp(-logFactor), activity.items),
+  ]);
+  void engine.setLeftover(tables.items, best.items.leftover, best.userMassAt);
+  void engine.setLeftover(tables.users, best.users.leftover, best.itemMassAt);
+  return {
+    users: { ...hyper.users, size: best.users.size },
+    items: { ...hyper.items, size: best.items.size },
+  };
+}
+
+/** Farthest that one round multiplies weights, as a logarithm. */
+const REBALANCE_REACH = 0.4;
+/** Half-width of the parabola. */
+const REBALANCE_STEP = 0.1;
+
+/** The best size for a given mass of the other side, its leftover, and what both add to the bound. */
+function optimalSize(hyper: SideHyper, rows: number, mass: Float64Array) {
+  const size = sizeFromBound(hyper, rows, mass);
+  const leftover = leftoverMass({ ...hyper, size }, mass);
+  let value = rows * Math.log(size) - rows;
+  for (let k = 0; k < mass.length; k++) value += leftover[k] * mass[k];
+  return { size, leftover, value };
+}
+
+/** rowTerms is linear in σ, a and b (but for the prior's constant), so differences give the sums. */
+async function rowSums(engine: Engine, table: Table, hyper: SideHyper): Promise<RowSums> {
+  const step = 64; // large, so that a float32 engine's rounding does not show in the difference
+  const at = (change: Partial<SideHyper>) => engine.rowTerms(table, { ...hyper, ...change });
+  const constant = (a: number, b: number) => table.rows * table.features * (a * Math.log(b) - lgamma(a));
+  const { sigma, shape, rate } = hyper;
+  const base = await at({});
+  return {
+    logWeights: ((await at({ sigma: sigma - step })) - base) / step,
+    weights: await engine.weightSum(table),
+    logFeatures:
+      ((await at({ shape: shape + step })) - constant(shape + step, rate) - (base - constant(shape, rate))) /
+      step,
+    features:
+      -((await at({ rate: rate + step })) - constant(shape, rate + step) - (base - constant(shape, rate))) /
+      step,
+  };
+}
+
+/**
+ * Weak priors of what is learned, as standard deviations of log(1 − σ), and of log τ, log a and log b around the paper's
+ * values. They cost a few nats where the data speak, and stop σ and τ where the bound is flat: Gamma weights of ever larger
+ * −σ and τ are all alike.
+ */
+const PRIOR_SPREAD = { sigma: 0.35, tau: 1.5, shape: 1.5, rate: 1.5 } as const;
+
+/** The log density of a side's hyperparameters under these priors, up to a constant. */
+export function logPrior({ sigma, tau, shape, rate }: SideHyper): number {
+  const logs = {
+    sigma: Math.log(1 - sigma),
+    tau: Math.log(tau / TAU),
+    shape: Math.log(shape / SHAPE),
+    rate: Math.log(rate / RATE),
+  };
+  return (
+    -0.5 *
+    sum(Object.entries(PRIOR_SPREAD).map(([name, spread]) => (logs[name as keyof typeof logs] / spread) ** 2))
+  );
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
+/** The part of the bound that a side's hyperparameters enter, with its unseen atoms at their optimum. */
+function sideObjective(
+  h: SideHyper,
+  table: Table,
+  sums: RowSums,
+  mass: Float64Array,
+  sizeIsFree: boolean,
+): number {
+  const rows = table.rows;
+  let value =
+    -rows * lgamma(1 - h.sigma) -
+    h.sigma * sums.logWeights -
+    h.tau * sums.weights +
+    rows * table.features * (h.shape * Math.log(h.rate) - lgamma(h.shape)) +
+    h.shape * sums.logFeatures -
+    h.rate * sums.features;
+  if (h.size > 0) {
+    const laplace = expectedLaplace(h, mass);
+    const size = sizeIsFree ? rows / laplace : h.size;
+    value += rows * Math.log(size) - size * laplace;
+  }
+  return value;
+}
+
+/** How far one round may move a hyperparameter, as an interval around its value. */
+const REACH: Record<Exclude<Learnable, 'size'>, (x: number) => [number, number]> = {
+  sigma: (x) => [
+    Math.max(SMALLEST_SIGMA, x - 0.1 - 0.5 * Math.abs(x)),
+    Math.min(0.98, x + 0.1 + 0.5 * Math.abs(x)),
+  ],
+  tau: (x) => [x / 2, x * 2],
+  shape: (x) => [Math.max(1e-3, x / 1.5), x * 1.5],
+  rate: (x) => [Math.max(1e-6, x / 2), x * 2],
+};
+
+function maximizeOne(
+  name: Exclude<Learnable, 'size'>,
+  hyper: SideHyper,
+  table: Table,
+  sums: RowSums,
+  mass: Float64Array,
+  sizeIsFree: boolean,
+): SideHyper {
+  const objective = (x: number) => {
+    const at = { ...hyper, [name]: x };
+    return sideObjective(at, table, sums, mass, sizeIsFree) + logPrior(at);
+  };
+  const [low, high] = REACH[name](hyper[name]);
+  const best = maximize(objective, low, high, { tolerance: 0, steps: 30 });
+  return objective(best) > objective(hyper[name]) ? { ...hyper, [name]: best } : hyper;
+}

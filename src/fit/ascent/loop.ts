@@ -1,0 +1,374 @@
+// The fit is only a loop: sweeps on an engine, the bound every few sweeps, and a state that can be stopped, saved and
+// resumed to the same numbers.
+
+import type { EdgeIndex, EdgeRows, EdgeTerm, Engine, TableTotals, TableValues } from '../../engine/engine.js';
+import { FitError, located } from '../../errors.js';
+import { SIDES, type SideName } from '../../graph/graph.js';
+import type { TaskOptions } from '../../progress.js';
+import type { RankerMember } from '../model.js';
+import type { FitSettings, Learnable } from '../options.js';
+import type { FormerBlend } from '../ranking/blend/blend.js';
+import { type BothHyper, type BothTables, evidenceBound } from './bound.js';
+import {
+  type BothTotals,
+  type Copies,
+  copyTables,
+  copyTotals,
+  dropCopies,
+  jump,
+  restoreTables,
+} from './extrapolate.js';
+import { matchTilts, maximizeHyper, type Tilts } from './hyper.js';
+import {
+  type Activities,
+  activities,
+  afterWarmLeg,
+  boundChange,
+  exactSweeps,
+  judged,
+  jumpsNext,
+  LEG,
+  legSweeps,
+  matchedSweeps,
+  movedSweeps,
+  movesHyper,
+  settled,
+} from './phases.js';
+
+/** How far features are over-relaxed, until the bound falls once: then the rest of the fit is plain ascent. */
+export const RELAXATION = 0.9;
+
+/** All that decides how a fit goes on. */
+export interface LoopState {
+  /** Sweeps done. */
+  readonly iteration: number;
+  /** Sweeps of the warm phase; undefined while it lasts. */
+  readonly warmSweeps: number | undefined;
+  /** It began from a former model. */
+  readonly former?: boolean | undefined;
+  /** The fit is still on a sample, where it begins anew when it goes on. */
+  readonly sampled?: boolean | undefined;
+  /** It began with items of a sample. */
+  readonly carried?: boolean | undefined;
+  /** [iteration, bound] of each evaluation since the warm phase ended. */
+  readonly bounds: readonly (readonly [number, number])[];
+  /** The warm phase's likelihood at its last evaluation. */
+  readonly likelihood: number | undefined;
+  /** Over-relaxation of the next sweeps. */
+  readonly relaxation: number;
+  /** The fit has just jumped: its bound is not judged before the next leg. */
+  readonly jumped?: boolean | undefined;
+  /** The bound fell after a jump: there are no more. */
+  readonly walks?: boolean | undefined;
+  readonly hyper: BothHyper;
+}
+
+/** What a fit began with. */
+export interface Beginning {
+  /** Every option as it was settled. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** Of the graph. */
+  readonly fingerprint: string;
+}
+
+/** A fit that was stopped, with all that it needs to go on to the same numbers. */
+export type Checkpoint = AscentCheckpoint | RankingCheckpoint;
+
+/** Coordinate ascent: the loop's state, the tables and their totals, exactly. */
+export interface AscentCheckpoint {
+  readonly method: 'ascent';
+  readonly began: Beginning;
+  readonly state: LoopState;
+  readonly tables: Readonly<Record<SideName, TableValues>>;
+  readonly totals: Readonly<Record<SideName, TableTotals>>;
+}
+
+/** A fit for ranking between two sweeps; its state is that of a warm phase without end. Users begin anew in each sweep. */
+export interface RankingState {
+  readonly state: LoopState;
+  readonly items: TableValues;
+  /** Mass of each fold's items, folds × features. */
+  readonly foldMass: Float64Array;
+}
+
+/** A fit for ranking, or several whose scores are added: the first that was under way, and what there is of the others. */
+export interface RankingCheckpoint extends RankingState {
+  readonly method: 'ranking';
+  readonly began: Beginning;
+  /** Seed of the first of its fits: it decides the folds. */
+  readonly seed: number;
+  /** Fits of `average` that are done; their seeds say which. */
+  readonly done: readonly RankerMember[];
+  /** Those that were under way beside the first. All of them have the smallest seeds that none of those done has, in this order. */
+  readonly beside?: readonly RankingState[] | undefined;
+  /** What a former model left for what is added to the scores, where the fit began from one. */
+  readonly blend?: FormerBlend | undefined;
+}
+
+/** Called after each leg with the state from which the next one starts. */
+export type AfterLeg = (state: LoopState, tables: BothTables) => Promise<void>;
+
+/** Why a fit ended: it settled, or its iterations were over. (A fit that is aborted rejects.) */
+export type StopReason = 'converged' | 'iterations';
+
+export interface LoopResult {
+  readonly state: LoopState;
+  readonly tables: BothTables;
+  /** Undefined where the fit was stopped in its warm phase. */
+  readonly bound: number | undefined;
+  readonly stopped: StopReason | 'aborted';
+}
+
+/** Hyperparameters that do not stay as they begin. */
+export interface Moving {
+  /** Those that the bound is maximized over. */
+  readonly learn: Readonly<Record<SideName, readonly Learnable[]>>;
+  /** Those τ that follow from the degrees. */
+  readonly tilts: Tilts;
+}
+
+/** What the loop needs of the data: the edges that are here, and sums over all of them. */
+export interface LoopData {
+  readonly edges: number;
+  /** Rows of each side on this rank; users may lie in shards (engine/sharded/). */
+  readonly users: EdgeRows;
+  readonly items: EdgeRows;
+  /** Σ log g! over the edges of a multigraph. */
+  readonly factorials: number;
+  /** Whether to stop, where several have to agree on it. Default: as the signal says. */
+  readonly isStopped?: ((asked: boolean) => Promise<boolean>) | undefined;
+}
+
+/** How long the loop goes on. */
+export interface LoopLimits extends Pick<FitSettings, 'iterations' | 'tolerance'> {
+  /** Most exact sweeps, where there are fewer than iterations. */
+  readonly exactSweeps?: number | undefined;
+  /** When the warm phase ends, where that is not as in any fit. */
+  readonly warmTolerance?: number | undefined;
+  /** Whether it may jump. */
+  readonly jumps?: boolean | undefined;
+}
+
+/** What a jump is made from. It is not saved: a fit that is stopped meanwhile goes back to where it began. */
+interface Trail {
+  readonly state: LoopState;
+  readonly first: Copies;
+  readonly totals: BothTotals;
+  readonly second?: Copies | undefined;
+}
+
+/** Runs sweeps from the given tables until the bound settles, the iterations end, or the signal fires. */
+export async function runLoop(
+  engine: Engine,
+  data: LoopData,
+  tables: BothTables,
+  first: LoopState,
+  settings: LoopLimits,
+  { learn, tilts }: Moving,
+  task: TaskOptions,
+  afterLeg: AfterLeg = async () => {},
+): Promise<LoopResult> {
+  const rows = data.users.offsets.length - 1;
+  const index: Record<SideName, EdgeIndex> = {
+    users: await engine.createIndex(data.users, { side: 'own', rows }),
+    items: await engine.createIndex(data.items, { side: 'other', rows }),
+  };
+  const matched = SIDES.some((side) => tilts[side] !== undefined);
+  let state = first;
+  let stopped: LoopResult['stopped'] = 'iterations';
+  let trail: Trail | undefined;
+  const began = performance.now();
+  const { exactSweeps: most = Infinity } = settings;
+  const boundNow = async (hyper: BothHyper): Promise<number> => {
+    const edges = await engine.edgeTerm(tables.users, index.users, tables.items);
+    return (await evidenceBound(engine, tables, hyper, edges, data, data.factorials)).value;
+  };
+  try {
+    while (state.iteration < settings.iterations && exactSweeps(state) < most) {
+      const asked = task.signal?.aborted ?? false;
+      if (data.isStopped ? await data.isStopped(asked) : asked) {
+        stopped = 'aborted';
+        if (trail) {
+          await restoreTables(engine, tables, trail.first, trail.totals);
+          state = trail.state;
+        }
+        break;
+      }
+      if (!trail && jumpsNext(state, settings)) {
+        trail = {
+          state,
+          first: await copyTables(engine, tables),
+          totals: await copyTotals(engine, tables),
+        };
+      }
+      const warm = state.warmSweeps === undefined;
+      const shown = activities(state, data);
+      const sweeps = Math.min(legSweeps(state, settings), settings.iterations - state.iteration);
+      const evaluated = warm ? { before: true, after: false } : judged(state);
+      // What a state before a leg has: its row terms now, its edge term from the leg's first pass.
+      const before = !evaluated.before
+        ? undefined
+        : warm
+          ? likelihoodParts(engine, tables)
+          : boundParts(engine, tables, state.hyper, data);
+      const swept = sweep(
+        engine,
+        index,
+        tables,
+        state.hyper,
+        shown,
+        state.relaxation,
+        sweeps,
+        state.iteration,
+        before !== undefined,
+      );
+      const [withEdges, edgeTerm] = await Promise.all([before, swept]);
+      const valueBefore = withEdges?.(edgeTerm!);
+      const valueAfter = evaluated.after ? await boundNow(state.hyper) : undefined;
+      for (const value of [valueBefore, valueAfter]) {
+        if (value !== undefined && !Number.isFinite(value))
+          throw new FitError(`sweep ${state.iteration + 1}: the bound became ${value}`);
+      }
+      // The bound of the state before this leg is compared with that of the leg before.
+      const moved = matched && exactSweeps(state) <= movedSweeps(state);
+      if (warm) state = afterWarmLeg(state, valueBefore!, sweeps, settings);
+      else {
+        const known = withBound(state, valueBefore, state.iteration, moved);
+        const iteration = state.iteration + sweeps;
+        state = { ...withBound(known, valueAfter, iteration, moved), iteration, jumped: undefined };
+      }
+      const activity = activities(state, data);
+      for (const side of SIDES) {
+        if (activity[side] !== shown[side]) await engine.setActivity(tables[side], activity[side]);
+      }
+      report(task, state, data, settings, began, first.iteration);
+      if (!moved && (evaluated.before || evaluated.after) && settled(state, settings.tolerance)) {
+        stopped = 'converged';
+        break;
+      }
+      if (movesHyper(state, learn)) {
+        const match = matched && state.warmSweeps !== undefined && exactSweeps(state) <= matchedSweeps(state);
+        const hyper = match ? await matchTilts(engine, tables, state.hyper, tilts) : state.hyper;
+        state = { ...state, hyper: await maximizeHyper(engine, tables, hyper, learn, activity) };
+      }
+      if (trail?.second) {
+        await jump(engine, tables, state.hyper, trail.first, trail.second);
+        dropTrail(engine, trail);
+        trail = undefined;
+        state = { ...state, jumped: true };
+      } else if (trail) {
+        trail = { ...trail, second: await copyTables(engine, tables) };
+      }
+      if (!trail) await afterLeg(state, tables);
+    }
+    if (stopped !== 'aborted' && state.warmSweeps === undefined) {
+      for (const side of SIDES) await engine.setActivity(tables[side], 'exact');
+      state = { ...state, warmSweeps: state.iteration };
+    }
+    // In the warm phase there is no bound yet: the edge pass does not see what it bounds.
+    if (state.warmSweeps === undefined) return { state, tables, bound: undefined, stopped };
+    const [at, last] = state.bounds.at(-1) ?? [];
+    if (stopped === 'converged' && at === state.iteration) return { state, tables, bound: last, stopped };
+    const bound = await boundNow(state.hyper);
+    // This state's may be there already, from before its hyperparameters moved.
+    const bounds = state.bounds.filter(([iteration]) => iteration < state.iteration);
+    if (stopped !== 'aborted') state = { ...state, bounds: [...bounds, [state.iteration, bound]] };
+    return { state, tables, bound, stopped };
+  } finally {
+    if (trail) dropTrail(engine, trail);
+    for (const side of SIDES) void engine.free(index[side]);
+  }
+}
+
+function dropTrail(engine: Engine, { first, second }: Trail): void {
+  dropCopies(engine, first);
+  dropCopies(engine, second);
+}
+
+/** Sweeps of two half-steps; resolves to the edge term of the state before the first, where it was asked for. */
+async function sweep(
+  engine: Engine,
+  index: Readonly<Record<SideName, EdgeIndex>>,
+  tables: BothTables,
+  hyper: BothHyper,
+  activity: Activities,
+  relaxation: number,
+  sweeps: number,
+  done: number,
+  withTerm: boolean,
+): Promise<EdgeTerm | undefined> {
+  const halfSteps: Promise<EdgeTerm | undefined>[] = [];
+  for (let s = 0; s < sweeps; s++) {
+    for (const [side, other] of [['users', 'items'] as const, ['items', 'users'] as const]) {
+      const step = engine.update(tables[side], index[side], tables[other], {
+        hyper: hyper[side],
+        activity: activity[side],
+        relaxation,
+        edgeTerm: withTerm && halfSteps.length === 0,
+      });
+      const place = `sweep ${done + s + 1}, ${side}`;
+      halfSteps.push(step.catch((error) => Promise.reject(located(error, place))));
+    }
+  }
+  const [edgeTerm] = await Promise.all(halfSteps);
+  return edgeTerm;
+}
+
+/** The bound of the present state but for its edge term, which the next pass gives. */
+async function boundParts(
+  engine: Engine,
+  tables: BothTables,
+  hyper: BothHyper,
+  data: LoopData,
+): Promise<(edgeTerm: number) => number> {
+  const bound = await evidenceBound(engine, tables, hyper, 0, data, data.factorials);
+  return (edgeTerm) => bound.value + edgeTerm;
+}
+
+/** The log-likelihood at the posterior means, which is what the warm phase climbs, but for its edge term. */
+async function likelihoodParts(engine: Engine, tables: BothTables): Promise<(edgeTerm: number) => number> {
+  const [users, items] = await Promise.all([engine.totals(tables.users), engine.totals(tables.items)]);
+  let mass = 0;
+  for (let k = 0; k < users.mass.length; k++) {
+    mass += (users.mass[k] + users.leftover[k]) * (items.mass[k] + items.leftover[k]);
+  }
+  return (edgeTerm) => edgeTerm - mass;
+}
+
+/** The state with its bound after `at` sweeps, where it was evaluated. Where hyperparameters were matched (`moved`) it may fall for that alone. */
+function withBound(state: LoopState, bound: number | undefined, at: number, moved: boolean): LoopState {
+  if (bound === undefined) return state;
+  // A finished fit that goes on has this state's bound already.
+  const bounds = state.bounds.filter(([iteration]) => iteration < at);
+  const last = bounds.at(-1);
+  const fell = !moved && last !== undefined && bound < last[1];
+  // Bounds are this far apart only where there was a jump between them.
+  const afterJump = last !== undefined && at - last[0] > LEG;
+  return {
+    ...state,
+    bounds: [...bounds, [at, bound]],
+    ...(fell && (afterJump ? { walks: true } : { relaxation: 0 })),
+  };
+}
+
+function report(
+  task: TaskOptions,
+  state: LoopState,
+  data: LoopData,
+  settings: LoopLimits,
+  began: number,
+  from: number,
+): void {
+  const rate = (data.edges * (state.iteration - from)) / ((performance.now() - began) / 1000);
+  const change = boundChange(state.bounds);
+  const bound = state.bounds.at(-1)?.[1];
+  const objective =
+    bound === undefined ? `likelihood ${state.likelihood?.toPrecision(7)}` : `bound ${bound.toPrecision(7)}`;
+  task.onProgress?.({
+    stage: state.warmSweeps === undefined ? 'warming up' : 'fitting',
+    done: state.iteration,
+    total: settings.iterations,
+    unit: 'iterations',
+    note: `${objective}${change === undefined ? '' : `, change ${change.toExponential(1)}`}, ${(rate / 1e6).toPrecision(3)} M edges/s`,
+  });
+}

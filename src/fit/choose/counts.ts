@@ -1,0 +1,141 @@
+// Are counts those of a Poisson multigraph? What is held back says. A Poisson law that is wrong bends its rates to uneven
+// counts and explains them, so neither its bound nor its own data tell; but of held-out users it then expects more pairs than
+// there are, since what lies in a few large counts is spread over many. A short fit of a coarse sample shows it.
+
+import { InputError } from '../../errors.js';
+import type { BipartiteGraph, SideName } from '../../graph/graph.js';
+import type { VertexIds } from '../../graph/ids.js';
+import { selectVertices } from '../../graph/subgraph.js';
+import { randomStream } from '../../math/random.js';
+import { STREAMS } from '../../math/streams.js';
+import { pqSample } from '../../sample/pq.js';
+import { split } from '../../sample/split.js';
+import type { Split } from '../../sample/split-types.js';
+import { ascend } from '../ascent/ascent.js';
+import { foldIn } from '../fold-in/fold-in.js';
+import { meanTable, type PosteriorModel, seenItems } from '../model.js';
+import type { AscentOptions, Counted } from '../options.js';
+import { fitCounts } from '../sides/count-prior.js';
+import { withoutFit } from '../unfinished.js';
+
+/** Edges that are enough to tell the two apart, and test edges that are too few to. */
+const MOST_EDGES = 40_000;
+const FEWEST_TEST_EDGES = 20;
+/** Log of the pairs that a Poisson law may expect over those that there are, beside two standard errors of their number. */
+const TOO_MANY = 0.07;
+/** Sweeps of the fit, and features it has at most. */
+const SWEEPS = 40;
+const MOST_FEATURES = 30;
+/** Of the users and of the items, held back. */
+const HELD_BACK = 0.2;
+
+/** How the counts of a multigraph are fitted, and why. */
+export interface CountChoice {
+  /** poisson: rates are those of counts; hurdle: edges by the simple model, counts by their own law. */
+  readonly law: 'poisson' | 'hurdle';
+  /** What was compared; null where the law was asked for, or there is too little to tell. */
+  readonly evidence: {
+    /** Pairs of held-out users and test items. */
+    readonly edges: number;
+    /** Pairs that the Poisson law expects over those that there are. */
+    readonly pairs: number;
+    /** What that may be: more speaks against the law. */
+    readonly limit: number;
+  } | null;
+}
+
+/** Chooses by the pairs that a Poisson law expects of held-out users. */
+export async function chooseCounts(graph: BipartiteGraph, options: AscentOptions): Promise<CountChoice> {
+  const seed = options.seed ?? 1;
+  const nothing: CountChoice = { law: 'poisson', evidence: null };
+  const parts = holdBack(coarseSample(graph, seed), seed);
+  if (!parts || parts.test.edges < FEWEST_TEST_EDGES || parts.foldIn.edges === 0) return nothing;
+  const { onProgress, signal, threads, engine } = options;
+  const features = typeof options.features === 'number' ? options.features : MOST_FEATURES;
+  const short: Counted<AscentOptions> = {
+    ...{ signal, threads, engine, seed, model: options.model, iterations: SWEEPS, levels: 1 },
+    features: Math.min(MOST_FEATURES, features),
+    onProgress: onProgress && ((progress) => onProgress({ ...progress, stage: 'looking at the counts' })),
+  };
+  // What an interrupted trial leaves is no state of the fit that was asked for.
+  const { model } = await ascend(parts.train, short).catch((error) => Promise.reject(withoutFit(error)));
+  const { edges, expected } = await foretellPairs(model, parts, { signal, threads, engine });
+  if (edges < FEWEST_TEST_EDGES) return nothing;
+  const pairs = expected / edges;
+  const limit = Math.exp(TOO_MANY + 2 / Math.sqrt(edges));
+  return Object.freeze({
+    law: pairs > limit ? 'hurdle' : 'poisson',
+    evidence: Object.freeze({ edges, pairs, limit }),
+  });
+}
+
+/** A model of the edges, with the law of their counts. */
+export function withCounts(model: PosteriorModel, graph: BipartiteGraph): PosteriorModel {
+  const { law, effects } = fitCounts(graph);
+  const side = (name: SideName) => Object.freeze({ ...model[name], counts: effects[name] });
+  return Object.freeze({
+    ...model,
+    counts: law,
+    users: side('users'),
+    items: side('items'),
+    seen: seenItems(graph.users),
+  });
+}
+
+/** A sample without an edge, of a few vertices that have them all, has nothing to say. */
+function coarseSample(graph: BipartiteGraph, seed: number): BipartiteGraph {
+  if (graph.edges <= MOST_EDGES) return graph;
+  const kept = Math.sqrt(MOST_EDGES / graph.edges);
+  const sample = pqSample(graph, { users: kept, items: kept }, randomStream(seed, STREAMS.counts));
+  return sample.edges > 0 ? sample : graph;
+}
+
+/** Undefined where there is too little to leave each part an edge. */
+function holdBack(graph: BipartiteGraph, seed: number): Split | undefined {
+  try {
+    return split(graph, { testUsers: HELD_BACK, testItems: HELD_BACK, seed });
+  } catch (error) {
+    if (error instanceof InputError) return undefined;
+    throw error;
+  }
+}
+
+/** Held-out users on the test items that training knows: the pairs that there are, and those that are expected. */
+async function foretellPairs(
+  model: PosteriorModel,
+  { foldIn: shown, test, coins }: Split,
+  task: Pick<AscentOptions, 'signal' | 'threads' | 'engine'>,
+): Promise<{ readonly edges: number; readonly expected: number }> {
+  const everyone = new Uint8Array(shown.users.count).fill(1);
+  const known = selectVertices(
+    shown,
+    everyone,
+    marks(shown.items.ids, (id) => model.items.ids.find(id) >= 0),
+  );
+  if (known.edges === 0) return { edges: 0, expected: 0 };
+  const isTest = marks(model.items.ids, (id) => coins.items.drawn[coins.items.ids.find(id)] === 1);
+  const eligible = isTest.map((coin) => 1 - coin);
+  const folded = await foldIn(model, known, { eligible, unseenShare: 0, activity: 'mean', ...task });
+  const K = model.features;
+  const [own, other] = [meanTable(folded, K), meanTable(model.items, K)];
+  let edges = 0;
+  let expected = 0;
+  for (let u = 0; u < folded.count; u++) {
+    for (let j = 0; j < model.items.count; j++) {
+      if (!isTest[j]) continue;
+      let rate = 0;
+      for (let k = 0; k < K; k++) rate += own[u * K + k] * other[j * K + k];
+      expected -= Math.expm1(-rate);
+    }
+    const row = test.users.ids.find(folded.ids.at(u));
+    if (row < 0) continue;
+    for (let e = test.users.offsets[row]; e < test.users.offsets[row + 1]; e++) {
+      if (model.items.ids.find(test.items.ids.at(test.users.neighbors[e])) >= 0) edges++;
+    }
+  }
+  return { edges, expected };
+}
+
+function marks(ids: VertexIds, wanted: (id: string) => boolean): Uint8Array {
+  return Uint8Array.from({ length: ids.length }, (_, v) => (wanted(ids.at(v)) ? 1 : 0));
+}

@@ -1,0 +1,351 @@
+// New vertices against a fitted model: the other side stays as it was fitted, the new rows are updated
+// alone. Rows are independent given the other side, so many fold in at once on an engine, and one takes milliseconds.
+
+import type { Activity, Engine, SideHyper, TableValues } from '../../engine/engine.js';
+import { ACTIVITY_FLOOR, gammasOf, WEIGHT_SHAPE_FLOOR } from '../../engine/engine.js';
+import { onEngine } from '../../engine/select.js';
+import { InputError, throwIfAborted } from '../../errors.js';
+import { type BipartiteGraph, type GraphSide, otherSide, type SideName } from '../../graph/graph.js';
+import type { VertexIds } from '../../graph/ids.js';
+import { allocate } from '../../math/memory.js';
+import { digamma } from '../../math/special.js';
+import { settle } from '../../options/door.js';
+import { option, optionError } from '../../options/error.js';
+import type { OptionsOf } from '../../options/kinds.js';
+import { FOLD_IN, FOLD_ONE } from '../../options/library.js';
+import { TASK } from '../../options/shared.js';
+import type { TaskOptions } from '../../progress.js';
+import { shown } from '../../text/untrusted.js';
+import { type ModelSide, modelSide, needPosterior, type Posterior, type PosteriorModel } from '../model.js';
+import { foldCounts } from '../sides/count-prior.js';
+
+/** How a graph's vertices are folded in; declared in options/library.ts. */
+export interface FoldInOptions extends OptionsOf<typeof FOLD_IN>, TaskOptions {}
+
+/** Half-steps with means in the edge pass before the exact ones: the same cure as in a fit's warm start. */
+const WARM_STEPS = 10;
+
+/**
+ * Half-steps from the prior in a fit for ranking and in its fold-in. Items are then learned from users as a fold-in will
+ * see new ones; more steps sharpen the users' features, and on held-back users rank worse (docs/recommending.md).
+ */
+export const RANKING_STEPS = 3;
+
+function warmSteps(activity: Activity = 'exact'): number {
+  return activity === 'mean' ? Infinity : WARM_STEPS;
+}
+
+/** The side that new vertices are folded in against: a posterior, or the means of a ranker, which expects nothing unseen. */
+export type FixedSide =
+  | (Posterior & { readonly leftover: Float64Array })
+  | { readonly count: number; readonly means: Float32Array };
+
+/** What new vertices are folded into. */
+export interface FoldBase {
+  readonly features: number;
+  readonly multigraph: boolean;
+  /** Of the new vertices. */
+  readonly prior: SideHyper;
+  readonly fixed: FixedSide;
+}
+
+/** A side of a posterior as what new vertices are folded into. */
+export function foldBase(model: PosteriorModel, side: SideName): FoldBase {
+  const { features, multigraph } = model;
+  return { features, multigraph, prior: model[side].hyper, fixed: model[otherSide(side)] };
+}
+
+/**
+ * Folds the vertices of one side of `graph` into the model. The graph's other side is matched by id; an edge to a vertex
+ * the model never saw is an InputError: drop those first. Vertices without an edge get the weight that "no edge" implies.
+ */
+export async function foldIn(
+  model: PosteriorModel,
+  graph: BipartiteGraph,
+  options: FoldInOptions = {},
+): Promise<ModelSide> {
+  needPosterior(model, 'the Gammas of a fold-in');
+  const settings = settle({ ...FOLD_IN, ...TASK }, options);
+  const { side, eligible } = settings;
+  const fixed = model[otherSide(side)];
+  if (eligible && eligible.length !== fixed.count) {
+    throw optionError`${option('eligible')}: ${eligible.length} entries for ${fixed.count} ${otherSide(side)}; give one for each`;
+  }
+  const values = await foldGraph(foldBase(model, side), fixed.ids, graph, settings);
+  const folded = modelSide(graph[side], values, model[side].hyper, new Float64Array(model.features));
+  if (!model.counts || !fixed.counts) return folded;
+  const rows = graph[side];
+  const neighbors = matchIds(graph[otherSide(side)], rows, fixed.ids, otherSide(side));
+  const counts = foldCounts(model.counts, side, { ...rows, neighbors }, fixed.counts);
+  return Object.freeze({ ...folded, counts });
+}
+
+/** The fold-in of a graph's vertices into what may be a posterior or a ranker; `ids` name the fixed side. */
+export async function foldGraph(
+  base: FoldBase,
+  ids: VertexIds,
+  graph: BipartiteGraph,
+  options: FoldInOptions = {},
+): Promise<TableValues> {
+  return foldMatched(base, ids, graph, options, (engine, rows) => foldRows(engine, base, rows, options));
+}
+
+/** A graph's vertices, matched by id, on an engine. */
+export function foldMatched<Folded>(
+  base: FoldBase,
+  ids: VertexIds,
+  graph: BipartiteGraph,
+  options: FoldInOptions,
+  fold: (engine: Engine, rows: GraphSide) => Promise<Folded>,
+): Promise<Folded> {
+  const side = options.side ?? 'users';
+  const rows = graph[side];
+  const neighbors = matchIds(graph[otherSide(side)], rows, ids, otherSide(side));
+  const work = { edges: graph.edges * 0.5, features: base.features };
+  return onEngine(options.engine ?? 'auto', work, options.threads, ({ engine }) =>
+    fold(engine, { ...rows, neighbors }),
+  );
+}
+
+function matchIds(from: GraphSide, rows: GraphSide, ids: VertexIds, side: SideName): Uint32Array {
+  const map = new Int32Array(from.count);
+  for (let v = 0; v < from.count; v++) map[v] = ids.find(from.ids.at(v));
+  const neighbors = allocate(Uint32Array, rows.neighbors.length);
+  for (let e = 0; e < neighbors.length; e++) {
+    const at = map[rows.neighbors[e]];
+    if (at < 0) {
+      throw new InputError(
+        `fold-in: ${side} ${shown(from.ids.at(rows.neighbors[e]))} is unknown to the model; drop its edges first`,
+      );
+    }
+    neighbors[e] = at;
+  }
+  return neighbors;
+}
+
+/** The fold-in itself, on an engine: `rows` are edges to vertices of the fixed side. */
+async function foldRows(
+  engine: Engine,
+  { features: K, multigraph, prior, fixed }: FoldBase,
+  rows: Pick<GraphSide, 'count' | 'offsets' | 'neighbors' | 'counts'>,
+  options: FoldInOptions,
+): Promise<TableValues> {
+  const hyper: SideHyper = { ...prior, size: 0 };
+  const otherMass = sideMass(fixed, K, options);
+  const own = await engine.createTable(K, priorRows(rows, hyper, K, otherMass), 'mean');
+  const other = await engine.createTable(K, asTable(fixed), 'mean');
+  const index = await engine.createIndex({ ...rows, counts: multigraph ? rows.counts : undefined });
+  const iterations = options.iterations ?? FOLD_IN.iterations.default;
+  const tolerance = options.tolerance ?? FOLD_IN.tolerance.default;
+  const exactFrom = warmSteps(options.activity);
+  let before = (await engine.totals(own)).mass;
+  for (let t = 0; t < iterations; t++) {
+    throwIfAborted(options.signal);
+    if (t === exactFrom) await engine.setActivity(other, 'exact');
+    await engine.update(own, index, other, {
+      hyper,
+      // The last warm step already shows the exact activity, which the first exact pass needs.
+      activity: t < exactFrom - 1 ? 'mean' : 'exact',
+      otherMass,
+    });
+    if (t % 5 !== 4) continue;
+    const { mass } = await engine.totals(own);
+    const total = mass.reduce((a, b) => a + b, 0);
+    const change = mass.reduce((worst, m, k) => Math.max(worst, Math.abs(m - before[k])), 0) / (5 * total);
+    before = mass;
+    options.onProgress?.({ stage: 'folding in', done: t + 1, total: iterations, unit: 'half-steps' });
+    if (t >= WARM_STEPS + 5 && change < tolerance) break;
+  }
+  const values = await engine.read(own);
+  for (const handle of [own, other, index]) void engine.free(handle);
+  return values;
+}
+
+export function asTable(fixed: FixedSide): TableValues {
+  return 'means' in fixed ? gammasOf(fixed.means, fixed.count) : fixed;
+}
+
+/** Every new row begins alike: the fixed side tells the features apart. */
+function priorRows(
+  rows: Pick<GraphSide, 'count' | 'offsets'>,
+  hyper: SideHyper,
+  K: number,
+  otherMass: Float64Array,
+): TableValues {
+  const total = otherMass.reduce((a, b) => a + b, 0);
+  const weightRate = new Float64Array(rows.count).fill(hyper.tau + total);
+  const ones = new Float32Array(rows.count * K).fill(1);
+  return { weightShape: firstShapes(rows, hyper), weightRate, featureShape: ones, featureRate: ones };
+}
+
+/** Shapes of weights as the degrees say. */
+export function firstShapes(
+  { count, offsets }: Pick<GraphSide, 'count' | 'offsets'>,
+  { sigma }: SideHyper,
+): Float64Array {
+  return Float64Array.from({ length: count }, (_, i) =>
+    Math.max(offsets[i + 1] - offsets[i] - sigma, WEIGHT_SHAPE_FLOOR),
+  );
+}
+
+/** M_k over the vertices that the new ones could have met, plus the unseen ones' share. */
+export function eligibleMass(
+  model: PosteriorModel,
+  side: SideName,
+  options: Pick<FoldInOptions, 'eligible' | 'unseenShare'> = {},
+): Float64Array {
+  return sideMass(model[side], model.features, options);
+}
+
+export function sideMass(
+  fixed: FixedSide,
+  K: number,
+  { eligible, unseenShare = 1 }: Pick<FoldInOptions, 'eligible' | 'unseenShare'> = {},
+): Float64Array {
+  if ('means' in fixed) {
+    const mass = new Float64Array(K);
+    for (let j = 0; j < fixed.count; j++) {
+      if (eligible && !eligible[j]) continue;
+      for (let k = 0; k < K; k++) mass[k] += fixed.means[j * K + k];
+    }
+    return mass;
+  }
+  const { weightShape, weightRate, featureShape, featureRate, leftover, count } = fixed;
+  const mass = Float64Array.from(leftover, (m) => m * unseenShare);
+  for (let j = 0; j < count; j++) {
+    if (eligible && !eligible[j]) continue;
+    const weight = weightShape[j] / weightRate[j];
+    for (let k = 0; k < K; k++) mass[k] += (weight * featureShape[j * K + k]) / featureRate[j * K + k];
+  }
+  return mass;
+}
+
+/** The posterior of one new vertex. */
+export interface FoldedVertex {
+  readonly weightShape: number;
+  readonly weightRate: number;
+  readonly featureShape: Float64Array;
+  readonly featureRate: Float64Array;
+}
+
+/** How one vertex is folded in; declared in options/library.ts. */
+export interface FoldOneOptions extends OptionsOf<typeof FOLD_ONE> {}
+
+/** Folds in one vertex in float64 on this thread: `neighbors` are vertices of the other side of the model. */
+export function foldInOne(
+  model: PosteriorModel,
+  neighbors: ArrayLike<number>,
+  options: FoldOneOptions = {},
+): FoldedVertex {
+  needPosterior(model, 'the Gammas of a fold-in');
+  const settings = settle(FOLD_ONE, options);
+  const { side, counts, otherMass } = settings;
+  const base = foldBase(model, side);
+  if (counts && counts.length !== neighbors.length) {
+    throw optionError`${option('counts')}: ${counts.length} for ${neighbors.length} neighbours; give one for each`;
+  }
+  if (otherMass && otherMass.length !== model.features) {
+    throw optionError`${option('otherMass')}: ${otherMass.length} numbers for ${model.features} features; give one for each`;
+  }
+  for (let e = 0; e < neighbors.length; e++) {
+    if (!(neighbors[e] >= 0 && neighbors[e] < base.fixed.count)) {
+      throw new InputError(
+        `fold-in: there is no vertex ${neighbors[e]} among the ${base.fixed.count} ${otherSide(side)}`,
+      );
+    }
+  }
+  return foldVertex(base, neighbors, settings);
+}
+
+/** The same for what may be a ranker; `neighbors` are known to be there. */
+export function foldVertex(
+  { features: K, multigraph, prior: hyper, fixed }: FoldBase,
+  neighbors: ArrayLike<number>,
+  options: FoldOneOptions = {},
+): FoldedVertex {
+  const M = options.otherMass ?? sideMass(fixed, K);
+  const n = neighbors.length;
+  const exactFrom = warmSteps(options.activity);
+  const means = gather(fixed, neighbors, K, 'mean');
+  const exact = exactFrom === Infinity ? means : gather(fixed, neighbors, K, 'exact');
+  const counts = multigraph ? options.counts : undefined;
+  const sums = new Float64Array(K);
+  const A = new Float64Array(K).fill(1);
+  const featureShape = new Float64Array(K).fill(1);
+  const featureRate = new Float64Array(K).fill(1);
+  let weightShape = Math.max(n - hyper.sigma, WEIGHT_SHAPE_FLOOR);
+  let weightRate = hyper.tau + M.reduce((a, b) => a + b, 0);
+  A.fill(weightShape / weightRate);
+  const iterations = options.iterations ?? FOLD_ONE.iterations.default;
+  const tolerance = options.tolerance ?? FOLD_ONE.tolerance.default;
+  for (let t = 0; t < iterations; t++) {
+    passVertex(A, t < exactFrom ? means : exact, counts, n, K, sums);
+    let expected = 0;
+    let rate = hyper.tau;
+    for (let k = 0; k < K; k++) {
+      sums[k] *= A[k];
+      expected += sums[k];
+      rate += (featureShape[k] / featureRate[k]) * M[k];
+    }
+    weightShape = Math.max(expected - hyper.sigma, WEIGHT_SHAPE_FLOOR);
+    weightRate = rate;
+    const weight = weightShape / weightRate;
+    const logWeight = t < exactFrom - 1 ? 0 : Math.exp(digamma(weightShape)) / weightRate;
+    let change = 0;
+    for (let k = 0; k < K; k++) {
+      change += Math.abs(hyper.shape + sums[k] - featureShape[k]);
+      featureShape[k] = hyper.shape + sums[k];
+      featureRate[k] = hyper.rate + weight * M[k];
+      A[k] =
+        t < exactFrom - 1
+          ? (weight * featureShape[k]) / featureRate[k]
+          : Math.max(ACTIVITY_FLOOR, (logWeight * Math.exp(digamma(featureShape[k]))) / featureRate[k]);
+    }
+    if (t > WARM_STEPS && change < tolerance * Math.max(1, expected)) break;
+  }
+  return { weightShape, weightRate, featureShape, featureRate };
+}
+
+/** Σ_e w_e B_ek of one vertex: the inner loops of the edge pass. */
+function passVertex(
+  A: Float64Array,
+  B: Float64Array,
+  counts: ArrayLike<number> | undefined,
+  n: number,
+  K: number,
+  sums: Float64Array,
+): void {
+  sums.fill(0);
+  for (let e = 0; e < n; e++) {
+    const at = e * K;
+    let lambda = 0;
+    for (let k = 0; k < K; k++) lambda += A[k] * B[at + k];
+    const w = counts ? counts[e] / lambda : -1 / Math.expm1(-lambda);
+    for (let k = 0; k < K; k++) sums[k] += w * B[at + k];
+  }
+}
+
+/** Activities of the given vertices, one row each. */
+function gather(
+  side: FixedSide,
+  vertices: ArrayLike<number>,
+  K: number,
+  activity: 'mean' | 'exact',
+): Float64Array {
+  const rows = new Float64Array(vertices.length * K);
+  for (let e = 0; e < vertices.length; e++) {
+    const v = vertices[e];
+    if ('means' in side) {
+      for (let k = 0; k < K; k++) rows[e * K + k] = Math.max(side.means[v * K + k], ACTIVITY_FLOOR);
+      continue;
+    }
+    const shape = side.weightShape[v];
+    const scale = (activity === 'mean' ? shape : Math.exp(digamma(shape))) / side.weightRate[v];
+    for (let k = 0; k < K; k++) {
+      const s = side.featureShape[v * K + k];
+      const value = (scale * (activity === 'mean' ? s : Math.exp(digamma(s)))) / side.featureRate[v * K + k];
+      rows[e * K + k] = Math.max(value, ACTIVITY_FLOOR);
+    }
+  }
+  return rows;
+}

@@ -1,0 +1,73 @@
+// The users of a model apart from the rest of it: what each has in the model's tables, in a form that is the same for all
+// kinds of models. So users can lie elsewhere than the items, shard by shard.
+
+import { VertexIds } from '../../graph/ids.js';
+import type { Model, ModelSide, PosteriorModel, Ranker, SeenItems, Vertices } from '../model.js';
+
+/** Tables of users, rows × a width each: shapes and rates of a posterior, the means of each member of a ranker. */
+export type UserTables = readonly Float32Array[];
+
+const POSTERIOR_FIELDS = ['weightShape', 'weightRate', 'featureShape', 'featureRate'] as const;
+
+/** Values that a user has in each of the tables. */
+export function userWidths(model: Model): number[] {
+  if (model.type === 'posterior') return [1, 1, model.features, model.features];
+  return model.scores.kind === 'factors' ? model.scores.members.map(({ features }) => features) : [];
+}
+
+/** The tables of a model's users; none of a ranker whose users are folded in. */
+export function userTables(model: Model): UserTables {
+  if (model.type === 'posterior') return POSTERIOR_FIELDS.map((field) => model.users[field]);
+  if (model.scores.kind !== 'factors') return [];
+  return model.scores.members.flatMap(({ users }) => (users ? [users] : []));
+}
+
+const NOBODY: Vertices = Object.freeze({
+  count: 0,
+  ids: VertexIds.texts([]),
+  degree: new Uint32Array(0),
+});
+
+/** The same model with other users: their vertices, their tables, and the items that they have. */
+export function withUsers(
+  model: Model,
+  vertices: Vertices,
+  tables: UserTables,
+  seen: SeenItems | undefined,
+): Model {
+  const { seen: _, ...rest } = model;
+  const has = seen && { seen: Object.freeze(seen) };
+  if (rest.type === 'posterior') {
+    const [weightShape, weightRate, featureShape, featureRate] = tables;
+    const { leftover, hyper, counts: __, ...apart } = rest.users;
+    const users: ModelSide = Object.freeze({
+      ...apart,
+      ...vertices,
+      ...{ weightShape, weightRate, featureShape, featureRate },
+      ...{ leftover, hyper },
+    });
+    return Object.freeze({ ...rest, users, ...has }) satisfies PosteriorModel;
+  }
+  const { scores } = rest;
+  const members = scores.kind === 'factors' ? scores.members : [];
+  return Object.freeze({
+    ...rest,
+    users: vertices,
+    scores:
+      scores.kind === 'factors'
+        ? Object.freeze({
+            ...scores,
+            members: Object.freeze(
+              members.map((member, m) => Object.freeze({ ...member, users: tables.at(m) })),
+            ),
+          })
+        : scores,
+    ...has,
+  }) satisfies Ranker;
+}
+
+/** The same model without any user. */
+export function withoutUsers(model: Model): Model {
+  const tables = model.type === 'posterior' ? userWidths(model).map(() => new Float32Array(0)) : [];
+  return withUsers(model, NOBODY, tables, undefined);
+}

@@ -1,0 +1,116 @@
+// One chain of the exact sampler, as a worker task.
+
+import type { TableValues } from '../../engine/engine.js';
+import { SIDES, type SideName } from '../../graph/graph.js';
+import { gamma } from '../../math/distributions.js';
+import { randomStream } from '../../math/random.js';
+import { STREAMS } from '../../math/streams.js';
+import { serveTasks } from '../../parallel/worker.js';
+import { type GibbsSide, type GibbsState, pairRate } from './chain-state.js';
+import {
+  createGibbsSampler,
+  GIBBS_SCALARS,
+  type GibbsProblem,
+  type GibbsScalar,
+  gibbsScalars,
+} from './sampler.js';
+
+export interface ChainTask {
+  readonly problem: GibbsProblem;
+  /** Gammas that the chain's first state is drawn from. */
+  readonly start: Readonly<Record<SideName, TableValues>>;
+  readonly seed: number;
+  readonly chain: number;
+  readonly warmup: number;
+  readonly draws: number;
+  /** Pairs [user, item, user, item, …] whose rates are followed. */
+  readonly pairs: Uint32Array;
+}
+
+/** Sums over the draws of a chain. */
+export interface Moments {
+  readonly weights: Float64Array;
+  readonly weightSquares: Float64Array;
+  /** rows × features: weight × feature, which is what rates are made of. */
+  readonly activities: Float64Array;
+  /** rows × features: latent counts. */
+  readonly counts: Float64Array;
+  readonly unseen: Float64Array;
+}
+
+export interface ChainResult {
+  readonly scalars: Record<GibbsScalar, Float64Array>;
+  readonly moments: Record<SideName, Moments>;
+  /** Σ and Σ² of the followed pairs' rates. */
+  readonly pairSums: Float64Array;
+  readonly pairSquares: Float64Array;
+}
+
+export function runChain(task: ChainTask): ChainResult {
+  const { problem, draws, pairs } = task;
+  const K = problem.features;
+  const random = randomStream(task.seed, STREAMS.chains, task.chain);
+  const state = firstState(task, random.derive(0));
+  const sampler = createGibbsSampler(problem);
+  for (let t = 0; t < task.warmup; t++) sampler.sweep(state, random);
+  const scalars = {} as Record<GibbsScalar, Float64Array>;
+  for (const name of GIBBS_SCALARS) scalars[name] = new Float64Array(draws);
+  const moments = { users: zeroMoments(state.users, K), items: zeroMoments(state.items, K) };
+  const pairSums = new Float64Array(pairs.length / 2);
+  const pairSquares = new Float64Array(pairs.length / 2);
+  for (let t = 0; t < draws; t++) {
+    sampler.sweep(state, random);
+    const values = gibbsScalars(problem, state);
+    for (const name of GIBBS_SCALARS) scalars[name][t] = values[name];
+    for (const side of SIDES) addMoments(moments[side], state[side], sampler.counts[side], K);
+    for (let p = 0; p < pairSums.length; p++) {
+      const rate = pairRate(state, pairs[2 * p], pairs[2 * p + 1], K);
+      pairSums[p] += rate;
+      pairSquares[p] += rate * rate;
+    }
+  }
+  return { scalars, moments, pairSums, pairSquares };
+}
+
+/** A state drawn from the Gammas of the start. */
+export function firstState(
+  task: Pick<ChainTask, 'problem' | 'start'>,
+  random: ReturnType<typeof randomStream>,
+): GibbsState {
+  const side = (name: SideName): GibbsSide => {
+    const { weightShape, weightRate, featureShape, featureRate } = task.start[name];
+    return {
+      weights: Float64Array.from(weightShape, (shape, i) => gamma(random, shape) / weightRate[i]),
+      features: Float64Array.from(featureShape, (shape, i) => gamma(random, shape) / featureRate[i]),
+      unseen: new Float64Array(task.problem.features),
+      unseenAtoms: undefined,
+    };
+  };
+  return { users: side('users'), items: side('items') };
+}
+
+function zeroMoments(side: GibbsSide, K: number): Moments {
+  const n = side.weights.length;
+  return {
+    weights: new Float64Array(n),
+    weightSquares: new Float64Array(n),
+    activities: new Float64Array(n * K),
+    counts: new Float64Array(n * K),
+    unseen: new Float64Array(K),
+  };
+}
+
+function addMoments(moments: Moments, side: GibbsSide, counts: Float64Array, K: number): void {
+  for (let i = 0; i < side.weights.length; i++) {
+    const weight = side.weights[i];
+    moments.weights[i] += weight;
+    moments.weightSquares[i] += weight * weight;
+    for (let ik = i * K; ik < (i + 1) * K; ik++) {
+      moments.activities[ik] += weight * side.features[ik];
+      moments.counts[ik] += counts[ik];
+    }
+  }
+  for (let k = 0; k < K; k++) moments.unseen[k] += side.unseen[k];
+}
+
+serveTasks('chain-tasks', { runChain });

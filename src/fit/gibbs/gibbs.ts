@@ -1,0 +1,188 @@
+// The exact posterior of a small graph by Gibbs sampling, in several chains, with diagnostics; and as a model: Gammas
+// with the posterior's means.
+
+import type { TableValues } from '../../engine/engine.js';
+import { InputError } from '../../errors.js';
+import { type BipartiteGraph, SIDES, type SideName } from '../../graph/graph.js';
+import { type ChainSummary, summarizeChains } from '../../math/diagnostics.js';
+import { createPool, type TaskModule, threadCount } from '../../parallel/pool.js';
+import type { TaskOptions } from '../../progress.js';
+import type { BothHyper } from '../ascent/bound.js';
+import type { ChainResult, ChainTask } from './chain-tasks.js';
+import { GIBBS_SCALARS, type GibbsScalar } from './sampler.js';
+
+/** Above this many edges a sweep takes too long for an exact posterior to be worth it. */
+const GIBBS_MOST_EDGES = 200_000;
+
+/** Halves of chains are compared, each of at least two draws. */
+const LEAST_DRAWS = 4;
+
+const CHAINS: TaskModule = {
+  name: 'chain-tasks',
+  base: import.meta.url,
+  worker: () =>
+    new Worker(new URL('./chain-tasks.js', import.meta.url), { type: 'module', name: 'graphex:chain-tasks' }),
+  here: () => import('./chain-tasks.js'),
+};
+
+export interface GibbsOptions extends TaskOptions {
+  readonly features: number;
+  /** Fixed; a size of 0 means no unseen atoms. */
+  readonly hyper: BothHyper;
+  /** Gammas that each chain draws its first state from, for instance of a fit: chains then number features alike. */
+  readonly start: Readonly<Record<SideName, TableValues>>;
+  /** Default 4. */
+  readonly chains?: number;
+  /** Sweeps of each chain that are thrown away. Default 500. */
+  readonly warmup?: number;
+  /** Sweeps of each chain that are kept. Default 500. */
+  readonly draws?: number;
+  /** Default 1. */
+  readonly seed?: number;
+  /** Pairs [user, item, …] whose rates are followed. */
+  readonly pairs?: Uint32Array;
+}
+
+/** What the sampler found of one side: means, and variances of the weights. */
+export interface PosteriorSide {
+  readonly weightMean: Float64Array;
+  readonly weightVariance: Float64Array;
+  /** rows × features: means of weight × feature, and of the latent counts. */
+  readonly activityMean: Float64Array;
+  readonly countMean: Float64Array;
+  /** Mean mass of the unseen atoms per feature. */
+  readonly unseen: Float64Array;
+}
+
+/** What the exact sampler drew: chains of the scalars and means of the tables. */
+export interface GibbsPosterior {
+  readonly chains: number;
+  readonly draws: number;
+  readonly scalars: Readonly<Record<GibbsScalar, ChainSummary>>;
+  /** Every draw of every scalar, by chain. */
+  readonly traces: Readonly<Record<GibbsScalar, readonly Float64Array[]>>;
+  readonly users: PosteriorSide;
+  readonly items: PosteriorSide;
+  readonly pairRates: { readonly mean: Float64Array; readonly standardDeviation: Float64Array };
+}
+
+/** Samples the posterior of weights, features, counts and unseen atoms. The same seed gives the same draws. */
+export async function gibbsPosterior(graph: BipartiteGraph, options: GibbsOptions): Promise<GibbsPosterior> {
+  const { chains = 4, warmup = 500, draws = 500, seed = 1, pairs = new Uint32Array(0) } = options;
+  if (draws < LEAST_DRAWS) {
+    throw new InputError(
+      `${draws} draws: the sampler needs at least ${LEAST_DRAWS} to tell whether its chains agree`,
+    );
+  }
+  checkSmall(graph);
+  const problem = { graph: withoutIds(graph), features: options.features, hyper: options.hyper };
+  const tasks = Array.from(
+    { length: chains },
+    (_, chain): ChainTask => ({ problem, start: options.start, seed, chain, warmup, draws, pairs }),
+  );
+  const pool = await createPool(CHAINS, threadCount(options.threads, chains));
+  try {
+    let done = 0;
+    const results = await pool.map<ChainTask, ChainResult>('runChain', tasks, {
+      signal: options.signal,
+      onResult: () =>
+        options.onProgress?.({ stage: 'sampling', done: ++done, total: chains, unit: 'chains' }),
+    });
+    return summarize(results, draws);
+  } finally {
+    await pool.close();
+  }
+}
+
+/** Refuses a graph that the sampler is too slow for. */
+export function checkSmall(graph: BipartiteGraph): void {
+  if (graph.edges <= GIBBS_MOST_EDGES) return;
+  throw new InputError(
+    `the exact sampler is for small graphs, up to ${GIBBS_MOST_EDGES} edges; this one has ${graph.edges}: sample it ` +
+      'with `graphex split`, or use the cpu engine',
+  );
+}
+
+/** Ids do not travel to workers, and the sampler needs none. */
+function withoutIds(graph: BipartiteGraph): BipartiteGraph {
+  const bare = (side: BipartiteGraph['users']) =>
+    ({ ...side, ids: undefined }) as unknown as BipartiteGraph['users'];
+  return { ...graph, users: bare(graph.users), items: bare(graph.items) };
+}
+
+function summarize(results: readonly ChainResult[], draws: number): GibbsPosterior {
+  const n = results.length * draws;
+  const scalars = {} as Record<GibbsScalar, ChainSummary>;
+  const traces = {} as Record<GibbsScalar, Float64Array[]>;
+  for (const name of GIBBS_SCALARS) {
+    traces[name] = results.map((r) => r.scalars[name]);
+    scalars[name] = summarizeChains(traces[name]);
+  }
+  const side = (name: SideName): PosteriorSide => {
+    const sum = (field: keyof ChainResult['moments']['users']) =>
+      add(results.map((r) => r.moments[name][field]));
+    const [weightMean, weightVariance] = meanAndVariance(sum('weights'), sum('weightSquares'), n);
+    const mean = (field: 'activities' | 'counts' | 'unseen') => sum(field).map((x) => x / n);
+    return {
+      weightMean,
+      weightVariance,
+      activityMean: mean('activities'),
+      countMean: mean('counts'),
+      unseen: mean('unseen'),
+    };
+  };
+  const [mean, variance] = meanAndVariance(
+    add(results.map((r) => r.pairSums)),
+    add(results.map((r) => r.pairSquares)),
+    n,
+  );
+  return {
+    chains: results.length,
+    draws,
+    scalars,
+    traces,
+    users: side('users'),
+    items: side('items'),
+    pairRates: { mean, standardDeviation: variance.map(Math.sqrt) },
+  };
+}
+
+function add(parts: readonly Float64Array[]): Float64Array {
+  const sum = new Float64Array(parts[0].length);
+  for (const part of parts) for (let i = 0; i < sum.length; i++) sum[i] += part[i];
+  return sum;
+}
+
+function meanAndVariance(sums: Float64Array, squares: Float64Array, n: number): [Float64Array, Float64Array] {
+  const mean = sums.map((s) => s / n);
+  return [mean, squares.map((s, i) => Math.max(s / n - mean[i] ** 2, 1e-12 * mean[i] ** 2))];
+}
+
+/**
+ * The posterior as Gammas of the model's own form: shapes from the mean latent counts (Σ_k e_ik − σ and a + e_ik), rates such
+ * that E[weight], and E[weight]·E[feature] as the mean of their product, are the posterior's.
+ */
+export function posteriorTables(
+  posterior: GibbsPosterior,
+  hyper: BothHyper,
+  K: number,
+): Record<SideName, TableValues> {
+  const values = {} as Record<SideName, TableValues>;
+  for (const side of SIDES) {
+    const { weightMean, activityMean, countMean } = posterior[side];
+    const { sigma, shape } = hyper[side];
+    const weightShape = weightMean.map((_, i) => {
+      let count = 0;
+      for (let ik = i * K; ik < (i + 1) * K; ik++) count += countMean[ik];
+      return count - sigma;
+    });
+    const featureShape = countMean.map((count) => shape + count);
+    values[side] = {
+      weightShape,
+      weightRate: weightMean.map((mean, i) => weightShape[i] / mean),
+      featureShape,
+      featureRate: featureShape.map((s, ik) => (s * weightMean[Math.floor(ik / K)]) / activityMean[ik]),
+    };
+  }
+  return values;
+}

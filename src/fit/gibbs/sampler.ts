@@ -1,0 +1,222 @@
+// One sweep of the exact sampler: every complete conditional of the model, in turn. Where coordinate ascent has
+// expectations, this has draws; it is the judge of what the approximation loses.
+
+import type { SideHyper } from '../../engine/engine.js';
+import { FitError } from '../../errors.js';
+import { type BipartiteGraph, otherSide, SIDES, type SideName } from '../../graph/graph.js';
+import { multinomial, truncatedPoisson } from '../../math/counts.js';
+import { gamma } from '../../math/distributions.js';
+import type { Random } from '../../math/random.js';
+import { logExpm1 } from '../../math/special.js';
+import { chooseCut, sampleTiltedAtoms } from '../../process/unseen.js';
+import { type GibbsSide, type GibbsState, pairRate, totalMass } from './chain-state.js';
+import { moveScales, moveWeights } from './scale-moves.js';
+
+export interface GibbsProblem {
+  readonly graph: BipartiteGraph;
+  readonly features: number;
+  readonly hyper: Readonly<Record<SideName, SideHyper>>;
+  /**
+   * Weights below which atoms, seen or unseen, are taken not to
+   * exist. Default: chosen from a small error, with the expected mass of the atoms below.
+   */
+  readonly cuts?: Readonly<Record<SideName, number>> | undefined;
+}
+
+/** Largest expected share of the unseen vertices that the cut may misplace. */
+const CUT_TOLERANCE = 1e-4;
+/** Draws of a weight above the cut; of sensible hyperparameters nearly every one is. */
+const MOST_TRIES = 100_000;
+
+/** Sums of latent counts: rows × features for both sides, filled anew by each sweep. */
+export interface Counts {
+  readonly users: Float64Array;
+  readonly items: Float64Array;
+}
+
+export interface GibbsSampler {
+  /** Draws every block of the state anew, in turn. */
+  sweep(state: GibbsState, random: Random): void;
+  /** The latent counts of the last sweep. */
+  readonly counts: Counts;
+}
+
+export function createGibbsSampler(problem: GibbsProblem): GibbsSampler {
+  const { graph, features: K, hyper } = problem;
+  const counts: Counts = {
+    users: new Float64Array(graph.users.count * K),
+    items: new Float64Array(graph.items.count * K),
+  };
+  // A world without atoms below a cut has another law, which the moves do not know.
+  const whole = SIDES.every((side) => (problem.cuts?.[side] ?? 0) === 0);
+  const sweep = (state: GibbsState, random: Random) => {
+    if (whole && !graph.multigraph) {
+      for (const side of SIDES) {
+        moveWeights(graph, state, side, hyper[side], totalMass(state[otherSide(side)], K), random);
+      }
+    }
+    drawCounts(problem, state, counts, random);
+    for (const side of SIDES) {
+      const mass = totalMass(state[otherSide(side)], K);
+      drawRows(state[side], counts[side], hyper[side], mass, K, random, problem.cuts?.[side] ?? 0);
+      if (whole) moveScales(state, side, hyper, K, random);
+      drawUnseen(
+        state[side],
+        hyper[side],
+        totalMass(state[otherSide(side)], K),
+        random,
+        problem.cuts?.[side],
+      );
+    }
+  };
+  return { sweep, counts };
+}
+
+/** Latent counts of every edge: truncated Poisson in all (simple), given in all (multi), multinomial over features. */
+function drawCounts(problem: GibbsProblem, state: GibbsState, counts: Counts, random: Random): void {
+  const { graph, features: K } = problem;
+  const { users, items } = state;
+  counts.users.fill(0);
+  counts.items.fill(0);
+  const shares = new Float64Array(K);
+  const split = new Float64Array(K);
+  const { offsets, neighbors, counts: edgeCounts } = graph.users;
+  for (let i = 0; i < graph.users.count; i++) {
+    for (let e = offsets[i]; e < offsets[i + 1]; e++) {
+      const j = neighbors[e];
+      const weight = users.weights[i] * items.weights[j];
+      let rate = 0;
+      for (let k = 0; k < K; k++) {
+        const share = weight * users.features[i * K + k] * items.features[j * K + k];
+        shares[k] = share;
+        rate += share;
+      }
+      const total = edgeCounts ? edgeCounts[e] : truncatedPoisson(random, rate);
+      if (total === 1) {
+        const k = pick(shares, rate, random);
+        counts.users[i * K + k]++;
+        counts.items[j * K + k]++;
+        continue;
+      }
+      multinomial(random, total, shares, split);
+      for (let k = 0; k < K; k++) {
+        counts.users[i * K + k] += split[k];
+        counts.items[j * K + k] += split[k];
+      }
+    }
+  }
+}
+
+/** A feature in proportion to the shares: most edges have one latent count. */
+function pick(shares: Float64Array, total: number, random: Random): number {
+  let left = random.uniform() * total;
+  let last = 0;
+  for (let k = 0; k < shares.length; k++) {
+    if (shares[k] === 0) continue;
+    last = k;
+    left -= shares[k];
+    if (left < 0) return k;
+  }
+  return last;
+}
+
+/** γ_i ~ Gamma(Σ_k e_ik − σ, τ + θ_i·M) above the cut, then θ_ik ~ Gamma(a + e_ik, b + γ_i M_k). */
+function drawRows(
+  side: GibbsSide,
+  counts: Float64Array,
+  hyper: SideHyper,
+  mass: Float64Array,
+  K: number,
+  random: Random,
+  cut: number,
+): void {
+  for (let i = 0; i < side.weights.length; i++) {
+    let total = 0;
+    let rate = hyper.tau;
+    for (let k = i * K; k < (i + 1) * K; k++) {
+      total += counts[k];
+      rate += side.features[k] * mass[k - i * K];
+    }
+    let weight = 0;
+    for (let tries = 0; weight < cut || tries === 0; tries++) {
+      if (tries === MOST_TRIES) {
+        throw new FitError(
+          `row ${i} has no weight above ${cut} in ${tries} draws: hyperparameters are too extreme`,
+        );
+      }
+      weight = gamma(random, total - hyper.sigma) / rate;
+    }
+    side.weights[i] = weight;
+    for (let k = 0; k < K; k++) {
+      side.features[i * K + k] =
+        gamma(random, hyper.shape + counts[i * K + k]) / (hyper.rate + weight * mass[k]);
+    }
+  }
+}
+
+/** The unseen atoms: the GGP with features, tilted by having met no edge. Below the cut their expected mass stands in. */
+function drawUnseen(
+  side: GibbsSide,
+  hyper: SideHyper,
+  mass: Float64Array,
+  random: Random,
+  givenCut: number | undefined,
+): void {
+  side.unseen.fill(0);
+  side.unseenAtoms = undefined;
+  if (hyper.size === 0) return;
+  const K = mass.length;
+  const cut = givenCut ?? chooseCut(hyper, { reach: mass, features: K, tolerance: CUT_TOLERANCE });
+  const atoms = sampleTiltedAtoms(random, { hyper, otherMass: mass, cut });
+  // A given cut means a world without the atoms below it.
+  if (givenCut === undefined) side.unseen.set(atoms.missing);
+  side.unseenAtoms = atoms;
+  for (let i = 0; i < atoms.weights.length; i++) {
+    for (let k = 0; k < K; k++) side.unseen[k] += atoms.weights[i] * atoms.features[i * K + k];
+  }
+}
+
+/** Scalars of a state that do not depend on how features are numbered: what chains are compared by. */
+export const GIBBS_SCALARS = [
+  'logLikelihood',
+  'rate',
+  'userWeights',
+  'itemWeights',
+  'unseenUserRate',
+  'unseenItemRate',
+] as const;
+/** The names of the scalars that the sampler follows. */
+export type GibbsScalar = (typeof GIBBS_SCALARS)[number];
+
+export function gibbsScalars(problem: GibbsProblem, state: GibbsState): Record<GibbsScalar, number> {
+  const K = problem.features;
+  const mass = { users: totalMass(state.users, K), items: totalMass(state.items, K) };
+  let rate = 0;
+  let unseenUserRate = 0;
+  let unseenItemRate = 0;
+  for (let k = 0; k < K; k++) {
+    rate += mass.users[k] * mass.items[k];
+    unseenUserRate += state.users.unseen[k] * mass.items[k];
+    unseenItemRate += state.items.unseen[k] * mass.users[k];
+  }
+  return {
+    logLikelihood: edgeLikelihood(problem, state) - rate,
+    rate,
+    userWeights: state.users.weights.reduce((a, b) => a + b, 0),
+    itemWeights: state.items.weights.reduce((a, b) => a + b, 0),
+    unseenUserRate,
+    unseenItemRate,
+  };
+}
+
+function edgeLikelihood({ graph, features: K }: GibbsProblem, state: GibbsState): number {
+  const { offsets, neighbors, counts } = graph.users;
+  let sum = 0;
+  for (let i = 0; i < graph.users.count; i++) {
+    for (let e = offsets[i]; e < offsets[i + 1]; e++) {
+      const rate = pairRate(state, i, neighbors[e], K);
+      sum += counts ? counts[e] * Math.log(rate) : logExpm1(rate);
+    }
+  }
+  return sum;
+}

@@ -1,0 +1,51 @@
+// Users held back from a fit for ranking, to find settings of what is added to its scores: they are shown some of their items and
+// judged on the others.
+
+import type { RowLists } from '../../../math/csr.js';
+import { type RankingData, shownItems, someUsers, tryHoldBack } from '../../../metrics/held-back.js';
+import { concludeRanking, scoreAnswer, tuningScore } from '../../../metrics/ranking-metrics.js';
+import { queryOf } from '../../../metrics/ranking-task.js';
+import type { TaskOptions } from '../../../progress.js';
+import { rankByFactors } from '../../../topn/cpu.js';
+import type { FactorTables } from '../../../topn/query.js';
+
+/** Edges in both orders. */
+export interface EdgeLists {
+  readonly users: RowLists;
+  readonly items: RowLists;
+}
+
+export interface Trial {
+  /** The other users, or as many of them as a trial needs, and the items that the held-back ones are judged on. */
+  readonly data: RankingData;
+  /** Number of held-back users, and what is shown of each. */
+  readonly users: number;
+  readonly history: RowLists;
+  /** The mean of recall@20 and nDCG, where items are the candidates. */
+  judge(tables: FactorTables, options: TaskOptions): Promise<number>;
+}
+
+/** A fifth of the users, at most so many; with too few, settings would be chosen by chance. */
+const HELD_BACK = { most: 1000, least: 20 } as const;
+/** Edges of the others, at most. */
+const EDGES = 1e6;
+/** Lengths of the lists that are judged. */
+const LISTS = { n: 20, depth: 100 } as const;
+
+/** Undefined where there are too few users to hold any back. */
+export function holdUsersBack({ users, items }: EdgeLists, seed: number): Trial | undefined {
+  const shown = shownItems(items.offsets.length - 1, seed);
+  const held = tryHoldBack({ users, shown }, { seed, maxUsers: HELD_BACK.most });
+  if (!held || held.heldBack.length < HELD_BACK.least) return undefined;
+  const query = queryOf(held.task, LISTS.n, LISTS.depth);
+  const places = Uint32Array.from({ length: query.candidates }, (_, place) => place);
+  return {
+    data: someUsers(held.data, EDGES),
+    users: held.heldBack.length,
+    history: held.history,
+    async judge(tables, { threads, signal }) {
+      const answer = await rankByFactors(tables, places, query, { threads, signal });
+      return tuningScore(concludeRanking([scoreAnswer(query, answer)]));
+    },
+  };
+}

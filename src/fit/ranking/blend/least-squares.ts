@@ -1,0 +1,145 @@
+// Factors by least squares over all pairs, seen or not (iALS), as a member of a ranker; and the penalties that suit the data,
+// found on held-back users: the best of a few, since no rule by the size of the data served all sets.
+
+import { throwIfAborted } from '../../../errors.js';
+import { someUsers } from '../../../metrics/held-back.js';
+import type { TaskOptions } from '../../../progress.js';
+import {
+  alternatingLeastSquares,
+  foldInLeastSquares,
+  type LeastSquaresTables,
+  leastSquaresStart,
+  openSolvers,
+} from '../../../solvers/least-squares.js';
+import type { FactorTables } from '../../../topn/query.js';
+import { columnSums, type RankerMember } from '../../model.js';
+import type { EdgeLists, Trial } from './held-back.js';
+
+/** How much factors by least squares are held down. */
+export interface Penalties {
+  /** Of a row: times its degree + α·size of the other side. */
+  readonly lambda: number;
+  /** Weight of the squared score of every pair, seen or not. */
+  readonly alpha: number;
+}
+
+interface LeastSquaresFit extends Penalties, TaskOptions {
+  readonly features: number;
+  readonly iterations: number;
+  readonly seed: number;
+  readonly momentum?: number | undefined;
+  /** The items' table to begin with; by default small random numbers. */
+  readonly start?: Float32Array | undefined;
+}
+
+/** Known users as a fold-in makes them, so that it does not matter whether they are stored. */
+export async function leastSquaresMember(edges: EdgeLists, options: LeastSquaresFit): Promise<RankerMember> {
+  const { features, lambda, alpha, seed, iterations } = options;
+  // Users follow from the items in the first half-step: random ones would be drawn for nothing.
+  const startUsers = new Float32Array(features * countsOf(edges).users);
+  const { items, users: near } = await alternatingLeastSquares(edges, { ...options, startUsers });
+  const everything = new Uint8Array(edges.items.offsets.length - 1).fill(1);
+  const users = await foldInLeastSquares(items, edges.users, everything, { ...options, startUsers: near });
+  return Object.freeze({
+    features,
+    items,
+    users,
+    userMass: columnSums(users, features),
+    fold: Object.freeze({ kind: 'least-squares', lambda, alpha }),
+    seed,
+    iterations,
+    converged: true,
+  });
+}
+
+/** λ, and α times the root of users × items: between them lie those that a longer search found on four sets. */
+const LAMBDAS = [0.012, 0.024];
+const ALPHAS = [60, 120, 240];
+/** Where there are too few users to hold any back. */
+const MIDDLE = { lambda: 0.016, alpha: 120 };
+
+/**
+ * All are tried for a few sweeps on some of the edges. Of the best, those this near to it and at most so many are then swept for as
+ * long as it takes to tell them apart, on all of the trial's.
+ */
+const TRIED = { features: 64, sweeps: 2, edges: 2e5 } as const;
+const LEADERS = { most: 2, near: 0.02, sweeps: 4 } as const;
+
+export function middlePenalties(edges: EdgeLists): Penalties {
+  return { lambda: MIDDLE.lambda, alpha: MIDDLE.alpha / rootOfPairs(edges) };
+}
+
+/** Penalties that were found, and the rows of held-back users and candidates that they gave. */
+export interface FoundPenalties {
+  readonly penalties: Penalties;
+  readonly tables: FactorTables;
+}
+
+/** The penalties whose factors rank the hidden items of held-back users best. */
+export async function searchPenalties(
+  edges: EdgeLists,
+  trial: Trial,
+  { seed, threads, signal, onProgress }: TaskOptions & { readonly seed: number },
+): Promise<FoundPenalties> {
+  const root = rootOfPairs(edges);
+  const tried = LAMBDAS.flatMap((lambda) => ALPHAS.map((alpha) => ({ lambda, alpha: alpha / root })));
+  const { data, history } = trial;
+  const { features } = TRIED;
+  const some = someUsers(data, TRIED.edges);
+  const rows = countsOf(data);
+  const workers = openSolvers(threads, Math.max(rows.users, rows.items));
+  let done = 0;
+  const attempt = async (penalties: Penalties, on: EdgeLists, iterations: number, from: Start) => {
+    throwIfAborted(signal);
+    const total = tried.length + LEADERS.most;
+    onProgress?.({ stage: 'least squares on held-back users', done: done++, total, unit: 'settings' });
+    const fit = { features, iterations, ...penalties, seed, threads, signal, workers };
+    const fitted = await alternatingLeastSquares(on, { ...fit, start: from.items, startUsers: from.users });
+    const users = await foldInLeastSquares(fitted.items, history, data.shown, fit);
+    const tables = { users, items: rowsOf(fitted.items, data.candidates, features), features };
+    return { penalties, fitted, tables, score: await trial.judge(tables, { threads, signal }) };
+  };
+  try {
+    const start = leastSquaresStart(rows, features, seed);
+    const few = { items: start.items, users: start.users.subarray(0, features * countsOf(some).users) };
+    const first: Attempt[] = [];
+    for (const penalties of tried) first.push(await attempt(penalties, some, TRIED.sweeps, few));
+    first.sort((a, b) => b.score - a.score);
+    const leaders = first
+      .slice(0, LEADERS.most)
+      .filter((l) => l.score >= (1 - LEADERS.near) * first[0].score);
+    const last: Attempt[] = [];
+    for (const { penalties, fitted } of leaders) {
+      // On the same edges they go on; on more they begin again.
+      const [sweeps, from] =
+        some === data ? [LEADERS.sweeps - TRIED.sweeps, fitted] : [LEADERS.sweeps, start];
+      last.push(await attempt(penalties, data, sweeps, from));
+    }
+    return last.reduce((a, b) => (b.score > a.score ? b : a));
+  } finally {
+    await workers.lanes.close();
+  }
+}
+
+type Start = Pick<LeastSquaresTables, 'users' | 'items'>;
+
+interface Attempt extends FoundPenalties {
+  readonly fitted: Start;
+  readonly score: number;
+}
+
+function countsOf({ users, items }: EdgeLists) {
+  return { users: users.offsets.length - 1, items: items.offsets.length - 1 };
+}
+
+function rootOfPairs(edges: EdgeLists): number {
+  const { users, items } = countsOf(edges);
+  return Math.sqrt(users * items);
+}
+
+function rowsOf(table: Float32Array, rows: Uint32Array, features: number): Float32Array {
+  const some = new Float32Array(rows.length * features);
+  for (const [r, row] of rows.entries())
+    some.set(table.subarray(row * features, (row + 1) * features), r * features);
+  return some;
+}

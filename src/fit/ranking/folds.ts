@@ -1,0 +1,88 @@
+// Items cut into folds for the cross-fitted objective. Items are put into an order in which every fold is a
+// run of rows, so that one item table serves all folds and a fold's update is a range of its rows.
+
+import type { EdgeRows } from '../../engine/engine.js';
+import { InputError } from '../../errors.js';
+import { type BipartiteGraph, type GraphSide, otherSide, type SideName } from '../../graph/graph.js';
+import { allocate, allocateFrom } from '../../math/memory.js';
+import type { Random } from '../../math/random.js';
+
+export interface Folds {
+  /** Vertex at each place of the new order. */
+  readonly order: Uint32Array;
+  /** Fold f is places bounds[f] … bounds[f+1]−1. */
+  readonly bounds: Uint32Array;
+}
+
+/** Cuts `count` vertices at random into folds whose sizes differ by at most one. */
+export function cutFolds(count: number, folds: number, random: Random): Folds {
+  if (!Number.isInteger(folds) || folds < 2 || folds > count) {
+    throw new InputError(
+      `folds: ${folds} is not a whole number from 2 to the ${count} vertices that are cut`,
+    );
+  }
+  const order = Uint32Array.from({ length: count }, (_, v) => v);
+  for (let i = count - 1; i > 0; i--) {
+    const j = random.below(i + 1);
+    [order[i], order[j]] = [order[j], order[i]];
+  }
+  const bounds = Uint32Array.from({ length: folds + 1 }, (_, f) => Math.floor((f * count) / folds));
+  // Within a fold the old order: neighbouring rows then touch neighbouring memory where the data had such an order.
+  for (let f = 0; f < folds; f++) order.subarray(bounds[f], bounds[f + 1]).sort();
+  return { order, bounds };
+}
+
+/** The rows of a side in the order of the folds. */
+export function reorderRows(side: GraphSide, { order }: Folds): GraphSide {
+  const offsets = allocate(Uint32Array, side.count + 1);
+  for (let place = 0; place < side.count; place++) {
+    const v = order[place];
+    offsets[place + 1] = offsets[place] + side.offsets[v + 1] - side.offsets[v];
+  }
+  const neighbors = allocate(Uint32Array, side.neighbors.length);
+  const counts = side.counts && allocate(Uint32Array, side.neighbors.length);
+  for (let place = 0; place < side.count; place++) {
+    const v = order[place];
+    const [from, to] = [side.offsets[v], side.offsets[v + 1]];
+    neighbors.set(side.neighbors.subarray(from, to), offsets[place]);
+    counts?.set(side.counts!.subarray(from, to), offsets[place]);
+  }
+  return Object.freeze({ ...side, ids: side.ids.pick(order), offsets, neighbors, counts });
+}
+
+/**
+ * The rows of `side` without their edges into fold `without` of the other side, whose vertices are named by their places
+ * in the order of the folds. `without` undefined: all edges.
+ */
+export function rowsWithout(
+  graph: Pick<BipartiteGraph, SideName>,
+  side: SideName,
+  { order, bounds }: Folds,
+  without: number | undefined,
+): EdgeRows {
+  const rows = graph[side];
+  const place = new Uint32Array(graph[otherSide(side)].count);
+  for (let p = 0; p < order.length; p++) place[order[p]] = p;
+  const [first, last] = without === undefined ? [0, 0] : [bounds[without], bounds[without + 1]];
+  const { neighbors, counts } = rows;
+  const offsets = allocate(Uint32Array, rows.count + 1);
+  // Every edge is written, and those that stay move the place on: which ones do is not to be foreseen, so a branch would cost more.
+  const found = new Uint32Array(neighbors.length + 1);
+  const foundCounts = counts && new Uint32Array(neighbors.length + 1);
+  let at = 0;
+  for (let v = 0; v < rows.count; v++) {
+    for (let e = rows.offsets[v]; e < rows.offsets[v + 1]; e++) {
+      const p = place[neighbors[e]];
+      found[at] = p;
+      if (foundCounts) foundCounts[at] = counts[e];
+      // 1 where p lies before the fold or behind it: one of the differences is negative.
+      at += ((p - first) | (last - 1 - p)) >>> 31;
+    }
+    offsets[v + 1] = at;
+  }
+  return {
+    offsets,
+    neighbors: allocateFrom(found.subarray(0, at)),
+    counts: foundCounts && allocateFrom(foundCounts.subarray(0, at)),
+  };
+}

@@ -1,0 +1,156 @@
+// One of the fits for ranking whose scores are added: sweeps until it settles, and what there is of it between two of them.
+
+import type { Engine } from '../../engine/engine.js';
+import type { BipartiteGraph } from '../../graph/graph.js';
+import { randomStream } from '../../math/random.js';
+import { STREAMS } from '../../math/streams.js';
+import type { Progress } from '../../progress.js';
+import type { LoopResult, LoopState, RankingState } from '../ascent/loop.js';
+import { RANKING_STEPS } from '../fold-in/fold-in.js';
+import { foldMeans } from '../fold-in/fold-means.js';
+import { columnSums, meanTable, modelSide, type RankerMember } from '../model.js';
+import { cutFolds } from './folds.js';
+import type { RankingSettings } from './settings.js';
+import { type CrossFit, type CrossFitState, startCrossFit } from './sweep.js';
+
+/** Features first look alike and the likelihood hardly moves; it cannot have settled before they have told apart. */
+const LEAST_SWEEPS = 15;
+/** Those of a former model have. */
+const FORMER_SWEEPS = 2;
+/** Where others add to the scores, held-back users gain nothing by further sweeps once a change is below so many tolerances. */
+const FORMER_CHANGE = 20;
+
+/** A fit as a member of a ranker, whole or stopped between two sweeps. */
+export interface MemberState extends RankingState {
+  readonly member: RankerMember;
+  readonly stopped: LoopResult['stopped'];
+}
+
+/** Where a fit begins. */
+export interface MemberBeginning {
+  /** Where it was stopped. */
+  readonly saved?: RankingState | undefined;
+  /** Items of a former model. */
+  readonly items?: RankingState['items'] | undefined;
+}
+
+export interface MemberHooks {
+  isStopped(): boolean;
+  /** Nobody wants what there is of it any more: it ends with nothing. */
+  isAbandoned(): boolean;
+  onSweep(state: LoopState, change: number): void;
+  /** After each sweep but the last, and waited for. */
+  afterSweep(snapshot: () => Promise<MemberState>): Promise<void>;
+}
+
+/** Fits number `run`, from 0. Undefined: it was abandoned. */
+export async function fitMember(
+  engine: Engine,
+  graph: BipartiteGraph,
+  settings: RankingSettings,
+  run: number,
+  { saved, items }: MemberBeginning,
+  hooks: MemberHooks,
+): Promise<MemberState | undefined> {
+  const { features, hyper } = settings;
+  const seed = settings.seed + run;
+  const folds = cutFolds(graph.items.count, settings.folds, randomStream(seed, STREAMS.folds));
+  const begin: CrossFitState | undefined = saved
+    ? { sweeps: saved.state.iteration, items: saved.items, foldMass: saved.foldMass }
+    : items && { sweeps: 0, items };
+  const cross = await startCrossFit(engine, graph, folds, hyper, features, seed, begin);
+  let state = saved?.state ?? firstSweepState(hyper);
+  const snapshot = async (stopped: LoopResult['stopped'], free?: () => void): Promise<MemberState> => {
+    const now = { state, items: await cross.readItems(), foldMass: cross.foldMass() };
+    free?.();
+    const nothing = new Float64Array(features);
+    // Known users, from all of their items: state F + 1, which no item was updated from. It takes a few half-steps, which
+    // a stop waits for: what is left is then a whole model.
+    const fixed = modelSide(graph.items, now.items, hyper.items, nothing);
+    const base = { features, multigraph: graph.multigraph, prior: hyper.users, fixed };
+    const users = await foldMeans(engine, base, graph.users, RANKING_STEPS);
+    const member = Object.freeze({
+      features,
+      items: meanTable(fixed, features),
+      users,
+      userMass: columnSums(users, features),
+      fold: Object.freeze({ kind: 'poisson' as const, steps: RANKING_STEPS, hyper }),
+      seed,
+      iterations: now.state.iteration,
+      converged: stopped === 'converged',
+    });
+    return { ...now, member, stopped };
+  };
+  try {
+    const stopped = await runSweeps(cross, state, settings, {
+      isStopped: async () => hooks.isStopped(),
+      onState: (now, change) => {
+        state = now;
+        hooks.onSweep(now, change);
+      },
+      afterSweep: () => hooks.afterSweep(() => snapshot('aborted')),
+    });
+    if (!hooks.isAbandoned()) return await snapshot(stopped, () => cross.free());
+    cross.free();
+    return undefined;
+  } catch (error) {
+    cross.free();
+    throw error;
+  }
+}
+
+/** What a cross-fit asks and tells on its way. */
+export interface SweepHooks {
+  isStopped(): Promise<boolean>;
+  /** After each sweep, with what it changed. */
+  onState(state: LoopState, change: number): void;
+  /** After each but the last, and waited for. */
+  afterSweep(): Promise<void>;
+}
+
+/** Sweeps until the likelihood settles, the iterations are over, or somebody stops it. */
+export async function runSweeps(
+  cross: Pick<CrossFit, 'sweep'>,
+  from: LoopState,
+  { iterations, tolerance, former, blend }: RankingSettings,
+  { isStopped, onState, afterSweep }: SweepHooks,
+): Promise<LoopResult['stopped']> {
+  const least = former ? FORMER_SWEEPS : LEAST_SWEEPS;
+  const small = former && blend ? FORMER_CHANGE * tolerance : tolerance;
+  let state = from;
+  while (state.iteration < iterations) {
+    if (await isStopped()) return 'aborted';
+    const likelihood = await cross.sweep();
+    const change = relativeChange(state.likelihood, likelihood);
+    state = { ...state, iteration: state.iteration + 1, likelihood };
+    onState(state, change);
+    if (state.iteration >= least && change < small) return 'converged';
+    await afterSweep();
+  }
+  return 'iterations';
+}
+
+/** How far number `run` is. */
+export function sweepProgress(
+  { average, iterations }: RankingSettings,
+  run: number,
+  { iteration, likelihood }: LoopState,
+  change: number,
+): Progress {
+  return {
+    stage: average > 1 ? `fitting ${run + 1} of ${average}` : 'fitting for ranking',
+    done: iteration,
+    total: iterations,
+    unit: 'sweeps',
+    note: `likelihood ${likelihood?.toPrecision(7)}, change ${change.toExponential(1)}`,
+  };
+}
+
+/** Before the first sweep. */
+export function firstSweepState(hyper: RankingSettings['hyper']): LoopState {
+  return { iteration: 0, warmSweeps: undefined, bounds: [], likelihood: undefined, relaxation: 0, hyper };
+}
+
+function relativeChange(before: number | undefined, now: number): number {
+  return before === undefined ? Infinity : Math.abs(now - before) / Math.abs(now);
+}

@@ -1,0 +1,48 @@
+// The settings of a fit for ranking: what was said, and defaults that depend on the data.
+
+import type { SideHyper } from '../../engine/engine.js';
+import { SIDES, type SideName } from '../../graph/graph.js';
+import { partFor, settle } from '../../options/door.js';
+import { FEATURES, METHODS } from '../../options/fit.js';
+import type { OptionsOf, SettingsOf } from '../../options/kinds.js';
+import type { BothHyper } from '../ascent/bound.js';
+import type { DataFacts } from '../ascent/data-facts.js';
+import { firstSigma, TAU } from '../ascent/hyper.js';
+import { given } from '../options.js';
+
+type Declared = typeof METHODS.ranking;
+
+export interface RankingSettings extends Omit<SettingsOf<Declared>, SideName | 'features'> {
+  readonly objective: 'ranking';
+  readonly features: number;
+  readonly hyper: BothHyper;
+  /** Where it began from a former model. */
+  readonly former?: true;
+}
+
+/**
+ * K grows with the square root of the edges, and shapes shrink with K: a user then begins with about one edge's worth of
+ * prior spread over all features. Both were found on held-back users of several sets; docs/recommending.md has the grid.
+ */
+export function rankingFeatures(edges: number): number {
+  return Math.min(FEATURES.max, Math.max(4, 4 * Math.round(Math.sqrt(edges) / 2)));
+}
+
+export function rankingSettings(
+  { edges, degreeCounts }: Pick<DataFacts, 'edges' | 'degreeCounts'>,
+  options: OptionsOf<Declared>,
+): RankingSettings {
+  const {
+    users,
+    items,
+    features = rankingFeatures(edges),
+    ...plain
+  } = settle(METHODS.ranking, partFor(METHODS.ranking, options));
+  const said = { users: given(users), items: given(items) };
+  const hyper = {} as Record<SideName, SideHyper>;
+  for (const side of SIDES) {
+    const sigma = firstSigma(plain.model, degreeCounts[side]);
+    hyper[side] = { sigma, tau: TAU, shape: 1 / features, rate: 1 / features, ...said[side], size: 0 };
+  }
+  return { objective: 'ranking', ...plain, features, hyper };
+}

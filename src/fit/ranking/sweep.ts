@@ -1,0 +1,205 @@
+// The cross-fitted sweep (docs/recommending.md). For each fold of the items in turn: what the users are without the fold's items,
+// made anew from the prior in a few half-steps, as a fold-in makes a new user; then the fold's items from those users.
+// What an item learns of its users was thus said by other items, and by no more of a user's history than a fold-in has.
+// Posterior means throughout. Since users are made anew, one user table serves all folds.
+
+import type { EdgeIndex, Engine, Table, TableValues } from '../../engine/engine.js';
+import { FitError, located } from '../../errors.js';
+import type { BipartiteGraph, SideName } from '../../graph/graph.js';
+import type { BothHyper } from '../ascent/bound.js';
+import { vertexStart } from '../ascent/start.js';
+import { startTogether } from '../ascent/start-threads.js';
+import { RANKING_STEPS } from '../fold-in/fold-in.js';
+import { type Folds, reorderRows, rowsWithout } from './folds.js';
+
+/** The state of a cross-fit on an engine. */
+export interface CrossFit {
+  /**
+   * One sweep over all folds: F × RANKING_STEPS passes over the edges outside a fold, one over all edges. Resolves to the
+   * log-likelihood of every item's edges at the means before its update, given users who were made without it.
+   */
+  sweep(): Promise<number>;
+  /** The users made without a fold's items: one table, which the next call makes anew. */
+  usersWithout(fold: number): Promise<Table>;
+  /** The item table in the order of the graph. */
+  readItems(): Promise<TableValues>;
+  /** Mass of each fold's items, folds × features: with the item table all that the next sweep depends on. */
+  foldMass(): Float64Array;
+  free(): void;
+}
+
+/** Where a cross-fit that was stopped goes on, to the same numbers; or other items than those of any start. */
+export interface CrossFitState {
+  readonly sweeps: number;
+  /** In the order of the graph. */
+  readonly items: TableValues;
+  /** Absent: that of the items. */
+  readonly foldMass?: Float64Array | undefined;
+}
+
+/** What a cross-fit is of: a graph, or what a rank has of one. */
+export interface CrossFitData extends Pick<BipartiteGraph, SideName> {
+  /** Of all of the data. */
+  readonly edges: number;
+  readonly total: number;
+  /** Where the users lie in shards, some here and some on other ranks: all users, and the sum of counts of each item. */
+  readonly everywhere?: { readonly users: number; readonly itemTotal: Float64Array } | undefined;
+}
+
+export async function startCrossFit(
+  engine: Engine,
+  graph: CrossFitData,
+  folds: Folds,
+  hyper: BothHyper,
+  features: number,
+  seed: number,
+  from?: CrossFitState,
+): Promise<CrossFit> {
+  const { everywhere } = graph;
+  const inShards = everywhere !== undefined;
+  const splitBy = (side: 'own' | 'other') => (inShards ? { side, rows: graph.users.count } : undefined);
+  const itemSide = reorderRows(graph.items, folds);
+  const itemIndex = await engine.createIndex(itemSide, splitBy('other'));
+  const vertices = everywhere
+    ? { ids: itemSide.ids, strength: (place: number) => everywhere.itemTotal[folds.order[place]] }
+    : vertexStart(itemSide);
+  // A GPU's host has nothing else to do.
+  const hosts = engine.name === 'gpu' ? undefined : engine.threads;
+  const start = from
+    ? inFoldOrder(from.items, folds, features)
+    : await startTogether(hosts, 'items', vertices, graph.total, hyper, features, seed, 1);
+  const items = await engine.createTable(features, start, 'mean');
+  const kept = from?.foldMass;
+  const mass = kept
+    ? Array.from({ length: folds.bounds.length - 1 }, (_, f) => kept.slice(f * features, (f + 1) * features))
+    : massByFold(features, start, folds);
+  const userIndexes: EdgeIndex[] = [];
+  for (let f = 0; f < mass.length; f++) {
+    userIndexes.push(await engine.createIndex(rowsWithout(graph, 'users', folds, f), splitBy('own')));
+  }
+  const users = await engine.anew.createTable(graph.users.count, features, inShards);
+  const userCount = everywhere?.users ?? graph.users.count;
+  /** Where a fold-in begins: mean 1 in every feature, and in every weight the mean of an average user. */
+  const startWeight = (otherMass: Float64Array): number => {
+    const exposure = hyper.users.tau + otherMass.reduce((a, b) => a + b, 0);
+    return graph.edges / userCount / exposure;
+  };
+  const handles = [users, items, itemIndex, ...userIndexes];
+  let sweeps = from?.sweeps ?? 0;
+
+  async function usersWithout(fold: number): Promise<Table> {
+    const otherMass = sumWithout(mass, fold);
+    const start = { weight: startWeight(otherMass), feature: 1 };
+    const how = { hyper: hyper.users, otherMass, start, steps: RANKING_STEPS };
+    try {
+      await engine.anew.make(users, userIndexes[fold], items, how);
+      return users;
+    } catch (error) {
+      throw located(error, `sweep ${sweeps + 1}, users without fold ${fold + 1}`);
+    }
+  }
+
+  async function updateFold(fold: number): Promise<number> {
+    await usersWithout(fold);
+    try {
+      const [edgeTerm, userTotals, itemTotals] = await Promise.all([
+        engine.update(items, itemIndex, users, {
+          hyper: hyper.items,
+          activity: 'mean',
+          rows: { first: folds.bounds[fold], last: folds.bounds[fold + 1] },
+          edgeTerm: true,
+        }),
+        engine.totals(users),
+        engine.totals(items),
+      ]);
+      let expected = 0;
+      for (let k = 0; k < features; k++) expected += userTotals.mass[k] * mass[fold][k];
+      mass[fold] = itemTotals.mass;
+      return edgeTerm! - expected;
+    } catch (error) {
+      throw located(error, `sweep ${sweeps + 1}, items of fold ${fold + 1}`);
+    }
+  }
+
+  return {
+    usersWithout,
+    async sweep() {
+      let likelihood = 0;
+      for (let f = 0; f < mass.length; f++) likelihood += await updateFold(f);
+      sweeps++;
+      if (!Number.isFinite(likelihood)) {
+        throw new FitError(`sweep ${sweeps}: the likelihood became ${likelihood}`);
+      }
+      return likelihood;
+    },
+    readItems: async () => inGraphOrder(await engine.read(items), folds, features),
+    foldMass() {
+      const all = new Float64Array(mass.length * features);
+      for (const [f, part] of mass.entries()) all.set(part, f * features);
+      return all;
+    },
+    free() {
+      for (const handle of handles.splice(0)) void engine.free(handle);
+    },
+  };
+}
+
+function massByFold(features: number, items: TableValues, { bounds }: Folds): Float64Array[] {
+  const result: Float64Array[] = [];
+  for (let f = 0; f + 1 < bounds.length; f++) {
+    const mass = new Float64Array(features);
+    for (let j = bounds[f]; j < bounds[f + 1]; j++) {
+      const weight = items.weightShape[j] / items.weightRate[j];
+      for (let k = 0; k < features; k++) {
+        mass[k] += (weight * items.featureShape[j * features + k]) / items.featureRate[j * features + k];
+      }
+    }
+    result.push(mass);
+  }
+  return result;
+}
+
+function sumWithout(masses: readonly Float64Array[], without: number): Float64Array {
+  const sum = new Float64Array(masses[0].length);
+  for (let f = 0; f < masses.length; f++) {
+    if (f !== without) for (let k = 0; k < sum.length; k++) sum[k] += masses[f][k];
+  }
+  return sum;
+}
+
+function inGraphOrder(values: TableValues, { order }: Folds, features: number): TableValues {
+  return moveRows(values, features, (to, from, width) => {
+    for (let place = 0; place < order.length; place++) {
+      to.set(from.subarray(place * width, (place + 1) * width), order[place] * width);
+    }
+  });
+}
+
+function inFoldOrder(values: TableValues, { order }: Folds, features: number): TableValues {
+  return moveRows(values, features, (to, from, width) => {
+    for (let place = 0; place < order.length; place++) {
+      to.set(from.subarray(order[place] * width, (order[place] + 1) * width), place * width);
+    }
+  });
+}
+
+type Values = TableValues[keyof TableValues];
+
+/** A table of the same kind of numbers with its rows elsewhere. */
+function moveRows(
+  table: TableValues,
+  features: number,
+  move: (to: Values, from: Values, width: number) => void,
+): TableValues {
+  const moved = (from: Values, width: number) => {
+    const to = from instanceof Float32Array ? new Float32Array(from.length) : new Float64Array(from.length);
+    move(to, from, width);
+    return to;
+  };
+  return {
+    weightShape: moved(table.weightShape, 1),
+    weightRate: moved(table.weightRate, 1),
+    featureShape: moved(table.featureShape, features),
+    featureRate: moved(table.featureRate, features),
+  };
+}

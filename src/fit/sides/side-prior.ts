@@ -1,0 +1,167 @@
+// A law for each side. Real sides differ: one may be a fixed population of which some were not met yet (σ < 0, Gamma
+// weights, dense), another may go on for ever (σ ≥ 0, sparse). Which of the two, and with which σ, the low degrees say;
+// docs/laws.md has the rules that were tried and how well each predicts.
+
+import type { SideHyper } from '../../engine/engine.js';
+import { otherSide, SIDES, type SideName } from '../../graph/graph.js';
+import { poisson } from '../../math/counts.js';
+import { gamma, normal } from '../../math/distributions.js';
+import { expectedLaplace } from '../../math/quadrature.js';
+import { predictiveQuantile } from '../../math/quantile.js';
+import { randomStream } from '../../math/random.js';
+import type { DegreeCounts } from '../../sparsity/degree-counts.js';
+import { fitDegrees } from '../../sparsity/degree-likelihood.js';
+import { fitLowDegrees } from '../../sparsity/low-degrees.js';
+import { tailIndexAt } from '../../sparsity/tail-index.js';
+import type { PosteriorModel } from '../model.js';
+import { type LawFacts, lawFacts, type SizeInterval, sizeIntervals } from './size-posterior.js';
+
+/** σ̂ is a share of vertices, so it can reach 1 on tiny graphs; the model needs it below. */
+export const LARGEST_SIGMA = 0.95;
+/** Below this the weights of a side are all but equal, and a smaller σ changes nothing that can be seen. */
+export const SMALLEST_SIGMA = -12;
+/** Standard errors that a side must lie below the border to be taken for dense. */
+const CLEAR = 2;
+
+/** The tail index that a side's degrees speak for. */
+export interface TailLaw {
+  readonly kind: 'sparse' | 'dense';
+  readonly sigma: number;
+  /** Of a dense side's σ, where the likelihood has one. */
+  readonly standardError: number | undefined;
+}
+
+/**
+ * Dense with the σ of the low degrees where that is clearly negative, and otherwise sparse with σ̂(½), which predicts better
+ * where there is a tail to see. All degrees stand in where hardly any are low.
+ */
+export function tailLaw(counts: DegreeCounts): TailLaw {
+  const fitted = fitLowDegrees(counts) ?? fitDegrees(counts);
+  if (fitted && fitted.score < -CLEAR && fitted.estimate < 0) {
+    const sigma = Math.max(SMALLEST_SIGMA, fitted.estimate);
+    return { kind: 'dense', sigma, standardError: fitted.standardError };
+  }
+  const sigma = Math.min(tailIndexAt(counts, 0.5), LARGEST_SIGMA);
+  return { kind: 'sparse', sigma, standardError: undefined };
+}
+
+/** Range of log τ: beyond it all vertices were seen, or hardly any. */
+const LOG_TAU = { low: -7, high: 9 } as const;
+
+/**
+ * The τ of a dense side with which the model's curve of vertices agrees with the data's: thinning the other side to a half
+ * leaves a share 2^−σ̂(½) of the vertices, and E[ψ(½θ·M)] / E[ψ(θ·M)] by the model. At τ = 1 the share of unseen vertices
+ * would follow from the scale that both sides happen to have.
+ */
+export function matchTilt(law: SideHyper, half: number, mass: Float64Array): number {
+  const target = -half * Math.LN2;
+  const halved = mass.map((m) => m / 2);
+  const excess = (logTau: number) => {
+    const at = { ...law, tau: Math.exp(logTau) };
+    return Math.log(expectedLaplace(at, halved) / expectedLaplace(at, mass)) - target;
+  };
+  // The share falls with τ: from all of them to one half.
+  let { low, high }: { low: number; high: number } = LOG_TAU;
+  if (excess(low) <= 0) return Math.exp(low);
+  if (excess(high) >= 0) return Math.exp(high);
+  while (high - low > 1e-4) {
+    const middle = (low + high) / 2;
+    if (excess(middle) > 0) low = middle;
+    else high = middle;
+  }
+  return Math.exp((low + high) / 2);
+}
+
+/** What a fitted model says of the vertices of one side, seen and unseen. */
+export interface SideLawReport {
+  /** dense: a fixed population; sparse: one without end. */
+  readonly kind: 'sparse' | 'dense';
+  readonly sigma: number;
+  readonly tau: number;
+  readonly size: number;
+  /** The 90 % interval of a size that the fit has found; null where there is none, or where it was given. */
+  readonly sizeInterval: SizeInterval | null;
+  /** Vertices of a dense side that the data do not have, with a 90 % interval; null where there is no end of them. */
+  readonly unseen: { readonly mean: number; readonly low: number; readonly high: number } | null;
+}
+
+/** The law that each side was given, and why. */
+export type LawReport = Readonly<Record<SideName, SideLawReport>>;
+
+/** The laws of a fitted model. */
+export function modelLaw(model: PosteriorModel): LawReport {
+  return lawFrom(model, lawFacts(model));
+}
+
+/** The same of a model whose users may be elsewhere. */
+export function lawFrom(model: PosteriorModel, facts: LawFacts): LawReport {
+  const intervals = sizeIntervals(model, facts);
+  return Object.fromEntries(
+    SIDES.map((side) => [side, sideLaw(model, facts, side, intervals[side])]),
+  ) as unknown as LawReport;
+}
+
+function sideLaw(
+  model: PosteriorModel,
+  facts: LawFacts,
+  side: SideName,
+  sizeInterval: SizeInterval | null,
+): SideLawReport {
+  const { hyper } = model[side];
+  const { sigma, tau, size } = hyper;
+  const kind = sigma < 0 ? 'dense' : 'sparse';
+  return Object.freeze({ kind, sigma, tau, size, sizeInterval, unseen: unseenVertices(model, facts, side) });
+}
+
+/** Unseen over seen vertices of a dense side. */
+function unseenOdds(law: SideHyper, mass: Float64Array): number {
+  return Math.max(0, law.tau ** law.sigma / -law.sigma / expectedLaplace(law, mass) - 1);
+}
+
+/** Less than this is none. */
+const LEAST_ODDS = 1e-9;
+const UNSEEN_STREAM = 0x1a5e;
+/** Draws behind an interval, and points at which σ's uncertainty is looked at, in standard errors. */
+const DRAWS = 2000;
+const POINTS = [-2, -1, 0, 1, 2] as const;
+
+/**
+ * Seen vertices are a share π of a population whose number is Poisson, so given π the unseen ones are negative binomial. σ
+ * is known with an error, and τ follows it where the fit has matched it.
+ */
+function unseenVertices(model: PosteriorModel, facts: LawFacts, side: SideName): SideLawReport['unseen'] {
+  const { hyper } = model[side];
+  const { count, degrees: counts } = facts[side];
+  if (hyper.size === 0) return Object.freeze({ mean: 0, low: 0, high: 0 });
+  if (hyper.sigma >= 0) return null;
+  const { mass } = facts[otherSide(side)];
+  const law = tailLaw(counts);
+  const matched = hyper.tau !== 1;
+  const half = tailIndexAt(counts, 0.5);
+  const spread = law.kind === 'dense' ? (law.standardError ?? 0) : 0;
+  const atSigma = (sigma: number) => {
+    const at = { ...hyper, sigma };
+    return unseenOdds(matched ? { ...at, tau: matchTilt(at, half, mass) } : at, mass);
+  };
+  const odds = unseenOdds(hyper, mass);
+  const lowest = Math.min(hyper.sigma, SMALLEST_SIGMA);
+  // Relative to the middle: the masses have moved a little since τ was last matched.
+  const middle = Math.log(LEAST_ODDS + atSigma(hyper.sigma)) - Math.log(LEAST_ODDS + odds);
+  const logs = POINTS.map(
+    (z) =>
+      Math.log(LEAST_ODDS + atSigma(Math.min(-1e-3, Math.max(lowest, hyper.sigma + z * spread)))) - middle,
+  );
+  const random = randomStream(1, UNSEEN_STREAM);
+  const draws = Float64Array.from({ length: DRAWS }, () => {
+    const z = Math.max(-2, Math.min(2 - 1e-9, normal(random)));
+    const at = Math.floor(z) + 2;
+    const share = z - Math.floor(z);
+    const ratio = Math.exp(logs[at] * (1 - share) + logs[at + 1] * share);
+    return poisson(random, gamma(random, count) * ratio);
+  }).sort();
+  return Object.freeze({
+    mean: count * odds,
+    low: predictiveQuantile(draws, 0.05),
+    high: predictiveQuantile(draws, 0.95),
+  });
+}

@@ -1,0 +1,152 @@
+// How well the sizes are known. Given the mass of the other side, a size is Gamma(vertices, E[ψ]). That mass is not given:
+// multiplying all user weights by c and all item weights by 1/c changes no rate, so c is known by the degrees of either side
+// alone, as the scale at which their law ends, and both sizes follow it, one up and one down. The fit's own curvature along c is too
+// sharp, for it takes the features of every vertex for known; only their directions are. Here their totals are integrated out.
+
+import type { SideHyper } from '../../engine/engine.js';
+import { otherSide, SIDES, type SideName } from '../../graph/graph.js';
+import { expectedLaplace } from '../../math/quadrature.js';
+import { countDegrees, type DegreeCounts } from '../../sparsity/degree-counts.js';
+import { eligibleMass } from '../fold-in/fold-in.js';
+import type { ModelSide, PosteriorModel } from '../model.js';
+
+/** A 90 % interval. */
+export interface SizeInterval {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Of the normal distribution: 90 % lie within. */
+const REACH = 1.6449;
+/** Between the points of a difference, in log c. */
+const STEP = 0.2;
+/** What is known of log c before the data: the weak prior of log τ, which moves the same scale. */
+const PRIOR_SPREAD = 1.5;
+
+/** What a law is said from: sums over the vertices of a side, wherever these were added up. */
+export interface SideFacts {
+  readonly count: number;
+  readonly degrees: DegreeCounts;
+  /** M_k of the side, with the unseen ones' share. */
+  readonly mass: Float64Array;
+  /** Mass of the other side that a vertex meets for each unit of its features, by the edges. */
+  readonly met: number;
+}
+export type LawFacts = Readonly<Record<SideName, SideFacts>>;
+
+export function sideFacts(model: PosteriorModel, name: SideName): SideFacts {
+  const side = model[name];
+  const { sum, edges } = metMass(side, model.features);
+  const [degrees, mass] = [countDegrees(side.degree), eligibleMass(model, name)];
+  return { count: side.count, degrees, mass, met: sum / edges };
+}
+
+export function lawFacts(model: PosteriorModel): LawFacts {
+  return { users: sideFacts(model, 'users'), items: sideFacts(model, 'items') };
+}
+
+/** The 90 % interval of each size that the fit has found; null where there is none, or where it was given. */
+export function sizeIntervals(
+  model: PosteriorModel,
+  facts: LawFacts = lawFacts(model),
+): Readonly<Record<SideName, SizeInterval | null>> {
+  const { given } = model.provenance.options as { given?: Record<SideName, Partial<SideHyper>> };
+  const found = (side: SideName) => model[side].hyper.size > 0 && given?.[side]?.size === undefined;
+  const wanted = SIDES.filter(found);
+  const intervals: Record<SideName, SizeInterval | null> = { users: null, items: null };
+  if (wanted.length === 0) return intervals;
+  const profiles = { users: scaleProfile(model, facts, 'users'), items: scaleProfile(model, facts, 'items') };
+  const information = Math.max(0, curvature(profiles.users) + curvature(profiles.items));
+  const variance = 1 / (information + 1 / PRIOR_SPREAD ** 2);
+  for (const side of wanted) {
+    const { hyper } = model[side];
+    const { count } = facts[side];
+    const slope = (profiles[side].logSize(STEP) - profiles[side].logSize(-STEP)) / (2 * STEP);
+    const reach = REACH * Math.sqrt(1 / count + slope ** 2 * variance);
+    intervals[side] = { low: hyper.size * Math.exp(-reach), high: hyper.size * Math.exp(reach) };
+  }
+  return intervals;
+}
+
+/** What the degrees of a side say of the mass of the other, which is multiplied by e^shift. */
+interface ScaleProfile {
+  readonly logLikelihood: (shift: number) => number;
+  /** The best size there, up to a constant. */
+  readonly logSize: (shift: number) => number;
+}
+
+function curvature({ logLikelihood }: ScaleProfile): number {
+  return -(logLikelihood(STEP) - 2 * logLikelihood(0) + logLikelihood(-STEP)) / STEP ** 2;
+}
+
+function scaleProfile(model: PosteriorModel, facts: LawFacts, name: SideName): ScaleProfile {
+  const { hyper } = model[name];
+  const { count, degrees, met } = facts[name];
+  const { mass } = facts[otherSide(name)];
+  const totals = featureTotals(hyper, model.features);
+  const logSize = (shift: number) =>
+    -Math.log(
+      expectedLaplace(
+        hyper,
+        mass.map((m) => m * Math.exp(shift)),
+      ),
+    );
+  return {
+    logSize,
+    logLikelihood: (shift) =>
+      degreeLikelihood(degrees, hyper, Math.log(met) + shift, totals) + count * logSize(shift),
+  };
+}
+
+/** What `met` is the quotient of, over some vertices. */
+export function metMass(
+  { count, hyper, weightRate, featureShape, featureRate, degree }: ModelSide,
+  K: number,
+): { readonly sum: number; readonly edges: number } {
+  let sum = 0;
+  let edges = 0;
+  for (let v = 0; v < count; v++) {
+    let total = 0;
+    for (let k = v * K; k < (v + 1) * K; k++) total += featureShape[k] / featureRate[k];
+    sum += (degree[v] * (weightRate[v] - hyper.tau)) / total;
+    edges += degree[v];
+  }
+  return { sum, edges };
+}
+
+interface Totals {
+  readonly logs: Float64Array;
+  readonly logDensity: Float64Array;
+}
+
+/** Points of the logarithm of a vertex' total of features, which is Gamma(K·a, b). */
+const POINTS = 200;
+const RANGE = 25;
+
+function featureTotals({ shape, rate }: SideHyper, features: number): Totals {
+  const all = shape * features;
+  const highest = Math.log((all + 10 * Math.sqrt(all) + 20) / rate);
+  const logs = Float64Array.from({ length: POINTS }, (_, p) => highest - (RANGE * (p + 0.5)) / POINTS);
+  return { logs, logDensity: logs.map((t) => all * t - rate * Math.exp(t)) };
+}
+
+/** Σ log E[x^d (τ + x)^(σ−d)] over the degrees d, with x = e^logMass times the total of the features; up to a constant. */
+function degreeLikelihood(
+  counts: DegreeCounts,
+  { sigma, tau }: SideHyper,
+  logMass: number,
+  { logs, logDensity }: Totals,
+): number {
+  const logEnd = logs.map((t) => Math.log(tau + Math.exp(t + logMass)));
+  let value = 0;
+  for (let n = 0; n < counts.degree.length; n++) {
+    const d = counts.degree[n];
+    const term = (p: number) => logDensity[p] + d * (logs[p] + logMass) - (d - sigma) * logEnd[p];
+    let largest = -Infinity;
+    for (let p = 0; p < POINTS; p++) largest = Math.max(largest, term(p));
+    let sum = 0;
+    for (let p = 0; p < POINTS; p++) sum += Math.exp(term(p) - largest);
+    value += counts.vertices[n] * (largest + Math.log(sum));
+  }
+  return value;
+}

@@ -1,0 +1,307 @@
+// Text tables, byte by byte: no string is made per field, only one per distinct id at the very end. A row that is cut by
+// the end of a chunk waits for the next chunk. Everything that can be wrong with a row is told with its line and column.
+
+import { InputError, throwIfAborted } from '../../errors.js';
+import { countParser, type EdgeCollector, MAX_COUNT } from '../intake/collect.js';
+import { idProblem } from '../intake/id-column.js';
+import { TableTarget, usedColumns } from '../intake/target.js';
+import type { ByteSource, ReaderOptions, ReadResult, RejectSink } from '../options.js';
+import { type Cells, numberOf } from '../where/filter.js';
+import { clip, guessShape, show, type TableShape } from './guess.js';
+import { BAD, endOfLine, isBlank, MAX_ROW_BYTES, MORE, RowScanner, unescaped, withoutMark } from './scan.js';
+
+const LF = 10;
+const CR = 13;
+/** The beginning of a file, by which its shape is guessed. */
+export const SAMPLE_BYTES = 1 << 16;
+/** Of a bad id, for the message. */
+const SHOWN_BYTES = 1000;
+/** Digits of a number that is exact whatever they are. */
+const SHORT_NUMBER = 15;
+const lenient = new TextDecoder();
+
+/** Reads a text table from a stream of bytes. Works in a browser as well as on files. */
+export async function readDelimited(
+  source: ByteSource,
+  options: ReaderOptions,
+  rejects?: RejectSink,
+): Promise<ReadResult> {
+  const target = new TableTarget(options, rejects);
+  await fillDelimited(source, options, target);
+  return target.finish(source.name);
+}
+
+/** The rows of a text table, into a target that may hold those of others. */
+export async function fillDelimited(
+  source: ByteSource,
+  options: ReaderOptions,
+  target: TableTarget,
+): Promise<void> {
+  let parser: TableParser | undefined;
+  let held: Uint8Array = new Uint8Array(0);
+  // Chunks of a row that has not ended yet wait until there are twice as many bytes of it: to look at all of them again with
+  // each chunk would take time by the square of its length.
+  let waiting: Uint8Array[] = [];
+  let [size, enough] = [0, 0];
+  const start = (whole: boolean) => {
+    held = withoutMark(held);
+    parser = new TableParser(
+      tableShape(source.name, held, whole, options, target),
+      target.open(source.name),
+      options,
+    );
+  };
+  for await (const chunk of source.chunks) {
+    throwIfAborted(options.signal);
+    waiting.push(chunk);
+    size += chunk.length;
+    if (size < enough) continue;
+    held = joined(waiting, size);
+    waiting = [held];
+    const unended = Math.min(2 * size, MAX_ROW_BYTES + 1);
+    if (!parser) {
+      if (size < SAMPLE_BYTES) continue;
+      enough = unended;
+      if (endOfLine(held, 0) < 0 && size <= MAX_ROW_BYTES) continue;
+      start(false);
+    }
+    const used = parser!.parse(held, false);
+    held = held.subarray(used);
+    waiting = [held];
+    size = held.length;
+    enough = used === 0 ? unended : 0;
+    options.onProgress?.({
+      stage: 'reading',
+      done: source.consumed?.() ?? parser!.collector.rows,
+      ...(source.consumed && source.size ? { total: source.size } : {}),
+      unit: source.consumed ? 'bytes' : 'rows',
+      note: `${parser!.collector.rows} rows`,
+    });
+  }
+  throwIfAborted(options.signal);
+  held = joined(waiting, size);
+  if (!parser) start(true);
+  parser!.parse(held, true);
+  const { shape } = parser!;
+  const { users, items, count } = shape.columns;
+  const guess = {
+    kind: 'table',
+    format: 'text table',
+    separator: shape.separator,
+    header: shape.header,
+    headerGuessed: shape.headerGuessed,
+    columns: usedColumns(options, {
+      users: shape.names[users],
+      items: shape.names[items],
+      count: count === undefined ? undefined : shape.names[count],
+    }),
+  } as const;
+  target.close(guess, {
+    name: source.name,
+    names: shape.header ? shape.names : undefined,
+    width: shape.width,
+  });
+}
+
+/** The shape of the table that begins with these bytes; what is no text table is refused. */
+export function tableShape(
+  name: string,
+  bytes: Uint8Array,
+  whole: boolean,
+  options: ReaderOptions,
+  { first }: Pick<TableTarget, 'first'> = { first: undefined },
+): TableShape {
+  if (bytes.length === 0) {
+    throw new InputError(`${name}: the file is empty; give a table with at least two columns`);
+  }
+  const sample = bytes.subarray(0, Math.max(SAMPLE_BYTES, endOfLine(bytes, 0) + 1));
+  if ((sample[0] === 0xff && sample[1] === 0xfe) || (sample[0] === 0xfe && sample[1] === 0xff)) {
+    throw new InputError(`${name}: the file is UTF-16; save it as UTF-8`);
+  }
+  if (sample.includes(0)) {
+    throw new InputError(
+      `${name}: the file holds zero bytes, so it is not a text table; give .csv, .tsv, .jsonl or .parquet`,
+    );
+  }
+  return guessShape(name, sample, whole && sample.length === bytes.length, options, first);
+}
+
+function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
+  const filled = chunks.filter(({ length }) => length > 0);
+  if (filled.length === 1) return filled[0];
+  const all = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of filled) {
+    all.set(chunk, at);
+    at += chunk.length;
+  }
+  return all;
+}
+
+/** Slots of a row: users, items, count, value, and then the columns of the condition on rows. */
+const [USERS, ITEMS, COUNT, VALUE, FILTER] = [0, 1, 2, 3, 4];
+
+class TableParser {
+  readonly #scanner: RowScanner;
+  /** The slot of each column of the condition: it may have another use too. */
+  readonly #filterSlots: number[];
+  readonly #cells: Cells;
+  #bytes: Uint8Array = new Uint8Array(0);
+  #line = 1;
+  #skipHeader: boolean;
+  /** Inside a row that was given up for its length: everything up to the next line end is passed over. */
+  #skipping = false;
+
+  constructor(
+    readonly shape: TableShape,
+    readonly collector: EdgeCollector,
+    readonly options: ReaderOptions,
+  ) {
+    this.#skipHeader = shape.header;
+    // What each column is for; −1: nothing.
+    const slots = new Int32Array(shape.width).fill(-1);
+    for (const [at, column] of shape.columns.filter.entries()) slots[column] = FILTER + at;
+    if (shape.columns.value !== undefined) slots[shape.columns.value] = VALUE;
+    if (shape.columns.count !== undefined) slots[shape.columns.count] = COUNT;
+    slots[shape.columns.items] = ITEMS;
+    slots[shape.columns.users] = USERS;
+    this.#filterSlots = shape.columns.filter.map((column) => slots[column]);
+    this.#cells = {
+      text: (at) => this.#text(this.#bytes, this.#filterSlots[at]) || undefined,
+      number: (at) => this.#number(this.#bytes, this.#filterSlots[at]),
+    };
+    this.#scanner = new RowScanner({ separator: shape.separator, quoted: shape.quoted, slots });
+  }
+
+  /** Takes every complete row (with `final`: also the last, unended one); returns the bytes used up. */
+  parse(bytes: Uint8Array, final: boolean): number {
+    const { width, separator } = this.shape;
+    const scanner = this.#scanner;
+    let pos = 0;
+    while (pos < bytes.length) {
+      if (this.#skipping) {
+        pos = this.#nextLine(bytes, pos, final);
+        if (this.#skipping) return pos;
+        continue;
+      }
+      const end = scanner.scan(bytes, pos, final);
+      if (end === MORE) return pos;
+      if (end === BAD) {
+        // Go on, if asked to, after the line on which the bad row began.
+        this.#reject(bytes, pos, scanner.problem);
+        this.#skipping = true;
+        continue;
+      }
+      if (scanner.fields > 1 || !isBlank(bytes, pos, end)) {
+        if (this.#skipHeader) this.#skipHeader = false;
+        else if (scanner.fields === width) this.#takeRow(bytes, pos);
+        else {
+          const found = `the row has ${scanner.fields} column${scanner.fields === 1 ? '' : 's'}`;
+          this.#reject(
+            bytes,
+            pos,
+            `${found} where the first row has ${width} (separator ${show(separator)})`,
+          );
+        }
+      }
+      this.#line += scanner.lines;
+      pos = end;
+    }
+    return bytes.length;
+  }
+
+  /** The beginning of the next line; while it is not there the rest of the line is still passed over. */
+  #nextLine(bytes: Uint8Array, pos: number, final: boolean): number {
+    const end = endOfLine(bytes, pos);
+    if (end < 0) return bytes.length;
+    // An LF that belongs to this CR may be in the next chunk.
+    if (bytes[end] === CR && end + 1 === bytes.length && !final) return end;
+    this.#skipping = false;
+    this.#line++;
+    return bytes[end] === CR && bytes[end + 1] === LF ? end + 2 : end + 1;
+  }
+
+  #takeRow(bytes: Uint8Array, rowStart: number): void {
+    const { filter, value: asked } = this.options;
+    if (filter) {
+      this.#bytes = bytes;
+      const keeps = filter.keeps(this.#cells);
+      if (typeof keeps === 'string') this.#reject(bytes, rowStart, keeps);
+      else if (!keeps) this.collector.leaveOut();
+      if (keeps !== true) return;
+    }
+    const { users, items } = this.collector;
+    const user = this.#encode(users, bytes, USERS);
+    const item = this.#encode(items, bytes, ITEMS);
+    if (user < 0) this.#badId(bytes, rowStart, USERS, user);
+    else if (item < 0) this.#badId(bytes, rowStart, ITEMS, item);
+    else {
+      const count = this.shape.columns.count === undefined ? 1 : this.#count(bytes);
+      const value =
+        this.shape.columns.value === undefined ? undefined : asked!.parse(this.#text(bytes, VALUE));
+      if (typeof count === 'string') this.#reject(bytes, rowStart, `${this.#column(COUNT)}: ${count}`);
+      else if (typeof value === 'string') this.#reject(bytes, rowStart, `${this.#column(VALUE)}: ${value}`);
+      else this.collector.push(user, item, count, value);
+    }
+  }
+
+  /** Short whole numbers straight from their bytes, everything else by its text. */
+  #number(bytes: Uint8Array, slot: number): number {
+    const start = this.#scanner.start(slot);
+    const stop = this.#scanner.stop(slot);
+    let value = 0;
+    let i = start;
+    for (; i < stop && bytes[i] >= 48 && bytes[i] <= 57; i++) value = value * 10 + bytes[i] - 48;
+    if (i === stop && i > start && i - start <= SHORT_NUMBER) return value;
+    return numberOf(this.#text(bytes, slot));
+  }
+
+  #encode(column: EdgeCollector['users'], bytes: Uint8Array, slot: number): number {
+    const [start, stop] = [this.#scanner.start(slot), this.#scanner.stop(slot)];
+    if (this.#scanner.escaped(slot)) {
+      const id = unescaped(bytes, start, stop);
+      return column.encode(id, 0, id.length);
+    }
+    return column.encode(bytes, start, stop);
+  }
+
+  /** The count of the row, or what is wrong with it. */
+  #count(bytes: Uint8Array): number | string {
+    const start = this.#scanner.start(COUNT);
+    const stop = this.#scanner.stop(COUNT);
+    let value = 0;
+    let i = start;
+    for (; i < stop && bytes[i] >= 48 && bytes[i] <= 57; i++) value = value * 10 + bytes[i] - 48;
+    if (i === stop && i > start && value >= 1 && value <= MAX_COUNT) return value;
+    return countParser(this.options)(this.#text(bytes, COUNT));
+  }
+
+  #text(bytes: Uint8Array, slot: number): string {
+    const [start, stop] = [this.#scanner.start(slot), this.#scanner.stop(slot)];
+    return lenient.decode(
+      this.#scanner.escaped(slot) ? unescaped(bytes, start, stop) : bytes.subarray(start, stop),
+    );
+  }
+
+  #badId(bytes: Uint8Array, rowStart: number, slot: number, problem: number): void {
+    const field = bytes.subarray(this.#scanner.start(slot), this.#scanner.stop(slot));
+    const value = new TextDecoder().decode(field.subarray(0, SHOWN_BYTES));
+    this.#reject(
+      bytes,
+      rowStart,
+      `${this.#column(slot)}: ${idProblem(problem)}${value ? `: ${clip(value)}` : ''}`,
+    );
+  }
+
+  #column(slot: number): string {
+    const { columns, names, header } = this.shape;
+    const at = [columns.users, columns.items, columns.count!, columns.value!][slot];
+    return `column ${at + 1}${header ? ` (${names[at]})` : ''}`;
+  }
+
+  #reject(bytes: Uint8Array, rowStart: number, reason: string): void {
+    const end = endOfLine(bytes, rowStart);
+    const raw = bytes.subarray(rowStart, Math.min(end < 0 ? bytes.length : end, rowStart + MAX_ROW_BYTES));
+    this.collector.reject(this.#line, reason, new TextDecoder().decode(raw));
+  }
+}

@@ -1,0 +1,321 @@
+// Queries over files and databases by DuckDB, where it is installed. A query may only read: one SELECT, no extension is
+// fetched or loaded, and of the files of the machine it sees those that it names, as DuckDB lets one say it.
+
+import { stat } from 'node:fs/promises';
+import { totalmem } from 'node:os';
+import { dirname, resolve } from 'node:path';
+import { InputError, throwIfAborted } from '../../errors.js';
+import { filesOf, isPattern } from '../../files/glob.js';
+import { option, optionError } from '../../options/error.js';
+import { shown } from '../../text/untrusted.js';
+import { countParser } from '../intake/collect.js';
+import { idProblem } from '../intake/id-column.js';
+import { TableTarget, usedColumns } from '../intake/target.js';
+import type { ReaderOptions, ReadOptions, ReadResult, RejectSink } from '../options.js';
+import { type Cells, numberOf } from '../where/filter.js';
+import { clip, countedBy, findColumn } from './guess.js';
+
+/** Whether a file begins as DuckDB's databases do. */
+export function isDuckDb(first: Uint8Array): boolean {
+  return String.fromCharCode(...first.subarray(8, 12)) === 'DUCK';
+}
+
+/** What a query gives, as a table. */
+export async function readSql(
+  query: string,
+  options: ReaderOptions,
+  rejects?: RejectSink,
+): Promise<ReadResult> {
+  const target = new TableTarget(options, rejects);
+  await withDuckDb('sql:', options, async (duckdb, connection) => {
+    if (options.database !== undefined) await attach(connection, options.database);
+    await lock(connection, await namedFiles(query));
+    const select = query.trim().replace(/;$/, '');
+    await requireSelect(duckdb, connection, select);
+    await fillQuery(connection, { name: 'sql:', format: 'sql', select }, options, target);
+  });
+  return target.finish('sql:');
+}
+
+/** The rows of a table of a database, into a target that may hold those of others. */
+export async function fillDatabase(path: string, options: ReaderOptions, target: TableTarget): Promise<void> {
+  await withDuckDb(path, options, async (_, connection) => {
+    await attach(connection, path);
+    await lock(connection, { files: [], folders: [] });
+    const table = await tableOf(connection, path, options.table);
+    await fillQuery(
+      connection,
+      { name: path, format: 'duckdb', select: `SELECT * FROM ${table}` },
+      options,
+      target,
+    );
+  });
+}
+
+/** What is used of the package: it is optional, so its own types are not at hand everywhere. */
+interface DuckDb {
+  readonly DuckDBInstance: {
+    create(path: string, settings: Readonly<Record<string, string>>): Promise<Instance>;
+  };
+  readonly StatementType: { readonly SELECT: number };
+}
+interface Instance {
+  connect(): Promise<Connection>;
+  closeSync(): void;
+}
+interface Connection {
+  run(sql: string): Promise<{ fetchChunk(): Promise<Chunk | null> }>;
+  runAndReadAll(sql: string): Promise<{ getRowsJson(): unknown }>;
+  prepare(sql: string): Promise<Prepared>;
+  extractStatements(sql: string): Promise<{ readonly count: number; prepare(at: number): Promise<Prepared> }>;
+  interrupt(): void;
+  closeSync(): void;
+}
+interface Prepared {
+  readonly statementType: number;
+  readonly columnCount: number;
+  columnName(at: number): string;
+  destroySync(): void;
+}
+interface Chunk {
+  readonly rowCount: number;
+  getColumnValues(at: number): readonly unknown[];
+}
+
+async function withDuckDb(
+  name: string,
+  { threads, signal }: ReadOptions,
+  work: (duckdb: DuckDb, connection: Connection) => Promise<void>,
+): Promise<void> {
+  const duckdb = await loadDuckDb(name);
+  let instance: Instance | undefined;
+  let connection: Connection | undefined;
+  const stop = () => connection?.interrupt();
+  try {
+    instance = await duckdb.DuckDBInstance.create(':memory:', {
+      autoinstall_known_extensions: 'false',
+      autoload_known_extensions: 'false',
+      allow_community_extensions: 'false',
+      allow_unsigned_extensions: 'false',
+      memory_limit: `${Math.ceil(totalmem() / 2 ** 21)}MiB`,
+      temp_directory: '',
+      ...(threads === undefined ? {} : { threads: String(threads) }),
+    });
+    connection = await instance.connect();
+    signal?.addEventListener('abort', stop, { once: true });
+    await connection.run("SET TimeZone = 'UTC'");
+    await work(duckdb, connection);
+  } catch (cause) {
+    throwIfAborted(signal);
+    if (cause instanceof InputError) throw cause;
+    throw new InputError(`${name} ${inWords(cause)}`);
+  } finally {
+    signal?.removeEventListener('abort', stop);
+    connection?.closeSync();
+    instance?.closeSync();
+  }
+}
+
+async function loadDuckDb(name: string): Promise<DuckDb> {
+  try {
+    const module = '@duckdb/node-api'; // not a literal: a bundle must not look for it
+    return (await import(module)) as DuckDb;
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const missing = code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND';
+    throw new InputError(
+      missing
+        ? `${name} is read by DuckDB, which is not installed here: npm install @duckdb/node-api`
+        : `${name} is read by DuckDB, which does not start here (${message.split('\n')[0]}); install it again: npm install @duckdb/node-api`,
+    );
+  }
+}
+
+/** What DuckDB says, less its address book of web pages and stacks. */
+function inWords(cause: unknown): string {
+  const text = String((cause as Error).message ?? cause);
+  const [first, ...more] = text.split('\n').filter((line) => line.trim() !== '');
+  const hint = more.find((line) => /^(Did you mean|Candidate bindings)/.test(line));
+  const said = [first, hint].filter((line) => line !== undefined).join(' ');
+  if (/file system operations are disabled/.test(said)) {
+    return `DuckDB refuses it (${said}): a query reads only files that it names in full in quotes, as in FROM 'ratings.csv'`;
+  }
+  if (/Out of Memory/i.test(said)) {
+    return `DuckDB wants more memory than half of the machine's (${said}); select fewer rows or columns`;
+  }
+  return `DuckDB refuses it (${said}); correct the query or the table`;
+}
+
+async function attach(connection: Connection, path: string): Promise<void> {
+  const found = await stat(path).catch(() => undefined);
+  if (!found?.isFile()) throw new InputError(`${path}: there is no such file; name a DuckDB database`);
+  await connection.run(`ATTACH ${quotedText(resolve(path))} AS data (READ_ONLY)`);
+  await connection.run('USE data');
+}
+
+interface Named {
+  readonly files: readonly string[];
+  /** Of patterns: DuckDB looks through them. */
+  readonly folders: readonly string[];
+}
+
+/** From here on nothing else is read, nothing is written, and no setting changes. */
+async function lock(connection: Connection, { files, folders }: Named): Promise<void> {
+  const list = (paths: readonly string[]) => `[${paths.map(quotedText).join(', ')}]`;
+  if (files.length > 0) await connection.run(`SET allowed_paths = ${list(files)}`);
+  if (folders.length > 0) await connection.run(`SET allowed_directories = ${list(folders)}`);
+  await connection.run('SET enable_external_access = false');
+  await connection.run('SET lock_configuration = true');
+}
+
+/** Quoted texts of a query that are files, and the folders of those that are patterns of files. */
+async function namedFiles(query: string): Promise<Named> {
+  const files = new Set<string>();
+  const folders = new Set<string>();
+  for (const [, single, double] of query.matchAll(/'((?:[^']|'')*)'|"((?:[^"]|"")*)"/g)) {
+    const path = (single?.replaceAll("''", "'") ?? double.replaceAll('""', '"')).trim();
+    if (path === '') continue;
+    if ((await stat(path).catch(() => undefined))?.isFile()) files.add(resolve(path));
+    else if (isPattern(path) && (await filesOf(path).catch(() => [])).length > 0) {
+      const fixed = path.slice(0, path.search(/[*?[]/));
+      folders.add(resolve(fixed.endsWith('/') ? fixed : dirname(`${fixed}x`)));
+    }
+  }
+  return { files: [...files], folders: [...folders] };
+}
+
+async function requireSelect(duckdb: DuckDb, connection: Connection, query: string): Promise<void> {
+  const statements = await connection.extractStatements(query);
+  const only = statements.count === 1 ? await statements.prepare(0) : undefined;
+  const isSelect = only?.statementType === duckdb.StatementType.SELECT;
+  only?.destroySync();
+  if (!isSelect) {
+    throw new InputError(`sql: ${clip(query)}: one SELECT is expected, which only reads; give that alone`);
+  }
+}
+
+async function tableOf(connection: Connection, path: string, asked: string | undefined): Promise<string> {
+  const reader = await connection.runAndReadAll(
+    "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = 'data' ORDER BY ALL",
+  );
+  const tables = (reader.getRowsJson() as string[][]).map(([schema, name]) => ({
+    name: schema === 'main' ? name : `${schema}.${name}`,
+    written: `data.${quotedName(schema)}.${quotedName(name)}`,
+  }));
+  const names = tables.map(({ name }) => shown(name));
+  if (tables.length === 0) throw new InputError(`${path}: there is no table in it`);
+  const shownNames = `${names.slice(0, 30).join(', ')}${names.length > 30 ? ', …' : ''}`;
+  if (asked === undefined && tables.length > 1) {
+    throw optionError`${path}: it has ${tables.length} tables; name one with ${option('table')}: ${shownNames}`;
+  }
+  const found = asked === undefined ? tables[0] : tables.find(({ name }) => name === asked);
+  if (!found)
+    throw optionError`${option('table')} ${shown(asked ?? '')}: ${path} has no such table; it has ${shownNames}`;
+  return found.written;
+}
+
+interface Query {
+  readonly name: string;
+  readonly format: string;
+  readonly select: string;
+}
+
+/** The rows of a query; all its values as texts, so that ids are the same as in a file of that table. */
+async function fillQuery(
+  connection: Connection,
+  { name, format, select }: Query,
+  options: ReaderOptions,
+  target: TableTarget,
+): Promise<void> {
+  const described = await connection.prepare(select);
+  const names = Array.from({ length: described.columnCount }, (_, c) => described.columnName(c));
+  described.destroySync();
+  if (names.length < 2) {
+    throw new InputError(`${name}: it gives ${names.length} column; a table needs users and items`);
+  }
+  const find = (column: string | number, role: string) => findColumn(name, column, role, names, true);
+  const counted = countedBy(options);
+  const { value: asked, filter } = options;
+  const users = find(options.users ?? 1, 'users');
+  const items = find(options.items ?? 2, 'items');
+  const count = counted && find(counted.column, counted.role);
+  const value = asked?.column === undefined ? undefined : find(asked.column, asked.role);
+  if (users === items) {
+    throw optionError`${name}: users and items are both column ${clip(names[users])}; name two different columns with ${option('users')} and ${option('items')}`;
+  }
+  const wanted = [users, items];
+  const slotOf = (column: number) => {
+    if (!wanted.includes(column)) wanted.push(column);
+    return wanted.indexOf(column);
+  };
+  const countSlot = count === undefined ? undefined : slotOf(count);
+  const valueSlot = value === undefined ? undefined : slotOf(value);
+  const filterSlots = (filter?.find(name, names, true) ?? []).map(slotOf);
+  const cast = wanted.map((column) => `CAST(c${column} AS VARCHAR)`);
+  // Not streamed: a stream that meets an error, or is interrupted, ends as if that were all.
+  const result = await connection.run(
+    `SELECT ${cast.join(', ')} FROM (${select}\n) AS t(${names.map((_, c) => `c${c}`).join(', ')})`,
+  );
+  const collector = target.open(name);
+  const countOf = countParser(options);
+  let cells: (string | null)[] = [];
+  const judged: Cells = {
+    text: (slot) => cells[filterSlots[slot]] || undefined,
+    number: (slot) => numberOf(cells[filterSlots[slot]] ?? undefined),
+  };
+  const problemOf = (): string | undefined => {
+    if (filter) {
+      const keeps = filter.keeps(judged);
+      if (typeof keeps === 'string') return keeps;
+      if (!keeps) {
+        collector.leaveOut();
+        return undefined;
+      }
+    }
+    const user = collector.users.encodeText(cells[0] ?? '');
+    if (user < 0) return `column ${clip(names[users])}: ${idProblem(user)}`;
+    const item = collector.items.encodeText(cells[1] ?? '');
+    if (item < 0) return `column ${clip(names[items])}: ${idProblem(item)}`;
+    const times = countSlot === undefined ? 1 : countOf(cells[countSlot] ?? '');
+    if (typeof times === 'string') return `column ${clip(names[count!])}: ${times}`;
+    const number = valueSlot === undefined ? undefined : asked!.parse(cells[valueSlot] ?? '');
+    if (typeof number === 'string') return `column ${clip(names[value!])}: ${number}`;
+    collector.push(user, item, times, number);
+    return undefined;
+  };
+  let row = 0;
+  for (;;) {
+    throwIfAborted(options.signal);
+    const chunk = await result.fetchChunk();
+    if (!chunk || chunk.rowCount === 0) break;
+    const columns = wanted.map((_, c) => chunk.getColumnValues(c) as (string | null)[]);
+    for (let r = 0; r < chunk.rowCount; r++) {
+      row++;
+      cells = columns.map((column) => column[r]);
+      const problem = problemOf();
+      if (problem !== undefined)
+        collector.reject(row, problem, cells.join(',').slice(0, 1000), `${name}, row ${row}`);
+    }
+    options.onProgress?.({ stage: 'reading', done: row, unit: 'rows' });
+  }
+  target.close(
+    {
+      kind: 'table',
+      format,
+      columns: usedColumns(options, {
+        users: names[users],
+        items: names[items],
+        count: count === undefined ? undefined : names[count],
+      }),
+    },
+    { name, names, width: names.length },
+  );
+}
+
+function quotedText(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+function quotedName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}

@@ -1,0 +1,107 @@
+// The formats of files, each one value: how it is told by its name and first bytes, and how it is read. A page reads
+// the same ones from Blobs, so nothing here needs Node.
+
+import { InputError } from '../../errors.js';
+import { isParquet } from '../../parquet/magic.js';
+import type { ParquetSource } from '../../parquet/rows.js';
+import type { TableTarget } from '../intake/target.js';
+import type { ByteSource, ReaderOptions } from '../options.js';
+import { fillDelimited } from './delimited.js';
+import { fillJsonLines } from './jsonl.js';
+import { fillParquet } from './parquet.js';
+
+/** A source whose first bytes are known: at least 64 where there are so many. */
+export interface BegunSource extends ByteSource {
+  readonly first: Uint8Array;
+}
+
+/** Files whose columns are users and items, told by their names and first bytes. */
+export interface FileFormat {
+  readonly name: string;
+  /** Its usual endings. */
+  readonly endings: readonly string[];
+  readonly meaning: string;
+  matches(source: Pick<BegunSource, 'name' | 'first'>): boolean;
+  /** Puts its rows into the target. `inFile` gives what one can seek in: a path, or a Blob. */
+  fill(
+    source: BegunSource,
+    options: ReaderOptions,
+    target: TableTarget,
+    inFile: <T>(use: (file: ParquetSource) => Promise<T>) => Promise<T>,
+  ): Promise<void>;
+}
+
+const parquet: FileFormat = {
+  name: 'parquet',
+  endings: ['.parquet'],
+  meaning: 'Apache Parquet',
+  matches: ({ first }) => isParquet(first),
+  fill: (_, options, target, inFile) => inFile((file) => fillParquet(file, options, target)),
+};
+
+const jsonLines: FileFormat = {
+  name: 'json lines',
+  endings: ['.jsonl', '.ndjson'],
+  meaning: 'a JSON object or array a line',
+  matches: ({ name, first }) => hasEnding(name, jsonLines) || /^(\xef\xbb\xbf)?\s*\{\s*"/.test(latin(first)),
+  fill: fillJsonLines,
+};
+
+const textTable: FileFormat = {
+  name: 'text table',
+  endings: ['.csv', '.tsv', '.txt', '.dat'],
+  meaning: 'rows of columns with any separator',
+  matches: () => true,
+  fill: fillDelimited,
+};
+
+/** In the order in which they are tried. */
+export const FILE_FORMATS: readonly FileFormat[] = [parquet, jsonLines, textTable];
+
+/** What people give that holds no rows to read, by its first bytes: what it is, and what to do. */
+const NO_TABLES: readonly {
+  readonly what: string;
+  readonly instead: string;
+  is(begins: string, name: string): boolean;
+}[] = [
+  {
+    what: 'a spreadsheet',
+    instead: 'save its table as CSV and give that file',
+    // A spreadsheet is a zip archive of its sheets.
+    is: (begins, name) => begins.startsWith('PK\x03\x04') && /\.(xlsx|xlsm|ods)$/.test(name),
+  },
+  {
+    what: 'a zip archive',
+    instead: 'unpack it and give the file inside',
+    is: (begins) => begins.startsWith('PK\x03\x04'),
+  },
+  { what: 'a PDF document', instead: 'give the table itself', is: (begins) => begins.startsWith('%PDF-') },
+  {
+    what: 'one JSON array of objects',
+    instead: 'give one object a line, which jq -c ".[]" writes',
+    is: (begins, name) => !hasEnding(name, jsonLines) && /^(\xef\xbb\xbf)?\s*\[\s*\{\s*"/.test(begins),
+  },
+];
+
+/** The format of an opened file; throws where it is none of them, or not the one that its name says. */
+export function fileFormat(source: Pick<BegunSource, 'name' | 'first'>): FileFormat {
+  const { name, first } = source;
+  if (hasEnding(name, parquet) && !parquet.matches(source)) {
+    throw new InputError(
+      `${name}: this is not a Parquet file although its name says so; fetch or write it again`,
+    );
+  }
+  const begins = latin(first);
+  const other = NO_TABLES.find(({ is }) => is(begins, name.toLowerCase()));
+  if (other) throw new InputError(`${name}: this is ${other.what}; ${other.instead}`);
+  return FILE_FORMATS.find((format) => format.matches(source))!;
+}
+
+function hasEnding(name: string, { endings }: FileFormat): boolean {
+  const plain = name.toLowerCase().replace(/\.gz$/, '');
+  return endings.some((ending) => plain.endsWith(ending));
+}
+
+function latin(bytes: Uint8Array): string {
+  return String.fromCharCode(...bytes.subarray(0, 64));
+}

@@ -1,0 +1,263 @@
+// Parquet tables of whole numbers, read by several threads at once: the graph is the one that the reader of rows makes, to the
+// last bit. What has anything else in it is left to that reader, which knows what to say of it.
+
+import { throwIfAborted } from '../../errors.js';
+import { MAX_EDGES } from '../../graph/build.js';
+import { buildGraphTogether } from '../../graph/build-threads.js';
+import type { BipartiteGraph } from '../../graph/graph.js';
+import { VertexIds } from '../../graph/ids.js';
+import { cut } from '../../graph/pieces.js';
+import { allocate, createCounter } from '../../math/memory.js';
+import { createPool, type TaskModule, threadCount, type WorkerPool } from '../../parallel/pool.js';
+import { freeMemory } from '../../parallel/spawn.js';
+import type { ColumnChunk, ParquetColumn } from '../../parquet/footer.js';
+import { isParquet } from '../../parquet/magic.js';
+import { mostUnpacked, withParquet } from '../../parquet/rows.js';
+import { MAX_COUNT, NO_GRAPH, type RowSpill, readCounts } from '../intake/collect.js';
+import { NumberDictionary } from '../intake/dictionary.js';
+import { IdColumn, isThin, MAX_SMALL } from '../intake/id-column.js';
+import { TableTarget, usedColumns } from '../intake/target.js';
+import type { ReaderOptions, ReadResult } from '../options.js';
+import { sourceTitle } from '../sources.js';
+import { columnsOf } from './parquet.js';
+import { type ColumnTask, type IdTask, SPENT_UNIT } from './parquet-tasks.js';
+
+const GROUPS: TaskModule = {
+  name: 'parquet-tasks',
+  base: import.meta.url,
+  worker: () =>
+    new Worker(new URL('./parquet-tasks.js', import.meta.url), {
+      type: 'module',
+      name: 'graphex:parquet-tasks',
+    }),
+  here: () => import('./parquet-tasks.js'),
+};
+
+/** Below so many rows threads take longer to start than the rows to read. */
+const LEAST_ROWS = 1 << 20;
+/** Rows that repeat are read one by one and merged on the way: more than so many to a byte of the file do. */
+const ROWS_PER_BYTE = 8;
+/** Memory that a row takes at most, without and with counts, and the share of what is free that may be taken. */
+const ROW_BYTES = 20;
+const COUNTED_ROW_BYTES = 32;
+const SHARE_OF_FREE = 0.75;
+
+/** The graph of these files; undefined where one of them is anything but a large plain table of whole numbers. */
+export async function readTogether(
+  paths: readonly string[],
+  options: ReaderOptions,
+  least = LEAST_ROWS,
+): Promise<ReadResult | undefined> {
+  if (options.filter || options.value) return undefined;
+  const target = new TableTarget(options, undefined, paths.length > 1);
+  try {
+    const groups = await groupsOf(paths, options, target);
+    const rows = sumRows(groups ?? []);
+    const { spill } = options;
+    const rowBytes = options.multigraph ? COUNTED_ROW_BYTES : ROW_BYTES;
+    const fits = spill
+      ? spill.batch >= least && groups?.every((group) => group.rows <= spill.batch)
+      : rows < MAX_EDGES - 1 && rows * rowBytes <= SHARE_OF_FREE * (freeMemory() ?? 0);
+    if (!groups || rows < least || !fits) return undefined;
+    const graph = spill
+      ? await spillRows(groups, spill, options)
+      : await buildGraphTogether(await readRows(groups, options), options);
+    const nothing = { rejected: 0, where: 0, weight: 0 };
+    return target.finish(sourceTitle(paths), {
+      graph,
+      read: readCounts({ rows, kept: spill ? rows : graph.edges }, options, nothing),
+    });
+  } catch {
+    // Whatever it was, it is told by the reader that goes row by row.
+    throwIfAborted(options.signal);
+    options.spill?.restart();
+    return undefined;
+  }
+}
+
+const sumRows = (groups: readonly { readonly rows: number }[]): number =>
+  groups.reduce((sum, group) => sum + group.rows, 0);
+
+/** A group of rows, with the chunks of the columns that are read. */
+interface Group {
+  readonly path: string;
+  readonly rows: number;
+  readonly users: Chunk;
+  readonly items: Chunk;
+  readonly count: Chunk | undefined;
+  readonly spent: Int32Array;
+  readonly mostSpent: number;
+}
+
+interface Chunk {
+  readonly column: ParquetColumn;
+  readonly chunk: ColumnChunk;
+}
+
+/** The groups of all files; undefined where there is another kind of file or of column. */
+async function groupsOf(
+  paths: readonly string[],
+  options: ReaderOptions,
+  target: TableTarget,
+): Promise<Group[] | undefined> {
+  const { open, stat } = process.getBuiltinModule('node:fs/promises');
+  const groups: Group[] = [];
+  for (const path of paths) {
+    throwIfAborted(options.signal);
+    const found = path === '-' ? undefined : await stat(path);
+    if (!found?.isFile()) return undefined;
+    const file = await open(path);
+    try {
+      const { buffer } = await file.read(new Uint8Array(4), 0, 4, 0);
+      if (!isParquet(buffer)) return undefined;
+    } finally {
+      await file.close();
+    }
+    const { size } = found;
+    const spent = createCounter();
+    const mostSpent = Math.ceil(mostUnpacked(size) / SPENT_UNIT);
+    const plain = await withParquet(path, async (footer) => {
+      const { names, users, items, count } = columnsOf(footer, path, { ...options, ...target.sameColumns() });
+      const columns = [users, items, ...(count ? [count] : [])];
+      if (!columns.every(({ meaning }) => meaning.kind === 'whole')) return false;
+      let rows = 0;
+      for (const group of footer.groups) {
+        const chunk = (column: ParquetColumn): Chunk => ({ column, chunk: group.chunk(column) });
+        groups.push({
+          ...{ path, rows: group.rows, users: chunk(users), items: chunk(items) },
+          ...{ count: count && chunk(count), spent, mostSpent },
+        });
+        rows += group.rows;
+      }
+      target.close(
+        {
+          kind: 'table',
+          format: 'parquet',
+          columns: usedColumns(options, { users: users.name, items: items.name, count: count?.name }),
+        },
+        { name: path, names, width: names.length },
+      );
+      return rows <= ROWS_PER_BYTE * size;
+    });
+    if (!plain) return undefined;
+  }
+  return groups;
+}
+
+/** All rows, by their vertices. */
+async function readRows(groups: readonly Group[], options: ReaderOptions) {
+  const pool = await createPool(GROUPS, threadCount(options.threads, 2 * groups.length));
+  try {
+    const { most, ...read } = await readColumns(pool, groups, options);
+    const userIds = await numberIds(pool, read.users, most.users, options.signal);
+    const itemIds = await numberIds(pool, read.items, most.items, options.signal);
+    return { ...read, userIds, itemIds, multigraph: options.multigraph ?? false };
+  } finally {
+    await pool.close();
+  }
+}
+
+/** The rows go elsewhere, dealt by the threads that read them. */
+async function spillRows(
+  groups: readonly Group[],
+  spill: RowSpill,
+  { multigraph = false, threads, signal, onProgress }: ReaderOptions,
+): Promise<BipartiteGraph> {
+  const total = sumRows(groups);
+  let done = 0;
+  const source = ({ rows, path, spent, mostSpent }: Group, chunk: Chunk, least: number, most: number) => ({
+    ...{ path, rows, spent, mostSpent, least, most },
+    ...chunk,
+  });
+  await spill.takeColumns(
+    groups.map((group) => ({
+      rows: group.rows,
+      users: source(group, group.users, 0, MAX_SMALL),
+      items: source(group, group.items, 0, MAX_SMALL),
+      count: group.count && source(group, group.count, 1, MAX_COUNT),
+    })),
+    multigraph && groups[0].count !== undefined,
+    {
+      ...{ threads, signal },
+      onRows(rows) {
+        done += rows;
+        onProgress?.({ stage: 'reading', done, total, unit: 'rows' });
+      },
+    },
+  );
+  spill.finish({ users: new IdColumn(), items: new IdColumn() });
+  return NO_GRAPH;
+}
+
+/** The numbers of the columns, and the largest of them. */
+async function readColumns(
+  pool: WorkerPool,
+  groups: readonly Group[],
+  { multigraph, signal, onProgress }: ReaderOptions,
+) {
+  const all = sumRows(groups);
+  const users = allocate(Uint32Array, all);
+  const items = allocate(Uint32Array, all);
+  const counts = multigraph && groups[0].count ? allocate(Uint32Array, all) : undefined;
+  const tasks: ColumnTask[] = [];
+  let at = 0;
+  for (const { path, rows, users: user, items: item, count, spent, mostSpent } of groups) {
+    const shared = { path, rows, at, spent, mostSpent };
+    tasks.push({ ...shared, ...user, into: users, least: 0, most: MAX_SMALL });
+    tasks.push({ ...shared, ...item, into: items, least: 0, most: MAX_SMALL });
+    if (count) tasks.push({ ...shared, ...count, into: counts, least: 1, most: MAX_COUNT });
+    at += rows;
+  }
+  const columns = groups[0].count ? 3 : 2;
+  let read = 0;
+  const largest = await pool.map<ColumnTask, number>('readColumn', tasks, {
+    signal,
+    onResult: (_, task) => {
+      read += tasks[task].rows;
+      onProgress?.({ stage: 'reading', done: Math.floor(read / columns), total: all, unit: 'rows' });
+    },
+  });
+  const most = { users: 0, items: 0 };
+  for (const [task, { into }] of tasks.entries()) {
+    if (into === users) most.users = Math.max(most.users, largest[task]);
+    if (into === items) most.items = Math.max(most.items, largest[task]);
+  }
+  return { users, items, counts, most };
+}
+
+/** Pieces that the ids are cut into for each thread. */
+const PIECES_PER_THREAD = 4;
+
+/** Makes ids the vertices that they lead to, in the order of the ids, which it returns. */
+async function numberIds(
+  pool: WorkerPool,
+  ids: Uint32Array,
+  largest: number,
+  signal: AbortSignal | undefined,
+): Promise<VertexIds> {
+  if (isThin(largest, ids.length)) {
+    const numbers = new NumberDictionary();
+    for (let row = 0; row < ids.length; row++) ids[row] = numbers.code(ids[row]);
+    const sorted = numbers.values.slice().sort();
+    const rank = new Uint32Array(numbers.size);
+    for (let v = 0; v < sorted.length; v++) rank[numbers.code(sorted[v])] = v;
+    for (let row = 0; row < ids.length; row++) ids[row] = rank[ids[row]];
+    return VertexIds.integers(Float64Array.from(sorted));
+  }
+  const table = allocate(Uint32Array, largest + 1);
+  const tasks = cut(ids.length, PIECES_PER_THREAD * pool.size).map(
+    ([from, to]): IdTask => ({ ids, from, to, table }),
+  );
+  await pool.map('noteIds', tasks, { signal });
+  let count = 0;
+  for (let id = 0; id <= largest; id++) count += table[id];
+  const values = new Float64Array(count);
+  count = 0;
+  for (let id = 0; id <= largest; id++) {
+    if (table[id] === 0) continue;
+    values[count] = id;
+    table[id] = count++;
+  }
+  await pool.map('placeIds', tasks, { signal });
+  return VertexIds.integers(values);
+}

@@ -1,0 +1,334 @@
+// Rows of (user, item, count) from any reader → finished graph and its counts of rows.
+
+import { InputError } from '../../errors.js';
+import { addCounts, buildGraph, MAX_EDGES } from '../../graph/build.js';
+import type { BipartiteGraph, SideName } from '../../graph/graph.js';
+import { option, optionError } from '../../options/error.js';
+import type { TaskOptions } from '../../progress.js';
+import { clip } from '../formats/guess.js';
+import type { ColumnTask } from '../formats/parquet-tasks.js';
+import type { LeftOut, ReadCounts, ReaderOptions, RejectSink } from '../options.js';
+import { NumberBlocks } from './blocks.js';
+import { IdColumn, type IdKind } from './id-column.js';
+import { FEW_ROWS, mergePairs, RepeatEstimate } from './merge.js';
+import type { ValueColumn } from './value-column.js';
+
+/** The largest count of one row and of one edge. */
+export const MAX_COUNT = 2 ** 32 - 1;
+
+/** Bad rows that are set aside before reading stops: a table with more is of another kind than was thought. */
+export const MAX_REJECTS = 1_000_000;
+/** … and the characters of their texts together. */
+export const MAX_REJECTED_TEXT = 1 << 26;
+
+/** A column of a group of rows, before it is known where its numbers go. */
+export type ColumnSource = Omit<ColumnTask, 'into' | 'at'>;
+
+/** A group of rows whose users, items and perhaps counts are whole numbers. */
+export interface ColumnGroup {
+  readonly rows: number;
+  readonly users: ColumnSource;
+  readonly items: ColumnSource;
+  readonly count: ColumnSource | undefined;
+}
+
+/** Where the rows go of a table that is too large for memory; what is read is then no graph. */
+export interface RowSpill {
+  /** Rows that are held in memory before they are handed over. */
+  readonly batch: number;
+  /** Rows by the codes that the columns have given so far. */
+  take(
+    users: Uint32Array,
+    items: Uint32Array,
+    counts: Uint32Array | undefined,
+    columns: Readonly<Record<SideName, IdColumn>>,
+  ): void;
+  /** Rows of plain whole numbers, read by threads; rejects where they are not plain. `onRows`: so many more were taken. */
+  takeColumns(
+    groups: readonly ColumnGroup[],
+    counted: boolean,
+    options: Pick<TaskOptions, 'threads' | 'signal'> & { onRows(rows: number): void },
+  ): Promise<void>;
+  /** Forgets the rows that came, where all were plain numbers: they will come again. */
+  restart(): void;
+  /** After the last; `keepItem` as for a graph. */
+  finish(columns: Readonly<Record<SideName, IdColumn>>, keepItem?: (code: number) => boolean): void;
+}
+
+/** What is read where the rows go elsewhere. */
+export const NO_GRAPH = buildGraph({ users: [], items: [], userCount: 0, itemCount: 0 });
+
+export class EdgeCollector {
+  readonly users: IdColumn;
+  readonly items: IdColumn;
+  readonly #multigraph: boolean;
+  readonly #value: ValueColumn | undefined;
+  #counts: NumberBlocks | undefined;
+  #values: Float64Array | undefined;
+  #rejected = 0;
+  #rejectedText = 0;
+  /** Rows that the condition on rows leaves out, and rows whose weight rounds to nothing. */
+  #filtered = 0;
+  #weightless = 0;
+  /** Several files have each a line 1: their names go with the rows that are set aside. */
+  nameRejects = false;
+  readonly #options: Pick<ReaderOptions, 'filter' | 'weight'>;
+  /** Rows that were merged on the way. */
+  #merged = 0;
+  readonly #spill: RowSpill | undefined;
+  #spilled = 0;
+  readonly #repeats = new RepeatEstimate();
+
+  /** `name` is the source, for messages. Without `rejects` the first bad row throws. */
+  constructor(
+    public name: string,
+    options: Pick<ReaderOptions, 'multigraph' | 'value' | 'spill' | 'filter' | 'weight'>,
+    readonly rejects?: RejectSink,
+    kinds: { users?: IdKind; items?: IdKind } = {},
+  ) {
+    this.#multigraph = options.multigraph ?? false;
+    this.#value = options.value;
+    this.#spill = options.spill;
+    this.#options = options;
+    if (options.value) this.#values = new Float64Array(1024);
+    this.users = new IdColumn(kinds.users);
+    this.items = new IdColumn(kinds.items);
+  }
+
+  /** Good rows so far. */
+  get rows(): number {
+    return this.#spilled + this.#merged + this.users.codes.length;
+  }
+
+  /** Adds a row by the codes that `users` and `items` gave, with its value where the options name a column of them. */
+  push(user: number, item: number, count: number, value?: number): void {
+    if (count === 0) {
+      this.#weightless++;
+      return;
+    }
+    const row = this.users.codes.length;
+    if (row >= MAX_EDGES - 1) {
+      throw new InputError(
+        `${this.name}: more than ${MAX_EDGES - 1} different pairs; a graph holds no more, sample the data first`,
+      );
+    }
+    this.users.codes.push(user);
+    this.items.codes.push(item);
+    if (this.#values) {
+      if (row === this.#values.length) {
+        const larger = new Float64Array(2 * row);
+        larger.set(this.#values);
+        this.#values = larger;
+      }
+      this.#values[row] = value ?? this.rows - 1;
+    }
+    if (this.#multigraph) {
+      if (count !== 1 && !this.#counts) {
+        // Counts take memory from the first that is not 1.
+        this.#counts = new NumberBlocks();
+        for (let before = 0; before < row; before++) this.#counts.push(1);
+      }
+      this.#counts?.push(count);
+    }
+    if (this.#spill && row + 1 >= this.#spill.batch) {
+      this.#handOver(this.#spill);
+      return;
+    }
+    if (row < FEW_ROWS) return;
+    if (row === FEW_ROWS) this.#repeats.restart(this.users.codes, this.items.codes);
+    if (this.#repeats.see(user, item, row + 1)) this.#merge();
+  }
+
+  /** Rows that are too many for memory go elsewhere. */
+  #handOver(spill: RowSpill): void {
+    this.#spilled += this.users.codes.length;
+    spill.take(this.users.codes.drain(), this.items.codes.drain(), this.#counts?.drain(), this);
+    this.#counts = undefined;
+  }
+
+  /** Makes equal pairs one row, so that memory follows the different pairs and not the rows. */
+  #merge(): void {
+    const [users, items] = [this.users.codes, this.items.codes];
+    const before = users.length;
+    if (this.#multigraph && !this.#counts) {
+      this.#counts = new NumberBlocks();
+      for (let row = 0; row < before; row++) this.#counts.push(1);
+    }
+    const counts = this.#counts;
+    const values = this.#values;
+    const sign = this.#value?.keep === 'largest' ? -1 : 1;
+    const kept = mergePairs(users, items, {
+      move(from, to) {
+        counts?.set(to, counts.get(from));
+        if (values) values[to] = values[from];
+      },
+      add(from, into) {
+        counts?.set(into, addCounts(counts.get(into), counts.get(from)));
+        if (values && sign * values[from] < sign * values[into]) values[into] = values[from];
+      },
+    });
+    counts?.truncate(kept);
+    this.#merged += before - kept;
+    this.#repeats.restart(users, items);
+  }
+
+  /** Counts a row that the condition on rows does not keep. */
+  leaveOut(): void {
+    this.#filtered++;
+  }
+
+  /** Sets a bad row aside, or stops. `line` counts from 1; `where` names it, if the source has other units than lines. */
+  reject(line: number, reason: string, text: string, where = `${this.name}, line ${line}`): void {
+    if (!this.rejects) {
+      throw optionError`${where}: ${reason}. The row is ${clip(text)}. Correct it, or set bad rows aside with ${option('rejects', 'FILE')}`;
+    }
+    this.#rejected++;
+    this.#rejectedText += text.length;
+    if (this.#rejected > MAX_REJECTS || this.#rejectedText > MAX_REJECTED_TEXT) {
+      const much =
+        this.#rejected > MAX_REJECTS
+          ? `more than ${MAX_REJECTS} rows are`
+          : `more than ${MAX_REJECTED_TEXT} characters in ${this.#rejected} rows are`;
+      throw new InputError(
+        `${where}: ${reason}. By now ${much} bad, so reading stops; check the separator, the columns and the format`,
+      );
+    }
+    this.rejects.add({ line, reason: this.nameRejects ? `${this.name}: ${reason}` : reason, text });
+  }
+
+  /** The graph of all rows, or of those whose item code `keepItem` accepts. */
+  finish(keepItem?: (code: number) => boolean): {
+    graph: BipartiteGraph;
+    read: ReadCounts;
+    values?: Float64Array;
+  } {
+    if (keepItem && !this.#spill) this.#filter(keepItem);
+    const rows = this.rows;
+    if (rows === 0) throw this.#nothing();
+    if (this.#spill) {
+      this.#handOver(this.#spill);
+      this.#spill.finish(this, keepItem);
+      return { graph: NO_GRAPH, read: this.#read(rows, rows) };
+    }
+    const counts = this.#counts?.drain();
+    const users = this.users.finish(this.name);
+    const items = this.items.finish(this.name);
+    const graph = buildGraph({
+      users: users.vertices,
+      items: items.vertices,
+      counts,
+      userCount: users.ids.length,
+      itemCount: items.ids.length,
+      userIds: users.ids,
+      itemIds: items.ids,
+      multigraph: this.#multigraph,
+    });
+    const read = this.#read(rows, graph.edges);
+    if (!this.#value || !this.#values) return { graph, read };
+    const values = edgeValues(graph, users.vertices, items.vertices, this.#values, this.#value.keep);
+    return { graph, read, values };
+  }
+
+  /** `rows`: the good ones. */
+  #read(rows: number, kept: number): ReadCounts {
+    return readCounts({ rows, kept }, this.#options, {
+      rejected: this.#rejected,
+      where: this.#filtered,
+      weight: this.#weightless,
+    });
+  }
+
+  #nothing(): InputError {
+    if (this.#rejected > 0) {
+      return new InputError(
+        `${this.name}: all ${this.#rejected} rows were rejected, so no edge is left; look at the reasons in the rejects file`,
+      );
+    }
+    const { nothing } = this.#options.filter ?? {};
+    if (this.#filtered > 0 && nothing) return new InputError(`${this.name}: ${nothing}`);
+    if (this.#filtered > 0) {
+      return optionError`${this.name}: ${option('where')} leaves out all ${this.#filtered} rows; ask for less, or look at the cells that it compares`;
+    }
+    if (this.#weightless > 0) {
+      return optionError`${this.name}: all ${this.#weightless} weights of ${option('weight')} round to 0; give them in a smaller unit`;
+    }
+    return new InputError(`${this.name}: there is no row of data in it; give at least one`);
+  }
+
+  #filter(keepItem: (code: number) => boolean): void {
+    const [users, items] = [this.users.codes, this.items.codes];
+    let kept = 0;
+    for (let row = 0; row < items.length; row++) {
+      const item = items.get(row);
+      if (!keepItem(item)) continue;
+      users.set(kept, users.get(row));
+      items.set(kept, item);
+      this.#counts?.set(kept, this.#counts.get(row));
+      kept++;
+    }
+    for (const list of [users, items, this.#counts]) list?.truncate(kept);
+  }
+}
+
+/** The counts of what was read: good rows, different ones among them, and those that were set aside or left out. */
+export function readCounts(
+  { rows, kept }: { readonly rows: number; readonly kept: number },
+  { filter, weight }: Pick<ReaderOptions, 'filter' | 'weight'>,
+  out: { readonly rejected: number; readonly where: number; readonly weight: number },
+): ReadCounts {
+  const leftOut: LeftOut = {
+    ...(filter !== undefined && { where: out.where }),
+    ...(weight !== undefined && { weight: out.weight }),
+  };
+  return Object.freeze({
+    rows: rows + out.rejected + out.where + out.weight,
+    kept,
+    merged: rows - kept,
+    rejected: out.rejected,
+    ...(Object.keys(leftOut).length > 0 && { leftOut }),
+  });
+}
+
+/** The value of each edge, in the order of graph.users.neighbors, from those of the rows. */
+function edgeValues(
+  { users }: BipartiteGraph,
+  userOf: Uint32Array,
+  itemOf: Uint32Array,
+  values: Float64Array,
+  keep: ValueColumn['keep'],
+): Float64Array {
+  const sign = keep === 'least' ? 1 : -1;
+  const result = new Float64Array(users.neighbors.length).fill(sign * Number.POSITIVE_INFINITY);
+  for (let row = 0; row < userOf.length; row++) {
+    let low = users.offsets[userOf[row]];
+    let high = users.offsets[userOf[row] + 1];
+    while (high - low > 1) {
+      const middle = (low + high) >>> 1;
+      if (users.neighbors[middle] <= itemOf[row]) low = middle;
+      else high = middle;
+    }
+    if (sign * values[row] < sign * result[low]) result[low] = values[row];
+  }
+  return result;
+}
+
+/** What a cell of the column of counts or weights says, or what is wrong with it: counts are whole, weights are rounded. */
+export function countParser({ weight }: Pick<ReaderOptions, 'weight'>): (text: string) => number | string {
+  return weight === undefined ? parseCount : parseWeight;
+}
+
+/** A weight as a count, halves up; 0 where it is nearer to nothing. */
+function parseWeight(text: string): number | string {
+  const value = text.trim() === '' ? Number.NaN : Number(text);
+  if (value >= 0 && Math.round(value) <= MAX_COUNT) return Math.round(value);
+  return `the weight is ${text === '' ? 'empty' : clip(text)}; a weight must be a number from 0 to ${MAX_COUNT}`;
+}
+
+/** A count written in full, or what is wrong with it. */
+export function parseCount(text: string): number | string {
+  const value = text.trim() === '' ? Number.NaN : Number(text);
+  if (Number.isInteger(value) && value >= 1 && value <= MAX_COUNT) return value;
+  const rule = `a count must be a whole number from 1 to ${MAX_COUNT}`;
+  if (value === 0) return `the count is 0; ${rule}: leave out pairs that do not occur`;
+  return `the count is ${text === '' ? 'empty' : clip(text)}; ${rule}`;
+}

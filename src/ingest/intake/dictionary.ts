@@ -1,0 +1,233 @@
+// Ids by their bytes: each distinct byte string gets a code in order of first sight. Open addressing over an arena,
+// so that ten million rows make no JavaScript string but one per distinct id.
+
+import { InputError } from '../../errors.js';
+import { inSharedMemory } from '../../math/memory.js';
+import { hashBytes, hashWords } from './keyed-hash.js';
+import { requireHeap } from './text-memory.js';
+
+const MAX_ARENA = 2 ** 32 - 1;
+/**
+ * Different ids may take so many bytes together whatever their length; beyond, so many each on average: a small packed
+ * file holds gigabytes of long ids that differ in a digit, but not of short ones.
+ */
+export const LONG_IDS = { bytes: 2 ** 27, average: 512 };
+/** Ids up to this many bytes are kept in the table itself. */
+const INLINE = 11;
+const LONG = 0xff000000;
+
+export class ByteDictionary {
+  #arena = new Uint8Array(1 << 16);
+  #used = 0;
+  /** End of each entry in the arena; its start is the end of the one before. */
+  #ends = new Uint32Array(1 << 10);
+  /**
+   * Four numbers a slot: code + 1 (0: free), then the id itself where it has at most 11 bytes, so that a look-up touches
+   * one cache line: bytes 0–3, bytes 4–7, bytes 8–10 with the length above them. A longer id leaves its hash, its start
+   * in the arena and LONG.
+   */
+  #slots = new Uint32Array(4 << 12);
+  #count = 0;
+
+  get size(): number {
+    return this.#count;
+  }
+
+  /** Bytes of all entries. */
+  get byteLength(): number {
+    return this.#used;
+  }
+
+  /** The code of the bytes from start to stop; a new code if they were not seen before. */
+  code(bytes: Uint8Array, start: number, stop: number): number {
+    const length = stop - start;
+    if (length > INLINE) return this.#codeLong(bytes, start, stop);
+    let a = 0;
+    let b = 0;
+    let c = length << 24;
+    for (let i = 0; i < length && i < 4; i++) a |= bytes[start + i] << (8 * i);
+    for (let i = 4; i < length && i < 8; i++) b |= bytes[start + i] << (8 * i - 32);
+    for (let i = 8; i < length; i++) c |= bytes[start + i] << (8 * i - 64);
+    a >>>= 0;
+    b >>>= 0;
+    c >>>= 0;
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    for (let slot = hashOf(a, b, c) & mask; ; slot = (slot + 4) & mask) {
+      const taken = slots[slot];
+      if (taken === 0) return this.#append(bytes, start, stop, slot, a, b, c);
+      if (slots[slot + 1] === a && slots[slot + 2] === b && slots[slot + 3] === c) return taken - 1;
+    }
+  }
+
+  #codeLong(bytes: Uint8Array, start: number, stop: number): number {
+    const hash = hashBytes(bytes, start, stop);
+    const slots = this.#slots;
+    const arena = this.#arena;
+    const mask = slots.length - 1;
+    for (let slot = hashOf(hash, 0, LONG) & mask; ; slot = (slot + 4) & mask) {
+      const taken = slots[slot];
+      if (taken === 0) return this.#append(bytes, start, stop, slot, hash, this.#used, LONG);
+      if (slots[slot + 1] !== hash || slots[slot + 3] !== LONG) continue;
+      const from = slots[slot + 2];
+      if (this.#ends[taken - 1] - from !== stop - start) continue;
+      let i = start;
+      while (i < stop && arena[from + i - start] === bytes[i]) i++;
+      if (i === stop) return taken - 1;
+    }
+  }
+
+  /** The bytes of an entry; a view that later additions may leave behind. */
+  bytes(code: number): Uint8Array {
+    return this.#arena.subarray(code === 0 ? 0 : this.#ends[code - 1], this.#ends[code]);
+  }
+
+  /** All entries, in memory that threads share. */
+  entries(): { readonly bytes: Uint8Array; readonly ends: Uint32Array } {
+    return {
+      bytes: inSharedMemory(this.#arena.subarray(0, this.#used)),
+      ends: inSharedMemory(this.#ends.subarray(0, this.#count)),
+    };
+  }
+
+  #append(
+    bytes: Uint8Array,
+    start: number,
+    stop: number,
+    slot: number,
+    a: number,
+    b: number,
+    c: number,
+  ): number {
+    const code = this.#count++;
+    const used = this.#used + stop - start;
+    if (used > this.#arena.length) {
+      if (used > MAX_ARENA) {
+        throw new InputError('the distinct ids take more than 4 GB of text; shorten them first');
+      }
+      if (used > LONG_IDS.bytes && used > LONG_IDS.average * this.#count) {
+        throw new InputError(
+          `the ids are too long: ${this.#count} different ones take ${Math.round(used / this.#count)} bytes each, and from ${LONG_IDS.bytes} bytes together on they may take ${LONG_IDS.average}; number them first`,
+        );
+      }
+      // In the end they become texts: what will not fit then need not be gathered now.
+      requireHeap('the data', this.#count, used);
+      const grown = new Uint8Array(Math.min(MAX_ARENA, Math.max(2 * this.#arena.length, used)));
+      grown.set(this.#arena.subarray(0, this.#used));
+      this.#arena = grown;
+    }
+    for (let i = start, to = this.#used; i < stop; i++) this.#arena[to++] = bytes[i];
+    this.#slots.set([code + 1, a, b, c], slot);
+    this.#used = used;
+    if (code === this.#ends.length) this.#ends = doubled(this.#ends);
+    this.#ends[code] = used;
+    if (8 * this.#count > this.#slots.length) this.#rehash();
+    return code;
+  }
+
+  #rehash(): void {
+    const old = this.#slots;
+    const slots = new Uint32Array(2 * old.length);
+    const mask = slots.length - 1;
+    for (let at = 0; at < old.length; at += 4) {
+      if (old[at] === 0) continue;
+      const long = old[at + 3] === LONG;
+      let slot = hashOf(old[at + 1], long ? 0 : old[at + 2], old[at + 3]) & mask;
+      while (slots[slot] !== 0) slot = (slot + 4) & mask;
+      for (let i = 0; i < 4; i++) slots[slot + i] = old[at + i];
+    }
+    this.#slots = slots;
+  }
+}
+
+/** Numbers below this, and up to so many times the number of codes, are looked up in a plain table. */
+const DIRECT = 1 << 20;
+const DIRECT_PER_CODE = 8;
+
+/** Whole numbers below 2^32 to codes in order of first sight: small ones by a table, those that are spread thinly by hashing. */
+export class NumberDictionary {
+  /** Code + 1 of each small number, 0: not seen. */
+  #direct = new Uint32Array(1 << 12);
+  #keys = new Uint32Array(1 << 12);
+  #codes = new Uint32Array(1 << 12);
+  #values = new Uint32Array(1 << 10);
+  #count = 0;
+  /** Codes that are hashed; some of them may be in the table by now. */
+  #hashed = 0;
+
+  get size(): number {
+    return this.#count;
+  }
+
+  /** The distinct values, by code. */
+  get values(): Uint32Array {
+    return this.#values.subarray(0, this.#count);
+  }
+
+  code(value: number): number {
+    if (value >= this.#direct.length && value < DIRECT_PER_CODE * this.#count + DIRECT) this.#widen(value);
+    if (value < this.#direct.length) {
+      const code = this.#direct[value];
+      if (code > 0) return code - 1;
+      this.#direct[value] = this.#append(value);
+      return this.#count - 1;
+    }
+    const keys = this.#keys;
+    const mask = keys.length - 1;
+    for (let slot = hashWords(value, 0, 0) & mask; ; slot = (slot + 1) & mask) {
+      const code = this.#codes[slot] - 1;
+      if (code >= 0) {
+        if (keys[slot] === value) return code;
+        continue;
+      }
+      keys[slot] = value;
+      this.#codes[slot] = this.#append(value);
+      if (2 * ++this.#hashed > keys.length) this.#rehash();
+      return this.#count - 1;
+    }
+  }
+
+  /** Returns the code + 1. */
+  #append(value: number): number {
+    if (this.#count === this.#values.length) this.#values = doubled(this.#values);
+    this.#values[this.#count] = value;
+    return ++this.#count;
+  }
+
+  #widen(value: number): void {
+    const direct = new Uint32Array(Math.max(2 * this.#direct.length, value + 1));
+    for (let code = 0; code < this.#count; code++) {
+      if (this.#values[code] < direct.length) direct[this.#values[code]] = code + 1;
+    }
+    this.#direct = direct;
+  }
+
+  #rehash(): void {
+    const keys = new Uint32Array(2 * this.#keys.length);
+    const codes = new Uint32Array(keys.length);
+    const mask = keys.length - 1;
+    this.#hashed = 0;
+    for (let code = 0; code < this.#count; code++) {
+      const value = this.#values[code];
+      if (value < this.#direct.length) continue;
+      let slot = hashWords(value, 0, 0) & mask;
+      while (codes[slot] !== 0) slot = (slot + 1) & mask;
+      keys[slot] = value;
+      codes[slot] = code + 1;
+      this.#hashed++;
+    }
+    this.#keys = keys;
+    this.#codes = codes;
+  }
+}
+
+/** Where a slot begins, before the mask: a multiple of 4. */
+function hashOf(a: number, b: number, c: number): number {
+  return (hashWords(a, b, c) << 2) >>> 0;
+}
+
+function doubled(array: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
+  const result = new Uint32Array(2 * array.length);
+  result.set(array);
+  return result;
+}

@@ -1,0 +1,230 @@
+// One column of ids on its way from bytes to vertices. While every id is a plain whole number below 2^32 − 1 the number
+// itself is the code; the first other id turns the column to dictionary codes. At the end the distinct ids are sorted
+// (whole numbers by value, texts by code unit) and each row gets its vertex, so row order never matters.
+
+import { VertexIds } from '../../graph/ids.js';
+import { NumberBlocks } from './blocks.js';
+import { ByteDictionary, NumberDictionary } from './dictionary.js';
+import { requireHeap } from './text-memory.js';
+
+/** The largest whole number that is a code by itself. */
+export const MAX_SMALL = 2 ** 32 - 2;
+/** Longest whole number that is always exact as a number; longer ids stay texts. */
+const MAX_DIGITS = 15;
+
+/** The longest id, in bytes of UTF-8; the same for every format. */
+export const MAX_ID_BYTES = 1 << 16;
+
+/** What `encode` answers for an id that cannot be used. */
+export const EMPTY_ID = -1;
+export const NOT_UTF8 = -2;
+export const TOO_LONG = -3;
+
+/** What is wrong with an id, by what `encode` answered. */
+export function idProblem(code: number): string {
+  if (code === EMPTY_ID) return 'the id is empty';
+  if (code === TOO_LONG) return `the id is longer than ${MAX_ID_BYTES} bytes`;
+  return 'the id is not UTF-8 text (save the file as UTF-8)';
+}
+
+/**
+ * 'guess': whole numbers until something else comes. 'dictionary': codes from the start, so that a code once given
+ * stays valid; whole numbers in the end if all ids are. 'text': texts even where all ids are digits.
+ */
+export type IdKind = 'guess' | 'dictionary' | 'text';
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+export class IdColumn {
+  /** The code of each row; push what `encode` gave. */
+  readonly codes = new NumberBlocks();
+  #dictionary: ByteDictionary | undefined;
+  /** Codes of byte strings that are not UTF-8; no row uses them. */
+  #bad: Set<number> | undefined;
+  readonly #textOnly: boolean;
+
+  constructor(kind: IdKind = 'guess') {
+    this.#textOnly = kind === 'text';
+    if (kind !== 'guess') this.#dictionary = new ByteDictionary();
+  }
+
+  /**
+   * The code of the id in bytes start … stop−1, or what `idProblem` puts into words. Push it before encoding the next:
+   * codes can change.
+   */
+  encode(bytes: Uint8Array, start: number, stop: number): number {
+    if (start >= stop) return EMPTY_ID;
+    if (stop - start > MAX_ID_BYTES) return TOO_LONG;
+    if (this.#dictionary === undefined) {
+      const value = smallInteger(bytes, start, stop);
+      if (value >= 0) return value;
+      this.#toDictionary();
+    }
+    const dictionary = this.#dictionary!;
+    const before = dictionary.size;
+    const code = dictionary.code(bytes, start, stop);
+    if (code === before) {
+      if (!isUtf8(bytes, start, stop)) {
+        this.#bad ??= new Set();
+        this.#bad.add(code);
+        return NOT_UTF8;
+      }
+    } else if (this.#bad?.has(code)) return NOT_UTF8;
+    return code;
+  }
+
+  /** The code of an id given as text. Half a surrogate pair is no text: in UTF-8 all such would become one. */
+  encodeText(id: string): number {
+    if (id.length > MAX_ID_BYTES) return TOO_LONG;
+    if (!id.isWellFormed()) return NOT_UTF8;
+    const bytes = encoder.encode(id);
+    return this.encode(bytes, 0, bytes.length);
+  }
+
+  /** The code of a whole number. */
+  encodeInteger(value: number): number {
+    if (this.#dictionary === undefined && value >= 0 && value <= MAX_SMALL) return value;
+    return this.encodeText(String(value));
+  }
+
+  /** Whether the codes are the ids themselves, whole numbers. */
+  get isNumeric(): boolean {
+    return this.#dictionary === undefined;
+  }
+
+  /** Whether digits stay texts. */
+  get isText(): boolean {
+    return this.#textOnly;
+  }
+
+  /** The id of a code of a column that is not numeric. */
+  bytes(code: number): Uint8Array {
+    return this.#dictionary!.bytes(code);
+  }
+
+  /** The ids of all codes of a column that is not numeric, in memory that threads share: one after the other, and where each ends. */
+  entries(): { readonly bytes: Uint8Array; readonly ends: Uint32Array } {
+    return this.#dictionary!.entries();
+  }
+
+  /** From here on a code once given stays valid. */
+  keepCodes(): void {
+    if (this.#dictionary === undefined) this.#toDictionary();
+  }
+
+  /** The vertex of every row, and the ids of the vertices. The column is empty afterwards. `name`: the source. */
+  finish(name: string): { vertices: Uint32Array; ids: VertexIds } {
+    const dictionary = this.#dictionary;
+    if (dictionary) requireHeap(name, dictionary.size, dictionary.byteLength);
+    const { rank, ids } = dictionary ? this.#rankDictionary(dictionary) : this.#rankIntegers();
+    const vertices = this.codes.drain();
+    for (let row = 0; row < vertices.length; row++) vertices[row] = rank[vertices[row]];
+    return { vertices, ids };
+  }
+
+  #toDictionary(): void {
+    const dictionary = new ByteDictionary();
+    const numbers = new NumberDictionary();
+    const codes: number[] = [];
+    for (const part of this.codes.parts()) {
+      for (let i = 0; i < part.length; i++) {
+        const code = numbers.code(part[i]);
+        if (code === codes.length) {
+          const bytes = encoder.encode(String(part[i]));
+          codes.push(dictionary.code(bytes, 0, bytes.length));
+        }
+        part[i] = codes[code];
+      }
+    }
+    this.#dictionary = dictionary;
+  }
+
+  #rankIntegers(): { rank: Uint32Array; ids: VertexIds } {
+    let max = 0;
+    for (const part of this.codes.parts())
+      for (let i = 0; i < part.length; i++) if (part[i] > max) max = part[i];
+    if (!isThin(max, this.codes.length)) {
+      const { rank, used } = this.#rankUsed(max + 1);
+      return { rank, ids: VertexIds.integers(Float64Array.from(used)) };
+    }
+    // Too thinly spread for a table: number the distinct values first.
+    const numbers = new NumberDictionary();
+    for (const part of this.codes.parts())
+      for (let i = 0; i < part.length; i++) part[i] = numbers.code(part[i]);
+    const sorted = numbers.values.slice().sort();
+    const rank = new Uint32Array(numbers.size);
+    for (let v = 0; v < sorted.length; v++) rank[numbers.code(sorted[v])] = v;
+    return { rank, ids: VertexIds.integers(Float64Array.from(sorted)) };
+  }
+
+  #rankDictionary(dictionary: ByteDictionary): { rank: Uint32Array; ids: VertexIds } {
+    const { rank, used } = this.#rankUsed(dictionary.size);
+    const texts = Array.from(used, (code) => decoder.decode(dictionary.bytes(code)));
+    if (!this.#textOnly && used.every((code) => isInteger(dictionary.bytes(code)))) {
+      const values = Float64Array.from(texts, Number);
+      const order = Uint32Array.from(values.keys()).sort((a, b) => values[a] - values[b]);
+      for (let v = 0; v < order.length; v++) rank[used[order[v]]] = v;
+      return { rank, ids: VertexIds.integers(values.sort()) };
+    }
+    const order = Array.from(texts.keys()).sort((a, b) => (texts[a] < texts[b] ? -1 : 1));
+    for (let v = 0; v < order.length; v++) rank[used[order[v]]] = v;
+    return { rank, ids: VertexIds.texts(order.map((at) => texts[at])) };
+  }
+
+  /** The codes below `limit` that rows use, ascending, and the place of each among them. */
+  #rankUsed(limit: number): { rank: Uint32Array; used: Uint32Array } {
+    const rank = new Uint32Array(limit);
+    for (const part of this.codes.parts()) for (let i = 0; i < part.length; i++) rank[part[i]] = 1;
+    let count = 0;
+    for (let code = 0; code < limit; code++) count += rank[code];
+    const used = new Uint32Array(count);
+    count = 0;
+    for (let code = 0; code < limit; code++) {
+      if (rank[code] === 0) continue;
+      used[count] = code;
+      rank[code] = count++;
+    }
+    return { rank, used };
+  }
+}
+
+/** Whether so many numbers up to `max` are too thinly spread for a table of all numbers up to there. */
+export function isThin(max: number, rows: number): boolean {
+  return max >= 16 * rows + (1 << 20);
+}
+
+/** The value of a plain whole number of at most ten digits without leading zero, if below 2^32 − 1; otherwise −1. */
+export function smallInteger(bytes: Uint8Array, start: number, stop: number): number {
+  const length = stop - start;
+  let value = bytes[start] - 48;
+  if (value < 0 || value > 9 || length > 10 || (value === 0 && length > 1)) return -1;
+  for (let i = start + 1; i < stop; i++) {
+    const digit = bytes[i] - 48;
+    if (digit < 0 || digit > 9) return -1;
+    value = value * 10 + digit;
+  }
+  return value <= MAX_SMALL ? value : -1;
+}
+
+/** True if the bytes are how a whole number is written: optional minus, no leading zero, at most 15 digits. */
+export function isInteger(bytes: Uint8Array): boolean {
+  const minus = bytes[0] === 45 ? 1 : 0;
+  const digits = bytes.length - minus;
+  if (digits < 1 || digits > MAX_DIGITS) return false;
+  if (bytes[minus] === 48 && bytes.length > 1) return false;
+  for (let i = minus; i < bytes.length; i++) if (bytes[i] < 48 || bytes[i] > 57) return false;
+  return true;
+}
+
+function isUtf8(bytes: Uint8Array, start: number, stop: number): boolean {
+  let i = start;
+  while (i < stop && bytes[i] < 128) i++;
+  if (i === stop) return true;
+  try {
+    decoder.decode(bytes.subarray(start, stop));
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,96 @@
+// Equal pairs made one while a table is still being read: `yes a,b` must not fill the memory.
+
+import type { NumberBlocks } from './blocks.js';
+import { hashWords } from './keyed-hash.js';
+
+/** Below so many rows nothing is merged: they take little memory. */
+export const FEW_ROWS = 1 << 22;
+/** The sample of pairs is thinned when it has grown to this. */
+const SAMPLE = 1 << 14;
+const KEY_A = hashWords(0, 0, 4);
+const KEY_B = hashWords(0, 0, 5);
+
+/**
+ * An estimate of how many different pairs there are, from those whose hash is below a bound: each of them is remembered,
+ * however often it comes. Says when at least half of the rows repeat others.
+ */
+export class RepeatEstimate {
+  #bound = 2 ** 32;
+  readonly #sample = new Map<string, number>();
+  /** The number of rows at which to look next. */
+  #next = FEW_ROWS;
+
+  /** Told of every row from FEW_ROWS on; true if it is time to merge. `rows`: how many there are with this one. */
+  see(user: number, item: number, rows: number): boolean {
+    this.#take(user, item);
+    if (rows < this.#next) return false;
+    const different = (this.#sample.size * 2 ** 32) / this.#bound;
+    if (rows > 2 * different) return true;
+    this.#next = Math.max(rows + FEW_ROWS, 2 * different);
+    return false;
+  }
+
+  /** Takes the sample anew: from the first rows, and after merging, since codes may have changed. */
+  restart(users: NumberBlocks, items: NumberBlocks): void {
+    this.#sample.clear();
+    this.#bound = 2 ** 32;
+    for (let row = 0; row < users.length; row++) this.#take(users.get(row), items.get(row));
+    this.#next = 0;
+  }
+
+  #take(user: number, item: number): void {
+    // Cheaper than the hash of the tables: should somebody guess it, all that is lost is a chance to merge.
+    let hash = Math.imul(Math.imul(user ^ KEY_A, 0x9e3779b1) ^ item ^ KEY_B, 0x85ebca6b);
+    hash = Math.imul(hash ^ (hash >>> 15), 0x7feb352d) >>> 0;
+    if (hash >= this.#bound) return;
+    this.#sample.set(`${user} ${item}`, hash);
+    while (this.#sample.size > SAMPLE) this.#thin();
+  }
+
+  #thin(): void {
+    this.#bound /= 2;
+    for (const [pair, hash] of this.#sample) if (hash >= this.#bound) this.#sample.delete(pair);
+  }
+}
+
+/** What else belongs to a row: moved with it, or added to that of an equal pair. */
+export interface RowPart {
+  move(from: number, to: number): void;
+  add(from: number, into: number): void;
+}
+
+/** Keeps the first of equal pairs, and returns how many are left. */
+export function mergePairs(users: NumberBlocks, items: NumberBlocks, rest: RowPart): number {
+  // Open addressing: place + 1 of a pair, 0 where there is none.
+  let table = new Uint32Array(1 << 16);
+  let kept = 0;
+  const find = (user: number, item: number): number => {
+    const mask = table.length - 1;
+    let slot = hashWords(user, item, 3) & mask;
+    for (; table[slot] !== 0; slot = (slot + 1) & mask) {
+      const place = table[slot] - 1;
+      if (users.get(place) === user && items.get(place) === item) break;
+    }
+    return slot;
+  };
+  for (let row = 0; row < users.length; row++) {
+    const user = users.get(row);
+    const item = items.get(row);
+    const slot = find(user, item);
+    if (table[slot] !== 0) {
+      rest.add(row, table[slot] - 1);
+      continue;
+    }
+    users.set(kept, user);
+    items.set(kept, item);
+    rest.move(row, kept);
+    table[slot] = ++kept;
+    if (2 * kept > table.length) {
+      table = new Uint32Array(2 * table.length);
+      for (let place = 0; place < kept; place++) table[find(users.get(place), items.get(place))] = place + 1;
+    }
+  }
+  users.truncate(kept);
+  items.truncate(kept);
+  return kept;
+}

@@ -1,0 +1,91 @@
+// Where the rows of tables go: one table, or several that are read as one.
+
+import type { ReaderOptions, ReadGuess, ReadResult, RejectSink } from '../options.js';
+import { EdgeCollector } from './collect.js';
+import type { IdKind } from './id-column.js';
+
+/** A table as the ones after it must be. */
+export interface FirstTable {
+  readonly name: string;
+  /** Its format, by name. */
+  readonly format: string;
+  /** Header names; undefined where its columns have none. */
+  readonly names: readonly string[] | undefined;
+  readonly width: number;
+}
+
+export class TableTarget {
+  /** The first of several tables, once it is known. */
+  first: FirstTable | undefined;
+  #collector: EdgeCollector | undefined;
+  #guess: ReadGuess | undefined;
+  #tables = 0;
+
+  constructor(
+    readonly options: ReaderOptions,
+    readonly rejects: RejectSink | undefined,
+    readonly several = false,
+  ) {}
+
+  /** Columns that were asked for by their places go by their names in the files after the first, where they have names. */
+  sameColumns(): Partial<ReaderOptions> {
+    const columns = this.#guess?.columns;
+    if (!this.first?.names || !columns) return {};
+    return {
+      users: columns.users,
+      items: columns.items,
+      ...(this.options.count === undefined ? {} : { count: columns.count }),
+      ...(this.options.weight === undefined ? {} : { weight: columns.weight }),
+    };
+  }
+
+  /** The collector of all rows, for the table of this name. `kinds` are those of its columns of ids. */
+  open(name: string, kinds: { users?: IdKind; items?: IdKind } = {}): EdgeCollector {
+    if (!this.#collector) {
+      this.#collector = new EdgeCollector(name, this.options, this.rejects, kinds);
+      this.#collector.nameRejects = this.several;
+    } else {
+      this.#collector.name = name;
+      if (kinds.users === 'dictionary') this.#collector.users.keepCodes();
+      if (kinds.items === 'dictionary') this.#collector.items.keepCodes();
+    }
+    return this.#collector;
+  }
+
+  /** Notes how a table was understood; the first speaks for all. */
+  close(guess: ReadGuess, { name, names, width }: Omit<FirstTable, 'format'>): void {
+    this.#tables++;
+    this.#guess ??= guess;
+    this.first ??= { name, format: guess.format, names, width };
+  }
+
+  /** The graph of all rows. `name` is what messages call the whole; `finished` is what came of rows that went elsewhere. */
+  finish(name: string, finished: Omit<ReadResult, 'guess'> = this.open(name).finish()): ReadResult {
+    const guess = this.#guess!;
+    const { count, weight } = guess.columns;
+    const unused = count !== undefined && this.options.multigraph === undefined;
+    const allOne =
+      this.options.multigraph === true &&
+      (count ?? weight ?? guess.text) === undefined &&
+      finished.read.merged === 0;
+    return {
+      ...finished,
+      guess: {
+        ...guess,
+        ...(unused && { countUnused: true }),
+        ...(allOne && { countsAllOne: true }),
+        ...(this.#tables > 1 && { files: this.#tables }),
+      },
+    };
+  }
+}
+
+/** Names of the columns that were used, as a guess holds them. */
+export function usedColumns(
+  options: ReaderOptions,
+  names: { readonly users: string; readonly items: string; readonly count: string | undefined },
+): ReadGuess['columns'] {
+  const { users, items, count } = names;
+  if (count === undefined) return { users, items };
+  return { users, items, ...(options.weight === undefined ? { count } : { weight: count }) };
+}

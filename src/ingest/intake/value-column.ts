@@ -1,0 +1,71 @@
+// A further column with a number for each row: a time, a rank, a score.
+
+import { clip } from '../formats/guess.js';
+
+/** A column of values beside the ids of a table. */
+export interface ValueColumn {
+  /** Header name or 1-based number; undefined: the number is the place of the row. */
+  readonly column: string | number | undefined;
+  /** What it is for: the name of the option that names it. */
+  readonly role: string;
+  /** The number that a cell stands for, or what is wrong with it. */
+  readonly parse: (text: string) => number | string;
+  /** Which number counts where a pair comes several times. */
+  readonly keep: 'least' | 'largest';
+}
+
+/** When each edge came about, milliseconds since 1970; of a pair that comes several times, the first. */
+export function timeColumn(column: string | number): ValueColumn {
+  return { column, role: 'time', parse: parseTime, keep: 'least' };
+}
+
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+const COMPACT_DATE = /^(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$/;
+const ISO =
+  /^([+-]?\d{4,6})[-/](\d{1,2})[-/](\d{1,2})(?:[T ]+(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?\s*(Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?$/i;
+/** Numbers below this are seconds (up to the year 5138), below the next milliseconds, then micro- and nanoseconds. */
+const LARGEST_SECONDS = 1e11;
+
+/** Milliseconds since 1970 of a time, or what is wrong with it. A date without a zone is taken as UTC. */
+export function parseTime(text: string): number | string {
+  const cell = text.trim();
+  const [whole, year, month, day, hour, minute, second, fraction, zone] =
+    ISO.exec(COMPACT_DATE.test(cell) ? cell.replace(/^(\d{4})(\d\d)(\d\d)$/, '$1-$2-$3') : cell) ?? [];
+  if (whole !== undefined) {
+    const date = new Date(0);
+    date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
+    const real = date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day);
+    if (real && Number(hour ?? 0) <= 24 && Number(minute ?? 0) < 60 && Number(second ?? 0) <= 60) {
+      const clock = 60 * (60 * Number(hour ?? 0) + Number(minute ?? 0)) + Number(second ?? 0);
+      return date.getTime() + 1000 * (clock + Number(`0.${fraction ?? 0}`)) - zoneOffset(zone);
+    }
+  } else if (NUMBER.test(cell)) {
+    const size = Math.abs(Number(cell));
+    let scale = 1000;
+    for (let limit = LARGEST_SECONDS; size >= limit && scale > 1e-6; limit *= 1000) scale /= 1000;
+    return Number(cell) * scale;
+  }
+  return (
+    `the time is ${cell === '' ? 'empty' : clip(cell)}; a time is a number of seconds or milliseconds since 1970, ` +
+    'or a date such as 2024-05-01 or 2024-05-01T18:30:00+02:00'
+  );
+}
+
+/** Milliseconds that a zone is ahead of UTC. */
+function zoneOffset(zone: string | undefined): number {
+  const [, sign, hours, minutes] = /^([+-])(\d{2}):?(\d{2})?$/.exec(zone ?? '') ?? [];
+  return sign === undefined
+    ? 0
+    : (sign === '-' ? -1 : 1) * 60_000 * (60 * Number(hours) + Number(minutes ?? 0));
+}
+
+/** The number of a cell, or what is wrong with it. */
+export function parseNumber(role: string): (text: string) => number | string {
+  return (text) => {
+    const cell = text.trim();
+    const value = cell === '' ? Number.NaN : Number(cell);
+    return Number.isFinite(value)
+      ? value
+      : `the ${role} is ${cell === '' ? 'empty' : clip(cell)}; a ${role} is a number`;
+  };
+}

@@ -1,0 +1,26 @@
+// The texts that come with the package: `@sotu`.
+
+import { readFile } from 'node:fs/promises';
+import { brotliDecompressSync } from 'node:zlib';
+import type { ReadOptions, ReadResult, RejectSink } from '../options.js';
+
+/** State of the Union addresses × stemmed words, 1790 on. */
+export async function readSotu(
+  _source: string,
+  options: ReadOptions,
+  rejects?: RejectSink,
+): Promise<ReadResult> {
+  // Tests import the sources; the texts are only in dist/.
+  const file = new URL('./sotu.json.br', import.meta.url).href.replace(
+    /\/src\/(?=ingest\/recipes\/[^/]*$)/,
+    '/dist/',
+  );
+  const packed = await readFile(new URL(file));
+  const texts: { year: number; name: string; text: string }[] = JSON.parse(
+    brotliDecompressSync(packed).toString(),
+  );
+  const { DocumentCollector } = await import('./words.js');
+  const addresses = new DocumentCollector('@sotu', options, rejects);
+  for (const { year, name, text } of texts) addresses.add(`${year}-${name}`, text);
+  return addresses.finish('speeches', 'text');
+}

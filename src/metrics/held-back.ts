@@ -1,0 +1,165 @@
+// A split within the training users, to tune on: some of them are held back and seen only through the items that can be
+// shown, as the test users are. Nothing of the test part is used.
+
+import { InputError } from '../errors.js';
+import type { RowLists } from '../math/csr.js';
+import { collectLists, lengths, transposeLists } from '../math/csr.js';
+import { randomStream } from '../math/random.js';
+import { STREAMS } from '../math/streams.js';
+import { drawCoins } from '../sample/pq.js';
+import { type RankingTask, rankingTask } from './ranking-task.js';
+
+/** Training edges, in both orders; counts of a multigraph are ignored. */
+export interface RankingData {
+  readonly users: RowLists;
+  readonly items: RowLists;
+  /** Per item, 1 if it can appear in the history of a user who is to be scored (its coin says "fit"). */
+  readonly shown: Uint8Array;
+  /** Items to be scored, ascending; what is fitted for them scores these and no others. */
+  readonly candidates: Uint32Array;
+}
+
+export interface Validation {
+  /** Training rows that are held back, ascending. */
+  readonly heldBack: Uint32Array;
+  /** The other training users. */
+  readonly data: RankingData;
+  /** What is shown of the held-back users. */
+  readonly history: RowLists;
+  /** What they are judged on. */
+  readonly task: RankingTask;
+}
+
+export interface ValidationOptions {
+  readonly seed: number;
+  /** Held-back share of the training users. Default 0.2. */
+  readonly share?: number | undefined;
+  /** Most users held back. Default 3000. */
+  readonly maxUsers?: number | undefined;
+  /** Most candidates, drawn at random. Default 2000. */
+  readonly maxCandidates?: number | undefined;
+}
+
+/** Share of the items that held-back users are judged on, where no split has said which. */
+export const JUDGED = 0.2;
+
+/** Per item, 1 if it is shown of held-back users, 0 if they are judged on it. */
+export function shownItems(count: number, seed: number): Uint8Array {
+  return drawCoins(count, JUDGED, randomStream(seed, STREAMS.judgedItems)).map((coin) => 1 - coin);
+}
+
+/** Holds training users back. Candidates are the items that are not shown. `otherwise`: what to do but to have more data. */
+export function holdBack(
+  data: Pick<RankingData, 'users' | 'shown'>,
+  options: ValidationOptions,
+  otherwise?: string,
+): Validation {
+  const held = tryHoldBack(data, options);
+  if (held) return held;
+  throw new InputError(
+    `${data.users.offsets.length - 1} training users leave nothing to tune on: no held-back user has both shown and hidden items; ` +
+      `use more data${otherwise === undefined ? '' : `, or ${otherwise}`}`,
+  );
+}
+
+/** The same; undefined where that leaves nothing to tune on. */
+export function tryHoldBack(
+  data: Pick<RankingData, 'users' | 'shown'>,
+  options: ValidationOptions,
+): Validation | undefined {
+  const { share = 0.2, maxUsers = 3000, maxCandidates = 2000 } = options;
+  const { users, shown } = data;
+  const rows = users.offsets.length - 1;
+  const itemCount = shown.length;
+  const random = randomStream(options.seed, STREAMS.heldBack);
+  const heldBack = shuffled(
+    Array.from({ length: rows }, (_, row) => row).filter((row) => {
+      const list = users.values.subarray(users.offsets[row], users.offsets[row + 1]);
+      return list.some((item) => shown[item] === 1) && list.some((item) => shown[item] === 0);
+    }),
+    () => random.uniform(),
+  ).slice(0, Math.min(maxUsers, Math.ceil(share * rows)));
+  heldBack.sort((a, b) => a - b);
+  const isHeldBack = new Uint8Array(rows);
+  for (const row of heldBack) isHeldBack[row] = 1;
+  const kept = listsOf(
+    users,
+    Array.from(isHeldBack.keys()).filter((row) => !isHeldBack[row]),
+    () => true,
+  );
+  const items = transposeLists(kept, itemCount);
+  const degree = lengths(items);
+  const known = (item: number) => degree[item] > 0;
+  const seen = new Uint8Array(itemCount);
+  for (const row of heldBack) {
+    for (let e = users.offsets[row]; e < users.offsets[row + 1]; e++) seen[users.values[e]] = 1;
+  }
+  const candidates = shuffled(
+    Array.from(seen.keys()).filter((item) => seen[item] && !shown[item] && known(item)),
+    () => random.uniform(),
+  ).slice(0, maxCandidates);
+  const isCandidate = new Uint8Array(itemCount);
+  for (const item of candidates) isCandidate[item] = 1;
+  const relevant = listsOf(users, heldBack, (item) => isCandidate[item] === 1);
+  if (relevant.values.length === 0) return undefined;
+  return {
+    heldBack: Uint32Array.from(heldBack),
+    data: { users: kept, items, shown, candidates: Uint32Array.from(candidates).sort() },
+    history: listsOf(users, heldBack, (item) => shown[item] === 1 && known(item)),
+    task: rankingTask({
+      rows: heldBack.length,
+      items: itemCount,
+      relevant,
+      candidates: Uint32Array.from(candidates),
+    }),
+  };
+}
+
+/** The same users judged on evenly spaced candidates, at most so many. */
+export function someCandidates(validation: Validation, most: number): Validation {
+  const { data, task, heldBack } = validation;
+  const share = most / task.candidates.length;
+  if (share >= 1) return validation;
+  const kept = (position: number) => Math.floor((position + 1) * share) > Math.floor(position * share);
+  const relevant = collectLists(heldBack.length, (row, add) => {
+    for (let e = task.relevant.offsets[row]; e < task.relevant.offsets[row + 1]; e++) {
+      const position = task.relevant.values[e];
+      if (kept(position)) add(task.candidates[position]);
+    }
+  });
+  if (relevant.values.length === 0) return validation;
+  const candidates = task.candidates.filter((_, position) => kept(position));
+  return {
+    ...validation,
+    data: { ...data, candidates },
+    task: rankingTask({ rows: heldBack.length, items: data.shown.length, relevant, candidates }),
+  };
+}
+
+/** The data of evenly spaced users, with about so many edges. */
+export function someUsers(data: RankingData, edges: number): RankingData {
+  const { users } = data;
+  const share = edges / users.values.length;
+  if (share >= 1) return data;
+  const rows = Array.from({ length: users.offsets.length - 1 }, (_, row) => row).filter(
+    (row) => Math.floor((row + 1) * share) > Math.floor(row * share),
+  );
+  const chosen = listsOf(users, rows, () => true);
+  return { ...data, users: chosen, items: transposeLists(chosen, data.shown.length) };
+}
+
+function listsOf(lists: RowLists, rows: readonly number[], keep: (value: number) => boolean): RowLists {
+  return collectLists(rows.length, (r, add) => {
+    for (let e = lists.offsets[rows[r]]; e < lists.offsets[rows[r] + 1]; e++) {
+      if (keep(lists.values[e])) add(lists.values[e]);
+    }
+  });
+}
+
+function shuffled(values: number[], uniform: () => number): number[] {
+  for (let i = values.length - 1; i > 0; i--) {
+    const j = Math.floor(uniform() * (i + 1));
+    [values[i], values[j]] = [values[j], values[i]];
+  }
+  return values;
+}

@@ -1,0 +1,145 @@
+// What is to be ranked, apart from who ranks it: candidates, what is relevant to whom, what is left out.
+
+import { InputError } from '../errors.js';
+import type { RowLists } from '../math/csr.js';
+import { collectLists } from '../math/csr.js';
+import { quantile } from '../math/quantile.js';
+import type { RankQuery, RankView } from '../topn/query.js';
+
+/** A ranking problem. Rows are users, in the order of the scorer's rows; items are training items. */
+export interface RankingTask {
+  readonly rows: number;
+  /** Items that are ranked, ascending. */
+  readonly candidates: Uint32Array;
+  /** Per row, positions in `candidates` of the relevant ones; a row without any is not evaluated. */
+  readonly relevant: RowLists;
+  /** Per row, positions in `candidates` that are not ranked. */
+  readonly excluded: RowLists | undefined;
+  /** Positions in `candidates` of the popular items: training degree above its 95th percentile. */
+  readonly popular: Uint32Array;
+}
+
+export interface TaskParts {
+  readonly rows: number;
+  readonly items: number;
+  /** Per row, the relevant items. */
+  readonly relevant: RowLists;
+  /** Per row, items that are not ranked; none of them relevant. */
+  readonly excluded?: RowLists | undefined;
+  /** Default: every item that is relevant to some row. */
+  readonly candidates?: Uint32Array | undefined;
+  /** Training degree of each item; absent: no item counts as popular. */
+  readonly degree?: Uint32Array | undefined;
+}
+
+/** Checks the parts and turns items into positions among the candidates. */
+export function rankingTask(parts: TaskParts): RankingTask {
+  const { rows, items, relevant } = parts;
+  for (const [name, lists] of [
+    ['relevant', relevant],
+    ['excluded', parts.excluded],
+  ] as const) {
+    if (lists && lists.offsets.length !== rows + 1) {
+      throw new InputError(
+        `${name}: ${lists.offsets.length - 1} lists for ${rows} rows; give one list for each`,
+      );
+    }
+    const wrong = lists?.values.find((item) => item >= items);
+    if (wrong !== undefined)
+      throw new InputError(`${name}: item ${wrong} of only ${items}; give indexes below that`);
+  }
+  const candidates = parts.candidates ? sorted(parts.candidates) : itemsIn(relevant, items);
+  const position = new Int32Array(items).fill(-1);
+  for (let c = 0; c < candidates.length; c++) position[candidates[c]] = c;
+  const strange = relevant.values.find((item) => position[item] < 0);
+  if (strange !== undefined) {
+    throw new InputError(
+      `relevant: item ${strange} is not among the ${candidates.length} candidates; add it to them`,
+    );
+  }
+  const excluded = parts.excluded && mapLists(parts.excluded, (item) => position[item]);
+  const task = {
+    rows,
+    candidates,
+    relevant: mapLists(relevant, (item) => position[item]),
+    excluded: excluded && excluded.values.length > 0 ? excluded : undefined,
+    popular: parts.degree ? popularPositions(candidates, parts.degree) : new Uint32Array(0),
+  };
+  if (task.excluded) checkDisjoint(task.relevant, task.excluded, candidates);
+  return Object.freeze(task);
+}
+
+/** The same task with some users only. */
+export function pickRows(task: RankingTask, rows: ArrayLike<number>): RankingTask {
+  const pick = (lists: RowLists) =>
+    collectLists(rows.length, (r, add) => {
+      for (let e = lists.offsets[rows[r]]; e < lists.offsets[rows[r] + 1]; e++) add(lists.values[e]);
+    });
+  return Object.freeze({
+    ...task,
+    rows: rows.length,
+    relevant: pick(task.relevant),
+    excluded: task.excluded && pick(task.excluded),
+  });
+}
+
+/** The query of a task: all candidates, then the unpopular ones. */
+export function queryOf(task: RankingTask, n: number, depth: number): RankQuery {
+  const { candidates, relevant, excluded, popular, rows } = task;
+  const views: RankView[] = [{ without: new Uint32Array(0), relevant }];
+  if (popular.length > 0) {
+    const isPopular = new Uint8Array(candidates.length);
+    for (const position of popular) isPopular[position] = 1;
+    const kept = collectLists(rows, (row, add) => {
+      for (let e = relevant.offsets[row]; e < relevant.offsets[row + 1]; e++) {
+        if (!isPopular[relevant.values[e]]) add(relevant.values[e]);
+      }
+    });
+    if (kept.values.length > 0) views.push({ without: popular, relevant: kept });
+  }
+  return { candidates: candidates.length, views, excluded, depth, top: Math.min(n, depth) };
+}
+
+function mapLists(lists: RowLists, position: (item: number) => number): RowLists {
+  return collectLists(lists.offsets.length - 1, (row, add) => {
+    for (let e = lists.offsets[row]; e < lists.offsets[row + 1]; e++) {
+      const at = position(lists.values[e]);
+      if (at >= 0) add(at);
+    }
+  });
+}
+
+/** Every item that is in some list, ascending. */
+export function itemsIn(lists: RowLists, items: number): Uint32Array {
+  const seen = new Uint8Array(items);
+  for (const item of lists.values) seen[item] = 1;
+  return Uint32Array.from(seen.keys()).filter((item) => seen[item] === 1);
+}
+
+function sorted(candidates: Uint32Array): Uint32Array {
+  return Uint32Array.from(new Set(candidates)).sort();
+}
+
+/** Positions of the candidates whose degree is above the 95th percentile of the degrees of items that have any. */
+function popularPositions(candidates: Uint32Array, degree: Uint32Array): Uint32Array {
+  const known = degree.filter((d) => d > 0).sort();
+  if (known.length === 0) return new Uint32Array(0);
+  const cut = quantile(known, 0.95);
+  const positions: number[] = [];
+  for (let c = 0; c < candidates.length; c++) if (degree[candidates[c]] > cut) positions.push(c);
+  return Uint32Array.from(positions);
+}
+
+function checkDisjoint(relevant: RowLists, excluded: RowLists, candidates: Uint32Array): void {
+  for (let row = 0; row + 1 < relevant.offsets.length; row++) {
+    const out = new Set(excluded.values.subarray(excluded.offsets[row], excluded.offsets[row + 1]));
+    for (let e = relevant.offsets[row]; out.size > 0 && e < relevant.offsets[row + 1]; e++) {
+      if (out.has(relevant.values[e])) {
+        const item = candidates[relevant.values[e]];
+        throw new InputError(
+          `row ${row}: item ${item} is both relevant and excluded; take it out of one of the lists`,
+        );
+      }
+    }
+  }
+}

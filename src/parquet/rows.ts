@@ -1,0 +1,217 @@
+// Several columns of a Parquet file side by side: their pages end at different rows.
+
+import { InputError, throwIfAborted } from '../errors.js';
+import type { Values } from './decode.js';
+import { type ParquetColumn, type ParquetFile, type RandomAccess, readFooter } from './footer.js';
+import { type Page, pagesOf } from './pages.js';
+import { DamagedError } from './thrift.js';
+
+const WINDOW = 1 << 20;
+
+/**
+ * What a file may unpack to in the columns that are read: no limit for what is not packed, and for a small file made to
+ * harm a few seconds. Tables of different pairs come to some dozens of times their size.
+ */
+export const UNPACKED = { bytes: 2 ** 29, times: 200 };
+/** The same of rows: a run of equal ones takes no bytes at all. */
+export const ROWS = { rows: 10 ** 8, times: 500 };
+
+/** The current value of a column. */
+export interface Cell {
+  readonly column: ParquetColumn;
+  /** False where there is none. */
+  readonly present: boolean;
+  readonly values: Values;
+  /** Where it stands in `values`. */
+  readonly at: number;
+}
+
+export interface OpenParquet extends ParquetFile {
+  /**
+   * Calls `take` for every row with a cell for each of the columns; the cells are the same objects in every call.
+   * `pause` is awaited now and then.
+   */
+  eachRow(
+    columns: readonly ParquetColumn[],
+    take: (row: number, cells: readonly Cell[]) => void,
+    options: { readonly signal?: AbortSignal | undefined; readonly onRows?: (rows: number) => void },
+  ): Promise<void>;
+}
+
+/** Where a Parquet file lies: a path, or in a page a Blob with a name for messages. */
+export type ParquetSource = string | { readonly name: string; readonly blob: Blob };
+
+export const sourceLabel = (source: ParquetSource): string =>
+  typeof source === 'string' ? source : source.name;
+
+/** Bytes that can be read in any order. */
+interface Handle {
+  readonly size: number;
+  /** Fills `into` from `position` on; returns how many bytes came, 0 at the end. */
+  read(into: Uint8Array, position: number): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** Bytes that a file of that size may unpack to. */
+export const mostUnpacked = (size: number): number => Math.max(UNPACKED.bytes, UNPACKED.times * size);
+
+/** Opens a file, lets `work` read at any place of it, and closes it. */
+export async function withBytes<T>(
+  source: ParquetSource,
+  work: (file: RandomAccess) => Promise<T>,
+): Promise<T> {
+  const handle = await open(source);
+  try {
+    return await work(windowOn(handle));
+  } finally {
+    await handle.close();
+  }
+}
+
+async function open(source: ParquetSource): Promise<Handle> {
+  if (typeof source !== 'string') {
+    const { blob } = source;
+    return {
+      size: blob.size,
+      async read(into, position) {
+        into.set(new Uint8Array(await blob.slice(position, position + into.length).arrayBuffer()));
+        return into.length;
+      },
+      close: async () => undefined,
+    };
+  }
+  const handle = await process.getBuiltinModule('node:fs/promises').open(source);
+  try {
+    const { size } = await handle.stat();
+    return {
+      size,
+      read: async (into, position) => (await handle.read(into, 0, into.length, position)).bytesRead,
+      close: () => handle.close(),
+    };
+  } catch (cause) {
+    await handle.close();
+    throw cause;
+  }
+}
+
+/** Opens the file, lets `work` read from it, and closes it. */
+export async function withParquet<T>(
+  source: ParquetSource,
+  work: (file: OpenParquet) => Promise<T>,
+): Promise<T> {
+  const path = sourceLabel(source);
+  const handle = await open(source);
+  try {
+    const { size } = handle;
+    const access = () => windowOn(handle);
+    const footer = await readFooter(access());
+    const rows = footer.groups.reduce((sum, group) => sum + group.rows, 0);
+    if (rows > Math.max(ROWS.rows, ROWS.times * size)) {
+      throw new InputError(
+        `${path}: it says to have ${rows} rows in ${size} bytes, more than ${ROWS.times} to a byte, so they repeat; give each pair once`,
+      );
+    }
+    const most = mostUnpacked(size);
+    let unpacked = 0;
+    const spend = (bytes: number) => {
+      unpacked += bytes;
+      if (unpacked <= most) return;
+      throw new InputError(
+        `${path}: its ${size} bytes unpack to more than ${most}, which no table of different pairs does; if it is sound, write it again without compression`,
+      );
+    };
+    return await work({
+      ...footer,
+      eachRow: async (columns, take, { signal, onRows }) => {
+        let row = 0;
+        for (const group of footer.groups) {
+          const cursors = columns.map((column) => new Cursor(access(), group.chunk(column), column, spend));
+          for (let left = group.rows; left > 0; ) {
+            throwIfAborted(signal);
+            let rows = left;
+            for (const cursor of cursors) rows = Math.min(rows, await cursor.fill());
+            for (let r = 0; r < rows; r++) {
+              for (const cursor of cursors) cursor.step();
+              take(row++, cursors);
+            }
+            left -= rows;
+            onRows?.(row);
+          }
+        }
+      },
+    });
+  } finally {
+    await handle.close();
+  }
+}
+
+class Cursor implements Cell {
+  readonly #pages: AsyncGenerator<Page>;
+  #page: Page | undefined;
+  #row = 0;
+  #value = 0;
+  present = false;
+  at = 0;
+  values: Values = { kind: 'numbers', numbers: new Uint8Array(0) };
+
+  constructor(
+    file: RandomAccess,
+    chunk: Parameters<typeof pagesOf>[1],
+    readonly column: ParquetColumn,
+    spend: (bytes: number) => void,
+  ) {
+    this.#pages = pagesOf(file, chunk, column, spend);
+  }
+
+  /** Rows left in the current page, which is the next one where none are. */
+  async fill(): Promise<number> {
+    while (this.#page === undefined || this.#row >= this.#page.rows) {
+      const next = await this.#pages.next();
+      if (next.done) {
+        throw new DamagedError(
+          `column ${JSON.stringify(this.column.name)} has fewer values than the table rows`,
+        );
+      }
+      this.#page = next.value;
+      this.values = next.value.values;
+      this.#row = 0;
+      this.#value = 0;
+    }
+    return this.#page.rows - this.#row;
+  }
+
+  step(): void {
+    const { present, index } = this.#page!;
+    this.present = present === undefined || present[this.#row] === 1;
+    this.#row++;
+    if (this.present) {
+      this.at = index === undefined ? this.#value : index[this.#value];
+      this.#value++;
+    }
+  }
+}
+
+/** Reads ahead, so that small pages do not take a call each. */
+function windowOn(handle: Handle): RandomAccess {
+  const { size } = handle;
+  let held = new Uint8Array(0);
+  let start = 0;
+  return {
+    size,
+    async read(position, length) {
+      if (position < 0 || position + length > size) throw new DamagedError('it ends too early');
+      if (position < start || position + length > start + held.length) {
+        const wanted = Math.min(size - position, Math.max(length, WINDOW));
+        // A new buffer each time: values of the page before may still point into the old one.
+        held = new Uint8Array(wanted);
+        start = position;
+        for (let done = 0; done < wanted; ) {
+          const read = await handle.read(held.subarray(done), position + done);
+          if (read === 0) throw new DamagedError('it was cut short while being read');
+          done += read;
+        }
+      }
+      return held.subarray(position - start, position - start + length);
+    },
+  };
+}

@@ -1,0 +1,378 @@
+// One posterior predictive draw of a test graph. The smaller side is drawn first and makes an alias table per feature; then the
+// vertices of the other one by one: how many edges, by which features, to whom. Edges come out grouped by these, so equal ones are
+// found with one mark per vertex met and nothing is sorted; the features of who walks are never drawn.
+
+import { type BipartiteGraph, degrees, otherSide, type SideName } from '../../graph/graph.js';
+import { AliasTable } from '../../math/alias.js';
+import { poisson } from '../../math/counts.js';
+import { gamma } from '../../math/distributions.js';
+import type { Random } from '../../math/random.js';
+import type { SizeMode } from '../../options/names.js';
+import {
+  type FeatureAtoms,
+  missingMass,
+  sampleTiltedAtoms,
+  sampleTiltedWeights,
+  type TiltedOptions,
+} from '../../process/unseen.js';
+import { countDegrees, type DegreeCounts } from '../../sparsity/degree-counts.js';
+import { tailIndexAt } from '../../sparsity/tail-index.js';
+import { CountTally, createCountDrawer } from './draw-counts.js';
+import type { DrawPlan, UnseenPlan, VertexGroup } from './draw-plan.js';
+import {
+  createEdgeSampler,
+  createEdgesOfWeight,
+  createVertexSampler,
+  type EdgeSampler,
+  type VertexSampler,
+} from './draw-vertex.js';
+
+/** What predictive checks compare a test graph by. Vertices without an edge do not count. */
+export interface GraphStatistics {
+  readonly users: number;
+  readonly items: number;
+  /** Distinct pairs. */
+  readonly edges: number;
+  /** Sum of counts; equals `edges` in a simple graph. */
+  readonly total: number;
+  /** The smallest number that 99 % of the pairs' counts do not exceed; 1 in a simple graph. */
+  readonly tail: number;
+  /** Tail index at one half of each side. */
+  readonly sigmaUsers: number;
+  readonly sigmaItems: number;
+  readonly degrees: { readonly users: DegreeCounts; readonly items: DegreeCounts };
+}
+
+/**
+ * Edges of a draw grouped by the vertices of one side, one entry per unit of count, or with counts where these have a law. Known vertices have the indexes of the plan; unseen
+ * ones follow.
+ */
+export interface DrawnEdges {
+  readonly users: Uint32Array;
+  readonly items: Uint32Array;
+  readonly counts: Uint32Array | undefined;
+  readonly userCount: number;
+  readonly itemCount: number;
+}
+
+export type { SizeMode };
+
+export function graphStatistics(graph: BipartiteGraph): GraphStatistics {
+  const { counts } = graph.users;
+  if (!counts) return statistics(degrees(graph.users), degrees(graph.items), undefined);
+  const tally = new CountTally();
+  for (let e = 0; e < counts.length; e++) tally.add(counts[e]);
+  return statistics(degrees(graph.users), degrees(graph.items), tally);
+}
+
+export interface OneDrawOptions {
+  readonly sizes: SizeMode;
+  /** Also return the edges. */
+  readonly keep: boolean;
+}
+
+export interface TestGraphDraw {
+  readonly statistics: GraphStatistics;
+  readonly edges: DrawnEdges | undefined;
+}
+
+/** A function that draws test graphs of a plan, each from the random stream that it is given. */
+export function createDrawer(plan: DrawPlan): (random: Random, options: OneDrawOptions) => TestGraphDraw {
+  // Counts with a law of their own are drawn user by user.
+  const byItem = !plan.counts && knownCount(plan.items) > knownCount(plan.users);
+  const walking: SideName = byItem ? 'items' : 'users';
+  const samplers = {
+    walking: edgeSampler(plan[walking], plan.features),
+    met: vertexSampler(plan[otherSide(walking)], plan.features),
+  };
+  return (random, options) => drawTestGraph(plan, walking, samplers, random, options);
+}
+
+interface Samplers {
+  readonly walking: EdgeSampler;
+  readonly met: VertexSampler;
+}
+
+function drawTestGraph(
+  plan: DrawPlan,
+  walking: SideName,
+  samplers: Samplers,
+  random: Random,
+  { sizes, keep }: OneDrawOptions,
+): TestGraphDraw {
+  const K = plan.features;
+  const other = drawMet(plan[otherSide(walking)], samplers.met, K, random, sizes);
+  const unseen = drawUnseenWalkers(plan[walking], K, random, sizes);
+  const known = knownCount(plan[walking]);
+  const atoms = known + unseen.count;
+
+  const mark = new Uint32Array(other.atoms); // 1 + the last walker that met it
+  const otherDegree = new Uint32Array(other.atoms);
+  const degree = new Uint32Array(atoms);
+  let otherDust = 0;
+  let dust = 0;
+  const kept = keep ? createEdgeBuffer(plan.counts !== undefined) : undefined;
+  const tally = plan.multigraph || plan.counts ? new CountTally() : undefined;
+  const counting = plan.counts && createCountDrawer(plan.counts, plan, other.atoms, random);
+  const units = tally && !counting ? new Uint32Array(other.atoms) : undefined;
+  const met: number[] = []; // by the present walker, where units are counted
+
+  const connect = (walker: number, feature: number): number => {
+    const vertex = other.tables[feature]!.sample(random);
+    const fresh = vertex === other.atoms; // dust: another every time
+    if (!fresh && mark[vertex] === walker + 1) {
+      if (counting) return 0; // a pair has one count
+      kept?.add(walker, vertex, 1);
+      if (units) units[vertex]++;
+      return 0;
+    }
+    const count = counting ? counting.edge(fresh ? undefined : vertex) : 1;
+    kept?.add(walker, fresh ? other.atoms + otherDust : vertex, count);
+    if (fresh || counting) tally?.add(count);
+    if (fresh) {
+      otherDust++;
+      return 1;
+    }
+    mark[vertex] = walker + 1;
+    otherDegree[vertex]++;
+    if (units) {
+      units[vertex] = 1;
+      met.push(vertex);
+    }
+    return 1;
+  };
+  const endWalker = () => {
+    if (!units) return;
+    for (const vertex of met) tally!.add(units[vertex]);
+    met.length = 0;
+  };
+
+  const counts = new Uint32Array(K);
+  for (let walker = 0; walker < atoms; walker++) {
+    const n =
+      walker < known
+        ? samplers.walking(walker, random, other.mass, counts)
+        : unseen.edges(walker - known, other.mass, counts);
+    if (n === 0) continue;
+    counting?.user(walker);
+    let own = 0;
+    for (let k = 0; k < K; k++) for (let e = 0; e < counts[k]; e++) own += connect(walker, k);
+    degree[walker] = own;
+    endWalker();
+  }
+  // Dust among the walkers: every edge has a fresh one.
+  for (let k = 0; k < K; k++) {
+    const n = poisson(random, unseen.missing[k] * other.mass[k]);
+    for (let e = 0; e < n; e++) {
+      counting?.user(undefined);
+      connect(atoms + dust++, k);
+      endWalker();
+    }
+  }
+  const ends = {
+    walking: { degree: withOnes(degree, dust), count: atoms + dust },
+    met: { degree: withOnes(otherDegree, otherDust), count: other.atoms + otherDust },
+  };
+  const [users, items] = walking === 'users' ? [ends.walking, ends.met] : [ends.met, ends.walking];
+  return {
+    statistics: statistics(users.degree, items.degree, tally),
+    edges: kept?.finish(walking, users.count, items.count),
+  };
+}
+
+interface DrawnVertices {
+  /** Vertices that have an index; entry `atoms` of a table is dust. */
+  readonly atoms: number;
+  /** By feature; undefined where the feature has no mass. */
+  readonly tables: readonly (AliasTable | undefined)[];
+  readonly mass: Float64Array;
+}
+
+function drawMet(
+  groups: readonly VertexGroup[],
+  sampler: VertexSampler,
+  K: number,
+  random: Random,
+  sizes: SizeMode,
+): DrawnVertices {
+  const unseen = drawUnseen(groups, K, random, sizes);
+  const known = knownCount(groups);
+  const atoms = known + unseen.weights.length;
+  // Feature-major, for the tables; the dust comes last.
+  const width = atoms + 1;
+  const activity = new Float64Array(K * width);
+  const row = new Float64Array(K);
+  for (let v = 0; v < atoms; v++) {
+    if (v < known) sampler(v, random, row);
+    else copyRow(unseen, v - known, K, row);
+    for (let k = 0; k < K; k++) activity[k * width + v] = row[k];
+  }
+  const mass = new Float64Array(K);
+  const tables: (AliasTable | undefined)[] = [];
+  for (let k = 0; k < K; k++) {
+    const weights = activity.subarray(k * width, (k + 1) * width);
+    weights[atoms] = unseen.missing[k];
+    for (let v = 0; v < width; v++) mass[k] += weights[v];
+    tables.push(mass[k] > 0 ? AliasTable.of(weights) : undefined);
+  }
+  return { atoms, tables, mass };
+}
+
+function knownCount(groups: readonly VertexGroup[]): number {
+  return groups.reduce((sum, { known }) => sum + known.count, 0);
+}
+
+/** The known vertices of all groups, one group after another. */
+function vertexSampler(groups: readonly VertexGroup[], features: number): VertexSampler {
+  const samplers = groups.map(({ known }) => createVertexSampler(known, features));
+  return (vertex, random, out) => {
+    const group = groupOf(groups, vertex);
+    samplers[group](vertex - firstOf(groups, group), random, out);
+  };
+}
+
+function edgeSampler(groups: readonly VertexGroup[], features: number): EdgeSampler {
+  const samplers = groups.map(({ known }) => createEdgeSampler(known, features));
+  return (vertex, random, mass, out) => {
+    const group = groupOf(groups, vertex);
+    return samplers[group](vertex - firstOf(groups, group), random, mass, out);
+  };
+}
+
+function groupOf(groups: readonly VertexGroup[], vertex: number): number {
+  let group = 0;
+  for (let end = groups[0].known.count; vertex >= end; end += groups[group].known.count) group++;
+  return group;
+}
+
+function firstOf(groups: readonly VertexGroup[], group: number): number {
+  let first = 0;
+  for (let g = 0; g < group; g++) first += groups[g].known.count;
+  return first;
+}
+
+/** The unseen atoms of all groups together; none where a side has no unseen vertices. */
+function drawUnseen(
+  groups: readonly VertexGroup[],
+  K: number,
+  random: Random,
+  sizes: SizeMode,
+): Omit<FeatureAtoms, 'cut'> {
+  const parts = groups.flatMap(({ unseen }) => (unseen ? [drawAtoms(unseen, random, sizes)] : []));
+  if (parts.length === 1) return parts[0];
+  const missing = new Float64Array(K);
+  for (const part of parts) for (let k = 0; k < K; k++) missing[k] += part.missing[k];
+  const joined = (name: 'weights' | 'features') => {
+    const result = new Float64Array(parts.reduce((sum, part) => sum + part[name].length, 0));
+    let at = 0;
+    for (const part of parts) {
+      result.set(part[name], at);
+      at += part[name].length;
+    }
+    return result;
+  };
+  return { weights: joined('weights'), features: joined('features'), missing };
+}
+
+/** Unseen atoms of a group. */
+function drawAtoms(plan: UnseenPlan, random: Random, sizes: SizeMode): FeatureAtoms {
+  return sampleTiltedAtoms(random, tiltedBy(plan, random, sizes));
+}
+
+/** Given the data a size is Gamma(vertices, E[ψ]), whose mean is the estimate from the bound. */
+function tiltedBy(plan: UnseenPlan, random: Random, sizes: SizeMode): TiltedOptions {
+  const factor = sizes === 'posterior' ? gamma(random, plan.evidence) / plan.evidence : 1;
+  const hyper = { ...plan.law, size: plan.law.size * factor };
+  return { hyper, otherMass: plan.tilt, cut: plan.cut };
+}
+
+/** The unseen atoms of the side that walks: their weights, and their edges by feature when they are asked for. */
+function drawUnseenWalkers(groups: readonly VertexGroup[], K: number, random: Random, sizes: SizeMode) {
+  const draw = createEdgesOfWeight(K);
+  const missing = new Float64Array(K);
+  const parts = groups.flatMap(({ unseen }) => {
+    if (!unseen) return [];
+    const tilted = tiltedBy(unseen, random, sizes);
+    const weights = sampleTiltedWeights(random, tilted);
+    const dust = missingMass(tilted.hyper, unseen.tilt, tilted.cut);
+    for (let k = 0; k < K; k++) missing[k] += dust[k];
+    const shapes = new Float64Array(K).fill(unseen.law.shape);
+    return [{ weights, shapes, law: { rate: unseen.law.rate, otherMass: unseen.tilt } }];
+  });
+  return {
+    count: parts.reduce((sum, { weights }) => sum + weights.length, 0),
+    missing,
+    edges(vertex: number, mass: Float64Array, out: Uint32Array): number {
+      let part = 0;
+      for (; vertex >= parts[part].weights.length; part++) vertex -= parts[part].weights.length;
+      const { weights, shapes, law } = parts[part];
+      return draw(random, { weight: weights[vertex], shapes, first: 0 }, law, mass, out);
+    },
+  };
+}
+
+function copyRow(
+  { weights, features }: Pick<FeatureAtoms, 'weights' | 'features'>,
+  row: number,
+  K: number,
+  out: Float64Array,
+): void {
+  for (let k = 0; k < K; k++) out[k] = weights[row] * features[row * K + k];
+}
+
+/** `counts` undefined: a simple graph. */
+function statistics(
+  userDegree: Uint32Array,
+  itemDegree: Uint32Array,
+  counts: CountTally | undefined,
+): GraphStatistics {
+  const users = countDegrees(userDegree);
+  const items = countDegrees(itemDegree);
+  return {
+    users: users.count,
+    items: items.count,
+    edges: users.sum,
+    total: counts?.total ?? users.sum,
+    tail: counts?.tail() ?? 1,
+    sigmaUsers: tailIndexAt(users, 0.5),
+    sigmaItems: tailIndexAt(items, 0.5),
+    degrees: { users, items },
+  };
+}
+
+function withOnes(degree: Uint32Array, ones: number): Uint32Array {
+  const result = new Uint32Array(degree.length + ones).fill(1, degree.length);
+  result.set(degree);
+  return result;
+}
+
+function createEdgeBuffer(withCounts: boolean) {
+  let walkers = new Uint32Array(1024);
+  let met = new Uint32Array(1024);
+  let counts = withCounts ? new Uint32Array(1024) : undefined;
+  let length = 0;
+  const grown = (values: Uint32Array) => {
+    const larger = new Uint32Array(2 * values.length);
+    larger.set(values);
+    return larger;
+  };
+  return {
+    add(walker: number, other: number, count: number): void {
+      if (length === walkers.length) {
+        walkers = grown(walkers);
+        met = grown(met);
+        counts &&= grown(counts);
+      }
+      if (counts) counts[length] = count;
+      walkers[length] = walker;
+      met[length++] = other;
+    },
+    finish: (walking: SideName, userCount: number, itemCount: number): DrawnEdges => ({
+      users: (walking === 'users' ? walkers : met).slice(0, length),
+      items: (walking === 'users' ? met : walkers).slice(0, length),
+      counts: counts?.slice(0, length),
+      userCount,
+      itemCount,
+    }),
+  };
+}

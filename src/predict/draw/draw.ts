@@ -1,0 +1,125 @@
+// Posterior predictive draws of a split's test graph.
+
+import type { ModelSide, PosteriorModel } from '../../fit/model.js';
+import { buildGraph } from '../../graph/build.js';
+import type { BipartiteGraph } from '../../graph/graph.js';
+import { VertexIds } from '../../graph/ids.js';
+import { partFor, settle } from '../../options/door.js';
+import type { OptionsOf } from '../../options/kinds.js';
+import { TASK } from '../../options/shared.js';
+import { DRAW } from '../../options/verbs.js';
+import { createPool, type TaskModule, threadCount } from '../../parallel/pool.js';
+import type { TaskOptions } from '../../progress.js';
+import type { Split } from '../../sample/split-types.js';
+import type { DrawnEdges, GraphStatistics, SizeMode, TestGraphDraw } from './draw-graph.js';
+import { type DrawPlan, drawPlan, type NamedPlan } from './draw-plan.js';
+import type { DrawTask } from './draw-tasks.js';
+
+const DRAWING: TaskModule = {
+  name: 'draw-tasks',
+  base: import.meta.url,
+  worker: () =>
+    new Worker(new URL('./draw-tasks.js', import.meta.url), { type: 'module', name: 'graphex:draw-tasks' }),
+  here: () => import('./draw-tasks.js'),
+};
+let nextPlan = 0;
+
+/** Number, protocol and seed of the draws; declared in options/verbs.ts. */
+export interface DrawOptions extends OptionsOf<typeof DRAW>, TaskOptions {}
+
+const DRAWING_OPTIONS = { ...DRAW, ...TASK };
+
+/** The part of wider options that draws take. */
+export const drawOptions = (options: object): DrawOptions => partFor(DRAWING_OPTIONS, options);
+
+/** A test graph drawn from a model, and its statistics. */
+export interface PredictiveDraw extends GraphStatistics {
+  /** Where asked for. Known vertices keep their ids; unseen ones are called "unseen 1", "unseen 2", …. */
+  readonly graph: BipartiteGraph | undefined;
+}
+
+/**
+ * Draws test graphs from a fitted model. `folded`: the posterior of the held-out users from the fold-in part; those
+ * without an edge there are drawn as unseen. The same seed gives the same draws on any number of threads.
+ */
+export async function drawPredictive(
+  model: PosteriorModel,
+  folded: ModelSide,
+  split: Split,
+  options: DrawOptions = {},
+): Promise<readonly PredictiveDraw[]> {
+  const { draws, sizes, protocol, seed, graphs: keep } = settle(DRAWING_OPTIONS, options);
+  const named = drawPlan(model, folded, split, protocol);
+  const [results] = await drawPlans([named.plan], draws, { ...options, seed, sizes, keep });
+  return results.map(({ statistics, edges }) =>
+    Object.freeze({
+      ...statistics,
+      graph: edges && toGraph(edges, named, model.multigraph || model.counts !== undefined),
+    }),
+  );
+}
+
+export interface PlanOptions extends TaskOptions {
+  readonly seed: number;
+  readonly sizes: SizeMode;
+  /** Also return the edges. */
+  readonly keep: boolean;
+}
+
+/** So many draws of each plan, in order, all plans in one pool. */
+export async function drawPlans(
+  plans: readonly DrawPlan[],
+  draws: number,
+  { seed, sizes, keep, threads, signal, onProgress }: PlanOptions,
+): Promise<TestGraphDraw[][]> {
+  const total = plans.length * draws;
+  const ids = plans.map(() => nextPlan++);
+  const pool = await createPool(DRAWING, threadCount(threads, total));
+  try {
+    for (const [at, id] of ids.entries()) await pool.everywhere('prepare', { id, plan: plans[at] });
+    let done = 0;
+    const results = await pool.map<DrawTask, TestGraphDraw>(
+      'draw',
+      Array.from({ length: total }, (_, index) => ({
+        plan: ids[Math.floor(index / draws)],
+        seed,
+        index,
+        sizes,
+        keep,
+      })),
+      { signal, onResult: () => onProgress?.({ stage: 'drawing', done: ++done, total, unit: 'draws' }) },
+    );
+    return plans.map((_, at) => results.slice(at * draws, (at + 1) * draws));
+  } finally {
+    for (const id of ids) await pool.everywhere('forget', id).catch(() => {});
+    await pool.close();
+  }
+}
+
+/** Drops isolated vertices and gives names. */
+function toGraph(edges: DrawnEdges, { ids }: NamedPlan, multigraph: boolean): BipartiteGraph {
+  const side = (vertices: Uint32Array, count: number, known: VertexIds) => {
+    const used = new Uint8Array(count);
+    for (const v of vertices) used[v] = 1;
+    const index = new Uint32Array(count);
+    const names: string[] = [];
+    for (let v = 0; v < count; v++) {
+      if (!used[v]) continue;
+      index[v] = names.length;
+      names.push(v < known.length ? known.at(v) : `unseen ${v - known.length + 1}`);
+    }
+    return { vertices: vertices.map((v) => index[v]), ids: VertexIds.texts(names) };
+  };
+  const users = side(edges.users, edges.userCount, ids.users);
+  const items = side(edges.items, edges.itemCount, ids.items);
+  return buildGraph({
+    users: users.vertices,
+    items: items.vertices,
+    userCount: users.ids.length,
+    itemCount: items.ids.length,
+    userIds: users.ids,
+    itemIds: items.ids,
+    counts: edges.counts,
+    multigraph,
+  });
+}

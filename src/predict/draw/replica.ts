@@ -1,0 +1,112 @@
+// A replica: a graph drawn from a fitted model, like the one it was fitted to, or like the whole of a split of which it saw
+// the training part. Its vertices are those that have a posterior, with weights and features from it, and unseen atoms.
+// Splitting, fitting and drawing again on replicas shows how far predictive intervals can be trusted on data of this kind
+// (evaluate/calibrate.ts).
+
+import { eligibleMass } from '../../fit/fold-in/fold-in.js';
+import { type ModelSide, needPosterior, type PosteriorModel } from '../../fit/model.js';
+import { buildGraph } from '../../graph/build.js';
+import { type BipartiteGraph, otherSide, type SideName } from '../../graph/graph.js';
+import { VertexIds } from '../../graph/ids.js';
+import { randomStream } from '../../math/random.js';
+import { STREAMS } from '../../math/streams.js';
+import type { Split } from '../../sample/split-types.js';
+import { createDrawer } from './draw-graph.js';
+import {
+  type DrawPlan,
+  knownVertices,
+  metByHeldOut,
+  rowsWhere,
+  testItems,
+  unseen,
+  type VertexGroup,
+} from './draw-plan.js';
+
+/** The users that a split holds out of training, as far as they are known. */
+export interface HeldOutUsers {
+  /** Their posterior by fold-in. */
+  readonly folded: ModelSide;
+  readonly split: Split;
+}
+
+/**
+ * A function that draws replicas by their seed and number: of the graph that the model was fitted to or, with the held-out
+ * users, of the whole that was split. Vertices are numbered anew; isolated ones are dropped.
+ */
+export function createReplicator(
+  model: PosteriorModel,
+  heldOut?: HeldOutUsers,
+): (seed: number, replica: number) => BipartiteGraph {
+  needPosterior(model, 'replicas');
+  const draw = createDrawer(replicaPlan(model, heldOut));
+  return (seed, replica) => {
+    const { edges } = draw(randomStream(seed, STREAMS.replicas, replica), { sizes: 'posterior', keep: true });
+    const users = renumbered(edges!.users, edges!.userCount);
+    const items = renumbered(edges!.items, edges!.itemCount);
+    return buildGraph({
+      users: users.vertices,
+      items: items.vertices,
+      userCount: users.count,
+      itemCount: items.count,
+      userIds: VertexIds.range(users.count),
+      itemIds: VertexIds.range(items.count),
+      counts: edges!.counts,
+      multigraph: model.multigraph || model.counts !== undefined,
+    });
+  };
+}
+
+/** All vertices of the model and the unseen of both sides, to be drawn as the graph that the model was fitted to was. */
+export function replicaPlan(model: PosteriorModel, heldOut?: HeldOutUsers): DrawPlan {
+  const fitted = (name: SideName): VertexGroup => {
+    const own = model[name];
+    const met = eligibleMass(model, otherSide(name));
+    return {
+      known: knownVertices(
+        own,
+        rowsWhere(own, () => true),
+        model.features,
+        met,
+      ),
+      unseen: unseen(own, 1, met, met),
+    };
+  };
+  return {
+    features: model.features,
+    multigraph: model.multigraph,
+    counts: model.counts,
+    users: heldOut ? [fitted('users'), heldOutGroup(model, heldOut)] : [fitted('users')],
+    items: [fitted('items')],
+  };
+}
+
+/** Held-out users met the trained fit items or nothing that is known; a replica's may meet every item. */
+function heldOutGroup(model: PosteriorModel, { folded, split }: HeldOutUsers): VertexGroup {
+  const met = metByHeldOut(model, testItems(model, split));
+  const p = split.testUsers;
+  return {
+    known: knownVertices(
+      folded,
+      rowsWhere(folded, (i) => folded.degree[i] > 0),
+      model.features,
+      met,
+    ),
+    unseen: unseen(model.users, p / (1 - p), met, eligibleMass(model, 'items')),
+  };
+}
+
+/** Vertices numbered in the order in which they first occur. */
+function renumbered(
+  vertices: Uint32Array,
+  most: number,
+): { readonly vertices: Uint32Array; readonly count: number } {
+  const number = new Uint32Array(most); // 1 + the new number
+  let count = 0;
+  return {
+    vertices: vertices.map((v) => {
+      number[v] ||= ++count;
+      return number[v] - 1;
+    }),
+    count,
+  };
+}

@@ -1,0 +1,197 @@
+// Why a score is what it is, exactly: r = E[γ] Σ_k E[θ_k] E[ω_j] E[β_jk], and the posterior shape of θ_k is the prior's
+// a plus the expected counts of the user's own edges in feature k. So each feature's part of the score
+// divides between the prior and the user's own items in proportion to a and to those counts; parts add up to the whole.
+
+import { ACTIVITY_FLOOR, type Activity } from '../../engine/engine.js';
+import { InputError } from '../../errors.js';
+import {
+  columnSums,
+  meanTable,
+  needPosterior,
+  type Posterior,
+  type PosteriorModel,
+} from '../../fit/model.js';
+import { sumOfParts } from '../../math/products.js';
+import { digamma } from '../../math/special.js';
+import { shown } from '../../text/untrusted.js';
+
+/** Items that a user has, and how often in a multigraph. */
+export interface OwnItems {
+  readonly items: ArrayLike<number>;
+  readonly counts?: ArrayLike<number> | undefined;
+}
+
+/** A score, or a sum of scores, shared out. */
+export interface ScoreParts {
+  /** The part of each feature; with `direct` they add up to the score. A ranker by popularity has neither. */
+  readonly features: Float64Array;
+  /** What the user's items give the item directly, by weights between items and past all features. */
+  readonly direct: number;
+  /** The part of each of the user's own items, in their order; with `prior` they add up to the score. */
+  readonly items: Float64Array;
+  /** The part that the user would have without any item. */
+  readonly prior: number;
+}
+
+/** Which of a user's own items speak for a recommendation, and how much. */
+export interface Explanation extends ScoreParts {
+  readonly score: number;
+  /**
+   * The same parts of the scores of all items together, that is of the user's average item: who is active there speaks
+   * for everything, and only what is more than that tells one item from another.
+   */
+  readonly all: ScoreParts;
+}
+
+/** A row of a posterior: of the model's own users, or folded in. */
+export interface UserRow {
+  readonly users: Posterior;
+  readonly row: number;
+  readonly own: OwnItems;
+  /** What the edge pass that made the row used. Default exact. */
+  readonly activity?: Activity | undefined;
+}
+
+/** Shares out the score of one item for a user. */
+export function explain(model: PosteriorModel, user: UserRow, item: number): Explanation {
+  needPosterior(model, 'the parts of a score');
+  if (!(item >= 0 && item < model.items.count)) {
+    throw new InputError(`there is no item ${shown(item)} among the ${model.items.count} of the model`);
+  }
+  return posteriorExplainer(model, user)(item);
+}
+
+/** The same for many items of one user: what depends on the user alone is done once. */
+export function posteriorExplainer(model: PosteriorModel, user: UserRow): (item: number) => Explanation {
+  const { features: K } = model;
+  const { users, row, own, activity = 'exact' } = user;
+  const value = activity === 'exact' ? logMean : mean;
+  const write = (side: Posterior, v: number, out: Float64Array) => {
+    const weight = value(side.weightShape[v], side.weightRate[v]);
+    for (let k = 0; k < K; k++) {
+      out[k] = Math.max(
+        ACTIVITY_FLOOR,
+        weight * value(side.featureShape[v * K + k], side.featureRate[v * K + k]),
+      );
+    }
+  };
+  const rowActivity = new Float64Array(K);
+  write(users, row, rowActivity);
+  return explainer({
+    multigraph: model.multigraph,
+    priorShape: model.users.hyper.shape,
+    shape: users.featureShape.subarray(row * K, (row + 1) * K),
+    activity: rowActivity,
+    own,
+    writeItem: (item, out) => write(model.items, item, out),
+    parts: (item) => featureParts(model, users, row, item),
+    allParts: () => {
+      const weight = users.weightShape[row] / users.weightRate[row];
+      return itemMass(model).map((mass, k) => {
+        const at = row * K + k;
+        return (weight * mass * users.featureShape[at]) / users.featureRate[at];
+      });
+    },
+  });
+}
+
+/** What the sharing out of scores needs of a user and of the items. */
+export interface ExplainedUser {
+  readonly multigraph: boolean;
+  /** The prior's shape of every feature, and the user's own. */
+  readonly priorShape: number;
+  readonly shape: ArrayLike<number>;
+  /** What the edge pass that made the user's row saw of the user … */
+  readonly activity: Float64Array;
+  readonly own: OwnItems;
+  /** … and of an item. */
+  writeItem(item: number, out: Float64Array): void;
+  /** Each feature's part of an item's score … */
+  parts(item: number): Float64Array;
+  /** … and of the scores of all items together. */
+  allParts(): Float64Array;
+}
+
+export function explainer(user: ExplainedUser): (item: number) => Explanation {
+  const { own, priorShape: a, shape } = user;
+  const K = shape.length;
+  const shares = ownShares(user, K);
+  const shareOut = (parts: Float64Array): ScoreParts => {
+    const byItem = new Float64Array(own.items.length);
+    const ofItems = new Float64Array(K);
+    let prior = 0;
+    for (let k = 0; k < K; k++) {
+      ofItems[k] = shares.some[k] ? parts[k] * Math.max(0, 1 - a / shape[k]) : 0;
+      prior += parts[k] - ofItems[k];
+    }
+    // Along the rows of the shares, as they lie in memory.
+    for (let e = 0; e < byItem.length; e++) {
+      let sum = 0;
+      for (let k = 0; k < K; k++) sum += ofItems[k] * shares.values[e * K + k];
+      byItem[e] = sum;
+    }
+    return { features: parts, direct: 0, items: byItem, prior };
+  };
+  const all = shareOut(user.allParts());
+  return (item) => {
+    const parts = user.parts(item);
+    return { score: sumOfParts(parts), ...shareOut(parts), all };
+  };
+}
+
+const MASSES = new WeakMap<PosteriorModel['items'], Float64Array>();
+
+/** Mean activity of all items together, made once for a model. */
+function itemMass({ items, features }: PosteriorModel): Float64Array {
+  const known = MASSES.get(items);
+  if (known) return known;
+  const mass = columnSums(meanTable(items, features), features);
+  MASSES.set(items, mass);
+  return mass;
+}
+
+/** The score of an item for row `row` of `users`. */
+export function expectedRate(model: PosteriorModel, users: Posterior, row: number, item: number): number {
+  return sumOfParts(featureParts(model, users, row, item));
+}
+
+function featureParts(
+  { features: K, items }: PosteriorModel,
+  users: Posterior,
+  row: number,
+  item: number,
+): Float64Array {
+  const weight =
+    (users.weightShape[row] / users.weightRate[row]) * (items.weightShape[item] / items.weightRate[item]);
+  const parts = new Float64Array(K);
+  for (let k = 0; k < K; k++) {
+    const mean = users.featureShape[row * K + k] / users.featureRate[row * K + k];
+    parts[k] = weight * mean * (items.featureShape[item * K + k] / items.featureRate[item * K + k]);
+  }
+  return parts;
+}
+
+/** Each own item's share of the expected counts of each feature (own items × features, columns adding up to 1). */
+function ownShares({ own: { items, counts }, activity: A, multigraph, writeItem }: ExplainedUser, K: number) {
+  const n = items.length;
+  const values = new Float64Array(n * K);
+  const sums = new Float64Array(K);
+  const B = new Float64Array(K);
+  for (let e = 0; e < n; e++) {
+    writeItem(items[e], B);
+    let lambda = 0;
+    for (let k = 0; k < K; k++) lambda += A[k] * B[k];
+    const w = multigraph ? (counts?.[e] ?? 1) / lambda : -1 / Math.expm1(-lambda);
+    for (let k = 0; k < K; k++) {
+      values[e * K + k] = w * A[k] * B[k];
+      sums[k] += values[e * K + k];
+    }
+  }
+  for (let e = 0; e < n; e++) {
+    for (let k = 0; k < K; k++) if (sums[k] > 0) values[e * K + k] /= sums[k];
+  }
+  return { values, some: Uint8Array.from(sums, (sum) => (sum > 0 ? 1 : 0)) };
+}
+
+const mean = (shape: number, rate: number) => shape / rate;
+const logMean = (shape: number, rate: number) => Math.exp(digamma(shape)) / rate;

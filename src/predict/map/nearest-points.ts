@@ -1,0 +1,153 @@
+// The nearest neighbours of points: all pairs where they are few, else within the leaves of random trees.
+
+import type { Random } from '../../math/random.js';
+import type { Turn } from './item-map.js';
+
+export interface Neighbours {
+  /** count × each: the neighbours of each point. */
+  readonly index: Uint32Array;
+  /** How strongly each is held, 0 to 1, as UMAP sets it. */
+  readonly weight: Float32Array;
+  readonly each: number;
+}
+
+const ALL_PAIRS_UP_TO = 3000;
+const TREES = 8;
+const LEAF = 60;
+
+export async function nearestNeighbours(
+  points: Float32Array,
+  count: number,
+  width: number,
+  { neighbours: each, random, turn }: { neighbours: number; random: Random; turn: Turn },
+): Promise<Neighbours> {
+  const best = new Nearest(points, count, width, Math.max(0, each));
+  const everyone = Uint32Array.from({ length: count }, (_, j) => j);
+  if (count <= ALL_PAIRS_UP_TO) await best.compare(everyone, turn);
+  else {
+    for (let tree = 0; tree < TREES; tree++) {
+      for (const leaf of leaves(points, everyone.slice(), width, random)) {
+        best.meet(leaf);
+        await turn();
+      }
+    }
+  }
+  return { index: best.index, weight: best.weights(), each: best.each };
+}
+
+/** For each point the nearest that it has met, nearest first. */
+class Nearest {
+  readonly index: Uint32Array;
+  readonly #distance: Float32Array;
+
+  constructor(
+    readonly points: Float32Array,
+    readonly count: number,
+    readonly width: number,
+    readonly each: number,
+  ) {
+    this.index = new Uint32Array(count * each);
+    this.#distance = new Float32Array(count * each).fill(Number.POSITIVE_INFINITY);
+  }
+
+  async compare(group: Uint32Array, turn: Turn): Promise<void> {
+    for (let a = 0; a < group.length; a++) {
+      for (let b = 0; b < a; b++) this.#offer(group[a], group[b]);
+      await turn();
+    }
+  }
+
+  meet(group: Uint32Array): void {
+    for (let a = 0; a < group.length; a++) for (let b = 0; b < a; b++) this.#offer(group[a], group[b]);
+  }
+
+  #offer(a: number, b: number): void {
+    const { points, width } = this;
+    let d2 = 0;
+    for (let d = 0; d < width; d++) d2 += (points[a * width + d] - points[b * width + d]) ** 2;
+    // As it is stored, so that one that was met before is known again.
+    const stored = Math.fround(d2);
+    this.#insert(a, b, stored);
+    this.#insert(b, a, stored);
+  }
+
+  #insert(of: number, other: number, d2: number): void {
+    const { each, index } = this;
+    const start = of * each;
+    let at = start + each - 1;
+    if (each === 0 || !(d2 < this.#distance[at])) return;
+    for (let i = start; i < start + each && this.#distance[i] <= d2; i++) {
+      if (index[i] === other && this.#distance[i] === d2) return;
+    }
+    for (; at > start && this.#distance[at - 1] > d2; at--) {
+      this.#distance[at] = this.#distance[at - 1];
+      index[at] = index[at - 1];
+    }
+    this.#distance[at] = d2;
+    index[at] = other;
+  }
+
+  /** The nearest has 1; the spread is such that all together have log₂ of their number. */
+  weights(): Float32Array {
+    const { count, each, index } = this;
+    const weight = new Float32Array(count * each);
+    const target = Math.log2(Math.max(2, each));
+    for (let j = 0; j < count; j++) {
+      const distance = (i: number) => Math.sqrt(this.#distance[j * each + i]);
+      const nearest = distance(0);
+      const share = (i: number, spread: number) =>
+        Number.isFinite(distance(i)) ? Math.exp(-Math.max(0, distance(i) - nearest) / spread) : 0;
+      let [low, high] = [0, Number.POSITIVE_INFINITY];
+      let spread = 1;
+      for (let step = 0; step < 40; step++) {
+        let sum = 0;
+        for (let i = 0; i < each; i++) sum += share(i, spread);
+        if (Math.abs(sum - target) < 1e-4) break;
+        if (sum > target) high = spread;
+        else low = spread;
+        spread = high === Number.POSITIVE_INFINITY ? spread * 2 : (low + high) / 2;
+      }
+      for (let i = 0; i < each; i++) weight[j * each + i] = share(i, spread);
+      // A point that met fewer than it has room for holds on to itself, which moves nothing.
+      for (let i = 0; i < each; i++) if (!Number.isFinite(distance(i))) index[j * each + i] = j;
+    }
+    return weight;
+  }
+}
+
+/** Cuts the points by planes half-way between two of them until few are left together. */
+function* leaves(
+  points: Float32Array,
+  group: Uint32Array,
+  width: number,
+  random: Random,
+): Generator<Uint32Array> {
+  const open: Uint32Array[] = [group];
+  while (open.length > 0) {
+    const part = open.pop()!;
+    if (part.length <= LEAF) {
+      yield part;
+      continue;
+    }
+    const pick = () => part[Math.floor(random.uniform() * part.length)];
+    const [a, b] = [pick(), pick()];
+    const side = (point: number) => {
+      let dot = 0;
+      for (let d = 0; d < width; d++) {
+        const [p, q] = [points[a * width + d], points[b * width + d]];
+        dot += (points[point * width + d] - (p + q) / 2) * (q - p);
+      }
+      return dot;
+    };
+    let first = 0;
+    const ordered = new Uint32Array(part.length);
+    let last = part.length;
+    for (const point of part) {
+      // Equal points would stay together for ever: chance parts them.
+      const dot = side(point) || random.uniform() - 0.5;
+      if (dot < 0) ordered[first++] = point;
+      else ordered[--last] = point;
+    }
+    open.push(ordered.subarray(0, first), ordered.subarray(first));
+  }
+}

@@ -1,0 +1,105 @@
+// What a ranking needs of a model: a score for each pair of a row (a user) and an item.
+
+import { type EngineName, onEngine } from '../../engine/select.js';
+import { InputError } from '../../errors.js';
+import { meanTable, type Posterior } from '../../fit/model.js';
+import type { RowLists } from '../../math/csr.js';
+import { allocate } from '../../math/memory.js';
+import type { TaskOptions } from '../../progress.js';
+import { rankByRows } from '../../topn/cpu.js';
+import type { BesideScores, FactorTables, RankAnswer, RankQuery, RowScores } from '../../topn/query.js';
+
+export type { FactorTables, RankQuery, RowLists, RowScores };
+
+/** Options of ranking items. */
+export interface RankOptions extends TaskOptions {
+  /** What ranks where scores are products of two tables: gpu, or auto and much work; the cpu engine otherwise. Default auto. */
+  readonly engine?: EngineName | undefined;
+}
+
+/** Scores are products of two tables, or rows that a function writes. */
+export type Scorer =
+  | ({ readonly kind: 'factors' } & FactorTables)
+  | { readonly kind: 'rows'; readonly scores: RowScores };
+
+/** Lists of items, one for each row. */
+export function rowLists(lists: readonly ArrayLike<number>[]): RowLists {
+  const offsets = new Uint32Array(lists.length + 1);
+  for (const [row, list] of lists.entries()) offsets[row + 1] = offsets[row] + list.length;
+  const values = new Uint32Array(offsets[lists.length]);
+  for (const [row, list] of lists.entries()) values.set(list, offsets[row]);
+  return { offsets, values };
+}
+
+/** What an asker is not to be shown: what was named, and what they have. */
+export function leftOut(
+  without: readonly number[],
+  own: { readonly items: Uint32Array },
+  includeSeen: boolean,
+): ArrayLike<number> {
+  if (includeSeen) return without;
+  return without.length === 0 ? own.items : [...without, ...own.items];
+}
+
+/** Scores from mean activities: r_ij = E[γ_i] E[ω_j] Σ_k E[θ_ik] E[β_jk]. */
+export function modelScorer(
+  users: Posterior,
+  items: Posterior,
+  features: number,
+): Scorer & { kind: 'factors' } {
+  return factorScorer(meanTable(users, features), meanTable(items, features), features);
+}
+
+export function factorScorer(
+  users: Float32Array,
+  items: Float32Array,
+  features: number,
+): Scorer & { kind: 'factors' } {
+  return { kind: 'factors', users, items, features };
+}
+
+/** Products, and what they are multiplied by in a sum; absent: 1. */
+export type SharedFactors = FactorTables & { readonly share?: number | undefined };
+
+/** The sum of several products, as one product over all their features side by side, and of weights beside them. */
+export function sumOfFactors(
+  parts: readonly SharedFactors[],
+  beside?: BesideScores,
+): Scorer & { kind: 'factors' } {
+  const features = parts.reduce((sum, part) => sum + part.features, 0);
+  const join = (side: 'users' | 'items') => {
+    const rows = parts.map((part) => part[side].length / part.features);
+    if (rows.some((n) => n !== rows[0])) {
+      throw new InputError(
+        `tables of ${rows.join(', ')} ${side}: scores can be added only for the same ${side}`,
+      );
+    }
+    const table = allocate(Float32Array, (rows[0] ?? 0) * features);
+    let first = 0;
+    for (const part of parts) {
+      const share = side === 'users' ? part.share : undefined;
+      for (let r = 0; r < rows[0]; r++) {
+        const row = part[side].subarray(r * part.features, (r + 1) * part.features);
+        table.set(share === undefined ? row : row.map((value) => share * value), r * features + first);
+      }
+      first += part.features;
+    }
+    return table;
+  };
+  return { ...factorScorer(join('users'), join('items'), features), ...(beside && { beside }) };
+}
+
+/** Ranks of the relevant candidates under a scorer; see RankQuery. Ties go to the item of smaller index. */
+export function rank(
+  scorer: Scorer,
+  candidates: Uint32Array,
+  query: RankQuery,
+  options: RankOptions = {},
+): Promise<RankAnswer> {
+  if (scorer.kind === 'rows') return rankByRows(scorer.scores, candidates, query, options);
+  const { features } = scorer;
+  const work = { rows: scorer.users.length / features, candidates: candidates.length, features };
+  return onEngine(options.engine ?? 'auto', work, options.threads, ({ engine }) =>
+    engine.rank(scorer, candidates, query, options),
+  );
+}

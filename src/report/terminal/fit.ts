@@ -1,0 +1,203 @@
+// What graphex fit prints: its JSON document and its text.
+
+import type { TunedRanking } from '../../evaluate/tune.js';
+import type { SparsityEvidence } from '../../fit/choose/sparse-or-dense.js';
+import type { FitResult } from '../../fit/fit.js';
+import { featureCount, fitCount, type Model, modelHyper } from '../../fit/model.js';
+import { mayBlend } from '../../fit/ranking/blend/blend.js';
+import { type LawReport, modelLaw } from '../../fit/sides/side-prior.js';
+import { SIDES } from '../../graph/graph.js';
+import type { ReadResult } from '../../ingest/options.js';
+import type { Setting, Tuned } from '../../metrics/setting-search.js';
+import { option, optionError } from '../../options/error.js';
+import { modelState } from '../../store/model-state.js';
+import { fixed, grouped, short } from '../../text/numbers.js';
+import { list, many } from '../../text/phrases.js';
+import { USERS_AND_ITEMS } from '../../text/sides.js';
+import { blendWords, noBlendWords } from '../words/blend.js';
+import { countWords } from '../words/counts.js';
+import { engineWords } from '../words/engines.js';
+import { featureChoiceRows, featureChoiceWords } from '../words/feature-count.js';
+import { formerWords } from '../words/previous.js';
+import { readingWords } from '../words/reading.js';
+import { lawWords } from '../words/side-prior.js';
+import { evidenceWords } from '../words/sparsity.js';
+import { textTable, wrap } from './text-table.js';
+
+/** A fit, with the law of a model whose users are elsewhere. */
+type Reported = FitResult & {
+  readonly law?: LawReport | undefined;
+  /** Of a baseline, with what was tried to find it. */
+  readonly setting?: Setting | undefined;
+  readonly tuned?: Tuned | undefined;
+};
+
+export function fitJson(
+  result: Reported,
+  evidence: SparsityEvidence | undefined,
+  tuned: TunedRanking | undefined,
+  read: ReadResult | undefined,
+) {
+  const { model } = result;
+  const { provenance } = model;
+  const hyper = modelHyper(model);
+  const pair = (name: 'sigma' | 'size' | 'tau' | 'shape' | 'rate') =>
+    hyper ? { users: hyper.users[name], items: hyper.items[name] } : null;
+  const posterior = model.type === 'posterior' ? model : undefined;
+  return {
+    model: kindOf(model) ?? null,
+    objective: posterior ? 'evidence' : 'ranking',
+    features: featureCount(model) ?? null,
+    chosenFeatures: result.chosenFeatures ?? null,
+    counts: result.countChoice ? { ...result.countChoice, parameters: posterior?.counts ?? null } : null,
+    iterations: provenance.iterations,
+    converged: provenance.converged,
+    bound: posterior?.bound ?? null,
+    bounds: (posterior?.provenance.bounds ?? []).map(([iteration, bound]) => ({ iteration, bound })),
+    seconds: result.seconds,
+    secondsPerIteration: result.seconds / Math.max(1, provenance.iterations),
+    engine: result.engine,
+    engineReason: engineWords(result.engineReason),
+    threads: result.threads,
+    sigma: pair('sigma'),
+    size: pair('size'),
+    tau: pair('tau'),
+    shape: pair('shape'),
+    rate: pair('rate'),
+    law: lawOf(result) ?? null,
+    evidence: evidence ?? null,
+    read: read?.read ?? null,
+    from: result.from ?? null,
+    blend: result.blend ?? null,
+    state: modelState(model),
+    average: fitCount(model),
+    tuned: tuned ? { score: tuned.score, trials: tuned.trials, finished: tuned.finished } : null,
+    posterior: result.posterior
+      ? { chains: result.posterior.chains, draws: result.posterior.draws, scalars: result.posterior.scalars }
+      : null,
+  };
+}
+
+export function fitText(
+  result: Reported,
+  evidence: SparsityEvidence | undefined,
+  tuned: TunedRanking | undefined,
+  read: ReadResult | undefined,
+  output: string,
+  former?: Model,
+): string {
+  const { model } = result;
+  const hyper = modelHyper(model);
+  const bound = model.type === 'posterior' ? model.bound : undefined;
+  const names = model.names ?? USERS_AND_ITEMS;
+  const lines = [
+    ...(read ? [readingWords(read), ''] : []),
+    `${headline(model)}, ${many(model.users.count, names.users)} × ${many(model.items.count, names.items)}`,
+    `engine       ${result.engine}; ${engineWords(result.engineReason)}`,
+    ...progressLines(result),
+    ...(bound === undefined ? [] : [`bound        ${fixed(bound, 1)}`]),
+    `time         ${fixed(result.seconds, 1)} s`,
+  ];
+  if (result.countChoice) lines.push('', wrap(countWords(result.countChoice, names)));
+  if (result.chosenFeatures) {
+    lines.push('', wrap(featureChoiceWords(result.chosenFeatures)), '');
+    lines.push(textTable(featureChoiceRows(result.chosenFeatures)));
+  }
+  if (hyper) {
+    lines.push(
+      '',
+      textTable([
+        ['', names.users.many, names.items.many],
+        ...(['sigma', 'size', 'tau', 'shape', 'rate'] as const).map((name) => [
+          name,
+          ...SIDES.map((side) => {
+            const value = hyper[side][name];
+            if (name === 'size' && value === 0) return 'none';
+            return Math.abs(value) >= 100 ? grouped(value) : short(value);
+          }),
+        ]),
+      ]),
+    );
+    const law = model.type === 'posterior' && model.kind === 'auto' ? lawOf(result) : undefined;
+    if (law) {
+      const seen = { users: model.users.count, items: model.items.count };
+      lines.push('', ...lawWords(law, seen, names).map((sentence) => wrap(sentence)));
+    }
+    const closed = SIDES.filter((side) => hyper[side].size === 0).map((side) => names[side].many);
+    if (closed.length > 0) {
+      lines.push('', `size none    the model expects no ${list(closed, 'or')} beyond those of the data`);
+    }
+  }
+  if (former && result.from) lines.push('', wrap(formerWords(result.from, former, model, names)));
+  if (evidence) lines.push('', evidenceWords(evidence));
+  if (bound !== undefined) {
+    lines.push(
+      '',
+      evidence
+        ? 'Compare sparse and dense fits by this evidence, not by their bounds.'
+        : wrap(
+            'Do not compare this bound with that of a model of another kind; the evidence of a sparse fit compares sparse and dense.',
+          ),
+    );
+  }
+  if (tuned) {
+    lines.push(
+      '',
+      `tuned        ${many(tuned.trials.length, 'setting')} on held-back ${names.users.many}, mean of recall@20 and nDCG ${tuned.score.toFixed(4)}` +
+        `${tuned.finished ? '' : '; time ran out before the search ended'}`,
+    );
+  }
+  if (model.type === 'ranker') {
+    const fits = fitCount(model);
+    if (fits > 1) lines.push('', `The scores of ${fits} fits from different seeds are added.`);
+    if (result.blend) lines.push('', wrap(blendWords(result.blend, names)));
+    else if (read && model.method === 'ranking' && !mayBlend(read.graph))
+      lines.push('', wrap(noBlendWords(names)));
+    lines.push(
+      '',
+      wrap('This model is made for recommending: it has no bound, and no test graphs can be drawn from it.'),
+    );
+  }
+  lines.push('', `model        ${output}`);
+  return lines.join('\n');
+}
+
+/** How far it went; of a baseline, what it was found to be best with. */
+function progressLines({ model, setting, tuned }: Reported): string[] {
+  const { iterations, converged } = model.provenance;
+  if (setting === undefined) {
+    return [`iterations   ${iterations}${converged ? ', converged' : ', not converged: raise --iterations'}`];
+  }
+  const goes = model.type === 'ranker' && model.scores.kind === 'factors';
+  const found = Object.entries(setting).map(([name, value]) => `${name} ${short(value)}`);
+  const tried = tuned
+    ? `; the best of ${many(tuned.trials.length, 'setting')} on held-back ${(model.names ?? USERS_AND_ITEMS).users.many}`
+    : '';
+  return [
+    ...(goes ? [`iterations   ${iterations}`] : []),
+    ...(found.length > 0 ? [`setting      ${found.join(', ')}${tried}`] : []),
+  ];
+}
+
+/** The laws of both sides follow from all users: those of the model, or wherever they were added up. */
+function lawOf({ model, law }: Reported): LawReport | undefined {
+  return law ?? (model.type === 'posterior' ? modelLaw(model) : undefined);
+}
+
+/** Sparse or dense; undefined for baselines, which are neither. */
+function kindOf(model: Model): unknown {
+  return model.type === 'posterior' ? model.kind : model.provenance.options.model;
+}
+
+function headline(model: Model): string {
+  const kind = kindOf(model);
+  const features = featureCount(model);
+  const name = kind === undefined ? (model as { readonly method: string }).method : `${kind} model`;
+  return features === undefined ? name : `${name}, ${many(features, 'feature')}`;
+}
+
+/** A posterior is stored whole: draws and resumed fits need its Gammas. */
+export function refuseStorage(storage: object): void {
+  if (Object.keys(storage).length === 0) return;
+  throw optionError`${option('precision')} and ${option('usersInModel')} are for rankers: leave them out, or fit with ${option('method')} ranking`;
+}

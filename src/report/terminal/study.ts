@@ -1,0 +1,171 @@
+// A study on the terminal, and as one JSON document.
+
+import { drawsOf, observedOf, type Statistic } from '../../evaluate/predictive.js';
+import { LADDER_METRICS, type LadderRow, ladderFigure } from '../../study/leaderboard.js';
+import { checkedFits, predictingFits, type StudyFit, type StudyResults } from '../../study/results.js';
+import { metricLabel, statisticLabel } from '../../text/figures.js';
+import { fixed, short } from '../../text/numbers.js';
+import { many } from '../../text/phrases.js';
+import { recommendSteps } from '../words/advice.js';
+import { countWords } from '../words/counts.js';
+import { featureChoiceWords } from '../words/feature-count.js';
+import { methodTitle, shortName, skippedWords } from '../words/methods.js';
+import { correctedWords, predictionQuestion, shownStatistics, statisticValue } from '../words/prediction.js';
+import { RANKING_QUESTION } from '../words/ranking.js';
+import { lawWords } from '../words/side-prior.js';
+import { sparsityWords } from '../words/sparsity.js';
+import { studyVerdicts } from '../words/study.js';
+import { textTable, wrap } from './text-table.js';
+
+/**
+ * The results with what the other commands print beside them, for the first split and the shown K: split, fit,
+ * predictive and recommendation by model and method.
+ */
+export function studyDocument(results: StudyResults): object {
+  const run = results.runs[0];
+  const fits = shownFits(results);
+  const checked = checkedFits(fits);
+  // Lists for readers of the report: large, and `graphex features` gives them to programs.
+  const { atlas: _, ...numbers } = results;
+  return {
+    ...numbers,
+    check: {
+      ...results.check,
+      verdict: { ...results.check.verdict, text: sparsityWords(results.check).text },
+    },
+    verdicts: studyVerdicts(results),
+    split: run.split,
+    fit: Object.fromEntries(fits.map(({ predictive: _, ...fit }) => [fit.model, fit])),
+    predictive:
+      checked.length > 0
+        ? Object.fromEntries(checked.map(({ model, predictive }) => [model, predictive]))
+        : null,
+    recommendation: Object.fromEntries(
+      run.ladder.rows
+        .filter((row) => row.model === null || row.features === results.chosen.features)
+        .flatMap((row) => [row.model ?? row.id, ...row.also].map((name) => [name, recommendationOf(row)])),
+    ),
+  };
+}
+
+function recommendationOf(row: LadderRow): object {
+  return {
+    ...Object.fromEntries(LADDER_METRICS.map((metric) => [metric, ladderFigure(row, metric)?.mean ?? null])),
+    hitRate: row.all.hitRate.mean,
+    mrr: row.all.mrr.mean,
+    map: row.all.map.mean,
+    coverage: row.all.coverage,
+    users: row.all.users,
+  };
+}
+
+function shownFits({ runs, chosen }: StudyResults): StudyFit[] {
+  return runs[0].fits.filter((fit) => fit.features === chosen.features);
+}
+
+/** The study in a screenful; `reading` says how its data were understood. */
+export function describeStudy(results: StudyResults, reading: string): string {
+  const { check, receipt, runs } = results;
+  const { names } = check;
+  const verdicts = studyVerdicts(results);
+  const { ladder } = runs[0];
+  const cell = (row: LadderRow, metric: (typeof LADDER_METRICS)[number]) => {
+    const figure = ladderFigure(row, metric);
+    return figure ? fixed(figure.mean, 3) : '–';
+  };
+  return [
+    `${receipt.origin?.source ?? 'graph'}: ${many(check.users, names.users)} × ${many(check.items, names.items)}, ${many(check.edges, 'edge')}`,
+    reading,
+    ...(results.chosen.byEvidence ? [wrap(featureChoiceWords(results.chosen.byEvidence))] : []),
+    '',
+    `Is it sparse?  ${verdicts.sparsity.headline}.`,
+    wrap([...verdicts.sparsity.details, verdicts.sparsity.text].join(' ')),
+    ...describeLaw(results),
+    ...(runs[0].counts ? [wrap(countWords(runs[0].counts, names))] : []),
+    '',
+    ...(verdicts.prediction
+      ? [
+          `${predictionQuestion(results)}  ${verdicts.prediction.headline}.`,
+          describePredictions(results),
+          wrap([verdicts.prediction.text, ...correctedWords(predictingFits(shownFits(results)))].join(' ')),
+          '',
+        ]
+      : []),
+    `${RANKING_QUESTION}  ${verdicts.ranking.headline}.`,
+    textTable([
+      ['', ...LADDER_METRICS.map((metric) => metricLabel(metric, ladder.n))],
+      ...byRecall(ladder.rows).map((row) => [
+        methodTitle(row, ladder, names),
+        ...LADDER_METRICS.map((metric) => cell(row, metric)),
+      ]),
+    ]),
+    wrap([verdicts.ranking.text, ...verdicts.ranking.details].join(' ')),
+    ...ladder.skipped.map((skipped) => wrap(skippedWords(skipped, ladder))),
+    ...(runs.length > 1 ? ['', describeRepeats(results)] : []),
+    '',
+    ...recommendSteps(results).flatMap(({ text, command }) => [
+      wrap(text),
+      ...(command ? [`  ${command}`] : []),
+    ]),
+    '',
+    `${short(receipt.seconds)} s in all.`,
+  ].join('\n');
+}
+
+/** What the auto model found of each side. */
+function describeLaw(results: StudyResults): string[] {
+  const auto = shownFits(results).find((fit) => fit.model === 'auto');
+  const { names } = results.check;
+  return auto ? [wrap(lawWords(auto.law, results.runs[0].split.train, names).join(' '))] : [];
+}
+
+function byRecall(rows: readonly LadderRow[]): LadderRow[] {
+  return [...rows].sort((a, b) => b.all.recall.mean - a.all.recall.mean);
+}
+
+function describePredictions(results: StudyResults): string {
+  const fits = predictingFits(shownFits(results));
+  const interval = (name: Statistic, { low, high }: { readonly low: number; readonly high: number }) =>
+    `${statisticValue(name, low)}…${statisticValue(name, high)}`;
+  return textTable([
+    [
+      'test part',
+      'test',
+      ...fits.flatMap((fit) => [
+        shortName(fit),
+        '90 % interval',
+        ...(fit.predictive.calibration ? ['corrected'] : []),
+      ]),
+    ],
+    ...shownStatistics(fits).map((name) => [
+      statisticLabel(name, results.check.names),
+      statisticValue(name, observedOf(fits[0].predictive, name)),
+      ...fits.flatMap((fit) => {
+        const drawn = drawsOf(fit.predictive, name);
+        const corrected = fit.predictive.calibration?.statistics[name];
+        return [
+          statisticValue(name, drawn.mean),
+          interval(name, drawn),
+          ...(fit.predictive.calibration ? [corrected ? interval(name, corrected) : '–'] : []),
+        ];
+      }),
+    ]),
+  ]);
+}
+
+function describeRepeats({ summary, runs, check }: StudyResults): string {
+  const { ladder } = runs[0];
+  return textTable([
+    [
+      `mean ± spread over ${runs.length} splits`,
+      ...LADDER_METRICS.map((metric) => metricLabel(metric, ladder.n)),
+    ],
+    ...byRecall(ladder.rows).map((row) => [
+      methodTitle(row, ladder, check.names),
+      ...LADDER_METRICS.map((metric) => {
+        const s = summary.ranking[row.id]?.[metric];
+        return s ? `${fixed(s.mean, 3)} ± ${fixed(s.spread ?? 0, 3)}` : '–';
+      }),
+    ]),
+  ]);
+}

@@ -1,0 +1,169 @@
+// What is known of all shards, added up while they are written one by one.
+
+import { logCountFactorials } from '../fit/ascent/bound.js';
+import {
+  addHashes,
+  combinedFingerprint,
+  type HashSum,
+  hashText,
+  type IdHashes,
+  idHashes,
+  NO_HASH,
+  sumEdges,
+  sumHashes,
+} from '../graph/fingerprint.js';
+import type { GraphSide } from '../graph/graph.js';
+import type { VertexIds } from '../graph/ids.js';
+import { inSharedMemory } from '../math/memory.js';
+import { countDegrees, type DegreeCounts } from '../sparsity/degree-counts.js';
+import type { TensorFile } from '../store/tensors.js';
+import type { SideNames } from '../text/sides.js';
+import { hashOfDegrees, itemsTensors, type PartsDocument, shardTensors } from './partition-folder.js';
+
+/** What is known of a shard that was written. */
+export interface ShardSummary {
+  readonly said: PartsDocument['shards'][number];
+  readonly users: HashSum;
+  readonly edges: HashSum;
+  /** Of its users: how many have which degree. */
+  readonly degrees: ReadonlyMap<number, number>;
+}
+
+/** A shard as it is written, and what is to be known of it. */
+export function describeShard(
+  side: GraphSide,
+  items: IdHashes,
+  itemsHash: string,
+): { file: TensorFile; summary: ShardSummary } {
+  const hashes = idHashes(side.ids, 'users');
+  const [users, edges] = [sumHashes(hashes), sumEdges(side, hashes, items)];
+  const { offsets, neighbors, counts } = side;
+  const degrees = new Map<number, number>();
+  for (let v = 0; v < side.count; v++) {
+    const degree = offsets[v + 1] - offsets[v];
+    degrees.set(degree, (degrees.get(degree) ?? 0) + 1);
+  }
+  let total = neighbors.length;
+  if (counts) {
+    total = 0;
+    for (let e = 0; e < counts.length; e++) total += counts[e];
+  }
+  const hash = hashText(addHashes(users, edges));
+  const logFactorials = logCountFactorials(counts);
+  const said = { users: side.count, edges: neighbors.length, total, logFactorials, hash };
+  return { file: shardTensors({ itemsHash }, hash, side), summary: { said, users, edges, degrees } };
+}
+
+/** Edges and counts of each item, over some shards. */
+export class ItemSums {
+  readonly degree: Uint32Array;
+  /** Undefined where all counts were 1. */
+  total: Float64Array | undefined;
+
+  constructor(items: number) {
+    this.degree = new Uint32Array(items);
+  }
+
+  add({ neighbors, counts }: Pick<GraphSide, 'neighbors' | 'counts'>): void {
+    const { degree } = this;
+    if (counts) {
+      this.total ??= Float64Array.from(degree);
+      for (let e = 0; e < neighbors.length; e++) this.total[neighbors[e]] += counts[e];
+    } else if (this.total) {
+      for (let e = 0; e < neighbors.length; e++) this.total[neighbors[e]]++;
+    }
+    for (let e = 0; e < neighbors.length; e++) degree[neighbors[e]]++;
+  }
+}
+
+export class PartsTally {
+  readonly itemDegree: Uint32Array;
+  readonly #itemTotal: Float64Array;
+  readonly itemHashes: IdHashes;
+  readonly itemsHash: string;
+  readonly #ofUsers = new Map<number, number>();
+  readonly #written: PartsDocument['shards'] = [];
+  #usersSum = NO_HASH;
+  #edgesSum = NO_HASH;
+
+  constructor(
+    readonly itemIds: VertexIds,
+    readonly multigraph: boolean,
+  ) {
+    const { low, high } = idHashes(itemIds, 'items');
+    this.itemHashes = { low: inSharedMemory(low), high: inSharedMemory(high) };
+    this.itemsHash = hashText(sumHashes(this.itemHashes));
+    this.itemDegree = new Uint32Array(itemIds.length);
+    this.#itemTotal = new Float64Array(itemIds.length);
+  }
+
+  /** The next shard, as it is written. */
+  add(side: GraphSide): TensorFile {
+    const { file, summary } = describeShard(side, this.itemHashes, this.itemsHash);
+    this.put(this.#written.length, summary);
+    const sums = new ItemSums(this.itemIds.length);
+    sums.add(side);
+    this.putItems(sums);
+    return file;
+  }
+
+  /** A shard that was described elsewhere. */
+  put(shard: number, { said, users, edges, degrees }: ShardSummary): void {
+    this.#written[shard] = said;
+    this.#usersSum = addHashes(this.#usersSum, users);
+    this.#edgesSum = addHashes(this.#edgesSum, edges);
+    for (const [degree, count] of degrees) {
+      this.#ofUsers.set(degree, (this.#ofUsers.get(degree) ?? 0) + count);
+    }
+  }
+
+  /** What was added up of the items elsewhere. */
+  putItems({ degree, total }: Pick<ItemSums, 'degree' | 'total'>): void {
+    for (let item = 0; item < degree.length; item++) {
+      this.itemDegree[item] += degree[item];
+      this.#itemTotal[item] += (total ?? degree)[item];
+    }
+  }
+
+  /** The items, after the last shard. */
+  items(): TensorFile {
+    return itemsTensors(this.itemsHash, this.itemIds, this.itemDegree, this.#itemTotal);
+  }
+
+  /** What parts.json says, after the last shard. `read`: how the data came in. */
+  document(
+    names: SideNames | undefined,
+    read: { readonly rows: number; readonly kept: number; readonly rejected: number } | undefined,
+  ): PartsDocument {
+    const over = (value: (shard: PartsDocument['shards'][number]) => number) =>
+      this.#written.reduce((total, shard) => total + value(shard), 0);
+    const edges = over((shard) => shard.edges);
+    const ofUsers = [...this.#ofUsers].sort(([a], [b]) => a - b);
+    const sums = { users: this.#usersSum, items: sumHashes(this.itemHashes), edges: this.#edgesSum };
+    return {
+      format: 'graphex-parts',
+      version: 1,
+      multigraph: this.multigraph,
+      ...(names && { names }),
+      users: over((shard) => shard.users),
+      items: this.itemIds.length,
+      edges,
+      total: over((shard) => shard.total),
+      fingerprint: combinedFingerprint(sums, this.multigraph),
+      itemsHash: this.itemsHash,
+      read: {
+        rows: read?.rows ?? edges,
+        kept: edges,
+        merged: (read?.kept ?? edges) - edges,
+        rejected: read?.rejected ?? 0,
+      },
+      degrees: { users: ofUsers, items: pairsOf(countDegrees(this.itemDegree)) },
+      degreesHash: hashOfDegrees(ofUsers),
+      shards: this.#written,
+    };
+  }
+}
+
+function pairsOf({ degree, vertices }: DegreeCounts): [number, number][] {
+  return Array.from(degree, (d, n) => [d, vertices[n]]);
+}

@@ -1,0 +1,315 @@
+// What a worker of the item regressions does: rows of pair counts, and one small system for each target. Blocks are independent
+// of each other, so results do not depend on the number of workers.
+
+import type { RowLists } from '../math/csr.js';
+import { serveTasks } from '../parallel/worker.js';
+import type { RankKernels } from '../topn/lane.js';
+import { type CountedColumns, copyCounts, createTiles, pairsMet, TILE } from './pair-counts.js';
+
+/** Targets solved at a time. */
+export const BLOCK = 16;
+/** Gains looked at to guess how large those of the chosen columns are. */
+const SAMPLE = 1024;
+/** Numbers counted one by one in the time in which the bits of one column are compared. */
+const COMMON = 3;
+
+/** Rows of `stride` counts, of 4 bytes each where two are too few. */
+export interface CountRows {
+  readonly at: number;
+  readonly stride: number;
+  readonly wide: boolean;
+}
+
+/** How many users each two columns share: counted, or the users of each column as bits. Addresses in the memory of the kernels. */
+export interface SharedUsers {
+  readonly memory: WebAssembly.Memory;
+  readonly columns: number;
+  /** Absent where there are bits. */
+  readonly pairs?: CountRows | undefined;
+  /** The same of each target with all columns, where there is room for it. */
+  readonly ofTargets?: CountRows | undefined;
+  /** Rows of so many words of 8 bytes, a multiple of 4. */
+  readonly bits?: { readonly at: number; readonly words: number } | undefined;
+}
+
+export interface PairJob {
+  readonly next: Int32Array;
+  readonly module: WebAssembly.Module;
+  readonly places: Int32Array;
+  /** Each worker's scratch for a tile; none where there is no room for it. */
+  readonly scratch: readonly number[];
+  /** Per user the columns they have, and the columns where the kernels find them. */
+  readonly rows: RowLists;
+  readonly counted: CountedColumns;
+  /** The users of each list, and where its counts go, one row for each. */
+  readonly lists: RowLists;
+  readonly counts: CountRows;
+}
+
+/** Per list how many users it shares with each column. */
+export function countPairs({ next, rows, lists, counts, counted, ...place }: PairJob): void {
+  const { memory, columns } = counted;
+  const count = lists.offsets.length - 1;
+  const scratch = place.scratch.at(Atomics.add(place.places, 0, 1));
+  const tiles = scratch === undefined ? undefined : createTiles(place.module, counted, scratch);
+  for (;;) {
+    const first = TILE * Atomics.add(next, 0, 1);
+    if (first >= count) return;
+    const last = Math.min(count, first + TILE);
+    const tile = tiles?.isSooner(pairsMet(lists, rows, first, last)) ? tiles : undefined;
+    tile?.count(lists, first, last);
+    for (let c = first; c < last; c++) {
+      const own = countsAt(memory, counts.wide, counts.at + c * rowBytes(counts), columns.rows);
+      if (tile) {
+        copyCounts(tile.counts, c - first, own);
+        continue;
+      }
+      for (let e = lists.offsets[c]; e < lists.offsets[c + 1]; e++) {
+        const user = lists.values[e];
+        for (let n = rows.offsets[user]; n < rows.offsets[user + 1]; n++) own[rows.values[n]]++;
+      }
+    }
+  }
+}
+
+function countsAt(memory: WebAssembly.Memory, wide: boolean, at: number, length: number) {
+  return wide ? new Uint32Array(memory.buffer, at, length) : new Uint16Array(memory.buffer, at, length);
+}
+
+const rowBytes = ({ stride, wide }: CountRows) => (wide ? 4 : 2) * stride;
+
+/** What is the same for all settings with this λ: the chosen columns of each target, in order, and what they share. */
+export interface ChosenColumns {
+  readonly lambda: number;
+  /** Columns chosen for each target, at most. */
+  readonly neighbours: number;
+  /** Where that of the first target lies if it is kept; else a worker has that of one target at a time. */
+  readonly at: number | undefined;
+  /** Per target how many columns it got. */
+  readonly found: Uint32Array;
+}
+
+export interface RegressionJob {
+  readonly next: Int32Array;
+  readonly module: WebAssembly.Module;
+  /** One number that workers count up to take their scratch, and where each worker's lies. */
+  readonly places: Int32Array;
+  readonly scratch: readonly number[];
+  readonly rows: RowLists;
+  readonly shared: SharedUsers;
+  /** Per column how many users have it, and the address of 1/(that + λ). */
+  readonly degree: Float64Array;
+  readonly inverse: number;
+  /** Per target its users and its own column, −1: none. */
+  readonly targets: RowLists;
+  readonly ownColumn: Int32Array;
+  readonly chosen: ChosenColumns;
+  /** Whether they are chosen already. */
+  readonly known: boolean;
+  readonly neighbours: number;
+  readonly dropout: number;
+  /** So many of them are inputs of a second regression, whose weights are added; 0: none. */
+  readonly nearest: number;
+  readonly nearestDropout: number;
+  readonly tolerance: number;
+  readonly maxSteps: number;
+  /** Per target its columns, those that gain most first, and their weights: targets × neighbours. */
+  readonly sources: Uint32Array;
+  readonly weights: Float32Array;
+}
+
+/** The exports of kernels/regression.ts, and of kernels/linear.ts what solves. */
+interface RegressionKernels extends RankKernels {
+  regressionGains(counts: number, wide: number, inverse: number, count: number, gains: number): void;
+  regressionOrder(gains: number, columns: number, count: number): void;
+  bitCounts(own: number, bits: number, words: number, columns: number, out: number): void;
+  rightSide(counts: number, wide: number, chosen: number, size: number, out: number): void;
+  sharedFromCounts(
+    pairs: number,
+    wide: number,
+    stride: number,
+    chosen: number,
+    size: number,
+    out: number,
+  ): void;
+  sharedFromBits(
+    bits: number,
+    words: number,
+    chosen: number,
+    size: number,
+    scratch: number,
+    out: number,
+  ): void;
+  scaledSystem(shared: number, scale: number, size: number, out: number): void;
+  denseSolve(
+    a: number,
+    b: number,
+    x: number,
+    size: number,
+    tolerance: number,
+    steps: number,
+    scratch: number,
+  ): void;
+}
+
+/** A multiple of 4, as the kernels have rows. */
+function paddedSize(size: number): number {
+  return 4 * Math.ceil(size / 4);
+}
+
+/** A multiple of 8, as rankings have rows of scores. */
+export function paddedColumns(columns: number): number {
+  return 8 * Math.ceil(columns / 8);
+}
+
+/** Of one target: which columns, how many users they share with it, and with each other. */
+export function chosenBytes(neighbours: number): number {
+  const size = paddedSize(neighbours);
+  return 4 * (2 * size + (size * (size + 4)) / 2);
+}
+
+/** Where the parts of a worker's scratch lie. */
+function scratchParts(neighbours: number, columns: number, words: number) {
+  const size = paddedSize(neighbours);
+  const list = 4 * (paddedColumns(columns) + 16);
+  const sizes = {
+    ...{ system: 4 * size * size, scale: 4 * size, right: 4 * size, solved: 4 * size, vectors: 8 * size },
+    ...{
+      counts: list,
+      gains: list,
+      kept: list,
+      positions: list,
+      sample: Math.max(list, 4 * (2 * SAMPLE + 16)),
+    },
+    ...{ own: 8 * words, bits: 8 * words * size, chosen: chosenBytes(neighbours) },
+  };
+  let bytes = 0;
+  const at = Object.fromEntries(
+    Object.entries(sizes).map(([name, size]) => {
+      const first = bytes;
+      bytes += 64 * Math.ceil(size / 64);
+      return [name, first];
+    }),
+  ) as Record<keyof typeof sizes, number>;
+  return { at, bytes };
+}
+
+export function regressionScratchBytes(neighbours: number, { columns, bits }: SharedUsers): number {
+  return scratchParts(neighbours, columns, bits?.words ?? 0).bytes;
+}
+
+export function solveTargets(job: RegressionJob): void {
+  const { targets, neighbours, chosen, known, nearest } = job;
+  const bench = createBench(job);
+  const count = targets.offsets.length - 1;
+  const stride = chosenBytes(chosen.neighbours);
+  for (;;) {
+    const first = BLOCK * Atomics.add(job.next, 0, 1);
+    if (first >= count) return;
+    for (let t = first; t < Math.min(count, first + BLOCK); t++) {
+      const at = chosen.at === undefined ? bench.chosen : chosen.at + t * stride;
+      if (!known) chosen.found[t] = bench.choose(t, at);
+      const size = Math.min(neighbours, chosen.found[t]);
+      const [sources, weights] = [job.sources, job.weights].map((all) =>
+        all.subarray(t * neighbours, t * neighbours + size),
+      );
+      sources.set(new Uint32Array(job.shared.memory.buffer, at, size));
+      weights.set(bench.solve(at, size, job.dropout));
+      if (nearest === 0) continue;
+      // The few are the first of the many.
+      const few = bench.solve(at, Math.min(nearest, size), job.nearestDropout);
+      for (let i = 0; i < few.length; i++) weights[i] += few[i];
+    }
+  }
+}
+
+/** A worker's scratch, and what it does there. */
+function createBench(job: RegressionJob) {
+  const { shared, chosen, rows, targets, degree, ownColumn } = job;
+  const { memory, columns, pairs, bits, ofTargets } = shared;
+  const kernels = new WebAssembly.Instance(job.module, { env: { memory, abort: () => {} } })
+    .exports as unknown as RegressionKernels;
+  const base = job.scratch[Atomics.add(job.places, 0, 1)];
+  const parts = scratchParts(chosen.neighbours, columns, bits?.words ?? 0);
+  const at = (name: keyof typeof parts.at) => base + parts.at[name];
+  const wide = pairs?.wide ?? false;
+  const width = paddedColumns(columns);
+  const room = paddedSize(chosen.neighbours);
+  const scale = new Float32Array(memory.buffer, at('scale'), room);
+  const right = new Float32Array(memory.buffer, at('right'), room);
+  const solved = new Float32Array(memory.buffer, at('solved'), room);
+  const words = new Uint32Array(memory.buffer, at('own'), 2 * (bits?.words ?? 0));
+  const counts = countsAt(memory, wide, at('counts'), columns);
+
+  /** Whether the users of a target have so much that looking at every column is sooner done than at all of it. */
+  function isCommon(from: number, to: number): boolean {
+    let met = 0;
+    for (let e = from; e < to; e++)
+      met += rows.offsets[targets.values[e] + 1] - rows.offsets[targets.values[e]];
+    return met > COMMON * columns;
+  }
+
+  /** Where the users that each column shares with a target are. */
+  function countsOf(target: number): number {
+    const own = ownColumn[target];
+    if (pairs && own >= 0) return pairs.at + own * rowBytes(pairs);
+    if (ofTargets) return ofTargets.at + target * rowBytes(ofTargets);
+    const [from, to] = [targets.offsets[target], targets.offsets[target + 1]];
+    if (bits && isCommon(from, to)) {
+      words.fill(0);
+      for (let e = from; e < to; e++) words[targets.values[e] >>> 5] |= 1 << (targets.values[e] & 31);
+      kernels.bitCounts(at('own'), bits.at, bits.words, columns, at('counts'));
+      return at('counts');
+    }
+    counts.fill(0);
+    for (let e = from; e < to; e++) {
+      const user = targets.values[e];
+      for (let n = rows.offsets[user]; n < rows.offsets[user + 1]; n++) counts[rows.values[n]]++;
+    }
+    return at('counts');
+  }
+
+  return {
+    chosen: at('chosen'),
+    /** Chooses the columns that alone would explain most of a target, writes what is known of them; says how many. */
+    choose(target: number, to: number): number {
+      const { neighbours } = chosen;
+      const from = countsOf(target);
+      kernels.regressionGains(from, wide ? 1 : 0, job.inverse, width, at('gains'));
+      const own = ownColumn[target];
+      if (own >= 0) new Float32Array(memory.buffer, at('gains'), columns)[own] = Number.NEGATIVE_INFINITY;
+      const lists = [at('kept'), at('positions')] as const;
+      const kept = kernels.rankKeep(at('gains'), width, neighbours, ...lists, at('sample'), SAMPLE);
+      const size = kernels.rankTop(...lists, kept, neighbours, at('sample'));
+      kernels.regressionOrder(...lists, size);
+      const list = new Uint32Array(memory.buffer, to, room);
+      list.set(new Uint32Array(memory.buffer, at('positions'), size));
+      kernels.rightSide(from, wide ? 1 : 0, to, size, to + 4 * room);
+      const matrix = to + 8 * room;
+      if (bits) kernels.sharedFromBits(bits.at, bits.words, to, size, at('bits'), matrix);
+      else if (pairs) kernels.sharedFromCounts(pairs.at, wide ? 1 : 0, rowBytes(pairs), to, size, matrix);
+      return size;
+    },
+    /** The weights of the first so many that were chosen. */
+    solve(from: number, size: number, dropped: number): Float32Array {
+      const padded = paddedSize(size);
+      const list = new Uint32Array(memory.buffer, from, size);
+      const common = new Float32Array(memory.buffer, from + 4 * room, size);
+      for (let i = 0; i < size; i++) {
+        scale[i] = 1 / Math.sqrt(degree[list[i]] * (1 + dropped) + chosen.lambda);
+        right[i] = common[i] * scale[i];
+      }
+      for (let i = size; i < padded; i++) {
+        scale[i] = 0;
+        right[i] = 0;
+      }
+      const [system, x] = [at('system'), at('solved')];
+      kernels.scaledSystem(from + 8 * room, at('scale'), padded, system);
+      kernels.denseSolve(system, at('right'), x, padded, job.tolerance, job.maxSteps, at('vectors'));
+      for (let i = 0; i < size; i++) solved[i] *= scale[i];
+      return solved.subarray(0, size);
+    },
+  };
+}
+
+serveTasks('item-regression-tasks', { countPairs, solveTargets });

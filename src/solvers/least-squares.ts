@@ -1,0 +1,261 @@
+// Alternating least squares with implicit zeros on the cpu engine. Typed arrays in, typed arrays out.
+
+import { throwIfAborted } from '../errors.js';
+import type { RowLists } from '../math/csr.js';
+import { allocate, createCounter } from '../math/memory.js';
+import { randomStream } from '../math/random.js';
+import { STREAMS } from '../math/streams.js';
+import { threadCount } from '../parallel/pool.js';
+import type { TaskOptions } from '../progress.js';
+import { Heap } from '../wasm/heap.js';
+import { inLanes, type Lanes } from '../wasm/lanes.js';
+import { loadKernels } from '../wasm/load.js';
+import { instantiate, storeLists } from './linear-kernels.js';
+import {
+  type LeastSquaresJob,
+  leastSquaresScratchBytes,
+  MOST_ROWS,
+  rowsPerBlock,
+  solveLeastSquares,
+} from './linear-tasks.js';
+import { SMALL, SOLVERS } from './solver-workers.js';
+
+export interface LeastSquaresOptions extends TaskOptions {
+  readonly features: number;
+  /** Regularization; a row's share is λ·(degree + α·size of the other side). */
+  readonly lambda: number;
+  /** Weight of the squared score of every pair, seen or not, beside 1 for the seen ones. */
+  readonly alpha: number;
+  readonly iterations: number;
+  readonly seed: number;
+  /**
+   * The items' table to begin with, items × features or fewer: other features begin with small random numbers, as all do by
+   * default.
+   */
+  readonly start?: Float32Array | undefined;
+  /** The users', with as many features. */
+  readonly startUsers?: Float32Array | undefined;
+  /** After each iteration the items go so much further the way they went in it, as least squares in turn creep. Default 0. */
+  readonly momentum?: number | undefined;
+  /** Workers that others use, too; by default some of its own, where the work is worth them. */
+  readonly workers?: SolverLanes | undefined;
+}
+
+/** Workers of the solvers, for several calls one after the other. */
+export interface SolverLanes {
+  readonly lanes: Lanes;
+  readonly count: number;
+}
+
+/** For tables of so many rows; to be closed by whoever opened them. */
+export function openSolvers(threads: number | undefined, rows: number): SolverLanes {
+  const count = lanesFor(threads, rows);
+  return { count, lanes: inLanes(SOLVERS, count) };
+}
+
+function lanesFor(threads: number | undefined, rows: number): number {
+  return threadCount(threads, Math.ceil(rows / MOST_ROWS));
+}
+
+/** Two tables whose products approximate 1 on the edges and 0 elsewhere. */
+export interface LeastSquaresTables {
+  readonly users: Float32Array;
+  readonly items: Float32Array;
+  readonly features: number;
+}
+
+/** Conjugate-gradient steps a row takes in one half-step, from where it was. */
+const STEPS = 3;
+/** Relative size of the residual at which a new row is done: float32 has little more. */
+const FOLD_TOLERANCE = 1e-5;
+
+/** Alternating least squares: Σ_edges (1 − x·y)² + α Σ_pairs (x·y)² + regularization, over both tables. */
+export async function alternatingLeastSquares(
+  edges: { readonly users: RowLists; readonly items: RowLists },
+  options: LeastSquaresOptions,
+): Promise<LeastSquaresTables> {
+  const { features, alpha, iterations, signal } = options;
+  const rows = { users: edges.users.offsets.length - 1, items: edges.items.offsets.length - 1 };
+  // An edge is two vectors' work, a row half of a matrix'.
+  const each = edges.users.values.length + ((rows.users + rows.items) * features) / 2;
+  const solver = await createSolver(each * features * iterations, Math.max(rows.users, rows.items), options);
+  try {
+    const sides = (['users', 'items'] as const).map((name, s) => {
+      const table = solver.table(rows[name]);
+      const view = solver.view(table, rows[name]);
+      const start = name === 'items' ? options.start : options.startUsers;
+      const given = start ? start.length / rows[name] : 0;
+      if (given < features) randomize(view, features, solver.stride, options.seed, s);
+      if (start) copyRows(start, given, view, solver.stride);
+      return { rows: rows[name], table, lists: storeLists(solver.heap, edges[name]) };
+    });
+    const [users, items] = sides as [(typeof sides)[0], (typeof sides)[0]];
+    const further = createMomentum(options.momentum ?? 0);
+    for (let iteration = 0; iteration < iterations; iteration++) {
+      for (const [own, other] of [
+        [users, items],
+        [items, users],
+      ] as const) {
+        throwIfAborted(signal);
+        solver.gram(other.table, other.rows, alpha);
+        await solver.solve(own, other.table, alpha * other.rows, { steps: STEPS, tolerance: 0 });
+      }
+      if (iteration + 1 < iterations) further(solver.view(items.table, items.rows));
+      options.onProgress?.({
+        stage: 'least squares',
+        done: iteration + 1,
+        total: iterations,
+        unit: 'iterations',
+      });
+    }
+    return {
+      users: solver.read(users.table, users.rows),
+      items: solver.read(items.table, items.rows),
+      features,
+    };
+  } finally {
+    await solver.close();
+  }
+}
+
+/**
+ * Rows for new users given the items' table, solved to the end. Only items marked in `shown` count as unseen pairs: of
+ * the others nothing is known.
+ */
+export async function foldInLeastSquares(
+  items: Float32Array,
+  history: RowLists,
+  shown: Uint8Array,
+  options: Pick<LeastSquaresOptions, 'features' | 'lambda' | 'alpha' | 'workers' | 'startUsers'> &
+    TaskOptions,
+): Promise<Float32Array> {
+  const { features, alpha } = options;
+  const rows = history.offsets.length - 1;
+  const count = items.length / features;
+  const solver = await createSolver(history.values.length * features * features, rows, options);
+  try {
+    const other = solver.table(count);
+    const view = solver.view(other, count);
+    copyRows(items, features, view, solver.stride);
+    const own = { rows, table: solver.table(rows), lists: storeLists(solver.heap, history) };
+    if (options.startUsers)
+      copyRows(options.startUsers, features, solver.view(own.table, rows), solver.stride);
+    const visible = shown.reduce((sum, s) => sum + s, 0);
+    const seen = solver.table(visible);
+    for (let j = 0, at = 0; j < count; j++) {
+      if (!shown[j]) continue;
+      const row = items.subarray(j * features, (j + 1) * features);
+      solver.view(seen, visible).set(row, at++ * solver.stride);
+    }
+    solver.gram(seen, visible, alpha);
+    await solver.solve(own, other, alpha * visible, {
+      steps: Math.min(64, 2 * features),
+      tolerance: FOLD_TOLERANCE,
+    });
+    return solver.read(own.table, rows);
+  } finally {
+    await solver.close();
+  }
+}
+
+/** Moves a table further the way it went since the last call; the first two only look on, as a start tells no way. */
+function createMomentum(momentum: number): (table: Float32Array) => void {
+  let before: Float32Array | undefined;
+  return (table) => {
+    if (momentum === 0) return;
+    const now = table.slice();
+    if (before) for (let i = 0; i < table.length; i++) table[i] += momentum * (now[i] - before[i]);
+    before = now;
+  };
+}
+
+interface SolverSide {
+  readonly rows: number;
+  readonly table: number;
+  readonly lists: { readonly offsets: number; readonly neighbors: number };
+}
+
+/** `rows`: of the larger table that it solves for. */
+async function createSolver(
+  work: number,
+  rows: number,
+  options: Pick<LeastSquaresOptions, 'features' | 'lambda' | 'workers'> & TaskOptions,
+) {
+  const { features, lambda, signal, workers } = options;
+  const stride = Math.ceil(features / 8) * 8;
+  const isSmall = work < (workers ? SMALL / 10 : SMALL);
+  const lanes = isSmall ? 1 : (workers?.count ?? lanesFor(options.threads, rows));
+  const { module } = await loadKernels();
+  const heap = new Heap();
+  const run = workers && !isSmall ? workers.lanes : inLanes(SOLVERS, isSmall ? 0 : lanes);
+  const gram = heap.allocate(4 * stride * stride);
+  const packed = heap.allocate(4 * stride * stride);
+  const scratch = Array.from({ length: lanes }, () => heap.allocate(leastSquaresScratchBytes(stride)));
+  const kernels = instantiate({ module, memory: heap.memory });
+  return {
+    heap,
+    stride,
+    // Rows are solved four at a time.
+    table: (rows: number) => heap.allocate(4 * (rows + 3) * stride),
+    view: (table: number, rows: number) => heap.f32(table, rows * stride),
+    read(table: number, rows: number): Float32Array {
+      const result = allocate(Float32Array, rows * features);
+      const view = heap.f32(table, rows * stride);
+      for (let r = 0; r < rows; r++) {
+        result.set(view.subarray(r * stride, r * stride + features), r * features);
+      }
+      return result;
+    },
+    /** Makes factor · Σ y yᵀ of a table, which `solve` then reads. */
+    gram: (table: number, rows: number, factor: number) =>
+      kernels.alsGram(table, rows, stride, factor, gram, packed),
+    async solve(
+      own: SolverSide,
+      other: number,
+      base: number,
+      end: Pick<LeastSquaresJob, 'steps' | 'tolerance'>,
+    ): Promise<void> {
+      const job: LeastSquaresJob = {
+        ...{ module, memory: heap.memory, places: createCounter(), next: createCounter(), scratch },
+        ...own.lists,
+        ...{ own: own.table, other, packed, rows: own.rows, block: rowsPerBlock(own.rows, lanes) },
+        ...{ stride, lambda, base, ...end },
+      };
+      await run.all('solveLeastSquares', solveLeastSquares, job, signal, own.rows);
+    },
+    close: async () => {
+      if (run !== workers?.lanes) await run.close();
+    },
+  };
+}
+
+function copyRows(rows: Float32Array, features: number, view: Float32Array, stride: number): void {
+  for (let r = 0; r * features < rows.length; r++) {
+    view.set(rows.subarray(r * features, (r + 1) * features), r * stride);
+  }
+}
+
+/** The tables that least squares begin with by default, for several of them. */
+export function leastSquaresStart(
+  rows: { readonly users: number; readonly items: number },
+  features: number,
+  seed: number,
+): Pick<LeastSquaresTables, 'users' | 'items'> {
+  const table = (count: number, side: number) => {
+    const values = new Float32Array(count * features);
+    randomize(values, features, features, seed, side);
+    return values;
+  };
+  return { users: table(rows.users, 0), items: table(rows.items, 1) };
+}
+
+/** Small normal numbers, so that products start near zero but no two features alike. */
+function randomize(view: Float32Array, features: number, stride: number, seed: number, side: number): void {
+  const random = randomStream(seed, STREAMS.leastSquares, side);
+  for (let r = 0; r * stride < view.length; r++) {
+    for (let k = 0; k < features; k++) {
+      const normal = Math.sqrt(-2 * Math.log(random.uniform())) * Math.cos(2 * Math.PI * random.uniform());
+      view[r * stride + k] = (0.1 / Math.sqrt(features)) * normal;
+    }
+  }
+}

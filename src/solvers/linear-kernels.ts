@@ -1,0 +1,70 @@
+// The kernels of the linear solvers, and where a worker finds what they work on.
+
+import type { RowLists } from '../math/csr.js';
+import type { Heap } from '../wasm/heap.js';
+
+/** The exports of kernels/linear.ts and kernels/ridge.ts. */
+export interface LinearKernels {
+  linearGram(
+    offsets: number,
+    neighbors: number,
+    rows: number,
+    columns: number,
+    lambda: number,
+    p: number,
+    out: number,
+  ): void;
+  linearSums(offsets: number, values: number, first: number, last: number, table: number, out: number): void;
+  linearDots(a: number, b: number, scale: number, rows: number, out: number): void;
+  linearAxpy(alpha: number, x: number, y: number, rows: number): void;
+  linearDirection(beta: number, scale: number, r: number, p: number, rows: number): void;
+  linearCross(a: number, b: number, rows: number, out: number): void;
+  linearCombine(table: number, matrix: number, rows: number, add: number, out: number): void;
+  alsGram(table: number, rows: number, stride: number, factor: number, gram: number, packed: number): void;
+  alsRows(
+    own: number,
+    other: number,
+    offsets: number,
+    neighbors: number,
+    first: number,
+    last: number,
+    stride: number,
+    packed: number,
+    lambda: number,
+    base: number,
+    steps: number,
+    tolerance: number,
+    scratch: number,
+  ): void;
+}
+
+export interface WorkerPlace {
+  readonly module: WebAssembly.Module;
+  readonly memory: WebAssembly.Memory;
+  /** One number that workers count up to take their scratch, and one that they count up to take the next block. */
+  readonly places: Int32Array;
+  readonly next: Int32Array;
+  /** Address of each worker's scratch. */
+  readonly scratch: readonly number[];
+}
+
+/** Addresses of lists of row numbers, and how many there are. */
+export interface StoredLists {
+  readonly offsets: number;
+  readonly neighbors: number;
+  readonly rows: number;
+}
+
+/** Brings lists to the kernels. */
+export function storeLists(heap: Heap, lists: RowLists): StoredLists {
+  const offsets = heap.allocate(4 * lists.offsets.length);
+  const neighbors = heap.allocate(4 * lists.values.length);
+  heap.u32(offsets, lists.offsets.length).set(lists.offsets);
+  heap.u32(neighbors, lists.values.length).set(lists.values);
+  return { offsets, neighbors, rows: lists.offsets.length - 1 };
+}
+
+export function instantiate({ module, memory }: Pick<WorkerPlace, 'module' | 'memory'>): LinearKernels {
+  const instance = new WebAssembly.Instance(module, { env: { memory, abort: () => {} } });
+  return instance.exports as unknown as LinearKernels;
+}

@@ -1,0 +1,56 @@
+// What a worker of the linear solvers does: take the next block of right-hand sides or rows until none is left. Blocks
+// are independent of each other, so results do not depend on the number of workers.
+
+import { serveTasks } from '../parallel/worker.js';
+import { instantiate, type WorkerPlace } from './linear-kernels.js';
+import { solveRidge } from './ridge-blocks.js';
+import { spanRidge } from './ridge-span.js';
+
+export interface LeastSquaresJob extends WorkerPlace {
+  /** Addresses: the table to solve for, the other one, the edges by row, and the other's scaled Gram matrix, packed. */
+  readonly own: number;
+  readonly other: number;
+  readonly offsets: number;
+  readonly neighbors: number;
+  readonly packed: number;
+  readonly rows: number;
+  /** Rows taken at a time. */
+  readonly block: number;
+  readonly stride: number;
+  readonly lambda: number;
+  /** Added to the degree in the row's share of the regularization. */
+  readonly base: number;
+  readonly steps: number;
+  /** Relative size of the residual at which a row is done before all steps. */
+  readonly tolerance: number;
+}
+
+export function leastSquaresScratchBytes(stride: number): number {
+  return 12 * 4 * stride + 48;
+}
+
+/** Rows that a worker takes at a time, at most. */
+export const MOST_ROWS = 128;
+const BLOCKS_PER_LANE = 8;
+
+/** A multiple of 4, as rows are solved four at a time; fewer where there are few, so that no worker waits for another. */
+export function rowsPerBlock(rows: number, lanes: number): number {
+  return Math.min(MOST_ROWS, 4 * Math.ceil(rows / (4 * BLOCKS_PER_LANE * lanes)));
+}
+
+export function solveLeastSquares(job: LeastSquaresJob): void {
+  const kernels = instantiate(job);
+  const scratch = job.scratch[Atomics.add(job.places, 0, 1)];
+  for (;;) {
+    const first = job.block * Atomics.add(job.next, 0, 1);
+    if (first >= job.rows) return;
+    const last = Math.min(job.rows, first + job.block);
+    const { own, other, offsets, neighbors, stride, packed, lambda, base, steps, tolerance } = job;
+    kernels.alsRows(
+      ...([own, other, offsets, neighbors, first, last, stride, packed, lambda, base, steps] as const),
+      ...([tolerance, scratch] as const),
+    );
+  }
+}
+
+serveTasks('linear-tasks', { spanRidge, solveRidge, solveLeastSquares });

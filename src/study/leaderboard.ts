@@ -1,0 +1,178 @@
+// The recommendation ladder of a study: every method judged on the same users and candidates, side by side, and each
+// compared with the best on the same users.
+
+import type { BaselineName } from '../evaluate/baselines/all-baselines.js';
+import type { Setting, SkipReason } from '../evaluate/baselines/baseline.js';
+import type { BaselineReport } from '../evaluate/baselines/run-baselines.js';
+import { type PairedInterval, pairedBootstraps } from '../evaluate/bootstrap.js';
+import {
+  type RankingResult,
+  type RankingScores,
+  USER_METRICS,
+  type UserMetric,
+} from '../metrics/ranking-metrics.js';
+import type { ModelKind } from './options.js';
+import { fitId } from './results.js';
+
+/** What is compared: the two metrics of the paper, with and without popular items. */
+export const LADDER_METRICS = ['recall', 'ndcg', 'recallUnpopular', 'ndcgUnpopular'] as const;
+/** The metrics that a study's ladder shows. */
+export type LadderMetric = (typeof LADDER_METRICS)[number];
+
+/** A figure with its standard error over users. */
+export interface Figure {
+  readonly mean: number;
+  readonly standardError: number;
+}
+
+/** The scores of one method over a set of items. */
+export interface LadderScores extends Readonly<Record<UserMetric, Figure>> {
+  readonly users: number;
+  readonly candidates: number;
+  readonly coverage: number;
+}
+
+/** One method of a study and its scores. */
+export interface LadderRow {
+  /** 'sparse-30', 'ease', 'ceiling-fold-in'. */
+  readonly id: string;
+  /** `model`: fitted to explain; `ranker`: ours, fitted to rank. */
+  readonly kind: 'model' | 'ranker' | 'baseline' | 'ceiling';
+  readonly model: ModelKind | null;
+  /** Models that came to the very same fit, and so to the same lists. */
+  readonly also: readonly ModelKind[];
+  readonly features: number | null;
+  /** What tuning chose, for a baseline. */
+  readonly setting: Setting | null;
+  /** Settings tried on held-back training users. */
+  readonly trials: number;
+  /** False where the number of trials ended the search. */
+  readonly tuned: boolean;
+  readonly all: LadderScores;
+  readonly unpopular: LadderScores | null;
+}
+
+/** How far a row lies from another, on the same users; undefined metrics are absent. */
+export interface Comparison {
+  readonly metric: LadderMetric;
+  readonly row: string;
+  readonly to: string;
+  readonly difference: number;
+  readonly low: number;
+  readonly high: number;
+  readonly level: number;
+}
+
+/** The methods of a study by how well they rank, and how far they are apart. */
+export interface Ladder {
+  readonly n: number;
+  readonly depth: number;
+  readonly rows: readonly LadderRow[];
+  /** The best row of each metric that is no ceiling. */
+  readonly best: Readonly<Partial<Record<LadderMetric, string>>>;
+  /** Every row against the best of the metric, and the models of the same K among each other. */
+  readonly comparisons: readonly Comparison[];
+  /** Baselines that were not fitted, and why. */
+  readonly skipped: readonly { readonly name: BaselineName | 'all'; readonly reason: SkipReason }[];
+  /** Test users whom nothing is known of, and edges to items that training never saw: asked of nobody. */
+  readonly left: { readonly usersWithoutHistory: number; readonly edgesToUnseenItems: number };
+}
+
+export interface Contestant extends Omit<LadderRow, 'all' | 'unpopular'> {
+  readonly ranking: RankingResult;
+}
+
+export function baselineContestants(report: BaselineReport): Contestant[] {
+  return report.results.map(({ name, setting, trials, tuned, ranking }) => ({
+    id: name,
+    kind: 'baseline',
+    model: null,
+    also: [],
+    features: null,
+    setting,
+    trials: trials.length,
+    tuned,
+    ranking,
+  }));
+}
+
+export function buildLadder(
+  contestants: readonly Contestant[],
+  seed: number,
+  skipped: Ladder['skipped'],
+  left: Ladder['left'],
+): Ladder {
+  const { n, depth } = contestants[0].ranking;
+  const best: Partial<Record<LadderMetric, string>> = {};
+  const comparisons: Comparison[] = [];
+  for (const metric of LADDER_METRICS) {
+    const entries = contestants.flatMap((c) => {
+      const values = perUser(c.ranking, metric);
+      return values ? [{ c, values, mean: mean(values) }] : [];
+    });
+    const rivals = entries.filter(({ c }) => c.kind !== 'ceiling');
+    if (rivals.length === 0) continue;
+    const first = rivals.reduce((a, b) => (b.mean > a.mean ? b : a));
+    best[metric] = first.c.id;
+    const pairs = entries.filter((entry) => entry !== first).map((entry) => [entry, first] as const);
+    const models = rivals.filter(({ c }) => c.model !== null);
+    for (const [at, one] of models.entries()) {
+      for (const other of models.slice(at + 1)) {
+        const done = one === first || other === first;
+        if (!done && other.c.features === one.c.features) pairs.push([one, other]);
+      }
+    }
+    if (pairs.length === 0) continue;
+    const intervals = pairedBootstraps(
+      pairs.map(([a, b]) => ({ a: a.values, b: b.values })),
+      { seed },
+    );
+    for (const [at, [a, b]] of pairs.entries()) {
+      comparisons.push({ metric, row: a.c.id, to: b.c.id, ...shortened(intervals[at]) });
+    }
+  }
+  return {
+    n,
+    depth,
+    rows: contestants.map(({ ranking, ...row }) => ({
+      ...row,
+      all: scoresOf(ranking.all),
+      unpopular: ranking.unpopular ? scoresOf(ranking.unpopular) : null,
+    })),
+    best,
+    comparisons,
+    skipped,
+    left,
+  };
+}
+
+/** What a row answers to: its own id, and those of models that came to the same fit. */
+export function rowIds({ id, also, features }: LadderRow): string[] {
+  return [id, ...also.map((kind) => fitId(kind, features!))];
+}
+
+/** A figure of a row, or undefined where nobody had an unpopular test item. */
+export function ladderFigure(row: LadderRow, metric: LadderMetric): Figure | undefined {
+  const name = metric.startsWith('recall') ? 'recall' : 'ndcg';
+  return (metric.endsWith('Unpopular') ? row.unpopular : row.all)?.[name];
+}
+
+function perUser(ranking: RankingResult, metric: LadderMetric): Float64Array | undefined {
+  const scores = metric.endsWith('Unpopular') ? ranking.unpopular : ranking.all;
+  return scores?.perUser[metric.startsWith('recall') ? 'recall' : 'ndcg'];
+}
+
+function scoresOf({ users, candidates, coverage, mean, standardError }: RankingScores): LadderScores {
+  const figures = Object.fromEntries(
+    USER_METRICS.map((name) => [name, { mean: mean[name], standardError: standardError[name] }]),
+  ) as Record<UserMetric, Figure>;
+  return { users, candidates, ...figures, coverage };
+}
+
+function shortened({ difference, low, high, level }: PairedInterval) {
+  return { difference, low, high, level };
+}
+
+function mean(values: Float64Array): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}

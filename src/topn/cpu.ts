@@ -1,0 +1,154 @@
+// Full rankings on the cpu engine. Scores are products of two tables (ranked by a pool of workers) or rows that a
+// function writes (ranked here); either way only a few rows of scores exist at a time.
+
+import { throwIfAborted } from '../errors.js';
+import { createCounter, inSharedMemory } from '../math/memory.js';
+import { createPool, type TaskModule, threadCount } from '../parallel/pool.js';
+import type { TaskOptions } from '../progress.js';
+import { Heap } from '../wasm/heap.js';
+import { loadKernels } from '../wasm/load.js';
+import { laneBytes, packedItemBytes, packItems, type RankKernels, RankLane, ROWS_PER_BLOCK } from './lane.js';
+import { emptyLists, type TopLists } from './lists.js';
+import {
+  emptyAnswer,
+  type FactorTables,
+  type RankAnswer,
+  type RankQuery,
+  type RowScores,
+  rowsToRank,
+  towardsCandidates,
+} from './query.js';
+import { type FactorJob, rankFactorRows } from './topn-tasks.js';
+
+/** Below this many multiplications a pool of workers costs more than it saves. */
+const SMALL = 2e8;
+
+export const RANKING: TaskModule = {
+  name: 'topn-tasks',
+  base: import.meta.url,
+  worker: () =>
+    new Worker(new URL('./topn-tasks.js', import.meta.url), {
+      type: 'module',
+      name: 'graphex:topn-tasks',
+    }),
+  here: () => import('./topn-tasks.js'),
+};
+
+/** Ranks and shown candidates of every row of the query that has a relevant candidate. `candidates` ascend. */
+export async function rankByFactors(
+  tables: FactorTables,
+  candidates: Uint32Array,
+  query: RankQuery,
+  options: TaskOptions = {},
+): Promise<RankAnswer> {
+  const answer = emptyAnswer(query);
+  await runFactors(tables, candidates, query, rowsToRank(query), answer, undefined, options);
+  return answer;
+}
+
+/** The best `n` candidates of each of `rows`, best first, ties to the smaller item. */
+export async function topByFactors(
+  tables: FactorTables,
+  candidates: Uint32Array,
+  rows: Uint32Array,
+  n: number,
+  excluded: RankQuery['excluded'],
+  options: TaskOptions = {},
+): Promise<TopLists> {
+  const listed = Math.min(n, candidates.length);
+  const lists = emptyLists(rows.length, listed);
+  const query: RankQuery = { candidates: candidates.length, views: [], excluded, depth: listed, top: listed };
+  if (listed > 0) {
+    await runFactors(tables, candidates, query, rows, { ranks: [], shown: [] }, lists, options);
+  }
+  return lists;
+}
+
+async function runFactors(
+  tables: FactorTables,
+  candidates: Uint32Array,
+  query: RankQuery,
+  rows: Uint32Array,
+  answer: RankAnswer,
+  lists: TopLists | undefined,
+  { threads, signal, onProgress }: TaskOptions,
+): Promise<void> {
+  throwIfAborted(signal);
+  const { features, beside } = tables;
+  const small = rows.length * candidates.length * features < SMALL;
+  const lanes = small ? 1 : threadCount(threads, Math.ceil(rows.length / ROWS_PER_BLOCK));
+  const { module } = await loadKernels();
+  const heap = new Heap();
+  const items = heap.allocate(packedItemBytes(candidates.length, features));
+  const addresses = Array.from({ length: lanes }, () =>
+    heap.allocate(laneBytes(candidates.length, features)),
+  );
+  packItems(tables.items, candidates, features, heap.memory, items);
+  const next = createCounter();
+  const job: FactorJob = {
+    module,
+    memory: heap.memory,
+    places: createCounter(),
+    next,
+    lanes: addresses,
+    items,
+    users: small ? tables.users : inSharedMemory(tables.users),
+    features,
+    beside: beside && towardsCandidates(beside, candidates, tables.items.length / features),
+    rows,
+    query,
+    answer,
+    lists,
+  };
+  if (small) {
+    rankFactorRows(job);
+    return;
+  }
+  const report = () =>
+    onProgress?.({
+      stage: 'ranking',
+      done: Math.min(rows.length, ROWS_PER_BLOCK * Atomics.load(next, 0)),
+      total: rows.length,
+      unit: 'users',
+    });
+  const pool = await createPool(RANKING, lanes);
+  // Workers stop at the next block once the counter says that none is left.
+  const stop = () => Atomics.store(next, 0, rows.length);
+  signal?.addEventListener('abort', stop, { once: true });
+  const ticking = setInterval(report, 200);
+  try {
+    await pool.everywhere('rankFactorRows', job);
+  } finally {
+    clearInterval(ticking);
+    signal?.removeEventListener('abort', stop);
+    await pool.close();
+  }
+  throwIfAborted(signal);
+  report();
+}
+
+/** As `rankByFactors`, with scores that a function writes, row by row, in this thread. */
+export async function rankByRows(
+  scores: RowScores,
+  candidates: Uint32Array,
+  query: RankQuery,
+  { signal, onProgress }: TaskOptions = {},
+): Promise<RankAnswer> {
+  const answer = emptyAnswer(query);
+  const { module } = await loadKernels();
+  const heap = new Heap();
+  const address = heap.allocate(laneBytes(candidates.length, 1));
+  const instance = new WebAssembly.Instance(module, { env: { memory: heap.memory, abort: () => {} } });
+  const lane = new RankLane(instance.exports as unknown as RankKernels, heap.memory, address, 1, query);
+  const rows = rowsToRank(query);
+  const out = lane.row(0);
+  for (const [done, row] of rows.entries()) {
+    if (done % 256 === 0) {
+      throwIfAborted(signal);
+      onProgress?.({ stage: 'ranking', done, total: rows.length, unit: 'users' });
+    }
+    scores(row, candidates, out);
+    lane.rank(0, row, answer);
+  }
+  return answer;
+}

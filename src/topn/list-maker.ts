@@ -1,0 +1,206 @@
+// Lists of the best items, for many questions to one table of items: the items are packed once, a lane of this thread and
+// a pool of workers wait for the next question.
+
+import { throwIfAborted } from '../errors.js';
+import { createCounter, inSharedMemory } from '../math/memory.js';
+import { createPool, threadCount, type WorkerPool } from '../parallel/pool.js';
+import type { TaskOptions } from '../progress.js';
+import { Heap } from '../wasm/heap.js';
+import { loadKernels } from '../wasm/load.js';
+import { RANKING } from './cpu.js';
+import { laneBytes, packedItemBytes, packItems, type RankKernels, RankLane, ROWS_PER_BLOCK } from './lane.js';
+import { emptyLists, type TopLists } from './lists.js';
+import type { BesideScores, RankQuery } from './query.js';
+import { type FactorJob, type FactorRows, rankNextBlock } from './topn-tasks.js';
+
+/** One question: lists for so many rows. */
+export interface ListQuery {
+  readonly rows: number;
+  /** Longest list. */
+  readonly n: number;
+  /** Per row, items that are not to be listed. */
+  readonly excluded: RankQuery['excluded'];
+}
+
+/** Items that wait for questions. */
+export interface ListMaker {
+  /** The best items by products with the rows of `users` (rows × features), best first, ties to the smaller item. */
+  byFactors(
+    users: Float32Array,
+    query: ListQuery,
+    options?: TaskOptions,
+    /** Added to the products. */
+    beside?: BesideScores,
+  ): Promise<TopLists>;
+  /** The same by scores that a function writes, row by row, in this thread. */
+  byRows(
+    write: (row: number, out: Float32Array) => void,
+    query: ListQuery,
+    options?: TaskOptions,
+  ): Promise<TopLists>;
+  close(): Promise<void>;
+}
+
+/** Below this many multiplications workers cost more than they save. */
+const SMALL = 2e8;
+/** Milliseconds after which this thread looks at what else there is to do. */
+const TURN_MS = 50;
+
+/** `items` is count × features; a maker of lists by rows alone has no features. */
+export function createListMaker(items: Float32Array, count: number, features: number): ListMaker {
+  let closed = false;
+  let pool: { readonly workers: WorkerPool; readonly lanes: readonly number[] } | undefined;
+  /** Questions for the workers wait for one another: they share the lanes. */
+  let turn: Promise<unknown> = Promise.resolve();
+  const setUp = once(async () => {
+    const { module } = await loadKernels();
+    const heap = new Heap();
+    const packed = heap.allocate(packedItemBytes(count, Math.max(1, features)));
+    const lane = heap.allocate(laneBytes(count, Math.max(1, features)));
+    if (features > 0) {
+      const everything = Uint32Array.from({ length: count }, (_, item) => item);
+      packItems(items, everything, features, heap.memory, packed);
+    }
+    // For this thread; workers make their own.
+    const instance = new WebAssembly.Instance(module, { env: { memory: heap.memory, abort: () => {} } });
+    const kernels = instance.exports as unknown as RankKernels;
+    return { module, heap, kernels, packed, lane };
+  });
+  const stop = async () => {
+    if (!pool) return;
+    const { workers, lanes } = pool;
+    pool = undefined;
+    const { heap } = await setUp();
+    for (const lane of lanes) heap.release(lane);
+    await workers.close();
+  };
+
+  async function inPool(job: Omit<FactorJob, 'lanes' | 'places'>, lanes: number, options: TaskOptions) {
+    const { heap } = await setUp();
+    if (pool && pool.lanes.length !== lanes) await stop();
+    pool ??= {
+      workers: await createPool(RANKING, lanes),
+      lanes: Array.from({ length: lanes }, () => heap.allocate(laneBytes(count, features))),
+    };
+    const { signal, onProgress } = options;
+    const { next, rows } = job;
+    const report = () =>
+      onProgress?.({
+        stage: 'ranking',
+        done: Math.min(rows.length, ROWS_PER_BLOCK * Atomics.load(next, 0)),
+        total: rows.length,
+        unit: 'users',
+      });
+    // Workers stop at the next block once the counter says that none is left.
+    const skip = () => Atomics.store(next, 0, rows.length);
+    throwIfAborted(signal);
+    signal?.addEventListener('abort', skip, { once: true });
+    const ticking = setInterval(report, 200);
+    try {
+      await pool.workers.everywhere('rankFactorRows', {
+        ...job,
+        lanes: pool.lanes,
+        places: createCounter(),
+      });
+    } catch (error) {
+      // What a dead worker has left is not to be used again.
+      await stop();
+      throw error;
+    } finally {
+      clearInterval(ticking);
+      signal?.removeEventListener('abort', skip);
+    }
+    throwIfAborted(signal);
+    report();
+  }
+
+  /** In this thread. What a lane holds is of no use after a block, so several questions may take turns. */
+  async function here(job: FactorRows, lane: RankLane, { signal, onProgress }: TaskOptions) {
+    let began = performance.now();
+    while (rankNextBlock(job, lane)) {
+      if (performance.now() - began < TURN_MS) continue;
+      await new Promise((resolve) => setTimeout(resolve));
+      throwIfAborted(signal);
+      const done = Math.min(job.rows.length, ROWS_PER_BLOCK * job.next[0]);
+      onProgress?.({ stage: 'ranking', done, total: job.rows.length, unit: 'users' });
+      began = performance.now();
+    }
+  }
+
+  return {
+    async byFactors(users, query, options = {}, beside = undefined) {
+      throwIfAborted(options.signal);
+      checkOpen(closed);
+      const lists = emptyLists(query.rows, Math.min(query.n, count));
+      if (lists.listed === 0 || query.rows === 0) return lists;
+      const { module, heap, kernels, packed, lane } = await setUp();
+      const job = {
+        module,
+        memory: heap.memory,
+        next: createCounter(),
+        items: packed,
+        features,
+        beside,
+        rows: Uint32Array.from({ length: query.rows }, (_, row) => row),
+        query: rankQuery(query, count, lists.listed),
+        answer: { ranks: [], shown: [] },
+        lists,
+      };
+      const small = query.rows * count * features < SMALL;
+      const lanes = small ? 1 : threadCount(options.threads, Math.ceil(query.rows / ROWS_PER_BLOCK));
+      if (lanes === 1) {
+        await here({ ...job, users }, new RankLane(kernels, heap.memory, lane, features, job.query), options);
+        return lists;
+      }
+      const mine = turn.then(() => {
+        checkOpen(closed);
+        return inPool({ ...job, users: inSharedMemory(users) }, lanes, options);
+      });
+      turn = mine.catch(() => {});
+      await mine;
+      return lists;
+    },
+    async byRows(write, query, { signal, onProgress } = {}) {
+      checkOpen(closed);
+      const lists = emptyLists(query.rows, Math.min(query.n, count));
+      if (lists.listed === 0 || query.rows === 0) return lists;
+      const { heap, kernels, lane: address } = await setUp();
+      const asked = rankQuery(query, count, lists.listed);
+      const lane = new RankLane(kernels, heap.memory, address, Math.max(1, features), asked);
+      const out = lane.row(0);
+      for (let row = 0; row < query.rows; row++) {
+        if (row % 256 === 0) {
+          throwIfAborted(signal);
+          onProgress?.({ stage: 'ranking', done: row, total: query.rows, unit: 'users' });
+        }
+        write(row, out);
+        const best = lane.top(0, row, lists.listed);
+        lists.positions.set(best.positions, row * lists.listed);
+        lists.scores.set(best.scores, row * lists.listed);
+        lists.counts[row] = best.positions.length;
+      }
+      return lists;
+    },
+    async close() {
+      closed = true;
+      await turn;
+      await stop();
+    },
+  };
+}
+
+function checkOpen(closed: boolean): void {
+  if (closed) throw new Error('this recommender is closed');
+}
+
+function rankQuery({ excluded }: ListQuery, candidates: number, listed: number): RankQuery {
+  return { candidates, views: [], excluded, depth: listed, top: listed };
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

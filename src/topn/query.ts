@@ -1,0 +1,137 @@
+// Full rankings: what is asked and what is answered, and what every engine does alike about them.
+
+import type { RowLists } from '../math/csr.js';
+import { allocate } from '../math/memory.js';
+
+/** Two tables whose dot products are the scores. */
+export interface FactorTables {
+  /** Rows × features. */
+  readonly users: Float32Array;
+  /** Items × features. */
+  readonly items: Float32Array;
+  readonly features: number;
+  /** What is added to the products. */
+  readonly beside?: BesideScores | undefined;
+}
+
+/** Sparse weights from what a row has to what is scored, which are added up. */
+export interface BesideScores extends SparseWeights {
+  /** Per row, the items it has. */
+  readonly history: RowLists;
+}
+
+/** From each item: the targets of weights[offsets[i] … offsets[i+1]−1], ascending. */
+export interface SparseWeights {
+  readonly offsets: Uint32Array;
+  readonly targets: Uint32Array;
+  readonly weights: Float32Array;
+}
+
+/** The same weights with the positions of candidates for targets; what is for none of them is left out. */
+export function towardsCandidates<T extends SparseWeights>(
+  beside: T,
+  candidates: Uint32Array,
+  items: number,
+): T {
+  const position = new Int32Array(items).fill(-1);
+  for (let c = 0; c < candidates.length; c++) position[candidates[c]] = c;
+  const { offsets, targets, weights } = beside;
+  let kept = 0;
+  for (const target of targets) if (position[target] >= 0) kept++;
+  const narrow = {
+    offsets: allocate(Uint32Array, offsets.length),
+    targets: allocate(Uint32Array, kept),
+    weights: allocate(Float32Array, kept),
+  };
+  let at = 0;
+  for (let i = 0; i + 1 < offsets.length; i++) {
+    for (let e = offsets[i]; e < offsets[i + 1]; e++) {
+      const to = position[targets[e]];
+      if (to < 0) continue;
+      narrow.targets[at] = to;
+      narrow.weights[at++] = weights[e];
+    }
+    narrow.offsets[i + 1] = at;
+  }
+  return { ...beside, ...narrow };
+}
+
+/** Adds the weights from all that a row has. */
+export function addBeside(beside: BesideScores, row: number, out: Float32Array | Float64Array): void {
+  const { offsets, values } = beside.history;
+  for (let h = offsets[row]; h < offsets[row + 1]; h++) addWeights(beside, values[h], out);
+}
+
+/** The same, or where neither offsets nor targets are given, weights from each item to all: items × items. */
+export interface AnyWeights {
+  readonly offsets: Uint32Array | undefined;
+  readonly targets: Uint32Array | undefined;
+  readonly weights: Float32Array;
+}
+
+/** Adds the weights from one item; `count`: number of items, which matters where weights are for all. */
+export function addWeights(
+  { offsets, targets, weights }: AnyWeights,
+  from: number,
+  out: Float32Array | Float64Array,
+  count = out.length,
+): void {
+  if (offsets && targets) {
+    for (let e = offsets[from]; e < offsets[from + 1]; e++) out[targets[e]] += weights[e];
+    return;
+  }
+  for (let item = 0; item < count; item++) out[item] += weights[from * count + item];
+}
+
+/** Writes the scores of a row for each candidate, in their order. */
+export type RowScores = (row: number, candidates: Uint32Array, out: Float32Array) => void;
+
+/** One way to look at every row: all candidates, or all but some. Views narrow: each leaves out all that the former did. */
+export interface RankView {
+  /** Candidate positions left out in this view, ascending. */
+  readonly without: Uint32Array;
+  /** Per row, the relevant candidate positions; none of them in `without` or excluded. */
+  readonly relevant: RowLists;
+}
+
+/** What to find in each row of scores. */
+export interface RankQuery {
+  /** Number of candidates; a position is 0 … candidates−1. */
+  readonly candidates: number;
+  readonly views: readonly RankView[];
+  /** Per row, candidate positions that are not to be ranked. */
+  readonly excluded: RowLists | undefined;
+  /** Ranks beyond this are reported as 0. */
+  readonly depth: number;
+  /** Length of the lists of best candidates; at most depth. */
+  readonly top: number;
+}
+
+/** Each row's part is written by whoever ranks it. */
+export interface RankAnswer {
+  /** Per view, parallel to relevant.values. */
+  readonly ranks: readonly Uint32Array[];
+  /** Per view: 1 for each candidate that was among the best `top` of some row that has relevant candidates. */
+  readonly shown: readonly Uint8Array[];
+}
+
+/** Rows that have a relevant candidate in some view. */
+export function rowsToRank({ views }: RankQuery): Uint32Array {
+  const rows: number[] = [];
+  const count = (views[0]?.relevant.offsets.length ?? 1) - 1;
+  for (let r = 0; r < count; r++) {
+    if (views.some(({ relevant }) => relevant.offsets[r + 1] > relevant.offsets[r])) rows.push(r);
+  }
+  return Uint32Array.from(rows);
+}
+
+export function emptyAnswer({ views, candidates }: RankQuery): RankAnswer {
+  return {
+    ranks: views.map(({ relevant }) => allocate(Uint32Array, relevant.values.length)),
+    shown: views.map(() => allocate(Uint8Array, candidates)),
+  };
+}
+
+export function listOf(lists: RowLists, row: number): Uint32Array {
+  return lists.values.subarray(lists.offsets[row], lists.offsets[row + 1]);
+}

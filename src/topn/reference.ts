@@ -1,0 +1,86 @@
+// Rankings by the book: score every candidate in float64, sort, look.
+
+import { throwIfAborted } from '../errors.js';
+import type { RowLists } from '../math/csr.js';
+import type { TaskOptions } from '../progress.js';
+import { emptyLists, listBest, type TopLists } from './lists.js';
+import {
+  addBeside,
+  emptyAnswer,
+  type FactorTables,
+  listOf,
+  type RankAnswer,
+  type RankQuery,
+  rowsToRank,
+  towardsCandidates,
+} from './query.js';
+
+function scoresOf(
+  { users, items, features, beside }: FactorTables,
+  candidates: Uint32Array,
+  row: number,
+  without: Iterable<number>,
+): Float64Array {
+  const scores = Float64Array.from(candidates, (item) => {
+    let sum = 0;
+    for (let k = 0; k < features; k++) sum += users[row * features + k] * items[item * features + k];
+    return sum;
+  });
+  if (beside) addBeside(beside, row, scores);
+  for (const position of without) scores[position] = Number.NEGATIVE_INFINITY;
+  return scores;
+}
+
+/** With weights towards the candidates alone. */
+function towards(tables: FactorTables, candidates: Uint32Array): FactorTables {
+  const { beside, items, features } = tables;
+  return beside
+    ? { ...tables, beside: towardsCandidates(beside, candidates, items.length / features) }
+    : tables;
+}
+
+export function rankReference(
+  all: FactorTables,
+  candidates: Uint32Array,
+  query: RankQuery,
+  { signal, onProgress }: TaskOptions = {},
+): RankAnswer {
+  const tables = towards(all, candidates);
+  const answer = emptyAnswer(query);
+  const rows = rowsToRank(query);
+  for (const [done, row] of rows.entries()) {
+    throwIfAborted(signal);
+    onProgress?.({ stage: 'ranking', done, total: rows.length, unit: 'users' });
+    const excluded = query.excluded ? listOf(query.excluded, row) : [];
+    for (const [v, { without, relevant }] of query.views.entries()) {
+      const wanted = listOf(relevant, row);
+      if (wanted.length === 0) continue;
+      const scores = scoresOf(tables, candidates, row, [...excluded, ...without]);
+      const lists = emptyLists(1, query.depth);
+      listBest(scores, 0, lists);
+      const best = lists.positions.subarray(0, lists.counts[0]);
+      for (const [i, position] of wanted.entries()) {
+        answer.ranks[v][relevant.offsets[row] + i] = best.indexOf(position) + 1;
+      }
+      for (const position of best.subarray(0, query.top)) answer.shown[v][position] = 1;
+    }
+  }
+  return answer;
+}
+
+export function topReference(
+  all: FactorTables,
+  candidates: Uint32Array,
+  rows: Uint32Array,
+  n: number,
+  excluded: RowLists | undefined,
+  { signal }: TaskOptions = {},
+): TopLists {
+  const tables = towards(all, candidates);
+  const lists = emptyLists(rows.length, Math.min(n, candidates.length));
+  for (const [r, row] of rows.entries()) {
+    throwIfAborted(signal);
+    listBest(scoresOf(tables, candidates, row, excluded ? listOf(excluded, row) : []), r, lists);
+  }
+  return lists;
+}

@@ -1,0 +1,67 @@
+// What a worker of a ranking by factors does: score and rank blocks of rows until none is left. Each row's answers go to
+// that row's own place, so it does not matter which worker takes which block.
+
+import { serveTasks } from '../parallel/worker.js';
+import { type RankKernels, RankLane, ROWS_PER_BLOCK } from './lane.js';
+import type { TopLists } from './lists.js';
+import { addBeside, type BesideScores, type RankAnswer, type RankQuery } from './query.js';
+
+/** Rows to be ranked, whoever does it. */
+export interface FactorRows {
+  /** A number that is counted up to take the next block. */
+  readonly next: Int32Array;
+  /** Address of the packed items. */
+  readonly items: number;
+  /** Users × features. */
+  readonly users: Float32Array;
+  readonly features: number;
+  /** What is added to the products, towards the positions of the candidates. */
+  readonly beside: BesideScores | undefined;
+  /** Rows of users and of the query that are to be ranked. */
+  readonly rows: Uint32Array;
+  readonly query: RankQuery;
+  readonly answer: RankAnswer;
+  /** Where lists of the best `listed` candidates go, if they are asked for: rows × listed. */
+  readonly lists: TopLists | undefined;
+}
+
+export interface FactorJob extends FactorRows {
+  readonly module: WebAssembly.Module;
+  readonly memory: WebAssembly.Memory;
+  /** A number that workers count up to take their lane. */
+  readonly places: Int32Array;
+  /** Address of each lane. */
+  readonly lanes: readonly number[];
+}
+
+export function rankFactorRows(job: FactorJob): void {
+  const instance = new WebAssembly.Instance(job.module, { env: { memory: job.memory, abort: () => {} } });
+  const kernels = instance.exports as unknown as RankKernels;
+  const address = job.lanes[Atomics.add(job.places, 0, 1)];
+  const lane = new RankLane(kernels, job.memory, address, job.features, job.query);
+  while (rankNextBlock(job, lane));
+}
+
+/** False when no block is left. */
+export function rankNextBlock(job: FactorRows, lane: RankLane): boolean {
+  const { rows, next } = job;
+  const first = ROWS_PER_BLOCK * Atomics.add(next, 0, 1);
+  if (first >= rows.length) return false;
+  const block = rows.subarray(first, first + ROWS_PER_BLOCK);
+  lane.scoreFactors(job.users, block, job.features, job.items);
+  for (let b = 0; b < block.length; b++) {
+    if (job.beside) addBeside(job.beside, block[b], lane.row(b));
+    if (job.lists) storeList(lane, b, first + b, block[b], job.lists);
+    else lane.rank(b, block[b], job.answer);
+  }
+  return true;
+}
+
+function storeList(lane: RankLane, index: number, at: number, row: number, lists: TopLists): void {
+  const best = lane.top(index, row, lists.listed);
+  lists.positions.set(best.positions, at * lists.listed);
+  lists.scores.set(best.scores, at * lists.listed);
+  lists.counts[at] = best.positions.length;
+}
+
+serveTasks('topn-tasks', { rankFactorRows });

@@ -1,0 +1,45 @@
+// A task that takes block after block until none is left, on so many workers at once.
+
+import { throwIfAborted } from '../errors.js';
+import { createPool, type TaskModule, type WorkerPool } from '../parallel/pool.js';
+
+/** Workers that wait for tasks. */
+export interface Lanes {
+  /** Runs a task everywhere; `job.next` counts its blocks, of which there are so many. */
+  all<Job extends { readonly next: Int32Array }>(
+    name: string,
+    task: (job: Job) => void,
+    job: Job,
+    signal: AbortSignal | undefined,
+    blocks: number,
+    report?: () => void,
+  ): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** So many workers for the tasks of a module, or none where that is 0: tasks then run right here. The pool starts when first needed. */
+export function inLanes(module: TaskModule, threads: number): Lanes {
+  let pool: WorkerPool | undefined;
+  return {
+    async all(name, task, job, signal, blocks, report) {
+      throwIfAborted(signal);
+      if (threads === 0) {
+        task(job);
+        return;
+      }
+      pool ??= await createPool(module, threads);
+      // A counter beyond the last block tells the workers that none is left.
+      const stop = () => Atomics.store(job.next, 0, blocks);
+      signal?.addEventListener('abort', stop, { once: true });
+      const ticking = setInterval(() => report?.(), 200);
+      try {
+        await pool.everywhere(name, job);
+      } finally {
+        clearInterval(ticking);
+        signal?.removeEventListener('abort', stop);
+      }
+      throwIfAborted(signal);
+    },
+    close: async () => pool?.close(),
+  };
+}

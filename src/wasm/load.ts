@@ -1,0 +1,108 @@
+// Loads the kernels: the flavour with relaxed SIMD (fused multiply-add) where the runtime has it, else the plain one; and
+// either for memory that threads share or for memory that they do not.
+
+import { canShareMemory } from '../math/memory.js';
+
+export interface KernelModule {
+  readonly module: WebAssembly.Module;
+  readonly relaxed: boolean;
+}
+
+/** By whether memory is shared. */
+const loaded = new Map<boolean, Promise<KernelModule>>();
+
+/** The compiled kernels, once per process. */
+export function loadKernels(): Promise<KernelModule> {
+  const shared = canShareMemory();
+  let kernels = loaded.get(shared);
+  if (!kernels) {
+    kernels = load(shared);
+    loaded.set(shared, kernels);
+    kernels.catch(() => loaded.delete(shared)); // a page may be back on the net when it asks again
+  }
+  return kernels;
+}
+
+const inNode = typeof process !== 'undefined' && process.versions?.node !== undefined;
+
+async function load(shared: boolean): Promise<KernelModule> {
+  const relaxed = hasRelaxedSimd();
+  // Literal paths: bundlers find them and emit the files.
+  const url = relaxed
+    ? new URL('./kernels-relaxed.wasm', import.meta.url)
+    : new URL('./kernels.wasm', import.meta.url);
+  const bytes = await read(url);
+  return { module: await WebAssembly.compile(shared ? bytes : withPlainMemory(bytes)), relaxed };
+}
+
+async function read(url: URL): Promise<Uint8Array<ArrayBuffer>> {
+  if (inNode) {
+    // Tests import the sources; the kernels are only in dist/.
+    const built = new URL(url.href.replace(/\/src\/(?=wasm\/[^/]*$)/, '/dist/'));
+    const file = await process.getBuiltinModule('node:fs/promises').readFile(built);
+    return new Uint8Array(file);
+  }
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`${url.href}: ${response.status} ${response.statusText}`);
+  return new Uint8Array(await response.arrayBuffer());
+}
+
+/** (module (func (param v128 v128 v128) (result v128) local.get 0 local.get 1 local.get 2 f32x4.relaxed_madd)) */
+const RELAXED_MADD = Uint8Array.of(
+  ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
+  ...[0x01, 0x08, 0x01, 0x60, 0x03, 0x7b, 0x7b, 0x7b, 0x01, 0x7b],
+  ...[0x03, 0x02, 0x01, 0x00],
+  ...[0x0a, 0x0d, 0x01, 0x0b, 0x00, 0x20, 0x00, 0x20, 0x01, 0x20, 0x02, 0xfd, 0x85, 0x02, 0x0b],
+);
+
+function hasRelaxedSimd(): boolean {
+  if (WebAssembly.validate(RELAXED_MADD)) return true;
+  if (!inNode) return false;
+  // Node 20 has it behind a flag, later ones have it without and complain of the flag.
+  process.getBuiltinModule('node:v8').setFlagsFromString('--experimental-wasm-relaxed-simd');
+  return WebAssembly.validate(RELAXED_MADD);
+}
+
+const IMPORT_SECTION = 2;
+const MEMORY = 2;
+/** Bit of a memory's limits that says that threads share it. */
+const SHARED = 2;
+
+/**
+ * The same module for a memory that is not shared. Kernels use no atomic operation, so one bit tells the two apart: in
+ * the limits of the memory, which is all that they import beside `abort`.
+ */
+function withPlainMemory(module: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  const bytes = module.slice();
+  let at = 8;
+  const number = (): number => {
+    let value = 0;
+    for (let shift = 0; ; shift += 7) {
+      const byte = bytes[at++];
+      value += (byte & 0x7f) * 2 ** shift;
+      if (byte < 0x80) return value;
+    }
+  };
+  const skipText = () => {
+    const length = number();
+    at += length;
+  };
+  while (at < bytes.length) {
+    const section = bytes[at++];
+    const size = number();
+    const end = at + size;
+    if (section === IMPORT_SECTION) {
+      for (let left = number(); left > 0; left--) {
+        skipText();
+        skipText();
+        if (bytes[at++] === MEMORY) {
+          bytes[at] &= ~SHARED;
+          return bytes;
+        }
+        number(); // a function's type
+      }
+    }
+    at = end;
+  }
+  throw new Error('the kernels import no memory');
+}

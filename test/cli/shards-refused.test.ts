@@ -1,0 +1,106 @@
+// Commands that take a file, a table or a model, given a folder of shards or a model by shard: each that cannot use it says so in
+// one sentence, with what to do instead.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { ALONE } from '../../src/comm/communicator.js';
+import { MODEL_FOLDER_READERS } from '../../src/options/merge.js';
+import { PARTS_READERS } from '../../src/options/partition.js';
+import { COMMANDS, type CommandName } from '../../src/options/verbs.js';
+import { fitParts } from '../../src/shard/fit.js';
+import { saveModelParts } from '../../src/shard/model-shards.js';
+import { partitionGraph } from '../../src/shard/partition.js';
+import { openParts } from '../../src/shard/partition-folder.js';
+import { graphex, scratch } from './run.js';
+
+const folder = scratch();
+const [parts, model] = [join(folder, 'parts'), join(folder, 'model')];
+const out = join(folder, 'out');
+
+beforeAll(async () => {
+  const rows = Array.from({ length: 300 }, (_, i) => `${(i * 7) % 40},${(i * 13) % 25}`);
+  writeFileSync(join(folder, 'rows.csv'), rows.join('\n'));
+  await partitionGraph(join(folder, 'rows.csv'), parts, { shards: 2 });
+  const opened = await openParts(parts);
+  const fitted = await fitParts(opened, ALONE, { features: 2, iterations: 5, threads: 1 });
+  await saveModelParts(model, opened, ALONE, fitted, false);
+});
+
+/** What each command is given beside the folder; undefined: it takes no data and no model. */
+const REST: Record<CommandName, readonly string[] | undefined> = {
+  simulate: undefined,
+  check: [],
+  split: ['-o', out],
+  partition: ['-o', out],
+  fit: ['-o', out],
+  merge: ['-o', out],
+  evaluate: [parts],
+  forecast: [],
+  audit: [],
+  recommend: ['--user', '1'],
+  similar: ['--item', '1'],
+  features: [],
+  serve: ['--port', '0'],
+  study: ['-o', out],
+};
+const names = (Object.keys(COMMANDS) as CommandName[]).filter((name) => REST[name]);
+const refusing = (readers: readonly string[]) => names.filter((name) => !readers.includes(name));
+
+describe('a folder of shards', () => {
+  test.concurrent.each(refusing(PARTS_READERS))(
+    'graphex %s',
+    async (name) => {
+      const { status, stdout, stderr } = await graphex(name, parts, ...REST[name]!);
+      expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+      expect(stderr).toMatch(/^error: .*parts: this is a folder of shards.*; .*\n$/);
+      expect(stderr.trim().split('\n')).toHaveLength(1);
+    },
+    60_000,
+  );
+});
+
+describe('a model by shard', () => {
+  /** Those that take data say that it is a folder; those that take a model, what to do with this one. */
+  const takesData = (name: CommandName) => 'read' in COMMANDS[name] && name !== 'evaluate';
+  test.concurrent.each(refusing(MODEL_FOLDER_READERS).filter((name) => !takesData(name)))(
+    'graphex %s',
+    async (name) => {
+      const { status, stdout, stderr } = await graphex(name, model, ...REST[name]!);
+      expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+      expect(stderr).toContain(
+        'this is a model by shard, which only graphex recommend, evaluate and merge read',
+      );
+      expect(stderr).toContain('graphex merge');
+    },
+    60_000,
+  );
+});
+
+describe('what a fit to parts cannot do', () => {
+  test.concurrent.each([
+    ['--method', 'gibbs'],
+    ['--method', 'ease'],
+    ['-k', 'auto'],
+    ['--restarts', '3'],
+    ['--method', 'ranking', '--tune'],
+    ['--method', 'ranking', '--memory', '4G'],
+    ['--method', 'ranking', '--by-shard', '--precision', 'float16'],
+    ['--from', join(model, 'head.safetensors')],
+    ['--precision', 'float16'],
+  ])(
+    'fit parts/ %s %s %s',
+    async (...flags) => {
+      const { status, stderr } = await graphex('fit', parts, ...flags.filter(Boolean), '-o', out);
+      expect(status, stderr).toBe(2);
+      expect(stderr).toMatch(/^error: .*(leave|give|choose|run).*\n$/);
+    },
+    60_000,
+  );
+});
+
+test('a fit for ranking of shards cannot add what needs the data in one piece', async () => {
+  const { status, stderr } = await graphex('fit', parts, '--method', 'ranking', '--blend', '-o', out);
+  expect(status).toBe(2);
+  expect(stderr).toMatch(/^error: --blend needs the data in one piece, and .* is in parts; leave it out\n$/);
+});

@@ -1,0 +1,202 @@
+import { describe, expect, test } from 'vitest';
+import { fit } from '../../src/fit/fit.js';
+import type { AscentOptions } from '../../src/fit/options.js';
+import { matchTilt, modelLaw, tailLaw } from '../../src/fit/sides/side-prior.js';
+import { unfinishedFit } from '../../src/fit/unfinished.js';
+import { buildGraph } from '../../src/graph/build.js';
+import { degrees } from '../../src/graph/graph.js';
+import { VertexIds } from '../../src/graph/ids.js';
+import { expectedLaplace } from '../../src/math/quadrature.js';
+import { randomStream } from '../../src/math/random.js';
+import { simulate } from '../../src/process/poisson-model.js';
+import { lawWords } from '../../src/report/words/side-prior.js';
+import { countDegrees } from '../../src/sparsity/degree-counts.js';
+import { USERS_AND_ITEMS } from '../../src/text/sides.js';
+
+const side = (sigma: number, size: number, tau = 1) => ({ sigma, tau, shape: 0.5, rate: 0.5, size });
+const shapes = { users: { shape: 0.5, rate: 0.5 }, items: { shape: 0.5, rate: 0.5 } };
+/** A population of 1,000 users on average, some of whom nobody has met, and items without end. */
+const mixed = (seed: number) =>
+  simulate({ users: side(-0.6, 600), items: side(0.4, 15), features: 4, seed }).then(({ graph, atoms }) => ({
+    graph,
+    population: atoms.users,
+  }));
+
+describe('the law that the degrees of a side speak for', () => {
+  test('negative tail indexes are found again, and a positive one', async () => {
+    for (const seed of [1, 2]) {
+      const both = await simulate({
+        users: side(-0.5, 1500),
+        items: side(-0.8, 6000, 20),
+        features: 5,
+        seed,
+      });
+      for (const [name, sigma] of [
+        ['users', -0.5],
+        ['items', -0.8],
+      ] as const) {
+        const law = tailLaw(countDegrees(degrees(both.graph[name])));
+        expect(law.kind).toBe('dense');
+        expect(Math.abs(law.sigma - sigma)).toBeLessThan(0.12);
+        expect(law.standardError).toBeLessThan(0.1);
+      }
+      const items = tailLaw(countDegrees(degrees((await mixed(seed)).graph.items)));
+      expect(items.kind).toBe('sparse');
+      expect(Math.abs(items.sigma - 0.4)).toBeLessThan(0.1);
+    }
+  });
+
+  test('vertices of many edges each are dense, a handful of vertices of one edge is not', () => {
+    const many = Uint32Array.from({ length: 25 }, (_, v) => 80 + ((7 * v) % 40));
+    expect(tailLaw(countDegrees(many)).kind).toBe('dense');
+    expect(tailLaw(countDegrees([1, 1, 1, 2, 3]))).toMatchObject({ kind: 'sparse' });
+  });
+});
+
+describe('the tilt of a dense side', () => {
+  const mass = Float64Array.from([30, 5, 80, 1]);
+  const share = (tau: number, sigma: number) => {
+    const law = { ...side(sigma, 1), tau };
+    return (
+      expectedLaplace(
+        law,
+        mass.map((m) => m / 2),
+      ) / expectedLaplace(law, mass)
+    );
+  };
+
+  test('makes the model lose as many vertices by thinning as the data do', () => {
+    for (const [sigma, half] of [
+      [-0.3, 0.1],
+      [-1, 0.05],
+      [-2.5, 0.3],
+    ] as const) {
+      const tau = matchTilt(side(sigma, 1), half, mass);
+      expect(share(tau, sigma)).toBeCloseTo(2 ** -half, 4);
+    }
+  });
+
+  test('ends where all vertices were seen, or hardly any', () => {
+    expect(matchTilt(side(-1, 1), 0, mass)).toBeCloseTo(Math.exp(-7), 10);
+    expect(matchTilt(side(-1, 1), 0.9999, mass)).toBeCloseTo(Math.exp(9), 6);
+  });
+});
+
+describe('a fit with a law for each side', () => {
+  test('finds the size of a population of which a part was seen', async () => {
+    const errors: number[] = [];
+    let held = 0;
+    for (const seed of [1, 2, 3, 4]) {
+      const { graph, population } = await mixed(seed);
+      const { model } = await fit(graph, { features: 4, engine: 'cpu', ...shapes });
+      if (model.type !== 'posterior') throw new Error('no posterior');
+      const law = modelLaw(model);
+      expect(law.items).toMatchObject({ kind: 'sparse', unseen: null, tau: 1 });
+      expect(law.users.kind).toBe('dense');
+      const unseen = law.users.unseen!;
+      expect(unseen.low).toBeLessThan(unseen.high);
+      errors.push((graph.users.count + unseen.mean) / population - 1);
+      const missing = population - graph.users.count;
+      if (missing >= unseen.low && missing <= unseen.high) held++;
+    }
+    const mean = errors.reduce((a, b) => a + b, 0) / errors.length;
+    expect(Math.abs(mean)).toBeLessThan(0.04);
+    expect(held).toBeGreaterThanOrEqual(3);
+  });
+
+  test('is the sparse model where both sides are sparse', async () => {
+    const { graph } = await simulate({ users: side(0.4, 25), items: side(0.4, 25), features: 3, seed: 4 });
+    const options = { features: 3, engine: 'cpu', iterations: 60 } as const;
+    const auto = await fit(graph, options);
+    const sparse = await fit(graph, { ...options, model: 'sparse' });
+    expect(auto.model).toMatchObject({ kind: 'auto' });
+    expect(auto.model).toMatchObject({
+      bound: (sparse.model as { bound?: number }).bound,
+      users: { hyper: (sparse.model as { users: { hyper?: unknown } }).users.hyper },
+    });
+  });
+
+  test('keeps what was given, and moves no tilt that is learned', async () => {
+    const { graph } = await mixed(2);
+    const options = { features: 3, engine: 'cpu', iterations: 60 } as const;
+    const tau = async (users: object, learn: AscentOptions['learn'] = []) => {
+      const { model } = await fit(graph, { ...options, users, learn });
+      return (model as { users: { hyper: { tau: number } } }).users.hyper.tau;
+    };
+    expect(await tau({})).not.toBe(1);
+    expect(await tau({ tau: 2 })).toBe(2);
+    expect(await tau({ size: 500 })).toBe(1);
+    expect(await tau({}, ['users.sigma'])).toBe(1);
+  });
+
+  test('goes on from where it was stopped to the same numbers', async () => {
+    const { graph } = await mixed(3);
+    const options = { features: 3, engine: 'cpu' } as const;
+    const whole = await fit(graph, options);
+    const { iterations } = whole.model.provenance;
+    const stop = new AbortController();
+    const running = fit(graph, {
+      ...options,
+      signal: stop.signal,
+      onProgress: ({ done }) => {
+        if (done >= iterations / 2) stop.abort();
+      },
+    });
+    const { checkpoint } = unfinishedFit(await running.catch((error) => error))!;
+    const rest = await fit(graph, { ...options, resume: checkpoint });
+    expect((rest.model as { bound?: number }).bound).toBe((whole.model as { bound?: number }).bound);
+  });
+
+  test('is told also where the degrees hardly know their tail index', async () => {
+    const { graph } = await mixed(2);
+    const { model } = await fit(graph, { features: 3, engine: 'cpu', iterations: 60 });
+    if (model.type !== 'posterior') throw new Error('no posterior');
+    const degree = Uint32Array.from({ length: 25 }, (_, v) => 80 + ((7 * v) % 40));
+    expect(tailLaw(countDegrees(degree)).standardError).toBeGreaterThan(100);
+    const { unseen } = modelLaw({ ...model, users: { ...model.users, degree } }).users;
+    expect([unseen!.mean, unseen!.low, unseen!.high].every(Number.isFinite)).toBe(true);
+  });
+
+  test('learning sigma and tau does not run away on vertices that are all alike', async () => {
+    const random = randomStream(3, 1);
+    const pairs = Array.from({ length: 3600 }, (_, pair) => pair).filter(() => random.uniform() < 0.2);
+    const ids = VertexIds.range(60);
+    const graph = buildGraph({
+      users: pairs.map((pair) => Math.floor(pair / 60)),
+      items: pairs.map((pair) => pair % 60),
+      ...{ userCount: 60, itemCount: 60, userIds: ids, itemIds: ids, multigraph: false },
+    });
+    const alike = { shape: 20, rate: 20 };
+    const { model } = await fit(graph, {
+      ...{ features: 1, engine: 'cpu', iterations: 500, tolerance: 1e-9 },
+      ...{ users: alike, items: alike, learn: ['sigma', 'tau'] },
+    });
+    if (model.type !== 'posterior') throw new Error('no posterior');
+    for (const { hyper } of [model.users, model.items]) {
+      expect(hyper.sigma).toBeGreaterThan(-10);
+      expect(hyper.tau).toBeLessThan(30);
+    }
+  });
+});
+
+test('a law is said in words', () => {
+  const open = { kind: 'sparse', sigma: 0.412, tau: 1, size: 20, sizeInterval: null, unseen: null } as const;
+  const closed = {
+    kind: 'dense',
+    sigma: -1,
+    tau: 3,
+    size: 900,
+    sizeInterval: null,
+    unseen: { mean: 761, low: 700, high: 830 },
+  } as const;
+  const seen = { users: 4339, items: 3665 };
+  const said = lawWords({ users: closed, items: open }, seen, USERS_AND_ITEMS);
+  expect(said).toEqual([
+    'Users: a fixed population of about 5,100, 4,339 of them seen (unseen, 90 % with these features: 700 to 830).',
+    'Items: no end of them; 3,665 were seen, and rare ones keep turning up (tail index of the fitted law: 0.41; check judges by another estimate).',
+  ]);
+  const all = { ...closed, unseen: { mean: 0.1, low: 0, high: 1 } };
+  expect(lawWords({ users: all, items: open }, seen, USERS_AND_ITEMS)[0]).toBe(
+    'Users: a fixed population; all 4,339 were seen.',
+  );
+});

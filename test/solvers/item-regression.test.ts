@@ -1,0 +1,167 @@
+import { describe, expect, it } from 'vitest';
+import { transposeLists } from '../../src/math/csr.js';
+import {
+  createItemRegression,
+  type ItemWeights,
+  openItemRegression,
+  type RegressionSetting,
+} from '../../src/solvers/item-regression.js';
+import { communityLists, solve } from '../evaluate/baseline-data.js';
+import { listOf } from '../evaluate/brute-force.js';
+
+const ITEMS = 40;
+const users = communityLists(80, ITEMS, 3, 4);
+const items = transposeLists(users, ITEMS);
+const owners = Array.from({ length: ITEMS }, (_, i) => new Set(listOf(items, i)));
+const common = (i: number, j: number) => [...owners[i]].filter((user) => owners[j].has(user)).length;
+
+/** inputs × targets. */
+function dense({ offsets, targets, weights }: ItemWeights, width: number): number[][] {
+  return Array.from({ length: offsets.length - 1 }, (_, i) => {
+    const row = new Array<number>(width).fill(0);
+    for (let e = offsets[i]; e < offsets[i + 1]; e++) row[targets[e]] = weights[e];
+    return row;
+  });
+}
+
+/** The regression of one item on those that alone explain most of it, one by one in float64. */
+function weightsOf(target: number, inputs: readonly number[], setting: RegressionSetting): number[] {
+  const { neighbours, lambda, dropout } = setting;
+  const gain = (i: number) => common(i, target) ** 2 / (owners[i].size + lambda);
+  const chosen = inputs
+    .filter((i) => i !== target && common(i, target) > 0)
+    .toSorted((a, b) => gain(b) - gain(a))
+    .slice(0, neighbours);
+  const gram = chosen.map((i) =>
+    chosen.map((j) => common(i, j) + (i === j ? lambda + dropout * common(i, i) : 0)),
+  );
+  const found = solve(
+    gram,
+    chosen.map((i) => common(i, target)),
+  );
+  const row = new Array<number>(ITEMS).fill(0);
+  for (const [at, i] of chosen.entries()) row[i] = found[at];
+  return row;
+}
+
+describe('regressions of items on their neighbours', () => {
+  it('have the weights of a second regression on the nearest of them added', async () => {
+    const { solve: regress } = await createItemRegression({ users, items });
+    const setting = { neighbours: 9, lambda: 4, dropout: 0.8 };
+    const nearest = { neighbours: 3, dropout: 0.2 };
+    const found = dense(await regress({ ...setting, nearest }), ITEMS);
+    const all = Array.from({ length: ITEMS }, (_, i) => i);
+    for (const target of all) {
+      const many = weightsOf(target, all, setting);
+      const few = weightsOf(target, all, { ...setting, ...nearest });
+      expect(few.filter((weight) => weight !== 0).length).toBeLessThanOrEqual(3);
+      for (const i of all) expect(Math.abs(found[i][target] - many[i] - few[i])).toBeLessThan(4e-4);
+    }
+  });
+
+  it('are those solved one by one, from items that may be inputs to those that are targets', async () => {
+    const inputs = Uint8Array.from({ length: ITEMS }, (_, i) => (i % 4 === 1 ? 0 : 1));
+    const targets = Uint32Array.from({ length: ITEMS }, (_, i) => i).filter((i) => i % 4 <= 1);
+    const { solve: regress } = await createItemRegression({ users, items, inputs, targets });
+    for (const setting of [
+      { neighbours: 6, lambda: 3.5, dropout: 0 },
+      { neighbours: 7, lambda: 20, dropout: 0.8 },
+    ]) {
+      const found = dense(await regress(setting), targets.length);
+      for (const [t, target] of targets.entries()) {
+        const allowed = Array.from(inputs.keys()).filter((i) => inputs[i]);
+        for (const [i, want] of weightsOf(target, allowed, setting).entries()) {
+          expect(Math.abs(found[i][t] - want)).toBeLessThan(2e-4);
+        }
+      }
+    }
+  });
+
+  it('are EASE where every item is a neighbour: minus the inverse over its diagonal', async () => {
+    const lambda = 8;
+    const { solve: regress } = await createItemRegression({ users, items });
+    const found = dense(await regress({ neighbours: ITEMS, lambda, dropout: 0 }), ITEMS);
+    const all = Array.from({ length: ITEMS }, (_, i) => i);
+    const gram = all.map((i) => all.map((j) => common(i, j) + (i === j ? lambda : 0)));
+    for (const j of [0, 7, 39]) {
+      const column = solve(
+        gram,
+        all.map((i) => (i === j ? 1 : 0)),
+      );
+      for (const i of all) {
+        // Items without a user in common are no neighbours, of whom EASE has a few with small weights.
+        const want = i === j ? 0 : -column[i] / column[j];
+        if (common(i, j) > 0) expect(Math.abs(found[i][j] - want)).toBeLessThan(0.02);
+        else expect(found[i][j]).toBe(0);
+      }
+    }
+  });
+
+  it('have targets ascending, no item as its own input, and no more inputs than asked for', async () => {
+    const { solve: regress } = await createItemRegression({ users, items });
+    const { offsets, targets } = await regress({ neighbours: 5, lambda: 10, dropout: 0.5 });
+    const perTarget = new Uint32Array(ITEMS);
+    for (let i = 0; i < ITEMS; i++) {
+      const own = Array.from(targets.subarray(offsets[i], offsets[i + 1]));
+      expect(own).toEqual(own.toSorted((a, b) => a - b));
+      expect(own).not.toContain(i);
+      for (const target of own) perTarget[target]++;
+    }
+    expect(Math.max(...perTarget)).toBe(5);
+  });
+
+  it('are the same whether users are few enough to be bits or their pairs are counted', async () => {
+    // Users with nothing make the same data too many for bits.
+    const padded = { values: users.values, offsets: new Uint32Array(601).fill(users.values.length) };
+    padded.offsets.set(users.offsets);
+    const setting = { neighbours: 13, lambda: 6, dropout: 0.4, nearest: { neighbours: 4, dropout: 0.2 } };
+    const inputs = Uint8Array.from({ length: ITEMS }, (_, i) => (i % 5 === 2 ? 0 : 1));
+    const [bits, counted] = await Promise.all(
+      [users, padded].map(async (rows) => {
+        const regression = await createItemRegression({ users: rows, items, inputs });
+        return regression.solve(setting);
+      }),
+    );
+    expect(counted).toEqual(bits);
+    expect(bits.weights.length).toBeGreaterThan(5 * ITEMS);
+  });
+
+  it('are those of a setting by itself, whatever was tried before it', async () => {
+    const settings = [
+      { neighbours: 11, lambda: 5, dropout: 0.5 },
+      { neighbours: 6, lambda: 5, dropout: 2 },
+      { neighbours: 6, lambda: 40, dropout: 2 },
+      { neighbours: 22, lambda: 5, dropout: 0 },
+      { neighbours: 11, lambda: 40, dropout: 1 },
+      { neighbours: 3, lambda: 5, dropout: 0.5 },
+    ].map((setting) => ({ ...setting, nearest: { neighbours: 3, dropout: setting.dropout / 2 } }));
+    for (const rows of [users, communityLists(600, ITEMS, 3, 4)]) {
+      const data = { users: rows, items: transposeLists(rows, ITEMS) };
+      const open = await openItemRegression(data, { threads: 2 });
+      const single = await createItemRegression(data);
+      try {
+        for (const setting of settings)
+          expect(await open.solve(setting)).toEqual(await single.solve(setting));
+      } finally {
+        await open.close();
+      }
+    }
+  });
+
+  it.each([
+    ['few users', 300],
+    ['many', 700],
+  ])('are the same on any number of threads, and stop when told to: %s', async (_, rows) => {
+    const many = communityLists(rows, 900, 4, 6);
+    const data = { users: many, items: transposeLists(many, 900) };
+    const setting = { neighbours: 180, lambda: 30, dropout: 0.5 };
+    const solved = async (threads: number) =>
+      (await createItemRegression(data, { threads })).solve(setting, { threads });
+    const [one, three] = await Promise.all([solved(1), solved(3)]);
+    expect(three.targets).toEqual(one.targets);
+    expect(Buffer.from(three.weights.buffer).equals(Buffer.from(one.weights.buffer))).toBe(true);
+    const waiting = await createItemRegression(data, { threads: 2 });
+    const stopped = waiting.solve(setting, { threads: 2, signal: AbortSignal.timeout(5) });
+    await expect(stopped).rejects.toThrow();
+  });
+});

@@ -1,0 +1,147 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { Progress } from '../../src/progress.js';
+import type { Contestant } from '../../src/study/leaderboard.js';
+import { PLAIN_ROW } from '../../src/study/models.js';
+import { studySettings } from '../../src/study/options.js';
+import { Clock } from '../../src/study/stage-times.js';
+
+const row = (id: string): Contestant =>
+  ({
+    ...PLAIN_ROW,
+    id,
+    kind: 'model',
+    ranking: { n: 20, depth: 100, all: { mean: { recall: 0, ndcg: 0 } } },
+  }) as unknown as Contestant;
+
+function clockThatTells(signal?: AbortSignal) {
+  const told: string[] = [];
+  const clock = new Clock(
+    {
+      ...(signal && { signal }),
+      onProgress: ({ stage }: Progress) => told.push(stage),
+      onFinding: (finding) => told.push(finding.kind === 'method' ? `found ${finding.row.id}` : 'check'),
+    },
+    studySettings({ model: 'sparse', features: 3 }, 1000),
+  );
+  clock.run = 0;
+  return { clock, told };
+}
+
+/** A promise, and who keeps it. */
+function later() {
+  let come = () => {};
+  const promise = new Promise<void>((resolve) => {
+    come = resolve;
+  });
+  return { promise, come };
+}
+
+describe('parts of a study at once', () => {
+  it('tell of the first that is not done, then of the next from where it is, and all results in order', async () => {
+    const { clock, told } = clockThatTells();
+    const [models, baselines] = [later(), later()];
+    const all = clock.together(
+      [
+        async (own) => {
+          await own.stage({ stage: 'fit', model: 'sparse' }, () => models.promise);
+          own.found(row('sparse'));
+          return 'models';
+        },
+        async (own) => {
+          await own.stage({ stage: 'fit', model: 'ranking' }, async () => {});
+          own.found(row('ranking'));
+          return 'ranking';
+        },
+        async (own) => {
+          await own.stage({ stage: 'baselines' }, async ({ onProgress }) => {
+            onProgress?.({ stage: 'early', done: 1 });
+            await baselines.promise;
+            onProgress?.({ stage: 'late', done: 2 });
+          });
+          own.found(row('knn'));
+          return 'baselines';
+        },
+      ],
+      true,
+    );
+    await new Promise((resolve) => setTimeout(resolve));
+    expect(told).toEqual(['fit sparse model']);
+    models.come();
+    await new Promise((resolve) => setTimeout(resolve));
+    baselines.come();
+    expect(await all).toEqual(['models', 'ranking', 'baselines']);
+    expect(told).toEqual([
+      'fit sparse model',
+      'found sparse',
+      'fit for ranking',
+      'found ranking',
+      'baselines',
+      'baselines: late',
+      'found knn',
+    ]);
+    expect(clock.times.map(({ stage, model }) => [stage, model])).toEqual([
+      ['fit', 'sparse'],
+      ['fit', 'ranking'],
+      ['baselines', undefined],
+    ]);
+  });
+
+  it('are timed without the wait in which none of a stage could go on', async () => {
+    let now = 1000;
+    const timer = vi.spyOn(performance, 'now').mockImplementation(() => now);
+    const { clock } = clockThatTells();
+    await clock.stage({ stage: 'baselines' }, async (_, waited) => {
+      now += 7000;
+      waited(5000);
+    });
+    timer.mockRestore();
+    expect(clock.times.map(({ seconds }) => seconds)).toEqual([2]);
+  });
+
+  it('stop where one of them fails, whose error is the one that is thrown', async () => {
+    const { clock } = clockThatTells();
+    const stopped: string[] = [];
+    const untilStopped = (name: string) => (own: Clock) =>
+      own.stage({ stage: 'baselines' }, async ({ signal }) => {
+        await new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve()));
+        stopped.push(name);
+      });
+    const fails = () => Promise.reject(new RangeError('not finite'));
+    await expect(clock.together([untilStopped('a'), fails, untilStopped('b')], true)).rejects.toThrow(
+      new RangeError('not finite'),
+    );
+    expect(stopped).toEqual(['a', 'b']);
+  });
+
+  it('stop with the signal of the study, and by its reason', async () => {
+    const stop = new AbortController();
+    const { clock } = clockThatTells(stop.signal);
+    const reason = new Error('enough');
+    const all = clock.together(
+      [1, 2].map(
+        () => (own: Clock) =>
+          own.stage(
+            { stage: 'baselines' },
+            ({ signal }) =>
+              new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve())),
+          ),
+      ) as never,
+      true,
+    );
+    stop.abort(reason);
+    await expect(all).rejects.toBe(reason);
+  });
+
+  it('take turns where that is asked for, in the clock of the study itself', async () => {
+    const { clock } = clockThatTells();
+    const order: number[] = [];
+    const turn = (n: number) => async (own: Clock) => {
+      expect(own).toBe(clock);
+      order.push(n);
+      await new Promise((resolve) => setTimeout(resolve));
+      order.push(-n);
+    };
+    await clock.together([turn(1), turn(2)], false);
+    expect(order).toEqual([1, -1, 2, -2]);
+  });
+});
