@@ -6,7 +6,7 @@
 import { existsSync } from 'node:fs';
 import { type AuditOptions, auditSplit } from '../src/audit/audit.js';
 import type { CheckName } from '../src/audit/checks.js';
-import type { SplitParts } from '../src/evaluate/table-task.js';
+import type { SplitTables } from '../src/evaluate/table-task.js';
 import { buildGraph } from '../src/graph/build.js';
 import { type BipartiteGraph, degrees } from '../src/graph/graph.js';
 import { VertexIds } from '../src/graph/ids.js';
@@ -14,7 +14,7 @@ import { selectEdges, selectVertices } from '../src/graph/subgraph.js';
 import { readGraph } from '../src/ingest/read.js';
 import { randomStream } from '../src/math/random.js';
 import { simulate } from '../src/process/poisson-model.js';
-import { drawCoins } from '../src/sample/pq.js';
+import { drawAssignment } from '../src/sample/pq.js';
 import { split } from '../src/sample/split.js';
 import { setsNamed } from './sets.js';
 
@@ -29,7 +29,7 @@ const seeds = at < 0 ? 10 : Number(args.splice(at, 2)[1]);
 const names = args.length > 0 ? args : Object.keys(SETS);
 
 interface Planted {
-  readonly parts: SplitParts;
+  readonly parts: SplitTables;
   readonly options?: AuditOptions;
 }
 interface Case {
@@ -45,7 +45,7 @@ const CASES: readonly Case[] = [
     wanted: [],
     make: (graph, seed) => {
       const parts = split(graph, { seed });
-      return { parts, options: { coins: parts.coins } };
+      return { parts, options: { coins: parts.assignment } };
     },
   },
   {
@@ -63,7 +63,7 @@ const CASES: readonly Case[] = [
     wanted: ['overlap'],
     make: (graph, seed) => {
       const { train, foldIn, test } = split(graph, { seed });
-      const copied = selectEdges(test, drawCoins(test.edges, 0.02, randomStream(seed, 1)), 1);
+      const copied = selectEdges(test, drawAssignment(test.edges, 0.02, randomStream(seed, 1)), 1);
       return copied.edges === 0 ? undefined : { parts: { train: union(train, copied), foldIn, test } };
     },
   },
@@ -87,7 +87,7 @@ const CASES: readonly Case[] = [
       const held = Uint8Array.from(degree, (d) =>
         random.uniform() < Math.min(0.9, (0.2 * d) / mean) ? 1 : 0,
       );
-      const items = drawCoins(graph.items.count, 0.2, random);
+      const items = drawAssignment(graph.items.count, 0.2, random);
       const not = (mask: Uint8Array) => mask.map((m) => 1 - m);
       const every = new Uint8Array(graph.items.count).fill(1);
       return {

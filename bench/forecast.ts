@@ -13,7 +13,7 @@ import { type BipartiteGraph, otherSide, SIDES, type SideName } from '../src/gra
 import { selectVertices } from '../src/graph/subgraph.js';
 import { readGraph } from '../src/ingest/read.js';
 import { randomStream } from '../src/math/random.js';
-import { drawCoins } from '../src/sample/pq.js';
+import { drawAssignment } from '../src/sample/pq.js';
 import { setsNamed } from './sets.js';
 
 const SETS: Readonly<Record<string, string>> = {
@@ -71,7 +71,7 @@ async function tryCoins(graph: BipartiteGraph, growing: SideName, times: number)
   };
   for (let coin = 0; coin < coins; coin++) {
     const random = randomStream(17, times, coin);
-    const kept = drawCoins(graph[growing].count, 1 / times, random);
+    const kept = drawAssignment(graph[growing].count, 1 / times, random);
     const all = new Uint8Array(graph[counted].count).fill(1);
     const part = growing === 'users' ? selectVertices(graph, kept, all) : selectVertices(graph, all, kept);
     const growth = graph[growing].count / kept.reduce((sum, k) => sum + k, 0);

@@ -13,7 +13,7 @@ import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { evaluateModel } from '../src/evaluate/evaluate.js';
 import { fit } from '../src/fit/fit.js';
 import type { AscentOptions } from '../src/fit/options.js';
-import { LARGEST_SIGMA, modelLaw, SMALLEST_SIGMA, tailLaw } from '../src/fit/sides/side-prior.js';
+import { describeSides, LARGEST_SIGMA, SMALLEST_SIGMA, tailPrior } from '../src/fit/sides/side-prior.js';
 import { type BipartiteGraph, degrees, SIDES, type SideName } from '../src/graph/graph.js';
 import { readGraph } from '../src/ingest/read.js';
 import { split } from '../src/sample/split.js';
@@ -51,7 +51,7 @@ const rowsFile = argument('--rows', '');
 function sigmas(graph: BipartiteGraph, way: 'low' | 'all' | 'verdict'): Record<SideName, { sigma: number }> {
   const of = (side: SideName) => {
     const degree = degrees(graph[side]);
-    const law = tailLaw(countDegrees(degree));
+    const law = tailPrior(countDegrees(degree));
     if (way === 'verdict') return law.sigma;
     const { lowDegrees, likelihood, half } = tailIndex(degree);
     return (way === 'low' ? lowDegrees : likelihood)?.estimate ?? half;
@@ -121,7 +121,7 @@ for (const set of sets) {
         const row: Row = { key, set, law: label, features, bound: bound!, figures, recall, ndcg };
         rows.push(row);
         if (rowsFile) appendFileSync(rowsFile, `${JSON.stringify(row)}\n`);
-        const kinds = SIDES.map((side) => modelLaw(model)[side].kind).join(', ');
+        const kinds = SIDES.map((side) => describeSides(model)[side].kind).join(', ');
         process.stderr.write(`${key}: ${features} features, ${kinds}\n`);
       }
     }

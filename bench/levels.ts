@@ -8,7 +8,7 @@ import { createCpuEngine } from '../src/engine/cpu/engine.js';
 import { ascend } from '../src/fit/ascent/ascent.js';
 import { logCountFactorials } from '../src/fit/ascent/bound.js';
 import { factsOf } from '../src/fit/ascent/data-facts.js';
-import { firstHyper, learned, tiltsToMatch } from '../src/fit/ascent/hyper.js';
+import { firstHyper, learned, tausToMatch } from '../src/fit/ascent/hyper.js';
 import { RELAXATION, runLoop } from '../src/fit/ascent/loop.js';
 import { startOf, vertexStart } from '../src/fit/ascent/start.js';
 import { fitSettings } from '../src/fit/options.js';
@@ -60,7 +60,7 @@ function noiseEverywhere(graph: BipartiteGraph, seed: number): Promise<Measured>
     const tables = { users: await table('users'), items: await table('items') };
     const data = { ...graph, factorials: logCountFactorials(graph.users.counts) };
     const first = { iteration: 0, warmSweeps: undefined, bounds: [], likelihood: undefined };
-    const moving = { learn: learned(settings, hyper), tilts: tiltsToMatch(facts, settings, hyper) };
+    const moving = { learn: learned(settings, hyper), tilts: tausToMatch(facts, settings, hyper) };
     const start = { ...first, relaxation: RELAXATION, hyper };
     const { bound, state } = await runLoop(engine, data, tables, start, settings, moving, { onProgress });
     await engine.close();

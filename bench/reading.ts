@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url';
 import { fingerprint } from '../src/graph/fingerprint.js';
 import type { BipartiteGraph } from '../src/graph/graph.js';
 import { fillParquet } from '../src/ingest/formats/parquet.js';
-import { readTogether } from '../src/ingest/formats/parquet-threads.js';
+import { readWithThreads } from '../src/ingest/formats/parquet-threads.js';
 import { TableTarget } from '../src/ingest/intake/target.js';
 import { literal, withDuckDB } from '../test/ingest/duckdb.js';
 import { flag } from './flag.js';
@@ -83,7 +83,7 @@ async function timeOne(threads: number, paths: readonly string[]): Promise<void>
     for (const path of paths) await fillParquet(path, {}, target);
     graph = target.finish('all').graph;
   } else {
-    const result = await readTogether(paths, { threads });
+    const result = await readWithThreads(paths, { threads });
     if (!result) throw new Error('the tables are not plain');
     graph = result.graph;
   }

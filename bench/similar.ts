@@ -13,7 +13,7 @@ import type { BipartiteGraph } from '../src/graph/graph.js';
 import { readGraph } from '../src/ingest/read.js';
 import { randomStream } from '../src/math/random.js';
 import { largest } from '../src/predict/scoring/largest.js';
-import { voicesOf } from '../src/predict/scoring/member-scorer.js';
+import { memberScorers } from '../src/predict/scoring/member-scorer.js';
 import { split } from '../src/sample/split.js';
 import { setsNamed } from './sets.js';
 
@@ -27,7 +27,7 @@ const ADDED = [3, 10, 30];
 type Alike = (item: number) => Float64Array;
 
 function modelCosine(model: Model): Alike {
-  const voices = voicesOf(model) ?? [];
+  const voices = memberScorers(model) ?? [];
   const { count } = model.items;
   const products = (item: number) => {
     const sums = new Float64Array(count);

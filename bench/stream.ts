@@ -13,9 +13,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ALONE } from '../src/comm/communicator.js';
-import { fitParts } from '../src/shard/fit.js';
+import { fitShards } from '../src/shard/fit.js';
 import { partitionGraph } from '../src/shard/partition.js';
-import { openParts } from '../src/shard/partition-folder.js';
+import { openPartition } from '../src/shard/partition-folder.js';
 import { literal, withDuckDB } from '../test/ingest/duckdb.js';
 import { flag } from './flag.js';
 
@@ -42,11 +42,11 @@ const [users, items] = [Number(flag('--users', '2000000')), Number(flag('--items
 async function measure(folder: string, within: boolean): Promise<Measured> {
   const cgroup = flag('--cgroup', '');
   if (within && cgroup) appendFileSync(join(cgroup, 'cgroup.procs'), String(process.pid));
-  const parts = await openParts(folder);
+  const parts = await openPartition(folder);
   const began = performance.now();
   // The loop tells of itself every few iterations.
   const told: { readonly done: number; readonly at: number }[] = [];
-  const fit = await fitParts(parts, ALONE, {
+  const fit = await fitShards(parts, ALONE, {
     ...{ features, iterations, threads, tolerance: 1e-12, seed: 1 },
     ...(within && { within: { memory, path: join(folder, 'model'), byShard: true } }),
     onProgress: ({ done, unit }) => {

@@ -5,7 +5,12 @@ export type { PartSize } from './audit/audit.js';
 // Is a split fair?
 export { type AuditOptions, auditSplit, type SplitAudit } from './audit/audit.js';
 export type { AuditCheck, AuditVerdict, CheckName, PartTimes } from './audit/checks.js';
-export type { Contender, ContenderScore, SplitKind, SplitLadder } from './audit/decision.js';
+export type {
+  Contender,
+  ContenderScore,
+  SplitKind,
+  SplitLeaderboard as SplitLadder,
+} from './audit/decision.js';
 export { type Decision, type DecisionOptions, decideAcrossSplits } from './audit/decision.js';
 export type { PartName } from './audit/numbering.js';
 export type { Activity, SideHyper, TableTotals, TableValues } from './engine/engine.js';
@@ -21,11 +26,11 @@ export { type EvaluateOptions, type Evaluation, evaluateModel } from './evaluate
 export { evaluateRanking, type RankingOptions } from './evaluate/evaluate-ranking.js';
 export type { ListSource } from './evaluate/evaluate-tables.js';
 export {
-  type EvaluatePartsOptions,
-  evaluateParts,
-  type LadderRow,
+  type EvaluateTablesOptions as EvaluatePartsOptions,
+  evaluateTables as evaluateParts,
   type ListComparison,
-  type PartsEvaluation,
+  type ListScoreRow as LadderRow,
+  type TablesEvaluation as PartsEvaluation,
 } from './evaluate/evaluate-tables.js';
 export type { DroppedEdges } from './evaluate/held-out.js';
 export type { GivenLists, GivenRecommendations, MadeLists } from './evaluate/make-lists.js';
@@ -40,7 +45,7 @@ export {
   type StatisticCheck,
 } from './evaluate/predictive.js';
 export type { SplitRankingTask } from './evaluate/split-task.js';
-export type { PartsTask, SplitParts } from './evaluate/table-task.js';
+export type { SplitTables as SplitParts, TableTask as PartsTask } from './evaluate/table-task.js';
 export type { Titles } from './evaluate/title-table.js';
 export { type TunedRanking, type TuneOptions, tuneRanking } from './evaluate/tune.js';
 export type { BothHyper } from './fit/ascent/bound.js';
@@ -53,7 +58,7 @@ export type {
   RankingState,
   StopReason,
 } from './fit/ascent/loop.js';
-export type { FormerReport, MatchCounts } from './fit/ascent/previous.js';
+export type { MatchCounts, PreviousReport as FormerReport } from './fit/ascent/previous.js';
 export type { CountChoice } from './fit/choose/counts.js';
 export type { FeatureChoice, FeatureTrial } from './fit/choose/features.js';
 export { type SparsityEvidence, sparsityEvidence } from './fit/choose/sparse-or-dense.js';
@@ -95,11 +100,15 @@ export type {
   RankingFromRanker,
   Resumable,
 } from './fit/options.js';
-export type { BlendReport, FormerBlend } from './fit/ranking/blend/blend.js';
+export type { BlendReport, PreviousBlend as FormerBlend } from './fit/ranking/blend/blend.js';
 export type { WeightSetting } from './fit/ranking/blend/item-weights.js';
 export type { Penalties } from './fit/ranking/blend/least-squares.js';
-export type { CountEffects, CountLaw } from './fit/sides/count-prior.js';
-export { type LawReport, modelLaw, type SideLawReport } from './fit/sides/side-prior.js';
+export type { CountEffects, CountPrior as CountLaw } from './fit/sides/count-prior.js';
+export {
+  describeSides as modelLaw,
+  type SideReport as SideLawReport,
+  type SidesReport as LawReport,
+} from './fit/sides/side-prior.js';
 export type { SizeInterval } from './fit/sides/size-posterior.js';
 // Fitting
 export { LostFitError, type UnfinishedFit, unfinishedFit } from './fit/unfinished.js';
@@ -130,15 +139,15 @@ export type {
 } from './ingest/options.js';
 export type { RowLists } from './math/csr.js';
 export type { ChainSummary } from './math/diagnostics.js';
-export type { LeftoverHyper } from './math/quadrature.js';
+export type { UnseenHyper as LeftoverHyper } from './math/quadrature.js';
 export { Random, randomStream } from './math/random.js';
 export type { ListMetricName, ListScores, Lists, ListTask, UserListMetric } from './metrics/list-metrics.js';
 export type { RankingResult, RankingScores, UserMetric } from './metrics/ranking-metrics.js';
 export type { RankingTask } from './metrics/ranking-task.js';
-export type { Trial, Tuned } from './metrics/setting-search.js';
+export type { SettingTrial as Trial, Tuned } from './metrics/setting-search.js';
 export type {
   BaselineName,
-  CountLawName,
+  CountPriorName as CountLawName,
   EngineName,
   ModelKind,
   PaperKind,
@@ -165,13 +174,13 @@ export type { Reasons } from './predict/explain/reasons.js';
 export { type DescribedFeature, type DescribeOptions, describeFeatures } from './predict/features.js';
 export type { Id } from './predict/recommend.js';
 export {
-  type Asker,
   type Recommendation,
   type RecommendationShares,
   type RecommendOptions,
   recommend,
   recommendMany,
   type ScoreShare,
+  type UserQuery as Asker,
 } from './predict/recommend.js';
 export {
   createRecommender,
@@ -186,9 +195,9 @@ export type { FiniteIntensity, InfiniteIntensity, Intensity, PointSet } from './
 export { type GraphexSample, type SampleGraphexOptions, sampleGraphex } from './process/graphex.js';
 // Graphs that are drawn
 export { type SimulateOptions, type Simulation, simulate } from './process/poisson-model.js';
-export type { Sizes, UnsizedLaw } from './process/sizes.js';
+export type { Sizes, UnsizedPrior as UnsizedLaw } from './process/sizes.js';
 export { type EstimateSizesOptions, estimateSizes, type GraphSizes } from './process/sizes.js';
-export type { SideLaw } from './process/unseen.js';
+export type { SidePrior as SideLaw } from './process/unseen.js';
 export type { Progress, TaskOptions } from './progress.js';
 // What people read: charts, pages and sentences
 export { type Chart, drawChart } from './report/charts/chart.js';
@@ -212,7 +221,7 @@ export { type NextStep, type StudyVerdict, type StudyVerdicts, studyVerdicts } f
 // Sampling and splitting
 export { type Levels, pqSample } from './sample/pq.js';
 export { type SplitOptions, split } from './sample/split.js';
-export type { Coins, Split, SplitTimes } from './sample/split-types.js';
+export type { Assignment as Coins, Split, SplitTimes } from './sample/split-types.js';
 export { type ThinOptions, thin } from './sample/thin.js';
 export type { DegreeSummary } from './sparsity/check.js';
 // Is it sparse?
@@ -236,10 +245,10 @@ export type { Atlas, AtlasEntry, AtlasFeature, AtlasVertex } from './study/atlas
 export type {
   Comparison,
   Figure,
-  Ladder,
-  LadderMetric,
-  LadderRow as StudyLadderRow,
-  LadderScores,
+  Leaderboard as Ladder,
+  LeaderboardMetric as LadderMetric,
+  LeaderboardRow as StudyLadderRow,
+  LeaderboardScores as LadderScores,
 } from './study/leaderboard.js';
 export type { StudyOptions, StudySettings, StudyTruth, TrueSide } from './study/options.js';
 export type {
@@ -267,5 +276,10 @@ export type { Topic, TopicItem } from './study/topics.js';
 export type { Noun } from './text/phrases.js';
 export { type AskedNames, type SideNames, sideNames } from './text/sides.js';
 export type { Stage } from './text/stages.js';
-export type { BesideScores, FactorTables, RowScores, SparseWeights } from './topn/query.js';
+export type {
+  FactorTables,
+  ItemWeightScores as BesideScores,
+  RowScores,
+  SparseWeights,
+} from './topn/query.js';
 export { VERSION } from './version.js';

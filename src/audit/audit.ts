@@ -1,16 +1,16 @@
 // Is this split fair? Every check of the doctor on anybody's parts.
 
 import { InputError, throwIfAborted } from '../errors.js';
-import type { SplitParts } from '../evaluate/table-task.js';
+import type { SplitTables } from '../evaluate/table-task.js';
 import { SIDES, type SideName } from '../graph/graph.js';
 import { randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
-import { settle } from '../options/door.js';
+import { withDefaults } from '../options/door.js';
 import { type OptionsOf, value } from '../options/kinds.js';
 import { TASK } from '../options/shared.js';
 import { AUDIT } from '../options/tables.js';
 import type { TaskOptions } from '../progress.js';
-import type { Coins } from '../sample/split-types.js';
+import type { Assignment } from '../sample/split-types.js';
 import {
   type AuditCheck,
   type AuditVerdict,
@@ -32,7 +32,7 @@ const GIVEN = {
   /** The time of each edge of a part, milliseconds since 1970, in the order of its graph's users.neighbors. */
   times: value<PartTimes>('object', 'the times of the edges of each part'),
   /** The coins of a split that keeps them, as `split` gives. */
-  coins: value<Readonly<Record<SideName, Coins>>>('object', 'the coins of a split that keeps them'),
+  coins: value<Readonly<Record<SideName, Assignment>>>('object', 'the coins of a split that keeps them'),
 };
 
 /** What is looked at; declared in options/tables.ts. */
@@ -56,8 +56,8 @@ export interface SplitAudit {
 }
 
 /** Looks a split over; `auditSplit(split(graph))` or any `{ train, test }`. */
-export async function auditSplit(parts: SplitParts, options: AuditOptions = {}): Promise<SplitAudit> {
-  const settings = settle({ ...AUDIT, ...GIVEN, ...TASK }, options);
+export async function auditSplit(parts: SplitTables, options: AuditOptions = {}): Promise<SplitAudit> {
+  const settings = withDefaults({ ...AUDIT, ...GIVEN, ...TASK }, options);
   const { times = {}, signal, onProgress, seed, control } = settings;
   for (const name of ['train', 'test'] as const) {
     if (parts[name].edges === 0)
@@ -121,7 +121,7 @@ function worst(checks: readonly AuditCheck[]): AuditVerdict {
 }
 
 /** The coins of the vertices that are in some part. */
-function coinsOf(common: CommonParts, side: SideName, { ids, drawn }: Coins): Uint8Array {
+function coinsOf(common: CommonParts, side: SideName, { ids, drawn }: Assignment): Uint8Array {
   const coins = new Uint8Array(common.count[side]);
   for (let v = 0; v < ids.length; v++) {
     const at = common.find(side, ids.at(v));

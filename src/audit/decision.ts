@@ -5,13 +5,13 @@ import { throwIfAborted } from '../errors.js';
 import { fitBaseline } from '../evaluate/baselines/fit-baseline.js';
 import { type PairedInterval, pairedBootstrap } from '../evaluate/bootstrap.js';
 import { modelLists } from '../evaluate/make-lists.js';
-import { partsTask, type SplitParts } from '../evaluate/table-task.js';
+import { type SplitTables, tableTask } from '../evaluate/table-task.js';
 import { fit } from '../fit/fit.js';
 import type { Model } from '../fit/model.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { selectEdges } from '../graph/subgraph.js';
 import { scoreLists } from '../metrics/list-metrics.js';
-import { settle } from '../options/door.js';
+import { withDefaults } from '../options/door.js';
 import { type OptionsOf, value, whole } from '../options/kinds.js';
 import { BASELINES, type BaselineName } from '../options/names.js';
 import { BASELINE_TRIALS, SEED, TASK } from '../options/shared.js';
@@ -49,7 +49,7 @@ export interface ContenderScore {
 }
 
 /** The contenders on one kind of split, best first. */
-export interface SplitLadder {
+export interface SplitLeaderboard {
   readonly split: SplitKind;
   readonly users: number;
   /** Best first. */
@@ -60,7 +60,7 @@ export interface SplitLadder {
 /** Which method each kind of split would choose, and how far they agree. */
 export interface Decision {
   readonly n: number;
-  readonly ladders: readonly SplitLadder[];
+  readonly ladders: readonly SplitLeaderboard[];
   /** Kendall's rank correlation of each two ladders. */
   readonly agreement: readonly { readonly a: SplitKind; readonly b: SplitKind; readonly tau: number }[];
   /**
@@ -78,14 +78,14 @@ export async function decideAcrossSplits(
   graph: BipartiteGraph,
   options: DecisionOptions = {},
 ): Promise<Decision> {
-  const { times, seed, trials, threads, signal, onProgress } = settle({ ...DECIDE, ...TASK }, options);
+  const { times, seed, trials, threads, signal, onProgress } = withDefaults({ ...DECIDE, ...TASK }, options);
   const kinds = SPLIT_KINDS.filter((kind) => kind !== 'time' || times !== undefined);
-  const ladders: SplitLadder[] = [];
+  const ladders: SplitLeaderboard[] = [];
   for (const [k, kind] of kinds.entries()) {
     const parts = partsOf(graph, kind, seed, times);
-    const task = partsTask(parts);
+    const task = tableTask(parts);
     const scored: { name: Contender; perUser: Float64Array; mean: number; standardError: number }[] = [];
-    const skipped: SplitLadder['skipped'][number][] = [];
+    const skipped: SplitLeaderboard['skipped'][number][] = [];
     for (const [c, name] of CONTENDERS.entries()) {
       throwIfAborted(signal);
       onProgress?.({
@@ -136,7 +136,7 @@ function partsOf(
   kind: SplitKind,
   seed: number,
   times: Float64Array | undefined,
-): SplitParts {
+): SplitTables {
   if (kind === 'pq') return split(graph, { testUsers: HELD_OUT, testItems: HELD_OUT, seed });
   if (kind === 'edges') return split(graph, { method: 'edges', testUsers: HELD_OUT, seed });
   const cut = times!.slice().sort()[Math.floor((1 - HELD_OUT) * times!.length)];
@@ -145,8 +145,8 @@ function partsOf(
 }
 
 /** Share of the pairs of contenders that both ladders put in the same order, from −1 to 1. */
-function kendall(a: SplitLadder, b: SplitLadder): number {
-  const place = (ladder: SplitLadder) => new Map(ladder.rows.map(({ name }, at) => [name, at]));
+function kendall(a: SplitLeaderboard, b: SplitLeaderboard): number {
+  const place = (ladder: SplitLeaderboard) => new Map(ladder.rows.map(({ name }, at) => [name, at]));
   const [first, second] = [place(a), place(b)];
   const both = CONTENDERS.filter((name) => first.has(name) && second.has(name));
   let agree = 0;
@@ -160,7 +160,7 @@ function kendall(a: SplitLadder, b: SplitLadder): number {
   return pairs > 0 ? agree / pairs : 1;
 }
 
-function anotherWinner(ladders: readonly SplitLadder[]): Decision['another'] {
+function anotherWinner(ladders: readonly SplitLeaderboard[]): Decision['another'] {
   const [first, ...others] = ladders.map(({ rows }) => rows);
   const winner = first[0]?.name;
   const different = others.filter((rows) => rows[0]?.name !== winner);

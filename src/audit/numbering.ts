@@ -1,6 +1,6 @@
 // The parts of a split over one numbering of their users and items, so that they can be compared pair by pair.
 
-import type { SplitParts } from '../evaluate/table-task.js';
+import type { SplitTables } from '../evaluate/table-task.js';
 import { buildGraph } from '../graph/build.js';
 import { type BipartiteGraph, degrees, SIDES, type SideName } from '../graph/graph.js';
 
@@ -27,7 +27,7 @@ export interface CommonParts {
   find(side: SideName, id: string): number;
 }
 
-export function commonParts(parts: SplitParts): CommonParts {
+export function commonParts(parts: SplitTables): CommonParts {
   const number = { users: new Map<string, number>(), items: new Map<string, number>() };
   const pairs = Object.fromEntries(
     PARTS.map((name) => [name, numbered(parts[name], number)]),
@@ -99,7 +99,7 @@ export function pairSet({ users, items }: Pairs): (user: number, item: number) =
 
 /** All pairs of all parts as one graph, with the time of each pair where every part has times. */
 export function wholeOfParts(
-  parts: SplitParts,
+  parts: SplitTables,
   times: Readonly<Partial<Record<PartName, Float64Array>>> = {},
 ): { readonly graph: BipartiteGraph; readonly times: Float64Array | undefined } {
   const { pairs, whole } = commonParts(parts);

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { InputError, throwIfAborted } from '../errors.js';
-import { settle } from '../options/door.js';
+import { withDefaults } from '../options/door.js';
 import { OptionError, type WriteOption, withArgument } from '../options/error.js';
 import type { Declaration } from '../options/kinds.js';
 import { flagName } from '../options/leaves.js';
@@ -85,7 +85,7 @@ export async function runCommand(
   command: Command,
   work: (context: CommandContext) => Promise<CommandOutput | undefined>,
 ): Promise<void> {
-  const values = settle(COMMON, typedOptions(command, COMMON));
+  const values = withDefaults(COMMON, typedOptions(command, COMMON));
   const view = createProgressView(process.stderr, { quiet: values.quiet });
   const listening = listenForSignals();
   try {

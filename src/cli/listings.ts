@@ -2,14 +2,14 @@
 // document of many and for a file of many.
 
 import type { Model } from '../fit/model.js';
-import type { Teller } from '../predict/explain/explain-many.js';
-import type { TellOptions } from '../predict/explain/explained-list.js';
+import type { ExplainMany } from '../predict/explain/explain-many.js';
+import type { ExplainListOptions } from '../predict/explain/explained-list.js';
 import { type Reasons, titledReasons } from '../predict/explain/reasons.js';
-import type { Asker, Recommendation } from '../predict/recommend.js';
+import type { Recommendation, UserQuery } from '../predict/recommend.js';
 import { basisOf, FEW_LIKES } from '../predict/scoring/basis.js';
 import type { TitleBook } from '../predict/titles.js';
 import { confidenceWords } from '../report/words/confidence.js';
-import { askerIn, type NamedAsker } from './commands/recommend-batch.js';
+import { type NamedQuery, queryIn } from './commands/recommend-batch.js';
 import { titled } from './titles.js';
 
 /** One list as it is printed. */
@@ -30,13 +30,13 @@ export interface Listing {
 }
 
 export async function makeListings(
-  teller: Teller,
+  teller: ExplainMany,
   model: Model,
-  askers: readonly NamedAsker[],
+  askers: readonly NamedQuery[],
   titles: TitleBook,
-  options: TellOptions,
+  options: ExplainListOptions,
 ): Promise<Listing[]> {
-  const asked = askers.map((one) => askerIn(model, one));
+  const asked = askers.map((one) => queryIn(model, one));
   const told = await teller.tell(asked, options);
   return told.map(({ items, confidence: sure }, a) => ({
     user: askers[a].name,
@@ -51,7 +51,7 @@ export async function makeListings(
 }
 
 /** Items of an asker that the model knows. */
-function knownItems({ items, users, seen }: Model, asker: Asker): number {
+function knownItems({ items, users, seen }: Model, asker: UserQuery): number {
   if ('likes' in asker) return new Set(asker.likes.filter((id) => items.ids.find(id) >= 0)).size;
   return users.degree[users.ids.find(asker.user)] ?? (seen ? 0 : FEW_LIKES);
 }

@@ -2,11 +2,11 @@
 
 import { InputError, throwIfAborted } from '../errors.js';
 import type { Model } from '../fit/model.js';
-import type { Asker } from '../predict/recommend.js';
+import type { UserQuery } from '../predict/recommend.js';
 import {
   isModelFolder,
-  type ModelParts,
-  openModelParts,
+  type ModelShards,
+  openModelShards,
   readModelShard,
   shardOfUser,
 } from '../shard/model-shards.js';
@@ -18,7 +18,7 @@ import { shown } from '../text/untrusted.js';
 export interface OpenedModel {
   /** The whole model, or all of it but users who lie by shard. */
   readonly head: Model;
-  readonly byShard: ModelParts | undefined;
+  readonly byShard: ModelShards | undefined;
   /** Users of all shards. */
   readonly users: number;
 }
@@ -28,7 +28,7 @@ export async function openModel(path: string): Promise<OpenedModel> {
     const head = await loadModel(path);
     return { head, byShard: undefined, users: head.users.count };
   }
-  const byShard = await openModelParts(path);
+  const byShard = await openModelShards(path);
   return { head: byShard.head, byShard, users: byShard.users };
 }
 
@@ -45,7 +45,7 @@ export async function* modelsInTurn(
 }
 
 /** Things by the model that knows their user: shards in turn, each read once; what needs no user is asked of the head. */
-export async function* byModel<T extends { readonly asker: Asker }>(
+export async function* byModel<T extends { readonly asker: UserQuery }>(
   { head, byShard }: OpenedModel,
   all: readonly T[],
 ): AsyncGenerator<{ readonly model: Model; readonly asked: readonly T[] }> {

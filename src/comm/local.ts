@@ -13,7 +13,7 @@ interface Meeting<T> {
 class RanksAborted extends Error {}
 
 /** `size` communicators that belong together, by rank. */
-export function createTogether(size: number): Communicator[] {
+export function createLocalRanks(size: number): Communicator[] {
   const meetings = new Map<string, Meeting<unknown>>();
   let aborted: RanksAborted | undefined;
 

@@ -12,7 +12,7 @@ import { allocate } from '../math/memory.js';
 import type { TaskOptions } from '../progress.js';
 import type { TopLists } from '../topn/lists.js';
 import type { FactorTables, RankAnswer, RankQuery } from '../topn/query.js';
-import type { Ahead } from './extrapolate.js';
+import type { Extrapolator } from './extrapolate.js';
 
 /** Hyperparameters of one side: the GGP of its weights and the Gamma of its features. */
 export interface SideHyper {
@@ -90,7 +90,7 @@ export interface EdgeIndex {
  * Expected counts of a table's rows in fixed point: int64, `scale` of them to 1. Integer sums have the same bits in any
  * order, so counts of parts of the data, made anywhere, add up to the counts of the whole.
  */
-export interface Counts {
+export interface ExpectedCounts {
   readonly rows: number;
   readonly features: number;
   /** A power of two. */
@@ -124,7 +124,7 @@ export interface RowMeans {
   readonly feature: number;
 }
 
-export interface AnewOptions {
+export interface FoldFreshOptions {
   readonly hyper: Omit<SideHyper, 'size'>;
   readonly otherMass: Float64Array;
   /** What rows begin with. */
@@ -187,7 +187,7 @@ export interface CountAllOptions extends CountOptions {
 }
 
 /** What `update`, `count` and `finish` do one after the other, at once: to the same bits, in less time. */
-export interface AtOnce {
+export interface Batched {
   /** Half-steps of several tables from the same other one. (`options.rows` stands for nothing.) */
   update(
     all: readonly OwnEdges[],
@@ -198,7 +198,7 @@ export interface AtOnce {
   count(
     own: Table,
     from: readonly OtherEdges[],
-    into: Counts,
+    into: ExpectedCounts,
     options: CountAllOptions,
   ): Promise<readonly (EdgeTerm | undefined)[]>;
 }
@@ -207,11 +207,11 @@ export interface AtOnce {
  * Tables whose rows are made anew each time, from nothing but their edges. What `write` of uniform values and some calls of
  * `update` with means do (anew.ts), or the same row by row: so a row and what it gathers stay at hand.
  */
-export interface Anew {
+export interface FoldFresh {
   /** A table for `make` alone, of which no more than the means need be kept: others gather from it, and it is read as Gammas with these means. */
   createTable(rows: number, features: number, split?: boolean): Promise<Table>;
   /** Rows begin with all features alike and take half-steps from the same other table. Then the table has a mass; its leftover is 0. */
-  make(own: Table, index: EdgeIndex, other: Table, options: AnewOptions): Promise<void>;
+  make(own: Table, index: EdgeIndex, other: Table, options: FoldFreshOptions): Promise<void>;
   /** What `make` has made: rows × features. */
   means(own: Table): Promise<Float32Array>;
 }
@@ -224,9 +224,9 @@ export interface TableTotals {
   /** Σ_i E[weight_i] E[feature_ik] over the rows last updated (all of them, unless a range was given). */
   readonly mass: Float64Array;
   /** Leftover mass per feature (μ or ρ), as of the last update or setLeftover; zeros when size = 0. */
-  readonly leftover: Float64Array;
+  readonly unseenMass: Float64Array;
   /** The other side's mass with which the leftover was last computed (the bound needs it). */
-  readonly leftoverAt: Float64Array;
+  readonly unseenMassAt: Float64Array;
 }
 
 /**
@@ -258,16 +258,16 @@ export interface Engine {
    */
   update(own: Table, index: EdgeIndex, other: Table, options: UpdateOptions): Promise<EdgeTerm | undefined>;
 
-  readonly anew: Anew;
+  readonly foldFresh: FoldFresh;
   /** Where an engine has it; elsewhere tables are read, moved and written. */
-  readonly ahead?: Ahead | undefined;
+  readonly extrapolator?: Extrapolator | undefined;
 
   /**
    * Zero counts for the rows of a table. `largest` is the largest sum of counts that a row has in all of the data, wherever
    * it lies: the scale follows from it alone, so that everybody who adds up has the same. So do masses follow from `work`, how
    * much there is for each row in all of the data, by which rows are shared out to threads. Default: as much for each.
    */
-  createCounts(own: Table, largest: number, work?: Float64Array): Promise<Counts>;
+  createCounts(own: Table, largest: number, work?: Float64Array): Promise<ExpectedCounts>;
   /**
    * The first half of a half-step: adds the expected counts of own's rows over the edges of the index. The tables do not
    * change. A count that is too large for fixed point is a FitError, here or from `finish`.
@@ -276,24 +276,28 @@ export interface Engine {
     own: Table,
     index: EdgeIndex,
     other: Table,
-    into: Counts,
+    into: ExpectedCounts,
     options?: CountOptions,
   ): Promise<EdgeTerm | undefined>;
   /** Where an engine has it. */
-  readonly atOnce?: AtOnce | undefined;
+  readonly batched?: Batched | undefined;
   /** The second half: completes the half-step of own from whole counts, which stay as they are. */
-  finish(own: Table, counts: Counts, options: FinishOptions): Promise<void>;
+  finish(own: Table, counts: ExpectedCounts, options: FinishOptions): Promise<void>;
   /** The counts of some rows, rows × features, row-major. */
-  readCounts(counts: Counts, rows?: RowRange): Promise<BigInt64Array>;
+  readCounts(counts: ExpectedCounts, rows?: RowRange): Promise<BigInt64Array>;
   /** Replaces the counts of as many rows as are given, from row `first` on. */
-  writeCounts(counts: Counts, values: BigInt64Array, first?: number): Promise<void>;
+  writeCounts(counts: ExpectedCounts, values: BigInt64Array, first?: number): Promise<void>;
   /**
    * Lets `work` change the counts of some rows where they lie, in whatever layout that is, for instance by adding up those of
    * several processes. Where an engine has them at hand; elsewhere they are read and written.
    */
-  withCounts?(counts: Counts, rows: RowRange, work: (values: BigInt64Array) => Promise<void>): Promise<void>;
+  editCounts?(
+    counts: ExpectedCounts,
+    rows: RowRange,
+    work: (values: BigInt64Array) => Promise<void>,
+  ): Promise<void>;
   /** Sets all counts to zero. */
-  clearCounts(counts: Counts): Promise<void>;
+  clearCounts(counts: ExpectedCounts): Promise<void>;
 
   /** The edge term of the current state, by a pass of its own. */
   edgeTerm(own: Table, index: EdgeIndex, other: Table): Promise<EdgeTerm>;
@@ -309,7 +313,7 @@ export interface Engine {
   /** Replaces the mass: to resume a run to the last bit, or to fix the side that a fold-in does not update. */
   setMass(table: Table, mass: Float64Array): Promise<void>;
   /** Replaces the leftover (after a size was learned). */
-  setLeftover(table: Table, leftover: Float64Array, at: Float64Array): Promise<void>;
+  setUnseenMass(table: Table, leftover: Float64Array, at: Float64Array): Promise<void>;
   /** Multiplies every weight by a factor (rates divided by it); activity and mass follow. */
   scale(table: Table, factor: number, activity: Activity): Promise<void>;
   /** Switches what the table shows the edge pass. */
@@ -336,10 +340,10 @@ export interface Engine {
    * Another engine on the same threads or GPU, where an engine has it: with tables, indexes and an order of operations of its own.
    * Operations of both take turns, so that one computes while the other waits for the caller. It is closed before this one is.
    */
-  beside?(): Promise<Engine>;
+  sibling?(): Promise<Engine>;
 
   /** The handle must not be used in later calls. Nobody need wait for it. */
-  free(handle: Table | EdgeIndex | Counts): Promise<void>;
+  free(handle: Table | EdgeIndex | ExpectedCounts): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -356,7 +360,7 @@ export function countScale(largest: number): number {
 }
 
 /** A count in fixed point; what does not fit is said so. */
-export function tooLarge(row: number, { scale }: Counts): string {
+export function tooLarge(row: number, { scale }: ExpectedCounts): string {
   return (
     `row ${row}: its expected counts are not finite or more than ${2 ** MOST_BITS / scale}, which is more than the data say; ` +
     'check the counts for outliers'

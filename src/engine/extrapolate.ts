@@ -3,7 +3,7 @@
 import type { Activity, Table } from './engine.js';
 
 /** How far values may move ahead. */
-export interface AheadLimits {
+export interface ExtrapolationLimits {
   /** Values above their base that are as good as none. */
   readonly least: number;
   /** A change is taken to shrink to no more than this share of the one before. */
@@ -13,7 +13,7 @@ export interface AheadLimits {
 }
 
 /** Moves of a table to where its values are going, made where they lie. */
-export interface Ahead {
+export interface Extrapolator {
   /** A copy of the table's values, which is freed as a table is. */
   keep(table: Table): Promise<Table>;
   /** Writes kept values into the table. */
@@ -27,7 +27,7 @@ export interface Ahead {
     first: Table,
     second: Table,
     shape: number,
-    limits: AheadLimits,
+    limits: ExtrapolationLimits,
     activity: Activity,
   ): Promise<void>;
 }

@@ -1,12 +1,12 @@
 // Rows that are made anew, by the operations that every engine has: for engines without a pass of their own for it.
 
-import { type Anew, type Engine, meansOf, type TableValues } from './engine.js';
+import { type Engine, type FoldFresh, meansOf, type TableValues } from './engine.js';
 
 type Composed = Pick<Engine, 'createTable' | 'write' | 'update' | 'read'>;
 
 /** `write` of what rows begin with, then some calls of `update` with means. */
-export function withAnew<Made extends Composed>(engine: Made): Made & { readonly anew: Anew } {
-  const anew: Anew = {
+export function withFoldFresh<Made extends Composed>(engine: Made): Made & { readonly foldFresh: FoldFresh } {
+  const foldFresh: FoldFresh = {
     createTable: (rows, features, split) => {
       const ones = begun(new Float32Array(rows).fill(1), 1, features);
       return engine.createTable(features, ones, 'mean', split);
@@ -24,7 +24,7 @@ export function withAnew<Made extends Composed>(engine: Made): Made & { readonly
     },
     means: async (own) => meansOf(await engine.read(own), own.features),
   };
-  return { ...engine, anew };
+  return { ...engine, foldFresh };
 }
 
 /** Weights with these means, and features that are all alike. */

@@ -5,7 +5,7 @@ import { InputError } from '../errors.js';
 import { quantile } from '../math/quantile.js';
 import { randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
-import { settle } from '../options/door.js';
+import { withDefaults } from '../options/door.js';
 import { decimal, type OptionsOf, whole } from '../options/kinds.js';
 import { SEED } from '../options/shared.js';
 
@@ -55,7 +55,7 @@ export function pairedBootstraps(
       `${a.length} and ${b.length} users: a paired comparison needs the same users on both sides`,
     );
   }
-  const { seed, replicates, level } = settle(BOOTSTRAP, options);
+  const { seed, replicates, level } = withDefaults(BOOTSTRAP, options);
   const differences = pairs.map(({ a, b }) => a.map((value, u) => value - b[u]));
   const random = randomStream(seed, STREAMS.bootstrap);
   const drawn = new Uint32Array(users);

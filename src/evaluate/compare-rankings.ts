@@ -60,7 +60,7 @@ export function checkComparable(model: Model, other: Model, split: Split): void 
       'the two models know different items: compare models that were fitted to the same training part',
     );
   }
-  if (split.method === 'pq') checkHeldOut(other, split.coins.users);
+  if (split.method === 'pq') checkHeldOut(other, split.assignment.users);
 }
 
 function sameIds(one: VertexIds, other: VertexIds): boolean {

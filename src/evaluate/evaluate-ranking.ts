@@ -8,7 +8,7 @@ import {
   scoreAnswer,
 } from '../metrics/ranking-metrics.js';
 import { queryOf, type RankingTask } from '../metrics/ranking-task.js';
-import { partFor, settle } from '../options/door.js';
+import { partFor, withDefaults } from '../options/door.js';
 import type { OptionsOf } from '../options/kinds.js';
 import { RANKING_LISTS } from '../options/library.js';
 import { TASK } from '../options/shared.js';
@@ -38,7 +38,7 @@ export async function rankUsers(
   scorer: Scorer,
   options: RankingOptions = {},
 ): Promise<RankedUsers> {
-  const { n, depth: asked } = settle(RANKING, options);
+  const { n, depth: asked } = withDefaults(RANKING, options);
   const depth = Math.max(n, asked);
   if (task.relevant.values.length === 0) {
     throw new InputError('nothing to evaluate: no row has a relevant item; hold out more users or items');

@@ -6,11 +6,11 @@ import type { Model } from '../fit/model.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
 import { concludeRanking, type RankedUsers } from '../metrics/ranking-metrics.js';
-import { settle } from '../options/door.js';
+import { withDefaults } from '../options/door.js';
 import { option, optionError } from '../options/error.js';
 import { TASK } from '../options/shared.js';
 import { EVALUATE } from '../options/verbs.js';
-import type { Coins, Split } from '../sample/split-types.js';
+import type { Assignment, Split } from '../sample/split-types.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
 import { compareRankings, type RankingComparison } from './compare-rankings.js';
 import {
@@ -30,7 +30,7 @@ export interface SplitFrame extends Pick<Split, 'seed' | 'testUsers' | 'testItem
   readonly train: { readonly ids: VertexIds; readonly degree: Uint32Array; readonly fingerprint: string };
   /** Items of the whole test part. */
   readonly testIds: VertexIds;
-  readonly itemCoins: Coins;
+  readonly itemCoins: Assignment;
 }
 
 /** Some of the held-out users: what they are folded in on, and what is asked of them. */
@@ -40,7 +40,7 @@ export interface HeldOutPiece {
 }
 
 /** What is found in turn: recommendation figures, and no predictive check. */
-export type EvaluationInTurn = Pick<
+export type ShardedEvaluation = Pick<
   Evaluation,
   | 'method'
   | 'ranking'
@@ -52,13 +52,13 @@ export type EvaluationInTurn = Pick<
   | 'fittedToTrain'
 > & { readonly popularity: RankingComparison | undefined };
 
-export async function evaluateInTurn(
+export async function evaluateShards(
   model: Model,
   frame: SplitFrame,
   pieces: AsyncIterable<HeldOutPiece>,
   given: EvaluateOptions = {},
-): Promise<EvaluationInTurn> {
-  const options = settle({ ...EVALUATE, ...TASK }, given);
+): Promise<ShardedEvaluation> {
+  const options = withDefaults({ ...EVALUATE, ...TASK }, given);
   for (const name of ['calibrate', 'correct'] as const) {
     if (options[name]) {
       throw optionError`${option(name)}: there are no intervals to correct, since ${NO_INTERVALS['in-shards']}`;
@@ -129,5 +129,15 @@ function splitOf(frame: SplitFrame, { foldIn, test }: HeldOutPiece): Split {
   const { ids } = foldIn.users;
   const users = { ids, drawn: new Uint8Array(ids.length).fill(1) };
   const coins = { users, items: itemCoins };
-  return { method: 'pq', seed, testUsers, testItems, train: foldIn, foldIn, test, coins, fingerprint };
+  return {
+    method: 'pq',
+    seed,
+    testUsers,
+    testItems,
+    train: foldIn,
+    foldIn,
+    test,
+    assignment: coins,
+    fingerprint,
+  };
 }

@@ -10,10 +10,10 @@ import {
   scoreLists,
   type UserListMetric,
 } from '../metrics/list-metrics.js';
-import { settle } from '../options/door.js';
+import { withDefaults } from '../options/door.js';
 import { type OptionsOf, value } from '../options/kinds.js';
 import { TASK } from '../options/shared.js';
-import { EVALUATE_PARTS } from '../options/tables.js';
+import { EVALUATE_TABLES } from '../options/tables.js';
 import type { TaskOptions } from '../progress.js';
 import { type PairedInterval, pairedBootstrap } from './bootstrap.js';
 import {
@@ -24,7 +24,7 @@ import {
   modelLists,
   popularityLists,
 } from './make-lists.js';
-import { type PartsTask, partsTask, type SplitParts } from './table-task.js';
+import { type SplitTables, type TableTask, tableTask } from './table-task.js';
 
 const GIVEN = {
   /** A model fitted to the training part. */
@@ -34,14 +34,16 @@ const GIVEN = {
 };
 
 /** What is judged, and by what; declared in options/tables.ts. */
-export interface EvaluatePartsOptions extends OptionsOf<typeof EVALUATE_PARTS & typeof GIVEN>, TaskOptions {}
+export interface EvaluateTablesOptions
+  extends OptionsOf<typeof EVALUATE_TABLES & typeof GIVEN>,
+    TaskOptions {}
 
 export const LIST_SOURCES = ['popularity', 'model', 'recommendations'] as const;
 /** Where ranked lists come from: a model, a baseline, or given ones. */
 export type ListSource = (typeof LIST_SOURCES)[number];
 
 /** One method and its scores, a row of the ladder. */
-export interface LadderRow {
+export interface ListScoreRow {
   readonly source: ListSource;
   /** Users without a list: every one of their metrics is 0. */
   readonly missing: number;
@@ -59,14 +61,14 @@ export interface ListComparison {
 }
 
 /** What `evaluateParts` found: the ladder and the comparisons. */
-export interface PartsEvaluation {
+export interface TablesEvaluation {
   readonly n: readonly number[];
   readonly metrics: readonly ListMetricName[];
   /** Users who are asked, and candidates. */
   readonly users: number;
   readonly candidates: number;
-  readonly left: PartsTask['left'];
-  readonly ladder: readonly LadderRow[];
+  readonly left: TableTask['left'];
+  readonly ladder: readonly ListScoreRow[];
   /** The last row of the ladder against each of the others, user by user. */
   readonly comparisons: readonly ListComparison[];
   /** The same among those users alone who have a list in the last row; empty where all have one. */
@@ -78,11 +80,11 @@ export interface PartsEvaluation {
 }
 
 /** Judges popularity, a model and lists made elsewhere on a train/test pair. Nothing is fitted. */
-export async function evaluateParts(
-  parts: SplitParts,
-  options: EvaluatePartsOptions = {},
-): Promise<PartsEvaluation> {
-  const settings = settle({ ...EVALUATE_PARTS, ...GIVEN, ...TASK }, options);
+export async function evaluateTables(
+  parts: SplitTables,
+  options: EvaluateTablesOptions = {},
+): Promise<TablesEvaluation> {
+  const settings = withDefaults({ ...EVALUATE_TABLES, ...GIVEN, ...TASK }, options);
   const { metrics, n: asked, seed, model, recommendations } = settings;
   const lengths = [...new Set([asked].flat())];
   if (lengths.length === 0 || metrics.length === 0) {
@@ -91,13 +93,13 @@ export async function evaluateParts(
     );
   }
   const longest = Math.max(...lengths);
-  const task = partsTask(parts);
+  const task = tableTask(parts);
   const made: [ListSource, MadeLists][] = [['popularity', popularityLists(task, longest)]];
   if (model) made.push(['model', await modelLists(model, task, longest, options)]);
   const found = recommendations && givenLists(recommendations, task, longest);
   if (found) made.push(['recommendations', found]);
   const ladder = made.map(
-    ([source, { lists, missing }]): LadderRow => ({
+    ([source, { lists, missing }]): ListScoreRow => ({
       source,
       missing,
       scores: lengths.map((n) => scoreLists(lists, task, n, metrics)),

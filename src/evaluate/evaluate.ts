@@ -6,7 +6,7 @@ import { fingerprint } from '../graph/fingerprint.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
 import type { RankingResult } from '../metrics/ranking-metrics.js';
-import { settle } from '../options/door.js';
+import { withDefaults } from '../options/door.js';
 import { option, optionError } from '../options/error.js';
 import type { OptionsOf } from '../options/kinds.js';
 import { TASK } from '../options/shared.js';
@@ -21,7 +21,7 @@ import {
   sumOfFactors,
 } from '../predict/scoring/scorer.js';
 import type { TaskOptions } from '../progress.js';
-import type { Coins, Split } from '../sample/split-types.js';
+import type { Assignment, Split } from '../sample/split-types.js';
 import { type SideNames, USERS_AND_ITEMS } from '../text/sides.js';
 import { shown } from '../text/untrusted.js';
 import { addWeights } from '../topn/query.js';
@@ -74,7 +74,7 @@ export async function evaluateModel(
   split: Split,
   given: EvaluateOptions = {},
 ): Promise<Evaluation> {
-  const options = settle({ ...EVALUATE, ...TASK }, given);
+  const options = withDefaults({ ...EVALUATE, ...TASK }, given);
   const replicas = replicaCount(options.calibrate);
   const predictiveReason = reasonAgainst(model, split, options);
   if (replicas > 0) {
@@ -92,7 +92,7 @@ export async function evaluateModel(
     if (against) throw optionError`${option('correct')}: ${against}`;
   }
   checkSameData(model, split.train.items.ids);
-  if (split.method === 'pq') checkHeldOut(model, split.coins.users);
+  if (split.method === 'pq') checkHeldOut(model, split.assignment.users);
   const task = splitRankingTask(split, model.items.ids);
   const { folded, dropped, scorer } = await heldOutScores(model, split, options);
   const ranking = await evaluateRanking(task, scorer, rankingOptions(options));
@@ -191,8 +191,8 @@ async function rankerScorer(model: Ranker, split: Split, options: EvaluateOption
       known && member.users ? member.users : await foldHeldOutMember(model, member, split, options);
     parts.push({ users, items: member.items, features: member.features, share: member.share });
   }
-  const beside = scores.beside && {
-    ...scores.beside,
+  const beside = scores.itemWeights && {
+    ...scores.itemWeights,
     history: splitRankingTask(split, model.items.ids).history,
   };
   return { folded: undefined, dropped, scorer: sumOfFactors(parts, beside) };
@@ -250,7 +250,7 @@ export function checkSameData(model: Model, ids: VertexIds): void {
 }
 
 /** A held-out user that training saw would make every figure too good. */
-export function checkHeldOut(model: Model, { ids, drawn }: Coins): void {
+export function checkHeldOut(model: Model, { ids, drawn }: Assignment): void {
   for (let u = 0; u < ids.length; u++) {
     if (drawn[u] && model.users.ids.find(ids.at(u)) >= 0) {
       throw new InputError(

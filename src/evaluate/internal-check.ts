@@ -167,7 +167,7 @@ async function leftOutItems(
   task: InternalCheckOptions,
 ): Promise<Known[]> {
   const { testUsers: p, testItems: q, foldIn: all } = split;
-  const { ids, drawn } = split.coins.items;
+  const { ids, drawn } = split.assignment.items;
   const folds = Math.max(2, partCount(q));
   const label = labels(ids.length, folds, randomStream(task.seed, PART_STREAM, 1));
   const graph = knownFoldIn(model, split).graph;

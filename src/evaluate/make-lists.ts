@@ -5,9 +5,9 @@ import type { Model } from '../fit/model.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { collectLists } from '../math/csr.js';
 import { type Lists, NO_CANDIDATE } from '../metrics/list-metrics.js';
-import { createJudge } from '../predict/scoring/model-scorer.js';
+import { createModelScorer } from '../predict/scoring/model-scorer.js';
 import type { TaskOptions } from '../progress.js';
-import type { PartsTask } from './table-task.js';
+import type { TableTask } from './table-task.js';
 
 /** Lists, and the users who have none. */
 export interface MadeLists {
@@ -16,7 +16,7 @@ export interface MadeLists {
 }
 
 /** The same for everyone but for what each user has had: items by training degree, ties by id. */
-export function popularityLists({ degree, excluded }: PartsTask, n: number): MadeLists {
+export function popularityLists({ degree, excluded }: TableTask, n: number): MadeLists {
   const order = Uint32Array.from(degree.keys()).sort((a, b) => degree[b] - degree[a] || a - b);
   const lists = excluded.map((out) => {
     const had = new Set(out);
@@ -34,7 +34,7 @@ export function popularityLists({ degree, excluded }: PartsTask, n: number): Mad
  */
 export async function modelLists(
   model: Model,
-  task: PartsTask,
+  task: TableTask,
   n: number,
   options: TaskOptions = {},
 ): Promise<MadeLists> {
@@ -47,7 +47,7 @@ export async function modelLists(
       'the model knows none of the items of these parts: give a model fitted to the training part',
     );
   }
-  const judge = createJudge(model);
+  const judge = createModelScorer(model);
   try {
     const asked: number[] = [];
     const places = [];
@@ -57,7 +57,7 @@ export async function modelLists(
       const own = { items: ownItems(ours, history[u]), counts: undefined };
       if (row < 0 && own.items.length === 0) continue;
       asked.push(u);
-      places.push(judge.place(row < 0 ? undefined : row, own));
+      places.push(judge.userScorer(row < 0 ? undefined : row, own));
     }
     if (asked.length === 0) {
       throw new InputError(
@@ -117,7 +117,7 @@ export interface GivenLists extends MadeLists {
 }
 
 /** Puts a file's recommendations into lists; equal numbers by the order of items. */
-export function givenLists(given: GivenRecommendations, task: PartsTask, n: number): GivenLists {
+export function givenLists(given: GivenRecommendations, task: TableTask, n: number): GivenLists {
   const { graph, values } = given;
   const sign = given.first === 'least' ? 1 : -1;
   const place = Int32Array.from({ length: graph.items.count }, (_, j) =>

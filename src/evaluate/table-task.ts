@@ -7,7 +7,7 @@ import { VertexIds } from '../graph/ids.js';
 import type { ListTask } from '../metrics/list-metrics.js';
 
 /** A train/test pair of tables, whoever made it. */
-export interface SplitParts {
+export interface SplitTables {
   readonly train: BipartiteGraph;
   readonly test: BipartiteGraph;
   /** Items of a user in it are not ranked either. */
@@ -17,7 +17,7 @@ export interface SplitParts {
 }
 
 /** What is to be ranked on the parts of a split: users, known and held-back items. */
-export interface PartsTask extends ListTask {
+export interface TableTask extends ListTask {
   /** The candidates: every item of training and test, by id. Ties of scores go to the one that comes first here. */
   readonly items: VertexIds;
   /** The users who are asked, by id. */
@@ -40,7 +40,7 @@ export interface PartsTask extends ListTask {
 }
 
 /** Makes the question of two tables. Ids are compared as texts: 7 in one table and "7" in the other are the same. */
-export function partsTask(parts: SplitParts): PartsTask {
+export function tableTask(parts: SplitTables): TableTask {
   const { train, test } = parts;
   for (const name of ['train', 'test'] as const) {
     if (parts[name].edges === 0) {

@@ -9,13 +9,13 @@ import { fingerprint } from '../graph/fingerprint.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { holdBack, JUDGED, shownItems } from '../metrics/held-back.js';
 import { tuningScore } from '../metrics/ranking-metrics.js';
-import { geometric, type Setting, type Trial, tune } from '../metrics/setting-search.js';
-import { settle } from '../options/door.js';
+import { geometric, type Setting, type SettingTrial, tune } from '../metrics/setting-search.js';
+import { withDefaults } from '../options/door.js';
 import { type OptionsOf, value } from '../options/kinds.js';
 import { TUNE } from '../options/library.js';
 import { TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
-import { cutByCoins } from '../sample/split.js';
+import { splitByAssignment } from '../sample/split.js';
 import type { Split } from '../sample/split-types.js';
 import { evaluateModel } from './evaluate.js';
 
@@ -34,14 +34,14 @@ export interface TunedRanking {
   /** Mean of recall@20 and nDCG on the held-back users. */
   readonly score: number;
   /** `features`, and `prior`: the shapes' sum over features. */
-  readonly trials: readonly Trial[];
+  readonly trials: readonly SettingTrial[];
   /** False where the budget ended the search. */
   readonly finished: boolean;
 }
 
 /** Searches features and shapes on held-back users, one dial at a time, within a budget of time. */
 export async function tuneRanking(graph: BipartiteGraph, options: TuneOptions = {}): Promise<TunedRanking> {
-  const settings = settle({ ...TUNE, ...TRIED, ...TASK }, options);
+  const settings = withDefaults({ ...TUNE, ...TRIED, ...TASK }, options);
   const { budgetMinutes, seed, engine, threads, signal, onProgress } = settings;
   checkFit({ ...settings.fit, method: 'ranking' });
   const inner = heldBackSplit(graph, seed, settings.shown);
@@ -119,8 +119,8 @@ function heldBackSplit(graph: BipartiteGraph, seed: number, given: Uint8Array | 
     seed,
     testUsers: heldBack.length / graph.users.count,
     testItems: JUDGED,
-    ...cutByCoins(graph, drawn.users, drawn.items),
-    coins: {
+    ...splitByAssignment(graph, drawn.users, drawn.items),
+    assignment: {
       users: { ids: graph.users.ids, drawn: drawn.users },
       items: { ids: graph.items.ids, drawn: drawn.items },
     },

@@ -5,12 +5,12 @@
 import { constants } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { besidePath, createNew } from './temporary-name.js';
+import { createNew, temporaryPathFor } from './temporary-name.js';
 import { removeOnExit, writeError } from './write-error.js';
 
 /** Lets `write` fill a file beside `path`, and renames it to `path` when it has succeeded. */
 export async function writeAtomic(path: string, write: (beside: string) => Promise<void>): Promise<void> {
-  const beside = besidePath(path);
+  const beside = temporaryPathFor(path);
   let done: (() => void) | undefined;
   try {
     createNew(beside);

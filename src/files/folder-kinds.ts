@@ -3,7 +3,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { MODEL_FILE, MODEL_FOLDER_READERS } from '../options/merge.js';
-import { PARTS_FILE, PARTS_READERS, SPLIT_FILE, SPLIT_PARTS_READERS } from '../options/partition.js';
+import {
+  PARTITION_FILE,
+  PARTITION_READERS,
+  PARTITIONED_SPLIT_READERS,
+  SPLIT_FILE,
+} from '../options/partition.js';
 import { list } from '../text/phrases.js';
 
 export interface FolderKind {
@@ -22,7 +27,7 @@ export const FOLDER_KINDS: readonly FolderKind[] = [
   {
     marker: SPLIT_FILE,
     name: 'a split',
-    readers: `graphex ${list(SPLIT_PARTS_READERS, 'and')} read`,
+    readers: `graphex ${list(PARTITIONED_SPLIT_READERS, 'and')} read`,
     instead: `${MADE_OF}, or one of its parts`,
   },
   {
@@ -32,9 +37,9 @@ export const FOLDER_KINDS: readonly FolderKind[] = [
     instead: MADE_OF,
   },
   {
-    marker: PARTS_FILE,
+    marker: PARTITION_FILE,
     name: 'a folder of shards',
-    readers: `only graphex ${list(PARTS_READERS, 'and')} read`,
+    readers: `only graphex ${list(PARTITION_READERS, 'and')} read`,
     instead: 'give the data that they were made of',
   },
 ];

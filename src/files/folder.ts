@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { InputError } from '../errors.js';
 import { remove, settle, settleFolder, writePieces } from './atomic.js';
 import { claimFiles, isOwn, MANIFEST, type Manifest, readManifest, writeManifest } from './manifest.js';
-import { besidePath, randomToken } from './temporary-name.js';
+import { randomToken, temporaryPathFor } from './temporary-name.js';
 import { removeOnExit, writeError } from './write-error.js';
 
 /** Where the files of a folder wait that were all written but are not all in their places. */
@@ -45,7 +45,7 @@ export async function writeFolder(
     const exists = await isFolder(home);
     const before = exists ? await claimFolder(home, names, options) : undefined;
     if (!exists) made = await makeFolders(dirname(home));
-    stage = exists ? join(home, `.${randomToken()}.part`) : besidePath(home);
+    stage = exists ? join(home, `.${randomToken()}.part`) : temporaryPathFor(home);
     await mkdir(stage);
     done = removeOnExit(stage);
     const inside = stage;

@@ -12,7 +12,7 @@ const CREATE = constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0
 const TOKEN_BYTES = 8;
 
 /** A new name beside `path`, for as long as it is written. */
-export function besidePath(path: string): string {
+export function temporaryPathFor(path: string): string {
   return `${path}.${randomToken()}.part`;
 }
 

@@ -7,8 +7,8 @@ import { option, optionError } from '../options/error.js';
 import { AUTO, COUNTS } from '../options/fit.js';
 import { ascend } from './ascent/ascent.js';
 import type { Checkpoint, StopReason } from './ascent/loop.js';
-import { type FormerReport, successorOptions } from './ascent/previous.js';
-import { type CountChoice, chooseCounts, withCounts } from './choose/counts.js';
+import { type PreviousReport, successorOptions } from './ascent/previous.js';
+import { type CountChoice, chooseCounts, withCountPrior } from './choose/counts.js';
 import { chooseFeatures, type FeatureChoice } from './choose/features.js';
 import type { GibbsPosterior } from './gibbs/gibbs.js';
 import { fitGibbs } from './gibbs/gibbs-fit.js';
@@ -37,7 +37,7 @@ export interface FitResult<M extends Model = Model> {
   /** Chains and diagnostics, where the engine was `gibbs`. */
   readonly posterior?: GibbsPosterior | undefined;
   /** What was taken over from a former model, where the fit began `from` one. */
-  readonly from?: FormerReport | undefined;
+  readonly from?: PreviousReport | undefined;
   /** The settings of what a fit for ranking adds to its scores, and on whom they were found. */
   readonly blend?: BlendReport | undefined;
   readonly engine: string;
@@ -72,7 +72,7 @@ export function fit(
 ): Promise<FitResult<PosteriorModel>>;
 export function fit(graph: BipartiteGraph, options?: FitOptions): Promise<FitResult>;
 export async function fit(graph: BipartiteGraph, given: FitOptions = {}): Promise<FitResult> {
-  const checked = checkFit(settled(graph, given));
+  const checked = checkFit(resolveOptions(graph, given));
   if (checked.method === 'gibbs') return fitGibbs(graph, checked.options);
   if (checked.method === 'ranking') return fitRanking(graph, checked.options);
   return graph.multigraph ? fitMultigraph(graph, checked.options) : fitBound(graph, checked.options);
@@ -102,11 +102,11 @@ async function fitMultigraph(
   const options = { ...given, counts: countChoice.law };
   if (countChoice.law === 'poisson') return { ...(await fitBound(graph, options)), countChoice };
   const result = await fitBound(simpleGraph(graph), options, graph);
-  return { ...result, model: withCounts(result.model, graph), countChoice };
+  return { ...result, model: withCountPrior(result.model, graph), countChoice };
 }
 
 /** What is given, with what a saved state or a former model says of the rest. */
-export function settled(graph: BipartiteGraph, given: FitOptions): FitOptions {
+export function resolveOptions(graph: BipartiteGraph, given: FitOptions): FitOptions {
   if (has(given, 'resume')) {
     if (!has(given, 'from'))
       return resumedOptions(() => fingerprint(graph), given as FitOptions & { resume: Checkpoint });

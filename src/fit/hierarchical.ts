@@ -4,7 +4,15 @@
 // so a half-step on an engine is its `count`, and the rows are completed here: an engine knows rows with weights only. These are
 // all 1, as narrow as float32 holds. Edges count 1 each, which is Poisson data as the authors have it: nothing is truncated.
 
-import type { Activity, Counts, EdgeIndex, EdgeRows, Engine, Table, TableValues } from '../engine/engine.js';
+import type {
+  Activity,
+  EdgeIndex,
+  EdgeRows,
+  Engine,
+  ExpectedCounts,
+  Table,
+  TableValues,
+} from '../engine/engine.js';
 import { FitError, throwIfAborted } from '../errors.js';
 import { SIDES, type SideName } from '../graph/graph.js';
 import { exponential } from '../math/distributions.js';
@@ -185,7 +193,7 @@ function meanMass(means: Float32Array, features: number, shown: ArrayLike<number
 interface Side {
   readonly table: Table;
   readonly index: EdgeIndex;
-  readonly counts: Counts;
+  readonly counts: ExpectedCounts;
   readonly prior: RatePrior;
   readonly shape: Float32Array;
   readonly rate: Float32Array;

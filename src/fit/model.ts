@@ -6,7 +6,7 @@ import type { ModelKind } from '../options/names.js';
 import type { SideNames } from '../text/sides.js';
 import type { SparseWeights } from '../topn/query.js';
 import type { BlendReport } from './ranking/blend/blend.js';
-import type { CountEffects, CountLaw } from './sides/count-prior.js';
+import type { CountEffects, CountPrior } from './sides/count-prior.js';
 
 /** The vertices of one side that a model knows. */
 export interface Vertices {
@@ -89,7 +89,7 @@ export interface PosteriorModel {
   /** Whether rates are those of counts; where counts have a law of their own they are those of edges. */
   readonly multigraph: boolean;
   /** How often a pair is there, given that it is, where the counts are no Poisson; then edges are those of a simple graph. */
-  readonly counts?: CountLaw | undefined;
+  readonly counts?: CountPrior | undefined;
   /** What people call the two sides; absent: users and items. */
   readonly names?: SideNames | undefined;
   readonly users: ModelSide;
@@ -128,7 +128,7 @@ export interface FactorScores {
   readonly kind: 'factors';
   readonly members: readonly RankerMember[];
   /** Added to the members' sum; absent: nothing. */
-  readonly beside?: SparseWeights | undefined;
+  readonly itemWeights?: SparseWeights | undefined;
 }
 
 /** One fit of a ranker: what its scores are products of, and how a new user gets a row. */

@@ -3,12 +3,12 @@
 import type { SideHyper } from '../engine/engine.js';
 import { InputError } from '../errors.js';
 import { type BipartiteGraph, degrees, SIDES, type SideName } from '../graph/graph.js';
-import { checkOptions, partFor, settle } from '../options/door.js';
+import { checkOptions, partFor, withDefaults } from '../options/door.js';
 import { option, optionError, show } from '../options/error.js';
 import { AUTO, CHOICE, FIT, METHODS, type Method, NO_AUTO, REFUSED, takersOf } from '../options/fit.js';
 import { type Declaration, decimal, type OptionsOf, value } from '../options/kinds.js';
 import { leaves, valueAt } from '../options/leaves.js';
-import type { CountLawName, EngineName, ModelKind } from '../options/names.js';
+import type { CountPriorName, EngineName, ModelKind } from '../options/names.js';
 import { HYPER_NAMES, type HyperName, TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import { shown } from '../text/untrusted.js';
@@ -168,7 +168,7 @@ export interface FitSettings {
   readonly features: number;
   readonly model: ModelKind;
   /** How counts are fitted; decided where it was `auto`. */
-  readonly counts: CountLawName;
+  readonly counts: CountPriorName;
   readonly given: Readonly<Record<SideName, Partial<SideHyper>>>;
   readonly iterations: number;
   readonly tolerance: number;
@@ -189,7 +189,7 @@ export type Counted<O extends { readonly features?: unknown }> = Omit<O, 'featur
 
 /** The settings of coordinate ascent. */
 export function fitSettings(options: Counted<OptionsOf<typeof METHODS.ascent>>): FitSettings {
-  const { users, items, learn, ...plain } = settle(METHODS.ascent, partFor(METHODS.ascent, options));
+  const { users, items, learn, ...plain } = withDefaults(METHODS.ascent, partFor(METHODS.ascent, options));
   const settings: FitSettings = {
     ...plain,
     // The type of the options says that it is no word.

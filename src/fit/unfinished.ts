@@ -64,8 +64,8 @@ export function unfinishedFit(error: unknown): UnfinishedFit | undefined {
 }
 
 /** Of fits for ranking: where each stood that was under way. */
-export function statesUnderWay(checkpoint: RankingState & Pick<RankingCheckpoint, 'beside'>): RankingState[] {
-  return [checkpoint, ...(checkpoint.beside ?? [])];
+export function statesUnderWay(checkpoint: RankingState & Pick<RankingCheckpoint, 'others'>): RankingState[] {
+  return [checkpoint, ...(checkpoint.others ?? [])];
 }
 
 /** Their numbers among all, from 0: the smallest that none of those done has. */

@@ -6,7 +6,7 @@ import { throwIfAborted } from '../errors.js';
 import { meanAndSpread } from '../math/moments.js';
 import type { Random } from '../math/random.js';
 import type { TaskOptions } from '../progress.js';
-import { drawCoins } from '../sample/pq.js';
+import { drawAssignment } from '../sample/pq.js';
 import { DEFAULT_ESTIMATOR, ESTIMATOR_NAMES, type EstimatorName } from './estimators.js';
 import { countInterval, type GrowingSide, project } from './project.js';
 
@@ -87,7 +87,7 @@ interface Hit {
 
 function tryOnce(side: GrowingSide, times: number, random: Random): Trial | undefined {
   const { own, other } = side;
-  const kept = drawCoins(own.count, 1 / times, random.derive(0));
+  const kept = drawAssignment(own.count, 1 / times, random.derive(0));
   const samples = kept.reduce((sum, coin) => sum + coin, 0);
   if (samples < 2) return undefined;
   const { counts, projections } = project(side, [own.count / samples], random.derive(1), kept);

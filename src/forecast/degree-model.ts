@@ -9,7 +9,7 @@ import { lgamma } from '../math/special.js';
 import type { DegreeCounts } from '../sparsity/degree-counts.js';
 import { tallyUpTo } from '../sparsity/low-degrees.js';
 
-export interface GrowthLaw {
+export interface DegreeModel {
   readonly sigma: number;
   /** m above; a pure power law has a very large one. */
   readonly mass: number;
@@ -29,7 +29,7 @@ const RANGE = { low: -30, high: 0.98 } as const;
 const POWER = -1e-9;
 
 /** The law of the vertices of few edges; undefined where there is no such vertex or every one of them has a single edge. */
-export function fitGrowthLaw(counts: DegreeCounts): GrowthLaw | undefined {
+export function fitDegreeModel(counts: DegreeCounts): DegreeModel | undefined {
   const upTo = highestDegree(counts);
   const { vertices, count, sum } = tallyUpTo(counts, upTo);
   if (sum <= count) return undefined;
@@ -56,18 +56,18 @@ export function fitGrowthLaw(counts: DegreeCounts): GrowthLaw | undefined {
 }
 
 /** Vertices that the law adds when the other side grows from 1 to 1 + t times what it is. */
-export function newVertices({ sigma, mass, scale }: GrowthLaw, t: number): number {
+export function newVertices({ sigma, mass, scale }: DegreeModel, t: number): number {
   const growth = Math.log1p((t * mass) / (1 + mass));
   return scale * (Math.abs(sigma) < 1e-9 ? growth : Math.expm1(sigma * growth) / sigma);
 }
 
 /** Vertices that the law will add for ever; Infinity where the side is sparse. */
-export function unseenForEver({ sigma, scale }: GrowthLaw): number {
+export function unseenForEver({ sigma, scale }: DegreeModel): number {
   return sigma < 0 ? -scale / sigma : Number.POSITIVE_INFINITY;
 }
 
 /** The t at which so many vertices have been added; Infinity where it never happens. */
-export function growthUntil({ sigma, mass, scale }: GrowthLaw, added: number): number {
+export function growthUntil({ sigma, mass, scale }: DegreeModel, added: number): number {
   const share = (sigma * added) / scale;
   if (share <= -1) return Number.POSITIVE_INFINITY;
   const growth = Math.abs(sigma) < 1e-9 ? added / scale : Math.log1p(share) / sigma;

@@ -3,7 +3,7 @@
 
 import type { DegreeCounts } from '../sparsity/degree-counts.js';
 import { tailIndexAt } from '../sparsity/tail-index.js';
-import { fitGrowthLaw, newVertices } from './degree-model.js';
+import { fitDegreeModel, newVertices } from './degree-model.js';
 
 /** What an estimator may look at. */
 export interface SeenVertices {
@@ -32,7 +32,7 @@ export const ESTIMATORS = {
     until: Number.POSITIVE_INFINITY,
     kind: 'estimate',
     curve: ({ counts }) => {
-      const law = fitGrowthLaw(counts);
+      const law = fitDegreeModel(counts);
       const single = counts.degree[0] === 1 ? counts.vertices[0] : 0;
       // Where nobody has come twice, nothing speaks against every edge being new; where nobody has come once, nobody will.
       return (t) => counts.count + (law ? newVertices(law, t) : t * single);

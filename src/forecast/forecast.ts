@@ -6,7 +6,7 @@ import type { PosteriorModel } from '../fit/model.js';
 import { type BipartiteGraph, type BySide, otherSide, SIDES, type SideName } from '../graph/graph.js';
 import { randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
-import { settle } from '../options/door.js';
+import { withDefaults } from '../options/door.js';
 import { FORECAST } from '../options/forecast.js';
 import { type OptionsOf, value } from '../options/kinds.js';
 import { TASK } from '../options/shared.js';
@@ -14,7 +14,7 @@ import type { TaskOptions } from '../progress.js';
 import type { DegreeCounts } from '../sparsity/degree-counts.js';
 import { type Backtest, backtest, type Refusal, unexplainedError } from './backtest.js';
 import { type TimeTest, testByTime } from './by-time.js';
-import { fitGrowthLaw, type GrowthLaw, growthUntil, unseenForEver } from './degree-model.js';
+import { type DegreeModel, fitDegreeModel, growthUntil, unseenForEver } from './degree-model.js';
 import { DEFAULT_ESTIMATOR, ESTIMATOR_NAMES, type EstimatorName } from './estimators.js';
 import { drawGrowth } from './model-draws.js';
 import { countInterval, type Foreseen, type Projection, project, REACH, type Uncertain } from './project.js';
@@ -106,7 +106,7 @@ export async function forecastGrowth(
   graph: BipartiteGraph,
   options: ForecastOptions = {},
 ): Promise<GrowthForecast> {
-  const settings = settle({ ...FORECAST, ...GIVEN, ...TASK }, options);
+  const settings = withDefaults({ ...FORECAST, ...GIVEN, ...TASK }, options);
   const { signal, onProgress, threads } = settings;
   const { until, trials, draws, seed, features, iterations } = settings;
   const asked = { users: settings.usersTimes, items: settings.itemsTimes };
@@ -154,7 +154,7 @@ export async function forecastGrowth(
     const drawn = model
       ? await drawGrowth(model, growing, grid, { draws, seed, threads, signal, onProgress })
       : undefined;
-    const law = fitGrowthLaw(counts);
+    const law = fitDegreeModel(counts);
     const failed = backtests.find(({ refused }) => refused)?.times ?? Number.POSITIVE_INFINITY;
     const points = projections.map((projection, at) =>
       curvePoint(projection, backtests, graph[counted].count, drawn?.[at]),
@@ -264,7 +264,7 @@ function curvePoint(
 }
 
 function saturation(
-  law: GrowthLaw | undefined,
+  law: DegreeModel | undefined,
   { count: seen, degree }: DegreeCounts,
   edges: number,
 ): SideForecast['saturation'] {

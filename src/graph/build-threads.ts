@@ -38,7 +38,7 @@ export interface VertexRows {
 }
 
 /** The graph that `buildGraph` makes of the same rows, to the last bit, on any number of threads. */
-export async function buildGraphTogether(
+export async function buildGraphWithThreads(
   { users, items, counts, userIds, itemIds, multigraph }: VertexRows,
   { threads, signal }: Pick<TaskOptions, 'threads' | 'signal'>,
 ): Promise<BipartiteGraph> {

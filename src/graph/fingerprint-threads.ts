@@ -32,7 +32,7 @@ const LEAST_EDGES = 1 << 24;
 const PIECES_PER_THREAD = 4;
 
 /** What `fingerprint` gives. */
-export async function fingerprintTogether(
+export async function fingerprintWithThreads(
   graph: BipartiteGraph,
   { threads, signal }: Pick<TaskOptions, 'threads' | 'signal'>,
   least = LEAST_EDGES,

@@ -1,7 +1,7 @@
 // Pairs of ids that are already in memory → graph, with the vertices in the order that reading a table gives.
 
 import { InputError } from '../errors.js';
-import { settle } from '../options/door.js';
+import { withDefaults } from '../options/door.js';
 import type { OptionsOf } from '../options/kinds.js';
 import { PAIRS } from '../options/library.js';
 import { buildGraph } from './build.js';
@@ -24,7 +24,7 @@ export function graphOfPairs(
   pairs: Iterable<readonly [user: Id, item: Id, count?: number]>,
   options: OptionsOf<typeof PAIRS> = {},
 ): BipartiteGraph {
-  const { multigraph } = settle(PAIRS, options);
+  const { multigraph } = withDefaults(PAIRS, options);
   const users = new IdList('user');
   const items = new IdList('item');
   const counts: number[] = [];

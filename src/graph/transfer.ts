@@ -5,7 +5,7 @@ import { inSharedMemory } from '../math/memory.js';
 import { VertexIds } from './ids.js';
 
 /** What `packed` makes of a value, and `unpacked` takes in any thread. */
-export interface Crossing<T> {
+export interface Transfer<T> {
   readonly content: unknown;
   /** Never there: what it holds. */
   readonly of?: T;
@@ -19,7 +19,7 @@ type PackedIds =
 /** The name under which ids lie in what is packed. */
 const IDS = 'vertexIds';
 
-export function packed<T>(value: T): Crossing<T> {
+export function toShared<T>(value: T): Transfer<T> {
   return {
     content: eachOnce(value, (part) => {
       if (part instanceof VertexIds) return { [IDS]: packedIds(part) };
@@ -28,7 +28,7 @@ export function packed<T>(value: T): Crossing<T> {
   };
 }
 
-export function unpacked<T>({ content }: Crossing<T>): T {
+export function fromShared<T>({ content }: Transfer<T>): T {
   return eachOnce(content, (part) => {
     if (Object.hasOwn(part, IDS)) return idsOf((part as { readonly [IDS]: PackedIds })[IDS]);
     return ArrayBuffer.isView(part) ? part : undefined;

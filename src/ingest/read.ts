@@ -1,7 +1,7 @@
 import { InputError, throwIfAborted } from '../errors.js';
 import { checkOptions } from '../options/door.js';
 import { READ, TASK } from '../options/shared.js';
-import { readTogether } from './formats/parquet-threads.js';
+import { readWithThreads } from './formats/parquet-threads.js';
 import { missingFile, namedFormat, refuseOptions, tableFormat } from './formats.js';
 import { openRejects } from './intake/rejects.js';
 import { TableTarget } from './intake/target.js';
@@ -99,7 +99,7 @@ async function readFiles(
   options: ReaderOptions,
   rejects?: RejectSink,
 ): Promise<ReadResult> {
-  const together = await readTogether(paths, options);
+  const together = await readWithThreads(paths, options);
   if (together) return together;
   const target = new TableTarget(options, rejects, paths.length > 1);
   const report = options.onProgress;

@@ -7,7 +7,7 @@ import { FitError } from '../errors.js';
 import { expm1Ratio, lgamma } from './special.js';
 
 /** GGP of the weights and Gamma of the features of one side: the fields of a side's hyperparameters. */
-export interface LeftoverHyper {
+export interface UnseenHyper {
   readonly sigma: number;
   readonly tau: number;
   readonly shape: number;
@@ -32,7 +32,7 @@ interface Rule {
   readonly bend: number;
 }
 
-function createRule(hyper: LeftoverHyper, otherMass: ArrayLike<number>): Rule {
+function createRule(hyper: UnseenHyper, otherMass: ArrayLike<number>): Rule {
   const { sigma, tau, shape, rate } = hyper;
   if (!(sigma < 1 && tau > 0 && shape > 0 && rate > 0)) {
     throw new RangeError(
@@ -89,7 +89,7 @@ function ends(term: number, total: number, t: number, after = 0): boolean {
 }
 
 /** The leftmost y: there t^(1−σ) has fallen by e^−40 from the bend. */
-function leftEnd(hyper: LeftoverHyper, rule: Rule): number {
+function leftEnd(hyper: UnseenHyper, rule: Rule): number {
   const depth = 40 / (1 - hyper.sigma);
   // y − bend − e^−(y−bend) = −depth; −log(depth) overshoots a little, which is harmless.
   return rule.bend - Math.log(depth + 1);
@@ -99,7 +99,7 @@ function leftEnd(hyper: LeftoverHyper, rule: Rule): number {
  * Leftover mass per feature: size · E[θ_l (τ + θ·M)^(σ−1)] for every l, M = otherMass.
  * Relative error below 1e-10 for σ from −2 to 0.95 and masses from 1e-6 to 1e9.
  */
-export function leftoverMass(hyper: LeftoverHyper, otherMass: ArrayLike<number>): Float64Array {
+export function unseenMass(hyper: UnseenHyper, otherMass: ArrayLike<number>): Float64Array {
   const { sigma, tau, shape, rate, size } = hyper;
   const result = new Float64Array(otherMass.length);
   if (size === 0) return result;
@@ -124,7 +124,7 @@ export function leftoverMass(hyper: LeftoverHyper, otherMass: ArrayLike<number>)
 }
 
 /** E_θ[ψ(θ·M)], the expected Laplace exponent of one unit of size, M = otherMass. Same accuracy. */
-export function expectedLaplace(hyper: Omit<LeftoverHyper, 'size'>, otherMass: ArrayLike<number>): number {
+export function expectedLaplace(hyper: Omit<UnseenHyper, 'size'>, otherMass: ArrayLike<number>): number {
   const { sigma, tau, shape } = hyper;
   const full = { ...hyper, size: 1 };
   const rule = createRule(full, otherMass);

@@ -6,7 +6,7 @@ import type { RowLists } from '../math/csr.js';
 import { collectLists, lengths, transposeLists } from '../math/csr.js';
 import { randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
-import { drawCoins } from '../sample/pq.js';
+import { drawAssignment } from '../sample/pq.js';
 import { type RankingTask, rankingTask } from './ranking-task.js';
 
 /** Training edges, in both orders; counts of a multigraph are ignored. */
@@ -45,7 +45,7 @@ export const JUDGED = 0.2;
 
 /** Per item, 1 if it is shown of held-back users, 0 if they are judged on it. */
 export function shownItems(count: number, seed: number): Uint8Array {
-  return drawCoins(count, JUDGED, randomStream(seed, STREAMS.judgedItems)).map((coin) => 1 - coin);
+  return drawAssignment(count, JUDGED, randomStream(seed, STREAMS.judgedItems)).map((coin) => 1 - coin);
 }
 
 /** Holds training users back. Candidates are the items that are not shown. `otherwise`: what to do but to have more data. */

@@ -14,16 +14,16 @@ export interface Dial {
 }
 
 /** One setting that a search tried, and its score. */
-export interface Trial {
+export interface SettingTrial {
   readonly setting: Setting;
   readonly score: number;
 }
 
 /** The best setting that a search found, with all that it tried. */
 export interface Tuned {
-  readonly best: Trial;
+  readonly best: SettingTrial;
   /** Every setting that was tried, in order. */
-  readonly trials: readonly Trial[];
+  readonly trials: readonly SettingTrial[];
   /** False where the number of trials, or their time, ended the search. */
   readonly finished: boolean;
 }
@@ -65,12 +65,12 @@ export async function tune(
     goOn?: () => boolean;
     onTrial?: (trials: number) => void;
     /** Called when a trial has become the best, before the next one. */
-    onBest?: (trial: Trial) => void;
+    onBest?: (trial: SettingTrial) => void;
   } = {},
 ): Promise<Tuned> {
-  const trials: Trial[] = [...(from?.trials ?? [])];
+  const trials: SettingTrial[] = [...(from?.trials ?? [])];
   const known = new Map(trials.map((trial) => [keyOf(trial.setting), trial]));
-  async function attempt(setting: Setting): Promise<Trial | undefined> {
+  async function attempt(setting: Setting): Promise<SettingTrial | undefined> {
     const key = keyOf(setting);
     const before = known.get(key);
     if (before) return before;

@@ -24,11 +24,11 @@ export function checkOptions<const D extends Declaration>(
 }
 
 /** Checked, and with the defaults filled in. */
-export function settle<const D extends Declaration>(
+export function withDefaults<const D extends Declaration>(
   declared: D,
   given: OptionsOf<D> | undefined,
 ): SettingsOf<D> {
-  return withDefaults(declared, checkOptions(declared, given) as Record<string, unknown>) as SettingsOf<D>;
+  return fillDefaults(declared, checkOptions(declared, given) as Record<string, unknown>) as SettingsOf<D>;
 }
 
 /** Of an object that holds other things too, the part that a declaration knows: for calls from within. */
@@ -39,8 +39,8 @@ export function partFor<const D extends Declaration>(declared: D, given: object)
 }
 
 /** Checked, with the defaults, and refused where something that is required is missing. */
-export function settleWhole<const D extends Declaration>(declared: D, given: object): SettingsOf<D> {
-  const settings = settle(declared, given as OptionsOf<D>);
+export function withAllDefaults<const D extends Declaration>(declared: D, given: object): SettingsOf<D> {
+  const settings = withDefaults(declared, given as OptionsOf<D>);
   const missing = missingOption(declared, settings, '');
   if (missing) throw missing;
   return settings;
@@ -60,7 +60,7 @@ function missingOption(declared: Declaration, settings: object, within: string):
   return undefined;
 }
 
-function withDefaults(
+function fillDefaults(
   declared: Declaration,
   given: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
@@ -68,7 +68,7 @@ function withDefaults(
   for (const [name, option] of Object.entries(declared)) {
     const said = given[name];
     if (option.kind === 'section') {
-      const fields = withDefaults(option.fields, (said ?? {}) as Record<string, unknown>);
+      const fields = fillDefaults(option.fields, (said ?? {}) as Record<string, unknown>);
       if (said !== undefined || Object.keys(fields).length > 0) result[name] = fields;
     } else if ((said ?? option.default) !== undefined) {
       result[name] = said ?? option.default;
@@ -228,7 +228,7 @@ export function short(value: number): string {
       : plain;
 }
 
-/** Reads what was typed behind a flag; the message shows it as it was typed. */
+/** Reads what was typed behind a flag; the message shows it was typed. */
 export function parseValue(
   known: AnyOption,
   typed: string,

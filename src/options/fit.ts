@@ -17,7 +17,7 @@ import {
   wholeOr,
 } from './kinds.js';
 import { leaves, usualWords } from './leaves.js';
-import { BASELINES, COUNT_LAWS, ENGINE_NAMES, MODEL_KINDS, PRECISIONS, USER_STORAGE } from './names.js';
+import { BASELINES, COUNT_PRIORS, ENGINE_NAMES, MODEL_KINDS, PRECISIONS, USER_STORAGE } from './names.js';
 import { BASELINE_TRIALS, FORCE, HYPER_NAMES, type HyperName, SEED, sides } from './shared.js';
 
 /** 512 is what the kernels hold of a row at once. */
@@ -82,7 +82,7 @@ export const BOUND = {
 };
 
 export const COUNTS = {
-  counts: oneOf(COUNT_LAWS, {
+  counts: oneOf(COUNT_PRIORS, {
     default: 'auto',
     argument: 'law',
     meaning:

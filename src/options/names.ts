@@ -16,9 +16,9 @@ export const MODEL_KINDS = ['auto', ...PAPER_KINDS] as const;
 export type ModelKind = (typeof MODEL_KINDS)[number];
 
 /** How the counts of a multigraph are fitted: as the evidence says, as a Poisson law, or edges first and counts by their own. */
-export const COUNT_LAWS = ['auto', 'poisson', 'hurdle'] as const;
+export const COUNT_PRIORS = ['auto', 'poisson', 'hurdle'] as const;
 /** The ways of fitting counts. */
-export type CountLawName = (typeof COUNT_LAWS)[number];
+export type CountPriorName = (typeof COUNT_PRIORS)[number];
 
 /** Unconditional: every held-out user and test item, seen or not. Paper: only those that the test set contains. */
 export const PROTOCOLS = ['unconditional', 'paper'] as const;

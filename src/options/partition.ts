@@ -4,15 +4,15 @@ import { output, text, whole } from './kinds.js';
 import { FORCE } from './shared.js';
 
 /** The file by which a folder of shards is known. */
-export const PARTS_FILE = 'parts.json';
+export const PARTITION_FILE = 'parts.json';
 /** The commands that read such a folder. */
-export const PARTS_READERS = ['check', 'split', 'fit'] as const;
+export const PARTITION_READERS = ['check', 'split', 'fit'] as const;
 
 /** The file by which a split is known. */
 export const SPLIT_FILE = 'split.json';
 /** What it says of a split whose parts are in shards, and the commands that read it. */
-export const SPLIT_PARTS_FORMAT = 'graphex-split-parts';
-export const SPLIT_PARTS_READERS = ['fit', 'evaluate'] as const;
+export const PARTITIONED_SPLIT_FORMAT = 'graphex-split-parts';
+export const PARTITIONED_SPLIT_READERS = ['fit', 'evaluate'] as const;
 
 export const PARTITION = {
   shards: whole({

@@ -143,7 +143,7 @@ export const READ = inGroup(DATA_GROUP, {
 });
 
 /** How the parts of a split are read: who has few edges in a part may have many in the whole. */
-export const READ_PARTS = (({ minDegree: _, ...parts }) => parts)(READ);
+export const READ_TABLES = (({ minDegree: _, ...parts }) => parts)(READ);
 
 /** How a table in a Blob is read: no database is in one. */
 export const READ_BLOB = (({ table: _, database: __, ...blob }) => blob)(READ);

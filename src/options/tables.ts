@@ -37,7 +37,7 @@ export const AUDIT_COMMAND = {
 const METRIC = oneOf(LIST_METRICS, { meaning: 'a metric' });
 
 /** Lists judged on anybody's parts. */
-export const EVALUATE_PARTS = {
+export const EVALUATE_TABLES = {
   metrics: list(METRIC, {
     default: LIST_METRICS,
     otherwise: 'all',

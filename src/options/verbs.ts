@@ -32,7 +32,7 @@ import {
 import { PARTITION, PARTITION_COMMAND } from './partition.js';
 import { type ObjectSchema, toJsonSchema } from './schema.js';
 import { SERVE } from './serve.js';
-import { BASELINE_TRIALS, COMMON, FORCE, HYPER, READ, READ_PARTS, SEED } from './shared.js';
+import { BASELINE_TRIALS, COMMON, FORCE, HYPER, READ, READ_TABLES, SEED } from './shared.js';
 import { AUDIT, AUDIT_COMMAND, EVALUATE_COMMAND } from './tables.js';
 
 const lawOf = (side: 'users' | 'items') => {
@@ -267,7 +267,7 @@ export const RECOMMEND_COMMAND = {
 };
 
 /** Features that are printed where nobody says how many: some screens full. */
-export const FEATURES_AT_ONCE = 20;
+export const FEATURES_PER_REQUEST = 20;
 
 /** Of whatever shows items or takes them. */
 const ITEM_TITLES = {
@@ -288,7 +288,7 @@ export const FEATURES_COMMAND = {
   ...ITEM_TITLES,
   top: whole({
     min: 1,
-    otherwise: `${FEATURES_AT_ONCE}; all with --json`,
+    otherwise: `${FEATURES_PER_REQUEST}; all with --json`,
     meaning: 'features to give, those that explain most',
   }),
 };
@@ -363,9 +363,9 @@ export const COMMANDS = {
   partition: { own: PARTITION_COMMAND, options: PARTITION, read: READ, common: COMMON },
   fit: { own: FIT_COMMAND, options: FIT, read: READ, common: COMMON },
   merge: { own: MERGE_COMMAND, options: {}, common: COMMON },
-  evaluate: { own: EVALUATE_COMMAND, options: EVALUATE_FLAGS, read: READ_PARTS, common: COMMON },
+  evaluate: { own: EVALUATE_COMMAND, options: EVALUATE_FLAGS, read: READ_TABLES, common: COMMON },
   forecast: { own: FORECAST_COMMAND, options: FORECAST, read: READ, common: COMMON },
-  audit: { own: AUDIT_COMMAND, options: AUDIT, read: READ_PARTS, common: COMMON },
+  audit: { own: AUDIT_COMMAND, options: AUDIT, read: READ_TABLES, common: COMMON },
   recommend: { own: RECOMMEND_COMMAND, options: RECOMMEND, common: COMMON },
   similar: { own: SIMILAR_COMMAND, options: LIST, common: COMMON },
   features: { own: FEATURES_COMMAND, options: DESCRIBE, common: COMMON },

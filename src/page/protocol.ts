@@ -5,7 +5,7 @@ import type { PredictiveCheck } from '../evaluate/predictive.js';
 import type { NamedBlob } from '../ingest/blob.js';
 import type { ReadCounts, ReadGuess } from '../ingest/options.js';
 import type { TablePreview } from '../ingest/preview.js';
-import type { IdShares } from '../math/coins.js';
+import type { IdShares } from '../math/id-draws.js';
 import type { ModelKind } from '../options/names.js';
 import type { Reasons } from '../predict/explain/reasons.js';
 import type { DescribedFeature } from '../predict/features.js';

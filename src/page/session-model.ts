@@ -8,7 +8,7 @@ import { foldHeldOut, observedGraph } from '../evaluate/held-out.js';
 import { checkPredictive, LEAST_DRAWS, type PredictiveCheck } from '../evaluate/predictive.js';
 import { type FitResult, fit } from '../fit/fit.js';
 import { featureCount, type Model, needPosterior, type PosteriorModel } from '../fit/model.js';
-import { modelLaw } from '../fit/sides/side-prior.js';
+import { describeSides } from '../fit/sides/side-prior.js';
 import { drawPredictive } from '../predict/draw/draw.js';
 import { type DescribedFeature, hasFeatures } from '../predict/features.js';
 import { mapItems } from '../predict/map/item-map.js';
@@ -16,7 +16,7 @@ import { createRecommender, type Recommender } from '../predict/recommender.js';
 import { confidenceWords } from '../report/words/confidence.js';
 import { engineWords } from '../report/words/engines.js';
 import { intervalWords, leftOutWords, surpriseWords } from '../report/words/evaluation.js';
-import { lawWords } from '../report/words/side-prior.js';
+import { sidePriorWords } from '../report/words/side-prior.js';
 import { split as splitGraph } from '../sample/split.js';
 import type { Split } from '../sample/split-types.js';
 import { modelFromBytes } from '../store/model-bytes.js';
@@ -195,7 +195,7 @@ function summary({ source, model, fitted, split }: Held): ModelSummary {
     engine: provenance.engine,
     why: fitted && engineWords(fitted.engineReason),
     threads: fitted?.threads,
-    law: posterior ? lawWords(modelLaw(posterior), seen, names) : [],
+    law: posterior ? sidePriorWords(describeSides(posterior), seen, names) : [],
     split: split && splitSummary(split),
   };
 }

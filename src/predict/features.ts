@@ -2,7 +2,7 @@
 
 import { InputError } from '../errors.js';
 import { columnSums, type Model, meanTable, type PosteriorModel, type RankerMember } from '../fit/model.js';
-import { settle } from '../options/door.js';
+import { withDefaults } from '../options/door.js';
 import type { OptionsOf } from '../options/kinds.js';
 import { DESCRIBE } from '../options/verbs.js';
 import { createRecommender } from './recommender.js';
@@ -125,7 +125,7 @@ export function outstandingItems(
 
 /** The features of a model, and what finds the items that stand out in one of them. */
 function describedParts(model: Model, options: DescribeOptions) {
-  const { n, leastDegree } = settle(DESCRIBE, options);
+  const { n, leastDegree } = withDefaults(DESCRIBE, options);
   const parts = featureTables(model);
   const { total, share: overall } = overallShares(parts, model.items.count);
   const { degree } = model.items;
@@ -164,7 +164,7 @@ export function createFeatureNames(
   };
 }
 
-export function describeVoices(model: Model, options: DescribeOptions): DescribedFeature[] {
+export function describeMembers(model: Model, options: DescribeOptions): DescribedFeature[] {
   const { n, parts, total, itemsOf } = describedParts(model, options);
   const described: DescribedFeature[] = [];
   for (const part of parts) {

@@ -11,7 +11,7 @@ import { createRecommender } from './recommender.js';
 export type Id = string | number;
 
 /** Who asks: a user of the model, by id, or someone new, by items (with counts, for a multigraph). */
-export type Asker = (
+export type UserQuery = (
   | { readonly user: Id }
   | { readonly likes: readonly Id[]; readonly counts?: readonly number[] | undefined }
 ) & {
@@ -65,7 +65,7 @@ export interface RecommendationShares {
  */
 export async function recommend(
   model: Model,
-  asker: Asker,
+  asker: UserQuery,
   options: RecommendOptions = {},
 ): Promise<Recommendation[]> {
   return (await recommendMany(model, [asker], options))[0];
@@ -74,7 +74,7 @@ export async function recommend(
 /** The same for many at once. */
 export async function recommendMany(
   model: Model,
-  askers: readonly Asker[],
+  askers: readonly UserQuery[],
   options: RecommendOptions = {},
 ): Promise<Recommendation[][]> {
   const recommender = createRecommender(model);

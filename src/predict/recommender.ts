@@ -3,7 +3,7 @@
 import { InputError, throwIfAborted } from '../errors.js';
 import { type Model, needModel } from '../fit/model.js';
 import type { VertexIds } from '../graph/ids.js';
-import { settle } from '../options/door.js';
+import { withDefaults } from '../options/door.js';
 import type { OptionsOf } from '../options/kinds.js';
 import { CANDIDATES, ONE_ITEM, POPULAR, RECOMMEND_LISTS } from '../options/library.js';
 import { TASK } from '../options/shared.js';
@@ -12,15 +12,15 @@ import type { TaskOptions } from '../progress.js';
 import { many } from '../text/phrases.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
 import { shown } from '../text/untrusted.js';
-import { createListsForMany } from './batch/batch-lists.js';
+import { createBatchLists } from './batch/batch-lists.js';
 import type { Identified } from './batch/batch-workers.js';
 import { createConfidence, type ListConfidence } from './explain/confidence.js';
 import type { Explanation } from './explain/explain.js';
 import { byContrast, createReasons, type Reasons, usualShares } from './explain/reasons.js';
-import { type DescribedFeature, type DescribeOptions, describeVoices } from './features.js';
+import { type DescribedFeature, type DescribeOptions, describeMembers } from './features.js';
 import { unknownId } from './nearest-id.js';
-import type { Asker, Id, Recommendation, RecommendationShares, RecommendOptions } from './recommend.js';
-import { createJudge, ownItems, type Place } from './scoring/model-scorer.js';
+import type { Id, Recommendation, RecommendationShares, RecommendOptions, UserQuery } from './recommend.js';
+import { createModelScorer, ownItems, type UserScorer } from './scoring/model-scorer.js';
 import { once } from './scoring/once.js';
 import { leftOut, rowLists } from './scoring/scorer.js';
 import { createSimilarity, type SimilarItem } from './similar.js';
@@ -36,23 +36,23 @@ export interface PopularItem {
 export interface Recommender {
   readonly model: Model;
   /** The best items for one asker, best first; ties go to the item that the model names first. */
-  recommend(asker: Asker, options?: RecommendOptions): Promise<Recommendation[]>;
+  recommend(asker: UserQuery, options?: RecommendOptions): Promise<Recommendation[]>;
   /** The same for many at once, on all threads. */
-  recommendMany(askers: readonly Asker[], options?: RecommendOptions): Promise<Recommendation[][]>;
+  recommendMany(askers: readonly UserQuery[], options?: RecommendOptions): Promise<Recommendation[][]>;
   /** The same for askers that come one by one, in bounded memory; lists come in their order. */
   recommendEach(
-    askers: Iterable<Asker> | AsyncIterable<Asker>,
+    askers: Iterable<UserQuery> | AsyncIterable<UserQuery>,
     options?: RecommendOptions,
   ): AsyncGenerator<Recommendation[], void, void>;
   /** The caller's candidates, best first, whether the asker has them or not. */
-  rank(asker: Asker, candidates: readonly Id[], options?: RankCandidatesOptions): Recommendation[];
+  rank(asker: UserQuery, candidates: readonly Id[], options?: RankCandidatesOptions): Recommendation[];
   /** How the score of one item comes about. */
-  explain(asker: Asker, item: Id, options?: OptionsOf<typeof ONE_ITEM>): Recommendation;
+  explain(asker: UserQuery, item: Id, options?: OptionsOf<typeof ONE_ITEM>): Recommendation;
   /** An explanation in brief: the few items and features that tell this item from the user's others. */
   reasons(recommendation: Recommendation): Reasons | undefined;
   /** How sure a list of this asker's is: how much of it another history of the same taste would bring again. */
   confidence(
-    asker: Asker,
+    asker: UserQuery,
     items: readonly Id[],
     options?: OptionsOf<typeof ONE_ITEM>,
   ): Promise<ListConfidence>;
@@ -84,20 +84,20 @@ const BATCH = 512;
  */
 export function createRecommender(model: Model): Recommender {
   needModel(model);
-  const judge = createJudge(model);
-  const similarity = once(() => createSimilarity(model, judge.voices));
+  const judge = createModelScorer(model);
+  const similarity = once(() => createSimilarity(model, judge.members));
   const confidence = once(() => createConfidence(judge));
   const reasons = once(() => createReasons(model));
   const byPopularity = once(() => popularityOrder(model.items.degree));
-  const forMany = createListsForMany(model, judge);
+  const forMany = createBatchLists(model, judge);
   let closed = false;
   const open = () => {
     if (closed) throw new InputError('this recommender is closed: make another one');
   };
 
-  async function recommendMany(askers: readonly Asker[], options: RecommendOptions = {}) {
+  async function recommendMany(askers: readonly UserQuery[], options: RecommendOptions = {}) {
     open();
-    const settings = settle({ ...RECOMMEND_LISTS, ...TASK }, options);
+    const settings = withDefaults({ ...RECOMMEND_LISTS, ...TASK }, options);
     const { n, includeSeen, signal } = settings;
     if (askers.length === 0) return [];
     const identified = askers.map((asker, a) => {
@@ -161,7 +161,7 @@ export function createRecommender(model: Model): Recommender {
   }
 
   /** Scores in float64, so that the same comes out with and without an explanation. */
-  function describer(seat: Place, own: Own, explained: boolean): (item: number) => Recommendation {
+  function describer(seat: UserScorer, own: Own, explained: boolean): (item: number) => Recommendation {
     const { ids } = model.items;
     if (!explained) return (item) => ({ item: ids.at(item), score: seat.score(item) });
     const explain = seat.explainer();
@@ -172,7 +172,7 @@ export function createRecommender(model: Model): Recommender {
   }
 
   function seated({ row, own }: Identified): Placed {
-    return { row, own, seat: judge.place(row, own) };
+    return { row, own, seat: judge.userScorer(row, own) };
   }
 
   function place(...args: Parameters<typeof identify>): Placed {
@@ -180,7 +180,7 @@ export function createRecommender(model: Model): Recommender {
   }
 
   function identify(
-    asker: Asker,
+    asker: UserQuery,
     at: number,
     {
       needSeen,
@@ -213,10 +213,14 @@ export function createRecommender(model: Model): Recommender {
 
   return Object.freeze({
     model,
-    recommend: async (asker: Asker, options?: RecommendOptions) => (await recommendMany([asker], options))[0],
+    recommend: async (asker: UserQuery, options?: RecommendOptions) =>
+      (await recommendMany([asker], options))[0],
     recommendMany,
-    async *recommendEach(askers: Iterable<Asker> | AsyncIterable<Asker>, options: RecommendOptions = {}) {
-      let batch: Asker[] = [];
+    async *recommendEach(
+      askers: Iterable<UserQuery> | AsyncIterable<UserQuery>,
+      options: RecommendOptions = {},
+    ) {
+      let batch: UserQuery[] = [];
       let done = 0;
       const { onUnknown } = options;
       const flush = () => {
@@ -235,9 +239,9 @@ export function createRecommender(model: Model): Recommender {
       }
       yield* await flush();
     },
-    rank(asker: Asker, candidates: readonly Id[], options: RankCandidatesOptions = {}) {
+    rank(asker: UserQuery, candidates: readonly Id[], options: RankCandidatesOptions = {}) {
       open();
-      const { explain, onUnknown, onUnknownCandidates } = settle(CANDIDATES, options);
+      const { explain, onUnknown, onUnknownCandidates } = withDefaults(CANDIDATES, options);
       const unknown = candidates.filter((id) => model.items.ids.find(id) < 0);
       if (unknown.length > 0) {
         if (!onUnknownCandidates) knownItem(unknown[0]);
@@ -250,29 +254,29 @@ export function createRecommender(model: Model): Recommender {
         .map(describer(seat, own, explain))
         .sort((a, b) => b.score - a.score);
     },
-    explain(asker: Asker, item: Id, options: OptionsOf<typeof ONE_ITEM> = {}) {
+    explain(asker: UserQuery, item: Id, options: OptionsOf<typeof ONE_ITEM> = {}) {
       open();
-      const { seat, own } = place(asker, 0, { needSeen: false, ...settle(ONE_ITEM, options) });
+      const { seat, own } = place(asker, 0, { needSeen: false, ...withDefaults(ONE_ITEM, options) });
       return describer(seat, own, true)(knownItem(item));
     },
     reasons(recommendation: Recommendation) {
       open();
       return reasons()(recommendation);
     },
-    async confidence(asker: Asker, items: readonly Id[], options: OptionsOf<typeof ONE_ITEM> = {}) {
+    async confidence(asker: UserQuery, items: readonly Id[], options: OptionsOf<typeof ONE_ITEM> = {}) {
       open();
-      const { row, own } = place(asker, 0, { needSeen: false, ...settle(ONE_ITEM, options) });
+      const { row, own } = place(asker, 0, { needSeen: false, ...withDefaults(ONE_ITEM, options) });
       const exclude = known(asker.exclude ?? []);
       return confidence()({ row, own, listed: items.map(knownItem), exclude });
     },
     similar(item: Id, options: OptionsOf<typeof LIST> = {}) {
       open();
-      const { n } = settle(LIST, options);
+      const { n } = withDefaults(LIST, options);
       return similarity()(knownItem(item), n);
     },
     popular(options: OptionsOf<typeof POPULAR> = {}) {
       open();
-      const { n, exclude = [] } = settle(POPULAR, options);
+      const { n, exclude = [] } = withDefaults(POPULAR, options);
       const { ids, degree } = model.items;
       const out = new Set(exclude.map((id) => ids.find(id)));
       const items: PopularItem[] = [];
@@ -284,7 +288,7 @@ export function createRecommender(model: Model): Recommender {
     },
     features(options: DescribeOptions = {}) {
       open();
-      return describeVoices(model, options);
+      return describeMembers(model, options);
     },
     async close() {
       closed = true;
@@ -296,7 +300,7 @@ export function createRecommender(model: Model): Recommender {
 type Own = Identified['own'];
 /** An asker with a place before the judge. */
 interface Placed extends Identified {
-  readonly seat: Place;
+  readonly seat: UserScorer;
 }
 
 /** For callers without types: who asks is a user, or someone who likes a few items. */
@@ -313,7 +317,7 @@ function checkAsker(asker: unknown): void {
   );
 }
 
-type NewAsker = Extract<Asker, { likes: unknown }>;
+type NewAsker = Extract<UserQuery, { likes: unknown }>;
 
 function unknownUser({ users, names = USERS_AND_ITEMS }: Model, id: Id): InputError {
   const { one, many: all } = names.users;

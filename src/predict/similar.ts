@@ -9,7 +9,7 @@ import type { LIST } from '../options/verbs.js';
 import { addWeights } from '../topn/query.js';
 import { createRecommender } from './recommender.js';
 import { largest } from './scoring/largest.js';
-import type { Voice } from './scoring/member-scorer.js';
+import type { MemberScorer } from './scoring/member-scorer.js';
 
 /** An item and how similar it is. */
 export interface SimilarItem {
@@ -42,7 +42,7 @@ const ADDED_USERS = 30;
 /** A function that finds the items like one; norms are made once. */
 export function createSimilarity(
   model: Model,
-  voices: readonly Voice[] | undefined,
+  voices: readonly MemberScorer[] | undefined,
 ): (item: number, n: number) => SimilarItem[] {
   const { ids, count } = model.items;
   const list = (item: number, n: number, alike: Float64Array) =>

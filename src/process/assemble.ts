@@ -8,7 +8,7 @@ import { randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
 import type { ModelParameters } from './parameters.js';
 import { drawDustAtom, type RowEdges } from './rows.js';
-import type { SideLaw } from './unseen.js';
+import type { SidePrior } from './unseen.js';
 
 /** An edge of the users' dust. */
 export interface DustUser {
@@ -176,7 +176,7 @@ function createTable(features: number, count: number) {
   }
   return {
     add,
-    addDust(seed: number, side: number, law: SideLaw, cut: number, edgeFeatures: readonly number[]): void {
+    addDust(seed: number, side: number, law: SidePrior, cut: number, edgeFeatures: readonly number[]): void {
       const random = randomStream(seed, STREAMS.dust, side);
       const row = new Float64Array(features);
       for (const feature of edgeFeatures) add(drawDustAtom(random, law, cut, feature, row), row);

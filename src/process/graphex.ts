@@ -8,7 +8,7 @@ import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
 import { poisson } from '../math/counts.js';
 import { type Random, randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
-import { settleWhole } from '../options/door.js';
+import { withAllDefaults } from '../options/door.js';
 import { type OptionsOf, value } from '../options/kinds.js';
 import { GRAPHEX } from '../options/library.js';
 import { TASK } from '../options/shared.js';
@@ -67,7 +67,7 @@ const MOST_POINTS = 2 ** 27;
 
 /** Draws a graph from any graphex process, with the points behind it. */
 export async function sampleGraphex(options: SampleGraphexOptions): Promise<GraphexSample> {
-  const { seed } = settleWhole({ ...GRAPHEX, ...INTENSITIES, ...TASK }, options);
+  const { seed } = withAllDefaults({ ...GRAPHEX, ...INTENSITIES, ...TASK }, options);
   const { probability, signal, onProgress } = options;
   for (const side of SIDES) checkIntensity(side, options[side], options.sizes[side]);
   if (options.decreasing && !('inverseTail' in options.items)) {

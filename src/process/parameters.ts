@@ -5,11 +5,11 @@ import { MAX_EDGES } from '../graph/build.js';
 import { SIDES, type SideName } from '../graph/graph.js';
 import { expectedLaplace } from '../math/quadrature.js';
 import { atomsAbove, massVariance, meanMass } from './ggp.js';
-import { chooseCut, type SideLaw } from './unseen.js';
+import { chooseCut, type SidePrior } from './unseen.js';
 
 export interface ModelParameters {
-  readonly users: SideLaw;
-  readonly items: SideLaw;
+  readonly users: SidePrior;
+  readonly items: SidePrior;
   /** Number of features, K. */
   readonly features: number;
 }
@@ -36,12 +36,12 @@ export interface Expectation {
 }
 
 /** Expected mass of one feature of a side. */
-export function featureMass(side: SideLaw): number {
+export function featureMass(side: SidePrior): number {
   return (meanMass(side) * side.shape) / side.rate;
 }
 
 /** First and second moments of a side's mass per feature, over its own randomness. */
-function reachOf(side: SideLaw): { mean: number; square: number; cross: number } {
+function reachOf(side: SidePrior): { mean: number; square: number; cross: number } {
   const mean = featureMass(side);
   const { shape, rate } = side;
   const atoms = massVariance(side);

@@ -11,7 +11,7 @@ import { poisson } from '../math/counts.js';
 import { allocate } from '../math/memory.js';
 import { randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
-import { settle } from '../options/door.js';
+import { withDefaults } from '../options/door.js';
 import type { OptionsOf } from '../options/kinds.js';
 import { TASK } from '../options/shared.js';
 import { SIMULATE } from '../options/verbs.js';
@@ -58,7 +58,7 @@ const WORTH_THREADS = 1e6;
 
 /** Draws a graph from the model. The same seed gives the same graph on any number of threads. */
 export async function simulate(options: SimulateOptions = {}): Promise<Simulation> {
-  const settings = settle({ ...SIMULATE, ...TASK }, options);
+  const settings = withDefaults({ ...SIMULATE, ...TASK }, options);
   const { users, items, features, seed, multigraph, truth, tolerance, signal, onProgress } = settings;
   const { cut, latentEdges } = expectSimulation({ users, items, features }, tolerance);
   throwIfAborted(signal);

@@ -8,7 +8,7 @@ import { allocate } from '../math/memory.js';
 import { type Random, randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
 import { serveTasks } from '../parallel/worker.js';
-import type { SideLaw } from './unseen.js';
+import type { SidePrior } from './unseen.js';
 
 export interface FeaturePiece {
   readonly seed: number;
@@ -16,7 +16,7 @@ export interface FeaturePiece {
   /** Atoms first … last−1. */
   readonly first: number;
   readonly last: number;
-  readonly law: SideLaw;
+  readonly law: SidePrior;
   readonly weights: Float64Array;
   /** Features × atoms: weight times feature, one feature after the other. Shared; this piece writes its atoms. */
   readonly activity: Float64Array;
@@ -74,7 +74,7 @@ export interface RowPiece {
   readonly piece: number;
   readonly first: number;
   readonly last: number;
-  readonly law: SideLaw;
+  readonly law: SidePrior;
   readonly weights: Float64Array;
   /** Item atoms; the number after them stands for dust. */
   readonly atoms: number;
@@ -248,7 +248,7 @@ class RowBuffer {
 /** The parameters of one dust atom that an edge of feature k has met: its weight and features, size-biased by the edge. */
 export function drawDustAtom(
   random: Random,
-  law: SideLaw,
+  law: SidePrior,
   cut: number,
   k: number,
   features: Float64Array,

@@ -4,22 +4,22 @@ import { InputError } from '../errors.js';
 import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
 import { expectedLaplace } from '../math/quadrature.js';
 import { randomStream } from '../math/random.js';
-import { settleWhole } from '../options/door.js';
+import { withAllDefaults } from '../options/door.js';
 import { ESTIMATE_SIZES } from '../options/library.js';
 import { TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import { featureMass } from './parameters.js';
 import { simulate } from './poisson-model.js';
-import type { SideLaw } from './unseen.js';
+import type { SidePrior } from './unseen.js';
 
 /** The law of a side without its size; a size that is given is not looked at. */
-export type UnsizedLaw = Omit<SideLaw, 'size'>;
+export type UnsizedPrior = Omit<SidePrior, 'size'>;
 
 /** Options of estimating sizes by simulation. */
 export interface EstimateSizesOptions extends TaskOptions {
   /** Law of the users; sigma is the estimated tail index. */
-  readonly users: UnsizedLaw;
-  readonly items: UnsizedLaw;
+  readonly users: UnsizedPrior;
+  readonly items: UnsizedPrior;
   readonly features: number;
   /** Of the simulations. Default 1. */
   readonly seed?: number | undefined;
@@ -48,7 +48,7 @@ const MOST_GRAPHS = 8;
  * at the sizes found, or at smaller ones of the same ratio where those would take long.
  */
 export async function estimateSizes(graph: GraphSizes, options: EstimateSizesOptions): Promise<Sizes> {
-  const { seed } = settleWhole({ ...ESTIMATE_SIZES, ...TASK }, options);
+  const { seed } = withAllDefaults({ ...ESTIMATE_SIZES, ...TASK }, options);
   if (graph.edges === 0)
     throw new InputError('the sizes of a graph without edges cannot be estimated; give them');
   let sizes: Sizes = sizesOfEdges({ users: 1, items: 1 }, FIRST_EDGES, options);
@@ -109,6 +109,6 @@ function sizesOfEdges(ratio: Sizes, edges: number, options: EstimateSizesOptions
 }
 
 /** The size that maximizes the bound given the other side's mass per feature: rows / E[ψ(θ·M)]. */
-export function sizeFromBound(law: UnsizedLaw, rows: number, otherMass: ArrayLike<number>): number {
+export function sizeFromBound(law: UnsizedPrior, rows: number, otherMass: ArrayLike<number>): number {
   return rows / expectedLaplace(law, otherMass);
 }

@@ -6,16 +6,16 @@
 
 import { FitError } from '../errors.js';
 import { gamma } from '../math/distributions.js';
-import { expectedLaplace, integrateAgainstExponential, type LeftoverHyper } from '../math/quadrature.js';
+import { expectedLaplace, integrateAgainstExponential, type UnseenHyper } from '../math/quadrature.js';
 import type { Random } from '../math/random.js';
 import { lgamma } from '../math/special.js';
 import { atomsAbove, sampleAtoms } from './ggp.js';
 
 /** The law of one side: the GGP of its weights, the Gamma of its features, its size. */
-export type SideLaw = LeftoverHyper;
+export type SidePrior = UnseenHyper;
 
 export interface TiltedOptions {
-  readonly hyper: SideLaw;
+  readonly hyper: SidePrior;
   /** The mass M per feature that the atoms were not seen to meet; zeros: the process itself. */
   readonly otherMass: ArrayLike<number>;
   /** Weight below which atoms are not drawn; their expected mass is `missing`. 0 is allowed at σ < 0. */
@@ -63,7 +63,7 @@ export function sampleTiltedAtoms(random: Random, options: TiltedOptions): Featu
 
 /** log Π_k (rate/(rate + wM_k))^shape, or nothing to do where there is no mass. */
 function logTilt(
-  { shape, rate }: SideLaw,
+  { shape, rate }: SidePrior,
   otherMass: ArrayLike<number>,
 ): ((w: number) => number) | undefined {
   const ratios = Float64Array.from(otherMass, (mass) => mass / rate).filter((ratio) => ratio > 0);
@@ -76,7 +76,7 @@ function logTilt(
 }
 
 /** Expected mass per feature of the (tilted) atoms below the cut. */
-export function missingMass(hyper: SideLaw, otherMass: ArrayLike<number>, cut: number): Float64Array {
+export function missingMass(hyper: SidePrior, otherMass: ArrayLike<number>, cut: number): Float64Array {
   const features = otherMass.length;
   if (cut <= 0 || hyper.size === 0) return new Float64Array(features);
   const { sigma, tau, shape, rate, size } = hyper;
@@ -112,7 +112,7 @@ const MOST_EXACT_ATOMS = 2 ** 22;
  * two edges or more; their expected number is at most ½ size ∫_0^cut w² g(dw) · E[(θ·M)²], and the cut is where that is
  * `tolerance` times the expected number of vertices, size · E[ψ(θ·M)]. 0, exact, where σ < 0 allows it.
  */
-export function chooseCut(hyper: SideLaw, { reach, features, tolerance }: CutOptions): number {
+export function chooseCut(hyper: SidePrior, { reach, features, tolerance }: CutOptions): number {
   const { sigma, shape, rate } = hyper;
   if (sigma < 0 && atomsAbove(hyper, 0) <= MOST_EXACT_ATOMS) return 0;
   const mean = 'mean' in reach ? new Float64Array(features).fill(reach.mean) : Float64Array.from(reach);

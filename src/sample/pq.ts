@@ -5,7 +5,7 @@ import { InputError } from '../errors.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { selectVertices } from '../graph/subgraph.js';
 import { Random } from '../math/random.js';
-import { settleWhole } from '../options/door.js';
+import { withAllDefaults } from '../options/door.js';
 import { LEVELS } from '../options/library.js';
 
 /** The share of each side that is kept. */
@@ -18,17 +18,17 @@ export interface Levels {
 
 /** Keeps each user and each item by chance, and the edges between those kept. */
 export function pqSample(graph: BipartiteGraph, levels: Levels, random: Random): BipartiteGraph {
-  settleWhole(LEVELS, levels);
+  withAllDefaults(LEVELS, levels);
   if (!(random instanceof Random)) {
     throw new InputError('random: expected a stream of random numbers, as randomStream(seed) gives it');
   }
-  const users = drawCoins(graph.users.count, levels.users, random.derive(0));
-  const items = drawCoins(graph.items.count, levels.items, random.derive(1));
+  const users = drawAssignment(graph.users.count, levels.users, random.derive(0));
+  const items = drawAssignment(graph.items.count, levels.items, random.derive(1));
   return selectVertices(graph, users, items);
 }
 
 /** One coin per vertex: 1 with the given probability. */
-export function drawCoins(count: number, probability: number, random: Random): Uint8Array {
+export function drawAssignment(count: number, probability: number, random: Random): Uint8Array {
   const coins = new Uint8Array(count);
   for (let v = 0; v < count; v++) coins[v] = random.uniform() < probability ? 1 : 0;
   return coins;

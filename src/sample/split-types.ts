@@ -10,7 +10,7 @@ export interface SplitTimes {
 }
 
 /** One side's coins: which vertices of the whole graph were drawn, whether or not an edge of theirs ended up in a part. */
-export interface Coins {
+export interface Assignment {
   /** Every vertex of the whole graph. */
   readonly ids: VertexIds;
   /** 1: a held-out user, or a test item. */
@@ -31,7 +31,7 @@ export interface Split {
   readonly train: BipartiteGraph;
   readonly foldIn: BipartiteGraph;
   readonly test: BipartiteGraph;
-  readonly coins: { readonly users: Coins; readonly items: Coins };
+  readonly assignment: { readonly users: Assignment; readonly items: Assignment };
   /** Of `time`: edges from this time on are the test part, and the times of the edges of both, in the order of users.neighbors. */
   readonly byTime?: SplitTimes | undefined;
   /** Fingerprint of the whole graph. */

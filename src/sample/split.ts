@@ -9,14 +9,14 @@ import type { VertexIds } from '../graph/ids.js';
 import { selectEdges, selectVertices } from '../graph/subgraph.js';
 import { randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
-import { settle } from '../options/door.js';
+import { withDefaults } from '../options/door.js';
 import { option, optionError } from '../options/error.js';
 import type { OptionsOf } from '../options/kinds.js';
 import { SPLIT_TIMES } from '../options/library.js';
 import type { SplitMethod } from '../options/names.js';
 import { SPLIT } from '../options/verbs.js';
 import { shown } from '../text/untrusted.js';
-import { drawCoins } from './pq.js';
+import { drawAssignment } from './pq.js';
 import type { Split } from './split-types.js';
 
 /** Fractions, method and seed of a split; declared in options/verbs.ts. */
@@ -31,7 +31,7 @@ export interface SplitOptions extends OptionsOf<typeof SPLIT & typeof SPLIT_TIME
  * console.log(train.edges, foldIn.edges, test.edges);
  */
 export function split(graph: BipartiteGraph, options: SplitOptions = {}): Split {
-  const { testUsers, testItems, method, seed, times } = settle({ ...SPLIT, ...SPLIT_TIMES }, options);
+  const { testUsers, testItems, method, seed, times } = withDefaults({ ...SPLIT, ...SPLIT_TIMES }, options);
   if (method !== 'pq' && options.testItems !== undefined) {
     throw optionError`${option('testItems')} has no meaning with ${option('method')} ${method}: ${option('testUsers')} is the fraction of edges`;
   }
@@ -41,14 +41,14 @@ export function split(graph: BipartiteGraph, options: SplitOptions = {}): Split 
   const items = new Uint8Array(graph.items.count);
   let parts: Pick<Split, 'train' | 'foldIn' | 'test' | 'byTime'>;
   if (method === 'pq') {
-    const coins = pqCoins(graph.users.count, graph.items.count, { testUsers, testItems, seed });
+    const coins = pqAssignment(graph.users.count, graph.items.count, { testUsers, testItems, seed });
     users.set(coins.users);
     items.set(coins.items);
-    parts = cutByCoins(graph, users, items);
+    parts = splitByAssignment(graph, users, items);
   } else if (times) {
     parts = cutByTime(graph, times, testUsers);
   } else {
-    const heldOut = drawCoins(graph.edges, testUsers, random.derive(2));
+    const heldOut = drawAssignment(graph.edges, testUsers, random.derive(2));
     parts = {
       train: selectEdges(graph, heldOut, 0),
       foldIn: selectEdges(graph, heldOut, NO_EDGE),
@@ -67,7 +67,7 @@ export function split(graph: BipartiteGraph, options: SplitOptions = {}): Split 
     testUsers,
     testItems,
     ...parts,
-    coins: Object.freeze({
+    assignment: Object.freeze({
       users: Object.freeze({ ids: graph.users.ids, drawn: users }),
       items: Object.freeze({ ids: graph.items.ids, drawn: items }),
     }),
@@ -76,15 +76,15 @@ export function split(graph: BipartiteGraph, options: SplitOptions = {}): Split 
 }
 
 /** The coins of a `pq` split: those of a side by the places of its vertices in the order of their ids. */
-export function pqCoins(
+export function pqAssignment(
   users: number,
   items: number,
   { testUsers, testItems, seed }: Pick<Split, 'testUsers' | 'testItems' | 'seed'>,
 ): { readonly users: Uint8Array; readonly items: Uint8Array } {
   const random = randomStream(seed, STREAMS.split);
   return {
-    users: drawCoins(users, testUsers, random.derive(0)),
-    items: drawCoins(items, testItems, random.derive(1)),
+    users: drawAssignment(users, testUsers, random.derive(0)),
+    items: drawAssignment(items, testItems, random.derive(1)),
   };
 }
 
@@ -101,7 +101,7 @@ export function emptyPart(
 }
 
 /** The parts of a `pq` split: a coin of 1 says "held out" of a user and "test" of an item. */
-export function cutByCoins(
+export function splitByAssignment(
   graph: BipartiteGraph,
   users: Uint8Array,
   items: Uint8Array,
@@ -169,12 +169,12 @@ export interface Unseen {
  */
 export function unseenByTraining(split: Split): { readonly foldIn: Unseen; readonly test: Unseen } {
   const seen = {
-    users: split.method !== 'pq' ? vertexMask(split.coins.users.ids, split.train.users.ids) : undefined,
-    items: vertexMask(split.coins.items.ids, split.train.items.ids),
+    users: split.method !== 'pq' ? vertexMask(split.assignment.users.ids, split.train.users.ids) : undefined,
+    items: vertexMask(split.assignment.items.ids, split.train.items.ids),
   };
   const count = (part: BipartiteGraph): Unseen => {
-    const newUsers = seen.users && notIn(seen.users, split.coins.users.ids, part.users.ids);
-    const newItems = notIn(seen.items, split.coins.items.ids, part.items.ids);
+    const newUsers = seen.users && notIn(seen.users, split.assignment.users.ids, part.users.ids);
+    const newItems = notIn(seen.items, split.assignment.items.ids, part.items.ids);
     let edges = 0;
     for (let user = 0; user < part.users.count; user++) {
       const isNew = newUsers?.[user] ?? 0;

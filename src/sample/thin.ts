@@ -2,8 +2,8 @@
 
 import type { BipartiteGraph, GraphSide } from '../graph/graph.js';
 import { selectVertices } from '../graph/subgraph.js';
-import { idCoins } from '../math/coins.js';
-import { settle } from '../options/door.js';
+import { idDraws } from '../math/id-draws.js';
+import { withDefaults } from '../options/door.js';
 import type { OptionsOf } from '../options/kinds.js';
 import { THIN } from '../options/library.js';
 
@@ -15,7 +15,7 @@ export interface ThinOptions extends OptionsOf<typeof THIN> {}
  * table of the same kind, which its first rows are not.
  */
 export function thin(graph: BipartiteGraph, options: ThinOptions = {}): BipartiteGraph {
-  const coins = idCoins(settle(THIN, options));
+  const coins = idDraws(withDefaults(THIN, options));
   const kept = ({ ids, count }: GraphSide, keeps: (id: string) => boolean) => {
     const mask = new Uint8Array(count);
     for (let v = 0; v < count; v++) if (keeps(ids.at(v))) mask[v] = 1;

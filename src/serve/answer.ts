@@ -3,7 +3,7 @@
 import { InputError } from '../errors.js';
 import type { VertexIds } from '../graph/ids.js';
 import { type Reasons, titledReasons } from '../predict/explain/reasons.js';
-import type { Asker, Recommendation } from '../predict/recommend.js';
+import type { Recommendation, UserQuery } from '../predict/recommend.js';
 import type { Recommender } from '../predict/recommender.js';
 import { basisOf, FEW_LIKES } from '../predict/scoring/basis.js';
 import type { TitleBook } from '../predict/titles.js';
@@ -68,7 +68,7 @@ export async function answerOther(
 /** One request after its ids were looked up. */
 interface Prepared {
   readonly request: OneRequest;
-  readonly asker: Asker;
+  readonly asker: UserQuery;
   readonly likes: number;
   readonly unknown: readonly string[];
   readonly exclude: readonly string[];
@@ -159,7 +159,7 @@ function prepare(served: Served, request: OneRequest): Prepared | { readonly pop
 
 interface Looked {
   /** Undefined where nothing is known of them. */
-  readonly asker: Asker | undefined;
+  readonly asker: UserQuery | undefined;
   readonly likes: number;
   readonly unknown: readonly string[];
 }

@@ -2,7 +2,7 @@
 // another generation, so that no answer is made of two.
 
 import { createPool, type TaskModule, threadCount, type WorkerPool } from '../parallel/pool.js';
-import { type Job, type Reply, TOGETHER, turnOf } from './jobs.js';
+import { BATCH_SIZE, type Job, type Reply, turnOf } from './jobs.js';
 import { createQueue, type WorkQueue } from './queue.js';
 import type { Information } from './schema.js';
 import type { SharedServing } from './serving-tasks.js';
@@ -66,7 +66,7 @@ export async function loadGeneration(path: string, options: GenerationOptions): 
     };
     const queue = createQueue<Job, Reply>(pools.map(answer), {
       most: options.queue,
-      together: TOGETHER,
+      together: BATCH_SIZE,
       turnOf,
       // Talking takes about a third of the work of a single answer: in overload, with every core at computing, all would wait for it.
       singly: threadCount(cores - 1, count),

@@ -5,7 +5,7 @@ import type { Turn, Weighed } from './queue.js';
 import type { Answered, Explain, OneRequest, Rank } from './schema.js';
 
 /** Requests that go to a worker together: the rows of one blocked product. More would take longer and cost no less each. */
-export const TOGETHER = 16;
+export const BATCH_SIZE = 16;
 
 export type Job =
   | { readonly kind: 'recommend'; readonly request: OneRequest }
@@ -42,8 +42,8 @@ export type BatchReply = readonly (
 export function piecesOf(job: Job): Weighed<Job>[] {
   if (job.kind !== 'batch') return [{ job, weight: 1 }];
   const { requests } = job;
-  return Array.from({ length: Math.ceil(requests.length / TOGETHER) }, (_, i) =>
-    pieceOf(requests.slice(i * TOGETHER, (i + 1) * TOGETHER)),
+  return Array.from({ length: Math.ceil(requests.length / BATCH_SIZE) }, (_, i) =>
+    pieceOf(requests.slice(i * BATCH_SIZE, (i + 1) * BATCH_SIZE)),
   );
 }
 

@@ -6,7 +6,7 @@ import { type AddressInfo, Server as NetServer } from 'node:net';
 import { join } from 'node:path';
 import { createAdaptorServer } from '@hono/node-server';
 import { InputError, throwIfAborted } from '../errors.js';
-import { settle } from '../options/door.js';
+import { withDefaults } from '../options/door.js';
 import { type OptionsOf, value } from '../options/kinds.js';
 import { SERVE } from '../options/serve.js';
 import { TASK } from '../options/shared.js';
@@ -52,7 +52,7 @@ export async function startServer(
   options: ServeOptions = {},
   waits: Waits = LIMITS,
 ): Promise<RunningServer> {
-  const settings = settle({ ...SERVE, ...GIVEN }, options);
+  const settings = withDefaults({ ...SERVE, ...GIVEN }, options);
   const { onLog, signal, port, host, models, titles, threads, queue, rate } = settings;
   const log = onLog ?? (() => {});
   const event = (name: EventRecord['event'], detail: string) =>

@@ -6,7 +6,7 @@ import { getPriority, setPriority } from 'node:os';
 import { isMainThread } from 'node:worker_threads';
 import { titleList, titlesOf } from '../evaluate/title-table.js';
 import type { Model } from '../fit/model.js';
-import { type Crossing, packed, unpacked } from '../graph/transfer.js';
+import { fromShared, type Transfer, toShared } from '../graph/transfer.js';
 import { readSideTable } from '../ingest/side-table.js';
 import { serveTasks } from '../parallel/worker.js';
 import { createRecommender } from '../predict/recommender.js';
@@ -21,7 +21,7 @@ import { answerJobs } from './turns.js';
 /** A model and its titles, as they go from the worker that read them to the others. */
 export interface SharedServing {
   readonly info: Omit<Information, 'loaded'>;
-  readonly shared: Crossing<Model>;
+  readonly shared: Transfer<Model>;
   /** Title of each item, '' where there is none. */
   readonly titles: readonly string[];
 }
@@ -45,7 +45,7 @@ export async function load({ path, titles: titleFile }: LoadTask): Promise<Share
       names: { users: names.users.many, items: names.items.many },
       titles: titles.filter((title) => title !== '').length,
     },
-    shared: packed(model),
+    shared: toShared(model),
     titles,
   };
 }
@@ -74,7 +74,7 @@ function giveWay(): void {
 /** Makes a recommender of what another worker has read, and asks it once: the first real question then waits for nothing. */
 export async function adopt({ shared, titles }: SharedServing): Promise<void> {
   giveWay();
-  const model = unpacked(shared);
+  const model = fromShared(shared);
   const recommender = createRecommender(model);
   served = { recommender, titles: titleBook(model.items.ids, titles) };
   const [first] = recommender.popular({ n: 1 });

@@ -7,7 +7,7 @@ import type { Engine } from '../engine/engine.js';
 import { InputError } from '../errors.js';
 import { VERSION } from '../version.js';
 import { probe } from './arithmetic-probe.js';
-import type { Parts } from './partition-folder.js';
+import type { PartitionedData } from './partition-folder.js';
 
 /** What must be the same on every rank, and what to do where it is not. */
 interface Same {
@@ -37,7 +37,7 @@ export class OtherRankError extends Error {
  * Does what each rank does by itself before all compute together. Where it fails on one it fails on all, at the same moment:
  * with one error of all (`isCommonError`), with each rank's own, or with an `OtherRankError` where nothing is wrong.
  */
-export async function prepareTogether<T>(communicator: Communicator, prepare: () => Promise<T>): Promise<T> {
+export async function prepareAllRanks<T>(communicator: Communicator, prepare: () => Promise<T>): Promise<T> {
   const { rank, size } = communicator;
   if (size === 1) return prepare();
   const outcome = await prepare().then(
@@ -74,7 +74,7 @@ async function requireSame(communicator: Communicator, all: readonly Same[]): Pr
 export async function requireAgreement(
   communicator: Communicator,
   local: Engine,
-  parts: Parts,
+  parts: PartitionedData,
   settled: unknown,
 ): Promise<void> {
   await requireSame(communicator, [

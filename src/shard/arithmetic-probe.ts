@@ -36,7 +36,7 @@ export async function probe(engine: Engine): Promise<string> {
   });
   const hyper = { sigma: 0.3, tau: 1.1, shape: 0.2, rate: 0.3, size: 7 };
   await engine.update(own, index, other, { hyper, activity: 'exact', relaxation: 0.5 });
-  const { mass, leftover }: TableTotals = await engine.totals(own);
+  const { mass, unseenMass: leftover }: TableTotals = await engine.totals(own);
   const read = await engine.read(own);
   for (const handle of [own, other, index]) void engine.free(handle);
   return `${hashTables([read])} ${mass.join(' ')} ${leftover.join(' ')}`;

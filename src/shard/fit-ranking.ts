@@ -24,30 +24,30 @@ import { STREAMS } from '../math/streams.js';
 import { option, optionError } from '../options/error.js';
 import { VERSION } from '../version.js';
 import { requireAgreement } from './agree.js';
-import { factsOfParts, keeper, type PartsTask } from './fit.js';
+import { factsOfShards, keeper, type ShardedTask } from './fit.js';
 import { shardsOfRank } from './gather.js';
-import { type FittedParts, itemVertices, singles, stateOfAll } from './model.js';
-import type { Parts } from './partition-folder.js';
+import { type FittedShards, itemVertices, singles, stateOfAll } from './model.js';
+import type { PartitionedData } from './partition-folder.js';
 import { type DoneMember, loadRankingState, type SavedRanking, saveRankingState } from './ranking-state.js';
 import { type OwnRows, ownRows } from './resident-shards.js';
 
 /** Options of a fit for ranking over shards. */
-export interface RankingPartsOptions
-  extends PartsTask,
+export interface ShardedRankingOptions
+  extends ShardedTask,
     Omit<RankingFitOptions, 'method' | 'resume' | 'onCheckpoint' | 'checkpointMinutes' | 'from'> {}
 
 /** Fits for ranking to shards. Called by every rank with the same options. */
-export async function fitRankingParts(
-  parts: Parts,
+export async function fitRankingShards(
+  parts: PartitionedData,
   communicator: Communicator,
-  given: RankingPartsOptions = {},
-): Promise<FittedParts> {
+  given: ShardedRankingOptions = {},
+): Promise<FittedShards> {
   const began = performance.now();
   const { keep, goOn, onUnkept, ...asked } = given;
   const saved = goOn === undefined ? undefined : await loadRankingState(goOn, parts);
   const options = settled(parts, asked, saved);
   // What stands beside the members needs all users' items in one place.
-  const settings = { ...rankingSettings(factsOfParts(parts), options), blend: false };
+  const settings = { ...rankingSettings(factsOfShards(parts), options), blend: false };
   const { signal, threads } = options;
   const own = await ownRows(parts, shardsOfRank(parts.shards.length, communicator.size, communicator.rank));
   const work = {
@@ -110,8 +110,8 @@ export async function fitRankingParts(
 }
 
 function settled(
-  parts: Parts,
-  asked: Omit<RankingPartsOptions, keyof PartsTask>,
+  parts: PartitionedData,
+  asked: Omit<ShardedRankingOptions, keyof ShardedTask>,
   saved: SavedRanking | undefined,
 ): Omit<RankingFitOptions, 'method'> {
   const options = { ...asked, objective: undefined, method: 'ranking' } as FitOptions;
@@ -139,7 +139,7 @@ interface Hooks {
 
 async function oneFit(
   engine: Engine,
-  parts: Parts,
+  parts: PartitionedData,
   own: OwnRows,
   settings: RankingSettings,
   run: number,
@@ -182,7 +182,7 @@ async function oneFit(
 /** The users of each shard from all of their items, as a fit in one piece makes them. */
 async function foldUsers(
   local: Engine,
-  parts: Parts,
+  parts: PartitionedData,
   { users, bounds }: OwnRows,
   { features, hyper }: RankingSettings,
   items: TableValues,
@@ -207,7 +207,7 @@ function meansOf(table: TableValues, features: number): Float32Array {
 }
 
 async function memberOf(
-  parts: Parts,
+  parts: PartitionedData,
   communicator: Communicator,
   { features, hyper, seed }: RankingSettings,
   run: number,
@@ -234,7 +234,7 @@ async function memberOf(
 }
 
 function rankerHead(
-  parts: Parts,
+  parts: PartitionedData,
   settings: RankingSettings,
   members: readonly RankerMember[],
   {

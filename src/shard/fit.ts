@@ -9,7 +9,7 @@ import { joinedValues } from '../engine/sharded/tables.js';
 import { abortReason } from '../errors.js';
 import { nowAndThen } from '../fit/ascent/ascent.js';
 import type { DataFacts } from '../fit/ascent/data-facts.js';
-import { firstHyper, learned, tiltsToMatch } from '../fit/ascent/hyper.js';
+import { firstHyper, learned, tausToMatch } from '../fit/ascent/hyper.js';
 import {
   type Beginning,
   type Checkpoint,
@@ -27,13 +27,13 @@ import { requireAgreement } from './agree.js';
 import { shardsOfRank } from './gather.js';
 import { roomWithin } from './memory-plan.js';
 import { parseMemory } from './memory-size.js';
-import { type FittedParts, posteriorHead, singles, stateOfAll } from './model.js';
-import type { Parts } from './partition-folder.js';
+import { type FittedShards, posteriorHead, singles, stateOfAll } from './model.js';
+import type { PartitionedData } from './partition-folder.js';
 import { holdAll, holdInTurn, ownRows } from './resident-shards.js';
 import { loadState, loadTable, type SavedFit, saveState } from './state.js';
 
 /** What every fit over shards can be told: where its state is. */
-export interface PartsTask {
+export interface ShardedTask {
   /** Where the state is kept now and then, and when the fit is stopped. */
   readonly keep?: { readonly folder: string; readonly minutes?: number | undefined } | undefined;
   /** The folder of a state to go on from. */
@@ -43,8 +43,8 @@ export interface PartsTask {
 }
 
 /** Options of a fit over shards by coordinate ascent. */
-export interface PartsFitOptions
-  extends PartsTask,
+export interface ShardedFitOptions
+  extends ShardedTask,
     Omit<AscentOptions, 'resume' | 'onCheckpoint' | 'checkpointMinutes' | 'from'> {
   /**
    * Memory that a rank which is alone may take, as in 4G, the path beside which what does not fit waits on disk, and whether
@@ -57,17 +57,17 @@ export interface PartsFitOptions
 }
 
 /** What a rank has when a fit by ascent is over. */
-export interface PartsFit extends FittedParts {
+export interface ShardedFit extends FittedShards {
   readonly state: LoopState;
   readonly bound: number | undefined;
 }
 
 /** Fits the model to shards. Called by every rank with the same options. */
-export async function fitParts(
-  parts: Parts,
+export async function fitShards(
+  parts: PartitionedData,
   communicator: Communicator,
-  given: PartsFitOptions = {},
-): Promise<PartsFit> {
+  given: ShardedFitOptions = {},
+): Promise<ShardedFit> {
   const began = performance.now();
   const { keep, goOn, within, onUnkept, ...asked } = given;
   const saved = goOn === undefined ? undefined : await loadState(goOn, parts);
@@ -85,7 +85,7 @@ export async function fitParts(
   const work = { edges: shards.reduce((sum, { edges }) => sum + edges, 0), features: settings.features };
   return onEngine(settings.engine, work, threads, async ({ engine: local, reason }) => {
     await requireAgreement(communicator, local, parts, [settings, saved?.state]);
-    const facts = factsOfParts(parts);
+    const facts = factsOfShards(parts);
     const hyper = saved?.state.hyper ?? (await firstHyper(facts, settings, signal));
     const start = (side: 'users' | 'items', vertices: StartingVertices) =>
       startOf(
@@ -123,9 +123,9 @@ export async function fitParts(
       };
       if (saved) {
         for (const side of ['users', 'items'] as const) {
-          const { mass, leftover, leftoverAt } = saved.totals[side];
+          const { mass, unseenMass: leftover, unseenMassAt: leftoverAt } = saved.totals[side];
           void engine.setMass(tables[side], mass);
-          void engine.setLeftover(tables[side], leftover, leftoverAt);
+          void engine.setUnseenMass(tables[side], leftover, leftoverAt);
         }
       }
       const beginning: Beginning = saved?.began ?? {
@@ -142,7 +142,7 @@ export async function fitParts(
         const what = await stateNow(now);
         await saveState(keep!.folder, parts, communicator, what, (p) => engine.readPart(tables.users, p));
       };
-      const moving = { learn: learned(settings, hyper), tilts: tiltsToMatch(facts, settings, hyper) };
+      const moving = { learn: learned(settings, hyper), tilts: tausToMatch(facts, settings, hyper) };
       const result = await runLoop(
         engine,
         {
@@ -189,8 +189,8 @@ export async function fitParts(
 
 /** What shards cannot do is said before anything is read. */
 function settled(
-  parts: Parts,
-  asked: Omit<PartsFitOptions, 'keep' | 'goOn' | 'within' | 'onUnkept'>,
+  parts: PartitionedData,
+  asked: Omit<ShardedFitOptions, 'keep' | 'goOn' | 'within' | 'onUnkept'>,
   saved: SavedFit | undefined,
 ): AscentOptions & { readonly features?: number | undefined } {
   const resume = saved && ({ method: 'ascent', ...saved } as unknown as Checkpoint);
@@ -226,7 +226,7 @@ function settled(
 
 async function savedUsers(
   folder: string,
-  parts: Parts,
+  parts: PartitionedData,
   { first, last }: { first: number; last: number },
   saved: SavedFit,
 ): Promise<TableValues> {
@@ -236,7 +236,14 @@ async function savedUsers(
 }
 
 /** What a fit must know of the data, from what is known of all shards. */
-export function factsOfParts({ edges, total, multigraph, users, items, degrees }: Parts): DataFacts {
+export function factsOfShards({
+  edges,
+  total,
+  multigraph,
+  users,
+  items,
+  degrees,
+}: PartitionedData): DataFacts {
   return {
     edges,
     total,

@@ -6,11 +6,11 @@ import { buildGraph, transposeRows } from '../graph/build.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import { type BipartiteGraph, degrees, type GraphSide } from '../graph/graph.js';
 import type { Split } from '../sample/split-types.js';
-import { type Parts, readShard } from './partition-folder.js';
+import { type PartitionedData, readShard } from './partition-folder.js';
 import type { OpenedSplit } from './split.js';
 
 /** What a split in shards says beside its held-out users. */
-export function frameOfParts(split: OpenedSplit): SplitFrame {
+export function frameOfPartition(split: OpenedSplit): SplitFrame {
   const { seed, testUsers, testItems, train, test, itemCoins } = split;
   return {
     ...{ seed, testUsers, testItems, itemCoins, fingerprint: split.fingerprint },
@@ -21,7 +21,7 @@ export function frameOfParts(split: OpenedSplit): SplitFrame {
 
 /** The same of a split in one piece. */
 export function frameOfSplit(split: Split): SplitFrame {
-  const { seed, testUsers, testItems, train, test, coins } = split;
+  const { seed, testUsers, testItems, train, test, assignment: coins } = split;
   const { items } = train;
   return {
     ...{ seed, testUsers, testItems, itemCoins: coins.items, fingerprint: split.fingerprint },
@@ -43,7 +43,7 @@ export async function* heldOutPieces(
 
 const NOTHING = buildGraph({ users: [], items: [], userCount: 0, itemCount: 0, multigraph: false });
 
-async function graphOf(parts: Parts, shard: number): Promise<BipartiteGraph> {
+async function graphOf(parts: PartitionedData, shard: number): Promise<BipartiteGraph> {
   const users = await readShard(parts, shard);
   const { items: count, itemIds: ids, multigraph } = parts;
   const items: GraphSide = { count, ids, ...transposeRows(users, count) };

@@ -4,7 +4,7 @@ import { tableBytes, valueBytes } from '../engine/memory.js';
 import { option, optionError } from '../options/error.js';
 import { threadCount } from '../parallel/pool.js';
 import { sizeWords } from './memory-size.js';
-import type { Parts } from './partition-folder.js';
+import type { PartitionedData } from './partition-folder.js';
 
 /** A worker of the engine: its own heap and the edges that pass through it. */
 const WORKER_BYTES = 48 * 2 ** 20;
@@ -30,7 +30,7 @@ export interface Room {
 
 /** Undefined: all fits within the limit. What even one shard at a time does not fit in is refused. */
 export function roomWithin(
-  parts: Parts,
+  parts: PartitionedData,
   features: number,
   threads: number | undefined,
   limit: number,

@@ -11,7 +11,7 @@ import { finishFolder } from '../files/folder.js';
 import { sideMass } from '../fit/fold-in/fold-in.js';
 import { userTables, userWidths, withUsers } from '../fit/fold-in/user-tables.js';
 import type { Model, PosteriorModel } from '../fit/model.js';
-import { type LawReport, lawFrom } from '../fit/sides/side-prior.js';
+import { type SidesReport, sidesFrom } from '../fit/sides/side-prior.js';
 import { metMass, sideFacts } from '../fit/sides/size-posterior.js';
 import { degrees, type GraphSide } from '../graph/graph.js';
 import { MODEL_FILE } from '../options/merge.js';
@@ -24,9 +24,9 @@ import { getSeen, getVertices, putSeen, putVertices } from '../store/vertex-tens
 import { documentProblem } from '../text/documents.js';
 import { shardOfBytes } from './assign.js';
 import { gatherRows, writeGathered } from './gather.js';
-import { emptyUsers, type FittedParts, modelWith, putShard } from './model.js';
+import { emptyUsers, type FittedShards, modelWith, putShard } from './model.js';
 import { placesOf } from './order.js';
-import { MOST_SHARDS, type Parts, readShard } from './partition-folder.js';
+import { MOST_SHARDS, type PartitionedData, readShard } from './partition-folder.js';
 
 const FORMAT = 'graphex-model-parts';
 const EXPECTED = { version: 1, what: 'model by shard', command: 'fit' } as const;
@@ -47,7 +47,7 @@ const shardsSchema = z
   .max(MOST_SHARDS);
 
 /** A model by shard that was opened. */
-export interface ModelParts {
+export interface ModelShards {
   readonly folder: string;
   /** The model without its users. */
   readonly head: Model;
@@ -69,13 +69,13 @@ export async function isModelFolder(path: string): Promise<boolean> {
  * Writes the model of a fit over shards by shard: called by every rank, written by rank 0, all of it or nothing. Rank 0 gets
  * the law of a posterior, added up over the shards as they are written.
  */
-export async function saveModelParts(
+export async function saveModelShards(
   folder: string,
-  parts: Parts,
+  parts: PartitionedData,
   communicator: Communicator,
-  { head, tablesOf }: FittedParts,
+  { head, tablesOf }: FittedShards,
   force: boolean | undefined,
-): Promise<LawReport | undefined> {
+): Promise<SidesReport | undefined> {
   const sums = head.type === 'posterior' ? new UserSums(head) : undefined;
   const rows = parts.shards.map(({ users }) => users);
   const shape = { widths: userWidths(head), double: false };
@@ -120,13 +120,13 @@ class UserSums {
     this.#edges += edges;
   }
 
-  law({ users, degrees: counts }: Parts): LawReport {
+  law({ users, degrees: counts }: PartitionedData): SidesReport {
     const own = { count: users, degrees: counts.users, mass: this.#mass, met: this.#sum / this.#edges };
-    return lawFrom(this.head, { users: own, items: sideFacts(this.head, 'items') });
+    return sidesFrom(this.head, { users: own, items: sideFacts(this.head, 'items') });
   }
 }
 
-function headTensors(head: Model, { shards }: Pick<Parts, 'shards'>): TensorFile {
+function headTensors(head: Model, { shards }: Pick<PartitionedData, 'shards'>): TensorFile {
   const { tensors: own, metadata } = modelTensors(head, head.type === 'ranker' ? { users: 'none' } : {});
   const tensors = new Map(own);
   const mass = head.type === 'posterior' ? head.users.mass : undefined;
@@ -154,7 +154,7 @@ function usersTensors(
 }
 
 /** Reads all but the users. */
-export async function openModelParts(folder: string): Promise<ModelParts> {
+export async function openModelShards(folder: string): Promise<ModelShards> {
   await finishFolder(folder, modelFiles(MOST_SHARDS));
   const path = join(folder, MODEL_FILE);
   const file = await readTensors(path, { ...EXPECTED, format: FORMAT });
@@ -173,7 +173,10 @@ function withMass(head: Model, read: TensorReader): Model {
 }
 
 /** The model with the users of one shard alone. */
-export async function readModelShard({ folder, head, shards, state }: ModelParts, s: number): Promise<Model> {
+export async function readModelShard(
+  { folder, head, shards, state }: ModelShards,
+  s: number,
+): Promise<Model> {
   const path = join(folder, usersFile(s));
   const { tensors, metadata } = await readTensors(path, { ...EXPECTED, format: `${FORMAT}-users` });
   return inWords(path, () => {
@@ -194,13 +197,13 @@ export async function readModelShard({ folder, head, shards, state }: ModelParts
 }
 
 /** Which shard has the user, if any has. */
-export function shardOfUser({ shards }: ModelParts, id: string | number): number {
+export function shardOfUser({ shards }: ModelShards, id: string | number): number {
   return shardOfBytes(new TextEncoder().encode(String(id)), shards.length);
 }
 
 /** The whole model in memory, users in the order of their ids. */
 export async function mergeModel(
-  parts: ModelParts,
+  parts: ModelShards,
   onShard: (done: number, total: number) => void = () => {},
 ): Promise<Model> {
   const { head, shards, edges } = parts;

@@ -18,11 +18,11 @@ import { stateOf, usersState } from '../store/model-state.js';
 import { VERSION } from '../version.js';
 import { gatherRows, shardsOfRank } from './gather.js';
 import { type Places, placesOf } from './order.js';
-import { type Parts, readShard } from './partition-folder.js';
+import { type PartitionedData, readShard } from './partition-folder.js';
 import type { OwnRows } from './resident-shards.js';
 
 /** What a rank has when a fit is over, whatever its method. */
-export interface FittedParts extends Omit<FitResult, 'model'> {
+export interface FittedShards extends Omit<FitResult, 'model'> {
   /** The model without its users, the same on every rank. */
   readonly head: Model;
   /** The tables of the users of each shard that this rank has, until `close`. */
@@ -47,11 +47,11 @@ interface Ascended {
 }
 
 /** A posterior without its users. */
-export function posteriorHead(parts: Parts, fitted: Ascended): PosteriorModel {
+export function posteriorHead(parts: PartitionedData, fitted: Ascended): PosteriorModel {
   const { settings, state, totals } = fitted;
   const side = (of: 'users' | 'items', [weightShape, weightRate, featureShape, featureRate]: UserTables) => ({
     ...{ weightShape, weightRate, featureShape, featureRate },
-    leftover: totals[of].leftover,
+    leftover: totals[of].unseenMass,
     hyper: state.hyper[of],
   });
   const none = () => new Float32Array(0);
@@ -83,7 +83,7 @@ export function posteriorHead(parts: Parts, fitted: Ascended): PosteriorModel {
   });
 }
 
-export function itemVertices({ items, itemIds, itemDegree }: Parts) {
+export function itemVertices({ items, itemIds, itemDegree }: PartitionedData) {
   return { count: items, ids: itemIds, degree: itemDegree };
 }
 
@@ -97,9 +97,9 @@ export function singles(table: TableValues): Float32Array[] {
 
 /** The state of the whole model, on every rank. */
 export async function stateOfAll(
-  parts: Parts,
+  parts: PartitionedData,
   communicator: Communicator,
-  { head, tablesOf }: Pick<FittedParts, 'head' | 'tablesOf'>,
+  { head, tablesOf }: Pick<FittedShards, 'head' | 'tablesOf'>,
   own: OwnRows | undefined,
 ): Promise<string> {
   const { first, last } = shardsOfRank(parts.shards.length, communicator.size, communicator.rank);
@@ -123,9 +123,9 @@ function idsWithin({ users, bounds }: OwnRows, p: number): VertexIds {
 
 /** The result of a fit in one piece, on rank 0; undefined on the others, which give it what they have. */
 export async function gatherModel(
-  parts: Parts,
+  parts: PartitionedData,
   communicator: Communicator,
-  fitted: FittedParts,
+  fitted: FittedShards,
 ): Promise<FitResult | undefined> {
   const rows = parts.shards.map(({ users }) => users);
   // Rank 0 reads each shard twice, for the order of all and then for what is in it, so that it holds one at a time.
@@ -139,7 +139,7 @@ export async function gatherModel(
   return whole && { ...result, model: modelWith(head, whole) };
 }
 
-async function readVertices(parts: Parts, s: number) {
+async function readVertices(parts: PartitionedData, s: number) {
   const shard = await readShard(parts, s);
   return { ids: shard.ids, degree: degrees(shard) };
 }
@@ -149,7 +149,7 @@ export type WholeUsers = ReturnType<typeof emptyUsers>;
 
 /** Room for the users of all shards and their edges. */
 export function emptyUsers(
-  { edges, multigraph }: Pick<Parts, 'edges' | 'multigraph'>,
+  { edges, multigraph }: Pick<PartitionedData, 'edges' | 'multigraph'>,
   { ids, degree }: Places,
   widths: readonly number[],
 ) {

@@ -12,7 +12,7 @@ import { readError } from '../files/read-error.js';
 import type { GraphSide } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
 import { allocate } from '../math/memory.js';
-import { PARTITION, PARTS_FILE } from '../options/partition.js';
+import { PARTITION, PARTITION_FILE } from '../options/partition.js';
 import { countDegrees, type DegreeCounts } from '../sparsity/degree-counts.js';
 import { readTensors } from '../store/safetensors.js';
 import { putIds, putInto, signed, TensorReader } from '../store/tensor-reader.js';
@@ -33,8 +33,8 @@ export function shardFile(shard: number): string {
 }
 
 /** The names of all files of so many shards. */
-export function partsFiles(shards: number): string[] {
-  return [PARTS_FILE, ITEMS_FILE, ...Array.from({ length: shards }, (_, s) => shardFile(s))];
+export function partitionFiles(shards: number): string[] {
+  return [PARTITION_FILE, ITEMS_FILE, ...Array.from({ length: shards }, (_, s) => shardFile(s))];
 }
 
 const whole = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
@@ -64,10 +64,10 @@ const schema = z.object({
     .max(MOST_SHARDS),
 });
 /** What parts.json says. */
-export type PartsDocument = z.infer<typeof schema>;
+export type PartitionDocument = z.infer<typeof schema>;
 
 /** A folder of shards that was opened: what is known of all, with the items. */
-export interface Parts extends Omit<PartsDocument, 'names' | 'degrees' | 'degreesHash'> {
+export interface PartitionedData extends Omit<PartitionDocument, 'names' | 'degrees' | 'degreesHash'> {
   readonly folder: string;
   readonly names: SideNames | undefined;
   readonly degrees: Readonly<Record<'users' | 'items', DegreeCounts>>;
@@ -83,7 +83,7 @@ export type Shard = GraphSide;
 const EXPECTED = { version: 1, what: 'shard file', command: 'partition' } as const;
 
 export function shardTensors(
-  parts: Pick<PartsDocument, 'itemsHash'>,
+  parts: Pick<PartitionDocument, 'itemsHash'>,
   own: string,
   side: GraphSide,
 ): TensorFile {
@@ -114,20 +114,20 @@ export function itemsTensors(
 }
 
 /** Whether the path is a folder that `graphex partition` wrote. */
-export async function isPartsFolder(path: string): Promise<boolean> {
-  const found = await stat(join(path, PARTS_FILE)).catch(() => undefined);
+export async function isPartitionFolder(path: string): Promise<boolean> {
+  const found = await stat(join(path, PARTITION_FILE)).catch(() => undefined);
   return found?.isFile() ?? false;
 }
 
 /** Reads what is known of all shards, and the items. */
-export async function openParts(folder: string): Promise<Parts> {
-  await finishFolder(folder, partsFiles(MOST_SHARDS));
-  const path = join(folder, PARTS_FILE);
+export async function openPartition(folder: string): Promise<PartitionedData> {
+  await finishFolder(folder, partitionFiles(MOST_SHARDS));
+  const path = join(folder, PARTITION_FILE);
   const document = parseDocument(path, await readDocument(path));
   const { degrees, degreesHash, names, ...rest } = document;
   const file = join(folder, ITEMS_FILE);
   const { tensors, metadata } = await readTensors(file, { ...EXPECTED, format: `${FORMAT}-items` });
-  const parts: Parts = checked(file, () => {
+  const parts: PartitionedData = checked(file, () => {
     requireSame(metadata.hash, document.itemsHash);
     const read = new TensorReader(tensors);
     const itemIds = read.ids('items.');
@@ -142,7 +142,7 @@ export async function openParts(folder: string): Promise<Parts> {
     const counted = countDegrees(itemDegree);
     const said = toCounts(degrees.items);
     if (JSON.stringify(counted) !== JSON.stringify(said)) {
-      throw new Error(`the degrees of its items are not those of ${PARTS_FILE}`);
+      throw new Error(`the degrees of its items are not those of ${PARTITION_FILE}`);
     }
     return {
       ...rest,
@@ -169,7 +169,7 @@ export function hashOfDegrees(histogram: readonly (readonly [number, number])[])
 }
 
 /** The users' degrees as the shards have them, one shard in memory at a time. */
-async function countUsers(parts: Parts): Promise<[number, number][]> {
+async function countUsers(parts: PartitionedData): Promise<[number, number][]> {
   const counts = new Map<number, number>();
   for (let s = 0; s < parts.shards.length; s++) {
     const { count, offsets } = await readShard(parts, s);
@@ -182,7 +182,7 @@ async function countUsers(parts: Parts): Promise<[number, number][]> {
 }
 
 /** Reads a shard. */
-export async function readShard(parts: Parts, shard: number): Promise<Shard> {
+export async function readShard(parts: PartitionedData, shard: number): Promise<Shard> {
   const file = join(parts.folder, shardFile(shard));
   const { tensors, metadata } = await readTensors(file, { ...EXPECTED, format: `${FORMAT}-shard` });
   return checked(file, () => {
@@ -229,8 +229,8 @@ async function readDocument(path: string): Promise<string> {
   throw new InputError(`${path}: this is not what "graphex partition" writes; partition the data again`);
 }
 
-function parseDocument(path: string, text: string): PartsDocument {
-  let document: PartsDocument;
+function parseDocument(path: string, text: string): PartitionDocument {
+  let document: PartitionDocument;
   try {
     document = schema.parse(JSON.parse(text));
   } catch (cause) {
@@ -241,7 +241,7 @@ function parseDocument(path: string, text: string): PartsDocument {
   }
   return checked(path, () => {
     const { shards, degrees } = document;
-    const over = (value: (shard: PartsDocument['shards'][number]) => number) =>
+    const over = (value: (shard: PartitionDocument['shards'][number]) => number) =>
       shards.reduce((total, shard) => total + value(shard), 0);
     requireCount(
       'users',

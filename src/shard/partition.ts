@@ -8,25 +8,25 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { abortReason, InputError, throwIfAborted } from '../errors.js';
 import { writePieces } from '../files/atomic.js';
 import { type FolderFiles, writeFolder } from '../files/folder.js';
-import { besidePath } from '../files/temporary-name.js';
+import { temporaryPathFor } from '../files/temporary-name.js';
 import { removeOnExit, writeError } from '../files/write-error.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { EdgeCollector } from '../ingest/intake/collect.js';
 import type { ReaderOptions, ReadResult } from '../ingest/options.js';
 import { readGraph } from '../ingest/read.js';
-import { settle } from '../options/door.js';
+import { withDefaults } from '../options/door.js';
 import { option, optionError } from '../options/error.js';
 import type { OptionsOf } from '../options/kinds.js';
-import { PARTITION, PARTS_FILE } from '../options/partition.js';
+import { PARTITION, PARTITION_FILE } from '../options/partition.js';
 import { FORCE, READ, TASK } from '../options/shared.js';
 import { createPool, threadCount } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
 import { writeTensorsTo } from '../store/safetensors.js';
 import type { SideNames } from '../text/sides.js';
 import { parseMemory } from './memory-size.js';
-import { ITEMS_FILE, type PartsDocument, SHARD_FILE, shardFile } from './partition-folder.js';
+import { ITEMS_FILE, type PartitionDocument, SHARD_FILE, shardFile } from './partition-folder.js';
 import type { Sorting } from './shard-tasks.js';
-import { type ItemSums, PartsTally, type ShardSummary } from './shard-totals.js';
+import { type ItemSums, type ShardSummary, ShardTotals } from './shard-totals.js';
 import { nextJob, SHARD_TASKS, ShardSpill } from './spill.js';
 
 /** How data are cut into shards, and how they are read. */
@@ -73,13 +73,13 @@ export async function partitionGraph(
   folder: string,
   given: PartitionOptions = {},
 ): Promise<Partition> {
-  const { shards, memory, force, threads, signal, onProgress, ...reading } = settle(
+  const { shards, memory, force, threads, signal, onProgress, ...reading } = withDefaults(
     { ...PARTITION, ...FORCE, ...READ, ...TASK },
     given,
   );
   const limit = memory === undefined ? totalmem() / 4 : parseMemory(memory);
   const batch = Math.max(LEAST_BATCH, Math.min(MOST_BATCH, Math.floor((limit * BATCH_SHARE) / BATCH_BYTES)));
-  const path = besidePath(join(firstFolder(dirname(resolve(folder))), basename(resolve(folder))));
+  const path = temporaryPathFor(join(firstFolder(dirname(resolve(folder))), basename(resolve(folder))));
   let spill: ShardSpill | undefined;
   const done = removeOnExit(path);
   try {
@@ -172,7 +172,7 @@ async function writeShards(
 ): Promise<Partition> {
   const { shards, itemIds } = spill;
   if (itemIds.length === 0) throw new InputError('no item is left, so there is nothing to partition');
-  const tally = new PartsTally(itemIds, multigraph);
+  const tally = new ShardTotals(itemIds, multigraph);
   const job = nextJob();
   const sources = spill.sources();
   const workers = threadCount(threads, Math.min(shards, atOnce));
@@ -195,7 +195,7 @@ async function writeShards(
     }
   };
 
-  let whole: PartsDocument | undefined;
+  let whole: PartitionDocument | undefined;
   const files: Record<string, FolderFiles[string]> = {};
   for (let s = 0; s < shards; s++) files[shardFile(s)] = (path) => writeShard(path, s);
   const together = Object.keys(files);
@@ -204,7 +204,7 @@ async function writeShards(
     for (const some of sums) if (some) tally.putItems(some);
     await writeTensorsTo(path, tally.items());
   };
-  files[PARTS_FILE] = (path) => {
+  files[PARTITION_FILE] = (path) => {
     whole = tally.document(names, read);
     return writePieces(path, [`${JSON.stringify(whole)}\n`]);
   };

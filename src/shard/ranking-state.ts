@@ -13,7 +13,7 @@ import { readTensors, writeTensorsTo } from '../store/safetensors.js';
 import { NOT_NEGATIVE, putInto, TensorReader } from '../store/tensor-reader.js';
 import type { ExpectedTensors, Tensor, TensorFile } from '../store/tensors.js';
 import { documentProblem } from '../text/documents.js';
-import type { Parts } from './partition-folder.js';
+import type { PartitionedData } from './partition-folder.js';
 import { stateMetadata } from './state.js';
 
 /** The one file of it. */
@@ -68,7 +68,7 @@ const doneSchema = z
   .array(z.object({ iterations: z.number().int().min(0), converged: z.boolean() }))
   .max(1000);
 
-export async function loadRankingState(folder: string, parts: Parts): Promise<SavedRanking> {
+export async function loadRankingState(folder: string, parts: PartitionedData): Promise<SavedRanking> {
   await finishFolder(folder, [RANKING_STATE]);
   const path = join(folder, RANKING_STATE);
   const { tensors, metadata } = await readState(path, EXPECTED);

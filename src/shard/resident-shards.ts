@@ -11,7 +11,7 @@ import { VertexIds } from '../graph/ids.js';
 import { allocate } from '../math/memory.js';
 import type { TaskOptions } from '../progress.js';
 import type { Room } from './memory-plan.js';
-import { type Parts, readShard } from './partition-folder.js';
+import { type PartitionedData, readShard } from './partition-folder.js';
 import { openPages } from './scratch-file.js';
 import { createStreamedEngine } from './stream.js';
 
@@ -41,7 +41,7 @@ export interface OwnRows {
 
 /** The rows of this rank's shards, one after the other, and the same edges by item. */
 export async function ownRows(
-  parts: Parts,
+  parts: PartitionedData,
   { first, last }: { first: number; last: number },
 ): Promise<OwnRows> {
   const edges = parts.shards.slice(first, last).reduce((sum, shard) => sum + shard.edges, 0);
@@ -65,7 +65,7 @@ function boundsOf(counts: readonly number[]): number[] {
 
 /** All of this rank's shards in memory. */
 export function holdAll(
-  parts: Parts,
+  parts: PartitionedData,
   communicator: Communicator,
   local: Engine,
   first: number,
@@ -93,7 +93,7 @@ export function holdAll(
 
 /** Some shards in memory, the others read in turn from a file beside `path`. For a rank that is alone. */
 export async function holdInTurn(
-  parts: Parts,
+  parts: PartitionedData,
   communicator: Communicator,
   local: Engine,
   { room, path }: { readonly room: Room; readonly path: string },

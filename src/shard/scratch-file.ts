@@ -4,7 +4,7 @@
 import { type FileHandle, open, rm, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { InputError } from '../errors.js';
-import { besidePath } from '../files/temporary-name.js';
+import { temporaryPathFor } from '../files/temporary-name.js';
 import { removeOnExit, writeError } from '../files/write-error.js';
 import { sizeWords } from './memory-size.js';
 
@@ -21,7 +21,7 @@ export interface PageFile {
 
 /** A file for `bytes` beside `path`; where the disk has not so many left, it is refused. */
 export async function openPages(path: string, bytes: number): Promise<PageFile> {
-  const own = besidePath(path);
+  const own = temporaryPathFor(path);
   let file: FileHandle;
   try {
     const { bavail, bsize } = await statfs(dirname(path));

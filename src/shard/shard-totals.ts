@@ -18,11 +18,11 @@ import { inSharedMemory } from '../math/memory.js';
 import { countDegrees, type DegreeCounts } from '../sparsity/degree-counts.js';
 import type { TensorFile } from '../store/tensors.js';
 import type { SideNames } from '../text/sides.js';
-import { hashOfDegrees, itemsTensors, type PartsDocument, shardTensors } from './partition-folder.js';
+import { hashOfDegrees, itemsTensors, type PartitionDocument, shardTensors } from './partition-folder.js';
 
 /** What is known of a shard that was written. */
 export interface ShardSummary {
-  readonly said: PartsDocument['shards'][number];
+  readonly said: PartitionDocument['shards'][number];
   readonly users: HashSum;
   readonly edges: HashSum;
   /** Of its users: how many have which degree. */
@@ -76,13 +76,13 @@ export class ItemSums {
   }
 }
 
-export class PartsTally {
+export class ShardTotals {
   readonly itemDegree: Uint32Array;
   readonly #itemTotal: Float64Array;
   readonly itemHashes: IdHashes;
   readonly itemsHash: string;
   readonly #ofUsers = new Map<number, number>();
-  readonly #written: PartsDocument['shards'] = [];
+  readonly #written: PartitionDocument['shards'] = [];
   #usersSum = NO_HASH;
   #edgesSum = NO_HASH;
 
@@ -134,8 +134,8 @@ export class PartsTally {
   document(
     names: SideNames | undefined,
     read: { readonly rows: number; readonly kept: number; readonly rejected: number } | undefined,
-  ): PartsDocument {
-    const over = (value: (shard: PartsDocument['shards'][number]) => number) =>
+  ): PartitionDocument {
+    const over = (value: (shard: PartitionDocument['shards'][number]) => number) =>
       this.#written.reduce((total, shard) => total + value(shard), 0);
     const edges = over((shard) => shard.edges);
     const ofUsers = [...this.#ofUsers].sort(([a], [b]) => a - b);

@@ -10,21 +10,21 @@ import { writePieces } from '../files/atomic.js';
 import { type FolderFiles, finishFolder, writeFolder } from '../files/folder.js';
 import { degrees, type GraphSide } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
-import { settle } from '../options/door.js';
+import { withDefaults } from '../options/door.js';
 import { option, optionError } from '../options/error.js';
-import { PARTS_FILE, SPLIT_FILE, SPLIT_PARTS_FORMAT } from '../options/partition.js';
+import { PARTITION_FILE, PARTITIONED_SPLIT_FORMAT, SPLIT_FILE } from '../options/partition.js';
 import { SPLIT } from '../options/verbs.js';
 import type { TaskOptions } from '../progress.js';
-import { emptyPart, pqCoins, type SplitOptions, type Unseen } from '../sample/split.js';
-import type { Coins, Split } from '../sample/split-types.js';
+import { emptyPart, pqAssignment, type SplitOptions, type Unseen } from '../sample/split.js';
+import type { Assignment, Split } from '../sample/split-types.js';
 import { type SplitBias, sideBias } from '../sparsity/split-bias.js';
 import { writeTensorsTo } from '../store/safetensors.js';
 import {
-  coinFile,
-  coinFiles,
-  coinSchema,
+  assignmentFile,
+  assignmentFiles,
+  assignmentSchema,
   kindSchema,
-  loadCoins,
+  loadAssignment,
   partSchema,
   readRecordText,
   SPLIT_OBSOLETE,
@@ -36,13 +36,13 @@ import { placesOf } from './order.js';
 import {
   ITEMS_FILE,
   MOST_SHARDS,
-  openParts,
-  type Parts,
-  partsFiles,
+  openPartition,
+  type PartitionedData,
+  partitionFiles,
   readShard,
   shardFile,
 } from './partition-folder.js';
-import { PartsTally } from './shard-totals.js';
+import { ShardTotals } from './shard-totals.js';
 
 export const SPLIT_PARTS = { train: 'train', foldIn: 'foldin', test: 'test' } as const;
 export type SplitPart = keyof typeof SPLIT_PARTS;
@@ -50,7 +50,7 @@ const NAMES = Object.keys(SPLIT_PARTS) as SplitPart[];
 
 const whole = z.number().int().min(0);
 const schema = z.looseObject({
-  format: z.literal(SPLIT_PARTS_FORMAT),
+  format: z.literal(PARTITIONED_SPLIT_FORMAT),
   version: z.literal(1),
   method: z.literal('pq'),
   shards: whole.min(1).max(MOST_SHARDS),
@@ -61,30 +61,30 @@ const schema = z.looseObject({
   ids: z.object({ users: kindSchema, items: kindSchema }),
   fingerprint: z.string(),
   parts: z.object({ train: partSchema, foldIn: partSchema, test: partSchema }),
-  coins: z.object({ users: coinSchema, items: coinSchema }),
+  coins: z.object({ users: assignmentSchema, items: assignmentSchema }),
 });
 type SplitRecord = z.infer<typeof schema>;
 
 /** The names of all files of a split of so many shards. */
-export function splitPartsFiles(shards: number): string[] {
+export function partitionedSplitFiles(shards: number): string[] {
   return [
     SPLIT_FILE,
-    ...(['users', 'items'] as const).map(coinFile),
-    ...NAMES.flatMap((name) => partsFiles(shards).map((file) => join(SPLIT_PARTS[name], file))),
+    ...(['users', 'items'] as const).map(assignmentFile),
+    ...NAMES.flatMap((name) => partitionFiles(shards).map((file) => join(SPLIT_PARTS[name], file))),
   ];
 }
 
 /** What was written. */
-export interface PartsSplit
-  extends Pick<Split, 'method' | 'seed' | 'testUsers' | 'testItems' | 'coins' | 'fingerprint'> {
+export interface PartitionedSplit
+  extends Pick<Split, 'method' | 'seed' | 'testUsers' | 'testItems' | 'assignment' | 'fingerprint'> {
   readonly parts: Readonly<Record<SplitPart, SplitRecord['parts']['train']>>;
   readonly unseen: { readonly foldIn: Unseen; readonly test: Unseen };
   readonly bias: SplitBias;
 }
 
 /** Splits parts into a folder: all files appear, or none. */
-export async function splitParts(
-  parts: Parts,
+export async function splitShards(
+  parts: PartitionedData,
   folder: string,
   given: SplitOptions,
   {
@@ -97,8 +97,8 @@ export async function splitParts(
     readonly extra?: object;
     readonly force?: boolean | undefined;
   } = {},
-): Promise<PartsSplit> {
-  const { method, seed, testUsers, testItems } = settle(SPLIT, given);
+): Promise<PartitionedSplit> {
+  const { method, seed, testUsers, testItems } = withDefaults(SPLIT, given);
   if (method !== 'pq') {
     throw optionError`${option('method')} ${method} needs the data in one piece, and these are in parts; give the data themselves, or leave ${option('method')} out`;
   }
@@ -113,7 +113,7 @@ export async function splitParts(
     const shard = await readShard(parts, s);
     return { ids: shard.ids, degree: degrees(shard) };
   });
-  const drawn = pqCoins(parts.users, parts.items, { testUsers, testItems, seed });
+  const drawn = pqAssignment(parts.users, parts.items, { testUsers, testItems, seed });
   const cutOf = async (s: number) => cutShard(await readShard(parts, s), places.of[s], drawn);
 
   // First the degrees within the parts: which items a part has is known when all shards were seen.
@@ -128,7 +128,7 @@ export async function splitParts(
     }
   }
   const kept = perPart((name) => numbering(ofItems[name]));
-  const tallies = perPart((name) => new PartsTally(parts.itemIds.pick(kept[name].items), parts.multigraph));
+  const tallies = perPart((name) => new ShardTotals(parts.itemIds.pick(kept[name].items), parts.multigraph));
   for (const name of ['train', 'test'] as const) {
     if (kept[name].items.length === 0) throw emptyPart(name, parts, { testUsers, testItems });
   }
@@ -153,18 +153,18 @@ export async function splitParts(
   for (const name of present) {
     const inside = (file: string) => join(SPLIT_PARTS[name], file);
     files[inside(ITEMS_FILE)] = (path) => writeTensorsTo(path, tallies[name].items());
-    files[inside(PARTS_FILE)] = (path) => {
+    files[inside(PARTITION_FILE)] = (path) => {
       const document = tallies[name].document(parts.names, undefined);
       const { users, items, edges, total: all, fingerprint } = document;
       described[name] = { users, items, edges, total: all, fingerprint };
       return writePieces(path, [`${JSON.stringify(document)}\n`]);
     };
   }
-  const coins: Split['coins'] = {
+  const coins: Split['assignment'] = {
     users: { ids: places.ids, drawn: drawn.users },
     items: { ids: parts.itemIds, drawn: drawn.items },
   };
-  Object.assign(files, coinFiles(coins));
+  Object.assign(files, assignmentFiles(coins));
   const unseen = {
     foldIn: unseenItems(ofItems.train, ofItems.foldIn),
     test: unseenItems(ofItems.train, ofItems.test),
@@ -175,7 +175,7 @@ export async function splitParts(
       ...extra,
       dropped: unseen.foldIn.edges + unseen.test.edges,
       unseen: { foldin: unseen.foldIn, test: unseen.test },
-      format: SPLIT_PARTS_FORMAT,
+      format: PARTITIONED_SPLIT_FORMAT,
       version: 1,
       ...{ method, shards: total, seed, testUsers, testItems },
       multigraph: parts.multigraph,
@@ -189,7 +189,7 @@ export async function splitParts(
   await writeFolder(folder, files, { force, obsolete: SPLIT_OBSOLETE });
   const heldOut = (degree: Uint32Array, coin: Uint8Array) => degree.filter((_, v) => coin[v] === 1);
   return {
-    ...{ method, seed, testUsers, testItems, coins, unseen },
+    ...{ method, seed, testUsers, testItems, assignment: coins, unseen },
     fingerprint: parts.fingerprint,
     parts: described,
     bias: {
@@ -287,13 +287,13 @@ function joined(lists: readonly Uint32Array[]): Uint32Array {
 }
 
 /** The folder with the training part of a split in shards; undefined where the path is no such split. */
-export async function trainParts(folder: string): Promise<string | undefined> {
-  return (await isSplitOfParts(folder)) ? join(folder, SPLIT_PARTS.train) : undefined;
+export async function trainPartition(folder: string): Promise<string | undefined> {
+  return (await isPartitionedSplit(folder)) ? join(folder, SPLIT_PARTS.train) : undefined;
 }
 
 /** Whether the path is a folder with a split in shards. */
-export async function isSplitOfParts(folder: string): Promise<boolean> {
-  const inside = join(folder, SPLIT_PARTS.train, PARTS_FILE);
+export async function isPartitionedSplit(folder: string): Promise<boolean> {
+  const inside = join(folder, SPLIT_PARTS.train, PARTITION_FILE);
   const [record, train] = await Promise.all([isFile(join(folder, SPLIT_FILE)), isFile(inside)]);
   return record && train;
 }
@@ -305,19 +305,19 @@ async function isFile(path: string): Promise<boolean> {
 /** A split in shards that was opened. */
 export interface OpenedSplit extends Pick<SplitRecord, 'shards' | 'seed' | 'testUsers' | 'testItems'> {
   readonly folder: string;
-  readonly train: Parts;
+  readonly train: PartitionedData;
   /** Undefined where it has no edge. */
-  readonly foldIn: Parts | undefined;
-  readonly test: Parts;
+  readonly foldIn: PartitionedData | undefined;
+  readonly test: PartitionedData;
   readonly fingerprint: string;
-  readonly itemCoins: Coins;
+  readonly itemCoins: Assignment;
   /** By the id of a user of the whole data. */
   readonly userIds: VertexIds;
   readonly userCoins: Uint8Array;
 }
 
-export async function openSplitOfParts(folder: string): Promise<OpenedSplit> {
-  await finishFolder(folder, splitPartsFiles(MOST_SHARDS));
+export async function openPartitionedSplit(folder: string): Promise<OpenedSplit> {
+  await finishFolder(folder, partitionedSplitFiles(MOST_SHARDS));
   const path = join(folder, SPLIT_FILE);
   const parsed = schema.safeParse(parseJson(path, await readRecordText(path)));
   if (!parsed.success) {
@@ -327,21 +327,21 @@ export async function openSplitOfParts(folder: string): Promise<OpenedSplit> {
   }
   const record = parsed.data;
   const open = async (name: SplitPart) => {
-    const opened = await openParts(join(folder, SPLIT_PARTS[name]));
+    const opened = await openPartition(join(folder, SPLIT_PARTS[name]));
     const said = record.parts[name];
     if (opened.fingerprint === said.fingerprint && opened.shards.length === record.shards) return opened;
     throw new InputError(
       `${opened.folder}: its contents are not those that ${path} describes; split the parts again`,
     );
   };
-  const users = await loadCoins(folder, 'users', record);
+  const users = await loadAssignment(folder, 'users', record);
   const { shards, seed, testUsers, testItems, fingerprint } = record;
   return {
     ...{ folder, shards, seed, testUsers, testItems, fingerprint },
     train: await open('train'),
     foldIn: record.parts.foldIn.edges === 0 ? undefined : await open('foldIn'),
     test: await open('test'),
-    itemCoins: await loadCoins(folder, 'items', record),
+    itemCoins: await loadAssignment(folder, 'items', record),
     userIds: users.ids,
     userCoins: users.drawn,
   };

@@ -17,7 +17,7 @@ import { NOT_NEGATIVE, putInto, TensorReader } from '../store/tensor-reader.js';
 import type { Tensor, TensorFile } from '../store/tensors.js';
 import { many } from '../text/phrases.js';
 import { gatherTables, writeGathered } from './gather.js';
-import { MOST_SHARDS, type Parts } from './partition-folder.js';
+import { MOST_SHARDS, type PartitionedData } from './partition-folder.js';
 import { cannotGoOn, isRankingState, RANKING_STATE, readState } from './ranking-state.js';
 
 const FORMAT = 'graphex-state';
@@ -69,7 +69,7 @@ export function removeState(folder: string): Promise<void> {
 /** Keeps the state: called by every rank, written by rank 0, all of it or nothing. */
 export async function saveState(
   folder: string,
-  parts: Parts,
+  parts: PartitionedData,
   communicator: Communicator,
   { began, state, items, totals }: SavedFit,
   own: (part: number) => Promise<TableValues>,
@@ -104,8 +104,8 @@ function wholeTensors(
   for (const side of SIDES) {
     const put = putInto(tensors, `${side}.`);
     put('mass', totals[side].mass);
-    put('leftover', totals[side].leftover);
-    put('leftover_at', totals[side].leftoverAt);
+    put('leftover', totals[side].unseenMass);
+    put('leftover_at', totals[side].unseenMassAt);
   }
   return { tensors, metadata: { ...stateMetadata(FORMAT, began, state), shards: String(shards) } };
 }
@@ -122,7 +122,7 @@ export function stateMetadata(format: string, began: Beginning, state: LoopState
 }
 
 function tableTensors(
-  parts: Parts,
+  parts: PartitionedData,
   shard: number,
   { iteration }: LoopState,
   table: TableValues,
@@ -138,7 +138,7 @@ function tableTensors(
 }
 
 /** What all ranks need to go on. */
-export async function loadState(folder: string, parts: Parts): Promise<SavedFit> {
+export async function loadState(folder: string, parts: PartitionedData): Promise<SavedFit> {
   await finishFolder(folder, stateFiles(MOST_SHARDS));
   const path = join(folder, WHOLE);
   const { tensors, metadata } = await readState(path, { ...EXPECTED, format: FORMAT });
@@ -161,7 +161,7 @@ export async function loadState(folder: string, parts: Parts): Promise<SavedFit>
     const { features } = settings;
     const total = (side: SideName): TableTotals => {
       const get = (what: string) => read.numbers(`${side}.${what}`, Float64Array, features, NOT_NEGATIVE);
-      return { mass: get('mass'), leftover: get('leftover'), leftoverAt: get('leftover_at') };
+      return { mass: get('mass'), unseenMass: get('leftover'), unseenMassAt: get('leftover_at') };
     };
     return {
       began: { settings, fingerprint: metadata.fingerprint },
@@ -175,7 +175,7 @@ export async function loadState(folder: string, parts: Parts): Promise<SavedFit>
 /** The users of a shard as they were. */
 export async function loadTable(
   folder: string,
-  parts: Parts,
+  parts: PartitionedData,
   shard: number,
   { state, began }: SavedFit,
 ): Promise<TableValues> {

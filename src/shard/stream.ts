@@ -11,7 +11,7 @@ import type {
   TableTotals,
   TableValues,
 } from '../engine/engine.js';
-import { withAnew } from '../engine/fold-fresh.js';
+import { withFoldFresh } from '../engine/fold-fresh.js';
 import { createQueue } from '../engine/queue.js';
 import { FIELDS } from '../engine/sharded/tables.js';
 import { allocate } from '../math/memory.js';
@@ -20,7 +20,7 @@ import type { PageFile } from './scratch-file.js';
 /** A table that may be on disk. */
 class StreamedTable implements Table {
   here: Table | undefined;
-  /** Whether the file does not have it as it is. */
+  /** Whether the file does not have it is. */
   changed = true;
   place: number | undefined;
   double = false;
@@ -31,7 +31,7 @@ class StreamedTable implements Table {
     public activity: Activity,
   ) {
     const nothing = () => new Float64Array(features);
-    this.totals = { mass: nothing(), leftover: nothing(), leftoverAt: nothing() };
+    this.totals = { mass: nothing(), unseenMass: nothing(), unseenMassAt: nothing() };
   }
 }
 
@@ -116,7 +116,7 @@ export function createStreamedEngine(local: Engine, file: PageFile, indexWords: 
     table = one;
     // What a new table has is summed otherwise than what an update left.
     void local.setMass(one.here, one.totals.mass);
-    void local.setLeftover(one.here, one.totals.leftover, one.totals.leftoverAt);
+    void local.setUnseenMass(one.here, one.totals.unseenMass, one.totals.unseenMassAt);
   }
 
   async function leaveTable(): Promise<void> {
@@ -182,7 +182,7 @@ export function createStreamedEngine(local: Engine, file: PageFile, indexWords: 
     handle.activity = activity;
   }
 
-  return withAnew({
+  return withFoldFresh({
     name: local.name,
     description: local.description,
     tolerance: local.tolerance,
@@ -255,8 +255,8 @@ export function createStreamedEngine(local: Engine, file: PageFile, indexWords: 
       inTurn([], () => (own instanceof StreamedTable && !own.here ? own.totals : local.totals(at(own)))),
     weightSum: (own) => inTurn([own], () => local.weightSum(at(own))),
     setMass: (own, mass) => inTurn([own], () => local.setMass(at(own), mass)),
-    setLeftover: (own, leftover, leftoverAt) =>
-      inTurn([own], () => local.setLeftover(at(own), leftover, leftoverAt)),
+    setUnseenMass: (own, leftover, leftoverAt) =>
+      inTurn([own], () => local.setUnseenMass(at(own), leftover, leftoverAt)),
     scale: (own, factor, activity) =>
       inTurn([own], () => {
         changes(own, activity);
@@ -283,7 +283,7 @@ export function createStreamedEngine(local: Engine, file: PageFile, indexWords: 
       await writing.catch(() => undefined);
       await local.close();
     },
-  } satisfies Omit<StreamedEngine, 'anew'>);
+  } satisfies Omit<StreamedEngine, 'foldFresh'>);
 }
 
 const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView) =>

@@ -11,7 +11,7 @@ import {
 } from '../graph/graph.js';
 import { randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
-import { settle } from '../options/door.js';
+import { withDefaults } from '../options/door.js';
 import { option, optionError } from '../options/error.js';
 import type { OptionsOf } from '../options/kinds.js';
 import { TASK } from '../options/shared.js';
@@ -69,7 +69,13 @@ export async function checkSparsity(
   graph: BipartiteGraph,
   options: CheckOptions = {},
 ): Promise<SparsityCheck> {
-  const { replicates, seed, signal, onProgress, levels: asked } = settle({ ...CHECK, ...TASK }, options);
+  const {
+    replicates,
+    seed,
+    signal,
+    onProgress,
+    levels: asked,
+  } = withDefaults({ ...CHECK, ...TASK }, options);
   const levels = orderedLevels(asked ?? DEFAULT_LEVELS);
   if (graph.edges === 0) throw new InputError('the graph has no edges: there is nothing to check');
 

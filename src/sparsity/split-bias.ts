@@ -36,7 +36,7 @@ function compareSide(side: SideName, graph: BipartiteGraph, split: Split): SideB
   const whole = degrees(graph[side]);
   const heldOut =
     split.method === 'pq'
-      ? whole.filter((_, v) => split.coins[side].drawn[v] === 1)
+      ? whole.filter((_, v) => split.assignment[side].drawn[v] === 1)
       : Uint32Array.from(positions(graph[side].ids, split.test[side].ids), (v) => whole[v]);
   return sideBias(whole, heldOut, {
     train: degrees(split.train[side]),

@@ -10,7 +10,7 @@ import type {
   RankingState,
 } from '../fit/ascent/loop.js';
 import type { Model, ModelSide } from '../fit/model.js';
-import { type FormerBlend, LEAST_SQUARES } from '../fit/ranking/blend/blend.js';
+import { LEAST_SQUARES, type PreviousBlend } from '../fit/ranking/blend/blend.js';
 import { numbersUnderWay, statesUnderWay } from '../fit/unfinished.js';
 import { SIDES, type SideName } from '../graph/graph.js';
 import { boundsSchema, getTable, putTable } from './posterior-tensors.js';
@@ -57,8 +57,8 @@ export function putCheckpoint(tensors: Map<string, Tensor>, checkpoint: Checkpoi
     // Tables that the model already holds bit for bit are not stored twice.
     if (table.weightShape instanceof Float64Array) putTable(put, table, table.weightShape.length, features);
     put('mass', totals[name].mass);
-    put('leftover', totals[name].leftover);
-    put('leftover_at', totals[name].leftoverAt);
+    put('leftover', totals[name].unseenMass);
+    put('leftover_at', totals[name].unseenMassAt);
   }
   return JSON.stringify(state);
 }
@@ -111,7 +111,7 @@ export function getCheckpoint(
   const total = (name: SideName): TableTotals => {
     const get = (what: string) =>
       read.numbers(`checkpoint.${name}.${what}`, Float64Array, features, NOT_NEGATIVE);
-    return { mass: get('mass'), leftover: get('leftover'), leftoverAt: get('leftover_at') };
+    return { mass: get('mass'), unseenMass: get('leftover'), unseenMassAt: get('leftover_at') };
   };
   const checkpoint: AscentCheckpoint = {
     method: 'ascent',
@@ -172,7 +172,7 @@ function getRankingStates(
     seed,
     ...one,
     done,
-    ...(others.length > 0 && { beside: others }),
+    ...(others.length > 0 && { others }),
     ...(blend && { blend: { found: blend, ...getBlendStart(read, model.items.count) } }),
   } as const;
   const numbers = numbersUnderWay(found);
@@ -183,7 +183,7 @@ function getRankingStates(
 }
 
 /** Where the least squares of a blend begin, if they do not begin with nothing. */
-function getBlendStart(read: TensorReader, items: number): Pick<FormerBlend, 'start'> {
+function getBlendStart(read: TensorReader, items: number): Pick<PreviousBlend, 'start'> {
   if (!read.has('checkpoint.blend')) return {};
   return { start: read.numbers('checkpoint.blend', Float32Array, LEAST_SQUARES.features * items, FINITE) };
 }

@@ -24,7 +24,7 @@ function formatVersion(model: Model): string {
   const { scores } = model;
   const more =
     scores.kind === 'factors' &&
-    (scores.beside !== undefined || scores.members.some(({ share }) => share !== undefined));
+    (scores.itemWeights !== undefined || scores.members.some(({ share }) => share !== undefined));
   return more ? '3' : '2';
 }
 

@@ -54,11 +54,13 @@ function itemTables(model: Model): {
     const { offsets, targets, weights } = scores;
     return { items: [], more: [offsets, targets, weights].filter((table) => table !== undefined) };
   }
-  const { beside, members } = scores;
+  const { itemWeights, members } = scores;
   const shares = members.flatMap(({ share }) => (share === undefined ? [] : [share]));
   return {
     items: members.map(({ items }) => items),
-    more: beside ? [beside.offsets, beside.targets, beside.weights, Float64Array.from(shares)] : [],
+    more: itemWeights
+      ? [itemWeights.offsets, itemWeights.targets, itemWeights.weights, Float64Array.from(shares)]
+      : [],
   };
 }
 

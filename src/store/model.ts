@@ -6,7 +6,7 @@ import { InputError } from '../errors.js';
 import type { Checkpoint } from '../fit/ascent/loop.js';
 import { type Model, needModel } from '../fit/model.js';
 import { MODEL_FILE, MODEL_FOLDER_READERS } from '../options/merge.js';
-import { PARTS_FILE } from '../options/partition.js';
+import { PARTITION_FILE } from '../options/partition.js';
 import { list } from '../text/phrases.js';
 import {
   FORMAT,
@@ -60,7 +60,7 @@ async function refuseFolder(path: string): Promise<void> {
       `${path}: this is a model by shard, which only graphex ${list(MODEL_FOLDER_READERS, 'and')} read; make one file of it: graphex merge ${path} -o model.safetensors`,
     );
   }
-  if (await holds(PARTS_FILE)) {
+  if (await holds(PARTITION_FILE)) {
     throw new InputError(
       `${path}: this is a folder of shards and no model; fit it first: graphex fit ${path} -o model.safetensors`,
     );

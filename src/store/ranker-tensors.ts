@@ -121,7 +121,8 @@ export function putRanker(
       }
       put('user_mass', member.userMass);
     }
-    if (scores.beside) putSparse(putInto(tensors, 'beside.'), scores.beside, model.items.count, 'float32');
+    if (scores.itemWeights)
+      putSparse(putInto(tensors, 'beside.'), scores.itemWeights, model.items.count, 'float32');
   } else if (scores.kind === 'items') {
     putWeights(putInto(tensors, 'weights.'), scores, model.items.count, precision);
   }
@@ -304,6 +305,10 @@ function getScores(read: TensorReader, head: Head, users: Vertices, items: Verti
     });
   });
   if (members.length === 0) throw new Error('a ranker by factors without any member');
-  const beside = read.has('beside.targets') && getSparse(read, 'beside.', items.count, 'float32');
-  return Object.freeze({ kind: 'factors', members: Object.freeze(members), ...(beside && { beside }) });
+  const itemWeights = read.has('beside.targets') && getSparse(read, 'beside.', items.count, 'float32');
+  return Object.freeze({
+    kind: 'factors',
+    members: Object.freeze(members),
+    ...(itemWeights && { itemWeights }),
+  });
 }

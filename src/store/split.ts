@@ -14,14 +14,19 @@ import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
 import { VertexIds } from '../graph/ids.js';
 import { readParquet, readParquetColumns } from '../ingest/formats/parquet.js';
 import { parseNumber, type ValueColumn } from '../ingest/intake/value-column.js';
-import { checkOptions, settle } from '../options/door.js';
+import { checkOptions, withDefaults } from '../options/door.js';
 import type { OptionsOf } from '../options/kinds.js';
 import { SPLIT_METHODS } from '../options/names.js';
-import { PARTS_FILE, SPLIT_FILE, SPLIT_PARTS_FORMAT, SPLIT_PARTS_READERS } from '../options/partition.js';
+import {
+  PARTITION_FILE,
+  PARTITIONED_SPLIT_FORMAT,
+  PARTITIONED_SPLIT_READERS,
+  SPLIT_FILE,
+} from '../options/partition.js';
 import { FORCE, TASK } from '../options/shared.js';
 import { writeParquet } from '../parquet/write.js';
 import type { TaskOptions } from '../progress.js';
-import type { Coins, Split } from '../sample/split-types.js';
+import type { Assignment, Split } from '../sample/split-types.js';
 import { documentProblem } from '../text/documents.js';
 import { list } from '../text/phrases.js';
 import { readSideNames } from '../text/sides.js';
@@ -39,7 +44,7 @@ export const SPLIT_OBSOLETE = /^(train|foldin|test)(\.parquet$|[/\\])/;
 /** The files of a split in its folder. */
 export const SPLIT_FILES: readonly string[] = [
   ...PART_NAMES.map((part) => `${PARTS[part]}.parquet`),
-  ...SIDES.map(coinFile),
+  ...SIDES.map(assignmentFile),
   SPLIT_FILE,
 ];
 
@@ -50,7 +55,7 @@ export const partSchema = z.object({
   total: z.number().int(),
   fingerprint: z.string(),
 });
-export const coinSchema = z.object({ total: z.number().int(), drawn: z.number().int() });
+export const assignmentSchema = z.object({ total: z.number().int(), drawn: z.number().int() });
 export const kindSchema = z.enum(['integer', 'text']);
 const splitSchema = z.looseObject({
   format: z.literal('graphex-split'),
@@ -65,7 +70,7 @@ const splitSchema = z.looseObject({
   fingerprint: z.string(),
   names: z.unknown().optional(),
   parts: z.object({ train: partSchema, foldIn: partSchema, test: partSchema }),
-  coins: z.object({ users: coinSchema, items: coinSchema }),
+  coins: z.object({ users: assignmentSchema, items: assignmentSchema }),
 });
 
 /**
@@ -78,8 +83,8 @@ export async function saveSplit(
   extra: Readonly<Record<string, unknown>> = {},
   options: OptionsOf<typeof FORCE> = {},
 ): Promise<void> {
-  const { force } = settle(FORCE, options);
-  const { method, seed, testUsers, testItems, coins, byTime } = split;
+  const { force } = withDefaults(FORCE, options);
+  const { method, seed, testUsers, testItems, assignment: coins, byTime } = split;
   const record: z.infer<typeof splitSchema> = {
     ...extra,
     format: 'graphex-split',
@@ -103,13 +108,13 @@ export async function saveSplit(
     const columns = [...edgeColumns(graph), ...(byTime && decimals ? [{ name: 'time', decimals }] : [])];
     files[`${PARTS[part]}.parquet`] = (beside) => writeParquet(beside, graph.edges, columns);
   }
-  Object.assign(files, coinFiles(coins));
+  Object.assign(files, assignmentFiles(coins));
   files[SPLIT_FILE] = (beside) => writePieces(beside, [`${safeJson(JSON.stringify(record, null, 2))}\n`]);
   await writeFolder(folder, files, { force, obsolete: SPLIT_OBSOLETE });
 }
 
 /** The coins of both sides as files of a folder. */
-export function coinFiles(coins: Split['coins']): FolderFiles {
+export function assignmentFiles(coins: Split['assignment']): FolderFiles {
   const files = SIDES.map((side) => {
     const { ids, drawn } = coins[side];
     const every = Uint32Array.from({ length: ids.length }, (_, v) => v);
@@ -118,7 +123,7 @@ export function coinFiles(coins: Split['coins']): FolderFiles {
         { name: 'id', ids, vertices: every },
         { name: 'drawn', numbers: drawn },
       ]);
-    return [coinFile(side), write] as const;
+    return [assignmentFile(side), write] as const;
   });
   return Object.fromEntries(files);
 }
@@ -144,9 +149,9 @@ export async function loadSplit(folder: string, options: TaskOptions = {}): Prom
     testItems,
     ...parts,
     ...(byTime && { byTime }),
-    coins: Object.freeze({
-      users: await loadCoins(folder, 'users', record),
-      items: await loadCoins(folder, 'items', record),
+    assignment: Object.freeze({
+      users: await loadAssignment(folder, 'users', record),
+      items: await loadAssignment(folder, 'items', record),
     }),
     fingerprint: record.fingerprint,
   });
@@ -176,7 +181,7 @@ async function readRecord(folder: string): Promise<z.infer<typeof splitSchema>> 
       throw new InputError(`${folder}: this is a file; give a folder that "graphex split" wrote`);
     }
     if (code === 'ENOENT') {
-      if ((await stat(join(folder, PARTS_FILE)).catch(() => undefined))?.isFile()) {
+      if ((await stat(join(folder, PARTITION_FILE)).catch(() => undefined))?.isFile()) {
         throw new InputError(
           `${folder}: this is a folder of shards and no split; split it first: graphex split ${folder} -o split`,
         );
@@ -193,9 +198,9 @@ async function readRecord(folder: string): Promise<z.infer<typeof splitSchema>> 
   } catch (cause) {
     throw new InputError(`${path}: it is not valid JSON (${(cause as Error).message}); split the data again`);
   }
-  if (json?.format === SPLIT_PARTS_FORMAT) {
+  if (json?.format === PARTITIONED_SPLIT_FORMAT) {
     throw new InputError(
-      `${folder}: this split is in shards, which only graphex ${list(SPLIT_PARTS_READERS)} read; split the data themselves in place of parts`,
+      `${folder}: this split is in shards, which only graphex ${list(PARTITIONED_SPLIT_READERS)} read; split the data themselves in place of parts`,
     );
   }
   if (json?.format === 'graphex-split' && typeof json.version === 'number' && json.version > VERSION) {
@@ -248,12 +253,12 @@ function emptyGraph(multigraph: boolean): BipartiteGraph {
   return buildGraph({ users: [], items: [], userCount: 0, itemCount: 0, multigraph });
 }
 
-export async function loadCoins(
+export async function loadAssignment(
   folder: string,
   side: SideName,
   record: Pick<z.infer<typeof splitSchema>, 'ids' | 'coins'>,
-): Promise<Coins> {
-  const path = join(folder, coinFile(side));
+): Promise<Assignment> {
+  const path = join(folder, assignmentFile(side));
   const text = record.ids[side] === 'text';
   const ids: (string | number | null)[] = [];
   const drawn: number[] = [];
@@ -286,7 +291,7 @@ function exact(text: string): number {
   throw new InputError(`${JSON.stringify(text.slice(0, 60))} is no whole number`);
 }
 
-export function coinFile(side: SideName): string {
+export function assignmentFile(side: SideName): string {
   return `coins-${side}.parquet`;
 }
 
@@ -300,7 +305,7 @@ function describe(graph: BipartiteGraph): z.infer<typeof partSchema> {
   };
 }
 
-export function tally({ drawn }: Pick<Coins, 'drawn'>): { total: number; drawn: number } {
+export function tally({ drawn }: Pick<Assignment, 'drawn'>): { total: number; drawn: number } {
   let heads = 0;
   for (const coin of drawn) heads += coin;
   return { total: drawn.length, drawn: heads };

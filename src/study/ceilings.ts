@@ -7,7 +7,7 @@ import { foldIn } from '../fit/fold-in/fold-in.js';
 import type { ModelSide, PosteriorModel } from '../fit/model.js';
 import { type BipartiteGraph, degrees, type GraphSide } from '../graph/graph.js';
 import { allocate } from '../math/memory.js';
-import { leftoverMass } from '../math/quadrature.js';
+import { unseenMass } from '../math/quadrature.js';
 import type { RankingResult } from '../metrics/ranking-metrics.js';
 import { factorScorer, modelScorer } from '../predict/scoring/scorer.js';
 import { positions } from '../sample/split.js';
@@ -41,7 +41,7 @@ export async function rankingCeilings(
     threads: options.threads,
     signal: options.signal,
     onProgress: options.onProgress,
-    eligible: split.coins.items.drawn.map((drawn) => 1 - drawn),
+    eligible: split.assignment.items.drawn.map((drawn) => 1 - drawn),
     // As the held-out users of the models are folded in.
     activity: 'mean',
     unseenShare: 0,
@@ -84,7 +84,7 @@ function trueModel(graph: BipartiteGraph, truth: StudyTruth): PosteriorModel {
     multigraph: graph.multigraph,
     users: pointSide(graph.users, truth.users, new Float64Array(K)),
     // What the items that met no user weigh, in expectation.
-    items: pointSide(graph.items, truth.items, leftoverMass(truth.items.law, userMass)),
+    items: pointSide(graph.items, truth.items, unseenMass(truth.items.law, userMass)),
     bound: undefined,
     provenance: {
       version: VERSION,

@@ -15,9 +15,9 @@ import type { ModelKind } from './options.js';
 import { fitId } from './results.js';
 
 /** What is compared: the two metrics of the paper, with and without popular items. */
-export const LADDER_METRICS = ['recall', 'ndcg', 'recallUnpopular', 'ndcgUnpopular'] as const;
+export const LEADERBOARD_METRICS = ['recall', 'ndcg', 'recallUnpopular', 'ndcgUnpopular'] as const;
 /** The metrics that a study's ladder shows. */
-export type LadderMetric = (typeof LADDER_METRICS)[number];
+export type LeaderboardMetric = (typeof LEADERBOARD_METRICS)[number];
 
 /** A figure with its standard error over users. */
 export interface Figure {
@@ -26,14 +26,14 @@ export interface Figure {
 }
 
 /** The scores of one method over a set of items. */
-export interface LadderScores extends Readonly<Record<UserMetric, Figure>> {
+export interface LeaderboardScores extends Readonly<Record<UserMetric, Figure>> {
   readonly users: number;
   readonly candidates: number;
   readonly coverage: number;
 }
 
 /** One method of a study and its scores. */
-export interface LadderRow {
+export interface LeaderboardRow {
   /** 'sparse-30', 'ease', 'ceiling-fold-in'. */
   readonly id: string;
   /** `model`: fitted to explain; `ranker`: ours, fitted to rank. */
@@ -48,13 +48,13 @@ export interface LadderRow {
   readonly trials: number;
   /** False where the number of trials ended the search. */
   readonly tuned: boolean;
-  readonly all: LadderScores;
-  readonly unpopular: LadderScores | null;
+  readonly all: LeaderboardScores;
+  readonly unpopular: LeaderboardScores | null;
 }
 
 /** How far a row lies from another, on the same users; undefined metrics are absent. */
 export interface Comparison {
-  readonly metric: LadderMetric;
+  readonly metric: LeaderboardMetric;
   readonly row: string;
   readonly to: string;
   readonly difference: number;
@@ -64,12 +64,12 @@ export interface Comparison {
 }
 
 /** The methods of a study by how well they rank, and how far they are apart. */
-export interface Ladder {
+export interface Leaderboard {
   readonly n: number;
   readonly depth: number;
-  readonly rows: readonly LadderRow[];
+  readonly rows: readonly LeaderboardRow[];
   /** The best row of each metric that is no ceiling. */
-  readonly best: Readonly<Partial<Record<LadderMetric, string>>>;
+  readonly best: Readonly<Partial<Record<LeaderboardMetric, string>>>;
   /** Every row against the best of the metric, and the models of the same K among each other. */
   readonly comparisons: readonly Comparison[];
   /** Baselines that were not fitted, and why. */
@@ -78,7 +78,7 @@ export interface Ladder {
   readonly left: { readonly usersWithoutHistory: number; readonly edgesToUnseenItems: number };
 }
 
-export interface Contestant extends Omit<LadderRow, 'all' | 'unpopular'> {
+export interface Contestant extends Omit<LeaderboardRow, 'all' | 'unpopular'> {
   readonly ranking: RankingResult;
 }
 
@@ -96,16 +96,16 @@ export function baselineContestants(report: BaselineReport): Contestant[] {
   }));
 }
 
-export function buildLadder(
+export function buildLeaderboard(
   contestants: readonly Contestant[],
   seed: number,
-  skipped: Ladder['skipped'],
-  left: Ladder['left'],
-): Ladder {
+  skipped: Leaderboard['skipped'],
+  left: Leaderboard['left'],
+): Leaderboard {
   const { n, depth } = contestants[0].ranking;
-  const best: Partial<Record<LadderMetric, string>> = {};
+  const best: Partial<Record<LeaderboardMetric, string>> = {};
   const comparisons: Comparison[] = [];
-  for (const metric of LADDER_METRICS) {
+  for (const metric of LEADERBOARD_METRICS) {
     const entries = contestants.flatMap((c) => {
       const values = perUser(c.ranking, metric);
       return values ? [{ c, values, mean: mean(values) }] : [];
@@ -147,22 +147,22 @@ export function buildLadder(
 }
 
 /** What a row answers to: its own id, and those of models that came to the same fit. */
-export function rowIds({ id, also, features }: LadderRow): string[] {
+export function rowIds({ id, also, features }: LeaderboardRow): string[] {
   return [id, ...also.map((kind) => fitId(kind, features!))];
 }
 
 /** A figure of a row, or undefined where nobody had an unpopular test item. */
-export function ladderFigure(row: LadderRow, metric: LadderMetric): Figure | undefined {
+export function leaderboardFigure(row: LeaderboardRow, metric: LeaderboardMetric): Figure | undefined {
   const name = metric.startsWith('recall') ? 'recall' : 'ndcg';
   return (metric.endsWith('Unpopular') ? row.unpopular : row.all)?.[name];
 }
 
-function perUser(ranking: RankingResult, metric: LadderMetric): Float64Array | undefined {
+function perUser(ranking: RankingResult, metric: LeaderboardMetric): Float64Array | undefined {
   const scores = metric.endsWith('Unpopular') ? ranking.unpopular : ranking.all;
   return scores?.perUser[metric.startsWith('recall') ? 'recall' : 'ndcg'];
 }
 
-function scoresOf({ users, candidates, coverage, mean, standardError }: RankingScores): LadderScores {
+function scoresOf({ users, candidates, coverage, mean, standardError }: RankingScores): LeaderboardScores {
   const figures = Object.fromEntries(
     USER_METRICS.map((name) => [name, { mean: mean[name], standardError: standardError[name] }]),
   ) as Record<UserMetric, Figure>;

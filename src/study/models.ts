@@ -9,7 +9,7 @@ import { isSameFit } from '../fit/choose/same-fit.js';
 import { sparsityEvidence } from '../fit/choose/sparse-or-dense.js';
 import { type FitResult, fit } from '../fit/fit.js';
 import type { Model, PosteriorModel } from '../fit/model.js';
-import { modelLaw } from '../fit/sides/side-prior.js';
+import { describeSides } from '../fit/sides/side-prior.js';
 import type { Split } from '../sample/split-types.js';
 import type { Stage } from '../text/stages.js';
 import { type Atlas, atlas } from './atlas.js';
@@ -24,7 +24,7 @@ import {
   type StudySettings,
 } from './options.js';
 import { fitId, type StudyEvidence, type StudyFit } from './results.js';
-import type { Clock } from './stage-times.js';
+import type { StageTimes } from './stage-times.js';
 import { hasNames, type Topic, topics } from './topics.js';
 
 /** Settings whose numbers of features are known. */
@@ -60,7 +60,7 @@ export interface FittedModels {
 export async function fitModels(
   parts: Split,
   settings: CountedSettings,
-  clock: Clock,
+  clock: StageTimes,
   first: { readonly found: FirstRunFindings; readonly options: StudyOptions } | undefined,
 ): Promise<FittedModels> {
   const fits: StudyFit[] = [];
@@ -122,7 +122,7 @@ async function judgeAgain(
   kind: ModelKind,
   parts: Split,
   settings: StudySettings,
-  clock: Clock,
+  clock: StageTimes,
   about: Omit<Stage, 'stage'>,
 ): Promise<Evaluation> {
   if (settings.calibrate > 0) {
@@ -148,7 +148,7 @@ async function evaluate(
   model: Model,
   parts: Split,
   settings: StudySettings,
-  clock: Clock,
+  clock: StageTimes,
   about: Omit<Stage, 'stage'>,
 ): Promise<Evaluation> {
   const { n, depth, draws, protocol, seed, engine } = settings;
@@ -166,7 +166,7 @@ async function findings(
   { train }: Split,
   { titles }: StudyOptions,
   settings: StudySettings,
-  clock: Clock,
+  clock: StageTimes,
 ): Promise<void> {
   if (kind === 'sparse') {
     const evidence = await clock.stage({ stage: 'evidence', features }, (t) =>
@@ -216,7 +216,7 @@ function describeFit({ kind, fitted, evaluation }: Judged, sameAs: ModelKind | n
     tau: pair('tau'),
     shape: pair('shape'),
     rate: pair('rate'),
-    law: modelLaw(model),
+    law: describeSides(model),
     sameAs,
     predictive: evaluation.predictive ? { protocol: evaluation.protocol, ...evaluation.predictive } : null,
   };

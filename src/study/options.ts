@@ -6,7 +6,7 @@ import { PAPER_IS_NOT_CALIBRATED, replicaCount } from '../evaluate/calibrate.js'
 import type { Titles } from '../evaluate/title-table.js';
 import { type Counted, fitSettings } from '../fit/options.js';
 import type { SideName } from '../graph/graph.js';
-import { settle } from '../options/door.js';
+import { withDefaults } from '../options/door.js';
 import { option, optionError } from '../options/error.js';
 import { AUTO, type METHODS } from '../options/fit.js';
 import { type OptionsOf, type SettingsOf, value } from '../options/kinds.js';
@@ -104,7 +104,7 @@ function checkCalibration({ draws, model, users, items, protocol }: StudySetting
 
 /** Checks the options and fills in the defaults. */
 export function studySettings(options: StudyOptions, edges: number): StudySettings {
-  const checked = settle({ ...STUDY, ...TASK, ...PROGRAM_ONLY }, options);
+  const checked = withDefaults({ ...STUDY, ...TASK, ...PROGRAM_ONLY }, options);
   const { threads, signal, onProgress, titles, truth, onFinding, ...said } = checked;
   const settings: StudySettings = {
     ...studyDefaults(edges),

@@ -1,7 +1,7 @@
 // A worker of a study that fits for ranking, and then judges what it has fitted.
 
 import type { Ranker } from '../fit/model.js';
-import { type Crossing, unpacked } from '../graph/transfer.js';
+import { fromShared, type Transfer } from '../graph/transfer.js';
 import type { RankingResult } from '../metrics/ranking-metrics.js';
 import { serveTasks } from '../parallel/worker.js';
 import type { TaskOptions } from '../progress.js';
@@ -15,7 +15,7 @@ export interface JudgeJob {
 }
 
 export interface FitJob extends JudgeJob {
-  readonly parts: Crossing<Split>;
+  readonly parts: Transfer<Split>;
 }
 
 let fitted: { readonly model: Ranker; readonly parts: Split } | undefined;
@@ -24,7 +24,7 @@ export async function fitApart(
   { parts: given, settings, threads }: FitJob,
   onProgress: TaskOptions['onProgress'],
 ): Promise<StudyRanker> {
-  const parts = unpacked(given);
+  const parts = fromShared(given);
   const result = await fitForRanking(parts, settings, { threads, onProgress });
   fitted = { model: result.model, parts };
   return describeRanker(result);

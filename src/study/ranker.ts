@@ -3,7 +3,7 @@
 import { evaluateModel } from '../evaluate/evaluate.js';
 import { type FitResult, fit } from '../fit/fit.js';
 import { featureCount, type Ranker } from '../fit/model.js';
-import { packed } from '../graph/transfer.js';
+import { toShared } from '../graph/transfer.js';
 import type { RankingResult } from '../metrics/ranking-metrics.js';
 import { createPool, type TaskModule } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
@@ -13,7 +13,7 @@ import { PLAIN_ROW } from './models.js';
 import type { StudySettings } from './options.js';
 import type { FitJob, JudgeJob } from './ranker-tasks.js';
 import type { StudyRanker } from './results.js';
-import type { Clock } from './stage-times.js';
+import type { StageTimes } from './stage-times.js';
 
 /** Fits whose scores are added up: what `fit --method ranking` does without options is what a study shows. */
 const AVERAGE = 1;
@@ -36,7 +36,7 @@ export type RankerSettings = Pick<StudySettings, 'seed' | 'engine' | 'n' | 'dept
 export async function fitRanker(
   parts: Split,
   { seed, engine, n, depth, protocol }: RankerSettings,
-  clock: Clock,
+  clock: StageTimes,
   apart: boolean,
 ): Promise<{ readonly row: Contestant; readonly described: StudyRanker }> {
   const settings = { seed, engine, n, depth, protocol };
@@ -83,7 +83,7 @@ function inWorker(parts: Split, settings: RankerSettings): Steps {
   pool.catch(() => {});
   return {
     async fit({ threads, signal, onProgress }) {
-      const job: FitJob = { parts: packed(parts), settings, threads };
+      const job: FitJob = { parts: toShared(parts), settings, threads };
       return (await pool).run<FitJob, StudyRanker>('fitApart', job, signal, onProgress);
     },
     async judge({ threads, signal, onProgress }) {

@@ -10,7 +10,7 @@ import {
 } from '../evaluate/predictive.js';
 import type { CountChoice } from '../fit/choose/counts.js';
 import type { FeatureChoice } from '../fit/choose/features.js';
-import type { LawReport } from '../fit/sides/side-prior.js';
+import type { SidesReport } from '../fit/sides/side-prior.js';
 import type { BySide } from '../graph/graph.js';
 import type { ReadCounts, ReadGuess } from '../ingest/options.js';
 import type { Protocol } from '../predict/draw/draw-plan.js';
@@ -19,7 +19,7 @@ import type { DegreeFit } from '../sparsity/degree-likelihood.js';
 import type { LowDegreeFit } from '../sparsity/low-degrees.js';
 import type { Stage } from '../text/stages.js';
 import type { Atlas } from './atlas.js';
-import type { Ladder, LadderMetric, LadderRow } from './leaderboard.js';
+import type { Leaderboard, LeaderboardMetric, LeaderboardRow } from './leaderboard.js';
 import type { ModelKind, StudySettings } from './options.js';
 import type { Topic } from './topics.js';
 
@@ -59,7 +59,7 @@ export type StudyFinding =
       readonly kind: 'method';
       /** Which split, from 0; null where there is only one. */
       readonly run: number | null;
-      readonly row: Omit<LadderRow, 'all' | 'unpopular'>;
+      readonly row: Omit<LeaderboardRow, 'all' | 'unpopular'>;
       /** Whether models with other numbers of features are fitted too. */
       readonly several: boolean;
       readonly n: number;
@@ -162,7 +162,7 @@ export interface StudyRun {
   readonly fits: readonly StudyFit[];
   /** How the counts of a multigraph were fitted, and why; null where there are none. */
   readonly counts: CountChoice | null;
-  readonly ladder: Ladder;
+  readonly ladder: Leaderboard;
   /** The fit made for ranking; null where none was asked for. */
   readonly ranker: StudyRanker | null;
 }
@@ -185,7 +185,7 @@ export interface StudyFit {
   readonly shape: BySide<number>;
   readonly rate: BySide<number>;
   /** The law of each side, with the vertices of a fixed population that were not seen. */
-  readonly law: LawReport;
+  readonly law: SidesReport;
   /** Another model of the same run that came to the very same fit; it was made once. */
   readonly sameAs: ModelKind | null;
   /** Null where no draws were asked for. */
@@ -256,7 +256,7 @@ export interface Spread {
 export interface StudySummary {
   readonly runs: number;
   /** By row id and metric. */
-  readonly ranking: Readonly<Record<string, Readonly<Partial<Record<LadderMetric, Spread>>>>>;
+  readonly ranking: Readonly<Record<string, Readonly<Partial<Record<LeaderboardMetric, Spread>>>>>;
   /** By fit ('sparse-30') and statistic: mean of the draws over the test set, minus 1; for σ̂ the difference. Empty without draws. */
   readonly prediction: Readonly<Record<string, Readonly<Partial<Record<Statistic, Spread>>>>>;
 }

@@ -12,7 +12,7 @@ import type { StageTime, StudyFinding, StudyFit } from './results.js';
 type ClockOptions = TaskOptions & Pick<StudyOptions, 'truth' | 'onFinding'>;
 
 /** Times the stages, and makes each one's progress say which it is. */
-export class Clock {
+export class StageTimes {
   readonly times: StageTime[] = [];
   run: number | null = null;
   readonly #course: Course;
@@ -88,7 +88,7 @@ export class Clock {
    * are those of the first that is not done. Where one fails the others are stopped and waited for.
    */
   async together<T extends readonly unknown[]>(
-    tasks: { readonly [I in keyof T]: (clock: Clock) => Promise<T[I]> },
+    tasks: { readonly [I in keyof T]: (clock: StageTimes) => Promise<T[I]> },
     atOnce: boolean,
   ): Promise<T> {
     const results: unknown[] = [];
@@ -140,8 +140,8 @@ export class Clock {
     }
   }
 
-  #beside(signal: AbortSignal): Clock {
-    const clock = new Clock({ ...this.options, signal }, this.settings, this.#course);
+  #beside(signal: AbortSignal): StageTimes {
+    const clock = new StageTimes({ ...this.options, signal }, this.settings, this.#course);
     clock.run = this.run;
     clock.#shown = false;
     return clock;

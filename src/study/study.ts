@@ -18,7 +18,7 @@ import type { Split } from '../sample/split-types.js';
 import { checkSparsity, type SparsityCheck } from '../sparsity/check.js';
 import { VERSION } from '../version.js';
 import { rankingCeilings } from './ceilings.js';
-import { baselineContestants, buildLadder, type Contestant, type Ladder } from './leaderboard.js';
+import { baselineContestants, buildLeaderboard, type Contestant, type Leaderboard } from './leaderboard.js';
 import { type CountedSettings, type FirstRunFindings, fitModels, PLAIN_ROW } from './models.js';
 import {
   fitOptionsOf,
@@ -37,7 +37,7 @@ import {
   type StudyRun,
   type StudySplit,
 } from './results.js';
-import { Clock } from './stage-times.js';
+import { StageTimes } from './stage-times.js';
 import { summarizeRuns } from './summary.js';
 
 /** Runs the study. The same graph and options give the same numbers, on any number of threads; only times differ. */
@@ -45,7 +45,7 @@ export async function study(graph: BipartiteGraph, options: StudyOptions = {}): 
   const settings = studySettings(options, graph.edges);
   checkTruth(graph, options);
   const began = performance.now();
-  const clock = new Clock(options, settings);
+  const clock = new StageTimes(options, settings);
   const check = await clock.stage({ stage: 'check' }, (task) =>
     checkSparsity(graph, { seed: settings.seed, ...task }),
   );
@@ -100,7 +100,7 @@ function busiestUser({ users }: BipartiteGraph): string {
 async function featuresByEvidence(
   graph: BipartiteGraph,
   settings: StudySettings,
-  clock: Clock,
+  clock: StageTimes,
 ): Promise<FeatureChoice> {
   const { testUsers, testItems, seed } = settings;
   const { train } = splitGraph(graph, { testUsers, testItems, seed });
@@ -113,7 +113,7 @@ async function oneRun(
   options: StudyOptions,
   base: CountedSettings,
   repeat: number,
-  clock: Clock,
+  clock: StageTimes,
   found: FirstRunFindings | undefined,
 ): Promise<StudyRun> {
   const seed = base.seed + repeat;
@@ -167,7 +167,7 @@ async function oneRun(
     }
   }
   const ladder = await clock.stage({ stage: 'compare' }, async () =>
-    buildLadder(contestants, seed, rivals.skipped, task.left),
+    buildLeaderboard(contestants, seed, rivals.skipped, task.left),
   );
   return { repeat, split: describeSplit(parts), fits, counts, ranker: ranked?.described ?? null, ladder };
 }
@@ -185,9 +185,9 @@ async function fitRivals(
   parts: Split,
   task: SplitRankingTask,
   { baselines, n, depth, seed, trials }: StudySettings,
-  clock: Clock,
+  clock: StageTimes,
   shares: readonly ThreadShare[] | undefined,
-): Promise<{ readonly rows: readonly Contestant[]; readonly skipped: Ladder['skipped'] }> {
+): Promise<{ readonly rows: readonly Contestant[]; readonly skipped: Leaderboard['skipped'] }> {
   if (baselines.length === 0) return { rows: [], skipped: [] };
   try {
     const how = { baselines, n, depth, seed, maxTrials: trials };
@@ -236,7 +236,7 @@ function describeSplit(parts: Split): StudySplit {
     train: size(parts.train),
     foldin: size(parts.foldIn),
     test: size(parts.test),
-    coins: { users: drawn(parts.coins.users.drawn), items: drawn(parts.coins.items.drawn) },
+    coins: { users: drawn(parts.assignment.users.drawn), items: drawn(parts.assignment.items.drawn) },
     dropped: unseen.foldIn.edges + unseen.test.edges,
   };
 }

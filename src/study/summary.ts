@@ -2,7 +2,7 @@
 
 import { STATISTICS, type Statistic } from '../evaluate/predictive.js';
 import { meanAndSpread } from '../math/moments.js';
-import { LADDER_METRICS, type LadderMetric, ladderFigure, rowIds } from './leaderboard.js';
+import { LEADERBOARD_METRICS, type LeaderboardMetric, leaderboardFigure, rowIds } from './leaderboard.js';
 import {
   checkedFits,
   fitId,
@@ -13,14 +13,14 @@ import {
 } from './results.js';
 
 export function summarizeRuns(runs: readonly StudyRun[]): StudySummary {
-  const ranking: Record<string, Partial<Record<LadderMetric, Spread>>> = {};
+  const ranking: Record<string, Partial<Record<LeaderboardMetric, Spread>>> = {};
   for (const id of new Set(runs.flatMap((run) => run.ladder.rows.flatMap(rowIds)))) {
-    const metrics: Partial<Record<LadderMetric, Spread>> = {};
-    for (const metric of LADDER_METRICS) {
+    const metrics: Partial<Record<LeaderboardMetric, Spread>> = {};
+    for (const metric of LEADERBOARD_METRICS) {
       const spread = spreadOf(
         runs.map((run) => {
           const row = run.ladder.rows.find((r) => rowIds(r).includes(id));
-          return row && ladderFigure(row, metric)?.mean;
+          return row && leaderboardFigure(row, metric)?.mean;
         }),
       );
       if (spread) metrics[metric] = spread;

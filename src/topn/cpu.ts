@@ -74,7 +74,7 @@ async function runFactors(
   { threads, signal, onProgress }: TaskOptions,
 ): Promise<void> {
   throwIfAborted(signal);
-  const { features, beside } = tables;
+  const { features, itemWeights } = tables;
   const small = rows.length * candidates.length * features < SMALL;
   const lanes = small ? 1 : threadCount(threads, Math.ceil(rows.length / ROWS_PER_BLOCK));
   const { module } = await loadKernels();
@@ -94,7 +94,7 @@ async function runFactors(
     items,
     users: small ? tables.users : inSharedMemory(tables.users),
     features,
-    beside: beside && towardsCandidates(beside, candidates, tables.items.length / features),
+    itemWeights: itemWeights && towardsCandidates(itemWeights, candidates, tables.items.length / features),
     rows,
     query,
     answer,

@@ -10,7 +10,7 @@ import { loadKernels } from '../wasm/load.js';
 import { RANKING } from './cpu.js';
 import { laneBytes, packedItemBytes, packItems, type RankKernels, RankLane, ROWS_PER_BLOCK } from './lane.js';
 import { emptyLists, type TopLists } from './lists.js';
-import type { BesideScores, RankQuery } from './query.js';
+import type { ItemWeightScores, RankQuery } from './query.js';
 import { type FactorJob, type FactorRows, rankNextBlock } from './topn-tasks.js';
 
 /** One question: lists for so many rows. */
@@ -30,7 +30,7 @@ export interface ListMaker {
     query: ListQuery,
     options?: TaskOptions,
     /** Added to the products. */
-    beside?: BesideScores,
+    itemWeights?: ItemWeightScores,
   ): Promise<TopLists>;
   /** The same by scores that a function writes, row by row, in this thread. */
   byRows(
@@ -128,7 +128,7 @@ export function createListMaker(items: Float32Array, count: number, features: nu
   }
 
   return {
-    async byFactors(users, query, options = {}, beside = undefined) {
+    async byFactors(users, query, options = {}, itemWeights = undefined) {
       throwIfAborted(options.signal);
       checkOpen(closed);
       const lists = emptyLists(query.rows, Math.min(query.n, count));
@@ -140,7 +140,7 @@ export function createListMaker(items: Float32Array, count: number, features: nu
         next: createCounter(),
         items: packed,
         features,
-        beside,
+        itemWeights,
         rows: Uint32Array.from({ length: query.rows }, (_, row) => row),
         query: rankQuery(query, count, lists.listed),
         answer: { ranks: [], shown: [] },

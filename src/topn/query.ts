@@ -11,11 +11,11 @@ export interface FactorTables {
   readonly items: Float32Array;
   readonly features: number;
   /** What is added to the products. */
-  readonly beside?: BesideScores | undefined;
+  readonly itemWeights?: ItemWeightScores | undefined;
 }
 
 /** Sparse weights from what a row has to what is scored, which are added up. */
-export interface BesideScores extends SparseWeights {
+export interface ItemWeightScores extends SparseWeights {
   /** Per row, the items it has. */
   readonly history: RowLists;
 }
@@ -29,13 +29,13 @@ export interface SparseWeights {
 
 /** The same weights with the positions of candidates for targets; what is for none of them is left out. */
 export function towardsCandidates<T extends SparseWeights>(
-  beside: T,
+  itemWeights: T,
   candidates: Uint32Array,
   items: number,
 ): T {
   const position = new Int32Array(items).fill(-1);
   for (let c = 0; c < candidates.length; c++) position[candidates[c]] = c;
-  const { offsets, targets, weights } = beside;
+  const { offsets, targets, weights } = itemWeights;
   let kept = 0;
   for (const target of targets) if (position[target] >= 0) kept++;
   const narrow = {
@@ -53,13 +53,17 @@ export function towardsCandidates<T extends SparseWeights>(
     }
     narrow.offsets[i + 1] = at;
   }
-  return { ...beside, ...narrow };
+  return { ...itemWeights, ...narrow };
 }
 
 /** Adds the weights from all that a row has. */
-export function addBeside(beside: BesideScores, row: number, out: Float32Array | Float64Array): void {
-  const { offsets, values } = beside.history;
-  for (let h = offsets[row]; h < offsets[row + 1]; h++) addWeights(beside, values[h], out);
+export function addItemWeights(
+  itemWeights: ItemWeightScores,
+  row: number,
+  out: Float32Array | Float64Array,
+): void {
+  const { offsets, values } = itemWeights.history;
+  for (let h = offsets[row]; h < offsets[row + 1]; h++) addWeights(itemWeights, values[h], out);
 }
 
 /** The same, or where neither offsets nor targets are given, weights from each item to all: items × items. */

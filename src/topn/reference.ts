@@ -5,7 +5,7 @@ import type { RowLists } from '../math/csr.js';
 import type { TaskOptions } from '../progress.js';
 import { emptyLists, listBest, type TopLists } from './lists.js';
 import {
-  addBeside,
+  addItemWeights,
   emptyAnswer,
   type FactorTables,
   listOf,
@@ -16,7 +16,7 @@ import {
 } from './query.js';
 
 function scoresOf(
-  { users, items, features, beside }: FactorTables,
+  { users, items, features, itemWeights }: FactorTables,
   candidates: Uint32Array,
   row: number,
   without: Iterable<number>,
@@ -26,16 +26,16 @@ function scoresOf(
     for (let k = 0; k < features; k++) sum += users[row * features + k] * items[item * features + k];
     return sum;
   });
-  if (beside) addBeside(beside, row, scores);
+  if (itemWeights) addItemWeights(itemWeights, row, scores);
   for (const position of without) scores[position] = Number.NEGATIVE_INFINITY;
   return scores;
 }
 
 /** With weights towards the candidates alone. */
 function towards(tables: FactorTables, candidates: Uint32Array): FactorTables {
-  const { beside, items, features } = tables;
-  return beside
-    ? { ...tables, beside: towardsCandidates(beside, candidates, items.length / features) }
+  const { itemWeights, items, features } = tables;
+  return itemWeights
+    ? { ...tables, itemWeights: towardsCandidates(itemWeights, candidates, items.length / features) }
     : tables;
 }
 

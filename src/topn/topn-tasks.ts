@@ -4,7 +4,7 @@
 import { serveTasks } from '../parallel/worker.js';
 import { type RankKernels, RankLane, ROWS_PER_BLOCK } from './lane.js';
 import type { TopLists } from './lists.js';
-import { addBeside, type BesideScores, type RankAnswer, type RankQuery } from './query.js';
+import { addItemWeights, type ItemWeightScores, type RankAnswer, type RankQuery } from './query.js';
 
 /** Rows to be ranked, whoever does it. */
 export interface FactorRows {
@@ -16,7 +16,7 @@ export interface FactorRows {
   readonly users: Float32Array;
   readonly features: number;
   /** What is added to the products, towards the positions of the candidates. */
-  readonly beside: BesideScores | undefined;
+  readonly itemWeights: ItemWeightScores | undefined;
   /** Rows of users and of the query that are to be ranked. */
   readonly rows: Uint32Array;
   readonly query: RankQuery;
@@ -50,7 +50,7 @@ export function rankNextBlock(job: FactorRows, lane: RankLane): boolean {
   const block = rows.subarray(first, first + ROWS_PER_BLOCK);
   lane.scoreFactors(job.users, block, job.features, job.items);
   for (let b = 0; b < block.length; b++) {
-    if (job.beside) addBeside(job.beside, block[b], lane.row(b));
+    if (job.itemWeights) addItemWeights(job.itemWeights, block[b], lane.row(b));
     if (job.lists) storeList(lane, b, first + b, block[b], job.lists);
     else lane.rank(b, block[b], job.answer);
   }

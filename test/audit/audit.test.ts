@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type AuditOptions, auditSplit } from '../../src/audit/audit.js';
 import type { CheckName } from '../../src/audit/checks.js';
-import type { SplitParts } from '../../src/evaluate/table-task.js';
+import type { SplitTables } from '../../src/evaluate/table-task.js';
 import { buildGraph } from '../../src/graph/build.js';
 import { type BipartiteGraph, degrees } from '../../src/graph/graph.js';
 import { selectEdges, selectVertices } from '../../src/graph/subgraph.js';
@@ -14,7 +14,7 @@ beforeAll(async () => {
   const side = { sigma: 0.2, tau: 1, shape: 0.3, rate: 0.3, size: 90 };
   graph = (await simulate({ users: side, items: side, features: 6, seed: 2 })).graph;
 });
-const look = async (parts: SplitParts, name: CheckName, options: AuditOptions = {}) => {
+const look = async (parts: SplitTables, name: CheckName, options: AuditOptions = {}) => {
   const { checks, verdict } = await auditSplit(parts, { control: false, ...options });
   return { found: checks.filter((check) => check.name === name), checks, verdict };
 };
@@ -23,7 +23,7 @@ describe('a clean split', () => {
   it('by coins is fine in every respect, with and without its coins', async () => {
     for (const seed of [1, 2, 3]) {
       const parts = split(graph, { seed });
-      for (const options of [{}, { coins: parts.coins }]) {
+      for (const options of [{}, { coins: parts.assignment }]) {
         const { verdict, checks, separateUsers } = await auditSplit(parts, { ...options, threads: 1 });
         expect(checks.filter((check) => check.verdict !== 'fine')).toEqual([]);
         expect(verdict).toBe('fine');

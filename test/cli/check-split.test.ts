@@ -135,7 +135,7 @@ describe('graphex split', () => {
     ] as const) {
       expect(result[name]).toEqual({ users: part.users.count, items: part.items.count, edges: part.edges });
     }
-    expect(result.coins.users).toBe(parts.coins.users.drawn.reduce((a, b) => a + b, 0));
+    expect(result.coins.users).toBe(parts.assignment.users.drawn.reduce((a, b) => a + b, 0));
     expect(result.dropped).toBe(result.unseen.foldin.edges + result.unseen.test.edges);
     expect(result).toMatchObject({ method: 'pq', seed: 1, testUsers: 0.3, testItems: 0.2 });
     for (const side of ['users', 'items']) {

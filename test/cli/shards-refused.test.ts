@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ALONE } from '../../src/comm/communicator.js';
 import { MODEL_FOLDER_READERS } from '../../src/options/merge.js';
-import { PARTS_READERS } from '../../src/options/partition.js';
+import { PARTITION_READERS } from '../../src/options/partition.js';
 import { COMMANDS, type CommandName } from '../../src/options/verbs.js';
-import { fitParts } from '../../src/shard/fit.js';
-import { saveModelParts } from '../../src/shard/model-shards.js';
+import { fitShards } from '../../src/shard/fit.js';
+import { saveModelShards } from '../../src/shard/model-shards.js';
 import { partitionGraph } from '../../src/shard/partition.js';
-import { openParts } from '../../src/shard/partition-folder.js';
+import { openPartition } from '../../src/shard/partition-folder.js';
 import { graphex, scratch } from './run.js';
 
 const folder = scratch();
@@ -22,9 +22,9 @@ beforeAll(async () => {
   const rows = Array.from({ length: 300 }, (_, i) => `${(i * 7) % 40},${(i * 13) % 25}`);
   writeFileSync(join(folder, 'rows.csv'), rows.join('\n'));
   await partitionGraph(join(folder, 'rows.csv'), parts, { shards: 2 });
-  const opened = await openParts(parts);
-  const fitted = await fitParts(opened, ALONE, { features: 2, iterations: 5, threads: 1 });
-  await saveModelParts(model, opened, ALONE, fitted, false);
+  const opened = await openPartition(parts);
+  const fitted = await fitShards(opened, ALONE, { features: 2, iterations: 5, threads: 1 });
+  await saveModelShards(model, opened, ALONE, fitted, false);
 });
 
 /** What each command is given beside the folder; undefined: it takes no data and no model. */
@@ -48,7 +48,7 @@ const names = (Object.keys(COMMANDS) as CommandName[]).filter((name) => REST[nam
 const refusing = (readers: readonly string[]) => names.filter((name) => !readers.includes(name));
 
 describe('a folder of shards', () => {
-  test.concurrent.each(refusing(PARTS_READERS))(
+  test.concurrent.each(refusing(PARTITION_READERS))(
     'graphex %s',
     async (name) => {
       const { status, stdout, stderr } = await graphex(name, parts, ...REST[name]!);

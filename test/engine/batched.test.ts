@@ -66,9 +66,9 @@ async function play(engine: Engine, problem: Problem, atOnce: boolean) {
     const rows = t < 2 ? undefined : { first: 20, last: 130 };
     if (atOnce) {
       const all = shards.map(({ own, byUser }) => ({ own, index: byUser, rows }));
-      told.push(await engine.atOnce!.update(all, items, ofUsers));
+      told.push(await engine.batched!.update(all, items, ofUsers));
       told.push(
-        await engine.atOnce!.count(items, from, counts, {
+        await engine.batched!.count(items, from, counts, {
           ...{ clear: true, edgeTerm: true, rows, finish: { ...ofItems, rows } },
         }),
       );
@@ -141,7 +141,7 @@ test('what fails at once says where, and what is too large says so before anythi
   );
   const all = shards.map(({ own, byUser }, p) => ({ own, index: byUser, place: `shard ${p}` }));
   const asked = { hyper: hyper.users, activity: 'exact' } as const;
-  await expect(engine.atOnce!.update(all, items, asked)).rejects.toThrow(
+  await expect(engine.batched!.update(all, items, asked)).rejects.toThrow(
     /^shard 3, row 0: the weight became/,
   );
   const edges = { offsets: Uint32Array.from([0, 0, 0, 1, 1, 1, 1, 1, 1]), neighbors: Uint32Array.of(1) };
@@ -149,7 +149,7 @@ test('what fails at once says where, and what is too large says so before anythi
   const counts = await engine.createCounts(items, 1);
   const from = Array.from({ length: SHARDS }, () => ({ index, other: shards[0].own }));
   const finish = { hyper: hyper.items, activity: 'exact', otherMass: new Float64Array(3).fill(1) } as const;
-  await expect(engine.atOnce!.count(items, from, counts, { clear: true, finish })).rejects.toThrow(
+  await expect(engine.batched!.count(items, from, counts, { clear: true, finish })).rejects.toThrow(
     /^row 2: its expected counts are not finite or more than/,
   );
 });

@@ -99,7 +99,7 @@ describe.each(ENGINES.filter((e) => e.name !== 'reference'))('$name against the 
         expect(difference(a[field], e[field]), `${side} ${field}`).toBeLessThan(least());
       }
       const [at, et] = [await engine.totals(actual[side]), await reference.totals(expected[side])];
-      for (const field of ['mass', 'leftover', 'leftoverAt'] as const) {
+      for (const field of ['mass', 'unseenMass', 'unseenMassAt'] as const) {
         expect(difference(at[field], et[field]), `${side} ${field}`).toBeLessThan(least());
       }
       const weights = (await engine.weightSum(actual[side])) / (await reference.weightSum(expected[side]));
@@ -204,7 +204,7 @@ describe.each(ENGINES.filter((e) => e.name !== 'reference'))('$name against the 
       await e.scale(users, 2.5, 'mean');
       await e.setActivity(items, 'exact');
       e.setMass(items, new Float64Array(features).fill(4));
-      e.setLeftover(items, new Float64Array(features).fill(0.5), new Float64Array(features).fill(1));
+      e.setUnseenMass(items, new Float64Array(features).fill(0.5), new Float64Array(features).fill(1));
       const scaled = await e.totals(users);
       await e.update(users, index, items, { hyper: hyper.users, activity: 'exact' });
       return { scaled, values: await e.read(users), totals: await e.totals(users) };
@@ -213,8 +213,10 @@ describe.each(ENGINES.filter((e) => e.name !== 'reference'))('$name against the 
     const expected = await run(reference);
     expect(difference(actual.scaled.mass, expected.scaled.mass)).toBeLessThan(engine.tolerance);
     expect(difference(actual.values.featureRate, expected.values.featureRate)).toBeLessThan(engine.tolerance);
-    expect(difference(actual.totals.leftover, expected.totals.leftover)).toBeLessThan(engine.tolerance);
-    expect(difference(actual.totals.leftoverAt, expected.totals.leftoverAt)).toBeLessThan(engine.tolerance);
+    expect(difference(actual.totals.unseenMass, expected.totals.unseenMass)).toBeLessThan(engine.tolerance);
+    expect(difference(actual.totals.unseenMassAt, expected.totals.unseenMassAt)).toBeLessThan(
+      engine.tolerance,
+    );
   });
 
   test('a row without edges, tiny shapes and huge counts stay finite', async () => {

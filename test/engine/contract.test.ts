@@ -30,7 +30,7 @@ async function expectSame(engine: Engine, actual: Table, expected: Table, tolera
   const [a, e] = [await engine.read(actual), await engine.read(expected)];
   for (const field of FIELDS) expect(difference(a[field], e[field]), field).toBeLessThan(tolerance);
   const [at, et] = [await engine.totals(actual), await engine.totals(expected)];
-  for (const field of ['mass', 'leftover', 'leftoverAt'] as const) {
+  for (const field of ['mass', 'unseenMass', 'unseenMassAt'] as const) {
     expect(difference(at[field], et[field]), field).toBeLessThan(tolerance);
   }
 }
@@ -216,7 +216,7 @@ describe.each(ENGINES)('$name', (engineCase) => {
         () => engine.setMass(users, mass),
         () => engine.totals(users),
         () => engine.update(items, byItem, users, forItems),
-        () => engine.setLeftover(users, leftover, at),
+        () => engine.setUnseenMass(users, leftover, at),
         () => engine.update(items, byItem, users, { ...forItems, edgeTerm: true }),
         () => engine.totals(items),
         () => engine.write(users, { weightShape: 2, weightRate: 3, featureShape: 1, featureRate: 4 }, 'mean'),

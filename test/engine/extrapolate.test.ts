@@ -6,8 +6,8 @@ import type { Engine, TableValues } from '../../src/engine/engine.js';
 import {
   copyTables,
   dropCopies,
+  extrapolate,
   extrapolated,
-  jump,
   restoreTables,
 } from '../../src/fit/ascent/extrapolate.js';
 import { placed, randomProblem } from './random-problem.js';
@@ -19,8 +19,8 @@ const { graph, hyper, features } = problem;
 async function walk<T>(
   engine: Engine,
   end: (
-    tables: Parameters<typeof jump>[1],
-    copies: [Parameters<typeof jump>[3], Parameters<typeof jump>[4]],
+    tables: Parameters<typeof extrapolate>[1],
+    copies: [Parameters<typeof extrapolate>[3], Parameters<typeof extrapolate>[4]],
     read: { readonly users: TableValues; readonly items: TableValues }[],
   ) => Promise<T>,
 ): Promise<T> {
@@ -55,15 +55,15 @@ async function walk<T>(
 
 const jumped = (engine: Engine) =>
   walk(engine, async (tables, [first, second]) => {
-    await jump(engine, tables, hyper, first, second);
+    await extrapolate(engine, tables, hyper, first, second);
     return { values: await engine.read(tables.users), totals: await engine.totals(tables.users) };
   });
 
 test('tables move to what the host would write, but for rounding', async () => {
   const engine = await createCpuEngine({ threads: 2 });
-  expect(engine.ahead).toBeDefined();
+  expect(engine.extrapolator).toBeDefined();
   await walk(engine, async (tables, [first, second], [one, two, now]) => {
-    await jump(engine, tables, hyper, first, second);
+    await extrapolate(engine, tables, hyper, first, second);
     for (const side of ['users', 'items'] as const) {
       const moved = await engine.read(tables[side]);
       expect(moved.weightShape).toEqual(now[side].weightShape);

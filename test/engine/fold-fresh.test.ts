@@ -56,7 +56,7 @@ async function onEngine(
   { graph, hyper, features, start }: Problem,
   weight: number | Float32Array = START.weight,
 ) {
-  const anew = engine.anew;
+  const anew = engine.foldFresh;
   const users = await anew.createTable(graph.users.count, features);
   const items = await engine.createTable(features, start.items, 'mean');
   const byUser = await engine.createIndex(graph.users);
@@ -149,7 +149,7 @@ async function small() {
   const shape = { users: 20, items: 10, edges: 80, features: 4, multigraph: false };
   const { graph, features, start, hyper } = randomProblem(shape, 1);
   const engine = await createCpuEngine({ threads: 1 });
-  const users = await engine.anew.createTable(shape.users, features);
+  const users = await engine.foldFresh.createTable(shape.users, features);
   const items = await engine.createTable(features, start.items, 'mean');
   return { engine, users, items, byUser: await engine.createIndex(graph.users), features, start, hyper };
 }
@@ -159,7 +159,7 @@ test('a weight that is no number stops it, with the row', async () => {
   const weight = Float32Array.from({ length: 20 }, (_, i) => (i === 7 ? Number.NaN : 1));
   const otherMass = new Float64Array(features).fill(1);
   const options = { hyper: hyper.users, otherMass, start: { weight, feature: 1 }, steps: STEPS };
-  const failed = engine.anew.make(users, byUser, items, options);
+  const failed = engine.foldFresh.make(users, byUser, items, options);
   await expect(failed).rejects.toThrow(FitError);
   await expect(failed).rejects.toThrow('row 7');
   await engine.close();

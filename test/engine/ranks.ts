@@ -3,9 +3,9 @@
 
 import assert from 'node:assert';
 import { ALONE } from '../../src/comm/communicator.js';
-import { createTogether } from '../../src/comm/local.js';
+import { createLocalRanks } from '../../src/comm/local.js';
 import type { Engine, RowRange, Table, TableValues } from '../../src/engine/engine.js';
-import { withAnew } from '../../src/engine/fold-fresh.js';
+import { withFoldFresh } from '../../src/engine/fold-fresh.js';
 import { createShardedEngine } from '../../src/engine/sharded/engine.js';
 import {
   edgesByNeighbor,
@@ -54,7 +54,7 @@ export async function createRanks(size: number, createLocal: () => Promise<Engin
   /** How the last split side with so many rows on a rank was cut. */
   const layouts = Array.from({ length: size }, () => new Map<number, ShardLayout>());
   const engines = await Promise.all(
-    createTogether(size).map(async (communicator, r) =>
+    createLocalRanks(size).map(async (communicator, r) =>
       createShardedEngine(await createLocal(), communicator, (rows) => layouts[r].get(rows)!),
     ),
   );
@@ -94,7 +94,7 @@ export async function createRanks(size: number, createLocal: () => Promise<Engin
     return rowsWithin(partOf(bounds, r), rows) ?? { first: 0, last: 0 };
   };
   const [one] = engines;
-  return withAnew({
+  return withFoldFresh({
     ...one,
     createTable(features, values, activity, split = false) {
       const bounds = split ? deal(values.weightShape.length) : undefined;
@@ -155,8 +155,8 @@ export async function createRanks(size: number, createLocal: () => Promise<Engin
     totals: (table) => all((engine, r) => engine.totals(at(table, r))),
     weightSum: (table) => all((engine, r) => engine.weightSum(at(table, r))),
     setMass: (table, mass) => all((engine, r) => engine.setMass(at(table, r), mass)),
-    setLeftover: (table, leftover, from) =>
-      all((engine, r) => engine.setLeftover(at(table, r), leftover, from)),
+    setUnseenMass: (table, leftover, from) =>
+      all((engine, r) => engine.setUnseenMass(at(table, r), leftover, from)),
     scale: (table, factor, activity) => all((engine, r) => engine.scale(at(table, r), factor, activity)),
     setActivity: (table, activity) => all((engine, r) => engine.setActivity(at(table, r), activity)),
     free: (handle) => all((engine, r) => engine.free(at(handle, r))),

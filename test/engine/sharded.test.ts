@@ -2,7 +2,7 @@
 // that failed.
 
 import { afterAll, describe, expect, test } from 'vitest';
-import { createTogether } from '../../src/comm/local.js';
+import { createLocalRanks } from '../../src/comm/local.js';
 import { createCpuEngine } from '../../src/engine/cpu/engine.js';
 import type { Engine } from '../../src/engine/engine.js';
 import { createReferenceEngine } from '../../src/engine/reference/engine.js';
@@ -92,7 +92,7 @@ test('a rank that fails takes the others along', async () => {
   const bounds = shardBounds(graph.users.count);
   const half = bounds[2];
   const failures = await Promise.all(
-    createTogether(2).map(async (communicator, rank) => {
+    createLocalRanks(2).map(async (communicator, rank) => {
       const [first, last] = rank === 0 ? [0, half] : [half, graph.users.count];
       const engine = createShardedEngine(createReferenceEngine(), communicator, () => ({
         shards: SHARDS,

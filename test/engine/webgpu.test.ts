@@ -183,10 +183,10 @@ describe.skipIf(!gpu.available)('gpu engine', () => {
       const play = async (engine: Engine, scene: Scene) => {
         const { users, items, byUser, byItem } = scene;
         await engine.update(users, byUser, items, half({ otherMass: vector(5, 1) }));
-        engine.setLeftover(users, vector(1, 1), vector(2));
+        engine.setUnseenMass(users, vector(1, 1), vector(2));
         await engine.update(items, byItem, users, half({}, hyper.items));
         engine.setMass(items, vector(9, -0.5));
-        const { leftover } = await engine.totals(users);
+        const { unseenMass: leftover } = await engine.totals(users);
         await engine.update(users, byUser, items, half());
         await engine.scale(users, 1.7, 'exact');
         return { replaced: leftover, ...(await everything(engine, scene)) };

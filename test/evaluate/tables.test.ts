@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { evaluateParts } from '../../src/evaluate/evaluate-tables.js';
+import { evaluateTables } from '../../src/evaluate/evaluate-tables.js';
 import { givenLists, modelLists, popularityLists } from '../../src/evaluate/make-lists.js';
-import { partsTask } from '../../src/evaluate/table-task.js';
+import { tableTask } from '../../src/evaluate/table-task.js';
 import { fit } from '../../src/fit/fit.js';
 import { buildGraph } from '../../src/graph/build.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
@@ -9,7 +9,7 @@ import { VertexIds } from '../../src/graph/ids.js';
 import { randomStream } from '../../src/math/random.js';
 import { LIST_METRIC_NAMES, scoreLists } from '../../src/metrics/list-metrics.js';
 import { simulate } from '../../src/process/poisson-model.js';
-import { partsWords } from '../../src/report/words/table-evaluation.js';
+import { tableEvaluationWords } from '../../src/report/words/table-evaluation.js';
 import { split } from '../../src/sample/split.js';
 import { USERS_AND_ITEMS } from '../../src/text/sides.js';
 
@@ -34,7 +34,7 @@ const lists = (made: { lists: readonly Int32Array[] }, ids: VertexIds) =>
   made.lists.map((list) => [...list].map((at) => (at < 0 ? '?' : ids.at(at))).join(''));
 
 describe('the question of two tables', () => {
-  const task = partsTask({ train, test });
+  const task = tableTask({ train, test });
   it('ranks every item of both parts that the user has not had, for every user of the test part', () => {
     expect(task.items.values).toEqual(['v', 'w', 'x', 'y', 'z']);
     expect(task.users.values).toEqual(['a', 'b', 'd']);
@@ -52,24 +52,24 @@ describe('the question of two tables', () => {
   });
 
   it('pairs in both parts are left out of the question, and counted', () => {
-    const { left, users } = partsTask({ train, test: graphOf(pairs('aw ay bw')) });
+    const { left, users } = tableTask({ train, test: graphOf(pairs('aw ay bw')) });
     expect(left).toMatchObject({ repeated: 2, usersOfRepeated: 1 });
     expect(users.values).toEqual(['a']);
-    expect(() => partsTask({ train, test: graphOf(pairs('aw bw')) })).toThrow(
+    expect(() => tableTask({ train, test: graphOf(pairs('aw bw')) })).toThrow(
       /every pair of the test part is in training/,
     );
   });
 
   it('items of the validation part are not ranked', () => {
-    const { excluded, items } = partsTask({ train, test, validation: graphOf(pairs('av')) });
+    const { excluded, items } = tableTask({ train, test, validation: graphOf(pairs('av')) });
     expect([...excluded[0]].map((at) => items.at(at))).toEqual(['v', 'w', 'x']);
   });
 
   it('an empty part is refused, and one of other data', () => {
     const empty = buildGraph({ users: [], items: [], userCount: 0, itemCount: 0 });
-    expect(() => partsTask({ train: empty, test })).toThrow('the train part is empty');
-    expect(() => partsTask({ train, test: empty })).toThrow('the test part is empty');
-    expect(() => partsTask({ train, test: graphOf(pairs('a1 b2')) })).toThrow(
+    expect(() => tableTask({ train: empty, test })).toThrow('the train part is empty');
+    expect(() => tableTask({ train, test: empty })).toThrow('the test part is empty');
+    expect(() => tableTask({ train, test: graphOf(pairs('a1 b2')) })).toThrow(
       'none of the 2 items of the test part is in training',
     );
   });
@@ -83,7 +83,7 @@ describe('the question of two tables', () => {
       userIds: VertexIds.integers(Float64Array.of(1, 2)),
       itemIds: VertexIds.integers(Float64Array.of(7, 30)),
     });
-    const { items, left } = partsTask({
+    const { items, left } = tableTask({
       train: numbers,
       test: graphOf([
         ['1', '30'],
@@ -152,7 +152,7 @@ describe('metrics of lists', () => {
 });
 
 describe('recommendations made elsewhere', () => {
-  const task = partsTask({ train, test });
+  const task = tableTask({ train, test });
   const given = (text: string, values: number[], first: 'least' | 'largest' = 'least') => {
     const graph = graphOf(pairs(text));
     // The values are given in the order of the text; a graph has its own.
@@ -183,7 +183,7 @@ describe('recommendations made elsewhere', () => {
   });
 
   it('join the ladder with paired intervals against every other row', async () => {
-    const found = await evaluateParts(
+    const found = await evaluateTables(
       { train, test },
       { recommendations: given('ay az bx dz', [1, 2, 1, 1]), n: [1, 3], metrics: ['recall', 'coverage'] },
     );
@@ -202,19 +202,19 @@ describe('recommendations made elsewhere', () => {
 
   it('are not called worse than popularity for users alone to whom they give no list', async () => {
     const judge = (text: string) =>
-      evaluateParts(
+      evaluateTables(
         { train, test },
         { recommendations: given(text, [1, 2, 3, 1, 2, 3]), n: [4], metrics: ['recall'] },
       );
     const same = await judge('ay az av bx bz bv');
     expect(same.comparisons[0].interval.high).toBeLessThanOrEqual(0);
     expect(same.comparisonsOfListed[0].interval.difference).toBe(0);
-    expect(partsWords(same, USERS_AND_ITEMS).join(' ')).toContain(
+    expect(tableEvaluationWords(same, USERS_AND_ITEMS).join(' ')).toContain(
       'The given lists rank below popularity only because 1 user of 3 had no list; among those who had one, they do not. Give the others the most popular items.',
     );
     const worse = await judge('a1 a2 a3 bz b2 b3');
     expect(worse.comparisonsOfListed[0].interval.difference).toBeLessThan(0);
-    expect(partsWords(worse, USERS_AND_ITEMS)[0]).toContain('do not recommend with them');
+    expect(tableEvaluationWords(worse, USERS_AND_ITEMS)[0]).toContain('do not recommend with them');
   });
 });
 
@@ -228,14 +228,14 @@ describe('a model on any pair of tables', () => {
   it('ranks by its scores where edges were held out', async () => {
     const parts = split(graph, { method: 'edges', testUsers: 0.2, seed: 2 });
     const { model } = await fit(parts.train, { features: 5, threads: 1 });
-    const found = await evaluateParts(parts, { model, n: [10], threads: 1, metrics: ['recall', 'ndcg'] });
+    const found = await evaluateTables(parts, { model, n: [10], threads: 1, metrics: ['recall', 'ndcg'] });
     expect(found.fittedToTrain).toBe(true);
     expect(found.ladder[1].missing).toBe(found.left.withoutHistory);
     const { recall, ndcg } = found.ladder[1].scores[0].mean;
     expect(recall).toBeGreaterThan(0.3);
     expect(ndcg).toBeGreaterThan(0.2);
 
-    const task = partsTask(parts);
+    const task = tableTask(parts);
     const { lists: made } = await modelLists(model, task, 5, { threads: 1 });
     const user = 3;
     const row = model.users.ids.find(task.users.at(user));
@@ -262,18 +262,18 @@ describe('a model on any pair of tables', () => {
   it('is refused where it can make no list for anybody, even if it knows an item', async () => {
     const { model } = await fit(graphOf(pairs('aw ax bw bx')), { features: 1, threads: 1 });
     const strangers = { train: graphOf(pairs('cy cz dy')), test: graphOf(pairs('cw dz')) };
-    await expect(evaluateParts(strangers, { model, threads: 1 })).rejects.toThrow(
+    await expect(evaluateTables(strangers, { model, threads: 1 })).rejects.toThrow(
       /knows none of the 2 users of the test part, nor any item that one of them has in training/,
     );
     const known = { train: graphOf(pairs('cx cz dy')), test: graphOf(pairs('cw dz')) };
-    const found = await evaluateParts(known, { model, threads: 1 });
+    const found = await evaluateTables(known, { model, threads: 1 });
     expect(found.ladder[1].missing).toBe(1);
   });
 
   it('folds in users that it does not know, by their history', async () => {
     const parts = split(graph, { testUsers: 0.3, testItems: 0.3, seed: 1 });
     const { model } = await fit(parts.train, { features: 5, threads: 1 });
-    const found = await evaluateParts(parts, { model, n: [10], threads: 1, metrics: ['recall'] });
+    const found = await evaluateTables(parts, { model, n: [10], threads: 1, metrics: ['recall'] });
     expect(found.ladder[1].missing).toBeLessThan(found.users / 3);
     expect(found.ladder[1].scores[0].mean.recall).toBeGreaterThan(0);
   });
@@ -281,12 +281,12 @@ describe('a model on any pair of tables', () => {
   it('of other data is refused', async () => {
     const other = graphOf(pairs('ap aq bp bq cp'));
     const { model } = await fit(other, { features: 1, threads: 1, iterations: 5 });
-    await expect(evaluateParts({ train, test }, { model })).rejects.toThrow(/knows none of the items/);
+    await expect(evaluateTables({ train, test }, { model })).rejects.toThrow(/knows none of the items/);
   });
 });
 
 it('refuses metrics and lengths that are none', async () => {
-  const ask = (options: object) => evaluateParts({ train, test }, options);
+  const ask = (options: object) => evaluateTables({ train, test }, options);
   await expect(ask({ metrics: ['recal'] })).rejects.toThrow(/metrics "recal": expected one of recall/);
   await expect(ask({ n: [0] })).rejects.toThrow(/n 0: expected a whole number, at least 1/);
   await expect(ask({ n: [] })).rejects.toThrow(/n/);
@@ -299,7 +299,7 @@ it('popularity at random agrees with a brute-force evaluation', () => {
       Array.from({ length: rows }, () => [String(random.below(30)), String(random.below(50))] as const),
     );
   const [a, b] = [draw(300), draw(150)];
-  const task = partsTask({ train: a, test: b });
+  const task = tableTask({ train: a, test: b });
   const degree = (item: string) => {
     const j = a.items.ids.find(item);
     return j < 0 ? 0 : a.items.offsets[j + 1] - a.items.offsets[j];

@@ -8,7 +8,7 @@ import * as beside from '../../src/files/temporary-name.js';
 export function besideIsFull(path: string): void {
   const place = `${path}.full.part`;
   symlinkSync('/dev/full', place);
-  vi.mocked(beside.besidePath).mockReturnValueOnce(place);
+  vi.mocked(beside.temporaryPathFor).mockReturnValueOnce(place);
   vi.mocked(beside.createNew).mockImplementationOnce(() => undefined);
   vi.mocked(beside.openNew).mockImplementationOnce((at) => openSync(at, 'w'));
 }

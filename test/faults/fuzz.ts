@@ -216,7 +216,7 @@ async function splitKind(library: Library, samples: string, graph: Graph): Promi
         else if (dice.below(20) > 0) writeFileSync(join(place, name), mutate(bytes, dice, other, true));
       }
       return async () => {
-        const { train, foldIn, test, coins } = await library.loadSplit(place, { threads: 1 });
+        const { train, foldIn, test, assignment: coins } = await library.loadSplit(place, { threads: 1 });
         for (const part of [train, foldIn, test]) checkGraph(part);
         for (const { ids, drawn } of [coins.users, coins.items]) {
           check(ids.length === drawn.length, 'not a coin for each id');

@@ -64,7 +64,7 @@ describe('ids are kept byte for byte', () => {
     const loaded = await loadSplit(scratch.path('split'));
     for (const part of ['train', 'foldIn', 'test'] as const)
       expect(edgesOf(loaded[part])).toEqual(edgesOf(parts[part]));
-    expect(loaded.coins.users.ids.values).toEqual(parts.coins.users.ids.values);
+    expect(loaded.assignment.users.ids.values).toEqual(parts.assignment.users.ids.values);
     const { model } = await fit(graph, { features: 1, iterations: 2, engine: 'reference' });
     await saveModel(scratch.path('m.safetensors'), model);
     const saved = await loadModel(scratch.path('m.safetensors'));

@@ -173,7 +173,7 @@ describe('a split folder', () => {
         await connection.run(`COPY coins TO ${literal(coins)} (FORMAT parquet)`);
       });
     await rewrite('CAST(drawn AS BIGINT)');
-    expect((await loadSplit(folder)).coins.users.drawn.length).toBe(graph.users.count);
+    expect((await loadSplit(folder)).assignment.users.drawn.length).toBe(graph.users.count);
     await rewrite('CASE WHEN drawn = 1 THEN 257 ELSE 0 END');
     expect((await refusal(() => loadSplit(folder))).message).toMatch(/coins are not those/);
     await rewrite("'heads'");

@@ -5,7 +5,7 @@ import { createReferenceEngine } from '../../src/engine/reference/engine.js';
 import { evaluateModel } from '../../src/evaluate/evaluate.js';
 import { fit } from '../../src/fit/fit.js';
 import type { FactorScores, Ranker } from '../../src/fit/model.js';
-import { fitBeside, mayBlend } from '../../src/fit/ranking/blend/blend.js';
+import { fitBlend, mayBlend } from '../../src/fit/ranking/blend/blend.js';
 import { holdUsersBack } from '../../src/fit/ranking/blend/held-back.js';
 import { MIDDLE_WEIGHTS, searchWeights } from '../../src/fit/ranking/blend/item-weights.js';
 import { searchPenalties } from '../../src/fit/ranking/blend/least-squares.js';
@@ -72,7 +72,7 @@ describe('settings of what is added', () => {
   it('are middling ones where there are too few users to hold any back', async () => {
     const edges = lists(groups(30, 20, 4));
     expect(holdUsersBack(edges, 1)).toBeUndefined();
-    const { found } = await fitBeside(groups(30, 20, 4), { seed: 1 });
+    const { found } = await fitBlend(groups(30, 20, 4), { seed: 1 });
     expect(found).toEqual({
       edges: edges.users.values.length,
       heldBack: 0,
@@ -131,7 +131,7 @@ describe('a blended ranker', () => {
 
   /** Of a known user, by the book. */
   function scoreOf(ranker: Ranker, user: number, item: number): number {
-    const { members, beside } = ranker.scores as FactorScores;
+    const { members, itemWeights } = ranker.scores as FactorScores;
     let sum = 0;
     for (const { features, users, items, share = 1 } of members) {
       for (let k = 0; k < features; k++)
@@ -140,8 +140,8 @@ describe('a blended ranker', () => {
     const { offsets, neighbors } = ranker.seen!;
     for (let h = offsets[user]; h < offsets[user + 1]; h++) {
       const from = neighbors[h];
-      for (let e = beside!.offsets[from]; e < beside!.offsets[from + 1]; e++) {
-        if (beside!.targets[e] === item) sum += beside!.weights[e];
+      for (let e = itemWeights!.offsets[from]; e < itemWeights!.offsets[from + 1]; e++) {
+        if (itemWeights!.targets[e] === item) sum += itemWeights!.weights[e];
       }
     }
     return sum;
@@ -149,11 +149,11 @@ describe('a blended ranker', () => {
 
   it('has the members of a fit without, to the last bit, and two parts beside them', async () => {
     const plain = (await fit(graph, { ...options, blend: false })).model.scores as FactorScores;
-    expect(plain.beside).toBeUndefined();
+    expect(plain.itemWeights).toBeUndefined();
     expect(plain.members).toHaveLength(2);
     expect(scores.members.slice(0, 2)).toEqual(plain.members);
     expect(scores.members[2]).toMatchObject({ fold: { kind: 'least-squares' }, share: 1.2 });
-    expect(scores.beside!.weights.some((w) => w !== 0)).toBe(true);
+    expect(scores.itemWeights!.weights.some((w) => w !== 0)).toBe(true);
   });
 
   it('is the same on two threads', async () => {
@@ -163,10 +163,11 @@ describe('a blended ranker', () => {
 
   it('scales its parts to the counts of a multigraph', async () => {
     const counted = groups(200, 60, 12, true);
-    const { members, beside } = (await fit(counted, { ...options, average: 1 })).model.scores as FactorScores;
+    const { members, itemWeights } = (await fit(counted, { ...options, average: 1 })).model
+      .scores as FactorScores;
     expect(counted.total / counted.edges).toBeGreaterThan(1.05);
     expect(members[1].share).toBeCloseTo((0.6 * counted.total) / counted.edges, 10);
-    expect(beside!.weights.length).toBeGreaterThan(0);
+    expect(itemWeights!.weights.length).toBeGreaterThan(0);
   });
 
   it('lists, scores and explains by the sum of all parts, and parts add up', async () => {
@@ -246,11 +247,11 @@ describe('a blended ranker', () => {
   it('is saved and loaded whole; a file of members alone stays one that older readers know', async () => {
     for (const way of [{}, { users: 'folded' }, { precision: 'float16' }] as const) {
       const loaded = (await modelFromBytes(modelToBytes(model, way))) as Ranker;
-      const { beside, members } = loaded.scores as FactorScores;
-      expect(beside!.offsets).toEqual(scores.beside!.offsets);
-      expect(beside!.targets).toEqual(scores.beside!.targets);
+      const { itemWeights, members } = loaded.scores as FactorScores;
+      expect(itemWeights!.offsets).toEqual(scores.itemWeights!.offsets);
+      expect(itemWeights!.targets).toEqual(scores.itemWeights!.targets);
       expect(members[2].share).toBe(scores.members[2].share);
-      if (way !== undefined && !('precision' in way)) expect(beside).toEqual(scores.beside);
+      if (way !== undefined && !('precision' in way)) expect(itemWeights).toEqual(scores.itemWeights);
     }
     const text = (ranker: Ranker) => Buffer.from(modelToBytes(ranker)).subarray(0, 4000).toString('latin1');
     expect(text(model)).toContain('"format_version":"3"');
@@ -264,7 +265,7 @@ describe('a blended ranker', () => {
     const found = await evaluateModel(ranker, parts, { draws: 0, threads: 1 });
     const again = await evaluateModel(ranker, parts, { draws: 0, engine: 'reference', threads: 2 });
     expect(again.ranking.all.mean).toEqual(found.ranking.all.mean);
-    const without = { ...ranker, scores: { ...ranker.scores, beside: undefined } as FactorScores };
+    const without = { ...ranker, scores: { ...ranker.scores, itemWeights: undefined } as FactorScores };
     const other = await evaluateModel(without, parts, { draws: 0, threads: 1 });
     expect(other.ranking.all.mean).not.toEqual(found.ranking.all.mean);
   });
@@ -282,16 +283,16 @@ describe('a blended ranker', () => {
         (error) => error,
       ),
     )!;
-    expect((left.model as Ranker).scores).not.toHaveProperty('beside');
+    expect((left.model as Ranker).scores).not.toHaveProperty('itemWeights');
     const whole = await fit(graph, { ...options, resume: left.checkpoint });
     expect(modelState(whole.model)).toBe(modelState(model));
   });
 
   it('begins anew from a blended ranker, member by member', async () => {
     const { model: refitted } = await fit(graph, { from: model, threads: 1 });
-    const { members, beside } = refitted.scores as FactorScores;
+    const { members, itemWeights } = refitted.scores as FactorScores;
     expect(members).toHaveLength(3);
-    expect(beside!.weights).toEqual(scores.beside!.weights);
+    expect(itemWeights!.weights).toEqual(scores.itemWeights!.weights);
   });
 });
 
@@ -301,7 +302,7 @@ it('what stands beside products is ranked by the reference as it is by the cpu',
     users: Float32Array.of(1, 1),
     items: Float32Array.of(1, 2, 3, 4),
     features: 1,
-    beside: {
+    itemWeights: {
       history: { offsets: Uint32Array.of(0, 1, 1), values: Uint32Array.of(3) },
       offsets: Uint32Array.of(0, 0, 0, 0, 2),
       targets: Uint32Array.of(0, 1),

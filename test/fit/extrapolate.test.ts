@@ -6,8 +6,8 @@ import type { Engine, Table } from '../../src/engine/engine.js';
 import { createReferenceEngine } from '../../src/engine/reference/engine.js';
 import { logCountFactorials } from '../../src/fit/ascent/bound.js';
 import { factsOf } from '../../src/fit/ascent/data-facts.js';
-import { extrapolated, mayJump } from '../../src/fit/ascent/extrapolate.js';
-import { firstHyper, learned, tiltsToMatch } from '../../src/fit/ascent/hyper.js';
+import { extrapolated, mayExtrapolate } from '../../src/fit/ascent/extrapolate.js';
+import { firstHyper, learned, tausToMatch } from '../../src/fit/ascent/hyper.js';
 import { RELAXATION, runLoop } from '../../src/fit/ascent/loop.js';
 import { startValues } from '../../src/fit/ascent/start.js';
 import { fit } from '../../src/fit/fit.js';
@@ -48,7 +48,7 @@ test('with jumps a fit gets to the same bound in fewer sweeps', async () => {
   const settings = fitSettings({ features: 4, seed: 2, model: 'sparse', iterations: 400, tolerance: 1e-7 });
   const facts = factsOf(graph);
   const hyper = await firstHyper(facts, settings, undefined);
-  const moving = { learn: learned(settings, hyper), tilts: tiltsToMatch(facts, settings, hyper) };
+  const moving = { learn: learned(settings, hyper), tilts: tausToMatch(facts, settings, hyper) };
   const run = async (jumps: boolean) => {
     const engine = createReferenceEngine();
     const values = startValues(graph, hyper, settings, 2);
@@ -120,16 +120,16 @@ describe('copies that a jump is made from', async () => {
   const settings = fitSettings({ features: 4, seed: 2, model: 'sparse', iterations: 100, tolerance: 0 });
   const facts = factsOf(graph);
   const hyper = await firstHyper(facts, settings, undefined);
-  const moving = { learn: learned(settings, hyper), tilts: tiltsToMatch(facts, settings, hyper) };
+  const moving = { learn: learned(settings, hyper), tilts: tausToMatch(facts, settings, hyper) };
 
   /** Runs a loop that jumps at once and ends as `onLeg` has it; resolves to the copies that were made and those still there. */
   async function copies(onLeg: (copies: number, stop: () => void) => void) {
     const inner = await createCpuEngine({ threads: 1 });
     const [made, there] = [[] as Table[], new Set<unknown>()];
     const ahead = {
-      ...inner.ahead!,
+      ...inner.extrapolator!,
       keep: async (table: Table) => {
-        const copy = await inner.ahead!.keep(table);
+        const copy = await inner.extrapolator!.keep(table);
         made.push(copy);
         there.add(copy);
         return copy;
@@ -144,7 +144,7 @@ describe('copies that a jump is made from', async () => {
       onLeg(made.length, () => controller.abort());
       return inner.update(...step);
     };
-    const engine: Engine = { ...inner, ahead, free, update };
+    const engine: Engine = { ...inner, extrapolator: ahead, free, update };
     const values = startValues(graph, hyper, settings, 2);
     const tables = {
       users: await engine.createTable(4, values.users, 'exact'),
@@ -188,9 +188,9 @@ describe('copies that a jump is made from', async () => {
 
 test('large tables, few edges and GPUs do not: copies would cost more than they save', () => {
   const size = { vertices: 70_000, edges: 8e6, features: 30 };
-  expect(mayJump({ name: 'cpu' }, size)).toBe(true);
-  expect(mayJump({ name: 'reference' }, size)).toBe(true);
-  expect(mayJump({ name: 'gpu' }, size)).toBe(false);
-  expect(mayJump({ name: 'cpu' }, { ...size, edges: 7e5 })).toBe(false);
-  expect(mayJump({ name: 'cpu' }, { vertices: 1_400_000, edges: 1e8, features: 32 })).toBe(false);
+  expect(mayExtrapolate({ name: 'cpu' }, size)).toBe(true);
+  expect(mayExtrapolate({ name: 'reference' }, size)).toBe(true);
+  expect(mayExtrapolate({ name: 'gpu' }, size)).toBe(false);
+  expect(mayExtrapolate({ name: 'cpu' }, { ...size, edges: 7e5 })).toBe(false);
+  expect(mayExtrapolate({ name: 'cpu' }, { vertices: 1_400_000, edges: 1e8, features: 32 })).toBe(false);
 });

@@ -12,7 +12,7 @@ import { fit } from '../../src/fit/fit.js';
 import type { Model, Ranker, RankerMember } from '../../src/fit/model.js';
 import type { RankingFitOptions } from '../../src/fit/options.js';
 import { fitRanking } from '../../src/fit/ranking/fit-ranking.js';
-import { fitMembers, type MembersTask, membersAtOnce } from '../../src/fit/ranking/members.js';
+import { concurrentMembers, fitMembers, type MembersTask } from '../../src/fit/ranking/members.js';
 import { rankingSettings } from '../../src/fit/ranking/settings.js';
 import {
   numbersUnderWay,
@@ -195,7 +195,7 @@ test('an error of one ends the others, and nothing goes on', async () => {
       }
       return engine.update(...given);
     },
-    beside: async () => watched(await engine.beside!(), ++opened),
+    sibling: async () => watched(await engine.sibling!(), ++opened),
     close: async () => {
       closed++;
       await engine.close();
@@ -239,11 +239,11 @@ test('progress is one line for all: it never falls and ends below its total', as
 test('as many at once as memory allows, where it is of use', async () => {
   const engine = await createCpuEngine({ threads: 2 });
   const settings = rankingSettings(factsOf(graph), options);
-  expect(membersAtOnce(engine, graph, settings, 1e12)).toBeGreaterThan(1);
-  expect(membersAtOnce(engine, graph, settings, 1000)).toBe(1);
-  expect(membersAtOnce(engine, graph, { ...settings, average: 1 }, 1e12)).toBe(1);
-  expect(membersAtOnce(createReferenceEngine(), graph, settings, 1e12)).toBe(1);
+  expect(concurrentMembers(engine, graph, settings, 1e12)).toBeGreaterThan(1);
+  expect(concurrentMembers(engine, graph, settings, 1000)).toBe(1);
+  expect(concurrentMembers(engine, graph, { ...settings, average: 1 }, 1e12)).toBe(1);
+  expect(concurrentMembers(createReferenceEngine(), graph, settings, 1e12)).toBe(1);
   // Tables of a gigabyte each.
-  expect(membersAtOnce(engine, { ...graph, edges: 1e9 }, settings, 1e10)).toBe(1);
+  expect(concurrentMembers(engine, { ...graph, edges: 1e9 }, settings, 1e10)).toBe(1);
   await engine.close();
 });

@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest';
 import type { LoopState } from '../../src/fit/ascent/loop.js';
 import {
   activities,
+  extrapolatesNext,
   judged,
-  jumpsNext,
   legSweeps,
   movesHyper,
   settled,
@@ -74,10 +74,12 @@ describe('a fit from a former model', () => {
   });
 
   test('jumps once, where there is room for it', () => {
-    const jumping = [0, 3, 8, 10, 12, 16, 18].filter((iteration) => jumpsNext(atSweep(iteration), limits));
+    const jumping = [0, 3, 8, 10, 12, 16, 18].filter((iteration) =>
+      extrapolatesNext(atSweep(iteration), limits),
+    );
     expect(jumping).toEqual([10]);
-    expect(jumpsNext(atSweep(10), { ...limits, iterations: 15 })).toBe(false);
-    expect(jumpsNext(atSweep(10), { ...limits, jumps: false })).toBe(false);
+    expect(extrapolatesNext(atSweep(10), { ...limits, iterations: 15 })).toBe(false);
+    expect(extrapolatesNext(atSweep(10), { ...limits, jumps: false })).toBe(false);
   });
 
   test('evaluates its bound once the jump is mended, and at the end of each leg from there on', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { fit } from '../../src/fit/fit.js';
 import type { AscentOptions } from '../../src/fit/options.js';
-import { matchTilt, modelLaw, tailLaw } from '../../src/fit/sides/side-prior.js';
+import { describeSides, matchTau, tailPrior } from '../../src/fit/sides/side-prior.js';
 import { unfinishedFit } from '../../src/fit/unfinished.js';
 import { buildGraph } from '../../src/graph/build.js';
 import { degrees } from '../../src/graph/graph.js';
@@ -9,7 +9,7 @@ import { VertexIds } from '../../src/graph/ids.js';
 import { expectedLaplace } from '../../src/math/quadrature.js';
 import { randomStream } from '../../src/math/random.js';
 import { simulate } from '../../src/process/poisson-model.js';
-import { lawWords } from '../../src/report/words/side-prior.js';
+import { sidePriorWords } from '../../src/report/words/side-prior.js';
 import { countDegrees } from '../../src/sparsity/degree-counts.js';
 import { USERS_AND_ITEMS } from '../../src/text/sides.js';
 
@@ -35,12 +35,12 @@ describe('the law that the degrees of a side speak for', () => {
         ['users', -0.5],
         ['items', -0.8],
       ] as const) {
-        const law = tailLaw(countDegrees(degrees(both.graph[name])));
+        const law = tailPrior(countDegrees(degrees(both.graph[name])));
         expect(law.kind).toBe('dense');
         expect(Math.abs(law.sigma - sigma)).toBeLessThan(0.12);
         expect(law.standardError).toBeLessThan(0.1);
       }
-      const items = tailLaw(countDegrees(degrees((await mixed(seed)).graph.items)));
+      const items = tailPrior(countDegrees(degrees((await mixed(seed)).graph.items)));
       expect(items.kind).toBe('sparse');
       expect(Math.abs(items.sigma - 0.4)).toBeLessThan(0.1);
     }
@@ -48,8 +48,8 @@ describe('the law that the degrees of a side speak for', () => {
 
   test('vertices of many edges each are dense, a handful of vertices of one edge is not', () => {
     const many = Uint32Array.from({ length: 25 }, (_, v) => 80 + ((7 * v) % 40));
-    expect(tailLaw(countDegrees(many)).kind).toBe('dense');
-    expect(tailLaw(countDegrees([1, 1, 1, 2, 3]))).toMatchObject({ kind: 'sparse' });
+    expect(tailPrior(countDegrees(many)).kind).toBe('dense');
+    expect(tailPrior(countDegrees([1, 1, 1, 2, 3]))).toMatchObject({ kind: 'sparse' });
   });
 });
 
@@ -71,14 +71,14 @@ describe('the tilt of a dense side', () => {
       [-1, 0.05],
       [-2.5, 0.3],
     ] as const) {
-      const tau = matchTilt(side(sigma, 1), half, mass);
+      const tau = matchTau(side(sigma, 1), half, mass);
       expect(share(tau, sigma)).toBeCloseTo(2 ** -half, 4);
     }
   });
 
   test('ends where all vertices were seen, or hardly any', () => {
-    expect(matchTilt(side(-1, 1), 0, mass)).toBeCloseTo(Math.exp(-7), 10);
-    expect(matchTilt(side(-1, 1), 0.9999, mass)).toBeCloseTo(Math.exp(9), 6);
+    expect(matchTau(side(-1, 1), 0, mass)).toBeCloseTo(Math.exp(-7), 10);
+    expect(matchTau(side(-1, 1), 0.9999, mass)).toBeCloseTo(Math.exp(9), 6);
   });
 });
 
@@ -90,7 +90,7 @@ describe('a fit with a law for each side', () => {
       const { graph, population } = await mixed(seed);
       const { model } = await fit(graph, { features: 4, engine: 'cpu', ...shapes });
       if (model.type !== 'posterior') throw new Error('no posterior');
-      const law = modelLaw(model);
+      const law = describeSides(model);
       expect(law.items).toMatchObject({ kind: 'sparse', unseen: null, tau: 1 });
       expect(law.users.kind).toBe('dense');
       const unseen = law.users.unseen!;
@@ -152,8 +152,8 @@ describe('a fit with a law for each side', () => {
     const { model } = await fit(graph, { features: 3, engine: 'cpu', iterations: 60 });
     if (model.type !== 'posterior') throw new Error('no posterior');
     const degree = Uint32Array.from({ length: 25 }, (_, v) => 80 + ((7 * v) % 40));
-    expect(tailLaw(countDegrees(degree)).standardError).toBeGreaterThan(100);
-    const { unseen } = modelLaw({ ...model, users: { ...model.users, degree } }).users;
+    expect(tailPrior(countDegrees(degree)).standardError).toBeGreaterThan(100);
+    const { unseen } = describeSides({ ...model, users: { ...model.users, degree } }).users;
     expect([unseen!.mean, unseen!.low, unseen!.high].every(Number.isFinite)).toBe(true);
   });
 
@@ -190,13 +190,13 @@ test('a law is said in words', () => {
     unseen: { mean: 761, low: 700, high: 830 },
   } as const;
   const seen = { users: 4339, items: 3665 };
-  const said = lawWords({ users: closed, items: open }, seen, USERS_AND_ITEMS);
+  const said = sidePriorWords({ users: closed, items: open }, seen, USERS_AND_ITEMS);
   expect(said).toEqual([
     'Users: a fixed population of about 5,100, 4,339 of them seen (unseen, 90 % with these features: 700 to 830).',
     'Items: no end of them; 3,665 were seen, and rare ones keep turning up (tail index of the fitted law: 0.41; check judges by another estimate).',
   ]);
   const all = { ...closed, unseen: { mean: 0.1, low: 0, high: 1 } };
-  expect(lawWords({ users: all, items: open }, seen, USERS_AND_ITEMS)[0]).toBe(
+  expect(sidePriorWords({ users: all, items: open }, seen, USERS_AND_ITEMS)[0]).toBe(
     'Users: a fixed population; all 4,339 were seen.',
   );
 });

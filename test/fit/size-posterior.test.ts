@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ascend } from '../../src/fit/ascent/ascent.js';
-import { modelLaw } from '../../src/fit/sides/side-prior.js';
+import { describeSides } from '../../src/fit/sides/side-prior.js';
 import { sizeIntervals } from '../../src/fit/sides/size-posterior.js';
 import { SIDES } from '../../src/graph/graph.js';
 import { randomStream } from '../../src/math/random.js';
@@ -54,7 +54,7 @@ describe('the interval of a size', () => {
     const side = { ...shapes, sigma: 0.2, size: 25 };
     const { graph } = await simulate({ users: side, items: side, features: 3, seed: 6 });
     const given = (await ascend(graph, { ...cpu, users: { size: 25 } })).model;
-    const law = modelLaw(given);
+    const law = describeSides(given);
     expect(law.users.sizeInterval).toBeNull();
     expect(law.items.sizeInterval).toEqual(sizeIntervals(given).items);
     expect(law.items.sizeInterval!.low).toBeLessThan(law.items.size);

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { startOf, startValues, vertexStart } from '../../src/fit/ascent/start.js';
-import { startTogether } from '../../src/fit/ascent/start-threads.js';
+import { startWithThreads } from '../../src/fit/ascent/start-threads.js';
 import { buildGraph } from '../../src/graph/build.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
 import { VertexIds } from '../../src/graph/ids.js';
@@ -85,7 +85,7 @@ test('a large table begins on several threads with the bits of one', async () =>
   });
   const asked = ['items', vertexStart(large.items), large.total, hyper, features, 5] as const;
   for (const noisy of [1, 0.3]) {
-    const together = await startTogether(3, ...asked, noisy);
+    const together = await startWithThreads(3, ...asked, noisy);
     expect(together.featureShape.buffer).toBeInstanceOf(SharedArrayBuffer);
     const alone = startOf(...asked, noisy);
     for (const name of ['weightShape', 'weightRate', 'featureShape', 'featureRate'] as const) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fitGrowthLaw, growthUntil, newVertices, unseenForEver } from '../../src/forecast/degree-model.js';
+import { fitDegreeModel, growthUntil, newVertices, unseenForEver } from '../../src/forecast/degree-model.js';
 import { ESTIMATORS, type EstimatorName, servesAt } from '../../src/forecast/estimators.js';
 import { lgamma } from '../../src/math/special.js';
 import { countDegrees, type DegreeCounts, expectedSurvivors } from '../../src/sparsity/degree-counts.js';
@@ -110,7 +110,7 @@ describe('the law of few edges', () => {
     [-2, 5, 10_000],
   ])('at σ = %s finds the law that the degrees follow, and what follows from it', (sigma, mass, scale) => {
     const exact = lawCounts(sigma, mass, scale);
-    const law = fitGrowthLaw(exact)!;
+    const law = fitDegreeModel(exact)!;
     expect(law.sigma).toBeCloseTo(sigma, 1);
     for (const t of [0.5, 1, 4]) {
       // The number of vertices of the same law with (1 + t) times the mass.

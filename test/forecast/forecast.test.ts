@@ -8,7 +8,7 @@ import type { BipartiteGraph } from '../../src/graph/graph.js';
 import { selectVertices } from '../../src/graph/subgraph.js';
 import { randomStream } from '../../src/math/random.js';
 import { simulate } from '../../src/process/poisson-model.js';
-import { drawCoins } from '../../src/sample/pq.js';
+import { drawAssignment } from '../../src/sample/pq.js';
 
 const side = { sigma: 0.3, tau: 1, shape: 0.5, rate: 0.5, size: 70 };
 let graph: BipartiteGraph;
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 const quick: ForecastOptions = { draws: 0, trials: 10 };
 const thinUsers = (share: number, seed: number) => {
-  const users = drawCoins(graph.users.count, share, randomStream(seed));
+  const users = drawAssignment(graph.users.count, share, randomStream(seed));
   return {
     part: selectVertices(graph, users, new Uint8Array(graph.items.count).fill(1)),
     growth: graph.users.count / users.reduce((a, b) => a + b, 0),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { buildGraph } from '../../src/graph/build.js';
-import { buildGraphTogether } from '../../src/graph/build-threads.js';
+import { buildGraphWithThreads } from '../../src/graph/build-threads.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
 import { VertexIds } from '../../src/graph/ids.js';
 import { allocateFrom } from '../../src/math/memory.js';
@@ -18,7 +18,7 @@ interface List {
 }
 
 function together(list: List, threads: number, signal?: AbortSignal): Promise<BipartiteGraph> {
-  return buildGraphTogether(
+  return buildGraphWithThreads(
     {
       users: allocateFrom(list.users),
       items: allocateFrom(list.items),

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { buildGraph } from '../../src/graph/build.js';
 import { fingerprint } from '../../src/graph/fingerprint.js';
-import { fingerprintTogether } from '../../src/graph/fingerprint-threads.js';
+import { fingerprintWithThreads } from '../../src/graph/fingerprint-threads.js';
 import { transpose } from '../../src/graph/graph.js';
 import { VertexIds } from '../../src/graph/ids.js';
 import { randomStream } from '../../src/math/random.js';
@@ -46,10 +46,12 @@ describe('fingerprint', () => {
     for (const multigraph of [true, false]) {
       const graph = buildGraph({ ...list, multigraph });
       for (const threads of [1, 2, 3])
-        expect(await fingerprintTogether(graph, { threads }, 1)).toBe(fingerprint(graph));
+        expect(await fingerprintWithThreads(graph, { threads }, 1)).toBe(fingerprint(graph));
     }
     const signal = AbortSignal.abort(new Error('enough'));
-    await expect(fingerprintTogether(buildGraph(list), { threads: 2, signal }, 1)).rejects.toThrow('enough');
+    await expect(fingerprintWithThreads(buildGraph(list), { threads: 2, signal }, 1)).rejects.toThrow(
+      'enough',
+    );
   });
 
   it('does not depend on the order of rows and vertices', () => {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { VertexIds } from '../../src/graph/ids.js';
 import { BipartiteGraph } from '../../src/graph/public.js';
-import { packed, unpacked } from '../../src/graph/transfer.js';
+import { fromShared, toShared } from '../../src/graph/transfer.js';
 import { isShared } from '../../src/math/memory.js';
 import { split } from '../../src/sample/split.js';
 import { expectSameGraph } from './same.js';
 
 /** As a worker gets it. */
-const crossed = <T>(value: T): T => unpacked(structuredClone(packed(value)));
+const crossed = <T>(value: T): T => fromShared(structuredClone(toShared(value)));
 
 describe('a value that crosses threads', () => {
   it('is the same split on the other side: edges, coins and ids that can be looked up', () => {
@@ -18,9 +18,9 @@ describe('a value that crosses threads', () => {
     const there = crossed(parts);
     expect(there.train.users.ids).toBeInstanceOf(VertexIds);
     for (const part of ['train', 'foldIn', 'test'] as const) expectSameGraph(there[part], parts[part]);
-    const { ids, drawn } = there.coins.items;
-    expect(Array.from(drawn)).toEqual(Array.from(parts.coins.items.drawn));
-    expect(ids.find('é3')).toBe(parts.coins.items.ids.find('é3'));
+    const { ids, drawn } = there.assignment.items;
+    expect(Array.from(drawn)).toEqual(Array.from(parts.assignment.items.drawn));
+    expect(ids.find('é3')).toBe(parts.assignment.items.ids.find('é3'));
   });
 
   it('has whole numbers for ids where it had them, and arrays in shared memory, each once', () => {

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { fingerprint } from '../../src/graph/fingerprint.js';
 import { fillParquet } from '../../src/ingest/formats/parquet.js';
 import { readColumn } from '../../src/ingest/formats/parquet-tasks.js';
-import { readTogether } from '../../src/ingest/formats/parquet-threads.js';
+import { readWithThreads } from '../../src/ingest/formats/parquet-threads.js';
 import type { RowSpill } from '../../src/ingest/intake/collect.js';
 import { TableTarget } from '../../src/ingest/intake/target.js';
 import type { ReaderOptions, ReadResult } from '../../src/ingest/options.js';
@@ -68,10 +68,10 @@ describe('Parquet tables of whole numbers, read by threads', () => {
     const paths = await parquet(name.replaceAll(' ', '-'), queries, how);
     const expected = await rowByRow(paths, options);
     for (const threads of [1, 2]) {
-      expectSame(await readTogether(paths, { ...options, threads }, 1), expected);
+      expectSame(await readWithThreads(paths, { ...options, threads }, 1), expected);
     }
     vi.stubGlobal('SharedArrayBuffer', undefined);
-    expectSame(await readTogether(paths, options, 1), expected);
+    expectSame(await readWithThreads(paths, options, 1), expected);
   });
 
   it('may be those that graphex writes', async () => {
@@ -84,7 +84,7 @@ describe('Parquet tables of whole numbers, read by threads', () => {
       { name: 'item', numbers: items },
     ]);
     const done: number[] = [];
-    const found = await readTogether([path], { onProgress: (progress) => done.push(progress.done) });
+    const found = await readWithThreads([path], { onProgress: (progress) => done.push(progress.done) });
     expectSame(found, await rowByRow([path], {}));
     expect(done.at(-1)).toBe(users.length);
     expect(done).toEqual([...done].sort((a, b) => a - b));
@@ -101,7 +101,7 @@ describe('Parquet tables of whole numbers, read by threads', () => {
     const count = options.count ? ', 1::BIGINT n' : '';
     const all = `SELECT i::BIGINT u, i v${count} FROM range(2000) t(i) UNION ALL ${query}`;
     const paths = await parquet(name.replaceAll(' ', '-'), [all]);
-    if (!options.where) expect(await readTogether(paths, options, 1)).toBeUndefined();
+    if (!options.where) expect(await readWithThreads(paths, options, 1)).toBeUndefined();
     if (expected instanceof RegExp) await expect(readGraph(paths, options)).rejects.toThrow(expected);
     else expect((await readGraph(paths, options)).graph.edges).toBe(expected);
   });
@@ -112,9 +112,9 @@ describe('Parquet tables of whole numbers, read by threads', () => {
     const cut = scratch.write('cut.parquet', 'PAR1 and nothing else');
     const missing = scratch.path('missing.parquet');
     for (const paths of [[texts], [few, texts], [cut], [few, missing], ['-']])
-      expect(await readTogether(paths, {}, 1)).toBeUndefined();
-    expect(await readTogether([few], {})).toBeUndefined();
-    expect((await readTogether([few], {}, 100))?.read.rows).toBe(100);
+      expect(await readWithThreads(paths, {}, 1)).toBeUndefined();
+    expect(await readWithThreads([few], {})).toBeUndefined();
+    expect((await readWithThreads([few], {}, 100))?.read.rows).toBe(100);
     await expect(readGraph(cut)).rejects.toThrow(/damaged or cut short/);
     await expect(readGraph([few, missing])).rejects.toThrow(/missing\.parquet: there is no such file/);
   });
@@ -153,7 +153,7 @@ describe('Parquet tables of whole numbers, read by threads', () => {
       const result = await read({ spill, count: 'n', multigraph: true });
       return { ...taken, read: result?.read, guess: result?.guess };
     };
-    const found = await takenFrom((options) => readTogether(paths, { ...options, threads: 2 }, 1));
+    const found = await takenFrom((options) => readWithThreads(paths, { ...options, threads: 2 }, 1));
     const expected = await takenFrom((options) => rowByRow(paths, options));
     expect(found).toEqual(expected);
     expect(found.read?.rows).toBe(12_000);
@@ -172,7 +172,7 @@ describe('Parquet tables of whole numbers, read by threads', () => {
       restart: () => told.push('restart'),
       finish: () => told.push('finish'),
     };
-    expect(await readTogether(paths, { spill }, 1)).toBeUndefined();
+    expect(await readWithThreads(paths, { spill }, 1)).toBeUndefined();
     expect(told).toEqual(['columns', 'restart']);
   });
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { gamma } from '../../src/math/distributions.js';
-import { expectedLaplace, type LeftoverHyper, leftoverMass } from '../../src/math/quadrature.js';
+import { expectedLaplace, type UnseenHyper, unseenMass } from '../../src/math/quadrature.js';
 import { randomStream } from '../../src/math/random.js';
 import { lgamma } from '../../src/math/special.js';
 
 /** Both integrals by the plain rule of section 5, without any bend, several times finer and as wide as float64 allows. */
-function plainRule(hyper: LeftoverHyper, mass: Float64Array): { leftover: Float64Array; laplace: number } {
+function plainRule(hyper: UnseenHyper, mass: Float64Array): { leftover: Float64Array; laplace: number } {
   const { sigma, tau, shape, rate } = hyper;
   const step = 0.05;
   const scale = Math.max(tau, (Math.max(...mass) / rate) * Math.max(1, shape * mass.length));
@@ -42,7 +42,7 @@ describe('the integrals of section 5', () => {
         for (const sigma of SIGMAS) {
           const hyper = { sigma, tau: features === 30 ? 0.05 : 1, shape: 0.1, rate: 0.2, size: 1 };
           const fine = plainRule(hyper, mass);
-          const leftover = leftoverMass(hyper, mass);
+          const leftover = unseenMass(hyper, mass);
           for (let l = 0; l < features; l++) {
             expect(Math.abs(leftover[l] / fine.leftover[l] - 1), `sigma ${sigma}, feature ${l}`).toBeLessThan(
               1e-10,
@@ -75,7 +75,7 @@ describe('the integrals of section 5', () => {
         squares[k] += value * value;
       }
     }
-    const exact = [...leftoverMass(hyper, mass), expectedLaplace(hyper, mass)];
+    const exact = [...unseenMass(hyper, mass), expectedLaplace(hyper, mass)];
     for (let k = 0; k < 5; k++) {
       const mean = sums[k] / draws;
       const error = Math.sqrt((squares[k] / draws - mean * mean) / draws);
@@ -85,21 +85,21 @@ describe('the integrals of section 5', () => {
 
   it('are what they must be without other mass, and scale with the size', () => {
     const hyper = { sigma: 0.3, tau: 2, shape: 0.4, rate: 0.5, size: 7 };
-    const leftover = leftoverMass(hyper, new Float64Array(3));
+    const leftover = unseenMass(hyper, new Float64Array(3));
     for (const value of leftover) expect(value).toBeCloseTo(7 * (0.4 / 0.5) * 2 ** -0.7, 11);
     expect(expectedLaplace(hyper, new Float64Array(3))).toBe(0);
     const mass = Float64Array.of(1, 2, 3);
-    const twice = leftoverMass({ ...hyper, size: 14 }, mass);
-    leftoverMass(hyper, mass).forEach((value, l) => {
+    const twice = unseenMass({ ...hyper, size: 14 }, mass);
+    unseenMass(hyper, mass).forEach((value, l) => {
       expect(twice[l]).toBeCloseTo(2 * value, 12);
     });
-    expect(leftoverMass({ ...hyper, size: 0 }, mass)).toEqual(new Float64Array(3));
+    expect(unseenMass({ ...hyper, size: 0 }, mass)).toEqual(new Float64Array(3));
   });
 
   it('the leftover is the derivative of the Laplace exponent', () => {
     const hyper = { sigma: 0.35, tau: 1.5, shape: 0.2, rate: 0.3, size: 1 };
     const mass = Float64Array.of(10, 0.1, 300);
-    const leftover = leftoverMass(hyper, mass);
+    const leftover = unseenMass(hyper, mass);
     for (let l = 0; l < 3; l++) {
       const h = 1e-4 * mass[l];
       const up = expectedLaplace(
@@ -116,8 +116,8 @@ describe('the integrals of section 5', () => {
 
   it('refuse what has no answer instead of looping', () => {
     const hyper = { sigma: 0.3, tau: 1, shape: 1, rate: 1, size: 1 };
-    expect(() => leftoverMass(hyper, [1, Number.NaN])).toThrow(/feature 1 is NaN/);
-    expect(() => leftoverMass(hyper, [Number.POSITIVE_INFINITY])).toThrow(/Infinity/);
+    expect(() => unseenMass(hyper, [1, Number.NaN])).toThrow(/feature 1 is NaN/);
+    expect(() => unseenMass(hyper, [Number.POSITIVE_INFINITY])).toThrow(/Infinity/);
     expect(() => expectedLaplace({ ...hyper, sigma: 1 }, [1])).toThrow(/sigma < 1/);
     expect(() => expectedLaplace({ ...hyper, tau: 0 }, [1])).toThrow(/tau/);
   });

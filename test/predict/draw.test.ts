@@ -4,7 +4,7 @@ import { eligibleMass } from '../../src/fit/fold-in/fold-in.js';
 import { degrees } from '../../src/graph/graph.js';
 import { poisson } from '../../src/math/counts.js';
 import { gamma } from '../../src/math/distributions.js';
-import { leftoverMass } from '../../src/math/quadrature.js';
+import { unseenMass } from '../../src/math/quadrature.js';
 import { type Random, randomStream } from '../../src/math/random.js';
 import { drawPredictive } from '../../src/predict/draw/draw.js';
 import { createDrawer, graphStatistics, type OneDrawOptions } from '../../src/predict/draw/draw-graph.js';
@@ -62,8 +62,8 @@ describe('expected edges', () => {
       items: eligibleMass(model, 'users'),
     };
     const unseen = {
-      users: leftoverMass({ ...users, size: (users.size * p) / (1 - p) }, met.users),
-      items: leftoverMass({ ...items, size: items.size * split.testItems }, met.items),
+      users: unseenMass({ ...users, size: (users.size * p) / (1 - p) }, met.users),
+      items: unseenMass({ ...items, size: items.size * split.testItems }, met.items),
     };
     const mass = { users: knownMass(plan.users[0].known), items: knownMass(plan.items[0].known) };
     const expected = mass.users.reduce(
@@ -182,7 +182,7 @@ describe('drawPredictive', () => {
         expect(graph!.multigraph).toBe(multigraph);
         for (const side of ['users', 'items'] as const) {
           expect(Math.min(...degrees(graph![side]))).toBeGreaterThan(0);
-          const coins = split.coins[side];
+          const coins = split.assignment[side];
           for (let v = 0; v < graph![side].count; v++) {
             const id = graph![side].ids.at(v);
             if (id.startsWith('unseen')) continue;
@@ -224,7 +224,7 @@ describe('drawPredictive', () => {
     const { ids } = drawPlan(model, { ...folded, degree }, split, 'unconditional');
     expect(ids.users.length).toBe(folded.count - 1);
     expect(ids.users.find(folded.ids.at(1))).toBe(-1);
-    const { drawn, ids: names } = split.coins.items;
+    const { drawn, ids: names } = split.assignment.items;
     const wanted = Array.from(model.items.ids.values as Float64Array, String).filter(
       (id) => drawn[names.find(id)] === 1,
     );
@@ -299,9 +299,9 @@ describe('drawPredictive', () => {
       /one of posterior, point/,
     );
     const items = { ...model.items, ids: model.users.ids.pick(new Uint32Array(model.items.count).fill(0)) };
-    const strange = { ...split.coins.items, ids: items.ids.pick([]), drawn: new Uint8Array(0) };
+    const strange = { ...split.assignment.items, ids: items.ids.pick([]), drawn: new Uint8Array(0) };
     await expect(
-      drawPredictive(model, folded, { ...split, coins: { ...split.coins, items: strange } }),
+      drawPredictive(model, folded, { ...split, assignment: { ...split.assignment, items: strange } }),
     ).rejects.toThrow(/not in the split/);
   });
 

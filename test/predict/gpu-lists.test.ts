@@ -57,7 +57,9 @@ describe.skipIf(!gpu.available)('lists on the GPU are those of the threads', () 
     const options = { method: 'ranking', features: 3, iterations: 5, average: 2, threads: 1 } as const;
     const { model } = await fit(graph, options);
     // Weights between items are added to the products.
-    expect(model.type === 'ranker' && model.scores.kind === 'factors' && model.scores.beside).toBeTruthy();
+    expect(
+      model.type === 'ranker' && model.scores.kind === 'factors' && model.scores.itemWeights,
+    ).toBeTruthy();
     await sameAsThreads(model);
   });
 

@@ -13,7 +13,7 @@ import { parseNumber } from '../../src/ingest/intake/value-column.js';
 import { readWithValues } from '../../src/ingest/read.js';
 import { randomStream } from '../../src/math/random.js';
 import { OptionError } from '../../src/options/error.js';
-import { createTeller } from '../../src/predict/explain/explain-many.js';
+import { createExplainMany } from '../../src/predict/explain/explain-many.js';
 import { createRecommender } from '../../src/predict/recommender.js';
 import { saveModel } from '../../src/store/model.js';
 import { graphex } from '../cli/run.js';
@@ -160,7 +160,7 @@ describe('graphex recommend --all-users', () => {
   it('tells many lists on several threads as one thread tells them', async () => {
     const model = smallModel({ users: 80 });
     const recommender = createRecommender(model);
-    const teller = createTeller(recommender);
+    const teller = createExplainMany(recommender);
     const askers = Array.from({ length: 80 }, (_, u) =>
       u % 9 === 1 ? { likes: ['item 3', 'nothing'] } : { user: `user ${u}` },
     );
@@ -193,7 +193,7 @@ describe('graphex recommend --all-users', () => {
 
   it('names the option that is wrong on any number of threads', async () => {
     const recommender = createRecommender(models.knn);
-    const teller = createTeller(recommender);
+    const teller = createExplainMany(recommender);
     const askers = Array.from({ length: 80 }, (_, a) => ({ user: pairs[a][0] }));
     for (const threads of [1, 2]) {
       const told = teller.tell(askers, { n: 3, confidence: true, threads });

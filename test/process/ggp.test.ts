@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { leftoverMass } from '../../src/math/quadrature.js';
+import { unseenMass } from '../../src/math/quadrature.js';
 import { randomStream } from '../../src/math/random.js';
 import {
   atomsAbove,
@@ -112,7 +112,7 @@ describe('tilted atoms', () => {
     const drawn = Array.from({ length: 4000 }, (_, i) =>
       sampleTiltedAtoms(randomStream(3, sigma * 10, i), { hyper, otherMass, cut }),
     );
-    const leftover = leftoverMass(hyper, otherMass);
+    const leftover = unseenMass(hyper, otherMass);
     for (let k = 0; k < 3; k++) {
       const masses = drawn.map(({ weights, features, missing }) =>
         weights.reduce((total, w, i) => total + w * features[3 * i + k], missing[k]),
@@ -153,7 +153,7 @@ describe('tilted atoms', () => {
     }
     // A cut above every atom leaves the whole leftover mass.
     const all = missingMass(hyper, [300, 5], 1e4);
-    leftoverMass(hyper, [300, 5]).forEach((value, k) => {
+    unseenMass(hyper, [300, 5]).forEach((value, k) => {
       expect(all[k] / value).toBeCloseTo(1, 8);
     });
   });

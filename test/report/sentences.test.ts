@@ -22,10 +22,10 @@ import { skippedWords } from '../../src/report/words/methods.js';
 import { describeError, predictionQuestion } from '../../src/report/words/prediction.js';
 import { RANKING_QUESTION } from '../../src/report/words/ranking.js';
 import { readingSentences, readingWords } from '../../src/report/words/reading.js';
-import { lawWords } from '../../src/report/words/side-prior.js';
+import { sidePriorWords } from '../../src/report/words/side-prior.js';
 import { estimateWords, evidenceWords, sparsityWords } from '../../src/report/words/sparsity.js';
 import { studyVerdicts } from '../../src/report/words/study.js';
-import { partsDefinition } from '../../src/report/words/table-evaluation.js';
+import { tableEvaluationDefinition } from '../../src/report/words/table-evaluation.js';
 import type { Judgement, VerdictReason } from '../../src/sparsity/verdict.js';
 import { metricLabel, metricPhrase, statisticLabel, statisticPhrase } from '../../src/text/figures.js';
 import { sideNames, USERS_AND_ITEMS } from '../../src/text/sides.js';
@@ -103,7 +103,7 @@ function sparsity(): void {
     { ...law, kind: 'sparse', sigma: 0.41, unseen: null },
   ] as const;
   for (const side of sides) {
-    say(...lawWords({ users: side, items: side }, { users: 4339, items: 3665 }, names));
+    say(...sidePriorWords({ users: side, items: side }, { users: 4339, items: 3665 }, names));
   }
   const trials = [
     { features: 5, coarse: -3.6, whole: null },
@@ -247,7 +247,7 @@ function evaluations(): void {
       protocol: 'unconditional',
       names,
     }) as unknown as Evaluation;
-  say(rankedDefinition(names), partsDefinition(names));
+  say(rankedDefinition(names), tableEvaluationDefinition(names));
   say(leftOutWords(left(0, 0, 'pq')), leftOutWords(left(1, 1, 'pq')), leftOutWords(left(1204, 13, 'edges')));
 }
 

@@ -1,5 +1,5 @@
 import { MODEL_KINDS } from '../../src/options/names.js';
-import type { LadderMetric, LadderRow } from '../../src/study/leaderboard.js';
+import type { LeaderboardMetric, LeaderboardRow } from '../../src/study/leaderboard.js';
 import { type ModelKind, studySettings } from '../../src/study/options.js';
 import type { StudyFit, StudyResults } from '../../src/study/results.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../src/text/sides.js';
@@ -18,7 +18,7 @@ export function numbers(
   } = {},
 ): StudyResults {
   const { sure = true, same = false, items = [100, 80], test = { users: 50, edges: 400 } } = options;
-  const kinds: Readonly<Record<string, LadderRow['kind']>> = {
+  const kinds: Readonly<Record<string, LeaderboardRow['kind']>> = {
     'auto-30': 'model',
     'sparse-30': 'model',
     'dense-30': 'model',
@@ -37,7 +37,7 @@ export function numbers(
     };
   });
   const best = rows.reduce((a, b) => (b.all.recall.mean > a.all.recall.mean ? b : a)).id;
-  const comparisons = (['recall', 'ndcg'] satisfies LadderMetric[]).flatMap((metric) =>
+  const comparisons = (['recall', 'ndcg'] satisfies LeaderboardMetric[]).flatMap((metric) =>
     rows
       .filter((row) => row.id !== best)
       .map((row) => {

@@ -45,7 +45,7 @@ describe('split', () => {
       fc.property(someGraph, fraction, fraction, fc.nat(1000), (graph, testUsers, testItems, seed) => {
         const parts = trySplit(graph, { testUsers, testItems, seed });
         if (!parts) return;
-        const { users, items } = parts.coins;
+        const { users, items } = parts.assignment;
         expect([users.drawn.length, items.drawn.length]).toEqual([graph.users.count, graph.items.count]);
         const coin = (coins: typeof users, id: string) => coins.drawn[coins.ids.find(id)];
         const expected = { train: [] as string[], foldIn: [] as string[], test: [] as string[] };
@@ -65,7 +65,7 @@ describe('split', () => {
 
   it('same seed, same split; another seed, another', () => {
     const graph = graphOf(Array.from({ length: 400 }, (_, e) => [e % 37, (e * 7) % 29] as const));
-    const drawn = (seed: number) => [...split(graph, { seed }).coins.users.drawn].join('');
+    const drawn = (seed: number) => [...split(graph, { seed }).assignment.users.drawn].join('');
     expect(drawn(3)).toBe(drawn(3));
     expect(drawn(3)).not.toBe(drawn(4));
     expect(edgeList(split(graph, { seed: 3 }).test)).toEqual(edgeList(split(graph, { seed: 3 }).test));

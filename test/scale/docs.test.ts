@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { createProgram } from '../../src/cli/main.js';
 import { MODEL_FOLDER_READERS } from '../../src/options/merge.js';
-import { PARTS_READERS } from '../../src/options/partition.js';
+import { PARTITION_READERS } from '../../src/options/partition.js';
 
 const text = readFileSync(join(import.meta.dirname, '../../docs/scale.md'), 'utf8');
 const blocksOf = (kind: string) =>
@@ -60,7 +60,7 @@ test.each(
 test('shows every command that works on parts', () => {
   const shown = new Set(commandLines.map(([name]) => name));
   expect([...shown]).toEqual(
-    expect.arrayContaining(['partition', ...PARTS_READERS, ...MODEL_FOLDER_READERS]),
+    expect.arrayContaining(['partition', ...PARTITION_READERS, ...MODEL_FOLDER_READERS]),
   );
 });
 

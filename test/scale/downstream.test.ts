@@ -5,17 +5,17 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { evaluateModel } from '../../src/evaluate/evaluate.js';
-import { evaluateInTurn } from '../../src/evaluate/evaluate-shards.js';
+import { evaluateShards } from '../../src/evaluate/evaluate-shards.js';
 import type { PosteriorModel } from '../../src/fit/model.js';
-import { type LawReport, modelLaw } from '../../src/fit/sides/side-prior.js';
+import { describeSides, type SidesReport } from '../../src/fit/sides/side-prior.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { split } from '../../src/sample/split.js';
-import { frameOfParts, frameOfSplit, heldOutPieces } from '../../src/shard/held-out.js';
-import { openModelParts, shardOfUser } from '../../src/shard/model-shards.js';
+import { frameOfPartition, frameOfSplit, heldOutPieces } from '../../src/shard/held-out.js';
+import { openModelShards, shardOfUser } from '../../src/shard/model-shards.js';
 import { partitionGraph } from '../../src/shard/partition.js';
-import { openParts } from '../../src/shard/partition-folder.js';
-import { openSplitOfParts, splitParts } from '../../src/shard/split.js';
+import { openPartition } from '../../src/shard/partition-folder.js';
+import { openPartitionedSplit, splitShards } from '../../src/shard/split.js';
 import { loadModel } from '../../src/store/model.js';
 import { graphex } from '../cli/run.js';
 import { scratchFolder } from '../ingest/scratch.js';
@@ -25,7 +25,7 @@ const law = { sigma: 0.2, tau: 1, size: 20, shape: 0.3, rate: 0.3 };
 const CUT = { testUsers: 0.3, testItems: 0.3, seed: 9 };
 let graph: BipartiteGraph;
 /** What fits by shard said of both sides. */
-const laws: Record<string, LawReport | null> = {};
+const laws: Record<string, SidesReport | null> = {};
 
 async function done(...args: string[]): Promise<string> {
   const { status, stdout, stderr } = await graphex(...args);
@@ -41,7 +41,7 @@ const FITS = {
 beforeAll(async () => {
   ({ graph } = await simulate({ users: law, items: law, features: 3, seed: 6, threads: 1 }));
   await partitionGraph(graph, path('parts'), { shards: 4 });
-  await splitParts(await openParts(path('parts')), path('split'), CUT);
+  await splitShards(await openPartition(path('parts')), path('split'), CUT);
   await Promise.all(
     Object.entries(FITS).map(async ([kind, flags]) => {
       const how = ['-k', '3', '--iterations', '20', '--threads', '1', '--json', ...flags];
@@ -54,7 +54,7 @@ beforeAll(async () => {
 }, 60_000);
 
 test('the law of a fit by shard is that of the merged model', async () => {
-  const merged = modelLaw((await loadModel(path('posterior.file'))) as PosteriorModel);
+  const merged = describeSides((await loadModel(path('posterior.file'))) as PosteriorModel);
   expect(laws.ranker).toBeNull();
   for (const side of ['users', 'items'] as const) {
     const own = laws.posterior![side];
@@ -105,16 +105,16 @@ describe.each(Object.keys(FITS))('a %s by shard', (kind) => {
 
   test('is evaluated shard by shard to the figures of the whole', async () => {
     const model = await loadModel(path(`${kind}.file`));
-    const opened = await openSplitOfParts(path('split'));
-    const { head } = await openModelParts(path(kind));
+    const opened = await openPartitionedSplit(path('split'));
+    const { head } = await openModelShards(path(kind));
     const options = { threads: 1, draws: 0, n: 5 };
     const whole = split(graph, CUT);
     const expected = await evaluateModel(model, whole, options);
-    const inTurn = await evaluateInTurn(head, frameOfParts(opened), heldOutPieces(opened), options);
+    const inTurn = await evaluateShards(head, frameOfPartition(opened), heldOutPieces(opened), options);
     async function* once() {
       yield whole;
     }
-    for (const found of [inTurn, await evaluateInTurn(head, frameOfSplit(whole), once(), options)]) {
+    for (const found of [inTurn, await evaluateShards(head, frameOfSplit(whole), once(), options)]) {
       expect(found.fittedToTrain).toBe(true);
       expect(found.dropped).toEqual(expected.dropped);
       for (const view of ['all', 'unpopular'] as const) {
@@ -142,7 +142,7 @@ describe.each(Object.keys(FITS))('a %s by shard', (kind) => {
 });
 
 test('only the shard of the user who is asked about is read', async () => {
-  const opened = await openModelParts(path('ranker'));
+  const opened = await openModelShards(path('ranker'));
   const { users } = await loadModel(path('ranker.file'));
   const user = users.ids.at(2);
   const own = shardOfUser(opened, user);

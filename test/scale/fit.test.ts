@@ -4,7 +4,7 @@ import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { ALONE } from '../../src/comm/communicator.js';
-import { createTogether } from '../../src/comm/local.js';
+import { createLocalRanks } from '../../src/comm/local.js';
 import * as select from '../../src/engine/select.js';
 import { FitError } from '../../src/errors.js';
 import { fit } from '../../src/fit/fit.js';
@@ -12,10 +12,10 @@ import type { PosteriorModel } from '../../src/fit/model.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import * as probing from '../../src/shard/arithmetic-probe.js';
-import { fitParts, type PartsFit, type PartsFitOptions } from '../../src/shard/fit.js';
+import { fitShards, type ShardedFit, type ShardedFitOptions } from '../../src/shard/fit.js';
 import { gatherModel } from '../../src/shard/model.js';
 import { partitionGraph } from '../../src/shard/partition.js';
-import { openParts, type Parts } from '../../src/shard/partition-folder.js';
+import { openPartition, type PartitionedData } from '../../src/shard/partition-folder.js';
 import { scratchFolder } from '../ingest/scratch.js';
 
 const { path } = scratchFolder();
@@ -23,16 +23,16 @@ const OPTIONS = { features: 3, iterations: 40, tolerance: 1e-12, seed: 4, thread
 const law = { sigma: 0.2, tau: 1, size: 14, shape: 0.3, rate: 0.3 };
 
 /** The fit of every rank. */
-function onRanks(parts: Parts, size: number, options: PartsFitOptions): Promise<PartsFit[]> {
-  const ranks = size === 1 ? [ALONE] : createTogether(size);
-  return Promise.all(ranks.map((communicator) => fitParts(parts, communicator, options)));
+function onRanks(parts: PartitionedData, size: number, options: ShardedFitOptions): Promise<ShardedFit[]> {
+  const ranks = size === 1 ? [ALONE] : createLocalRanks(size);
+  return Promise.all(ranks.map((communicator) => fitShards(parts, communicator, options)));
 }
 
-async function modelOnRanks(parts: Parts, size: number, options: PartsFitOptions) {
-  const ranks = createTogether(size);
+async function modelOnRanks(parts: PartitionedData, size: number, options: ShardedFitOptions) {
+  const ranks = createLocalRanks(size);
   const results = await Promise.all(
     ranks.map(async (communicator) =>
-      gatherModel(parts, communicator, await fitParts(parts, communicator, options)),
+      gatherModel(parts, communicator, await fitShards(parts, communicator, options)),
     ),
   );
   expect(results.slice(1).every((result) => result === undefined)).toBe(true);
@@ -41,12 +41,12 @@ async function modelOnRanks(parts: Parts, size: number, options: PartsFitOptions
 
 describe.each([{ multigraph: false }, { multigraph: true }])('a fit over shards: %o', ({ multigraph }) => {
   let graph: BipartiteGraph;
-  let parts: Parts;
+  let parts: PartitionedData;
   beforeAll(async () => {
     ({ graph } = await simulate({ users: law, items: law, features: 3, multigraph, seed: 6, threads: 1 }));
     const folder = path(`parts ${multigraph}`);
     await partitionGraph(graph, folder, { shards: 5, multigraph });
-    parts = await openParts(folder);
+    parts = await openPartition(folder);
   });
 
   test('has the same bits on any number of ranks, and the numbers of one in one piece', async () => {
@@ -88,8 +88,8 @@ describe.each([{ multigraph: false }, { multigraph: true }])('a fit over shards:
     const folder = path(`state ${multigraph}`);
     const stop = new AbortController();
     const stopped = await Promise.allSettled(
-      createTogether(3).map((communicator) =>
-        fitParts(parts, communicator, {
+      createLocalRanks(3).map((communicator) =>
+        fitShards(parts, communicator, {
           ...OPTIONS,
           engine: 'cpu',
           keep: { folder },
@@ -108,18 +108,18 @@ describe.each([{ multigraph: false }, { multigraph: true }])('a fit over shards:
       expect(more.hash).toBe(whole.hash);
       expect(more.state).toEqual(whole.state);
     }
-    await expect(fitParts(parts, ALONE, { goOn: folder, features: 4 })).rejects.toThrow(
+    await expect(fitShards(parts, ALONE, { goOn: folder, features: 4 })).rejects.toThrow(
       'resume: the saved fit was begun with another features (3, not 4)',
     );
   });
 });
 
 describe('what shards cannot do is said', () => {
-  let parts: Parts;
+  let parts: PartitionedData;
   beforeAll(async () => {
     writeFileSync(path('few.csv'), 'a,b\na,c\nd,b\ne,c\nf,b\n');
     await partitionGraph(path('few.csv'), path('few'), { shards: 2 });
-    parts = await openParts(path('few'));
+    parts = await openPartition(path('few'));
   });
 
   test.each<[object, string]>([
@@ -127,16 +127,16 @@ describe('what shards cannot do is said', () => {
     [{ features: 'auto' }, 'features auto needs the data in one piece'],
     [{ restarts: 3 }, 'restarts 3: a fit to parts begins once'],
   ])('%o', async (options, message) => {
-    await expect(fitParts(parts, ALONE, options)).rejects.toThrow(message);
+    await expect(fitShards(parts, ALONE, options)).rejects.toThrow(message);
   });
 
   test('ranks with other options, and with other parts', async () => {
     await partitionGraph(path('few.csv'), path('other'), { shards: 3 });
-    const other = await openParts(path('other'));
-    const play = (change: (rank: number) => [Parts, object]) =>
+    const other = await openPartition(path('other'));
+    const play = (change: (rank: number) => [PartitionedData, object]) =>
       Promise.allSettled(
-        createTogether(2).map((communicator) =>
-          fitParts(change(communicator.rank)[0], communicator, change(communicator.rank)[1]),
+        createLocalRanks(2).map((communicator) =>
+          fitShards(change(communicator.rank)[0], communicator, change(communicator.rank)[1]),
         ),
       );
     const options = { features: 2, iterations: 5, threads: 1 };
@@ -161,7 +161,7 @@ describe('what shards cannot do is said', () => {
       .spyOn(probing, 'probe')
       .mockImplementation(async (engine) => `${await real(engine)}${asked++ === 0 ? ' otherwise' : ''}`);
     const outcomes = await Promise.allSettled(
-      createTogether(2).map((one) => fitParts(parts, one, { features: 2, iterations: 5, threads: 1 })),
+      createLocalRanks(2).map((one) => fitShards(parts, one, { features: 2, iterations: 5, threads: 1 })),
     );
     probe.mockRestore();
     expect(asked).toBe(2);
@@ -187,7 +187,7 @@ describe('what shards cannot do is said', () => {
       }),
     );
     const outcomes = await Promise.allSettled(
-      createTogether(2).map((one) => fitParts(parts, one, { features: 2, iterations: 5, threads: 1 })),
+      createLocalRanks(2).map((one) => fitShards(parts, one, { features: 2, iterations: 5, threads: 1 })),
     );
     onEngine.mockRestore();
     const reasons = outcomes.map((outcome) => String((outcome as PromiseRejectedResult).reason)).sort();
@@ -200,8 +200,8 @@ describe('what shards cannot do is said', () => {
     const told: string[] = [];
     const options = { features: 2, iterations: 30, tolerance: 1e-12, threads: 1 };
     const [done] = await Promise.all(
-      createTogether(2).map((communicator) =>
-        fitParts(parts, communicator, {
+      createLocalRanks(2).map((communicator) =>
+        fitShards(parts, communicator, {
           ...options,
           keep: { folder: path('in the way'), minutes: 1e-9 },
           onUnkept: ({ message }) => told.push(message),
@@ -216,16 +216,16 @@ describe('what shards cannot do is said', () => {
   test('a state whose parts have changed since, and one whose shard is gone', async () => {
     const keep = { folder: path('mixed'), minutes: 1e-9 };
     const options = { features: 2, tolerance: 1e-12, threads: 1, keep };
-    await fitParts(parts, ALONE, { ...options, iterations: 20 });
+    await fitShards(parts, ALONE, { ...options, iterations: 20 });
     // The same folder with other data in it, as after another run of partition.
     writeFileSync(path('changed.csv'), 'a,b\na,c\nd,b\ne,c\nf,c\n');
     await partitionGraph(path('changed.csv'), path('changed'), { shards: 2 });
-    const changed = await openParts(path('changed'));
-    await expect(fitParts(changed, ALONE, { goOn: path('mixed'), iterations: 30 })).rejects.toThrow(
+    const changed = await openPartition(path('changed'));
+    await expect(fitShards(changed, ALONE, { goOn: path('mixed'), iterations: 30 })).rejects.toThrow(
       'it is of other data; go on with the parts that it began with',
     );
     rmSync(join(path('mixed'), 'users-0001.safetensors'));
-    await expect(fitParts(parts, ALONE, { goOn: path('mixed'), iterations: 30 })).rejects.toThrow(
+    await expect(fitShards(parts, ALONE, { goOn: path('mixed'), iterations: 30 })).rejects.toThrow(
       'there is no such file',
     );
     expect(existsSync(path('mixed'))).toBe(true);

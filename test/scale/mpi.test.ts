@@ -7,10 +7,10 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { ALONE } from '../../src/comm/communicator.js';
 import { launchedRanks } from '../../src/comm/mpi.js';
 import { randomStream } from '../../src/math/random.js';
-import { fitRankingParts } from '../../src/shard/fit-ranking.js';
-import { mergeModel, openModelParts } from '../../src/shard/model-shards.js';
+import { fitRankingShards } from '../../src/shard/fit-ranking.js';
+import { mergeModel, openModelShards } from '../../src/shard/model-shards.js';
 import { partitionGraph } from '../../src/shard/partition.js';
-import { openParts, shardFile } from '../../src/shard/partition-folder.js';
+import { openPartition, shardFile } from '../../src/shard/partition-folder.js';
 import { modelState } from '../../src/store/model-state.js';
 import { scratchFolder } from '../ingest/scratch.js';
 import { type Ended, LAUNCHERS, type Launcher, MISSING, type Running, start } from './launchers.js';
@@ -91,9 +91,9 @@ describe.each(LAUNCHERS.map((launcher) => [launcher.name, launcher] as const))(
     }, 60_000);
 
     test('two ranks fit for ranking and write a model by shard, to the bits of one', async () => {
-      const parts = await openParts(path('parts'));
+      const parts = await openPartition(path('parts'));
       const how = { features: 3, folds: 2, iterations: 5, threads: 1 };
-      const { hash } = await fitRankingParts(parts, ALONE, { ...how, engine: 'cpu', seed: 1 });
+      const { hash } = await fitRankingShards(parts, ALONE, { ...how, engine: 'cpu', seed: 1 });
       const flags = ['-k', '3', '--method', 'ranking', '--folds', '2', '--iterations', '5', '--threads', '1'];
       const asked = [
         ...flags,
@@ -108,7 +108,7 @@ describe.each(LAUNCHERS.map((launcher) => [launcher.name, launcher] as const))(
       const two = await start({ launcher, ranks: 2 }, ['fit', path('parts'), ...asked]).ended;
       expect(two.status, two.stderr).toBe(0);
       expect(JSON.parse(two.stdout)).toMatchObject({ ranks: 2, state: hash });
-      const model = await mergeModel(await openModelParts(path(`${name} model`)));
+      const model = await mergeModel(await openModelShards(path(`${name} model`)));
       expect(modelState(model)).toBe(hash);
     }, 60_000);
 

@@ -4,23 +4,23 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ALONE } from '../../src/comm/communicator.js';
-import { createTogether } from '../../src/comm/local.js';
+import { createLocalRanks } from '../../src/comm/local.js';
 import { fit } from '../../src/fit/fit.js';
 import type { Model, Ranker } from '../../src/fit/model.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
 import { simulate } from '../../src/process/poisson-model.js';
-import { fitParts } from '../../src/shard/fit.js';
-import { fitRankingParts, type RankingPartsOptions } from '../../src/shard/fit-ranking.js';
-import { type FittedParts, gatherModel } from '../../src/shard/model.js';
+import { fitShards } from '../../src/shard/fit.js';
+import { fitRankingShards, type ShardedRankingOptions } from '../../src/shard/fit-ranking.js';
+import { type FittedShards, gatherModel } from '../../src/shard/model.js';
 import {
   mergeModel,
-  openModelParts,
+  openModelShards,
   readModelShard,
-  saveModelParts,
+  saveModelShards,
   shardOfUser,
 } from '../../src/shard/model-shards.js';
 import { partitionGraph } from '../../src/shard/partition.js';
-import { openParts, type Parts } from '../../src/shard/partition-folder.js';
+import { openPartition, type PartitionedData } from '../../src/shard/partition-folder.js';
 import { modelState } from '../../src/store/model-state.js';
 import { scratchFolder } from '../ingest/scratch.js';
 
@@ -37,16 +37,16 @@ const OPTIONS = {
 } as const;
 
 let graph: BipartiteGraph;
-let parts: Parts;
+let parts: PartitionedData;
 beforeAll(async () => {
   ({ graph } = await simulate({ users: law, items: law, features: 3, seed: 6, threads: 1 }));
   await partitionGraph(graph, path('parts'), { shards: 5 });
-  parts = await openParts(path('parts'));
+  parts = await openPartition(path('parts'));
 });
 
-function onRanks(size: number, options: RankingPartsOptions): Promise<FittedParts[]> {
-  const ranks = size === 1 ? [ALONE] : createTogether(size);
-  return Promise.all(ranks.map((communicator) => fitRankingParts(parts, communicator, options)));
+function onRanks(size: number, options: ShardedRankingOptions): Promise<FittedShards[]> {
+  const ranks = size === 1 ? [ALONE] : createLocalRanks(size);
+  return Promise.all(ranks.map((communicator) => fitRankingShards(parts, communicator, options)));
 }
 
 const membersOf = (model: Model) => {
@@ -89,8 +89,8 @@ describe('the ranking objective over shards', () => {
     const stop = new AbortController();
     let sweeps = 0;
     const stopped = await Promise.allSettled(
-      createTogether(3).map((communicator) =>
-        fitRankingParts(parts, communicator, {
+      createLocalRanks(3).map((communicator) =>
+        fitRankingShards(parts, communicator, {
           ...OPTIONS,
           engine: 'cpu',
           keep: { folder },
@@ -108,7 +108,7 @@ describe('the ranking objective over shards', () => {
       const [more] = await onRanks(size, { goOn: folder, threads: 1 });
       expect(more.hash).toBe(whole.hash);
     }
-    await expect(fitRankingParts(parts, ALONE, { goOn: folder, features: 5 })).rejects.toThrow(
+    await expect(fitRankingShards(parts, ALONE, { goOn: folder, features: 5 })).rejects.toThrow(
       'resume: the saved fit was begun with another features (4, not 5)',
     );
   });
@@ -120,13 +120,13 @@ describe.each(['posterior', 'ranker'])('a %s by shard', (kind) => {
   let hash: string;
   beforeAll(async () => {
     const fitted = await Promise.all(
-      createTogether(2).map(async (communicator) => {
+      createLocalRanks(2).map(async (communicator) => {
         const options = { features: 3, iterations: 15, threads: 1, seed: 2 } as const;
         const one =
           kind === 'ranker'
-            ? await fitRankingParts(parts, communicator, { ...options, folds: 2 })
-            : await fitParts(parts, communicator, options);
-        await saveModelParts(folder, parts, communicator, one, false);
+            ? await fitRankingShards(parts, communicator, { ...options, folds: 2 })
+            : await fitShards(parts, communicator, options);
+        await saveModelShards(folder, parts, communicator, one, false);
         return { result: await gatherModel(parts, communicator, one), one };
       }),
     );
@@ -135,7 +135,7 @@ describe.each(['posterior', 'ranker'])('a %s by shard', (kind) => {
   });
 
   test('is the model in one piece when it is merged, and has its state', async () => {
-    const opened = await openModelParts(folder);
+    const opened = await openModelShards(folder);
     const merged = await mergeModel(opened);
     expect(merged).toEqual(whole);
     expect(modelState(merged)).toBe(hash);
@@ -143,7 +143,7 @@ describe.each(['posterior', 'ranker'])('a %s by shard', (kind) => {
   });
 
   test('a shard of it is a model of the users that it has', async () => {
-    const opened = await openModelParts(folder);
+    const opened = await openModelShards(folder);
     let users = 0;
     for (let s = 0; s < opened.shards.length; s++) {
       const model = await readModelShard(opened, s);
@@ -165,7 +165,7 @@ describe.each(['posterior', 'ranker'])('a %s by shard', (kind) => {
     const [first, second] = ['users-0000.safetensors', 'users-0001.safetensors'];
     const kept = readFileSync(join(folder, first));
     writeFileSync(join(folder, first), readFileSync(join(folder, second)));
-    const opened = await openModelParts(folder);
+    const opened = await openModelShards(folder);
     await expect(readModelShard(opened, 0)).rejects.toThrow('it is of another model');
     writeFileSync(join(folder, first), kept);
     expect((await readModelShard(opened, 0)).users.count).toBe(opened.shards[0].users);

@@ -8,8 +8,8 @@ import { fingerprint } from '../../src/graph/fingerprint.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { split, unseenByTraining } from '../../src/sample/split.js';
 import { partitionGraph } from '../../src/shard/partition.js';
-import { openParts, type Parts, readShard } from '../../src/shard/partition-folder.js';
-import { openSplitOfParts, splitParts } from '../../src/shard/split.js';
+import { openPartition, type PartitionedData, readShard } from '../../src/shard/partition-folder.js';
+import { openPartitionedSplit, splitShards } from '../../src/shard/split.js';
 import { compareSplit } from '../../src/sparsity/split-bias.js';
 import { loadSplit } from '../../src/store/split.js';
 import { graphex } from '../cli/run.js';
@@ -21,20 +21,20 @@ const CUT = { testUsers: 0.3, testItems: 0.25, seed: 9 };
 
 describe.each(['integer ids', 'text ids', 'counts'])('%s', (kind) => {
   let graph: BipartiteGraph;
-  let parts: Parts;
+  let parts: PartitionedData;
   beforeAll(async () => {
     const multigraph = kind === 'counts';
     ({ graph } = await simulate({ users: law, items: law, features: 3, multigraph, seed: 6, threads: 1 }));
     if (kind === 'text ids') graph = named(graph);
     await partitionGraph(graph, path(kind), { shards: 5, multigraph });
-    parts = await openParts(path(kind));
+    parts = await openPartition(path(kind));
   });
 
   test('the same edges come to the same parts, by the same coins', async () => {
     const folder = path(`${kind} split`);
-    const made = await splitParts(parts, folder, CUT);
+    const made = await splitShards(parts, folder, CUT);
     const expected = split(graph, CUT);
-    const opened = await openSplitOfParts(folder);
+    const opened = await openPartitionedSplit(folder);
     for (const name of ['train', 'foldIn', 'test'] as const) {
       // Of ids, counts and edges: equal for equal contents alone.
       expect(opened[name]!.fingerprint).toBe(fingerprint(expected[name]));
@@ -45,9 +45,9 @@ describe.each(['integer ids', 'text ids', 'counts'])('%s', (kind) => {
         total: expected[name].total,
       });
     }
-    expect(made.coins.users.ids.values).toEqual(expected.coins.users.ids.values);
-    expect(opened.userCoins).toEqual(expected.coins.users.drawn);
-    expect(opened.itemCoins.drawn).toEqual(expected.coins.items.drawn);
+    expect(made.assignment.users.ids.values).toEqual(expected.assignment.users.ids.values);
+    expect(opened.userCoins).toEqual(expected.assignment.users.drawn);
+    expect(opened.itemCoins.drawn).toEqual(expected.assignment.items.drawn);
     expect(made.unseen).toEqual(unseenByTraining(expected));
     expect(made.bias).toEqual(compareSplit(graph, expected));
     // A held-out user is in the shard that it was in.
@@ -70,15 +70,15 @@ function named({ users, items }: BipartiteGraph): BipartiteGraph {
 }
 
 test('what parts cannot be split by is said, and nothing is written', async () => {
-  const parts = await openParts(path('counts'));
-  await expect(splitParts(parts, path('none'), { method: 'edges' })).rejects.toThrow(
+  const parts = await openPartition(path('counts'));
+  await expect(splitShards(parts, path('none'), { method: 'edges' })).rejects.toThrow(
     'method edges needs the data in one piece',
   );
-  await expect(splitParts(parts, path('none'), { testUsers: 1e-9 })).rejects.toThrow(
+  await expect(splitShards(parts, path('none'), { testUsers: 1e-9 })).rejects.toThrow(
     'the test part of the split has no edges',
   );
   const aborted = AbortSignal.abort();
-  await expect(splitParts(parts, path('none'), {}, { signal: aborted })).rejects.toThrow();
+  await expect(splitShards(parts, path('none'), {}, { signal: aborted })).rejects.toThrow();
   expect(existsSync(path('none'))).toBe(false);
   expect(readdirSync(path('.')).filter((name) => name.includes('.part'))).toEqual([]);
 });
@@ -88,7 +88,7 @@ test('on the command line: split, then fit its training part; others say what th
   const made = await graphex('split', path('integer ids'), '-o', output, '--seed', '9', '--json');
   expect(made.status, made.stderr).toBe(0);
   const json = JSON.parse(made.stdout);
-  const { train } = await openSplitOfParts(output);
+  const { train } = await openPartitionedSplit(output);
   expect(json).toMatchObject({ shards: 5, method: 'pq', train: { edges: train.edges } });
   const fitted = await graphex('fit', output, '-k', '2', '--iterations', '5', '--json', '-o', path('m'));
   expect(fitted.status, fitted.stderr).toBe(0);

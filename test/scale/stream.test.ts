@@ -4,16 +4,16 @@ import { readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { ALONE } from '../../src/comm/communicator.js';
-import { createTogether } from '../../src/comm/local.js';
+import { createLocalRanks } from '../../src/comm/local.js';
 import { createReferenceEngine } from '../../src/engine/reference/engine.js';
 import { buildGraph } from '../../src/graph/build.js';
 import { simulate } from '../../src/process/poisson-model.js';
-import { fitParts, type PartsFitOptions } from '../../src/shard/fit.js';
+import { fitShards, type ShardedFitOptions } from '../../src/shard/fit.js';
 import * as rooms from '../../src/shard/memory-plan.js';
 import { sizeWords } from '../../src/shard/memory-size.js';
 import { gatherModel } from '../../src/shard/model.js';
 import { partitionGraph } from '../../src/shard/partition.js';
-import { openParts, type Parts } from '../../src/shard/partition-folder.js';
+import { openPartition, type PartitionedData } from '../../src/shard/partition-folder.js';
 import { holdInTurn } from '../../src/shard/resident-shards.js';
 import { openPages } from '../../src/shard/scratch-file.js';
 import { scratchFolder } from '../ingest/scratch.js';
@@ -41,12 +41,12 @@ function holding(held: number) {
 const left = () => readdirSync(dirname(path('x'))).filter((name) => name.endsWith('.part'));
 
 describe.each([{ multigraph: false }, { multigraph: true }])('shards in turn: %o', ({ multigraph }) => {
-  let parts: Parts;
+  let parts: PartitionedData;
   const within = { memory: '1G', path: path(`model ${multigraph}`) };
-  const fitHolding = async (held: number, options: PartsFitOptions) => {
+  const fitHolding = async (held: number, options: ShardedFitOptions) => {
     const room = holding(held);
     try {
-      return await fitParts(parts, ALONE, { ...options, within });
+      return await fitShards(parts, ALONE, { ...options, within });
     } finally {
       room.mockRestore();
     }
@@ -61,14 +61,14 @@ describe.each([{ multigraph: false }, { multigraph: true }])('shards in turn: %o
       threads: 1,
     });
     await partitionGraph(graph, path(`parts ${multigraph}`), { shards: SHARDS, multigraph });
-    parts = await openParts(path(`parts ${multigraph}`));
+    parts = await openPartition(path(`parts ${multigraph}`));
   });
 
   test.each(['cpu', 'reference'] as const)(
     'have the bits and the model of all in memory: %s',
     async (engine) => {
-      const options = { ...OPTIONS, engine, learn: ['sigma', 'shape'] } as PartsFitOptions;
-      const whole = await fitParts(parts, ALONE, options);
+      const options = { ...OPTIONS, engine, learn: ['sigma', 'shape'] } as ShardedFitOptions;
+      const whole = await fitShards(parts, ALONE, options);
       const model = await gatherModel(parts, ALONE, whole);
       for (const held of [0, 2, SHARDS - 1]) {
         const streamed = await fitHolding(held, options);
@@ -86,7 +86,7 @@ describe.each([{ multigraph: false }, { multigraph: true }])('shards in turn: %o
   );
 
   test('go on from a state that was kept, to the same bits, in turn or not', async () => {
-    const whole = await fitParts(parts, ALONE, { ...OPTIONS, engine: 'cpu' });
+    const whole = await fitShards(parts, ALONE, { ...OPTIONS, engine: 'cpu' });
     const folder = path(`state ${multigraph}`);
     const stop = new AbortController();
     await expect(
@@ -101,18 +101,18 @@ describe.each([{ multigraph: false }, { multigraph: true }])('shards in turn: %o
     const more = { goOn: folder, iterations: 40, tolerance: 1e-12 };
     const streamed = await fitHolding(0, more);
     expect(streamed.hash).toBe(whole.hash);
-    expect((await fitParts(parts, ALONE, more)).hash).toBe(whole.hash);
+    expect((await fitShards(parts, ALONE, more)).hash).toBe(whole.hash);
     await streamed.close();
     expect(left()).toEqual([]);
   });
 });
 
 describe('memory', () => {
-  let parts: Parts;
+  let parts: PartitionedData;
   beforeAll(async () => {
     const { graph } = await simulate({ users: law, items: law, features: 3, seed: 6, threads: 1 });
     await partitionGraph(graph, path('parts'), { shards: SHARDS });
-    parts = await openParts(path('parts'));
+    parts = await openPartition(path('parts'));
   });
 
   test('holds one streamed table and one streamed index at a time', async () => {
@@ -212,14 +212,14 @@ describe('memory', () => {
     const room = holding(0);
     const within = { memory: '1G', path: path('m') };
     const outcomes = await Promise.allSettled(
-      createTogether(2).map((one) => fitParts(parts, one, { ...OPTIONS, within })),
+      createLocalRanks(2).map((one) => fitShards(parts, one, { ...OPTIONS, within })),
     );
     room.mockRestore();
     for (const outcome of outcomes) {
       expect(String((outcome as PromiseRejectedResult).reason)).toContain('memory is for one process');
     }
     await expect(
-      fitParts(parts, ALONE, { ...OPTIONS, within: { memory: 'much', path: path('m') } }),
+      fitShards(parts, ALONE, { ...OPTIONS, within: { memory: 'much', path: path('m') } }),
     ).rejects.toThrow('memory much: expected an amount');
   });
 
@@ -227,7 +227,7 @@ describe('memory', () => {
     const other = { ...parts, folder: path('copy') };
     const room = holding(0);
     await expect(
-      fitParts(other, ALONE, { ...OPTIONS, within: { memory: '1G', path: path('m') } }),
+      fitShards(other, ALONE, { ...OPTIONS, within: { memory: '1G', path: path('m') } }),
     ).rejects.toThrow('there is no such file');
     room.mockRestore();
     expect(left()).toEqual([]);

@@ -15,16 +15,16 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ALONE } from '../../src/comm/communicator.js';
 import { AbortError } from '../../src/errors.js';
-import { fitParts } from '../../src/shard/fit.js';
+import { fitShards } from '../../src/shard/fit.js';
 import { partitionGraph } from '../../src/shard/partition.js';
-import { openParts, type Parts } from '../../src/shard/partition-folder.js';
-import { openSplitOfParts, splitParts } from '../../src/shard/split.js';
+import { openPartition, type PartitionedData } from '../../src/shard/partition-folder.js';
+import { openPartitionedSplit, splitShards } from '../../src/shard/split.js';
 import { graphex, writeTable } from '../cli/run.js';
 import { scratchFolder } from '../ingest/scratch.js';
 
 const { path, write } = scratchFolder();
 const FIT = ['-k', '2', '--iterations', '5', '--threads', '1', '--engine', 'cpu'];
-let parts: Parts;
+let parts: PartitionedData;
 
 // biome-ignore lint/suspicious/noExplicitAny: what is edited here has no type
 type Document = Record<string, any>;
@@ -42,7 +42,7 @@ function edited(folder: string, file: string, change: (document: Document) => un
 beforeAll(async () => {
   writeTable(path('rows.csv'), 3000);
   await partitionGraph(path('rows.csv'), path('parts'), { shards: 3 });
-  parts = await openParts(path('parts'));
+  parts = await openPartition(path('parts'));
 });
 
 describe('parts.json', () => {
@@ -60,7 +60,7 @@ describe('parts.json', () => {
       /\(shards\.1\.users should be a number\)/,
     ],
   ])('with %s', async (_name, change, says) => {
-    const refused = openParts(edited(path('parts'), 'parts.json', change));
+    const refused = openPartition(edited(path('parts'), 'parts.json', change));
     await expect(refused).rejects.toThrow(says);
     await expect(refused).rejects.toThrow(
       /this is not what "graphex partition" writes .*; partition the data again$/,
@@ -90,7 +90,7 @@ describe('parts.json', () => {
         document.degrees.users = [...counts].sort(([a], [b]) => a - b);
         if (!there) delete document.degreesHash;
       });
-      await expect(openParts(changed)).rejects.toThrow(/degrees of (its )?users/);
+      await expect(openPartition(changed)).rejects.toThrow(/degrees of (its )?users/);
       const { status, stderr } = await graphex('check', changed);
       expect([status, stderr]).toEqual([
         2,
@@ -101,14 +101,14 @@ describe('parts.json', () => {
 
   test('of an earlier graphex, without a digest of the degrees, is read as it was', async () => {
     const old = edited(path('parts'), 'parts.json', (document) => void delete document.degreesHash);
-    expect((await openParts(old)).degrees).toEqual(parts.degrees);
+    expect((await openPartition(old)).degrees).toEqual(parts.degrees);
   });
 });
 
 test('a split.json that is none of a split of parts', async () => {
-  await splitParts(parts, path('split'), { testUsers: 0.4, testItems: 0.4, seed: 1 });
+  await splitShards(parts, path('split'), { testUsers: 0.4, testItems: 0.4, seed: 1 });
   const changed = edited(path('split'), 'split.json', (document) => void (document.shards = 'three'));
-  await expect(openSplitOfParts(changed)).rejects.toThrow(
+  await expect(openPartitionedSplit(changed)).rejects.toThrow(
     /split\.json: it does not describe a split of parts \(shards should be a number\); split the parts again/,
   );
 });
@@ -116,7 +116,7 @@ test('a split.json that is none of a split of parts', async () => {
 describe('--resume', () => {
   beforeAll(async () => {
     const stop = new AbortController();
-    const fit = fitParts(parts, ALONE, {
+    const fit = fitShards(parts, ALONE, {
       ...{ features: 2, iterations: 60, tolerance: 1e-300, engine: 'cpu', threads: 1, signal: stop.signal },
       keep: { folder: path('state') },
       onProgress: ({ done, unit }) => unit === 'iterations' && done >= 10 && stop.abort(),

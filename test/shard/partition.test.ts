@@ -9,7 +9,7 @@ import { readGraph } from '../../src/ingest/read.js';
 import { randomStream } from '../../src/math/random.js';
 import { shardOfBytes, shardOfNumber } from '../../src/shard/assign.js';
 import { partitionGraph } from '../../src/shard/partition.js';
-import { openParts, readShard, shardFile } from '../../src/shard/partition-folder.js';
+import { openPartition, readShard, shardFile } from '../../src/shard/partition-folder.js';
 import { countDegrees } from '../../src/sparsity/degree-counts.js';
 import { literal, withDuckDB } from '../ingest/duckdb.js';
 import { scratchFolder } from '../ingest/scratch.js';
@@ -38,7 +38,7 @@ const same = (a: Uint32Array, b: Uint32Array) => a.length === b.length && a.ever
 
 /** Everything that the shards hold must be the graph, in its own order of ids. */
 async function expectGraph(parts: string, graph: BipartiteGraph) {
-  const opened = await openParts(parts);
+  const opened = await openPartition(parts);
   expect(opened).toMatchObject({
     users: graph.users.count,
     items: graph.items.count,
@@ -160,7 +160,7 @@ describe('a partition', () => {
           threads: 1,
         });
         const expected = filesOf(path('by row'));
-        expect((await openParts(path('by row'))).read.rows).toBe(ROWS);
+        expect((await openPartition(path('by row'))).read.rows).toBe(ROWS);
         const two = [path('first.parquet'), path('second.parquet')];
         const ways = [
           [two, 3, '300M'],
@@ -301,13 +301,13 @@ describe('parts that are not whole are refused', () => {
       writeFileSync(path(`changed/${name}`), Buffer.from(bytes, 'base64'));
     }
     writeFileSync(path('changed/parts.json'), JSON.stringify(changed));
-    await expect(openParts(path('changed'))).rejects.toThrow(message);
+    await expect(openPartition(path('changed'))).rejects.toThrow(message);
   });
 
   test('a shard of another partition, one that is cut, and one that is gone', async () => {
     writeFileSync(path('other.csv'), table(600, String, String, 2).join('\n'));
     await partitionGraph(path('other.csv'), path('other'), { shards: 3 });
-    const opened = await openParts(parts);
+    const opened = await openPartition(parts);
     writeFileSync(join(parts, shardFile(0)), readFileSync(join(path('other'), shardFile(0))));
     await expect(readShard(opened, 0)).rejects.toThrow(
       'it is of another partition, or the parts have changed',

@@ -82,10 +82,10 @@ describe('a compact ranker', () => {
     expect(size({})).toBeLessThan(4 * numbers(rows.users + rows.items) + edges + more);
     // What stands beside, in float32: factors, and a target and a weight for each pair of items.
     const blended = await fitted;
-    const { beside, members } = blended.scores as FactorScores;
+    const { itemWeights, members } = blended.scores as FactorScores;
     const factors = 4 * members.at(-1)!.features * (rows.users + rows.items);
     const added = modelToBytes(blended, { precision: 'float16' }).length - size({ precision: 'float16' });
-    expect(added).toBeLessThan(factors + 8 * beside!.targets.length + 4 * rows.items + 8000);
+    expect(added).toBeLessThan(factors + 8 * itemWeights!.targets.length + 4 * rows.items + 8000);
   });
 
   it('says what does not go together', async () => {

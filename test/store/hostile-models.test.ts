@@ -38,7 +38,7 @@ beforeAll(async () => {
     (thrown) => thrown,
   );
   several = unfinishedFit(error)!;
-  expect((several.checkpoint as RankingCheckpoint).beside).toHaveLength(1);
+  expect((several.checkpoint as RankingCheckpoint).others).toHaveLength(1);
   expect((several.checkpoint as RankingCheckpoint).done.length).toBeGreaterThan(0);
 });
 
@@ -272,7 +272,7 @@ describe('a model file whose checksum is right is refused in words', () => {
 
 it('the state of one fit as files had it before there could be several under way', async () => {
   const { state, items, foldMass, done, seed, ...rest } = several.checkpoint as RankingCheckpoint;
-  const first = { ...rest, state, items, foldMass, seed, done: done.slice(0, 1), beside: undefined };
+  const first = { ...rest, state, items, foldMass, seed, done: done.slice(0, 1), others: undefined };
   const model = several.model as Ranker & { readonly scores: FactorScores };
   const two = { ...model, scores: { ...model.scores, members: model.scores.members.slice(0, 2) } };
   const file = modelTensors(two, { checkpoint: first });
@@ -283,7 +283,7 @@ it('the state of one fit as files had it before there could be several under way
   );
   const metadata = { ...file.metadata, checkpoint: JSON.stringify({ ...state, seed }) };
   const { checkpoint: loaded } = await modelFileFromBytes(joined(encodeTensors({ tensors, metadata })));
-  const { beside: _, ...want } = first;
+  const { others: _, ...want } = first;
   expect(loaded).toEqual(want);
 });
 

@@ -146,8 +146,8 @@ describe('the model file', () => {
       type === 'float64' ? Float64Array.from(values, (x) => x / 3) : values;
     const totals = {
       mass: Float64Array.of(1, 2, 1 / 3),
-      leftover: Float64Array.of(4, 5, 6),
-      leftoverAt: Float64Array.of(7, 8, 9),
+      unseenMass: Float64Array.of(4, 5, 6),
+      unseenMassAt: Float64Array.of(7, 8, 9),
     };
     const tables = (side: ModelSide) => ({
       weightShape: wide(side.weightShape),

@@ -48,8 +48,8 @@ describe('the split folder', () => {
       expect(loaded[part].items.counts).toEqual(original[part].items.counts);
     }
     for (const side of ['users', 'items'] as const) {
-      expect(loaded.coins[side].ids.values).toEqual(original.coins[side].ids.values);
-      expect(loaded.coins[side].drawn).toEqual(original.coins[side].drawn);
+      expect(loaded.assignment[side].ids.values).toEqual(original.assignment[side].ids.values);
+      expect(loaded.assignment[side].drawn).toEqual(original.assignment[side].drawn);
     }
     const { method, seed, testUsers, testItems, fingerprint: whole } = original;
     expect(loaded).toMatchObject({ method, seed, testUsers, testItems, fingerprint: whole });

@@ -3,7 +3,7 @@ import type { Progress } from '../../src/progress.js';
 import type { Contestant } from '../../src/study/leaderboard.js';
 import { PLAIN_ROW } from '../../src/study/models.js';
 import { studySettings } from '../../src/study/options.js';
-import { Clock } from '../../src/study/stage-times.js';
+import { StageTimes } from '../../src/study/stage-times.js';
 
 const row = (id: string): Contestant =>
   ({
@@ -15,7 +15,7 @@ const row = (id: string): Contestant =>
 
 function clockThatTells(signal?: AbortSignal) {
   const told: string[] = [];
-  const clock = new Clock(
+  const clock = new StageTimes(
     {
       ...(signal && { signal }),
       onProgress: ({ stage }: Progress) => told.push(stage),
@@ -101,7 +101,7 @@ describe('parts of a study at once', () => {
   it('stop where one of them fails, whose error is the one that is thrown', async () => {
     const { clock } = clockThatTells();
     const stopped: string[] = [];
-    const untilStopped = (name: string) => (own: Clock) =>
+    const untilStopped = (name: string) => (own: StageTimes) =>
       own.stage({ stage: 'baselines' }, async ({ signal }) => {
         await new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve()));
         stopped.push(name);
@@ -119,7 +119,7 @@ describe('parts of a study at once', () => {
     const reason = new Error('enough');
     const all = clock.together(
       [1, 2].map(
-        () => (own: Clock) =>
+        () => (own: StageTimes) =>
           own.stage(
             { stage: 'baselines' },
             ({ signal }) =>
@@ -135,7 +135,7 @@ describe('parts of a study at once', () => {
   it('take turns where that is asked for, in the clock of the study itself', async () => {
     const { clock } = clockThatTells();
     const order: number[] = [];
-    const turn = (n: number) => async (own: Clock) => {
+    const turn = (n: number) => async (own: StageTimes) => {
       expect(own).toBe(clock);
       order.push(n);
       await new Promise((resolve) => setTimeout(resolve));

@@ -7,7 +7,7 @@ import type * as spawn from '../../src/parallel/spawn.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { compareStudies } from '../../src/study/compare.js';
 import type { StudyOptions } from '../../src/study/options.js';
-import { Clock } from '../../src/study/stage-times.js';
+import { StageTimes } from '../../src/study/stage-times.js';
 import { study } from '../../src/study/study.js';
 
 /** The threads that steps of a study's parts were given: those of each step, and the most of all that were under way together. */
@@ -80,9 +80,9 @@ beforeAll(async () => {
 });
 
 beforeEach(() => {
-  const { stage } = Clock.prototype;
+  const { stage } = StageTimes.prototype;
   // Models and the fit for ranking.
-  vi.spyOn(Clock.prototype, 'stage').mockImplementation(function (this: Clock, about, work) {
+  vi.spyOn(StageTimes.prototype, 'stage').mockImplementation(function (this: StageTimes, about, work) {
     return stage.call(this, about, (task, waited) =>
       about.model ? seen.step(about.model, task.threads, () => work(task, waited)) : work(task, waited),
     ) as never;

@@ -6,7 +6,7 @@ import { type AuditOptions, auditSplit, type SplitAudit } from '../../audit/audi
 import { type Decision, decideAcrossSplits } from '../../audit/decision.js';
 import { wholeOfParts } from '../../audit/numbering.js';
 import { InputError } from '../../errors.js';
-import type { SplitParts } from '../../evaluate/table-task.js';
+import type { SplitTables } from '../../evaluate/table-task.js';
 import { writePieces } from '../../files/atomic.js';
 import { writeFolder } from '../../files/folder.js';
 import type { BipartiteGraph } from '../../graph/graph.js';
@@ -104,7 +104,7 @@ export function register(program: Command): void {
 }
 
 interface Inputs {
-  readonly parts: SplitParts;
+  readonly parts: SplitTables;
   readonly options: Pick<AuditOptions, 'times' | 'coins'>;
 }
 
@@ -125,7 +125,7 @@ async function inputs(
     }
     const { threads, signal, onProgress } = context;
     const parts = await loadSplit(folder, { ...reader, threads, signal, onProgress });
-    const { method, coins, byTime } = parts;
+    const { method, assignment: coins, byTime } = parts;
     const times = byTime && { train: byTime.train, test: byTime.test };
     return { parts, options: { ...(method === 'pq' && { coins }), ...(times && { times }) } };
   }
@@ -142,7 +142,7 @@ async function inputs(
     graphs[name] = graph;
     if (values) times[name] = values;
   }
-  return { parts: graphs as unknown as SplitParts, options: time === undefined ? {} : { times } };
+  return { parts: graphs as unknown as SplitTables, options: time === undefined ? {} : { times } };
 }
 
 function describe(

@@ -13,9 +13,9 @@ import { COMMANDS } from '../../options/verbs.js';
 import { chartDocument } from '../../report/charts/document.js';
 import { renderCheckPage } from '../../report/pages/check.js';
 import { textTable, wrap } from '../../report/terminal/text-table.js';
-import { partsReadingWords, readingWords } from '../../report/words/reading.js';
+import { readingWords, tablesReadingWords } from '../../report/words/reading.js';
 import { estimateWords, evidenceWords, sparsityWords } from '../../report/words/sparsity.js';
-import { isPartsFolder, openParts } from '../../shard/partition-folder.js';
+import { isPartitionFolder, openPartition } from '../../shard/partition-folder.js';
 import {
   type CheckOptions,
   checkDegreeCounts,
@@ -58,7 +58,7 @@ export function register(program: Command): void {
         inputs: [...data.sources, values.model],
         force: values.force,
       });
-      const inParts = given.length === 1 && (await isPartsFolder(given[0]));
+      const inParts = given.length === 1 && (await isPartitionFolder(given[0]));
       const asked = typedOptions(command, options);
       const looked = inParts
         ? await lookAtParts(given[0], asked.replicates, Object.keys(reader))
@@ -120,12 +120,12 @@ async function lookAtParts(
   if (replicates !== undefined && replicates > 0) {
     throw optionError`${option('replicates')} ${replicates}: sampled points need the data in one piece, and ${folder} is in parts; leave it out, the exact line needs the degrees alone`;
   }
-  const parts = await openParts(folder);
+  const parts = await openPartition(folder);
   const { read, shards } = parts;
   return {
     check: checkDegreeCounts(parts.degrees, parts),
     read,
-    reading: partsReadingWords(read, shards.length),
+    reading: tablesReadingWords(read, shards.length),
     fingerprint: () => parts.fingerprint,
   };
 }

@@ -1,9 +1,9 @@
 // graphex evaluate --train A --test B: any pair of tables, a model or lists made elsewhere.
 
 import { InputError } from '../../errors.js';
-import { evaluateParts, type PartsEvaluation } from '../../evaluate/evaluate-tables.js';
+import { evaluateTables, type TablesEvaluation } from '../../evaluate/evaluate-tables.js';
 import type { GivenRecommendations } from '../../evaluate/make-lists.js';
-import type { SplitParts } from '../../evaluate/table-task.js';
+import type { SplitTables } from '../../evaluate/table-task.js';
 import { NoColumnError } from '../../ingest/formats/guess.js';
 import { parseNumber, type ValueColumn } from '../../ingest/intake/value-column.js';
 import type { ReadOptions } from '../../ingest/options.js';
@@ -12,9 +12,9 @@ import { isUserMetric, type ListMetricName } from '../../metrics/list-metrics.js
 import { textTable, wrap } from '../../report/terminal/text-table.js';
 import {
   listMetricTitle,
-  partsDefinition,
-  partsWords,
   SOURCE_TITLES,
+  tableEvaluationDefinition,
+  tableEvaluationWords,
 } from '../../report/words/table-evaluation.js';
 import { loadModel } from '../../store/model.js';
 import { loadSplit } from '../../store/split.js';
@@ -24,7 +24,7 @@ import type { CommandContext, CommandOutput } from '../command.js';
 import { readData } from '../read-data.js';
 
 /** What the command line says of anybody's parts. */
-export interface PartsFlags {
+export interface TableFlags {
   readonly train?: string | undefined;
   readonly test?: string | undefined;
   readonly validation?: string | undefined;
@@ -37,15 +37,15 @@ export interface PartsFlags {
 }
 
 /** Whether the command line speaks of parts of its own. */
-export function asksForParts(flags: PartsFlags): boolean {
+export function asksForTables(flags: TableFlags): boolean {
   return [flags.train, flags.test, flags.validation, flags.recommendations, flags.metrics].some(
     (flag) => flag !== undefined,
   );
 }
 
-export async function evaluateTables(
+export async function runEvaluateTables(
   positional: readonly string[],
-  flags: PartsFlags,
+  flags: TableFlags,
   n: readonly number[] | number | undefined,
   reader: ReadOptions,
   context: CommandContext,
@@ -59,11 +59,11 @@ export async function evaluateTables(
   const reading = { ...reader, threads, signal, onProgress };
   const { modelFile, folder } = whichInputs(positional, flags);
   const parts =
-    folder === undefined ? await readParts(flags, reader, context) : await loadSplit(folder, reading);
+    folder === undefined ? await readTables(flags, reader, context) : await loadSplit(folder, reading);
   const names = parts.train.names ?? USERS_AND_ITEMS;
   const model = modelFile === undefined ? undefined : await loadModel(modelFile);
   const lists = flags.recommendations === undefined ? undefined : await readLists(flags, reading);
-  const found = await evaluateParts(parts, {
+  const found = await evaluateTables(parts, {
     model,
     recommendations: lists?.given,
     metrics: flags.metrics,
@@ -76,14 +76,14 @@ export async function evaluateTables(
   if (found.fittedToTrain === false) {
     warn(`${modelFile} was not fitted to this training part as it is; the figures may mean little`);
   }
-  const words = partsWords(found, names, lists?.duplicates);
+  const words = tableEvaluationWords(found, names, lists?.duplicates);
   return {
     json: {
       ...(folder === undefined ? { train: flags.train, test: flags.test } : { split: folder }),
       model: modelFile ?? null,
       recommendations: flags.recommendations ?? null,
       ...partsJson(found),
-      definition: partsDefinition(names),
+      definition: tableEvaluationDefinition(names),
       duplicates: lists?.duplicates ?? 0,
       notes: words,
     },
@@ -94,7 +94,7 @@ export async function evaluateTables(
 /** With --train and --test the one argument is a model; without them the last is the folder of a split. */
 function whichInputs(
   positional: readonly string[],
-  { train, test }: PartsFlags,
+  { train, test }: TableFlags,
 ): { readonly modelFile: string | undefined; readonly folder: string | undefined } {
   if (train !== undefined && test !== undefined) {
     if (positional.length > 1) {
@@ -116,11 +116,11 @@ function whichInputs(
 }
 
 /** The parts as tables, all read alike. */
-export async function readParts(
-  { train, test, validation }: PartsFlags,
+export async function readTables(
+  { train, test, validation }: TableFlags,
   reader: ReadOptions,
   context: CommandContext,
-): Promise<SplitParts> {
+): Promise<SplitTables> {
   const read = async (source: string) => (await readData([source], reader, context)).graph;
   return {
     train: await read(train!),
@@ -131,7 +131,7 @@ export async function readParts(
 
 /** Lists by rank or by score, whichever column is named or there; else in the order of the rows. */
 async function readLists(
-  { recommendations: source, rank, score }: PartsFlags,
+  { recommendations: source, rank, score }: TableFlags,
   reading: ReadOptions,
 ): Promise<{ readonly given: GivenRecommendations; readonly duplicates: number }> {
   if (rank !== undefined && score !== undefined) {
@@ -166,8 +166,8 @@ async function readLists(
 }
 
 /** The document of --json. `metrics` are those of the last row: the lists made elsewhere, or the model. */
-function partsJson(found: PartsEvaluation): object {
-  const byName = (scores: PartsEvaluation['ladder'][number]['scores'], kind: 'mean' | 'standardError') =>
+function partsJson(found: TablesEvaluation): object {
+  const byName = (scores: TablesEvaluation['ladder'][number]['scores'], kind: 'mean' | 'standardError') =>
     Object.fromEntries(
       found.metrics
         .filter((name) => kind === 'mean' || isUserMetric(name))
@@ -200,7 +200,7 @@ function partsJson(found: PartsEvaluation): object {
   };
 }
 
-function describe(found: PartsEvaluation, names: SideNames, words: readonly string[]): string {
+function describe(found: TablesEvaluation, names: SideNames, words: readonly string[]): string {
   const cells = (at: number, name: ListMetricName) =>
     found.ladder.map(({ scores }) => {
       const { mean, standardError } = scores[at];
@@ -230,6 +230,6 @@ function describe(found: PartsEvaluation, names: SideNames, words: readonly stri
       ? ['', textTable([['user by user', 'difference', '95 % interval', ''], ...paired])]
       : []),
     '',
-    ...[partsDefinition(names), ...words].map((sentence) => wrap(sentence)),
+    ...[tableEvaluationDefinition(names), ...words].map((sentence) => wrap(sentence)),
   ].join('\n');
 }

@@ -9,7 +9,7 @@ import {
   type RankingComparison,
 } from '../../evaluate/compare-rankings.js';
 import { checkHeldOut, type EvaluateOptions, evaluateModel } from '../../evaluate/evaluate.js';
-import { type EvaluationInTurn, evaluateInTurn } from '../../evaluate/evaluate-shards.js';
+import { evaluateShards, type ShardedEvaluation } from '../../evaluate/evaluate-shards.js';
 import {
   drawsOf,
   LEAST_DRAWS,
@@ -34,8 +34,8 @@ import {
   surpriseWords,
 } from '../../report/words/evaluation.js';
 import { statisticValue } from '../../report/words/prediction.js';
-import { frameOfParts, frameOfSplit, heldOutPieces } from '../../shard/held-out.js';
-import { isSplitOfParts, openSplitOfParts } from '../../shard/split.js';
+import { frameOfPartition, frameOfSplit, heldOutPieces } from '../../shard/held-out.js';
+import { isPartitionedSplit, openPartitionedSplit } from '../../shard/split.js';
 import { loadModel } from '../../store/model.js';
 import { loadSplit } from '../../store/split.js';
 import { metricTitle, statisticLabel } from '../../text/figures.js';
@@ -44,7 +44,7 @@ import type { SideNames } from '../../text/sides.js';
 import { addOptions, runCommand } from '../command.js';
 import { typedOptions } from '../flags.js';
 import { modelsInTurn, type OpenedModel, openModel } from '../model-source.js';
-import { asksForParts, evaluateTables } from './evaluate-tables.js';
+import { asksForTables, runEvaluateTables } from './evaluate-tables.js';
 
 export function register(program: Command): void {
   const command = program
@@ -67,9 +67,9 @@ export function register(program: Command): void {
       const { own, options: declared, read } = COMMANDS.evaluate;
       const flags = typedOptions(command, own);
       const { n, ...judging } = typedOptions(command, declared);
-      if (asksForParts(flags)) {
+      if (asksForTables(flags)) {
         const positional = [modelFile, folder].filter((given) => given !== undefined);
-        return evaluateTables(positional, flags, n, typedOptions(command, read), context);
+        return runEvaluateTables(positional, flags, n, typedOptions(command, read), context);
       }
       const { threads, signal, onProgress, warn } = context;
       if (modelFile === undefined || folder === undefined) {
@@ -86,7 +86,7 @@ export function register(program: Command): void {
       const task = { threads, signal, onProgress };
       const asked = { ...judging, n: lengths[0], ...task };
       const { seed } = context;
-      const inTurn = opened.byShard !== undefined || (await isSplitOfParts(folder));
+      const inTurn = opened.byShard !== undefined || (await isPartitionedSplit(folder));
       const { against: otherFile } = flags;
       if (inTurn && otherFile !== undefined) {
         throw new InputError(
@@ -127,7 +127,7 @@ export function register(program: Command): void {
 }
 
 /** What is printed of an evaluation. */
-type Printed = Omit<EvaluationInTurn, 'popularity'>;
+type Printed = Omit<ShardedEvaluation, 'popularity'>;
 interface Judged {
   readonly result: Printed;
   readonly popularity: RankingComparison | undefined;
@@ -159,15 +159,15 @@ async function evaluateWhole(
 /** Held-out users shard by shard, and of the model's users no more than one shard at a time. */
 async function evaluateByShard(opened: OpenedModel, folder: string, asked: EvaluateOptions): Promise<Judged> {
   const { threads, signal, onProgress } = asked;
-  const inShards = await isSplitOfParts(folder);
-  const parts = inShards ? await openSplitOfParts(folder) : undefined;
+  const inShards = await isPartitionedSplit(folder);
+  const parts = inShards ? await openPartitionedSplit(folder) : undefined;
   const split = parts ? undefined : await loadSplit(folder, { threads, signal, onProgress });
   if (split && split.method !== 'pq') {
     throw new InputError(
       `${folder}: it holds out edges of users that the model knows, which needs the model in one file: graphex merge ${opened.byShard!.folder} -o model.safetensors`,
     );
   }
-  const coins = parts ? { ids: parts.userIds, drawn: parts.userCoins } : split!.coins.users;
+  const coins = parts ? { ids: parts.userIds, drawn: parts.userCoins } : split!.assignment.users;
   for await (const model of modelsInTurn(opened, signal)) checkHeldOut(model, coins);
   async function* whole() {
     yield { foldIn: split!.foldIn, test: split!.test };
@@ -178,8 +178,8 @@ async function evaluateByShard(opened: OpenedModel, folder: string, asked: Evalu
         onShard: (done) => onProgress?.({ stage: 'evaluating', done, total: parts.shards, unit: 'shards' }),
       })
     : whole();
-  const frame = parts ? frameOfParts(parts) : frameOfSplit(split!);
-  const { popularity, ...result } = await evaluateInTurn(opened.head, frame, pieces, asked);
+  const frame = parts ? frameOfPartition(parts) : frameOfSplit(split!);
+  const { popularity, ...result } = await evaluateShards(opened.head, frame, pieces, asked);
   return { result, popularity };
 }
 

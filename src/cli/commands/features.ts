@@ -1,7 +1,7 @@
 // graphex features: what a model found.
 
 import type { Command } from 'commander';
-import { COMMANDS, FEATURES_AT_ONCE } from '../../options/verbs.js';
+import { COMMANDS, FEATURES_PER_REQUEST } from '../../options/verbs.js';
 import { type DescribedFeature, describeFeatures } from '../../predict/features.js';
 import { wrap } from '../../report/terminal/text-table.js';
 import { loadModel } from '../../store/model.js';
@@ -47,7 +47,7 @@ export function register(program: Command): void {
         return { ...feature, name: name.join(', '), items };
       });
       const names = model.names ?? USERS_AND_ITEMS;
-      const printed = found.slice(0, top ?? FEATURES_AT_ONCE);
+      const printed = found.slice(0, top ?? FEATURES_PER_REQUEST);
       return {
         json: found,
         text: [

@@ -16,12 +16,12 @@ import { BASELINES } from '../../options/names.js';
 import { READ } from '../../options/shared.js';
 import { COMMANDS } from '../../options/verbs.js';
 import { fitJson, fitText, refuseStorage } from '../../report/terminal/fit.js';
-import { isCommonError, OtherRankError, prepareTogether } from '../../shard/agree.js';
-import { fitParts, type PartsFitOptions } from '../../shard/fit.js';
-import { fitRankingParts, type RankingPartsOptions } from '../../shard/fit-ranking.js';
+import { isCommonError, OtherRankError, prepareAllRanks } from '../../shard/agree.js';
+import { fitShards, type ShardedFitOptions } from '../../shard/fit.js';
+import { fitRankingShards, type ShardedRankingOptions } from '../../shard/fit-ranking.js';
 import { gatherModel } from '../../shard/model.js';
-import { modelFiles, saveModelParts } from '../../shard/model-shards.js';
-import { openParts, type Parts } from '../../shard/partition-folder.js';
+import { modelFiles, saveModelShards } from '../../shard/model-shards.js';
+import { openPartition, type PartitionedData } from '../../shard/partition-folder.js';
 import { isRankingState } from '../../shard/ranking-state.js';
 import { isStateFolder, removeState, requireStateFolder, stateFiles } from '../../shard/state.js';
 import { saveModel } from '../../store/model.js';
@@ -40,7 +40,7 @@ const MESSAGE_MS = 200;
 const REFUSED = ['tune', 'trials', 'evidence', 'from', 'blend'] as const;
 
 /** Joins the other ranks where a launcher has started several. */
-export async function runFitParts(
+export async function runFitShards(
   command: Command,
   source: string,
   context: CommandContext,
@@ -85,7 +85,7 @@ async function fitAsRank(
   communicator: Communicator,
 ): Promise<CommandOutput | undefined> {
   const { rank, size } = communicator;
-  const { values, parts, asked, forRanking, output, folder, goOn } = await prepareTogether(communicator, () =>
+  const { values, parts, asked, forRanking, output, folder, goOn } = await prepareAllRanks(communicator, () =>
     checkCommand(command, source, context, communicator),
   );
   const { force, byShard } = values;
@@ -100,8 +100,8 @@ async function fitAsRank(
     onUnkept: ({ message }: Error) => warn(`the state of the fit cannot be kept: ${message}`),
   };
   const fit = forRanking
-    ? fitRankingParts(parts, communicator, options as RankingPartsOptions)
-    : fitParts(parts, communicator, options as PartsFitOptions);
+    ? fitRankingShards(parts, communicator, options as ShardedRankingOptions)
+    : fitShards(parts, communicator, options as ShardedFitOptions);
   const fitted = await fit.catch(async (error) => {
     if (!signal.aborted && !(error instanceof AbortError)) throw error;
     throw new AbortError(
@@ -111,7 +111,7 @@ async function fitAsRank(
     );
   });
   const result = byShard
-    ? await saveModelParts(output, parts, communicator, fitted, force)
+    ? await saveModelShards(output, parts, communicator, fitted, force)
         .then((law) =>
           rank === 0 ? { ...fitted, model: asReported(fitted.head, parts.users), law } : undefined,
         )
@@ -145,7 +145,7 @@ async function checkCommand(
   const output = byShard ? withoutSlash(values.output!) : values.output!;
   const folder = `${output}.partial`;
   const goOn = values.resume === true ? folder : values.resume;
-  const parts = await openParts(source);
+  const parts = await openPartition(source);
   const asked = typedOptions(command, FIT) as FitOptions;
   refuseBaseline(asked.method, source);
   if (goOn !== undefined) await requireStateFolder(goOn);
@@ -175,7 +175,7 @@ async function checkCommand(
 /** What a fit of the data in one piece would do otherwise, and a state that is about to be lost. */
 function warnOfParts(
   { warn }: CommandContext,
-  { multigraph }: Parts,
+  { multigraph }: PartitionedData,
   { counts }: { readonly counts?: string | undefined },
   {
     forRanking,
@@ -221,7 +221,7 @@ function storageOf({ precision, usersInModel }: OptionsOf<typeof COMMANDS.fit.ow
 function refuse(
   command: Command,
   source: string,
-  parts: Parts,
+  parts: PartitionedData,
   { size, forRanking }: { readonly size: number; readonly forRanking: boolean },
 ): void {
   const reading = typedOptions(command, READ);

@@ -9,7 +9,7 @@ import type { TunedRanking } from '../../evaluate/tune.js';
 import type { Checkpoint } from '../../fit/ascent/loop.js';
 import { successorOptions } from '../../fit/ascent/previous.js';
 import { sparsityEvidence } from '../../fit/choose/sparse-or-dense.js';
-import { fit, settled } from '../../fit/fit.js';
+import { fit, resolveOptions } from '../../fit/fit.js';
 import type { Model } from '../../fit/model.js';
 import { checkFit, type FitOptions } from '../../fit/options.js';
 import {
@@ -31,8 +31,8 @@ import { READ } from '../../options/shared.js';
 import { COMMANDS } from '../../options/verbs.js';
 import type { TaskOptions } from '../../progress.js';
 import { fitJson, fitText, refuseStorage } from '../../report/terminal/fit.js';
-import { isPartsFolder } from '../../shard/partition-folder.js';
-import { trainParts } from '../../shard/split.js';
+import { isPartitionFolder } from '../../shard/partition-folder.js';
+import { trainPartition } from '../../shard/split.js';
 import { isSavedFit, loadModelFile, saveModel } from '../../store/model.js';
 import { loadSplit } from '../../store/split.js';
 import { list } from '../../text/phrases.js';
@@ -66,10 +66,10 @@ export function register(program: Command): void {
 
 async function run(command: Command, given: readonly string[], context: CommandContext) {
   if (given.length === 1) {
-    const parts = (await isPartsFolder(given[0])) ? given[0] : await trainParts(given[0]);
+    const parts = (await isPartitionFolder(given[0])) ? given[0] : await trainPartition(given[0]);
     if (parts !== undefined) {
       // What few fits need is loaded when one does.
-      const { runFitParts } = await import('./fit-shards.js');
+      const { runFitShards: runFitParts } = await import('./fit-shards.js');
       return runFitParts(command, parts, context);
     }
   }
@@ -132,7 +132,7 @@ async function run(command: Command, given: readonly string[], context: CommandC
     ...(resume === undefined ? { seed: context.seed } : { resume: await savedState(resume, graph) }),
     ...(canGoOn ? { onCheckpoint: keeper.keep, checkpointMinutes: values.checkpoint } : {}),
   } as FitOptions;
-  if (checkFit(settled(graph, options)).method !== 'ranking') refuseStorage(storage);
+  if (checkFit(resolveOptions(graph, options)).method !== 'ranking') refuseStorage(storage);
   if (resume === undefined && (await isSavedFit(partial))) {
     context.warn(`${partial} holds an interrupted fit, and this one begins anew; --resume goes on from it`);
   }

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { InputError, throwIfAborted } from '../../errors.js';
 import { COMMANDS } from '../../options/verbs.js';
 import { refuseStorage } from '../../report/terminal/fit.js';
-import { isModelFolder, mergeModel, openModelParts } from '../../shard/model-shards.js';
+import { isModelFolder, mergeModel, openModelShards } from '../../shard/model-shards.js';
 import { loadModel, saveModel } from '../../store/model.js';
 import { modelState } from '../../store/model-state.js';
 import { many } from '../../text/phrases.js';
@@ -31,7 +31,7 @@ export function register(program: Command): void {
         await loadModel(folder);
         throw new InputError(`${folder}: this model is in one file already; there is nothing to merge`);
       }
-      const parts = await openModelParts(folder);
+      const parts = await openModelShards(folder);
       const storage = {
         ...(precision && { precision }),
         ...(usersInModel && { users: usersInModel }),

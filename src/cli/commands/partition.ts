@@ -6,7 +6,7 @@ import { COMMANDS } from '../../options/verbs.js';
 import { wrap } from '../../report/terminal/text-table.js';
 import { readingSentences } from '../../report/words/reading.js';
 import { type Partition, partitionGraph } from '../../shard/partition.js';
-import { partsFiles } from '../../shard/partition-folder.js';
+import { partitionFiles } from '../../shard/partition-folder.js';
 import { short } from '../../text/numbers.js';
 import { many } from '../../text/phrases.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
@@ -38,7 +38,7 @@ export function register(program: Command): void {
       const reader = typedOptions(command, read);
       await checkOutputs({
         files: [reader.rejects],
-        folder: { path: output, names: partsFiles(asked.shards ?? options.shards.default) },
+        folder: { path: output, names: partitionFiles(asked.shards ?? options.shards.default) },
         inputs: data.sources,
         force,
       });

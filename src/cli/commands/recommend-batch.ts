@@ -6,7 +6,7 @@ import type { Model } from '../../fit/model.js';
 import { isUsualName, looksLikeHeader } from '../../ingest/formats/guess.js';
 import { NAMES_LINE, readSideTable } from '../../ingest/side-table.js';
 import { nearestId } from '../../predict/nearest-id.js';
-import type { Asker } from '../../predict/recommend.js';
+import type { UserQuery } from '../../predict/recommend.js';
 import { ownItems } from '../../predict/scoring/model-scorer.js';
 import type { TitleBook } from '../../predict/titles.js';
 import { grouped } from '../../text/numbers.js';
@@ -17,9 +17,9 @@ import type { CommandContext } from '../command.js';
 import { knownUsers, type OpenedModel } from '../model-source.js';
 
 /** Someone to make a list for. */
-export interface NamedAsker {
+export interface NamedQuery {
   readonly name: string;
-  readonly asker: Asker;
+  readonly asker: UserQuery;
   /** Items beside those that the model knows of this user. */
   readonly adds?: readonly string[];
 }
@@ -32,8 +32,8 @@ export interface Skipped {
 }
 
 /** Who asks, and what was left out on the way. */
-export interface Askers {
-  readonly askers: readonly NamedAsker[];
+export interface BatchQueries {
+  readonly askers: readonly NamedQuery[];
   readonly skipped: readonly Skipped[];
   /** Liked items that were left out. */
   readonly unknownItems: readonly string[];
@@ -54,7 +54,7 @@ export async function readBatch(
   opened: OpenedModel,
   titles: TitleBook,
   signal?: AbortSignal,
-): Promise<Askers> {
+): Promise<BatchQueries> {
   const names = opened.head.names ?? USERS_AND_ITEMS;
   const pick = (header: readonly string[]) => pairIn(header, names);
   const rows = await readSideTable(path, { separators, pick, signal });
@@ -91,7 +91,7 @@ export async function readBatch(
   const users = [...likes.keys()];
   const known = await knownUsers(opened, [...users, ...users.map((user) => user.trim())]);
   const remembered = opened.byShard !== undefined || opened.head.seen !== undefined;
-  const askers: NamedAsker[] = [];
+  const askers: NamedQuery[] = [];
   const strangers: string[] = [];
   const spaced: string[] = [];
   const empty: string[] = [];
@@ -193,7 +193,7 @@ function isNamed(cell: string, { one, many: all }: Noun): boolean {
 }
 
 /** Who asks of this model: what the file adds is joined to what the model knows of the user, and folded in anew. */
-export function askerIn(model: Model, { asker, adds }: NamedAsker): Asker {
+export function queryIn(model: Model, { asker, adds }: NamedQuery): UserQuery {
   if (adds === undefined || !('user' in asker)) return asker;
   const { ids } = model.items;
   const own = ownItems(model, model.users.ids.find(asker.user));
@@ -207,7 +207,7 @@ export function askerIn(model: Model, { asker, adds }: NamedAsker): Asker {
 }
 
 /** The likes of one new user: those that the model does not know are left out where it knows others. */
-export function knownLikes(likes: readonly string[], titles: TitleBook): Askers {
+export function knownLikes(likes: readonly string[], titles: TitleBook): BatchQueries {
   const strange = likes.filter((like) => titles.find(like) === 'unknown');
   const unknownItems = strange.length < likes.length ? [...new Set(strange)] : [];
   const left = likes.filter((like) => !unknownItems.includes(like));
@@ -243,7 +243,7 @@ export function skippedOf(skipped: readonly Skipped[], of: Skipped['of']): numbe
 
 /** Says what was left out. */
 export function warnOfSkipped(
-  { skipped, unknownItems, repeated, withoutHistory = [] }: Askers,
+  { skipped, unknownItems, repeated, withoutHistory = [] }: BatchQueries,
   { head: model }: OpenedModel,
   titles: TitleBook,
   warn: CommandContext['warn'],

@@ -2,7 +2,7 @@
 
 import { InputError } from '../../errors.js';
 import type { Model } from '../../fit/model.js';
-import { createTeller, type Teller } from '../../predict/explain/explain-many.js';
+import { createExplainMany, type ExplainMany } from '../../predict/explain/explain-many.js';
 import { createRecommender } from '../../predict/recommender.js';
 import type { TitleBook } from '../../predict/titles.js';
 import { listPieces, type UserList } from '../../store/list-pieces.js';
@@ -13,7 +13,7 @@ import type { CommandContext, CommandOutput } from '../command.js';
 import { listingJson, makeListings } from '../listings.js';
 import type { OpenedModel } from '../model-source.js';
 import { checkOutputs } from '../outputs.js';
-import { type Askers, type NamedAsker, skippedOf, skippedWords } from './recommend-batch.js';
+import { type BatchQueries, type NamedQuery, skippedOf, skippedWords } from './recommend-batch.js';
 
 export interface ManyFlags {
   readonly batch?: string | undefined;
@@ -61,11 +61,11 @@ export async function checkMany(
 /** Some of those who ask, and the model that knows them. */
 export interface AskedGroup {
   readonly model: Model;
-  readonly askers: readonly NamedAsker[];
+  readonly askers: readonly NamedQuery[];
 }
 
 /** Every user of the model. */
-export function everyUser({ users }: Model): NamedAsker[] {
+export function everyUser({ users }: Model): NamedQuery[] {
   return Array.from({ length: users.count }, (_, u) => ({
     name: users.ids.at(u),
     asker: { user: users.ids.at(u) },
@@ -89,7 +89,7 @@ const EXPLAINED_TOGETHER = 512;
 export async function listsToOutput(
   groups: AsyncIterable<AskedGroup>,
   { head: model, users: everyone }: OpenedModel,
-  found: Askers,
+  found: BatchQueries,
   flags: ManyFlags & { readonly output: string },
   { titles, exclude }: { readonly titles: TitleBook; readonly exclude: readonly string[] },
   { threads, signal, onProgress }: CommandContext,
@@ -102,7 +102,7 @@ export async function listsToOutput(
   async function* batches(): AsyncGenerator<UserList[]> {
     for await (const group of groups) {
       const recommender = createRecommender(group.model);
-      const teller = createTeller(recommender);
+      const teller = createExplainMany(recommender);
       try {
         yield* batchesOf(teller, group);
       } finally {
@@ -111,7 +111,10 @@ export async function listsToOutput(
       }
     }
   }
-  async function* batchesOf(teller: Teller, { model: own, askers }: AskedGroup): AsyncGenerator<UserList[]> {
+  async function* batchesOf(
+    teller: ExplainMany,
+    { model: own, askers }: AskedGroup,
+  ): AsyncGenerator<UserList[]> {
     const together = flags.explain || flags.confidence ? EXPLAINED_TOGETHER : TOGETHER;
     const { n, includeSeen, explain, confidence } = flags;
     const settings = { n, includeSeen, explain, confidence, exclude, threads, signal, onUnknown: () => {} };

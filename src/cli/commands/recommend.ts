@@ -6,8 +6,8 @@ import type { Model } from '../../fit/model.js';
 import { NAMES_LINE, readSideTable } from '../../ingest/side-table.js';
 import type { OptionsOf } from '../../options/kinds.js';
 import { COMMANDS, type RECOMMEND, type RECOMMEND_COMMAND } from '../../options/verbs.js';
-import { createTeller } from '../../predict/explain/explain-many.js';
-import type { Asker } from '../../predict/recommend.js';
+import { createExplainMany } from '../../predict/explain/explain-many.js';
+import type { UserQuery } from '../../predict/recommend.js';
 import { createRecommender } from '../../predict/recommender.js';
 import type { TitleBook } from '../../predict/titles.js';
 import { textTable, wrap } from '../../report/terminal/text-table.js';
@@ -21,7 +21,7 @@ import { typedOptions } from '../flags.js';
 import { type Listing, listingJson, makeListings } from '../listings.js';
 import { byModel, modelsInTurn, openModel, requireUser } from '../model-source.js';
 import { idByTitle, readTitles } from '../titles.js';
-import { type Askers, knownLikes, readBatch, some, warnOfSkipped } from './recommend-batch.js';
+import { type BatchQueries, knownLikes, readBatch, some, warnOfSkipped } from './recommend-batch.js';
 import { type AskedGroup, checkMany, everyUser, listsToOutput, requireUsers } from './recommend-many.js';
 
 type Values = OptionsOf<typeof RECOMMEND_COMMAND & typeof RECOMMEND>;
@@ -81,7 +81,7 @@ async function run(path: string, values: Values, context: CommandContext) {
   }
   return answer();
 
-  async function askedFor(): Promise<Askers> {
+  async function askedFor(): Promise<BatchQueries> {
     const { user, batch } = values;
     if (batch !== undefined) return readBatch(batch, opened, titles, context.signal);
     if (user === undefined && likes) return knownLikes(likes, titles);
@@ -115,7 +115,7 @@ async function run(path: string, values: Values, context: CommandContext) {
     const listings: Listing[] = [];
     for await (const { model: one, askers } of groups()) {
       const recommender = createRecommender(one);
-      const teller = createTeller(recommender);
+      const teller = createExplainMany(recommender);
       try {
         const { n, includeSeen, explain, confidence } = values;
         const { threads, signal, onProgress } = context;
@@ -149,7 +149,7 @@ async function run(path: string, values: Values, context: CommandContext) {
 }
 
 /** Likes that are titles become ids; one that several items share is refused. */
-function byTitle(asker: Asker, titles: TitleBook): Asker {
+function byTitle(asker: UserQuery, titles: TitleBook): UserQuery {
   if (!('likes' in asker)) return asker;
   const likes = asker.likes.map((like) => idByTitle(String(like), titles));
   return { ...asker, likes };

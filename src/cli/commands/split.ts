@@ -10,8 +10,8 @@ import { readingWords } from '../../report/words/reading.js';
 import { timeSplitWords } from '../../report/words/split.js';
 import { type SplitOptions, split, unseenByTraining } from '../../sample/split.js';
 import type { Split } from '../../sample/split-types.js';
-import { isPartsFolder, openParts } from '../../shard/partition-folder.js';
-import { type SplitPart, splitParts, splitPartsFiles } from '../../shard/split.js';
+import { isPartitionFolder, openPartition } from '../../shard/partition-folder.js';
+import { partitionedSplitFiles, type SplitPart, splitShards } from '../../shard/split.js';
 import { compareSplit, type SplitBias } from '../../sparsity/split-bias.js';
 import { SPLIT_FILES, saveSplit } from '../../store/split.js';
 import { fixed, grouped, short } from '../../text/numbers.js';
@@ -42,7 +42,7 @@ export function register(program: Command): void {
       const { output = '.', force, time } = typedOptions(command, own);
       const asked = typedOptions(command, options);
       const reader = typedOptions(command, declared);
-      if (given.length === 1 && (await isPartsFolder(given[0]))) {
+      if (given.length === 1 && (await isPartitionFolder(given[0]))) {
         refuseReading(given[0], { ...reader, ...(time !== undefined && { time }) });
         return runSplitParts(given[0], { output, force, asked, title: data.title }, context);
       }
@@ -76,7 +76,7 @@ export function register(program: Command): void {
           train: sizes(parts.train),
           foldin: sizes(parts.foldIn),
           test: sizes(parts.test),
-          coins: { users: drawn(parts.coins.users.drawn), items: drawn(parts.coins.items.drawn) },
+          coins: { users: drawn(parts.assignment.users.drawn), items: drawn(parts.assignment.items.drawn) },
           bias,
           fingerprint: parts.fingerprint,
           read: result.read,
@@ -99,12 +99,12 @@ async function runSplitParts(
   { output, force, asked, title }: PartsFlags,
   { signal, onProgress }: CommandContext,
 ): Promise<CommandOutput> {
-  const parts = await openParts(source);
-  const names = splitPartsFiles(parts.shards.length);
+  const parts = await openPartition(source);
+  const names = partitionedSplitFiles(parts.shards.length);
   await checkOutputs({ folder: { path: output, names }, inputs: [source], force });
   const extra = { source: title };
-  const made = await splitParts(parts, output, asked, { extra, force, signal, onProgress });
-  const { method, seed, testUsers, testItems, bias, unseen, coins, fingerprint } = made;
+  const made = await splitShards(parts, output, asked, { extra, force, signal, onProgress });
+  const { method, seed, testUsers, testItems, bias, unseen, assignment: coins, fingerprint } = made;
   const dropped = unseen.foldIn.edges + unseen.test.edges;
   const part = (name: SplitPart) => {
     const { users, items, edges } = made.parts[name];

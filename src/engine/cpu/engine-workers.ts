@@ -68,7 +68,7 @@ export function createWorkers(threads: number): Workers {
 }
 
 /** Who works for one engine. */
-export interface Crew {
+export interface EngineWorkers {
   /** Has the workers for a job of so many pieces start now: they come while the caller prepares it. */
   expect(pieces: number, stride: number): void;
   /** Runs the job until no piece of it is left, of which there are so many. One at a time. */
@@ -79,12 +79,12 @@ export interface Crew {
   leave(): Promise<void>;
 }
 
-export function createCrew(
+export function createEngineWorkers(
   module: WebAssembly.Module,
   heap: Heap,
   limits: UnitLimits,
   workers: Workers,
-): Crew {
+): EngineWorkers {
   const engine = nextEngine++;
   /** The caller's thread, from its first job on, and workers that are ready. */
   let here: WorkerPool | undefined;
@@ -114,7 +114,7 @@ export function createCrew(
   async function bring(coming: Promise<WorkerPool>): Promise<void> {
     const pool = await coming;
     await join(pool);
-    // Known and told in one go: what comes next, a job or an index that is dropped, finds it as it finds the others.
+    // Known and told in one go: what comes next, a job or an index that is dropped, finds it finds the others.
     pools.push(pool);
     await tellIndexes(pool);
   }

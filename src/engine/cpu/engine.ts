@@ -12,7 +12,7 @@
 
 import { FitError, located } from '../../errors.js';
 import { inSharedMemory } from '../../math/memory.js';
-import { leftoverMass } from '../../math/quadrature.js';
+import { unseenMass } from '../../math/quadrature.js';
 import { lgamma } from '../../math/special.js';
 import { threadCount } from '../../parallel/pool.js';
 import { rankByFactors, topByFactors } from '../../topn/cpu.js';
@@ -33,7 +33,7 @@ import {
   type UpdateOptions,
 } from '../engine.js';
 import { createQueue } from '../queue.js';
-import { createCrew, createWorkers, type Workers } from './engine-workers.js';
+import { createEngineWorkers, createWorkers, type Workers } from './engine-workers.js';
 import { type CpuIndex, createJobs, type Walked } from './jobs.js';
 import { firstBad, sumMass, sumTerm } from './results.js';
 import {
@@ -93,7 +93,7 @@ function engineOn(
   const { module, relaxed } = kernels;
   const limits = options.limits ?? DEFAULT_LIMITS;
   const heap = new Heap();
-  const crew = createCrew(module, heap, limits, workers);
+  const crew = createEngineWorkers(module, heap, limits, workers);
   if (options.work) {
     const { edges, features } = options.work;
     crew.expect(Math.ceil(edges / limits.edges), strideOf(features));
@@ -117,8 +117,8 @@ function engineOn(
     }
     own.totals = {
       mass: sumMass(out, own),
-      leftover: size > 0 ? leftoverMass({ size, ...hyper }, M) : new Float64Array(own.features),
-      leftoverAt: M.slice(),
+      unseenMass: size > 0 ? unseenMass({ size, ...hyper }, M) : new Float64Array(own.features),
+      unseenMassAt: M.slice(),
     };
   }
 
@@ -128,8 +128,8 @@ function engineOn(
     other: CpuTable,
     options: UpdateOptions,
   ): Promise<(EdgeTerm | undefined)[]> {
-    const { mass, leftover } = other.totals;
-    const M = options.otherMass ?? mass.map((m, k) => m + leftover[k]);
+    const { mass, unseenMass } = other.totals;
+    const M = options.otherMass ?? mass.map((m, k) => m + unseenMass[k]);
     jobs.bindMass(other, M);
     const walks = all.map(({ own, index, rows }) => ({ own: whole(own), index, rows, other }) as Walked);
     const terms: (EdgeTerm | undefined)[] = [];
@@ -226,7 +226,7 @@ function engineOn(
       });
     },
 
-    anew: {
+    foldFresh: {
       createTable: (rows, features) => inOrder(() => allocateMeans(heap, rows, features)),
       means: (own) => inOrder(() => loadMeans(heap, own as MeansTable)),
       make(table, index, other, given) {
@@ -239,12 +239,12 @@ function engineOn(
           const out = await jobs.renew(own, { index, other } as Walked, options);
           const bad = firstBad(out, own.stride);
           if (bad >= 0) throw new FitError(`row ${bad}: the mean of the weight is no positive number`);
-          own.totals = { ...own.totals, mass: sumMass(out, own), leftoverAt: options.otherMass };
+          own.totals = { ...own.totals, mass: sumMass(out, own), unseenMassAt: options.otherMass };
         });
       },
     },
 
-    ahead: {
+    extrapolator: {
       keep: (table) => inOrder(() => keepTable(heap, whole(table))),
       restore: (table, kept, activity) =>
         inOrder(async () => {
@@ -287,7 +287,7 @@ function engineOn(
         return term;
       }),
 
-    atOnce: {
+    batched: {
       update(all, other, given) {
         const options = copied(given);
         return inOrder(() => updateAll(all, other as CpuTable, options));
@@ -307,7 +307,7 @@ function engineOn(
       inOrder(() => loadCounts(heap, counts as CpuCounts, rows)),
     writeCounts: (counts, values, first = 0) =>
       inOrder(() => storeCounts(heap, counts as CpuCounts, values, first)),
-    withCounts: (counts, { first, last }, work) =>
+    editCounts: (counts, { first, last }, work) =>
       inOrder(() => {
         const { at, stride } = counts as CpuCounts;
         return work(heap.i64(at + 8 * first * stride, (last - first) * stride));
@@ -338,8 +338,8 @@ function engineOn(
 
     totals: (table) =>
       inOrder(() => {
-        const { mass, leftover, leftoverAt } = (table as CpuTable).totals;
-        return { mass: mass.slice(), leftover: leftover.slice(), leftoverAt: leftoverAt.slice() };
+        const { mass, unseenMass, unseenMassAt } = (table as CpuTable).totals;
+        return { mass: mass.slice(), unseenMass: unseenMass.slice(), unseenMassAt: unseenMassAt.slice() };
       }),
 
     weightSum: (table) =>
@@ -359,10 +359,10 @@ function engineOn(
       });
     },
 
-    setLeftover(table, given, at) {
-      const [leftover, leftoverAt] = [given.slice(), at.slice()];
+    setUnseenMass(table, given, at) {
+      const [unseenMass, unseenMassAt] = [given.slice(), at.slice()];
       return inPassing(() => {
-        (table as CpuTable).totals = { ...(table as CpuTable).totals, leftover, leftoverAt };
+        (table as CpuTable).totals = { ...(table as CpuTable).totals, unseenMass, unseenMassAt };
       });
     },
 
@@ -388,7 +388,7 @@ function engineOn(
         else await crew.dropIndex(owned.id);
       }),
 
-    beside: async () => engineOn(workers, kernels, options, async () => {}),
+    sibling: async () => engineOn(workers, kernels, options, async () => {}),
 
     async close() {
       await crew.leave();

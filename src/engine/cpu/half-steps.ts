@@ -4,7 +4,7 @@
 import { serveTasks } from '../../parallel/worker.js';
 import { grownBuffer } from '../../wasm/grown-memory.js';
 import { JOB, UNIT } from '../../wasm/parameter-blocks.js';
-import type { AheadLimits } from '../extrapolate.js';
+import type { ExtrapolationLimits } from '../extrapolate.js';
 import type { TiledRows } from './tiles.js';
 import { UNIT_FIELDS, UNIT_FINISH, UNIT_PIECE, UNIT_TILE, type UnitLimits } from './units.js';
 import {
@@ -67,10 +67,18 @@ export interface Setup {
  * show: activities and masses. rowTerms: what rows contribute to the bound. anew: several half-steps of rows that begin anew.
  * ahead: rows move to where their last changes lead.
  */
-export type JobKind = 'update' | 'count' | 'finish' | 'edgeTerm' | 'show' | 'rowTerms' | 'anew' | 'ahead';
+export type JobKind =
+  | 'update'
+  | 'count'
+  | 'finish'
+  | 'edgeTerm'
+  | 'show'
+  | 'rowTerms'
+  | 'foldFresh'
+  | 'ahead';
 
 /** Addresses of one of a table's arrays and of what it held before, with so many values a row, and how far it may go. */
-export interface Moved extends AheadLimits {
+export interface Moved extends ExtrapolationLimits {
   readonly now: number;
   readonly first: number;
   readonly second: number;
@@ -356,7 +364,7 @@ function runKernel(
   if (what === UNIT_FINISH) {
     if (kind === 'edgeTerm') return last;
     describe(place, words, first, last, edges, mass, NO_WINDOW, slots, lastEdge);
-    if (kind === 'anew') return kernels.renewLong(part.block, unit);
+    if (kind === 'foldFresh') return kernels.renewLong(part.block, unit);
     return kind === 'count' ? kernels.countPieces(unit) : kernels.finishRow(unit);
   }
   const index = place.indexes.get(part.index)!;
@@ -378,7 +386,7 @@ function runKernel(
       : openWindow(words, place.window, index, rows, [firstEdge, lastEdge]);
     const sums = part.tileSums + 4 * stride * slot;
     describe(place, words, first, last, edges, kind === 'edgeTerm' ? 0 : mass, window, sums);
-    if (kind === 'anew') return kernels.renewRows(part.block, unit);
+    if (kind === 'foldFresh') return kernels.renewRows(part.block, unit);
     row = kind === 'count' ? kernels.countRows(unit) : kernels.walkRows(unit);
   }
   if (withTerm) results[to] = kernels.takeEdgeTerm();

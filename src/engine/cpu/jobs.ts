@@ -6,16 +6,16 @@ import { JOB } from '../../wasm/parameter-blocks.js';
 import {
   ACTIVITY_FLOOR,
   type Activity,
-  type AnewOptions,
   type EdgeIndex,
   type EdgeTerm,
+  type FoldFreshOptions,
   RELAXATION_FLOOR,
   type RowMeans,
   type RowRange,
   type SideHyper,
   WEIGHT_SHAPE_FLOOR,
 } from '../engine.js';
-import type { Crew } from './engine-workers.js';
+import type { EngineWorkers } from './engine-workers.js';
 import {
   type Groups,
   type JobKind,
@@ -83,7 +83,7 @@ const NO_HYPER: SideHyper = { sigma: 0, tau: 0, shape: 0, rate: 0, size: 0 };
 
 export type Jobs = ReturnType<typeof createJobs>;
 
-export function createJobs(heap: Heap, crew: Crew, limits: UnitLimits, tileLimits: TileLimits) {
+export function createJobs(heap: Heap, crew: EngineWorkers, limits: UnitLimits, tileLimits: TileLimits) {
   const results = growing(heap);
   const slots = growing(heap);
   const tileSums = growing(heap);
@@ -248,7 +248,7 @@ export function createJobs(heap: Heap, crew: Crew, limits: UnitLimits, tileLimit
   async function renew(
     own: MeansTable,
     { index, other }: Pick<Walked, 'index' | 'other'>,
-    options: AnewOptions,
+    options: FoldFreshOptions,
   ): Promise<Float64Array> {
     const { stride, at } = own;
     const cut = cutOf({ own, index, other }, undefined, false);
@@ -257,7 +257,7 @@ export function createJobs(heap: Heap, crew: Crew, limits: UnitLimits, tileLimit
     writeBlock(block, { ...own, at: { ...at, ...gammas } }, other, { ...options, activity: 'mean' });
     const walked = { block, index: index.id, tiled: undefined, tileSums: 0, begins: undefined };
     const part = { ...walked, units: cut.rows, slots: slots(8 * stride * cut.pieces) };
-    const run = (units: Uint32Array) => runParts('anew', stride, [{ ...part, units }], false);
+    const run = (units: Uint32Array) => runParts('foldFresh', stride, [{ ...part, units }], false);
     // Rows longer than a window take their steps by pieces.
     const long = finishesIn(cut.rows);
     beginMeans(heap, own, options.start, rowsOf(long));

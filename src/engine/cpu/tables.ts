@@ -4,7 +4,7 @@ import { allocate } from '../../math/memory.js';
 import type { Heap } from '../../wasm/heap.js';
 import {
   ACTIVITY_FLOOR,
-  type Counts,
+  type ExpectedCounts,
   gammasOf,
   type RowMeans,
   type RowRange,
@@ -54,7 +54,7 @@ export interface KeptTable extends Table {
 /** What edges may lead to. */
 export type Gathered = CpuTable | MeansTable;
 
-export interface CpuCounts extends Counts {
+export interface CpuCounts extends ExpectedCounts {
   readonly kind: 'counts';
   readonly stride: number;
   /** rows × stride int64. */
@@ -112,7 +112,7 @@ export function beginMeans(
 
 export function noTotals(features: number): TableTotals {
   const nothing = () => new Float64Array(features);
-  return { mass: nothing(), leftover: nothing(), leftoverAt: nothing() };
+  return { mass: nothing(), unseenMass: nothing(), unseenMassAt: nothing() };
 }
 
 /** A copy of a table's values, beside it. */

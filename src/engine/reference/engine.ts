@@ -2,19 +2,19 @@
 // are derived, line by line; the other engines are held to it. Operations take effect within the call, so they are in order as they are.
 
 import { FitError } from '../../errors.js';
-import { leftoverMass } from '../../math/quadrature.js';
+import { unseenMass } from '../../math/quadrature.js';
 import { digamma, lgamma, logExpm1 } from '../../math/special.js';
 import { rankReference, topReference } from '../../topn/reference.js';
 import {
   type Activity,
   COUNT_LIMIT,
   type CountOptions,
-  type Counts,
   countScale,
   type EdgeIndex,
   type EdgeRows,
   type EdgeTerm,
   type Engine,
+  type ExpectedCounts,
   type FinishOptions,
   RELAXATION_FLOOR,
   type SideHyper,
@@ -25,7 +25,7 @@ import {
   type UpdateOptions,
   WEIGHT_SHAPE_FLOOR,
 } from '../engine.js';
-import { withAnew } from '../fold-fresh.js';
+import { withFoldFresh } from '../fold-fresh.js';
 
 interface ReferenceTable extends Table {
   readonly weightShape: Float64Array;
@@ -35,20 +35,20 @@ interface ReferenceTable extends Table {
   /** A_ik: what the edge pass of the other side sees. */
   readonly activity: Float64Array;
   readonly mass: Float64Array;
-  leftover: Float64Array;
-  leftoverAt: Float64Array;
+  unseen: Float64Array;
+  unseenMassAt: Float64Array;
 }
 
 type ReferenceIndex = EdgeIndex & EdgeRows;
 
-interface ReferenceCounts extends Counts {
+interface ReferenceCounts extends ExpectedCounts {
   readonly values: BigInt64Array;
 }
 
 const FIELDS = ['weightShape', 'weightRate', 'featureShape', 'featureRate'] as const;
 
 export function createReferenceEngine(): Engine {
-  return withAnew({
+  return withFoldFresh({
     name: 'reference',
     description: 'reference (float64, one thread)',
     tolerance: 1e-9,
@@ -65,8 +65,8 @@ export function createReferenceEngine(): Engine {
         featureRate: new Float64Array(rows * features),
         activity: new Float64Array(rows * features),
         mass: new Float64Array(features),
-        leftover: new Float64Array(features),
-        leftoverAt: new Float64Array(features),
+        unseen: new Float64Array(features),
+        unseenMassAt: new Float64Array(features),
       };
       write(table, values, activity);
       return table;
@@ -91,7 +91,7 @@ export function createReferenceEngine(): Engine {
     update: async (own, index, other, options) =>
       halfStep(own as ReferenceTable, index as ReferenceIndex, other as ReferenceTable, options),
 
-    async createCounts(own, largest): Promise<Counts> {
+    async createCounts(own, largest): Promise<ExpectedCounts> {
       const { rows, features } = own;
       const values = new BigInt64Array(rows * features);
       return { rows, features, scale: countScale(largest), values } as ReferenceCounts;
@@ -133,8 +133,8 @@ export function createReferenceEngine(): Engine {
     rowTerms: async (table, hyper) => rowTerms(table as ReferenceTable, hyper),
 
     async totals(table) {
-      const { mass, leftover, leftoverAt } = table as ReferenceTable;
-      return { mass: mass.slice(), leftover: leftover.slice(), leftoverAt: leftoverAt.slice() };
+      const { mass, unseen, unseenMassAt } = table as ReferenceTable;
+      return { mass: mass.slice(), unseenMass: unseen.slice(), unseenMassAt: unseenMassAt.slice() };
     },
 
     async weightSum(table) {
@@ -146,9 +146,9 @@ export function createReferenceEngine(): Engine {
       (table as ReferenceTable).mass.set(mass);
     },
 
-    async setLeftover(table, leftover, at) {
-      (table as ReferenceTable).leftover = leftover.slice();
-      (table as ReferenceTable).leftoverAt = at.slice();
+    async setUnseenMass(table, unseen, at) {
+      (table as ReferenceTable).unseen = unseen.slice();
+      (table as ReferenceTable).unseenMassAt = at.slice();
     },
 
     async scale(table, factor, activity) {
@@ -167,7 +167,7 @@ export function createReferenceEngine(): Engine {
 
     async free() {},
     async close() {},
-  } satisfies Omit<Engine, 'anew'>);
+  } satisfies Omit<Engine, 'foldFresh'>);
 }
 
 function write(table: ReferenceTable, values: TableValues | UniformValues, activity: Activity): void {
@@ -178,8 +178,8 @@ function write(table: ReferenceTable, values: TableValues | UniformValues, activ
   }
   showActivity(table, activity, 0, table.rows);
   sumMass(table, 0, table.rows);
-  table.leftover = new Float64Array(table.features);
-  table.leftoverAt = new Float64Array(table.features);
+  table.unseen = new Float64Array(table.features);
+  table.unseenMassAt = new Float64Array(table.features);
 }
 
 /** One half-step; returns the edge term of the state before it. */
@@ -189,7 +189,7 @@ function halfStep(
   other: ReferenceTable,
   options: UpdateOptions,
 ): EdgeTerm | undefined {
-  const M = options.otherMass ?? other.mass.map((m, k) => m + other.leftover[k]);
+  const M = options.otherMass ?? other.mass.map((m, k) => m + other.unseen[k]);
   const { first, last } = options.rows ?? { first: 0, last: own.rows };
   const counts = new Float64Array(own.features);
   let edgeTerm = 0;
@@ -285,7 +285,7 @@ function updateRow(
   }
 }
 
-/** What follows from the rows: activity, mass, leftover. */
+/** What follows from the rows: activity, mass, unseen. */
 function finishTable(
   own: ReferenceTable,
   M: Float64Array,
@@ -294,8 +294,8 @@ function finishTable(
   const { first, last } = rows ?? { first: 0, last: own.rows };
   showActivity(own, activity, first, last);
   sumMass(own, first, last);
-  own.leftoverAt = M.slice();
-  own.leftover = hyper.size > 0 ? leftoverMass(hyper, M) : new Float64Array(own.features);
+  own.unseenMassAt = M.slice();
+  own.unseen = hyper.size > 0 ? unseenMass(hyper, M) : new Float64Array(own.features);
 }
 
 /** The count, moved on in the direction it went. */

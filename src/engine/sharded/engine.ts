@@ -7,7 +7,7 @@
 
 import type { Communicator } from '../../comm/communicator.js';
 import type { EdgeIndex, Engine, Table, TableValues } from '../engine.js';
-import { withAnew } from '../fold-fresh.js';
+import { withFoldFresh } from '../fold-fresh.js';
 import { createQueue } from '../queue.js';
 import { createExchange } from './exchange.js';
 import { createHalfSteps, pair } from './half-steps.js';
@@ -27,7 +27,7 @@ import {
 } from './tables.js';
 
 /** Tables and indexes of the shards that were made one by one, since all of them do not fit in memory at once. */
-export interface ReadyParts {
+export interface ReadyShards {
   readonly tables: readonly Table[];
   readonly indexes: Readonly<Record<'own' | 'other', readonly EdgeIndex[]>>;
   /** The sum of counts of each row of the whole side, in all of the data. */
@@ -47,7 +47,7 @@ export function createShardedEngine(
   local: Engine,
   communicator: Communicator,
   layoutOf: (rows: number) => ShardLayout,
-  ready?: ReadyParts,
+  ready?: ReadyShards,
 ): ShardedEngine {
   const { size } = communicator;
   const exchange = createExchange(communicator);
@@ -59,7 +59,7 @@ export function createShardedEngine(
   const copied = <O extends { readonly otherMass?: Float64Array | undefined }>(given: O): O =>
     given.otherMass ? { ...given, otherMass: given.otherMass.slice() } : given;
 
-  return withAnew({
+  return withFoldFresh({
     name: local.name,
     description: `${local.description}, in shards${size > 1 ? `, ${communicator.description}` : ''}`,
     tolerance: local.tolerance,
@@ -85,7 +85,7 @@ export function createShardedEngine(
             ),
         );
         const nothing = () => new Float64Array(features);
-        const totals = { mass: nothing(), leftover: nothing(), leftoverAt: nothing() };
+        const totals = { mass: nothing(), unseenMass: nothing(), unseenMassAt: nothing() };
         const table: SplitTable = { kind: 'split', rows: rows[0], features, layout, parts, totals };
         table.totals = { ...totals, mass: await massOfParts(table) };
         return table;
@@ -110,7 +110,7 @@ export function createShardedEngine(
           }),
         );
         const nothing = () => new Float64Array(features);
-        table.totals = { mass: await massOfParts(table), leftover: nothing(), leftoverAt: nothing() };
+        table.totals = { mass: await massOfParts(table), unseenMass: nothing(), unseenMassAt: nothing() };
       }),
 
     read: (handle) =>
@@ -237,8 +237,8 @@ export function createShardedEngine(
 
     totals: (table) =>
       inOrder(async () => {
-        const { mass, leftover, leftoverAt } = await totalsOf(table as ShardedTable);
-        return { mass: mass.slice(), leftover: leftover.slice(), leftoverAt: leftoverAt.slice() };
+        const { mass, unseenMass, unseenMassAt } = await totalsOf(table as ShardedTable);
+        return { mass: mass.slice(), unseenMass: unseenMass.slice(), unseenMassAt: unseenMassAt.slice() };
       }),
 
     weightSum: (handle) =>
@@ -258,12 +258,12 @@ export function createShardedEngine(
       });
     },
 
-    setLeftover(handle, given, at) {
-      const [leftover, leftoverAt] = [given.slice(), at.slice()];
+    setUnseenMass(handle, given, at) {
+      const [unseenMass, unseenMassAt] = [given.slice(), at.slice()];
       return inPassing(async () => {
         const table = handle as ShardedTable;
-        if (table.kind === 'split') table.totals = { ...table.totals, leftover, leftoverAt };
-        else await local.setLeftover(table.local, leftover, leftoverAt);
+        if (table.kind === 'split') table.totals = { ...table.totals, unseenMass, unseenMassAt };
+        else await local.setUnseenMass(table.local, unseenMass, unseenMassAt);
       });
     },
 
@@ -297,5 +297,5 @@ export function createShardedEngine(
       await idle();
       await local.close();
     },
-  } satisfies Omit<ShardedEngine, 'anew'>);
+  } satisfies Omit<ShardedEngine, 'foldFresh'>);
 }

@@ -2,15 +2,15 @@
 
 import type { Communicator } from '../../comm/communicator.js';
 import { FitError, located } from '../../errors.js';
-import { leftoverMass } from '../../math/quadrature.js';
+import { unseenMass } from '../../math/quadrature.js';
 import {
   COUNT_LIMIT,
   type CountAllOptions,
   type CountOptions,
-  type Counts,
   type EdgeIndex,
   type EdgeTerm,
   type Engine,
+  type ExpectedCounts,
   type FinishOptions,
   type OtherEdges,
   type OwnEdges,
@@ -69,8 +69,8 @@ export function createHalfSteps(local: Engine, communicator: Communicator, { sum
   }
 
   async function massOf(table: ShardedTable): Promise<Float64Array> {
-    const { mass, leftover } = await totalsOf(table);
-    return mass.map((m, k) => m + leftover[k]);
+    const { mass, unseenMass } = await totalsOf(table);
+    return mass.map((m, k) => m + unseenMass[k]);
   }
 
   /** After the rows of a split table have changed. */
@@ -80,8 +80,8 @@ export function createHalfSteps(local: Engine, communicator: Communicator, { sum
     M: Float64Array,
     { hyper }: Pick<FinishOptions, 'hyper'>,
   ) {
-    const leftover = hyper.size > 0 ? leftoverMass(hyper, M) : new Float64Array(own.features);
-    own.totals = { mass, leftover, leftoverAt: M.slice() };
+    const unseen = hyper.size > 0 ? unseenMass(hyper, M) : new Float64Array(own.features);
+    own.totals = { mass, unseenMass: unseen, unseenMassAt: M.slice() };
   }
 
   async function updateSplit(
@@ -141,7 +141,7 @@ export function createHalfSteps(local: Engine, communicator: Communicator, { sum
     options: UpdateOptions,
   ): Promise<readonly (EdgeTerm | undefined)[]> {
     if (all.length === 0) return [];
-    if (local.atOnce) return local.atOnce.update(all, other, options);
+    if (local.batched) return local.batched.update(all, other, options);
     return Promise.all(
       all.map(({ own, index, rows, place }) =>
         local
@@ -155,10 +155,10 @@ export function createHalfSteps(local: Engine, communicator: Communicator, { sum
   async function countAll(
     own: Table,
     from: readonly OtherEdges[],
-    into: Counts,
+    into: ExpectedCounts,
     options: CountAllOptions,
   ): Promise<readonly (EdgeTerm | undefined)[]> {
-    if (local.atOnce && from.length > 0) return local.atOnce.count(own, from, into, options);
+    if (local.batched && from.length > 0) return local.batched.count(own, from, into, options);
     const { rows, edgeTerm, clear, finish } = options;
     if (clear) void local.clearCounts(into);
     const counted = from.map(({ index, other }) => local.count(own, index, other, into, { rows, edgeTerm }));
@@ -171,7 +171,7 @@ export function createHalfSteps(local: Engine, communicator: Communicator, { sum
     own: WholeTable,
     index: SplitIndex,
     other: SplitTable,
-    into: Counts,
+    into: ExpectedCounts,
     options: CountAllOptions,
   ): Promise<EdgeTerm | undefined> {
     const [term] = await sumShards(other.layout, 1, async () => {
@@ -181,7 +181,7 @@ export function createHalfSteps(local: Engine, communicator: Communicator, { sum
     });
     if (size > 1) {
       const rows = options.rows ?? { first: 0, last: own.rows };
-      if (local.withCounts) await local.withCounts(into, rows, (values) => communicator.sum(values));
+      if (local.editCounts) await local.editCounts(into, rows, (values) => communicator.sum(values));
       else {
         await inPieces(own, rows.first, rows.last, async (piece) => {
           const values = await local.readCounts(into, piece);

@@ -1,7 +1,15 @@
 // Tables, indexes and counts whose rows lie in shards, and what their parts are of those of a local engine.
 
 import { allocate } from '../../math/memory.js';
-import type { Counts, EdgeIndex, EdgeRows, RowRange, Table, TableTotals, TableValues } from '../engine.js';
+import type {
+  EdgeIndex,
+  EdgeRows,
+  ExpectedCounts,
+  RowRange,
+  Table,
+  TableTotals,
+  TableValues,
+} from '../engine.js';
 
 /** How the data are cut, which no number of ranks changes, and which of the shards are here. */
 export interface ShardLayout {
@@ -48,10 +56,10 @@ export interface SplitIndex extends EdgeIndex {
 
 export type ShardedIndex = WholeIndex | SplitIndex;
 
-export interface ShardedCounts extends Counts {
+export interface ShardedCounts extends ExpectedCounts {
   readonly kind: 'counts';
   /** One of a whole table, or one for each part of a split one. */
-  readonly parts: readonly Counts[];
+  readonly parts: readonly ExpectedCounts[];
   readonly largest: number;
   /** Where the rows of each part begin. */
   readonly bounds: readonly number[];

@@ -101,7 +101,7 @@ function engineOn(gpu: GpuDevice, options: WebgpuOptions, closeDevice: () => voi
     const mass = vector(0);
     const bad = mass.findIndex((m) => !Number.isFinite(m));
     if (bad >= 0) throw new FitError(`the mass of feature ${bad} became ${mass[bad]}`);
-    return { mass, leftover: vector(1), leftoverAt: vector(2) };
+    return { mass, unseenMass: vector(1), unseenMassAt: vector(2) };
   }
 
   /** Replaces vectors of the totals, from the `first` on. */
@@ -164,7 +164,7 @@ function engineOn(gpu: GpuDevice, options: WebgpuOptions, closeDevice: () => voi
       });
     },
 
-    anew: {
+    foldFresh: {
       createTable: (rows, features) => inOrder(() => allocateGpuTable(gpu, rows, features, true)),
       means: (table) => inOrder(() => readGpuMeans(commands, table as GpuTable)),
       make(table, edgeIndex, otherTable, { hyper, otherMass, start, steps }) {
@@ -286,7 +286,7 @@ function engineOn(gpu: GpuDevice, options: WebgpuOptions, closeDevice: () => voi
       }),
 
     setMass: (table, mass) => setTotals(table as GpuTable, 0, [mass]),
-    setLeftover: (table, leftover, at) => setTotals(table as GpuTable, 1, [leftover, at]),
+    setUnseenMass: (table, unseenMass, at) => setTotals(table as GpuTable, 1, [unseenMass, at]),
 
     setActivity: (table, activity) =>
       inOrder(async () => {
@@ -308,7 +308,7 @@ function engineOn(gpu: GpuDevice, options: WebgpuOptions, closeDevice: () => voi
         else destroyIndex(handle as GpuIndex);
       }),
 
-    beside: async () => engineOn(gpu, options, () => {}),
+    sibling: async () => engineOn(gpu, options, () => {}),
 
     async close() {
       await idle();

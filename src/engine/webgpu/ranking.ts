@@ -18,7 +18,7 @@ import { allocate, type GpuDevice } from './device.js';
 import { whole } from './passes.js';
 import { storageBuffer, upload } from './tables.js';
 import {
-  besideShader,
+  itemWeightShader,
   leaveOutShader,
   listShader,
   type RankShape,
@@ -92,7 +92,7 @@ export interface KeptForLists {
 interface CandidateBuffers {
   readonly items: GPUBuffer;
   /** Weights from items to the candidates. */
-  readonly beside: Readonly<Record<'offsets' | 'targets' | 'weights', GPUBuffer>> | undefined;
+  readonly itemWeights: Readonly<Record<'offsets' | 'targets' | 'weights', GPUBuffer>> | undefined;
 }
 
 /**
@@ -214,7 +214,7 @@ interface PreparedView {
 async function prepare(
   gpu: GpuDevice,
   commands: Commands,
-  { users, items, features, beside }: FactorTables,
+  { users, items, features, itemWeights }: FactorTables,
   candidates: Uint32Array,
   { views, excluded, depth, top }: RankQuery,
   rows: Uint32Array,
@@ -236,16 +236,16 @@ async function prepare(
     values: await make(what, what, values),
   });
   async function candidateBuffers() {
-    const weights = beside?.weights;
+    const weights = itemWeights?.weights;
     const there =
       kept?.buffers && kept.items === items && kept.candidates === candidates && kept.weights === weights;
     if (kept?.buffers && there) return kept.buffers;
     if (kept) kept.buffers = undefined;
     const what = `the features of ${candidates.length} items`;
-    const narrow = beside && towardsCandidates(beside, candidates, items.length / features);
+    const narrow = itemWeights && towardsCandidates(itemWeights, candidates, items.length / features);
     const buffers: CandidateBuffers = {
       items: await make('items', what, padded(items, candidates, features)),
-      beside: narrow && {
+      itemWeights: narrow && {
         offsets: await make('offsets', 'the rows of weights between items', narrow.offsets),
         targets: await make('targets', 'the targets of weights between items', narrow.targets),
         weights: await make('weights', 'weights between items', narrow.weights),
@@ -257,8 +257,8 @@ async function prepare(
   const rowsBuffer = await make('rows', 'the list of rows', rows);
   const what = `the features of ${rows.length} users`;
   const usersBuffer = await make('users', what, padded(users, rows, features));
-  const { items: itemsBuffer, beside: between } = await candidateBuffers();
-  const histories = beside && (await lists('what users have', beside.history));
+  const { items: itemsBuffer, itemWeights: between } = await candidateBuffers();
+  const histories = itemWeights && (await lists('what users have', itemWeights.history));
   const scores = await room('scores', `the scores of ${blockRows} users`, 4 * blockRows * candidates.length);
   const seen = excluded && (await lists('items that are left out', excluded));
   const prepared: PreparedView[] = [];
@@ -273,7 +273,7 @@ async function prepare(
   }
   const reads = (n: number) => ['params', ...Array<'read'>(n).fill('read'), 'write'] as const;
   const score = await commands.kernel('scores', scoreShader(shape), reads(2));
-  const addBeside = await commands.kernel('beside', besideShader(shape), reads(6));
+  const addBeside = await commands.kernel('itemWeights', itemWeightShader(shape), reads(6));
   const leaveOut = await commands.kernel('left out', leaveOutShader(shape, true), reads(3));
   const leaveOutForAll = await commands.kernel('left out for all', leaveOutShader(shape, false), reads(3));
   const rank = await commands.kernel('ranks', rankShader(shape), reads(4));

@@ -2,7 +2,7 @@
 
 import { DeviceError, InputError } from '../../errors.js';
 import { allocate as inShared } from '../../math/memory.js';
-import { type Counts, gammasOf, type RowRange, type Table, type TableValues } from '../engine.js';
+import { type ExpectedCounts, gammasOf, type RowRange, type Table, type TableValues } from '../engine.js';
 import { type Commands, USAGE } from './commands.js';
 import { allocate, type GpuDevice, megabytes } from './device.js';
 import { MAX_FEATURES } from './wgsl/params.js';
@@ -22,7 +22,7 @@ export interface GpuTable extends Table {
 }
 
 /** rows × quads × 4 counts of two words, the lower first. */
-export interface GpuCounts extends Counts {
+export interface GpuCounts extends ExpectedCounts {
   readonly quads: number;
   readonly values: GPUBuffer;
 }

@@ -1,6 +1,6 @@
 // A worker of the ladder: the search of one baseline, or its fit and its figures, one after the other.
 
-import { type Crossing, unpacked } from '../../graph/transfer.js';
+import { fromShared, type Transfer } from '../../graph/transfer.js';
 import { serveTasks } from '../../parallel/worker.js';
 import type { TaskOptions } from '../../progress.js';
 import type { BaselineName } from './all-baselines.js';
@@ -16,7 +16,7 @@ import type { TuningOptions } from './tuning.js';
 
 export interface TuneJob {
   readonly name: BaselineName;
-  readonly contest: Crossing<Contest>;
+  readonly contest: Transfer<Contest>;
   readonly options: TuningOptions;
 }
 
@@ -28,14 +28,14 @@ export function tuneContenderApart(
   { name, contest, options }: TuneJob,
   onProgress: TaskOptions['onProgress'],
 ): Promise<TunedContender | SkipReason> {
-  return tuneContender(name, unpacked(contest), { ...options, onProgress });
+  return tuneContender(name, fromShared(contest), { ...options, onProgress });
 }
 
 export function judgeContenderApart(
   { name, contest, options, tuned }: JudgeJob,
   onProgress: TaskOptions['onProgress'],
 ): Promise<BaselineResult> {
-  return judgeContender(name, unpacked(contest), tuned, { ...options, onProgress });
+  return judgeContender(name, fromShared(contest), tuned, { ...options, onProgress });
 }
 
 serveTasks('contender-tasks', { tuneContenderApart, judgeContenderApart });

@@ -3,7 +3,7 @@
 
 import type { Validation } from '../../metrics/held-back.js';
 import type { RankingResult } from '../../metrics/ranking-metrics.js';
-import type { Trial } from '../../metrics/setting-search.js';
+import type { SettingTrial } from '../../metrics/setting-search.js';
 import type { TaskOptions } from '../../progress.js';
 import { evaluateRanking, rankingOptions } from '../evaluate-ranking.js';
 import type { SplitRankingTask } from '../split-task.js';
@@ -15,7 +15,7 @@ export interface BaselineResult {
   readonly name: BaselineName;
   readonly setting: Setting;
   /** What was tried on held-back training users; empty where there is nothing to tune. */
-  readonly trials: readonly Trial[];
+  readonly trials: readonly SettingTrial[];
   /** False where the number of trials ended the search. */
   readonly tuned: boolean;
   readonly ranking: RankingResult;

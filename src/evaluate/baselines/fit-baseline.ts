@@ -8,7 +8,7 @@ import { type BipartiteGraph, degrees, type SideName } from '../../graph/graph.j
 import { transposeLists } from '../../math/csr.js';
 import { holdBack, shownItems } from '../../metrics/held-back.js';
 import type { Tuned } from '../../metrics/setting-search.js';
-import { settle } from '../../options/door.js';
+import { withDefaults } from '../../options/door.js';
 import type { OptionsOf } from '../../options/kinds.js';
 import { FIT_BASELINE } from '../../options/library.js';
 import { TASK } from '../../options/shared.js';
@@ -44,7 +44,7 @@ export async function fitBaseline(
   if (!BASELINES.includes(name)) {
     throw new InputError(`baseline ${name}: expected one of ${BASELINES.join(', ')}`);
   }
-  const settings = settle({ ...FIT_BASELINE, ...TASK }, options);
+  const settings = withDefaults({ ...FIT_BASELINE, ...TASK }, options);
   const { seed, trials, threads, signal, onProgress } = settings;
   if (graph.edges === 0) throw new InputError('the graph has no edges: there is nothing to fit');
   const began = performance.now();

@@ -1,7 +1,7 @@
 // The baselines of a split: each tuned on held-back training users, fitted to all of them, and judged like every model.
 
 import { InputError } from '../../errors.js';
-import { packed } from '../../graph/transfer.js';
+import { toShared } from '../../graph/transfer.js';
 import { transposeLists } from '../../math/csr.js';
 import { holdBack } from '../../metrics/held-back.js';
 import { shareThreads, type ThreadShare } from '../../parallel/budget.js';
@@ -144,7 +144,7 @@ async function inWorkers(
   shares: readonly ThreadShare[],
   { onProgress, signal, baselines: _, ...options }: ContestOptions,
 ): Promise<Outcome[]> {
-  const shared = packed(contest);
+  const shared = toShared(contest);
   const pool = await createPool(CONTENDING, threadCount(options.threads, names.length));
   const apart = (name: BaselineName): Steps => {
     const job = (threads: number | undefined): TuneJob => ({
@@ -176,7 +176,7 @@ async function inWorkers(
 /** The training part as the baselines see it; items in the order of the task. */
 export function baselineData(split: Split, task: SplitRankingTask): BaselineData {
   const ids = split.train.items.ids;
-  const coins = split.coins.items;
+  const coins = split.assignment.items;
   const shown = Uint8Array.from({ length: ids.length }, (_, j) => {
     const coin = coins.ids.find(ids.at(j));
     return coin >= 0 && coins.drawn[coin] === 1 ? 0 : 1;

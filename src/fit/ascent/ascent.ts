@@ -3,7 +3,7 @@
 import type { Engine, TableValues } from '../../engine/engine.js';
 import { type EngineReason, onEngine } from '../../engine/select.js';
 import { abortReason, DeviceError, InputError } from '../../errors.js';
-import { fingerprintTogether } from '../../graph/fingerprint-threads.js';
+import { fingerprintWithThreads } from '../../graph/fingerprint-threads.js';
 import { type BipartiteGraph, otherSide, SIDES, type SideName } from '../../graph/graph.js';
 import { VERSION } from '../../version.js';
 import type { FitResult } from '../fit.js';
@@ -19,8 +19,8 @@ import {
 import { abortedFit, LostFitError } from '../unfinished.js';
 import { type BothHyper, type BothTables, logCountFactorials } from './bound.js';
 import { factsOf } from './data-facts.js';
-import { mayJump } from './extrapolate.js';
-import { firstHyper, learned, tiltsToMatch } from './hyper.js';
+import { mayExtrapolate } from './extrapolate.js';
+import { firstHyper, learned, tausToMatch } from './hyper.js';
 import {
   type AfterLeg,
   type AscentCheckpoint,
@@ -31,7 +31,7 @@ import {
   runLoop,
 } from './loop.js';
 import { activities } from './phases.js';
-import { type FormerState, formerHyper, formerTables, matchVertices } from './previous.js';
+import { matchVertices, type PreviousState, previousHyper, previousTables } from './previous.js';
 import { beginsOnSample, fitSample } from './sample-start.js';
 import { SHORTEST, startValues } from './start.js';
 
@@ -76,7 +76,7 @@ export async function ascend(
       const { report, rows: formerRows } = former ?? {};
       const start: Beginning = {
         settings: { ...settings },
-        fingerprint: (print ??= await fingerprintTogether(data, options)),
+        fingerprint: (print ??= await fingerprintWithThreads(data, options)),
       };
       const why = finish ? { ...reason, iteration: last?.state.iteration ?? 0 } : reason;
       finish = (outcome) => ({
@@ -176,7 +176,7 @@ async function oneRun(
   const facts = factsOf(graph);
   const seed = settings.seed + run;
   const first = resume?.state.hyper ?? (await firstHyper(facts, settings, options.signal));
-  const tilts = tiltsToMatch(facts, settings, first);
+  const tilts = tausToMatch(facts, settings, first);
   const learn = learned(settings, first);
   const sample =
     !resume && beginsOnSample(engine, graph, settings, options)
@@ -184,13 +184,13 @@ async function oneRun(
       : undefined;
   const sampled = sample === 'aborted';
   const carried = sampled ? undefined : sample;
-  const former: FormerState | undefined = resume ? undefined : (options.from ?? carried);
-  const hyper = former ? formerHyper(first, former, learn, tilts) : first;
+  const former: PreviousState | undefined = resume ? undefined : (options.from ?? carried);
+  const hyper = former ? previousHyper(first, former, learn, tilts) : first;
   const rows = carried ? matchVertices(graph, carried).rows : formerRows;
   const values =
     resume?.tables ??
     (former
-      ? formerTables(graph, former, rows!, hyper, seed, carried ? 0 : 1)
+      ? previousTables(graph, former, rows!, hyper, seed, carried ? 0 : 1)
       : startValues(graph, hyper, settings, seed));
   const state: LoopState = resume?.state ?? {
     iteration: 0,
@@ -212,7 +212,11 @@ async function oneRun(
   if (resume) {
     for (const side of SIDES) {
       void engine.setMass(tables[side], resume.totals[side].mass);
-      void engine.setLeftover(tables[side], resume.totals[side].leftover, resume.totals[side].leftoverAt);
+      void engine.setUnseenMass(
+        tables[side],
+        resume.totals[side].unseenMass,
+        resume.totals[side].unseenMassAt,
+      );
     }
   }
   if (sampled) return { state, tables, bound: undefined, stopped: 'aborted' };
@@ -220,7 +224,7 @@ async function oneRun(
   const data = { ...graph, factorials: logCountFactorials(graph.users.counts) };
   const vertices = graph.users.count + graph.items.count;
   const size = { vertices, edges: graph.edges, features: settings.features };
-  const jumps = settings.iterations >= SHORTEST && mayJump(engine, size, state.former);
+  const jumps = settings.iterations >= SHORTEST && mayExtrapolate(engine, size, state.former);
   return runLoop(engine, data, tables, state, { ...settings, jumps }, { learn, tilts }, options, afterLeg);
 }
 
@@ -228,7 +232,7 @@ async function oneRun(
 async function takeLeftover(
   engine: Engine,
   tables: BothTables,
-  former: FormerState,
+  former: PreviousState,
   hyper: BothHyper,
 ): Promise<void> {
   const unseen = (side: SideName) => (hyper[side].size > 0 ? former[side].leftover : undefined);
@@ -238,7 +242,7 @@ async function takeLeftover(
     const other = otherSide(side);
     const left = unseen(other);
     const at = totals[other].mass.map((m, k) => m + (left?.[k] ?? 0));
-    if (own) void engine.setLeftover(tables[side], own, at);
+    if (own) void engine.setUnseenMass(tables[side], own, at);
   }
 }
 
@@ -302,7 +306,7 @@ function toModel(
 ): PosteriorModel {
   const { state } = checkpoint;
   const side = (name: SideName) =>
-    modelSide(graph[name], checkpoint.tables[name], state.hyper[name], checkpoint.totals[name].leftover);
+    modelSide(graph[name], checkpoint.tables[name], state.hyper[name], checkpoint.totals[name].unseenMass);
   return Object.freeze({
     type: 'posterior',
     kind: settings.model,

@@ -53,7 +53,8 @@ export async function evidenceBound(
   let mass = 0;
   for (let k = 0; k < totals.users.mass.length; k++) {
     mass -=
-      (totals.users.mass[k] + totals.users.leftover[k]) * (totals.items.mass[k] + totals.items.leftover[k]);
+      (totals.users.mass[k] + totals.users.unseenMass[k]) *
+      (totals.items.mass[k] + totals.items.unseenMass[k]);
   }
   const sides = { users: 0, items: 0 };
   for (const side of SIDES) {
@@ -61,7 +62,7 @@ export async function evidenceBound(
     const rows = tables[side].rows;
     let sum = rowTerms[side] - rows * lgamma(1 - h.sigma);
     if (h.size > 0) {
-      const { leftover, leftoverAt } = totals[side];
+      const { unseenMass: leftover, unseenMassAt: leftoverAt } = totals[side];
       sum += rows * Math.log(h.size);
       // Σ_k μ_k M_k − s·E_θ[ψ(θ·M)], at the M with which μ was last computed
       for (let k = 0; k < leftover.length; k++) sum += leftover[k] * leftoverAt[k];

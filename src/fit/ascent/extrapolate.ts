@@ -3,12 +3,12 @@
 // sweeps that follow mend what does not fit together, and the bound judges the whole.
 
 import type { Engine, Table, TableTotals, TableValues } from '../../engine/engine.js';
-import type { AheadLimits } from '../../engine/extrapolate.js';
+import type { ExtrapolationLimits } from '../../engine/extrapolate.js';
 import { SIDES, type SideName } from '../../graph/graph.js';
 import type { BothHyper, BothTables } from './bound.js';
 
 /** Four steps ahead at most. */
-const LIMITS: AheadLimits = { least: 1e-6, mostShare: 0.8, mostFactor: Math.E };
+const LIMITS: ExtrapolationLimits = { least: 1e-6, mostShare: 0.8, mostFactor: Math.E };
 const { least: LEAST_COUNT, mostShare: MOST_SHARE, mostFactor: MOST_FACTOR } = LIMITS;
 /** Values of both sides (vertices × features) beyond which the copies would take too much memory. */
 const MOST_VALUES = 2 ** 24;
@@ -24,7 +24,7 @@ const LEAST_DEGREE = 50;
  * Whether a fit of this size jumps. On a GPU copies would travel to the host and back, for sweeps that take less. A fit from a
  * former model jumps once, however few edges its vertices have.
  */
-export function mayJump(
+export function mayExtrapolate(
   engine: Pick<Engine, 'name'>,
   {
     vertices,
@@ -39,7 +39,9 @@ export function mayJump(
 
 export async function copyTables(engine: Engine, tables: BothTables): Promise<Copies> {
   const copy = async (table: Table) =>
-    engine.ahead ? { kept: await engine.ahead.keep(table) } : { values: await engine.read(table) };
+    engine.extrapolator
+      ? { kept: await engine.extrapolator.keep(table) }
+      : { values: await engine.read(table) };
   return { users: await copy(tables.users), items: await copy(tables.items) };
 }
 
@@ -61,15 +63,15 @@ export async function restoreTables(
 ): Promise<void> {
   for (const side of SIDES) {
     const copy = copies[side];
-    if ('kept' in copy) await engine.ahead?.restore(tables[side], copy.kept, 'exact');
+    if ('kept' in copy) await engine.extrapolator?.restore(tables[side], copy.kept, 'exact');
     else await engine.write(tables[side], copy.values, 'exact');
     await engine.setMass(tables[side], totals[side].mass);
-    await engine.setLeftover(tables[side], totals[side].leftover, totals[side].leftoverAt);
+    await engine.setUnseenMass(tables[side], totals[side].unseenMass, totals[side].unseenMassAt);
   }
 }
 
 /** Moves every parameter to where its last two changes lead; the tables are at the third state, equally long after the second. */
-export async function jump(
+export async function extrapolate(
   engine: Engine,
   tables: BothTables,
   hyper: BothHyper,
@@ -83,7 +85,7 @@ export async function jump(
     const shape = 0.999 * hyper[side].shape;
     const [one, two] = [first[side], second[side]];
     if ('kept' in one && 'kept' in two) {
-      await engine.ahead?.move(table, one.kept, two.kept, shape, LIMITS, 'exact');
+      await engine.extrapolator?.move(table, one.kept, two.kept, shape, LIMITS, 'exact');
     } else if ('values' in one && 'values' in two) {
       const now = await engine.read(table);
       const ahead = (name: keyof TableValues, base: number) =>
@@ -96,7 +98,7 @@ export async function jump(
         'exact',
       );
     }
-    await engine.setLeftover(table, totals.leftover, totals.leftoverAt);
+    await engine.setUnseenMass(table, totals.unseenMass, totals.unseenMassAt);
   }
 }
 

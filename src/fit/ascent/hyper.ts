@@ -3,14 +3,14 @@
 import type { Activity, Engine, SideHyper, Table, TableTotals } from '../../engine/engine.js';
 import { otherSide, SIDES, type SideName } from '../../graph/graph.js';
 import { maximize } from '../../math/maximize.js';
-import { expectedLaplace, leftoverMass } from '../../math/quadrature.js';
+import { expectedLaplace, unseenMass } from '../../math/quadrature.js';
 import { lgamma } from '../../math/special.js';
 import type { ModelKind } from '../../options/names.js';
 import { estimateSizes, sizeFromBound } from '../../process/sizes.js';
 import type { DegreeCounts } from '../../sparsity/degree-counts.js';
 import { tailIndexAt } from '../../sparsity/tail-index.js';
 import type { FitSettings, Learnable } from '../options.js';
-import { LARGEST_SIGMA, matchTilt, SMALLEST_SIGMA, tailLaw } from '../sides/side-prior.js';
+import { LARGEST_SIGMA, matchTau, SMALLEST_SIGMA, tailPrior } from '../sides/side-prior.js';
 import type { BothHyper, BothTables } from './bound.js';
 import type { DataFacts } from './data-facts.js';
 
@@ -53,13 +53,17 @@ export async function firstHyper(
 /** σ before anything is learned: that of the side's own law, the dense model's, or the tail index of the degrees. */
 export function firstSigma(model: ModelKind, counts: DegreeCounts): number {
   if (model === 'dense') return DENSE_SIGMA;
-  return model === 'auto' ? tailLaw(counts).sigma : Math.min(tailIndexAt(counts, 0.5), LARGEST_SIGMA);
+  return model === 'auto' ? tailPrior(counts).sigma : Math.min(tailIndexAt(counts, 0.5), LARGEST_SIGMA);
 }
 
 /** Sides whose τ follows from their degrees, with the σ̂(½) that it is to agree with: dense ones that nobody said it of. */
-export type Tilts = Readonly<Partial<Record<SideName, number>>>;
+export type MatchedTaus = Readonly<Partial<Record<SideName, number>>>;
 
-export function tiltsToMatch({ degreeCounts }: DataFacts, settings: FitSettings, hyper: BothHyper): Tilts {
+export function tausToMatch(
+  { degreeCounts }: DataFacts,
+  settings: FitSettings,
+  hyper: BothHyper,
+): MatchedTaus {
   const tilts: Partial<Record<SideName, number>> = {};
   if (settings.model !== 'auto' || settings.sizes !== 'bound') return tilts;
   for (const side of SIDES) {
@@ -73,17 +77,17 @@ export function tiltsToMatch({ degreeCounts }: DataFacts, settings: FitSettings,
 }
 
 /** The hyperparameters with every such τ set by the present mass of the other side. */
-export async function matchTilts(
+export async function matchTaus(
   engine: Engine,
   tables: BothTables,
   hyper: BothHyper,
-  tilts: Tilts,
+  tilts: MatchedTaus,
 ): Promise<BothHyper> {
   const sides = SIDES.filter((side) => tilts[side] !== undefined);
   const result = { ...hyper };
   const others = await Promise.all(sides.map((side) => engine.totals(tables[otherSide(side)])));
   for (const [at, side] of sides.entries()) {
-    const tau = matchTilt(hyper[side], tilts[side]!, totalMass(others[at]));
+    const tau = matchTau(hyper[side], tilts[side]!, totalMass(others[at]));
     result[side] = { ...hyper[side], tau };
   }
   return result;
@@ -142,17 +146,17 @@ export async function maximizeHyper(
     if (free) best = { ...best, size: sizeFromBound(best, tables[side].rows, mass) };
     result[side] = best;
     if (best.size > 0) {
-      const leftover = leftoverMass(best, mass);
-      void engine.setLeftover(tables[side], leftover, mass);
-      totals[side] = { ...totals[side], leftover };
+      const leftover = unseenMass(best, mass);
+      void engine.setUnseenMass(tables[side], leftover, mass);
+      totals[side] = { ...totals[side], unseenMass: leftover };
     }
   }
   if (!bothSizes) return result;
   return rebalance(engine, tables, totals, { users: weights[0], items: weights[1] }, result, activity);
 }
 
-function totalMass(totals: Pick<TableTotals, 'mass' | 'leftover'>): Float64Array {
-  return totals.mass.map((m, k) => m + totals.leftover[k]);
+function totalMass(totals: Pick<TableTotals, 'mass' | 'unseenMass'>): Float64Array {
+  return totals.mass.map((m, k) => m + totals.unseenMass[k]);
 }
 
 /**
@@ -163,7 +167,7 @@ function totalMass(totals: Pick<TableTotals, 'mass' | 'leftover'>): Float64Array
 async function rebalance(
   engine: Engine,
   tables: BothTables,
-  totals: Readonly<Record<SideName, Pick<TableTotals, 'mass' | 'leftover'>>>,
+  totals: Readonly<Record<SideName, Pick<TableTotals, 'mass' | 'unseenMass'>>>,
   weights: Readonly<Record<SideName, number>>,
   hyper: BothHyper,
   activity: Readonly<Record<SideName, Activity>>,
@@ -199,8 +203,8 @@ async function rebalance(
     engine.scale(tables.users, Math.exp(logFactor), activity.users),
     engine.scale(tables.items, Math.exp(-logFactor), activity.items),
   ]);
-  void engine.setLeftover(tables.items, best.items.leftover, best.userMassAt);
-  void engine.setLeftover(tables.users, best.users.leftover, best.itemMassAt);
+  void engine.setUnseenMass(tables.items, best.items.leftover, best.userMassAt);
+  void engine.setUnseenMass(tables.users, best.users.leftover, best.itemMassAt);
   return {
     users: { ...hyper.users, size: best.users.size },
     items: { ...hyper.items, size: best.items.size },
@@ -215,7 +219,7 @@ const REBALANCE_STEP = 0.1;
 /** The best size for a given mass of the other side, its leftover, and what both add to the bound. */
 function optimalSize(hyper: SideHyper, rows: number, mass: Float64Array) {
   const size = sizeFromBound(hyper, rows, mass);
-  const leftover = leftoverMass({ ...hyper, size }, mass);
+  const leftover = unseenMass({ ...hyper, size }, mass);
   let value = rows * Math.log(size) - rows;
   for (let k = 0; k < mass.length; k++) value += leftover[k] * mass[k];
   return { size, leftover, value };

@@ -7,7 +7,7 @@ import { SIDES, type SideName } from '../../graph/graph.js';
 import type { TaskOptions } from '../../progress.js';
 import type { RankerMember } from '../model.js';
 import type { FitSettings, Learnable } from '../options.js';
-import type { FormerBlend } from '../ranking/blend/blend.js';
+import type { PreviousBlend } from '../ranking/blend/blend.js';
 import { type BothHyper, type BothTables, evidenceBound } from './bound.js';
 import {
   type BothTotals,
@@ -15,18 +15,18 @@ import {
   copyTables,
   copyTotals,
   dropCopies,
-  jump,
+  extrapolate,
   restoreTables,
 } from './extrapolate.js';
-import { matchTilts, maximizeHyper, type Tilts } from './hyper.js';
+import { type MatchedTaus, matchTaus, maximizeHyper } from './hyper.js';
 import {
   type Activities,
   activities,
   afterWarmLeg,
   boundChange,
   exactSweeps,
+  extrapolatesNext,
   judged,
-  jumpsNext,
   LEG,
   legSweeps,
   matchedSweeps,
@@ -100,9 +100,9 @@ export interface RankingCheckpoint extends RankingState {
   /** Fits of `average` that are done; their seeds say which. */
   readonly done: readonly RankerMember[];
   /** Those that were under way beside the first. All of them have the smallest seeds that none of those done has, in this order. */
-  readonly beside?: readonly RankingState[] | undefined;
+  readonly others?: readonly RankingState[] | undefined;
   /** What a former model left for what is added to the scores, where the fit began from one. */
-  readonly blend?: FormerBlend | undefined;
+  readonly blend?: PreviousBlend | undefined;
 }
 
 /** Called after each leg with the state from which the next one starts. */
@@ -124,7 +124,7 @@ export interface Moving {
   /** Those that the bound is maximized over. */
   readonly learn: Readonly<Record<SideName, readonly Learnable[]>>;
   /** Those τ that follow from the degrees. */
-  readonly tilts: Tilts;
+  readonly tilts: MatchedTaus;
 }
 
 /** What the loop needs of the data: the edges that are here, and sums over all of them. */
@@ -194,7 +194,7 @@ export async function runLoop(
         }
         break;
       }
-      if (!trail && jumpsNext(state, settings)) {
+      if (!trail && extrapolatesNext(state, settings)) {
         trail = {
           state,
           first: await copyTables(engine, tables),
@@ -248,11 +248,11 @@ export async function runLoop(
       }
       if (movesHyper(state, learn)) {
         const match = matched && state.warmSweeps !== undefined && exactSweeps(state) <= matchedSweeps(state);
-        const hyper = match ? await matchTilts(engine, tables, state.hyper, tilts) : state.hyper;
+        const hyper = match ? await matchTaus(engine, tables, state.hyper, tilts) : state.hyper;
         state = { ...state, hyper: await maximizeHyper(engine, tables, hyper, learn, activity) };
       }
       if (trail?.second) {
-        await jump(engine, tables, state.hyper, trail.first, trail.second);
+        await extrapolate(engine, tables, state.hyper, trail.first, trail.second);
         dropTrail(engine, trail);
         trail = undefined;
         state = { ...state, jumped: true };
@@ -330,7 +330,7 @@ async function likelihoodParts(engine: Engine, tables: BothTables): Promise<(edg
   const [users, items] = await Promise.all([engine.totals(tables.users), engine.totals(tables.items)]);
   let mass = 0;
   for (let k = 0; k < users.mass.length; k++) {
-    mass += (users.mass[k] + users.leftover[k]) * (items.mass[k] + items.leftover[k]);
+    mass += (users.mass[k] + users.unseenMass[k]) * (items.mass[k] + items.unseenMass[k]);
   }
   return (edgeTerm) => edgeTerm - mass;
 }

@@ -85,7 +85,7 @@ export function legSweeps(state: LoopState, { jumps }: LoopLimits): number {
 }
 
 /** Whether a jump begins with the next leg; there must be room for all of its legs. */
-export function jumpsNext(state: LoopState, limits: LoopLimits): boolean {
+export function extrapolatesNext(state: LoopState, limits: LoopLimits): boolean {
   const exact = exactSweeps(state);
   return (
     limits.jumps === true &&
@@ -133,8 +133,8 @@ export function afterWarmLeg(
     state.likelihood === undefined
       ? Infinity
       : Math.abs(likelihood - state.likelihood) / (Math.abs(likelihood) * LEG);
-  const settled = state.former ? iteration >= FORMER_WARM : iteration >= least && change < tolerance;
-  const over = settled || iteration >= WARM_SHARE * settings.iterations;
+  const hasConverged = state.former ? iteration >= FORMER_WARM : iteration >= least && change < tolerance;
+  const over = hasConverged || iteration >= WARM_SHARE * settings.iterations;
   return { ...state, iteration, likelihood, warmSweeps: over ? iteration : undefined };
 }
 

@@ -9,11 +9,11 @@ import type { FactorScores, Model, PosteriorModel, Ranker, RankerMember, Vertice
 import type { FitOptions, Learnable } from '../options.js';
 import { beginningOptions } from '../resume.js';
 import type { BothHyper } from './bound.js';
-import type { Tilts } from './hyper.js';
+import type { MatchedTaus } from './hyper.js';
 import { emptyTable, rowTotal, startRow, vertexStart, type WritableTable, wideTable } from './start.js';
 
 /** What a fit can begin from: a model, or the state of a fit to a part of the data. */
-export interface FormerState {
+export interface PreviousState {
   readonly features: number;
   readonly users: FormerSide;
   readonly items: FormerSide;
@@ -33,7 +33,7 @@ export interface MatchCounts {
 }
 
 /** What a fit took over from a former model. */
-export type FormerReport = Readonly<Record<SideName, MatchCounts>>;
+export type PreviousReport = Readonly<Record<SideName, MatchCounts>>;
 
 /** A ranker whose scores are products of factors: the only kind that a fit can begin from. */
 type FactorRanker = Ranker & { readonly scores: FactorScores };
@@ -96,7 +96,7 @@ function methodOf(from: Model): Method {
 export function matchVertices(
   graph: BipartiteGraph,
   from: Readonly<Record<SideName, FormerVertices>>,
-): { readonly rows: Readonly<Record<SideName, Int32Array>>; readonly report: FormerReport } {
+): { readonly rows: Readonly<Record<SideName, Int32Array>>; readonly report: PreviousReport } {
   const rows = {
     users: from.users.ids.findAll(graph.users.ids),
     items: from.items.ids.findAll(graph.items.ids),
@@ -120,9 +120,9 @@ export function matchVertices(
 }
 
 /** Tables to begin with: rows of the former posterior, and for new vertices those of any start, on its scale. */
-export function formerTables(
+export function previousTables(
   graph: BipartiteGraph,
-  from: FormerState,
+  from: PreviousState,
   rows: Readonly<Record<SideName, Int32Array>>,
   hyper: BothHyper,
   seed: number,
@@ -184,7 +184,7 @@ function copyRows(
 }
 
 /** The items that one fit of a ranker begins with: those whose means are the former member's. */
-export function formerItems(
+export function previousItems(
   graph: BipartiteGraph,
   member: RankerMember,
   rows: Int32Array,
@@ -237,11 +237,11 @@ function onScale(
 }
 
 /** First hyperparameters on the scale of the former tables: what the fit moves begins where it ended. */
-export function formerHyper(
+export function previousHyper(
   first: BothHyper,
-  from: FormerState,
+  from: PreviousState,
   learn: Readonly<Record<SideName, readonly Learnable[]>>,
-  tilts: Tilts,
+  tilts: MatchedTaus,
 ): BothHyper {
   const side = (name: SideName) => {
     const former = from[name].hyper;
@@ -253,6 +253,6 @@ export function formerHyper(
 }
 
 /** The fits of a ranker that a fit for ranking begins from. */
-export function formerMembers(from: Model): readonly RankerMember[] {
+export function previousMembers(from: Model): readonly RankerMember[] {
   return (from as FactorRanker).scores.members.filter(({ fold }) => fold.kind === 'poisson');
 }

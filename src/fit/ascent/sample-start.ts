@@ -10,9 +10,9 @@ import { option, optionError } from '../../options/error.js';
 import type { AscentOptions, Counted, FitSettings } from '../options.js';
 import { logCountFactorials } from './bound.js';
 import { factsOf } from './data-facts.js';
-import { firstHyper, learned, tiltsToMatch } from './hyper.js';
+import { firstHyper, learned, tausToMatch } from './hyper.js';
 import { RELAXATION, runLoop } from './loop.js';
-import type { FormerState } from './previous.js';
+import type { PreviousState } from './previous.js';
 import { SHORTEST, startValues } from './start.js';
 
 /** The share of the users in the sample, and of many edges: such a part of them tells the features as well. */
@@ -67,7 +67,7 @@ export async function fitSample(
   settings: FitSettings,
   options: Counted<AscentOptions>,
   seed: number,
-): Promise<FormerState | 'aborted' | undefined> {
+): Promise<PreviousState | 'aborted' | undefined> {
   const sample = sampleUsers(graph, graph.edges < MANY_EDGES ? SHARE : SMALL_SHARE, seed);
   if (sample.edges === 0) return undefined;
   const kept = sample.users.count / graph.users.count;
@@ -84,10 +84,10 @@ export async function fitSample(
   };
   const facts = factsOf(sample);
   const hyper = await firstHyper(facts, coarse, options.signal);
-  const moving = { learn: learned(coarse, hyper), tilts: tiltsToMatch(facts, coarse, hyper) };
+  const moving = { learn: learned(coarse, hyper), tilts: tausToMatch(facts, coarse, hyper) };
   const data = { ...sample, factorials: logCountFactorials(sample.users.counts) };
   const { onProgress, signal } = options;
-  let best: FormerState | undefined;
+  let best: PreviousState | undefined;
   let highest = -Infinity;
   for (let start = 0; start < STARTS; start++) {
     const values = startValues(sample, hyper, settings, seed + SEED_STEP * start);
@@ -116,7 +116,7 @@ export async function fitSample(
         ids: sample[name].ids,
         count: sample[name].count,
         hyper: { ...state.hyper[name], size: state.hyper[name].size * scale },
-        leftover: (await engine.totals(tables[name])).leftover.map((mass) => mass * scale),
+        leftover: (await engine.totals(tables[name])).unseenMass.map((mass) => mass * scale),
       });
       // All data have as many more users as were left out; items are the same ones.
       best = {

@@ -22,7 +22,7 @@ const PER_WORKER = 2 ** 21;
 const PIECES = 4;
 
 /** What `startOf` makes. */
-export async function startTogether(
+export async function startWithThreads(
   threads: number | undefined,
   ...asked: Parameters<typeof startOf>
 ): Promise<TableValues> {

@@ -70,7 +70,7 @@ export async function chooseCounts(graph: BipartiteGraph, options: AscentOptions
 }
 
 /** A model of the edges, with the law of their counts. */
-export function withCounts(model: PosteriorModel, graph: BipartiteGraph): PosteriorModel {
+export function withCountPrior(model: PosteriorModel, graph: BipartiteGraph): PosteriorModel {
   const { law, effects } = fitCounts(graph);
   const side = (name: SideName) => Object.freeze({ ...model[name], counts: effects[name] });
   return Object.freeze({
@@ -103,7 +103,7 @@ function holdBack(graph: BipartiteGraph, seed: number): Split | undefined {
 /** Held-out users on the test items that training knows: the pairs that there are, and those that are expected. */
 async function foretellPairs(
   model: PosteriorModel,
-  { foldIn: shown, test, coins }: Split,
+  { foldIn: shown, test, assignment: coins }: Split,
   task: Pick<AscentOptions, 'signal' | 'threads' | 'engine'>,
 ): Promise<{ readonly edges: number; readonly expected: number }> {
   const everyone = new Uint8Array(shown.users.count).fill(1);

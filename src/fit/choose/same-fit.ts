@@ -3,7 +3,7 @@
 
 import { type BipartiteGraph, SIDES } from '../../graph/graph.js';
 import { factsOf } from '../ascent/data-facts.js';
-import { firstHyper, learned, tiltsToMatch } from '../ascent/hyper.js';
+import { firstHyper, learned, tausToMatch } from '../ascent/hyper.js';
 import { type AscentOptions, type Counted, fitSettings } from '../options.js';
 
 /** True where a fit with either options goes through the same states, to the same numbers. */
@@ -22,7 +22,7 @@ export async function isSameFit(
   if (!alike(hyper[0], hyper[1])) return false;
   const moving = [a, b].map((s, at) => ({
     learn: learned(s, hyper[at]),
-    tilts: tiltsToMatch(facts, s, hyper[at]),
+    tilts: tausToMatch(facts, s, hyper[at]),
   }));
   return (
     alike(moving[0].tilts, moving[1].tilts) &&

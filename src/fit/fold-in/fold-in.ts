@@ -9,7 +9,7 @@ import { type BipartiteGraph, type GraphSide, otherSide, type SideName } from '.
 import type { VertexIds } from '../../graph/ids.js';
 import { allocate } from '../../math/memory.js';
 import { digamma } from '../../math/special.js';
-import { settle } from '../../options/door.js';
+import { withDefaults } from '../../options/door.js';
 import { option, optionError } from '../../options/error.js';
 import type { OptionsOf } from '../../options/kinds.js';
 import { FOLD_IN, FOLD_ONE } from '../../options/library.js';
@@ -65,7 +65,7 @@ export async function foldIn(
   options: FoldInOptions = {},
 ): Promise<ModelSide> {
   needPosterior(model, 'the Gammas of a fold-in');
-  const settings = settle({ ...FOLD_IN, ...TASK }, options);
+  const settings = withDefaults({ ...FOLD_IN, ...TASK }, options);
   const { side, eligible } = settings;
   const fixed = model[otherSide(side)];
   if (eligible && eligible.length !== fixed.count) {
@@ -238,7 +238,7 @@ export function foldInOne(
   options: FoldOneOptions = {},
 ): FoldedVertex {
   needPosterior(model, 'the Gammas of a fold-in');
-  const settings = settle(FOLD_ONE, options);
+  const settings = withDefaults(FOLD_ONE, options);
   const { side, counts, otherMass } = settings;
   const base = foldBase(model, side);
   if (counts && counts.length !== neighbors.length) {

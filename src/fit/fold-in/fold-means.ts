@@ -47,12 +47,12 @@ export async function foldMeans(
   const otherMass = sideMass(fixed, K, options);
   const total = otherMass.reduce((a, b) => a + b, 0);
   const weight = firstShapes(rows, prior).map((shape) => shape / (prior.tau + total));
-  const own = await engine.anew.createTable(rows.count, K);
+  const own = await engine.foldFresh.createTable(rows.count, K);
   const other = await engine.createTable(K, asTable(fixed), 'mean');
   const index = await engine.createIndex({ ...rows, counts: multigraph ? rows.counts : undefined });
   const start = { weight, feature: 1 };
-  await engine.anew.make(own, index, other, { hyper: prior, otherMass, start, steps });
-  const made = await engine.anew.means(own);
+  await engine.foldFresh.make(own, index, other, { hyper: prior, otherMass, start, steps });
+  const made = await engine.foldFresh.means(own);
   for (const handle of [own, other, index]) void engine.free(handle);
   return inSharedMemory(made);
 }

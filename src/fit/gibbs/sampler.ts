@@ -29,7 +29,7 @@ const CUT_TOLERANCE = 1e-4;
 const MOST_TRIES = 100_000;
 
 /** Sums of latent counts: rows × features for both sides, filled anew by each sweep. */
-export interface Counts {
+export interface SplitCounts {
   readonly users: Float64Array;
   readonly items: Float64Array;
 }
@@ -38,12 +38,12 @@ export interface GibbsSampler {
   /** Draws every block of the state anew, in turn. */
   sweep(state: GibbsState, random: Random): void;
   /** The latent counts of the last sweep. */
-  readonly counts: Counts;
+  readonly counts: SplitCounts;
 }
 
 export function createGibbsSampler(problem: GibbsProblem): GibbsSampler {
   const { graph, features: K, hyper } = problem;
-  const counts: Counts = {
+  const counts: SplitCounts = {
     users: new Float64Array(graph.users.count * K),
     items: new Float64Array(graph.items.count * K),
   };
@@ -73,7 +73,7 @@ export function createGibbsSampler(problem: GibbsProblem): GibbsSampler {
 }
 
 /** Latent counts of every edge: truncated Poisson in all (simple), given in all (multi), multinomial over features. */
-function drawCounts(problem: GibbsProblem, state: GibbsState, counts: Counts, random: Random): void {
+function drawCounts(problem: GibbsProblem, state: GibbsState, counts: SplitCounts, random: Random): void {
   const { graph, features: K } = problem;
   const { users, items } = state;
   counts.users.fill(0);

@@ -5,7 +5,7 @@
 import type { Engine } from '../../engine/engine.js';
 import { type EngineReason, onEngine } from '../../engine/select.js';
 import { throwIfAborted } from '../../errors.js';
-import { fingerprintTogether } from '../../graph/fingerprint-threads.js';
+import { fingerprintWithThreads } from '../../graph/fingerprint-threads.js';
 import { type BipartiteGraph, degrees, SIDES, type SideName } from '../../graph/graph.js';
 import { option, optionError } from '../../options/error.js';
 import { HYPER_NAMES } from '../../options/shared.js';
@@ -14,13 +14,13 @@ import { VERSION } from '../../version.js';
 import { checkResume, nowAndThen } from '../ascent/ascent.js';
 import { factsOf } from '../ascent/data-facts.js';
 import type { Beginning, RankingCheckpoint, RankingState } from '../ascent/loop.js';
-import { formerItems, formerMembers, matchVertices } from '../ascent/previous.js';
+import { matchVertices, previousItems, previousMembers } from '../ascent/previous.js';
 import type { FitResult } from '../fit.js';
 import { type Ranker, type RankerMember, seenItems } from '../model.js';
 import { CHECKPOINT_MINUTES, checkGraph, type RankingFitOptions } from '../options.js';
 import { abortedFit, numbersUnderWay, statesUnderWay } from '../unfinished.js';
-import { type Beside, fitBeside, formerBlend, mayBlend, withBeside } from './blend/blend.js';
-import { fitMembers, membersAtOnce, type Standing } from './members.js';
+import { type Blend, fitBlend, mayBlend, previousBlend, withBlend } from './blend/blend.js';
+import { concurrentMembers, fitMembers, type Standing } from './members.js';
 import { type RankingSettings, rankingSettings } from './settings.js';
 
 /** Fits the model for ranking. It does not ascend the bound and has none: it stops when the likelihood settles. */
@@ -43,50 +43,50 @@ export async function fitRanking(
   const done = new Map(resume?.done.map((member) => [member.seed - settings.seed, member]));
   const saved = resume ? checkSaved(resume, graph, settings, done) : new Map<number, RankingState>();
   const former = options.from && matchVertices(graph, options.from);
-  const blend = former ? formerBlend(graph, options.from as Ranker, former.rows.items) : resume?.blend;
+  const blend = former ? previousBlend(graph, options.from as Ranker, former.rows.items) : resume?.blend;
   const began = performance.now();
   const work = { edges: graph.edges * settings.folds, features: settings.features };
   const beginning = {
     settings: { ...settings },
-    fingerprint: await fingerprintTogether(graph, { threads: options.threads }),
+    fingerprint: await fingerprintWithThreads(graph, { threads: options.threads }),
   };
   const isDue = options.onCheckpoint
     ? nowAndThen(options.checkpointMinutes ?? CHECKPOINT_MINUTES)
     : () => false;
   const ofFormer = (run: number) => {
-    const member = former && formerMembers(options.from!).at(run);
+    const member = former && previousMembers(options.from!).at(run);
     const { hyper, seed } = settings;
-    return former && member && formerItems(graph, member, former.rows.items, hyper, seed + run);
+    return former && member && previousItems(graph, member, former.rows.items, hyper, seed + run);
   };
   return onEngine(settings.engine, work, options.threads, async ({ engine, reason }) => {
-    const result = (all: readonly RankerMember[], beside?: Beside) => ({
-      ...toResult(graph, beginning, all, beside, { engine, reason, began }),
+    const result = (all: readonly RankerMember[], blended?: Blend) => ({
+      ...toResult(graph, beginning, all, blended, { engine, reason, began }),
       ...(former && { from: former.report }),
-      ...(beside && { blend: beside.found }),
+      ...(blended && { blend: blended.found }),
     });
     const unfinished = (standing: Standing) => {
       const [first, ...others] = standing.underWay;
       const { seed } = settings;
       const head = { method: 'ranking', began: beginning, ...first, seed, done: standing.done } as const;
-      const more = { ...(others.length > 0 && { beside: others }), ...(blend && { blend }) };
+      const more = { ...(others.length > 0 && { others }), ...(blend && { blend }) };
       const checkpoint: RankingCheckpoint = { ...head, ...more };
       return { ...result(standing.members), checkpoint };
     };
     // First, so that what a stop leaves is the state of members as ever; it is made again when the fit goes on.
-    const beside = settings.blend
+    const blended = settings.blend
       ? await unlessAborted(options, () =>
-          fitBeside(graph, { ...besideTask(settings, options), former: blend }),
+          fitBlend(graph, { ...besideTask(settings, options), former: blend }),
         )
       : undefined;
-    const standing = await fitMembers(engine, atOnce ?? membersAtOnce(engine, graph, settings), {
+    const standing = await fitMembers(engine, atOnce ?? concurrentMembers(engine, graph, settings), {
       ...{ graph, settings, done, saved, formerItems: ofFormer, isDue },
       ...{ signal: options.signal, onProgress: options.onProgress },
       onStanding: async (now) => options.onCheckpoint?.(unfinished(now)),
     });
     if (standing.underWay.length > 0) throw abortedFit(options.signal!, unfinished(standing));
     // A stop while it was made, and members that had nothing left to do.
-    if (settings.blend && !beside) throwIfAborted(options.signal);
-    return result(standing.members, beside);
+    if (settings.blend && !blended) throwIfAborted(options.signal);
+    return result(standing.members, blended);
   });
 }
 
@@ -115,7 +115,7 @@ function toResult(
   graph: BipartiteGraph,
   { settings, fingerprint }: Beginning & { readonly settings: RankingSettings },
   members: readonly RankerMember[],
-  beside: Beside | undefined,
+  blended: Blend | undefined,
   { engine, reason, began }: Circumstances,
 ): FitResult<Ranker> {
   const seconds = (performance.now() - began) / 1000;
@@ -130,8 +130,8 @@ function toResult(
       ...(graph.names && { names: graph.names }),
       users: side('users'),
       items: side('items'),
-      scores: beside
-        ? withBeside(members, beside, graph)
+      scores: blended
+        ? withBlend(members, blended, graph)
         : Object.freeze({ kind: 'factors', members: Object.freeze([...members]) }),
       seen: seenItems(graph.users),
       provenance: Object.freeze({
@@ -143,7 +143,7 @@ function toResult(
         iterations: members[0].iterations,
         converged,
         seconds,
-        ...(beside && { blend: beside.found }),
+        ...(blended && { blend: blended.found }),
       }),
     }),
     stopped: converged ? 'converged' : 'iterations',
@@ -185,7 +185,7 @@ function checkSaved(
     throw optionError`${option('resume')}: several fits that began from a former model need that model again; begin anew from it`;
   }
   if (average < begun) {
-    throw optionError`${option('resume')}: the saved fit is at number ${begun} of several, ${option('average')} is ${average}; leave it as it was, or raise it`;
+    throw optionError`${option('resume')}: the saved fit is at number ${begun} of several, ${option('average')} is ${average}; leave it was, or raise it`;
   }
   return underWay;
 }

@@ -21,13 +21,13 @@ const SHARE = 0.5;
 const UNKNOWN_ROOM = 2 ** 30;
 
 /** How many fits at once are of use here, and have room. */
-export function membersAtOnce(
+export function concurrentMembers(
   engine: Engine,
   graph: BipartiteGraph,
   settings: RankingSettings,
   free: number | undefined = freeMemory(),
 ): number {
-  if (!engine.beside) return 1;
+  if (!engine.sibling) return 1;
   const room = engine.name === 'gpu' || free === undefined ? UNKNOWN_ROOM : SHARE * free;
   const more = Math.floor(room / memberBytes(graph, settings, engine.name === 'gpu'));
   return Math.max(1, Math.min(settings.average, useful(engine), 1 + more));
@@ -118,9 +118,9 @@ export async function fitMembers(engine: Engine, atOnce: number, task: MembersTa
   };
   const beside: Engine[] = [];
   const openBeside = async () => {
-    if (!engine.beside) return engine;
+    if (!engine.sibling) return engine;
     try {
-      const another = await engine.beside();
+      const another = await engine.sibling();
       beside.push(another);
       return another;
     } catch {

@@ -2,7 +2,7 @@
 
 import type { SideHyper } from '../../engine/engine.js';
 import { SIDES, type SideName } from '../../graph/graph.js';
-import { partFor, settle } from '../../options/door.js';
+import { partFor, withDefaults } from '../../options/door.js';
 import { FEATURES, METHODS } from '../../options/fit.js';
 import type { OptionsOf, SettingsOf } from '../../options/kinds.js';
 import type { BothHyper } from '../ascent/bound.js';
@@ -37,7 +37,7 @@ export function rankingSettings(
     items,
     features = rankingFeatures(edges),
     ...plain
-  } = settle(METHODS.ranking, partFor(METHODS.ranking, options));
+  } = withDefaults(METHODS.ranking, partFor(METHODS.ranking, options));
   const said = { users: given(users), items: given(items) };
   const hyper = {} as Record<SideName, SideHyper>;
   for (const side of SIDES) {

@@ -8,7 +8,7 @@ import { FitError, located } from '../../errors.js';
 import type { BipartiteGraph, SideName } from '../../graph/graph.js';
 import type { BothHyper } from '../ascent/bound.js';
 import { vertexStart } from '../ascent/start.js';
-import { startTogether } from '../ascent/start-threads.js';
+import { startWithThreads } from '../ascent/start-threads.js';
 import { RANKING_STEPS } from '../fold-in/fold-in.js';
 import { type Folds, reorderRows, rowsWithout } from './folds.js';
 
@@ -67,7 +67,7 @@ export async function startCrossFit(
   const hosts = engine.name === 'gpu' ? undefined : engine.threads;
   const start = from
     ? inFoldOrder(from.items, folds, features)
-    : await startTogether(hosts, 'items', vertices, graph.total, hyper, features, seed, 1);
+    : await startWithThreads(hosts, 'items', vertices, graph.total, hyper, features, seed, 1);
   const items = await engine.createTable(features, start, 'mean');
   const kept = from?.foldMass;
   const mass = kept
@@ -77,7 +77,7 @@ export async function startCrossFit(
   for (let f = 0; f < mass.length; f++) {
     userIndexes.push(await engine.createIndex(rowsWithout(graph, 'users', folds, f), splitBy('own')));
   }
-  const users = await engine.anew.createTable(graph.users.count, features, inShards);
+  const users = await engine.foldFresh.createTable(graph.users.count, features, inShards);
   const userCount = everywhere?.users ?? graph.users.count;
   /** Where a fold-in begins: mean 1 in every feature, and in every weight the mean of an average user. */
   const startWeight = (otherMass: Float64Array): number => {
@@ -92,7 +92,7 @@ export async function startCrossFit(
     const start = { weight: startWeight(otherMass), feature: 1 };
     const how = { hyper: hyper.users, otherMass, start, steps: RANKING_STEPS };
     try {
-      await engine.anew.make(users, userIndexes[fold], items, how);
+      await engine.foldFresh.make(users, userIndexes[fold], items, how);
       return users;
     } catch (error) {
       throw located(error, `sweep ${sweeps + 1}, users without fold ${fold + 1}`);

@@ -10,7 +10,7 @@ import { type TruncatedNormal, truncateNormal } from '../../math/normal.js';
 import type { Random } from '../../math/random.js';
 
 /** The law of counts given an edge. */
-export interface CountLaw {
+export interface CountPrior {
   /** μ: the logarithm of a count, on average. */
   readonly mean: number;
   /** s: its spread within a user and an item. */
@@ -27,7 +27,7 @@ export interface CountEffects {
 }
 
 export interface FittedCounts {
-  readonly law: CountLaw;
+  readonly law: CountPrior;
   readonly effects: BySide<CountEffects>;
   /** A bound on log P(counts | edges). */
   readonly bound: number;
@@ -112,7 +112,7 @@ function updateEffects(
   { mean, variance }: CountEffects,
   index: Uint32Array,
   latent: Float64Array,
-  law: CountLaw,
+  law: CountPrior,
   prior: number,
   otherPart: (edge: number) => number,
 ): void {
@@ -132,7 +132,7 @@ function updateEffects(
 
 /** The parts of new vertices of one side from the counts of their edges to known ones, as in `graph`'s order. */
 export function foldCounts(
-  law: CountLaw,
+  law: CountPrior,
   side: 'users' | 'items',
   rows: Pick<GraphSide, 'count' | 'offsets' | 'neighbors' | 'counts'>,
   known: CountEffects,
@@ -175,13 +175,13 @@ export function emptyEffects(count: number): CountEffects {
 }
 
 /** Vertices of the other sides are all alike. */
-function noParts(sides: readonly SideName[]): Partial<CountLaw> {
+function noParts(sides: readonly SideName[]): Partial<CountPrior> {
   return Object.fromEntries(
     SIDES.filter((side) => !sides.includes(side)).map((side) => [side, LEAST_SPREAD]),
   );
 }
 
-function firstLaw(counts: Uint32Array): CountLaw {
+function firstLaw(counts: Uint32Array): CountPrior {
   let sum = 0;
   let square = 0;
   for (let e = 0; e < counts.length; e++) {

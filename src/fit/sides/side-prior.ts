@@ -14,7 +14,7 @@ import { fitDegrees } from '../../sparsity/degree-likelihood.js';
 import { fitLowDegrees } from '../../sparsity/low-degrees.js';
 import { tailIndexAt } from '../../sparsity/tail-index.js';
 import type { PosteriorModel } from '../model.js';
-import { type LawFacts, lawFacts, type SizeInterval, sizeIntervals } from './size-posterior.js';
+import { type SizeFacts, type SizeInterval, sizeFacts, sizeIntervals } from './size-posterior.js';
 
 /** σ̂ is a share of vertices, so it can reach 1 on tiny graphs; the model needs it below. */
 export const LARGEST_SIGMA = 0.95;
@@ -24,7 +24,7 @@ export const SMALLEST_SIGMA = -12;
 const CLEAR = 2;
 
 /** The tail index that a side's degrees speak for. */
-export interface TailLaw {
+export interface TailPrior {
   readonly kind: 'sparse' | 'dense';
   readonly sigma: number;
   /** Of a dense side's σ, where the likelihood has one. */
@@ -35,7 +35,7 @@ export interface TailLaw {
  * Dense with the σ of the low degrees where that is clearly negative, and otherwise sparse with σ̂(½), which predicts better
  * where there is a tail to see. All degrees stand in where hardly any are low.
  */
-export function tailLaw(counts: DegreeCounts): TailLaw {
+export function tailPrior(counts: DegreeCounts): TailPrior {
   const fitted = fitLowDegrees(counts) ?? fitDegrees(counts);
   if (fitted && fitted.score < -CLEAR && fitted.estimate < 0) {
     const sigma = Math.max(SMALLEST_SIGMA, fitted.estimate);
@@ -53,7 +53,7 @@ const LOG_TAU = { low: -7, high: 9 } as const;
  * leaves a share 2^−σ̂(½) of the vertices, and E[ψ(½θ·M)] / E[ψ(θ·M)] by the model. At τ = 1 the share of unseen vertices
  * would follow from the scale that both sides happen to have.
  */
-export function matchTilt(law: SideHyper, half: number, mass: Float64Array): number {
+export function matchTau(law: SideHyper, half: number, mass: Float64Array): number {
   const target = -half * Math.LN2;
   const halved = mass.map((m) => m / 2);
   const excess = (logTau: number) => {
@@ -73,7 +73,7 @@ export function matchTilt(law: SideHyper, half: number, mass: Float64Array): num
 }
 
 /** What a fitted model says of the vertices of one side, seen and unseen. */
-export interface SideLawReport {
+export interface SideReport {
   /** dense: a fixed population; sparse: one without end. */
   readonly kind: 'sparse' | 'dense';
   readonly sigma: number;
@@ -86,27 +86,27 @@ export interface SideLawReport {
 }
 
 /** The law that each side was given, and why. */
-export type LawReport = Readonly<Record<SideName, SideLawReport>>;
+export type SidesReport = Readonly<Record<SideName, SideReport>>;
 
 /** The laws of a fitted model. */
-export function modelLaw(model: PosteriorModel): LawReport {
-  return lawFrom(model, lawFacts(model));
+export function describeSides(model: PosteriorModel): SidesReport {
+  return sidesFrom(model, sizeFacts(model));
 }
 
 /** The same of a model whose users may be elsewhere. */
-export function lawFrom(model: PosteriorModel, facts: LawFacts): LawReport {
+export function sidesFrom(model: PosteriorModel, facts: SizeFacts): SidesReport {
   const intervals = sizeIntervals(model, facts);
   return Object.fromEntries(
     SIDES.map((side) => [side, sideLaw(model, facts, side, intervals[side])]),
-  ) as unknown as LawReport;
+  ) as unknown as SidesReport;
 }
 
 function sideLaw(
   model: PosteriorModel,
-  facts: LawFacts,
+  facts: SizeFacts,
   side: SideName,
   sizeInterval: SizeInterval | null,
-): SideLawReport {
+): SideReport {
   const { hyper } = model[side];
   const { sigma, tau, size } = hyper;
   const kind = sigma < 0 ? 'dense' : 'sparse';
@@ -129,19 +129,19 @@ const POINTS = [-2, -1, 0, 1, 2] as const;
  * Seen vertices are a share π of a population whose number is Poisson, so given π the unseen ones are negative binomial. σ
  * is known with an error, and τ follows it where the fit has matched it.
  */
-function unseenVertices(model: PosteriorModel, facts: LawFacts, side: SideName): SideLawReport['unseen'] {
+function unseenVertices(model: PosteriorModel, facts: SizeFacts, side: SideName): SideReport['unseen'] {
   const { hyper } = model[side];
   const { count, degrees: counts } = facts[side];
   if (hyper.size === 0) return Object.freeze({ mean: 0, low: 0, high: 0 });
   if (hyper.sigma >= 0) return null;
   const { mass } = facts[otherSide(side)];
-  const law = tailLaw(counts);
+  const law = tailPrior(counts);
   const matched = hyper.tau !== 1;
   const half = tailIndexAt(counts, 0.5);
   const spread = law.kind === 'dense' ? (law.standardError ?? 0) : 0;
   const atSigma = (sigma: number) => {
     const at = { ...hyper, sigma };
-    return unseenOdds(matched ? { ...at, tau: matchTilt(at, half, mass) } : at, mass);
+    return unseenOdds(matched ? { ...at, tau: matchTau(at, half, mass) } : at, mass);
   };
   const odds = unseenOdds(hyper, mass);
   const lowest = Math.min(hyper.sigma, SMALLEST_SIGMA);

@@ -32,7 +32,7 @@ export interface SideFacts {
   /** Mass of the other side that a vertex meets for each unit of its features, by the edges. */
   readonly met: number;
 }
-export type LawFacts = Readonly<Record<SideName, SideFacts>>;
+export type SizeFacts = Readonly<Record<SideName, SideFacts>>;
 
 export function sideFacts(model: PosteriorModel, name: SideName): SideFacts {
   const side = model[name];
@@ -41,14 +41,14 @@ export function sideFacts(model: PosteriorModel, name: SideName): SideFacts {
   return { count: side.count, degrees, mass, met: sum / edges };
 }
 
-export function lawFacts(model: PosteriorModel): LawFacts {
+export function sizeFacts(model: PosteriorModel): SizeFacts {
   return { users: sideFacts(model, 'users'), items: sideFacts(model, 'items') };
 }
 
 /** The 90 % interval of each size that the fit has found; null where there is none, or where it was given. */
 export function sizeIntervals(
   model: PosteriorModel,
-  facts: LawFacts = lawFacts(model),
+  facts: SizeFacts = sizeFacts(model),
 ): Readonly<Record<SideName, SizeInterval | null>> {
   const { given } = model.provenance.options as { given?: Record<SideName, Partial<SideHyper>> };
   const found = (side: SideName) => model[side].hyper.size > 0 && given?.[side]?.size === undefined;
@@ -79,7 +79,7 @@ function curvature({ logLikelihood }: ScaleProfile): number {
   return -(logLikelihood(STEP) - 2 * logLikelihood(0) + logLikelihood(-STEP)) / STEP ** 2;
 }
 
-function scaleProfile(model: PosteriorModel, facts: LawFacts, name: SideName): ScaleProfile {
+function scaleProfile(model: PosteriorModel, facts: SizeFacts, name: SideName): ScaleProfile {
   const { hyper } = model[name];
   const { count, degrees, met } = facts[name];
   const { mass } = facts[otherSide(name)];

@@ -3,7 +3,7 @@
 
 import { throwIfAborted } from '../../errors.js';
 import { MAX_EDGES } from '../../graph/build.js';
-import { buildGraphTogether } from '../../graph/build-threads.js';
+import { buildGraphWithThreads } from '../../graph/build-threads.js';
 import type { BipartiteGraph } from '../../graph/graph.js';
 import { VertexIds } from '../../graph/ids.js';
 import { cut } from '../../graph/pieces.js';
@@ -43,7 +43,7 @@ const COUNTED_ROW_BYTES = 32;
 const SHARE_OF_FREE = 0.75;
 
 /** The graph of these files; undefined where one of them is anything but a large plain table of whole numbers. */
-export async function readTogether(
+export async function readWithThreads(
   paths: readonly string[],
   options: ReaderOptions,
   least = LEAST_ROWS,
@@ -61,7 +61,7 @@ export async function readTogether(
     if (!groups || rows < least || !fits) return undefined;
     const graph = spill
       ? await spillRows(groups, spill, options)
-      : await buildGraphTogether(await readRows(groups, options), options);
+      : await buildGraphWithThreads(await readRows(groups, options), options);
     const nothing = { rejected: 0, where: 0, weight: 0 };
     return target.finish(sourceTitle(paths), {
       graph,

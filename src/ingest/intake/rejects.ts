@@ -1,7 +1,7 @@
 // Bad rows set aside: a CSV of line, reason and the row itself, written beside and renamed when reading has ended.
 
 import { closeSync, fsyncSync, renameSync, rmSync, writeSync } from 'node:fs';
-import { besidePath, openNew } from '../../files/temporary-name.js';
+import { openNew, temporaryPathFor } from '../../files/temporary-name.js';
 import { removeOnExit, writeError } from '../../files/write-error.js';
 import type { RejectSink } from '../options.js';
 
@@ -18,7 +18,7 @@ export interface RejectFile extends RejectSink {
 
 /** Opens the file at once, so that a path that cannot be written is told before the reading. */
 export function openRejects(path: string): RejectFile {
-  const beside = besidePath(path);
+  const beside = temporaryPathFor(path);
   const guard = <T>(work: () => T): T => {
     try {
       return work();

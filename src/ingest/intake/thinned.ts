@@ -1,14 +1,14 @@
 // Rows of users and items that coins do not keep are left out before anything is remembered of them: memory follows what is
 // kept of a table, not the table.
 
-import { type IdShares, idCoins } from '../../math/coins.js';
+import { type IdShares, idDraws } from '../../math/id-draws.js';
 import { findColumn } from '../formats/guess.js';
 import type { ReaderOptions } from '../options.js';
 import type { RowFilter } from '../where/filter.js';
 
 /** The condition on rows of a table that is thinned while it is read. */
 export function thinningFilter(shares: IdShares, { users = 1, items = 2 }: ReaderOptions): RowFilter {
-  const coins = idCoins(shares);
+  const coins = idDraws(shares);
   return {
     columns: [],
     // The reader names them itself.

@@ -4,20 +4,20 @@ import type { EngineName } from '../../engine/select.js';
 import { DeviceError } from '../../errors.js';
 import type { Model } from '../../fit/model.js';
 import type { TaskOptions } from '../../progress.js';
-import type { Judge } from '../scoring/model-scorer.js';
+import type { ModelScorer } from '../scoring/model-scorer.js';
 import { once } from '../scoring/once.js';
 import {
   type AskedLists,
-  type Crew,
-  createCrew,
-  crewSize,
+  type BatchWorkers,
+  batchWorkerCount,
+  createBatchWorkers,
   type Identified,
   type Listed,
   type ListsElsewhere,
 } from './batch-workers.js';
 import { createGpuLists } from './gpu-lists.js';
 
-export interface ListsForMany {
+export interface BatchLists {
   /** Undefined where the caller's thread does as well. */
   lists(
     askers: readonly Identified[],
@@ -37,11 +37,11 @@ const GROUP_OF_THREAD = 256;
 /** Groups that wait to be listed: two, so that nobody waits for the next rows. */
 const AT_ONCE = 2;
 
-export function createListsForMany(model: Model, { factors }: Judge): ListsForMany {
+export function createBatchLists(model: Model, { factors }: ModelScorer): BatchLists {
   const gpuLists = once(() => factors && createGpuLists(factors, model.items.count));
-  let made: Crew | undefined;
+  let made: BatchWorkers | undefined;
   const crew = () => {
-    made ??= createCrew(model);
+    made ??= createBatchWorkers(model);
     return made;
   };
   return {
@@ -58,7 +58,7 @@ export function createListsForMany(model: Model, { factors }: Judge): ListsForMa
           if (engine !== 'auto' || !(error instanceof DeviceError)) throw error;
         }
       }
-      if (crewSize(askers.length, task.threads) === 1) return undefined;
+      if (batchWorkerCount(askers.length, task.threads) === 1) return undefined;
       const { features = 0 } = factors ?? {};
       if (!factors || 4 * features * model.items.count < LARGE_BYTES) {
         return crew().ask(askers, without, asked, task);
@@ -68,7 +68,7 @@ export function createListsForMany(model: Model, { factors }: Judge): ListsForMa
         const query = { rows: rows.length / features, n: asked.n, excluded };
         return factors.lists(rows, query, history, { threads, signal });
       };
-      const group = Math.max(GROUP, GROUP_OF_THREAD * crewSize(askers.length, threads));
+      const group = Math.max(GROUP, GROUP_OF_THREAD * batchWorkerCount(askers.length, threads));
       return crew().ask(askers, without, asked, task, { features, group, atOnce: AT_ONCE, lists });
     },
     async close() {

@@ -4,14 +4,14 @@
 import type { Model } from '../../fit/model.js';
 import { serveTasks } from '../../parallel/worker.js';
 import type { TopLists } from '../../topn/lists.js';
-import { createJudge, type Judge, ownItems, type Place } from '../scoring/model-scorer.js';
+import { createModelScorer, type ModelScorer, ownItems, type UserScorer } from '../scoring/model-scorer.js';
 import { leftOut, rowLists } from '../scoring/scorer.js';
 
 interface Adopted {
   readonly model: Model;
-  readonly judge: Judge;
+  readonly judge: ModelScorer;
   /** Places whose lists another engine makes: groups, and in these by the number of their first asker. */
-  readonly seated: Map<number, Map<number, readonly Place[]>>;
+  readonly seated: Map<number, Map<number, readonly UserScorer[]>>;
 }
 
 /** By the number of their crew: without shared memory several live in one thread. */
@@ -20,7 +20,7 @@ const adopted = new Map<number, Adopted>();
 /** Takes a model as `shareTables` gives it. */
 export function adopt({ crew, tables }: { readonly crew: number; readonly tables: unknown }): void {
   const model = tables as Model;
-  adopted.set(crew, { model, judge: createJudge(model), seated: new Map() });
+  adopted.set(crew, { model, judge: createModelScorer(model), seated: new Map() });
 }
 
 /** Askers by number: a user of the model, or −1 and the items that a new one has. */
@@ -66,16 +66,16 @@ function askersOf({ rows, likes: { offsets, items, counts } }: AskedPiece, model
 }
 
 /** Rows whose products are the scores, for an engine elsewhere that makes the lists. */
-export function seat({ piece, group, at, rows }: SeatedPiece): void {
+export function foldPiece({ piece, group, at, rows }: FoldedPiece): void {
   const { model, judge, seated } = adoptedBy(piece.crew);
-  const places = askersOf(piece, model).map(({ row, own }) => judge.place(row, own));
+  const places = askersOf(piece, model).map(({ row, own }) => judge.userScorer(row, own));
   const features = judge.factors?.features ?? 0;
   judge.factors?.rows(places, rows.subarray(at * features, (at + places.length) * features));
-  const others = seated.get(group) ?? new Map<number, readonly Place[]>();
+  const others = seated.get(group) ?? new Map<number, readonly UserScorer[]>();
   seated.set(group, others.set(at, places));
 }
 
-export interface SeatedPiece {
+export interface FoldedPiece {
   readonly piece: AskedPiece;
   readonly group: number;
   /** The number of the first asker in the group. */
@@ -85,7 +85,7 @@ export interface SeatedPiece {
 }
 
 /** The scores of listed items, of the askers of a group whom this worker has seated. */
-export function scoreSeated({
+export function scoreFolded({
   crew,
   group,
   lists,
@@ -110,7 +110,7 @@ export function scoreSeated({
 export async function ask(piece: AskedPiece): Promise<ListedPiece> {
   const { model, judge } = adoptedBy(piece.crew);
   const askers = askersOf(piece, model);
-  const places = askers.map(({ row, own }) => judge.place(row, own));
+  const places = askers.map(({ row, own }) => judge.userScorer(row, own));
   const without = askers.map(({ own }, a) => leftOut(piece.without[a], own, piece.includeSeen));
   const excluded = without.some((list) => list.length > 0) ? rowLists(without) : undefined;
   const lists = await judge.lists(places, { rows: places.length, n: piece.n, excluded }, { threads: 1 });
@@ -126,4 +126,4 @@ export async function ask(piece: AskedPiece): Promise<ListedPiece> {
   return { offsets: ends, items: listed, scores };
 }
 
-serveTasks('batch-tasks', { adopt, ask, seat, scoreSeated });
+serveTasks('batch-tasks', { adopt, ask, seat: foldPiece, scoreSeated: scoreFolded });

@@ -8,7 +8,7 @@ import type { TaskOptions } from '../../progress.js';
 import type { TopLists } from '../../topn/lists.js';
 import type { OwnItems } from '../explain/explain.js';
 import { leftOut, type RowLists, rowLists } from '../scoring/scorer.js';
-import type { AskedPiece, ListedPiece, SeatedPiece } from './batch-tasks.js';
+import type { AskedPiece, FoldedPiece, ListedPiece } from './batch-tasks.js';
 import { shareTables } from './shared-model.js';
 
 const TASKS: TaskModule = {
@@ -53,7 +53,7 @@ export interface ListsElsewhere {
   ): Promise<TopLists>;
 }
 
-export interface Crew {
+export interface BatchWorkers {
   /** Lists in the order of the askers; the same as one by one. */
   ask(
     askers: readonly Identified[],
@@ -72,13 +72,13 @@ const FEW = 256;
 const PIECE = 256;
 
 /** How many workers so many askers are worth; 1: none. */
-export function crewSize(askers: number, threads: number | undefined): number {
+export function batchWorkerCount(askers: number, threads: number | undefined): number {
   return askers < FEW ? 1 : threadCount(threads, Math.ceil(askers / PIECE));
 }
 
 let crews = 0;
 
-export function createCrew(model: Model): Crew {
+export function createBatchWorkers(model: Model): BatchWorkers {
   const crew = crews++;
   let pool: WorkerPool | undefined;
   const open = async (size: number) => {
@@ -95,7 +95,7 @@ export function createCrew(model: Model): Crew {
     ask(askers, without, asked, { threads, signal, onProgress }, elsewhere) {
       const mine = turn.then(async () => {
         throwIfAborted(signal);
-        const size = crewSize(askers.length, threads);
+        const size = batchWorkerCount(askers.length, threads);
         const workers = await open(size);
         const step = Math.min(PIECE, Math.ceil(askers.length / size));
         const report = progressOf(askers.length, onProgress);
@@ -167,7 +167,7 @@ async function listElsewhere(
     // Every worker has its part in every group.
     const step = Math.ceil((last - first) / workers.size);
     const pieces = piecesOf(crew, askers.slice(first, last), without.slice(first, last), asked, step);
-    const seats = pieces.map((piece, p): SeatedPiece => ({ piece, group: g, at: p * step, rows }));
+    const seats = pieces.map((piece, p): FoldedPiece => ({ piece, group: g, at: p * step, rows }));
     await workers.map('seat', seats, { signal });
     return rows;
   };

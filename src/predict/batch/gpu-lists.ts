@@ -6,7 +6,7 @@ import { type EngineName, gpuPays, selectEngine } from '../../engine/select.js';
 import { DeviceError } from '../../errors.js';
 import type { TaskOptions } from '../../progress.js';
 import type { TopLists } from '../../topn/lists.js';
-import type { JudgeFactors } from '../scoring/model-scorer.js';
+import type { ScorerFactors } from '../scoring/model-scorer.js';
 import type { RowLists } from '../scoring/scorer.js';
 
 export interface GpuLists {
@@ -24,7 +24,7 @@ export interface OpenGpu {
   ): Promise<TopLists>;
 }
 
-export function createGpuLists({ features, items, beside }: JudgeFactors, count: number): GpuLists {
+export function createGpuLists({ features, items, itemWeights }: ScorerFactors, count: number): GpuLists {
   const everything = Uint32Array.from({ length: count }, (_, item) => item);
   /** Undefined: not looked for yet; none: not here, or it has failed. */
   let found: Promise<Engine | 'none'> | undefined;
@@ -50,8 +50,8 @@ export function createGpuLists({ features, items, beside }: JudgeFactors, count:
         async lists(rows, n, { excluded, history }, { signal }) {
           const asked = Uint32Array.from({ length: rows.length / features }, (_, row) => row);
           try {
-            const weights = beside();
-            const added = weights && { beside: { ...weights, history: history() } };
+            const weights = itemWeights();
+            const added = weights && { itemWeights: { ...weights, history: history() } };
             const tables = { users: rows, items: items(), features, ...added };
             return await engine.top(tables, everything, asked, n, excluded, { signal });
           } catch (error) {

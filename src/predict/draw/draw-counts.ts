@@ -1,6 +1,6 @@
 // Counts of drawn edges: how often each pair is there, by a law of its own, and what checks say of them.
 
-import { type CountLaw, drawCount } from '../../fit/sides/count-prior.js';
+import { type CountPrior, drawCount } from '../../fit/sides/count-prior.js';
 import { normal } from '../../math/distributions.js';
 import type { Random } from '../../math/random.js';
 import type { VertexGroup } from './draw-plan.js';
@@ -15,7 +15,7 @@ export interface CountDrawer {
 
 /** The parts of the items are drawn at once, those of the users as they come: `known` of either side come first. */
 export function createCountDrawer(
-  law: CountLaw,
+  law: CountPrior,
   sides: { readonly users: readonly VertexGroup[]; readonly items: readonly VertexGroup[] },
   atoms: number,
   random: Random,

@@ -9,13 +9,13 @@
 import { InputError } from '../../errors.js';
 import { eligibleMass } from '../../fit/fold-in/fold-in.js';
 import { type Model, type ModelSide, needPosterior, type PosteriorModel } from '../../fit/model.js';
-import type { CountLaw } from '../../fit/sides/count-prior.js';
+import type { CountPrior } from '../../fit/sides/count-prior.js';
 import type { SideName } from '../../graph/graph.js';
 import type { VertexIds } from '../../graph/ids.js';
 import { allocate } from '../../math/memory.js';
 import type { Protocol } from '../../options/names.js';
 import { atomsAbove } from '../../process/ggp.js';
-import { chooseCut, type SideLaw } from '../../process/unseen.js';
+import { chooseCut, type SidePrior } from '../../process/unseen.js';
 import type { Split } from '../../sample/split-types.js';
 import { shown } from '../../text/untrusted.js';
 import { type KnownVertices, roomFor } from './draw-vertex.js';
@@ -24,7 +24,7 @@ export type { Protocol };
 
 /** Unseen atoms of one side. */
 export interface UnseenPlan {
-  readonly law: SideLaw;
+  readonly law: SidePrior;
   /** Mass per feature that these atoms were not seen to meet. */
   readonly tilt: Float64Array;
   /** Weight below which atoms are dust. */
@@ -43,7 +43,7 @@ export interface DrawPlan {
   readonly features: number;
   readonly multigraph: boolean;
   /** The law of counts, where they have one of their own. */
-  readonly counts?: CountLaw | undefined;
+  readonly counts?: CountPrior | undefined;
   readonly users: readonly VertexGroup[];
   readonly items: readonly VertexGroup[];
 }
@@ -59,7 +59,7 @@ const CUT_TOLERANCE = 5e-4;
 
 /** Items of the model by their coin: 1 where the coin says "test". */
 export function testItems(model: Pick<Model, 'items'>, split: Split): Uint8Array {
-  const { ids, drawn } = split.coins.items;
+  const { ids, drawn } = split.assignment.items;
   return Uint8Array.from({ length: model.items.count }, (_, j) => {
     const at = ids.find(model.items.ids.at(j));
     if (at < 0) {
@@ -177,7 +177,7 @@ export function unseen(
   tilt: Float64Array,
   reach: Float64Array,
 ): UnseenPlan | undefined {
-  const law: SideLaw = { ...side.hyper, size: side.hyper.size * share };
+  const law: SidePrior = { ...side.hyper, size: side.hyper.size * share };
   if (law.size === 0) return undefined;
   const cut = chooseCut(law, { reach, features: reach.length, tolerance: CUT_TOLERANCE });
   return { law, tilt, cut, evidence: side.count };
@@ -198,8 +198,8 @@ function checkInput(model: PosteriorModel, folded: ModelSide, split: Split): voi
     );
   }
   for (let i = 0; i < folded.count; i++) {
-    const at = split.coins.users.ids.find(folded.ids.at(i));
-    if (at < 0 || !split.coins.users.drawn[at]) {
+    const at = split.assignment.users.ids.find(folded.ids.at(i));
+    if (at < 0 || !split.assignment.users.drawn[at]) {
       throw new InputError(
         `user ${shown(folded.ids.at(i))} is not held out by the split: fold in its fold-in part`,
       );

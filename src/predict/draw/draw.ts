@@ -4,7 +4,7 @@ import type { ModelSide, PosteriorModel } from '../../fit/model.js';
 import { buildGraph } from '../../graph/build.js';
 import type { BipartiteGraph } from '../../graph/graph.js';
 import { VertexIds } from '../../graph/ids.js';
-import { partFor, settle } from '../../options/door.js';
+import { partFor, withDefaults } from '../../options/door.js';
 import type { OptionsOf } from '../../options/kinds.js';
 import { TASK } from '../../options/shared.js';
 import { DRAW } from '../../options/verbs.js';
@@ -48,7 +48,7 @@ export async function drawPredictive(
   split: Split,
   options: DrawOptions = {},
 ): Promise<readonly PredictiveDraw[]> {
-  const { draws, sizes, protocol, seed, graphs: keep } = settle(DRAWING_OPTIONS, options);
+  const { draws, sizes, protocol, seed, graphs: keep } = withDefaults(DRAWING_OPTIONS, options);
   const named = drawPlan(model, folded, split, protocol);
   const [results] = await drawPlans([named.plan], draws, { ...options, seed, sizes, keep });
   return results.map(({ statistics, edges }) =>

@@ -8,8 +8,8 @@ import { quantile } from '../../math/quantile.js';
 import { type Random, randomStream } from '../../math/random.js';
 import { STREAMS } from '../../math/streams.js';
 import { option, optionError } from '../../options/error.js';
-import type { Voice } from '../scoring/member-scorer.js';
-import type { Judge, Place } from '../scoring/model-scorer.js';
+import type { MemberScorer } from '../scoring/member-scorer.js';
+import type { ModelScorer, UserScorer } from '../scoring/model-scorer.js';
 import { rowLists } from '../scoring/scorer.js';
 import type { OwnItems } from './explain.js';
 
@@ -51,12 +51,12 @@ export interface ListQuestion {
 }
 
 /** For one model: what samples items by taste is made on the first question. */
-export function createConfidence(judge: Judge): (question: ListQuestion) => Promise<ListConfidence> {
+export function createConfidence(judge: ModelScorer): (question: ListQuestion) => Promise<ListConfidence> {
   let samplers: readonly ItemSampler[] | undefined;
   return async ({ row, own, listed, exclude }) => {
-    const asIs = judge.place(row, own);
-    const seats = (judge.voices ?? []).flatMap((voice, v) => {
-      const seat = asIs.seats?.[v];
+    const asIs = judge.userScorer(row, own);
+    const seats = (judge.members ?? []).flatMap((voice, v) => {
+      const seat = asIs.factors?.[v];
       return seat ? [{ voice, seat, taste: seat.taste() }] : [];
     });
     const spread = seats.flatMap(({ voice, taste }) => (taste ? [{ voice, taste }] : []));
@@ -82,7 +82,7 @@ export function createConfidence(judge: Judge): (question: ListQuestion) => Prom
     return { left, overlap: await overlapOf(asIs, histories), intervals };
 
     /** Share of the list that comes out of the histories as well. */
-    async function overlapOf(asIs: Place, histories: readonly Uint32Array[]): Promise<number> {
+    async function overlapOf(asIs: UserScorer, histories: readonly Uint32Array[]): Promise<number> {
       const n = listed.length;
       const without = [...exclude, ...own.items];
       // Neither list may hold what one of the two histories has: of a list long enough for all of them, each leaves out its own.
@@ -90,7 +90,7 @@ export function createConfidence(judge: Judge): (question: ListQuestion) => Prom
       const [[long], again] = [
         await lists([asIs], n + longest, [without]),
         await lists(
-          histories.map((items) => judge.place(undefined, { items })),
+          histories.map((items) => judge.userScorer(undefined, { items })),
           n,
           histories.map((items) => [...without, ...items]),
         ),
@@ -106,7 +106,7 @@ export function createConfidence(judge: Judge): (question: ListQuestion) => Prom
     }
   };
 
-  async function lists(places: readonly Place[], n: number, without: readonly (readonly number[])[]) {
+  async function lists(places: readonly UserScorer[], n: number, without: readonly (readonly number[])[]) {
     const query = { rows: places.length, n, excluded: rowLists(without) };
     const { listed, positions, counts } = await judge.lists(places, query, { threads: 1 });
     return places.map((_, r) => positions.subarray(r * listed, r * listed + counts[r]));
@@ -168,13 +168,13 @@ function gammaOfMeanOne(random: Random, shape: number): number {
 
 /** Draws of what an item's features are multiplied by, of each voice. */
 interface ScoreDraws {
-  readonly voice: Voice;
+  readonly voice: MemberScorer;
   readonly rows: readonly (DrawnTaste & { readonly weight: number })[];
 }
 
 /** The same draws for every item: they are draws of the user. */
 function drawScores(
-  spread: readonly { readonly voice: Voice; readonly taste: Taste }[],
+  spread: readonly { readonly voice: MemberScorer; readonly taste: Taste }[],
   random: Random,
 ): ScoreDraws[] {
   return spread.map(({ voice, taste }) => ({
@@ -244,7 +244,7 @@ class ItemSampler {
   /** features × blocks: sums up to and including each block. */
   readonly #sums: Float64Array;
 
-  constructor({ items, features }: Voice) {
+  constructor({ items, features }: MemberScorer) {
     this.#items = items;
     this.#features = features;
     this.#count = items.length / features;

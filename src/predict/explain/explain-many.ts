@@ -2,12 +2,12 @@
 // share anything.
 
 import { abortReason, throwIfAborted } from '../../errors.js';
-import { packed } from '../../graph/transfer.js';
+import { toShared } from '../../graph/transfer.js';
 import { createPool, type TaskModule, threadCount, type WorkerPool } from '../../parallel/pool.js';
-import type { Asker } from '../recommend.js';
+import type { UserQuery } from '../recommend.js';
 import type { Recommender } from '../recommender.js';
-import type { ToldPiece } from './explain-tasks.js';
-import { type TellOptions, type ToldList, tellLists } from './explained-list.js';
+import type { ExplainedPiece } from './explain-tasks.js';
+import { type ExplainedList, type ExplainListOptions, explainLists } from './explained-list.js';
 
 const TASKS: TaskModule = {
   name: 'explain-tasks',
@@ -25,19 +25,19 @@ const PIECE = 16;
 /** Fewer askers than this are told sooner than workers start. */
 const FEW = 64;
 
-export interface Teller {
+export interface ExplainMany {
   /** Lists in the order of the askers, the same on any number of threads. `onUnknown` is called where this thread tells alone. */
-  tell(askers: readonly Asker[], options: TellOptions): Promise<ToldList[]>;
+  tell(askers: readonly UserQuery[], options: ExplainListOptions): Promise<ExplainedList[]>;
   close(): Promise<void>;
 }
 
 /** For the model of a recommender, which answers where few are asked for, or neither reasons nor confidence. */
-export function createTeller(recommender: Recommender): Teller {
+export function createExplainMany(recommender: Recommender): ExplainMany {
   let pool: Promise<WorkerPool> | undefined;
   const open = async (threads: number) => {
     const opened = await createPool(TASKS, threads);
     try {
-      await opened.everywhere('adopt', { model: packed(recommender.model) });
+      await opened.everywhere('adopt', { model: toShared(recommender.model) });
       return opened;
     } catch (error) {
       await opened.close();
@@ -49,22 +49,22 @@ export function createTeller(recommender: Recommender): Teller {
       const { threads, signal, onProgress, onUnknown, engine: _, ...settings } = options;
       const size = threadCount(threads, Math.ceil(askers.length / PIECE));
       const costly = settings.explain === true || settings.confidence === true;
-      if (!costly || askers.length < FEW || size === 1) return tellLists(recommender, askers, options);
+      if (!costly || askers.length < FEW || size === 1) return explainLists(recommender, askers, options);
       throwIfAborted(signal);
       const ignoreUnknown = onUnknown !== undefined;
       // Here: what is wrong with an option is wrong for all, and keeps the option's name in this thread alone.
-      const first = await tellLists(recommender, askers.slice(0, 1), {
+      const first = await explainLists(recommender, askers.slice(0, 1), {
         ...{ ...settings, signal, threads: 1 },
         ...(ignoreUnknown && { onUnknown: () => {} }),
       });
       pool ??= open(size);
-      const pieces: ToldPiece[] = [];
+      const pieces: ExplainedPiece[] = [];
       for (let at = 1; at < askers.length; at += PIECE) {
         pieces.push({ askers: askers.slice(at, at + PIECE), options: settings, ignoreUnknown });
       }
       let done = 1;
       try {
-        const told = await (await pool).map<ToldPiece, ToldList[]>('tell', pieces, {
+        const told = await (await pool).map<ExplainedPiece, ExplainedList[]>('tell', pieces, {
           signal,
           onResult: ({ length }) => {
             done += length;

@@ -1,32 +1,36 @@
 // What workers do where many lists are to be told: each has a recommender of the shared model, and tells the next piece.
 
 import type { Model } from '../../fit/model.js';
-import { type Crossing, unpacked } from '../../graph/transfer.js';
+import { fromShared, type Transfer } from '../../graph/transfer.js';
 import { serveTasks } from '../../parallel/worker.js';
-import type { Asker } from '../recommend.js';
+import type { UserQuery } from '../recommend.js';
 import { createRecommender, type Recommender } from '../recommender.js';
-import { type TellOptions, type ToldList, tellLists } from './explained-list.js';
+import { type ExplainedList, type ExplainListOptions, explainLists } from './explained-list.js';
 
 let recommender: Recommender | undefined;
 
-export function adopt({ model }: { readonly model: Crossing<Model> }): void {
-  recommender = createRecommender(unpacked(model));
+export function adopt({ model }: { readonly model: Transfer<Model> }): void {
+  recommender = createRecommender(fromShared(model));
 }
 
-export interface ToldPiece {
-  readonly askers: readonly Asker[];
+export interface ExplainedPiece {
+  readonly askers: readonly UserQuery[];
   /** What crosses threads: no functions. */
-  readonly options: Omit<TellOptions, 'signal' | 'onProgress' | 'onUnknown' | 'threads' | 'engine'>;
+  readonly options: Omit<ExplainListOptions, 'signal' | 'onProgress' | 'onUnknown' | 'threads' | 'engine'>;
   readonly ignoreUnknown: boolean;
 }
 
-export async function tell({ askers, options, ignoreUnknown }: ToldPiece): Promise<ToldList[]> {
+export async function explainPiece({
+  askers,
+  options,
+  ignoreUnknown,
+}: ExplainedPiece): Promise<ExplainedList[]> {
   if (!recommender) throw new Error('no model was adopted');
-  return tellLists(recommender, askers, {
+  return explainLists(recommender, askers, {
     ...options,
     threads: 1,
     ...(ignoreUnknown && { onUnknown: () => {} }),
   });
 }
 
-serveTasks('explain-tasks', { adopt, tell });
+serveTasks('explain-tasks', { adopt, tell: explainPiece });

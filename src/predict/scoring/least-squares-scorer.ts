@@ -7,11 +7,11 @@ import { columnSums, type RankerMember } from '../../fit/model.js';
 import { factorize, solveFactorized } from '../../math/cholesky.js';
 import { sumOfProducts } from '../../math/products.js';
 import type { Explanation, OwnItems } from '../explain/explain.js';
-import type { Seat, Voice } from './member-scorer.js';
+import type { MemberScorer, UserFactors } from './member-scorer.js';
 
 type LeastSquaresMember = RankerMember & { readonly fold: { readonly kind: 'least-squares' } };
 
-export function leastSquaresVoice(member: LeastSquaresMember): Omit<Voice, 'share'> {
+export function leastSquaresScorer(member: LeastSquaresMember): Omit<MemberScorer, 'share'> {
   const { features: K, items, users } = member;
   let gram: Float64Array | undefined;
   let total: Float64Array | undefined;
@@ -21,7 +21,7 @@ export function leastSquaresVoice(member: LeastSquaresMember): Omit<Voice, 'shar
   };
   const solverFor = (own: OwnItems) => decomposed(member, everyone(), own.items);
   const product = (row: ArrayLike<number>, item: number) => sumOfProducts(row, items, item * K, K);
-  const seat = (means: Float32Array, own: OwnItems): Seat => ({
+  const seat = (means: Float32Array, own: OwnItems): UserFactors => ({
     means,
     score: (item) => product(means, item),
     taste: () => undefined,

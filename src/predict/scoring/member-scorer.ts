@@ -28,14 +28,14 @@ import {
   type OwnItems,
   posteriorExplainer,
 } from '../explain/explain.js';
-import { leastSquaresVoice } from './least-squares-scorer.js';
+import { leastSquaresScorer } from './least-squares-scorer.js';
 import { once } from './once.js';
 
 type PoissonMember = RankerMember & { readonly fold: { readonly kind: 'poisson' } };
 type HierarchicalMember = RankerMember & { readonly fold: { readonly kind: 'hierarchical' } };
 
 /** A user's place in a voice. */
-export interface Seat {
+export interface UserFactors {
   /** The row whose products with the items' rows are the scores. */
   readonly means: Float32Array;
   /** The score of an item in float64. */
@@ -47,23 +47,23 @@ export interface Seat {
 }
 
 /** One of the fits that a model's scores are the sum of. */
-export interface Voice {
+export interface MemberScorer {
   readonly features: number;
   /** What its scores are multiplied by in the sum. */
   readonly share: number;
   /** Mean activities of the items: items × features. */
   readonly items: Float32Array;
-  known(row: number, own: OwnItems): Seat;
-  fresh(own: OwnItems): Seat;
+  known(row: number, own: OwnItems): UserFactors;
+  fresh(own: OwnItems): UserFactors;
 }
 
 /** A posterior has one voice, a ranker by factors one for each member; other rankers have none. */
-export function voicesOf(model: Model): readonly Voice[] | undefined {
+export function memberScorers(model: Model): readonly MemberScorer[] | undefined {
   if (model.type === 'posterior') return [posteriorVoice(model)];
   const { scores, multigraph } = model;
   if (scores.kind !== 'factors') return undefined;
   return scores.members.map(({ fold, share = 1, ...member }) => {
-    if (fold.kind === 'least-squares') return { ...leastSquaresVoice({ ...member, fold }), share };
+    if (fold.kind === 'least-squares') return { ...leastSquaresScorer({ ...member, fold }), share };
     const folding =
       fold.kind === 'poisson'
         ? poissonFolding({ ...member, fold }, multigraph)
@@ -72,11 +72,11 @@ export function voicesOf(model: Model): readonly Voice[] | undefined {
   });
 }
 
-function posteriorVoice(model: PosteriorModel): Voice {
+function posteriorVoice(model: PosteriorModel): MemberScorer {
   const { features } = model;
   // As in an evaluation: a new user's items are known ones, so only these count as what they could have met.
   const otherMass = once(() => eligibleMass(model, 'items', { unseenShare: 0 }));
-  const seat = (users: Posterior, row: number, own: OwnItems, activity: 'exact' | 'mean'): Seat => ({
+  const seat = (users: Posterior, row: number, own: OwnItems, activity: 'exact' | 'mean'): UserFactors => ({
     means: rowMeans(users, row, features),
     score: (item) => expectedRate(model, users, row, item),
     explainer: () => posteriorExplainer(model, { users, row, own, activity }),
@@ -148,10 +148,10 @@ function hierarchicalFolding({ items: means, features, fold }: HierarchicalMembe
 function memberVoice(
   member: Omit<RankerMember, 'fold'>,
   { fold, seen, multigraph, priorShape }: Folding,
-): Omit<Voice, 'share'> {
+): Omit<MemberScorer, 'share'> {
   const { features: K, items, users } = member;
   const allMass = once(() => columnSums(items, K));
-  const seat = (means: Float32Array, own: OwnItems): Seat => {
+  const seat = (means: Float32Array, own: OwnItems): UserFactors => {
     const parts = (item: number) => {
       const products = new Float64Array(K);
       for (let k = 0; k < K; k++) products[k] = means[k] * items[item * K + k];

@@ -8,44 +8,44 @@ import { createListMaker, type ListMaker, type ListQuery } from '../../topn/list
 import type { TopLists } from '../../topn/lists.js';
 import { addWeights, type SparseWeights } from '../../topn/query.js';
 import type { Explanation, OwnItems, ScoreParts } from '../explain/explain.js';
-import { type Seat, type Voice, voicesOf } from './member-scorer.js';
+import { type MemberScorer, memberScorers, type UserFactors } from './member-scorer.js';
 import { once } from './once.js';
 import { type RowLists, rowLists, sumOfFactors } from './scorer.js';
 
 /** An asker's place before a judge. */
-export interface Place {
+export interface UserScorer {
   /** The score of an item in float64. */
   score(item: number): number;
   /** What of it is no product of the asker's features. */
   fixedScore(item: number): number;
   /** In each of the judge's voices; undefined where it has none. */
-  readonly seats?: readonly Seat[];
+  readonly factors?: readonly UserFactors[];
   /** Shares out scores; what depends on the user alone is done once. */
   explainer(): (item: number) => Explanation;
 }
 
 /** What makes scores and lists for one model; made once, asked often. */
-export interface Judge {
+export interface ModelScorer {
   /** `row` is a user of the model, or undefined for someone new. */
-  place(row: number | undefined, own: OwnItems): Place;
-  lists(places: readonly Place[], query: ListQuery, options: TaskOptions): Promise<TopLists>;
+  userScorer(row: number | undefined, own: OwnItems): UserScorer;
+  lists(places: readonly UserScorer[], query: ListQuery, options: TaskOptions): Promise<TopLists>;
   /** Number of items. */
   readonly items: number;
   /** Of products of tables; undefined where scores come from something else. */
-  readonly voices: readonly Voice[] | undefined;
-  readonly factors: JudgeFactors | undefined;
+  readonly members: readonly MemberScorer[] | undefined;
+  readonly factors: ScorerFactors | undefined;
   close(): Promise<void>;
 }
 
 /** Scores as one product, for whoever makes lists of it. */
-export interface JudgeFactors {
+export interface ScorerFactors {
   readonly features: number;
   /** Items × features; the same array each time. */
   items(): Float32Array;
   /** What is added to the products; the same arrays each time. */
-  beside(): SparseWeights | undefined;
+  itemWeights(): SparseWeights | undefined;
   /** Writes the rows of places: places × features. */
-  rows(places: readonly Place[], out: Float32Array): void;
+  rows(places: readonly UserScorer[], out: Float32Array): void;
   /** Lists for rows, on the threads; `history` is what they have. */
   lists(
     rows: Float32Array,
@@ -62,22 +62,22 @@ export function ownItems({ seen }: Model, row: number): OwnItems & { readonly it
   return { items: seen.neighbors.subarray(first, last), counts: seen.counts?.subarray(first, last) };
 }
 
-export function createJudge(model: Model): Judge {
-  const voices = voicesOf(model);
+export function createModelScorer(model: Model): ModelScorer {
+  const voices = memberScorers(model);
   if (voices) return factorJudge(model, voices);
   const { scores } = model as Ranker;
   return scores.kind === 'items' ? itemJudge(model as Ranker, scores) : popularityJudge(model as Ranker);
 }
 
 /** Scores are sums of products of tables, one product over all features side by side, and of weights beside them. */
-function factorJudge(model: Model, voices: readonly Voice[]): Judge {
-  type FactorPlace = Place & { readonly seats: readonly Seat[]; readonly own: OwnItems };
+function factorJudge(model: Model, voices: readonly MemberScorer[]): ModelScorer {
+  type FactorScorer = UserScorer & { readonly factors: readonly UserFactors[]; readonly own: OwnItems };
   const features = voices.reduce((sum, voice) => sum + voice.features, 0);
   const { count } = model.items;
   const items = once(() => (voices.length === 1 ? voices[0].items : joined(voices)));
-  const beside = once(() => sharedWeights(model));
+  const itemWeights = once(() => sharedWeights(model));
   const fromItems = once(() => {
-    const weights = besideOf(model);
+    const weights = itemWeightsOf(model);
     return weights && itemPlace({ kind: 'items', ...weights }, count);
   });
   let maker: ListMaker | undefined;
@@ -85,29 +85,29 @@ function factorJudge(model: Model, voices: readonly Voice[]): Judge {
     maker ??= createListMaker(items(), count, features);
     return maker;
   };
-  const rows = (places: readonly Place[], out: Float32Array) => {
+  const rows = (places: readonly UserScorer[], out: Float32Array) => {
     let at = 0;
     for (const place of places) {
-      for (const [v, { means }] of (place as FactorPlace).seats.entries()) {
+      for (const [v, { means }] of (place as FactorScorer).factors.entries()) {
         const { share } = voices[v];
         out.set(share === 1 ? means : means.map((mean) => share * mean), at);
         at += means.length;
       }
     }
   };
-  const listsOf: JudgeFactors['lists'] = (users, query, history, options) => {
-    const weights = beside();
+  const listsOf: ScorerFactors['lists'] = (users, query, history, options) => {
+    const weights = itemWeights();
     return open().byFactors(users, query, options, weights && { ...weights, history: history() });
   };
   return {
     items: count,
-    voices,
-    factors: { features, items, rows, beside, lists: listsOf },
-    place(row, own): FactorPlace {
+    members: voices,
+    factors: { features, items, rows, itemWeights, lists: listsOf },
+    userScorer(row, own): FactorScorer {
       const seats = voices.map((voice) => (row === undefined ? voice.fresh(own) : voice.known(row, own)));
       const direct = fromItems()?.(own);
       return {
-        seats,
+        factors: seats,
         own,
         score(item) {
           // In the order in which an explanation adds up.
@@ -129,20 +129,20 @@ function factorJudge(model: Model, voices: readonly Voice[]): Judge {
     lists(places, query, options) {
       const users = allocate(Float32Array, places.length * features);
       rows(places, users);
-      const history = () => rowLists(places.map((place) => (place as FactorPlace).own.items));
+      const history = () => rowLists(places.map((place) => (place as FactorScorer).own.items));
       return listsOf(users, query, history, options);
     },
     close: async () => maker?.close(),
   };
 }
 
-function besideOf(model: Model): SparseWeights | undefined {
-  return model.type === 'ranker' && model.scores.kind === 'factors' ? model.scores.beside : undefined;
+function itemWeightsOf(model: Model): SparseWeights | undefined {
+  return model.type === 'ranker' && model.scores.kind === 'factors' ? model.scores.itemWeights : undefined;
 }
 
 /** The weights where threads can share them. */
 function sharedWeights(model: Model): SparseWeights | undefined {
-  const found = besideOf(model);
+  const found = itemWeightsOf(model);
   return (
     found && {
       offsets: inSharedMemory(found.offsets),
@@ -152,7 +152,7 @@ function sharedWeights(model: Model): SparseWeights | undefined {
   );
 }
 
-function joined(voices: readonly Voice[]): Float32Array {
+function joined(voices: readonly MemberScorer[]): Float32Array {
   return sumOfFactors(voices.map(({ items, features }) => ({ users: items, items, features }))).items;
 }
 
@@ -194,12 +194,12 @@ function addParts(parts: readonly ScoreParts[]): ScoreParts {
 }
 
 /** Scores are sums of weights from what the user has. */
-function itemJudge(model: Ranker, scores: ItemScores): Judge {
+function itemJudge(model: Ranker, scores: ItemScores): ModelScorer {
   const { count } = model.items;
   return rowJudge(count, itemPlace(scores, count));
 }
 
-function itemPlace(scores: ItemScores, count: number): (own: OwnItems) => RowPlace {
+function itemPlace(scores: ItemScores, count: number): (own: OwnItems) => RowScorer {
   const toAll = new Map<number, number>();
   const weightToAll = (from: number) => {
     let sum = toAll.get(from);
@@ -262,7 +262,7 @@ function weightOf(
 }
 
 /** The same for everyone. */
-function popularityJudge({ items }: Ranker): Judge {
+function popularityJudge({ items }: Ranker): ModelScorer {
   return rowJudge(items.count, (own) => ({
     write: (out) => out.set(items.degree),
     score: (item) => items.degree[item],
@@ -280,19 +280,19 @@ function popularityJudge({ items }: Ranker): Judge {
   }));
 }
 
-interface RowPlace extends Place {
+interface RowScorer extends UserScorer {
   write(out: Float32Array): void;
 }
 
-function rowJudge(count: number, place: (own: OwnItems) => RowPlace): Judge {
+function rowJudge(count: number, place: (own: OwnItems) => RowScorer): ModelScorer {
   const maker = createListMaker(new Float32Array(0), count, 0);
   return {
     items: count,
-    voices: undefined,
+    members: undefined,
     factors: undefined,
-    place: (_row, own) => place(own),
+    userScorer: (_row, own) => place(own),
     lists: (places, query, options) =>
-      maker.byRows((row, out) => (places[row] as RowPlace).write(out), query, options),
+      maker.byRows((row, out) => (places[row] as RowScorer).write(out), query, options),
     close: () => maker.close(),
   };
 }

@@ -7,7 +7,7 @@ import type { RowLists } from '../../math/csr.js';
 import { allocate } from '../../math/memory.js';
 import type { TaskOptions } from '../../progress.js';
 import { rankByRows } from '../../topn/cpu.js';
-import type { BesideScores, FactorTables, RankAnswer, RankQuery, RowScores } from '../../topn/query.js';
+import type { FactorTables, ItemWeightScores, RankAnswer, RankQuery, RowScores } from '../../topn/query.js';
 
 export type { FactorTables, RankQuery, RowLists, RowScores };
 
@@ -64,7 +64,7 @@ export type SharedFactors = FactorTables & { readonly share?: number | undefined
 /** The sum of several products, as one product over all their features side by side, and of weights beside them. */
 export function sumOfFactors(
   parts: readonly SharedFactors[],
-  beside?: BesideScores,
+  itemWeights?: ItemWeightScores,
 ): Scorer & { kind: 'factors' } {
   const features = parts.reduce((sum, part) => sum + part.features, 0);
   const join = (side: 'users' | 'items') => {
@@ -86,7 +86,7 @@ export function sumOfFactors(
     }
     return table;
   };
-  return { ...factorScorer(join('users'), join('items'), features), ...(beside && { beside }) };
+  return { ...factorScorer(join('users'), join('items'), features), ...(itemWeights && { itemWeights }) };
 }
 
 /** Ranks of the relevant candidates under a scorer; see RankQuery. Ties go to the item of smaller index. */

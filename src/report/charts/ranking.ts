@@ -3,10 +3,10 @@
 import * as Plot from '@observablehq/plot';
 import {
   type Figure,
-  type Ladder,
-  type LadderMetric,
-  type LadderRow,
-  ladderFigure,
+  type Leaderboard,
+  type LeaderboardMetric,
+  type LeaderboardRow,
+  leaderboardFigure,
 } from '../../study/leaderboard.js';
 import { metricPhrase } from '../../text/figures.js';
 import { fixed } from '../../text/numbers.js';
@@ -31,20 +31,20 @@ const ROW_HEIGHT = 22;
 
 /** Methods from best to worst by recall; `metrics` are the panels, side by side or, when narrow, one below the other. */
 export function rankingChart(
-  ladder: Ladder,
-  metrics: readonly LadderMetric[],
+  ladder: Leaderboard,
+  metrics: readonly LeaderboardMetric[],
   {
     narrow = false,
     names = USERS_AND_ITEMS,
   }: { readonly narrow?: boolean | undefined; readonly names?: SideNames | undefined } = {},
 ): Chart {
-  const word = (metric: LadderMetric) => metricPhrase(metric, ladder.n, names);
-  const title = (row: LadderRow) => methodTitle(row, ladder, names);
+  const word = (metric: LeaderboardMetric) => metricPhrase(metric, ladder.n, names);
+  const title = (row: LeaderboardRow) => methodTitle(row, ladder, names);
   const rows = [...ladder.rows].sort((a, b) => b.all.recall.mean - a.all.recall.mean);
-  const shown = metrics.filter((metric) => rows.some((row) => ladderFigure(row, metric)));
+  const shown = metrics.filter((metric) => rows.some((row) => leaderboardFigure(row, metric)));
   const points = rows.flatMap((row) =>
     shown.flatMap((metric) => {
-      const figure = ladderFigure(row, metric);
+      const figure = leaderboardFigure(row, metric);
       return figure ? [point(row, title(row), word(metric), figure)] : [];
     }),
   );
@@ -122,7 +122,7 @@ export function rankingChart(
   };
 }
 
-function point(row: LadderRow, who: string, metric: string, { mean, standardError }: Figure): Point {
+function point(row: LeaderboardRow, who: string, metric: string, { mean, standardError }: Figure): Point {
   return {
     metric,
     who,
@@ -134,7 +134,7 @@ function point(row: LadderRow, who: string, metric: string, { mean, standardErro
   };
 }
 
-function inkOf({ kind, model }: LadderRow): string {
+function inkOf({ kind, model }: LeaderboardRow): string {
   if (model) return INK[model].light;
   return kind === 'ranker' ? INK.ranking.light : INK.muted.light;
 }

@@ -1,6 +1,6 @@
 // All pictures of a study. Those in the page come in two widths, since a wide one shrinks to illegible on a phone.
 
-import { LADDER_METRICS } from '../../study/leaderboard.js';
+import { LEADERBOARD_METRICS } from '../../study/leaderboard.js';
 import { predictingFits, type StudyFit, type StudyResults } from '../../study/results.js';
 import { shortName } from '../words/methods.js';
 import { type Chart, drawChart } from './chart.js';
@@ -78,8 +78,8 @@ function studyCharts(results: StudyResults): { readonly [K in keyof StudyPicture
       predictive: predictivePair(panels, names),
     }),
     ranking: {
-      wide: rankingChart(ladder, LADDER_METRICS.slice(0, 2), { names }),
-      narrow: [rankingChart(ladder, LADDER_METRICS.slice(0, 2), { names, narrow: true })],
+      wide: rankingChart(ladder, LEADERBOARD_METRICS.slice(0, 2), { names }),
+      narrow: [rankingChart(ladder, LEADERBOARD_METRICS.slice(0, 2), { names, narrow: true })],
     },
   };
 }

@@ -2,11 +2,11 @@
 
 import { drawsOf, isIndex, observedOf, type Statistic } from '../../evaluate/predictive.js';
 import {
-  LADDER_METRICS,
-  type Ladder,
-  type LadderMetric,
-  type LadderRow,
-  ladderFigure,
+  LEADERBOARD_METRICS,
+  type Leaderboard,
+  type LeaderboardMetric,
+  type LeaderboardRow,
+  leaderboardFigure,
 } from '../../study/leaderboard.js';
 import {
   type CheckedFit,
@@ -176,18 +176,18 @@ ${many(ladder.left.edgesToUnseenItems, 'edge')} to ${names.items.many} that trai
 }
 
 /** '.703 ± .012'; the best of a column bold. */
-function figureCell(row: LadderRow, metric: LadderMetric, best: string | undefined): Content {
-  const figure = ladderFigure(row, metric);
+function figureCell(row: LeaderboardRow, metric: LeaderboardMetric, best: string | undefined): Content {
+  const figure = leaderboardFigure(row, metric);
   if (!figure) return '–';
   const mean = fixed(figure.mean, 3);
   return html`${row.id === best ? html`<b>${mean}</b>` : mean} <small>± ${fixed(figure.standardError, 3)}</small>`;
 }
 
-function methodName(row: LadderRow, ladder: Ladder, names: SideNames): Content {
+function methodName(row: LeaderboardRow, ladder: Leaderboard, names: SideNames): Content {
   return term(row.model ? `${row.model}-model` : row.kind, methodTitle(row, ladder, names));
 }
 
-function ladderTable(ladder: Ladder, rows: readonly LadderRow[], names: SideNames): Html {
+function ladderTable(ladder: Leaderboard, rows: readonly LeaderboardRow[], names: SideNames): Html {
   return table(
     [
       { label: 'Method' },
@@ -198,7 +198,7 @@ function ladderTable(ladder: Ladder, rows: readonly LadderRow[], names: SideName
     ],
     rows.map((row) => [
       methodName(row, ladder, names),
-      ...LADDER_METRICS.map((metric) => figureCell(row, metric, ladder.best[metric])),
+      ...LEADERBOARD_METRICS.map((metric) => figureCell(row, metric, ladder.best[metric])),
     ]),
     html`With ${term('error', 'standard errors')}. Bold: the best of a column${
       rows.some((row) => row.kind === 'ceiling') ? ', ceilings aside' : ''
@@ -206,12 +206,12 @@ function ladderTable(ladder: Ladder, rows: readonly LadderRow[], names: SideName
   );
 }
 
-function pairedTable(ladder: Ladder, rows: readonly LadderRow[], names: SideNames): Html {
+function pairedTable(ladder: Leaderboard, rows: readonly LeaderboardRow[], names: SideNames): Html {
   const title = (id: string | undefined) => {
     const row = ladder.rows.find((r) => r.id === id);
     return row ? methodTitle(row, ladder, names) : '';
   };
-  const cell = (row: LadderRow, metric: LadderMetric): Content => {
+  const cell = (row: LeaderboardRow, metric: LeaderboardMetric): Content => {
     if (row.id === ladder.best[metric]) return 'the best';
     const c = ladder.comparisons.find(
       (x) => x.metric === metric && x.row === row.id && x.to === ladder.best[metric],
@@ -238,7 +238,7 @@ function pairedTable(ladder: Ladder, rows: readonly LadderRow[], names: SideName
   );
 }
 
-function moreTable(ladder: Ladder, rows: readonly LadderRow[], names: SideNames): Html {
+function moreTable(ladder: Leaderboard, rows: readonly LeaderboardRow[], names: SideNames): Html {
   return table(
     [
       { label: 'Method' },
@@ -257,7 +257,7 @@ function moreTable(ladder: Ladder, rows: readonly LadderRow[], names: SideNames)
   );
 }
 
-function tuningTable(ladder: Ladder, rows: readonly LadderRow[], names: SideNames): Html {
+function tuningTable(ladder: Leaderboard, rows: readonly LeaderboardRow[], names: SideNames): Html {
   return table(
     [{ label: 'Baseline' }, { label: 'chosen setting' }, { label: 'settings tried', numeric: true }],
     rows
@@ -273,24 +273,24 @@ function tuningTable(ladder: Ladder, rows: readonly LadderRow[], names: SideName
 }
 
 function ceilingTable(
-  ladder: Ladder,
-  rows: readonly LadderRow[],
-  ceiling: LadderRow,
+  ladder: Leaderboard,
+  rows: readonly LeaderboardRow[],
+  ceiling: LeaderboardRow,
   names: SideNames,
 ): Html {
-  const share = (row: LadderRow, metric: LadderMetric) => {
-    const top = ladderFigure(ceiling, metric)?.mean;
-    const own = ladderFigure(row, metric)?.mean;
+  const share = (row: LeaderboardRow, metric: LeaderboardMetric) => {
+    const top = leaderboardFigure(ceiling, metric)?.mean;
+    const own = leaderboardFigure(row, metric)?.mean;
     return top && own !== undefined ? fixed(own / top, 3) : '–';
   };
   return table(
     [
       { label: html`Share of the ${term('ceiling', 'fair ceiling')}` },
-      ...LADDER_METRICS.map((metric) => ({ label: metricLabel(metric), numeric: true })),
+      ...LEADERBOARD_METRICS.map((metric) => ({ label: metricLabel(metric), numeric: true })),
     ],
     rows
       .filter((row) => row.kind !== 'ceiling')
-      .map((row) => [methodName(row, ladder, names), ...LADDER_METRICS.map((m) => share(row, m))]),
+      .map((row) => [methodName(row, ladder, names), ...LEADERBOARD_METRICS.map((m) => share(row, m))]),
     `The data are simulated, so the best possible is known: fold-in with the true parameters of the ${names.items.many}.`,
   );
 }
@@ -307,11 +307,11 @@ sections above show the first; here are ${term('spread', 'mean and spread')} ove
     table(
       [
         { label: 'Ranking' },
-        ...LADDER_METRICS.map((metric) => ({ label: metricLabel(metric), numeric: true })),
+        ...LEADERBOARD_METRICS.map((metric) => ({ label: metricLabel(metric), numeric: true })),
       ],
       rows.map((row) => {
         const s = summary.ranking[row.id] ?? {};
-        return [methodName(row, ladder, names), ...LADDER_METRICS.map((metric) => spread(s[metric]))];
+        return [methodName(row, ladder, names), ...LEADERBOARD_METRICS.map((metric) => spread(s[metric]))];
       }),
     ),
     checked.length > 0 ? predictionErrors(results, checked) : undefined,

@@ -9,7 +9,7 @@ import { shown } from '../../text/untrusted.js';
 import type { StudyPicture } from '../charts/study.js';
 import { countWords } from '../words/counts.js';
 import { readingSentences } from '../words/reading.js';
-import { lawWords } from '../words/side-prior.js';
+import { sidePriorWords } from '../words/side-prior.js';
 import { evidenceWords, sparsityWords } from '../words/sparsity.js';
 import { degreeTable } from './degree-table.js';
 import { type Column, type Content, facts, fold, Html, html, table as plainTable } from './html.js';
@@ -204,7 +204,7 @@ ${term('dense-model', 'dense')} one, which expects none`
     ),
     runs[0].counts ? html`<p>${countWords(runs[0].counts, check.names)}</p>` : undefined,
     auto
-      ? html`<p>What the auto model found:</p><ul class="steps">${lawWords(auto.law, train, check.names).map((sentence) => html`<li>${sentence}</li>`)}</ul>`
+      ? html`<p>What the auto model found:</p><ul class="steps">${sidePriorWords(auto.law, train, check.names).map((sentence) => html`<li>${sentence}</li>`)}</ul>`
       : undefined,
     ...ofChosen
       .filter((f) => f.sameAs !== null)

@@ -5,7 +5,7 @@ import type { SparsityEvidence } from '../../fit/choose/sparse-or-dense.js';
 import type { FitResult } from '../../fit/fit.js';
 import { featureCount, fitCount, type Model, modelHyper } from '../../fit/model.js';
 import { mayBlend } from '../../fit/ranking/blend/blend.js';
-import { type LawReport, modelLaw } from '../../fit/sides/side-prior.js';
+import { describeSides, type SidesReport } from '../../fit/sides/side-prior.js';
 import { SIDES } from '../../graph/graph.js';
 import type { ReadResult } from '../../ingest/options.js';
 import type { Setting, Tuned } from '../../metrics/setting-search.js';
@@ -18,15 +18,15 @@ import { blendWords, noBlendWords } from '../words/blend.js';
 import { countWords } from '../words/counts.js';
 import { engineWords } from '../words/engines.js';
 import { featureChoiceRows, featureChoiceWords } from '../words/feature-count.js';
-import { formerWords } from '../words/previous.js';
+import { previousWords } from '../words/previous.js';
 import { readingWords } from '../words/reading.js';
-import { lawWords } from '../words/side-prior.js';
+import { sidePriorWords } from '../words/side-prior.js';
 import { evidenceWords } from '../words/sparsity.js';
 import { textTable, wrap } from './text-table.js';
 
 /** A fit, with the law of a model whose users are elsewhere. */
 type Reported = FitResult & {
-  readonly law?: LawReport | undefined;
+  readonly law?: SidesReport | undefined;
   /** Of a baseline, with what was tried to find it. */
   readonly setting?: Setting | undefined;
   readonly tuned?: Tuned | undefined;
@@ -121,14 +121,14 @@ export function fitText(
     const law = model.type === 'posterior' && model.kind === 'auto' ? lawOf(result) : undefined;
     if (law) {
       const seen = { users: model.users.count, items: model.items.count };
-      lines.push('', ...lawWords(law, seen, names).map((sentence) => wrap(sentence)));
+      lines.push('', ...sidePriorWords(law, seen, names).map((sentence) => wrap(sentence)));
     }
     const closed = SIDES.filter((side) => hyper[side].size === 0).map((side) => names[side].many);
     if (closed.length > 0) {
       lines.push('', `size none    the model expects no ${list(closed, 'or')} beyond those of the data`);
     }
   }
-  if (former && result.from) lines.push('', wrap(formerWords(result.from, former, model, names)));
+  if (former && result.from) lines.push('', wrap(previousWords(result.from, former, model, names)));
   if (evidence) lines.push('', evidenceWords(evidence));
   if (bound !== undefined) {
     lines.push(
@@ -180,8 +180,8 @@ function progressLines({ model, setting, tuned }: Reported): string[] {
 }
 
 /** The laws of both sides follow from all users: those of the model, or wherever they were added up. */
-function lawOf({ model, law }: Reported): LawReport | undefined {
-  return law ?? (model.type === 'posterior' ? modelLaw(model) : undefined);
+function lawOf({ model, law }: Reported): SidesReport | undefined {
+  return law ?? (model.type === 'posterior' ? describeSides(model) : undefined);
 }
 
 /** Sparse or dense; undefined for baselines, which are neither. */

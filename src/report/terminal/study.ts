@@ -1,7 +1,7 @@
 // A study on the terminal, and as one JSON document.
 
 import { drawsOf, observedOf, type Statistic } from '../../evaluate/predictive.js';
-import { LADDER_METRICS, type LadderRow, ladderFigure } from '../../study/leaderboard.js';
+import { LEADERBOARD_METRICS, type LeaderboardRow, leaderboardFigure } from '../../study/leaderboard.js';
 import { checkedFits, predictingFits, type StudyFit, type StudyResults } from '../../study/results.js';
 import { metricLabel, statisticLabel } from '../../text/figures.js';
 import { fixed, short } from '../../text/numbers.js';
@@ -12,7 +12,7 @@ import { featureChoiceWords } from '../words/feature-count.js';
 import { methodTitle, shortName, skippedWords } from '../words/methods.js';
 import { correctedWords, predictionQuestion, shownStatistics, statisticValue } from '../words/prediction.js';
 import { RANKING_QUESTION } from '../words/ranking.js';
-import { lawWords } from '../words/side-prior.js';
+import { sidePriorWords } from '../words/side-prior.js';
 import { sparsityWords } from '../words/sparsity.js';
 import { studyVerdicts } from '../words/study.js';
 import { textTable, wrap } from './text-table.js';
@@ -48,9 +48,11 @@ export function studyDocument(results: StudyResults): object {
   };
 }
 
-function recommendationOf(row: LadderRow): object {
+function recommendationOf(row: LeaderboardRow): object {
   return {
-    ...Object.fromEntries(LADDER_METRICS.map((metric) => [metric, ladderFigure(row, metric)?.mean ?? null])),
+    ...Object.fromEntries(
+      LEADERBOARD_METRICS.map((metric) => [metric, leaderboardFigure(row, metric)?.mean ?? null]),
+    ),
     hitRate: row.all.hitRate.mean,
     mrr: row.all.mrr.mean,
     map: row.all.map.mean,
@@ -69,8 +71,8 @@ export function describeStudy(results: StudyResults, reading: string): string {
   const { names } = check;
   const verdicts = studyVerdicts(results);
   const { ladder } = runs[0];
-  const cell = (row: LadderRow, metric: (typeof LADDER_METRICS)[number]) => {
-    const figure = ladderFigure(row, metric);
+  const cell = (row: LeaderboardRow, metric: (typeof LEADERBOARD_METRICS)[number]) => {
+    const figure = leaderboardFigure(row, metric);
     return figure ? fixed(figure.mean, 3) : '–';
   };
   return [
@@ -93,10 +95,10 @@ export function describeStudy(results: StudyResults, reading: string): string {
       : []),
     `${RANKING_QUESTION}  ${verdicts.ranking.headline}.`,
     textTable([
-      ['', ...LADDER_METRICS.map((metric) => metricLabel(metric, ladder.n))],
+      ['', ...LEADERBOARD_METRICS.map((metric) => metricLabel(metric, ladder.n))],
       ...byRecall(ladder.rows).map((row) => [
         methodTitle(row, ladder, names),
-        ...LADDER_METRICS.map((metric) => cell(row, metric)),
+        ...LEADERBOARD_METRICS.map((metric) => cell(row, metric)),
       ]),
     ]),
     wrap([verdicts.ranking.text, ...verdicts.ranking.details].join(' ')),
@@ -116,10 +118,10 @@ export function describeStudy(results: StudyResults, reading: string): string {
 function describeLaw(results: StudyResults): string[] {
   const auto = shownFits(results).find((fit) => fit.model === 'auto');
   const { names } = results.check;
-  return auto ? [wrap(lawWords(auto.law, results.runs[0].split.train, names).join(' '))] : [];
+  return auto ? [wrap(sidePriorWords(auto.law, results.runs[0].split.train, names).join(' '))] : [];
 }
 
-function byRecall(rows: readonly LadderRow[]): LadderRow[] {
+function byRecall(rows: readonly LeaderboardRow[]): LeaderboardRow[] {
   return [...rows].sort((a, b) => b.all.recall.mean - a.all.recall.mean);
 }
 
@@ -158,11 +160,11 @@ function describeRepeats({ summary, runs, check }: StudyResults): string {
   return textTable([
     [
       `mean ± spread over ${runs.length} splits`,
-      ...LADDER_METRICS.map((metric) => metricLabel(metric, ladder.n)),
+      ...LEADERBOARD_METRICS.map((metric) => metricLabel(metric, ladder.n)),
     ],
     ...byRecall(ladder.rows).map((row) => [
       methodTitle(row, ladder, check.names),
-      ...LADDER_METRICS.map((metric) => {
+      ...LEADERBOARD_METRICS.map((metric) => {
         const s = summary.ranking[row.id]?.[metric];
         return s ? `${fixed(s.mean, 3)} ± ${fixed(s.spread ?? 0, 3)}` : '–';
       }),

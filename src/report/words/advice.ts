@@ -1,7 +1,7 @@
 // What to recommend with, and the commands for it: the advice follows the figures of the ladder.
 
 import type { BaselineName } from '../../options/names.js';
-import type { LadderRow } from '../../study/leaderboard.js';
+import type { LeaderboardRow } from '../../study/leaderboard.js';
 import type { StudyResults } from '../../study/results.js';
 import { metricPhrase } from '../../text/figures.js';
 import type { SideNames } from '../../text/sides.js';
@@ -34,7 +34,7 @@ export function recommendSteps(results: StudyResults): NextStep[] {
 }
 
 /** The method that the headline names, and why. Undefined: the fit for ranking, which is made for it, was not among them. */
-function advised(results: StudyResults): { readonly row: LadderRow | undefined; readonly why: string } {
+function advised(results: StudyResults): { readonly row: LeaderboardRow | undefined; readonly why: string } {
   const { runs, check } = results;
   const { ladder } = runs[0];
   const ranker = ladder.rows.find((row) => row.kind === 'ranker');
@@ -56,7 +56,7 @@ function reason({ winner, places, advised: row }: RankingDecision, n: number, na
 
 function fitOf(
   { receipt, chosen }: StudyResults,
-  row: LadderRow | undefined,
+  row: LeaderboardRow | undefined,
 ): readonly [file: string, command: string] {
   if (!row || row.kind === 'ranker') {
     return ['ranker.safetensors', rankingFitCommand(receipt, 'ranker.safetensors')];

@@ -2,15 +2,15 @@
 
 import { baselineOf, baselineTitle } from '../../evaluate/baselines/all-baselines.js';
 import type { SkipReason } from '../../evaluate/baselines/baseline.js';
-import type { Ladder, LadderRow } from '../../study/leaderboard.js';
+import type { Leaderboard, LeaderboardRow } from '../../study/leaderboard.js';
 import { grouped } from '../../text/numbers.js';
 import { capital, list } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 
 /** 'sparse model', 'fit for ranking', 'EASE', 'ceiling: true items'; with K where the ladder has several. */
 export function methodTitle(
-  row: Omit<LadderRow, 'all' | 'unpopular'>,
-  { rows }: Pick<Ladder, 'rows'>,
+  row: Omit<LeaderboardRow, 'all' | 'unpopular'>,
+  { rows }: Pick<Leaderboard, 'rows'>,
   { items }: SideNames,
 ): string {
   const { id, kind, features } = row;
@@ -33,14 +33,14 @@ export function methodTitle(
 export function shortName({
   model,
   also = [],
-}: Pick<LadderRow, 'model'> & { readonly also?: LadderRow['also'] | undefined }): string {
+}: Pick<LeaderboardRow, 'model'> & { readonly also?: LeaderboardRow['also'] | undefined }): string {
   return [model, ...also].join(' = ');
 }
 
 /** As a sentence says it: ours take an article, baselines are names. */
 export function methodPhrase(
-  row: Omit<LadderRow, 'all' | 'unpopular'>,
-  ladder: Pick<Ladder, 'rows'>,
+  row: Omit<LeaderboardRow, 'all' | 'unpopular'>,
+  ladder: Pick<Leaderboard, 'rows'>,
   names: SideNames,
 ): string {
   const title = methodTitle(row, ladder, names);
@@ -49,8 +49,8 @@ export function methodPhrase(
 
 /** 'the sparse and the dense model', 'the auto model, the fit for ranking and EASE'. */
 export function methodsPhrase(
-  rows: readonly LadderRow[],
-  ladder: Pick<Ladder, 'rows'>,
+  rows: readonly LeaderboardRow[],
+  ladder: Pick<Leaderboard, 'rows'>,
   names: SideNames,
 ): string {
   const several = rows.length > 1 && rows.every(({ kind }) => kind === 'model');
@@ -68,8 +68,8 @@ export function startOf(phrase: string): string {
 
 /** 'Not fitted: EASE (5,000,000 edges × 40,000 candidates are above its limit of 40,000,000,000). SLIM stands in for it: …' */
 export function skippedWords(
-  { name, reason }: Ladder['skipped'][number],
-  { rows }: { readonly rows: readonly Pick<LadderRow, 'id'>[] },
+  { name, reason }: Leaderboard['skipped'][number],
+  { rows }: { readonly rows: readonly Pick<LeaderboardRow, 'id'>[] },
 ): string {
   const who = name === 'all' ? 'the baselines' : baselineTitle(name);
   const said = `Not fitted: ${who} (${skipReason(reason)}).`;

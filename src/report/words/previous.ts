@@ -1,6 +1,6 @@
 // What a fit took over from a former model, in words.
 
-import type { FormerReport } from '../../fit/ascent/previous.js';
+import type { PreviousReport } from '../../fit/ascent/previous.js';
 import { type Model, modelHyper } from '../../fit/model.js';
 import { SIDES } from '../../graph/graph.js';
 import { HYPER_NAMES } from '../../options/shared.js';
@@ -9,7 +9,7 @@ import { list, many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 
 /** Matched, new and dropped vertices, and the hyperparameters that are others now. */
-export function formerWords(report: FormerReport, former: Model, now: Model, names: SideNames): string {
+export function previousWords(report: PreviousReport, former: Model, now: Model, names: SideNames): string {
   const sides = SIDES.map((side) => {
     // A ranker may have been saved without its users: then nobody knows who is new.
     if (former[side].count === 0) return `that model holds no ${names[side].many}`;

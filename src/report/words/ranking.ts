@@ -2,11 +2,11 @@
 
 import {
   type Comparison,
-  LADDER_METRICS,
-  type Ladder,
-  type LadderMetric,
-  type LadderRow,
-  ladderFigure,
+  LEADERBOARD_METRICS,
+  type Leaderboard,
+  type LeaderboardMetric,
+  type LeaderboardRow,
+  leaderboardFigure,
 } from '../../study/leaderboard.js';
 import type { StudyResults, StudyRun } from '../../study/results.js';
 import { metricPhrase } from '../../text/figures.js';
@@ -21,9 +21,9 @@ import { type Duel, decideRanking, duel, isAsGood, type RankingDecision } from '
 export const RANKING_QUESTION = 'Which method recommends best?';
 
 /** A duel in words: who comes first and by how much. */
-function duelWords({ metric, ours, baseline, winner, gap }: Duel, ladder: Ladder, names: SideNames) {
-  const named = (row: LadderRow) => methodPhrase(row, ladder, names);
-  const value = (row: LadderRow) => fixed(ladderFigure(row, metric)?.mean ?? 0, 3);
+function duelWords({ metric, ours, baseline, winner, gap }: Duel, ladder: Leaderboard, names: SideNames) {
+  const named = (row: LeaderboardRow) => methodPhrase(row, ladder, names);
+  const value = (row: LeaderboardRow) => fixed(leaderboardFigure(row, metric)?.mean ?? 0, 3);
   const [first, second] = gap.to === baseline.id ? [baseline, ours] : [ours, baseline];
   const word = metricPhrase(metric, ladder.n, names);
   return {
@@ -97,7 +97,7 @@ function rankingHeadline({ winner, places }: RankingDecision, { runs, check }: S
   const { ladder } = runs[0];
   const { names } = check;
   const [{ first }] = places;
-  const who = (rows: readonly LadderRow[]) => methodsPhrase(rows, ladder, names);
+  const who = (rows: readonly LeaderboardRow[]) => methodsPhrase(rows, ladder, names);
   if (places.length === 1) {
     if (winner === 'tie') return `${startOf(who(first))} rank alike`;
     if (winner === 'baseline') return `A baseline wins: ${methodTitle(first[0], ladder, names)}`;
@@ -118,7 +118,7 @@ function rankingHeadline({ winner, places }: RankingDecision, { runs, check }: S
  * A model that does worse than no model at all is called so, in both figures or in one of them; it is advised against
  * only where both differences are more than chance, which few users cannot tell.
  */
-function belowPopularity(ladder: Ladder, names: SideNames, enough: boolean): string[] {
+function belowPopularity(ladder: Leaderboard, names: SideNames, enough: boolean): string[] {
   const popularity = ladder.rows.find((row) => row.id === 'popularity');
   if (!popularity) return [];
   const metrics = ['recall', 'ndcg'] as const;
@@ -158,7 +158,12 @@ function belowPopularity(ladder: Ladder, names: SideNames, enough: boolean): str
  * elsewhere standard errors tell, as if each had been asked of other users. That claims less: who is hard to serve is so
  * for both.
  */
-function isBehind(ladder: Ladder, row: LadderRow, other: LadderRow, metric: 'recall' | 'ndcg'): boolean {
+function isBehind(
+  ladder: Leaderboard,
+  row: LeaderboardRow,
+  other: LeaderboardRow,
+  metric: 'recall' | 'ndcg',
+): boolean {
   if (isAsGood(ladder, row, metric)) return false;
   if (other.id === ladder.best[metric]) return true;
   const [a, b] = [row.all[metric], other.all[metric]];
@@ -169,9 +174,9 @@ function ceilingShare({ ladder }: StudyRun, names: SideNames): string[] {
   const fair = ladder.rows.find((row) => row.id === 'ceiling-fold-in');
   const model = ladder.rows.find((row) => row.kind === 'model');
   if (!fair || !model) return [];
-  const shares = LADDER_METRICS.flatMap((metric) => {
-    const top = ladderFigure(fair, metric)?.mean;
-    const own = ladderFigure(model, metric)?.mean;
+  const shares = LEADERBOARD_METRICS.flatMap((metric) => {
+    const top = leaderboardFigure(fair, metric)?.mean;
+    const own = leaderboardFigure(model, metric)?.mean;
     return top && own !== undefined
       ? [`${fixed(own / top, 3)} in ${metricPhrase(metric, ladder.n, names)}`]
       : [];
@@ -183,7 +188,7 @@ function ceilingShare({ ladder }: StudyRun, names: SideNames): string[] {
 
 function overSplits({ summary, runs, check }: StudyResults, { ours, baseline, metric }: Duel): string {
   const { ladder } = runs[0];
-  const figure = (row: LadderRow) => {
+  const figure = (row: LeaderboardRow) => {
     const s = summary.ranking[row.id]?.[metric];
     return s
       ? `${fixed(s.mean, 3)} ± ${fixed(s.spread ?? 0, 3)} for ${methodPhrase(row, ladder, check.names)}`
@@ -256,14 +261,14 @@ function mayBeChance({ low, high }: Gap): boolean {
   return low <= 0 && high >= 0;
 }
 
-function modelRows({ ladder }: StudyRun, features: number): LadderRow[] {
+function modelRows({ ladder }: StudyRun, features: number): LeaderboardRow[] {
   return ladder.rows.filter((row) => row.kind === 'model' && row.features === features);
 }
 
 /** A metric of one row less that of another, whichever way round it was computed. */
 function gapBetween(
   comparisons: readonly Comparison[],
-  metric: LadderMetric,
+  metric: LeaderboardMetric,
   one: string,
   other: string,
 ): Gap | undefined {

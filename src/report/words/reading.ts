@@ -20,7 +20,7 @@ export function readingWords({ graph, read, guess }: ReadResult): string {
 }
 
 /** 'in 4 shards; read when partitioned: 100 rows: 98 kept, 2 merged, 0 rejected'. */
-export function partsReadingWords(read: ReadCounts, shards: number): string {
+export function tablesReadingWords(read: ReadCounts, shards: number): string {
   return `in ${many(shards, 'shard')}; read when partitioned: ${rowWords(read)}`;
 }
 

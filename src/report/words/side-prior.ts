@@ -1,14 +1,14 @@
 // The law of each side in words: a fixed population of which so many were seen, or one without end.
 
-import type { LawReport, SideLawReport } from '../../fit/sides/side-prior.js';
+import type { SideReport, SidesReport } from '../../fit/sides/side-prior.js';
 import { SIDES } from '../../graph/graph.js';
 import { fixed, grouped } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 
 /** A sentence for each side; `seen`: how many of its vertices the data have. */
-export function lawWords(
-  law: LawReport,
+export function sidePriorWords(
+  law: SidesReport,
   seen: Readonly<Record<'users' | 'items', number>>,
   names: SideNames,
 ): string[] {
@@ -17,11 +17,11 @@ export function lawWords(
   return SIDES.map((side) => sideWords(law[side], seen[side], names[side].many, side === first));
 }
 
-function isEndless({ kind, unseen }: SideLawReport): boolean {
+function isEndless({ kind, unseen }: SideReport): boolean {
   return kind === 'sparse' && unseen === null;
 }
 
-function sideWords(law: SideLawReport, seen: number, many: string, explained: boolean): string {
+function sideWords(law: SideReport, seen: number, many: string, explained: boolean): string {
   const { sigma, unseen } = law;
   const said = `${capital(many)}:`;
   if (isEndless(law)) {

@@ -1,6 +1,6 @@
 // What an evaluation of anybody's parts says beside its figures: what could not be asked, what was found in the lists.
 
-import type { ListComparison, ListSource, PartsEvaluation } from '../../evaluate/evaluate-tables.js';
+import type { ListComparison, ListSource, TablesEvaluation } from '../../evaluate/evaluate-tables.js';
 import { LIST_METRICS, type ListMetricName } from '../../metrics/list-metrics.js';
 import { grouped } from '../../text/numbers.js';
 import { capital, many, were } from '../../text/phrases.js';
@@ -17,7 +17,7 @@ export const SOURCE_TITLES: Readonly<Record<ListSource, string>> = {
 };
 
 /** What is ranked here, and which recall is meant: the other way of judging has another one of the same name. */
-export function partsDefinition({ users, items }: SideNames): string {
+export function tableEvaluationDefinition({ users, items }: SideNames): string {
   return (
     `Ranked is every ${items.one} of training and test that the ${users.one} has not had; recall is the hits over all test ${items.many} of the ${users.one}. ` +
     `Without --metrics, a model on a split ranks the test ${items.many} that training saw, and its recall is the capped one (docs/metrics.md).`
@@ -25,8 +25,8 @@ export function partsDefinition({ users, items }: SideNames): string {
 }
 
 /** A sentence for each thing that happened; nothing is said of what did not. */
-export function partsWords(
-  { left, ladder, given, users, n, comparisons, comparisonsOfListed }: PartsEvaluation,
+export function tableEvaluationWords(
+  { left, ladder, given, users, n, comparisons, comparisonsOfListed }: TablesEvaluation,
   names: SideNames,
   duplicates = 0,
 ): string[] {

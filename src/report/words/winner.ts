@@ -2,25 +2,25 @@
 
 import {
   type Comparison,
-  type Ladder,
-  type LadderMetric,
-  type LadderRow,
-  ladderFigure,
+  type Leaderboard,
+  type LeaderboardMetric,
+  type LeaderboardRow,
+  leaderboardFigure,
 } from '../../study/leaderboard.js';
 import type { StudyResults } from '../../study/results.js';
 
 /** One metric's duel: the best of ours against the best baseline, and whether the difference is more than chance. */
 export interface Duel {
-  readonly metric: LadderMetric;
-  readonly ours: LadderRow;
-  readonly baseline: LadderRow;
+  readonly metric: LeaderboardMetric;
+  readonly ours: LeaderboardRow;
+  readonly baseline: LeaderboardRow;
   readonly winner: 'model' | 'baseline' | 'tie';
   /** How far the second lies behind the first. */
   readonly gap: Comparison;
 }
 
 /** Undefined where there is no baseline, or nobody had a test item that the metric counts. */
-export function duel(ladder: Ladder, metric: LadderMetric): Duel | undefined {
+export function duel(ladder: Leaderboard, metric: LeaderboardMetric): Duel | undefined {
   const ours = bestOf(ladder, metric, ['model', 'ranker'])!;
   const baseline = bestOf(ladder, metric, ['baseline']);
   if (!baseline) return undefined;
@@ -31,11 +31,11 @@ export function duel(ladder: Ladder, metric: LadderMetric): Duel | undefined {
   return { metric, ours, baseline, winner, gap };
 }
 
-function bestOf(ladder: Ladder, metric: LadderMetric, kinds: readonly LadderRow['kind'][]) {
-  const value = (row: LadderRow) => ladderFigure(row, metric)?.mean ?? 0;
+function bestOf(ladder: Leaderboard, metric: LeaderboardMetric, kinds: readonly LeaderboardRow['kind'][]) {
+  const value = (row: LeaderboardRow) => leaderboardFigure(row, metric)?.mean ?? 0;
   return ladder.rows
     .filter((row) => kinds.includes(row.kind))
-    .reduce<LadderRow | undefined>((a, b) => (a && value(a) >= value(b) ? a : b), undefined);
+    .reduce<LeaderboardRow | undefined>((a, b) => (a && value(a) >= value(b) ? a : b), undefined);
 }
 
 type MainMetric = 'recall' | 'ndcg';
@@ -45,7 +45,7 @@ const MAIN_METRICS: readonly MainMetric[] = ['recall', 'ndcg'];
 export interface Place {
   readonly metrics: readonly MainMetric[];
   /** The best, and those of ours that may be as good; where nothing decides, one of ours and a baseline. */
-  readonly first: readonly LadderRow[];
+  readonly first: readonly LeaderboardRow[];
 }
 
 /** Which method ranks best, and what to recommend with. */
@@ -54,7 +54,7 @@ export interface RankingDecision {
   /** One place where both metrics say the same, else one for each, the one that decides first. */
   readonly places: readonly Place[];
   /** One of those that the places name. A model that was fitted to explain only where nothing made for ranking does as well. */
-  readonly advised: LadderRow;
+  readonly advised: LeaderboardRow;
   /** The duels behind it; null without baselines. */
   readonly duels: Readonly<Record<MainMetric, Duel>> | null;
 }
@@ -101,11 +101,11 @@ export function decideRanking({ runs, chosen }: StudyResults): RankingDecision {
 
 /** The best by a metric; of ours with those that may be as good, of baselines alone. */
 function leaders(
-  ladder: Ladder,
+  ladder: Leaderboard,
   metric: MainMetric,
   winner: 'model' | 'baseline',
   features: number,
-): LadderRow[] {
+): LeaderboardRow[] {
   if (winner === 'baseline') return [bestOf(ladder, metric, ['baseline'])!];
   const best = bestOf(ladder, metric, ['model', 'ranker'])!;
   const others = ladder.rows.filter(
@@ -115,18 +115,22 @@ function leaders(
 }
 
 /** The fit for ranking, or a model with the chosen number of features. */
-function isOurs(row: LadderRow, features: number): boolean {
+function isOurs(row: LeaderboardRow, features: number): boolean {
   return row.kind === 'ranker' || (row.kind === 'model' && row.features === features);
 }
 
 /** Whether a row is the best by a metric, or behind it by no more than chance. */
-export function isAsGood({ best, comparisons }: Ladder, { id }: LadderRow, metric: MainMetric): boolean {
+export function isAsGood(
+  { best, comparisons }: Leaderboard,
+  { id }: LeaderboardRow,
+  metric: MainMetric,
+): boolean {
   if (id === best[metric]) return true;
   const gap = comparisons.find((c) => c.metric === metric && c.row === id && c.to === best[metric]);
   return gap !== undefined && gap.high >= 0;
 }
 
-function isEven(ladder: Ladder, row: LadderRow): boolean {
+function isEven(ladder: Leaderboard, row: LeaderboardRow): boolean {
   return MAIN_METRICS.every((metric) => isAsGood(ladder, row, metric));
 }
 
@@ -135,7 +139,7 @@ function isEven(ladder: Ladder, row: LadderRow): boolean {
  * where ours or the baselines have none such, the best by each metric.
  */
 function evenPlaces(
-  ladder: Ladder,
+  ladder: Leaderboard,
   duels: Readonly<Record<MainMetric, Duel>>,
   features: number,
 ): readonly Place[] {
@@ -146,7 +150,7 @@ function evenPlaces(
   const baseline =
     [recall.baseline, ndcg.baseline].find((row) => even.includes(row)) ??
     even.find(({ kind }) => kind === 'baseline');
-  const place = (metrics: readonly MainMetric[], one: LadderRow, other: LadderRow): Place => {
+  const place = (metrics: readonly MainMetric[], one: LeaderboardRow, other: LeaderboardRow): Place => {
     const rankers = ladder.rows.filter(
       (row) => row.kind === 'ranker' && metrics.every((metric) => isAsGood(ladder, row, metric)),
     );
@@ -159,13 +163,13 @@ function evenPlaces(
 }
 
 /** Of some rows one that is as good as any by both metrics, if there is one: made for ranking, else the first. */
-function evenOf(ladder: Ladder, rows: readonly LadderRow[]): LadderRow | undefined {
+function evenOf(ladder: Leaderboard, rows: readonly LeaderboardRow[]): LeaderboardRow | undefined {
   const even = rows.filter((row) => isEven(ladder, row));
   return even.length > 0 ? madeForRanking(even) : undefined;
 }
 
 /** Our fit for ranking, else a baseline, else what comes first. */
-function madeForRanking(rows: readonly LadderRow[]): LadderRow {
+function madeForRanking(rows: readonly LeaderboardRow[]): LeaderboardRow {
   return (
     rows.find(({ kind }) => kind === 'ranker') ?? rows.find(({ kind }) => kind === 'baseline') ?? rows[0]
   );

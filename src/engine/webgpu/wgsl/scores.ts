@@ -130,7 +130,7 @@ fn main(${INVOCATION}) {
 }
 
 /** Adds the weights from all that a row has, one item after the other: two of them may have the same target. */
-export function besideShader(shape: RankShape): string {
+export function itemWeightShader(shape: RankShape): string {
   return `${head(shape)}
 @group(0) @binding(1) var<storage, read> rows: array<u32>;
 @group(0) @binding(2) var<storage, read> histories: array<u32>;

@@ -21,7 +21,7 @@ const FURTHER = { iterations: 2, momentum: 0 };
 const OTHER_DATA = 1.5;
 
 /** What is added, made once for any number of members. */
-export interface Beside {
+export interface Blend {
   readonly weights: SparseWeights;
   readonly member: RankerMember;
   readonly found: BlendReport;
@@ -42,7 +42,7 @@ export interface BlendReport {
 }
 
 /** What the parts of a former model leave to do. */
-export interface FormerBlend {
+export interface PreviousBlend {
   readonly found: BlendReport;
   /** The items' table of its least squares, for the items of the present data; 0 where it did not know them. */
   readonly start?: Float32Array | undefined;
@@ -61,10 +61,10 @@ export function mayBlend({
   return 8 * edges + tables <= MOST_BYTES;
 }
 
-export async function fitBeside(
+export async function fitBlend(
   { users, items }: Pick<BipartiteGraph, 'users' | 'items'>,
   options: BlendTask,
-): Promise<Beside> {
+): Promise<Blend> {
   const edges = {
     users: { offsets: users.offsets, values: users.neighbors },
     items: { offsets: items.offsets, values: items.neighbors },
@@ -79,7 +79,7 @@ export async function fitBeside(
 
 interface BlendTask extends TaskOptions {
   readonly seed: number;
-  readonly former?: FormerBlend | undefined;
+  readonly former?: PreviousBlend | undefined;
 }
 
 async function findSettings(
@@ -98,11 +98,11 @@ async function findSettings(
  * The settings of a former model and where its least squares ended; undefined where it has none, where nobody was held back for them,
  * or where the data are no longer of that size. Rows: of each present item in the model, −1 where it is new.
  */
-export function formerBlend(
+export function previousBlend(
   { users, items, edges }: Pick<BipartiteGraph, 'users' | 'items' | 'edges'>,
   from: Ranker,
   rows: Int32Array,
-): FormerBlend | undefined {
+): PreviousBlend | undefined {
   const found = from.provenance.blend;
   if (!found || found.heldBack === 0 || from.scores.kind !== 'factors') return undefined;
   if (edges > OTHER_DATA * found.edges || found.edges > OTHER_DATA * edges) return undefined;
@@ -127,9 +127,9 @@ export function formerBlend(
  * Members and what stands beside them as one. The parts predict whether an edge is there; where members predict counts, they are
  * scaled to the mean count of an edge.
  */
-export function withBeside(
+export function withBlend(
   members: readonly RankerMember[],
-  { weights, member }: Beside,
+  { weights, member }: Blend,
   { total, edges }: Pick<BipartiteGraph, 'total' | 'edges'>,
 ): FactorScores {
   const scale = (members.length * total) / edges;
@@ -138,6 +138,6 @@ export function withBeside(
   return Object.freeze({
     kind: 'factors',
     members: Object.freeze([...members, Object.freeze({ ...member, share: SHARES.leastSquares * scale })]),
-    beside: Object.freeze({ ...weights, weights: scaled }),
+    itemWeights: Object.freeze({ ...weights, weights: scaled }),
   });
 }

@@ -15,7 +15,7 @@ export interface EdgeLists {
   readonly items: RowLists;
 }
 
-export interface Trial {
+export interface HeldBackUsers {
   /** The other users, or as many of them as a trial needs, and the items that the held-back ones are judged on. */
   readonly data: RankingData;
   /** Number of held-back users, and what is shown of each. */
@@ -33,7 +33,7 @@ const EDGES = 1e6;
 const LISTS = { n: 20, depth: 100 } as const;
 
 /** Undefined where there are too few users to hold any back. */
-export function holdUsersBack({ users, items }: EdgeLists, seed: number): Trial | undefined {
+export function holdUsersBack({ users, items }: EdgeLists, seed: number): HeldBackUsers | undefined {
   const shown = shownItems(items.offsets.length - 1, seed);
   const held = tryHoldBack({ users, shown }, { seed, maxUsers: HELD_BACK.most });
   if (!held || held.heldBack.length < HELD_BACK.least) return undefined;

@@ -3,13 +3,7 @@
 // (docs/recommending.md). How many, and how much they are held down, is found on held-back users of the data at hand.
 
 import { throwIfAborted } from '../../../errors.js';
-import {
-  geometric,
-  ladder,
-  type Setting,
-  type Trial as SettingTrial,
-  tune,
-} from '../../../metrics/setting-search.js';
+import { geometric, ladder, type Setting, type SettingTrial, tune } from '../../../metrics/setting-search.js';
 import type { TaskOptions } from '../../../progress.js';
 import {
   createItemRegression,
@@ -17,7 +11,7 @@ import {
   type RegressionSetting,
 } from '../../../solvers/item-regression.js';
 import type { FactorTables, SparseWeights } from '../../../topn/query.js';
-import type { EdgeLists, Trial } from './held-back.js';
+import type { EdgeLists, HeldBackUsers } from './held-back.js';
 
 /** How the weights between items of a ranker are made. */
 export interface WeightSetting extends Setting {
@@ -60,7 +54,7 @@ export interface FoundWeights {
 
 /** The setting whose weights, with the least squares beside them, rank the hidden items of held-back users best. */
 export async function searchWeights(
-  trial: Trial,
+  trial: HeldBackUsers,
   tables: FactorTables,
   { threads, signal, onProgress }: TaskOptions,
 ): Promise<FoundWeights> {
@@ -71,7 +65,7 @@ export async function searchWeights(
   const score = async (setting: Setting) => {
     throwIfAborted(signal);
     const weights = await regression.solve(regressionSetting(setting as WeightSetting), task);
-    return trial.judge({ ...tables, users, beside: { ...weights, history } }, task);
+    return trial.judge({ ...tables, users, itemWeights: { ...weights, history } }, task);
   };
   const { neighbours, lambda, dropout } = MIDDLE_WEIGHTS;
   const dials = {

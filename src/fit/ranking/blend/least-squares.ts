@@ -13,7 +13,7 @@ import {
 } from '../../../solvers/least-squares.js';
 import type { FactorTables } from '../../../topn/query.js';
 import { columnSums, type RankerMember } from '../../model.js';
-import type { EdgeLists, Trial } from './held-back.js';
+import type { EdgeLists, HeldBackUsers } from './held-back.js';
 
 /** How much factors by least squares are held down. */
 export interface Penalties {
@@ -78,7 +78,7 @@ export interface FoundPenalties {
 /** The penalties whose factors rank the hidden items of held-back users best. */
 export async function searchPenalties(
   edges: EdgeLists,
-  trial: Trial,
+  trial: HeldBackUsers,
   { seed, threads, signal, onProgress }: TaskOptions & { readonly seed: number },
 ): Promise<FoundPenalties> {
   const root = rootOfPairs(edges);

@@ -4,7 +4,7 @@
 import { randomStream, textHash } from './random.js';
 import { STREAMS } from './streams.js';
 
-export interface IdCoins {
+export interface IdDraws {
   /** Whether a share of the vertices of a side holds this one. */
   keepsUser(id: string): boolean;
   keepsItem(id: string): boolean;
@@ -17,7 +17,7 @@ export interface IdShares {
   readonly seed: number;
 }
 
-export function idCoins({ users, items, seed }: IdShares): IdCoins {
+export function idDraws({ users, items, seed }: IdShares): IdDraws {
   const [ofUsers, ofItems] = [0, 1].map((side) => randomStream(seed, STREAMS.thin).derive(side));
   return {
     keepsUser: (id) => users >= 1 || ofUsers.derive(...textHash(id)).uniform() < users,
