@@ -15,7 +15,7 @@ import { parseArgs } from 'node:util';
 import { main } from '../src/cli/main.js';
 import * as library from '../src/index.js';
 import { randomStream } from '../src/math/random.js';
-import { COMMANDS } from '../src/options/verbs.js';
+import { COMMANDS } from '../src/options/commands.js';
 import { attempt, fuzzKinds, type Kind, type Outcome } from '../test/faults/fuzz.js';
 import { commandKinds } from '../test/faults/fuzz-commands.js';
 

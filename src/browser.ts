@@ -145,6 +145,7 @@ export type { ListMetricName, ListScores, Lists, ListTask, UserListMetric } from
 export type { RankingResult, RankingScores, UserMetric } from './metrics/ranking-metrics.js';
 export type { RankingTask } from './metrics/ranking-task.js';
 export type { SettingTrial as Trial, Tuned } from './metrics/setting-search.js';
+export { type CommandName, optionsSchema } from './options/commands.js';
 export type {
   BaselineName,
   CountPriorName as CountLawName,
@@ -158,7 +159,6 @@ export type {
 } from './options/names.js';
 // What functions take, for servers and forms
 export type { JsonSchema, ObjectSchema } from './options/schema.js';
-export { type CommandName, optionsSchema } from './options/verbs.js';
 export { type DrawOptions, drawPredictive, type PredictiveDraw } from './predict/draw/draw.js';
 export type { GraphStatistics } from './predict/draw/draw-graph.js';
 export type { ListConfidence } from './predict/explain/confidence.js';

@@ -5,10 +5,10 @@ import type { SplitTables } from '../evaluate/table-task.js';
 import { SIDES, type SideName } from '../graph/graph.js';
 import { randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
-import { withDefaults } from '../options/door.js';
-import { type OptionsOf, value } from '../options/kinds.js';
+import { withDefaults } from '../options/check-options.js';
+import { AUDIT } from '../options/commands/audit.js';
+import { type OptionsOf, value } from '../options/declare.js';
 import { TASK } from '../options/shared.js';
-import { AUDIT } from '../options/tables.js';
 import type { TaskOptions } from '../progress.js';
 import type { Assignment } from '../sample/split-types.js';
 import {

@@ -2,12 +2,12 @@
 
 import type { Command } from 'commander';
 import { InputError, throwIfAborted } from '../errors.js';
-import { withDefaults } from '../options/door.js';
+import { withDefaults } from '../options/check-options.js';
+import { COMMANDS, type CommandName } from '../options/commands.js';
+import type { Declaration } from '../options/declare.js';
 import { OptionError, type WriteOption, withArgument } from '../options/error.js';
-import type { Declaration } from '../options/kinds.js';
-import { flagName } from '../options/leaves.js';
+import { flagName } from '../options/option-list.js';
 import { COMMON } from '../options/shared.js';
-import { COMMANDS, type CommandName } from '../options/verbs.js';
 import type { Progress } from '../progress.js';
 import { lines, oneLine, safeJson } from '../text/untrusted.js';
 import { addFlags, typedOptions } from './flags.js';

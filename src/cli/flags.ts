@@ -2,9 +2,17 @@
 
 import { type Command, Option } from 'commander';
 import { InputError } from '../errors.js';
-import { parseValue } from '../options/door.js';
-import type { Declaration, OptionsOf } from '../options/kinds.js';
-import { argumentOf, helpText, type Leaf, leaves, offText, putAt, spokenFlag } from '../options/leaves.js';
+import { parseValue } from '../options/check-options.js';
+import type { Declaration, OptionsOf } from '../options/declare.js';
+import {
+  argumentOf,
+  helpText,
+  type Leaf,
+  leaves,
+  offText,
+  putAt,
+  spokenFlag,
+} from '../options/option-list.js';
 import { shown } from '../text/untrusted.js';
 
 /** Adds a flag for every option that a command line can give, but for those that `elsewhere` declares too. */

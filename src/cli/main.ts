@@ -2,7 +2,7 @@
 // 0 done, 1 a bug, 2 bad usage or bad input, 128 + n stopped by signal n (130 for Ctrl-C).
 
 import { Command, CommanderError } from 'commander';
-import type { CommandName } from '../options/verbs.js';
+import type { CommandName } from '../options/commands.js';
 import { lines, oneLine } from '../text/untrusted.js';
 import { VERSION } from '../version.js';
 import { stoppedStatus } from './signals.js';

@@ -1,7 +1,7 @@
 // The pages of docs/commands: what the commands say of themselves, as files.
 
-import { commandPage } from '../options/pages.js';
-import { COMMANDS, type CommandName } from '../options/verbs.js';
+import { commandPage } from '../options/command-page.js';
+import { COMMANDS, type CommandName } from '../options/commands.js';
 import { examplesOf } from './command.js';
 import { createProgram } from './main.js';
 

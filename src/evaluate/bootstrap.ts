@@ -5,8 +5,8 @@ import { InputError } from '../errors.js';
 import { quantile } from '../math/quantile.js';
 import { randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
-import { withDefaults } from '../options/door.js';
-import { decimal, type OptionsOf, whole } from '../options/kinds.js';
+import { withDefaults } from '../options/check-options.js';
+import { decimal, type OptionsOf, whole } from '../options/declare.js';
 import { SEED } from '../options/shared.js';
 
 const BOOTSTRAP = {

@@ -8,8 +8,8 @@ import {
   scoreAnswer,
 } from '../metrics/ranking-metrics.js';
 import { queryOf, type RankingTask } from '../metrics/ranking-task.js';
-import { partFor, withDefaults } from '../options/door.js';
-import type { OptionsOf } from '../options/kinds.js';
+import { partFor, withDefaults } from '../options/check-options.js';
+import type { OptionsOf } from '../options/declare.js';
 import { RANKING_LISTS } from '../options/library.js';
 import { TASK } from '../options/shared.js';
 import { rank, type Scorer } from '../predict/scoring/scorer.js';

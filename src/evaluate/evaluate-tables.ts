@@ -10,10 +10,10 @@ import {
   scoreLists,
   type UserListMetric,
 } from '../metrics/list-metrics.js';
-import { withDefaults } from '../options/door.js';
-import { type OptionsOf, value } from '../options/kinds.js';
+import { withDefaults } from '../options/check-options.js';
+import { EVALUATE_TABLES } from '../options/commands/evaluate.js';
+import { type OptionsOf, value } from '../options/declare.js';
 import { TASK } from '../options/shared.js';
-import { EVALUATE_TABLES } from '../options/tables.js';
 import type { TaskOptions } from '../progress.js';
 import { type PairedInterval, pairedBootstrap } from './bootstrap.js';
 import {

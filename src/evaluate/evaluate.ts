@@ -6,11 +6,11 @@ import { fingerprint } from '../graph/fingerprint.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
 import type { RankingResult } from '../metrics/ranking-metrics.js';
-import { withDefaults } from '../options/door.js';
+import { withDefaults } from '../options/check-options.js';
+import { EVALUATE } from '../options/commands/evaluate.js';
+import type { OptionsOf } from '../options/declare.js';
 import { option, optionError } from '../options/error.js';
-import type { OptionsOf } from '../options/kinds.js';
 import { TASK } from '../options/shared.js';
-import { EVALUATE } from '../options/verbs.js';
 import { drawOptions, drawPredictive, type PredictiveDraw } from '../predict/draw/draw.js';
 import type { Protocol } from '../predict/draw/draw-plan.js';
 import {
@@ -32,7 +32,7 @@ import { correctInternally, correctsByItself } from './internal-check.js';
 import { checkPredictive, type PredictiveCheck } from './predictive.js';
 import { type SplitRankingTask, splitRankingTask } from './split-task.js';
 
-/** How a model is judged on a split; declared in options/verbs.ts. */
+/** How a model is judged on a split; declared in options/commands.ts. */
 export interface EvaluateOptions extends OptionsOf<typeof EVALUATE>, TaskOptions {}
 
 /** Edges that carry no parameters, by what could not use them. */

@@ -2,13 +2,13 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { MODEL_FILE, MODEL_FOLDER_READERS } from '../options/merge.js';
+import { MODEL_FILE, MODEL_FOLDER_READERS } from '../options/commands/merge.js';
 import {
   PARTITION_FILE,
   PARTITION_READERS,
   PARTITIONED_SPLIT_READERS,
   SPLIT_FILE,
-} from '../options/partition.js';
+} from '../options/commands/partition.js';
 import { list } from '../text/phrases.js';
 
 export interface FolderKind {

@@ -3,8 +3,8 @@
 import type { EngineReason } from '../engine/select.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import { type BipartiteGraph, simpleGraph } from '../graph/graph.js';
+import { AUTO, COUNTS } from '../options/commands/fit.js';
 import { option, optionError } from '../options/error.js';
-import { AUTO, COUNTS } from '../options/fit.js';
 import { ascend } from './ascent/ascent.js';
 import type { Checkpoint, StopReason } from './ascent/loop.js';
 import { type PreviousReport, successorOptions } from './ascent/previous.js';

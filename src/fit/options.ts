@@ -1,14 +1,23 @@
-// Everything a fit can be told, normalised once at the door. The options themselves are declared in options/fit.ts.
+// Everything a fit can be told, normalised once at the door. The options themselves are declared in options/commands/fit.ts.
 
 import type { SideHyper } from '../engine/engine.js';
 import { InputError } from '../errors.js';
 import { type BipartiteGraph, degrees, SIDES, type SideName } from '../graph/graph.js';
-import { checkOptions, partFor, withDefaults } from '../options/door.js';
+import { checkOptions, partFor, withDefaults } from '../options/check-options.js';
+import {
+  AUTO,
+  CHOICE,
+  FIT,
+  METHODS,
+  type Method,
+  NO_AUTO,
+  REFUSED,
+  takersOf,
+} from '../options/commands/fit.js';
+import { type Declaration, decimal, type OptionsOf, value } from '../options/declare.js';
 import { option, optionError, show } from '../options/error.js';
-import { AUTO, CHOICE, FIT, METHODS, type Method, NO_AUTO, REFUSED, takersOf } from '../options/fit.js';
-import { type Declaration, decimal, type OptionsOf, value } from '../options/kinds.js';
-import { leaves, valueAt } from '../options/leaves.js';
 import type { CountPriorName, EngineName, ModelKind } from '../options/names.js';
+import { leaves, valueAt } from '../options/option-list.js';
 import { HYPER_NAMES, type HyperName, TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import { shown } from '../text/untrusted.js';

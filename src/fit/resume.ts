@@ -2,8 +2,8 @@
 // is refused, all of it by name.
 
 import { SIDES } from '../graph/graph.js';
+import { AUTO, METHODS, type Method } from '../options/commands/fit.js';
 import { OptionError, option, optionError, show } from '../options/error.js';
-import { AUTO, METHODS, type Method } from '../options/fit.js';
 import { TASK } from '../options/shared.js';
 import type { Beginning, Checkpoint } from './ascent/loop.js';
 import { type FitOptions, learnLists, RESUME } from './options.js';

@@ -6,9 +6,9 @@ import type { PosteriorModel } from '../fit/model.js';
 import { type BipartiteGraph, type BySide, otherSide, SIDES, type SideName } from '../graph/graph.js';
 import { randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
-import { withDefaults } from '../options/door.js';
-import { FORECAST } from '../options/forecast.js';
-import { type OptionsOf, value } from '../options/kinds.js';
+import { withDefaults } from '../options/check-options.js';
+import { FORECAST } from '../options/commands/forecast.js';
+import { type OptionsOf, value } from '../options/declare.js';
 import { TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import type { DegreeCounts } from '../sparsity/degree-counts.js';
@@ -28,7 +28,7 @@ const GIVEN = {
   }),
 };
 
-/** How far to look, and by what; declared in options/forecast.ts. */
+/** How far to look, and by what; declared in options/commands/forecast.ts. */
 export interface ForecastOptions extends OptionsOf<typeof FORECAST & typeof GIVEN>, TaskOptions {}
 
 /** Estimators by degrees, and the model's draws. */

@@ -1,8 +1,8 @@
 // Pairs of ids that are already in memory → graph, with the vertices in the order that reading a table gives.
 
 import { InputError } from '../errors.js';
-import { withDefaults } from '../options/door.js';
-import type { OptionsOf } from '../options/kinds.js';
+import { withDefaults } from '../options/check-options.js';
+import type { OptionsOf } from '../options/declare.js';
 import { PAIRS } from '../options/library.js';
 import { buildGraph } from './build.js';
 import type { BipartiteGraph } from './graph.js';

@@ -4,7 +4,7 @@
 import { InputError, throwIfAborted } from '../errors.js';
 import { chunksOf } from '../files/chunks.js';
 import type { IdShares } from '../math/id-draws.js';
-import { checkOptions } from '../options/door.js';
+import { checkOptions } from '../options/check-options.js';
 import { READ_BLOB, TASK } from '../options/shared.js';
 import type { ParquetSource } from '../parquet/rows.js';
 import { type BegunSource, fileFormat } from './formats/file-formats.js';

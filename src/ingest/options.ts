@@ -1,5 +1,5 @@
 import type { BipartiteGraph } from '../graph/graph.js';
-import type { OptionsOf } from '../options/kinds.js';
+import type { OptionsOf } from '../options/declare.js';
 import type { READ } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import type { RowSpill } from './intake/collect.js';

@@ -1,5 +1,5 @@
 import { InputError, throwIfAborted } from '../errors.js';
-import { checkOptions } from '../options/door.js';
+import { checkOptions } from '../options/check-options.js';
 import { READ, TASK } from '../options/shared.js';
 import { readWithThreads } from './formats/parquet-threads.js';
 import { missingFile, namedFormat, refuseOptions, tableFormat } from './formats.js';

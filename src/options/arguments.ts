@@ -1,8 +1,8 @@
 // Options → the arguments of a command that gives them again.
 
-import { short } from './door.js';
-import type { AnyOption, Declaration } from './kinds.js';
-import { type Leaf, leaves, spokenFlag, valueAt } from './leaves.js';
+import { short } from './check-options.js';
+import type { AnyOption, Declaration } from './declare.js';
+import { type Leaf, leaves, spokenFlag, valueAt } from './option-list.js';
 
 export interface ArgumentsOptions {
   /** Options that are said though they have their default. */

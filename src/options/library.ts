@@ -1,11 +1,13 @@
 // What functions of the library take that no command has, one declaration each. Values whose types belong to other rooms
 // are declared beside the functions.
 
-import { FEATURES } from './fit.js';
-import { decimal, flag, oneOf, section, value, whole } from './kinds.js';
+import { RANK } from './commands/evaluate.js';
+import { FEATURES } from './commands/fit.js';
+import { RECOMMEND } from './commands/recommend.js';
+import { LIST } from './commands/similar.js';
+import { decimal, flag, oneOf, section, value, whole } from './declare.js';
 import { ENGINE_NAMES, PRECISIONS, USER_STORAGE } from './names.js';
 import { BASELINE_TRIALS, HYPER, SEED } from './shared.js';
-import { LIST, RANK, RECOMMEND } from './verbs.js';
 
 /** An id, as programs write it. */
 type Id = string | number;

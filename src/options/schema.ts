@@ -1,7 +1,7 @@
 // A declaration as a JSON Schema, for servers that describe themselves and for forms: it accepts what the door accepts.
 
-import { LONGEST_LIST, LONGEST_TEXT } from './door.js';
-import type { AnyOption, Declaration, Range } from './kinds.js';
+import { LONGEST_LIST, LONGEST_TEXT } from './check-options.js';
+import type { AnyOption, Declaration, Range } from './declare.js';
 
 /** As much of JSON Schema (2020-12) as options need. */
 export interface JsonSchema {

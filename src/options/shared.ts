@@ -16,7 +16,7 @@ import {
   text,
   value,
   whole,
-} from './kinds.js';
+} from './declare.js';
 
 /** Two numbers are left free above it, so that a study can count up from its seed. */
 const LARGEST_SEED = Number.MAX_SAFE_INTEGER - 1000;

@@ -1,9 +1,9 @@
 // A wrong option as somebody at the page knows it: by the label of its control, or where it has none by its flag.
 
 import { InputError } from '../errors.js';
+import { COMMANDS } from '../options/commands.js';
 import { OptionError, type WriteOption, withArgument } from '../options/error.js';
-import { flagName } from '../options/leaves.js';
-import { COMMANDS } from '../options/verbs.js';
+import { flagName } from '../options/option-list.js';
 import { LABELS } from './labels.js';
 
 export function inLabels(error: unknown): unknown {

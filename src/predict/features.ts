@@ -2,9 +2,9 @@
 
 import { InputError } from '../errors.js';
 import { columnSums, type Model, meanTable, type PosteriorModel, type RankerMember } from '../fit/model.js';
-import { withDefaults } from '../options/door.js';
-import type { OptionsOf } from '../options/kinds.js';
-import { DESCRIBE } from '../options/verbs.js';
+import { withDefaults } from '../options/check-options.js';
+import { DESCRIBE } from '../options/commands/features.js';
+import type { OptionsOf } from '../options/declare.js';
 import { createRecommender } from './recommender.js';
 import { largest } from './scoring/largest.js';
 
@@ -20,7 +20,7 @@ export interface DescribedFeature {
   readonly users: readonly { readonly user: string; readonly weight: number }[];
 }
 
-/** What is said of each feature; declared in options/verbs.ts. */
+/** What is said of each feature; declared in options/commands.ts. */
 export interface DescribeOptions extends OptionsOf<typeof DESCRIBE> {}
 
 /** The features of a model, those that explain most first. */

@@ -2,7 +2,7 @@
 // model, make a recommender (recommender.ts): these functions make one, ask it once and close it.
 
 import type { Model } from '../fit/model.js';
-import type { OptionsOf } from '../options/kinds.js';
+import type { OptionsOf } from '../options/declare.js';
 import type { RECOMMEND_LISTS } from '../options/library.js';
 import type { TaskOptions } from '../progress.js';
 import { createRecommender } from './recommender.js';

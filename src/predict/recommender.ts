@@ -3,11 +3,11 @@
 import { InputError, throwIfAborted } from '../errors.js';
 import { type Model, needModel } from '../fit/model.js';
 import type { VertexIds } from '../graph/ids.js';
-import { withDefaults } from '../options/door.js';
-import type { OptionsOf } from '../options/kinds.js';
+import { withDefaults } from '../options/check-options.js';
+import { LIST } from '../options/commands/similar.js';
+import type { OptionsOf } from '../options/declare.js';
 import { CANDIDATES, ONE_ITEM, POPULAR, RECOMMEND_LISTS } from '../options/library.js';
 import { TASK } from '../options/shared.js';
-import { LIST } from '../options/verbs.js';
 import type { TaskOptions } from '../progress.js';
 import { many } from '../text/phrases.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';

@@ -4,8 +4,8 @@
 
 import { InputError } from '../errors.js';
 import type { Model, SeenItems } from '../fit/model.js';
-import type { OptionsOf } from '../options/kinds.js';
-import type { LIST } from '../options/verbs.js';
+import type { LIST } from '../options/commands/similar.js';
+import type { OptionsOf } from '../options/declare.js';
 import { addWeights } from '../topn/query.js';
 import { createRecommender } from './recommender.js';
 import { largest } from './scoring/largest.js';

@@ -1,7 +1,7 @@
 // Titles of items, both ways: what an answer shows, and what a request may say instead of an id.
 
 import type { VertexIds } from '../graph/ids.js';
-import { nearest } from '../options/door.js';
+import { nearest } from '../options/check-options.js';
 import { once } from './scoring/once.js';
 
 /** Where an id or a title leads. */

@@ -11,10 +11,10 @@ import { poisson } from '../math/counts.js';
 import { allocate } from '../math/memory.js';
 import { randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
-import { withDefaults } from '../options/door.js';
-import type { OptionsOf } from '../options/kinds.js';
+import { withDefaults } from '../options/check-options.js';
+import { SIMULATE } from '../options/commands/simulate.js';
+import type { OptionsOf } from '../options/declare.js';
 import { TASK } from '../options/shared.js';
-import { SIMULATE } from '../options/verbs.js';
 import { createPool, type TaskModule, threadCount, type WorkerPool } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
 import { assembleGraph, type DustUser, type VertexParameters } from './assemble.js';
@@ -32,7 +32,7 @@ import {
 } from './rows.js';
 import { missingMass } from './unseen.js';
 
-/** The law, by default that of the paper's simulated set, and how to draw; declared in options/verbs.ts. */
+/** The law, by default that of the paper's simulated set, and how to draw; declared in options/commands.ts. */
 export interface SimulateOptions extends OptionsOf<typeof SIMULATE>, TaskOptions {}
 
 /** A graph drawn from the model, and the truth behind it. */

@@ -4,7 +4,7 @@ import { InputError } from '../errors.js';
 import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
 import { expectedLaplace } from '../math/quadrature.js';
 import { randomStream } from '../math/random.js';
-import { withAllDefaults } from '../options/door.js';
+import { withAllDefaults } from '../options/check-options.js';
 import { ESTIMATE_SIZES } from '../options/library.js';
 import { TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';

@@ -5,7 +5,7 @@ import { InputError } from '../errors.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { selectVertices } from '../graph/subgraph.js';
 import { Random } from '../math/random.js';
-import { withAllDefaults } from '../options/door.js';
+import { withAllDefaults } from '../options/check-options.js';
 import { LEVELS } from '../options/library.js';
 
 /** The share of each side that is kept. */

@@ -9,17 +9,17 @@ import type { VertexIds } from '../graph/ids.js';
 import { selectEdges, selectVertices } from '../graph/subgraph.js';
 import { randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
-import { withDefaults } from '../options/door.js';
+import { withDefaults } from '../options/check-options.js';
+import { SPLIT } from '../options/commands/split.js';
+import type { OptionsOf } from '../options/declare.js';
 import { option, optionError } from '../options/error.js';
-import type { OptionsOf } from '../options/kinds.js';
 import { SPLIT_TIMES } from '../options/library.js';
 import type { SplitMethod } from '../options/names.js';
-import { SPLIT } from '../options/verbs.js';
 import { shown } from '../text/untrusted.js';
 import { drawAssignment } from './pq.js';
 import type { Split } from './split-types.js';
 
-/** Fractions, method and seed of a split; declared in options/verbs.ts. */
+/** Fractions, method and seed of a split; declared in options/commands.ts. */
 export interface SplitOptions extends OptionsOf<typeof SPLIT & typeof SPLIT_TIMES> {}
 
 /**

@@ -3,8 +3,8 @@
 import type { BipartiteGraph, GraphSide } from '../graph/graph.js';
 import { selectVertices } from '../graph/subgraph.js';
 import { idDraws } from '../math/id-draws.js';
-import { withDefaults } from '../options/door.js';
-import type { OptionsOf } from '../options/kinds.js';
+import { withDefaults } from '../options/check-options.js';
+import type { OptionsOf } from '../options/declare.js';
 import { THIN } from '../options/library.js';
 
 /** The shares of both sides that are kept, and the seed of the coins. */

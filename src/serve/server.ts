@@ -6,9 +6,9 @@ import { type AddressInfo, Server as NetServer } from 'node:net';
 import { join } from 'node:path';
 import { createAdaptorServer } from '@hono/node-server';
 import { InputError, throwIfAborted } from '../errors.js';
-import { withDefaults } from '../options/door.js';
-import { type OptionsOf, value } from '../options/kinds.js';
-import { SERVE } from '../options/serve.js';
+import { withDefaults } from '../options/check-options.js';
+import { SERVE } from '../options/commands/serve.js';
+import { type OptionsOf, value } from '../options/declare.js';
 import { TASK } from '../options/shared.js';
 import { createApp } from './app.js';
 import { createDoor } from './door.js';
@@ -28,7 +28,7 @@ const GIVEN = {
   signal: TASK.signal,
 };
 
-/** What a server can be told; declared in options/verbs.ts. */
+/** What a server can be told; declared in options/commands.ts. */
 export interface ServeOptions extends OptionsOf<typeof SERVE & typeof GIVEN> {}
 
 /** A server that answers. */

@@ -21,8 +21,8 @@ import {
 import { noisyShare, type StartingVertices, startOf, vertexStart } from '../fit/ascent/start.js';
 import { type AscentOptions, CHECKPOINT_MINUTES, checkFit, fitSettings } from '../fit/options.js';
 import { resumedOptions } from '../fit/resume.js';
+import { AUTO } from '../options/commands/fit.js';
 import { option, optionError } from '../options/error.js';
-import { AUTO } from '../options/fit.js';
 import { requireAgreement } from './agree.js';
 import { shardsOfRank } from './gather.js';
 import { roomWithin } from './memory-plan.js';

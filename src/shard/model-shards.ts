@@ -14,7 +14,7 @@ import type { Model, PosteriorModel } from '../fit/model.js';
 import { type SidesReport, sidesFrom } from '../fit/sides/side-prior.js';
 import { metMass, sideFacts } from '../fit/sides/size-posterior.js';
 import { degrees, type GraphSide } from '../graph/graph.js';
-import { MODEL_FILE } from '../options/merge.js';
+import { MODEL_FILE } from '../options/commands/merge.js';
 import { modelOf, modelTensors } from '../store/model-bytes.js';
 import { itemsState } from '../store/model-state.js';
 import { readTensors, writeTensorsTo } from '../store/safetensors.js';

@@ -12,7 +12,7 @@ import { readError } from '../files/read-error.js';
 import type { GraphSide } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
 import { allocate } from '../math/memory.js';
-import { PARTITION, PARTITION_FILE } from '../options/partition.js';
+import { PARTITION, PARTITION_FILE } from '../options/commands/partition.js';
 import { countDegrees, type DegreeCounts } from '../sparsity/degree-counts.js';
 import { readTensors } from '../store/safetensors.js';
 import { putIds, putInto, signed, TensorReader } from '../store/tensor-reader.js';

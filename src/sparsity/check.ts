@@ -11,11 +11,11 @@ import {
 } from '../graph/graph.js';
 import { randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
-import { withDefaults } from '../options/door.js';
+import { withDefaults } from '../options/check-options.js';
+import { CHECK } from '../options/commands/check.js';
+import type { OptionsOf } from '../options/declare.js';
 import { option, optionError } from '../options/error.js';
-import type { OptionsOf } from '../options/kinds.js';
 import { TASK } from '../options/shared.js';
-import { CHECK } from '../options/verbs.js';
 import type { TaskOptions } from '../progress.js';
 import { type SideNames, USERS_AND_ITEMS } from '../text/sides.js';
 import { ABREAST, type CurvePoint, expectedDensity, MOST_LEVELS, sampledDensities } from './curves.js';
@@ -23,7 +23,7 @@ import { countDegrees, type DegreeCounts, degreeQuantile } from './degree-counts
 import { type TailIndex, tailIndexOfCounts } from './tail-index.js';
 import { judgeGraph, type Verdict } from './verdict.js';
 
-/** Replicates, levels and seed of a check; declared in options/verbs.ts. */
+/** Replicates, levels and seed of a check; declared in options/commands.ts. */
 export interface CheckOptions extends OptionsOf<typeof CHECK>, TaskOptions {}
 
 /** How the degrees of one side are spread. */

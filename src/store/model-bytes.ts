@@ -3,8 +3,8 @@
 import { InputError } from '../errors.js';
 import type { Checkpoint } from '../fit/ascent/loop.js';
 import { type Model, needModel } from '../fit/model.js';
-import { checkOptions } from '../options/door.js';
-import { type OptionsOf, value } from '../options/kinds.js';
+import { checkOptions } from '../options/check-options.js';
+import { type OptionsOf, value } from '../options/declare.js';
 import { STORAGE } from '../options/library.js';
 import { documentProblem } from '../text/documents.js';
 import { getCheckpoint, putCheckpoint } from './checkpoint-tensors.js';

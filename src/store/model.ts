@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { InputError } from '../errors.js';
 import type { Checkpoint } from '../fit/ascent/loop.js';
 import { type Model, needModel } from '../fit/model.js';
-import { MODEL_FILE, MODEL_FOLDER_READERS } from '../options/merge.js';
-import { PARTITION_FILE } from '../options/partition.js';
+import { MODEL_FILE, MODEL_FOLDER_READERS } from '../options/commands/merge.js';
+import { PARTITION_FILE } from '../options/commands/partition.js';
 import { list } from '../text/phrases.js';
 import {
   FORMAT,

@@ -14,7 +14,7 @@ import {
 import { SIDES } from '../graph/graph.js';
 import { VertexIds } from '../graph/ids.js';
 import { allocate } from '../math/memory.js';
-import type { OptionsOf } from '../options/kinds.js';
+import type { OptionsOf } from '../options/declare.js';
 import type { STORAGE } from '../options/library.js';
 import { PRECISIONS, type Precision, USER_STORAGE, type UserStorage } from '../options/names.js';
 import type { SparseWeights } from '../topn/query.js';

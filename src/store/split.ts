@@ -14,15 +14,15 @@ import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
 import { VertexIds } from '../graph/ids.js';
 import { readParquet, readParquetColumns } from '../ingest/formats/parquet.js';
 import { parseNumber, type ValueColumn } from '../ingest/intake/value-column.js';
-import { checkOptions, withDefaults } from '../options/door.js';
-import type { OptionsOf } from '../options/kinds.js';
-import { SPLIT_METHODS } from '../options/names.js';
+import { checkOptions, withDefaults } from '../options/check-options.js';
 import {
   PARTITION_FILE,
   PARTITIONED_SPLIT_FORMAT,
   PARTITIONED_SPLIT_READERS,
   SPLIT_FILE,
-} from '../options/partition.js';
+} from '../options/commands/partition.js';
+import type { OptionsOf } from '../options/declare.js';
+import { SPLIT_METHODS } from '../options/names.js';
 import { FORCE, TASK } from '../options/shared.js';
 import { writeParquet } from '../parquet/write.js';
 import type { TaskOptions } from '../progress.js';

@@ -6,19 +6,19 @@ import { PAPER_IS_NOT_CALIBRATED, replicaCount } from '../evaluate/calibrate.js'
 import type { Titles } from '../evaluate/title-table.js';
 import { type Counted, fitSettings } from '../fit/options.js';
 import type { SideName } from '../graph/graph.js';
-import { withDefaults } from '../options/door.js';
+import { withDefaults } from '../options/check-options.js';
+import { AUTO, type METHODS } from '../options/commands/fit.js';
+import { STUDY } from '../options/commands/study.js';
+import { type OptionsOf, type SettingsOf, value } from '../options/declare.js';
 import { option, optionError } from '../options/error.js';
-import { AUTO, type METHODS } from '../options/fit.js';
-import { type OptionsOf, type SettingsOf, value } from '../options/kinds.js';
 import { BASELINES, type BaselineName, MODEL_KINDS, type ModelKind, PAPER_KINDS } from '../options/names.js';
 import { TASK } from '../options/shared.js';
-import { STUDY } from '../options/verbs.js';
 import type { TaskOptions } from '../progress.js';
 import type { StudyFinding } from './results.js';
 
 export type { ModelKind };
 
-/** What a study takes: see options/verbs.ts, and what only a program can give. */
+/** What a study takes: see options/commands.ts, and what only a program can give. */
 export interface StudyOptions extends OptionsOf<typeof STUDY>, TaskOptions {
   /** Titles of the items, for the view of the features. */
   readonly titles?: Titles | undefined;

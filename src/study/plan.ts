@@ -1,7 +1,7 @@
 // The steps of a study in the order in which they come, and how long each is likely to take beside the others: so that
 // a reader knows from the first fit on how long the whole will last.
 
-import { AUTO } from '../options/fit.js';
+import { AUTO } from '../options/commands/fit.js';
 import { type Stage, stageLabel } from '../text/stages.js';
 import { modelsOf, type StudySettings } from './options.js';
 

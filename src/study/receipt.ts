@@ -3,11 +3,11 @@
 
 import { z } from 'zod';
 import { InputError } from '../errors.js';
-import { checkOptions } from '../options/door.js';
-import type { Declaration, OptionsOf } from '../options/kinds.js';
-import { leaves, valueAt } from '../options/leaves.js';
+import { checkOptions } from '../options/check-options.js';
+import { STUDY } from '../options/commands/study.js';
+import type { Declaration, OptionsOf } from '../options/declare.js';
+import { leaves, valueAt } from '../options/option-list.js';
 import { READ } from '../options/shared.js';
-import { STUDY } from '../options/verbs.js';
 import { documentProblem } from '../text/documents.js';
 import type { StudySettings } from './options.js';
 import { RESULTS_VERSION, type StudyResults } from './results.js';

@@ -9,7 +9,7 @@ import { type SplitRankingTask, splitRankingTask } from '../evaluate/split-task.
 import { chooseFeatures, type FeatureChoice } from '../fit/choose/features.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import { type BipartiteGraph, degrees, SIDES, type SideName } from '../graph/graph.js';
-import { AUTO } from '../options/fit.js';
+import { AUTO } from '../options/commands/fit.js';
 import { shareThreads, type ThreadShare, tellingOfWait } from '../parallel/budget.js';
 import { threadCount } from '../parallel/pool.js';
 import { largest } from '../predict/scoring/largest.js';

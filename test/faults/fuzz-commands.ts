@@ -9,7 +9,7 @@ import { tree } from './tree.js';
 
 type Library = typeof import('../../src/index.js');
 type Main = typeof import('../../src/cli/main.js').main;
-type Commands = typeof import('../../src/options/verbs.js').COMMANDS;
+type Commands = typeof import('../../src/options/commands.js').COMMANDS;
 
 /** Longer than this a command is asked to stop, as by Ctrl-C. */
 const PATIENCE_MS = 4000;

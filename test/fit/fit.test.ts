@@ -7,7 +7,7 @@ import type { AscentOptions } from '../../src/fit/options.js';
 import { unfinishedFit } from '../../src/fit/unfinished.js';
 import { SIDES } from '../../src/graph/graph.js';
 import { randomStream } from '../../src/math/random.js';
-import { METHODS } from '../../src/options/fit.js';
+import { METHODS } from '../../src/options/commands/fit.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { randomGraph } from '../engine/random-problem.js';
 

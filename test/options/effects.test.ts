@@ -3,10 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import * as library from '../../src/index.js';
-import { METHODS } from '../../src/options/fit.js';
-import type { Declaration } from '../../src/options/kinds.js';
-import { PARTITION } from '../../src/options/partition.js';
-import { CHECK, EVALUATE, RECOMMEND, SIMULATE, SPLIT } from '../../src/options/verbs.js';
+import { CHECK } from '../../src/options/commands/check.js';
+import { EVALUATE } from '../../src/options/commands/evaluate.js';
+import { METHODS } from '../../src/options/commands/fit.js';
+import { PARTITION } from '../../src/options/commands/partition.js';
+import { RECOMMEND } from '../../src/options/commands/recommend.js';
+import { SIMULATE } from '../../src/options/commands/simulate.js';
+import { SPLIT } from '../../src/options/commands/split.js';
+import type { Declaration } from '../../src/options/declare.js';
 
 // No dead options: for each option of each declaration another value changes what comes out. Those of coordinate ascent and
 // of a study are tried beside them.

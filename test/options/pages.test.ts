@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { commandPages } from '../../src/cli/pages.js';
-import { flag } from '../../src/options/kinds.js';
-import { leaves, offText } from '../../src/options/leaves.js';
-import { COMMANDS } from '../../src/options/verbs.js';
+import { COMMANDS } from '../../src/options/commands.js';
+import { flag } from '../../src/options/declare.js';
+import { leaves, offText } from '../../src/options/option-list.js';
 
 const folder = join(import.meta.dirname, '../../docs/commands');
 

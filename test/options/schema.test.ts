@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { checkOptions } from '../../src/options/door.js';
-import type { AnyOption, Declaration } from '../../src/options/kinds.js';
-import { leaves, putAt } from '../../src/options/leaves.js';
+import { checkOptions } from '../../src/options/check-options.js';
+import { COMMANDS } from '../../src/options/commands.js';
+import type { AnyOption, Declaration } from '../../src/options/declare.js';
 import { FOLD_IN, LEVELS } from '../../src/options/library.js';
+import { leaves, putAt } from '../../src/options/option-list.js';
 import { toJsonSchema } from '../../src/options/schema.js';
 import { READ } from '../../src/options/shared.js';
-import { COMMANDS } from '../../src/options/verbs.js';
 
 // The schema of a declaration and its door are two readers of one text: what one accepts the other accepts.
 

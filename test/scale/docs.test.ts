@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { createProgram } from '../../src/cli/main.js';
-import { MODEL_FOLDER_READERS } from '../../src/options/merge.js';
-import { PARTITION_READERS } from '../../src/options/partition.js';
+import { MODEL_FOLDER_READERS } from '../../src/options/commands/merge.js';
+import { PARTITION_READERS } from '../../src/options/commands/partition.js';
 
 const text = readFileSync(join(import.meta.dirname, '../../docs/scale.md'), 'utf8');
 const blocksOf = (kind: string) =>

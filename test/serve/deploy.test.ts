@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { leaves } from '../../src/options/leaves.js';
-import { SERVE } from '../../src/options/serve.js';
-import { COMMANDS } from '../../src/options/verbs.js';
+import { SERVE } from '../../src/options/commands/serve.js';
+import { COMMANDS } from '../../src/options/commands.js';
+import { leaves } from '../../src/options/option-list.js';
 import { LIMITS } from '../../src/serve/limits.js';
 import { type RunningServer, serve } from '../../src/serve/serve.js';
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
-import { STUDY } from '../../src/options/verbs.js';
+import { STUDY } from '../../src/options/commands/study.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { studyVerdicts } from '../../src/report/words/study.js';
 import { compareStudies } from '../../src/study/compare.js';

@@ -12,7 +12,7 @@ import { writeFolder } from '../../files/folder.js';
 import type { BipartiteGraph } from '../../graph/graph.js';
 import { timeColumn } from '../../ingest/intake/value-column.js';
 import type { ReadOptions } from '../../ingest/options.js';
-import { COMMANDS } from '../../options/verbs.js';
+import { COMMANDS } from '../../options/commands.js';
 import { renderAuditPage } from '../../report/pages/audit.js';
 import { textTable, wrap } from '../../report/terminal/text-table.js';
 import {

@@ -20,7 +20,7 @@ import {
 import { featureCount, type Model } from '../../fit/model.js';
 import { fingerprint } from '../../graph/fingerprint.js';
 import { USER_METRICS, type UserMetric } from '../../metrics/ranking-metrics.js';
-import { COMMANDS } from '../../options/verbs.js';
+import { COMMANDS } from '../../options/commands.js';
 import type { Protocol } from '../../predict/draw/draw-plan.js';
 import { textTable, wrap } from '../../report/terminal/text-table.js';
 import {

@@ -1,7 +1,8 @@
 // graphex features: what a model found.
 
 import type { Command } from 'commander';
-import { COMMANDS, FEATURES_PER_REQUEST } from '../../options/verbs.js';
+import { FEATURES_PER_REQUEST } from '../../options/commands/features.js';
+import { COMMANDS } from '../../options/commands.js';
 import { type DescribedFeature, describeFeatures } from '../../predict/features.js';
 import { wrap } from '../../report/terminal/text-table.js';
 import { loadModel } from '../../store/model.js';

@@ -22,13 +22,13 @@ import {
 import { fingerprint } from '../../graph/fingerprint.js';
 import type { BipartiteGraph } from '../../graph/graph.js';
 import type { ReadResult } from '../../ingest/options.js';
+import { FIT, NO_SETTING, NOT_OF_BASELINES, takersOf } from '../../options/commands/fit.js';
+import { SPLIT_FILE } from '../../options/commands/partition.js';
+import { COMMANDS } from '../../options/commands.js';
 import { option, optionError } from '../../options/error.js';
-import { FIT, NO_SETTING, NOT_OF_BASELINES, takersOf } from '../../options/fit.js';
-import { leaves, valueAt } from '../../options/leaves.js';
 import { BASELINES, type BaselineName } from '../../options/names.js';
-import { SPLIT_FILE } from '../../options/partition.js';
+import { leaves, valueAt } from '../../options/option-list.js';
 import { READ } from '../../options/shared.js';
-import { COMMANDS } from '../../options/verbs.js';
 import type { TaskOptions } from '../../progress.js';
 import { fitJson, fitText, refuseStorage } from '../../report/terminal/fit.js';
 import { isPartitionFolder } from '../../shard/partition-folder.js';

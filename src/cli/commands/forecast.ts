@@ -9,7 +9,7 @@ import { SIDES, type SideName } from '../../graph/graph.js';
 import { DATA_HELP } from '../../ingest/formats.js';
 import { timeColumn } from '../../ingest/intake/value-column.js';
 import type { ReadResult } from '../../ingest/options.js';
-import { COMMANDS } from '../../options/verbs.js';
+import { COMMANDS } from '../../options/commands.js';
 import { chartDocument } from '../../report/charts/document.js';
 import { renderForecastPage } from '../../report/pages/forecast.js';
 import { textTable, wrap } from '../../report/terminal/text-table.js';

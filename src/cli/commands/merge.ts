@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { InputError, throwIfAborted } from '../../errors.js';
-import { COMMANDS } from '../../options/verbs.js';
+import { COMMANDS } from '../../options/commands.js';
 import { refuseStorage } from '../../report/terminal/fit.js';
 import { isModelFolder, mergeModel, openModelShards } from '../../shard/model-shards.js';
 import { loadModel, saveModel } from '../../store/model.js';

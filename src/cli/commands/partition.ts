@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { DATA_HELP } from '../../ingest/formats.js';
-import { COMMANDS } from '../../options/verbs.js';
+import { COMMANDS } from '../../options/commands.js';
 import { wrap } from '../../report/terminal/text-table.js';
 import { readingSentences } from '../../report/words/reading.js';
 import { type Partition, partitionGraph } from '../../shard/partition.js';

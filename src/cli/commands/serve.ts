@@ -1,9 +1,9 @@
 // graphex serve: a model and the page over HTTP, until it is told to stop.
 
 import type { Command } from 'commander';
-import type { OptionsOf } from '../../options/kinds.js';
-import type { SERVE } from '../../options/serve.js';
-import { COMMANDS } from '../../options/verbs.js';
+import type { SERVE } from '../../options/commands/serve.js';
+import { COMMANDS } from '../../options/commands.js';
+import type { OptionsOf } from '../../options/declare.js';
 import { serve } from '../../serve/serve.js';
 import { safeJson } from '../../text/untrusted.js';
 import { addOptions, type CommandContext, print, runCommand } from '../command.js';

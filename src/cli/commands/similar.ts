@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { InputError } from '../../errors.js';
-import { COMMANDS } from '../../options/verbs.js';
+import { COMMANDS } from '../../options/commands.js';
 import { similarItems } from '../../predict/similar.js';
 import { textTable } from '../../report/terminal/text-table.js';
 import { loadModel } from '../../store/model.js';

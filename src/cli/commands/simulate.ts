@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import type { BipartiteGraph, SideName } from '../../graph/graph.js';
+import { COMMANDS } from '../../options/commands.js';
 import { option, optionError } from '../../options/error.js';
-import { leaves, valueAt } from '../../options/leaves.js';
 import type { ProcessName } from '../../options/names.js';
-import { COMMANDS } from '../../options/verbs.js';
+import { leaves, valueAt } from '../../options/option-list.js';
 import { NAMED_PROCESSES, namedProcess } from '../../process/examples.js';
 import { type Intensity, sampleGraphex } from '../../process/graphex.js';
 import { type SimulateOptions, simulate } from '../../process/poisson-model.js';

@@ -8,8 +8,8 @@ import { type BipartiteGraph, degrees, type SideName } from '../../graph/graph.j
 import { transposeLists } from '../../math/csr.js';
 import { holdBack, shownItems } from '../../metrics/held-back.js';
 import type { Tuned } from '../../metrics/setting-search.js';
-import { withDefaults } from '../../options/door.js';
-import type { OptionsOf } from '../../options/kinds.js';
+import { withDefaults } from '../../options/check-options.js';
+import type { OptionsOf } from '../../options/declare.js';
 import { FIT_BASELINE } from '../../options/library.js';
 import { TASK } from '../../options/shared.js';
 import { threadCount } from '../../parallel/pool.js';

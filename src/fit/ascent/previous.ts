@@ -3,8 +3,8 @@
 
 import type { TableValues } from '../../engine/engine.js';
 import { type BipartiteGraph, type GraphSide, SIDES, type SideName } from '../../graph/graph.js';
+import { METHODS, type Method } from '../../options/commands/fit.js';
 import { option, optionError, show } from '../../options/error.js';
-import { METHODS, type Method } from '../../options/fit.js';
 import type { FactorScores, Model, PosteriorModel, Ranker, RankerMember, Vertices } from '../model.js';
 import type { FitOptions, Learnable } from '../options.js';
 import { beginningOptions } from '../resume.js';

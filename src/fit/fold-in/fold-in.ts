@@ -9,9 +9,9 @@ import { type BipartiteGraph, type GraphSide, otherSide, type SideName } from '.
 import type { VertexIds } from '../../graph/ids.js';
 import { allocate } from '../../math/memory.js';
 import { digamma } from '../../math/special.js';
-import { withDefaults } from '../../options/door.js';
+import { withDefaults } from '../../options/check-options.js';
+import type { OptionsOf } from '../../options/declare.js';
 import { option, optionError } from '../../options/error.js';
-import type { OptionsOf } from '../../options/kinds.js';
 import { FOLD_IN, FOLD_ONE } from '../../options/library.js';
 import { TASK } from '../../options/shared.js';
 import type { TaskOptions } from '../../progress.js';

@@ -2,9 +2,9 @@
 
 import type { SideHyper } from '../../engine/engine.js';
 import { SIDES, type SideName } from '../../graph/graph.js';
-import { partFor, withDefaults } from '../../options/door.js';
-import { FEATURES, METHODS } from '../../options/fit.js';
-import type { OptionsOf, SettingsOf } from '../../options/kinds.js';
+import { partFor, withDefaults } from '../../options/check-options.js';
+import { FEATURES, METHODS } from '../../options/commands/fit.js';
+import type { OptionsOf, SettingsOf } from '../../options/declare.js';
 import type { BothHyper } from '../ascent/bound.js';
 import type { DataFacts } from '../ascent/data-facts.js';
 import { firstSigma, TAU } from '../ascent/hyper.js';

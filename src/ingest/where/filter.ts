@@ -1,7 +1,7 @@
 // A condition on rows, ready to be asked of each. As in SQL, what is said of a missing value is neither true nor false,
 // and only rows of which the whole is true are kept.
 
-import { nearest } from '../../options/door.js';
+import { nearest } from '../../options/check-options.js';
 import { clip } from '../formats/guess.js';
 import { parseTime } from '../intake/value-column.js';
 import {

@@ -1,5 +1,5 @@
+import { optionsSchema } from '../../options/commands.js';
 import { MODEL_KINDS } from '../../options/names.js';
-import { optionsSchema } from '../../options/verbs.js';
 import { aboutTime, MODEL_TITLES, needWords } from '../../report/words/page.js';
 import { fixed, grouped } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';

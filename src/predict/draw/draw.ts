@@ -4,10 +4,10 @@ import type { ModelSide, PosteriorModel } from '../../fit/model.js';
 import { buildGraph } from '../../graph/build.js';
 import type { BipartiteGraph } from '../../graph/graph.js';
 import { VertexIds } from '../../graph/ids.js';
-import { partFor, withDefaults } from '../../options/door.js';
-import type { OptionsOf } from '../../options/kinds.js';
+import { partFor, withDefaults } from '../../options/check-options.js';
+import { DRAW } from '../../options/commands/evaluate.js';
+import type { OptionsOf } from '../../options/declare.js';
 import { TASK } from '../../options/shared.js';
-import { DRAW } from '../../options/verbs.js';
 import { createPool, type TaskModule, threadCount } from '../../parallel/pool.js';
 import type { TaskOptions } from '../../progress.js';
 import type { Split } from '../../sample/split-types.js';
@@ -24,7 +24,7 @@ const DRAWING: TaskModule = {
 };
 let nextPlan = 0;
 
-/** Number, protocol and seed of the draws; declared in options/verbs.ts. */
+/** Number, protocol and seed of the draws; declared in options/commands.ts. */
 export interface DrawOptions extends OptionsOf<typeof DRAW>, TaskOptions {}
 
 const DRAWING_OPTIONS = { ...DRAW, ...TASK };

@@ -1,11 +1,11 @@
 // Commands that go on from a study: they name its data and its options, so that they can be run as they stand.
 
 import { toArguments } from '../../options/arguments.js';
-import { CHOICE, FIT, METHODS } from '../../options/fit.js';
-import { FORECAST } from '../../options/forecast.js';
+import { CHOICE, FIT, METHODS } from '../../options/commands/fit.js';
+import { FORECAST } from '../../options/commands/forecast.js';
+import { STUDY, TITLES } from '../../options/commands/study.js';
 import type { BaselineName } from '../../options/names.js';
 import { READ, SEED } from '../../options/shared.js';
-import { STUDY, TITLES } from '../../options/verbs.js';
 import { fitOptionsOf, type ModelKind, type StudySettings, studyDefaults } from '../../study/options.js';
 import type { StudyReceipt, StudyResults } from '../../study/results.js';
 

@@ -1,9 +1,12 @@
 // What a page did, as the commands and the lines of JavaScript that give the same numbers.
 
 import { toArguments } from '../../options/arguments.js';
-import { METHODS } from '../../options/fit.js';
+import { CHECK } from '../../options/commands/check.js';
+import { EVALUATE } from '../../options/commands/evaluate.js';
+import { METHODS } from '../../options/commands/fit.js';
+import { RECOMMEND, RECOMMEND_COMMAND } from '../../options/commands/recommend.js';
+import { SPLIT } from '../../options/commands/split.js';
 import { READ } from '../../options/shared.js';
-import { CHECK, EVALUATE, RECOMMEND, RECOMMEND_COMMAND, SPLIT } from '../../options/verbs.js';
 import { command } from './commands.js';
 
 export interface Done {

@@ -1,10 +1,10 @@
 // A page for each command, from the declarations: docs/commands.
 
-import { describeRange } from './door.js';
-import type { AnyOption, Declaration } from './kinds.js';
-import { argumentOf, helpText, type Leaf, leaves, offText } from './leaves.js';
+import { describeRange } from './check-options.js';
+import { COMMANDS, type CommandName } from './commands.js';
+import type { AnyOption, Declaration } from './declare.js';
+import { argumentOf, helpText, type Leaf, leaves, offText } from './option-list.js';
 import { DATA_GROUP, TASK } from './shared.js';
-import { COMMANDS, type CommandName } from './verbs.js';
 
 export interface CommandText {
   /** As in `graphex fit [options] <data>`. */

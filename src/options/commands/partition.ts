@@ -1,7 +1,7 @@
 // How data are cut into shards.
 
-import { output, text, whole } from './kinds.js';
-import { FORCE } from './shared.js';
+import { output, text, whole } from '../declare.js';
+import { FORCE } from '../shared.js';
 
 /** The file by which a folder of shards is known. */
 export const PARTITION_FILE = 'parts.json';

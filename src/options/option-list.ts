@@ -1,7 +1,7 @@
 // The options of a declaration one by one, with their flags: for command lines, receipts, forms and lists.
 
-import { short } from './door.js';
-import type { AnyOption, Declaration, SectionOption } from './kinds.js';
+import { short } from './check-options.js';
+import type { AnyOption, Declaration, SectionOption } from './declare.js';
 
 type Plain = Exclude<AnyOption, SectionOption>;
 

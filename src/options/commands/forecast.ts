@@ -1,8 +1,8 @@
 // What a forecast can be told.
 
+import { column, decimal, input, output, whole } from '../declare.js';
+import { DATA_GROUP, FORCE, SEED } from '../shared.js';
 import { FEATURES } from './fit.js';
-import { column, decimal, input, output, whole } from './kinds.js';
-import { DATA_GROUP, FORCE, SEED } from './shared.js';
 
 const MOST_DRAWS = 100_000;
 const TIMES = { min: 1, max: 1000, argument: 'x' } as const;

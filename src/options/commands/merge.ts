@@ -1,8 +1,8 @@
 // Models by shard.
 
+import { output } from '../declare.js';
+import { FORCE } from '../shared.js';
 import { FIT_COMMAND } from './fit.js';
-import { output } from './kinds.js';
-import { FORCE } from './shared.js';
 
 /** The file by which a folder with a model by shard is known. */
 export const MODEL_FILE = 'head.safetensors';

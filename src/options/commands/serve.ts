@@ -1,7 +1,7 @@
 // What the server takes.
 
-import { decimal, input, list, text, whole } from './kinds.js';
-import { THREADS } from './shared.js';
+import { decimal, input, list, text, whole } from '../declare.js';
+import { THREADS } from '../shared.js';
 
 /** A server around a model. */
 export const SERVE = {

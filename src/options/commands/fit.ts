@@ -1,6 +1,5 @@
 // What a fit can be told. Each method has options of its own; what it does not take is refused by name, with the reason.
 
-import { type OptionWords, option, optionWords } from './error.js';
 import {
   type AnyOption,
   type Declaration,
@@ -15,10 +14,11 @@ import {
   text,
   whole,
   wholeOr,
-} from './kinds.js';
-import { leaves, usualWords } from './leaves.js';
-import { BASELINES, COUNT_PRIORS, ENGINE_NAMES, MODEL_KINDS, PRECISIONS, USER_STORAGE } from './names.js';
-import { BASELINE_TRIALS, FORCE, HYPER_NAMES, type HyperName, SEED, sides } from './shared.js';
+} from '../declare.js';
+import { type OptionWords, option, optionWords } from '../error.js';
+import { BASELINES, COUNT_PRIORS, ENGINE_NAMES, MODEL_KINDS, PRECISIONS, USER_STORAGE } from '../names.js';
+import { leaves, usualWords } from '../option-list.js';
+import { BASELINE_TRIALS, FORCE, HYPER_NAMES, type HyperName, SEED, sides } from '../shared.js';
 
 /** 512 is what the kernels hold of a row at once. */
 export const FEATURES = { min: 1, max: 512, meaning: 'number of features', flag: '-k, --features' } as const;

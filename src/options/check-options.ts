@@ -1,7 +1,6 @@
 // The check at the door: every option of every function has a type and a range, and what has not is refused by name.
 
 import { InputError } from '../errors.js';
-import { type OptionError, option, optionError, show } from './error.js';
 import type {
   AnyOption,
   Declaration,
@@ -10,7 +9,8 @@ import type {
   OptionsOf,
   Range,
   SettingsOf,
-} from './kinds.js';
+} from './declare.js';
+import { type OptionError, option, optionError, show } from './error.js';
 
 /**
  * The options as they were given, less what is undefined; throws an InputError that names the option, its value and

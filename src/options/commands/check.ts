@@ -1,0 +1,29 @@
+// Options of `graphex check` and of `checkSparsity`.
+
+import { decimal, input, list, output, whole } from '../declare.js';
+import { FORCE, SEED } from '../shared.js';
+
+export const CHECK = {
+  replicates: whole({
+    min: 0,
+    max: 1000,
+    default: 10,
+    meaning: 'sampled points per level; 0: the exact line alone',
+  }),
+  levels: list(decimal({ above: 0, max: 1, meaning: 'a sampling level' }), {
+    flag: null,
+    otherwise: '0.05, 0.1 … 1',
+    meaning: 'sampling levels, at most 127',
+  }),
+  ...SEED,
+};
+
+export const CHECK_COMMAND = {
+  output: output({
+    flag: '-o, --output',
+    argument: 'dir',
+    meaning: 'write density.svg, degrees.svg and check.html into DIR',
+  }),
+  model: input({ meaning: 'a model fitted to this data: also show its evidence for sparsity' }),
+  ...FORCE,
+};

@@ -1,0 +1,62 @@
+// Options of `graphex simulate` and of `simulate`.
+
+import { type Decimal, decimal, flag, oneOf, output, section, whole } from '../declare.js';
+import { PROCESS_NAMES } from '../names.js';
+import { FORCE, HYPER, SEED } from '../shared.js';
+
+const lawOf = (side: 'users' | 'items') => {
+  const one = (name: keyof typeof HYPER, usual: number): Decimal & { readonly default: number } =>
+    decimal({
+      ...HYPER[name],
+      default: usual,
+      meaning: HYPER[name].meaning.replaceAll('$', side),
+      flag: `--${name}-${side}`,
+    });
+  return {
+    sigma: one('sigma', 0.2),
+    tau: one('tau', 1),
+    size: decimal({
+      above: 0,
+      max: HYPER.size.max,
+      default: 1200,
+      meaning: `size of the GGP of the ${side}`,
+      flag: `--size-${side}`,
+    }),
+    shape: one('shape', 0.1),
+    rate: one('rate', 0.1),
+  };
+};
+
+/** A draw from the model; the defaults are the paper's simulated set. */
+export const SIMULATE = {
+  users: section(lawOf('users'), 'the law of the users'),
+  items: section(lawOf('items'), 'the law of the items'),
+  features: whole({ min: 1, max: 65_536, default: 30, argument: 'k', meaning: 'number of features' }),
+  multigraph: flag({
+    default: false,
+    flag: '--multi',
+    meaning: 'keep the number of edges between two vertices',
+  }),
+  tolerance: decimal({
+    above: 0,
+    below: 1,
+    default: 1e-4,
+    argument: 'share',
+    meaning: 'share of the vertices that the cut of small weights may miscount',
+  }),
+  ...SEED,
+  truth: flag({ default: false, flag: null, meaning: 'also return the parameters of the vertices' }),
+};
+
+export const SIMULATE_COMMAND = {
+  output: output({
+    flag: '-o, --output',
+    required: true,
+    meaning: 'edges as .parquet, .csv or .tsv, the latter two also .gz',
+  }),
+  process: oneOf(PROCESS_NAMES, {
+    otherwise: 'the sparse Poisson matrix model',
+    meaning: 'a general graphex process instead, with sizes of its own unless given',
+  }),
+  ...FORCE,
+};
