@@ -1,18 +1,15 @@
 // The held-out side of a split: what of it a model can use, its users' posterior, and the test graph that draws are
 // compared with.
 
-import { type EngineName, onEngine } from '../engine/select.js';
-import { foldIn } from '../fit/fold-in/fold-in.js';
-import { foldIntoMember, memberFold } from '../fit/fold-in/fold-means.js';
-import { foldInHierarchical } from '../fit/hierarchical.js';
+import type { EngineName } from '../engine/select.js';
+import { foldIn, matchRows } from '../fit/fold-in/fold-in.js';
+import { memberFold } from '../fit/fold-in/member-fold.js';
 import type { Model, ModelSide, PosteriorModel, RankerMember } from '../fit/model.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { dropEdgesOfItems, selectVertices } from '../graph/subgraph.js';
 import { fitItems, type Protocol } from '../predict/draw/draw-plan.js';
 import type { TaskOptions } from '../progress.js';
 import type { Split } from '../sample/split-types.js';
-import { foldInLeastSquares } from '../solvers/least-squares.js';
-import { indexByIds } from './split-task.js';
 
 /** Edges that carry no parameters, and the users whose every edge is such. */
 export interface DroppedEdges {
@@ -73,42 +70,16 @@ export async function foldHeldOut(
 /** The same for one member of a ranker: mean activities of the held-out users, or of all where edges are held out. */
 export async function foldHeldOutMember(
   model: Model,
-  { fold, ...member }: RankerMember,
+  member: RankerMember,
   split: Split,
   options: TaskOptions & { readonly engine?: EngineName | undefined } = {},
 ): Promise<Float32Array> {
   const ofEdges = split.method !== 'pq';
   const graph = ofEdges ? split.train : knownFoldIn(model, split).graph;
-  const { threads, signal, onProgress, engine = 'auto' } = options;
-  if (fold.kind === 'least-squares') {
-    const history = indexByIds(graph, model.items.ids);
-    const shown = ofEdges ? new Uint8Array(model.items.count).fill(1) : fitItems(model, split);
-    const { features } = member;
-    return foldInLeastSquares(member.items, history, shown, {
-      ...fold,
-      features,
-      threads,
-      signal,
-      onProgress,
-    });
-  }
-  if (fold.kind === 'hierarchical') {
-    const { steps, ...prior } = fold;
-    const { features } = member;
-    const history = indexByIds(graph, model.items.ids);
-    const shown = ofEdges ? undefined : fitItems(model, split);
-    const work = { edges: history.values.length, features };
-    return onEngine(engine, work, threads, (choice) =>
-      foldInHierarchical(choice.engine, member.items, history, { shown, features, prior, steps, signal }),
-    );
-  }
-  const base = memberFold({ ...member, fold }, model.multigraph);
-  return foldIntoMember(base, model.items.ids, graph, {
-    ...(ofEdges ? {} : { eligible: fitItems(model, split) }),
-    engine,
-    threads,
-    signal,
-    onProgress,
+  const eligible = ofEdges ? undefined : fitItems(model, split);
+  const { threads, signal, onProgress, engine } = options;
+  return memberFold(member, model.multigraph).foldMany(matchRows(graph, 'users', model.items.ids), {
+    ...{ eligible, engine, threads, signal, onProgress },
   });
 }
 

@@ -12,6 +12,7 @@ import type { VertexIds } from '../graph/ids.js';
 import { selectVertices } from '../graph/subgraph.js';
 import { meanAndSpread } from '../math/moments.js';
 import { type Random, randomStream } from '../math/random.js';
+import { STREAMS } from '../math/streams.js';
 import { studentQuantile, studentTwoSided } from '../math/student.js';
 import { drawPlans } from '../predict/draw/draw.js';
 import { type GraphStatistics, graphStatistics, type SizeMode } from '../predict/draw/draw-graph.js';
@@ -67,7 +68,6 @@ const ENOUGH_DRAWS = 24;
  */
 const MOST_EDGES = 1e7;
 const FEWEST_DRAWS = 8;
-const PART_STREAM = 0x9a0b;
 
 /** Whether a model's intervals are corrected when nobody says: those of the paper's models are shown as they are. */
 export function correctsByItself(model: PosteriorModel, protocol: Protocol): boolean {
@@ -132,7 +132,7 @@ async function trainingUsers(
 ): Promise<Known[]> {
   const { train, testItems: q } = split;
   const groups = partCount(split.testUsers);
-  const label = labels(train.users.count, groups, randomStream(task.seed, PART_STREAM, 0));
+  const label = labels(train.users.count, groups, randomStream(task.seed, STREAMS.internalCheck, 0));
   const fitted = fitItems(model, split);
   const isTest = testItems(model, split);
   const known = (marked: Uint8Array, users: Uint8Array) =>
@@ -169,7 +169,7 @@ async function leftOutItems(
   const { testUsers: p, testItems: q, foldIn: all } = split;
   const { ids, drawn } = split.assignment.items;
   const folds = Math.max(2, partCount(q));
-  const label = labels(ids.length, folds, randomStream(task.seed, PART_STREAM, 1));
+  const label = labels(ids.length, folds, randomStream(task.seed, STREAMS.internalCheck, 1));
   const graph = knownFoldIn(model, split).graph;
   const everyone = (part: BipartiteGraph) => new Uint8Array(part.users.count).fill(1);
   const result: Known[] = [];

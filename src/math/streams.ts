@@ -8,6 +8,12 @@ export const STREAMS = {
   features: 3,
   rows: 4,
   dust: 5,
+  /** Simulations that estimate sizes: this number plus the round, then the graph. */
+  sizes: 0,
+  /** Unseen vertices of a dense side, drawn for an interval. */
+  unseenVertices: 0x1a5e,
+  /** Groups of users and items of a model's internal check. */
+  internalCheck: 0x9a0b,
   /** A graphex in general: the points of each side, and the edges between them. */
   userPoints: 11,
   itemPoints: 12,

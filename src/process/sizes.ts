@@ -4,6 +4,7 @@ import { InputError } from '../errors.js';
 import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
 import { expectedLaplace } from '../math/quadrature.js';
 import { randomStream } from '../math/random.js';
+import { STREAMS } from '../math/streams.js';
 import { withAllDefaults } from '../options/check-options.js';
 import { ESTIMATE_SIZES } from '../options/library.js';
 import { TASK } from '../options/shared.js';
@@ -66,7 +67,7 @@ export async function estimateSizes(graph: GraphSizes, options: EstimateSizesOpt
         users: { ...options.users, size: at.users },
         items: { ...options.items, size: at.items },
         multigraph: graph.multigraph,
-        seed: randomStream(seed, round, graphs.length).uint32(),
+        seed: randomStream(seed, STREAMS.sizes + round, graphs.length).uint32(),
       });
       graphs.push(simulated.graph);
     }

@@ -10,7 +10,7 @@ import { edgesWithin, partOf } from '../engine/sharded/tables.js';
 import { abortReason } from '../errors.js';
 import type { Checkpoint } from '../fit/ascent/loop.js';
 import { RANKING_STEPS } from '../fit/fold-in/fold-in.js';
-import { foldMeans } from '../fit/fold-in/fold-means.js';
+import { foldMeans } from '../fit/fold-in/member-fold.js';
 import { columnSums, meanTable, type Ranker, type RankerMember } from '../fit/model.js';
 import { checkFit, type FitOptions, type RankingFitOptions } from '../fit/options.js';
 import { cutFolds } from '../fit/ranking/folds.js';

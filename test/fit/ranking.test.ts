@@ -4,8 +4,8 @@ import { AbortError, InputError } from '../../src/errors.js';
 import type { BothHyper } from '../../src/fit/ascent/bound.js';
 import type { RankingCheckpoint } from '../../src/fit/ascent/loop.js';
 import { fit } from '../../src/fit/fit.js';
-import { foldGraph, foldIn, foldInOne, foldVertex } from '../../src/fit/fold-in/fold-in.js';
-import { memberFold } from '../../src/fit/fold-in/fold-means.js';
+import { foldGraph, foldIn, foldInOne, matchRows } from '../../src/fit/fold-in/fold-in.js';
+import { poissonFold } from '../../src/fit/fold-in/member-fold.js';
 import { type Model, meanTable, type Ranker, type RankerMember } from '../../src/fit/model.js';
 import type { FitOptions, RankingFitOptions } from '../../src/fit/options.js';
 import { fitRanking } from '../../src/fit/ranking/fit-ranking.js';
@@ -199,14 +199,18 @@ describe('a ranking fit', () => {
   test('known users are what fold-in makes of their items, one at a time or all at once', async () => {
     const { model } = await fit(graph, options);
     const [member] = membersOf(model);
-    const { options: steps, ...base } = foldOf(member);
-    const folded = await foldGraph(base, model.items.ids, graph, { engine: 'cpu', ...steps });
+    const { base, foldOne } = foldOf(member);
+    const steps = { iterations: 3, activity: 'mean' } as const;
+    const folded = await foldGraph(base, matchRows(graph, 'users', model.items.ids), {
+      engine: 'cpu',
+      ...steps,
+    });
     const means = meanTable({ ...folded, count: graph.users.count }, K);
     for (let at = 0; at < means.length; at++) {
       expect(Math.abs(means[at] / member.users![at] - 1)).toBeLessThan(1e-5);
     }
     const [first, last] = [graph.users.offsets[4], graph.users.offsets[5]];
-    const one = foldVertex(base, graph.users.neighbors.subarray(first, last), steps);
+    const one = foldOne({ items: graph.users.neighbors.subarray(first, last) });
     for (let k = 0; k < K; k++) {
       const mean = ((one.weightShape / one.weightRate) * one.featureShape[k]) / one.featureRate[k];
       expect(mean).toBeCloseTo(means[4 * K + k], 3);
@@ -353,9 +357,9 @@ function membersOf(model: Model): readonly RankerMember[] {
   return scores.members.filter(({ share }) => share === undefined);
 }
 
-function foldOf({ fold, ...member }: RankerMember): ReturnType<typeof memberFold> {
+function foldOf({ fold, ...member }: RankerMember): ReturnType<typeof poissonFold> {
   if (fold.kind !== 'poisson') throw new Error('not a fold-in by Poisson');
-  return memberFold({ ...member, fold }, false);
+  return poissonFold({ ...member, fold }, false);
 }
 
 /** Share of the users whose ten best items are mostly of their own group. */

@@ -2,7 +2,8 @@
 // items' means as a fold-in of our own models has it.
 
 import { onEngine } from '../../engine/select.js';
-import { fitHierarchical, foldInHierarchical } from '../../fit/hierarchical.js';
+import { hierarchicalFold } from '../../fit/fold-in/member-fold.js';
+import { fitHierarchical } from '../../fit/hierarchical.js';
 import { columnSums, type RatePrior } from '../../fit/model.js';
 import { allocate } from '../../math/memory.js';
 import { geometric, ladder } from '../../metrics/setting-search.js';
@@ -113,13 +114,11 @@ function foldIn(
   { engine = 'cpu', threads, signal }: BaselineFitOptions,
 ): Promise<Float32Array> {
   const { features } = setting;
-  const work = { edges: history.values.length, features };
-  return onEngine(engine, work, threads, (choice) =>
-    foldInHierarchical(choice.engine, items, history, {
-      ...{ shown, features, prior: priorOf(setting), steps: STEPS },
-      signal,
-    }),
-  );
+  const fold = { kind: 'hierarchical', steps: STEPS, ...priorOf(setting) } as const;
+  const rows = { offsets: history.offsets, neighbors: history.values };
+  return hierarchicalFold({ features, items, fold }).foldMany(rows, {
+    ...{ eligible: shown, engine, threads, signal },
+  });
 }
 
 /** As many as tables of a few hundred megabytes hold. */

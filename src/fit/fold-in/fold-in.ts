@@ -71,56 +71,41 @@ export async function foldIn(
   if (eligible && eligible.length !== fixed.count) {
     throw optionError`${option('eligible')}: ${eligible.length} entries for ${fixed.count} ${otherSide(side)}; give one for each`;
   }
-  const values = await foldGraph(foldBase(model, side), fixed.ids, graph, settings);
+  const rows = matchRows(graph, side, fixed.ids);
+  const values = await foldGraph(foldBase(model, side), rows, settings);
   const folded = modelSide(graph[side], values, model[side].hyper, new Float64Array(model.features));
   if (!model.counts || !fixed.counts) return folded;
-  const rows = graph[side];
-  const neighbors = matchIds(graph[otherSide(side)], rows, fixed.ids, otherSide(side));
-  const counts = foldCounts(model.counts, side, { ...rows, neighbors }, fixed.counts);
-  return Object.freeze({ ...folded, counts });
+  return Object.freeze({ ...folded, counts: foldCounts(model.counts, side, rows, fixed.counts) });
 }
 
-/** The fold-in of a graph's vertices into what may be a posterior or a ranker; `ids` name the fixed side. */
-export async function foldGraph(
+/** The fold-in of rows, matched to the fixed side, into a posterior or the means of a ranker. */
+export function foldGraph(
   base: FoldBase,
-  ids: VertexIds,
-  graph: BipartiteGraph,
+  rows: GraphSide,
   options: FoldInOptions = {},
 ): Promise<TableValues> {
-  return foldMatched(base, ids, graph, options, (engine, rows) => foldRows(engine, base, rows, options));
-}
-
-/** A graph's vertices, matched by id, on an engine. */
-export function foldMatched<Folded>(
-  base: FoldBase,
-  ids: VertexIds,
-  graph: BipartiteGraph,
-  options: FoldInOptions,
-  fold: (engine: Engine, rows: GraphSide) => Promise<Folded>,
-): Promise<Folded> {
-  const side = options.side ?? 'users';
-  const rows = graph[side];
-  const neighbors = matchIds(graph[otherSide(side)], rows, ids, otherSide(side));
-  const work = { edges: graph.edges * 0.5, features: base.features };
+  const work = { edges: rows.neighbors.length * 0.5, features: base.features };
   return onEngine(options.engine ?? 'auto', work, options.threads, ({ engine }) =>
-    fold(engine, { ...rows, neighbors }),
+    foldRows(engine, base, rows, options),
   );
 }
 
-function matchIds(from: GraphSide, rows: GraphSide, ids: VertexIds, side: SideName): Uint32Array {
-  const map = new Int32Array(from.count);
-  for (let v = 0; v < from.count; v++) map[v] = ids.find(from.ids.at(v));
+/** The rows of a graph's side with their neighbours numbered as `ids` does; refuses a neighbour that is not in it. */
+export function matchRows(graph: BipartiteGraph, side: SideName, ids: VertexIds): GraphSide {
+  const rows = graph[side];
+  const other = graph[otherSide(side)];
+  const numbers = ids.findAll(other.ids);
   const neighbors = allocate(Uint32Array, rows.neighbors.length);
   for (let e = 0; e < neighbors.length; e++) {
-    const at = map[rows.neighbors[e]];
-    if (at < 0) {
+    const number = numbers[rows.neighbors[e]];
+    if (number < 0) {
       throw new InputError(
-        `fold-in: ${side} ${shown(from.ids.at(rows.neighbors[e]))} is unknown to the model; drop its edges first`,
+        `fold-in: ${otherSide(side)} ${shown(other.ids.at(rows.neighbors[e]))} is unknown to the model; drop its edges first`,
       );
     }
-    neighbors[e] = at;
+    neighbors[e] = number;
   }
-  return neighbors;
+  return { ...rows, neighbors };
 }
 
 /** The fold-in itself, on an engine: `rows` are edges to vertices of the fixed side. */

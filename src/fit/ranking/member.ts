@@ -7,7 +7,7 @@ import { STREAMS } from '../../math/streams.js';
 import type { Progress } from '../../progress.js';
 import type { LoopResult, LoopState, RankingState } from '../ascent/loop.js';
 import { RANKING_STEPS } from '../fold-in/fold-in.js';
-import { foldMeans } from '../fold-in/fold-means.js';
+import { foldMeans } from '../fold-in/member-fold.js';
 import { columnSums, meanTable, modelSide, type RankerMember } from '../model.js';
 import { cutFolds } from './folds.js';
 import type { RankingSettings } from './settings.js';

@@ -9,6 +9,7 @@ import { gamma, normal } from '../../math/distributions.js';
 import { expectedLaplace } from '../../math/quadrature.js';
 import { predictiveQuantile } from '../../math/quantile.js';
 import { randomStream } from '../../math/random.js';
+import { STREAMS } from '../../math/streams.js';
 import type { DegreeCounts } from '../../sparsity/degree-counts.js';
 import { fitDegrees } from '../../sparsity/degree-likelihood.js';
 import { fitLowDegrees } from '../../sparsity/low-degrees.js';
@@ -120,7 +121,6 @@ function unseenOdds(law: SideHyper, mass: Float64Array): number {
 
 /** Less than this is none. */
 const LEAST_ODDS = 1e-9;
-const UNSEEN_STREAM = 0x1a5e;
 /** Draws behind an interval, and points at which σ's uncertainty is looked at, in standard errors. */
 const DRAWS = 2000;
 const POINTS = [-2, -1, 0, 1, 2] as const;
@@ -151,7 +151,7 @@ function unseenVertices(model: PosteriorModel, facts: SizeFacts, side: SideName)
     (z) =>
       Math.log(LEAST_ODDS + atSigma(Math.min(-1e-3, Math.max(lowest, hyper.sigma + z * spread)))) - middle,
   );
-  const random = randomStream(1, UNSEEN_STREAM);
+  const random = randomStream(1, STREAMS.unseenVertices);
   const draws = Float64Array.from({ length: DRAWS }, () => {
     const z = Math.max(-2, Math.min(2 - 1e-9, normal(random)));
     const at = Math.floor(z) + 2;

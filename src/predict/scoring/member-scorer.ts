@@ -2,15 +2,8 @@
 // over voices. A *seat* is a user's place in a voice: known from the fit, or made from a few items.
 
 import { ACTIVITY_FLOOR } from '../../engine/engine.js';
-import {
-  eligibleMass,
-  type FoldedVertex,
-  foldBase,
-  foldVertex,
-  sideMass,
-} from '../../fit/fold-in/fold-in.js';
-import { memberFold } from '../../fit/fold-in/fold-means.js';
-import { foldHierarchicalVertex } from '../../fit/hierarchical.js';
+import { eligibleMass, type FoldedVertex, foldBase, foldVertex } from '../../fit/fold-in/fold-in.js';
+import { hierarchicalFold, poissonFold } from '../../fit/fold-in/member-fold.js';
 import {
   columnSums,
   type Model,
@@ -119,30 +112,13 @@ interface Folding {
 }
 
 function poissonFolding(member: PoissonMember, multigraph: boolean): Folding {
-  const base = memberFold(member, multigraph);
-  const otherMass = once(() => sideMass(base.fixed, member.features));
-  return {
-    multigraph,
-    priorShape: member.fold.hyper.users.shape,
-    seen: (own) => own,
-    fold: ({ items, counts }) => foldVertex(base, items, { ...base.options, counts, otherMass: otherMass() }),
-  };
+  const { foldOne } = poissonFold(member, multigraph);
+  return { multigraph, priorShape: member.fold.hyper.users.shape, seen: (own) => own, fold: foldOne };
 }
 
-/** A row has no weight, that is one of exactly 1. */
-const NO_WEIGHT = { weightShape: Number.MAX_SAFE_INTEGER, weightRate: Number.MAX_SAFE_INTEGER };
-
-function hierarchicalFolding({ items: means, features, fold }: HierarchicalMember): Folding {
-  const mass = once(() => columnSums(means, features));
-  return {
-    multigraph: true,
-    priorShape: fold.shape,
-    seen: ({ items }) => ({ items }),
-    fold({ items }) {
-      const { shape, rate } = foldHierarchicalVertex(means, items, features, mass(), fold);
-      return { ...NO_WEIGHT, featureShape: shape, featureRate: rate };
-    },
-  };
+function hierarchicalFolding(member: HierarchicalMember): Folding {
+  const { foldOne } = hierarchicalFold(member);
+  return { multigraph: true, priorShape: member.fold.shape, seen: ({ items }) => ({ items }), fold: foldOne };
 }
 
 function memberVoice(

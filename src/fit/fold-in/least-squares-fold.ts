@@ -1,0 +1,94 @@
+// One user's row x among factors y by least squares: the minimum of
+//   Σ_own (1 − x·y)² + α Σ_all (x·y)² + λ (own + α·all) ‖x‖²,
+// which solves A x = Σ_own y with A = Σ_own y yᵀ + α Σ_all y yᵀ + λ (own + α·all) I. The sum over all items is computed once.
+
+import { factorize, solveFactorized } from '../../math/cholesky.js';
+import { sumOfProducts } from '../../math/products.js';
+import type { FoldRule, RankerMember } from '../model.js';
+
+type LeastSquaresMember = Pick<RankerMember, 'features' | 'items'> & {
+  readonly fold: Extract<FoldRule, { readonly kind: 'least-squares' }>;
+};
+
+/** The linear systems of a member's users. */
+export interface LeastSquaresSystem {
+  /** The row of a user who has these items, by conjugate gradients. */
+  row(own: ArrayLike<number>): Float64Array;
+  /** A function that solves A x = b for that user, by a Cholesky decomposition: for several right-hand sides. */
+  solver(own: ArrayLike<number>): (b: ArrayLike<number>) => Float64Array;
+}
+
+/** Relative size of the residual at which gradients stop; float32 cannot show a smaller one. */
+const TOLERANCE = 1e-9;
+
+/** The systems of a member; the sum over all items is computed on first use. */
+export function leastSquaresSystem({ features: K, items, fold }: LeastSquaresMember): LeastSquaresSystem {
+  let gram: Float64Array | undefined;
+  const penaltyOf = (own: number) => fold.lambda * (own + (fold.alpha * items.length) / K);
+
+  function row(own: ArrayLike<number>): Float64Array {
+    gram ??= gramOf(items, K);
+    const x = new Float64Array(K);
+    const r = new Float64Array(K);
+    for (let e = 0; e < own.length; e++) for (let k = 0; k < K; k++) r[k] += items[own[e] * K + k];
+    const penalty = penaltyOf(own.length);
+    const p = r.slice();
+    const q = new Float64Array(K);
+    let residual = dot(r, r);
+    const goal = residual * TOLERANCE ** 2;
+    for (let step = 0; step < 4 * K && residual > goal; step++) {
+      for (let i = 0; i < K; i++) q[i] = fold.alpha * sumOfProducts(p, gram, i * K, K) + penalty * p[i];
+      for (let e = 0; e < own.length; e++) {
+        const y = items.subarray(own[e] * K, (own[e] + 1) * K);
+        const product = dot(y, p);
+        for (let i = 0; i < K; i++) q[i] += product * y[i];
+      }
+      const length = residual / dot(p, q);
+      for (let i = 0; i < K; i++) {
+        x[i] += length * p[i];
+        r[i] -= length * q[i];
+      }
+      const before = residual;
+      residual = dot(r, r);
+      for (let i = 0; i < K; i++) p[i] = r[i] + (residual / before) * p[i];
+    }
+    return x;
+  }
+
+  function solver(own: ArrayLike<number>): (b: ArrayLike<number>) => Float64Array {
+    gram ??= gramOf(items, K);
+    const L = gram.map((value) => fold.alpha * value);
+    for (let e = 0; e < own.length; e++) {
+      const at = own[e] * K;
+      for (let i = 0; i < K; i++) {
+        for (let j = 0; j <= i; j++) L[i * K + j] += items[at + i] * items[at + j];
+      }
+    }
+    const penalty = penaltyOf(own.length);
+    for (let i = 0; i < K; i++) L[i * K + i] += penalty;
+    factorize(L, K, Number.MIN_VALUE);
+    return (b) => {
+      const x = Float64Array.from(b);
+      solveFactorized(L, K, x, 1);
+      return x;
+    };
+  }
+
+  return { row, solver };
+}
+
+/** Σ y yᵀ over all rows. */
+function gramOf(table: Float32Array, K: number): Float64Array {
+  const gram = new Float64Array(K * K);
+  for (let at = 0; at < table.length; at += K) {
+    for (let i = 0; i < K; i++) {
+      const y = table[at + i];
+      if (y === 0) continue;
+      for (let j = 0; j <= i; j++) gram[i * K + j] += y * table[at + j];
+    }
+  }
+  for (let i = 0; i < K; i++) for (let j = 0; j < i; j++) gram[j * K + i] = gram[i * K + j];
+  return gram;
+}
+
+const dot = (a: ArrayLike<number>, b: ArrayLike<number>) => sumOfProducts(a, b, 0, a.length);
