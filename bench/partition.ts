@@ -10,7 +10,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { partitionGraph } from '../src/shard/partition.js';
+import { partitionGraph } from '../src/shard/partition-graph.js';
 import { literal, withDuckDB } from '../test/ingest/duckdb.js';
 import { flag } from './flag.js';
 

@@ -15,7 +15,7 @@ import { allocate } from '../src/math/memory.js';
 import { randomStream } from '../src/math/random.js';
 import { PRECISIONS, USER_STORAGE } from '../src/options/names.js';
 import { createRecommender } from '../src/predict/recommender.js';
-import { loadModel, saveModel } from '../src/store/model.js';
+import { loadModel, saveModel } from '../src/store/model-file.js';
 import type { RankerStorage } from '../src/store/ranker-tensors.js';
 
 const [what = 'size', ...numbers] = process.argv.slice(2);

@@ -18,7 +18,7 @@ import { gamma } from '../src/math/distributions.js';
 import { allocate } from '../src/math/memory.js';
 import { randomStream } from '../src/math/random.js';
 import { createRecommender } from '../src/predict/recommender.js';
-import { saveModel } from '../src/store/model.js';
+import { saveModel } from '../src/store/model-file.js';
 import { VERSION } from '../src/version.js';
 import { echoServer, type LoadResult, pacedLoad, watchHealth } from './serve-load.js';
 

@@ -13,9 +13,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ALONE } from '../src/comm/communicator.js';
-import { fitShards } from '../src/shard/fit.js';
-import { partitionGraph } from '../src/shard/partition.js';
+import { fitShards } from '../src/shard/partition-ascent.js';
 import { openPartition } from '../src/shard/partition-folder.js';
+import { partitionGraph } from '../src/shard/partition-graph.js';
 import { literal, withDuckDB } from '../test/ingest/duckdb.js';
 import { flag } from './flag.js';
 

@@ -9,8 +9,8 @@ import {
   openModelShards,
   readModelShard,
   shardOfUser,
-} from '../shard/model-shards.js';
-import { loadModel } from '../store/model.js';
+} from '../shard/model-folder.js';
+import { loadModel } from '../store/model-file.js';
 import { many } from '../text/phrases.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
 import { shown } from '../text/untrusted.js';

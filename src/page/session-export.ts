@@ -3,7 +3,7 @@
 import { InputError } from '../errors.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { parquetPieces } from '../parquet/write.js';
-import { cell, edgeColumns, edgeText } from '../store/edges.js';
+import { cell, edgeColumns, edgeText } from '../store/edge-rows.js';
 import { listPieces } from '../store/list-pieces.js';
 import { modelToBytes } from '../store/model-bytes.js';
 import type { StudyResults } from '../study/results.js';

@@ -11,7 +11,7 @@ import { readSideTable } from '../ingest/side-table.js';
 import { serveTasks } from '../parallel/worker.js';
 import { createRecommender } from '../predict/recommender.js';
 import { titleBook } from '../predict/titles.js';
-import { loadModel } from '../store/model.js';
+import { loadModel } from '../store/model-file.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
 import type { Served } from './answer.js';
 import type { Job, Reply } from './jobs.js';

@@ -13,8 +13,8 @@ import { readTensors, writeTensorsTo } from '../store/safetensors.js';
 import { NOT_NEGATIVE, putInto, TensorReader } from '../store/tensor-reader.js';
 import type { ExpectedTensors, Tensor, TensorFile } from '../store/tensors.js';
 import { documentProblem } from '../text/documents.js';
+import { stateMetadata } from './fit-state.js';
 import type { PartitionedData } from './partition-folder.js';
-import { stateMetadata } from './state.js';
 
 /** The one file of it. */
 export const RANKING_STATE = 'ranking.safetensors';

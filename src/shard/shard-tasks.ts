@@ -10,11 +10,11 @@ import { readColumn } from '../ingest/formats/parquet-tasks.js';
 import type { ColumnGroup } from '../ingest/intake/collect.js';
 import { serveTasks } from '../parallel/worker.js';
 import { writeTensorsTo } from '../store/safetensors.js';
-import { shardsOfNumbers } from './assign.js';
 import { dealRows } from './deal.js';
-import { loadShard, type ShardSource } from './load.js';
+import { loadShard, type ShardSource } from './load-spilled.js';
 import { MetNumbers, rankWith } from './number-ranks.js';
 import { describeShard, ItemSums, type ShardSummary } from './shard-totals.js';
+import { shardsOfNumbers } from './user-shards.js';
 
 /** Groups whose rows are dealt together, and where in the file they go. */
 export interface Window {

@@ -3,7 +3,7 @@
 
 import { type OutputRows, parquetPieces, type WrittenIds } from '../parquet/write.js';
 import { safeJson } from '../text/untrusted.js';
-import { cell } from './edges.js';
+import { cell } from './edge-rows.js';
 
 /** One user's list, best first. */
 export interface UserList {

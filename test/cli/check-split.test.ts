@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readGraph } from '../../src/ingest/read.js';
-import { loadSplit } from '../../src/store/split.js';
+import { loadSplit } from '../../src/store/split-folder.js';
 import { edgeList } from '../sample/random-graph.js';
 import { graphex, scratch, writeTable } from './run.js';
 

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { fit } from '../../src/fit/fit.js';
 import { unfinishedFit } from '../../src/fit/unfinished.js';
 import { readGraph } from '../../src/ingest/read.js';
-import { saveModel } from '../../src/store/model.js';
+import { saveModel } from '../../src/store/model-file.js';
 import { graphex, scratch, writeTable } from './run.js';
 
 const folder = scratch();

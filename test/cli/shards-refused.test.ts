@@ -8,10 +8,10 @@ import { ALONE } from '../../src/comm/communicator.js';
 import { MODEL_FOLDER_READERS } from '../../src/options/commands/merge.js';
 import { PARTITION_READERS } from '../../src/options/commands/partition.js';
 import { COMMANDS, type CommandName } from '../../src/options/commands.js';
-import { fitShards } from '../../src/shard/fit.js';
-import { saveModelShards } from '../../src/shard/model-shards.js';
-import { partitionGraph } from '../../src/shard/partition.js';
+import { saveModelShards } from '../../src/shard/model-folder.js';
+import { fitShards } from '../../src/shard/partition-ascent.js';
 import { openPartition } from '../../src/shard/partition-folder.js';
+import { partitionGraph } from '../../src/shard/partition-graph.js';
 import { graphex, scratch } from './run.js';
 
 const folder = scratch();

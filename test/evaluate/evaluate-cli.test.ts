@@ -7,8 +7,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fit } from '../../src/fit/fit.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { split } from '../../src/sample/split.js';
-import { saveModel } from '../../src/store/model.js';
-import { saveSplit } from '../../src/store/split.js';
+import { saveModel } from '../../src/store/model-file.js';
+import { saveSplit } from '../../src/store/split-folder.js';
 import { graphex as command } from '../cli/run.js';
 
 let folder: string;

@@ -15,7 +15,7 @@ import {
   type UnfinishedFit,
   unfinishedFit,
 } from '../../src/index.js';
-import { loadModelFile } from '../../src/store/model.js';
+import { loadModelFile } from '../../src/store/model-file.js';
 import { graphex as command, writeTable } from '../cli/run.js';
 import { scratchFolder } from '../ingest/scratch.js';
 import { type Ended, graphex } from './command.js';

@@ -4,8 +4,8 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import { randomStream } from '../../src/math/random.js';
-import { loadModel } from '../../src/store/model.js';
-import { loadSplit } from '../../src/store/split.js';
+import { loadModel } from '../../src/store/model-file.js';
+import { loadSplit } from '../../src/store/split-folder.js';
 import { writeTable } from '../cli/run.js';
 import { scratchFolder } from '../ingest/scratch.js';
 import { type Ended, graphex } from './command.js';

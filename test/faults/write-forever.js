@@ -6,17 +6,17 @@ const [kind, path, ...sources] = process.argv.slice(2);
 // Only what is needed of the library: it is started many times.
 const { load, save } = await {
   model: async () => {
-    const { loadModel, saveModel } = await import('../../dist/store/model.js');
+    const { loadModel, saveModel } = await import('../../dist/store/model-file.js');
     return { load: loadModel, save: saveModel };
   },
   split: async () => {
-    const { loadSplit, saveSplit } = await import('../../dist/store/split.js');
+    const { loadSplit, saveSplit } = await import('../../dist/store/split-folder.js');
     return { load: loadSplit, save: saveSplit };
   },
   edges: async () => {
     const [{ readGraph }, { writeEdges }] = await Promise.all([
       import('../../dist/ingest/read.js'),
-      import('../../dist/store/table.js'),
+      import('../../dist/store/write-table.js'),
     ]);
     return { load: async (source) => (await readGraph(source)).graph, save: writeEdges };
   },

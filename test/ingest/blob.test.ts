@@ -9,7 +9,7 @@ import { guessColumns, previewBlob } from '../../src/ingest/preview.js';
 import { readGraph } from '../../src/ingest/read.js';
 import { crc32ByTable } from '../../src/parquet/crc32.js';
 import { gunzipHere } from '../../src/parquet/unpack.js';
-import { writeEdges } from '../../src/store/table.js';
+import { writeEdges } from '../../src/store/write-table.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'graphex-blob-'));
 afterAll(() => rmSync(folder, { recursive: true }));

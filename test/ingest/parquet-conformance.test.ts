@@ -8,7 +8,7 @@ import { BipartiteGraph } from '../../src/index.js';
 import { readGraph } from '../../src/ingest/read.js';
 import { decimalPoint } from '../../src/parquet/render.js';
 import { unpackPage } from '../../src/parquet/unpack.js';
-import { writeEdges } from '../../src/store/table.js';
+import { writeEdges } from '../../src/store/write-table.js';
 import { literal, withDuckDB } from './duckdb.js';
 import { edgesOf, scratchFolder } from './scratch.js';
 

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { modelFromBytes, readGraph } from '../../src/index.js';
-import { edgeText } from '../../src/store/edges.js';
+import { edgeText } from '../../src/store/edge-rows.js';
 import { grouped } from '../../src/text/numbers.js';
 import { SOFTWARE_GPU } from '../browser/chromium.js';
 import { tooLong, watchTasks } from './tasks.js';

@@ -9,7 +9,7 @@ import { fit } from '../../src/fit/fit.js';
 import { createRecommender, type Recommender } from '../../src/predict/recommender.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { type RunningServer, serve } from '../../src/serve/serve.js';
-import { saveModel } from '../../src/store/model.js';
+import { saveModel } from '../../src/store/model-file.js';
 import { button, canVisit, complaints, download, nav, openBrowser, whyNot } from './visitor.js';
 
 const side = { sigma: 0.3, tau: 1, shape: 0.3, rate: 0.3, size: 40 };

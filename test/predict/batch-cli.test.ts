@@ -9,7 +9,7 @@ import { VertexIds } from '../../src/graph/ids.js';
 import { recommend } from '../../src/predict/recommend.js';
 import { ownItems } from '../../src/predict/scoring/model-scorer.js';
 import { writeLists } from '../../src/store/lists.js';
-import { loadModel, saveModel } from '../../src/store/model.js';
+import { loadModel, saveModel } from '../../src/store/model-file.js';
 import { bin, graphex } from '../cli/run.js';
 import { fittedModel } from './recommend-model.js';
 

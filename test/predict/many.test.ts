@@ -15,7 +15,7 @@ import { randomStream } from '../../src/math/random.js';
 import { OptionError } from '../../src/options/error.js';
 import { createExplainMany } from '../../src/predict/explain/explain-many.js';
 import { createRecommender } from '../../src/predict/recommender.js';
-import { saveModel } from '../../src/store/model.js';
+import { saveModel } from '../../src/store/model-file.js';
 import { graphex } from '../cli/run.js';
 import { smallModel } from './recommend-model.js';
 

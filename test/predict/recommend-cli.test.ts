@@ -8,7 +8,7 @@ import { BipartiteGraph } from '../../src/graph/public.js';
 import { describeFeatures } from '../../src/predict/features.js';
 import { recommend } from '../../src/predict/recommend.js';
 import { similarItems } from '../../src/predict/similar.js';
-import { loadModel, saveModel } from '../../src/store/model.js';
+import { loadModel, saveModel } from '../../src/store/model-file.js';
 import { graphex } from '../cli/run.js';
 import { fittedModel } from './recommend-model.js';
 

@@ -9,7 +9,7 @@ import { timeColumn } from '../../src/ingest/intake/value-column.js';
 import { readWithValues } from '../../src/ingest/read.js';
 import { randomStream } from '../../src/math/random.js';
 import { split } from '../../src/sample/split.js';
-import { loadSplit, saveSplit } from '../../src/store/split.js';
+import { loadSplit, saveSplit } from '../../src/store/split-folder.js';
 import { graphex } from '../cli/run.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'graphex-time-'));

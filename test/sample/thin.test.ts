@@ -5,7 +5,7 @@ import { fingerprint } from '../../src/graph/fingerprint.js';
 import { readBlob } from '../../src/ingest/blob.js';
 import { parquetPieces } from '../../src/parquet/write.js';
 import { thin } from '../../src/sample/thin.js';
-import { edgeColumns } from '../../src/store/edges.js';
+import { edgeColumns } from '../../src/store/edge-rows.js';
 
 const PAIRS = Array.from({ length: 6000 }, (_, e) => [`u${(e * e + 7 * e) % 811}`, String((e * 31) % 397)]);
 const CSV = `user,item\n${PAIRS.map((pair) => pair.join(',')).join('\n')}\n`;

@@ -11,12 +11,12 @@ import { describeSides, type SidesReport } from '../../src/fit/sides/side-prior.
 import type { BipartiteGraph } from '../../src/graph/graph.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { split } from '../../src/sample/split.js';
-import { frameOfPartition, frameOfSplit, heldOutPieces } from '../../src/shard/held-out.js';
-import { openModelShards, shardOfUser } from '../../src/shard/model-shards.js';
-import { partitionGraph } from '../../src/shard/partition.js';
+import { frameOfPartition, frameOfSplit, heldOutPieces } from '../../src/shard/held-out-shards.js';
+import { openModelShards, shardOfUser } from '../../src/shard/model-folder.js';
 import { openPartition } from '../../src/shard/partition-folder.js';
-import { openPartitionedSplit, splitShards } from '../../src/shard/split.js';
-import { loadModel } from '../../src/store/model.js';
+import { partitionGraph } from '../../src/shard/partition-graph.js';
+import { openPartitionedSplit, splitShards } from '../../src/shard/split-partition.js';
+import { loadModel } from '../../src/store/model-file.js';
 import { graphex } from '../cli/run.js';
 import { scratchFolder } from '../ingest/scratch.js';
 

@@ -12,10 +12,10 @@ import type { PosteriorModel } from '../../src/fit/model.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import * as probing from '../../src/shard/arithmetic-probe.js';
-import { fitShards, type ShardedFit, type ShardedFitOptions } from '../../src/shard/fit.js';
-import { gatherModel } from '../../src/shard/model.js';
-import { partitionGraph } from '../../src/shard/partition.js';
+import { gatherModel } from '../../src/shard/gather-model.js';
+import { fitShards, type ShardedFit, type ShardedFitOptions } from '../../src/shard/partition-ascent.js';
 import { openPartition, type PartitionedData } from '../../src/shard/partition-folder.js';
+import { partitionGraph } from '../../src/shard/partition-graph.js';
 import { scratchFolder } from '../ingest/scratch.js';
 
 const { path } = scratchFolder();

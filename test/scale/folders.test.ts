@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { randomStream } from '../../src/math/random.js';
-import { partitionGraph } from '../../src/shard/partition.js';
+import { partitionGraph } from '../../src/shard/partition-graph.js';
 import { scratchFolder } from '../ingest/scratch.js';
 import { start } from './launchers.js';
 

@@ -7,7 +7,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { randomStream } from '../../src/math/random.js';
-import { partitionGraph } from '../../src/shard/partition.js';
+import { partitionGraph } from '../../src/shard/partition-graph.js';
 import { scratchFolder } from '../ingest/scratch.js';
 import { LAUNCHERS, start } from './launchers.js';
 

@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { buildGraph } from '../../src/graph/build.js';
-import { partitionGraph } from '../../src/shard/partition.js';
+import { partitionGraph } from '../../src/shard/partition-graph.js';
 import { scratchFolder } from '../ingest/scratch.js';
 import { start } from './launchers.js';
 import { peakIn, SAY_PEAK, SAYS_PEAK } from './peak.js';

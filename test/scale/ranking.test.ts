@@ -9,18 +9,18 @@ import { fit } from '../../src/fit/fit.js';
 import type { Model, Ranker } from '../../src/fit/model.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
 import { simulate } from '../../src/process/poisson-model.js';
-import { fitShards } from '../../src/shard/fit.js';
-import { fitRankingShards, type ShardedRankingOptions } from '../../src/shard/fit-ranking.js';
-import { type FittedShards, gatherModel } from '../../src/shard/model.js';
+import { type FittedShards, gatherModel } from '../../src/shard/gather-model.js';
 import {
   mergeModel,
   openModelShards,
   readModelShard,
   saveModelShards,
   shardOfUser,
-} from '../../src/shard/model-shards.js';
-import { partitionGraph } from '../../src/shard/partition.js';
+} from '../../src/shard/model-folder.js';
+import { fitShards } from '../../src/shard/partition-ascent.js';
 import { openPartition, type PartitionedData } from '../../src/shard/partition-folder.js';
+import { partitionGraph } from '../../src/shard/partition-graph.js';
+import { fitRankingShards, type ShardedRankingOptions } from '../../src/shard/partition-ranking.js';
 import { modelState } from '../../src/store/model-state.js';
 import { scratchFolder } from '../ingest/scratch.js';
 

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { randomStream } from '../../src/math/random.js';
-import { partitionGraph } from '../../src/shard/partition.js';
+import { partitionGraph } from '../../src/shard/partition-graph.js';
 import { scratchFolder } from '../ingest/scratch.js';
 import { LAUNCHERS, start } from './launchers.js';
 import { missing, type Slurm, startSlurm } from './slurm.js';

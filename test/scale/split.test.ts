@@ -7,11 +7,11 @@ import { BipartiteGraph } from '../../src/browser.js';
 import { fingerprint } from '../../src/graph/fingerprint.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { split, unseenByTraining } from '../../src/sample/split.js';
-import { partitionGraph } from '../../src/shard/partition.js';
 import { openPartition, type PartitionedData, readShard } from '../../src/shard/partition-folder.js';
-import { openPartitionedSplit, splitShards } from '../../src/shard/split.js';
+import { partitionGraph } from '../../src/shard/partition-graph.js';
+import { openPartitionedSplit, splitShards } from '../../src/shard/split-partition.js';
 import { compareSplit } from '../../src/sparsity/split-bias.js';
-import { loadSplit } from '../../src/store/split.js';
+import { loadSplit } from '../../src/store/split-folder.js';
 import { graphex } from '../cli/run.js';
 import { scratchFolder } from '../ingest/scratch.js';
 

@@ -15,7 +15,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fit } from '../../src/fit/fit.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { type RunningServer, serve } from '../../src/serve/serve.js';
-import { loadModel, saveModel } from '../../src/store/model.js';
+import { loadModel, saveModel } from '../../src/store/model-file.js';
 import { generators, type Schema } from './schema-arbitrary.js';
 
 interface Operation {

@@ -9,7 +9,7 @@ import type { Model } from '../../src/fit/model.js';
 import { createRecommender } from '../../src/predict/recommender.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { type RunningServer, serve } from '../../src/serve/serve.js';
-import { saveModel } from '../../src/store/model.js';
+import { saveModel } from '../../src/store/model-file.js';
 
 const side = { sigma: 0.3, tau: 1, shape: 0.3, rate: 0.3, size: 30 };
 const models = new Map<string, Model>();

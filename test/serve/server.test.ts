@@ -10,7 +10,7 @@ import { createRecommender } from '../../src/predict/recommender.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { type RunningServer, serve } from '../../src/serve/serve.js';
 import { NICER } from '../../src/serve/serving-tasks.js';
-import { loadModel, saveModel } from '../../src/store/model.js';
+import { loadModel, saveModel } from '../../src/store/model-file.js';
 
 interface Listed {
   readonly item: string;

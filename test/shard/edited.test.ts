@@ -15,10 +15,10 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ALONE } from '../../src/comm/communicator.js';
 import { AbortError } from '../../src/errors.js';
-import { fitShards } from '../../src/shard/fit.js';
-import { partitionGraph } from '../../src/shard/partition.js';
+import { fitShards } from '../../src/shard/partition-ascent.js';
 import { openPartition, type PartitionedData } from '../../src/shard/partition-folder.js';
-import { openPartitionedSplit, splitShards } from '../../src/shard/split.js';
+import { partitionGraph } from '../../src/shard/partition-graph.js';
+import { openPartitionedSplit, splitShards } from '../../src/shard/split-partition.js';
 import { graphex, writeTable } from '../cli/run.js';
 import { scratchFolder } from '../ingest/scratch.js';
 

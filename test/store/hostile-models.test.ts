@@ -11,8 +11,8 @@ import type { FactorScores, PosteriorModel, Ranker } from '../../src/fit/model.j
 import { fitRanking } from '../../src/fit/ranking/fit-ranking.js';
 import { type UnfinishedFit, unfinishedFit } from '../../src/fit/unfinished.js';
 import { simulate } from '../../src/process/poisson-model.js';
-import { loadModel } from '../../src/store/model.js';
 import { modelFileFromBytes, modelTensors } from '../../src/store/model-bytes.js';
+import { loadModel } from '../../src/store/model-file.js';
 import { encodeTensors, type Tensor, type TensorData } from '../../src/store/tensors.js';
 import { scratchFolder } from '../ingest/scratch.js';
 

@@ -8,7 +8,7 @@ import { statesUnderWay, unfinishedFit } from '../../src/fit/unfinished.js';
 import { VertexIds } from '../../src/graph/ids.js';
 import { randomStream } from '../../src/math/random.js';
 import { simulate } from '../../src/process/poisson-model.js';
-import { loadCheckpoint, loadModel, loadModelFile, saveModel } from '../../src/store/model.js';
+import { loadCheckpoint, loadModel, loadModelFile, saveModel } from '../../src/store/model-file.js';
 import { scratchFolder } from '../ingest/scratch.js';
 
 const scratch = scratchFolder();

@@ -6,7 +6,7 @@ import { type FactorScores, meanTable } from '../../src/fit/model.js';
 import type { FitOptions } from '../../src/fit/options.js';
 import { recommend } from '../../src/predict/recommend.js';
 import { simulate } from '../../src/process/poisson-model.js';
-import { loadCheckpoint, loadModel } from '../../src/store/model.js';
+import { loadCheckpoint, loadModel } from '../../src/store/model-file.js';
 
 // Files that version 0.1.0 wrote, and lists that it made of them.
 const folder = join(import.meta.dirname, 'format-0.1.0');

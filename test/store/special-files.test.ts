@@ -8,8 +8,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { fit } from '../../src/fit/fit.js';
 import { readGraph } from '../../src/ingest/read.js';
 import { split } from '../../src/sample/split.js';
-import { saveModel } from '../../src/store/model.js';
-import { saveSplit } from '../../src/store/split.js';
+import { saveModel } from '../../src/store/model-file.js';
+import { saveSplit } from '../../src/store/split-folder.js';
 import { graphex, writeTable } from '../cli/run.js';
 import { scratchFolder } from '../ingest/scratch.js';
 

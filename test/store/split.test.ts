@@ -8,8 +8,8 @@ import { VertexIds } from '../../src/graph/ids.js';
 import { randomStream } from '../../src/math/random.js';
 import { split } from '../../src/sample/split.js';
 import type { Split } from '../../src/sample/split-types.js';
-import { loadSplit, saveSplit } from '../../src/store/split.js';
-import { writeEdges } from '../../src/store/table.js';
+import { loadSplit, saveSplit } from '../../src/store/split-folder.js';
+import { writeEdges } from '../../src/store/write-table.js';
 import { edgesOf, scratchFolder } from '../ingest/scratch.js';
 
 const scratch = scratchFolder();

@@ -10,7 +10,7 @@ import { buildGraph } from '../../src/graph/build.js';
 import { fingerprint } from '../../src/graph/fingerprint.js';
 import { VertexIds } from '../../src/graph/ids.js';
 import { readGraph } from '../../src/ingest/read.js';
-import { writeEdges } from '../../src/store/table.js';
+import { writeEdges } from '../../src/store/write-table.js';
 import { besideIsFull } from '../faults/full-beside.js';
 import { edgesOf, scratchFolder } from '../ingest/scratch.js';
 

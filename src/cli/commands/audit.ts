@@ -27,7 +27,7 @@ import {
   decisionWords,
   splitKindTitle,
 } from '../../report/words/audit.js';
-import { loadSplit } from '../../store/split.js';
+import { loadSplit } from '../../store/split-folder.js';
 import { fixed, grouped } from '../../text/numbers.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
 import { VERSION } from '../../version.js';

@@ -24,7 +24,7 @@ import {
 } from '../../sparsity/check.js';
 import type { CurvePoint } from '../../sparsity/curves.js';
 import type { TailIndex } from '../../sparsity/tail-index.js';
-import { loadModel } from '../../store/model.js';
+import { loadModel } from '../../store/model-file.js';
 import { grouped, percent, short } from '../../text/numbers.js';
 import { many } from '../../text/phrases.js';
 import { VERSION } from '../../version.js';

@@ -16,8 +16,8 @@ import {
   tableEvaluationDefinition,
   tableEvaluationWords,
 } from '../../report/words/table-evaluation.js';
-import { loadModel } from '../../store/model.js';
-import { loadSplit } from '../../store/split.js';
+import { loadModel } from '../../store/model-file.js';
+import { loadSplit } from '../../store/split-folder.js';
 import { fixed, grouped } from '../../text/numbers.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
 import type { CommandContext, CommandOutput } from '../command.js';

@@ -34,10 +34,10 @@ import {
   surpriseWords,
 } from '../../report/words/evaluation.js';
 import { statisticValue } from '../../report/words/prediction.js';
-import { frameOfPartition, frameOfSplit, heldOutPieces } from '../../shard/held-out.js';
-import { isPartitionedSplit, openPartitionedSplit } from '../../shard/split.js';
-import { loadModel } from '../../store/model.js';
-import { loadSplit } from '../../store/split.js';
+import { frameOfPartition, frameOfSplit, heldOutPieces } from '../../shard/held-out-shards.js';
+import { isPartitionedSplit, openPartitionedSplit } from '../../shard/split-partition.js';
+import { loadModel } from '../../store/model-file.js';
+import { loadSplit } from '../../store/split-folder.js';
 import { metricTitle, statisticLabel } from '../../text/figures.js';
 import { fixed, grouped } from '../../text/numbers.js';
 import type { SideNames } from '../../text/sides.js';

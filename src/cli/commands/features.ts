@@ -5,7 +5,7 @@ import { FEATURES_PER_REQUEST } from '../../options/commands/features.js';
 import { COMMANDS } from '../../options/commands.js';
 import { type DescribedFeature, describeFeatures } from '../../predict/features.js';
 import { wrap } from '../../report/terminal/text-table.js';
-import { loadModel } from '../../store/model.js';
+import { loadModel } from '../../store/model-file.js';
 import { grouped } from '../../text/numbers.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
 import { shown } from '../../text/untrusted.js';

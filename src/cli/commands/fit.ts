@@ -32,9 +32,9 @@ import { READ } from '../../options/shared.js';
 import type { TaskOptions } from '../../progress.js';
 import { fitJson, fitText, refuseStorage } from '../../report/terminal/fit.js';
 import { isPartitionFolder } from '../../shard/partition-folder.js';
-import { trainPartition } from '../../shard/split.js';
-import { isSavedFit, loadModelFile, saveModel } from '../../store/model.js';
-import { loadSplit } from '../../store/split.js';
+import { trainPartition } from '../../shard/split-partition.js';
+import { isSavedFit, loadModelFile, saveModel } from '../../store/model-file.js';
+import { loadSplit } from '../../store/split-folder.js';
 import { list } from '../../text/phrases.js';
 import { addOptions, type CommandContext, runCommand } from '../command.js';
 import { typedOptions } from '../flags.js';
@@ -296,7 +296,7 @@ function isSplitFolder(source: string): boolean {
 /** A folder where a state is read is told with whose it is. */
 async function requireStateFile(path: string): Promise<void> {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
-  const { isStateFolder } = await import('../../shard/state.js');
+  const { isStateFolder } = await import('../../shard/fit-state.js');
   const what = (await isStateFolder(path))
     ? 'this is the state of a fit of parts; give these parts'
     : 'this is a folder, and the state of such a fit is a file; check the path';

@@ -22,7 +22,7 @@ import {
   timeWords,
 } from '../../report/words/forecast.js';
 import { readingWords } from '../../report/words/reading.js';
-import { loadModel } from '../../store/model.js';
+import { loadModel } from '../../store/model-file.js';
 import { grouped, short } from '../../text/numbers.js';
 import { many } from '../../text/phrases.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';

@@ -5,7 +5,7 @@ import { InputError } from '../../errors.js';
 import { COMMANDS } from '../../options/commands.js';
 import { similarItems } from '../../predict/similar.js';
 import { textTable } from '../../report/terminal/text-table.js';
-import { loadModel } from '../../store/model.js';
+import { loadModel } from '../../store/model-file.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
 import { shown } from '../../text/untrusted.js';
 import { addOptions, runCommand } from '../command.js';

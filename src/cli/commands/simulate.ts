@@ -9,7 +9,7 @@ import { type Intensity, sampleGraphex } from '../../process/graphex.js';
 import { type SimulateOptions, simulate } from '../../process/poisson-model.js';
 import type { TaskOptions } from '../../progress.js';
 import { textTable } from '../../report/terminal/text-table.js';
-import { edgesFormat, writeEdges } from '../../store/table.js';
+import { edgesFormat, writeEdges } from '../../store/write-table.js';
 import { grouped, short } from '../../text/numbers.js';
 import { addOptions, pause, runCommand } from '../command.js';
 import { typedOptions } from '../flags.js';

@@ -23,14 +23,14 @@ import { type AscentOptions, CHECKPOINT_MINUTES, checkFit, fitSettings } from '.
 import { resumedOptions } from '../fit/resume.js';
 import { AUTO } from '../options/commands/fit.js';
 import { option, optionError } from '../options/error.js';
-import { requireAgreement } from './agree.js';
-import { shardsOfRank } from './gather.js';
+import { loadState, loadTable, type SavedFit, saveState } from './fit-state.js';
+import { type FittedShards, posteriorHead, singles, stateOfAll } from './gather-model.js';
+import { shardsOfRank } from './gather-shards.js';
 import { roomWithin } from './memory-plan.js';
 import { parseMemory } from './memory-size.js';
-import { type FittedShards, posteriorHead, singles, stateOfAll } from './model.js';
 import type { PartitionedData } from './partition-folder.js';
-import { holdAll, holdInTurn, ownRows } from './resident-shards.js';
-import { loadState, loadTable, type SavedFit, saveState } from './state.js';
+import { requireAgreement } from './rank-agreement.js';
+import { holdAll, holdInTurn, ownRows } from './rank-shards.js';
 
 /** What every fit over shards can be told: where its state is. */
 export interface ShardedTask {

@@ -29,7 +29,7 @@ import {
   readRecordText,
   SPLIT_OBSOLETE,
   tally,
-} from '../store/split.js';
+} from '../store/split-folder.js';
 import { documentProblem } from '../text/documents.js';
 import { safeJson } from '../text/untrusted.js';
 import { placesOf } from './order.js';

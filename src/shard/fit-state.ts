@@ -16,7 +16,7 @@ import { writeTensorsTo } from '../store/safetensors.js';
 import { NOT_NEGATIVE, putInto, TensorReader } from '../store/tensor-reader.js';
 import type { Tensor, TensorFile } from '../store/tensors.js';
 import { many } from '../text/phrases.js';
-import { gatherTables, writeGathered } from './gather.js';
+import { gatherTables, writeGathered } from './gather-shards.js';
 import { MOST_SHARDS, type PartitionedData } from './partition-folder.js';
 import { cannotGoOn, isRankingState, RANKING_STATE, readState } from './ranking-state.js';
 

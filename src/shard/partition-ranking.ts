@@ -23,13 +23,13 @@ import { randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
 import { option, optionError } from '../options/error.js';
 import { VERSION } from '../version.js';
-import { requireAgreement } from './agree.js';
-import { factsOfShards, keeper, type ShardedTask } from './fit.js';
-import { shardsOfRank } from './gather.js';
-import { type FittedShards, itemVertices, singles, stateOfAll } from './model.js';
+import { type FittedShards, itemVertices, singles, stateOfAll } from './gather-model.js';
+import { shardsOfRank } from './gather-shards.js';
+import { factsOfShards, keeper, type ShardedTask } from './partition-ascent.js';
 import type { PartitionedData } from './partition-folder.js';
+import { requireAgreement } from './rank-agreement.js';
+import { type OwnRows, ownRows } from './rank-shards.js';
 import { type DoneMember, loadRankingState, type SavedRanking, saveRankingState } from './ranking-state.js';
-import { type OwnRows, ownRows } from './resident-shards.js';
 
 /** Options of a fit for ranking over shards. */
 export interface ShardedRankingOptions

@@ -13,7 +13,7 @@ import type { TaskOptions } from '../progress.js';
 import type { Room } from './memory-plan.js';
 import { type PartitionedData, readShard } from './partition-folder.js';
 import { openPages } from './scratch-file.js';
-import { createStreamedEngine } from './stream.js';
+import { createStreamedEngine } from './streamed-engine.js';
 
 /** Gives the values of a shard again, also when the engine is closed. */
 export type ValuesOfShard = () => Promise<TableValues>;

@@ -8,7 +8,7 @@ import { InputError } from '../errors.js';
 import { writeAtomic } from '../files/atomic.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { writeParquet } from '../parquet/write.js';
-import { edgeColumns, edgeText } from './edges.js';
+import { edgeColumns, edgeText } from './edge-rows.js';
 
 /**
  * Writes the edges as columns user, item and, for a multigraph, count, in the order of users. The ending chooses the

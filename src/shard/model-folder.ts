@@ -22,11 +22,11 @@ import { FINITE, NOT_NEGATIVE, putInto, TensorReader } from '../store/tensor-rea
 import type { Tensor, TensorFile } from '../store/tensors.js';
 import { getSeen, getVertices, putSeen, putVertices } from '../store/vertex-tensors.js';
 import { documentProblem } from '../text/documents.js';
-import { shardOfBytes } from './assign.js';
-import { gatherRows, writeGathered } from './gather.js';
-import { emptyUsers, type FittedShards, modelWith, putShard } from './model.js';
+import { emptyUsers, type FittedShards, modelWith, putShard } from './gather-model.js';
+import { gatherRows, writeGathered } from './gather-shards.js';
 import { placesOf } from './order.js';
 import { MOST_SHARDS, type PartitionedData, readShard } from './partition-folder.js';
+import { shardOfBytes } from './user-shards.js';
 
 const FORMAT = 'graphex-model-parts';
 const EXPECTED = { version: 1, what: 'model by shard', command: 'fit' } as const;

@@ -7,7 +7,7 @@ import { fingerprint } from '../graph/fingerprint.js';
 import { type BipartiteGraph, degrees, type GraphSide } from '../graph/graph.js';
 import type { Split } from '../sample/split-types.js';
 import { type PartitionedData, readShard } from './partition-folder.js';
-import type { OpenedSplit } from './split.js';
+import type { OpenedSplit } from './split-partition.js';
 
 /** What a split in shards says beside its held-out users. */
 export function frameOfPartition(split: OpenedSplit): SplitFrame {

@@ -31,7 +31,7 @@ import { documentProblem } from '../text/documents.js';
 import { list } from '../text/phrases.js';
 import { readSideNames } from '../text/sides.js';
 import { safeJson } from '../text/untrusted.js';
-import { edgeColumns } from './edges.js';
+import { edgeColumns } from './edge-rows.js';
 
 const PARTS = { train: 'train', foldIn: 'foldin', test: 'test' } as const;
 type PartName = keyof typeof PARTS;

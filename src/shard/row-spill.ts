@@ -11,11 +11,11 @@ import { requireHeap } from '../ingest/intake/text-memory.js';
 import { allocate, inSharedMemory } from '../math/memory.js';
 import { createPool, type TaskModule, threadCount } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
-import { shardOfBytes, shardsOfNumbers } from './assign.js';
 import { dealRows } from './deal.js';
-import { type Block, type ItemPlaces, NONE, type ShardSource, type UserTexts } from './load.js';
+import { type Block, type ItemPlaces, NONE, type ShardSource, type UserTexts } from './load-spilled.js';
 import { ranksOf } from './number-ranks.js';
 import { type Window, writeAll } from './shard-tasks.js';
+import { shardOfBytes, shardsOfNumbers } from './user-shards.js';
 
 export const SHARD_TASKS: TaskModule = {
   name: 'shard-tasks',

@@ -16,10 +16,10 @@ import { VertexIds } from '../graph/ids.js';
 import { allocate } from '../math/memory.js';
 import { stateOf, usersState } from '../store/model-state.js';
 import { VERSION } from '../version.js';
-import { gatherRows, shardsOfRank } from './gather.js';
+import { gatherRows, shardsOfRank } from './gather-shards.js';
 import { type Places, placesOf } from './order.js';
 import { type PartitionedData, readShard } from './partition-folder.js';
-import type { OwnRows } from './resident-shards.js';
+import type { OwnRows } from './rank-shards.js';
 
 /** What a rank has when a fit is over, whatever its method. */
 export interface FittedShards extends Omit<FitResult, 'model'> {

@@ -25,9 +25,9 @@ import { writeTensorsTo } from '../store/safetensors.js';
 import type { SideNames } from '../text/sides.js';
 import { parseMemory } from './memory-size.js';
 import { ITEMS_FILE, type PartitionDocument, SHARD_FILE, shardFile } from './partition-folder.js';
+import { nextJob, SHARD_TASKS, ShardSpill } from './row-spill.js';
 import type { Sorting } from './shard-tasks.js';
 import { type ItemSums, type ShardSummary, ShardTotals } from './shard-totals.js';
-import { nextJob, SHARD_TASKS, ShardSpill } from './spill.js';
 
 /** How data are cut into shards, and how they are read. */
 export interface PartitionOptions
