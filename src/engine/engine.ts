@@ -12,7 +12,6 @@ import { allocate } from '../math/memory.js';
 import type { TaskOptions } from '../progress.js';
 import type { TopLists } from '../topn/lists.js';
 import type { FactorTables, RankAnswer, RankQuery } from '../topn/query.js';
-import type { Extrapolator } from './extrapolate.js';
 
 /** Hyperparameters of one side: the GGP of its weights and the Gamma of its features. */
 export interface SideHyper {
@@ -259,8 +258,6 @@ export interface Engine {
   update(own: Table, index: EdgeIndex, other: Table, options: UpdateOptions): Promise<EdgeTerm | undefined>;
 
   readonly foldFresh: FoldFresh;
-  /** Where an engine has it; elsewhere tables are read, moved and written. */
-  readonly extrapolator?: Extrapolator | undefined;
 
   /**
    * Zero counts for the rows of a table. `largest` is the largest sum of counts that a row has in all of the data, wherever

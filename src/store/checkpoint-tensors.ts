@@ -26,8 +26,6 @@ export const stateSchema = z.object({
   former: z.boolean().optional(),
   sampled: z.boolean().optional(),
   carried: z.boolean().optional(),
-  jumped: z.boolean().optional(),
-  walks: z.boolean().optional(),
   bounds: boundsSchema,
   likelihood: z.number().optional(),
   relaxation: z.number().min(0).max(1),

@@ -43,14 +43,11 @@ import {
   type CpuTable,
   freeTable,
   type Gathered,
-  type KeptTable,
-  keepTable,
   loadCounts,
   loadMeans,
   loadTable,
   type MeansTable,
   noTotals,
-  restoreTable,
   storeCounts,
   storeTable,
   strideOf,
@@ -244,35 +241,6 @@ function engineOn(
       },
     },
 
-    extrapolator: {
-      keep: (table) => inOrder(() => keepTable(heap, whole(table))),
-      restore: (table, kept, activity) =>
-        inOrder(async () => {
-          const cpu = whole(table);
-          restoreTable(heap, cpu, kept as KeptTable);
-          await show(cpu, activity);
-        }),
-      move: (table, first, second, shape, limits, activity) =>
-        inOrder(async () => {
-          const cpu = whole(table);
-          const [was, then] = [(first as KeptTable).at, (second as KeptTable).at];
-          const array = (
-            name: 'weightRate' | 'featureShape' | 'featureRate',
-            width: number,
-            base: number,
-          ) => ({
-            ...{ now: cpu.at[name], first: was[name], second: then[name] },
-            ...{ width, base, ...limits },
-          });
-          await jobs.run('ahead', cpu, {}, cpu.evenUnits, [
-            array('weightRate', 1, 0),
-            array('featureShape', cpu.stride, shape),
-            array('featureRate', cpu.stride, 0),
-          ]);
-          await show(cpu, activity);
-        }),
-    },
-
     createCounts: (own, largest, work) =>
       inOrder((): CpuCounts => {
         const { rows, features, stride } = own as CpuTable;
@@ -382,8 +350,8 @@ function engineOn(
 
     free: (handle) =>
       inPassing(async () => {
-        const owned = handle as Gathered | KeptTable | CpuIndex | CpuCounts;
-        if (owned.kind === 'table' || owned.kind === 'means' || owned.kind === 'kept') freeTable(heap, owned);
+        const owned = handle as Gathered | CpuIndex | CpuCounts;
+        if (owned.kind === 'table' || owned.kind === 'means') freeTable(heap, owned);
         else if (owned.kind === 'counts') heap.release(owned.at);
         else await crew.dropIndex(owned.id);
       }),

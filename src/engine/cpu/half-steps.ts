@@ -4,7 +4,6 @@
 import { serveTasks } from '../../parallel/worker.js';
 import { grownBuffer } from '../../wasm/grown-memory.js';
 import { JOB, UNIT } from '../../wasm/parameter-blocks.js';
-import type { ExtrapolationLimits } from '../extrapolate.js';
 import type { TiledRows } from './tiles.js';
 import { UNIT_FIELDS, UNIT_FINISH, UNIT_PIECE, UNIT_TILE, type UnitLimits } from './units.js';
 import {
@@ -39,16 +38,6 @@ interface Kernels {
   rowTerms(job: number, unit: number): number;
   renewRows(job: number, unit: number): number;
   renewLong(job: number, unit: number): number;
-  moveAhead(
-    now: number,
-    first: number,
-    second: number,
-    values: number,
-    base: number,
-    least: number,
-    mostShare: number,
-    mostFactor: number,
-  ): void;
 }
 
 export interface Setup {
@@ -65,31 +54,11 @@ export interface Setup {
 /**
  * update: both halves of a half-step, fused. count, finish: one of them. edgeTerm: the edge pass without what follows.
  * show: activities and masses. rowTerms: what rows contribute to the bound. anew: several half-steps of rows that begin anew.
- * ahead: rows move to where their last changes lead.
  */
-export type JobKind =
-  | 'update'
-  | 'count'
-  | 'finish'
-  | 'edgeTerm'
-  | 'show'
-  | 'rowTerms'
-  | 'foldFresh'
-  | 'ahead';
-
-/** Addresses of one of a table's arrays and of what it held before, with so many values a row, and how far it may go. */
-export interface Moved extends ExtrapolationLimits {
-  readonly now: number;
-  readonly first: number;
-  readonly second: number;
-  readonly width: number;
-  readonly base: number;
-}
+export type JobKind = 'update' | 'count' | 'finish' | 'edgeTerm' | 'show' | 'rowTerms' | 'foldFresh';
 
 /** Units of one table and, where edges are walked, one index and one other table. */
 export interface JobPart {
-  /** Where rows move ahead: the arrays. */
-  readonly moved?: readonly Moved[] | undefined;
   readonly units: Uint32Array;
   /** Address of what the units have in common (blocks.ts). */
   readonly block: number;
@@ -295,17 +264,6 @@ function describe(
   words[at + WORD.mass] = mass;
 }
 
-function moveRows(
-  kernels: Kernels,
-  { now, first: was, second, width, base, least, mostShare, mostFactor }: Moved,
-  first: number,
-  last: number,
-): void {
-  const from = 4 * first * width;
-  const values = (last - first) * width;
-  kernels.moveAhead(now + from, was + from, second + from, values, base, least, mostShare, mostFactor);
-}
-
 /** Runs the kernel of one unit; its edge term and the first bad row go to `results`, from `to` on. */
 function runUnit(
   place: Place,
@@ -356,9 +314,6 @@ function runKernel(
     case 'finish':
       describe(place, words, first, last, edges, mass, NO_WINDOW);
       return kernels.finishCounts(unit);
-    case 'ahead':
-      for (const moved of part.moved!) moveRows(kernels, moved, first, last);
-      return last;
   }
   const slots = part.slots + 8 * stride * slot;
   if (what === UNIT_FINISH) {

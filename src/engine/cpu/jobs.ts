@@ -16,14 +16,7 @@ import {
   WEIGHT_SHAPE_FLOOR,
 } from '../engine.js';
 import type { EngineWorkers } from './engine-workers.js';
-import {
-  type Groups,
-  type JobKind,
-  type JobPart,
-  MAX_STRIDE,
-  type Moved,
-  RESULT_EXTRAS,
-} from './half-steps.js';
+import { type Groups, type JobKind, type JobPart, MAX_STRIDE, RESULT_EXTRAS } from './half-steps.js';
 import { firstBad, sumTerm } from './results.js';
 import { beginMeans, type CpuCounts, type CpuTable, type Gathered, type MeansTable } from './tables.js';
 import { cutTiles, isFar, type TiledRows, type TileLimits, tilingOf } from './tiles.js';
@@ -144,12 +137,11 @@ export function createJobs(heap: Heap, crew: EngineWorkers, limits: UnitLimits, 
     own: CpuTable,
     options: JobOptions,
     units: Uint32Array = own.evenUnits,
-    moved?: readonly Moved[],
   ): Promise<Float64Array> {
     const block = blocks(blockBytes);
     writeBlock(block, own, undefined, options);
     const part = { units, block, index: -1, tiled: undefined, slots: 0, tileSums: 0, begins: undefined };
-    return runParts(kind, own.stride, [{ ...part, moved }], false);
+    return runParts(kind, own.stride, [part], false);
   }
 
   function cutOf({ own, index, other, rows }: WalkedRows, groups?: Uint32Array, byTiles = true): Cut {

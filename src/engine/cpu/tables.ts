@@ -45,12 +45,6 @@ export interface MeansTable extends Table {
   totals: TableTotals;
 }
 
-/** Values that a table had. */
-export interface KeptTable extends Table {
-  readonly kind: 'kept';
-  readonly at: Pick<TableAddresses, keyof TableValues>;
-}
-
 /** What edges may lead to. */
 export type Gathered = CpuTable | MeansTable;
 
@@ -115,38 +109,7 @@ export function noTotals(features: number): TableTotals {
   return { mass: nothing(), unseenMass: nothing(), unseenMassAt: nothing() };
 }
 
-/** A copy of a table's values, beside it. */
-export function keepTable(heap: Heap, table: CpuTable): KeptTable {
-  const { rows, features } = table;
-  const sizes = sizesOf(table);
-  const at = Object.fromEntries(
-    Object.entries(sizes).map(([name, values]) => [name, heap.allocate(4 * values)]),
-  ) as unknown as KeptTable['at'];
-  copyValues(heap, sizes, table.at, at);
-  return { kind: 'kept', rows, features, at };
-}
-
-export function restoreTable(heap: Heap, table: CpuTable, { at }: KeptTable): void {
-  copyValues(heap, sizesOf(table), at, table.at);
-}
-
-function sizesOf({ rows, stride }: CpuTable): Readonly<Record<keyof TableValues, number>> {
-  const features = rows * stride;
-  return { weightShape: rows, weightRate: rows, featureShape: features, featureRate: features };
-}
-
-function copyValues(
-  heap: Heap,
-  sizes: Readonly<Record<keyof TableValues, number>>,
-  from: KeptTable['at'],
-  to: KeptTable['at'],
-): void {
-  for (const [name, values] of Object.entries(sizes) as [keyof TableValues, number][]) {
-    heap.f32(to[name], values).set(heap.f32(from[name], values));
-  }
-}
-
-export function freeTable(heap: Heap, { at }: Gathered | KeptTable): void {
+export function freeTable(heap: Heap, { at }: Gathered): void {
   for (const address of Object.values(at)) heap.release(address);
 }
 

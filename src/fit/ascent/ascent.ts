@@ -19,7 +19,6 @@ import {
 import { abortedFit, LostFitError } from '../unfinished.js';
 import { type BothHyper, type BothTables, logCountFactorials } from './bound.js';
 import { factsOf } from './data-facts.js';
-import { mayExtrapolate } from './extrapolate.js';
 import { firstHyper, learned, tausToMatch } from './hyper.js';
 import {
   type AfterLeg,
@@ -33,7 +32,7 @@ import {
 import { activities } from './phases.js';
 import { matchVertices, type PreviousState, previousHyper, previousTables } from './previous.js';
 import { beginsOnSample, fitSample } from './sample-start.js';
-import { SHORTEST, startValues } from './start.js';
+import { startValues } from './start.js';
 
 /** A fit by coordinate ascent, which has the state to go on from. */
 export type AscentResult = FitResult<PosteriorModel> & { readonly checkpoint: AscentCheckpoint };
@@ -222,10 +221,7 @@ async function oneRun(
   if (sampled) return { state, tables, bound: undefined, stopped: 'aborted' };
   if (former) await takeLeftover(engine, tables, former, hyper);
   const data = { ...graph, factorials: logCountFactorials(graph.users.counts) };
-  const vertices = graph.users.count + graph.items.count;
-  const size = { vertices, edges: graph.edges, features: settings.features };
-  const jumps = settings.iterations >= SHORTEST && mayExtrapolate(engine, size, state.former);
-  return runLoop(engine, data, tables, state, { ...settings, jumps }, { learn, tilts }, options, afterLeg);
+  return runLoop(engine, data, tables, state, settings, { learn, tilts }, options, afterLeg);
 }
 
 /** The unseen atoms begin as the former model had them. */

@@ -9,15 +9,6 @@ import type { RankerMember } from '../model.js';
 import type { FitSettings, Learnable } from '../options.js';
 import type { PreviousBlend } from '../ranking/blend/blend.js';
 import { type BothHyper, type BothTables, evidenceBound } from './bound.js';
-import {
-  type BothTotals,
-  type Copies,
-  copyTables,
-  copyTotals,
-  dropCopies,
-  extrapolate,
-  restoreTables,
-} from './extrapolate.js';
 import { type MatchedTaus, matchTaus, maximizeHyper } from './hyper.js';
 import {
   type Activities,
@@ -25,9 +16,7 @@ import {
   afterWarmLeg,
   boundChange,
   exactSweeps,
-  extrapolatesNext,
   judged,
-  LEG,
   legSweeps,
   matchedSweeps,
   movedSweeps,
@@ -56,10 +45,6 @@ export interface LoopState {
   readonly likelihood: number | undefined;
   /** Over-relaxation of the next sweeps. */
   readonly relaxation: number;
-  /** The fit has just jumped: its bound is not judged before the next leg. */
-  readonly jumped?: boolean | undefined;
-  /** The bound fell after a jump: there are no more. */
-  readonly walks?: boolean | undefined;
   readonly hyper: BothHyper;
 }
 
@@ -145,16 +130,6 @@ export interface LoopLimits extends Pick<FitSettings, 'iterations' | 'tolerance'
   readonly exactSweeps?: number | undefined;
   /** When the warm phase ends, where that is not as in any fit. */
   readonly warmTolerance?: number | undefined;
-  /** Whether it may jump. */
-  readonly jumps?: boolean | undefined;
-}
-
-/** What a jump is made from. It is not saved: a fit that is stopped meanwhile goes back to where it began. */
-interface Trail {
-  readonly state: LoopState;
-  readonly first: Copies;
-  readonly totals: BothTotals;
-  readonly second?: Copies | undefined;
 }
 
 /** Runs sweeps from the given tables until the bound settles, the iterations end, or the signal fires. */
@@ -176,7 +151,6 @@ export async function runLoop(
   const matched = SIDES.some((side) => tilts[side] !== undefined);
   let state = first;
   let stopped: LoopResult['stopped'] = 'iterations';
-  let trail: Trail | undefined;
   const began = performance.now();
   const { exactSweeps: most = Infinity } = settings;
   const boundNow = async (hyper: BothHyper): Promise<number> => {
@@ -188,22 +162,11 @@ export async function runLoop(
       const asked = task.signal?.aborted ?? false;
       if (data.isStopped ? await data.isStopped(asked) : asked) {
         stopped = 'aborted';
-        if (trail) {
-          await restoreTables(engine, tables, trail.first, trail.totals);
-          state = trail.state;
-        }
         break;
-      }
-      if (!trail && extrapolatesNext(state, settings)) {
-        trail = {
-          state,
-          first: await copyTables(engine, tables),
-          totals: await copyTotals(engine, tables),
-        };
       }
       const warm = state.warmSweeps === undefined;
       const shown = activities(state, data);
-      const sweeps = Math.min(legSweeps(state, settings), settings.iterations - state.iteration);
+      const sweeps = Math.min(legSweeps(state), settings.iterations - state.iteration);
       const evaluated = warm ? { before: true, after: false } : judged(state);
       // What a state before a leg has: its row terms now, its edge term from the leg's first pass.
       const before = !evaluated.before
@@ -235,7 +198,7 @@ export async function runLoop(
       else {
         const known = withBound(state, valueBefore, state.iteration, moved);
         const iteration = state.iteration + sweeps;
-        state = { ...withBound(known, valueAfter, iteration, moved), iteration, jumped: undefined };
+        state = { ...withBound(known, valueAfter, iteration, moved), iteration };
       }
       const activity = activities(state, data);
       for (const side of SIDES) {
@@ -251,15 +214,7 @@ export async function runLoop(
         const hyper = match ? await matchTaus(engine, tables, state.hyper, tilts) : state.hyper;
         state = { ...state, hyper: await maximizeHyper(engine, tables, hyper, learn, activity) };
       }
-      if (trail?.second) {
-        await extrapolate(engine, tables, state.hyper, trail.first, trail.second);
-        dropTrail(engine, trail);
-        trail = undefined;
-        state = { ...state, jumped: true };
-      } else if (trail) {
-        trail = { ...trail, second: await copyTables(engine, tables) };
-      }
-      if (!trail) await afterLeg(state, tables);
+      await afterLeg(state, tables);
     }
     if (stopped !== 'aborted' && state.warmSweeps === undefined) {
       for (const side of SIDES) await engine.setActivity(tables[side], 'exact');
@@ -275,14 +230,8 @@ export async function runLoop(
     if (stopped !== 'aborted') state = { ...state, bounds: [...bounds, [state.iteration, bound]] };
     return { state, tables, bound, stopped };
   } finally {
-    if (trail) dropTrail(engine, trail);
     for (const side of SIDES) void engine.free(index[side]);
   }
-}
-
-function dropTrail(engine: Engine, { first, second }: Trail): void {
-  dropCopies(engine, first);
-  dropCopies(engine, second);
 }
 
 /** Sweeps of two half-steps; resolves to the edge term of the state before the first, where it was asked for. */
@@ -342,13 +291,7 @@ function withBound(state: LoopState, bound: number | undefined, at: number, move
   const bounds = state.bounds.filter(([iteration]) => iteration < at);
   const last = bounds.at(-1);
   const fell = !moved && last !== undefined && bound < last[1];
-  // Bounds are this far apart only where there was a jump between them.
-  const afterJump = last !== undefined && at - last[0] > LEG;
-  return {
-    ...state,
-    bounds: [...bounds, [at, bound]],
-    ...(fell && (afterJump ? { walks: true } : { relaxation: 0 })),
-  };
+  return { ...state, bounds: [...bounds, [at, bound]], ...(fell && { relaxation: 0 }) };
 }
 
 function report(

@@ -22,10 +22,9 @@ const CARRIED_LEAST = 10;
  */
 const FORMER_BOTH_WARM = 3;
 const FORMER_WARM = 8;
-/** Its exact legs are short, since there are few sweeps; it jumps once, from the second of them on. */
+/** Its exact legs are short, since there are few sweeps. */
 const FORMER_LEG = 2;
-const FORMER_JUMP_FROM = 2;
-/** Exact sweeps from which on its bound is evaluated: before the jump is mended it says nothing of when to end. */
+/** The first exact sweeps cannot be the last ones: its bound is evaluated after this many. */
 const FORMER_JUDGED = 8;
 /** It ends when a sweep gains less than so many tolerances. */
 const FORMER_GAIN = 15;
@@ -37,13 +36,6 @@ const FORMER_GAIN = 15;
 const MATCHED_SWEEPS = 15;
 /** From a former model both sides have their scale. */
 const FORMER_MATCHED_SWEEPS = 3;
-
-/** Exact sweeps before the first jump (jump.ts): hyperparameters that are matched move until then. */
-const JUMP_FROM = 15;
-/** A jump takes three legs, two that show where parameters are going and one that mends. */
-const JUMP_LEGS = 3;
-/** Sweeps of a leg from there on. */
-const SHORT_LEG = 3;
 
 /** What each side shows to the other. */
 export type Activities = Readonly<Record<SideName, Activity>>;
@@ -78,28 +70,15 @@ export function exactSweeps({ iteration, warmSweeps }: LoopState): number {
   return warmSweeps === undefined ? 0 : iteration - warmSweeps;
 }
 
-export function legSweeps(state: LoopState, { jumps }: LoopLimits): number {
-  if (!state.former) return jumps === true && exactSweeps(state) >= JUMP_FROM ? SHORT_LEG : LEG;
+export function legSweeps(state: LoopState): number {
+  if (!state.former) return LEG;
   if (state.warmSweeps !== undefined) return FORMER_LEG;
   return (state.iteration < FORMER_BOTH_WARM ? FORMER_BOTH_WARM : FORMER_WARM) - state.iteration;
 }
 
-/** Whether a jump begins with the next leg; there must be room for all of its legs. */
-export function extrapolatesNext(state: LoopState, limits: LoopLimits): boolean {
-  const exact = exactSweeps(state);
-  return (
-    limits.jumps === true &&
-    !state.jumped &&
-    !state.walks &&
-    (state.former ? exact === FORMER_JUMP_FROM : exact >= JUMP_FROM) &&
-    state.iteration + JUMP_LEGS * legSweeps(state, limits) <= limits.iterations
-  );
-}
-
 /** Which states of a leg have their bound evaluated: the one before it, by its first pass; the one after it, by a pass of its own, to end at once. */
 export function judged(state: LoopState): { readonly before: boolean; readonly after: boolean } {
-  // Nobody looks at the bound of a state that has just jumped.
-  if (!state.former) return { before: !state.jumped, after: false };
+  if (!state.former) return { before: true, after: false };
   const exact = exactSweeps(state);
   return { before: exact === FORMER_JUDGED, after: exact >= FORMER_JUDGED };
 }

@@ -2,7 +2,6 @@
 // host hands in say.
 export { resetEdgeTerm, takeEdgeTerm } from './edges';
 export { bindScratch, jobBytes, unitBytes } from './params';
-export * from './extrapolate';
 export * from './fold-fresh';
 export * from './rows';
 export * from './terms';
