@@ -149,11 +149,11 @@ export { type CommandName, optionsSchema } from './options/commands.js';
 export type {
   BaselineName,
   CountPriorName as CountLawName,
+  DrawsGiven,
   EngineName,
   ModelKind,
   PaperKind,
   Precision,
-  Protocol,
   SplitMethod,
   UserStorage,
 } from './options/names.js';

@@ -15,7 +15,7 @@ import { LEAST_REPLICAS } from '../options/commands/evaluate.js';
 import { option, optionError } from '../options/error.js';
 import { type DrawOptions, drawOptions, drawPredictive } from '../predict/draw/draw.js';
 import { type GraphStatistics, graphStatistics } from '../predict/draw/draw-graph.js';
-import type { Protocol } from '../predict/draw/draw-plan.js';
+import type { DrawsGiven } from '../predict/draw/draw-plan.js';
 import { createReplicator, type HeldOutUsers } from '../predict/draw/replica.js';
 import { split } from '../sample/split.js';
 import type { Split } from '../sample/split-types.js';
@@ -29,7 +29,7 @@ import {
   type Statistic,
 } from './predictive.js';
 
-export interface CalibrateOptions extends Omit<DrawOptions, 'protocol'> {
+export interface CalibrateOptions extends Omit<DrawOptions, 'drawsGiven'> {
   /** Number of replicas, each as much work as the fit and its draws were; at least 5. */
   readonly replicas: number;
   /** Of the replicas' fits and fold-ins; a model of the exact sampler is sampled again. Default auto. */
@@ -45,7 +45,7 @@ export function replicaCount(replicas: number): number {
 }
 
 export const PAPER_IS_NOT_CALIBRATED =
-  'the paper’s protocol leaves vertices out by design, and a correction would hide that; leave out one of the two';
+  'the paper’s draws leave out vertices by design, and a correction would hide that; leave out one of the two';
 
 /**
  * Why replicas must not correct a model's intervals, if so. Draws of a side without unseen atoms miss vertices that training
@@ -53,9 +53,9 @@ export const PAPER_IS_NOT_CALIBRATED =
  */
 export function reasonAgainstCalibration(
   model: Pick<PosteriorModel, 'users' | 'items'>,
-  protocol: Protocol = 'unconditional',
+  drawsGiven: DrawsGiven = 'unconditional',
 ): string | undefined {
-  if (protocol === 'paper') return PAPER_IS_NOT_CALIBRATED;
+  if (drawsGiven === 'paper') return PAPER_IS_NOT_CALIBRATED;
   const closed = SIDES.filter((side) => model[side].hyper.size === 0);
   if (closed.length === 0) return undefined;
   return (

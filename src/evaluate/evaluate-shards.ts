@@ -44,7 +44,7 @@ export type ShardedEvaluation = Pick<
   Evaluation,
   | 'method'
   | 'ranking'
-  | 'protocol'
+  | 'drawsGiven'
   | 'predictive'
   | 'predictiveReason'
   | 'names'
@@ -110,7 +110,7 @@ export async function evaluateShards(
     popularity: isPopularity
       ? undefined
       : compareRankings(ranking.all, concludeRanking(popular, order).all, options.seed),
-    protocol: options.protocol,
+    drawsGiven: options.drawsGiven,
     predictive: undefined,
     predictiveReason:
       options.draws === 0 ? 'no-draws' : model.type === 'ranker' ? 'ranking-model' : 'in-shards',

@@ -12,7 +12,7 @@ import type { OptionsOf } from '../options/declare.js';
 import { option, optionError } from '../options/error.js';
 import { TASK } from '../options/shared.js';
 import { drawOptions, drawPredictive, type PredictiveDraw } from '../predict/draw/draw.js';
-import type { Protocol } from '../predict/draw/draw-plan.js';
+import type { DrawsGiven } from '../predict/draw/draw-plan.js';
 import {
   modelScorer,
   type RowLists,
@@ -54,7 +54,7 @@ export interface Evaluation {
   readonly scorer: Scorer;
   /** The posterior of the split's held-out users, in the order of split.foldIn; undefined where edges were held out. */
   readonly folded: ModelSide | undefined;
-  readonly protocol: Protocol;
+  readonly drawsGiven: DrawsGiven;
   readonly predictive: PredictiveCheck | undefined;
   readonly draws: readonly PredictiveDraw[];
   /** Why there is no predictive check. */
@@ -81,14 +81,14 @@ export async function evaluateModel(
     if (predictiveReason !== undefined) {
       throw optionError`${option('calibrate')}: there are no intervals to correct, since ${NO_INTERVALS[predictiveReason]}`;
     }
-    const against = model.type === 'posterior' && reasonAgainstCalibration(model, options.protocol);
+    const against = model.type === 'posterior' && reasonAgainstCalibration(model, options.drawsGiven);
     if (against) throw optionError`${option('calibrate')}: ${against}`;
   }
   if (options.correct) {
     const against =
       predictiveReason !== undefined
         ? NO_INTERVALS[predictiveReason]
-        : model.type === 'posterior' && reasonAgainstCalibration(model, options.protocol);
+        : model.type === 'posterior' && reasonAgainstCalibration(model, options.drawsGiven);
     if (against) throw optionError`${option('correct')}: ${against}`;
   }
   checkSameData(model, split.train.items.ids);
@@ -96,13 +96,13 @@ export async function evaluateModel(
   const task = splitRankingTask(split, model.items.ids);
   const { folded, dropped, scorer } = await heldOutScores(model, split, options);
   const ranking = await evaluateRanking(task, scorer, rankingOptions(options));
-  const { protocol } = options;
+  const { drawsGiven } = options;
   let draws: readonly PredictiveDraw[] = [];
   let predictive: PredictiveCheck | undefined;
   if (predictiveReason === undefined && model.type === 'posterior') {
     draws = await drawPredictive(model, folded!, split, drawOptions(options));
-    predictive = checkPredictive(draws, observedGraph(model, folded!, split, protocol));
-    if (options.correct ?? (replicas === 0 && correctsByItself(model, protocol))) {
+    predictive = checkPredictive(draws, observedGraph(model, folded!, split, drawsGiven));
+    if (options.correct ?? (replicas === 0 && correctsByItself(model, drawsGiven))) {
       const { seed = 1, sizes = 'posterior', engine = 'auto', threads, signal, onProgress } = options;
       predictive = await correctInternally(model, split, predictive, draws, {
         ...{ draws: draws.length, seed, sizes, engine },
@@ -120,7 +120,7 @@ export async function evaluateModel(
     task,
     scorer,
     folded,
-    protocol,
+    drawsGiven,
     predictive,
     draws,
     predictiveReason,

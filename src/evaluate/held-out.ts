@@ -7,7 +7,7 @@ import { memberFold } from '../fit/fold-in/member-fold.js';
 import type { Model, ModelSide, PosteriorModel, RankerMember } from '../fit/model.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { dropEdgesOfItems, selectVertices } from '../graph/subgraph.js';
-import { fitItems, type Protocol } from '../predict/draw/draw-plan.js';
+import { type DrawsGiven, fitItems } from '../predict/draw/draw-plan.js';
 import type { TaskOptions } from '../progress.js';
 import type { Split } from '../sample/split-types.js';
 
@@ -22,10 +22,10 @@ export function observedGraph(
   model: PosteriorModel,
   folded: ModelSide,
   split: Split,
-  protocol: Protocol,
+  drawsGiven: DrawsGiven,
 ): BipartiteGraph {
   const { test } = split;
-  if (protocol !== 'paper') return test;
+  if (drawsGiven !== 'paper') return test;
   const users = Uint8Array.from({ length: test.users.count }, (_, u) =>
     (folded.degree[folded.ids.find(test.users.ids.at(u))] ?? 0) > 0 ? 1 : 0,
   );

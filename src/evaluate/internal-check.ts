@@ -19,8 +19,8 @@ import { type GraphStatistics, graphStatistics, type SizeMode } from '../predict
 import {
   blockPlan,
   type DrawPlan,
+  type DrawsGiven,
   fitItems,
-  type Protocol,
   rowsWhere,
   testItems,
 } from '../predict/draw/draw-plan.js';
@@ -70,8 +70,8 @@ const MOST_EDGES = 1e7;
 const FEWEST_DRAWS = 8;
 
 /** Whether a model's intervals are corrected when nobody says: those of the paper's models are shown as they are. */
-export function correctsByItself(model: PosteriorModel, protocol: Protocol): boolean {
-  return model.kind === 'auto' && reasonAgainstCalibration(model, protocol) === undefined;
+export function correctsByItself(model: PosteriorModel, drawsGiven: DrawsGiven): boolean {
+  return model.kind === 'auto' && reasonAgainstCalibration(model, drawsGiven) === undefined;
 }
 
 /** The check with its means, intervals and p-values corrected by what happens on known data. */

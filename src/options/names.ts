@@ -20,9 +20,14 @@ export const COUNT_PRIORS = ['auto', 'poisson', 'hurdle'] as const;
 /** The ways of fitting counts. */
 export type CountPriorName = (typeof COUNT_PRIORS)[number];
 
-/** Unconditional: every held-out user and test item, seen or not. Paper: only those that the test set contains. */
-export const PROTOCOLS = ['unconditional', 'paper'] as const;
-/** The two ways of drawing test graphs. */
+/** What predictive draws are given. Unconditional: nothing of the test set. Paper: the vertices that the test set contains. */
+export const DRAWS_GIVEN = ['unconditional', 'paper'] as const;
+/** What predictive draws are given of the test set. */
+export type DrawsGiven = (typeof DRAWS_GIVEN)[number];
+
+/** What an evaluation ranks. Split: the items of the test part. All items: every item that the user does not have yet. */
+export const PROTOCOLS = ['split', 'all-items'] as const;
+/** What an evaluation ranks. */
 export type Protocol = (typeof PROTOCOLS)[number];
 
 /** How the sizes of the unseen processes enter a draw: drawn with their uncertainty, or as they were estimated. */

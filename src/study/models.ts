@@ -151,12 +151,12 @@ async function evaluate(
   clock: StageTimes,
   about: Omit<Stage, 'stage'>,
 ): Promise<Evaluation> {
-  const { n, depth, draws, protocol, seed, engine } = settings;
+  const { n, depth, draws, drawsGiven, seed, engine } = settings;
   const fixed =
     model.type === 'ranker' || model.kind !== calibratedModel(settings) || reasonAgainstCalibration(model);
   const calibrate = fixed ? 0 : settings.calibrate;
   return clock.stage({ stage: 'evaluate', ...about }, (t) =>
-    evaluateModel(model, parts, { n, depth, draws, calibrate, protocol, seed, engine, ...t }),
+    evaluateModel(model, parts, { n, depth, draws, calibrate, drawsGiven, seed, engine, ...t }),
   );
 }
 
@@ -218,6 +218,8 @@ function describeFit({ kind, fitted, evaluation }: Judged, sameAs: ModelKind | n
     rate: pair('rate'),
     law: describeSides(model),
     sameAs,
-    predictive: evaluation.predictive ? { protocol: evaluation.protocol, ...evaluation.predictive } : null,
+    predictive: evaluation.predictive
+      ? { drawsGiven: evaluation.drawsGiven, ...evaluation.predictive }
+      : null,
   };
 }

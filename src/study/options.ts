@@ -91,15 +91,15 @@ export function calibratedModel(settings: Pick<StudySettings, 'model'>): ModelKi
   return (['sparse', 'auto'] as const).find((kind) => models.includes(kind));
 }
 
-/** Replicas must correct something, and must not correct away what is wrong with a model or a protocol. */
-function checkCalibration({ draws, model, users, items, protocol }: StudySettings): void {
+/** Replicas must correct something, and must not correct away what is wrong with a model or of a way of drawing. */
+function checkCalibration({ draws, model, users, items, drawsGiven }: StudySettings): void {
   if (draws === 0) {
     throw optionError`${option('calibrate')}: there are no intervals to correct without ${option('draws')}; ask for both, or for neither`;
   }
   if (model === 'dense' || users.size === 0 || items.size === 0) {
     throw optionError`${option('calibrate')}: a model that expects no unseen users or items is not corrected, since that would hide its error; leave it out, or study the sparse model`;
   }
-  if (protocol === 'paper') throw optionError`${option('calibrate')}: ${PAPER_IS_NOT_CALIBRATED}`;
+  if (drawsGiven === 'paper') throw optionError`${option('calibrate')}: ${PAPER_IS_NOT_CALIBRATED}`;
 }
 
 /** Checks the options and fills in the defaults. */

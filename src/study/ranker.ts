@@ -30,16 +30,16 @@ const RANKING: TaskModule = {
 };
 
 /** The settings of a study that its fit for ranking goes by. */
-export type RankerSettings = Pick<StudySettings, 'seed' | 'engine' | 'n' | 'depth' | 'protocol'>;
+export type RankerSettings = Pick<StudySettings, 'seed' | 'engine' | 'n' | 'depth' | 'drawsGiven'>;
 
 /** Fits for ranking and judges that; `apart`: in a worker, so that nothing else waits for it. */
 export async function fitRanker(
   parts: Split,
-  { seed, engine, n, depth, protocol }: RankerSettings,
+  { seed, engine, n, depth, drawsGiven }: RankerSettings,
   clock: StageTimes,
   apart: boolean,
 ): Promise<{ readonly row: Contestant; readonly described: StudyRanker }> {
-  const settings = { seed, engine, n, depth, protocol };
+  const settings = { seed, engine, n, depth, drawsGiven };
   const steps = apart ? inWorker(parts, settings) : here(parts, settings);
   try {
     const described = await clock.stage({ stage: 'fit', model: 'ranking' }, steps.fit);

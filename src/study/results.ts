@@ -13,7 +13,7 @@ import type { FeatureChoice } from '../fit/choose/features.js';
 import type { SidesReport } from '../fit/sides/side-prior.js';
 import type { BySide } from '../graph/graph.js';
 import type { ReadCounts, ReadGuess } from '../ingest/options.js';
-import type { Protocol } from '../predict/draw/draw-plan.js';
+import type { DrawsGiven } from '../predict/draw/draw-plan.js';
 import type { SparsityCheck } from '../sparsity/check.js';
 import type { DegreeFit } from '../sparsity/degree-likelihood.js';
 import type { LowDegreeFit } from '../sparsity/low-degrees.js';
@@ -233,7 +233,7 @@ export interface StudyRanker {
 
 /** Draws of the test graph against the test graph; intervals hold 90 % of the draws. */
 export interface StudyPredictive extends PredictiveCheck {
-  readonly protocol: Protocol;
+  readonly drawsGiven: DrawsGiven;
 }
 
 /** Bounds on the evidence with the sizes learned on both; the difference speaks for or against sparsity. */

@@ -99,8 +99,8 @@ test('replicas of a model are fitted as it was, the same on any number of thread
   await expect(evaluateModel(closed, parts, { draws: 30, calibrate: 5 })).rejects.toThrow(
     /expects no unseen items .* calibrate the sparse model/,
   );
-  await expect(evaluateModel(model, parts, { draws: 30, calibrate: 5, protocol: 'paper' })).rejects.toThrow(
-    'leaves vertices out by design',
+  await expect(evaluateModel(model, parts, { draws: 30, calibrate: 5, drawsGiven: 'paper' })).rejects.toThrow(
+    'leave out vertices by design',
   );
   const none = await evaluateModel(model, parts, { draws: 30, threads: 1, correct: false });
   expect(none.predictive!.calibration).toBeUndefined();

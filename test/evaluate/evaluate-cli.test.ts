@@ -45,8 +45,8 @@ test('--json is one document with the fields of the contract', async () => {
   for (const name of ['recall', 'recallUnpopular', 'ndcg', 'ndcgUnpopular', 'users']) {
     expect(document.recommendation[name], name).toBeTypeOf('number');
   }
-  const { observed, draws, count, protocol } = document.predictive;
-  expect([count, protocol]).toEqual([20, 'unconditional']);
+  const { observed, draws, count, drawsGiven } = document.predictive;
+  expect([count, drawsGiven]).toEqual([20, 'unconditional']);
   for (const name of ['users', 'items', 'edges', 'sigmaUsers', 'sigmaItems']) {
     expect(observed[name], name).toBeTypeOf('number');
     expect(Object.keys(draws[name])).toEqual(['mean', 'low', 'high', 'pValue']);
@@ -114,9 +114,14 @@ test('each way of judging says what it ranks and which recall it means', async (
   );
   const whole = JSON.parse((await run(model, parts, '--draws', '0', '--json')).out);
   expect(whole.recommendation.definition).toMatch(told.split);
-  expect(JSON.parse((await run(model, parts, '--metrics', 'recall', '--json')).out).definition).toMatch(
-    told.all,
-  );
+  expect(whole.protocol).toBe('split');
+  const asked = JSON.parse((await run(model, parts, '--protocol', 'all-items', '--json')).out);
+  expect(asked).toMatchObject({ protocol: 'all-items', definition: expect.stringMatching(told.all) });
+  const some = JSON.parse((await run(model, parts, '--metrics', 'recall', '--json')).out);
+  expect(some.definition).toBe(asked.definition);
+  expect(some.metrics.recall).toEqual(asked.metrics.recall);
+  const refused = await run(model, parts, '--protocol', 'split', '--metrics', 'recall');
+  expect([refused.status, refused.err]).toEqual([2, expect.stringContaining('needs --protocol all-items')]);
 });
 
 test('a model that shares nothing with the tables is refused, and tables that share nothing with each other', async () => {
@@ -134,7 +139,7 @@ test('a model that shares nothing with the tables is refused, and tables that sh
 });
 
 test('for people: both tables, what was dropped, and other options take effect', async () => {
-  const { status, out } = await run(model, parts, '--draws', '10', '--protocol', 'paper', '--depth', '30');
+  const { status, out } = await run(model, parts, '--draws', '10', '--draws-given', 'paper', '--depth', '30');
   expect(status).toBe(0);
   expect(out).toMatch(/nDCG@30 +0\.\d{4} ± 0\.\d{4}/);
   expect(out).toMatch(/test graph \(paper\) +test +mean of 10 draws/);

@@ -67,9 +67,9 @@ describe('evaluateModel on a split by users and items', () => {
     }
   });
 
-  test('the paper protocol and the seed reach the draws; no draws, no check', async () => {
-    const paper = await evaluateModel(model, parts, { draws: 10, protocol: 'paper', threads: 1 });
-    expect(paper.protocol).toBe('paper');
+  test('drawsGiven: paper and the seed reach the draws; no draws, no check', async () => {
+    const paper = await evaluateModel(model, parts, { draws: 10, drawsGiven: 'paper', threads: 1 });
+    expect(paper.drawsGiven).toBe('paper');
     expect(paper.predictive!.draws.users!.mean).toBeLessThan(result.predictive!.draws.users!.mean);
     // The paper drops what has no posterior from the test set as well.
     expect(paper.predictive!.observed.edges).toBeLessThan(

@@ -126,7 +126,7 @@ describe('the internal check', () => {
       (await evaluateModel(model, parts, { ...draws, ...options })).predictive!.internal;
     expect(await internal(auto)).toBeDefined();
     expect(await internal(auto, { correct: false })).toBeUndefined();
-    expect(await internal(auto, { protocol: 'paper' })).toBeUndefined();
+    expect(await internal(auto, { drawsGiven: 'paper' })).toBeUndefined();
     expect(await internal(sparse)).toBeUndefined();
     const dense = (await fit(parts.train, { features: 4, model: 'dense', engine: 'cpu', iterations: 60 }))
       .model;

@@ -44,7 +44,7 @@ const DOORS: Readonly<Record<string, readonly [call: Call, wrong: object]>> = {
     { users: '1' },
   ],
   thin: [(o) => library.thin(graph, o), { users: 2 }],
-  evaluateModel: [(o) => library.evaluateModel(model, cut, o), { protocol: 'mine' }],
+  evaluateModel: [(o) => library.evaluateModel(model, cut, o), { drawsGiven: 'mine' }],
   evaluateParts: [(o) => library.evaluateParts(cut, o), { metrics: 'recall' }],
   evaluateRanking: [(o) => library.evaluateRanking({} as never, {} as never, o), { n: 0 }],
   drawPredictive: [(o) => library.drawPredictive(model, model.users, cut, o), { sizes: 'guessed' }],

@@ -96,15 +96,15 @@ const VERBS: Readonly<Record<string, Verb>> = {
     run: async (options) => {
       const { model } = await fitted;
       const found = await library.evaluateModel(model, cut, { draws: 8, threads: 1, seed: 1, ...options });
-      const { ranking, protocol, predictive, folded } = found;
+      const { ranking, drawsGiven, predictive, folded } = found;
       const shapes = folded && [...folded.featureShape];
-      return JSON.stringify([shapes, ranking.n, ranking.depth, ranking.all.mean, protocol, predictive]);
+      return JSON.stringify([shapes, ranking.n, ranking.depth, ranking.all.mean, drawsGiven, predictive]);
     },
     changes: {
       n: [{ n: 2 }],
       depth: [{ depth: 25 }],
       draws: [{ draws: 9 }],
-      protocol: [{ protocol: 'paper' }],
+      drawsGiven: [{ drawsGiven: 'paper' }],
       calibrate: [{ calibrate: 5 }],
       seed: [{ seed: 2 }],
       correct: [{ correct: true }],

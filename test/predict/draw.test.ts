@@ -196,13 +196,13 @@ describe('drawPredictive', () => {
     }
   });
 
-  test('the paper protocol knows the vertices of the test set and draws no others', async () => {
+  test('drawsGiven: paper knows the vertices of the test set and draws no others', async () => {
     const { model, folded, split } = sparse;
     const draws = await drawPredictive(model, folded, split, {
       draws: 20,
       threads: 1,
       graphs: true,
-      protocol: 'paper',
+      drawsGiven: 'paper',
     });
     for (const { graph } of draws) {
       for (const side of ['users', 'items'] as const) {
@@ -292,7 +292,7 @@ describe('drawPredictive', () => {
       /3 features, the model 2/,
     );
     await expect(drawPredictive(model, folded, split, { draws: 0 })).rejects.toThrow(/draws 0/);
-    await expect(drawPredictive(model, folded, split, { protocol: 'some' as never })).rejects.toThrow(
+    await expect(drawPredictive(model, folded, split, { drawsGiven: 'some' as never })).rejects.toThrow(
       /one of unconditional, paper/,
     );
     await expect(drawPredictive(model, folded, split, { sizes: 'some' as never })).rejects.toThrow(

@@ -244,7 +244,7 @@ function evaluations(): void {
       dropped: { foldIn: { edges, users }, ranking: { edges, users } },
       method,
       predictive: check({}),
-      protocol: 'unconditional',
+      drawsGiven: 'unconditional',
       names,
     }) as unknown as Evaluation;
   say(rankedDefinition(names), tableEvaluationDefinition(names));

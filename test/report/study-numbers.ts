@@ -58,7 +58,7 @@ export function numbers(
     converged: true,
     sameAs: same && model === 'sparse' ? 'auto' : null,
     predictive: {
-      protocol: 'unconditional',
+      drawsGiven: 'unconditional',
       count: 100,
       observed: { users: 50, items: 100 },
       draws: {

@@ -63,8 +63,8 @@ describe('study', () => {
     await expect(study(graph, { ...refused, draws: 0 })).rejects.toThrow('without draws');
     await expect(study(graph, { ...refused, model: 'dense' })).rejects.toThrow('would hide its error');
     await expect(study(graph, { ...refused, users: { size: 0 } })).rejects.toThrow('would hide its error');
-    await expect(study(graph, { ...refused, protocol: 'paper' })).rejects.toThrow(
-      'leaves vertices out by design',
+    await expect(study(graph, { ...refused, drawsGiven: 'paper' })).rejects.toThrow(
+      'leave out vertices by design',
     );
   }, 60_000);
 
@@ -184,7 +184,7 @@ describe('study', () => {
     model: { model: 'dense' },
     features: { features: [3, 4] },
     draws: { draws: 9 },
-    protocol: { protocol: 'paper' },
+    drawsGiven: { drawsGiven: 'paper' },
     seed: { seed: 2 },
     testUsers: { testUsers: 0.3 },
     testItems: { testItems: 0.3 },
@@ -214,7 +214,7 @@ describe('study', () => {
     // Draws take most of a study's time; what changes only them is tried with them, all else must show without.
     const undrawn = await study(graph, { ...QUICK, draws: 0 });
     for (const [name, options] of Object.entries(changed)) {
-      const drawn = name === 'draws' || name === 'protocol' || name === 'sizes';
+      const drawn = name === 'draws' || name === 'drawsGiven' || name === 'sizes';
       const numbers = await study(graph, { ...QUICK, ...(drawn ? {} : { draws: 0 }), ...options });
       const differences = compareStudies(drawn ? base : undrawn, numbers, 500);
       expect(differences.filter((d) => !d.path.startsWith('receipt')).length, name).toBeGreaterThan(0);

@@ -9,6 +9,7 @@ import { parseNumber, type ValueColumn } from '../../ingest/intake/value-column.
 import type { ReadOptions } from '../../ingest/options.js';
 import { readWithValues } from '../../ingest/read.js';
 import { isUserMetric, type ListMetricName } from '../../metrics/list-metrics.js';
+import type { Protocol } from '../../options/names.js';
 import { textTable, wrap } from '../../report/terminal/text-table.js';
 import {
   listMetricTitle,
@@ -31,16 +32,22 @@ export interface TableFlags {
   readonly recommendations?: string | undefined;
   readonly rank?: string | number | undefined;
   readonly score?: string | number | undefined;
+  readonly protocol?: Protocol | undefined;
   readonly metrics?: readonly ListMetricName[] | undefined;
   /** Of splits of users and items alone. */
   readonly against?: string | undefined;
 }
 
-/** Whether the command line speaks of parts of its own. */
-export function asksForTables(flags: TableFlags): boolean {
-  return [flags.train, flags.test, flags.validation, flags.recommendations, flags.metrics].some(
-    (flag) => flag !== undefined,
+/** Whether every item is ranked: if asked for, and for tables, lists and metrics unless the protocol is split. */
+export function ranksAllItems(flags: TableFlags): boolean {
+  const { protocol, train, test, validation, recommendations, metrics } = flags;
+  const given = Object.entries({ train, test, validation, recommendations, metrics }).find(
+    ([, value]) => value !== undefined,
   );
+  if (protocol === 'split' && given) {
+    throw new InputError(`--${given[0]} needs --protocol all-items; leave one of the two out`);
+  }
+  return protocol === 'all-items' || given !== undefined;
 }
 
 export async function runEvaluateTables(
@@ -53,7 +60,7 @@ export async function runEvaluateTables(
   const { seed, threads, signal, onProgress, warn } = context;
   if (flags.against !== undefined) {
     throw new InputError(
-      '--against compares two models on the folder of a split: leave --train, --test, --recommendations and --metrics out',
+      '--against compares two models under --protocol split: leave --train, --test, --recommendations, --metrics and --protocol all-items out',
     );
   }
   const reading = { ...reader, threads, signal, onProgress };
@@ -80,6 +87,7 @@ export async function runEvaluateTables(
   return {
     json: {
       ...(folder === undefined ? { train: flags.train, test: flags.test } : { split: folder }),
+      protocol: 'all-items',
       model: modelFile ?? null,
       recommendations: flags.recommendations ?? null,
       ...partsJson(found),

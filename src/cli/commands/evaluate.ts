@@ -21,7 +21,7 @@ import { featureCount, type Model } from '../../fit/model.js';
 import { fingerprint } from '../../graph/fingerprint.js';
 import { USER_METRICS, type UserMetric } from '../../metrics/ranking-metrics.js';
 import { COMMANDS } from '../../options/commands.js';
-import type { Protocol } from '../../predict/draw/draw-plan.js';
+import type { DrawsGiven } from '../../predict/draw/draw-plan.js';
 import { textTable, wrap } from '../../report/terminal/text-table.js';
 import {
   againstWords,
@@ -44,7 +44,7 @@ import type { SideNames } from '../../text/sides.js';
 import { addOptions, runCommand } from '../command.js';
 import { typedOptions } from '../flags.js';
 import { modelsInTurn, type OpenedModel, openModel } from '../model-source.js';
-import { asksForTables, runEvaluateTables } from './evaluate-tables.js';
+import { ranksAllItems, runEvaluateTables } from './evaluate-tables.js';
 
 export function register(program: Command): void {
   const command = program
@@ -67,7 +67,7 @@ export function register(program: Command): void {
       const { own, options: declared, read } = COMMANDS.evaluate;
       const flags = typedOptions(command, own);
       const { n, ...judging } = typedOptions(command, declared);
-      if (asksForTables(flags)) {
+      if (ranksAllItems(flags)) {
         const positional = [modelFile, folder].filter((given) => given !== undefined);
         return runEvaluateTables(positional, flags, n, typedOptions(command, read), context);
       }
@@ -113,6 +113,7 @@ export function register(program: Command): void {
           objective: model.type === 'posterior' ? 'evidence' : 'ranking',
           features: featureCount(model) ?? null,
           split: folder,
+          protocol: 'split',
           ...evaluationJson(result, popularity),
           against: against ? { model: otherFile, ...comparisonJson(against) } : null,
         },
@@ -221,7 +222,7 @@ function evaluationJson(result: Printed, popularity: RankingComparison | undefin
     },
     predictive: predictive
       ? {
-          protocol: result.protocol,
+          drawsGiven: result.drawsGiven,
           count: predictive.count,
           observed: predictive.observed,
           draws: predictive.draws,
@@ -243,7 +244,7 @@ const comparisonJson = ({ other: { mean }, difference }: RankingComparison) => (
 });
 
 function describe(heading: string, result: Printed, multigraph: boolean, advice: readonly string[]): string {
-  const { predictive, predictiveReason, protocol, names } = result;
+  const { predictive, predictiveReason, drawsGiven, names } = result;
   return [
     heading,
     '',
@@ -254,7 +255,7 @@ function describe(heading: string, result: Printed, multigraph: boolean, advice:
     '',
     ...(predictive
       ? [
-          describePredictive(predictive, protocol, names),
+          describePredictive(predictive, drawsGiven, names),
           '',
           wrap(surpriseWords(predictive, names, multigraph)),
           wrap(intervalWords(predictive, names)),
@@ -279,7 +280,7 @@ function describeRanking({ ranking, names }: Printed): string {
   ]);
 }
 
-function describePredictive(check: PredictiveCheck, protocol: Protocol, names: SideNames): string {
+function describePredictive(check: PredictiveCheck, drawsGiven: DrawsGiven, names: SideNames): string {
   const { calibration } = check;
   const statistics = Object.keys(check.draws) as Statistic[];
   const shown = (name: Statistic, value: number) => statisticValue(name, value, 4);
@@ -287,7 +288,7 @@ function describePredictive(check: PredictiveCheck, protocol: Protocol, names: S
     `${shown(name, low)} … ${shown(name, high)}`;
   return textTable([
     [
-      `test graph (${protocol})`,
+      `test graph (${drawsGiven})`,
       'test',
       `mean of ${check.count} draws${check.internal ? ', corrected' : ''}`,
       check.internal ? 'corrected 90 %' : check.count < LEAST_DRAWS ? 'range of the draws' : 'central 90 %',

@@ -1,7 +1,7 @@
 // Options of `graphex evaluate`, and of the functions that rank, draw and evaluate.
 
 import { column, flag, input, list, listOrOne, oneOf, whole } from '../declare.js';
-import { ENGINE_NAMES, LIST_METRICS, PROTOCOLS, SIZE_MODES } from '../names.js';
+import { DRAWS_GIVEN, ENGINE_NAMES, LIST_METRICS, PROTOCOLS, SIZE_MODES } from '../names.js';
 import { SEED } from '../shared.js';
 
 /** Fewer replicas than this do not tell a spread. */
@@ -25,9 +25,9 @@ export const JUDGING = {
     default: 100,
     meaning: 'posterior predictive draws; 0: no predictive check',
   }),
-  protocol: oneOf(PROTOCOLS, {
+  drawsGiven: oneOf(DRAWS_GIVEN, {
     default: 'unconditional',
-    meaning: 'unconditional: draws know nothing of the test set; paper: they know its vertices',
+    meaning: 'what predictive draws are given: unconditional, nothing of the test set; paper, its vertices',
   }),
   calibrate: whole({
     min: 0,
@@ -49,7 +49,7 @@ const SIZES = oneOf(SIZE_MODES, {
 /** Predictive draws alone. */
 export const DRAW = {
   draws: whole({ min: 1, max: MOST_DRAWS, default: 100, meaning: 'number of draws' }),
-  protocol: JUDGING.protocol,
+  drawsGiven: JUDGING.drawsGiven,
   sizes: SIZES,
   graphs: flag({ default: false, flag: null, meaning: 'also return the drawn graphs' }),
   ...SEED,
@@ -106,12 +106,15 @@ export const EVALUATE_COMMAND = {
   }),
   rank: column({ otherwise: 'by its name', argument: 'col', meaning: 'column of the ranks in them' }),
   score: column({ otherwise: 'by its name', argument: 'col', meaning: 'column of the scores in them' }),
-  // Left out beside a split folder, something else is done: no default of this option would be it.
+  protocol: oneOf(PROTOCOLS, {
+    otherwise: 'split for a model on a split folder, all-items for tables, lists made elsewhere and metrics',
+    meaning:
+      'what is ranked: split, the items of the test part, with capped recall and predictive checks; all-items, every item that the user does not have yet',
+  }),
   metrics: list(METRIC, {
     default: LIST_METRICS,
-    otherwise:
-      'all of them for tables and for lists made elsewhere; for a split folder another protocol, which ranks only the items of its test part, caps recall and checks predictions',
-    meaning: `every item is ranked and recall has no cap: which metrics, of ${LIST_METRICS.join(',')}`,
+    otherwise: 'all',
+    meaning: `metrics of protocol all-items to print, of ${LIST_METRICS.join(',')}`,
   }),
   against: input({
     argument: 'model',

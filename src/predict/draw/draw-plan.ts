@@ -13,14 +13,14 @@ import type { CountPrior } from '../../fit/sides/count-prior.js';
 import type { SideName } from '../../graph/graph.js';
 import type { VertexIds } from '../../graph/ids.js';
 import { allocate } from '../../math/memory.js';
-import type { Protocol } from '../../options/names.js';
+import type { DrawsGiven } from '../../options/names.js';
 import { atomsAbove } from '../../process/ggp.js';
 import { chooseCut, type SidePrior } from '../../process/unseen.js';
 import type { Split } from '../../sample/split-types.js';
 import { shown } from '../../text/untrusted.js';
 import { type KnownVertices, roomFor } from './draw-vertex.js';
 
-export type { Protocol };
+export type { DrawsGiven };
 
 /** Unseen atoms of one side. */
 export interface UnseenPlan {
@@ -80,10 +80,10 @@ export function drawPlan(
   model: PosteriorModel,
   folded: ModelSide,
   split: Split,
-  protocol: Protocol,
+  drawsGiven: DrawsGiven,
 ): NamedPlan {
   checkInput(model, folded, split);
-  const paper = protocol === 'paper';
+  const paper = drawsGiven === 'paper';
   const isTest = testItems(model, split);
   const users = rowsWhere(
     folded,

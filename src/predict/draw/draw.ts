@@ -24,7 +24,7 @@ const DRAWING: TaskModule = {
 };
 let nextPlan = 0;
 
-/** Number, protocol and seed of the draws; declared in options/commands.ts. */
+/** Number, condition and seed of the draws; declared in options/commands/evaluate.ts. */
 export interface DrawOptions extends OptionsOf<typeof DRAW>, TaskOptions {}
 
 const DRAWING_OPTIONS = { ...DRAW, ...TASK };
@@ -48,8 +48,8 @@ export async function drawPredictive(
   split: Split,
   options: DrawOptions = {},
 ): Promise<readonly PredictiveDraw[]> {
-  const { draws, sizes, protocol, seed, graphs: keep } = withDefaults(DRAWING_OPTIONS, options);
-  const named = drawPlan(model, folded, split, protocol);
+  const { draws, sizes, drawsGiven, seed, graphs: keep } = withDefaults(DRAWING_OPTIONS, options);
+  const named = drawPlan(model, folded, split, drawsGiven);
   const [results] = await drawPlans([named.plan], draws, { ...options, seed, sizes, keep });
   return results.map(({ statistics, edges }) =>
     Object.freeze({

@@ -40,14 +40,14 @@ export function predictionSection(
   pictures: PredictionPictures,
 ): Content {
   const fits = predictingFits(chosenFits(results));
-  const { protocol, count: draws } = fits[0].predictive;
+  const { drawsGiven, count: draws } = fits[0].predictive;
   const corrected = fits.some((fit) => fit.predictive.calibration);
   const { names } = results.check;
   const both = `${names.users.many} and ${names.items.many}`;
   return [
     html`<p>Each fitted model made up ${grouped(draws)} ${term('draw', 'test graphs')} of its own${
-      protocol === 'paper'
-        ? `, with the ${both} that the real one contains (the paper’s protocol)`
+      drawsGiven === 'paper'
+        ? `, with the ${both} that the real one contains (the paper’s way of drawing)`
         : `, without being told which ${both} the real one contains`
     }. If the model is right, the real test graph looks like one of them.</p>`,
     details(verdict),

@@ -155,9 +155,9 @@ export function leftOutWords({
   dropped,
   method,
   predictive,
-  protocol,
+  drawsGiven,
   names,
-}: Pick<Evaluation, 'dropped' | 'method' | 'predictive' | 'protocol' | 'names'>): string {
+}: Pick<Evaluation, 'dropped' | 'method' | 'predictive' | 'drawsGiven' | 'names'>): string {
   const { ranking, foldIn } = dropped;
   const { users, items } = names;
   const kind = (adjective: string) => ({
@@ -182,6 +182,7 @@ export function leftOutWords({
   if (sentences.length === 0) {
     return `Every test edge and every test ${users.one} counts in the recommendation figures.`;
   }
-  if (predictive && protocol === 'unconditional') sentences.push('The predictive check counts all of them.');
+  if (predictive && drawsGiven === 'unconditional')
+    sentences.push('The predictive check counts all of them.');
   return sentences.join(' ');
 }
