@@ -50,7 +50,7 @@ function sources() {
   ]);
 }
 
-/** `laws.md` → `laws.html`, `api/README.md` → `api/index.html`, `../README.md` → `project/index.html`. */
+/** `sides.md` → `laws.html`, `api/README.md` → `api/index.html`, `../README.md` → `project/index.html`. */
 function htmlPath(path) {
   return path
     .replace(/^\.\.\//, 'project/')

@@ -20,6 +20,21 @@ function linksOf(page: string): string[] {
     .filter((target) => !/^[a-z]+:/.test(target));
 }
 
+/** The anchors of a page's headings, as GitHub and the manual's site make them. */
+function headingsOf(text: string): string[] {
+  const used = new Map<string, number>();
+  return [...text.matchAll(/^#{1,6} +(.+?) *$/gm)].map(([, heading]) => {
+    const anchor = heading
+      .toLowerCase()
+      .replace(/[`*_]|\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .replace(/[^\p{L}\p{N} -]/gu, '')
+      .replaceAll(' ', '-');
+    const times = used.get(anchor) ?? 0;
+    used.set(anchor, times + 1);
+    return times === 0 ? anchor : `${anchor}-${times}`;
+  });
+}
+
 describe('documents', () => {
   it('README.md links to those in docs/', () => {
     const linked = linksOf('README.md').filter((target) => target.startsWith('docs/'));
@@ -29,6 +44,31 @@ describe('documents', () => {
   it.each(pages)('%s links to files that exist', (page) => {
     const lost = linksOf(page).filter((target) => !existsSync(join(root, dirname(page), target)));
     expect(lost).toEqual([]);
+  });
+
+  it.each(pages)('%s links to headings that exist', (page) => {
+    const text = readFileSync(join(root, page), 'utf8').replace(/```[\s\S]*?```/g, '');
+    const lost = [...text.matchAll(/\]\(([^)\s#]*)#([^)\s]+)\)/g)]
+      .filter(([, target]) => !/^[a-z]+:/.test(target))
+      .filter(([, target, anchor]) => {
+        const path = target === '' ? join(root, page) : join(root, dirname(page), target);
+        return existsSync(path) && !headingsOf(readFileSync(path, 'utf8')).includes(anchor);
+      });
+    expect(lost.map(([link]) => link)).toEqual([]);
+  });
+
+  const answers = inFolder('docs').filter((page) => !/README|cookbook|tour|bundling/.test(page));
+
+  it.each(answers)('%s answers one question in at most 1,200 words and ends with links', (page) => {
+    const text = readFileSync(join(root, page), 'utf8').replace(/```[\s\S]*?```/g, '');
+    expect(text.split(/\s+/).length).toBeLessThanOrEqual(1200);
+    expect(text).toMatch(/\n## See also\n\n\S(?![\s\S]*\n## )/);
+  });
+
+  it('the changelog has an entry in one or two lines each', () => {
+    const lines = readFileSync(join(root, 'CHANGELOG.md'), 'utf8').split('\n');
+    expect(lines.filter((line) => line.length > 240)).toEqual([]);
+    expect(lines.filter((line) => /^## /.test(line))).toHaveLength(3);
   });
 
   it('the manual leads to every page of it', () => {

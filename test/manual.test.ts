@@ -18,7 +18,7 @@ const python = (() => {
   }
 })();
 
-describe.each(['docs/cookbook.md', 'docs/formats.md'])('%s', (page) => {
+describe.each(['docs/tour.md', 'docs/cookbook.md', 'docs/formats.md'])('%s', (page) => {
   const text = readFileSync(join(root, page), 'utf8');
   const blocks = [...text.matchAll(/```(\w*)\n([\s\S]*?)```/g)].map(([, kind, code]) => ({
     kind,

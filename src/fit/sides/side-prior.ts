@@ -1,6 +1,6 @@
 // A law for each side. Real sides differ: one may be a fixed population of which some were not met yet (σ < 0, Gamma
 // weights, dense), another may go on for ever (σ ≥ 0, sparse). Which of the two, and with which σ, the low degrees say;
-// docs/laws.md has the rules that were tried and how well each predicts.
+// docs/sides.md has the rules that were tried and how well each predicts.
 
 import type { SideHyper } from '../../engine/engine.js';
 import { otherSide, SIDES, type SideName } from '../../graph/graph.js';
