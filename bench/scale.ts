@@ -14,9 +14,9 @@ import { createHash } from 'node:crypto';
 import { ALONE, type Communicator } from '../src/comm/communicator.js';
 import { launchedRanks, openMpi } from '../src/comm/mpi.js';
 import { createCpuEngine } from '../src/engine/cpu/engine.js';
-import type { EdgeRows, Engine, SideHyper, Table, TableValues } from '../src/engine/engine.js';
+import type { Engine, SideHyper, Table, TableValues } from '../src/engine/engine.js';
 import { createShardedEngine, type ShardedEngine } from '../src/engine/sharded/engine.js';
-import { transposeRows } from '../src/graph/build.js';
+import { type EdgeRows, transposeRows } from '../src/math/csr.js';
 import { allocate } from '../src/math/memory.js';
 import { randomStream } from '../src/math/random.js';
 import { flag } from './flag.js';
@@ -115,7 +115,7 @@ function dataOf(given: Shape, first: number, last: number): Data {
   const users = joinedRows(parts);
   return {
     users,
-    items: transposeRows({ ...users, count: users.offsets.length - 1 }, given.items),
+    items: transposeRows(users, given.items),
     first: Math.floor((first * given.users) / given.shards),
     bounds,
   };

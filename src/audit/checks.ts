@@ -2,6 +2,7 @@
 // of them in report/words/audit.ts; how often they are right is in docs/audit.md.
 
 import { otherSide, SIDES, type SideName } from '../graph/graph.js';
+import { upperBound } from '../math/csr.js';
 import type { Random } from '../math/random.js';
 import { countDegrees } from '../sparsity/degree-counts.js';
 import { fitDegrees } from '../sparsity/degree-likelihood.js';
@@ -282,14 +283,7 @@ export function checkTime(parts: CommonParts, times: PartTimes): readonly AuditC
 }
 
 function laterThan(ascending: Float64Array, time: number): number {
-  let low = 0;
-  let high = ascending.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (ascending[middle] <= time) low = middle + 1;
-    else high = middle;
-  }
-  return ascending.length - low;
+  return ascending.length - upperBound(ascending, time);
 }
 
 /** A minimum or a cap of the degrees of the whole: what was filtered before the split. */

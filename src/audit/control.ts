@@ -6,8 +6,8 @@ import { neighbours } from '../evaluate/baselines/item-knn.js';
 import { popularity } from '../evaluate/baselines/popularity.js';
 import { pairedBootstrap } from '../evaluate/bootstrap.js';
 import { evaluateRanking } from '../evaluate/evaluate-ranking.js';
-import { collectLists, transposeLists } from '../math/csr.js';
-import type { Random } from '../math/random.js';
+import { collectLists, pickLists, transposeLists } from '../math/csr.js';
+import { type Random, shuffle } from '../math/random.js';
 import { rankingTask } from '../metrics/ranking-task.js';
 import type { RowLists, Scorer } from '../predict/scoring/scorer.js';
 import type { TaskOptions } from '../progress.js';
@@ -35,16 +35,9 @@ export async function negativeControl(
   const asked = Array.from({ length: parts.count.users }, (_, u) => u).filter(
     (u) => test.offsets[u + 1] > test.offsets[u] && train.offsets[u + 1] > train.offsets[u],
   );
-  for (let i = asked.length - 1; i > 0; i--) {
-    const j = random.below(i + 1);
-    [asked[i], asked[j]] = [asked[j], asked[i]];
-  }
+  shuffle(asked, random);
   asked.length = Math.min(asked.length, MOST_USERS);
   if (asked.length < 20) return undefined;
-  const pick = (lists: typeof train) =>
-    collectLists(asked.length, (row, add) => {
-      for (let e = lists.offsets[asked[row]]; e < lists.offsets[asked[row] + 1]; e++) add(lists.values[e]);
-    });
   const every = Uint32Array.from({ length: parts.count.items }, (_, i) => i);
   const data = {
     users: train,
@@ -55,10 +48,10 @@ export async function negativeControl(
   const task = rankingTask({
     rows: asked.length,
     items: parts.count.items,
-    relevant: pick(test),
+    relevant: pickLists(test, asked),
     candidates: every,
   });
-  const history = pick(train);
+  const history = pickLists(train, asked);
   const judge = async (scorer: Scorer) => (await evaluateRanking(task, scorer, { ...options, n: LIST })).all;
   const popular = await judge(await (await popularity.fit(data, {})).scorer(history));
   const near = await judge(

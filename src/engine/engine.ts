@@ -7,7 +7,7 @@
 // new users; a cross-fitted objective keeps several user tables; a fit on several machines counts where the edges are,
 // adds the counts up and finishes. Users and items are never named here.
 
-import type { RowLists } from '../math/csr.js';
+import type { EdgeRows, RowLists } from '../math/csr.js';
 import { allocate } from '../math/memory.js';
 import type { TaskOptions } from '../progress.js';
 import type { TopLists } from '../topn/lists.js';
@@ -63,16 +63,6 @@ export interface TableValues {
   readonly weightRate: Float32Array | Float64Array;
   readonly featureShape: Float32Array | Float64Array;
   readonly featureRate: Float32Array | Float64Array;
-}
-
-/** Edges grouped by row: a view of one side of a graph. Shared buffers, never copied whole by an engine on the CPU. */
-export interface EdgeRows {
-  /** rows + 1 positions into neighbors. */
-  readonly offsets: Uint32Array;
-  /** Row of the other table, per edge. Any order within a row is right; ascending ones can be gathered by tiles. */
-  readonly neighbors: Uint32Array;
-  /** Multigraph counts per edge; undefined: a simple graph (truncated Poisson counts). */
-  readonly counts: Uint32Array | undefined;
 }
 
 /** Opaque handles; made and freed by the engine that owns them. */

@@ -3,8 +3,7 @@
 import { InputError } from '../errors.js';
 import { type BipartiteGraph, degrees } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
-import type { RowLists } from '../math/csr.js';
-import { collectLists } from '../math/csr.js';
+import { collectLists, pickLists, type RowLists } from '../math/csr.js';
 import { itemsIn, type RankingTask, rankingTask } from '../metrics/ranking-task.js';
 import type { Split } from '../sample/split-types.js';
 
@@ -43,11 +42,7 @@ export function splitRankingTask(
     if (row >= 0 && history.offsets[row + 1] > history.offsets[row]) testRow[row] = u;
     else usersWithoutHistory++;
   }
-  const relevant = collectLists(rows, (row, add) => {
-    const u = testRow[row];
-    if (u < 0) return;
-    for (let e = test.offsets[u]; e < test.offsets[u + 1]; e++) add(test.values[e]);
-  });
+  const relevant = pickLists(test, testRow);
   if (relevant.values.length === 0 && !whole) {
     throw new InputError(
       'no held-out user has both an item to fold in and a test item that training saw: hold out more users or items',

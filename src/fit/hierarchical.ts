@@ -4,17 +4,10 @@
 // so a half-step on an engine is its `count`, and the rows are completed here: an engine knows rows with weights only. These are
 // all 1, as narrow as float32 holds. Edges count 1 each, which is Poisson data as the authors have it: nothing is truncated.
 
-import type {
-  Activity,
-  EdgeIndex,
-  EdgeRows,
-  Engine,
-  ExpectedCounts,
-  Table,
-  TableValues,
-} from '../engine/engine.js';
+import type { Activity, EdgeIndex, Engine, ExpectedCounts, Table, TableValues } from '../engine/engine.js';
 import { FitError, throwIfAborted } from '../errors.js';
 import { SIDES, type SideName } from '../graph/graph.js';
+import type { EdgeRows } from '../math/csr.js';
 import { exponential } from '../math/distributions.js';
 import { allocate } from '../math/memory.js';
 import { randomStream } from '../math/random.js';

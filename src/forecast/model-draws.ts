@@ -6,6 +6,7 @@ import { InputError } from '../errors.js';
 import { eligibleMass } from '../fit/fold-in/fold-in.js';
 import { needPosterior, type PosteriorModel } from '../fit/model.js';
 import { otherSide, type SideName } from '../graph/graph.js';
+import { upperBound } from '../math/csr.js';
 import { predictiveQuantile } from '../math/quantile.js';
 import { createPool, threadCount } from '../parallel/pool.js';
 import type { TaskModule } from '../parallel/spawn.js';
@@ -56,7 +57,7 @@ export async function drawGrowth(
         signal,
         onResult: (curve) => {
           for (const [at, f] of times.entries()) {
-            seen[at].push(model[counted].count + below(curve, (f - 1) / (until - 1)));
+            seen[at].push(model[counted].count + upperBound(curve, (f - 1) / (until - 1)));
           }
           onProgress?.({ stage: 'drawing', done: ++done, total: draws, unit: 'draws' });
         },
@@ -102,17 +103,6 @@ function growthPlan(model: PosteriorModel, growing: SideName, t: number): DrawPl
   };
   // The drawer treats both sides alike: "users" are those that grow.
   return { features: K, multigraph: model.multigraph, users: [grown], items: [others] };
-}
-
-function below(ascending: Float64Array, share: number): number {
-  let low = 0;
-  let high = ascending.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (ascending[middle] <= share) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 function exactly(value: number): Foreseen {

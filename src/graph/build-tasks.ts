@@ -1,6 +1,7 @@
 // What threads do to build a graph. Rows are dealt into buckets of consecutive vertices, and a bucket is sorted by itself:
 // no two threads write to one place, and what comes out depends on the rows alone.
 
+import type { EdgeRows } from '../math/csr.js';
 import { allocate } from '../math/memory.js';
 import { serveTasks } from '../parallel/worker.js';
 import { addCounts } from './build.js';
@@ -92,12 +93,6 @@ export interface Bucket {
   readonly offsets: Uint32Array;
 }
 
-export interface SortedBucket {
-  /** Edges, which lie from `from` on in `other` and `counts`. */
-  readonly edges: number;
-  readonly total: number;
-}
-
 /** Rows on their way between two passes of a sort; kept by the thread, and used within one call alone. */
 let spare: Rows = { own: new Uint32Array(0), other: new Uint32Array(0), counts: undefined };
 
@@ -109,8 +104,11 @@ function spareRows(length: number, counted: boolean): Rows {
   return counted ? spare : { ...spare, counts: undefined };
 }
 
-/** Sorts the rows of a bucket by vertex and neighbour, and merges those that are equal. */
-export function sortBucket({ rows, from, to, first, last, otherCount, offsets }: Bucket): SortedBucket {
+/**
+ * Sorts the rows of a bucket by vertex and neighbour and merges equal ones. Returns the number of edges, which
+ * then begin at `from` in `other` and `counts`.
+ */
+export function sortBucket({ rows, from, to, first, last, otherCount, offsets }: Bucket): number {
   const size = to - from;
   const { counts } = rows;
   const here: Rows = {
@@ -190,13 +188,9 @@ function merge(
   first: number,
   last: number,
   offsets: Uint32Array,
-): SortedBucket {
-  if (counts === undefined) {
-    const edges = mergeSimple(other, starts, first, offsets);
-    return { edges, total: edges };
-  }
+): number {
+  if (counts === undefined) return mergeSimple(other, starts, first, offsets);
   let edges = 0;
-  let total = 0;
   for (let v = first; v < last; v++) {
     offsets[v] = edges;
     const stop = starts[v - first + 1];
@@ -211,8 +205,7 @@ function merge(
       }
     }
   }
-  for (let e = 0; e < edges; e++) total += counts[e];
-  return { edges, total };
+  return edges;
 }
 
 function mergeSimple(other: Uint32Array, starts: Uint32Array, first: number, offsets: Uint32Array): number {
@@ -236,6 +229,19 @@ export function allocateRows(length: number, counted: boolean): Rows {
     own: allocate(Uint32Array, length),
     other: allocate(Uint32Array, length),
     counts: counted ? allocate(Uint32Array, length) : undefined,
+  };
+}
+
+/** The edges of one side alone from the vertices of each row. The rows' arrays are overwritten. */
+export function buildRows(rows: Rows, ownCount: number, otherCount: number): EdgeRows {
+  const offsets = allocate(Uint32Array, ownCount + 1);
+  const whole = { from: 0, to: rows.own.length, first: 0, last: ownCount };
+  const edges = sortBucket({ ...whole, rows, otherCount, offsets });
+  offsets[ownCount] = edges;
+  return {
+    offsets,
+    neighbors: rows.other.subarray(0, edges),
+    counts: rows.counts?.subarray(0, edges),
   };
 }
 

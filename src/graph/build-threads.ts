@@ -2,20 +2,13 @@
 // then the edges, which lie in the order of users, are dealt and sorted the same way by item. Memory is 16 bytes a row at most
 // (24 with counts), of which the graph keeps 8 (16).
 
+import type { EdgeRows } from '../math/csr.js';
 import { allocate } from '../math/memory.js';
 import { createPool, type TaskModule, threadCount, type WorkerPool } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
 import { firstOf } from './build.js';
-import {
-  allocateRows,
-  type Bucket,
-  type Deal,
-  type DealBack,
-  type Rows,
-  type SortedBucket,
-  type Tally,
-} from './build-tasks.js';
-import type { BipartiteGraph, GraphSide } from './graph.js';
+import { allocateRows, type Bucket, type Deal, type DealBack, type Rows, type Tally } from './build-tasks.js';
+import { type BipartiteGraph, createGraph } from './graph.js';
 import type { VertexIds } from './ids.js';
 import { cut, cutRows } from './pieces.js';
 
@@ -48,23 +41,14 @@ export async function buildGraphWithThreads(
     const work: Work = { pool, signal };
     const dealt = allocateRows(users.length, multigraph);
     const byUser = await sortSide(work, rows, dealt, userIds.length, itemIds.length);
-    const userSide: GraphSide = Object.freeze({ count: userIds.length, ids: userIds, ...byUser.side });
-    const { total } = byUser;
     // What is left of the rows has room for the edges by item.
     const spare: Rows = {
       own: users,
       other: items,
       counts: multigraph ? (counts ?? allocate(Uint32Array, users.length)) : undefined,
     };
-    const byItem = await turnSide(work, userSide, spare, itemIds.length);
-    const itemSide: GraphSide = Object.freeze({ count: itemIds.length, ids: itemIds, ...byItem });
-    return Object.freeze({
-      users: userSide,
-      items: itemSide,
-      edges: userSide.neighbors.length,
-      total,
-      multigraph,
-    });
+    const byItem = await turnSide(work, byUser, spare, itemIds.length);
+    return createGraph({ userIds, itemIds, byUser, byItem });
   } finally {
     await pool.close();
   }
@@ -75,8 +59,6 @@ interface Work {
   readonly signal: AbortSignal | undefined;
 }
 
-type SideRows = Pick<GraphSide, 'offsets' | 'neighbors' | 'counts'>;
-
 /** Rows in any order → the edges of one side. */
 async function sortSide(
   { pool, signal }: Work,
@@ -84,7 +66,7 @@ async function sortSide(
   into: Rows,
   ownCount: number,
   otherCount: number,
-): Promise<{ side: SideRows; total: number }> {
+): Promise<EdgeRows> {
   const pieces = cut(rows.own.length, piecesFor(rows.own.length, pool.size));
   const { shift, bins } = binsOf(ownCount);
   const tallies = pieces.map(([from, to]): Tally => ({ own: rows.own, from, to, shift, bins }));
@@ -107,10 +89,10 @@ async function sortSide(
 /** The edges of one side → those of the other. */
 async function turnSide(
   { pool, signal }: Work,
-  side: GraphSide,
+  side: EdgeRows,
   into: Rows,
   ownCount: number,
-): Promise<SideRows> {
+): Promise<EdgeRows> {
   const { offsets, neighbors, counts } = side;
   const edges = neighbors.length;
   const pieces = cutRows(offsets, piecesFor(edges, pool.size));
@@ -127,7 +109,7 @@ async function turnSide(
   );
   await pool.map('dealBack', deals, { signal });
   // Dealt in the order of the side that is there, so the rows of one vertex are in order.
-  return (await sortBuckets({ pool, signal }, plan, into, ownCount, 0)).side;
+  return sortBuckets({ pool, signal }, plan, into, ownCount, 0);
 }
 
 async function sortBuckets(
@@ -136,33 +118,30 @@ async function sortBuckets(
   rows: Rows,
   ownCount: number,
   otherCount: number,
-): Promise<{ side: SideRows; total: number }> {
+): Promise<EdgeRows> {
   const offsets = allocate(Uint32Array, ownCount + 1);
   // The largest first, so that no thread is left alone with it in the end.
   const order = buckets.map((_, b) => b).sort((a, b) => sizeOf(buckets[b]) - sizeOf(buckets[a]));
   const tasks = order.map((b): Bucket => ({ ...buckets[b], rows, otherCount, offsets }));
-  const results = await pool.map<Bucket, SortedBucket>('sortBucket', tasks, { signal });
-  const sorted = new Array<SortedBucket>(buckets.length);
+  const results = await pool.map<Bucket, number>('sortBucket', tasks, { signal });
+  const sorted = new Uint32Array(buckets.length);
   for (const [place, b] of order.entries()) sorted[b] = results[place];
   let edges = 0;
-  let total = 0;
   for (const [b, { first, last, from }] of buckets.entries()) {
     const own = sorted[b];
     for (let v = first; v < last; v++) offsets[v] += edges;
     if (edges < from) {
-      rows.other.copyWithin(edges, from, from + own.edges);
-      rows.counts?.copyWithin(edges, from, from + own.edges);
+      rows.other.copyWithin(edges, from, from + own);
+      rows.counts?.copyWithin(edges, from, from + own);
     }
-    edges += own.edges;
-    total += own.total;
+    edges += own;
   }
   offsets[ownCount] = edges;
-  const side = {
+  return {
     offsets,
     neighbors: firstOf(rows.other, edges),
     counts: rows.counts && firstOf(rows.counts, edges),
   };
-  return { side, total };
 }
 
 const sizeOf = ({ from, to }: { from: number; to: number }): number => to - from;

@@ -4,7 +4,7 @@
 import { InputError } from '../errors.js';
 import { allocate } from '../math/memory.js';
 import type { SideNames } from '../text/sides.js';
-import type { BipartiteGraph, GraphSide } from './graph.js';
+import { type BipartiteGraph, createGraph } from './graph.js';
 import { VertexIds } from './ids.js';
 
 /** The most edges a graph can hold: positions are unsigned 32-bit, neighbours below 2^31. */
@@ -83,33 +83,15 @@ export function buildGraph(list: EdgeList): BipartiteGraph {
     }
   }
   offsets[userCount] = edges;
-  const neighbors = firstOf(itemByUser, edges);
-  const merged = countByUser && firstOf(countByUser, edges);
-  let total = edges;
-  if (merged) {
-    total = 0;
-    for (let e = 0; e < edges; e++) total += merged[e];
-  }
-
-  const userSide: GraphSide = Object.freeze({
-    count: userCount,
-    ids: list.userIds ?? VertexIds.range(userCount),
-    offsets,
-    neighbors,
-    counts: merged,
-  });
-  const itemSide: GraphSide = Object.freeze({
-    count: itemCount,
-    ids: list.itemIds ?? VertexIds.range(itemCount),
-    ...transposeRows(userSide, itemCount),
-  });
-  return Object.freeze({
-    users: userSide,
-    items: itemSide,
-    edges,
-    total,
-    multigraph,
-    ...(list.names && { names: list.names }),
+  return createGraph({
+    userIds: list.userIds ?? VertexIds.range(userCount),
+    itemIds: list.itemIds ?? VertexIds.range(itemCount),
+    byUser: {
+      offsets,
+      neighbors: firstOf(itemByUser, edges),
+      counts: countByUser && firstOf(countByUser, edges),
+    },
+    names: list.names,
   });
 }
 
@@ -135,26 +117,4 @@ export function firstOf(values: Uint32Array, length: number): Uint32Array {
   const result = allocate(Uint32Array, length);
   result.set(values.subarray(0, length));
   return result;
-}
-
-/** The same edges grouped by the other side. */
-export function transposeRows(
-  side: Pick<GraphSide, 'count' | 'offsets' | 'neighbors' | 'counts'>,
-  otherCount: number,
-): Pick<GraphSide, 'offsets' | 'neighbors' | 'counts'> {
-  const edges = side.neighbors.length;
-  const offsets = allocate(Uint32Array, otherCount + 1);
-  for (let e = 0; e < edges; e++) offsets[side.neighbors[e] + 1]++;
-  for (let v = 0; v < otherCount; v++) offsets[v + 1] += offsets[v];
-  const cursor = offsets.slice(0, otherCount);
-  const neighbors = allocate(Uint32Array, edges);
-  const counts = side.counts ? allocate(Uint32Array, edges) : undefined;
-  for (let v = 0; v < side.count; v++) {
-    for (let e = side.offsets[v]; e < side.offsets[v + 1]; e++) {
-      const at = cursor[side.neighbors[e]]++;
-      neighbors[at] = v;
-      if (counts) counts[at] = side.counts![e];
-    }
-  }
-  return { offsets, neighbors, counts };
 }

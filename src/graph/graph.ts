@@ -1,9 +1,10 @@
+import { type EdgeRows, transposeRows } from '../math/csr.js';
 import { allocate } from '../math/memory.js';
 import type { SideNames } from '../text/sides.js';
 import type { VertexIds } from './ids.js';
 
 /** One side of a graph: its vertices, and the edges grouped by them. */
-export interface GraphSide {
+export interface GraphSide extends EdgeRows {
   /** Number of vertices. */
   readonly count: number;
   readonly ids: VertexIds;
@@ -30,6 +31,33 @@ export interface BipartiteGraph {
   readonly multigraph: boolean;
   /** What people call the two sides; absent: users and items. No part of the fingerprint. */
   readonly names?: SideNames | undefined;
+}
+
+export interface GraphParts {
+  readonly userIds: VertexIds;
+  readonly itemIds: VertexIds;
+  readonly byUser: EdgeRows;
+  /** The same edges by item; absent: they are computed. */
+  readonly byItem?: EdgeRows;
+  readonly names?: SideNames | undefined;
+}
+
+/** Puts a graph together; it is a multigraph if the edges have counts. All other functions make graphs by this one. */
+export function createGraph({ userIds, itemIds, byUser, byItem, names }: GraphParts): BipartiteGraph {
+  const users = createSide(userIds, byUser);
+  const items = createSide(itemIds, byItem ?? transposeRows(byUser, itemIds.length));
+  const edges = users.neighbors.length;
+  let total = edges;
+  if (users.counts) {
+    total = 0;
+    for (let e = 0; e < edges; e++) total += users.counts[e];
+  }
+  const multigraph = users.counts !== undefined;
+  return Object.freeze({ users, items, edges, total, multigraph, ...(names && { names }) });
+}
+
+function createSide(ids: VertexIds, { offsets, neighbors, counts }: EdgeRows): GraphSide {
+  return Object.freeze({ count: ids.length, ids, offsets, neighbors, counts });
 }
 
 /** The two sides of a graph. */

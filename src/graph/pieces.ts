@@ -1,5 +1,7 @@
 // Work on a graph, cut for several threads.
 
+import { lowerBound } from '../math/csr.js';
+
 /** The numbers 0 … length−1 in so many pieces. */
 export function cut(length: number, pieces: number): [number, number][] {
   return Array.from({ length: pieces }, (_, p) => [
@@ -15,14 +17,7 @@ export function cutRows(offsets: Uint32Array, pieces: number): [number, number][
   let first = 0;
   for (let p = 1; p <= pieces; p++) {
     const wanted = Math.floor((p * offsets[count]) / pieces);
-    let last = first;
-    let high = count;
-    while (last < high) {
-      const middle = (last + high) >>> 1;
-      if (offsets[middle] < wanted) last = middle + 1;
-      else high = middle;
-    }
-    if (p === pieces) last = count;
+    const last = p === pieces ? count : lowerBound(offsets, wanted, first, count);
     result.push([first, last]);
     first = last;
   }

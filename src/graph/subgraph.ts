@@ -1,6 +1,6 @@
+import type { EdgeRows } from '../math/csr.js';
 import { allocate } from '../math/memory.js';
-import { transposeRows } from './build.js';
-import type { BipartiteGraph, GraphSide } from './graph.js';
+import { type BipartiteGraph, createGraph, type GraphSide } from './graph.js';
 
 /**
  * The graph of the edges whose label is the given one; vertices left without an edge are dropped, the others keep their
@@ -28,38 +28,23 @@ export function selectEdges(graph: BipartiteGraph, labels: Uint8Array, label: nu
   const newOffsets = allocate(Uint32Array, users.length + 1);
   const newNeighbors = allocate(Uint32Array, edges);
   const newCounts = counts ? allocate(Uint32Array, edges) : undefined;
-  let total = 0;
   let at = 0;
   for (let user = 0; user < users.length; user++) {
     const old = users[user];
     for (let e = offsets[old]; e < offsets[old + 1]; e++) {
       if (labels[e] !== label) continue;
       newNeighbors[at] = newItem[neighbors[e]];
-      if (newCounts) total += newCounts[at] = counts![e];
+      if (newCounts) newCounts[at] = counts![e];
       at++;
     }
     newOffsets[user + 1] = at;
   }
 
-  const userSide: GraphSide = Object.freeze({
-    count: users.length,
-    ids: graph.users.ids.pick(users),
-    offsets: newOffsets,
-    neighbors: newNeighbors,
-    counts: newCounts,
-  });
-  const itemSide: GraphSide = Object.freeze({
-    count: items.length,
-    ids: graph.items.ids.pick(items),
-    ...transposeRows(userSide, items.length),
-  });
-  return Object.freeze({
-    users: userSide,
-    items: itemSide,
-    edges,
-    total: newCounts ? total : edges,
-    multigraph: graph.multigraph,
-    ...(graph.names && { names: graph.names }),
+  return createGraph({
+    userIds: graph.users.ids.pick(users),
+    itemIds: graph.items.ids.pick(items),
+    byUser: { offsets: newOffsets, neighbors: newNeighbors, counts: newCounts },
+    names: graph.names,
   });
 }
 
@@ -70,37 +55,33 @@ export function selectEdges(graph: BipartiteGraph, labels: Uint8Array, label: nu
 export function selectVertices(graph: BipartiteGraph, users: Uint8Array, items: Uint8Array): BipartiteGraph {
   const userDegree = innerDegrees(graph.users, users, items);
   const itemDegree = innerDegrees(graph.items, items, users);
-  const userSide = selectSide(graph.users, userDegree, itemDegree);
-  const itemSide = selectSide(graph.items, itemDegree, userDegree);
-  return ofSides(graph, userSide, itemSide);
+  const keptUsers = withEdges(userDegree);
+  const keptItems = withEdges(itemDegree);
+  return createGraph({
+    userIds: graph.users.ids.pick(keptUsers),
+    itemIds: graph.items.ids.pick(keptItems),
+    byUser: takeRows(graph.users, keptUsers, userDegree, numbersOf(itemDegree)),
+    byItem: takeRows(graph.items, keptItems, itemDegree, numbersOf(userDegree)),
+    names: graph.names,
+  });
 }
 
-/** The graph without the edges of the items whose mask is 0; every vertex stays, in its place, if without an edge. */
+/** The graph without the edges of the items whose mask is 0. Every vertex stays, also one without an edge. */
 export function dropEdgesOfItems(graph: BipartiteGraph, kept: Uint8Array): BipartiteGraph {
-  const { users, items } = graph;
+  const { users, items, names } = graph;
   const everyone = new Uint8Array(users.count).fill(1);
   const [allUsers, allItems] = [users, items].map(({ count }) =>
     Uint32Array.from({ length: count }, (_, v) => v),
   );
-  const keptItem = Uint32Array.from(kept, (one, j) => one * (j + 1));
-  const keptUser = Uint32Array.from(everyone, (_, i) => i + 1);
-  return ofSides(
-    graph,
-    Object.freeze({
-      ...{ count: users.count, ids: users.ids },
-      ...takeRows(users, allUsers, innerDegrees(users, everyone, kept), keptItem),
-    }),
-    Object.freeze({
-      ...{ count: items.count, ids: items.ids },
-      ...takeRows(items, allItems, innerDegrees(items, kept, everyone), keptUser),
-    }),
-  );
-}
-
-function ofSides({ multigraph, names }: BipartiteGraph, users: GraphSide, items: GraphSide): BipartiteGraph {
-  const edges = users.neighbors.length;
-  const total = users.counts ? users.counts.reduce((sum, count) => sum + count, 0) : edges;
-  return Object.freeze({ users, items, edges, total, multigraph, ...(names && { names }) });
+  const itemNumber = Uint32Array.from(kept, (one, j) => one * (j + 1));
+  const userNumber = Uint32Array.from(everyone, (_, i) => i + 1);
+  return createGraph({
+    userIds: users.ids,
+    itemIds: items.ids,
+    byUser: takeRows(users, allUsers, innerDegrees(users, everyone, kept), itemNumber),
+    byItem: takeRows(items, allItems, innerDegrees(items, kept, everyone), userNumber),
+    names,
+  });
 }
 
 /** How many neighbours in `other` each vertex of `own` has. */
@@ -117,24 +98,15 @@ function innerDegrees(side: GraphSide, own: Uint8Array, other: Uint8Array): Uint
   return degree;
 }
 
-/** The rows of the vertices of positive degree, with neighbours of positive degree, renumbered. */
-function selectSide(side: GraphSide, degree: Uint32Array, otherDegree: Uint32Array): GraphSide {
-  const vertices = withEdges(degree);
-  const place = new Uint32Array(otherDegree.length); // one more than the new number; 0: dropped
-  for (let v = 0, next = 1; v < place.length; v++) if (otherDegree[v] > 0) place[v] = next++;
-  return Object.freeze({
-    ...{ count: vertices.length, ids: side.ids.pick(vertices) },
-    ...takeRows(side, vertices, degree, place),
-  });
+/** One more than the new number of each vertex of positive degree; 0 for the others. */
+function numbersOf(degree: Uint32Array): Uint32Array {
+  const numbers = new Uint32Array(degree.length);
+  for (let v = 0, next = 1; v < numbers.length; v++) if (degree[v] > 0) numbers[v] = next++;
+  return numbers;
 }
 
-/** The rows of so many vertices, each with as many neighbours as its degree says: those with a place, which counts from 1. */
-function takeRows(
-  side: GraphSide,
-  vertices: Uint32Array,
-  degree: Uint32Array,
-  place: Uint32Array,
-): Pick<GraphSide, 'offsets' | 'neighbors' | 'counts'> {
+/** The rows of `vertices` with the neighbours that have a number, of which `degree` says how many there are. */
+function takeRows(side: EdgeRows, vertices: Uint32Array, degree: Uint32Array, number: Uint32Array): EdgeRows {
   const offsets = allocate(Uint32Array, vertices.length + 1);
   for (let v = 0; v < vertices.length; v++) offsets[v + 1] = offsets[v] + degree[vertices[v]];
   const edges = offsets[vertices.length];
@@ -146,7 +118,7 @@ function takeRows(
     if (degree[old] === 0) continue;
     const end = side.offsets[old + 1];
     for (let e = side.offsets[old]; e < end; e++) {
-      const next = place[side.neighbors[e]];
+      const next = number[side.neighbors[e]];
       if (next === 0) continue;
       neighbors[at] = next - 1;
       if (counts) counts[at] = side.counts![e];

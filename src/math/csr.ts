@@ -1,6 +1,16 @@
-// Compressed sparse rows: lists of numbers, one list per row, in two typed arrays.
+// Compressed sparse rows: the lists of all rows one after the other in one array, and where each list begins in another.
 
 import { allocate } from './memory.js';
+
+/** Edges grouped by row: one side of a graph, or a part of one. The arrays are shared, never copied whole. */
+export interface EdgeRows {
+  /** Rows + 1 positions: the edges of row r are offsets[r] … offsets[r+1]−1. */
+  readonly offsets: Uint32Array;
+  /** For each edge, the row of the other side. Engines take any order within a row, but gather ascending ones by tiles. */
+  readonly neighbors: Uint32Array;
+  /** For each edge its count; undefined in a simple graph. */
+  readonly counts: Uint32Array | undefined;
+}
 
 /** Lists of numbers, one per row: row r holds values[offsets[r] … offsets[r+1]−1], ascending. */
 export interface RowLists {
@@ -51,7 +61,7 @@ export function lengths(lists: RowLists): Uint32Array {
   );
 }
 
-/** The lists with only the values that `keep` says, renamed by it (−1: dropped). */
+/** The lists with every value replaced by its entry in `rename`; values whose entry is −1 are dropped. */
 export function renameLists(lists: RowLists, rename: Int32Array): RowLists {
   return collectLists(lists.offsets.length - 1, (row, add) => {
     for (let e = lists.offsets[row]; e < lists.offsets[row + 1]; e++) {
@@ -61,15 +71,87 @@ export function renameLists(lists: RowLists, rename: Int32Array): RowLists {
   });
 }
 
+/** The lists of the given rows, in their order; row −1 stands for an empty list. `keep` says which values stay. */
+export function pickLists(
+  lists: RowLists,
+  rows: ArrayLike<number>,
+  keep: (value: number) => boolean = () => true,
+): RowLists {
+  return collectLists(rows.length, (r, add) => {
+    if (rows[r] < 0) return;
+    const end = lists.offsets[rows[r] + 1];
+    for (let e = lists.offsets[rows[r]]; e < end; e++) if (keep(lists.values[e])) add(lists.values[e]);
+  });
+}
+
+/** The same pairs grouped by value. */
+export function transposeLists({ offsets, values }: RowLists, columns: number): RowLists {
+  const turned = transposeRows({ offsets, neighbors: values, counts: undefined }, columns);
+  return { offsets: turned.offsets, values: turned.neighbors };
+}
+
 /** The same edges grouped by the other side. */
-export function transposeLists(lists: RowLists, columns: number): RowLists {
-  const offsets = allocate(Uint32Array, columns + 1);
-  for (const value of lists.values) offsets[value + 1]++;
-  for (let c = 0; c < columns; c++) offsets[c + 1] += offsets[c];
-  const cursor = offsets.slice(0, columns);
-  const values = allocate(Uint32Array, lists.values.length);
-  for (let r = 0; r + 1 < lists.offsets.length; r++) {
-    for (let e = lists.offsets[r]; e < lists.offsets[r + 1]; e++) values[cursor[lists.values[e]]++] = r;
+export function transposeRows(rows: EdgeRows, otherCount: number): EdgeRows {
+  const edges = rows.neighbors.length;
+  const offsets = allocate(Uint32Array, otherCount + 1);
+  for (let e = 0; e < edges; e++) offsets[rows.neighbors[e] + 1]++;
+  for (let v = 0; v < otherCount; v++) offsets[v + 1] += offsets[v];
+  const next = offsets.slice(0, otherCount);
+  const neighbors = allocate(Uint32Array, edges);
+  const counts = rows.counts ? allocate(Uint32Array, edges) : undefined;
+  for (let r = 0; r + 1 < rows.offsets.length; r++) {
+    for (let e = rows.offsets[r]; e < rows.offsets[r + 1]; e++) {
+      const at = next[rows.neighbors[e]]++;
+      neighbors[at] = r;
+      if (counts) counts[at] = rows.counts![e];
+    }
   }
-  return { offsets, values };
+  return { offsets, neighbors, counts };
+}
+
+/** The given rows, in their order. */
+export function pickRows(side: EdgeRows, rows: ArrayLike<number>): EdgeRows {
+  const offsets = allocate(Uint32Array, rows.length + 1);
+  for (let r = 0; r < rows.length; r++) {
+    offsets[r + 1] = offsets[r] + side.offsets[rows[r] + 1] - side.offsets[rows[r]];
+  }
+  const edges = offsets[rows.length];
+  const neighbors = allocate(Uint32Array, edges);
+  const counts = side.counts && allocate(Uint32Array, edges);
+  for (let r = 0; r < rows.length; r++) {
+    const [from, to] = [side.offsets[rows[r]], side.offsets[rows[r] + 1]];
+    neighbors.set(side.neighbors.subarray(from, to), offsets[r]);
+    counts?.set(side.counts!.subarray(from, to), offsets[r]);
+  }
+  return { offsets, neighbors, counts };
+}
+
+/** The first of the positions from … to−1 of ascending values whose value is at least `wanted`; `to` if there is none. */
+export function lowerBound(
+  ascending: ArrayLike<number>,
+  wanted: number,
+  from = 0,
+  to = ascending.length,
+): number {
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if (ascending[middle] < wanted) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
+
+/** The first of the positions from … to−1 of ascending values whose value is above `wanted`; `to` if there is none. */
+export function upperBound(
+  ascending: ArrayLike<number>,
+  wanted: number,
+  from = 0,
+  to = ascending.length,
+): number {
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if (ascending[middle] <= wanted) from = middle + 1;
+    else to = middle;
+  }
+  return from;
 }

@@ -2,9 +2,8 @@
 // shown, as the test users are. Nothing of the test part is used.
 
 import { InputError } from '../errors.js';
-import type { RowLists } from '../math/csr.js';
-import { collectLists, lengths, transposeLists } from '../math/csr.js';
-import { randomStream } from '../math/random.js';
+import { collectLists, lengths, pickLists, type RowLists, transposeLists } from '../math/csr.js';
+import { randomStream, shuffle } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
 import { drawAssignment } from '../sample/pq.js';
 import { type RankingTask, rankingTask } from './ranking-task.js';
@@ -72,17 +71,17 @@ export function tryHoldBack(
   const rows = users.offsets.length - 1;
   const itemCount = shown.length;
   const random = randomStream(options.seed, STREAMS.heldBack);
-  const heldBack = shuffled(
+  const heldBack = shuffle(
     Array.from({ length: rows }, (_, row) => row).filter((row) => {
       const list = users.values.subarray(users.offsets[row], users.offsets[row + 1]);
       return list.some((item) => shown[item] === 1) && list.some((item) => shown[item] === 0);
     }),
-    () => random.uniform(),
+    random,
   ).slice(0, Math.min(maxUsers, Math.ceil(share * rows)));
   heldBack.sort((a, b) => a - b);
   const isHeldBack = new Uint8Array(rows);
   for (const row of heldBack) isHeldBack[row] = 1;
-  const kept = listsOf(
+  const kept = pickLists(
     users,
     Array.from(isHeldBack.keys()).filter((row) => !isHeldBack[row]),
     () => true,
@@ -94,18 +93,18 @@ export function tryHoldBack(
   for (const row of heldBack) {
     for (let e = users.offsets[row]; e < users.offsets[row + 1]; e++) seen[users.values[e]] = 1;
   }
-  const candidates = shuffled(
+  const candidates = shuffle(
     Array.from(seen.keys()).filter((item) => seen[item] && !shown[item] && known(item)),
-    () => random.uniform(),
+    random,
   ).slice(0, maxCandidates);
   const isCandidate = new Uint8Array(itemCount);
   for (const item of candidates) isCandidate[item] = 1;
-  const relevant = listsOf(users, heldBack, (item) => isCandidate[item] === 1);
+  const relevant = pickLists(users, heldBack, (item) => isCandidate[item] === 1);
   if (relevant.values.length === 0) return undefined;
   return {
     heldBack: Uint32Array.from(heldBack),
     data: { users: kept, items, shown, candidates: Uint32Array.from(candidates).sort() },
-    history: listsOf(users, heldBack, (item) => shown[item] === 1 && known(item)),
+    history: pickLists(users, heldBack, (item) => shown[item] === 1 && known(item)),
     task: rankingTask({
       rows: heldBack.length,
       items: itemCount,
@@ -144,22 +143,6 @@ export function someUsers(data: RankingData, edges: number): RankingData {
   const rows = Array.from({ length: users.offsets.length - 1 }, (_, row) => row).filter(
     (row) => Math.floor((row + 1) * share) > Math.floor(row * share),
   );
-  const chosen = listsOf(users, rows, () => true);
+  const chosen = pickLists(users, rows, () => true);
   return { ...data, users: chosen, items: transposeLists(chosen, data.shown.length) };
-}
-
-function listsOf(lists: RowLists, rows: readonly number[], keep: (value: number) => boolean): RowLists {
-  return collectLists(rows.length, (r, add) => {
-    for (let e = lists.offsets[rows[r]]; e < lists.offsets[rows[r] + 1]; e++) {
-      if (keep(lists.values[e])) add(lists.values[e]);
-    }
-  });
-}
-
-function shuffled(values: number[], uniform: () => number): number[] {
-  for (let i = values.length - 1; i > 0; i--) {
-    const j = Math.floor(uniform() * (i + 1));
-    [values[i], values[j]] = [values[j], values[i]];
-  }
-  return values;
 }

@@ -1,8 +1,7 @@
 // What is to be ranked, apart from who ranks it: candidates, what is relevant to whom, what is left out.
 
 import { InputError } from '../errors.js';
-import type { RowLists } from '../math/csr.js';
-import { collectLists } from '../math/csr.js';
+import { collectLists, pickLists, type RowLists } from '../math/csr.js';
 import { quantile } from '../math/quantile.js';
 import type { RankQuery, RankView } from '../topn/query.js';
 
@@ -71,15 +70,11 @@ export function rankingTask(parts: TaskParts): RankingTask {
 
 /** The same task with some users only. */
 export function pickRows(task: RankingTask, rows: ArrayLike<number>): RankingTask {
-  const pick = (lists: RowLists) =>
-    collectLists(rows.length, (r, add) => {
-      for (let e = lists.offsets[rows[r]]; e < lists.offsets[rows[r] + 1]; e++) add(lists.values[e]);
-    });
   return Object.freeze({
     ...task,
     rows: rows.length,
-    relevant: pick(task.relevant),
-    excluded: task.excluded && pick(task.excluded),
+    relevant: pickLists(task.relevant, rows),
+    excluded: task.excluded && pickLists(task.excluded, rows),
   });
 }
 

@@ -4,6 +4,7 @@
 
 import { InputError } from '../errors.js';
 import type { Model, SeenItems } from '../fit/model.js';
+import { lowerBound } from '../math/csr.js';
 import type { LIST } from '../options/commands/similar.js';
 import type { OptionsOf } from '../options/declare.js';
 import { addWeights } from '../topn/query.js';
@@ -92,13 +93,8 @@ function commonUsers({ offsets, neighbors }: SeenItems, item: number, count: num
   const common = new Float64Array(count);
   for (let user = 0; user + 1 < offsets.length; user++) {
     const [first, end] = [offsets[user], offsets[user + 1]];
-    let [low, high] = [first, end];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (neighbors[middle] < item) low = middle + 1;
-      else high = middle;
-    }
-    if (low === end || neighbors[low] !== item) continue;
+    const at = lowerBound(neighbors, item, first, end);
+    if (at === end || neighbors[at] !== item) continue;
     for (let e = first; e < end; e++) common[neighbors[e]]++;
   }
   return common;

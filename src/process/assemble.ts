@@ -1,7 +1,6 @@
 // The rows of a simulation → a graph: vertices without an edge dropped, the rest numbered, both orders.
 
-import { transposeRows } from '../graph/build.js';
-import type { BipartiteGraph, GraphSide, SideName } from '../graph/graph.js';
+import { type BipartiteGraph, createGraph, type SideName } from '../graph/graph.js';
 import { VertexIds } from '../graph/ids.js';
 import { allocate } from '../math/memory.js';
 import { randomStream } from '../math/random.js';
@@ -99,25 +98,12 @@ export function assembleGraph(input: AssembleInput): Assembled {
     offsets[++user] = at;
   }
 
-  const userSide: GraphSide = Object.freeze({
-    count: userCount,
-    ids: VertexIds.range(userCount),
-    offsets,
-    neighbors,
-    counts,
-  });
-  const itemSide: GraphSide = Object.freeze({
-    count: itemCount,
-    ids: VertexIds.range(itemCount),
-    ...transposeRows(userSide, itemCount),
-  });
-  let total = edges;
-  if (counts) {
-    total = 0;
-    for (let e = 0; e < edges; e++) total += counts[e];
-  }
   return {
-    graph: Object.freeze({ users: userSide, items: itemSide, edges, total, multigraph }),
+    graph: createGraph({
+      userIds: VertexIds.range(userCount),
+      itemIds: VertexIds.range(itemCount),
+      byUser: { offsets, neighbors, counts },
+    }),
     dust: { users: dustUsers.length, items: itemDust },
     truth: input.truth
       ? { users: userTruth(input, userCount), items: itemTruth(input, used, itemCount) }

@@ -2,9 +2,9 @@
 
 import { throwIfAborted } from '../errors.js';
 import type { HeldOutPiece, SplitFrame } from '../evaluate/evaluate-shards.js';
-import { buildGraph, transposeRows } from '../graph/build.js';
+import { buildGraph } from '../graph/build.js';
 import { fingerprint } from '../graph/fingerprint.js';
-import { type BipartiteGraph, degrees, type GraphSide } from '../graph/graph.js';
+import { type BipartiteGraph, createGraph, degrees } from '../graph/graph.js';
 import type { Split } from '../sample/split-types.js';
 import { type PartitionedData, readShard } from './partition-folder.js';
 import type { OpenedSplit } from './split-partition.js';
@@ -44,9 +44,6 @@ export async function* heldOutPieces(
 const NOTHING = buildGraph({ users: [], items: [], userCount: 0, itemCount: 0, multigraph: false });
 
 async function graphOf(parts: PartitionedData, shard: number): Promise<BipartiteGraph> {
-  const users = await readShard(parts, shard);
-  const { items: count, itemIds: ids, multigraph } = parts;
-  const items: GraphSide = { count, ids, ...transposeRows(users, count) };
-  const { edges, total } = parts.shards[shard];
-  return { users, items, edges, total, multigraph };
+  const { ids, ...byUser } = await readShard(parts, shard);
+  return createGraph({ userIds: ids, itemIds: parts.itemIds, byUser });
 }

@@ -1,13 +1,14 @@
 // The users' shards of a rank, for a sharded engine: all in memory, or in turn.
 
 import type { Communicator } from '../comm/communicator.js';
-import type { Activity, EdgeIndex, EdgeRows, Engine, Table, TableValues } from '../engine/engine.js';
+import type { Activity, EdgeIndex, Engine, Table, TableValues } from '../engine/engine.js';
 import { createShardedEngine, type ShardedEngine } from '../engine/sharded/engine.js';
 import { joinedValues } from '../engine/sharded/tables.js';
 import { InputError, throwIfAborted } from '../errors.js';
-import { MAX_EDGES, transposeRows } from '../graph/build.js';
+import { MAX_EDGES } from '../graph/build.js';
 import type { GraphSide } from '../graph/graph.js';
 import { VertexIds } from '../graph/ids.js';
+import { type EdgeRows, transposeRows } from '../math/csr.js';
 import { allocate } from '../math/memory.js';
 import type { TaskOptions } from '../progress.js';
 import type { Room } from './memory-plan.js';

@@ -4,7 +4,7 @@
 import { writeSync } from 'node:fs';
 import { basename } from 'node:path';
 import { writeError } from '../files/write-error.js';
-import { buildRows } from '../graph/build-rows.js';
+import { buildRows } from '../graph/build-tasks.js';
 import type { IdHashes } from '../graph/fingerprint.js';
 import { readColumn } from '../ingest/formats/parquet-tasks.js';
 import type { ColumnGroup } from '../ingest/intake/collect.js';

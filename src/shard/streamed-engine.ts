@@ -2,18 +2,11 @@
 // one each is in memory, and the next that was asked for is read while that one is computed with. What changed is written
 // when another takes its place. Values come back as they went, so the bits are those of a fit that holds all.
 
-import type {
-  Activity,
-  EdgeIndex,
-  EdgeRows,
-  Engine,
-  Table,
-  TableTotals,
-  TableValues,
-} from '../engine/engine.js';
+import type { Activity, EdgeIndex, Engine, Table, TableTotals, TableValues } from '../engine/engine.js';
 import { withFoldFresh } from '../engine/fold-fresh.js';
 import { createQueue } from '../engine/queue.js';
 import { FIELDS } from '../engine/sharded/tables.js';
+import type { EdgeRows } from '../math/csr.js';
 import { allocate } from '../math/memory.js';
 import type { PageFile } from './scratch-file.js';
 

@@ -2,6 +2,7 @@
 // are derived, line by line; the other engines are held to it. Operations take effect within the call, so they are in order as they are.
 
 import { FitError } from '../../errors.js';
+import type { EdgeRows } from '../../math/csr.js';
 import { unseenMass } from '../../math/quadrature.js';
 import { digamma, lgamma, logExpm1 } from '../../math/special.js';
 import { rankReference, topReference } from '../../topn/reference.js';
@@ -11,7 +12,6 @@ import {
   type CountOptions,
   countScale,
   type EdgeIndex,
-  type EdgeRows,
   type EdgeTerm,
   type Engine,
   type ExpectedCounts,

@@ -1,15 +1,8 @@
 // Tables, indexes and counts whose rows lie in shards, and what their parts are of those of a local engine.
 
+import { type EdgeRows, lowerBound } from '../../math/csr.js';
 import { allocate } from '../../math/memory.js';
-import type {
-  EdgeIndex,
-  EdgeRows,
-  ExpectedCounts,
-  RowRange,
-  Table,
-  TableTotals,
-  TableValues,
-} from '../engine.js';
+import type { EdgeIndex, ExpectedCounts, RowRange, Table, TableTotals, TableValues } from '../engine.js';
 
 /** How the data are cut, which no number of ranks changes, and which of the shards are here. */
 export interface ShardLayout {
@@ -140,7 +133,7 @@ export function edgesByNeighbor(rows: EdgeRows, bounds: readonly number[]): Edge
     const counts = rows.counts && allocate(Uint32Array, own[count]);
     let to = 0;
     for (let i = 0; i < count; i++) {
-      let from = firstAtLeast(rows.neighbors, rows.offsets[i], rows.offsets[i + 1], bounds[p]);
+      let from = lowerBound(rows.neighbors, bounds[p], rows.offsets[i], rows.offsets[i + 1]);
       for (; to < own[i + 1]; to++, from++) {
         neighbors[to] = rows.neighbors[from] - bounds[p];
         if (counts) counts[to] = rows.counts![from];
@@ -148,16 +141,6 @@ export function edgesByNeighbor(rows: EdgeRows, bounds: readonly number[]): Edge
     }
     return { offsets: own, neighbors, counts };
   });
-}
-
-function firstAtLeast(values: Uint32Array, first: number, last: number, wanted: number): number {
-  let [low, high] = [first, last];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (values[middle] < wanted) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /** Σ counts of each row. */

@@ -2,7 +2,7 @@
 // `block` neighbouring edges of one row. Each task has a slot for its partial sum, slots lie in the order of rows and
 // of edges within a row, and are added in that order: results do not depend on how the GPU schedules tasks.
 
-import type { EdgeRows } from '../engine.js';
+import { type EdgeRows, lowerBound } from '../../math/csr.js';
 
 export interface CutOptions {
   /** Most edges of a task. */
@@ -79,7 +79,7 @@ export function cutRows(edges: EdgeRows, options: CutOptions): TaskPlan {
     for (let part = 0; part < parts && at < to; part++) {
       const firstTile = Math.floor((part * tiles) / parts);
       const border = Math.floor(((part + 1) * tiles) / parts) * tileRows;
-      const end = part === parts - 1 ? to : lowerBound(neighbors, at, to, border);
+      const end = part === parts - 1 ? to : lowerBound(neighbors, border, at, to);
       cutStretch(i, at, end, firstTile);
       at = end;
     }
@@ -113,18 +113,6 @@ export function cutRows(edges: EdgeRows, options: CutOptions): TaskPlan {
     first = last;
   }
   return { groups, firstSlot, slots, mostSlots };
-}
-
-/** First position in [from, to) whose neighbour is at least `border`; neighbours ascend within a row. */
-function lowerBound(neighbors: Uint32Array, from: number, to: number, border: number): number {
-  let low = from;
-  let high = to;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (neighbors[middle] < border) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /** Positions of the keys in ascending order, equal keys in their own order: a counting sort. */

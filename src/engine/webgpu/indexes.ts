@@ -1,6 +1,7 @@
 // The edge index on the GPU: neighbours in as many bindings as the device demands, and the tasks cut from it.
 
-import type { EdgeIndex, EdgeRows } from '../engine.js';
+import type { EdgeRows } from '../../math/csr.js';
+import type { EdgeIndex } from '../engine.js';
 import { allocate, type GpuDevice } from './device.js';
 import { cutRows } from './edge-tasks.js';
 import { chooseLayout, type Layout, type Tuning } from './layout.js';

@@ -1,9 +1,10 @@
 // The fit is only a loop: sweeps on an engine, the bound every few sweeps, and a state that can be stopped, saved and
 // resumed to the same numbers.
 
-import type { EdgeIndex, EdgeRows, EdgeTerm, Engine, TableTotals, TableValues } from '../../engine/engine.js';
+import type { EdgeIndex, EdgeTerm, Engine, TableTotals, TableValues } from '../../engine/engine.js';
 import { FitError, located } from '../../errors.js';
 import { SIDES, type SideName } from '../../graph/graph.js';
+import type { EdgeRows } from '../../math/csr.js';
 import type { TaskOptions } from '../../progress.js';
 import type { RankerMember } from '../model.js';
 import type { FitSettings, Learnable } from '../options.js';

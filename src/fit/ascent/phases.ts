@@ -1,7 +1,8 @@
 // The phases of a fit: what each side shows to the other and until when, how long legs are, and when all is settled.
 
-import type { Activity, EdgeRows } from '../../engine/engine.js';
+import type { Activity } from '../../engine/engine.js';
 import type { SideName } from '../../graph/graph.js';
+import type { EdgeRows } from '../../math/csr.js';
 import type { Learnable } from '../options.js';
 import type { LoopLimits, LoopState } from './loop.js';
 

@@ -1,11 +1,11 @@
 // Items cut into folds for the cross-fitted objective. Items are put into an order in which every fold is a
 // run of rows, so that one item table serves all folds and a fold's update is a range of its rows.
 
-import type { EdgeRows } from '../../engine/engine.js';
 import { InputError } from '../../errors.js';
 import { type BipartiteGraph, type GraphSide, otherSide, type SideName } from '../../graph/graph.js';
+import { type EdgeRows, pickRows } from '../../math/csr.js';
 import { allocate, allocateFrom } from '../../math/memory.js';
-import type { Random } from '../../math/random.js';
+import { type Random, shuffle } from '../../math/random.js';
 
 export interface Folds {
   /** Vertex at each place of the new order. */
@@ -21,11 +21,10 @@ export function cutFolds(count: number, folds: number, random: Random): Folds {
       `folds: ${folds} is not a whole number from 2 to the ${count} vertices that are cut`,
     );
   }
-  const order = Uint32Array.from({ length: count }, (_, v) => v);
-  for (let i = count - 1; i > 0; i--) {
-    const j = random.below(i + 1);
-    [order[i], order[j]] = [order[j], order[i]];
-  }
+  const order = shuffle(
+    Uint32Array.from({ length: count }, (_, v) => v),
+    random,
+  );
   const bounds = Uint32Array.from({ length: folds + 1 }, (_, f) => Math.floor((f * count) / folds));
   // Within a fold the old order: neighbouring rows then touch neighbouring memory where the data had such an order.
   for (let f = 0; f < folds; f++) order.subarray(bounds[f], bounds[f + 1]).sort();
@@ -34,20 +33,7 @@ export function cutFolds(count: number, folds: number, random: Random): Folds {
 
 /** The rows of a side in the order of the folds. */
 export function reorderRows(side: GraphSide, { order }: Folds): GraphSide {
-  const offsets = allocate(Uint32Array, side.count + 1);
-  for (let place = 0; place < side.count; place++) {
-    const v = order[place];
-    offsets[place + 1] = offsets[place] + side.offsets[v + 1] - side.offsets[v];
-  }
-  const neighbors = allocate(Uint32Array, side.neighbors.length);
-  const counts = side.counts && allocate(Uint32Array, side.neighbors.length);
-  for (let place = 0; place < side.count; place++) {
-    const v = order[place];
-    const [from, to] = [side.offsets[v], side.offsets[v + 1]];
-    neighbors.set(side.neighbors.subarray(from, to), offsets[place]);
-    counts?.set(side.counts!.subarray(from, to), offsets[place]);
-  }
-  return Object.freeze({ ...side, ids: side.ids.pick(order), offsets, neighbors, counts });
+  return Object.freeze({ ...side, ids: side.ids.pick(order), ...pickRows(side, order) });
 }
 
 /**

@@ -3,6 +3,7 @@
 import { InputError } from '../../errors.js';
 import { addCounts, buildGraph, MAX_EDGES } from '../../graph/build.js';
 import type { BipartiteGraph, SideName } from '../../graph/graph.js';
+import { lowerBound } from '../../math/csr.js';
 import { option, optionError } from '../../options/error.js';
 import type { TaskOptions } from '../../progress.js';
 import { clip } from '../formats/guess.js';
@@ -300,14 +301,9 @@ function edgeValues(
   const sign = keep === 'least' ? 1 : -1;
   const result = new Float64Array(users.neighbors.length).fill(sign * Number.POSITIVE_INFINITY);
   for (let row = 0; row < userOf.length; row++) {
-    let low = users.offsets[userOf[row]];
-    let high = users.offsets[userOf[row] + 1];
-    while (high - low > 1) {
-      const middle = (low + high) >>> 1;
-      if (users.neighbors[middle] <= itemOf[row]) low = middle;
-      else high = middle;
-    }
-    if (sign * values[row] < sign * result[low]) result[low] = values[row];
+    const user = userOf[row];
+    const edge = lowerBound(users.neighbors, itemOf[row], users.offsets[user], users.offsets[user + 1]);
+    if (sign * values[row] < sign * result[edge]) result[edge] = values[row];
   }
   return result;
 }

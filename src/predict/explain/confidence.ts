@@ -3,6 +3,7 @@
 // gets. So the history itself is drawn again: a taste from the posterior, as many other items by that taste, folded in as
 // a new user. How much of the list comes out again is what is stated; docs/appendix/serving.md compares it with what is seen.
 
+import { upperBound } from '../../math/csr.js';
 import { gamma } from '../../math/distributions.js';
 import { quantile } from '../../math/quantile.js';
 import { type Random, randomStream } from '../../math/random.js';
@@ -224,7 +225,7 @@ function drawHistory(
   const items = new Set<number>();
   // A taste for a handful of items may have no more to give.
   for (let tries = 0; sum > 0 && items.size < length && tries < 20 * length; tries++) {
-    const at = firstAbove(steps, random.uniform() * sum, 0, steps.length);
+    const at = upperBound(steps, random.uniform() * sum);
     const { sampler, feature } = ways[Math.min(at, ways.length - 1)];
     const item = sampler.draw(feature, random);
     if (!without.has(item)) items.add(item);
@@ -268,7 +269,7 @@ class ItemSampler {
     const first = k * this.#blocks;
     const wanted = random.uniform() * this.mass(k);
     const block = Math.min(
-      firstAbove(this.#sums, wanted, first, first + this.#blocks) - first,
+      upperBound(this.#sums, wanted, first, first + this.#blocks) - first,
       this.#blocks - 1,
     );
     let left = wanted - (block === 0 ? 0 : this.#sums[first + block - 1]);
@@ -279,16 +280,4 @@ class ItemSampler {
     }
     return last;
   }
-}
-
-/** The first place of first … last−1 whose value is above `wanted`, in ascending values; `last` where none is. */
-function firstAbove(values: ArrayLike<number>, wanted: number, first: number, last: number): number {
-  let low = first;
-  let high = last;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (values[middle] > wanted) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }

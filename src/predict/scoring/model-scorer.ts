@@ -2,6 +2,7 @@
 // places at once.
 
 import type { ItemScores, Model, Ranker } from '../../fit/model.js';
+import { lowerBound } from '../../math/csr.js';
 import { allocate, inSharedMemory } from '../../math/memory.js';
 import type { TaskOptions } from '../../progress.js';
 import { createListMaker, type ListMaker, type ListQuery } from '../../topn/list-maker.js';
@@ -252,13 +253,9 @@ function weightOf(
   count: number,
 ): number {
   if (!offsets || !targets) return weights[from * count + to];
-  let [low, high] = [offsets[from], offsets[from + 1]];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (targets[middle] < to) low = middle + 1;
-    else high = middle;
-  }
-  return low < offsets[from + 1] && targets[low] === to ? weights[low] : 0;
+  const end = offsets[from + 1];
+  const at = lowerBound(targets, to, offsets[from], end);
+  return at < end && targets[at] === to ? weights[at] : 0;
 }
 
 /** The same for everyone. */
