@@ -1,4 +1,4 @@
-// The ladder of docs/recommending.md: baselines, the evidence fit and the ranking fit on the same splits, everything
+// The leaderboard of docs/recommending.md: baselines, the evidence fit and the ranking fit on the same splits, everything
 // tuned on the same held-back training users. Every contestant's result, user by user, is kept as a JSON line of the
 // file given: a later run does what is missing and prints the tables of all.
 //

@@ -6,8 +6,8 @@ export type { PartSize } from './audit/audit.js';
 export { type AuditOptions, auditSplit, type SplitAudit } from './audit/audit.js';
 export type { AuditCheck, AuditVerdict, CheckName, PartTimes } from './audit/checks.js';
 export type {
-  Contender,
-  ContenderScore,
+  ComparedMethod,
+  MethodScore,
   SplitKind,
   SplitLeaderboard as SplitLadder,
 } from './audit/decision.js';

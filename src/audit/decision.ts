@@ -22,8 +22,8 @@ export const SPLIT_KINDS = ['pq', 'edges', 'time'] as const;
 /** The kinds of split that are compared. */
 export type SplitKind = (typeof SPLIT_KINDS)[number];
 /** The baselines, and the fit made for ranking. */
-export type Contender = BaselineName | 'ranking';
-export const CONTENDERS: readonly Contender[] = [...BASELINES, 'ranking'];
+export type ComparedMethod = BaselineName | 'ranking';
+export const COMPARED_METHODS: readonly ComparedMethod[] = [...BASELINES, 'ranking'];
 
 const DECIDE = {
   /** The time of each edge, milliseconds since 1970. Without them there is no split by time. */
@@ -38,9 +38,9 @@ const DECIDE = {
 /** How much is tried. */
 export interface DecisionOptions extends OptionsOf<typeof DECIDE>, TaskOptions {}
 
-/** How one contender scored on a split. */
-export interface ContenderScore {
-  readonly name: Contender;
+/** How one method scored on a split. */
+export interface MethodScore {
+  readonly name: ComparedMethod;
   /** nDCG at the length of the list. */
   readonly mean: number;
   readonly standardError: number;
@@ -48,20 +48,20 @@ export interface ContenderScore {
   readonly behind: PairedInterval | undefined;
 }
 
-/** The contenders on one kind of split, best first. */
+/** The methods on one kind of split, best first. */
 export interface SplitLeaderboard {
   readonly split: SplitKind;
   readonly users: number;
   /** Best first. */
-  readonly rows: readonly ContenderScore[];
-  readonly skipped: readonly { readonly name: Contender; readonly message: string }[];
+  readonly rows: readonly MethodScore[];
+  readonly skipped: readonly { readonly name: ComparedMethod; readonly message: string }[];
 }
 
 /** Which method each kind of split would choose, and how far they agree. */
 export interface Decision {
   readonly n: number;
-  readonly ladders: readonly SplitLeaderboard[];
-  /** Kendall's rank correlation of each two ladders. */
+  readonly leaderboards: readonly SplitLeaderboard[];
+  /** Kendall's rank correlation of each two leaderboards. */
   readonly agreement: readonly { readonly a: SplitKind; readonly b: SplitKind; readonly tau: number }[];
   /**
    * Would another winner have been chosen? `no`: the same wins everywhere; `yes`: another wins, and the difference is more
@@ -73,25 +73,25 @@ export interface Decision {
 const LIST = 20;
 const HELD_OUT = 0.2;
 
-/** Fits and judges every contender under every way of splitting. Takes as long as fifteen fits. */
+/** Fits and judges every method under every way of splitting. Takes as long as fifteen fits. */
 export async function decideAcrossSplits(
   graph: BipartiteGraph,
   options: DecisionOptions = {},
 ): Promise<Decision> {
   const { times, seed, trials, threads, signal, onProgress } = withDefaults({ ...DECIDE, ...TASK }, options);
   const kinds = SPLIT_KINDS.filter((kind) => kind !== 'time' || times !== undefined);
-  const ladders: SplitLeaderboard[] = [];
+  const leaderboards: SplitLeaderboard[] = [];
   for (const [k, kind] of kinds.entries()) {
     const parts = partsOf(graph, kind, seed, times);
     const task = tableTask(parts);
-    const scored: { name: Contender; perUser: Float64Array; mean: number; standardError: number }[] = [];
+    const scored: { name: ComparedMethod; perUser: Float64Array; mean: number; standardError: number }[] = [];
     const skipped: SplitLeaderboard['skipped'][number][] = [];
-    for (const [c, name] of CONTENDERS.entries()) {
+    for (const [c, name] of COMPARED_METHODS.entries()) {
       throwIfAborted(signal);
       onProgress?.({
         stage: 'deciding',
-        done: k * CONTENDERS.length + c,
-        total: kinds.length * CONTENDERS.length,
+        done: k * COMPARED_METHODS.length + c,
+        total: kinds.length * COMPARED_METHODS.length,
         unit: 'fits',
       });
       try {
@@ -109,7 +109,7 @@ export async function decideAcrossSplits(
       }
     }
     scored.sort((a, b) => b.mean - a.mean);
-    ladders.push({
+    leaderboards.push({
       split: kind,
       users: task.users.length,
       rows: scored.map(({ name, perUser, mean, standardError }, place) => ({
@@ -123,11 +123,11 @@ export async function decideAcrossSplits(
   }
   return Object.freeze({
     n: LIST,
-    ladders,
-    agreement: ladders.flatMap((a, at) =>
-      ladders.slice(at + 1).map((b) => ({ a: a.split, b: b.split, tau: kendall(a, b) })),
+    leaderboards,
+    agreement: leaderboards.flatMap((a, at) =>
+      leaderboards.slice(at + 1).map((b) => ({ a: a.split, b: b.split, tau: kendall(a, b) })),
     ),
-    another: anotherWinner(ladders),
+    another: anotherWinner(leaderboards),
   });
 }
 
@@ -144,11 +144,12 @@ function partsOf(
   return { train: selectEdges(graph, late, 0), test: selectEdges(graph, late, 1) };
 }
 
-/** Share of the pairs of contenders that both ladders put in the same order, from −1 to 1. */
+/** Share of the pairs of methods that both leaderboards put in the same order, from −1 to 1. */
 function kendall(a: SplitLeaderboard, b: SplitLeaderboard): number {
-  const place = (ladder: SplitLeaderboard) => new Map(ladder.rows.map(({ name }, at) => [name, at]));
+  const place = (leaderboard: SplitLeaderboard) =>
+    new Map(leaderboard.rows.map(({ name }, at) => [name, at]));
   const [first, second] = [place(a), place(b)];
-  const both = CONTENDERS.filter((name) => first.has(name) && second.has(name));
+  const both = COMPARED_METHODS.filter((name) => first.has(name) && second.has(name));
   let agree = 0;
   let pairs = 0;
   for (const [at, x] of both.entries()) {
@@ -160,12 +161,12 @@ function kendall(a: SplitLeaderboard, b: SplitLeaderboard): number {
   return pairs > 0 ? agree / pairs : 1;
 }
 
-function anotherWinner(ladders: readonly SplitLeaderboard[]): Decision['another'] {
-  const [first, ...others] = ladders.map(({ rows }) => rows);
+function anotherWinner(leaderboards: readonly SplitLeaderboard[]): Decision['another'] {
+  const [first, ...others] = leaderboards.map(({ rows }) => rows);
   const winner = first[0]?.name;
   const different = others.filter((rows) => rows[0]?.name !== winner);
   if (different.length === 0) return 'no';
-  // The first ladder's winner loses elsewhere: by more than chance?
+  // The first leaderboard's winner loses elsewhere: by more than chance?
   const beyond = different.some((rows) => (rows.find(({ name }) => name === winner)?.behind?.low ?? 0) > 0);
   return beyond ? 'yes' : 'perhaps';
 }

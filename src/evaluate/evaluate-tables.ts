@@ -1,4 +1,4 @@
-// Any train/test pair, anybody's lists: one ladder over the same users, the same candidates and the same exclusions.
+// Any train/test pair, anybody's lists: one leaderboard over the same users, the same candidates and the same exclusions.
 
 import { InputError } from '../errors.js';
 import type { Model } from '../fit/model.js';
@@ -42,7 +42,7 @@ export const LIST_SOURCES = ['popularity', 'model', 'recommendations'] as const;
 /** Where ranked lists come from: a model, a baseline, or given ones. */
 export type ListSource = (typeof LIST_SOURCES)[number];
 
-/** One method and its scores, a row of the ladder. */
+/** One method and its scores, a row of the leaderboard. */
 export interface ListScoreRow {
   readonly source: ListSource;
   /** Users without a list: every one of their metrics is 0. */
@@ -60,7 +60,7 @@ export interface ListComparison {
   readonly interval: PairedInterval;
 }
 
-/** What `evaluateParts` found: the ladder and the comparisons. */
+/** What `evaluateParts` found: the leaderboard and the comparisons. */
 export interface TablesEvaluation {
   readonly n: readonly number[];
   readonly metrics: readonly ListMetricName[];
@@ -68,8 +68,8 @@ export interface TablesEvaluation {
   readonly users: number;
   readonly candidates: number;
   readonly left: TableTask['left'];
-  readonly ladder: readonly ListScoreRow[];
-  /** The last row of the ladder against each of the others, user by user. */
+  readonly leaderboard: readonly ListScoreRow[];
+  /** The last row of the leaderboard against each of the others, user by user. */
   readonly comparisons: readonly ListComparison[];
   /** The same among those users alone who have a list in the last row; empty where all have one. */
   readonly comparisonsOfListed: readonly ListComparison[];
@@ -98,16 +98,16 @@ export async function evaluateTables(
   if (model) made.push(['model', await modelLists(model, task, longest, options)]);
   const found = recommendations && givenLists(recommendations, task, longest);
   if (found) made.push(['recommendations', found]);
-  const ladder = made.map(
+  const leaderboard = made.map(
     ([source, { lists, missing }]): ListScoreRow => ({
       source,
       missing,
       scores: lengths.map((n) => scoreLists(lists, task, n, metrics)),
     }),
   );
-  const last = ladder[ladder.length - 1];
+  const last = leaderboard[leaderboard.length - 1];
   const compare = (whom: (perUser: Float64Array) => Float64Array): ListComparison[] =>
-    ladder.slice(0, -1).flatMap((other) =>
+    leaderboard.slice(0, -1).flatMap((other) =>
       metrics.filter(isUserMetric).flatMap((metric) =>
         lengths.map((n, at) => ({
           source: last.source,
@@ -140,7 +140,7 @@ export async function evaluateTables(
     users: task.users.length,
     candidates: task.candidates,
     left: task.left,
-    ladder,
+    leaderboard,
     comparisons,
     comparisonsOfListed,
     given,

@@ -1,4 +1,4 @@
-// The recommendation ladder of a study: every method judged on the same users and candidates, side by side, and each
+// The recommendation leaderboard of a study: every method judged on the same users and candidates, side by side, and each
 // compared with the best on the same users.
 
 import type { BaselineName } from '../evaluate/baselines/all-baselines.js';
@@ -16,7 +16,7 @@ import { fitId } from './results.js';
 
 /** What is compared: the two metrics of the paper, with and without popular items. */
 export const LEADERBOARD_METRICS = ['recall', 'ndcg', 'recallUnpopular', 'ndcgUnpopular'] as const;
-/** The metrics that a study's ladder shows. */
+/** The metrics that a study's leaderboard shows. */
 export type LeaderboardMetric = (typeof LEADERBOARD_METRICS)[number];
 
 /** A figure with its standard error over users. */
@@ -78,11 +78,11 @@ export interface Leaderboard {
   readonly left: { readonly usersWithoutHistory: number; readonly edgesToUnseenItems: number };
 }
 
-export interface Contestant extends Omit<LeaderboardRow, 'all' | 'unpopular'> {
+export interface RankedMethod extends Omit<LeaderboardRow, 'all' | 'unpopular'> {
   readonly ranking: RankingResult;
 }
 
-export function baselineContestants(report: BaselineReport): Contestant[] {
+export function rankedBaselines(report: BaselineReport): RankedMethod[] {
   return report.results.map(({ name, setting, trials, tuned, ranking }) => ({
     id: name,
     kind: 'baseline',
@@ -97,16 +97,16 @@ export function baselineContestants(report: BaselineReport): Contestant[] {
 }
 
 export function buildLeaderboard(
-  contestants: readonly Contestant[],
+  methods: readonly RankedMethod[],
   seed: number,
   skipped: Leaderboard['skipped'],
   left: Leaderboard['left'],
 ): Leaderboard {
-  const { n, depth } = contestants[0].ranking;
+  const { n, depth } = methods[0].ranking;
   const best: Partial<Record<LeaderboardMetric, string>> = {};
   const comparisons: Comparison[] = [];
   for (const metric of LEADERBOARD_METRICS) {
-    const entries = contestants.flatMap((c) => {
+    const entries = methods.flatMap((c) => {
       const values = perUser(c.ranking, metric);
       return values ? [{ c, values, mean: mean(values) }] : [];
     });
@@ -134,7 +134,7 @@ export function buildLeaderboard(
   return {
     n,
     depth,
-    rows: contestants.map(({ ranking, ...row }) => ({
+    rows: methods.map(({ ranking, ...row }) => ({
       ...row,
       all: scoresOf(ranking.all),
       unpopular: ranking.unpopular ? scoresOf(ranking.unpopular) : null,

@@ -13,7 +13,7 @@ import { describeSides } from '../fit/sides/side-prior.js';
 import type { Split } from '../sample/split-types.js';
 import type { Stage } from '../text/stages.js';
 import { type Atlas, atlas } from './atlas.js';
-import type { Contestant } from './leaderboard.js';
+import type { RankedMethod } from './leaderboard.js';
 import {
   calibratedModel,
   fitOptionsOf,
@@ -51,7 +51,7 @@ interface Judged {
 
 export interface FittedModels {
   readonly fits: StudyFit[];
-  readonly contestants: Contestant[];
+  readonly methods: RankedMethod[];
   /** How the counts of a multigraph were fitted. */
   readonly counts: CountChoice | null;
 }
@@ -64,7 +64,7 @@ export async function fitModels(
   first: { readonly found: FirstRunFindings; readonly options: StudyOptions } | undefined,
 ): Promise<FittedModels> {
   const fits: StudyFit[] = [];
-  const contestants: Contestant[] = [];
+  const methods: RankedMethod[] = [];
   let counts: CountChoice | null = null;
   for (const features of settings.features) {
     const done: Judged[] = [];
@@ -94,12 +94,12 @@ export async function fitModels(
       done.push(judged);
       const described = describeFit(judged, same?.kind ?? null);
       fits.push(described);
-      addContestant(contestants, judged, same);
-      clock.found(contestant(fitId(kind, features), 'model', kind, features, judged.evaluation), described);
+      addMethod(methods, judged, same);
+      clock.found(modelMethod(fitId(kind, features), 'model', kind, features, judged.evaluation), described);
       if (first) await findings(first.found, judged, parts, first.options, settings, clock);
     }
   }
-  return { fits, contestants, counts };
+  return { fits, methods, counts };
 }
 
 /** The model among those before it that comes to the same fit, if one does. */
@@ -132,15 +132,15 @@ async function judgeAgain(
   return { ...evaluation, predictive: predictive && asDrawn(predictive) };
 }
 
-function addContestant(
-  contestants: Contestant[],
+function addMethod(
+  methods: RankedMethod[],
   { kind, features, evaluation }: Judged,
   same: Judged | undefined,
 ): void {
-  const at = same ? contestants.findIndex(({ id }) => id === fitId(same.kind, features)) : -1;
-  const row = contestants[at];
-  if (row) contestants[at] = { ...row, also: [...row.also, kind] };
-  else contestants.push(contestant(fitId(kind, features), 'model', kind, features, evaluation));
+  const at = same ? methods.findIndex(({ id }) => id === fitId(same.kind, features)) : -1;
+  const row = methods[at];
+  if (row) methods[at] = { ...row, also: [...row.also, kind] };
+  else methods.push(modelMethod(fitId(kind, features), 'model', kind, features, evaluation));
 }
 
 /** Recommendations and, where draws were asked for, predictive checks. */
@@ -183,13 +183,13 @@ async function findings(
 
 export const PLAIN_ROW = { model: null, also: [], features: null, setting: null, trials: 0, tuned: true };
 
-function contestant(
+function modelMethod(
   id: string,
-  kind: Contestant['kind'],
+  kind: RankedMethod['kind'],
   model: ModelKind | null,
   features: number,
   { ranking }: Evaluation,
-): Contestant {
+): RankedMethod {
   return { ...PLAIN_ROW, id, kind, model, features, ranking };
 }
 

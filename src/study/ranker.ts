@@ -8,7 +8,7 @@ import type { RankingResult } from '../metrics/ranking-metrics.js';
 import { createPool, type TaskModule } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
 import type { Split } from '../sample/split-types.js';
-import type { Contestant } from './leaderboard.js';
+import type { RankedMethod } from './leaderboard.js';
 import { PLAIN_ROW } from './models.js';
 import type { StudySettings } from './options.js';
 import type { FitJob, JudgeJob } from './ranker-tasks.js';
@@ -38,13 +38,13 @@ export async function fitRanker(
   { seed, engine, n, depth, drawsGiven }: RankerSettings,
   clock: StageTimes,
   apart: boolean,
-): Promise<{ readonly row: Contestant; readonly described: StudyRanker }> {
+): Promise<{ readonly row: RankedMethod; readonly described: StudyRanker }> {
   const settings = { seed, engine, n, depth, drawsGiven };
   const steps = apart ? inWorker(parts, settings) : here(parts, settings);
   try {
     const described = await clock.stage({ stage: 'fit', model: 'ranking' }, steps.fit);
     const ranking = await clock.stage({ stage: 'evaluate', model: 'ranking' }, steps.judge);
-    const row: Contestant = {
+    const row: RankedMethod = {
       ...PLAIN_ROW,
       id: 'ranking',
       kind: 'ranker',

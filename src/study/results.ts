@@ -23,8 +23,8 @@ import type { Leaderboard, LeaderboardMetric, LeaderboardRow } from './leaderboa
 import type { ModelKind, StudySettings } from './options.js';
 import type { Topic } from './topics.js';
 
-/** Of the format of results.json; 2: settings have the names of the options; 3: three models, each fit with its law. */
-export const RESULTS_VERSION = 3;
+/** Of the format of results.json; 2: settings have the names of the options; 3: three models, each fit with the priors of its sides; 4: `leaderboard`. */
+export const RESULTS_VERSION = 4;
 
 /** All results of a study, as results.json has them. */
 export interface StudyResults {
@@ -162,7 +162,7 @@ export interface StudyRun {
   readonly fits: readonly StudyFit[];
   /** How the counts of a multigraph were fitted, and why; null where there are none. */
   readonly counts: CountChoice | null;
-  readonly ladder: Leaderboard;
+  readonly leaderboard: Leaderboard;
   /** The fit made for ranking; null where none was asked for. */
   readonly ranker: StudyRanker | null;
 }

@@ -4,7 +4,7 @@ import { throwIfAborted } from '../errors.js';
 import type { ThreadShare } from '../parallel/budget.js';
 import type { Progress, TaskOptions } from '../progress.js';
 import { type Stage, stageLabel } from '../text/stages.js';
-import type { Contestant } from './leaderboard.js';
+import type { RankedMethod } from './leaderboard.js';
 import type { StudyOptions, StudySettings } from './options.js';
 import { Course, planOf } from './plan.js';
 import type { StageTime, StudyFinding, StudyFit } from './results.js';
@@ -32,7 +32,7 @@ export class StageTimes {
   }
 
   /** Hands a result on as soon as it is there, and those of what is shown before it have been. */
-  found({ ranking, ...row }: Contestant, fit: StudyFit | null = null): void {
+  found({ ranking, ...row }: RankedMethod, fit: StudyFit | null = null): void {
     const { repeats, features } = this.settings;
     const finding: StudyFinding = {
       kind: 'method',

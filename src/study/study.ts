@@ -18,7 +18,7 @@ import type { Split } from '../sample/split-types.js';
 import { checkSparsity, type SparsityCheck } from '../sparsity/check.js';
 import { VERSION } from '../version.js';
 import { rankingCeilings } from './ceilings.js';
-import { baselineContestants, buildLeaderboard, type Contestant, type Leaderboard } from './leaderboard.js';
+import { buildLeaderboard, type Leaderboard, type RankedMethod, rankedBaselines } from './leaderboard.js';
 import { type CountedSettings, type FirstRunFindings, fitModels, PLAIN_ROW } from './models.js';
 import {
   fitOptionsOf,
@@ -134,7 +134,7 @@ async function oneRun(
   const models = new Promise<void>((resolve) => {
     modelsEnd = resolve;
   });
-  const [{ fits, contestants, counts }, ranked, rivals] = await clock.together(
+  const [{ fits, methods, counts }, ranked, rivals] = await clock.together(
     [
       (own) =>
         own
@@ -152,8 +152,8 @@ async function oneRun(
     ],
     atOnce,
   );
-  if (ranked) contestants.push(ranked.row);
-  contestants.push(...rivals.rows);
+  if (ranked) methods.push(ranked.row);
+  methods.push(...rivals.rows);
   if (options.truth) {
     const { truth } = options;
     const ceilings = await clock.stage({ stage: 'ceilings' }, (t) =>
@@ -163,13 +163,20 @@ async function oneRun(
       ['ceiling-fold-in', ceilings.foldIn],
       ['ceiling-truth', ceilings.truth],
     ] as const) {
-      contestants.push({ ...PLAIN_ROW, id, kind: 'ceiling', ranking });
+      methods.push({ ...PLAIN_ROW, id, kind: 'ceiling', ranking });
     }
   }
-  const ladder = await clock.stage({ stage: 'compare' }, async () =>
-    buildLeaderboard(contestants, seed, rivals.skipped, task.left),
+  const leaderboard = await clock.stage({ stage: 'compare' }, async () =>
+    buildLeaderboard(methods, seed, rivals.skipped, task.left),
   );
-  return { repeat, split: describeSplit(parts), fits, counts, ranker: ranked?.described ?? null, ladder };
+  return {
+    repeat,
+    split: describeSplit(parts),
+    fits,
+    counts,
+    ranker: ranked?.described ?? null,
+    leaderboard,
+  };
 }
 
 /** Edges below which the parts of a study take turns, as their threads would cost more than they save, and above which memory may not hold all. */
@@ -187,14 +194,14 @@ async function fitRivals(
   { baselines, n, depth, seed, trials }: StudySettings,
   clock: StageTimes,
   shares: readonly ThreadShare[] | undefined,
-): Promise<{ readonly rows: readonly Contestant[]; readonly skipped: Leaderboard['skipped'] }> {
+): Promise<{ readonly rows: readonly RankedMethod[]; readonly skipped: Leaderboard['skipped'] }> {
   if (baselines.length === 0) return { rows: [], skipped: [] };
   try {
     const how = { baselines, n, depth, seed, maxTrials: trials };
     const report = await clock.stage({ stage: 'baselines' }, (t: RankingOptions, waited) =>
       fitBaselines(parts, task, { ...how, ...t, shares: shares && tellingOfWait(shares, waited) }),
     );
-    const rows = baselineContestants(report);
+    const rows = rankedBaselines(report);
     for (const row of rows) clock.found(row);
     return { rows, skipped: report.skipped };
   } catch (error) {

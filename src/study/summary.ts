@@ -14,12 +14,12 @@ import {
 
 export function summarizeRuns(runs: readonly StudyRun[]): StudySummary {
   const ranking: Record<string, Partial<Record<LeaderboardMetric, Spread>>> = {};
-  for (const id of new Set(runs.flatMap((run) => run.ladder.rows.flatMap(rowIds)))) {
+  for (const id of new Set(runs.flatMap((run) => run.leaderboard.rows.flatMap(rowIds)))) {
     const metrics: Partial<Record<LeaderboardMetric, Spread>> = {};
     for (const metric of LEADERBOARD_METRICS) {
       const spread = spreadOf(
         runs.map((run) => {
-          const row = run.ladder.rows.find((r) => rowIds(r).includes(id));
+          const row = run.leaderboard.rows.find((r) => rowIds(r).includes(id));
           return row && leaderboardFigure(row, metric)?.mean;
         }),
       );

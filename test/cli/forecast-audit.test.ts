@@ -202,13 +202,17 @@ describe('graphex audit', () => {
     expect(stdout).toMatch(/Cut at a date/);
   });
 
-  it('--decision puts the ladders of three splits side by side', async () => {
+  it('--decision puts the leaderboards of three splits side by side', async () => {
     const tables = ['--train', at('train.csv'), '--test', at('test.csv'), '--time', 'when', '--no-control'];
     const { stdout, status } = await graphex('audit', ...tables, '--decision', '--json');
     expect(status).toBe(0);
     const { decision } = JSON.parse(stdout);
-    expect(decision.ladders.map(({ split }: { split: string }) => split)).toEqual(['pq', 'edges', 'time']);
-    for (const { rows, skipped } of decision.ladders) {
+    expect(decision.leaderboards.map(({ split }: { split: string }) => split)).toEqual([
+      'pq',
+      'edges',
+      'time',
+    ]);
+    for (const { rows, skipped } of decision.leaderboards) {
       expect(rows.length + skipped.length).toBe(BASELINES.length + 1); // and the fit for ranking
       expect(rows[0].behind).toBeUndefined();
       expect(rows[1].behind.low).toBeLessThanOrEqual(rows[1].behind.difference);
@@ -291,7 +295,7 @@ describe('graphex evaluate on anybody’s parts', () => {
     expect(train.edges).toBeGreaterThan(0);
     const plain = JSON.parse((await graphex('evaluate', split, '--metrics', 'recall', '--json')).stdout);
     expect(plain.users).toBeGreaterThan(0);
-    expect(plain.ladder.map(({ source }: { source: string }) => source)).toEqual(['popularity']);
+    expect(plain.leaderboard.map(({ source }: { source: string }) => source)).toEqual(['popularity']);
   });
 
   it.each([

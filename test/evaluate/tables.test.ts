@@ -182,20 +182,21 @@ describe('recommendations made elsewhere', () => {
     );
   });
 
-  it('join the ladder with paired intervals against every other row', async () => {
+  it('join the leaderboard with paired intervals against every other row', async () => {
     const found = await evaluateTables(
       { train, test },
       { recommendations: given('ay az bx dz', [1, 2, 1, 1]), n: [1, 3], metrics: ['recall', 'coverage'] },
     );
-    expect(found.ladder.map(({ source }) => source)).toEqual(['popularity', 'recommendations']);
+    expect(found.leaderboard.map(({ source }) => source)).toEqual(['popularity', 'recommendations']);
     expect(found.users).toBe(3);
-    expect(found.ladder[1].scores[1].mean.recall).toBeCloseTo((1 + 1 / 2 + 1) / 3, 12);
+    expect(found.leaderboard[1].scores[1].mean.recall).toBeCloseTo((1 + 1 / 2 + 1) / 3, 12);
     expect(found.comparisons.map(({ metric, n, against }) => `${metric} ${n} ${against}`)).toEqual([
       'recall 1 popularity',
       'recall 3 popularity',
     ]);
     const [, at3] = found.comparisons;
-    const difference = found.ladder[1].scores[1].mean.recall! - found.ladder[0].scores[1].mean.recall!;
+    const difference =
+      found.leaderboard[1].scores[1].mean.recall! - found.leaderboard[0].scores[1].mean.recall!;
     expect(at3.interval.difference).toBeCloseTo(difference, 12);
     expect(found.comparisonsOfListed).toEqual([]);
   });
@@ -230,8 +231,8 @@ describe('a model on any pair of tables', () => {
     const { model } = await fit(parts.train, { features: 5, threads: 1 });
     const found = await evaluateTables(parts, { model, n: [10], threads: 1, metrics: ['recall', 'ndcg'] });
     expect(found.fittedToTrain).toBe(true);
-    expect(found.ladder[1].missing).toBe(found.left.withoutHistory);
-    const { recall, ndcg } = found.ladder[1].scores[0].mean;
+    expect(found.leaderboard[1].missing).toBe(found.left.withoutHistory);
+    const { recall, ndcg } = found.leaderboard[1].scores[0].mean;
     expect(recall).toBeGreaterThan(0.3);
     expect(ndcg).toBeGreaterThan(0.2);
 
@@ -267,15 +268,15 @@ describe('a model on any pair of tables', () => {
     );
     const known = { train: graphOf(pairs('cx cz dy')), test: graphOf(pairs('cw dz')) };
     const found = await evaluateTables(known, { model, threads: 1 });
-    expect(found.ladder[1].missing).toBe(1);
+    expect(found.leaderboard[1].missing).toBe(1);
   });
 
   it('folds in users that it does not know, by their history', async () => {
     const parts = split(graph, { testUsers: 0.3, testItems: 0.3, seed: 1 });
     const { model } = await fit(parts.train, { features: 5, threads: 1 });
     const found = await evaluateTables(parts, { model, n: [10], threads: 1, metrics: ['recall'] });
-    expect(found.ladder[1].missing).toBeLessThan(found.users / 3);
-    expect(found.ladder[1].scores[0].mean.recall).toBeGreaterThan(0);
+    expect(found.leaderboard[1].missing).toBeLessThan(found.users / 3);
+    expect(found.leaderboard[1].scores[0].mean.recall).toBeGreaterThan(0);
   });
 
   it('of other data is refused', async () => {

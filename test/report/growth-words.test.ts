@@ -183,7 +183,7 @@ describe('the words of an audit', () => {
       const said = decisionWords({
         n: 20,
         another,
-        ladders: [
+        leaderboards: [
           { split: 'pq', users: 10, rows: [row('ranking')], skipped: [] },
           { split: 'edges', users: 10, rows: [row('ease')], skipped: [] },
         ],

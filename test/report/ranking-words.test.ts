@@ -4,15 +4,15 @@ import type { StudyResults } from '../../src/study/results.js';
 import { numbers } from './study-numbers.js';
 
 describe('which method recommends best, in words', () => {
-  /** A ladder with its own figures by nDCG; `clear` names rows that are behind the best by more than chance. */
+  /** A leaderboard with its own figures by nDCG; `clear` names rows that are behind the best by more than chance. */
   function ladderOf(
     recall: Readonly<Record<string, number>>,
     ndcg: Readonly<Record<string, number>>,
     clear: Readonly<Record<'recall' | 'ndcg', readonly string[]>>,
   ): StudyResults {
     const results = numbers(recall, { sure: false });
-    const { ladder } = results.runs[0];
-    for (const row of ladder.rows)
+    const { leaderboard } = results.runs[0];
+    for (const row of leaderboard.rows)
       Object.assign(row.all, { ndcg: { mean: ndcg[row.id], standardError: 0.01 } });
     const best = (of: Readonly<Record<string, number>>) =>
       Object.keys(of).reduce((a, b) => (of[b] > of[a] ? b : a));
@@ -35,7 +35,7 @@ describe('which method recommends best, in words', () => {
           };
         });
     });
-    Object.assign(ladder, { best: { recall: best(recall), ndcg: best(ndcg) }, comparisons });
+    Object.assign(leaderboard, { best: { recall: best(recall), ndcg: best(ndcg) }, comparisons });
     return results;
   }
   const said = (results: StudyResults) => {

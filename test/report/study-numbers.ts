@@ -91,7 +91,7 @@ export function numbers(
       {
         split: { test: { ...test, items: 100 } },
         fits: MODEL_KINDS.slice(-items.length).map((kind, at) => fit(kind, items[at])),
-        ladder: { n: 20, rows, best: { recall: best, ndcg: best }, comparisons },
+        leaderboard: { n: 20, rows, best: { recall: best, ndcg: best }, comparisons },
       },
     ],
   } as unknown as StudyResults;

@@ -103,7 +103,8 @@ describe('report.html', () => {
       expect(page).toContain(`>${observed.items!.toLocaleString('en-US')}<`);
       expect(page).toContain(`<b>${Math.round(draws.items!.mean).toLocaleString('en-US')}</b>`);
     }
-    for (const row of results.runs[0].ladder.rows) expect(page).toContain(row.all.recall.mean.toFixed(3));
+    for (const row of results.runs[0].leaderboard.rows)
+      expect(page).toContain(row.all.recall.mean.toFixed(3));
     expect(page).toContain('sum of counts');
     expect(page).toContain('Over several splits');
   });

@@ -52,7 +52,7 @@ describe('a study in words', () => {
       'The sparse model and the dense model rank below popularity, the same list for everyone: do not recommend with them.',
     );
     const mixed = numbers(recall);
-    const [sparse] = mixed.runs[0].ladder.rows;
+    const [sparse] = mixed.runs[0].leaderboard.rows;
     Object.assign(sparse.all, { ndcg: { mean: 0.31, standardError: 0.01 } });
     expect(studyVerdicts(mixed).ranking.text).toContain(
       'By recall@20, the sparse model ranks below popularity, the same list for everyone.',

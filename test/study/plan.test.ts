@@ -80,9 +80,9 @@ describe('a study under way', () => {
     expect(told.indexOf('check')).toBeLessThan(told.findIndex((stage) => stage.startsWith('fit')));
     const [first, ...rows] = findings;
     expect(first).toEqual({ kind: 'check', check: results.check });
-    const ladder = results.runs[0].ladder.rows;
+    const leaderboard = results.runs[0].leaderboard.rows;
     const ids = rows.map((finding) => (finding.kind === 'method' ? finding.row.id : ''));
-    for (const row of ladder) {
+    for (const row of leaderboard) {
       const found = rows.find((finding) => finding.kind === 'method' && finding.row.id === row.id);
       expect(found, row.id).toMatchObject({
         recall: row.all.recall.mean,

@@ -1,17 +1,17 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Progress } from '../../src/progress.js';
-import type { Contestant } from '../../src/study/leaderboard.js';
+import type { RankedMethod } from '../../src/study/leaderboard.js';
 import { PLAIN_ROW } from '../../src/study/models.js';
 import { studySettings } from '../../src/study/options.js';
 import { StageTimes } from '../../src/study/stage-times.js';
 
-const row = (id: string): Contestant =>
+const row = (id: string): RankedMethod =>
   ({
     ...PLAIN_ROW,
     id,
     kind: 'model',
     ranking: { n: 20, depth: 100, all: { mean: { recall: 0, ndcg: 0 } } },
-  }) as unknown as Contestant;
+  }) as unknown as RankedMethod;
 
 function clockThatTells(signal?: AbortSignal) {
   const told: string[] = [];

@@ -77,7 +77,7 @@ describe('study', () => {
     });
     expect(run!.fits.map((fit) => fit.model)).toEqual(['auto', 'sparse', 'dense']);
     expect(run!.fits[2]).toMatchObject({ sigma: { users: -0.1, items: -0.1 }, size: { users: 0, items: 0 } });
-    expect(run!.ladder.rows.map((row) => row.id)).toEqual(['auto-3', 'dense-3', 'popularity', 'knn']);
+    expect(run!.leaderboard.rows.map((row) => row.id)).toEqual(['auto-3', 'dense-3', 'popularity', 'knn']);
     const { train, foldin, test } = run!.split;
     expect(train.edges + foldin.edges + test.edges).toBe(graph.edges);
     expect(run!.fits[0].predictive!.observed).toMatchObject({
@@ -94,7 +94,7 @@ describe('study', () => {
     expect(sparse).toMatchObject({ model: 'sparse', sameAs: 'auto' });
     const fitted = base.receipt.timings.filter(({ stage }) => stage === 'fit').map(({ model }) => model);
     expect(fitted).toEqual(['auto', 'dense']);
-    expect(base.runs[0].ladder.rows[0].also).toEqual(['sparse']);
+    expect(base.runs[0].leaderboard.rows[0].also).toEqual(['sparse']);
     // What a study of the sparse model alone finds, to the last digit.
     const alone = await study(graph, { ...QUICK, model: 'sparse', baselines: [] });
     const { model: _, sameAs: __, seconds: ___, secondsPerIteration: ____, ...numbers } = sparse!;
@@ -142,12 +142,14 @@ describe('study', () => {
   });
 
   it('compares every row with the best, and the best is the best', () => {
-    const { ladder } = base.runs[0];
-    const recall = new Map(ladder.rows.map((row) => [row.id, row.all.recall.mean]));
-    expect(recall.get(ladder.best.recall!)).toBe(Math.max(...recall.values()));
-    const rivals = ladder.comparisons.filter((c) => c.metric === 'recall' && c.to === ladder.best.recall);
+    const { leaderboard } = base.runs[0];
+    const recall = new Map(leaderboard.rows.map((row) => [row.id, row.all.recall.mean]));
+    expect(recall.get(leaderboard.best.recall!)).toBe(Math.max(...recall.values()));
+    const rivals = leaderboard.comparisons.filter(
+      (c) => c.metric === 'recall' && c.to === leaderboard.best.recall,
+    );
     expect(rivals.map((c) => c.row).sort()).toEqual(
-      [...recall.keys()].filter((id) => id !== ladder.best.recall).sort(),
+      [...recall.keys()].filter((id) => id !== leaderboard.best.recall).sort(),
     );
     for (const c of rivals) {
       expect(c.difference).toBeCloseTo(recall.get(c.row)! - recall.get(c.to)!, 10);
@@ -224,7 +226,7 @@ describe('study', () => {
   it('repeats over splits: the summary is their mean and spread', async () => {
     const two = await study(graph, { ...QUICK, repeats: 2, baselines: ['popularity'], model: 'sparse' });
     expect(two.receipt.seeds).toEqual([1, 2]);
-    const values = two.runs.map((run) => run.ladder.rows[0].all.recall.mean);
+    const values = two.runs.map((run) => run.leaderboard.rows[0].all.recall.mean);
     const { mean, spread } = two.summary.ranking['sparse-3'].recall!;
     expect(mean).toBeCloseTo((values[0] + values[1]) / 2, 12);
     expect(spread).toBeCloseTo(Math.abs(values[0] - values[1]) / Math.SQRT2, 12);
@@ -233,12 +235,13 @@ describe('study', () => {
 
   it('knows the ceilings of simulated data', async () => {
     const results = await study(graph, { ...QUICK, model: 'sparse', baselines: ['popularity'], truth });
-    const recall = (id: string) => results.runs[0].ladder.rows.find((row) => row.id === id)!.all.ndcg.mean;
+    const recall = (id: string) =>
+      results.runs[0].leaderboard.rows.find((row) => row.id === id)!.all.ndcg.mean;
     // With the true parameters of both sides nothing but chance is left to go wrong.
     expect(recall('ceiling-truth')).toBeGreaterThan(recall('popularity'));
     expect(recall('ceiling-fold-in')).toBeGreaterThan(recall('popularity'));
     expect(recall('ceiling-truth')).toBeGreaterThan(recall('sparse-3') - 0.02);
-    expect(results.runs[0].ladder.best.recall).not.toMatch(/ceiling/);
+    expect(results.runs[0].leaderboard.best.recall).not.toMatch(/ceiling/);
     expect(studyVerdicts(results).ranking.details.join(' ')).toMatch(/best that is possible/);
   });
 

@@ -23,7 +23,7 @@ import {
   checkFigures,
   checkTitle,
   checkWords,
-  contenderTitle,
+  comparedMethodTitle,
   decisionWords,
   splitKindTitle,
 } from '../../report/words/audit.js';
@@ -178,7 +178,7 @@ function describe(
 
 function describeDecision(decision: Decision): string[] {
   return [
-    ...decision.ladders.flatMap(({ split, users, rows, skipped }) => [
+    ...decision.leaderboards.flatMap(({ split, users, rows, skipped }) => [
       textTable([
         [
           `${splitKindTitle(split)}, ${grouped(users)} judged`,
@@ -187,13 +187,13 @@ function describeDecision(decision: Decision): string[] {
           '95 % interval',
         ],
         ...rows.map(({ name, mean, behind }) => [
-          contenderTitle(name),
+          comparedMethodTitle(name),
           fixed(mean, 4),
           behind ? fixed(behind.difference, 4) : '',
           behind ? `${fixed(behind.low, 4)} … ${fixed(behind.high, 4)}` : '',
         ]),
       ]),
-      ...skipped.map(({ name, message }) => wrap(`Left out: ${contenderTitle(name)}: ${message}.`)),
+      ...skipped.map(({ name, message }) => wrap(`Left out: ${comparedMethodTitle(name)}: ${message}.`)),
       '',
     ]),
     wrap(decisionWords(decision)),

@@ -175,7 +175,10 @@ async function readLists(
 
 /** The document of --json. `metrics` are those of the last row: the lists made elsewhere, or the model. */
 function partsJson(found: TablesEvaluation): object {
-  const byName = (scores: TablesEvaluation['ladder'][number]['scores'], kind: 'mean' | 'standardError') =>
+  const byName = (
+    scores: TablesEvaluation['leaderboard'][number]['scores'],
+    kind: 'mean' | 'standardError',
+  ) =>
     Object.fromEntries(
       found.metrics
         .filter((name) => kind === 'mean' || isUserMetric(name))
@@ -186,7 +189,7 @@ function partsJson(found: TablesEvaluation): object {
           ),
         ]),
     );
-  const rows = found.ladder.map(({ source, missing, scores }) => ({
+  const rows = found.leaderboard.map(({ source, missing, scores }) => ({
     source,
     missing,
     metrics: byName(scores, 'mean'),
@@ -199,7 +202,7 @@ function partsJson(found: TablesEvaluation): object {
     candidates: found.candidates,
     missing: last.missing,
     metrics: last.metrics,
-    ladder: rows,
+    leaderboard: rows,
     comparisons: found.comparisons,
     comparisonsOfListed: found.comparisonsOfListed,
     left: found.left,
@@ -210,7 +213,7 @@ function partsJson(found: TablesEvaluation): object {
 
 function describe(found: TablesEvaluation, names: SideNames, words: readonly string[]): string {
   const cells = (at: number, name: ListMetricName) =>
-    found.ladder.map(({ scores }) => {
+    found.leaderboard.map(({ scores }) => {
       const { mean, standardError } = scores[at];
       const found = mean[name];
       if (found === undefined) return 'none';
@@ -220,7 +223,7 @@ function describe(found: TablesEvaluation, names: SideNames, words: readonly str
   const table = textTable([
     [
       `${grouped(found.users)} ${names.users.many}, ${grouped(found.candidates)} ${names.items.many}`,
-      ...found.ladder.map(({ source }) => SOURCE_TITLES[source]),
+      ...found.leaderboard.map(({ source }) => SOURCE_TITLES[source]),
     ],
     ...found.n.flatMap((n, at) =>
       found.metrics.map((name) => [listMetricTitle(name, n), ...cells(at, name)]),

@@ -1,4 +1,4 @@
-// A worker of the ladder: the search of one baseline, or its fit and its figures, one after the other.
+// A worker of the leaderboard: the search of one baseline, or its fit and its figures, one after the other.
 
 import { fromShared, type Transfer } from '../../graph/transfer.js';
 import { serveTasks } from '../../parallel/worker.js';

@@ -1,4 +1,4 @@
-// The recommendation ladder as a picture: a dot with its error bar for every method, one panel per metric.
+// The recommendation leaderboard as a picture: a dot with its error bar for every method, one panel per metric.
 
 import * as Plot from '@observablehq/plot';
 import {
@@ -31,16 +31,16 @@ const ROW_HEIGHT = 22;
 
 /** Methods from best to worst by recall; `metrics` are the panels, side by side or, when narrow, one below the other. */
 export function rankingChart(
-  ladder: Leaderboard,
+  leaderboard: Leaderboard,
   metrics: readonly LeaderboardMetric[],
   {
     narrow = false,
     names = USERS_AND_ITEMS,
   }: { readonly narrow?: boolean | undefined; readonly names?: SideNames | undefined } = {},
 ): Chart {
-  const word = (metric: LeaderboardMetric) => metricPhrase(metric, ladder.n, names);
-  const title = (row: LeaderboardRow) => methodTitle(row, ladder, names);
-  const rows = [...ladder.rows].sort((a, b) => b.all.recall.mean - a.all.recall.mean);
+  const word = (metric: LeaderboardMetric) => metricPhrase(metric, leaderboard.n, names);
+  const title = (row: LeaderboardRow) => methodTitle(row, leaderboard, names);
+  const rows = [...leaderboard.rows].sort((a, b) => b.all.recall.mean - a.all.recall.mean);
   const shown = metrics.filter((metric) => rows.some((row) => leaderboardFigure(row, metric)));
   const points = rows.flatMap((row) =>
     shown.flatMap((metric) => {

@@ -54,7 +54,7 @@ function studyCharts(results: StudyResults): { readonly [K in keyof StudyPicture
   const { check, runs } = results;
   const { names } = check;
   const fits = predictingFits(chosenFits(results));
-  const { ladder, split } = runs[0];
+  const { leaderboard, split } = runs[0];
   const cut = splitChart(split, names);
   const panels = fits.map((fit) => ({
     name: shortName(fit),
@@ -78,8 +78,8 @@ function studyCharts(results: StudyResults): { readonly [K in keyof StudyPicture
       predictive: predictivePair(panels, names),
     }),
     ranking: {
-      wide: rankingChart(ladder, LEADERBOARD_METRICS.slice(0, 2), { names }),
-      narrow: [rankingChart(ladder, LEADERBOARD_METRICS.slice(0, 2), { names, narrow: true })],
+      wide: rankingChart(leaderboard, LEADERBOARD_METRICS.slice(0, 2), { names }),
+      narrow: [rankingChart(leaderboard, LEADERBOARD_METRICS.slice(0, 2), { names, narrow: true })],
     },
   };
 }

@@ -13,7 +13,7 @@ import {
   checkFigures,
   checkTitle,
   checkWords,
-  contenderTitle,
+  comparedMethodTitle,
   decisionWords,
   splitKindTitle,
 } from '../words/audit.js';
@@ -56,7 +56,9 @@ export function renderAuditPage(page: AuditPage): string {
           ]),
         ),
       },
-      ...(decision ? [{ id: 'decision', title: 'Would another have won?', body: ladders(decision) }] : []),
+      ...(decision
+        ? [{ id: 'decision', title: 'Would another have won?', body: leaderboards(decision) }]
+        : []),
     ],
     footer: html`Made by graphex ${page.version} with seed ${page.seed}. docs/audit.md says how often these checks are right.`,
   });
@@ -87,10 +89,10 @@ function checks({ audit, names }: AuditPage): Content {
   ];
 }
 
-function ladders(decision: Decision): Content {
+function leaderboards(decision: Decision): Content {
   return [
     html`<p>${decisionWords(decision)}</p>`,
-    decision.ladders.map(({ split, users, rows }) =>
+    decision.leaderboards.map(({ split, users, rows }) =>
       table(
         [
           { label: capital(splitKindTitle(split)) },
@@ -98,7 +100,7 @@ function ladders(decision: Decision): Content {
           { label: 'behind the winner (95 %)', numeric: true },
         ],
         rows.map(({ name, mean, behind }) => [
-          contenderTitle(name),
+          comparedMethodTitle(name),
           fixed(mean, 4),
           behind
             ? `${fixed(behind.difference, 4)} (${fixed(behind.low, 4)} … ${fixed(behind.high, 4)})`

@@ -146,10 +146,10 @@ function predictionTable(fits: readonly CheckedFit[], names: SideNames): Html {
 }
 
 export function rankingSection(results: StudyResults, verdict: StudyVerdict, ranking: StudyPicture): Content {
-  const { ladder } = results.runs[0];
-  const rows = [...ladder.rows].sort((a, b) => b.all.recall.mean - a.all.recall.mean);
+  const { leaderboard } = results.runs[0];
+  const rows = [...leaderboard.rows].sort((a, b) => b.all.recall.mean - a.all.recall.mean);
   const { users, candidates } = rows[0].all;
-  const ceiling = ladder.rows.find((row) => row.id === 'ceiling-fold-in');
+  const ceiling = leaderboard.rows.find((row) => row.id === 'ceiling-fold-in');
   const { names } = results.check;
   return [
     html`<p>The ${term('candidates', 'task')}: ${many(candidates, names.items)} are put in order for each of ${grouped(users)}
@@ -162,16 +162,16 @@ part.</p>`,
       html`Further right is better. Bars: 95 % interval of each figure by itself, from its
 ${term('error', 'standard error')}. For differences the ${term('paired', 'paired intervals')} below are sharper.`,
     ),
-    ladderTable(ladder, rows, names),
-    pairedTable(ladder, rows, names),
-    fold('More figures: hit rate, MRR, MAP, coverage', moreTable(ladder, rows, names)),
+    leaderboardTable(leaderboard, rows, names),
+    pairedTable(leaderboard, rows, names),
+    fold('More figures: hit rate, MRR, MAP, coverage', moreTable(leaderboard, rows, names)),
     rows.some((row) => row.kind === 'baseline')
-      ? fold('How the baselines were tuned', tuningTable(ladder, rows, names))
+      ? fold('How the baselines were tuned', tuningTable(leaderboard, rows, names))
       : undefined,
-    ladder.skipped.map((skipped) => html`<p>${skippedWords(skipped, ladder)}</p>`),
-    ceiling ? ceilingTable(ladder, rows, ceiling, names) : undefined,
-    html`<p>Left out: ${many(ladder.left.usersWithoutHistory, { one: `test ${names.users.one}`, many: `test ${names.users.many}` })} of whom nothing is shown, and
-${many(ladder.left.edgesToUnseenItems, 'edge')} to ${names.items.many} that training ${term('dropped', 'never saw')}.</p>`,
+    leaderboard.skipped.map((skipped) => html`<p>${skippedWords(skipped, leaderboard)}</p>`),
+    ceiling ? ceilingTable(leaderboard, rows, ceiling, names) : undefined,
+    html`<p>Left out: ${many(leaderboard.left.usersWithoutHistory, { one: `test ${names.users.one}`, many: `test ${names.users.many}` })} of whom nothing is shown, and
+${many(leaderboard.left.edgesToUnseenItems, 'edge')} to ${names.items.many} that training ${term('dropped', 'never saw')}.</p>`,
   ];
 }
 
@@ -183,22 +183,22 @@ function figureCell(row: LeaderboardRow, metric: LeaderboardMetric, best: string
   return html`${row.id === best ? html`<b>${mean}</b>` : mean} <small>± ${fixed(figure.standardError, 3)}</small>`;
 }
 
-function methodName(row: LeaderboardRow, ladder: Leaderboard, names: SideNames): Content {
-  return term(row.model ? `${row.model}-model` : row.kind, methodTitle(row, ladder, names));
+function methodName(row: LeaderboardRow, leaderboard: Leaderboard, names: SideNames): Content {
+  return term(row.model ? `${row.model}-model` : row.kind, methodTitle(row, leaderboard, names));
 }
 
-function ladderTable(ladder: Leaderboard, rows: readonly LeaderboardRow[], names: SideNames): Html {
+function leaderboardTable(leaderboard: Leaderboard, rows: readonly LeaderboardRow[], names: SideNames): Html {
   return table(
     [
       { label: 'Method' },
-      { label: term('recall', metricTitle('recall', ladder)), numeric: true },
+      { label: term('recall', metricTitle('recall', leaderboard)), numeric: true },
       { label: term('ndcg', 'nDCG'), numeric: true },
       { label: html`recall<br>${term('unpopular', 'unpopular')}`, numeric: true },
       { label: html`nDCG<br>${term('unpopular', 'unpopular')}`, numeric: true },
     ],
     rows.map((row) => [
-      methodName(row, ladder, names),
-      ...LEADERBOARD_METRICS.map((metric) => figureCell(row, metric, ladder.best[metric])),
+      methodName(row, leaderboard, names),
+      ...LEADERBOARD_METRICS.map((metric) => figureCell(row, metric, leaderboard.best[metric])),
     ]),
     html`With ${term('error', 'standard errors')}. Bold: the best of a column${
       rows.some((row) => row.kind === 'ceiling') ? ', ceilings aside' : ''
@@ -206,15 +206,15 @@ function ladderTable(ladder: Leaderboard, rows: readonly LeaderboardRow[], names
   );
 }
 
-function pairedTable(ladder: Leaderboard, rows: readonly LeaderboardRow[], names: SideNames): Html {
+function pairedTable(leaderboard: Leaderboard, rows: readonly LeaderboardRow[], names: SideNames): Html {
   const title = (id: string | undefined) => {
-    const row = ladder.rows.find((r) => r.id === id);
-    return row ? methodTitle(row, ladder, names) : '';
+    const row = leaderboard.rows.find((r) => r.id === id);
+    return row ? methodTitle(row, leaderboard, names) : '';
   };
   const cell = (row: LeaderboardRow, metric: LeaderboardMetric): Content => {
-    if (row.id === ladder.best[metric]) return 'the best';
-    const c = ladder.comparisons.find(
-      (x) => x.metric === metric && x.row === row.id && x.to === ladder.best[metric],
+    if (row.id === leaderboard.best[metric]) return 'the best';
+    const c = leaderboard.comparisons.find(
+      (x) => x.metric === metric && x.row === row.id && x.to === leaderboard.best[metric],
     );
     if (!c) return '–';
     // Tiny differences between nearly equal models need a digit more to be seen at all.
@@ -226,19 +226,22 @@ function pairedTable(ladder: Leaderboard, rows: readonly LeaderboardRow[], names
     [
       { label: 'Difference to the best' },
       {
-        label: html`${term('recall', metricTitle('recall', ladder))}<br><small>to ${title(ladder.best.recall)}</small>`,
+        label: html`${term('recall', metricTitle('recall', leaderboard))}<br><small>to ${title(leaderboard.best.recall)}</small>`,
         numeric: true,
       },
-      { label: html`${term('ndcg', 'nDCG')}<br><small>to ${title(ladder.best.ndcg)}</small>`, numeric: true },
+      {
+        label: html`${term('ndcg', 'nDCG')}<br><small>to ${title(leaderboard.best.ndcg)}</small>`,
+        numeric: true,
+      },
     ],
     rows
       .filter((row) => row.kind !== 'ceiling')
-      .map((row) => [methodName(row, ladder, names), cell(row, 'recall'), cell(row, 'ndcg')]),
+      .map((row) => [methodName(row, leaderboard, names), cell(row, 'recall'), cell(row, 'ndcg')]),
     html`Below each its 95 % ${term('paired', 'paired interval')}. Bold: more than chance, the interval does not reach 0.`,
   );
 }
 
-function moreTable(ladder: Leaderboard, rows: readonly LeaderboardRow[], names: SideNames): Html {
+function moreTable(leaderboard: Leaderboard, rows: readonly LeaderboardRow[], names: SideNames): Html {
   return table(
     [
       { label: 'Method' },
@@ -248,7 +251,7 @@ function moreTable(ladder: Leaderboard, rows: readonly LeaderboardRow[], names: 
       { label: term('coverage', 'coverage'), numeric: true },
     ],
     rows.map((row) => [
-      methodName(row, ladder, names),
+      methodName(row, leaderboard, names),
       ...(['hitRate', 'mrr', 'map'] as const).map(
         (metric) => `${fixed(row.all[metric].mean, 3)} ± ${fixed(row.all[metric].standardError, 3)}`,
       ),
@@ -257,13 +260,13 @@ function moreTable(ladder: Leaderboard, rows: readonly LeaderboardRow[], names: 
   );
 }
 
-function tuningTable(ladder: Leaderboard, rows: readonly LeaderboardRow[], names: SideNames): Html {
+function tuningTable(leaderboard: Leaderboard, rows: readonly LeaderboardRow[], names: SideNames): Html {
   return table(
     [{ label: 'Baseline' }, { label: 'chosen setting' }, { label: 'settings tried', numeric: true }],
     rows
       .filter((row) => row.kind === 'baseline')
       .map((row) => [
-        methodTitle(row, ladder, names),
+        methodTitle(row, leaderboard, names),
         Object.entries(row.setting ?? {})
           .map(([name, value]) => `${name} ${short(value)}`)
           .join(', ') || 'nothing to choose',
@@ -273,7 +276,7 @@ function tuningTable(ladder: Leaderboard, rows: readonly LeaderboardRow[], names
 }
 
 function ceilingTable(
-  ladder: Leaderboard,
+  leaderboard: Leaderboard,
   rows: readonly LeaderboardRow[],
   ceiling: LeaderboardRow,
   names: SideNames,
@@ -290,7 +293,7 @@ function ceilingTable(
     ],
     rows
       .filter((row) => row.kind !== 'ceiling')
-      .map((row) => [methodName(row, ladder, names), ...LEADERBOARD_METRICS.map((m) => share(row, m))]),
+      .map((row) => [methodName(row, leaderboard, names), ...LEADERBOARD_METRICS.map((m) => share(row, m))]),
     `The data are simulated, so the best possible is known: fold-in with the true parameters of the ${names.items.many}.`,
   );
 }
@@ -298,8 +301,8 @@ function ceilingTable(
 export function repeatsSection(results: StudyResults): Content {
   const { summary, runs, check } = results;
   const { names } = check;
-  const { ladder } = runs[0];
-  const rows = [...runs[0].ladder.rows].sort((a, b) => b.all.recall.mean - a.all.recall.mean);
+  const { leaderboard } = runs[0];
+  const rows = [...runs[0].leaderboard.rows].sort((a, b) => b.all.recall.mean - a.all.recall.mean);
   const checked = predictingFits(runs[0].fits);
   return [
     html`<p>The study was repeated on ${runs.length} splits (seeds ${runs.map((run) => run.split.seed).join(', ')}). The
@@ -311,7 +314,10 @@ sections above show the first; here are ${term('spread', 'mean and spread')} ove
       ],
       rows.map((row) => {
         const s = summary.ranking[row.id] ?? {};
-        return [methodName(row, ladder, names), ...LEADERBOARD_METRICS.map((metric) => spread(s[metric]))];
+        return [
+          methodName(row, leaderboard, names),
+          ...LEADERBOARD_METRICS.map((metric) => spread(s[metric])),
+        ];
       }),
     ),
     checked.length > 0 ? predictionErrors(results, checked) : undefined,

@@ -21,7 +21,7 @@ export function renderStudyPage(results: StudyResults, pictures: StudyPictures):
   const { check, receipt, runs } = results;
   const verdicts = studyVerdicts(results);
   const { prediction, predictive } = pictures;
-  const { n, depth } = runs[0].ladder;
+  const { n, depth } = runs[0].leaderboard;
   const { names } = check;
   const source = receipt.origin ? sourceName(receipt.origin.source) : 'a graph';
   const sections: Section[] = [
@@ -76,7 +76,7 @@ function shortSection(results: StudyResults, verdicts: StudyVerdicts): Content {
   const card = (colour: string, question: string, { headline, text }: StudyVerdict, target: string) =>
     html`<div class="card short ${colour}"><p class="kicker">${question}</p>
 <strong>${headline}</strong><p>${text}</p><p class="more"><a href="#${target}">More</a></p></div>`;
-  const best = results.runs[0].ladder.rows.find((row) => row.id === ranking.method);
+  const best = results.runs[0].leaderboard.rows.find((row) => row.id === ranking.method);
   // A colour says sparse, dense or the fit for ranking; where a headline says something else it has none.
   const winner =
     ranking.winner === 'model' ? (best?.model ?? (best?.kind === 'ranker' ? 'ranking' : 'plain')) : 'plain';

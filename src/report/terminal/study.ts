@@ -41,7 +41,7 @@ export function studyDocument(results: StudyResults): object {
         ? Object.fromEntries(checked.map(({ model, predictive }) => [model, predictive]))
         : null,
     recommendation: Object.fromEntries(
-      run.ladder.rows
+      run.leaderboard.rows
         .filter((row) => row.model === null || row.features === results.chosen.features)
         .flatMap((row) => [row.model ?? row.id, ...row.also].map((name) => [name, recommendationOf(row)])),
     ),
@@ -70,7 +70,7 @@ export function describeStudy(results: StudyResults, reading: string): string {
   const { check, receipt, runs } = results;
   const { names } = check;
   const verdicts = studyVerdicts(results);
-  const { ladder } = runs[0];
+  const { leaderboard } = runs[0];
   const cell = (row: LeaderboardRow, metric: (typeof LEADERBOARD_METRICS)[number]) => {
     const figure = leaderboardFigure(row, metric);
     return figure ? fixed(figure.mean, 3) : '–';
@@ -95,14 +95,14 @@ export function describeStudy(results: StudyResults, reading: string): string {
       : []),
     `${RANKING_QUESTION}  ${verdicts.ranking.headline}.`,
     textTable([
-      ['', ...LEADERBOARD_METRICS.map((metric) => metricLabel(metric, ladder.n))],
-      ...byRecall(ladder.rows).map((row) => [
-        methodTitle(row, ladder, names),
+      ['', ...LEADERBOARD_METRICS.map((metric) => metricLabel(metric, leaderboard.n))],
+      ...byRecall(leaderboard.rows).map((row) => [
+        methodTitle(row, leaderboard, names),
         ...LEADERBOARD_METRICS.map((metric) => cell(row, metric)),
       ]),
     ]),
     wrap([verdicts.ranking.text, ...verdicts.ranking.details].join(' ')),
-    ...ladder.skipped.map((skipped) => wrap(skippedWords(skipped, ladder))),
+    ...leaderboard.skipped.map((skipped) => wrap(skippedWords(skipped, leaderboard))),
     ...(runs.length > 1 ? ['', describeRepeats(results)] : []),
     '',
     ...recommendSteps(results).flatMap(({ text, command }) => [
@@ -156,14 +156,14 @@ function describePredictions(results: StudyResults): string {
 }
 
 function describeRepeats({ summary, runs, check }: StudyResults): string {
-  const { ladder } = runs[0];
+  const { leaderboard } = runs[0];
   return textTable([
     [
       `mean ± spread over ${runs.length} splits`,
-      ...LEADERBOARD_METRICS.map((metric) => metricLabel(metric, ladder.n)),
+      ...LEADERBOARD_METRICS.map((metric) => metricLabel(metric, leaderboard.n)),
     ],
-    ...byRecall(ladder.rows).map((row) => [
-      methodTitle(row, ladder, check.names),
+    ...byRecall(leaderboard.rows).map((row) => [
+      methodTitle(row, leaderboard, check.names),
       ...LEADERBOARD_METRICS.map((metric) => {
         const s = summary.ranking[row.id]?.[metric];
         return s ? `${fixed(s.mean, 3)} ± ${fixed(s.spread ?? 0, 3)}` : '–';

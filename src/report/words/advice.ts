@@ -1,4 +1,4 @@
-// What to recommend with, and the commands for it: the advice follows the figures of the ladder.
+// What to recommend with, and the commands for it: the advice follows the figures of the leaderboard.
 
 import type { BaselineName } from '../../options/names.js';
 import type { LeaderboardRow } from '../../study/leaderboard.js';
@@ -22,7 +22,7 @@ export function recommendSteps(results: StudyResults): NextStep[] {
   const { receipt, check } = results;
   const { row, why } = advised(results);
   const [file, fit] = fitOf(results, row);
-  const name = row ? methodPhrase(row, results.runs[0].ladder, check.names) : 'the fit made for ranking';
+  const name = row ? methodPhrase(row, results.runs[0].leaderboard, check.names) : 'the fit made for ranking';
   return [
     { text: `To recommend, use ${name}${why && `, ${why},`} on all of the data:`, command: fit },
     {
@@ -36,12 +36,12 @@ export function recommendSteps(results: StudyResults): NextStep[] {
 /** The method that the headline names, and why. Undefined: the fit for ranking, which is made for it, was not among them. */
 function advised(results: StudyResults): { readonly row: LeaderboardRow | undefined; readonly why: string } {
   const { runs, check } = results;
-  const { ladder } = runs[0];
-  const ranker = ladder.rows.find((row) => row.kind === 'ranker');
+  const { leaderboard } = runs[0];
+  const ranker = leaderboard.rows.find((row) => row.kind === 'ranker');
   const decision = decideRanking(results);
-  if (tooLittle(runs[0], check.names, ladder.rows[0]?.all.users)) return { row: ranker, why: '' };
+  if (tooLittle(runs[0], check.names, leaderboard.rows[0]?.all.users)) return { row: ranker, why: '' };
   if (!decision.duels && !ranker) return { row: undefined, why: 'which was not among these' };
-  return { row: decision.advised, why: reason(decision, ladder.n, check.names) };
+  return { row: decision.advised, why: reason(decision, leaderboard.n, check.names) };
 }
 
 /** 'which ranks best here', 'which ranks as well as any here by nDCG'. */

@@ -2,7 +2,7 @@
 
 import type { SplitAudit } from '../../audit/audit.js';
 import { type AuditCheck, type AuditVerdict, type CheckName, LIMITS } from '../../audit/checks.js';
-import type { Contender, Decision, SplitKind } from '../../audit/decision.js';
+import type { ComparedMethod, Decision, SplitKind } from '../../audit/decision.js';
 import { baselineTitle } from '../../evaluate/baselines/all-baselines.js';
 import { fixed, grouped, percent, short } from '../../text/numbers.js';
 import { list, many } from '../../text/phrases.js';
@@ -169,14 +169,14 @@ export function splitKindTitle(kind: SplitKind): string {
   return SPLIT_TITLES[kind];
 }
 
-export function contenderTitle(name: Contender): string {
+export function comparedMethodTitle(name: ComparedMethod): string {
   return name === 'ranking' ? 'our fit for ranking' : baselineTitle(name);
 }
 
 /** Would another winner have been chosen? */
-export function decisionWords({ ladders, agreement, another }: Decision): string {
-  const winners = ladders.map(({ split, rows }) =>
-    rows.length > 0 ? `${contenderTitle(rows[0].name)} (${splitKindTitle(split)})` : 'nobody',
+export function decisionWords({ leaderboards, agreement, another }: Decision): string {
+  const winners = leaderboards.map(({ split, rows }) =>
+    rows.length > 0 ? `${comparedMethodTitle(rows[0].name)} (${splitKindTitle(split)})` : 'nobody',
   );
   const tau = agreement.map(
     ({ a, b, tau: value }) => `${fixed(value, 2)} between ${splitKindTitle(a)} and ${splitKindTitle(b)}`,
@@ -187,5 +187,5 @@ export function decisionWords({ ladders, agreement, another }: Decision): string
       'Another winner may be chosen under another way of splitting, by a difference that may be chance.',
     yes: 'Another winner would have been chosen under another way of splitting.',
   }[another];
-  return `${answer} Winners: ${list(winners)}. Rank correlation of the ladders: ${list(tau)}.`;
+  return `${answer} Winners: ${list(winners)}. Rank correlation of the leaderboards: ${list(tau)}.`;
 }

@@ -7,7 +7,7 @@ import { grouped } from '../../text/numbers.js';
 import { capital, list } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 
-/** 'sparse model', 'fit for ranking', 'EASE', 'ceiling: true items'; with K where the ladder has several. */
+/** 'sparse model', 'fit for ranking', 'EASE', 'ceiling: true items'; with K where the leaderboard has several. */
 export function methodTitle(
   row: Omit<LeaderboardRow, 'all' | 'unpopular'>,
   { rows }: Pick<Leaderboard, 'rows'>,
@@ -40,21 +40,21 @@ export function shortName({
 /** As a sentence says it: ours take an article, baselines are names. */
 export function methodPhrase(
   row: Omit<LeaderboardRow, 'all' | 'unpopular'>,
-  ladder: Pick<Leaderboard, 'rows'>,
+  leaderboard: Pick<Leaderboard, 'rows'>,
   names: SideNames,
 ): string {
-  const title = methodTitle(row, ladder, names);
+  const title = methodTitle(row, leaderboard, names);
   return row.kind === 'baseline' ? title : `the ${title}`;
 }
 
 /** 'the sparse and the dense model', 'the auto model, the fit for ranking and EASE'. */
 export function methodsPhrase(
   rows: readonly LeaderboardRow[],
-  ladder: Pick<Leaderboard, 'rows'>,
+  leaderboard: Pick<Leaderboard, 'rows'>,
   names: SideNames,
 ): string {
   const several = rows.length > 1 && rows.every(({ kind }) => kind === 'model');
-  const said = rows.map((row) => methodPhrase(row, ladder, names));
+  const said = rows.map((row) => methodPhrase(row, leaderboard, names));
   return list(
     several ? said.map((name, at) => (at < rows.length - 1 ? name.replace(' model', '') : name)) : said,
   );

@@ -21,11 +21,15 @@ import { type Duel, decideRanking, duel, isAsGood, type RankingDecision } from '
 export const RANKING_QUESTION = 'Which method recommends best?';
 
 /** A duel in words: who comes first and by how much. */
-function duelWords({ metric, ours, baseline, winner, gap }: Duel, ladder: Leaderboard, names: SideNames) {
-  const named = (row: LeaderboardRow) => methodPhrase(row, ladder, names);
+function duelWords(
+  { metric, ours, baseline, winner, gap }: Duel,
+  leaderboard: Leaderboard,
+  names: SideNames,
+) {
+  const named = (row: LeaderboardRow) => methodPhrase(row, leaderboard, names);
   const value = (row: LeaderboardRow) => fixed(leaderboardFigure(row, metric)?.mean ?? 0, 3);
   const [first, second] = gap.to === baseline.id ? [baseline, ours] : [ours, baseline];
-  const word = metricPhrase(metric, ladder.n, names);
+  const word = metricPhrase(metric, leaderboard.n, names);
   return {
     text: `By ${word}, ${named(first)} comes first with ${value(first)}; ${named(second)} has ${value(second)}${
       winner === 'tie' ? ', which may be chance' : ''
@@ -42,38 +46,38 @@ export function rankingVerdict(results: StudyResults): StudyVerdicts['ranking'] 
 }
 
 function tooLittleOf({ runs, check }: StudyResults) {
-  return tooLittle(runs[0], check.names, runs[0].ladder.rows[0]?.all.users);
+  return tooLittle(runs[0], check.names, runs[0].leaderboard.rows[0]?.all.users);
 }
 
 function rankingByFigures(results: StudyResults): StudyVerdicts['ranking'] {
   const run = results.runs[0];
-  const { ladder } = run;
+  const { leaderboard } = run;
   const { names } = results.check;
   const decision = decideRanking(results);
   const { winner, places, duels } = decision;
   const [first] = places[0].first;
   const headline = rankingHeadline(decision, results);
   const details = [...modelsAmongEachOther(results), ...ceilingShare(run, names)];
-  const poor = belowPopularity(ladder, names, !tooLittleOf(results));
+  const poor = belowPopularity(leaderboard, names, !tooLittleOf(results));
   if (!duels) {
-    const best = ladder.rows.find((row) => row.id === ladder.best.recall)!;
+    const best = leaderboard.rows.find((row) => row.id === leaderboard.best.recall)!;
     return {
       winner: null,
       method: first.id,
       rival: null,
       headline,
-      text: `The best ${metricPhrase('recall', ladder.n, names)} is ${fixed(best.all.recall.mean, 3)}. No baseline was fitted, so nothing says whether this is good.`,
+      text: `The best ${metricPhrase('recall', leaderboard.n, names)} is ${fixed(best.all.recall.mean, 3)}. No baseline was fitted, so nothing says whether this is good.`,
       details,
     };
   }
-  const [recall, ndcg] = [duels.recall, duels.ndcg].map((duel) => duelWords(duel, ladder, names));
+  const [recall, ndcg] = [duels.recall, duels.ndcg].map((duel) => duelWords(duel, leaderboard, names));
   const same =
     duels.ndcg.winner === duels.recall.winner &&
     duels.ndcg.baseline === duels.recall.baseline &&
     duels.ndcg.ours === duels.recall.ours;
   for (const metric of ['recallUnpopular', 'ndcgUnpopular'] as const) {
-    const other = duel(ladder, metric);
-    if (other && other.winner !== winner) details.unshift(duelWords(other, ladder, names).text);
+    const other = duel(leaderboard, metric);
+    if (other && other.winner !== winner) details.unshift(duelWords(other, leaderboard, names).text);
   }
   details.unshift(recall.interval, ndcg.interval);
   if (results.runs.length > 1) details.push(overSplits(results, duels.recall));
@@ -94,19 +98,19 @@ function rankingByFigures(results: StudyResults): StudyVerdicts['ranking'] {
 }
 
 function rankingHeadline({ winner, places }: RankingDecision, { runs, check }: StudyResults): string {
-  const { ladder } = runs[0];
+  const { leaderboard } = runs[0];
   const { names } = check;
   const [{ first }] = places;
-  const who = (rows: readonly LeaderboardRow[]) => methodsPhrase(rows, ladder, names);
+  const who = (rows: readonly LeaderboardRow[]) => methodsPhrase(rows, leaderboard, names);
   if (places.length === 1) {
     if (winner === 'tie') return `${startOf(who(first))} rank alike`;
-    if (winner === 'baseline') return `A baseline wins: ${methodTitle(first[0], ladder, names)}`;
+    if (winner === 'baseline') return `A baseline wins: ${methodTitle(first[0], leaderboard, names)}`;
     return `${startOf(who(first))} ${first.length > 1 ? 'rank best, alike' : 'ranks best'}`;
   }
   // Ours beside a baseline in one place: by that metric they tie.
   const alike = first.length > 1 && first.some(({ kind }) => kind === 'baseline');
   const said = places.map((place) => {
-    const by = place.metrics.map((metric) => metricPhrase(metric, ladder.n, names)).join(' and ');
+    const by = place.metrics.map((metric) => metricPhrase(metric, leaderboard.n, names)).join(' and ');
     return `${place.first.length === 0 ? 'a tie' : who(place.first)}${alike && place === places[0] ? ' rank alike' : ''} by ${by}`;
   });
   return winner === 'baseline' && first.length > 0 && places[1].first.length > 0
@@ -118,18 +122,22 @@ function rankingHeadline({ winner, places }: RankingDecision, { runs, check }: S
  * A model that does worse than no model at all is called so, in both figures or in one of them; it is advised against
  * only where both differences are more than chance, which few users cannot tell.
  */
-function belowPopularity(ladder: Leaderboard, names: SideNames, enough: boolean): string[] {
-  const popularity = ladder.rows.find((row) => row.id === 'popularity');
+function belowPopularity(leaderboard: Leaderboard, names: SideNames, enough: boolean): string[] {
+  const popularity = leaderboard.rows.find((row) => row.id === 'popularity');
   if (!popularity) return [];
   const metrics = ['recall', 'ndcg'] as const;
-  const below = ladder.rows
+  const below = leaderboard.rows
     .filter((row) => row.kind === 'model' || row.kind === 'ranker')
     .map((row) => {
       const by = metrics.filter((metric) => row.all[metric].mean < popularity.all[metric].mean);
-      return { row, by, clear: by.filter((metric) => enough && isBehind(ladder, row, popularity, metric)) };
+      return {
+        row,
+        by,
+        clear: by.filter((metric) => enough && isBehind(leaderboard, row, popularity, metric)),
+      };
     });
   const sentence = (found: typeof below, start: string, end: string) => {
-    const who = list(found.map(({ row }) => methodPhrase(row, ladder, names)));
+    const who = list(found.map(({ row }) => methodPhrase(row, leaderboard, names)));
     const rank = found.length === 1 ? 'ranks' : 'rank';
     return found.length === 0
       ? []
@@ -144,7 +152,7 @@ function belowPopularity(ladder: Leaderboard, names: SideNames, enough: boolean)
     ...sentence(poor, '', `: do not recommend with ${poor.length === 1 ? 'it' : 'them'}`),
     ...sentence(perhaps, '', chance),
     ...metrics.flatMap((metric) => {
-      const start = `By ${metricPhrase(metric, ladder.n, names)}, `;
+      const start = `By ${metricPhrase(metric, leaderboard.n, names)}, `;
       const [sure, unsure] = [true, false].map((is) =>
         others.filter(({ by, clear }) => by.includes(metric) && clear.includes(metric) === is),
       );
@@ -154,58 +162,58 @@ function belowPopularity(ladder: Leaderboard, names: SideNames, enough: boolean)
 }
 
 /**
- * Whether a row is behind another by more than chance. A ladder has their paired interval where the other is the best;
+ * Whether a row is behind another by more than chance. A leaderboard has their paired interval where the other is the best;
  * elsewhere standard errors tell, as if each had been asked of other users. That claims less: who is hard to serve is so
  * for both.
  */
 function isBehind(
-  ladder: Leaderboard,
+  leaderboard: Leaderboard,
   row: LeaderboardRow,
   other: LeaderboardRow,
   metric: 'recall' | 'ndcg',
 ): boolean {
-  if (isAsGood(ladder, row, metric)) return false;
-  if (other.id === ladder.best[metric]) return true;
+  if (isAsGood(leaderboard, row, metric)) return false;
+  if (other.id === leaderboard.best[metric]) return true;
   const [a, b] = [row.all[metric], other.all[metric]];
   return b.mean - a.mean > 1.96 * Math.hypot(a.standardError, b.standardError);
 }
 
-function ceilingShare({ ladder }: StudyRun, names: SideNames): string[] {
-  const fair = ladder.rows.find((row) => row.id === 'ceiling-fold-in');
-  const model = ladder.rows.find((row) => row.kind === 'model');
+function ceilingShare({ leaderboard }: StudyRun, names: SideNames): string[] {
+  const fair = leaderboard.rows.find((row) => row.id === 'ceiling-fold-in');
+  const model = leaderboard.rows.find((row) => row.kind === 'model');
   if (!fair || !model) return [];
   const shares = LEADERBOARD_METRICS.flatMap((metric) => {
     const top = leaderboardFigure(fair, metric)?.mean;
     const own = leaderboardFigure(model, metric)?.mean;
     return top && own !== undefined
-      ? [`${fixed(own / top, 3)} in ${metricPhrase(metric, ladder.n, names)}`]
+      ? [`${fixed(own / top, 3)} in ${metricPhrase(metric, leaderboard.n, names)}`]
       : [];
   });
   return [
-    `Of the best that is possible on these simulated data, ${methodPhrase(model, ladder, names)} reaches ${list(shares)}.`,
+    `Of the best that is possible on these simulated data, ${methodPhrase(model, leaderboard, names)} reaches ${list(shares)}.`,
   ];
 }
 
 function overSplits({ summary, runs, check }: StudyResults, { ours, baseline, metric }: Duel): string {
-  const { ladder } = runs[0];
+  const { leaderboard } = runs[0];
   const figure = (row: LeaderboardRow) => {
     const s = summary.ranking[row.id]?.[metric];
     return s
-      ? `${fixed(s.mean, 3)} ± ${fixed(s.spread ?? 0, 3)} for ${methodPhrase(row, ladder, check.names)}`
+      ? `${fixed(s.mean, 3)} ± ${fixed(s.spread ?? 0, 3)} for ${methodPhrase(row, leaderboard, check.names)}`
       : '';
   };
-  const word = metricPhrase(metric, ladder.n, check.names);
+  const word = metricPhrase(metric, leaderboard.n, check.names);
   return `Over ${runs.length} splits, mean and spread of ${word} are ${figure(ours)} and ${figure(baseline)}.`;
 }
 
 /** How the models compare among each other: a sentence on all where they are alike, or one on each pair. */
 function modelsAmongEachOther({ runs, chosen, check }: StudyResults): string[] {
-  const { ladder } = runs[0];
+  const { leaderboard } = runs[0];
   const rows = modelRows(runs[0], chosen.features);
   const pairs = rows.flatMap((a, at) =>
     rows.slice(at + 1).flatMap((b) => {
-      const recall = gapBetween(ladder.comparisons, 'recall', a.id, b.id);
-      const ndcg = gapBetween(ladder.comparisons, 'ndcg', a.id, b.id);
+      const recall = gapBetween(leaderboard.comparisons, 'recall', a.id, b.id);
+      const ndcg = gapBetween(leaderboard.comparisons, 'ndcg', a.id, b.id);
       return recall && ndcg ? [{ a: shortName(a), b: shortName(b), recall, ndcg }] : [];
     }),
   );
@@ -216,7 +224,7 @@ function modelsAmongEachOther({ runs, chosen, check }: StudyResults): string[] {
     const most = pairs.length > 1 ? 'by at most ' : 'by ';
     return [`${who} rank alike (recall differs ${most}${fixed(widest, 3)}, within chance), as in the paper.`];
   }
-  return pairs.map((pair) => pairWords(pair, ladder.n, check.names));
+  return pairs.map((pair) => pairWords(pair, leaderboard.n, check.names));
 }
 
 /** Two models by recall and nDCG, with the intervals: equal differences may be chance in one pair and not in another. */
@@ -261,8 +269,8 @@ function mayBeChance({ low, high }: Gap): boolean {
   return low <= 0 && high >= 0;
 }
 
-function modelRows({ ladder }: StudyRun, features: number): LeaderboardRow[] {
-  return ladder.rows.filter((row) => row.kind === 'model' && row.features === features);
+function modelRows({ leaderboard }: StudyRun, features: number): LeaderboardRow[] {
+  return leaderboard.rows.filter((row) => row.kind === 'model' && row.features === features);
 }
 
 /** A metric of one row less that of another, whichever way round it was computed. */

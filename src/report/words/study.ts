@@ -34,7 +34,7 @@ export interface StudyVerdicts {
     | null;
   readonly ranking: StudyVerdict & {
     readonly winner: 'model' | 'baseline' | 'tie' | null;
-    /** The row of the ladder that comes out first, ties going to ours. */
+    /** The row of the leaderboard that comes out first, ties going to ours. */
     readonly method: string;
     /** The best baseline; null where none was fitted. */
     readonly rival: string | null;

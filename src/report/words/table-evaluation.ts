@@ -26,13 +26,13 @@ export function tableEvaluationDefinition({ users, items }: SideNames): string {
 
 /** A sentence for each thing that happened; nothing is said of what did not. */
 export function tableEvaluationWords(
-  { left, ladder, given, users, n, comparisons, comparisonsOfListed }: TablesEvaluation,
+  { left, leaderboard, given, users, n, comparisons, comparisonsOfListed }: TablesEvaluation,
   names: SideNames,
   duplicates = 0,
 ): string[] {
   const longest = Math.max(...n);
   const sentences: string[] = [];
-  for (const { source, missing } of ladder) {
+  for (const { source, missing } of leaderboard) {
     const besidePopularity = (c: ListComparison) => c.source === source && c.against === 'popularity';
     const beside = comparisons.filter(besidePopularity);
     if (beside.length === 0 || beside.some(({ interval }) => interval.difference >= 0)) continue;
@@ -65,7 +65,7 @@ export function tableEvaluationWords(
       `${many(left.withoutHistory, names.users)} of the test part ${left.withoutHistory === 1 ? 'has' : 'have'} no usable edges to fold in: none in training, nor in a fold-in part to ${names.items.many} of training or test.`,
     );
   }
-  for (const { source, missing } of ladder) {
+  for (const { source, missing } of leaderboard) {
     if (missing === 0) continue;
     sentences.push(
       `${capital(SOURCE_TITLES[source])}: ${many(missing, names.users)} of ${grouped(users)} had no list; every metric of theirs is 0.`,

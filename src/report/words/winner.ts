@@ -20,20 +20,26 @@ export interface Duel {
 }
 
 /** Undefined where there is no baseline, or nobody had a test item that the metric counts. */
-export function duel(ladder: Leaderboard, metric: LeaderboardMetric): Duel | undefined {
-  const ours = bestOf(ladder, metric, ['model', 'ranker'])!;
-  const baseline = bestOf(ladder, metric, ['baseline']);
+export function duel(leaderboard: Leaderboard, metric: LeaderboardMetric): Duel | undefined {
+  const ours = bestOf(leaderboard, metric, ['model', 'ranker'])!;
+  const baseline = bestOf(leaderboard, metric, ['baseline']);
   if (!baseline) return undefined;
-  const [first, second] = ladder.best[metric] === baseline.id ? [baseline, ours] : [ours, baseline];
-  const gap = ladder.comparisons.find((c) => c.metric === metric && c.row === second.id && c.to === first.id);
+  const [first, second] = leaderboard.best[metric] === baseline.id ? [baseline, ours] : [ours, baseline];
+  const gap = leaderboard.comparisons.find(
+    (c) => c.metric === metric && c.row === second.id && c.to === first.id,
+  );
   if (!gap) return undefined;
   const winner = gap.high >= 0 ? 'tie' : first === baseline ? 'baseline' : 'model';
   return { metric, ours, baseline, winner, gap };
 }
 
-function bestOf(ladder: Leaderboard, metric: LeaderboardMetric, kinds: readonly LeaderboardRow['kind'][]) {
+function bestOf(
+  leaderboard: Leaderboard,
+  metric: LeaderboardMetric,
+  kinds: readonly LeaderboardRow['kind'][],
+) {
   const value = (row: LeaderboardRow) => leaderboardFigure(row, metric)?.mean ?? 0;
-  return ladder.rows
+  return leaderboard.rows
     .filter((row) => kinds.includes(row.kind))
     .reduce<LeaderboardRow | undefined>((a, b) => (a && value(a) >= value(b) ? a : b), undefined);
 }
@@ -59,16 +65,16 @@ export interface RankingDecision {
   readonly duels: Readonly<Record<MainMetric, Duel>> | null;
 }
 
-/** What the first run's ladder says. A tie and a win make a win; a win each for ours and a baseline, a tie. */
+/** What the first run's leaderboard says. A tie and a win make a win; a win each for ours and a baseline, a tie. */
 export function decideRanking({ runs, chosen }: StudyResults): RankingDecision {
-  const { ladder } = runs[0];
-  const recall = duel(ladder, 'recall');
-  const ndcg = duel(ladder, 'ndcg');
+  const { leaderboard } = runs[0];
+  const recall = duel(leaderboard, 'recall');
+  const ndcg = duel(leaderboard, 'ndcg');
   const duels = recall && ndcg ? { recall, ndcg } : null;
   const winners = MAIN_METRICS.map((metric) => duels?.[metric].winner ?? 'model');
   const placed = (winner: Duel['winner'], metric: MainMetric): Place => ({
     metrics: [metric],
-    first: winner === 'tie' ? [] : leaders(ladder, metric, winner, chosen.features),
+    first: winner === 'tie' ? [] : leaders(leaderboard, metric, winner, chosen.features),
   });
   const [byRecall, byNdcg] = [placed(winners[0], 'recall'), placed(winners[1], 'ndcg')];
   if (winners[0] !== winners[1]) {
@@ -79,13 +85,13 @@ export function decideRanking({ runs, chosen }: StudyResults): RankingDecision {
       return { winner: 'tie', places, advised: madeForRanking(named), duels };
     }
     const [{ first }] = places;
-    return { winner: decided[0], places, advised: evenOf(ladder, first) ?? first[0], duels };
+    return { winner: decided[0], places, advised: evenOf(leaderboard, first) ?? first[0], duels };
   }
   const [winner] = winners;
   if (winner === 'tie' && duels) {
-    const places = evenPlaces(ladder, duels, chosen.features);
+    const places = evenPlaces(leaderboard, duels, chosen.features);
     const named = places.flatMap((place) => place.first);
-    return { winner, places, advised: evenOf(ladder, named) ?? madeForRanking(named), duels };
+    return { winner, places, advised: evenOf(leaderboard, named) ?? madeForRanking(named), duels };
   }
   // First by one metric and, but for chance, by the other.
   const both = byRecall.first.filter((row) => byNdcg.first.includes(row));
@@ -95,21 +101,21 @@ export function decideRanking({ runs, chosen }: StudyResults): RankingDecision {
     return { winner, places: [{ metrics: MAIN_METRICS, first }], advised: madeForRanking(first), duels };
   }
   const places = [byRecall, byNdcg].map((place) => ({ ...place, first: [place.first[0], ...both] }));
-  const advised = evenOf(ladder, [...both, ...tops]) ?? madeForRanking(tops);
+  const advised = evenOf(leaderboard, [...both, ...tops]) ?? madeForRanking(tops);
   return { winner, places, advised, duels };
 }
 
 /** The best by a metric; of ours with those that may be as good, of baselines alone. */
 function leaders(
-  ladder: Leaderboard,
+  leaderboard: Leaderboard,
   metric: MainMetric,
   winner: 'model' | 'baseline',
   features: number,
 ): LeaderboardRow[] {
-  if (winner === 'baseline') return [bestOf(ladder, metric, ['baseline'])!];
-  const best = bestOf(ladder, metric, ['model', 'ranker'])!;
-  const others = ladder.rows.filter(
-    (row) => row !== best && isOurs(row, features) && isAsGood(ladder, row, metric),
+  if (winner === 'baseline') return [bestOf(leaderboard, metric, ['baseline'])!];
+  const best = bestOf(leaderboard, metric, ['model', 'ranker'])!;
+  const others = leaderboard.rows.filter(
+    (row) => row !== best && isOurs(row, features) && isAsGood(leaderboard, row, metric),
   );
   return [best, ...others];
 }
@@ -130,8 +136,8 @@ export function isAsGood(
   return gap !== undefined && gap.high >= 0;
 }
 
-function isEven(ladder: Leaderboard, row: LeaderboardRow): boolean {
-  return MAIN_METRICS.every((metric) => isAsGood(ladder, row, metric));
+function isEven(leaderboard: Leaderboard, row: LeaderboardRow): boolean {
+  return MAIN_METRICS.every((metric) => isAsGood(leaderboard, row, metric));
 }
 
 /**
@@ -139,11 +145,11 @@ function isEven(ladder: Leaderboard, row: LeaderboardRow): boolean {
  * where ours or the baselines have none such, the best by each metric.
  */
 function evenPlaces(
-  ladder: Leaderboard,
+  leaderboard: Leaderboard,
   duels: Readonly<Record<MainMetric, Duel>>,
   features: number,
 ): readonly Place[] {
-  const even = ladder.rows.filter((row) => isEven(ladder, row));
+  const even = leaderboard.rows.filter((row) => isEven(leaderboard, row));
   const { recall, ndcg } = duels;
   const ours =
     [recall.ours, ndcg.ours].find((row) => even.includes(row)) ?? even.find((row) => isOurs(row, features));
@@ -151,8 +157,8 @@ function evenPlaces(
     [recall.baseline, ndcg.baseline].find((row) => even.includes(row)) ??
     even.find(({ kind }) => kind === 'baseline');
   const place = (metrics: readonly MainMetric[], one: LeaderboardRow, other: LeaderboardRow): Place => {
-    const rankers = ladder.rows.filter(
-      (row) => row.kind === 'ranker' && metrics.every((metric) => isAsGood(ladder, row, metric)),
+    const rankers = leaderboard.rows.filter(
+      (row) => row.kind === 'ranker' && metrics.every((metric) => isAsGood(leaderboard, row, metric)),
     );
     return { metrics, first: [...new Set([one, ...rankers, other])] };
   };
@@ -163,8 +169,8 @@ function evenPlaces(
 }
 
 /** Of some rows one that is as good as any by both metrics, if there is one: made for ranking, else the first. */
-function evenOf(ladder: Leaderboard, rows: readonly LeaderboardRow[]): LeaderboardRow | undefined {
-  const even = rows.filter((row) => isEven(ladder, row));
+function evenOf(leaderboard: Leaderboard, rows: readonly LeaderboardRow[]): LeaderboardRow | undefined {
+  const even = rows.filter((row) => isEven(leaderboard, row));
   return even.length > 0 ? madeForRanking(even) : undefined;
 }
 
