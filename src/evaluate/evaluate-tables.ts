@@ -3,8 +3,8 @@
 import { InputError } from '../errors.js';
 import type { Model } from '../fit/model.js';
 import { fingerprint } from '../graph/fingerprint.js';
+import { isUserMetric } from '../metrics/definitions.js';
 import {
-  isUserMetric,
   type ListMetricName,
   type ListScores,
   scoreLists,

@@ -1,10 +1,23 @@
-// Ranking metrics (definitions for readers in docs/metrics.md), all from the ranks of the relevant items.
+// Metrics of full rankings, from the ranks of the relevant items (model.md section 8).
 
 import type { RowLists } from '../math/csr.js';
 import type { RankAnswer, RankQuery } from '../topn/query.js';
+import { coverage, type UserListMetric, userMetric } from './definitions.js';
+
+/**
+ * The metrics of a split evaluation: which definition each is, and whether it looks at the first n places or at the whole
+ * depth of the ranking. Its recall is the capped one.
+ */
+const SPLIT_METRICS = {
+  recall: { is: 'recallCapped', within: 'n' },
+  ndcg: { is: 'ndcg', within: 'depth' },
+  hitRate: { is: 'hitRate', within: 'n' },
+  mrr: { is: 'mrr', within: 'depth' },
+  map: { is: 'map', within: 'depth' },
+} as const satisfies Record<string, { is: UserListMetric; within: 'n' | 'depth' }>;
 
 /** Metrics that every user has a value of. Coverage belongs to all users together. */
-export const USER_METRICS = ['recall', 'ndcg', 'hitRate', 'mrr', 'map'] as const;
+export const USER_METRICS = Object.keys(SPLIT_METRICS) as (keyof typeof SPLIT_METRICS)[];
 /** The ranking metrics that each user has a value of. */
 export type UserMetric = (typeof USER_METRICS)[number];
 
@@ -14,11 +27,11 @@ export interface RankingScores {
   readonly users: number;
   readonly candidates: number;
   readonly mean: Readonly<Record<UserMetric, number>>;
-  /** Of the mean, over users; 0 for a single user. */
+  /** Standard error of the mean over users; 0 for a single user. */
   readonly standardError: Readonly<Record<UserMetric, number>>;
   /** Share of the candidates that are among the first n of some user. */
   readonly coverage: number;
-  /** Row of the task of each evaluated user; parallel to the arrays of perUser. */
+  /** The row of each evaluated user in the task, in the order of the arrays of perUser. */
   readonly rows: Uint32Array;
   readonly perUser: Readonly<Record<UserMetric, Float64Array>>;
 }
@@ -28,16 +41,16 @@ export interface RankingResult {
   readonly n: number;
   readonly depth: number;
   readonly all: RankingScores;
-  /** Without popular items; undefined where nobody has a test item left. */
+  /** Without popular items; undefined if no user has an unpopular test item. */
   readonly unpopular: RankingScores | undefined;
 }
 
-/** What settings are chosen by on held-back users: recall and nDCG alike. */
+/** The score that settings are chosen by on held-back users: the mean of recall and nDCG. */
 export function tuningScore({ all }: Pick<RankingResult, 'all'>): number {
   return (all.mean.recall + all.mean.ndcg) / 2;
 }
 
-/** The rankings of some users: what is scored of each, and what they were shown, of all candidates and of unpopular ones. */
+/** The scored rankings of some users, over all candidates and over the unpopular ones. */
 export interface RankedUsers {
   readonly n: number;
   readonly depth: number;
@@ -49,7 +62,7 @@ interface RankedView extends Pick<RankingScores, 'candidates' | 'rows' | 'perUse
   readonly shown: Uint8Array;
 }
 
-/** Scores what an engine answered: all candidates, then the unpopular ones. */
+/** Scores the answer to a query: all candidates, then the unpopular ones. */
 export function scoreAnswer(query: RankQuery, answer: RankAnswer): RankedUsers {
   const { depth, top: n } = query;
   const views = query.views.map((view, v) =>
@@ -63,13 +76,13 @@ export function scoreAnswer(query: RankQuery, answer: RankAnswer): RankedUsers {
   return { n, depth, all: views[0], unpopular: views[1] };
 }
 
-/** Means over the users of all pieces, in the order of the pieces, or in that of `order`: places among the users of `all`. */
+/** Means over the users of all pieces, in the order of the pieces. `order`, if given, reorders the users of `all`. */
 export function concludeRanking(pieces: readonly RankedUsers[], order?: Uint32Array): RankingResult {
   const { n, depth } = pieces[0];
   const all = joinedViews(pieces.map((piece) => piece.all));
   const some = pieces.flatMap(({ unpopular }) => (unpopular ? [unpopular] : []));
   const unpopular = some.length === 0 ? undefined : scoresOf(joinedViews(some));
-  return Object.freeze({ n, depth, all: scoresOf(order ? inOrder(all, order) : all), unpopular });
+  return Object.freeze({ n, depth, all: scoresOf(order ? reorder(all, order) : all), unpopular });
 }
 
 function joinedViews(views: readonly RankedView[]): RankedView {
@@ -83,7 +96,7 @@ function joinedViews(views: readonly RankedView[]): RankedView {
   return { candidates: views[0].candidates, rows, perUser, shown };
 }
 
-function inOrder(view: RankedView, order: Uint32Array): RankedView {
+function reorder(view: RankedView, order: Uint32Array): RankedView {
   const perUser = {} as Record<UserMetric, Float64Array>;
   for (const name of USER_METRICS)
     perUser[name] = Float64Array.from(order, (place) => view.perUser[name][place]);
@@ -94,83 +107,49 @@ function scoresOf({ candidates, rows, perUser, shown }: RankedView): RankingScor
   const mean = {} as Record<UserMetric, number>;
   const standardError = {} as Record<UserMetric, number>;
   for (const name of USER_METRICS) [mean[name], standardError[name]] = meanAndError(perUser[name]);
-  let covered = 0;
-  for (const s of shown) covered += s;
   return Object.freeze({
     users: perUser.recall.length,
     candidates,
     mean,
     standardError,
-    coverage: covered / candidates,
+    coverage: coverage(shown, candidates),
     rows,
     perUser,
   });
 }
 
-interface Frame {
+interface RankingSetting {
   readonly n: number;
   readonly depth: number;
   readonly candidates: number;
   readonly shown: Uint8Array;
 }
 
-function scoreRanks(relevant: RowLists, ranks: Uint32Array, frame: Frame): RankedView {
-  const { offsets } = relevant;
+function scoreRanks(
+  { offsets }: RowLists,
+  ranks: Uint32Array,
+  { n, depth, candidates, shown }: RankingSetting,
+): RankedView {
   const rows: number[] = [];
   for (let r = 0; r + 1 < offsets.length; r++) if (offsets[r + 1] > offsets[r]) rows.push(r);
   const perUser = Object.fromEntries(
     USER_METRICS.map((name) => [name, new Float64Array(rows.length)]),
   ) as Record<UserMetric, Float64Array>;
-  const ideal = idealGains(frame.depth);
   for (const [u, row] of rows.entries()) {
-    const first = offsets[row];
-    const last = offsets[row + 1];
-    scoreUser(
-      ranks
-        .slice(first, last)
-        .filter((r) => r > 0)
-        .sort(),
-      last - first,
-      u,
-      perUser,
-      frame,
-      ideal,
-    );
+    const relevant = offsets[row + 1] - offsets[row];
+    // A rank of 0 lies beyond the depth.
+    const deep = ranks
+      .slice(offsets[row], offsets[row + 1])
+      .filter((rank) => rank > 0)
+      .sort();
+    const hits = { depth: deep, n: deep.filter((rank) => rank <= n) };
+    const length = { depth, n };
+    for (const name of USER_METRICS) {
+      const { is, within } = SPLIT_METRICS[name];
+      perUser[name][u] = userMetric[is](hits[within], relevant, length[within]);
+    }
   }
-  const { candidates, shown } = frame;
   return { candidates, rows: Uint32Array.from(rows), perUser, shown };
-}
-
-/** `hits`: ranks within the depth, ascending; `relevant`: how many items could have been hit. */
-function scoreUser(
-  hits: Uint32Array,
-  relevant: number,
-  u: number,
-  perUser: Record<UserMetric, Float64Array>,
-  { n, depth }: Frame,
-  ideal: Float64Array,
-): void {
-  let early = 0;
-  let gain = 0;
-  let precision = 0;
-  for (let h = 0; h < hits.length; h++) {
-    const rank = hits[h];
-    if (rank <= n) early++;
-    gain += 1 / Math.log2(rank + 1);
-    precision += (h + 1) / rank;
-  }
-  perUser.recall[u] = early / Math.min(n, relevant);
-  perUser.ndcg[u] = gain / ideal[Math.min(depth, relevant)];
-  perUser.hitRate[u] = early > 0 ? 1 : 0;
-  perUser.mrr[u] = hits.length > 0 ? 1 / hits[0] : 0;
-  perUser.map[u] = precision / Math.min(depth, relevant);
-}
-
-/** Σ_{r ≤ m} 1/log2(r+1) for m = 0 … depth, added in the order in which gains are. */
-function idealGains(depth: number): Float64Array {
-  const ideal = new Float64Array(depth + 1);
-  for (let m = 1; m <= depth; m++) ideal[m] = ideal[m - 1] + 1 / Math.log2(m + 1);
-  return ideal;
 }
 
 function meanAndError(values: Float64Array): [number, number] {

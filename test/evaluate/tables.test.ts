@@ -7,7 +7,8 @@ import { buildGraph } from '../../src/graph/build.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
 import { VertexIds } from '../../src/graph/ids.js';
 import { randomStream } from '../../src/math/random.js';
-import { LIST_METRIC_NAMES, scoreLists } from '../../src/metrics/list-metrics.js';
+import { scoreLists } from '../../src/metrics/list-metrics.js';
+import { LIST_METRICS } from '../../src/options/names.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { tableEvaluationWords } from '../../src/report/words/table-evaluation.js';
 import { split } from '../../src/sample/split.js';
@@ -104,8 +105,8 @@ describe('metrics of lists', () => {
     trainUsers: 32,
   };
   const made = [Int32Array.of(0, 1, 2), Int32Array.of(0, -1, 3), new Int32Array(0)];
-  const { mean, perUser, standardError } = scoreLists(made, task, 2, LIST_METRIC_NAMES);
-  const three = scoreLists(made, task, 3, LIST_METRIC_NAMES);
+  const { mean, perUser, standardError } = scoreLists(made, task, 2, LIST_METRICS);
+  const three = scoreLists(made, task, 3, LIST_METRICS);
 
   it('are what docs/metrics.md says, by hand', () => {
     const log = Math.log2;

@@ -8,7 +8,8 @@ import { NoColumnError } from '../../ingest/formats/guess.js';
 import { parseNumber, type ValueColumn } from '../../ingest/intake/value-column.js';
 import type { ReadOptions } from '../../ingest/options.js';
 import { readWithValues } from '../../ingest/read.js';
-import { isUserMetric, type ListMetricName } from '../../metrics/list-metrics.js';
+import { isUserMetric } from '../../metrics/definitions.js';
+import type { ListMetricName } from '../../metrics/list-metrics.js';
 import type { Protocol } from '../../options/names.js';
 import { textTable, wrap } from '../../report/terminal/text-table.js';
 import {

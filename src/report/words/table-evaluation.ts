@@ -1,13 +1,14 @@
 // What an evaluation of anybody's parts says beside its figures: what could not be asked, what was found in the lists.
 
 import type { ListComparison, ListSource, TablesEvaluation } from '../../evaluate/evaluate-tables.js';
-import { LIST_METRICS, type ListMetricName } from '../../metrics/list-metrics.js';
+import { METRICS } from '../../metrics/definitions.js';
+import type { ListMetricName } from '../../metrics/list-metrics.js';
 import { grouped } from '../../text/numbers.js';
 import { capital, many, were } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 
 export function listMetricTitle(name: ListMetricName, n: number): string {
-  return `${LIST_METRICS[name].title}@${n}`;
+  return `${METRICS[name].title}@${n}`;
 }
 
 export const SOURCE_TITLES: Readonly<Record<ListSource, string>> = {
