@@ -1,12 +1,16 @@
-// What a model found: of each feature, the items and users that have most of it.
+// Describes the features of a model: how much of the data each explains, and which items and users it consists of.
+// A feature's scale is not identified (one side can be multiplied by c and the other divided by c), so features are compared
+// by expected edges, never by activities alone.
 
 import { InputError } from '../errors.js';
-import { columnSums, type Model, meanTable, type PosteriorModel, type RankerMember } from '../fit/model.js';
+import { columnSums, type Model, meanTable, type RankerMember } from '../fit/model.js';
+import { otherSide, type SideName } from '../graph/graph.js';
 import { withDefaults } from '../options/check-options.js';
 import { DESCRIBE } from '../options/commands/features.js';
 import type { OptionsOf } from '../options/declare.js';
 import { createRecommender } from './recommender.js';
 import { largest } from './scoring/largest.js';
+import { once } from './scoring/once.js';
 
 /** A feature by its heaviest items and users. */
 export interface DescribedFeature {
@@ -14,16 +18,16 @@ export interface DescribedFeature {
   readonly feature: number;
   /** Share of all expected edges that the feature explains. */
   readonly share: number;
-  /** Those that stand out, and the share of the feature's expected edges that go to each. */
+  /** Items that stand out, and the share of the feature's expected edges that go to each. */
   readonly items: readonly { readonly item: string; readonly weight: number }[];
-  /** Those with most of it; empty where the model holds no users' tables. */
+  /** Users with the largest shares of the feature's expected edges; empty if the model stores no users. */
   readonly users: readonly { readonly user: string; readonly weight: number }[];
 }
 
-/** What is said of each feature; declared in options/commands.ts. */
+/** How features are described; declared in options/commands.ts. */
 export interface DescribeOptions extends OptionsOf<typeof DESCRIBE> {}
 
-/** The features of a model, those that explain most first. */
+/** The features of a model; the feature that explains most edges comes first. */
 export async function describeFeatures(
   model: Model,
   options: DescribeOptions = {},
@@ -36,152 +40,172 @@ export async function describeFeatures(
   }
 }
 
-/** Weight of the share against the lift; at 1 every feature begins with the same common items. */
+/** Weight of log share against log lift. With 1, every feature would begin with the same common items. */
 const SHARE_WEIGHT = 0.6;
 
-/** The tables of one fit, and how much of everything each feature has. */
-export interface FeatureTables {
+/** Mean activities of one fit, and their sums over all vertices of a side. */
+interface FeatureTables {
   readonly features: number;
-  readonly items: Float32Array;
-  readonly users: Float32Array | undefined;
+  readonly table: { readonly users: Float32Array | undefined; readonly items: Float32Array };
   readonly mass: { readonly users: Float64Array; readonly items: Float64Array };
 }
 
-export function featureTables(model: PosteriorModel): [FeatureTables & { readonly users: Float32Array }];
-export function featureTables(model: Model): readonly FeatureTables[];
-export function featureTables(model: Model): readonly FeatureTables[] {
+function featureTables(model: Model): readonly FeatureTables[] {
   if (model.type === 'posterior') {
     const { features } = model;
     const [users, items] = [meanTable(model.users, features), meanTable(model.items, features)];
-    return [
-      {
-        features,
-        users,
-        items,
-        mass: {
-          users: model.users.mass ?? columnSums(users, features),
-          items: columnSums(items, features),
-        },
-      },
-    ];
+    const mass = {
+      users: model.users.mass ?? columnSums(users, features),
+      items: columnSums(items, features),
+    };
+    return [{ features, table: { users, items }, mass }];
   }
   const { scores } = model;
   if (scores.kind !== 'factors' || !hasFeatures(model)) {
     throw new InputError(
-      `a model fitted by ${model.method} has no features that could be described: fit with method ascent or ranking`,
+      `a model fitted by ${model.method} has no features to describe: fit with method ascent or ranking`,
     );
   }
   return scores.members.filter(isDescribed).map(({ features, items, users, userMass }) => ({
     features,
-    items,
-    users,
+    table: { users, items },
     mass: { users: userMass, items: columnSums(items, features) },
   }));
 }
 
-/** Whether the scores of a model have features that mean something: shares of expected edges. */
+/** Whether a model has features that can be described as shares of expected edges. */
 export function hasFeatures(model: Model): boolean {
   if (model.type === 'posterior') return true;
   const { scores } = model;
   return scores.kind === 'factors' && scores.members.some(isDescribed);
 }
 
-/** Factors by least squares have signs, and share out nothing. They come last, so that others keep their numbers. */
+/** Least-squares factors can be negative and are no shares. They come last, so the other features keep their numbers. */
 function isDescribed({ fold }: RankerMember): boolean {
   return fold.kind !== 'least-squares';
 }
 
-/** Expected edges of all features together, and each item's share of them. */
-export function overallShares(parts: readonly FeatureTables[], count: number) {
-  let total = 0;
-  const share = new Float64Array(count);
-  for (const { features, mass } of parts) {
-    for (let k = 0; k < features; k++) total += mass.users[k] * mass.items[k];
-  }
-  for (const { features, items, mass } of parts) {
-    for (let j = 0; j < count; j++) {
-      for (let k = 0; k < features; k++) share[j] += (mass.users[k] * items[j * features + k]) / total;
+/** A vertex of a feature. */
+export interface FeatureVertex {
+  readonly vertex: number;
+  /** Share of the feature's expected edges. */
+  readonly share: number;
+}
+
+/** The features of a model, numbered from 0; those of a ranker's members follow one another. */
+export interface ModelFeatures {
+  readonly count: number;
+  /** Share of all expected edges that a feature explains. */
+  share(feature: number): number;
+  /**
+   * The `n` items that stand out in a feature, by log share and log lift, 0.6 : 0.4. `mayShow` leaves out items with few edges,
+   * whose lift is large by chance. The lift is the item's share in the feature over its share of all expected edges.
+   */
+  outstanding(
+    feature: number,
+    n: number,
+    mayShow: (item: number) => boolean,
+  ): (FeatureVertex & { readonly lift: number })[];
+  /** The `n` vertices with the largest shares above `least`, largest first; empty if the model stores no users. */
+  heaviest(side: SideName, feature: number, n: number, least?: number): FeatureVertex[];
+  /** The feature that explains most of a vertex's expected edges, and the share of them that it explains. */
+  main(side: SideName, vertex: number): { readonly feature: number; readonly share: number };
+}
+
+/** Computes what descriptions of a model's features have in common. */
+export function modelFeatures(model: Model): ModelFeatures {
+  const fits = featureTables(model);
+  const features = fits.flatMap((fit) => Array.from({ length: fit.features }, (_, k) => ({ fit, k })));
+  const expected = ({ fit: { mass }, k }: (typeof features)[number]) => mass.users[k] * mass.items[k];
+  const total = features.reduce((sum, feature) => sum + expected(feature), 0);
+  /** Each item's share of all expected edges. */
+  const overall = once(() => {
+    const share = new Float64Array(model.items.count);
+    for (const { features: K, table, mass } of fits) {
+      for (let j = 0; j < share.length; j++) {
+        for (let k = 0; k < K; k++) share[j] += (mass.users[k] * table.items[j * K + k]) / total;
+      }
     }
-  }
-  return { total, share };
-}
-
-/**
- * The items that stand out in feature `k`: by log share and log lift, 0.6 : 0.4. Items of few edges have large lifts by
- * chance and are left out.
- */
-export function outstandingItems(
-  { items, features, mass }: FeatureTables,
-  k: number,
-  n: number,
-  { overall, mayShow }: { readonly overall: Float64Array; mayShow(item: number): boolean },
-): number[] {
-  return largest(overall.length, n, (j) => {
-    const share = items[j * features + k] / mass.items[k];
-    if (!(share > 0) || !mayShow(j)) return Number.NEGATIVE_INFINITY;
-    return Math.log(share) - (1 - SHARE_WEIGHT) * Math.log(overall[j]);
+    return share;
   });
+  const shareOf = (side: SideName, feature: number) => {
+    const { fit, k } = features[feature];
+    const [table, mass, K] = [fit.table[side], fit.mass[side][k], fit.features];
+    return table && ((vertex: number) => table[vertex * K + k] / mass);
+  };
+  return {
+    count: features.length,
+    share: (feature) => expected(features[feature]) / total,
+    outstanding(feature, n, mayShow) {
+      const share = shareOf('items', feature)!;
+      const all = overall();
+      return largest(all.length, n, (j) => {
+        if (!(share(j) > 0) || !mayShow(j)) return Number.NEGATIVE_INFINITY;
+        return Math.log(share(j)) - (1 - SHARE_WEIGHT) * Math.log(all[j]);
+      }).map((j) => ({ vertex: j, share: share(j), lift: share(j) / all[j] }));
+    },
+    heaviest(side, feature, n, least = Number.NEGATIVE_INFINITY) {
+      const share = shareOf(side, feature);
+      if (!share) return [];
+      return largest(model[side].count, n, (v) =>
+        share(v) > least ? share(v) : Number.NEGATIVE_INFINITY,
+      ).map((v) => ({ vertex: v, share: share(v) }));
+    },
+    main(side, vertex) {
+      let [sum, best, most, first] = [0, 0, -1, 0];
+      for (const { features: K, table, mass } of fits) {
+        const [own, other] = [table[side], mass[otherSide(side)]];
+        for (let k = 0; own && k < K; k++) {
+          const edges = own[vertex * K + k] * other[k];
+          sum += edges;
+          if (edges > most) [best, most] = [first + k, edges];
+        }
+        first += K;
+      }
+      return { feature: best, share: sum > 0 ? most / sum : 0 };
+    },
+  };
 }
 
-/** The features of a model, and what finds the items that stand out in one of them. */
-function describedParts(model: Model, options: DescribeOptions) {
+/** Items that name a feature, with their weights. */
+function namingItems(model: Model, options: DescribeOptions) {
   const { n, leastDegree } = withDefaults(DESCRIBE, options);
-  const parts = featureTables(model);
-  const { total, share: overall } = overallShares(parts, model.items.count);
-  const { degree } = model.items;
-  // Where hardly any item has so many edges, those that there are must do.
+  const features = modelFeatures(model);
+  const { ids, degree } = model.items;
+  // If hardly any item has that many edges, all items may be shown.
   const enough = degree.filter((d) => d >= leastDegree).length >= Math.min(n, degree.length);
   const mayShow = (item: number) => !enough || degree[item] >= leastDegree;
-  const itemsOf = (part: FeatureTables, k: number) =>
-    outstandingItems(part, k, n, { overall, mayShow })
-      .map((j) => ({
-        item: model.items.ids.at(j),
-        weight: part.items[j * part.features + k] / part.mass.items[k],
-      }))
+  const itemsOf = (feature: number) =>
+    features
+      .outstanding(feature, n, mayShow)
+      .map(({ vertex, share }) => ({ item: ids.at(vertex), weight: share }))
       .sort((a, b) => b.weight - a.weight);
-  return { n, parts, total, itemsOf };
+  return { n, features, itemsOf };
 }
 
-/** Items that features are named by, each found when it is first asked for: to describe all of them takes long. */
+/** A function that names a feature, numbered from 1, by items. It finds them on first use: describing all features takes long. */
 export function createFeatureNames(
   model: Model,
   options: DescribeOptions,
 ): (feature: number) => readonly string[] {
-  const { parts, itemsOf } = describedParts(model, options);
+  const { features, itemsOf } = namingItems(model, options);
   const known = new Map<number, readonly string[]>();
-  const find = (feature: number): string[] => {
-    let k = feature - 1;
-    for (const part of parts) {
-      if (k < part.features) return itemsOf(part, k).map(({ item }) => item);
-      k -= part.features;
-    }
-    return [];
-  };
   return (feature) => {
-    const names = known.get(feature) ?? find(feature);
+    const names =
+      known.get(feature) ?? (feature <= features.count ? itemsOf(feature - 1).map(({ item }) => item) : []);
     known.set(feature, names);
     return names;
   };
 }
 
 export function describeMembers(model: Model, options: DescribeOptions): DescribedFeature[] {
-  const { n, parts, total, itemsOf } = describedParts(model, options);
-  const described: DescribedFeature[] = [];
-  for (const part of parts) {
-    const { features: K, users, mass } = part;
-    for (let k = 0; k < K; k++) {
-      described.push({
-        feature: described.length + 1,
-        share: (mass.users[k] * mass.items[k]) / total,
-        items: itemsOf(part, k),
-        users: users
-          ? largest(model.users.count, n, (i) => users[i * K + k]).map((i) => ({
-              user: model.users.ids.at(i),
-              weight: users[i * K + k] / mass.users[k],
-            }))
-          : [],
-      });
-    }
-  }
-  return described.sort((a, b) => b.share - a.share);
+  const { n, features, itemsOf } = namingItems(model, options);
+  return Array.from({ length: features.count }, (_, k) => ({
+    feature: k + 1,
+    share: features.share(k),
+    items: itemsOf(k),
+    users: features
+      .heaviest('users', k, n)
+      .map(({ vertex, share }) => ({ user: model.users.ids.at(vertex), weight: share })),
+  })).sort((a, b) => b.share - a.share);
 }

@@ -3,10 +3,9 @@
 
 import type { Titles } from '../evaluate/title-table.js';
 import type { PosteriorModel } from '../fit/model.js';
-import type { BySide } from '../graph/graph.js';
+import type { BySide, SideName } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
-import { type FeatureTables, featureTables, overallShares } from '../predict/features.js';
-import { largest } from '../predict/scoring/largest.js';
+import { modelFeatures } from '../predict/features.js';
 
 /** An item or a user among those of a feature. */
 export interface AtlasEntry {
@@ -57,38 +56,27 @@ export const MOST_VERTICES = 5000;
 const MOST_TEXT = 200;
 
 export function atlas(model: PosteriorModel, titles: Titles | undefined): Atlas {
-  const [tables] = featureTables(model);
-  const { total } = overallShares([tables], model.items.count);
-  const { features: K, mass } = tables;
-  const sides = {
-    items: { ...model.items, table: tables.items, mass: mass.items, others: mass.users },
-    users: { ...model.users, table: tables.users, mass: mass.users, others: mass.items },
+  const features = modelFeatures(model);
+  const name = (side: SideName, v: number) => nameOf(model[side].ids, v, side === 'items' && titles);
+  const entries = (side: SideName, k: number): AtlasEntry[] => {
+    const { degree, count } = model[side];
+    const most = Math.min(LONGEST, Math.max(1, Math.floor(MOST_LINES[side] / features.count)));
+    // A vertex with almost none of a feature does not belong to it.
+    return features
+      .heaviest(side, k, most, 1e-3 / count)
+      .map(({ vertex, share }) => ({ ...name(side, vertex), share, edges: degree[vertex] }));
   };
-  const name = (side: keyof typeof sides, v: number) =>
-    nameOf(sides[side].ids, v, side === 'items' && titles);
-  const entries = (side: keyof typeof sides, k: number): AtlasEntry[] => {
-    const { table, mass: all, degree, count } = sides[side];
-    const most = Math.min(LONGEST, Math.max(1, Math.floor(MOST_LINES[side] / K)));
-    // What is as good as nothing of a feature is not in it.
-    const share = (v: number) => table[v * K + k] / all[k];
-    const least = all[k] > 0 ? 1e-3 / count : Number.POSITIVE_INFINITY;
-    return largest(count, most, (v) => (share(v) > least ? share(v) : Number.NEGATIVE_INFINITY)).map((v) => ({
-      ...name(side, v),
-      share: share(v),
-      edges: degree[v],
-    }));
-  };
-  const vertices = (side: keyof typeof sides): AtlasVertex[] => {
-    const { table, others, degree, count } = sides[side];
+  const vertices = (side: SideName): AtlasVertex[] => {
+    const { degree, count } = model[side];
     return mostEdges(degree, count).map((v) => {
-      const { feature, share } = mainFeature(table, others, v, K);
-      return { ...name(side, v), edges: degree[v], feature, share };
+      const { feature, share } = features.main(side, v);
+      return { ...name(side, v), edges: degree[v], feature: feature + 1, share };
     });
   };
   return {
-    features: Array.from({ length: K }, (_, k) => ({
+    features: Array.from({ length: features.count }, (_, k) => ({
       feature: k + 1,
-      share: (mass.users[k] * mass.items[k]) / total,
+      share: features.share(k),
       items: entries('items', k),
       users: entries('users', k),
     })).sort((a, b) => b.share - a.share || a.feature - b.feature),
@@ -102,23 +90,6 @@ function mostEdges(degree: Uint32Array, count: number): number[] {
   return Array.from({ length: count }, (_, v) => v)
     .sort((a, b) => degree[b] - degree[a] || a - b)
     .slice(0, MOST_VERTICES);
-}
-
-function mainFeature(
-  table: FeatureTables['items'],
-  others: Float64Array,
-  v: number,
-  K: number,
-): { readonly feature: number; readonly share: number } {
-  let sum = 0;
-  let best = 0;
-  let most = -1;
-  for (let k = 0; k < K; k++) {
-    const part = table[v * K + k] * others[k];
-    sum += part;
-    if (part > most) [best, most] = [k, part];
-  }
-  return { feature: best + 1, share: sum > 0 ? most / sum : 0 };
 }
 
 function nameOf(ids: VertexIds, v: number, titles: Titles | undefined | false) {

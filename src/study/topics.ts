@@ -3,8 +3,7 @@
 import type { Titles } from '../evaluate/title-table.js';
 import type { PosteriorModel } from '../fit/model.js';
 import type { VertexIds } from '../graph/ids.js';
-import { featureTables, outstandingItems, overallShares } from '../predict/features.js';
-import { largest } from '../predict/scoring/largest.js';
+import { modelFeatures } from '../predict/features.js';
 
 /** An item of a topic and its weight. */
 export interface TopicItem {
@@ -46,27 +45,22 @@ export function hasNames(ids: VertexIds, titles: Titles | undefined): boolean {
 /** The features of a model, those that explain most first. */
 export function topics(model: PosteriorModel, options: TopicOptions = {}): Topic[] {
   const { items: shown = 10, users: shownUsers = 3, titles, leastDegree = 3 } = options;
-  const K = model.features;
-  const [tables] = featureTables(model);
-  const { items, users, mass } = tables;
-  const { total, share: overall } = overallShares([tables], model.items.count);
+  const features = modelFeatures(model);
   const mayShow = (item: number) => model.items.degree[item] >= leastDegree;
   const namedUsers = isWords(model.users.ids);
   return Array.from(
-    { length: K },
+    { length: features.count },
     (_, k): Topic => ({
       feature: k + 1,
-      share: (mass.users[k] * mass.items[k]) / total,
-      items: outstandingItems(tables, k, shown, { overall, mayShow }).map((j) => {
-        const id = model.items.ids.at(j);
-        const share = items[j * K + k] / mass.items[k];
-        return { id, title: titles?.find(id) ?? null, share, lift: share / overall[j] };
+      share: features.share(k),
+      items: features.outstanding(k, shown, mayShow).map(({ vertex, share, lift }) => {
+        const id = model.items.ids.at(vertex);
+        return { id, title: titles?.find(id) ?? null, share, lift };
       }),
       users: namedUsers
-        ? largest(model.users.count, shownUsers, (i) => users[i * K + k]).map((i) => ({
-            id: model.users.ids.at(i),
-            share: users[i * K + k] / mass.users[k],
-          }))
+        ? features
+            .heaviest('users', k, shownUsers)
+            .map(({ vertex, share }) => ({ id: model.users.ids.at(vertex), share }))
         : [],
     }),
   ).sort((a, b) => b.share - a.share || a.feature - b.feature);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BipartiteGraph, fit } from '../../src/browser.js';
 import { randomStream } from '../../src/math/random.js';
+import { modelFeatures } from '../../src/predict/features.js';
 import { mapItems } from '../../src/predict/map/item-map.js';
 import { nearestNeighbours } from '../../src/predict/map/nearest-points.js';
 import { principalComponents } from '../../src/predict/map/principal.js';
@@ -38,6 +39,35 @@ describe('a map of items', () => {
     const again = await mapItems(model, { seed: 1 });
     expect(again.x).toEqual(x);
     expect((await mapItems(model, { seed: 2 })).x).not.toEqual(x);
+  });
+
+  it('gives an item the feature that explains most of its expected edges, whatever the scale of the features', async () => {
+    const model = await threeTastes();
+    const { features: K, users, items } = model;
+    const { feature } = await mapItems(model, { seed: 1 });
+    const described = modelFeatures(model);
+    const mean = (side: typeof items, v: number, k: number) =>
+      ((side.weightShape[v] / side.weightRate[v]) * side.featureShape[v * K + k]) /
+      side.featureRate[v * K + k];
+    for (let j = 0; j < items.count; j++) {
+      const edges = Array.from({ length: K }, (_, k) => {
+        let mass = 0;
+        for (let u = 0; u < users.count; u++) mass += mean(users, u, k);
+        return mass * mean(items, j, k);
+      });
+      const most = Math.max(...edges);
+      expect(feature[j]).toBe(edges.indexOf(most));
+      const main = described.main('items', j);
+      expect(main.feature).toBe(feature[j]);
+      expect(main.share).toBeCloseTo(most / edges.reduce((a, b) => a + b), 5);
+    }
+    // The same model with feature 0 a thousand times larger on one side and smaller on the other.
+    const scaled = (side: typeof items, factor: number) => ({
+      ...side,
+      featureRate: side.featureRate.map((rate, at) => (at % K === 0 ? rate / factor : rate)),
+    });
+    const other = { ...model, users: scaled(users, 1e-3), items: scaled(items, 1e3) };
+    expect((await mapItems(other, { seed: 1 })).feature).toEqual(feature);
   });
 
   it('ends when its signal fires', async () => {

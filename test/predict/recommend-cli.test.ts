@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fitBaseline } from '../../src/evaluate/baselines/fit-baseline.js';
+import { fit } from '../../src/fit/fit.js';
 import { VertexIds } from '../../src/graph/ids.js';
 import { BipartiteGraph } from '../../src/graph/public.js';
 import { describeFeatures } from '../../src/predict/features.js';
@@ -243,6 +244,14 @@ it('graphex similar and graphex features answer as the library does', async () =
   expect(first.stdout.match(/^feature /gm)).toHaveLength(1);
   expect(first.stdout).toMatch(/These are the 1 of \d+ features that explain most; --top \d+ prints all/);
   expect(JSON.parse((await graphex('features', path, '--top', '1', '--json')).stdout)).toHaveLength(1);
+  const single = join(folder, 'one-feature.safetensors');
+  const graph = BipartiteGraph.fromPairs([
+    ['ann', 'tea'],
+    ['bob', 'tea'],
+    ['bob', 'milk'],
+  ]);
+  await saveModel(single, (await fit(graph, { features: 1, iterations: 3, threads: 1 })).model);
+  expect((await graphex('features', single)).stdout).toContain('feature 1: 100 % of the expected edges');
   const wrong = await graphex('similar', path);
   expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringContaining('--item ID')]);
 });

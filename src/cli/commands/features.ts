@@ -6,7 +6,7 @@ import { COMMANDS } from '../../options/commands.js';
 import { type DescribedFeature, describeFeatures } from '../../predict/features.js';
 import { wrap } from '../../report/terminal/text-table.js';
 import { loadModel } from '../../store/model-file.js';
-import { grouped } from '../../text/numbers.js';
+import { grouped, percent } from '../../text/numbers.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
 import { shown } from '../../text/untrusted.js';
 import { addOptions, runCommand } from '../command.js';
@@ -93,5 +93,3 @@ function describe({ feature, name, share, items, users }: NamedFeature, names: S
     ),
   ].join('\n');
 }
-
-const percent = (share: number) => `${(100 * share).toPrecision(2)} %`;

@@ -1,14 +1,14 @@
-// A map of the items in two dimensions: items that go to the same users lie together. The logarithms of each item's mean
-// features, less their mean (how common an item is should not decide where it lies), are rotated to their principal
-// components; a neighbour embedding then keeps neighbours together, which two components alone do not. It is UMAP's cost,
-// written here: in typed arrays, from a named stream, with progress and a signal, and started from the components, so that
-// the same model gives the same map.
+// A map of the items in two dimensions: items with the same users lie together. Coordinates start from the logarithms of each
+// item's mean features, less their mean (an item's popularity must not decide its place), rotated to principal components.
+// A neighbour embedding with UMAP's cost then keeps neighbours together, which two components alone do not. It is written here
+// so that it runs on typed arrays from a named random stream, with progress and a signal: the same model gives the same map.
 
 import { throwIfAborted } from '../../errors.js';
 import type { PosteriorModel } from '../../fit/model.js';
 import { type Random, randomStream } from '../../math/random.js';
 import { STREAMS } from '../../math/streams.js';
 import type { TaskOptions } from '../../progress.js';
+import { modelFeatures } from '../features.js';
 import { type Neighbours, nearestNeighbours } from './nearest-points.js';
 import { principalComponents } from './principal.js';
 
@@ -16,7 +16,7 @@ export interface ItemPlaces {
   /** Both from −1 to 1. */
   readonly x: Float32Array;
   readonly y: Float32Array;
-  /** The feature that each item has most of, from 0. */
+  /** The feature that explains most of each item's expected edges, from 0. */
   readonly feature: Uint16Array;
 }
 
@@ -25,23 +25,24 @@ const COMPONENTS = 16;
 /** UMAP's curve 1/(1 + a d^2b) for a least distance of 0.1. */
 const A = 1.577;
 const B = 0.8951;
-/** Points that push an item away for each that pulls. */
+/** Random points that push an item away, for each neighbour that pulls it. */
 const NEGATIVES = 5;
-/** Pulls and pushes in all, which bounds the time, and the most rounds. */
+/** Limits on all pulls and pushes, which bound the time, and on the number of rounds. */
 const WORK = 4e7;
 const MOST_ROUNDS = 300;
 const LEAST_ROUNDS = 30;
-/** How long the thread is kept from hearing a signal. */
+/** Longest time between two checks of the signal. */
 const TURN_MS = 30;
 
-/** Places of all items of a model. */
+/** Computes the places of all items of a model. */
 export async function mapItems(
-  { items, features }: PosteriorModel,
+  model: PosteriorModel,
   { seed, signal, onProgress }: TaskOptions & { readonly seed: number },
 ): Promise<ItemPlaces> {
+  const { items, features } = model;
   const { count } = items;
   const random = randomStream(seed, STREAMS.map);
-  const { rows, feature } = logFeatures(items, features);
+  const rows = logFeatures(items, features);
   const width = Math.min(COMPONENTS, features);
   const components = principalComponents(rows, count, features, width);
   const turn = createTurn(signal);
@@ -54,10 +55,12 @@ export async function mapItems(
     onProgress?.({ stage: 'drawing the map', done, total, unit: 'rounds' }),
   );
   throwIfAborted(signal);
+  const described = modelFeatures(model);
+  const feature = Uint16Array.from({ length: count }, (_, j) => described.main('items', j).feature);
   return { ...scaled(places, count), feature };
 }
 
-/** Lets signals through now and then. */
+/** Yields to the event loop now and then, so that an abort signal arrives. */
 export type Turn = () => Promise<void> | undefined;
 
 function createTurn(signal: AbortSignal | undefined): Turn {
@@ -71,33 +74,24 @@ function createTurn(signal: AbortSignal | undefined): Turn {
   };
 }
 
-/** Items × features: log means less the item's own mean, and the feature that stands out. */
-function logFeatures(
-  items: PosteriorModel['items'],
-  features: number,
-): { rows: Float32Array; feature: Uint16Array } {
+/** Items × features: log means less the item's own mean. */
+function logFeatures(items: PosteriorModel['items'], features: number): Float32Array {
   const { count, featureShape, featureRate } = items;
   const rows = new Float32Array(count * features);
-  const feature = new Uint16Array(count);
   for (let j = 0; j < count; j++) {
     let sum = 0;
     for (let k = 0; k < features; k++) {
       const at = j * features + k;
-      // From one edge's worth down, differences are noise of the fit.
+      // Differences far below one edge are noise of the fit.
       rows[at] = Math.log(featureShape[at] / featureRate[at] + 1e-3);
       sum += rows[at];
     }
-    let best = 0;
-    for (let k = 0; k < features; k++) {
-      if (rows[j * features + k] > rows[j * features + best]) best = k;
-      rows[j * features + k] -= sum / features;
-    }
-    feature[j] = best;
+    for (let k = 0; k < features; k++) rows[j * features + k] -= sum / features;
   }
-  return { rows, feature };
+  return rows;
 }
 
-/** The first two components, at a size at which the embedding can move them. */
+/** The first two components, scaled so that the embedding can still move them. */
 function started(components: Float32Array, count: number, width: number): Float32Array {
   const places = new Float32Array(2 * count);
   let most = 1e-12;
@@ -127,7 +121,7 @@ async function embed(
     const rate = 1 - round / rounds;
     for (let l = 0; l < links; l++) {
       if ((l & 4095) === 0) await turn();
-      // A link of weight w is drawn in that share of the rounds.
+      // A link of weight w is used in that share of the rounds.
       if (random.uniform() >= weight[l]) continue;
       const from = Math.floor(l / each);
       pull(places, from, index[l], rate);
@@ -162,7 +156,7 @@ function push(places: Float32Array, a: number, b: number, rate: number): void {
 
 const clip = (value: number) => (value > 4 ? 4 : value < -4 ? -4 : value);
 
-/** Within −1 to 1, but for the outermost hundredth, which is drawn to the edge. */
+/** Scales places to −1 … 1; the outermost 1 % are moved to the edge. */
 function scaled(places: Float32Array, count: number): { x: Float32Array; y: Float32Array } {
   const axis = (d: number) => {
     const values = Float32Array.from({ length: count }, (_, j) => places[2 * j + d]);

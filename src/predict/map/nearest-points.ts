@@ -1,4 +1,4 @@
-// The nearest neighbours of points: all pairs where they are few, else within the leaves of random trees.
+// Nearest neighbours of points. Few points are compared in all pairs, many within the leaves of random trees.
 
 import type { Random } from '../../math/random.js';
 import type { Turn } from './item-map.js';
@@ -6,7 +6,7 @@ import type { Turn } from './item-map.js';
 export interface Neighbours {
   /** count × each: the neighbours of each point. */
   readonly index: Uint32Array;
-  /** How strongly each is held, 0 to 1, as UMAP sets it. */
+  /** Strength of each link, 0 to 1, as UMAP defines it. */
   readonly weight: Float32Array;
   readonly each: number;
 }
@@ -22,12 +22,12 @@ export async function nearestNeighbours(
   { neighbours: each, random, turn }: { neighbours: number; random: Random; turn: Turn },
 ): Promise<Neighbours> {
   const best = new Nearest(points, count, width, Math.max(0, each));
-  const everyone = Uint32Array.from({ length: count }, (_, j) => j);
-  if (count <= ALL_PAIRS_UP_TO) await best.compare(everyone, turn);
+  const all = Uint32Array.from({ length: count }, (_, j) => j);
+  if (count <= ALL_PAIRS_UP_TO) await best.compare(all, turn);
   else {
     for (let tree = 0; tree < TREES; tree++) {
-      for (const leaf of leaves(points, everyone.slice(), width, random)) {
-        best.meet(leaf);
+      for (const leaf of leaves(points, all.slice(), width, random)) {
+        best.compareAll(leaf);
         await turn();
       }
     }
@@ -35,7 +35,7 @@ export async function nearestNeighbours(
   return { index: best.index, weight: best.weights(), each: best.each };
 }
 
-/** For each point the nearest that it has met, nearest first. */
+/** For each point the nearest of those compared so far, nearest first. */
 class Nearest {
   readonly index: Uint32Array;
   readonly #distance: Float32Array;
@@ -57,7 +57,7 @@ class Nearest {
     }
   }
 
-  meet(group: Uint32Array): void {
+  compareAll(group: Uint32Array): void {
     for (let a = 0; a < group.length; a++) for (let b = 0; b < a; b++) this.#offer(group[a], group[b]);
   }
 
@@ -65,7 +65,7 @@ class Nearest {
     const { points, width } = this;
     let d2 = 0;
     for (let d = 0; d < width; d++) d2 += (points[a * width + d] - points[b * width + d]) ** 2;
-    // As it is stored, so that one that was met before is known again.
+    // Rounded as it is stored, so that #insert recognises a pair that it already holds.
     const stored = Math.fround(d2);
     this.#insert(a, b, stored);
     this.#insert(b, a, stored);
@@ -87,7 +87,7 @@ class Nearest {
     index[at] = other;
   }
 
-  /** The nearest has 1; the spread is such that all together have log₂ of their number. */
+  /** The nearest has weight 1. The spread is chosen so that the weights add up to log₂ of their number. */
   weights(): Float32Array {
     const { count, each, index } = this;
     const weight = new Float32Array(count * each);
@@ -108,14 +108,14 @@ class Nearest {
         spread = high === Number.POSITIVE_INFINITY ? spread * 2 : (low + high) / 2;
       }
       for (let i = 0; i < each; i++) weight[j * each + i] = share(i, spread);
-      // A point that met fewer than it has room for holds on to itself, which moves nothing.
+      // Unused entries link a point to itself, which moves nothing.
       for (let i = 0; i < each; i++) if (!Number.isFinite(distance(i))) index[j * each + i] = j;
     }
     return weight;
   }
 }
 
-/** Cuts the points by planes half-way between two of them until few are left together. */
+/** Cuts the points by planes half-way between two random points until each leaf is small. */
 function* leaves(
   points: Float32Array,
   group: Uint32Array,
@@ -143,7 +143,7 @@ function* leaves(
     const ordered = new Uint32Array(part.length);
     let last = part.length;
     for (const point of part) {
-      // Equal points would stay together for ever: chance parts them.
+      // Equal points are divided at random; otherwise the recursion would not end.
       const dot = side(point) || random.uniform() - 0.5;
       if (dot < 0) ordered[first++] = point;
       else ordered[--last] = point;
