@@ -23,7 +23,10 @@ export interface TitleBook {
 const SEVERAL = -2;
 
 function withoutYear(title: string): string {
-  return title.toLowerCase().replace(/\s*\(\d{4}\)\s*$/, '');
+  const lower = title.toLowerCase();
+  const trimmed = lower.trimEnd();
+  // A pattern that also matched the spaces would take quadratic time on a long run of spaces.
+  return /\(\d{4}\)$/.test(trimmed) ? trimmed.slice(0, -6).trimEnd() : lower;
 }
 
 /** `titles` has a text for each item, '' where there is none; an empty list where no titles were given. */

@@ -1,45 +1,47 @@
-// The HTTP side: who may ask, what is asked, who answers. It computes nothing, so that it always answers at once.
+// The HTTP side: checks requests and passes them on. It computes nothing, so that it always responds quickly.
 
 import { randomUUID } from 'node:crypto';
 import { OpenAPIHono, type z } from '@hono/zod-openapi';
 import type { Context, Next } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { InputError } from '../errors.js';
+import { RECOMMEND } from '../options/commands/recommend.js';
 import { once } from '../predict/scoring/once.js';
 import { VERSION } from '../version.js';
+import { createRateLimit, type Key, type KeyRing, type RateLimit } from './access.js';
+import { type ListSize, refuseCostly } from './cost.js';
 import { DOCS_POLICY, docsPage } from './docs.js';
+import { ENDPOINTS, type ModelEndpoint, methodsAt, routeOf } from './endpoints.js';
 import type { Generation } from './generation.js';
-import { type Job, joined, piecesOf } from './jobs.js';
-import type { Key, KeyRing } from './keys.js';
+import { isDeeperThan } from './json-depth.js';
 import { LIMITS } from './limits.js';
-import type { LogRecord } from './log.js';
-import { nestsDeeper } from './nesting.js';
-import { PAGE_HEADERS, type Page, PLAIN_POLICY, pageFile, plainPage } from './page.js';
-import { answerProblem, busy, Problem } from './problems.js';
-import type { RateLimit } from './rate.js';
-import { answerHeaders, type Recorder } from './recorder.js';
-import { ROUTES } from './routes.js';
+import { PAGE_HEADERS, type PageFiles, PLAIN_POLICY, pageFile, plainPage } from './page-files.js';
+import { answerProblem, Problem, tooBusy } from './problems.js';
+import { joinReplies, piecesOf, type Query } from './queries.js';
+import { answerHeaders, type LogRecord, type RequestLog } from './request-log.js';
 import type { OneRequest } from './schema.js';
 
 export interface AppOptions {
   /** The model that answers now; undefined before the first is ready. */
   readonly current: () => Generation | undefined;
-  /** Reads a model (undefined: the served file again) and lets it answer. */
+  /** Loads a model file, then answers from it. Undefined: the current model's file, read again. */
   readonly swap: (file: string | undefined) => Promise<Generation>;
-  /** Files that swap takes. */
+  /** The files that `swap` takes. */
   readonly files: () => Promise<readonly string[]>;
-  /** Whether requests are still taken. */
+  /** Whether the server is stopping. */
   readonly draining: () => boolean;
   readonly keys: KeyRing | undefined;
   readonly rate: RateLimit | undefined;
+  /** Whether every client may see the users of features. */
+  readonly listUsers?: boolean | undefined;
   /** Host names that the server answers for; undefined: any. */
   readonly hosts: ReadonlySet<string> | undefined;
   readonly log: (record: LogRecord) => void;
-  /** Keeps count of every answer. */
-  readonly recorder: Recorder;
-  /** Files of the page at `/`; undefined where it was not built. */
-  readonly page: Page | undefined;
-  /** Whether the server was started with a model; without one it is ready for the page alone. */
+  /** Counts every answer. */
+  readonly requestLog: RequestLog;
+  /** Files of the page at `/`; undefined if the page was not built. */
+  readonly page: PageFiles | undefined;
+  /** Whether the server was started with a model. Without one it serves the page alone. */
   readonly withModel: boolean;
 }
 
@@ -49,32 +51,21 @@ interface Variables {
   key: Key | undefined;
   model: string | undefined;
   problem: Problem | undefined;
-  /** What logs and metrics call the page's files, which have no route of their own. */
+  /** Whether the answer is a file of the page; logs and metrics call these routes 'page'. */
   file: boolean | undefined;
 }
 
 type Env = { Variables: Variables };
 
-/** Open to everyone who can reach the server: they say nothing of the model or its users. */
-const OPEN = new Set(['/health/live', '/health/ready', '/openapi.json', '/docs']);
-/** The rest of the paths are the page's files, which anybody may see. */
-const ASKED = /^\/(v1|metrics)(\/|$)/;
+/** Paths that need a key if the server has keys. All other paths are files of the page. */
+const GUARDED = /^\/(v1|metrics)(\/|$)/;
 
-/** The methods that some endpoint at this path takes. */
-function methodsOf(path: string): string[] {
-  const parts = path.split('/');
-  const here = Object.values(ROUTES).filter((route) => {
-    const pattern = route.path.split('/');
-    return (
-      pattern.length === parts.length && pattern.every((part, i) => part.startsWith('{') || part === parts[i])
-    );
-  });
-  return [...new Set(here.map(({ method }) => method.toUpperCase()))];
-}
+/** As in RFC 9110: parameters have a name and a value. */
+const JSON_TYPE = /^application\/json\s*(;\s*[\w-]+=[^;]+)*$/i;
 
-const tooLarge = () => new Problem('too-large', `the body is over ${LIMITS.body} bytes`);
+const tooLarge = () => new Problem('too-large', `the body is larger than ${LIMITS.body} bytes`);
 
-const counted = bodyLimit({
+const countedBody = bodyLimit({
   maxSize: LIMITS.body,
   onError: () => {
     throw tooLarge();
@@ -83,8 +74,8 @@ const counted = bodyLimit({
 
 export interface App {
   readonly http: OpenAPIHono<Env>;
-  /** What whoever asks for `path` now is told at the door, where more is asked already than can be answered. */
-  turnAway(path: string): Problem | undefined;
+  /** Why a request for `path` would be refused now because of overload; undefined: it would not. */
+  refusal(path: string): Problem | undefined;
 }
 
 export function createApp(options: AppOptions): App {
@@ -93,6 +84,7 @@ export function createApp(options: AppOptions): App {
       if (!result.success) throw wrongField(result.error);
     },
   });
+  const admit = createAdmission(options);
 
   app.use('*', async (c, next) => {
     c.set('requestId', randomUUID());
@@ -101,22 +93,22 @@ export function createApp(options: AppOptions): App {
     finish(c, options);
   });
   app.use('*', async (c, next) => {
-    admit(c, options);
+    admit(c);
     await next();
   });
   app.use('*', (c, next) => {
     const length = c.req.header('content-length');
-    // A length that is said is the length that is read. Only a body of unknown length is counted as it comes: for that a Request
-    // and its streams are made, which takes longer than all else that is done here.
     if (c.req.method === 'GET' || c.req.method === 'HEAD') return next();
-    if (length === undefined || c.req.header('transfer-encoding') !== undefined) return counted(c, next);
+    // Node enforces a declared length. Only a body of unknown length is counted while it is read: that needs a Request and
+    // its streams, which take longer than everything else here.
+    if (length === undefined || c.req.header('transfer-encoding') !== undefined) return countedBody(c, next);
     if (Number(length) > LIMITS.body) throw tooLarge();
     return next();
   });
   app.use('/v1/*', async (c, next) => {
-    // What is read here is kept for the checks that follow.
-    if (c.req.method !== 'GET' && nestsDeeper(await c.req.text(), LIMITS.depth)) {
-      throw new Problem('bad-request', `the body nests deeper than ${LIMITS.depth} levels`);
+    // The text is kept for the checks that follow.
+    if (c.req.method !== 'GET' && isDeeperThan(await c.req.text(), LIMITS.depth)) {
+      throw new Problem('bad-request', `the body is nested deeper than ${LIMITS.depth} levels`);
     }
     await next();
   });
@@ -129,82 +121,36 @@ export function createApp(options: AppOptions): App {
     return answerProblem(c, problem, c.get('requestId'));
   });
   app.notFound((c) => {
-    const allowed = methodsOf(c.req.path);
+    const allowed = methodsAt(c.req.path);
     const problem =
       allowed.length > 0
-        ? new Problem('method-not-allowed', `this endpoint takes ${allowed.join(', ')}; /docs says how`)
-        : new Problem('not-found', 'there is no such endpoint; /docs lists them');
+        ? new Problem('method-not-allowed', `this endpoint takes ${allowed.join(', ')}; see /docs`)
+        : new Problem('not-found', 'there is no such endpoint; /docs lists all endpoints');
     c.set('problem', problem);
     if (allowed.length > 0) c.header('allow', allowed.join(', '));
     return answerProblem(c, problem, c.get('requestId'));
   });
 
-  const ask = async (c: Context<Env>, job: Job, deadline: number = LIMITS.patience): Promise<unknown> => {
-    const generation = options.current();
-    if (!generation) throw noModel(options);
-    c.set('model', generation.info.hash);
-    const { outgoing } = (c.env ?? {}) as { outgoing?: { readonly destroyed?: boolean } };
-    const gone = () => outgoing?.destroyed === true;
-    const limits = {
-      deadline,
-      gone,
-      ...(job.kind === 'batch' && { tooMuch: tooMuch(job.requests, deadline) }),
-    };
-    const reply = joined(await generation.queue.ask(piecesOf(job), limits));
-    if ('problem' in reply) {
-      throw new Problem(reply.problem, reply.detail, reply.field === undefined ? {} : { field: reply.field });
-    }
-    return reply.value;
-  };
-  const signature = (c: Context<Env>) => ({
-    model: c.get('model') ?? '',
-    requestId: c.get('requestId'),
-    milliseconds: Math.round((performance.now() - c.get('began')) * 1000) / 1000,
-  });
-  // Values come from the computing side in the form that the schemas declare; a contract test holds it to them.
-  const answer = async (c: Context<Env>, job: Job, deadline?: number): Promise<never> => {
-    const value = (await ask(c, job, deadline)) as object;
-    return c.json({ ...value, ...signature(c) }) as never;
-  };
-
-  app.openapi(ROUTES.recommend, (c) => {
-    const { deadlineMs, ...request } = c.req.valid('json');
-    return answer(c, { kind: 'recommend', request }, deadlineMs);
-  });
-  app.openapi(ROUTES.batch, (c) => {
-    const { deadlineMs, requests } = c.req.valid('json');
-    return answer(c, { kind: 'batch', requests }, deadlineMs);
-  });
-  app.openapi(ROUTES.rank, (c) => {
-    const { deadlineMs, ...request } = c.req.valid('json');
-    return answer(c, { kind: 'rank', request }, deadlineMs);
-  });
-  app.openapi(ROUTES.explain, (c) => {
-    const { deadlineMs, ...request } = c.req.valid('json');
-    return answer(c, { kind: 'explain', request }, deadlineMs);
-  });
-  app.openapi(ROUTES.similar, (c) =>
-    answer(c, { kind: 'similar', item: c.req.valid('param').id, n: c.req.valid('query').n ?? 20 }),
-  );
-  app.openapi(ROUTES.search, (c) => {
-    const { search, n = 20 } = c.req.valid('query');
-    return answer(c, { kind: 'search', text: search, n });
-  });
-  app.openapi(ROUTES.popular, (c) => answer(c, { kind: 'popular', n: c.req.valid('query').n ?? 20 }));
-  app.openapi(ROUTES.features, (c) =>
-    answer(c, { kind: 'features', n: c.req.valid('query').n ?? 10, feature: undefined }),
-  );
-  app.openapi(ROUTES.feature, (c) =>
-    answer(c, { kind: 'features', n: c.req.valid('query').n ?? 10, feature: c.req.valid('param').k }),
-  );
-  app.openapi(ROUTES.models, async (c) => {
+  for (const [name, route] of Object.entries(ENDPOINTS)) {
+    if (name === 'models' || name === 'swap') continue;
+    app.openapi(route, async (c) => {
+      const { deadlineMs, ...request } = requestOf(c);
+      const access = { users: options.listUsers === true || c.get('key')?.admin === true };
+      const query = { endpoint: name as ModelEndpoint, request, access } as Query;
+      const value = await ask(c, options, query, deadlineMs as number | undefined);
+      // The workers answer in the form that the schemas declare; a test checks it.
+      return c.json({ ...(value as object), ...signature(c) }) as never;
+    });
+  }
+  app.openapi(ENDPOINTS.models, async (c) => {
     const files = [...(await options.files())];
-    return c.json({ current: options.current()?.info ?? null, files, requestId: c.get('requestId') }, 200);
+    return c.json({ current: options.current()?.info ?? null, files, requestId: c.get('requestId') });
   });
-  app.openapi(ROUTES.swap, async (c) => {
-    const { info } = await options.swap(c.req.valid('json').file);
+  app.openapi(ENDPOINTS.swap, async (c) => {
+    const { file } = requestOf(c);
+    const { info } = await options.swap(file as string | undefined);
     c.set('model', info.hash);
-    return c.json(info, 200);
+    return c.json(info);
   });
 
   app.get('/health/live', (c) => c.json({ status: 'alive' }));
@@ -215,14 +161,18 @@ export function createApp(options: AppOptions): App {
     return c.json({ status: 'ready', model: generation?.info.hash ?? null });
   });
   app.get('/metrics', (c) =>
-    c.text(options.recorder.metrics(), 200, { 'content-type': 'text/plain; version=0.0.4' }),
+    c.text(options.requestLog.metrics(), 200, { 'content-type': 'text/plain; version=0.0.4' }),
   );
   app.openAPIRegistry.registerComponent('securitySchemes', 'key', { type: 'http', scheme: 'bearer' });
-  // Made once: it takes milliseconds, and anybody may ask for it.
+  // Made once: it takes milliseconds, and any client may ask for it.
   const described = once(() => {
     const document = app.getOpenAPI31Document({
       openapi: '3.1.0',
-      info: { title: 'graphex', version: VERSION, description: 'Recommendations, explanations and fold-in.' },
+      info: {
+        title: 'graphex',
+        version: VERSION,
+        description: 'Recommendations and explanations from a fitted model, also for new users.',
+      },
     });
     return { json: JSON.stringify(document), page: docsPage(document) };
   });
@@ -233,23 +183,87 @@ export function createApp(options: AppOptions): App {
   app.get('*', (c, next) => answerFile(c, options, next));
   return {
     http: app,
-    turnAway(path) {
+    refusal(path) {
       if (!path.startsWith('/v1/') || path.startsWith('/v1/models')) return undefined;
+      // Batches have a queue of their own.
+      if (path.startsWith(ENDPOINTS.batch.path)) return undefined;
       const queue = options.current()?.queue;
-      // Batches have a room of their own.
-      return queue && !path.startsWith(ROUTES.batch.path) && queue.turnsAway()
-        ? busy(queue.waiting)
-        : undefined;
+      return queue?.isFull() ? tooBusy(queue.waiting) : undefined;
     },
   };
 }
 
-/** What to say of a batch that was begun and did not end in time: as it is it may well not do so again. */
-function tooMuch(requests: readonly OneRequest[], deadline: number): string {
-  const costly = (['confidence', 'explain'] as const).filter((part) => requests.some((one) => one[part]));
+/** Path, query and body of a request in one object, as the schemas have checked them. */
+function requestOf(c: Context<Env>): Record<string, unknown> {
+  const { req } = c as Context<Env, string, { out: Record<'param' | 'query' | 'json', object> }>;
+  return { ...req.valid('param'), ...req.valid('query'), ...req.valid('json') };
+}
+
+/** The current model's answer to a query. */
+async function ask(
+  c: Context<Env>,
+  options: AppOptions,
+  query: Query,
+  deadline: number = LIMITS.patience,
+): Promise<unknown> {
+  const generation = options.current();
+  if (!generation) throw noModel(options);
+  c.set('model', generation.info.hash);
+  refuseCostly(listSizes(query, generation.info.items));
+  const { outgoing } = (c.env ?? {}) as { outgoing?: { readonly destroyed?: boolean } };
+  const replies = await generation.queue.ask(piecesOf(query), {
+    deadline,
+    gone: () => outgoing?.destroyed === true,
+    tooSlow: tooSlow(query, deadline),
+  });
+  const reply = joinReplies(query, replies);
+  if ('problem' in reply) {
+    throw new Problem(reply.problem, reply.detail, reply.field === undefined ? {} : { field: reply.field });
+  }
+  return reply.value;
+}
+
+/** The lists of an answer. */
+function listSizes(query: Query, items: number): ListSize[] {
+  const sizeOf = ({ n = RECOMMEND.n.default, likes = [], explain }: OneRequest) => ({
+    entries: Math.min(n, items),
+    likes: likes.length,
+    explain,
+  });
+  switch (query.endpoint) {
+    case 'recommend':
+      return [sizeOf(query.request)];
+    case 'batch':
+      return query.request.requests.map(sizeOf);
+    case 'rank': {
+      const { candidates, likes = [], explain } = query.request;
+      return [{ entries: candidates.length, likes: likes.length, explain }];
+    }
+    default:
+      return [];
+  }
+}
+
+/** What to say of a long request that was started and did not end in time: it would be too slow again. */
+function tooSlow(query: Query, deadline: number): string | undefined {
+  if (query.endpoint !== 'batch' && query.endpoint !== 'rank') return undefined;
+  const [size, requests] =
+    query.endpoint === 'batch'
+      ? [query.request.requests.length, query.request.requests]
+      : [query.request.candidates.length, [query.request]];
+  const costly = (['confidence', 'explain'] as const).filter((way) => requests.some((one) => one[way]));
   const without = costly.length > 0 ? `, or without ${costly.join(' and ')}` : '';
   const longer = deadline < LIMITS.deadline ? ', or give a longer deadlineMs' : '';
-  return `the batch did not end within its deadline of ${deadline} ms: send fewer than ${requests.length} at once${without}${longer}`;
+  const what = query.endpoint === 'batch' ? 'requests' : 'candidates';
+  return `the request did not end within its deadline of ${deadline} ms: send fewer than ${size} ${what}${without}${longer}`;
+}
+
+function signature(c: Context<Env>) {
+  return {
+    model: c.get('model') ?? '',
+    requestId: c.get('requestId'),
+    milliseconds: Math.round((performance.now() - c.get('began')) * 1000) / 1000,
+  };
 }
 
 function noModel({ withModel }: AppOptions): Problem {
@@ -261,7 +275,7 @@ function noModel({ withModel }: AppOptions): Problem {
       );
 }
 
-/** A file of the page, or the plain page in its place. */
+/** A file of the page, or the plain page if the page was not built. */
 async function answerFile(c: Context<Env>, { page, current }: AppOptions, next: Next) {
   if (!page) {
     if (c.req.path !== '/') return next();
@@ -276,36 +290,40 @@ async function answerFile(c: Context<Env>, { page, current }: AppOptions, next: 
   return c.body(file.bytes, 200, { ...headers, 'content-type': file.type });
 }
 
-/** Host, size, kind of body and key are looked at before anything is read. */
-function admit(c: Context<Env>, { hosts, keys, rate }: AppOptions): void {
-  const { path, method } = c.req;
-  const host = c.req.header('host')?.replace(/:\d+$/, '').toLowerCase() ?? '';
-  if (hosts && !hosts.has(host)) {
-    throw new Problem('wrong-host', 'ask by a name that the server was told to answer for');
-  }
-  if (method === 'POST' || method === 'PUT') {
-    const type = c.req.header('content-type') ?? '';
-    if (!/^application\/json\s*(;|$)/i.test(type)) {
-      throw new Problem('not-json', 'send Content-Type: application/json');
+/** Checks host, type of body, key and rate before anything is read. */
+function createAdmission({ hosts, keys, rate }: AppOptions): (c: Context<Env>) => void {
+  const wrongKeys = createRateLimit(LIMITS.wrongKeys);
+  return (c) => {
+    const { path, method } = c.req;
+    const host = c.req.header('host')?.replace(/:\d+$/, '').toLowerCase() ?? '';
+    if (hosts && !hosts.has(host)) {
+      throw new Problem('wrong-host', 'use a host name that the server was told to answer for');
     }
-  }
-  if (OPEN.has(path) || !ASKED.test(path)) return;
-  const key = keys && keyOf(c, keys);
-  c.set('key', key);
-  if (path === '/v1/models/current' && keys && !key?.admin) {
-    throw new Problem('forbidden', 'loading a model needs a key that is marked admin');
-  }
-  rate?.take(key?.name ?? clientOf(c));
+    if (method === 'POST' || method === 'PUT') {
+      if (!JSON_TYPE.test(c.req.header('content-type') ?? '')) {
+        throw new Problem('not-json', 'send Content-Type: application/json');
+      }
+    }
+    if (!GUARDED.test(path)) return;
+    const key = keys && keyOf(c, keys);
+    if (keys && !key) {
+      wrongKeys.take(clientOf(c));
+      throw new Problem('unauthorized', 'send a known key as Authorization: Bearer KEY');
+    }
+    c.set('key', key);
+    if (path === ENDPOINTS.swap.path && keys && !key?.admin) {
+      throw new Problem('forbidden', 'loading a model needs a key that is marked admin');
+    }
+    rate?.take(key?.name ?? clientOf(c));
+  };
 }
 
-function keyOf(c: Context<Env>, keys: KeyRing): Key {
+function keyOf(c: Context<Env>, keys: KeyRing): Key | undefined {
   const sent = /^Bearer (\S{1,512})$/.exec(c.req.header('authorization') ?? '')?.[1];
-  const key = sent === undefined ? undefined : keys.find(sent);
-  if (!key) throw new Problem('unauthorized', 'send a known key as Authorization: Bearer KEY');
-  return key;
+  return sent === undefined ? undefined : keys.find(sent);
 }
 
-/** The address at the other end; what a proxy claims is not believed. */
+/** The address of the peer. Headers of a proxy are not trusted. */
 function clientOf(c: Context<Env>): string {
   const { incoming } = (c.env ?? {}) as { incoming?: { socket?: { remoteAddress?: string } } };
   return incoming?.socket?.remoteAddress ?? '';
@@ -321,30 +339,30 @@ function wrongField(error: z.core.$ZodError): Problem {
   );
 }
 
-/** Anything that was thrown, as a problem that tells a client no more than it needs. */
+/** Any error as a problem that tells a client no more than it needs. */
 function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof InputError) return new Problem('cannot-do', error.message);
   const { status, name, code } = error as { status?: number; name?: string; code?: string };
-  if (code === 'ECONNRESET' || name === 'AbortError')
-    return new Problem('gone', 'the client went before its request had come');
+  if (code === 'ECONNRESET' || name === 'AbortError') {
+    return new Problem('gone', 'the client left before its request was complete');
+  }
   if (status === 400 || name === 'SyntaxError')
-    return new Problem('bad-request', 'the body is no JSON that can be read');
+    return new Problem('bad-request', 'the body is not valid JSON');
   if (status === 413) return tooLarge();
-  return new Problem('failed', 'the request could not be answered; the server’s log has the reason');
+  return new Problem('failed', 'the request could not be answered; the reason is in the server’s log');
 }
 
-/** Headers that every answer carries, and its record. */
-function finish(c: Context<Env>, { recorder, draining }: AppOptions): void {
-  const path = c.req.routePath;
+/** Adds the headers of every answer, and records it. */
+function finish(c: Context<Env>, { requestLog, draining }: AppOptions): void {
   const { headers, status } = c.res;
   for (const [name, value] of answerHeaders(c.get('requestId'), draining())) {
     if (name !== 'cache-control' || !headers.has(name)) headers.set(name, value);
   }
-  recorder.record({
+  requestLog.record({
     requestId: c.get('requestId'),
     method: c.req.method,
-    route: c.get('file') ? 'page' : path === '/*' || path === '*' ? 'none' : path,
+    route: c.get('file') ? 'page' : (routeOf(c.req.path) ?? 'none'),
     status,
     milliseconds: performance.now() - c.get('began'),
     key: c.get('key')?.name,

@@ -1,4 +1,4 @@
-// The OpenAPI document as a page for people: self-contained, no script, nothing from elsewhere.
+// The OpenAPI document as a page for people: self-contained, without scripts, with nothing from elsewhere.
 
 import { createHash } from 'node:crypto';
 import { type Content, Html, html } from '../report/pages/html.js';
@@ -8,8 +8,15 @@ interface Operation {
   readonly summary?: string;
   readonly description?: string;
   readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema?: Schema }[];
-  readonly requestBody?: { readonly content?: Readonly<Record<string, { readonly schema?: Schema }>> };
+  readonly requestBody?: { readonly content?: Contents };
+  readonly responses?: Readonly<
+    Record<string, { readonly description?: string; readonly content?: Contents }>
+  >;
+  /** The path with its query, as a client may send it. */
+  readonly 'x-example'?: string;
 }
+
+type Contents = Readonly<Record<string, { readonly schema?: Schema; readonly example?: unknown }>>;
 
 interface Schema {
   readonly $ref?: string;
@@ -27,13 +34,13 @@ interface Schema {
 
 const STYLE = `body{font:16px/1.5 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}
 code{font-size:.9em;background:#f2f2f2;padding:.1em .3em;border-radius:3px}h2{margin-top:2.5rem;font-size:1.1rem}
-table{border-collapse:collapse;width:100%}td,th{text-align:left;vertical-align:top;padding:.3rem .6rem .3rem 0;border-top:1px solid #ddd}
-@media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}code{background:#2a2a2a}td,th{border-color:#444}a{color:#8bf}}`;
+table{border-collapse:collapse;width:100%;margin:1rem 0}caption{text-align:left;font-weight:600}pre{overflow-x:auto;background:#f2f2f2;padding:.6rem}td,th{text-align:left;vertical-align:top;padding:.3rem .6rem .3rem 0;border-top:1px solid #ddd}
+@media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}code,pre{background:#2a2a2a}td,th{border-color:#444}a{color:#8bf}}`;
 
-/** Nothing but this style sheet may take effect on the page. */
+/** Only this style sheet may take effect on the page. */
 export const DOCS_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; frame-ancestors 'none'`;
 
-/** `document`: what /openapi.json gives. */
+/** `document`: the answer of /openapi.json. */
 export function docsPage(document: object): string {
   const {
     paths = {},
@@ -50,10 +57,10 @@ export function docsPage(document: object): string {
   );
   const page = html`<!doctype html><html lang="en"><head><meta charset="utf-8"><title>graphex server</title>
 <meta name="viewport" content="width=device-width"><style>${new Html(STYLE)}</style></head><body><h1>graphex server</h1>
-<p>Version ${info.version}. The same as a machine reads it: <a href="/openapi.json">openapi.json</a>. Also
+<p>Version ${info.version}. The same for programs: <a href="/openapi.json">openapi.json</a>. Also
 <a href="/health/live">/health/live</a>, <a href="/health/ready">/health/ready</a> and <code>/metrics</code>.</p>
 ${operations.map(({ path, method, operation }) => section(path, method, operation, schemas))}
-<h2>Problems</h2><p>Whatever is no success is a problem document (RFC 9457) whose <code>type</code> is one of these.</p>
+<h2>Problems</h2><p>Every answer that is not a success is a problem document (RFC 9457). Its <code>type</code> is one of these.</p>
 <table>${Object.entries(PROBLEMS).map(
     ([kind, { status, title }]) =>
       html`<tr id="${kind}"><td>${String(status)}</td><td><code>${kind}</code></td><td>${title}</td></tr>`,
@@ -67,38 +74,66 @@ function section(
   operation: Operation,
   schemas: Record<string, Schema>,
 ): Content {
-  const body = operation.requestBody?.content?.['application/json']?.schema;
-  const fields = [
+  const body = operation.requestBody?.content?.['application/json'];
+  const answer = operation.responses?.['200'];
+  const sent = [
     ...(operation.parameters ?? []).map((p) => ({ name: p.name, schema: p.schema ?? {}, where: p.in })),
-    ...(body ? fieldsOf(body, schemas) : []),
+    ...(body?.schema ? fieldsOf(body.schema, schemas) : []),
   ];
-  return html`<h2><code>${method} ${path}</code></h2><p>${operation.summary ?? ''}. ${operation.description ?? ''}</p>${
-    fields.length > 0
-      ? html`<table>${fields.map(
-          ({ name, schema, where }) =>
-            html`<tr><td><code>${name}</code></td><td>${kindOf(schema, schemas)}${where === 'body' ? '' : `, in the ${where}`}</td><td>${
-              schema.description ?? ''
-            }</td></tr>`,
-        )}</table>`
-      : undefined
-  }`;
+  const example = body?.example ? JSON.stringify(body.example) : '';
+  const address = operation['x-example'] ?? path;
+  return html`<h2><code>${method} ${path}</code></h2><p>${operation.summary ?? ''}. ${operation.description ?? ''}</p>
+<p>Example:</p><pre>${method} ${address}${example && `\n${example}`}</pre>
+${fieldTable('Request', sent, schemas)}
+${fieldTable(`Answer: ${answer?.description ?? ''}`, fieldsOf(answer?.content?.['application/json']?.schema ?? {}, schemas), schemas)}`;
 }
 
-function fieldsOf(schema: Schema, schemas: Record<string, Schema>) {
+interface Field {
+  readonly name: string;
+  readonly schema: Schema;
+  readonly where: string;
+}
+
+function fieldTable(caption: string, fields: readonly Field[], schemas: Record<string, Schema>): Content {
+  if (fields.length === 0) return undefined;
+  return html`<table><caption>${caption}</caption>${fields.map(
+    ({ name, schema, where }) =>
+      html`<tr><td><code>${name}</code></td><td>${typeWords(schema, schemas)}${where === 'body' ? '' : `, in the ${where}`}</td><td>${
+        schema.description ?? resolve(schema, schemas).description ?? ''
+      }</td></tr>`,
+  )}</table>`;
+}
+
+/** The fields of an object, with those of the objects within it: `items[].score`. */
+function fieldsOf(schema: Schema, schemas: Record<string, Schema>, within = ''): Field[] {
   const { properties = {} } = resolve(schema, schemas);
-  return Object.entries(properties).map(([name, field]) => ({ name, schema: field, where: 'body' }));
+  return Object.entries(properties).flatMap(([name, one]) => {
+    const path = `${within}${name}`;
+    const { type, items = {}, anyOf } = resolve(one, schemas);
+    const inner =
+      type === 'array'
+        ? fieldsOf(firstObject(items, schemas), schemas, `${path}[].`)
+        : fieldsOf(anyOf ? firstObject(one, schemas) : one, schemas, `${path}.`);
+    return [{ name: path, schema: one, where: 'body' }, ...inner];
+  });
+}
+
+/** The schema, or the first alternative that is an object. */
+function firstObject(schema: Schema, schemas: Record<string, Schema>): Schema {
+  const { anyOf } = resolve(schema, schemas);
+  return anyOf?.find((one) => resolve(one, schemas).properties) ?? schema;
 }
 
 function resolve(schema: Schema, schemas: Record<string, Schema>): Schema {
   return schema.$ref ? (schemas[schema.$ref.split('/').at(-1) as string] ?? {}) : schema;
 }
 
-function kindOf(schema: Schema, schemas: Record<string, Schema>): string {
+function typeWords(schema: Schema, schemas: Record<string, Schema>): string {
   const { type, items, enum: values, anyOf, maximum, maxItems } = resolve(schema, schemas);
   if (values) return values.join(' or ');
-  if (anyOf) return anyOf.map((one) => kindOf(one, schemas)).join(' or ');
+  if (anyOf) return [...new Set(anyOf.map((one) => typeWords(one, schemas)))].join(' or ');
   if (type === 'array')
-    return `list of ${items ? kindOf(items, schemas) : 'values'}${maxItems ? `, at most ${maxItems}` : ''}`;
+    return `list of ${items ? typeWords(items, schemas) : 'values'}${maxItems ? `, at most ${maxItems}` : ''}`;
   const most = typeof maximum === 'number' && maximum < 1e9 ? `, at most ${maximum}` : '';
   return `${type ?? 'object'}${most}`;
 }

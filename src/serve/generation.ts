@@ -1,16 +1,18 @@
-// A model that answers: loaded once, shared by the workers that compute, with a queue of its own. Another model is
-// another generation, so that no answer is made of two.
+// A generation is one loaded model: shared by the workers that compute, with its own queue. Another model is another
+// generation, so no answer mixes two models.
 
 import { createPool, type TaskModule, threadCount, type WorkerPool } from '../parallel/pool.js';
-import { BATCH_SIZE, type Job, type Reply, turnOf } from './jobs.js';
+import { BATCH_SIZE, type Query, type Reply, sliceOf } from './queries.js';
 import { createQueue, type WorkQueue } from './queue.js';
-import type { Information } from './schema.js';
+import type { ModelInformation } from './schema.js';
 import type { SharedServing } from './serving-tasks.js';
 
 export interface Generation {
-  readonly info: Information;
-  readonly queue: WorkQueue<Job, Reply>;
-  /** Answers what waits, then lets the model go. */
+  readonly info: ModelInformation;
+  /** The file that was loaded. */
+  readonly path: string;
+  readonly queue: WorkQueue<Query, Reply>;
+  /** Answers what waits, then releases the model. */
   close(): Promise<void>;
 }
 
@@ -31,10 +33,10 @@ const TASKS: TaskModule = {
   here: () => import('./serving-tasks.js'),
 };
 
-/** Loads the model in a worker, shares it with the others, and warms them up. */
+/** Loads the model in one worker, shares it with the others, and warms them up. */
 export async function loadGeneration(path: string, options: GenerationOptions): Promise<Generation> {
   const cores = threadCount(undefined);
-  // A worker that answers is never idle in between: more than two a core take memory and answer no sooner.
+  // More than two workers a core take memory and answer no sooner.
   const count = threadCount(options.threads ?? cores, 2 * cores);
   const pools: WorkerPool[] = await Promise.all(Array.from({ length: count }, () => createPool(TASKS, 1)));
   const close = async () => {
@@ -44,36 +46,36 @@ export async function loadGeneration(path: string, options: GenerationOptions): 
     const [serving] = await pools[0].map<unknown, SharedServing>('load', [{ path, titles: options.titles }]);
     const adopt = (pool: WorkerPool) => pool.map('adopt', [serving]);
     await Promise.all(pools.map(adopt));
-    const answer = (_: WorkerPool, at: number) => {
+    const workerAt = (_: WorkerPool, at: number) => {
       let ready: Promise<unknown> = Promise.resolve();
-      return async (jobs: readonly Job[]) => {
+      return async (queries: readonly Query[]) => {
         try {
           await ready;
-          return (await pools[at].map<readonly Job[], Reply[]>('answer', [jobs]))[0];
+          return (await pools[at].map<readonly Query[], Reply[]>('answer', [queries]))[0];
         } catch (error) {
-          // A job that is refused does not fail. What does is the worker, or leaves it as nobody knows: another one takes its place
-          // before it is asked again, and where that cannot start it is tried anew.
-          ready = replaced(at);
+          // A refusal is a reply. An error means that the worker has failed or is in an unknown state: it is replaced before
+          // the next query, and again if that fails.
+          ready = replace(at);
           ready.catch(() => {});
           throw error;
         }
       };
     };
-    const replaced = async (at: number) => {
+    const replace = async (at: number) => {
       await pools[at].close();
       pools[at] = await createPool(TASKS, 1);
       await adopt(pools[at]);
     };
-    const queue = createQueue<Job, Reply>(pools.map(answer), {
-      most: options.queue,
-      together: BATCH_SIZE,
-      turnOf,
-      // Talking takes about a third of the work of a single answer: in overload, with every core at computing, all would wait for it.
-      singly: threadCount(cores - 1, count),
+    const queue = createQueue<Query, Reply>(pools.map(workerAt), {
+      capacity: options.queue,
+      batchSize: BATCH_SIZE,
+      sliceOf,
+      // HTTP takes about a third of the work of a single answer. Under overload it needs a core that does not compute.
+      singleWorkers: threadCount(cores - 1, count),
     });
-    const info = { ...serving.info, loaded: new Date().toISOString() };
     return {
-      info,
+      info: { ...serving.info, loaded: new Date().toISOString() },
+      path,
       queue,
       async close() {
         await queue.drain();

@@ -29,7 +29,7 @@ export class Metrics {
     };
   }
 
-  /** Read when asked for. */
+  /** A value that is read when the metrics are asked for. */
   gauge(
     name: string,
     help: string,

@@ -1,20 +1,21 @@
-// What went wrong, as RFC 9457 has it: every answer that is no success is a problem document.
+// Problem documents (RFC 9457): every answer that is not a success is one.
 
 import type { Context } from 'hono';
 
-/** Every kind of problem: its status and its title. A client may rely on `type`, the name after `#`. */
+/** Every kind of problem with its status and title. Clients may rely on `type`, which ends with the kind. */
 export const PROBLEMS = {
-  'bad-request': { status: 400, title: 'The request is not as it should be' },
+  'bad-request': { status: 400, title: 'The request is wrong' },
   unauthorized: { status: 401, title: 'A key is needed' },
-  forbidden: { status: 403, title: 'This key may not do that' },
+  forbidden: { status: 403, title: 'This key is not allowed to do this' },
   'not-found': { status: 404, title: 'Not found' },
-  'method-not-allowed': { status: 405, title: 'Not with this method' },
+  'method-not-allowed': { status: 405, title: 'This method is not allowed here' },
   'not-json': { status: 415, title: 'The body must be JSON' },
   'too-large': { status: 413, title: 'The body is too large' },
-  'wrong-host': { status: 421, title: 'This server does not answer for that host name' },
-  'cannot-do': { status: 422, title: 'The model cannot answer that' },
+  'wrong-host': { status: 421, title: 'This server does not answer for this host name' },
+  'cannot-do': { status: 422, title: 'The model cannot answer this' },
+  'too-much': { status: 422, title: 'The answer would be too large' },
   'too-many-requests': { status: 429, title: 'Too many requests' },
-  gone: { status: 499, title: 'The client has gone' },
+  gone: { status: 499, title: 'The client is gone' },
   failed: { status: 500, title: 'The server failed' },
   'no-model': { status: 503, title: 'No model is loaded' },
   busy: { status: 503, title: 'The server is busy' },
@@ -24,13 +25,13 @@ export const PROBLEMS = {
 
 export type ProblemKind = keyof typeof PROBLEMS;
 
-/** An answer that is no success. */
+/** An error that a client is told. */
 export class Problem extends Error {
   override readonly name = 'Problem';
   readonly kind: ProblemKind;
-  /** The field of the request that is wrong, as in 'likes.3'. */
+  /** The wrong field of the request, as in 'likes.3'. */
   readonly field: string | undefined;
-  /** Seconds after which it is worth asking again. */
+  /** Seconds after which the client may ask again. */
   readonly retryAfter: number | undefined;
 
   constructor(kind: ProblemKind, detail: string, more: { field?: string; retryAfter?: number } = {}) {
@@ -45,10 +46,10 @@ export class Problem extends Error {
   }
 }
 
-/** More is asked than can be answered soon. */
-export function busy(waiting: number): Problem {
-  const who = waiting === 1 ? '1 request is' : `${waiting} requests are`;
-  return new Problem('busy', `${who} waiting already; come back in a moment`, { retryAfter: 1 });
+/** The queue is full. */
+export function tooBusy(waiting: number): Problem {
+  const detail = `the queue is full (${waiting} waiting); ask again in a second`;
+  return new Problem('busy', detail, { retryAfter: 1 });
 }
 
 export interface ProblemDocument {

@@ -1,145 +1,148 @@
-// Between HTTP and the workers: a bounded queue. Whoever comes while it is full is told to come back; whoever waited
-// past their deadline is told so and costs no work, nor does whoever has gone; what waits together goes to a worker together. A
-// burst may fill the queue. One that has not been empty for a while is overload, not a burst: it then holds half of what a worker
-// takes next, so that whoever is served is served soon, and single requests leave a core to the thread that talks. Pieces of batches
-// wait beside, and where both wait they take turns with single requests. A turn is short: what a worker did not come to waits again.
+// The bounded queue between HTTP and the workers. A full queue refuses requests. A request past its deadline, or whose
+// client is gone, costs no work. Requests that wait together go to a worker together. A burst may fill the queue. Under
+// overload the queue shrinks to half a batch, which bounds the latency of what it accepts. Pieces of long requests have a
+// queue of their own and alternate with single requests. A worker works in short time slices and returns what is left.
 
-import { busy, Problem } from './problems.js';
+import { LIMITS } from './limits.js';
+import { Problem, tooBusy } from './problems.js';
 
-/** A worker that answers several jobs at once, in their order. */
-export type Answer<Job, Reply> = (jobs: readonly Job[]) => Promise<readonly Reply[]>;
+/** A worker that answers several queries, in order. */
+export type Worker<Query, Reply> = (queries: readonly Query[]) => Promise<readonly Reply[]>;
 
-/** Work to be done, and how much it is, in requests. */
-export interface Weighed<Job> {
-  readonly job: Job;
+/** A piece of work, with its weight in requests. */
+export interface Piece<Query> {
+  readonly query: Query;
   readonly weight: number;
-  /** A piece of a batch: nobody waits for it alone. */
+  /** Whether it is a piece of a long request: no client waits for it alone. */
   readonly bulk?: boolean;
 }
 
-/** What one `ask` has brought: its pieces end together. */
+/** What the pieces of one request share. */
 interface Asked {
   readonly until: number;
   readonly gone: () => boolean;
-  /** What to say where it has begun and does not end in time. */
-  readonly tooMuch: string | undefined;
-  /** Whether a worker has begun with it. */
-  begun: boolean;
-  /** Whether one piece has failed, so that no other is worth its work. */
+  /** What to say if the request was started and did not end in time. */
+  readonly tooSlow: string | undefined;
+  started: boolean;
+  /** Whether one piece has failed: then the others are dropped. */
   failed: boolean;
+  /** Characters of the replies so far. */
+  size: number;
 }
 
-interface Waiting<Job, Reply> extends Weighed<Job> {
-  /** Its place among pieces: when it came, or a little later for each piece before it. */
-  readonly turn: number;
+interface Waiting<Query, Reply> extends Piece<Query> {
+  /** Position among the pieces: the time of arrival, plus a little for each earlier piece of its request. */
+  readonly position: number;
   readonly asked: Asked;
-  /** Replies of the turns that it has had. */
-  readonly had: readonly Reply[];
+  /** Replies of its earlier time slices. */
+  readonly replies: readonly Reply[];
   resolve(replies: readonly Reply[]): void;
   reject(error: unknown): void;
 }
 
 export interface AskOptions {
-  /** Milliseconds that it may take until a worker begins, of a batch until the last of its turns begins. */
+  /** Milliseconds until a worker must have started; for pieces, until the last time slice must have started. */
   readonly deadline: number;
-  /** Whether whoever asked has gone. */
+  /** Whether the client is gone. */
   readonly gone?: () => boolean;
-  /** What to say of a batch that was begun and did not end before its deadline. */
-  readonly tooMuch?: string;
+  /** What to say if the request was started and did not end before its deadline. */
+  readonly tooSlow?: string | undefined;
 }
 
-export interface WorkQueue<Job, Reply> {
-  /** Requests that wait, and that are being answered. */
+export interface WorkQueue<Query, Reply> {
+  /** Requests in the queue. */
   readonly waiting: number;
+  /** Requests that workers compute. */
   readonly working: number;
-  /** Whether one more single request would find no room, as things stand. */
-  turnsAway(): boolean;
+  /** Whether a single request would be refused now. */
+  isFull(): boolean;
   /**
-   * Takes all pieces of one request or none. Each later piece stands a little behind the one before, so that other batches get
-   * their turn in between. Replies come in the order of the pieces, several of one that took several turns. Rejects with a Problem:
-   * busy, late, gone or draining.
+   * Takes all pieces of one request or none. Replies come in the order of the pieces, several for a piece that took several
+   * time slices. Rejects with a Problem: busy, late, gone, too-much or draining.
    */
-  ask(pieces: readonly Weighed<Job>[], options: AskOptions): Promise<Reply[]>;
-  /** Takes no more, and resolves once all is answered. */
+  ask(pieces: readonly Piece<Query>[], options: AskOptions): Promise<Reply[]>;
+  /** Takes no more requests, and resolves when all are answered. */
   drain(): Promise<void>;
 }
 
-/** What came of a job in one turn. */
-export interface Turn<Job, Reply> {
-  /** Undefined where the worker did not come to it. */
+/** What a worker did with a query in one time slice. */
+export interface Slice<Query, Reply> {
+  /** Undefined if the worker did not start it. */
   readonly reply: Reply | undefined;
-  /** What is still to be done. */
-  readonly left?: Weighed<Job> | undefined;
+  /** Characters of the reply; counted for long requests. */
+  readonly size?: number | undefined;
+  /** What is left to do. */
+  readonly left?: Piece<Query> | undefined;
 }
 
-export interface QueueLimits<Job, Reply> {
+export interface QueueOptions<Query, Reply> {
   /** Single requests that may wait. */
-  readonly most: number;
+  readonly capacity: number;
   /** Requests that go to a worker together. */
-  readonly together: number;
-  /** Workers that answer single requests at a time in overload; all of them unless told. */
-  readonly singly?: number;
-  /** Tells what a worker has done from what it has left of a job; all is done unless told. */
-  readonly turnOf?: (job: Job, reply: Reply) => Turn<Job, Reply>;
+  readonly batchSize: number;
+  /** Workers for single requests under overload. Default: all. */
+  readonly singleWorkers?: number;
+  /** Splits a reply into what was done and what is left. Default: everything was done. */
+  readonly sliceOf?: (query: Query, reply: Reply) => Slice<Query, Reply>;
 }
 
-/** Milliseconds for which a queue may stay filled before it is called overload. Longer ones showed in the slowest answers. */
-const BURST = 25;
-/** Milliseconds without a refusal after which an overload is over: a queue that is emptied and filled again is no burst. */
-const CALM = 1000;
-/** Milliseconds by which each piece of a request stands behind the one before. */
-const STEP = 10;
-/** Requests of batches that may wait: two batches of the longest kind. */
-const LATER = 2000;
-/** Milliseconds between looks at who has waited too long. */
-const LOOK = 50;
+/** A queue that has not been empty for this many milliseconds is overloaded. Longer times showed in the slowest answers. */
+const OVERLOADED_AFTER = 25;
+/** Milliseconds without a refusal after which an overload has ended. */
+const RECOVERED_AFTER = 1000;
+/** Milliseconds by which each piece of a request is placed behind the one before it, so that other requests get between. */
+const PIECE_STEP = 10;
+/** Requests in pieces that may wait: two batches of the longest kind. */
+const BULK_CAPACITY = 2 * LIMITS.batch;
+/** Milliseconds between two checks of deadlines. */
+const CHECK_INTERVAL = 50;
 
-export function createQueue<Job, Reply>(
-  workers: readonly Answer<Job, Reply>[],
-  { most, together, singly = workers.length, turnOf = (_, reply) => ({ reply }) }: QueueLimits<Job, Reply>,
+export function createQueue<Query, Reply>(
+  workers: readonly Worker<Query, Reply>[],
+  options: QueueOptions<Query, Reply>,
   now: () => number = () => performance.now(),
-): WorkQueue<Job, Reply> {
-  type Entry = Waiting<Job, Reply>;
+): WorkQueue<Query, Reply> {
+  type Entry = Waiting<Query, Reply>;
+  const { capacity, batchSize, singleWorkers = workers.length } = options;
+  const { sliceOf = (_: Query, reply: Reply): Slice<Query, Reply> => ({ reply }) } = options;
   /** In order of arrival. */
   const singles: Entry[] = [];
-  /** By turn. */
+  /** By position. */
   const pieces: Entry[] = [];
   const idle = [...workers];
   let bulkWaiting = 0;
   let working = 0;
-  /** Workers that answer single requests. */
-  let single = 0;
-  /** Whether the last that went to a worker was a piece: then a single request has its turn. */
-  let pieceWent = false;
+  /** Workers that answer single requests now. */
+  let onSingles = 0;
+  /** Whether a piece was started last: then a single request is next. */
+  let pieceWasLast = false;
   let draining = false;
   let drained: (() => void) | undefined;
-  /** When no single request waited. */
+  /** When the queue of single requests was empty last. */
   let lastEmpty = now();
   let overload = false;
-  /** When there was no room last. */
+  /** When a request was refused last. */
   let lastFull = Number.NEGATIVE_INFINITY;
-  let looking: ReturnType<typeof setInterval> | undefined;
+  let checking: ReturnType<typeof setInterval> | undefined;
 
-  const lookIfEmpty = (time: number) => {
-    if (singles.length === 0) lastEmpty = time;
-  };
-
-  function next(): void {
+  function startNext(): void {
     while (idle.length > 0) {
       const batch = take();
       if (batch.length === 0) break;
-      // The one that has rested longest: one that fails at once is not asked again before the others.
-      const worker = idle.shift() as Answer<Job, Reply>;
+      // The worker that rested longest: one that fails instantly is not asked again before the others.
+      const worker = idle.shift() as Worker<Query, Reply>;
       const weight = batch.reduce((sum, one) => sum + one.weight, 0);
-      const alone = batch[0].bulk ? 0 : 1;
+      const single = batch[0].bulk ? 0 : 1;
       working += weight;
-      single += alone;
-      for (const { asked, bulk } of batch) asked.begun ||= bulk === true;
-      worker(batch.map(({ job }) => job))
+      onSingles += single;
+      for (const { asked, bulk } of batch) asked.started ||= bulk === true;
+      worker(batch.map(({ query }) => query))
         .then(
           (replies) => {
-            // From the last: of several that wait again, the first is to be the first.
-            for (const [i, one] of [...batch.entries()].reverse()) endTurn(one, turnOf(one.job, replies[i]));
+            // Backwards, as each unfinished request goes to the front of the queue.
+            for (const [i, one] of [...batch.entries()].reverse()) {
+              endSlice(one, sliceOf(one.query, replies[i]));
+            }
           },
           (error) => {
             for (const one of batch) one.reject(error);
@@ -147,38 +150,43 @@ export function createQueue<Job, Reply>(
         )
         .finally(() => {
           working -= weight;
-          single -= alone;
+          onSingles -= single;
           idle.push(worker);
-          next();
+          startNext();
         });
     }
-    lookIfEmpty(now());
+    if (singles.length === 0) lastEmpty = now();
     if (singles.length + pieces.length === 0) {
-      clearInterval(looking);
-      looking = undefined;
+      clearInterval(checking);
+      checking = undefined;
       if (draining && working === 0) drained?.();
     }
   }
 
-  function endTurn(one: Entry, { reply, left }: Turn<Job, Reply>): void {
-    const had = reply === undefined ? one.had : [...one.had, reply];
-    if (!left) one.resolve(had);
-    else if (one.bulk) enqueue({ ...one, ...left, bulk: true, had });
-    else singles.unshift({ ...one, ...left, had });
-    if (left) looking ??= setInterval(look, LOOK);
+  function endSlice(one: Entry, { reply, left, size = 0 }: Slice<Query, Reply>): void {
+    const { asked } = one;
+    asked.size += size;
+    const replies = reply === undefined ? one.replies : [...one.replies, reply];
+    if (asked.size > LIMITS.answer) one.reject(tooLong());
+    else if (!left) one.resolve(replies);
+    else {
+      if (one.bulk) enqueue({ ...one, ...left, bulk: true, replies });
+      else singles.unshift({ ...one, ...left, replies });
+      checking ??= setInterval(check, CHECK_INTERVAL);
+    }
   }
 
-  /** The next jobs for one worker: a piece of a batch, or up to `together` single requests. */
+  /** The next work for one worker: a piece of a long request, or up to `batchSize` single requests. */
   function take(): Entry[] {
-    dropLate();
-    const mayBeSingle = singles.length > 0 && single < (overload ? singly : workers.length);
-    if (pieces.length > 0 && !(mayBeSingle && pieceWent)) {
-      pieceWent = true;
+    dropDead();
+    const singleIsNext = singles.length > 0 && onSingles < (overload ? singleWorkers : workers.length);
+    if (pieces.length > 0 && !(singleIsNext && pieceWasLast)) {
+      pieceWasLast = true;
       return [removed(pieces, 0)];
     }
-    if (!mayBeSingle) return [];
-    pieceWent = false;
-    return singles.splice(0, together);
+    if (!singleIsNext) return [];
+    pieceWasLast = false;
+    return singles.splice(0, batchSize);
   }
 
   function removed(from: Entry[], at: number): Entry {
@@ -187,44 +195,44 @@ export function createQueue<Job, Reply>(
     return one;
   }
 
-  /** Whoever waited too long is told so; what nobody waits for any more goes. */
-  function dropLate(): void {
+  /** Rejects requests past their deadline, and drops those that no client waits for. */
+  function dropDead(): void {
     const time = now();
     for (const list of [singles, pieces]) {
       for (let at = list.length - 1; at >= 0; at--) {
         const { asked } = list[at];
         if (asked.failed) removed(list, at).reject(undefined);
-        else if (asked.gone()) removed(list, at).reject(new Problem('gone', 'the client has gone'));
+        else if (asked.gone()) removed(list, at).reject(new Problem('gone', 'the client is gone'));
         else if (asked.until <= time) removed(list, at).reject(late(asked));
       }
     }
   }
 
-  function look(): void {
-    dropLate();
-    next();
+  function check(): void {
+    dropDead();
+    startNext();
   }
 
-  /** Single requests that may wait: many in a burst, half of what a worker takes next in overload. */
-  function roomAt(time: number): number {
-    lookIfEmpty(time);
-    if (time - lastEmpty > BURST) {
+  /** Single requests that may wait now. */
+  function room(time: number): number {
+    if (singles.length === 0) lastEmpty = time;
+    if (time - lastEmpty > OVERLOADED_AFTER) {
       overload = true;
       lastFull = time;
-    } else if (time - lastFull > CALM) overload = false;
-    return overload ? Math.min(most, Math.ceil(together / 2)) : most;
+    } else if (time - lastFull > RECOVERED_AFTER) overload = false;
+    return overload ? Math.min(capacity, Math.ceil(batchSize / 2)) : capacity;
   }
 
-  function turnsAway(): boolean {
+  function isFull(): boolean {
     const time = now();
-    // Where a worker is free nobody waits, however small the queue.
-    const full = singles.length > 0 && singles.length >= roomAt(time);
+    // While a worker is idle no request waits, however small the queue.
+    const full = singles.length > 0 && singles.length >= room(time);
     if (full) lastFull = time;
     return full;
   }
 
-  /** Whether there is no room for a batch of so many requests. What is larger than all the room has its turn when none waits. */
-  const turnsBatchAway = (weight: number) => bulkWaiting > 0 && bulkWaiting + weight > LATER;
+  /** A request that is larger than the whole queue is taken when the queue is empty. */
+  const isBulkFull = (weight: number) => bulkWaiting > 0 && bulkWaiting + weight > BULK_CAPACITY;
 
   function enqueue(one: Entry): void {
     if (!one.bulk) {
@@ -232,7 +240,7 @@ export function createQueue<Job, Reply>(
       return;
     }
     let at = pieces.length;
-    while (at > 0 && pieces[at - 1].turn > one.turn) at--;
+    while (at > 0 && pieces[at - 1].position > one.position) at--;
     pieces.splice(at, 0, one);
     bulkWaiting += one.weight;
   }
@@ -244,25 +252,23 @@ export function createQueue<Job, Reply>(
     get working() {
       return working;
     },
-    turnsAway,
-    async ask(asking, { deadline, gone = () => false, tooMuch }) {
-      if (draining) {
-        throw new Problem('draining', 'the server is stopping', { retryAfter: 5 });
-      }
+    isFull,
+    async ask(asking, { deadline, gone = () => false, tooSlow }) {
+      if (draining) throw new Problem('draining', 'the server is stopping', { retryAfter: 5 });
       const time = now();
       const bulk = asking.length > 1 || asking[0].bulk === true;
       const weight = asking.reduce((sum, piece) => sum + piece.weight, 0);
-      if (bulk ? turnsBatchAway(weight) : turnsAway()) throw busy(singles.length + bulkWaiting);
-      const asked: Asked = { until: time + deadline, gone, tooMuch, begun: false, failed: false };
+      if (bulk ? isBulkFull(weight) : isFull()) throw tooBusy(singles.length + bulkWaiting);
+      const asked: Asked = { until: time + deadline, gone, tooSlow, started: false, failed: false, size: 0 };
       const replies = asking.map(
         (piece, i) =>
           new Promise<readonly Reply[]>((resolve, reject) => {
             enqueue({
               ...piece,
               bulk,
-              turn: time + STEP * i,
+              position: time + PIECE_STEP * i,
               asked,
-              had: [],
+              replies: [],
               resolve,
               reject(error) {
                 asked.failed = true;
@@ -271,24 +277,27 @@ export function createQueue<Job, Reply>(
             });
           }),
       );
-      next();
-      if (singles.length + pieces.length > 0) looking ??= setInterval(look, LOOK);
+      startNext();
+      if (singles.length + pieces.length > 0) checking ??= setInterval(check, CHECK_INTERVAL);
       return (await Promise.all(replies)).flat() as Reply[];
     },
     drain() {
       draining = true;
       return new Promise<void>((resolve) => {
         drained = resolve;
-        next();
+        startNext();
       });
     },
   };
 }
 
-function late({ begun, tooMuch }: Asked): Problem {
-  return begun && tooMuch !== undefined
-    ? new Problem('late', tooMuch)
-    : new Problem('late', 'the request waited past its deadline; ask again, or give it more time', {
-        retryAfter: 1,
-      });
+function late({ started, tooSlow }: Asked): Problem {
+  if (started && tooSlow !== undefined) return new Problem('late', tooSlow);
+  const detail = 'the request waited past its deadline; ask again, or give it more time';
+  return new Problem('late', detail, { retryAfter: 1 });
+}
+
+function tooLong(): Problem {
+  const detail = `the answers exceed ${LIMITS.answer} characters; ask for fewer requests or a smaller n, or leave out explain`;
+  return new Problem('too-much', detail);
 }

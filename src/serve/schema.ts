@@ -1,40 +1,37 @@
-// Requests and answers, declared once: what is checked at the door, what the OpenAPI document says, what TypeScript knows.
+// The schemas of requests and answers: checked on arrival, written into the OpenAPI document, known to TypeScript.
 
 import { z } from '@hono/zod-openapi';
+import { DESCRIBE } from '../options/commands/features.js';
+import { RECOMMEND, RECOMMEND_COMMAND } from '../options/commands/recommend.js';
+import { LIST } from '../options/commands/similar.js';
+import { POPULAR, RECOMMEND_LISTS } from '../options/library.js';
+import { capital } from '../text/phrases.js';
 import { LIMITS } from './limits.js';
+import { field } from './option-field.js';
 
-const idText = z.union([
+const id = z.union([
   z.string().min(1).max(LIMITS.text),
   z.number().int().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER),
 ]);
-const ids = (meaning: string) => z.array(idText).max(LIMITS.ids).optional().openapi({ description: meaning });
-const flag = (meaning: string) => z.boolean().optional().openapi({ description: meaning });
-
-const howMany = z
-  .number()
-  .int()
-  .min(1)
-  .max(LIMITS.n)
-  .optional()
-  .openapi({ description: 'How many items to list, at most. Default 20.', example: 5 });
+const ids = (meaning: string) => z.array(id).max(LIMITS.ids).optional().openapi({ description: meaning });
 
 const who = {
-  user: idText.optional().openapi({ description: 'A user whom the model knows.' }),
-  likes: ids('What a new user has: ids, or titles where they are unambiguous.'),
+  user: id.optional().openapi({ description: 'A user of the model.' }),
+  likes: ids('Items that a new user has: ids, or titles that name one item each.'),
   counts: z
     .array(z.number().int().min(1).max(4_294_967_295))
     .max(LIMITS.ids)
     .optional()
     .openapi({ description: 'How often, for each of the likes; for a model of counts.' }),
+  unknown: z.enum(['refuse', 'ignore']).optional().openapi({
+    description:
+      'What to do with ids that the model does not know. Default: leave out unknown likes, list them under `unknown`, and refuse unknown users and candidates (404). `refuse` refuses unknown likes, too. `ignore` refuses nothing.',
+  }),
 };
 
 const ways = {
-  unknown: z.enum(['refuse', 'ignore']).optional().openapi({
-    description:
-      'What to do with likes that the model does not know: refuse (404), or ignore and count. Default refuse.',
-  }),
-  explain: flag('Say how each score comes about. Default false.'),
-  confidence: flag('Say how sure the scores and, where we choose it, the list are. Default false.'),
+  explain: field(RECOMMEND.explain),
+  confidence: field(RECOMMEND_COMMAND.confidence),
 };
 
 const deadlineMs = z
@@ -44,31 +41,31 @@ const deadlineMs = z
   .max(LIMITS.deadline)
   .optional()
   .openapi({
-    description: `Milliseconds after which the answer is of no use; a batch is given up then. Default ${LIMITS.patience}.`,
+    description: `Milliseconds after which the answer is useless to the client: the server then stops. Default ${LIMITS.patience}.`,
   });
 
 const oneRequest = {
   ...who,
-  n: howMany,
-  include: ids('List only these items.'),
-  exclude: ids('Never list these items.'),
-  includeSeen: flag('List also what the user already has. Default false.'),
+  n: field(RECOMMEND.n, { max: LIMITS.n, example: 5 }),
+  include: ids(`${capital(RECOMMEND_LISTS.include.meaning)}.`),
+  exclude: ids(`${capital(RECOMMEND_LISTS.exclude.meaning)}.`),
+  includeSeen: field(RECOMMEND.includeSeen),
   ...ways,
 };
 
-/** With a user, or with likes, or with neither: then the popular items come. */
-const onlyOne = (value: { user?: unknown; likes?: unknown }) =>
+/** A request names a user, or likes, or neither: then it gets the popular items. */
+const notBoth = (value: { user?: unknown; likes?: unknown }) =>
   value.user === undefined || value.likes === undefined;
-const ONLY_ONE = { message: 'give user or likes, not both', path: ['user'] };
+const NOT_BOTH = { message: 'give user or likes, not both', path: ['user'] };
 
 export const RecommendRequest = z
   .strictObject({ ...oneRequest, deadlineMs })
-  .refine(onlyOne, ONLY_ONE)
+  .refine(notBoth, NOT_BOTH)
   .openapi('RecommendRequest');
 
 export const BatchRequest = z
   .strictObject({
-    requests: z.array(z.strictObject(oneRequest).refine(onlyOne, ONLY_ONE)).min(1).max(LIMITS.batch),
+    requests: z.array(z.strictObject(oneRequest).refine(notBoth, NOT_BOTH)).min(1).max(LIMITS.batch),
     deadlineMs,
   })
   .openapi('BatchRequest');
@@ -77,36 +74,35 @@ export const RankRequest = z
   .strictObject({
     ...who,
     candidates: z
-      .array(idText)
+      .array(id)
       .min(1)
       .max(LIMITS.ids)
-      .openapi({ description: 'The items to put in order: all of them come back.' }),
+      .openapi({ description: 'The items to rank. The answer has all of them.' }),
     ...ways,
     deadlineMs,
   })
-  .refine(onlyOne, ONLY_ONE)
+  .refine(notBoth, NOT_BOTH)
   .openapi('RankRequest');
 
 export const ExplainRequest = z
   .strictObject({
     ...who,
-    item: idText.openapi({ description: 'The item whose score is to be explained.' }),
-    unknown: ways.unknown,
+    item: id.openapi({ description: 'The item whose score is explained.' }),
     deadlineMs,
   })
-  .refine(onlyOne, ONLY_ONE)
+  .refine(notBoth, NOT_BOTH)
   .openapi('ExplainRequest');
 
 export const ModelRequest = z
   .strictObject({
     file: z.string().min(1).max(255).optional().openapi({
-      description: 'A file in the folder of models; without it the served file is read again.',
+      description: 'A file in the folder of models. Default: the current model’s file, read again.',
     }),
   })
   .openapi('ModelRequest');
 
 const item = z.string().openapi({ description: 'Id of the item.' });
-const title = z.string().optional().openapi({ description: 'Its title, where titles were given.' });
+const title = z.string().optional().openapi({ description: 'Its title, if the server has titles.' });
 
 const share = {
   share: z.number(),
@@ -175,7 +171,7 @@ export const Confidence = z
 
 const basis = z.enum(['personal', 'few', 'popular']).openapi({
   description:
-    'What the list rests on: the user’s items, few of them, or popularity because nothing is known.',
+    'What the list is based on: the user’s items, fewer than five of them, or overall popularity if nothing is known of the user.',
 });
 
 const answered = {
@@ -184,7 +180,7 @@ const answered = {
   confidence: Confidence.optional(),
   unknown: z
     .array(z.string())
-    .openapi({ description: 'Likes that the model does not know, at most 20 of them.' }),
+    .openapi({ description: 'Likes (or the user) that the model does not know, at most 20 of them.' }),
 };
 
 const signed = {
@@ -205,7 +201,7 @@ export const BatchAnswer = z
     ...signed,
   })
   .openapi('BatchAnswer', {
-    description: 'One answer for each request, in order; one that is wrong loses no other.',
+    description: 'One answer for each request, in order. A request that fails does not affect the others.',
   });
 export const ExplainAnswer = z
   .strictObject({
@@ -228,10 +224,13 @@ export const SearchAnswer = z
   .openapi('SearchAnswer');
 
 const Feature = z.strictObject({
-  feature: z.number().int(),
-  share: z.number(),
+  feature: z.number().int().min(1).openapi({ description: 'Number of the feature, from 1.', example: 1 }),
+  share: z.number().openapi({ description: 'Fraction of the edges that it explains.' }),
   items: z.array(z.strictObject({ item, title, weight: z.number() })),
-  users: z.array(z.strictObject({ user: z.string(), weight: z.number() })),
+  users: z
+    .array(z.strictObject({ user: z.string(), weight: z.number() }))
+    .optional()
+    .openapi({ description: 'Only with an admin key, or if the server was started with listUsers.' }),
 });
 export const FeaturesAnswer = z
   .strictObject({ features: z.array(Feature), ...signed })
@@ -240,18 +239,23 @@ export const FeatureAnswer = z.strictObject({ feature: Feature, ...signed }).ope
 
 export const ModelInfo = z
   .strictObject({
-    hash: z.string(),
+    file: z.string().openapi({ description: 'Name of the model file.' }),
+    hash: z.string().openapi({ description: 'First half of the SHA-256 of the file.' }),
     kind: z.string(),
     features: z.number().int(),
     users: z.number().int(),
     items: z.number().int(),
     names: z.strictObject({ users: z.string(), items: z.string() }),
-    titles: z.number().int().openapi({ description: 'Items that have a title.' }),
-    loaded: z.string().openapi({ description: 'When, as an ISO date.' }),
+    titles: z.number().int().openapi({ description: 'Number of items with a title.' }),
+    loaded: z.string().openapi({ description: 'Time of loading, as an ISO date.' }),
   })
   .openapi('ModelInfo');
 export const ModelsAnswer = z
-  .strictObject({ current: ModelInfo.nullable(), files: z.array(z.string()), requestId: z.string() })
+  .strictObject({
+    current: ModelInfo.nullable(),
+    files: z.array(z.string()).openapi({ description: 'Files that can be loaded.' }),
+    requestId: z.string(),
+  })
   .openapi('ModelsAnswer');
 
 export const ProblemAnswer = z
@@ -265,21 +269,16 @@ export const ProblemAnswer = z
   })
   .openapi('Problem', { description: 'RFC 9457.' });
 
-const page = (meaning: string, most: number, usual: number) =>
-  z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(most)
-    .optional()
-    .openapi({ description: `${meaning} Default ${usual}.` });
-
-export const ListQuery = z.strictObject({ n: page('How many items.', LIMITS.n, 20) });
+const inQuery = { max: LIMITS.n, inQuery: true } as const;
+export const SimilarQuery = z.strictObject({ n: field(LIST.n, inQuery) });
+export const PopularQuery = z.strictObject({ n: field(POPULAR.n, inQuery) });
 export const SearchQuery = z.strictObject({
   search: z.string().min(1).max(LIMITS.text).openapi({ description: 'Part of an id or a title.' }),
-  n: page('How many items.', LIMITS.n, 20),
+  n: field(POPULAR.n, inQuery),
 });
-export const FeaturesQuery = z.strictObject({ n: page('Items and users of each feature.', 100, 10) });
+export const FeaturesQuery = z.strictObject({
+  n: field(DESCRIBE.n, { max: LIMITS.described, inQuery: true }),
+});
 export const ItemPath = z.strictObject({
   id: z
     .string()
@@ -290,13 +289,13 @@ export const ItemPath = z.strictObject({
 export const FeaturePath = z.strictObject({
   k: z
     .string()
-    .regex(/^\d{1,6}$/, 'expected the number of a feature')
+    .regex(/^\d{1,6}$/, 'expected the number of a feature, from 1')
     .transform(Number)
-    .openapi({ type: 'integer', example: 0 }),
+    .openapi({ type: 'integer', minimum: 1, description: 'Number of a feature, from 1.', example: 1 }),
 });
 
 export type OneRequest = Omit<z.infer<typeof RecommendRequest>, 'deadlineMs'>;
 export type Rank = Omit<z.infer<typeof RankRequest>, 'deadlineMs'>;
 export type Explain = Omit<z.infer<typeof ExplainRequest>, 'deadlineMs'>;
 export type Answered = Omit<z.infer<typeof RecommendAnswer>, keyof typeof signed>;
-export type Information = z.infer<typeof ModelInfo>;
+export type ModelInformation = z.infer<typeof ModelInfo>;

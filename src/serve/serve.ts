@@ -1,12 +1,12 @@
-// The server's door, which loads what is behind it only when somebody comes: HTTP is much code for whoever only fits.
+// Loads the server's code only when a server is started: programs that only fit do without it.
 
 import type { RunningServer, ServeOptions } from './server.js';
 
 export type { RunningServer, ServeOptions };
 
 /**
- * Serves the model at `path` over HTTP, and at `/` the page for a browser (without a model, the page alone); resolves when
- * it answers. `/docs` of its address lists the endpoints.
+ * Serves the model at `path` over HTTP, and the page for a browser at `/`. Without a model, it serves the page alone.
+ * Resolves when the server answers. `/docs` lists the endpoints.
  * @example
  * import { BipartiteGraph, fit, saveModel, serve } from 'graphex';
  * const graph = BipartiteGraph.fromPairs([['ann', 'tea'], ['bob', 'milk'], ['bob', 'tea'], ['cleo', 'milk']]);

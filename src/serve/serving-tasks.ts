@@ -1,9 +1,11 @@
-// What the workers of a server do: hold the model, answer jobs.
+// The tasks of a server's workers: load a model, adopt a shared one, answer queries.
 
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { type FileHandle, open, stat } from 'node:fs/promises';
 import { getPriority, setPriority } from 'node:os';
+import { basename } from 'node:path';
 import { isMainThread } from 'node:worker_threads';
+import { InputError } from '../errors.js';
 import { titleList, titlesOf } from '../evaluate/title-table.js';
 import type { Model } from '../fit/model.js';
 import { fromShared, type Transfer, toShared } from '../graph/transfer.js';
@@ -13,30 +15,35 @@ import { createRecommender } from '../predict/recommender.js';
 import { titleBook } from '../predict/titles.js';
 import { loadModel } from '../store/model-file.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
-import type { Served } from './answer.js';
-import type { Job, Reply } from './jobs.js';
-import type { Information } from './schema.js';
-import { answerJobs } from './turns.js';
+import type { Served } from './answers.js';
+import { answerQueries, type Query, type Reply } from './queries.js';
+import type { ModelInformation } from './schema.js';
 
-/** A model and its titles, as they go from the worker that read them to the others. */
+/** A model and its titles, as the worker that read them sends them to the others. */
 export interface SharedServing {
-  readonly info: Omit<Information, 'loaded'>;
+  readonly info: Omit<ModelInformation, 'loaded'>;
   readonly shared: Transfer<Model>;
-  /** Title of each item, '' where there is none. */
+  /** The title of each item, '' if it has none. */
   readonly titles: readonly string[];
+}
+
+interface LoadTask {
+  readonly path: string;
+  readonly titles: string | undefined;
 }
 
 let served: Served | undefined;
 
 /** Reads a model file and its titles. */
 export async function load({ path, titles: titleFile }: LoadTask): Promise<SharedServing> {
-  const [model, hash] = await Promise.all([loadModel(path), hashOf(path)]);
+  const { model, hash } = await loadWithHash(path);
   const { ids } = model.items;
   const titles =
     titleFile === undefined ? [] : titleList(titlesOf(await readSideTable(titleFile), ids, titleFile), ids);
   const names = model.names ?? USERS_AND_ITEMS;
   return {
     info: {
+      file: basename(path),
       hash,
       kind: model.type === 'posterior' ? model.kind : model.method,
       features: featuresOf(model),
@@ -50,56 +57,83 @@ export async function load({ path, titles: titleFile }: LoadTask): Promise<Share
   };
 }
 
-interface LoadTask {
-  readonly path: string;
-  readonly titles: string | undefined;
+/** Attempts to read a file that is replaced while it is read. */
+const MOST_READS = 5;
+
+/** The model and the hash of the very file that it was read from, even if the file is replaced meanwhile. */
+async function loadWithHash(path: string): Promise<{ model: Model; hash: string }> {
+  for (let reads = 0; reads < MOST_READS; reads++) {
+    // A missing file and a folder are reported by loadModel.
+    const file = (await isFile(path)) ? await open(path, 'r') : undefined;
+    try {
+      const before = await file?.stat({ bigint: true });
+      const model = await loadModel(path);
+      if (!file || !before) continue;
+      const hash = await hashOf(file);
+      // The open file keeps its inode, so the same inode and times mean the same bytes.
+      const after = await stat(path, { bigint: true }).catch(() => undefined);
+      const same = (['ino', 'dev', 'size', 'mtimeNs', 'ctimeNs'] as const).every(
+        (part) => after?.[part] === before[part],
+      );
+      if (same) return { model, hash };
+    } finally {
+      await file?.close();
+    }
+  }
+  throw new InputError(`${path}: the file changes while it is read; load it when it is complete`);
 }
 
-/** How much nicer computing is than talking. */
+async function isFile(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isFile() ?? false;
+}
+
+/** The first half of the file's SHA-256. */
+async function hashOf(file: FileHandle): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of file.createReadStream({ autoClose: false, start: 0 })) {
+    hash.update(chunk as Uint8Array);
+  }
+  return hash.digest('hex').slice(0, 32);
+}
+
+/** Added to the nice value of threads that compute. */
 export const NICER = 1;
 
 /**
- * Computing gives way to the thread that talks HTTP: with as many workers as cores that thread waited for its turn, and so did
- * everybody who asked whether the server is well. On Linux a priority belongs to a thread, elsewhere to the whole process.
+ * Lowers the priority of this thread below that of HTTP: with as many workers as cores, HTTP and its health checks had to wait.
+ * On Linux a thread has its own priority; elsewhere the whole process would change.
  */
-function giveWay(): void {
+function lowerPriority(): void {
   if (isMainThread || process.platform !== 'linux') return;
   try {
     setPriority(0, Math.min(19, getPriority(process.pid) + NICER));
   } catch {
-    // Where it may not be changed, all are equal.
+    // Without the permission all threads stay equal.
   }
 }
 
-/** Makes a recommender of what another worker has read, and asks it once: the first real question then waits for nothing. */
+/** Makes a recommender from a shared model, and asks it once so that the first client does not wait. */
 export async function adopt({ shared, titles }: SharedServing): Promise<void> {
-  giveWay();
+  lowerPriority();
   const model = fromShared(shared);
   const recommender = createRecommender(model);
   served = { recommender, titles: titleBook(model.items.ids, titles) };
   const [first] = recommender.popular({ n: 1 });
-  await answer([{ kind: 'recommend', request: { likes: [first.item], n: 1 } }]);
-  await answer([{ kind: 'similar', item: first.item, n: 1 }]);
+  await answer([{ endpoint: 'recommend', request: { likes: [first.item], n: 1 } }]);
+  await answer([{ endpoint: 'similar', request: { id: first.item, n: 1 } }]);
 }
 
-export async function answer(jobs: readonly Job[]): Promise<Reply[]> {
+export async function answer(queries: readonly Query[]): Promise<Reply[]> {
   if (!served) throw new Error('no model was adopted');
-  return answerJobs(served, jobs);
+  return answerQueries(served, queries);
 }
 
-/** Features of all fits whose scores are added; not of what stands beside them. */
+/** The features of all members; the blend has none. */
 function featuresOf(model: Model): number {
   if (model.type === 'posterior') return model.features;
   return model.scores.kind === 'factors'
     ? model.scores.members.reduce((sum, { features, share }) => sum + (share === undefined ? features : 0), 0)
     : 0;
-}
-
-/** The first half of the file's SHA-256. */
-async function hashOf(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of createReadStream(path)) hash.update(chunk as Uint8Array);
-  return hash.digest('hex').slice(0, 32);
 }
 
 serveTasks('serving-tasks', { load, adopt, answer });

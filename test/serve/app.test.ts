@@ -1,16 +1,15 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
+import { createRateLimit, readKeys } from '../../src/serve/access.js';
 import { createApp } from '../../src/serve/app.js';
 import type { Generation } from '../../src/serve/generation.js';
-import type { Job, Reply } from '../../src/serve/jobs.js';
-import { readKeys } from '../../src/serve/keys.js';
 import { LIMITS } from '../../src/serve/limits.js';
-import type { LogRecord } from '../../src/serve/log.js';
+import type { Query, Reply } from '../../src/serve/queries.js';
 import { createQueue } from '../../src/serve/queue.js';
-import { createRateLimit } from '../../src/serve/rate.js';
-import { createRecorder } from '../../src/serve/recorder.js';
+import { createRequestLog, type LogRecord } from '../../src/serve/request-log.js';
 
 const INFO = {
+  file: 'a.safetensors',
   hash: 'abc',
   kind: 'sparse',
   features: 3,
@@ -25,19 +24,19 @@ const EMPTY = { items: [], basis: 'personal', unknown: [] };
 
 /** An app whose computing side answers as told. */
 function appWith(
-  answer: (job: Job) => Reply | Promise<Reply> = () => ({ value: EMPTY }),
+  answer: (query: Query) => Reply | Promise<Reply> = () => ({ value: EMPTY }),
   more: Partial<Parameters<typeof createApp>[0]> = {},
 ) {
-  const queue = createQueue<Job, Reply>([async (jobs) => Promise.all(jobs.map(answer))], {
-    most: 8,
-    together: 4,
+  const queue = createQueue<Query, Reply>([async (queries) => Promise.all(queries.map(answer))], {
+    capacity: 8,
+    batchSize: 4,
   });
-  const generation: Generation = { info: INFO, queue, close: async () => {} };
+  const generation: Generation = { info: INFO, path: 'a.safetensors', queue, close: async () => {} };
   const records: LogRecord[] = [];
   const log = (record: LogRecord) => {
     records.push(record);
   };
-  const { http: app, turnAway } = createApp({
+  const { http: app, refusal } = createApp({
     current: () => generation,
     swap: async () => generation,
     files: async () => ['a.safetensors'],
@@ -46,7 +45,7 @@ function appWith(
     rate: undefined,
     hosts: undefined,
     log,
-    recorder: createRecorder(() => generation, log),
+    requestLog: createRequestLog(() => generation, log),
     page: undefined,
     withModel: true,
     ...more,
@@ -57,16 +56,16 @@ function appWith(
       headers: { 'content-type': 'application/json', host: 'localhost', ...headers },
       body: typeof body === 'string' ? body : JSON.stringify(body),
     });
-  return { app, post, records, turnAway };
+  return { app, post, records, refusal };
 }
 
 const settled = () => new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined)));
 
 describe('the HTTP side', () => {
   it('hands a request on and signs the answer', async () => {
-    const jobs: Job[] = [];
-    const { post } = appWith((job) => {
-      jobs.push(job);
+    const queries: Query[] = [];
+    const { post } = appWith((query) => {
+      queries.push(query);
       return { value: EMPTY };
     });
     const response = await post('/v1/recommend', { likes: ['a', 7], n: 3 });
@@ -74,7 +73,9 @@ describe('the HTTP side', () => {
     const body = await response.json();
     expect(body).toMatchObject({ ...EMPTY, model: 'abc' });
     expect(body.requestId).toBe(response.headers.get('x-request-id'));
-    expect(jobs).toEqual([{ kind: 'recommend', request: { likes: ['a', 7], n: 3 } }]);
+    expect(queries).toEqual([
+      { endpoint: 'recommend', request: { likes: ['a', 7], n: 3 }, access: { users: false } },
+    ]);
   });
 
   it.each([
@@ -166,22 +167,22 @@ describe('the HTTP side', () => {
 
   it('refuses what is too much before it reads it, and takes more once others are answered', async () => {
     const held: (() => void)[] = [];
-    const { app, post, turnAway } = appWith(
+    const { app, post, refusal } = appWith(
       () => new Promise((resolve) => held.push(() => resolve({ value: EMPTY }))),
     );
     // Eight may wait, and a worker takes up to four.
     const first = Array.from({ length: 12 }, () => post('/v1/recommend', { likes: ['a'] }));
-    for (let i = 0; i < 50 && !turnAway('/v1/recommend'); i++) await settled();
-    expect(turnAway('/v1/recommend')).toMatchObject({ kind: 'busy', retryAfter: 1 });
-    expect(turnAway('/v1/models')).toBeUndefined();
-    expect(turnAway('/health/live')).toBeUndefined();
+    for (let i = 0; i < 50 && !refusal('/v1/recommend'); i++) await settled();
+    expect(refusal('/v1/recommend')).toMatchObject({ kind: 'busy', retryAfter: 1 });
+    expect(refusal('/v1/models')).toBeUndefined();
+    expect(refusal('/health/live')).toBeUndefined();
     expect((await app.request('/health/live')).status).toBe(200);
     const statuses = Promise.all(first.map(async (one) => (await one).status));
     while (held.length > 0 || (await Promise.race([statuses, settled()])) === undefined) held.shift()?.();
     // The first goes to the worker alone, eight wait, and three find no room.
     expect((await statuses).filter((status) => status === 200)).toHaveLength(9);
     const later = post('/v1/recommend', { likes: ['a'] });
-    expect(turnAway('/v1/recommend')).toBeUndefined();
+    expect(refusal('/v1/recommend')).toBeUndefined();
     while ((await Promise.race([later, settled()])) === undefined) held.shift()?.();
     expect((await later).status).toBe(200);
   });
@@ -214,12 +215,72 @@ describe('the HTTP side', () => {
     expect((await stopping.app.request('/health/live')).status).toBe(200);
   });
 
-  it('counts every outcome', async () => {
+  it('refuses answers that would be too large before any work, and says what to ask instead', async () => {
+    let worked = 0;
+    const { post } = appWith(
+      () => {
+        worked++;
+        return { value: EMPTY };
+      },
+      { current: () => large },
+    );
+    const queue = createQueue<Query, Reply>([async () => []], { capacity: 8, batchSize: 4 });
+    const large: Generation = {
+      info: { ...INFO, items: 1e5 },
+      path: 'a.safetensors',
+      queue,
+      close: async () => {},
+    };
+    const likes = Array.from({ length: 20 }, (_, i) => i);
+    const requests = Array.from({ length: 1000 }, () => ({ likes, n: 1000, explain: true }));
+    const batch = await post('/v1/recommend/batch', { requests });
+    expect(batch.status).toBe(422);
+    expect((await batch.json()).detail).toMatch(
+      /would list 1,000,000 items with explanations, and at most 35,714 .* fewer requests or a smaller n, or leave out explain/,
+    );
+    const ids = Array.from({ length: 5000 }, (_, i) => i);
+    const rank = await post('/v1/rank', { likes: ids, candidates: ids, explain: true });
+    expect(rank.status).toBe(422);
+    expect(await rank.json()).toMatchObject({ type: '/docs#too-much' });
+    expect(worked).toBe(0);
+  });
+
+  it('limits wrong keys, and known keys still pass', async () => {
+    const keys = readKeys('shop a-secret-of-some-length\n', 'keys');
+    const { app } = appWith(undefined, { keys });
+    const ask = async (key: string) =>
+      (await app.request('/v1/popular', { headers: { authorization: `Bearer ${key}` } })).status;
+    const statuses = [];
+    for (let i = 0; i < 3 * LIMITS.wrongKeys; i++) statuses.push(await ask('wrong'));
+    expect(statuses[0]).toBe(401);
+    expect(statuses.at(-1)).toBe(429);
+    expect(await ask('a-secret-of-some-length')).toBe(200);
+  });
+
+  it.each([
+    ['application/json', 200],
+    ['application/json; charset=utf-8', 200],
+    ['application/json;x', 415],
+    ['application/jsonp', 415],
+    ['text/plain; application/json', 415],
+  ])('Content-Type: %s is answered with %i', async (type, status) => {
+    const { post } = appWith();
+    expect((await post('/v1/recommend', { likes: ['a'] }, { 'content-type': type })).status).toBe(status);
+  });
+
+  it('counts every outcome under its route', async () => {
     const { app, post } = appWith();
     await post('/v1/recommend', { likes: ['a'] });
     await post('/v1/recommend', { likes: 5 });
     await app.request('/nowhere/at/all');
+    await post('/v1/recommend', 'likes=a', { 'content-type': 'text/plain' });
+    await app.request('/v1/items/7/similar', { method: 'DELETE' });
     const text = await (await app.request('/metrics')).text();
+    const locked = appWith(undefined, { keys: readKeys('ops another-secret-text admin', 'keys') });
+    await locked.post('/v1/rank', {});
+    expect(locked.records.at(-1)).toMatchObject({ route: '/v1/rank', status: 401 });
+    expect(text).toContain('route="/v1/recommend",method="POST",status="415"} 1');
+    expect(text).toContain('route="/v1/items/:id/similar",method="DELETE",status="405"} 1');
     expect(text).toContain('graphex_requests_total{route="/v1/recommend",method="POST",status="200"} 1');
     expect(text).toContain('graphex_requests_total{route="/v1/recommend",method="POST",status="400"} 1');
     expect(text).toMatch(/graphex_requests_total\{route="none",method="GET",status="404"\} 1/);
@@ -234,6 +295,10 @@ describe('the HTTP side', () => {
     expect(result.valid).toBe(true);
     const page = await (await app.request('/docs')).text();
     for (const path of Object.keys(document.paths)) expect(page).toContain(path);
+    for (const field of ['explanation.features[].feature', 'answers[].items[].score', 'requests[].n']) {
+      expect(page).toContain(`<code>${field}</code>`);
+    }
+    expect(page).toContain('GET /v1/features/1?n=5');
     expect(page).not.toMatch(/<script|undefined|\[object/);
   });
 });

@@ -43,7 +43,7 @@ beforeAll(async () => {
   const { model } = await fit(graph, { features: 3, iterations: 10, threads: 1 });
   path = join(folder, 'model.safetensors');
   await saveModel(path, model);
-  server = await serve(path, { port: 0, threads: 1 });
+  server = await serve(path, { port: 0, threads: 1, listUsers: true });
   document = (await (await fetch(`${server.url}/openapi.json`)).json()) as Document;
   const { items, users } = await loadModel(path);
   words = [...Array.from({ length: 12 }, (_, i) => items.ids.at(i)), users.ids.at(0), users.ids.at(1)];
@@ -185,7 +185,9 @@ export async function ask() {
       params: { path: { id: likes[0] }, query: { n: 2 } },
     });
     expect(similar.data.items).toHaveLength(2);
-    const { error } = await client.POST('/v1/recommend', { body: { likes: ['nothing of the kind'] } });
+    const { error } = await client.POST('/v1/recommend', {
+      body: { likes: ['nothing of the kind'], unknown: 'refuse' },
+    });
     expect(error).toMatchObject({ status: 404, field: 'likes.0' });
   });
 });

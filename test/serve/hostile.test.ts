@@ -9,7 +9,14 @@ let server: RunningServer;
 
 beforeAll(async () => {
   // As it is served, but less patient.
-  server = await startServer(undefined, { port: 0 }, { headers: 300, request: 600, silence: 900, look: 50 });
+  server = await startServer(
+    undefined,
+    { port: 0 },
+    {
+      ...{ headers: 300, request: 600, silence: 900, look: 50 },
+      ...{ connections: 200, spareConnections: 20 },
+    },
+  );
 });
 afterAll(() => server?.close());
 
@@ -126,6 +133,23 @@ describe('slow clients', () => {
     expect(((await asked.json()) as { type: string }).type).toBe('/docs#no-model');
     await Promise.all(slow);
   }, 20_000);
+});
+
+describe('many connections', () => {
+  it('that are idle do not keep others out', async () => {
+    const { hostname, port } = new URL(server.url);
+    const idle = await Promise.all(
+      Array.from({ length: 260 }, () => {
+        const socket = connect(Number(port), hostname).on('error', () => {});
+        return new Promise<typeof socket>((resolve) => socket.once('connect', () => resolve(socket)));
+      }),
+    );
+    for (let i = 0; i < 5; i++) {
+      const headers = { connection: 'close' };
+      expect((await fetch(`${server.url}/health/live`, { headers })).status).toBe(200);
+    }
+    for (const socket of idle) socket.destroy();
+  });
 });
 
 describe('what is too much', () => {

@@ -14,7 +14,7 @@ function heldWorker() {
 }
 
 const one = async (queue: WorkQueue<number, number>, job: number, deadline: number, weight = 1) =>
-  (await queue.ask([{ job, weight }], { deadline }))[0];
+  (await queue.ask([{ query: job, weight }], { deadline }))[0];
 
 /** A clock that stands: a machine that is slow for a moment is no overload. */
 const still = () => 0;
@@ -24,7 +24,7 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 describe('the queue before the workers', () => {
   it('gives what waits together to one worker together, in order', async () => {
     const { batches, release, answer } = heldWorker();
-    const queue = createQueue([answer], { most: 100, together: 3 }, still);
+    const queue = createQueue([answer], { capacity: 100, batchSize: 3 }, still);
     const replies = [1, 2, 3, 4, 5].map((job) => one(queue, job, 1000));
     expect(batches).toEqual([[1]]);
     release[0]();
@@ -39,7 +39,7 @@ describe('the queue before the workers', () => {
 
   it('says busy when it is full, and takes more once there is room', async () => {
     const { release, answer } = heldWorker();
-    const queue = createQueue([answer], { most: 2, together: 1 }, still);
+    const queue = createQueue([answer], { capacity: 2, batchSize: 1 }, still);
     const first = one(queue, 1, 1000);
     const waiting = [one(queue, 2, 1000), one(queue, 3, 1000)];
     await expect(one(queue, 4, 1000)).rejects.toMatchObject({ kind: 'busy', retryAfter: 1 });
@@ -57,7 +57,7 @@ describe('the queue before the workers', () => {
   it('a request that waited past its deadline is told so and costs no work', async () => {
     let time = 0;
     const { batches, release, answer } = heldWorker();
-    const queue = createQueue([answer], { most: 10, together: 10 }, () => time);
+    const queue = createQueue([answer], { capacity: 10, batchSize: 10 }, () => time);
     const first = one(queue, 1, 1000);
     const late = one(queue, 2, 5);
     const patient = one(queue, 3, 1000);
@@ -82,22 +82,22 @@ describe('the queue before the workers', () => {
           return [...jobs];
         },
       ],
-      { most: 10, together: 1 },
+      { capacity: 10, batchSize: 1 },
     );
     await expect(one(queue, 1, 1000)).rejects.toThrow('once');
     expect(await one(queue, 2, 1000)).toBe(2);
   });
 
   it('a batch larger than the queue has its turn when nothing waits', async () => {
-    const queue = createQueue<number, number>([async (jobs) => [...jobs]], { most: 4, together: 2 });
+    const queue = createQueue<number, number>([async (jobs) => [...jobs]], { capacity: 4, batchSize: 2 });
     expect(await one(queue, 1, 1000, 100)).toBe(1);
   });
 
   it('lets others in between the pieces of a batch, and takes all of a batch or none', async () => {
     let time = 0;
     const { batches, release, answer } = heldWorker();
-    const queue = createQueue([answer], { most: 4, together: 2 }, () => time);
-    const pieces = [1, 2, 3].map((job) => ({ job, weight: 2, bulk: true }));
+    const queue = createQueue([answer], { capacity: 4, batchSize: 2 }, () => time);
+    const pieces = [1, 2, 3].map((job) => ({ query: job, weight: 2, bulk: true }));
     const batch = queue.ask(pieces, { deadline: 10_000 });
     time = 5;
     const alone = one(queue, 7, 10_000);
@@ -110,7 +110,7 @@ describe('the queue before the workers', () => {
     expect(await alone).toBe(70);
     const long = (job: number) =>
       queue.ask(
-        Array.from({ length: 600 }, () => ({ job, weight: 2, bulk: true })),
+        Array.from({ length: 600 }, () => ({ query: job, weight: 2, bulk: true })),
         { deadline: 1e9 },
       );
     const first = long(1);
@@ -127,7 +127,7 @@ describe('the queue before the workers', () => {
   it('a burst may fill it; one that stays filled is overload, and holds half of what a worker takes next', async () => {
     let time = 0;
     const { release, answer } = heldWorker();
-    const queue = createQueue([answer], { most: 20, together: 2 }, () => time);
+    const queue = createQueue([answer], { capacity: 20, batchSize: 2 }, () => time);
     const replies = Array.from({ length: 1 + 20 }, (_, job) => one(queue, job, 10_000));
     await expect(one(queue, 99, 10_000)).rejects.toMatchObject({ kind: 'busy' });
     release[0]();
@@ -152,13 +152,13 @@ describe('the queue before the workers', () => {
     };
     // Emptied and filled again at once is still overload; after a second of calm it is a burst.
     const soon = [1, 2].map((job) => one(queue, job, 10_000));
-    expect(queue.turnsAway()).toBe(true);
+    expect(queue.isFull()).toBe(true);
     await releaseAll();
     await Promise.all(soon);
     time = 1200;
     const again = Array.from({ length: 5 }, (_, job) => one(queue, job, 10_000));
     expect(queue.waiting).toBe(4);
-    expect(queue.turnsAway()).toBe(false);
+    expect(queue.isFull()).toBe(false);
     await releaseAll();
     await Promise.all(again);
   });
@@ -166,11 +166,15 @@ describe('the queue before the workers', () => {
   it('single requests leave workers to batches and to whoever talks; batches take all', async () => {
     const { batches, release, answer } = heldWorker();
     let time = 0;
-    const queue = createQueue([answer, answer, answer], { most: 20, together: 4, singly: 1 }, () => time);
+    const queue = createQueue(
+      [answer, answer, answer],
+      { capacity: 20, batchSize: 4, singleWorkers: 1 },
+      () => time,
+    );
     // Filled for a while: overload.
     const before = Array.from({ length: 4 }, (_, job) => one(queue, job, 10_000));
     time = 30;
-    expect(queue.turnsAway()).toBe(false);
+    expect(queue.isFull()).toBe(false);
     for (let i = 0; i < 4; i++) {
       release[i]();
       await settled();
@@ -180,7 +184,7 @@ describe('the queue before the workers', () => {
     release.length = 0;
     const singles = [1, 2, 3].map((job) => one(queue, job, 10_000));
     expect(batches).toEqual([[1]]);
-    const pieces = [11, 12, 13].map((job) => ({ job, weight: 4, bulk: true }));
+    const pieces = [11, 12, 13].map((job) => ({ query: job, weight: 4, bulk: true }));
     const batch = queue.ask(pieces, { deadline: 10_000 });
     expect(batches).toEqual([[1], [11], [12]]);
     release[1]();
@@ -197,8 +201,8 @@ describe('the queue before the workers', () => {
 
   it('single requests and pieces of a batch take turns on one worker, and one does not fill the room of the other', async () => {
     const { batches, release, answer } = heldWorker();
-    const queue = createQueue([answer], { most: 2, together: 1 }, still);
-    const pieces = [11, 12, 13].map((job) => ({ job, weight: 16, bulk: true }));
+    const queue = createQueue([answer], { capacity: 2, batchSize: 1 }, still);
+    const pieces = [11, 12, 13].map((job) => ({ query: job, weight: 16, bulk: true }));
     const batch = queue.ask(pieces, { deadline: 10_000 });
     const singles = [1, 2].map((job) => one(queue, job, 10_000));
     await expect(one(queue, 3, 10_000)).rejects.toMatchObject({ kind: 'busy' });
@@ -213,10 +217,10 @@ describe('the queue before the workers', () => {
 
   it('nobody waits past a deadline for a worker to become free, and work for whoever has gone is not done', async () => {
     const { batches, release, answer } = heldWorker();
-    const queue = createQueue([answer], { most: 10, together: 10 });
+    const queue = createQueue([answer], { capacity: 10, batchSize: 10 });
     const first = one(queue, 1, 1000);
     await expect(one(queue, 2, 5)).rejects.toMatchObject({ kind: 'late' });
-    const left = queue.ask([{ job: 3, weight: 1 }], { deadline: 1000, gone: () => true });
+    const left = queue.ask([{ query: 3, weight: 1 }], { deadline: 1000, gone: () => true });
     await expect(left).rejects.toMatchObject({ kind: 'gone' });
     release[0]();
     expect(await first).toBe(10);
@@ -233,9 +237,9 @@ describe('the queue before the workers', () => {
           return [...jobs];
         },
       ],
-      { most: 10, together: 1 },
+      { capacity: 10, batchSize: 1 },
     );
-    const pieces = [1, 2, 3, 4].map((job) => ({ job, weight: 1, bulk: true }));
+    const pieces = [1, 2, 3, 4].map((job) => ({ query: job, weight: 1, bulk: true }));
     await expect(queue.ask(pieces, { deadline: 1000 })).rejects.toThrow('broken');
     await settled();
     expect(worked).toEqual([1, 2]);
@@ -254,20 +258,20 @@ describe('the queue before the workers', () => {
         },
       ],
       {
-        most: 10,
-        together: 1,
-        turnOf: (job, reply) =>
+        capacity: 10,
+        batchSize: 1,
+        sliceOf: (job, reply) =>
           job.length <= 2
             ? { reply }
             : {
                 reply: reply.slice(0, 2),
-                left: { job: job.slice(2), weight: job.length - 2, bulk: true },
+                left: { query: job.slice(2), weight: job.length - 2, bulk: true },
               },
       },
     );
-    const pieces = ['abcdef', 'uvwx'].map((job) => ({ job, weight: job.length, bulk: true }));
+    const pieces = ['abcdef', 'uvwx'].map((job) => ({ query: job, weight: job.length, bulk: true }));
     const batch = queue.ask(pieces, { deadline: 10_000 });
-    const alone = queue.ask([{ job: '1', weight: 1 }], { deadline: 10_000 });
+    const alone = queue.ask([{ query: '1', weight: 1 }], { deadline: 10_000 });
     expect(await alone).toEqual(['1']);
     expect(worked).toEqual(['ab', '1']);
     expect(await batch).toEqual(['ab', 'cd', 'ef', 'uv', 'wx']);
@@ -287,17 +291,17 @@ describe('the queue before the workers', () => {
         },
       ],
       {
-        most: 10,
-        together: 1,
+        capacity: 10,
+        batchSize: 1,
         // One of a piece in each turn.
-        turnOf: (job, reply) =>
+        sliceOf: (job, reply) =>
           job.length === 1
             ? { reply }
-            : { reply: reply[0], left: { job: job.slice(1), weight: job.length - 1, bulk: true } },
+            : { reply: reply[0], left: { query: job.slice(1), weight: job.length - 1, bulk: true } },
       },
       () => time,
     );
-    const piece = (job: string) => ({ job, weight: job.length, bulk: true });
+    const piece = (job: string) => ({ query: job, weight: job.length, bulk: true });
     const large = queue.ask(
       Array.from({ length: 20 }, () => piece('LLLL')),
       { deadline: 1e6 },
@@ -320,9 +324,10 @@ describe('the queue before the workers', () => {
         },
       ],
       {
-        most: 10,
-        together: 3,
-        turnOf: (job, reply) => (reply === -1 ? { reply: undefined, left: { job, weight: 1 } } : { reply }),
+        capacity: 10,
+        batchSize: 3,
+        sliceOf: (job, reply) =>
+          reply === -1 ? { reply: undefined, left: { query: job, weight: 1 } } : { reply },
       },
     );
     const replies = [1, 2, 3, 4].map((job) => one(queue, job, 10_000));
@@ -333,10 +338,10 @@ describe('the queue before the workers', () => {
   it('a batch that was begun and did not end in time hears that it was too much, and not to ask again', async () => {
     let time = 0;
     const { release, answer } = heldWorker();
-    const queue = createQueue([answer], { most: 10, together: 1 }, () => time);
-    const pieces = [1, 2].map((job) => ({ job, weight: 16, bulk: true }));
-    const begun = queue.ask(pieces, { deadline: 100, tooMuch: 'too much' });
-    const waited = queue.ask(pieces, { deadline: 100, tooMuch: 'too much' });
+    const queue = createQueue([answer], { capacity: 10, batchSize: 1 }, () => time);
+    const pieces = [1, 2].map((job) => ({ query: job, weight: 16, bulk: true }));
+    const begun = queue.ask(pieces, { deadline: 100, tooSlow: 'too much' });
+    const waited = queue.ask(pieces, { deadline: 100, tooSlow: 'too much' });
     const told = [begun, waited].map((batch) => batch.catch((error) => error));
     time = 101;
     release[0]();
@@ -348,7 +353,7 @@ describe('the queue before the workers', () => {
 
   it('drains: answers what it has, takes no more', async () => {
     const { release, answer } = heldWorker();
-    const queue = createQueue([answer], { most: 10, together: 1 });
+    const queue = createQueue([answer], { capacity: 10, batchSize: 1 });
     const replies = [one(queue, 1, 1000), one(queue, 2, 1000)];
     let empty = false;
     const drained = queue.drain().then(() => {

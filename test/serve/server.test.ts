@@ -1,9 +1,11 @@
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { InputError } from '../../src/errors.js';
 import { fitBaseline } from '../../src/evaluate/baselines/fit-baseline.js';
 import { fit } from '../../src/fit/fit.js';
 import { createRecommender } from '../../src/predict/recommender.js';
@@ -94,7 +96,7 @@ describe('a running server', () => {
       n: 4,
     }));
     const { body } = await ask('/v1/recommend/batch', {
-      requests: [...requests, { likes: ['no such thing'] }],
+      requests: [...requests, { likes: ['no such thing'], unknown: 'refuse' }],
     });
     const answers = body.answers;
     expect(answers).toHaveLength(41);
@@ -181,7 +183,12 @@ describe('a running server', () => {
   it('says what a list rests on, and what it does not know', async () => {
     const { items } = await loadModel(path);
     const popular = await ask('/v1/popular?n=5');
-    const nobody = await ask('/v1/recommend', { likes: ['nothing'], unknown: 'ignore', n: 5 });
+    const nobody = await ask('/v1/recommend', { likes: ['nothing'], n: 5 });
+    const refused = await ask('/v1/recommend', { likes: ['nothing'], unknown: 'refuse' });
+    expect(refused).toMatchObject({ status: 404, body: { field: 'likes.0' } });
+    const some = await ask('/v1/recommend', { likes: ['nothing', items.ids.at(3)], n: 5 });
+    const known = await ask('/v1/recommend', { likes: [items.ids.at(3)], n: 5 });
+    expect(some.body).toMatchObject({ basis: 'few', unknown: ['nothing'], items: known.body.items });
     expect(nobody.body).toMatchObject({ basis: 'popular', unknown: ['nothing'] });
     expect(nobody.body.items.map(({ item }: Listed) => item)).toEqual(
       popular.body.items.map(({ item }: Listed) => item),
@@ -262,8 +269,86 @@ describe('a running server', () => {
     expect(seen.size).toBe(2);
     for (const lists of seen.values()) expect(lists.size).toBe(1);
     expect(swapped.body.hash).not.toBe(before.hash);
-    const back = await ask('/v1/models/current', {}, 'PUT');
-    expect(back.body.hash).toBe(before.hash);
+    expect(swapped.body.file).toBe('second.safetensors');
+    const again = await ask('/v1/models/current', {}, 'PUT');
+    expect(again.body).toMatchObject({ file: 'second.safetensors', hash: swapped.body.hash });
+    const back = await ask('/v1/models/current', { file: 'first.safetensors' }, 'PUT');
+    expect(back.body).toMatchObject({ file: 'first.safetensors', hash: before.hash });
+  });
+
+  it('names the file that it has loaded, also while the file is replaced', async () => {
+    const live = join(folder, 'live.safetensors');
+    const copies = ['first', 'second'].map((name) => join(folder, `${name}.safetensors`));
+    const replace = async (i: number) => {
+      await copyFile(copies[i % 2], `${live}.new`);
+      await rename(`${live}.new`, live);
+    };
+    const sha256 = async (file: string) =>
+      createHash('sha256')
+        .update(await readFile(file))
+        .digest('hex')
+        .slice(0, 32);
+    const lists = new Map<string, string>();
+    const { items } = await loadModel(path);
+    const likes = [items.ids.at(1), items.ids.at(6)];
+    for (const file of copies) {
+      const recommender = createRecommender(await loadModel(file));
+      lists.set(await sha256(file), JSON.stringify(await recommender.recommend({ likes }, { n: 5 })));
+      await recommender.close();
+    }
+    await replace(0);
+    const other = await serve(live, { port: 0, threads: 1 });
+    try {
+      let replaced = 0;
+      const timer = setInterval(() => void replace(++replaced).catch(() => {}), 15);
+      const headers = { 'content-type': 'application/json' };
+      for (let i = 0; i < 8; i++) {
+        const swap = { method: 'PUT', headers, body: '{}' };
+        const { status } = await fetch(`${other.url}/v1/models/current`, swap);
+        // A file that is replaced at every attempt is refused.
+        expect([200, 422]).toContain(status);
+        const body = JSON.stringify({ likes, n: 5 });
+        const answer = await fetch(`${other.url}/v1/recommend`, { method: 'POST', headers, body });
+        const { model, items: listed } = (await answer.json()) as { model: string; items: Listed[] };
+        expect(JSON.stringify(listed.map(({ item, score }) => ({ item, score })))).toBe(lists.get(model));
+      }
+      clearInterval(timer);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('keeps its model if the file is gone when it is read again', async () => {
+    const live = join(folder, 'removed.safetensors');
+    await copyFile(path, live);
+    const other = await serve(live, { port: 0, threads: 1 });
+    try {
+      await rm(live);
+      const headers = { 'content-type': 'application/json' };
+      const swap = await fetch(`${other.url}/v1/models/current`, { method: 'PUT', headers, body: '{}' });
+      expect(swap.status).toBe(422);
+      expect(((await swap.json()) as { detail: string }).detail).toMatch(/there is no such file/);
+      expect((await fetch(`${other.url}/v1/popular`)).status).toBe(200);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('lists users of features only with an admin key', async () => {
+    expect((await ask('/v1/features?n=1')).body.features[0].users).toBeUndefined();
+    await writeFile(join(folder, 'roles.txt'), 'shop 0123456789abcdef\nops fedcba9876543210 admin\n');
+    const other = await serve(path, { port: 0, threads: 1, keyFile: join(folder, 'roles.txt') });
+    try {
+      const usersFor = async (key: string) => {
+        const headers = { authorization: `Bearer ${key}` };
+        const answer = await fetch(`${other.url}/v1/features/1?n=2`, { headers });
+        return ((await answer.json()) as { feature: { users?: unknown[] } }).feature.users;
+      };
+      expect(await usersFor('0123456789abcdef')).toBeUndefined();
+      expect(await usersFor('fedcba9876543210')).toHaveLength(2);
+    } finally {
+      await other.close();
+    }
   });
 
   it.each([
@@ -304,7 +389,7 @@ describe('a running server', () => {
             .end(body);
         });
       });
-    // Once before, so that every connection stands: one that waits to be let in is lost with the door.
+    // Once before, so that every connection stands: one that is not accepted yet would be lost.
     await Promise.all(askFour());
     const asked = askFour();
     const answered = Promise.all(asked);
@@ -316,10 +401,13 @@ describe('a running server', () => {
 
   it('a port that is taken, a file that is no model and keys that are none are said in words', async () => {
     const { port } = new URL(server.url);
-    await expect(serve(path, { port: Number(port), threads: 1 })).rejects.toThrow(/port \d+ is taken/);
+    await expect(serve(path, { port: Number(port), threads: 1 })).rejects.toThrow(/port \d+ is in use/);
     await expect(serve(join(folder, 'titles.csv'), { port: 0, threads: 1 })).rejects.toThrow(/titles.csv/);
+    for (const wrong of [join(folder, 'missing.safetensors'), folder]) {
+      await expect(serve(wrong, { port: 0, threads: 1 })).rejects.toBeInstanceOf(InputError);
+    }
     await expect(serve(path, { port: 0, keyFile: join(folder, 'no-keys') })).rejects.toThrow(
-      /no such file of keys/,
+      /this file of keys does not exist/,
     );
   });
 });

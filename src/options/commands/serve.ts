@@ -1,6 +1,6 @@
 // What the server takes.
 
-import { decimal, input, list, text, whole } from '../declare.js';
+import { decimal, flag, input, list, text, whole } from '../declare.js';
 import { THREADS } from '../shared.js';
 
 /** A server around a model. */
@@ -31,6 +31,10 @@ export const SERVE = {
     max: 1e6,
     otherwise: 'no limit',
     meaning: 'requests a second that one key or address may make on average',
+  }),
+  listUsers: flag({
+    default: false,
+    meaning: 'let every client see the users of features; otherwise only with an admin key',
   }),
   queue: whole({ min: 1, max: 1e6, default: 64, meaning: 'requests that may wait; more are answered 503' }),
   ...THREADS,

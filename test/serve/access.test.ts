@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { readKeys } from '../../src/serve/keys.js';
+import { createRateLimit, readKeys } from '../../src/serve/access.js';
+import { isDeeperThan } from '../../src/serve/json-depth.js';
 import { Metrics } from '../../src/serve/metrics.js';
-import { nestsDeeper } from '../../src/serve/nesting.js';
-import { createRateLimit } from '../../src/serve/rate.js';
 
 describe('keys', () => {
   const secret = 'a-secret-of-some-length';
@@ -23,7 +22,7 @@ describe('keys', () => {
     expect(() => readKeys('short', 'keys.txt')).toThrow(/keys.txt, line 1: the key is shorter than 16/);
     expect(() => readKeys(`\na ${secret} owner`, 'keys.txt')).toThrow(/line 2: expected KEY, NAME KEY/);
     expect(() => readKeys('a sha256:12', 'keys.txt')).toThrow(/64 hexadecimal digits/);
-    expect(() => readKeys('# nothing\n', 'keys.txt')).toThrow(/there is no key in it/);
+    expect(() => readKeys('# nothing\n', 'keys.txt')).toThrow(/there is no key in this file/);
   });
 });
 
@@ -72,10 +71,10 @@ describe('metrics', () => {
 
 describe('the depth of JSON', () => {
   it('counts brackets, not those in strings', () => {
-    expect(nestsDeeper('{"a":[[1]]}', 3)).toBe(false);
-    expect(nestsDeeper('{"a":[[1]]}', 2)).toBe(true);
-    expect(nestsDeeper('["[[[[","\\"[[[[","\\\\"]', 1)).toBe(false);
-    expect(nestsDeeper('[],[],[]', 1)).toBe(false);
-    expect(nestsDeeper('"unclosed [[[[', 1)).toBe(false);
+    expect(isDeeperThan('{"a":[[1]]}', 3)).toBe(false);
+    expect(isDeeperThan('{"a":[[1]]}', 2)).toBe(true);
+    expect(isDeeperThan('["[[[[","\\"[[[[","\\\\"]', 1)).toBe(false);
+    expect(isDeeperThan('[],[],[]', 1)).toBe(false);
+    expect(isDeeperThan('"unclosed [[[[', 1)).toBe(false);
   });
 });

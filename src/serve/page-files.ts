@@ -1,5 +1,5 @@
-// The page for a browser, served at `/` beside the interface that it asks. Its files are read when the server starts, and
-// nothing is served that was not among them then: a path from outside only ever looks into a list.
+// The page for a browser, served at `/`. Its files are read when the server starts, and nothing else is served: a path
+// from outside is only looked up in this list.
 
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -14,9 +14,9 @@ export interface PageFile {
 }
 
 /** Files by path, as in '/assets/app.js'. */
-export type Page = ReadonlyMap<string, PageFile>;
+export type PageFiles = ReadonlyMap<string, PageFile>;
 
-/** `npm run page` writes it there, and the package carries it. */
+/** `npm run page` writes the page here, and the package contains it. */
 const FOLDER = fileURLToPath(new URL('../../page/dist/', import.meta.url));
 
 const MOST_FILES = 10_000;
@@ -40,7 +40,7 @@ const TYPES: Readonly<Record<string, string>> = {
   woff2: 'font/woff2',
 };
 
-/** What threads need of a page (isolation), and nothing from elsewhere. */
+/** Headers that isolate the page, as threads need, and keep it from loading anything from elsewhere. */
 export const PAGE_HEADERS = {
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-embedder-policy': 'require-corp',
@@ -50,7 +50,7 @@ export const PAGE_HEADERS = {
     "default-src 'none'",
     "script-src 'self' 'wasm-unsafe-eval'",
     "worker-src 'self'",
-    // A table may be fetched from an address that somebody names.
+    // The user may name the address of a table.
     "connect-src 'self' https:",
     "style-src 'self'",
     "img-src 'self' data: blob:",
@@ -62,10 +62,10 @@ export const PAGE_HEADERS = {
   ].join('; '),
 } as const;
 
-/** The built page, or undefined where none was built. Links are not followed, so nothing outside the folder is in it. */
-export async function readPage(folder: string = FOLDER): Promise<Page | undefined> {
+/** The built page, or undefined if it was not built. Links are not followed, so it holds nothing from outside the folder. */
+export async function readPage(folder: string = FOLDER): Promise<PageFiles | undefined> {
   const files = new Map<string, PageFile>();
-  let bytesInAll = 0;
+  let totalBytes = 0;
   const walk = async (inside: string): Promise<void> => {
     const entries = await readdir(`${folder}/${inside}`, { withFileTypes: true }).catch(() => []);
     for (const entry of entries) {
@@ -74,9 +74,11 @@ export async function readPage(folder: string = FOLDER): Promise<Page | undefine
       if (!entry.isFile()) continue;
       const read = new Uint8Array(await readFile(`${folder}/${path}`));
       const bytes = path === 'index.html' ? fromServer(read) : read;
-      bytesInAll += bytes.length;
-      if (files.size >= MOST_FILES || bytesInAll > MOST_BYTES) {
-        throw new InputError(`${folder}: more than ${MOST_FILES} files or ${MOST_BYTES} bytes are no page`);
+      totalBytes += bytes.length;
+      if (files.size >= MOST_FILES || totalBytes > MOST_BYTES) {
+        throw new InputError(
+          `${folder}: more than ${MOST_FILES} files or ${MOST_BYTES} bytes; build the page again`,
+        );
       }
       const extension = /\.([a-z0-9]+)$/i.exec(entry.name)?.[1].toLowerCase() ?? '';
       files.set(`/${path}`, {
@@ -90,7 +92,7 @@ export async function readPage(folder: string = FOLDER): Promise<Page | undefine
   return files.has('/index.html') ? files : undefined;
 }
 
-/** Tells the page that it comes from a server, which may have a model. */
+/** Tells the page that a server sent it, which may have a model. */
 function fromServer(index: Uint8Array): Uint8Array<ArrayBuffer> {
   const text = new TextDecoder().decode(index);
   return new TextEncoder().encode(
@@ -98,8 +100,8 @@ function fromServer(index: Uint8Array): Uint8Array<ArrayBuffer> {
   );
 }
 
-/** The file for a path of a request; a path that ends with / is a folder's index. */
-export function pageFile(page: Page, path: string): PageFile | undefined {
+/** The file for the path of a request; a path that ends with / means the index of a folder. */
+export function pageFile(page: PageFiles, path: string): PageFile | undefined {
   let name: string;
   try {
     name = decodeURIComponent(path);
@@ -112,19 +114,19 @@ export function pageFile(page: Page, path: string): PageFile | undefined {
 const STYLE = `body{font:16px/1.5 system-ui,sans-serif;max-width:40rem;margin:3rem auto;padding:0 1rem;color:#222;background:#fff}
 @media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}a{color:#8bf}}`;
 
-/** Nothing but this style sheet may take effect on the plain page. */
+/** Only this style sheet may take effect on the plain page. */
 export const PLAIN_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
-/** What stands at `/` where the page was not built. */
+/** The page at `/` if the page for a browser was not built. */
 export function plainPage(served: boolean): string {
   return String(html`<!doctype html><html lang="en"><head><meta charset="utf-8"><title>graphex</title>
 <meta name="viewport" content="width=device-width"><style>${new Html(STYLE)}</style></head><body><h1>graphex</h1>
 <p>${
     served
-      ? 'A model is served here: recommendations, rankings and explanations over HTTP.'
-      : 'No model is served here: start the server with one, graphex serve MODEL, to ask it.'
+      ? 'This server answers from a model: recommendations, rankings and explanations over HTTP.'
+      : 'This server has no model: start it with one, graphex serve MODEL.'
   }</p>
-<ul><li><a href="/docs">Endpoints, with their fields and limits</a></li>
+<ul><li><a href="/docs">Endpoints, with examples, fields and limits</a></li>
 <li><a href="/openapi.json">The same for programs</a> (OpenAPI)</li>
 <li><a href="/health/ready">Is it ready?</a></li></ul>
 <p>The page for a browser was not built: <code>npm run page</code> builds it.</p></body></html>`);

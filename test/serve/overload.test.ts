@@ -1,11 +1,10 @@
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createDoor } from '../../src/serve/door.js';
 import { LIMITS } from '../../src/serve/limits.js';
-import type { LogRecord } from '../../src/serve/log.js';
-import { busy } from '../../src/serve/problems.js';
-import { createRecorder } from '../../src/serve/recorder.js';
+import { refuseOverload } from '../../src/serve/overload.js';
+import { tooBusy } from '../../src/serve/problems.js';
+import { createRequestLog, type LogRecord } from '../../src/serve/request-log.js';
 
 let server: Server | undefined;
 
@@ -14,24 +13,24 @@ afterEach(() => {
   server?.close();
 });
 
-/** A server whose door is shut for /v1/, and what it has recorded. */
-async function shut() {
+/** A server that is overloaded for /v1/, and what it has recorded. */
+async function overloaded() {
   const records: LogRecord[] = [];
-  const recorder = createRecorder(
+  const requestLog = createRequestLog(
     () => undefined,
     (record) => records.push(record),
   );
-  const door = createDoor({
-    turnAway: (path) => (path.startsWith('/v1/') ? busy(7) : undefined),
-    recorder,
+  const listener = refuseOverload({
+    refusal: (path) => (path.startsWith('/v1/') ? tooBusy(7) : undefined),
+    requestLog,
     draining: () => false,
     app: (_, response) => response.end('inside'),
   });
-  const listening = createServer(door);
+  const listening = createServer(listener);
   server = listening;
   await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve));
   const { port } = listening.address() as AddressInfo;
-  return { port, records, recorder };
+  return { port, records, requestLog };
 }
 
 /** What comes back on a socket until `until` has come, or the other end closes. */
@@ -47,9 +46,9 @@ function heard(socket: Socket, until: RegExp): Promise<string> {
   });
 }
 
-describe('the door', () => {
-  it('tells whoever comes in overload to come back, in a problem document, and counts them', async () => {
-    const { port, records, recorder } = await shut();
+describe('refusals under overload', () => {
+  it('are problem documents that say when to ask again, and are counted under their route', async () => {
+    const { port, records, requestLog } = await overloaded();
     const url = `http://127.0.0.1:${port}`;
     const refused = await fetch(`${url}/v1/recommend`, { method: 'POST', body: '{"likes":["a"]}' });
     expect(refused.status).toBe(503);
@@ -59,14 +58,14 @@ describe('the door', () => {
     const requestId = refused.headers.get('x-request-id');
     expect(await refused.json()).toMatchObject({ type: '/docs#busy', instance: `request:${requestId}` });
     expect(records).toMatchObject([{ requestId, status: 503, problem: 'busy' }]);
-    expect(recorder.metrics()).toContain(
-      'graphex_requests_total{route="/v1/*",method="POST",status="503"} 1',
+    expect(requestLog.metrics()).toContain(
+      'graphex_requests_total{route="/v1/recommend",method="POST",status="503"} 1',
     );
     expect(await (await fetch(`${url}/health/live`)).text()).toBe('inside');
   });
 
-  it('forgets a small body, and the connection serves again', async () => {
-    const { port } = await shut();
+  it('discard a small body, and the connection is kept', async () => {
+    const { port } = await overloaded();
     const socket = connect(port, '127.0.0.1');
     const all = heard(socket, /inside/);
     socket.write('POST /v1/recommend HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n');
@@ -78,10 +77,10 @@ describe('the door', () => {
   });
 
   it.each([
-    ['a large body', `Content-Length: ${LIMITS.forgotten + 1}`],
+    ['a large body', `Content-Length: ${LIMITS.discarded + 1}`],
     ['a body without an end', 'Transfer-Encoding: chunked'],
-  ])('does not wait for %s', async (_, header) => {
-    const { port } = await shut();
+  ])('do not wait for %s', async (_, header) => {
+    const { port } = await overloaded();
     const socket = connect(port, '127.0.0.1');
     const all = heard(socket, /<never>/);
     socket.write(`POST /v1/recommend HTTP/1.1\r\nHost: a\r\n${header}\r\n\r\n`);

@@ -3,10 +3,10 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readKeys } from '../../src/serve/access.js';
 import { createApp } from '../../src/serve/app.js';
-import { readKeys } from '../../src/serve/keys.js';
-import { readPage } from '../../src/serve/page.js';
-import { createRecorder } from '../../src/serve/recorder.js';
+import { readPage } from '../../src/serve/page-files.js';
+import { createRequestLog } from '../../src/serve/request-log.js';
 import { type RunningServer, serve } from '../../src/serve/serve.js';
 
 let folder: string;
@@ -39,7 +39,7 @@ async function appWithPage(more: Partial<Parameters<typeof createApp>[0]> = {}) 
     rate: undefined,
     hosts: undefined,
     log: () => {},
-    recorder: createRecorder(
+    requestLog: createRequestLog(
       () => undefined,
       () => {},
     ),

@@ -1,0 +1,359 @@
+// The answers of a model: ids and titles become items, items become ids and titles, and problems become sentences.
+
+import { InputError } from '../errors.js';
+import type { VertexIds } from '../graph/ids.js';
+import { RECOMMEND } from '../options/commands/recommend.js';
+import { POPULAR } from '../options/library.js';
+import { type Reasons, titledReasons } from '../predict/explain/reasons.js';
+import type { Recommendation, UserQuery } from '../predict/recommend.js';
+import type { Recommender } from '../predict/recommender.js';
+import { basisOf, FEW_LIKES } from '../predict/scoring/basis.js';
+import type { TitleBook } from '../predict/titles.js';
+import { confidenceWords } from '../report/words/confidence.js';
+import { refuseCostly } from './cost.js';
+import type { ModelEndpoint, RequestOf } from './endpoints.js';
+import { Problem } from './problems.js';
+import type { Refusal } from './queries.js';
+import type { Answered, Explain, OneRequest, Rank } from './schema.js';
+
+export interface Served {
+  readonly recommender: Recommender;
+  readonly titles: TitleBook;
+}
+
+/** What the client may see. */
+export interface Access {
+  /** Ids of users whom the client did not name. */
+  readonly users: boolean;
+}
+
+/** At most this many unknown ids are listed in an answer. */
+const MOST_UNKNOWN = 20;
+
+/** The endpoints that answer one query at a time; lists are computed together by `recommendAll`. */
+export const ANSWERS: {
+  readonly [E in Exclude<ModelEndpoint, 'recommend' | 'batch'>]: (
+    served: Served,
+    request: RequestOf<E>,
+    access: Access,
+  ) => unknown;
+} = {
+  rank,
+  explain,
+  similar(served, { id, n }) {
+    const { recommender } = served;
+    const item = recommender.model.items.ids.at(itemOf(served, id, 'id'));
+    return { items: titled(served, recommender.similar(item, { n })) };
+  },
+  popular: (served, { n }) => ({ items: titled(served, served.recommender.popular({ n })) }),
+  search(served, { search, n = POPULAR.n.default }) {
+    const { recommender, titles } = served;
+    const { ids, count } = recommender.model.items;
+    const byPopularity = recommender.popular({ n: count }).map(({ item }) => ids.find(item));
+    const found = titles.search(search, byPopularity, n).map((item) => ({ item: ids.at(item) }));
+    return { items: titled(served, found) };
+  },
+  features: (served, { n }, access) => ({ features: describe(served, n, access) }),
+  feature(served, { k, n }, access) {
+    const features = describe(served, n, access);
+    const feature = features.find((one) => one.feature === k);
+    if (feature) return { feature };
+    const detail = `there is no feature ${k}; the model has features 1 to ${features.length}`;
+    throw new Problem('not-found', detail, { field: 'k' });
+  },
+};
+
+function describe(served: Served, n: number | undefined, access: Access) {
+  return served.recommender.features({ n }).map(({ users, items, ...feature }) => ({
+    ...feature,
+    items: titled(served, items),
+    ...(access.users && { users }),
+  }));
+}
+
+function titled<T extends { readonly item: string }>({ recommender, titles }: Served, list: readonly T[]) {
+  const { ids } = recommender.model.items;
+  return list.map((one) => ({ ...one, ...withTitle(titles, ids.find(one.item)) }));
+}
+
+/** A request after its ids were looked up. */
+interface Prepared {
+  readonly request: OneRequest;
+  readonly user: UserQuery;
+  readonly likes: number;
+  readonly unknown: readonly string[];
+  readonly exclude: readonly string[];
+  /** The only items that may be listed; undefined: all. */
+  readonly include?: readonly string[] | undefined;
+  /** False if the client chose the items: then the confidence of the choice is undefined. */
+  readonly chosen?: false;
+}
+
+/** Lists for all requests. Requests with the same options are ranked in one product. */
+export async function recommendAll(
+  served: Served,
+  requests: readonly OneRequest[],
+): Promise<(Answered | Refusal)[]> {
+  const answers: (Answered | Refusal | undefined)[] = new Array(requests.length);
+  const groups = new Map<string, { readonly at: number; readonly prepared: Prepared }[]>();
+  for (const [at, request] of requests.entries()) {
+    try {
+      const prepared = prepare(served, request);
+      if ('popular' in prepared) {
+        answers[at] = prepared.popular;
+        continue;
+      }
+      const { explain = false, includeSeen = false, include } = request;
+      const key = include ? `alone ${at}` : `${explain} ${includeSeen}`;
+      const group = groups.get(key) ?? [];
+      groups.set(key, group);
+      group.push({ at, prepared });
+    } catch (error) {
+      answers[at] = toRefusal(error);
+    }
+  }
+  for (const group of groups.values()) {
+    let lists: Recommendation[][] | undefined;
+    try {
+      lists = await listsFor(
+        served,
+        group.map(({ prepared }) => prepared),
+      );
+    } catch (error) {
+      toRefusal(error); // throws if it is a bug; else each request is tried alone
+    }
+    for (const [i, { at, prepared }] of group.entries()) {
+      try {
+        const [list] = lists ? [lists[i]] : await listsFor(served, [prepared]);
+        answers[at] = await answerOf(served, prepared, list.slice(0, lengthOf(prepared.request)));
+      } catch (error) {
+        answers[at] = toRefusal(error);
+      }
+    }
+  }
+  return answers as (Answered | Refusal)[];
+}
+
+const lengthOf = ({ n = RECOMMEND.n.default }: OneRequest): number => n;
+
+/** Lists for requests with the same options. */
+function listsFor(served: Served, group: readonly Prepared[]): Promise<Recommendation[][]> {
+  const { explain, includeSeen } = group[0].request;
+  const { include } = group[0];
+  return served.recommender.recommendMany(
+    group.map(({ user, exclude }) => ({ ...user, exclude })),
+    {
+      n: Math.max(...group.map(({ request }) => lengthOf(request))),
+      explain,
+      includeSeen,
+      ...(include && { include }),
+      threads: 1,
+    },
+  );
+}
+
+/** Looks up ids and titles. If nothing is known of the user, the answer is the popular items. */
+function prepare(served: Served, request: OneRequest): Prepared | { readonly popular: Answered } {
+  const n = lengthOf(request);
+  const exclude = (request.exclude ?? []).flatMap((id, i) => knownId(served, id, `exclude.${i}`));
+  const include = request.include?.flatMap((id, i) => knownId(served, id, `include.${i}`));
+  const { user, likes, unknown } = userOf(served, request);
+  const { count } = served.recommender.model.items;
+  refuseCostly([{ entries: Math.min(n, count), likes, explain: request.explain }]);
+  if (user) return { request, user, likes, unknown, exclude, include };
+  const among = include && new Set(include);
+  const popular = served.recommender
+    .popular({ n: among ? count : n, exclude })
+    .filter(({ item }) => among?.has(item) ?? true)
+    .slice(0, n)
+    .map(({ item, users }) => ({ item, score: users }));
+  return { popular: { items: titled(served, popular), basis: 'popular', unknown: [...unknown] } };
+}
+
+interface FoundUser {
+  /** Undefined if nothing is known of the user. */
+  readonly user: UserQuery | undefined;
+  readonly likes: number;
+  readonly unknown: readonly string[];
+}
+
+/** The user of a request. Unknown likes are left out and listed, unless the request refuses them. */
+function userOf(
+  served: Served,
+  request: Pick<OneRequest, 'user' | 'likes' | 'counts' | 'unknown'>,
+): FoundUser {
+  const { model } = served.recommender;
+  const { user, likes = [], counts } = request;
+  if (user !== undefined) {
+    const row = model.users.ids.find(user);
+    if (row < 0) {
+      if (request.unknown === 'ignore') return { user: undefined, likes: 0, unknown: [String(user)] };
+      const detail = `user ${user} is not in the model; send likes for a new user`;
+      throw new Problem('not-found', detail, { field: 'user' });
+    }
+    const { seen } = model;
+    return {
+      user: { user },
+      likes: seen ? seen.offsets[row + 1] - seen.offsets[row] : FEW_LIKES,
+      unknown: [],
+    };
+  }
+  if (counts && counts.length !== likes.length) {
+    const detail = `counts: ${counts.length} counts for ${likes.length} likes; give one for each`;
+    throw new Problem('bad-request', detail, { field: 'counts' });
+  }
+  const known: string[] = [];
+  const knownCounts: number[] = [];
+  const unknown: string[] = [];
+  for (const [i, like] of likes.entries()) {
+    const found = served.titles.find(like);
+    if (typeof found === 'string') {
+      // A title of several items is no unknown id: the client must say which item it means.
+      if (request.unknown === 'refuse' || (found === 'ambiguous' && request.unknown !== 'ignore')) {
+        throw notOneItem(like, found, `likes.${i}`);
+      }
+      unknown.push(String(like));
+      continue;
+    }
+    known.push(model.items.ids.at(found.item));
+    knownCounts.push(counts?.[i] ?? 1);
+  }
+  return {
+    user: known.length === 0 ? undefined : { likes: known, ...(counts && { counts: knownCounts }) },
+    likes: new Set(known).size,
+    unknown: unknown.slice(0, MOST_UNKNOWN),
+  };
+}
+
+function notOneItem(
+  text: string | number,
+  found: 'unknown' | 'ambiguous',
+  field: string,
+  instead = 'leave it out, or send unknown: ignore',
+): Problem {
+  return found === 'unknown'
+    ? new Problem('not-found', `${field}: the model has no item ${text}; ${instead}`, { field })
+    : new Problem('not-found', `${field}: several items are called ${text}; send the id of one of them`, {
+        field,
+      });
+}
+
+async function answerOf(
+  served: Served,
+  prepared: Prepared,
+  list: readonly Recommendation[],
+): Promise<Answered> {
+  const { recommender, titles } = served;
+  const { user, likes, request, unknown, include } = prepared;
+  const { ids } = recommender.model.items;
+  const unlisted = () =>
+    include ? [...prepared.exclude, ...allExcept(ids, new Set(include))] : prepared.exclude;
+  const confidence = request.confidence
+    ? await recommender.confidence(
+        { ...user, exclude: unlisted() },
+        list.map(({ item }) => item),
+      )
+    : undefined;
+  return {
+    items: list.map(({ item, score, explanation }, i) => ({
+      item,
+      ...withTitle(titles, ids.find(item)),
+      score,
+      ...(confidence && { low: confidence.intervals[i].low, high: confidence.intervals[i].high }),
+      ...(explanation && { explanation: explanationOf(served, { item, score, explanation }) }),
+    })),
+    basis: basisOf(likes),
+    ...(confidence &&
+      prepared.chosen !== false && {
+        confidence: { overlap: confidence.overlap, text: confidenceWords(confidence, list.length) },
+      }),
+    unknown: [...unknown],
+  };
+}
+
+const allExcept = (ids: VertexIds, some: ReadonlySet<string>): string[] =>
+  Array.from({ length: ids.length }, (_, item) => ids.at(item)).filter((id) => !some.has(id));
+
+/** Ranks the client's candidates: all of them, unless unknown ones are to be ignored. */
+async function rank(served: Served, request: Rank): Promise<Answered> {
+  const { recommender, titles } = served;
+  const { candidates, explain = false, confidence = false } = request;
+  const { user, likes, unknown } = userOf(served, request);
+  refuseCostly([{ entries: candidates.length, likes, explain }]);
+  const { ids, degree } = recommender.model.items;
+  const wanted = candidates.flatMap((id, i) => {
+    const found = titles.find(id);
+    if (typeof found !== 'string') return [ids.at(found.item)];
+    if (request.unknown !== 'ignore') throw notOneItem(id, found, `candidates.${i}`);
+    return [];
+  });
+  if (!user) {
+    const items = [...new Set(wanted)]
+      .map((item) => ({ item, score: degree[ids.find(item)] }))
+      .sort((a, b) => b.score - a.score);
+    return { items: titled(served, items), basis: 'popular', unknown: [...unknown] };
+  }
+  const list = recommender.rank(user, wanted, { explain });
+  return answerOf(
+    served,
+    { request: { confidence }, user, likes, unknown, exclude: [], chosen: false },
+    list,
+  );
+}
+
+function explain(served: Served, request: Explain): unknown {
+  const { recommender, titles } = served;
+  const item = itemOf(served, request.item, 'item');
+  const { user, unknown } = userOf(served, request);
+  if (!user) {
+    const detail = 'nothing is known of the user, so there is no score to explain; send likes';
+    throw new Problem('cannot-do', detail, { field: 'likes' });
+  }
+  const explained = recommender.explain(user, recommender.model.items.ids.at(item));
+  return {
+    item: explained.item,
+    ...withTitle(titles, item),
+    score: explained.score,
+    explanation: explanationOf(served, explained),
+    unknown: [...unknown],
+  };
+}
+
+/** The explanation in brief, with titles. Items, others and rest add up to the score. */
+function explanationOf({ recommender, titles }: Served, explained: Recommendation) {
+  const { ids } = recommender.model.items;
+  return titledReasons(recommender.reasons(explained) as Reasons, (item) =>
+    withTitle(titles, ids.find(item)),
+  );
+}
+
+function itemOf({ titles }: Served, text: string | number, field: string): number {
+  const found = titles.find(text);
+  if (typeof found === 'string') throw notOneItem(text, found, field, 'GET /v1/items?search= finds items');
+  return found.item;
+}
+
+/** The id of an id or a title; nothing if the model does not know it. A title of several items is refused. */
+function knownId({ recommender, titles }: Served, text: string | number, field: string): string[] {
+  const found = titles.find(text);
+  if (found === 'ambiguous') throw notOneItem(text, found, field);
+  return typeof found === 'string' ? [] : [recommender.model.items.ids.at(found.item)];
+}
+
+function withTitle(titles: TitleBook, item: number): { title?: string } {
+  const title = titles.of(item);
+  return title === undefined ? {} : { title };
+}
+
+/** What a client is told of an error. A bug is thrown again. */
+export function toRefusal(error: unknown): Refusal {
+  if (error instanceof Problem) {
+    return {
+      problem: error.kind,
+      detail: error.message,
+      ...(error.field !== undefined && { field: error.field }),
+    };
+  }
+  if (error instanceof InputError) return { problem: 'cannot-do', detail: error.message };
+  throw error;
+}

@@ -1,0 +1,31 @@
+// Request fields from the declarations in options/: meaning, bounds and default are declared once.
+
+import { z } from '@hono/zod-openapi';
+import type { FlagOption, NumberOption } from '../options/declare.js';
+import { usualWords } from '../options/option-list.js';
+import { capital } from '../text/phrases.js';
+
+interface FieldOptions {
+  /** The server's bound, if it is below the option's. */
+  readonly max?: number;
+  /** Whether the field stands in a query string, where every value is text. */
+  readonly inQuery?: boolean;
+  readonly example?: unknown;
+}
+
+/** An optional field of a request. */
+export function field(option: FlagOption, more?: FieldOptions): z.ZodOptional<z.ZodBoolean>;
+export function field(option: NumberOption, more?: FieldOptions): z.ZodOptional<z.ZodNumber>;
+export function field(option: FlagOption | NumberOption, more: FieldOptions = {}) {
+  const usual = option.kind === 'flag' ? String(option.default) : usualWords(option);
+  const description = `${capital(option.meaning)}.${usual === '' ? '' : ` Default ${usual}.`}`;
+  const about = { description, ...(more.example !== undefined && { example: more.example }) };
+  if (option.kind === 'flag') return z.boolean().optional().openapi(about);
+  const { min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER } = option;
+  return (more.inQuery ? z.coerce.number() : z.number())
+    .int()
+    .min(min)
+    .max(Math.min(max, more.max ?? max))
+    .optional()
+    .openapi(about);
+}

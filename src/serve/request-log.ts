@@ -1,0 +1,87 @@
+// Every answer is counted, timed and logged as one JSON line. A request's body and its key never enter the log.
+
+import type { Generation } from './generation.js';
+import { Metrics } from './metrics.js';
+
+export interface RequestRecord {
+  readonly time: string;
+  readonly requestId: string;
+  readonly method: string;
+  /** The route, not the path: a path may hold ids. */
+  readonly route: string;
+  readonly status: number;
+  readonly milliseconds: number;
+  readonly key: string | undefined;
+  readonly model: string | undefined;
+  /** The kind of problem, if the request failed. */
+  readonly problem: string | undefined;
+}
+
+/** An event of the server itself. */
+export interface EventRecord {
+  readonly time: string;
+  readonly event: 'listening' | 'ready' | 'swapped' | 'load-failed' | 'draining' | 'stopped' | 'failed';
+  readonly detail: string;
+}
+
+export type LogRecord = RequestRecord | EventRecord;
+
+export interface RequestLog {
+  record(answer: Omit<RequestRecord, 'time'>): void;
+  /** All counts in Prometheus' text format. */
+  metrics(): string;
+}
+
+export function createRequestLog(
+  current: () => Generation | undefined,
+  log: (record: LogRecord) => void,
+): RequestLog {
+  const metrics = new Metrics();
+  const requests = metrics.counter('graphex_requests_total', 'Requests by route and status.');
+  const seconds = metrics.histogram('graphex_request_seconds', 'Time to answer, by route and status.');
+  const queue = (read: (generation: Generation) => number) => () => {
+    const generation = current();
+    return generation ? [{ labels: {}, value: read(generation) }] : [];
+  };
+  metrics.gauge(
+    'graphex_waiting',
+    'Requests in the queue.',
+    queue((g) => g.queue.waiting),
+  );
+  metrics.gauge(
+    'graphex_working',
+    'Requests that are being computed.',
+    queue((g) => g.queue.working),
+  );
+  metrics.gauge('graphex_model_info', 'The current model.', () => {
+    const info = current()?.info;
+    return info ? [{ labels: { hash: info.hash, kind: info.kind }, value: 1 }] : [];
+  });
+  metrics.gauge('process_resident_memory_bytes', 'Resident memory.', () => [
+    { labels: {}, value: process.memoryUsage.rss() },
+  ]);
+  return {
+    record(answer) {
+      const { route, method, status, milliseconds } = answer;
+      const labels = { route, method, status: String(status) };
+      requests.add(labels);
+      seconds.observe(labels, milliseconds / 1000);
+      log({
+        time: new Date().toISOString(),
+        ...answer,
+        milliseconds: Math.round(milliseconds * 1000) / 1000,
+      });
+    },
+    metrics: () => metrics.text(),
+  };
+}
+
+/** Headers of every answer. */
+export function answerHeaders(requestId: string, close: boolean): [string, string][] {
+  return [
+    ['x-request-id', requestId],
+    ['x-content-type-options', 'nosniff'],
+    ['cache-control', 'no-store'],
+    ...(close ? ([['connection', 'close']] as [string, string][]) : []),
+  ];
+}
