@@ -15,7 +15,7 @@ import type { SparsityCheck } from '../sparsity/check.js';
 import type { ListsKind, UserList } from '../store/list-pieces.js';
 import type { StudyResults } from '../study/results.js';
 import type { SideNames } from '../text/sides.js';
-import type { PackedNames } from './map/names.js';
+import type { PackedNames } from './map/packed-names.js';
 
 /** Sets that come with the page. */
 export const SAMPLES = ['@sotu', '@simulated-small', '@simulated'] as const;

@@ -4,7 +4,7 @@ import { InputError } from '../errors.js';
 import { COMMANDS } from '../options/commands.js';
 import { OptionError, type WriteOption, withArgument } from '../options/error.js';
 import { flagName } from '../options/option-list.js';
-import { LABELS } from './labels.js';
+import { LABELS } from './control-labels.js';
 
 export function inLabels(error: unknown): unknown {
   return error instanceof OptionError ? new InputError(error.say(write), { cause: error }) : error;

@@ -22,7 +22,7 @@ import type { Split } from '../sample/split-types.js';
 import { modelFromBytes } from '../store/model-bytes.js';
 import { capital, many } from '../text/phrases.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
-import { packNames } from './map/names.js';
+import { packNames } from './map/packed-names.js';
 import type {
   Answer,
   Api,

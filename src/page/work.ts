@@ -2,8 +2,8 @@
 
 import { signal } from '@preact/signals';
 import type { Progress } from '../progress.js';
-import { type Asked, ask } from './engine.js';
 import type { Api, Method } from './protocol.js';
+import { type Asked, ask } from './session-client.js';
 import { complain, problem, type StepName, step } from './state.js';
 
 export interface Work {

@@ -12,9 +12,9 @@ import type { TitleBook } from '../predict/titles.js';
 import { confidenceWords } from '../report/words/confidence.js';
 import { refuseCostly } from './cost.js';
 import type { ModelEndpoint, RequestOf } from './endpoints.js';
+import type { Answered, Explain, OneRequest, Rank } from './http-schema.js';
 import { Problem } from './problems.js';
 import type { Refusal } from './queries.js';
-import type { Answered, Explain, OneRequest, Rank } from './schema.js';
 
 export interface Served {
   readonly recommender: Recommender;

@@ -25,7 +25,7 @@ import {
   SearchQuery,
   SimilarAnswer,
   SimilarQuery,
-} from './schema.js';
+} from './http-schema.js';
 
 const problem = (description: string) => ({
   content: { 'application/problem+json': { schema: ProblemAnswer } },

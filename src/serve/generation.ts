@@ -2,10 +2,10 @@
 // generation, so no answer mixes two models.
 
 import { createPool, type TaskModule, threadCount, type WorkerPool } from '../parallel/pool.js';
+import type { ModelInformation } from './http-schema.js';
 import { BATCH_SIZE, type Query, type Reply, sliceOf } from './queries.js';
-import { createQueue, type WorkQueue } from './queue.js';
-import type { ModelInformation } from './schema.js';
 import type { SharedServing } from './serving-tasks.js';
+import { createQueue, type WorkQueue } from './work-queue.js';
 
 export interface Generation {
   readonly info: ModelInformation;

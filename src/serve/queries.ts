@@ -3,9 +3,9 @@
 
 import { type Access, ANSWERS, recommendAll, type Served, toRefusal } from './answers.js';
 import type { ModelEndpoint, RequestOf } from './endpoints.js';
+import type { Answered, OneRequest } from './http-schema.js';
 import type { ProblemKind } from './problems.js';
-import type { Piece, Slice } from './queue.js';
-import type { Answered, OneRequest } from './schema.js';
+import type { Piece, Slice } from './work-queue.js';
 
 /** Requests that go to a worker together: the rows of one blocked product. More would take longer and cost no less each. */
 export const BATCH_SIZE = 16;

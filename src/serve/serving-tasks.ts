@@ -16,8 +16,8 @@ import { titleBook } from '../predict/titles.js';
 import { loadModel } from '../store/model-file.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
 import type { Served } from './answers.js';
+import type { ModelInformation } from './http-schema.js';
 import { answerQueries, type Query, type Reply } from './queries.js';
-import type { ModelInformation } from './schema.js';
 
 /** A model and its titles, as the worker that read them sends them to the others. */
 export interface SharedServing {

@@ -1,12 +1,12 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
 import { createRateLimit, readKeys } from '../../src/serve/access.js';
-import { createApp } from '../../src/serve/app.js';
 import type { Generation } from '../../src/serve/generation.js';
+import { createApp } from '../../src/serve/http-app.js';
 import { LIMITS } from '../../src/serve/limits.js';
 import type { Query, Reply } from '../../src/serve/queries.js';
-import { createQueue } from '../../src/serve/queue.js';
 import { createRequestLog, type LogRecord } from '../../src/serve/request-log.js';
+import { createQueue } from '../../src/serve/work-queue.js';
 
 const INFO = {
   file: 'a.safetensors',

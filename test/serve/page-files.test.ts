@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readKeys } from '../../src/serve/access.js';
-import { createApp } from '../../src/serve/app.js';
+import { createApp } from '../../src/serve/http-app.js';
 import { readPage } from '../../src/serve/page-files.js';
 import { createRequestLog } from '../../src/serve/request-log.js';
 import { type RunningServer, serve } from '../../src/serve/serve.js';

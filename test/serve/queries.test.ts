@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { createRecommender } from '../../src/predict/recommender.js';
 import { titleBook } from '../../src/predict/titles.js';
+import type { OneRequest } from '../../src/serve/http-schema.js';
 import {
   answerQueries,
   type Finished,
@@ -10,8 +11,7 @@ import {
   type Reply,
   sliceOf,
 } from '../../src/serve/queries.js';
-import { createQueue } from '../../src/serve/queue.js';
-import type { OneRequest } from '../../src/serve/schema.js';
+import { createQueue } from '../../src/serve/work-queue.js';
 import { smallModel } from '../predict/recommend-model.js';
 
 const model = smallModel();

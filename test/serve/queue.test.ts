@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createQueue, type WorkQueue } from '../../src/serve/queue.js';
+import { createQueue, type WorkQueue } from '../../src/serve/work-queue.js';
 
 /** A worker that answers when it is told to. */
 function heldWorker() {

@@ -1,7 +1,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useId } from 'preact/hooks';
-import { ask } from '../engine.js';
 import type { FoundItems } from '../protocol.js';
+import { ask } from '../session-client.js';
 import { complain, model, step } from '../state.js';
 
 /**

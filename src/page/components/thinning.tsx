@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { percent } from '../../text/numbers.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
+import { thin } from '../actions.js';
 import { SHARES } from '../estimate.js';
-import { thin } from '../flow.js';
 import type { Shares } from '../protocol.js';
 import { opened } from '../state.js';
 import { work } from '../work.js';

@@ -3,9 +3,9 @@
 
 import { shown } from '../../text/untrusted.js';
 import type { ItemMap } from '../protocol.js';
-import { placeLabels } from './labels.js';
-import { nameAt } from './names.js';
+import { placeLabels } from './label-placement.js';
 import { createPace } from './pace.js';
+import { nameAt } from './packed-names.js';
 import { cssColour, featureColours } from './palette.js';
 import { createPainter, growth } from './points.js';
 import { type Frame, toScreen, type View, WHOLE } from './view.js';

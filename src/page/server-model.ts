@@ -4,8 +4,8 @@
 import type { Reasons } from '../predict/explain/reasons.js';
 import { sideNames } from '../text/sides.js';
 import { learnTitles, type Titled } from './components/item-name.js';
-import { type Elsewhere, SessionError } from './engine.js';
 import type { Api, FoundItem, ModelSummary } from './protocol.js';
+import { type Elsewhere, SessionError } from './session-client.js';
 
 /** What `graphex serve` answers; /openapi.json describes it. */
 interface Share {

@@ -1,9 +1,9 @@
 import { fixed, grouped, percent } from '../../text/numbers.js';
-import { useChart } from '../components/chart.js';
+import { runEvaluation } from '../actions.js';
 import { Figure } from '../components/figure.js';
-import { predictionCells } from '../components/prediction.js';
+import { useChart } from '../components/hooks.js';
+import { predictionCells } from '../components/prediction-table.js';
 import { Table } from '../components/table.js';
-import { runEvaluation } from '../flow.js';
 import type { EvaluationSummary } from '../protocol.js';
 import { evaluation, go, model } from '../state.js';
 import { work } from '../work.js';

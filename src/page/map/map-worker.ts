@@ -1,6 +1,6 @@
 // What the worker of the map does: it draws, and saves what it has drawn.
 
-import type { PainterReply, PainterRequest } from './painter.js';
+import type { PainterReply, PainterRequest } from './map-client.js';
 import { createPicture, type Picture } from './picture.js';
 
 let picture: Picture | undefined;

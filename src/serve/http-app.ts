@@ -13,13 +13,13 @@ import { type ListSize, refuseCostly } from './cost.js';
 import { DOCS_POLICY, docsPage } from './docs.js';
 import { ENDPOINTS, type ModelEndpoint, methodsAt, routeOf } from './endpoints.js';
 import type { Generation } from './generation.js';
+import type { OneRequest } from './http-schema.js';
 import { isDeeperThan } from './json-depth.js';
 import { LIMITS } from './limits.js';
 import { PAGE_HEADERS, type PageFiles, PLAIN_POLICY, pageFile, plainPage } from './page-files.js';
 import { answerProblem, Problem, tooBusy } from './problems.js';
 import { joinReplies, piecesOf, type Query } from './queries.js';
 import { answerHeaders, type LogRecord, type RequestLog } from './request-log.js';
-import type { OneRequest } from './schema.js';
 
 export interface AppOptions {
   /** The model that answers now; undefined before the first is ready. */

@@ -2,9 +2,9 @@
 
 import { batch } from '@preact/signals';
 import { forgetTitles } from './components/item-name.js';
-import { answerBy, ask } from './engine.js';
 import { learnRate, learnReading } from './estimate.js';
 import type { FitChoice, ModelSummary, SampleName } from './protocol.js';
+import { answerBy, ask } from './session-client.js';
 import {
   change,
   check,
@@ -217,14 +217,14 @@ async function openModel(name: string, blob: Blob): Promise<void> {
 /** Looks whether the page came with a model: `graphex serve` says so in the page that it sends. */
 export async function lookForServed(): Promise<void> {
   if (document.querySelector<HTMLMetaElement>('meta[name=graphex-host]')?.content !== 'server') return;
-  const { servedModel } = await import('./served.js');
+  const { servedModel } = await import('./server-model.js');
   offered.value = await servedModel();
 }
 
 /** Opens a server with the key that somebody has; what is wrong with it is said. */
 export async function unlock(given: string): Promise<void> {
   problem.value = undefined;
-  const { tryKey } = await import('./served.js');
+  const { tryKey } = await import('./server-model.js');
   // What no header can hold is no key.
   const found = /^[\x21-\x7e]+$/.test(given) ? await tryKey(given) : 'locked';
   if (found === 'locked')
@@ -237,7 +237,7 @@ export async function unlock(given: string): Promise<void> {
 
 /** Opens the model of the server, which goes on answering for it. */
 export async function openServed(found: ModelSummary): Promise<void> {
-  const { serverAnswers } = await import('./served.js');
+  const { serverAnswers } = await import('./server-model.js');
   batch(() => {
     forget();
     source.value = undefined;

@@ -11,7 +11,7 @@ export type PainterReply = { readonly file: Blob } | { readonly error: string };
 /** A picture on two canvases of the page, drawn elsewhere where the browser can. */
 export function hirePainter(points: HTMLCanvasElement, labels: HTMLCanvasElement, scene: Scene): Picture {
   if (!('transferControlToOffscreen' in points)) return drawnHere(points, labels, scene);
-  const worker = new Worker(new URL('./painting.ts', import.meta.url), {
+  const worker = new Worker(new URL('./map-worker.ts', import.meta.url), {
     type: 'module',
     name: 'graphex-map',
   });

@@ -7,8 +7,8 @@ import type { SideNames } from '../../text/sides.js';
 import { itemName, titleOf } from '../components/item-name.js';
 import { save } from '../components/save.js';
 import { SearchField, useFound } from '../components/search.js';
-import { ask } from '../engine.js';
 import type { Answer, Listed } from '../protocol.js';
+import { ask } from '../session-client.js';
 import { complain, likes, model, settings } from '../state.js';
 import { perform } from '../work.js';
 

@@ -9,11 +9,11 @@ import { useDark } from '../components/dark.js';
 import { itemName } from '../components/item-name.js';
 import { SearchField, useFound } from '../components/search.js';
 import { Table } from '../components/table.js';
-import { ask } from '../engine.js';
-import { MapOfItems } from '../map/map.js';
-import { nameAt } from '../map/names.js';
+import { MapOfItems } from '../map/item-map-view.js';
+import { nameAt } from '../map/packed-names.js';
 import { cssColour, featureColours } from '../map/palette.js';
 import type { FoundItems, ItemMap, ModelSummary, NearItem } from '../protocol.js';
+import { ask } from '../session-client.js';
 import { complain, go, likes, model, settings } from '../state.js';
 import { perform, work } from '../work.js';
 

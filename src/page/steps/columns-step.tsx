@@ -1,10 +1,10 @@
 import { byteWords, needWords, rowsWords } from '../../report/words/page.js';
 import { percent } from '../../text/numbers.js';
 import { shown } from '../../text/untrusted.js';
+import { lookAgain, readTable } from '../actions.js';
 import { ShareFields, ThinningWords } from '../components/thinning.js';
+import { LABELS } from '../control-labels.js';
 import { memoryCap, type Need, needToRead, needToThin, shareThatFits } from '../estimate.js';
-import { lookAgain, readTable } from '../flow.js';
-import { LABELS } from '../labels.js';
 import type { Shares } from '../protocol.js';
 import { change, preview, settings, source } from '../state.js';
 import { work } from '../work.js';

@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { grouped } from '../../text/numbers.js';
+import { lookForServed, openBlob, openSample, openServed, openUrl, unlock } from '../actions.js';
 import { ABOUT } from '../components/samples.js';
-import { lookForServed, openBlob, openSample, openServed, openUrl, unlock } from '../flow.js';
 import { SAMPLES } from '../protocol.js';
 import { brought, offered, opened } from '../state.js';
 

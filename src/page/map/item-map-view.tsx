@@ -3,7 +3,7 @@ import { grouped } from '../../text/numbers.js';
 import { useDark } from '../components/dark.js';
 import { save } from '../components/save.js';
 import type { ItemMap } from '../protocol.js';
-import { hirePainter } from './painter.js';
+import { hirePainter } from './map-client.js';
 import type { Picture, PictureKind } from './picture.js';
 import { panBy, toMap, type View, WHOLE, zoomAt } from './view.js';
 

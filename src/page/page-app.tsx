@@ -3,7 +3,7 @@ import { machineWords } from '../report/words/page.js';
 import { lazy } from './components/lazy.js';
 import { Problem, Working } from './components/working.js';
 import { go, machine, model, reachable, STEPS, type StepName, step } from './state.js';
-import { Start } from './steps/start.js';
+import { Start } from './steps/start-step.js';
 
 const TITLES: Readonly<Record<StepName, string>> = {
   start: 'Data',
@@ -18,13 +18,13 @@ const TITLES: Readonly<Record<StepName, string>> = {
 
 const VIEWS = {
   start: Start,
-  columns: lazy(() => import('./steps/columns.js')),
-  verdict: lazy(() => import('./steps/verdict.js')),
-  fit: lazy(() => import('./steps/fit.js')),
-  predict: lazy(() => import('./steps/predict.js')),
-  explore: lazy(() => import('./steps/explore.js')),
-  recommend: lazy(() => import('./steps/recommend.js')),
-  report: lazy(() => import('./steps/report.js')),
+  columns: lazy(() => import('./steps/columns-step.js')),
+  verdict: lazy(() => import('./steps/verdict-step.js')),
+  fit: lazy(() => import('./steps/fit-step.js')),
+  predict: lazy(() => import('./steps/predict-step.js')),
+  explore: lazy(() => import('./steps/explore-step.js')),
+  recommend: lazy(() => import('./steps/recommend-step.js')),
+  report: lazy(() => import('./steps/report-step.js')),
 };
 
 export function App() {
