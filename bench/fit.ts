@@ -98,14 +98,14 @@ function startValues(rows: number, K: number, path: number): TableValues {
 }
 
 async function open(engine: Engine, task: Task) {
-  const users = await engine.createTable(features, task.start.users, 'exact');
-  const items = await engine.createTable(features, task.start.items, 'exact');
+  const users = await engine.createTable(features, task.start.users, 'geometric');
+  const items = await engine.createTable(features, task.start.items, 'geometric');
   const byUser = await engine.createIndex(task.users);
   const byItem = await engine.createIndex(task.items);
   return {
     async iterate(edgeTerm: boolean) {
-      await engine.update(users, byUser, items, { hyper, activity: 'exact', edgeTerm });
-      await engine.update(items, byItem, users, { hyper, activity: 'exact' });
+      await engine.update(users, byUser, items, { hyper, activity: 'geometric', edgeTerm });
+      await engine.update(items, byItem, users, { hyper, activity: 'geometric' });
     },
     bound: async () => (await engine.rowTerms(users, hyper)) + (await engine.rowTerms(items, hyper)),
     edgeTerm: () => engine.edgeTerm(users, byUser, items),

@@ -82,7 +82,7 @@ for (let set = from; set < sets; set++) {
     const model = way === 'hyperparameters given' ? await fitted(given) : estimated;
     const eligible = fitItems(model, parts);
     const unseenShare = way === 'exact, with unseen' ? 1 - parts.testItems : 0;
-    const activity = way.startsWith('exact') ? 'exact' : 'mean';
+    const activity = way.startsWith('exact') ? 'geometric' : 'mean';
     const folded = await foldIn(model, knownFoldIn(model, parts).graph, { eligible, unseenShare, activity });
     const { plan } = drawPlan(model, folded, parts, 'unconditional');
     const met = eligibleMass(model, 'items', { eligible, unseenShare });

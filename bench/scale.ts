@@ -123,15 +123,15 @@ function dataOf(given: Shape, first: number, last: number): Data {
 
 async function open(engine: Engine, { users, items, first }: Data, { features, items: count }: Shape) {
   const rows = users.offsets.length - 1;
-  const own = await engine.createTable(features, values(first, rows, features, 0), 'exact', true);
-  const other = await engine.createTable(features, values(0, count, features, 1), 'exact');
+  const own = await engine.createTable(features, values(first, rows, features, 0), 'geometric', true);
+  const other = await engine.createTable(features, values(0, count, features, 1), 'geometric');
   const byUser = await engine.createIndex(users, { side: 'own', rows });
   const byItem = await engine.createIndex(items, { side: 'other', rows });
   return {
     tables: { users: own, items: other },
     async iterate() {
-      await engine.update(own, byUser, other, { hyper, activity: 'exact' });
-      await engine.update(other, byItem, own, { hyper, activity: 'exact' });
+      await engine.update(own, byUser, other, { hyper, activity: 'geometric' });
+      await engine.update(other, byItem, own, { hyper, activity: 'geometric' });
     },
     edgeTerm: () => engine.edgeTerm(own, byUser, other),
   };

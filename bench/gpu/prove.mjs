@@ -20,18 +20,18 @@ async function replay(engine, graph, features, iterations) {
   const users = await engine.createTable(
     features,
     startValues(graph.users, features, HYPER.users, 2),
-    'exact',
+    'geometric',
   );
   const items = await engine.createTable(
     features,
     startValues(graph.items, features, HYPER.items, 3),
-    'exact',
+    'geometric',
   );
   const byUser = await engine.createIndex(graph.users);
   const byItem = await engine.createIndex(graph.items);
   for (let t = 0; t < iterations; t++) {
-    await engine.update(users, byUser, items, { hyper: HYPER.users, activity: 'exact' });
-    await engine.update(items, byItem, users, { hyper: HYPER.items, activity: 'exact' });
+    await engine.update(users, byUser, items, { hyper: HYPER.users, activity: 'geometric' });
+    await engine.update(items, byItem, users, { hyper: HYPER.items, activity: 'geometric' });
   }
   const edges = await engine.edgeTerm(users, byUser, items);
   const bound = (await evidenceBound(engine, { users, items }, HYPER, edges, graph)).value;
@@ -126,8 +126,8 @@ export async function proveGolden(folder) {
       featureShape: side.featureShape.flat(),
       featureRate: side.featureRate.flat(),
     });
-    const users = await engine.createTable(golden.features, flat(golden.initial.user), 'exact');
-    const items = await engine.createTable(golden.features, flat(golden.initial.item), 'exact');
+    const users = await engine.createTable(golden.features, flat(golden.initial.user), 'geometric');
+    const items = await engine.createTable(golden.features, flat(golden.initial.item), 'geometric');
     const byUser = await engine.createIndex(graph.users);
     const byItem = await engine.createIndex(graph.items);
     const hyper = { users: golden.hyper.user, items: golden.hyper.item };
@@ -136,8 +136,8 @@ export async function proveGolden(folder) {
     let before = Number.NEGATIVE_INFINITY;
     let state = 0;
     for (let t = 0; t < golden.boundAfterHalfSteps.length; t++) {
-      await engine.update(users, byUser, items, { hyper: hyper.users, activity: 'exact' });
-      await engine.update(items, byItem, users, { hyper: hyper.items, activity: 'exact' });
+      await engine.update(users, byUser, items, { hyper: hyper.users, activity: 'geometric' });
+      await engine.update(items, byItem, users, { hyper: hyper.items, activity: 'geometric' });
       const edges = await engine.edgeTerm(users, byUser, items);
       const { value } = await evidenceBound(engine, { users, items }, hyper, edges, graph);
       const expected = golden.boundAfterHalfSteps[t][1];

@@ -58,13 +58,13 @@ async function load(engine, graph, features) {
     Object.assign(starts, { graph, features, values: { users, items } });
   }
   const { values } = starts;
-  const users = await engine.createTable(features, values.users, 'exact');
-  const items = await engine.createTable(features, values.items, 'exact');
+  const users = await engine.createTable(features, values.users, 'geometric');
+  const items = await engine.createTable(features, values.items, 'geometric');
   const byUser = await engine.createIndex(graph.users);
   const byItem = await engine.createIndex(graph.items);
   const half = {
-    users: (more) => engine.update(users, byUser, items, { hyper: HYPER.users, activity: 'exact', ...more }),
-    items: (more) => engine.update(items, byItem, users, { hyper: HYPER.items, activity: 'exact', ...more }),
+    users: (more) => engine.update(users, byUser, items, { hyper: HYPER.users, activity: 'geometric', ...more }),
+    items: (more) => engine.update(items, byItem, users, { hyper: HYPER.items, activity: 'geometric', ...more }),
   };
   const wait = async () => {
     await engine.totals(users);

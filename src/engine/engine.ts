@@ -54,8 +54,8 @@ export function meansOf(
   return means;
 }
 
-/** What the edge pass uses for a vertex's activity: exp(E log ·), which ascends the bound, or the posterior mean. */
-export type Activity = 'exact' | 'mean';
+/** Which posterior expectation an edge pass uses: the geometric mean exp(E log ·), which ascends the bound, or the mean. */
+export type Activity = 'geometric' | 'mean';
 
 /** Rows × features values of a table, row-major without padding. Float64 in the reference, float32 elsewhere. */
 export interface TableValues {

@@ -84,10 +84,10 @@ export async function fitHierarchical(
       const asked = tolerance > 0 && done > 0 && done % LEG === 0;
       // The rows of the state before this sweep, whose edges its first pass walks.
       const rows = asked ? bound(0) : 0;
-      const edgeTerm = await halfStep(engine, users, items, 'exact', asked);
+      const edgeTerm = await halfStep(engine, users, items, 'geometric', asked);
       if (asked) bounds.push([done, rows + edgeTerm]);
       if (!Number.isFinite(edgeTerm)) throw new FitError(`sweep ${done + 1}: the bound became ${edgeTerm}`);
-      await halfStep(engine, items, users, 'exact');
+      await halfStep(engine, items, users, 'geometric');
       done++;
       converged = asked && isSettled();
       onProgress?.({ stage: 'fitting', done, total: iterations, unit: 'sweeps' });
@@ -207,7 +207,7 @@ async function createSide(
   const edges: EdgeRows = { offsets, neighbors: values, counts };
   const degrees = Float64Array.from({ length: rows }, (_, i) => offsets[i + 1] - offsets[i]);
   const largest = degrees.reduce((most, degree) => Math.max(most, degree), 0);
-  const table = await engine.createTable(features, asTable({ shape, rate }, rows), 'exact');
+  const table = await engine.createTable(features, asTable({ shape, rate }, rows), 'geometric');
   const side: Side = {
     table,
     index: await engine.createIndex(edges),

@@ -27,10 +27,10 @@ const FOLDING = {
   /** Which side the new vertices belong to. Default users. */
   side: oneOf(['users', 'items'], { default: 'users', meaning: 'the side of the new vertices' }),
   /**
-   * `exact`: exp(E log ·) in the edge pass, which ascends the bound. `mean`: posterior means throughout, which does not
-   * shrink the weights of vertices that meet most of what they could, so predictive draws need it. Default exact.
+   * `geometric`: the edge pass uses exp(E log ·), which ascends the bound. `mean`: it uses posterior means, which do not
+   * shrink the weights of vertices that meet most of what they could; predictive draws need them. Default geometric.
    */
-  activity: oneOf(['exact', 'mean'], { default: 'exact', meaning: 'what the edge pass uses' }),
+  activity: oneOf(['geometric', 'mean'], { default: 'geometric', meaning: 'what the edge pass uses' }),
   /** Stop when no feature's mass changes by more than this share per half-step. Default 1e-4. */
   tolerance: decimal({ min: 0, max: 1, default: 1e-4, meaning: 'stop when a half-step changes less' }),
 };

@@ -27,15 +27,15 @@ export async function probe(engine: Engine): Promise<string> {
     featureShape: values(rows * features, 3),
     featureRate: values(rows * features, 4),
   });
-  const own = await engine.createTable(features, table(4), 'exact');
-  const other = await engine.createTable(features, table(5), 'exact');
+  const own = await engine.createTable(features, table(4), 'geometric');
+  const other = await engine.createTable(features, table(5), 'geometric');
   const index = await engine.createIndex({
     offsets: Uint32Array.of(0, 2, 3, 6, 8),
     neighbors: Uint32Array.of(0, 3, 1, 0, 2, 4, 1, 4),
     counts: undefined,
   });
   const hyper = { sigma: 0.3, tau: 1.1, shape: 0.2, rate: 0.3, size: 7 };
-  await engine.update(own, index, other, { hyper, activity: 'exact', relaxation: 0.5 });
+  await engine.update(own, index, other, { hyper, activity: 'geometric', relaxation: 0.5 });
   const { mass, unseenMass: leftover }: TableTotals = await engine.totals(own);
   const read = await engine.read(own);
   for (const handle of [own, other, index]) void engine.free(handle);

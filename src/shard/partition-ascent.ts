@@ -100,7 +100,7 @@ export async function fitShards(
       relaxation: RELAXATION,
       hyper,
     };
-    const activity = state.warmSweeps === undefined ? 'mean' : 'exact';
+    const activity = state.warmSweeps === undefined ? 'mean' : 'geometric';
     const items =
       saved?.items ?? start('items', { ids: parts.itemIds, strength: (item) => parts.itemTotal[item] });
     const held = own

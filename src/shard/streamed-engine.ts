@@ -132,7 +132,7 @@ export function createStreamedEngine(local: Engine, file: PageFile, indexWords: 
   }
 
   async function setDown(whole: Table): Promise<StreamedTable> {
-    const one = new StreamedTable(whole.rows, whole.features, 'exact');
+    const one = new StreamedTable(whole.rows, whole.features, 'geometric');
     const values = await local.read(whole);
     one.double = values.weightShape instanceof Float64Array;
     one.place = file.place(tableBytes(one));

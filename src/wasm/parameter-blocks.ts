@@ -50,7 +50,7 @@ export const JOB = block({
   counts: 'u32',
   features: 'u32',
   stride: 'u32',
-  exact: 'u32',
+  geometric: 'u32',
   withTerm: 'u32',
   far: 'u32',
   steps: 'u32',

@@ -41,7 +41,7 @@ async function shardsOn(engine: Engine, { graph, features, start }: Problem) {
       own: await engine.createTable(
         features,
         valuesWithin(start.users, features, partOf(bounds, p)),
-        'exact',
+        'geometric',
       ),
       byUser: await engine.createIndex(edgesWithin(graph.users, partOf(bounds, p))),
       byItem: await engine.createIndex(rows),
@@ -53,12 +53,12 @@ async function shardsOn(engine: Engine, { graph, features, start }: Problem) {
 async function play(engine: Engine, problem: Problem, atOnce: boolean) {
   const { graph, hyper, features, start } = problem;
   const shards = await shardsOn(engine, problem);
-  const items = await engine.createTable(features, start.items, 'exact');
+  const items = await engine.createTable(features, start.items, 'geometric');
   const work = strengths(graph.items);
   const counts = await engine.createCounts(items, Math.max(...work), work);
   const otherMass = new Float64Array(features).fill(3);
-  const ofUsers = { hyper: hyper.users, activity: 'exact', edgeTerm: true, relaxation: 0.4 } as const;
-  const ofItems = { hyper: hyper.items, activity: 'exact', otherMass } as const;
+  const ofUsers = { hyper: hyper.users, activity: 'geometric', edgeTerm: true, relaxation: 0.4 } as const;
+  const ofItems = { hyper: hyper.items, activity: 'geometric', otherMass } as const;
   const from = shards.map(({ own, byItem }) => ({ index: byItem, other: own }));
   const told: unknown[] = [];
   for (let t = 0; t < 3; t++) {
@@ -115,8 +115,8 @@ test('counts that are large in fixed point are those of the reference', async ()
   const counts = Uint32Array.from(graph.items.counts!, (n, e) => (e < graph.items.offsets[1] ? 3e6 * n : n));
   const edges = { ...graph.items, counts };
   const counted = async (engine: Engine) => {
-    const users = await engine.createTable(features, start.users, 'exact');
-    const items = await engine.createTable(features, start.items, 'exact');
+    const users = await engine.createTable(features, start.users, 'geometric');
+    const items = await engine.createTable(features, start.items, 'geometric');
     const into = await engine.createCounts(items, Math.max(...strengths(edges)));
     await engine.count(items, await engine.createIndex(edges), users, into);
     return Float64Array.from(await engine.readCounts(into), (n) => Number(n) / into.scale);
@@ -133,14 +133,14 @@ test('what fails at once says where, and what is too large says so before anythi
   const { hyper, features, start } = problem;
   const engine = await opened(2, NO_TILES);
   const shards = await shardsOn(engine, problem);
-  const items = await engine.createTable(features, start.items, 'exact');
+  const items = await engine.createTable(features, start.items, 'geometric');
   await engine.write(
     shards[3].own,
     { weightShape: 1, weightRate: 1, featureShape: NaN, featureRate: 1 },
-    'exact',
+    'geometric',
   );
   const all = shards.map(({ own, byUser }, p) => ({ own, index: byUser, place: `shard ${p}` }));
-  const asked = { hyper: hyper.users, activity: 'exact' } as const;
+  const asked = { hyper: hyper.users, activity: 'geometric' } as const;
   await expect(engine.batched!.update(all, items, asked)).rejects.toThrow(
     /^shard 3, row 0: the weight became/,
   );
@@ -148,7 +148,11 @@ test('what fails at once says where, and what is too large says so before anythi
   const index = await engine.createIndex({ ...edges, counts: Uint32Array.of(4e9) });
   const counts = await engine.createCounts(items, 1);
   const from = Array.from({ length: SHARDS }, () => ({ index, other: shards[0].own }));
-  const finish = { hyper: hyper.items, activity: 'exact', otherMass: new Float64Array(3).fill(1) } as const;
+  const finish = {
+    hyper: hyper.items,
+    activity: 'geometric',
+    otherMass: new Float64Array(3).fill(1),
+  } as const;
   await expect(engine.batched!.count(items, from, counts, { clear: true, finish })).rejects.toThrow(
     /^row 2: its expected counts are not finite or more than/,
   );

@@ -43,8 +43,8 @@ interface Running {
 
 async function start(engine: Engine, problem: Problem): Promise<Running> {
   const { graph, features, hyper } = problem;
-  const users = await engine.createTable(features, problem.start.users, 'exact', true);
-  const items = await engine.createTable(features, problem.start.items, 'exact');
+  const users = await engine.createTable(features, problem.start.users, 'geometric', true);
+  const items = await engine.createTable(features, problem.start.items, 'geometric');
   const byUser = await engine.createIndex(graph.users, { side: 'own', rows: graph.users.count });
   const byItem = await engine.createIndex(graph.items, { side: 'other', rows: graph.users.count });
   return {
@@ -87,7 +87,7 @@ describe.each(ENGINES.filter((e) => e.name !== 'reference'))('$name against the 
     const problem = randomProblem(shape, shape.features);
     const expected = await start(reference, problem);
     const actual = await start(engine, problem);
-    for (const activity of ['mean', 'mean', 'exact', 'exact', 'exact', 'exact'] as const) {
+    for (const activity of ['mean', 'mean', 'geometric', 'geometric', 'geometric', 'geometric'] as const) {
       await expected.sweep(activity);
       await actual.sweep(activity);
     }
@@ -111,11 +111,11 @@ describe.each(ENGINES.filter((e) => e.name !== 'reference'))('$name against the 
     for (const multigraph of [false, true]) {
       const problem = randomProblem({ users: 30, items: 40, edges: 500, features: 9, multigraph }, 3);
       const { graph, hyper, features } = problem;
-      const users = await engine.createTable(features, problem.start.users, 'exact', true);
-      const items = await engine.createTable(features, problem.start.items, 'exact');
+      const users = await engine.createTable(features, problem.start.users, 'geometric', true);
+      const items = await engine.createTable(features, problem.start.items, 'geometric');
       const index = await engine.createIndex(graph.users, { side: 'own', rows: graph.users.count });
       const before = await engine.edgeTerm(users, index, items);
-      const options = { hyper: hyper.users, activity: 'exact' } as const;
+      const options = { hyper: hyper.users, activity: 'geometric' } as const;
       const term = await engine.update(users, index, items, { ...options, edgeTerm: true });
       expect(Math.abs(term! / before - 1)).toBeLessThan(1e-6);
       expect(await engine.update(users, index, items, options)).toBeUndefined();
@@ -158,10 +158,10 @@ describe.each(ENGINES.filter((e) => e.name !== 'reference'))('$name against the 
     const { features, degrees, multigraph } = border;
     const problem = problemOfDegrees(degrees, features, multigraph, 21);
     const run = async (e: Engine) => {
-      const own = await e.createTable(features, problem.own, 'exact', true);
-      const other = await e.createTable(features, problem.other, 'exact');
+      const own = await e.createTable(features, problem.own, 'geometric', true);
+      const other = await e.createTable(features, problem.other, 'geometric');
       const index = await e.createIndex(problem.rows, { side: 'own', rows: degrees.length });
-      const options = { hyper: problem.hyper, activity: 'exact' as const };
+      const options = { hyper: problem.hyper, activity: 'geometric' as const };
       await e.update(own, index, other, options);
       const term = await e.update(own, index, other, { ...options, edgeTerm: true });
       const terms = [term!, await e.edgeTerm(own, index, other)];
@@ -182,10 +182,10 @@ describe.each(ENGINES.filter((e) => e.name !== 'reference'))('$name against the 
     const problem = randomProblem({ users: 20, items: 25, edges: 200, features: 6, multigraph: false }, 15);
     const { graph, hyper, features } = problem;
     const run = async (e: Engine, relaxation: number) => {
-      const users = await e.createTable(features, problem.start.users, 'exact', true);
-      const items = await e.createTable(features, problem.start.items, 'exact');
+      const users = await e.createTable(features, problem.start.users, 'geometric', true);
+      const items = await e.createTable(features, problem.start.items, 'geometric');
       const index = await e.createIndex(graph.users, { side: 'own', rows: graph.users.count });
-      const options = { hyper: hyper.users, activity: 'exact' as const, relaxation };
+      const options = { hyper: hyper.users, activity: 'geometric' as const, relaxation };
       for (let t = 0; t < 3; t++) await e.update(users, index, items, options);
       return (await e.read(users)).featureShape;
     };
@@ -198,15 +198,15 @@ describe.each(ENGINES.filter((e) => e.name !== 'reference'))('$name against the 
     const problem = randomProblem({ users: 20, items: 25, edges: 200, features: 6, multigraph: false }, 5);
     const { graph, hyper, features } = problem;
     const run = async (e: Engine) => {
-      const users = await e.createTable(features, problem.start.users, 'exact', true);
+      const users = await e.createTable(features, problem.start.users, 'geometric', true);
       const items = await e.createTable(features, problem.start.items, 'mean');
       const index = await e.createIndex(graph.users, { side: 'own', rows: graph.users.count });
       await e.scale(users, 2.5, 'mean');
-      await e.setActivity(items, 'exact');
+      await e.setActivity(items, 'geometric');
       e.setMass(items, new Float64Array(features).fill(4));
       e.setUnseenMass(items, new Float64Array(features).fill(0.5), new Float64Array(features).fill(1));
       const scaled = await e.totals(users);
-      await e.update(users, index, items, { hyper: hyper.users, activity: 'exact' });
+      await e.update(users, index, items, { hyper: hyper.users, activity: 'geometric' });
       return { scaled, values: await e.read(users), totals: await e.totals(users) };
     };
     const actual = await run(engine);
@@ -225,10 +225,10 @@ describe.each(ENGINES.filter((e) => e.name !== 'reference'))('$name against the 
     const offsets = Uint32Array.from([0, 0, 2, 4, 4, 4, 4, 4, 4]);
     const neighbors = Uint32Array.from([0, 1, 2, 3]);
     const counts = Uint32Array.from([1, 80995, 3, 2_000_000]);
-    const users = await engine.createTable(3, problem.start.users, 'exact', true);
-    const items = await engine.createTable(3, problem.start.items, 'exact');
+    const users = await engine.createTable(3, problem.start.users, 'geometric', true);
+    const items = await engine.createTable(3, problem.start.items, 'geometric');
     const index = await engine.createIndex({ offsets, neighbors, counts }, { side: 'own', rows: 8 });
-    for (let t = 0; t < 20; t++) await engine.update(users, index, items, { hyper, activity: 'exact' });
+    for (let t = 0; t < 20; t++) await engine.update(users, index, items, { hyper, activity: 'geometric' });
     const values = await engine.read(users);
     for (const field of ['weightShape', 'weightRate', 'featureShape', 'featureRate'] as const) {
       expect(

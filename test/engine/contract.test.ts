@@ -91,9 +91,9 @@ describe.each(ENGINES)('$name', (engineCase) => {
   async function open(problem: Problem) {
     const { graph, features, start } = problem;
     return {
-      users: await engine.createTable(features, start.users, 'exact', true),
-      items: await engine.createTable(features, start.items, 'exact'),
-      again: await engine.createTable(features, start.items, 'exact'),
+      users: await engine.createTable(features, start.users, 'geometric', true),
+      items: await engine.createTable(features, start.items, 'geometric'),
+      again: await engine.createTable(features, start.items, 'geometric'),
       byItem: await engine.createIndex(graph.items, { side: 'other', rows: graph.users.count }),
     };
   }
@@ -108,7 +108,7 @@ describe.each(ENGINES)('$name', (engineCase) => {
     const { graph, hyper } = problem;
     const { users, items, again, byItem } = await open(problem);
     const otherMass = Float64Array.from({ length: shape.features }, (_, k) => 3 + k);
-    const options = { hyper: hyper.items, activity: 'exact', otherMass, relaxation: 0.5 } as const;
+    const options = { hyper: hyper.items, activity: 'geometric', otherMass, relaxation: 0.5 } as const;
     const counts = await engine.createCounts(again, strength(graph.items));
     for (let t = 0; t < 3; t++) {
       const term = await engine.update(items, byItem, users, { ...options, edgeTerm: true });
@@ -146,11 +146,11 @@ describe.each(ENGINES)('$name', (engineCase) => {
     const { graph, hyper, features } = problem;
     const { users, items, again, byItem } = await open(problem);
     const otherMass = new Float64Array(features).fill(5);
-    const options = { hyper: hyper.items, activity: 'exact', otherMass } as const;
+    const options = { hyper: hyper.items, activity: 'geometric', otherMass } as const;
     const largest = strength(graph.items);
     const parts = await Promise.all(
       shards(problem, [0, 7, 30, 31, 60]).map(async ({ items: rows, values }) => ({
-        table: await engine.createTable(features, values, 'exact'),
+        table: await engine.createTable(features, values, 'geometric'),
         index: await engine.createIndex(rows),
       })),
     );
@@ -198,16 +198,16 @@ describe.each(ENGINES)('$name', (engineCase) => {
     const problem = randomProblem({ features: 6, multigraph: false, users: 40, items: 30, edges: 400 }, 16);
     const { graph, hyper, features, start } = problem;
     const play = async (patient: boolean) => {
-      const users = await engine.createTable(features, start.users, 'exact', true);
-      const items = await engine.createTable(features, start.items, 'exact');
+      const users = await engine.createTable(features, start.users, 'geometric', true);
+      const items = await engine.createTable(features, start.items, 'geometric');
       const rows = graph.users.count;
       const byUser = await engine.createIndex(graph.users, { side: 'own', rows });
       const byItem = await engine.createIndex(graph.items, { side: 'other', rows });
       const among = graph.items.neighbors.map((user) => user % graph.items.count);
       const plain = await engine.createIndex({ ...graph.items, neighbors: among });
       const counts = await engine.createCounts(items, strength(graph.items));
-      const forUsers = { hyper: hyper.users, activity: 'exact' } as const;
-      const forItems = { hyper: hyper.items, activity: 'exact' } as const;
+      const forUsers = { hyper: hyper.users, activity: 'geometric' } as const;
+      const forItems = { hyper: hyper.items, activity: 'geometric' } as const;
       const [mass, leftover, at] = [3, 0.5, 2].map((value) => new Float64Array(features).fill(value));
       const rest = new Float64Array(features).fill(4);
       const answers: Promise<unknown>[] = [];
@@ -222,7 +222,7 @@ describe.each(ENGINES)('$name', (engineCase) => {
         () => engine.write(users, { weightShape: 2, weightRate: 3, featureShape: 1, featureRate: 4 }, 'mean'),
         () => engine.free(byUser),
         () => engine.count(items, byItem, users, counts, { edgeTerm: true }),
-        () => engine.scale(users, 2, 'exact'),
+        () => engine.scale(users, 2, 'geometric'),
         () => engine.finish(items, counts, { ...forItems, otherMass: rest }),
         () => engine.clearCounts(counts),
         () => engine.free(users),
@@ -254,7 +254,7 @@ describe.each(ENGINES)('$name', (engineCase) => {
       undefined,
       { signal: AbortSignal.abort(new RangeError('enough')) },
     );
-    const good = engine.update(items, byItem, users, { hyper: problem.hyper.items, activity: 'exact' });
+    const good = engine.update(items, byItem, users, { hyper: problem.hyper.items, activity: 'geometric' });
     await expect(bad).rejects.toThrow('enough');
     await good;
   });
@@ -262,8 +262,8 @@ describe.each(ENGINES)('$name', (engineCase) => {
   test('a written table is as one made anew', async () => {
     const problem = randomProblem({ features: 6, multigraph: false, users: 20, items: 25, edges: 200 }, 18);
     const { users, items, again, byItem } = await open(problem);
-    await engine.update(items, byItem, users, { hyper: problem.hyper.items, activity: 'exact' });
-    await engine.write(items, problem.start.items, 'exact');
+    await engine.update(items, byItem, users, { hyper: problem.hyper.items, activity: 'geometric' });
+    await engine.write(items, problem.start.items, 'geometric');
     await expectSame(engine, items, again, 1e-12);
     const uniform = { weightShape: 0.7, weightRate: 2, featureShape: 3, featureRate: 5 };
     await engine.write(items, uniform, 'mean');
@@ -274,7 +274,7 @@ describe.each(ENGINES)('$name', (engineCase) => {
     };
     await engine.write(again, spelledOut, 'mean');
     await expectSame(engine, items, again, 1e-12);
-    const options = { hyper: problem.hyper.items, activity: 'exact' } as const;
+    const options = { hyper: problem.hyper.items, activity: 'geometric' } as const;
     for (const table of [items, again]) await engine.update(table, byItem, users, options);
     await expectSame(engine, items, again, 1e-12);
   });

@@ -79,8 +79,8 @@ async function replay(engine: Engine, golden: Golden): Promise<void> {
     itemCount: golden.items,
     multigraph: golden.multigraph,
   });
-  const users = await engine.createTable(golden.features, values(golden.initial.user), 'exact', true);
-  const items = await engine.createTable(golden.features, values(golden.initial.item), 'exact');
+  const users = await engine.createTable(golden.features, values(golden.initial.user), 'geometric', true);
+  const items = await engine.createTable(golden.features, values(golden.initial.item), 'geometric');
   const byUser = await engine.createIndex(graph.users, { side: 'own', rows: golden.users });
   const byItem = await engine.createIndex(graph.items, { side: 'other', rows: golden.users });
   const hyper = { users: golden.hyper.user, items: golden.hyper.item };
@@ -99,9 +99,9 @@ async function replay(engine: Engine, golden: Golden): Promise<void> {
     asked.push(bound().then((actual) => expect(relative(actual, expected)).toBeLessThan(tolerance)));
   for (let t = 0; t < golden.boundAfterHalfSteps.length; t++) {
     const [afterUsers, afterItems] = golden.boundAfterHalfSteps[t];
-    asked.push(engine.update(users, byUser, items, { hyper: hyper.users, activity: 'exact' }));
+    asked.push(engine.update(users, byUser, items, { hyper: hyper.users, activity: 'geometric' }));
     if (afterUsers !== null) expectBound(afterUsers);
-    asked.push(engine.update(items, byItem, users, { hyper: hyper.items, activity: 'exact' }));
+    asked.push(engine.update(items, byItem, users, { hyper: hyper.items, activity: 'geometric' }));
     expectBound(afterItems);
     const state = golden.states[String(t + 1)];
     if (!state && asked.length < STRETCH) continue;

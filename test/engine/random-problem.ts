@@ -27,8 +27,8 @@ export interface ProblemShape {
 /** The problem's tables and edges in an engine, as an exact sweep finds them. */
 export async function placed(engine: Engine, { graph, features, start }: Problem) {
   const tables = {
-    users: await engine.createTable(features, start.users, 'exact'),
-    items: await engine.createTable(features, start.items, 'exact'),
+    users: await engine.createTable(features, start.users, 'geometric'),
+    items: await engine.createTable(features, start.items, 'geometric'),
   };
   const index = {
     users: await engine.createIndex(graph.users),

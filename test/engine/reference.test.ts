@@ -34,7 +34,7 @@ describe('the bound', () => {
           for (const [own, other] of [['users', 'items'] as const, ['items', 'users'] as const]) {
             await engine.update(tables[own], index[own], tables[other], {
               hyper: hyper[own],
-              activity: 'exact',
+              activity: 'geometric',
             });
             // Before its first update the items have no leftover, so the bound is not defined yet.
             if (t === 0 && own === 'users') continue;
@@ -70,11 +70,11 @@ describe('the bound', () => {
           for (let t = 0; t < 10; t++) {
             await engine.update(tables.users, index.users, tables.items, {
               hyper: hyper.users,
-              activity: 'exact',
+              activity: 'geometric',
             });
             await engine.update(tables.items, index.items, tables.users, {
               hyper: hyper.items,
-              activity: 'exact',
+              activity: 'geometric',
             });
             const before = await bound();
             hyper = await maximizeHyper(
@@ -82,7 +82,7 @@ describe('the bound', () => {
               tables,
               hyper,
               { users: ofUsers, items: ofItems },
-              { users: 'exact', items: 'exact' },
+              { users: 'geometric', items: 'geometric' },
             );
             const after = await bound();
             expect(after).toBeGreaterThanOrEqual(before - 1e-9 * Math.abs(before));
@@ -110,12 +110,12 @@ test('one feature with items fixed is the conjugate Gamma posterior', async () =
       featureShape: new Float64Array(12).fill(pinned),
       featureRate: new Float64Array(12).fill(pinned),
     },
-    'exact',
+    'geometric',
   );
-  const items = await engine.createTable(1, start.items, 'exact');
+  const items = await engine.createTable(1, start.items, 'geometric');
   const index = await engine.createIndex(graph.users);
   const hyper = { sigma: 0.3, tau: 1.7, shape: pinned, rate: pinned, size: 0 };
-  for (let t = 0; t < 3; t++) await engine.update(users, index, items, { hyper, activity: 'exact' });
+  for (let t = 0; t < 3; t++) await engine.update(users, index, items, { hyper, activity: 'geometric' });
   const { weightShape, weightRate } = await engine.read(users);
   const mass = (await engine.totals(items)).mass[0];
   for (let i = 0; i < 12; i++) {

@@ -21,7 +21,7 @@ async function play(engine: Engine) {
   const byUser = await engine.createIndex(graph.users, { side: 'own', rows });
   const byItem = await engine.createIndex(graph.items, { side: 'other', rows });
   const terms: unknown[] = [];
-  for (const activity of ['mean', 'exact', 'exact'] as const) {
+  for (const activity of ['mean', 'geometric', 'geometric'] as const) {
     const asked = { activity, relaxation: 0.5, edgeTerm: true };
     terms.push(await engine.update(users, byUser, items, { ...asked, hyper: hyper.users }));
     terms.push(await engine.update(items, byItem, users, { ...asked, hyper: hyper.items }));
@@ -62,12 +62,12 @@ test('counting and finishing a split table is updating it', async () => {
   const engine = await createAlone(createReferenceEngine());
   const { graph, hyper, features, start } = randomProblem(SHAPE, 32);
   const rows = graph.users.count;
-  const users = await engine.createTable(features, start.users, 'exact', true);
-  const again = await engine.createTable(features, start.users, 'exact', true);
-  const items = await engine.createTable(features, start.items, 'exact');
+  const users = await engine.createTable(features, start.users, 'geometric', true);
+  const again = await engine.createTable(features, start.users, 'geometric', true);
+  const items = await engine.createTable(features, start.items, 'geometric');
   const index = await engine.createIndex(graph.users, { side: 'own', rows });
   const otherMass = new Float64Array(features).fill(3);
-  const options = { hyper: hyper.users, activity: 'exact', otherMass } as const;
+  const options = { hyper: hyper.users, activity: 'geometric', otherMass } as const;
   await engine.update(users, index, items, options);
   const counts = await engine.createCounts(again, graph.total);
   await engine.count(again, index, items, counts);
@@ -113,10 +113,10 @@ test('a rank that fails takes the others along', async () => {
           featureShape: cut(start.users.featureShape, features),
           featureRate: cut(start.users.featureRate, features).fill(rank === 1 ? Number.NaN : 1),
         },
-        'exact',
+        'geometric',
         true,
       );
-      const items = await engine.createTable(features, start.items, 'exact');
+      const items = await engine.createTable(features, start.items, 'geometric');
       const from = graph.users.offsets[first];
       const index = await engine.createIndex(
         {
@@ -127,7 +127,7 @@ test('a rank that fails takes the others along', async () => {
         { side: 'own', rows },
       );
       return engine
-        .update(users, index, items, { hyper: hyper.users, activity: 'exact' })
+        .update(users, index, items, { hyper: hyper.users, activity: 'geometric' })
         .catch((error: Error) => error.message);
     }),
   );
@@ -140,10 +140,10 @@ test('a rank that fails takes the others along', async () => {
 test('tables and indexes that do not go together are told', async () => {
   const engine = await createAlone(createReferenceEngine());
   const { graph, hyper, features, start } = randomProblem(SHAPE, 34);
-  const users = await engine.createTable(features, start.users, 'exact', true);
-  const items = await engine.createTable(features, start.items, 'exact');
+  const users = await engine.createTable(features, start.users, 'geometric', true);
+  const items = await engine.createTable(features, start.items, 'geometric');
   const index = await engine.createIndex(graph.users);
-  await expect(engine.update(users, index, items, { hyper: hyper.users, activity: 'exact' })).rejects.toThrow(
-    'a split table and a whole one do not go with an index that is whole',
-  );
+  await expect(
+    engine.update(users, index, items, { hyper: hyper.users, activity: 'geometric' }),
+  ).rejects.toThrow('a split table and a whole one do not go with an index that is whole');
 });

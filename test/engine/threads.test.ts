@@ -9,13 +9,17 @@ async function run(threads: number, multigraph: boolean) {
   const { graph, hyper, features } = problem;
   const engine = await createCpuEngine({ threads, limits: { edges: 512, rows: 64 } });
   try {
-    const users = await engine.createTable(features, problem.start.users, 'exact');
-    const items = await engine.createTable(features, problem.start.items, 'exact');
+    const users = await engine.createTable(features, problem.start.users, 'geometric');
+    const items = await engine.createTable(features, problem.start.items, 'geometric');
     const byUser = await engine.createIndex(graph.users);
     const byItem = await engine.createIndex(graph.items);
     for (let t = 0; t < 5; t++) {
-      await engine.update(users, byUser, items, { hyper: hyper.users, activity: 'exact', edgeTerm: true });
-      await engine.update(items, byItem, users, { hyper: hyper.items, activity: 'exact' });
+      await engine.update(users, byUser, items, {
+        hyper: hyper.users,
+        activity: 'geometric',
+        edgeTerm: true,
+      });
+      await engine.update(items, byItem, users, { hyper: hyper.items, activity: 'geometric' });
     }
     return {
       users: await engine.read(users),
@@ -37,10 +41,10 @@ async function runBorders(
   const problem = problemOfDegrees(degrees, features, multigraph, 21);
   const engine = await createCpuEngine({ threads, limits: { edges: 2 * Math.max(...degrees), rows: 7 } });
   try {
-    const own = await engine.createTable(features, problem.own, 'exact');
-    const other = await engine.createTable(features, problem.other, 'exact');
+    const own = await engine.createTable(features, problem.own, 'geometric');
+    const other = await engine.createTable(features, problem.other, 'geometric');
     const index = await engine.createIndex(problem.rows);
-    const options = { hyper: problem.hyper, activity: 'exact', edgeTerm: true } as const;
+    const options = { hyper: problem.hyper, activity: 'geometric', edgeTerm: true } as const;
     let term: number | undefined;
     for (let t = 0; t < 3; t++) term = await engine.update(own, index, other, options);
     return {

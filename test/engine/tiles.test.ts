@@ -119,12 +119,12 @@ async function run(problem: Problem, threads: number, tiles: TileLimits) {
   const { graph, hyper, features, start } = problem;
   const engine = await createCpuEngine({ threads, limits: LIMITS, tiles });
   try {
-    const users = await engine.createTable(features, start.users, 'exact');
-    const items = await engine.createTable(features, start.items, 'exact');
+    const users = await engine.createTable(features, start.users, 'geometric');
+    const items = await engine.createTable(features, start.items, 'geometric');
     const byUser = await engine.createIndex(graph.users);
     const byItem = await engine.createIndex(graph.items);
-    const ofUsers = { hyper: hyper.users, activity: 'exact', edgeTerm: true } as const;
-    const ofItems = { hyper: hyper.items, activity: 'exact' } as const;
+    const ofUsers = { hyper: hyper.users, activity: 'geometric', edgeTerm: true } as const;
+    const ofItems = { hyper: hyper.items, activity: 'geometric' } as const;
     const terms: (number | undefined)[] = [];
     for (let t = 0; t < 3; t++) {
       terms.push(await engine.update(users, byUser, items, ofUsers));

@@ -64,8 +64,8 @@ function worst(actual: ArrayLike<number>, expected: ArrayLike<number>): number {
 async function setUp(engine: Engine, features: number, multigraph = false) {
   const graph = skewedGraph(multigraph);
   return {
-    users: await engine.createTable(features, start(120, features, 1), 'exact'),
-    items: await engine.createTable(features, start(40, features, 2), 'exact'),
+    users: await engine.createTable(features, start(120, features, 1), 'geometric'),
+    items: await engine.createTable(features, start(40, features, 2), 'geometric'),
     byUser: await engine.createIndex(graph.users),
     byItem: await engine.createIndex(graph.items),
   };
@@ -118,7 +118,7 @@ async function everything(
 
 const half = (options: object = {}, of: SideHyper = hyper.users) => ({
   hyper: of,
-  activity: 'exact' as const,
+  activity: 'geometric' as const,
   ...options,
 });
 
@@ -188,7 +188,7 @@ describe.skipIf(!gpu.available)('gpu engine', () => {
         engine.setMass(items, vector(9, -0.5));
         const { unseenMass: leftover } = await engine.totals(users);
         await engine.update(users, byUser, items, half());
-        await engine.scale(users, 1.7, 'exact');
+        await engine.scale(users, 1.7, 'geometric');
         return { replaced: leftover, ...(await everything(engine, scene)) };
       };
       await compare(await plain, 17, true, play, 2e-5);
@@ -241,7 +241,7 @@ describe.skipIf(!gpu.available)('gpu engine', () => {
     });
 
     test('too many features are refused with the limit', async () => {
-      await expect((await plain).createTable(513, start(1, 513, 1), 'exact')).rejects.toThrow(InputError);
+      await expect((await plain).createTable(513, start(1, 513, 1), 'geometric')).rejects.toThrow(InputError);
     });
 
     test('it names its adapter', async () => {

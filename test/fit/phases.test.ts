@@ -27,17 +27,17 @@ describe('what the sides show to each other', () => {
 
   test('from a former model: means, then one side is exact, then both', () => {
     expect(activities(former, graph)).toEqual({ users: 'mean', items: 'mean' });
-    expect(activities({ ...former, iteration: 3 }, graph)).toEqual({ users: 'exact', items: 'mean' });
+    expect(activities({ ...former, iteration: 3 }, graph)).toEqual({ users: 'geometric', items: 'mean' });
     expect(activities({ ...former, iteration: 8, warmSweeps: 8 }, graph)).toEqual({
-      users: 'exact',
-      items: 'exact',
+      users: 'geometric',
+      items: 'geometric',
     });
   });
 
   test('the side whose vertices have more edges at the ends of edges is the last, whatever it is called', () => {
     expect(activities({ ...former, iteration: 3 }, transpose(graph))).toEqual({
       users: 'mean',
-      items: 'exact',
+      items: 'geometric',
     });
   });
 

@@ -148,19 +148,19 @@ describe('memory', () => {
       featureRate: new Float64Array(2 * rows).fill(2),
     });
     const held = await holdInTurn(
-      ...([parts, ALONE, counting, { room, path: path('m') }, 2, 'exact'] as const),
+      ...([parts, ALONE, counting, { room, path: path('m') }, 2, 'geometric'] as const),
       async (_, { count }) => values(count),
       {},
     );
     const { engine, edges } = held;
-    const users = await engine.createTable(2, held.values, 'exact', true);
-    const items = await engine.createTable(2, values(parts.items), 'exact');
+    const users = await engine.createTable(2, held.values, 'geometric', true);
+    const items = await engine.createTable(2, values(parts.items), 'geometric');
     const byUser = await engine.createIndex(edges.users, { side: 'own', rows: 0 });
     const byItem = await engine.createIndex(edges.items, { side: 'other', rows: 0 });
     const hyper = { sigma: 0.2, tau: 1, shape: 0.3, rate: 0.3, size: 10 };
     for (let t = 0; t < 3; t++) {
-      await engine.update(users, byUser, items, { hyper, activity: 'exact' });
-      await engine.update(items, byItem, users, { hyper, activity: 'exact' });
+      await engine.update(users, byUser, items, { hyper, activity: 'geometric' });
+      await engine.update(items, byItem, users, { hyper, activity: 'geometric' });
     }
     // The shard that stays and the items' table; and of those in turn, one.
     expect(most).toEqual({ tables: 3, indexes: 3 });

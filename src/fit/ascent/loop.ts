@@ -218,7 +218,7 @@ export async function runLoop(
       await afterLeg(state, tables);
     }
     if (stopped !== 'aborted' && state.warmSweeps === undefined) {
-      for (const side of SIDES) await engine.setActivity(tables[side], 'exact');
+      for (const side of SIDES) await engine.setActivity(tables[side], 'geometric');
       state = { ...state, warmSweeps: state.iteration };
     }
     // In the warm phase there is no bound yet: the edge pass does not see what it bounds.

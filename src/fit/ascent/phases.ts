@@ -43,11 +43,11 @@ export type Activities = Readonly<Record<SideName, Activity>>;
 
 /** What they show in the sweeps that come next; `edges`: of the data. */
 export function activities(state: LoopState, edges: Readonly<Record<SideName, EdgeRows>>): Activities {
-  if (state.warmSweeps !== undefined) return { users: 'exact', items: 'exact' };
+  if (state.warmSweeps !== undefined) return { users: 'geometric', items: 'geometric' };
   if (!state.former || state.iteration < FORMER_BOTH_WARM) return { users: 'mean', items: 'mean' };
   return edgesAtEnds(edges.users) > edgesAtEnds(edges.items)
-    ? { users: 'mean', items: 'exact' }
-    : { users: 'exact', items: 'mean' };
+    ? { users: 'mean', items: 'geometric' }
+    : { users: 'geometric', items: 'mean' };
 }
 
 /** The edges that the vertex at the end of an edge has, summed over the edges. */

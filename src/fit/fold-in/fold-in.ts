@@ -31,7 +31,7 @@ const WARM_STEPS = 10;
  */
 export const RANKING_STEPS = 3;
 
-function warmSteps(activity: Activity = 'exact'): number {
+function warmSteps(activity: Activity = 'geometric'): number {
   return activity === 'mean' ? Infinity : WARM_STEPS;
 }
 
@@ -126,11 +126,11 @@ async function foldRows(
   let before = (await engine.totals(own)).mass;
   for (let t = 0; t < iterations; t++) {
     throwIfAborted(options.signal);
-    if (t === exactFrom) await engine.setActivity(other, 'exact');
+    if (t === exactFrom) await engine.setActivity(other, 'geometric');
     await engine.update(own, index, other, {
       hyper,
       // The last warm step already shows the exact activity, which the first exact pass needs.
-      activity: t < exactFrom - 1 ? 'mean' : 'exact',
+      activity: t < exactFrom - 1 ? 'mean' : 'geometric',
       otherMass,
     });
     if (t % 5 !== 4) continue;
@@ -252,7 +252,7 @@ export function foldVertex(
   const n = neighbors.length;
   const exactFrom = warmSteps(options.activity);
   const means = gather(fixed, neighbors, K, 'mean');
-  const exact = exactFrom === Infinity ? means : gather(fixed, neighbors, K, 'exact');
+  const exact = exactFrom === Infinity ? means : gather(fixed, neighbors, K, 'geometric');
   const counts = multigraph ? options.counts : undefined;
   const sums = new Float64Array(K);
   const A = new Float64Array(K).fill(1);
@@ -315,7 +315,7 @@ function gather(
   side: FixedSide,
   vertices: ArrayLike<number>,
   K: number,
-  activity: 'mean' | 'exact',
+  activity: 'mean' | 'geometric',
 ): Float64Array {
   const rows = new Float64Array(vertices.length * K);
   for (let e = 0; e < vertices.length; e++) {

@@ -64,8 +64,8 @@ export function explain(model: PosteriorModel, user: UserRow, item: number): Exp
 /** The same for many items of one user: what depends on the user alone is done once. */
 export function posteriorExplainer(model: PosteriorModel, user: UserRow): (item: number) => Explanation {
   const { features: K } = model;
-  const { users, row, own, activity = 'exact' } = user;
-  const value = activity === 'exact' ? logMean : mean;
+  const { users, row, own, activity = 'geometric' } = user;
+  const value = activity === 'geometric' ? logMean : mean;
   const write = (side: Posterior, v: number, out: Float64Array) => {
     const weight = value(side.weightShape[v], side.weightRate[v]);
     for (let k = 0; k < K; k++) {

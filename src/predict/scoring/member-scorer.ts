@@ -69,7 +69,12 @@ function posteriorVoice(model: PosteriorModel): MemberScorer {
   const { features } = model;
   // As in an evaluation: a new user's items are known ones, so only these count as what they could have met.
   const otherMass = once(() => eligibleMass(model, 'items', { unseenShare: 0 }));
-  const seat = (users: Posterior, row: number, own: OwnItems, activity: 'exact' | 'mean'): UserFactors => ({
+  const seat = (
+    users: Posterior,
+    row: number,
+    own: OwnItems,
+    activity: 'geometric' | 'mean',
+  ): UserFactors => ({
     means: rowMeans(users, row, features),
     score: (item) => expectedRate(model, users, row, item),
     explainer: () => posteriorExplainer(model, { users, row, own, activity }),
@@ -85,7 +90,7 @@ function posteriorVoice(model: PosteriorModel): MemberScorer {
     features,
     share: 1,
     items: meanTable(model.items, features),
-    known: (row, own) => seat(model.users, row, own, 'exact'),
+    known: (row, own) => seat(model.users, row, own, 'geometric'),
     fresh(own) {
       const { counts } = own;
       const vertex = foldVertex(base, own.items, { counts, otherMass: otherMass(), activity: 'mean' });

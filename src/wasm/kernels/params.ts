@@ -20,7 +20,7 @@ export class JobBlock {
   features: u32;
   stride: u32;
   /** 1: exp(E log ·) is shown; 0: the mean. */
-  exact: u32;
+  geometric: u32;
   /** 1: the edge term is taken. */
   withTerm: u32;
   /** 1: the other table is larger than a core's own cache, so that its rows are asked for ahead. */

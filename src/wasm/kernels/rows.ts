@@ -27,7 +27,7 @@ let sigma: f64 = 0;
 let tau: f64 = 0;
 let shape: f32 = 0;
 let rate: f32 = 0;
-let exact: bool = true;
+let geometric: bool = true;
 let relaxation: f32 = 0;
 let relaxationFloor: f32 = 0;
 /** stride float32: M_k, the other side's mass; and a mask whose lanes are all ones for real features, 0 for padding. */
@@ -56,7 +56,7 @@ export function bindJob(at: usize): void {
   tau = job.tau;
   shape = <f32>job.shape;
   rate = <f32>job.rate;
-  exact = job.exact != 0;
+  geometric = job.geometric != 0;
   otherMass = job.otherMass;
   laneMask = job.laneMask;
   shapeFloor = job.shapeFloor;
@@ -192,14 +192,14 @@ function showBlock(first: u32, rows: u32, mass: usize, updated: bool): void {
     const wr = v128.load(at, RATES);
     const mean = f32x4.div(ws, wr);
     v128.store(at, mean, MEANS);
-    v128.store(at, exact ? expDigammaOver(ws, wr) : mean, SCALES);
+    v128.store(at, geometric ? expDigammaOver(ws, wr) : mean, SCALES);
   }
   const bytes: usize = (<usize>stride) << 2;
   const prior = f32x4.splat(rate);
   const floor = f32x4.splat(activityFloor);
   let at = (<usize>first) * bytes;
   let row = scratch;
-  if (exact) {
+  if (geometric) {
     for (let r: u32 = 2; r <= rows; r += 2) {
       showPair(
         bytes, featureShape + at, featureShape + at + bytes, featureRate + at, featureRate + at + bytes,
