@@ -1,5 +1,5 @@
-// Is it right, before it is timed? Every kernel variant against the float64 reference on small graphs of all sorts, and
-// sampled rows of a large graph recomputed here in float64.
+// Correctness before time: every kernel variant against the float64 reference on small graphs, and sampled rows of a large
+// graph recomputed here in float64.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ async function replay(engine, graph, features, iterations) {
   const edges = await engine.edgeTerm(users, byUser, items);
   const bound = (await evidenceBound(engine, { users, items }, HYPER, edges, graph)).value;
   const result = { edges, bound, users: await engine.read(users), items: await engine.read(items) };
-  result.leftover = (await engine.totals(users)).leftover;
+  result.unseenMass = (await engine.totals(users)).unseenMass;
   for (const handle of [users, items, byUser, byItem]) engine.free(handle);
   return result;
 }
@@ -58,7 +58,7 @@ function differences(actual, expected) {
     Object.keys(expected[side]).map((field) => worst(actual[side][field], expected[side][field])),
   );
   return {
-    state: Math.max(...states, worst(actual.leftover, expected.leftover)),
+    state: Math.max(...states, worst(actual.unseenMass, expected.unseenMass)),
     bound: worst([actual.bound, actual.edges], [expected.bound, expected.edges]),
   };
 }
@@ -121,10 +121,12 @@ export async function proveGolden(folder) {
       multigraph: golden.multigraph,
     });
     const engine = await createWebgpuEngine();
+    // The files hold plain arrays; an engine takes typed ones.
     const flat = (side) => ({
-      ...side,
-      featureShape: side.featureShape.flat(),
-      featureRate: side.featureRate.flat(),
+      weightShape: Float64Array.from(side.weightShape),
+      weightRate: Float64Array.from(side.weightRate),
+      featureShape: Float64Array.from(side.featureShape.flat()),
+      featureRate: Float64Array.from(side.featureRate.flat()),
     });
     const users = await engine.createTable(golden.features, flat(golden.initial.user), 'geometric');
     const items = await engine.createTable(golden.features, flat(golden.initial.item), 'geometric');

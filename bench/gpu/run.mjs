@@ -5,7 +5,8 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { join } from 'node:path';
 import { createCpuEngine } from '../../dist/engine/cpu/engine.js';
-import { createWebgpuEngine, webgpuAvailability } from '../../dist/engine/webgpu/engine.js';
+import { webgpuAvailability } from '../../dist/engine/webgpu/device.js';
+import { createWebgpuEngine } from '../../dist/engine/webgpu/engine.js';
 import { fit as fitModel } from '../../dist/fit/fit.js';
 import { VertexIds } from '../../dist/graph/ids.js';
 import { digamma } from '../../dist/math/special.js';
@@ -63,8 +64,10 @@ async function load(engine, graph, features) {
   const byUser = await engine.createIndex(graph.users);
   const byItem = await engine.createIndex(graph.items);
   const half = {
-    users: (more) => engine.update(users, byUser, items, { hyper: HYPER.users, activity: 'geometric', ...more }),
-    items: (more) => engine.update(items, byItem, users, { hyper: HYPER.items, activity: 'geometric', ...more }),
+    users: (more) =>
+      engine.update(users, byUser, items, { hyper: HYPER.users, activity: 'geometric', ...more }),
+    items: (more) =>
+      engine.update(items, byItem, users, { hyper: HYPER.items, activity: 'geometric', ...more }),
   };
   const wait = async () => {
     await engine.totals(users);

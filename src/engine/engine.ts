@@ -1,17 +1,14 @@
 // One interface, several implementations. An engine sees typed arrays only: never a graph, never options.
 //
-// A *table* is the variational state of one side's vertices: for each row the Gamma of its
-// weight, and for each row and feature the Gamma of its affinity. An *index* is the edges grouped by the rows of one
-// table, with neighbours in another. `update` is one half-step, `count` and `finish` are its two halves. Everything the
-// project fits is a composition of these: a fit updates users from items and items from users; a fold-in updates only
-// new users; a cross-fitted objective keeps several user tables; a fit on several machines counts where the edges are,
-// adds the counts up and finishes. Users and items are never named here.
+// A *table* is the variational state of one side's vertices: for each row the Gamma of its weight, and for each row and
+// feature the Gamma of its affinity. An *index* holds the edges, grouped by the rows of one table, with neighbours in
+// another. `update` is one half-step. Everything that the project fits is a composition of these: a fit updates users
+// from items and items from users; a fold-in updates only new users; a cross-fitted ranker updates items fold by fold.
+// A fit on several machines uses the two halves of `update`: it counts where the edges are, adds the counts up and
+// finishes (`CountingEngine`). Users and items are never named here.
 
-import type { EdgeRows, RowLists } from '../math/csr.js';
+import type { EdgeRows } from '../math/csr.js';
 import { allocate } from '../math/memory.js';
-import type { TaskOptions } from '../progress.js';
-import type { TopLists } from '../topn/lists.js';
-import type { FactorTables, RankAnswer, RankQuery } from '../topn/query.js';
 
 /** Hyperparameters of one side: the GGP of its weights and the Gamma of its features. */
 export interface SideHyper {
@@ -27,7 +24,7 @@ export interface SideHyper {
   readonly size: number;
 }
 
-/** Means as Gammas: tables know no others, and shape/1 is the mean to the bit. */
+/** Means as Gammas: tables hold only Gammas, and shape/1 is the mean to the bit. */
 export function gammasOf(means: Float32Array, rows: number): TableValues {
   const ones = (length: number) => new Float32Array(length).fill(1);
   return {
@@ -65,7 +62,9 @@ export interface TableValues {
   readonly featureRate: Float32Array | Float64Array;
 }
 
-/** Opaque handles; made and freed by the engine that owns them. */
+export const TABLE_FIELDS = ['weightShape', 'weightRate', 'featureShape', 'featureRate'] as const;
+
+/** Opaque handles: the engine that makes one owns and frees it. */
 export interface Table {
   readonly rows: number;
   readonly features: number;
@@ -76,8 +75,8 @@ export interface EdgeIndex {
 }
 
 /**
- * Expected counts of a table's rows in fixed point: int64, `scale` of them to 1. Integer sums have the same bits in any
- * order, so counts of parts of the data, made anywhere, add up to the counts of the whole.
+ * Expected counts of a table's rows in fixed point: int64, where `scale` stands for 1. Integer sums have the same bits in
+ * any order, so the counts of shards, made on any machine, add up to the counts of the whole.
  */
 export interface ExpectedCounts {
   readonly rows: number;
@@ -86,7 +85,7 @@ export interface ExpectedCounts {
   readonly scale: number;
 }
 
-/** Which side of an index lies in shards, some here and some on other ranks: the rows or their neighbours, and how many. */
+/** Which side of an index lies in shards, some on other ranks: the rows or their neighbours. */
 export interface SplitSide {
   readonly side: 'own' | 'other';
   /** Rows of that side on this rank. */
@@ -116,9 +115,9 @@ export interface RowMeans {
 export interface FoldFreshOptions {
   readonly hyper: Omit<SideHyper, 'size'>;
   readonly otherMass: Float64Array;
-  /** What rows begin with. */
+  /** What rows start with. */
   readonly start: RowMeans;
-  /** Half-steps, one after the other. */
+  /** Number of half-steps. */
   readonly steps: number;
 }
 
@@ -131,77 +130,77 @@ export interface CountOptions {
 
 export interface FinishOptions {
   readonly hyper: SideHyper;
-  /** Activity that `own` will show after this update. The other table shows whatever it was last given. */
+  /** Activity that `own` shows after this update. The other table shows what it was last given. */
   readonly activity: Activity;
-  /** Mass of the other side per feature, observed plus leftover (M_k). */
+  /** Mass of the other side per feature, observed plus unseen (M_k). */
   readonly otherMass: Float64Array;
   /**
-   * Only these rows of own change, and the table's mass becomes the mass of these rows alone (a caller that updates by
-   * ranges adds up the ranges and passes otherMass). The index still has a row for each row of own. Default: all rows.
+   * Only these rows of own change, and the table's mass becomes the mass of these rows alone: a caller that updates by
+   * ranges adds up the ranges and passes otherMass. The index still has a row for each row of own. Default: all rows.
    */
   readonly rows?: RowRange | undefined;
   /**
-   * Over-relaxation: features go this much farther than the half-step would take them, as a share of the step; 0 to
-   * below 1. Such a step is faster on the way but need not raise the bound: the loop guards it. Default 0.
+   * Over-relaxation: features move farther than the half-step would take them, by this fraction of the step; 0 to below 1.
+   * Such a step is faster but need not raise the bound: the loop guards it. Default 0.
    */
   readonly relaxation?: number | undefined;
 }
 
-/** Those of both halves; `otherMass` is by default the other table's own mass and leftover as the engine holds them. */
+/** Options of both halves. By default `otherMass` is the other table's mass, observed plus unseen. */
 export interface UpdateOptions extends Omit<FinishOptions, 'otherMass'>, CountOptions {
   readonly otherMass?: Float64Array | undefined;
 }
 
-/** Edges of a table's rows; the table that they lead to is another's to say. */
+/** Edges of a table's rows; the caller passes the table that they lead to. */
 export interface OwnEdges {
   readonly own: Table;
   readonly index: EdgeIndex;
-  /** As in `UpdateOptions`, of this table alone. */
+  /** As in `UpdateOptions`, for this table alone. */
   readonly rows?: RowRange | undefined;
-  /** What stands before what fails here. */
+  /** Prefix of an error message about this table. */
   readonly place?: string | undefined;
 }
 
-/** Edges to another table; whose rows they are is another's to say. */
+/** Edges to another table; the caller passes the table whose rows they belong to. */
 export interface OtherEdges {
   readonly index: EdgeIndex;
   readonly other: Table;
 }
 
-export interface CountAllOptions extends CountOptions {
+export interface BatchCountOptions extends CountOptions {
   /** Whether counts are set, rather than added to. Default false. */
   readonly clear?: boolean | undefined;
   /** Completes the half-step, as `finish` does. */
   readonly finish?: FinishOptions | undefined;
 }
 
-/** What `update`, `count` and `finish` do one after the other, at once: to the same bits, in less time. */
+/** Several calls of `update`, or of `count` and `finish`, as one job: the same bits in less time. */
 export interface Batched {
-  /** Half-steps of several tables from the same other one. (`options.rows` stands for nothing.) */
+  /** Half-steps of several tables from the same other one. `options.rows` is ignored: each table has its own. */
   update(
     all: readonly OwnEdges[],
     other: Table,
     options: UpdateOptions,
   ): Promise<readonly (EdgeTerm | undefined)[]>;
-  /** Counts over the edges to several tables: one at least. */
+  /** Counts over the edges to one or more tables. */
   count(
     own: Table,
     from: readonly OtherEdges[],
     into: ExpectedCounts,
-    options: CountAllOptions,
+    options: BatchCountOptions,
   ): Promise<readonly (EdgeTerm | undefined)[]>;
 }
 
 /**
- * Tables whose rows are made anew each time, from nothing but their edges. What `write` of uniform values and some calls of
- * `update` with means do (anew.ts), or the same row by row: so a row and what it gathers stay at hand.
+ * Tables whose rows are re-initialised for every use and computed from their edges alone. `write` and a few calls of `update`
+ * with means do the same (fold-fresh.ts); an engine of its own takes all half-steps of a row before the next, in cache.
  */
 export interface FoldFresh {
-  /** A table for `make` alone, of which no more than the means need be kept: others gather from it, and it is read as Gammas with these means. */
+  /** A table for `fold` alone. It needs to keep only means: others gather from it, and it reads as Gammas with these means. */
   createTable(rows: number, features: number, split?: boolean): Promise<Table>;
-  /** Rows begin with all features alike and take half-steps from the same other table. Then the table has a mass; its leftover is 0. */
-  make(own: Table, index: EdgeIndex, other: Table, options: FoldFreshOptions): Promise<void>;
-  /** What `make` has made: rows × features. */
+  /** Sets all features of a row alike, then runs `steps` half-steps from the other table. Unseen mass becomes 0. */
+  fold(own: Table, index: EdgeIndex, other: Table, options: FoldFreshOptions): Promise<void>;
+  /** The means that `fold` has computed: rows × features. */
   means(own: Table): Promise<Float32Array>;
 }
 
@@ -212,79 +211,43 @@ export type EdgeTerm = number;
 export interface TableTotals {
   /** Σ_i E[weight_i] E[feature_ik] over the rows last updated (all of them, unless a range was given). */
   readonly mass: Float64Array;
-  /** Leftover mass per feature (μ or ρ), as of the last update or setLeftover; zeros when size = 0. */
+  /** Unseen mass per feature (μ or ρ), as of the last update or setUnseenMass; zeros when size = 0. */
   readonly unseenMass: Float64Array;
-  /** The other side's mass with which the leftover was last computed (the bound needs it). */
+  /** The other side's mass that the unseen mass was last computed with; the bound needs it. */
   readonly unseenMassAt: Float64Array;
 }
 
 /**
- * Operations take effect in the order of the calls, every one of them: a caller may queue several and wait for the last.
- * An operation that fails rejects its own promise; those after it run.
+ * What a fit needs. Operations take effect in the order of the calls: a caller may queue several and wait for the last.
+ * An operation that fails rejects its own promise; later operations still run.
  */
 export interface Engine {
-  /** 'reference', 'cpu', 'gpu', and what flavour of it ran: shown to people and written into the model file. */
+  /** 'reference', 'cpu' or 'gpu'. */
   readonly name: string;
+  /** What ran, in words: printed, and written into the model file. */
   readonly description: string;
-  /** Relative tolerance against the reference over a few hundred iterations, which tests hold it to. */
+  /** Relative tolerance against the reference over a few hundred iterations; tests enforce it. */
   readonly tolerance: number;
   readonly threads: number;
 
   /**
-   * A table with the given values; computes activity and mass; no leftover. Where the data lie on several ranks (sharded/),
-   * a `split` table has the rows of this rank's shards, any other is whole on every rank; elsewhere there is no difference.
+   * A table with the given values; computes activity and mass; unseen mass is 0. If the data lie on several ranks (sharded/),
+   * a `split` table has the rows of this rank's shards, and any other table is whole on every rank.
    */
   createTable(features: number, values: TableValues, activity: Activity, split?: boolean): Promise<Table>;
-  /** Replaces all values of a table, as if it were made anew. */
+  /** Replaces all values of a table, as `createTable` sets them. */
   write(table: Table, values: TableValues | UniformValues, activity: Activity): Promise<void>;
   read(table: Table): Promise<TableValues>;
   createIndex(rows: EdgeRows, split?: SplitSide): Promise<EdgeIndex>;
 
   /**
    * One half-step: own from the edges, the other table and its mass; then own's activity and mass; then, when
-   * hyper.size > 0, own's leftover mass. The same as `count` into empty counts and `finish` from them, up to the engine's
-   * tolerance, but fused: rows are updated while they are at hand. Resolves to the edge term, where it was asked for.
+   * hyper.size > 0, own's unseen mass. Equals `count` into empty counts and `finish` from them, up to the engine's
+   * tolerance, but is fused: rows are updated while they are in cache. Resolves to the edge term if `edgeTerm` asks for it.
    */
   update(own: Table, index: EdgeIndex, other: Table, options: UpdateOptions): Promise<EdgeTerm | undefined>;
 
   readonly foldFresh: FoldFresh;
-
-  /**
-   * Zero counts for the rows of a table. `largest` is the largest sum of counts that a row has in all of the data, wherever
-   * it lies: the scale follows from it alone, so that everybody who adds up has the same. So do masses follow from `work`, how
-   * much there is for each row in all of the data, by which rows are shared out to threads. Default: as much for each.
-   */
-  createCounts(own: Table, largest: number, work?: Float64Array): Promise<ExpectedCounts>;
-  /**
-   * The first half of a half-step: adds the expected counts of own's rows over the edges of the index. The tables do not
-   * change. A count that is too large for fixed point is a FitError, here or from `finish`.
-   */
-  count(
-    own: Table,
-    index: EdgeIndex,
-    other: Table,
-    into: ExpectedCounts,
-    options?: CountOptions,
-  ): Promise<EdgeTerm | undefined>;
-  /** Where an engine has it. */
-  readonly batched?: Batched | undefined;
-  /** The second half: completes the half-step of own from whole counts, which stay as they are. */
-  finish(own: Table, counts: ExpectedCounts, options: FinishOptions): Promise<void>;
-  /** The counts of some rows, rows × features, row-major. */
-  readCounts(counts: ExpectedCounts, rows?: RowRange): Promise<BigInt64Array>;
-  /** Replaces the counts of as many rows as are given, from row `first` on. */
-  writeCounts(counts: ExpectedCounts, values: BigInt64Array, first?: number): Promise<void>;
-  /**
-   * Lets `work` change the counts of some rows where they lie, in whatever layout that is, for instance by adding up those of
-   * several processes. Where an engine has them at hand; elsewhere they are read and written.
-   */
-  editCounts?(
-    counts: ExpectedCounts,
-    rows: RowRange,
-    work: (values: BigInt64Array) => Promise<void>,
-  ): Promise<void>;
-  /** Sets all counts to zero. */
-  clearCounts(counts: ExpectedCounts): Promise<void>;
 
   /** The edge term of the current state, by a pass of its own. */
   edgeTerm(own: Table, index: EdgeIndex, other: Table): Promise<EdgeTerm>;
@@ -299,75 +262,98 @@ export interface Engine {
   weightSum(table: Table): Promise<number>;
   /** Replaces the mass: to resume a run to the last bit, or to fix the side that a fold-in does not update. */
   setMass(table: Table, mass: Float64Array): Promise<void>;
-  /** Replaces the leftover (after a size was learned). */
-  setUnseenMass(table: Table, leftover: Float64Array, at: Float64Array): Promise<void>;
-  /** Multiplies every weight by a factor (rates divided by it); activity and mass follow. */
+  /** Replaces the unseen mass, for instance after a size was learned. */
+  setUnseenMass(table: Table, unseenMass: Float64Array, at: Float64Array): Promise<void>;
+  /** Multiplies every weight by a factor (divides the rates by it); activity and mass follow. */
   scale(table: Table, factor: number, activity: Activity): Promise<void>;
   /** Switches what the table shows the edge pass. */
   setActivity(table: Table, activity: Activity): Promise<void>;
 
-  /** Ranks of the relevant candidates, and what was shown, of every row of the query that has a relevant one. */
-  rank(
-    tables: FactorTables,
-    candidates: Uint32Array,
-    query: RankQuery,
-    task?: TaskOptions,
-  ): Promise<RankAnswer>;
-  /** The best `n` candidates of each of `rows`, best first, ties to the smaller position. */
-  top(
-    tables: FactorTables,
-    candidates: Uint32Array,
-    rows: Uint32Array,
-    n: number,
-    excluded: RowLists | undefined,
-    task?: TaskOptions,
-  ): Promise<TopLists>;
-
   /**
-   * Another engine on the same threads or GPU, where an engine has it: with tables, indexes and an order of operations of its own.
-   * Operations of both take turns, so that one computes while the other waits for the caller. It is closed before this one is.
+   * Another engine on the same threads or GPU, with tables, indexes and an order of operations of its own. Operations of
+   * both take turns, so that one computes while the other waits for its caller. Close it before this one.
    */
   sibling?(): Promise<Engine>;
 
-  /** The handle must not be used in later calls. Nobody need wait for it. */
+  /** The handle must not be used in later calls. Callers need not wait. */
   free(handle: Table | EdgeIndex | ExpectedCounts): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Finer than 2⁻⁴⁰ no engine needs; beyond 2⁶² a sum of int64 is not told from one that went over. */
+/** An engine whose half-steps come in two halves, with the counts in between: what sharding wraps. */
+export interface CountingEngine extends Engine {
+  /**
+   * Zero counts for the rows of a table. `largest` is the largest sum of counts that a row has in all of the data, on any
+   * machine: the scale follows from it alone, so every machine has the same. Likewise the order of sums follows from `work`,
+   * each row's amount of work in all of the data, which assigns rows to threads. Default: equal work.
+   */
+  createCounts(own: Table, largest: number, work?: Float64Array): Promise<ExpectedCounts>;
+  /**
+   * The first half of a half-step: adds the expected counts of own's rows over the edges of the index. The tables do not
+   * change. A count too large for fixed point is a FitError, from here or from `finish`.
+   */
+  count(
+    own: Table,
+    index: EdgeIndex,
+    other: Table,
+    into: ExpectedCounts,
+    options?: CountOptions,
+  ): Promise<EdgeTerm | undefined>;
+  /** The second half: completes the half-step of own from whole counts, which do not change. */
+  finish(own: Table, counts: ExpectedCounts, options: FinishOptions): Promise<void>;
+  /** Undefined: callers run `update`, `count` and `finish` one by one. */
+  readonly batched?: Batched | undefined;
+  /** The counts of some rows, rows × features, row-major. */
+  readCounts(counts: ExpectedCounts, rows?: RowRange): Promise<BigInt64Array>;
+  /** Replaces counts from row `first` on. */
+  writeCounts(counts: ExpectedCounts, values: BigInt64Array, first?: number): Promise<void>;
+  /**
+   * Lets `work` change the counts of some rows in place, in the engine's own layout: to add up those of several processes
+   * without a copy. Undefined: callers read and write them.
+   */
+  editCounts?(
+    counts: ExpectedCounts,
+    rows: RowRange,
+    work: (values: BigInt64Array) => Promise<void>,
+  ): Promise<void>;
+  /** Sets all counts to zero. */
+  clearCounts(counts: ExpectedCounts): Promise<void>;
+}
+
+/** No engine needs a finer scale than 2⁻⁴⁰; above 2⁶² a sum of int64 cannot be told from one that overflowed. */
 const FINEST_BITS = 40;
 const MOST_BITS = 62;
-/** An edge counts 1 and a little, unless its rate is large; a row's counts may be 2⁸ times what its edges say. */
+/** An edge counts a little more than 1, unless its rate is large; a row's counts may be 2⁸ times its edges. */
 const HEADROOM_BITS = 8;
 
-/** How many of fixed point are 1, where no row has more than `largest` in the data. */
+/** The fixed-point number that stands for 1, if no row has more than `largest` in the data. */
 export function countScale(largest: number): number {
   const bits = Math.ceil(Math.log2(Math.max(largest, 1)));
   return 2 ** Math.min(FINEST_BITS, MOST_BITS - HEADROOM_BITS - bits);
 }
 
-/** A count in fixed point; what does not fit is said so. */
+/** The message for a count that fixed point cannot hold. */
 export function tooLarge(row: number, { scale }: ExpectedCounts): string {
   return (
-    `row ${row}: its expected counts are not finite or more than ${2 ** MOST_BITS / scale}, which is more than the data say; ` +
+    `row ${row}: its expected counts are not finite or above ${2 ** MOST_BITS / scale}, which is more than the data hold; ` +
     'check the counts for outliers'
   );
 }
 
-/** Fixed point ends here. */
+/** The largest count in fixed point. */
 export const COUNT_LIMIT = 2n ** BigInt(MOST_BITS);
 
 /**
- * The least shape a weight may get. Only a row without edges reaches it (its shape would be −σ ≤ 0, which is no
- * distribution): its weight is then as good as zero, which is what "no edge" says.
+ * The least shape of a weight. Only a row without edges reaches it: its shape would be −σ ≤ 0, which is no distribution.
+ * Its weight is then almost zero, which is what "no edge" means.
  */
 export const WEIGHT_SHAPE_FLOOR = 1e-3;
 
 /**
- * The least activity of a feature in a float32 engine: products of two stay above float32's smallest normal number, so
- * an edge whose features are all but switched off on both sides still shares its count by their ratios.
+ * The least activity of a feature in a float32 engine. Products of two stay above float32's smallest normal number, so
+ * an edge whose features are almost zero on both sides still divides its count by their ratios.
  */
 export const ACTIVITY_FLOOR = 1e-18;
 
-/** An over-relaxed count never falls below this share of the plain one. */
+/** An over-relaxed count never falls below this fraction of the plain one. */
 export const RELAXATION_FLOOR = 0.3;

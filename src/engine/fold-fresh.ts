@@ -1,22 +1,22 @@
-// Rows that are made anew, by the operations that every engine has: for engines without a pass of their own for it.
+// `foldFresh` composed of the operations that every engine has: for engines without a pass of their own for it.
 
 import { type Engine, type FoldFresh, meansOf, type TableValues } from './engine.js';
 
 type Composed = Pick<Engine, 'createTable' | 'write' | 'update' | 'read'>;
 
-/** `write` of what rows begin with, then some calls of `update` with means. */
+/** Writes what rows start with, then calls `update` with means. */
 export function withFoldFresh<Made extends Composed>(engine: Made): Made & { readonly foldFresh: FoldFresh } {
   const foldFresh: FoldFresh = {
     createTable: (rows, features, split) => {
-      const ones = begun(new Float32Array(rows).fill(1), 1, features);
+      const ones = startValues(new Float32Array(rows).fill(1), 1, features);
       return engine.createTable(features, ones, 'mean', split);
     },
-    async make(own, index, other, { hyper, otherMass, start, steps }) {
+    async fold(own, index, other, { hyper, otherMass, start, steps }) {
       const { weight, feature } = start;
       const values =
         typeof weight === 'number'
           ? { weightShape: weight, weightRate: 1, featureShape: feature, featureRate: 1 }
-          : begun(weight, feature, own.features);
+          : startValues(weight, feature, own.features);
       const all: Promise<unknown>[] = [engine.write(own, values, 'mean')];
       const options = { hyper: { ...hyper, size: 0 }, activity: 'mean', otherMass } as const;
       for (let step = 0; step < steps; step++) all.push(engine.update(own, index, other, options));
@@ -27,8 +27,8 @@ export function withFoldFresh<Made extends Composed>(engine: Made): Made & { rea
   return { ...engine, foldFresh };
 }
 
-/** Weights with these means, and features that are all alike. */
-function begun(weight: Float32Array | Float64Array, feature: number, features: number): TableValues {
+/** Weights with these means, and the same value for every feature. */
+function startValues(weight: Float32Array | Float64Array, feature: number, features: number): TableValues {
   const rows = weight.length;
   const all = (value: number, length: number) => new Float32Array(length).fill(value);
   return {

@@ -1,59 +1,91 @@
-// Which engine runs: the one asked for, or the best for this machine and this much work.
+// Which backend runs: the one that was asked for, or the best for this machine and this amount of work.
 
 import { DeviceError, InputError } from '../errors.js';
 import { ENGINE_NAMES, type EngineName } from '../options/names.js';
 import { createCpuEngine } from './cpu/engine.js';
-import type { Engine } from './engine.js';
+import type { CountingEngine } from './engine.js';
 import { createReferenceEngine } from './reference/engine.js';
 
 export { ENGINE_NAMES, type EngineName };
 
-/** Work above which a real GPU beats the cpu, setup included; docs/appendix/performance.md has the measurements. */
-const GPU_PAYS_FROM = {
-  /** Edges × features of a fit, against two cores. */
-  fit: 3e6,
-  /**
-   * Rows × candidates × features of a ranking: with as many, its first took 0.19 s, opening included, sixteen cores 0.30 and
-   * two 0.90.
-   */
-  ranking: 5e9,
-};
+/** Edges × features of a fit above which a GPU beats two cores, setup included (docs/appendix/performance.md). */
+const GPU_PAYS_FROM = 3e6;
 
-/** Why an engine runs; `detail` is the GPU's name, or what it said. */
+/** Why a backend runs; `detail` is the GPU's name or its error. */
 export interface EngineReason {
   readonly code: 'asked' | 'only-one' | 'little-work' | 'gpu' | 'no-gpu' | 'software-gpu' | 'gpu-failed';
   readonly detail?: string | undefined;
-  /** Where a fit went on after its GPU had failed. */
+  /** The iteration from which a fit continued on the CPU after its GPU had failed. */
   readonly iteration?: number | undefined;
 }
 
 export interface EngineChoice {
-  readonly engine: Engine;
+  readonly engine: CountingEngine;
   readonly reason: EngineReason;
 }
 
-/** How much there is to do, by which `auto` chooses. */
-export type EngineWork =
-  | { readonly edges: number; readonly features: number }
-  | { readonly rows: number; readonly candidates: number; readonly features: number };
+/** The amount of work of a fit, by which `auto` chooses. */
+export interface EngineWork {
+  readonly edges: number;
+  readonly features: number;
+}
 
-/** Whether a real GPU would be done sooner. */
-export function gpuPays(work: EngineWork): boolean {
-  if ('edges' in work) return work.edges * work.features >= GPU_PAYS_FROM.fit;
-  return work.rows * work.candidates * work.features >= GPU_PAYS_FROM.ranking;
+/** What computes: an engine, or a backend of rankings. */
+interface Backend {
+  close(): Promise<void>;
+}
+
+/** How to make each backend; only the chosen one is made. */
+export interface Backends<B extends Backend> {
+  readonly reference: () => B;
+  readonly cpu: () => B | Promise<B>;
+  readonly gpu: () => Promise<B>;
+}
+
+export interface BackendChoice<B extends Backend> {
+  readonly backend: B;
+  readonly reason: EngineReason;
+}
+
+/** Makes the named backend, or with `auto` a GPU one if `gpuPays` and the machine has a real GPU. */
+export async function selectBackend<B extends Backend>(
+  name: EngineName,
+  gpuPays: boolean,
+  make: Backends<B>,
+): Promise<BackendChoice<B>> {
+  const onCpu = async (code: EngineReason['code'], detail?: string) => ({
+    backend: await make.cpu(),
+    reason: { code, ...(detail !== undefined && { detail }) },
+  });
+  if (name !== 'auto') {
+    if (!ENGINE_NAMES.includes(name)) {
+      throw new InputError(`engine: ${name} is not one of ${ENGINE_NAMES.join(', ')}`);
+    }
+    return { backend: await make[name](), reason: { code: 'asked' } };
+  }
+  if (!gpuPays) return onCpu('little-work');
+  const { webgpuAvailability } = await import('./webgpu/device.js');
+  const gpu = await webgpuAvailability();
+  if (!gpu.available) return onCpu('no-gpu', gpu.reason);
+  if (gpu.software) return onCpu('software-gpu', gpu.description);
+  try {
+    return { backend: await make.gpu(), reason: { code: 'gpu', detail: gpu.description } };
+  } catch (error) {
+    return onCpu('gpu-failed', error instanceof Error ? error.message : String(error));
+  }
 }
 
 /**
- * Runs `task` on the engine that `selectEngine` picks and closes it. Where a GPU that was picked by `auto` is lost, full
- * or too small, `task` runs once more on the cpu engine: what it has kept outside itself it may go on from.
+ * Runs `task` on the backend that `selectBackend` picks, and closes it. If `auto` picked a GPU that is lost, full or too
+ * small, `task` runs once more on the CPU; it may continue from what it has kept outside itself.
  */
-export async function onEngine<T>(
+export async function onBackend<B extends Backend, T>(
   name: EngineName,
-  work: EngineWork,
-  threads: number | undefined,
-  task: (choice: EngineChoice) => Promise<T>,
+  gpuPays: boolean,
+  make: Backends<B>,
+  task: (choice: BackendChoice<B>) => Promise<T>,
 ): Promise<T> {
-  const first = await selectEngine(name, work, threads);
+  const first = await selectBackend(name, gpuPays, make);
   let failed: DeviceError;
   try {
     return await task(first);
@@ -61,63 +93,49 @@ export async function onEngine<T>(
     if (name !== 'auto' || !(error instanceof DeviceError)) throw error;
     failed = error;
   } finally {
-    await first.engine.close();
+    await first.backend.close();
   }
-  const engine = await createCpuEngine({ threads, work: ofFit(work) });
+  const backend = await make.cpu();
   try {
-    return await task({ engine, reason: { code: 'gpu-failed', detail: failed.message } });
+    return await task({ backend, reason: { code: 'gpu-failed', detail: failed.message } });
   } finally {
-    await engine.close();
+    await backend.close();
   }
 }
 
-/** Whether work on that engine may come to a real GPU. */
-export async function mayUseGpu(name: EngineName): Promise<boolean> {
-  if (name !== 'auto') return name === 'gpu';
-  const { webgpuAvailability } = await import('./webgpu/engine.js');
-  const gpu = await webgpuAvailability();
-  return gpu.available && !gpu.software;
-}
+const enginesFor = (work: EngineWork, threads: number | undefined): Backends<CountingEngine> => ({
+  reference: createReferenceEngine,
+  cpu: () => createCpuEngine({ threads, work }),
+  gpu: async () => (await import('./webgpu/engine.js')).createWebgpuEngine(),
+});
+
+const gpuPays = ({ edges, features }: EngineWork): boolean => edges * features >= GPU_PAYS_FROM;
 
 export async function selectEngine(
   name: EngineName,
   work: EngineWork,
   threads?: number,
 ): Promise<EngineChoice> {
-  switch (name) {
-    case 'reference':
-      return { engine: createReferenceEngine(), reason: { code: 'asked' } };
-    case 'cpu':
-      return { engine: await createCpuEngine({ threads, work: ofFit(work) }), reason: { code: 'asked' } };
-    case 'gpu': {
-      const { createWebgpuEngine } = await import('./webgpu/engine.js');
-      return { engine: await createWebgpuEngine(), reason: { code: 'asked' } };
-    }
-    case 'auto':
-      return automatic(work, threads);
-    default:
-      throw new InputError(`engine: ${name} is not one of ${ENGINE_NAMES.join(', ')}`);
-  }
+  const { backend, reason } = await selectBackend(name, gpuPays(work), enginesFor(work, threads));
+  return { engine: backend, reason };
 }
 
-/** A ranking has workers of its own. */
-function ofFit(work: EngineWork) {
-  return 'edges' in work ? work : undefined;
+/** Runs `task` on the engine for this much work; see `onBackend`. */
+export function onEngine<T>(
+  name: EngineName,
+  work: EngineWork,
+  threads: number | undefined,
+  task: (choice: EngineChoice) => Promise<T>,
+): Promise<T> {
+  return onBackend(name, gpuPays(work), enginesFor(work, threads), ({ backend, reason }) =>
+    task({ engine: backend, reason }),
+  );
 }
 
-async function automatic(work: EngineWork, threads: number | undefined): Promise<EngineChoice> {
-  const onCpu = async (code: EngineReason['code'], detail?: string) => ({
-    engine: await createCpuEngine({ threads, work: ofFit(work) }),
-    reason: { code, ...(detail !== undefined && { detail }) },
-  });
-  if (!gpuPays(work)) return onCpu('little-work');
-  const { createWebgpuEngine, webgpuAvailability } = await import('./webgpu/engine.js');
+/** Whether work on that engine may run on a real GPU. */
+export async function mayUseGpu(name: EngineName): Promise<boolean> {
+  if (name !== 'auto') return name === 'gpu';
+  const { webgpuAvailability } = await import('./webgpu/device.js');
   const gpu = await webgpuAvailability();
-  if (!gpu.available) return onCpu('no-gpu', gpu.reason);
-  if (gpu.software) return onCpu('software-gpu', gpu.description);
-  try {
-    return { engine: await createWebgpuEngine(), reason: { code: 'gpu', detail: gpu.description } };
-  } catch (error) {
-    return onCpu('gpu-failed', error instanceof Error ? error.message : String(error));
-  }
+  return gpu.available && !gpu.software;
 }

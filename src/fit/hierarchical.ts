@@ -4,7 +4,14 @@
 // so a half-step on an engine is its `count`, and the rows are completed here: an engine knows rows with weights only. These are
 // all 1, as narrow as float32 holds. Edges count 1 each, which is Poisson data as the authors have it: nothing is truncated.
 
-import type { Activity, EdgeIndex, Engine, ExpectedCounts, Table, TableValues } from '../engine/engine.js';
+import type {
+  Activity,
+  CountingEngine,
+  EdgeIndex,
+  ExpectedCounts,
+  Table,
+  TableValues,
+} from '../engine/engine.js';
 import { FitError, throwIfAborted } from '../errors.js';
 import { SIDES, type SideName } from '../graph/graph.js';
 import type { EdgeRows } from '../math/csr.js';
@@ -53,7 +60,7 @@ export interface HierarchicalFit extends Readonly<Record<SideName, HierarchicalS
 
 /** Fits both sides to edges that are given in both orders. */
 export async function fitHierarchical(
-  engine: Engine,
+  engine: CountingEngine,
   edges: Readonly<Record<SideName, Lists>>,
   options: HierarchicalOptions,
 ): Promise<HierarchicalFit> {
@@ -103,7 +110,7 @@ export async function fitHierarchical(
 
 /** Rows for new users given the means of the items, items × features; only items marked in `shown` could have been met, by default all. */
 export async function foldInHierarchical(
-  engine: Engine,
+  engine: CountingEngine,
   means: Float32Array,
   history: Lists,
   {
@@ -196,7 +203,7 @@ interface Side {
 }
 
 async function createSide(
-  engine: Engine,
+  engine: CountingEngine,
   { offsets, values }: Lists,
   prior: RatePrior,
   { shape, rate }: { readonly shape: Float32Array; readonly rate: Float32Array },
@@ -224,13 +231,13 @@ async function createSide(
   return side;
 }
 
-function freeSide(engine: Engine, side: Side | undefined): void {
+function freeSide(engine: CountingEngine, side: Side | undefined): void {
   if (side) for (const handle of [side.counts, side.index, side.table]) void engine.free(handle);
 }
 
 /** One half-step: the features of every row given its rate, then its rate. Resolves to the edge term before it. */
 async function halfStep(
-  engine: Engine,
+  engine: CountingEngine,
   own: Side,
   other: { readonly table: Table; readonly mass: Float64Array },
   activity: Activity,

@@ -1,14 +1,13 @@
 // A small computation that tells machines apart which do not compute alike.
 
 import { createHash } from 'node:crypto';
-import type { Engine, TableTotals, TableValues } from '../engine/engine.js';
-import { FIELDS } from '../engine/sharded/tables.js';
+import { type Engine, TABLE_FIELDS, type TableTotals, type TableValues } from '../engine/engine.js';
 
 /** A hash of the numbers of tables, the same wherever the bits are. */
 function hashTables(tables: Iterable<TableValues>): string {
   const hash = createHash('sha256');
   for (const table of tables) {
-    for (const field of FIELDS) {
+    for (const field of TABLE_FIELDS) {
       const { buffer, byteOffset, byteLength } = table[field];
       hash.update(new Uint8Array(buffer, byteOffset, byteLength));
     }

@@ -2,8 +2,7 @@
 // order of their ids, as if the data had been in one piece.
 
 import type { Communicator } from '../comm/communicator.js';
-import type { TableTotals, TableValues } from '../engine/engine.js';
-import { FIELDS } from '../engine/sharded/tables.js';
+import { TABLE_FIELDS, type TableTotals, type TableValues } from '../engine/engine.js';
 import type { LoopState } from '../fit/ascent/loop.js';
 import type { FitResult } from '../fit/fit.js';
 import { type UserTables, userWidths, withUsers } from '../fit/fold-in/user-tables.js';
@@ -89,7 +88,7 @@ export function itemVertices({ items, itemIds, itemDegree }: PartitionedData) {
 
 /** A table as a model has it. */
 export function singles(table: TableValues): Float32Array[] {
-  return FIELDS.map((field) => {
+  return TABLE_FIELDS.map((field) => {
     const values = table[field];
     return values instanceof Float32Array ? values : Float32Array.from(values);
   });

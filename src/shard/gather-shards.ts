@@ -2,8 +2,7 @@
 // that rank 0 needs room for one.
 
 import type { Communicator } from '../comm/communicator.js';
-import type { TableValues } from '../engine/engine.js';
-import { FIELDS } from '../engine/sharded/tables.js';
+import { TABLE_FIELDS, type TableValues } from '../engine/engine.js';
 import { type FolderFiles, type FolderOptions, writeFolder } from '../files/folder.js';
 
 /** Which shards a rank has: those of one rank follow one another. */
@@ -73,7 +72,7 @@ export function gatherTables(
     ...([communicator, rows, shape] as const),
     async (part) => {
       const table = await own(part);
-      return FIELDS.map((field) => table[field]);
+      return TABLE_FIELDS.map((field) => table[field]);
     },
     (shard, [weightShape, weightRate, featureShape, featureRate]) =>
       take(shard, { weightShape, weightRate, featureShape, featureRate }),

@@ -1,7 +1,7 @@
 // The users' shards of a rank, for a sharded engine: all in memory, or in turn.
 
 import type { Communicator } from '../comm/communicator.js';
-import type { Activity, EdgeIndex, Engine, Table, TableValues } from '../engine/engine.js';
+import type { Activity, CountingEngine, EdgeIndex, Table, TableValues } from '../engine/engine.js';
 import { createShardedEngine, type ShardedEngine } from '../engine/sharded/engine.js';
 import { joinedValues } from '../engine/sharded/tables.js';
 import { InputError, throwIfAborted } from '../errors.js';
@@ -68,7 +68,7 @@ function boundsOf(counts: readonly number[]): number[] {
 export function holdAll(
   parts: PartitionedData,
   communicator: Communicator,
-  local: Engine,
+  local: CountingEngine,
   first: number,
   { bounds, users, items }: OwnRows,
   values: TableValues,
@@ -96,7 +96,7 @@ export function holdAll(
 export async function holdInTurn(
   parts: PartitionedData,
   communicator: Communicator,
-  local: Engine,
+  local: CountingEngine,
   { room, path }: { readonly room: Room; readonly path: string },
   features: number,
   activity: Activity,

@@ -2,10 +2,17 @@
 // one each is in memory, and the next that was asked for is read while that one is computed with. What changed is written
 // when another takes its place. Values come back as they went, so the bits are those of a fit that holds all.
 
-import type { Activity, EdgeIndex, Engine, Table, TableTotals, TableValues } from '../engine/engine.js';
+import {
+  type Activity,
+  type CountingEngine,
+  type EdgeIndex,
+  TABLE_FIELDS,
+  type Table,
+  type TableTotals,
+  type TableValues,
+} from '../engine/engine.js';
 import { withFoldFresh } from '../engine/fold-fresh.js';
 import { createQueue } from '../engine/queue.js';
-import { FIELDS } from '../engine/sharded/tables.js';
 import type { EdgeRows } from '../math/csr.js';
 import { allocate } from '../math/memory.js';
 import type { PageFile } from './scratch-file.js';
@@ -43,10 +50,10 @@ class StreamedIndex implements EdgeIndex {
   }
 }
 
-type Handle = Parameters<Engine['free']>[0];
+type Handle = Parameters<CountingEngine['free']>[0];
 type Streamed = StreamedTable | StreamedIndex;
 
-export interface StreamedEngine extends Engine {
+export interface StreamedEngine extends CountingEngine {
   streamTable(features: number, values: TableValues, activity: Activity): Promise<Table>;
   streamIndex(rows: EdgeRows): Promise<EdgeIndex>;
   /** Puts tables on disk, whether they are streamed or not: what comes back gives their values, and needs no engine. */
@@ -54,7 +61,11 @@ export interface StreamedEngine extends Engine {
 }
 
 /** `indexWords`: of the largest index, which there is room for twice. */
-export function createStreamedEngine(local: Engine, file: PageFile, indexWords: number): StreamedEngine {
+export function createStreamedEngine(
+  local: CountingEngine,
+  file: PageFile,
+  indexWords: number,
+): StreamedEngine {
   const { inOrder, idle } = createQueue();
   /** What the operations that wait will need, in their order. */
   const waiting: (readonly Streamed[])[] = [];
@@ -260,8 +271,6 @@ export function createStreamedEngine(local: Engine, file: PageFile, indexWords: 
         if (own instanceof StreamedTable) own.activity = activity;
         return local.setActivity(at(own), activity);
       }),
-    rank: (...query) => local.rank(...query),
-    top: (...query) => local.top(...query),
     free: (handle) =>
       inTurn([], async () => {
         if (handle instanceof StreamedIndex) {
@@ -288,7 +297,7 @@ function tableBytes({ rows, features, double }: StreamedTable): number {
 
 async function writeValues(file: PageFile, place: number, values: TableValues): Promise<void> {
   let to = place;
-  for (const field of FIELDS) {
+  for (const field of TABLE_FIELDS) {
     await file.write(to, bytesOf(values[field]));
     to += values[field].byteLength;
   }
@@ -299,7 +308,7 @@ async function readValues(file: PageFile, one: StreamedTable): Promise<TableValu
   const lengths = { weightShape: rows, weightRate: rows, featureShape: rows * features };
   const values: Record<string, Float32Array | Float64Array> = {};
   let from = one.place ?? 0;
-  for (const field of FIELDS) {
+  for (const field of TABLE_FIELDS) {
     const length = field === 'featureRate' ? lengths.featureShape : lengths[field];
     values[field] = double ? new Float64Array(length) : new Float32Array(length);
     await file.read(from, bytesOf(values[field]));

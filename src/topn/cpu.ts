@@ -1,5 +1,5 @@
-// Full rankings on the cpu engine. Scores are products of two tables (ranked by a pool of workers) or rows that a
-// function writes (ranked here); either way only a few rows of scores exist at a time.
+// Full rankings on the CPU. Scores are products of two tables, which a pool of workers ranks, or rows that a function
+// writes, which this thread ranks. Either way only a few rows of scores exist at a time.
 
 import { throwIfAborted } from '../errors.js';
 import { createCounter, inSharedMemory } from '../math/memory.js';
@@ -16,6 +16,7 @@ import {
   type RankQuery,
   type RowScores,
   rowsToRank,
+  type TopN,
   towardsCandidates,
 } from './query.js';
 import { type FactorJob, rankFactorRows } from './topn-tasks.js';
@@ -34,7 +35,18 @@ export const RANKING: TaskModule = {
   here: () => import('./topn-tasks.js'),
 };
 
-/** Ranks and shown candidates of every row of the query that has a relevant candidate. `candidates` ascend. */
+export function createCpuTopN(threads?: number): TopN {
+  const withThreads = (task: TaskOptions = {}) => ({ ...task, threads: task.threads ?? threads });
+  return {
+    name: 'cpu',
+    rank: (tables, candidates, query, task) => rankByFactors(tables, candidates, query, withThreads(task)),
+    top: (tables, candidates, rows, n, excluded, task) =>
+      topByFactors(tables, candidates, rows, n, excluded, withThreads(task)),
+    async close() {},
+  };
+}
+
+/** `TopN.rank` without a backend to close. */
 export async function rankByFactors(
   tables: FactorTables,
   candidates: Uint32Array,
@@ -46,8 +58,7 @@ export async function rankByFactors(
   return answer;
 }
 
-/** The best `n` candidates of each of `rows`, best first, ties to the smaller item. */
-export async function topByFactors(
+async function topByFactors(
   tables: FactorTables,
   candidates: Uint32Array,
   rows: Uint32Array,

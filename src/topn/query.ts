@@ -1,7 +1,31 @@
-// Full rankings: what is asked and what is answered, and what every engine does alike about them.
+// Full rankings: the query, the answer, and what all backends share.
 
 import type { RowLists } from '../math/csr.js';
 import { allocate } from '../math/memory.js';
+import type { TaskOptions } from '../progress.js';
+import type { TopLists } from './lists.js';
+
+/** What ranks: reference (float64), cpu or gpu. All give the same answers, up to ties in float32. */
+export interface TopN {
+  readonly name: 'reference' | 'cpu' | 'gpu';
+  /** Ranks of the relevant candidates, and what was shown, for every row of the query that has a relevant one. `candidates` ascend. */
+  rank(
+    tables: FactorTables,
+    candidates: Uint32Array,
+    query: RankQuery,
+    task?: TaskOptions,
+  ): Promise<RankAnswer>;
+  /** The best `n` candidates of each of `rows`, best first, ties to the smaller position. */
+  top(
+    tables: FactorTables,
+    candidates: Uint32Array,
+    rows: Uint32Array,
+    n: number,
+    excluded: RowLists | undefined,
+    task?: TaskOptions,
+  ): Promise<TopLists>;
+  close(): Promise<void>;
+}
 
 /** Two tables whose dot products are the scores. */
 export interface FactorTables {
@@ -10,24 +34,24 @@ export interface FactorTables {
   /** Items × features. */
   readonly items: Float32Array;
   readonly features: number;
-  /** What is added to the products. */
+  /** Added to the products. */
   readonly itemWeights?: ItemWeightScores | undefined;
 }
 
-/** Sparse weights from what a row has to what is scored, which are added up. */
+/** Sparse weights from the items of a row to the scored items; their sum is added to the score. */
 export interface ItemWeightScores extends SparseWeights {
-  /** Per row, the items it has. */
+  /** Per row, its items. */
   readonly history: RowLists;
 }
 
-/** From each item: the targets of weights[offsets[i] … offsets[i+1]−1], ascending. */
+/** The weights from item i are offsets[i] … offsets[i+1]−1; their targets ascend. */
 export interface SparseWeights {
   readonly offsets: Uint32Array;
   readonly targets: Uint32Array;
   readonly weights: Float32Array;
 }
 
-/** The same weights with the positions of candidates for targets; what is for none of them is left out. */
+/** The same weights with positions of candidates as targets; weights to other items are left out. */
 export function towardsCandidates<T extends SparseWeights>(
   itemWeights: T,
   candidates: Uint32Array,
@@ -56,7 +80,7 @@ export function towardsCandidates<T extends SparseWeights>(
   return { ...itemWeights, ...narrow };
 }
 
-/** Adds the weights from all that a row has. */
+/** Adds the weights from all items of a row. */
 export function addItemWeights(
   itemWeights: ItemWeightScores,
   row: number,
@@ -66,14 +90,14 @@ export function addItemWeights(
   for (let h = offsets[row]; h < offsets[row + 1]; h++) addWeights(itemWeights, values[h], out);
 }
 
-/** The same, or where neither offsets nor targets are given, weights from each item to all: items × items. */
+/** Sparse weights, or without offsets and targets a full matrix: items × items. */
 export interface AnyWeights {
   readonly offsets: Uint32Array | undefined;
   readonly targets: Uint32Array | undefined;
   readonly weights: Float32Array;
 }
 
-/** Adds the weights from one item; `count`: number of items, which matters where weights are for all. */
+/** Adds the weights from one item; a full matrix has `count` columns. */
 export function addWeights(
   { offsets, targets, weights }: AnyWeights,
   from: number,
@@ -90,7 +114,7 @@ export function addWeights(
 /** Writes the scores of a row for each candidate, in their order. */
 export type RowScores = (row: number, candidates: Uint32Array, out: Float32Array) => void;
 
-/** One way to look at every row: all candidates, or all but some. Views narrow: each leaves out all that the former did. */
+/** One way to look at every row: all candidates, or all but some. Each view leaves out all that the view before it did. */
 export interface RankView {
   /** Candidate positions left out in this view, ascending. */
   readonly without: Uint32Array;
@@ -111,7 +135,6 @@ export interface RankQuery {
   readonly top: number;
 }
 
-/** Each row's part is written by whoever ranks it. */
 export interface RankAnswer {
   /** Per view, parallel to relevant.values. */
   readonly ranks: readonly Uint32Array[];

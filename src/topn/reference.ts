@@ -1,17 +1,14 @@
-// Rankings by the book: score every candidate in float64, sort, look.
+// Rankings by definition: score every candidate in float64, sort, look. The other backends are tested against it.
 
 import { throwIfAborted } from '../errors.js';
-import type { RowLists } from '../math/csr.js';
-import type { TaskOptions } from '../progress.js';
-import { emptyLists, listBest, type TopLists } from './lists.js';
+import { emptyLists, listBest } from './lists.js';
 import {
   addItemWeights,
   emptyAnswer,
   type FactorTables,
   listOf,
-  type RankAnswer,
-  type RankQuery,
   rowsToRank,
+  type TopN,
   towardsCandidates,
 } from './query.js';
 
@@ -31,7 +28,7 @@ function scoresOf(
   return scores;
 }
 
-/** With weights towards the candidates alone. */
+/** With weights to the candidates alone. */
 function towards(tables: FactorTables, candidates: Uint32Array): FactorTables {
   const { itemWeights, items, features } = tables;
   return itemWeights
@@ -39,12 +36,11 @@ function towards(tables: FactorTables, candidates: Uint32Array): FactorTables {
     : tables;
 }
 
-export function rankReference(
-  all: FactorTables,
-  candidates: Uint32Array,
-  query: RankQuery,
-  { signal, onProgress }: TaskOptions = {},
-): RankAnswer {
+export function createReferenceTopN(): TopN {
+  return { name: 'reference', rank, top, async close() {} };
+}
+
+const rank: TopN['rank'] = async (all, candidates, query, { signal, onProgress } = {}) => {
   const tables = towards(all, candidates);
   const answer = emptyAnswer(query);
   const rows = rowsToRank(query);
@@ -66,16 +62,9 @@ export function rankReference(
     }
   }
   return answer;
-}
+};
 
-export function topReference(
-  all: FactorTables,
-  candidates: Uint32Array,
-  rows: Uint32Array,
-  n: number,
-  excluded: RowLists | undefined,
-  { signal }: TaskOptions = {},
-): TopLists {
+const top: TopN['top'] = async (all, candidates, rows, n, excluded, { signal } = {}) => {
   const tables = towards(all, candidates);
   const lists = emptyLists(rows.length, Math.min(n, candidates.length));
   for (const [r, row] of rows.entries()) {
@@ -83,4 +72,4 @@ export function topReference(
     listBest(scoresOf(tables, candidates, row, excluded ? listOf(excluded, row) : []), r, lists);
   }
   return lists;
-}
+};

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { createCpuEngine } from '../../src/engine/cpu/engine.js';
 import type { TileLimits } from '../../src/engine/cpu/tiles.js';
 import { cutGroups, UNIT_FIELDS } from '../../src/engine/cpu/units.js';
-import type { Engine } from '../../src/engine/engine.js';
+import type { CountingEngine } from '../../src/engine/engine.js';
 import { createReferenceEngine } from '../../src/engine/reference/engine.js';
 import {
   edgesByNeighbor,
@@ -23,8 +23,8 @@ const TILES: TileLimits = { near: 0, few: 0, cache: 1024, tile: 2048, least: 4, 
 const NO_TILES: TileLimits = { ...TILES, cache: Infinity };
 const SHAPE = { users: 700, items: 300, edges: 20_000, features: 13 };
 
-const engines: Engine[] = [];
-async function opened(threads: number, tiles: TileLimits): Promise<Engine> {
+const engines: CountingEngine[] = [];
+async function opened(threads: number, tiles: TileLimits): Promise<CountingEngine> {
   const engine = await createCpuEngine({ threads, limits: LIMITS, tiles });
   engines.push(engine);
   return engine;
@@ -33,7 +33,7 @@ afterAll(async () => {
   for (const engine of engines) await engine.close();
 });
 
-async function shardsOn(engine: Engine, { graph, features, start }: Problem) {
+async function shardsOn(engine: CountingEngine, { graph, features, start }: Problem) {
   const bounds = shardBounds(graph.users.count);
   const byItem = edgesByNeighbor(graph.items, bounds);
   return Promise.all(
@@ -50,7 +50,7 @@ async function shardsOn(engine: Engine, { graph, features, start }: Problem) {
 }
 
 /** Three iterations over the shards, each operation `atOnce` or not; and what came of them. */
-async function play(engine: Engine, problem: Problem, atOnce: boolean) {
+async function play(engine: CountingEngine, problem: Problem, atOnce: boolean) {
   const { graph, hyper, features, start } = problem;
   const shards = await shardsOn(engine, problem);
   const items = await engine.createTable(features, start.items, 'geometric');
@@ -114,7 +114,7 @@ test('counts that are large in fixed point are those of the reference', async ()
   // The first item's go beyond 2⁵¹, and the others' do not.
   const counts = Uint32Array.from(graph.items.counts!, (n, e) => (e < graph.items.offsets[1] ? 3e6 * n : n));
   const edges = { ...graph.items, counts };
-  const counted = async (engine: Engine) => {
+  const counted = async (engine: CountingEngine) => {
     const users = await engine.createTable(features, start.users, 'geometric');
     const items = await engine.createTable(features, start.items, 'geometric');
     const into = await engine.createCounts(items, Math.max(...strengths(edges)));
@@ -154,7 +154,7 @@ test('what fails at once says where, and what is too large says so before anythi
     otherMass: new Float64Array(3).fill(1),
   } as const;
   await expect(engine.batched!.count(items, from, counts, { clear: true, finish })).rejects.toThrow(
-    /^row 2: its expected counts are not finite or more than/,
+    /^row 2: its expected counts are not finite or above/,
   );
 });
 

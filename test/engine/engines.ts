@@ -1,22 +1,22 @@
 // The engines under test: each case suite runs on all of them, to the tolerance that each declares.
 
 import { createCpuEngine } from '../../src/engine/cpu/engine.js';
-import type { Engine } from '../../src/engine/engine.js';
+import type { CountingEngine, Engine } from '../../src/engine/engine.js';
 import { createReferenceEngine } from '../../src/engine/reference/engine.js';
 import { createWebgpuEngine } from '../../src/engine/webgpu/engine.js';
 import { createAlone, createRanks } from './ranks.js';
 import { findTestGpu } from './swiftshader.js';
 
-export interface EngineCase {
+export interface EngineCase<E extends Engine = Engine> {
   readonly name: string;
-  create(): Promise<Engine>;
+  create(): Promise<E>;
 }
 
 const gpu = await findTestGpu();
 // Tasks and bindings so small that rows are cut everywhere, and sums by way of workgroup memory.
 const tiny = { subgroups: false, block: 4, tile: 64, chunkEdges: 64 };
 
-export const ENGINES: readonly EngineCase[] = [
+export const COUNTING_ENGINES: readonly EngineCase<CountingEngine>[] = [
   { name: 'reference', create: async () => createReferenceEngine() },
   { name: 'cpu', create: () => createCpuEngine({ threads: 2 }) },
   // Windows so small that rows are cut into pieces and units hold few rows: the path of huge graphs, on small ones.
@@ -31,10 +31,6 @@ export const ENGINES: readonly EngineCase[] = [
         tiles: { near: 0, few: 0, cache: 0, tile: 4096, least: 1, sums: 20_000 },
       }),
   },
-  // Users in shards, some of them empty: in one process, and dealt out to ranks.
-  { name: 'sharded reference', create: () => createAlone(createReferenceEngine()) },
-  { name: 'sharded cpu', create: async () => createAlone(await createCpuEngine({ threads: 2 })) },
-  { name: 'sharded cpu, 3 ranks', create: () => createRanks(3, () => createCpuEngine({ threads: 1 })) },
   // Absent where there is no adapter: webgpu.test.ts then says why.
   ...(gpu.available
     ? [
@@ -42,4 +38,12 @@ export const ENGINES: readonly EngineCase[] = [
         { name: 'gpu, tiny tasks', create: () => createWebgpuEngine({ tuning: tiny }) },
       ]
     : []),
+];
+
+export const ENGINES: readonly EngineCase[] = [
+  ...COUNTING_ENGINES,
+  // Users in shards, some of them empty: in one process, and dealt out to ranks.
+  { name: 'sharded reference', create: () => createAlone(createReferenceEngine()) },
+  { name: 'sharded cpu', create: async () => createAlone(await createCpuEngine({ threads: 2 })) },
+  { name: 'sharded cpu, 3 ranks', create: () => createRanks(3, () => createCpuEngine({ threads: 1 })) },
 ];

@@ -63,8 +63,8 @@ async function onEngine(
   const otherMass = massOf({ graph, hyper, features, start });
   const options = { hyper: hyper.users, otherMass, start: { ...START, weight }, steps: STEPS };
   // Twice: nothing of what was there before may stay.
-  await anew.make(users, byUser, items, { ...options, steps: 1 });
-  await anew.make(users, byUser, items, options);
+  await anew.fold(users, byUser, items, { ...options, steps: 1 });
+  await anew.fold(users, byUser, items, options);
   const values = await engine.read(users);
   const made = { means: means(values, features), mass: (await engine.totals(users)).mass };
   expect(await anew.means(users)).toEqual(Float32Array.from(made.means));
@@ -159,7 +159,7 @@ test('a weight that is no number stops it, with the row', async () => {
   const weight = Float32Array.from({ length: 20 }, (_, i) => (i === 7 ? Number.NaN : 1));
   const otherMass = new Float64Array(features).fill(1);
   const options = { hyper: hyper.users, otherMass, start: { weight, feature: 1 }, steps: STEPS };
-  const failed = engine.foldFresh.make(users, byUser, items, options);
+  const failed = engine.foldFresh.fold(users, byUser, items, options);
   await expect(failed).rejects.toThrow(FitError);
   await expect(failed).rejects.toThrow('row 7');
   await engine.close();

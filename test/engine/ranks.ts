@@ -4,7 +4,7 @@
 import assert from 'node:assert';
 import { ALONE } from '../../src/comm/communicator.js';
 import { createLocalRanks } from '../../src/comm/local.js';
-import type { Engine, RowRange, Table, TableValues } from '../../src/engine/engine.js';
+import type { CountingEngine, Engine, RowRange, Table, TableValues } from '../../src/engine/engine.js';
 import { withFoldFresh } from '../../src/engine/fold-fresh.js';
 import { createShardedEngine } from '../../src/engine/sharded/engine.js';
 import {
@@ -30,7 +30,7 @@ function rankShards(size: number): number[] {
   return Array.from({ length: size + 1 }, (_, r) => Math.floor((r * SHARDS) / size));
 }
 
-export async function createAlone(local: Engine): Promise<Engine> {
+export async function createAlone(local: CountingEngine): Promise<Engine> {
   return createShardedEngine(local, ALONE, (rows) => ({
     shards: SHARDS,
     first: 0,
@@ -49,7 +49,7 @@ interface Handles {
   readonly bounds: readonly number[] | undefined;
 }
 
-export async function createRanks(size: number, createLocal: () => Promise<Engine>): Promise<Engine> {
+export async function createRanks(size: number, createLocal: () => Promise<CountingEngine>): Promise<Engine> {
   const first = rankShards(size);
   /** How the last split side with so many rows on a rank was cut. */
   const layouts = Array.from({ length: size }, () => new Map<number, ShardLayout>());
@@ -138,17 +138,6 @@ export async function createRanks(size: number, createLocal: () => Promise<Engin
           rows: rowsAt(own, options.rows, r),
         }),
       ),
-    createCounts: (own, largest, work) =>
-      handles((own as unknown as Handles).bounds, (engine, r) =>
-        engine.createCounts(at(own, r), largest, work),
-      ),
-    count: (own, index, other, into, options) =>
-      all((engine, r) => engine.count(at(own, r), at(index, r), at(other, r), at(into, r), options)),
-    finish: (own, counts, options) => all((engine, r) => engine.finish(at(own, r), at(counts, r), options)),
-    readCounts: (counts, rows) => all((engine, r) => engine.readCounts(at(counts, r), rows)),
-    writeCounts: (counts, values, from) =>
-      all((engine, r) => engine.writeCounts(at(counts, r), values, from)),
-    clearCounts: (counts) => all((engine, r) => engine.clearCounts(at(counts, r))),
     edgeTerm: (own, index, other) =>
       all((engine, r) => engine.edgeTerm(at(own, r), at(index, r), at(other, r))),
     rowTerms: (table, hyper) => all((engine, r) => engine.rowTerms(at(table, r), hyper)),

@@ -58,35 +58,6 @@ describe('the same bits', () => {
   });
 });
 
-test('counting and finishing a split table is updating it', async () => {
-  const engine = await createAlone(createReferenceEngine());
-  const { graph, hyper, features, start } = randomProblem(SHAPE, 32);
-  const rows = graph.users.count;
-  const users = await engine.createTable(features, start.users, 'geometric', true);
-  const again = await engine.createTable(features, start.users, 'geometric', true);
-  const items = await engine.createTable(features, start.items, 'geometric');
-  const index = await engine.createIndex(graph.users, { side: 'own', rows });
-  const otherMass = new Float64Array(features).fill(3);
-  const options = { hyper: hyper.users, activity: 'geometric', otherMass } as const;
-  await engine.update(users, index, items, options);
-  const counts = await engine.createCounts(again, graph.total);
-  await engine.count(again, index, items, counts);
-  const values = await engine.readCounts(counts);
-  expect(values).toHaveLength(rows * features);
-  // Written back in two pieces that end within a shard, they are the same.
-  await engine.clearCounts(counts);
-  await engine.writeCounts(counts, values.subarray(0, 17 * features));
-  await engine.writeCounts(counts, values.subarray(17 * features), 17);
-  expect(await engine.readCounts(counts, { first: 10, last: 40 })).toEqual(
-    values.slice(10 * features, 40 * features),
-  );
-  await engine.finish(again, counts, options);
-  const [a, b] = [await engine.read(again), await engine.read(users)];
-  for (let i = 0; i < b.weightShape.length; i++) {
-    expect(a.weightShape[i] / b.weightShape[i]).toBeCloseTo(1, 9);
-  }
-});
-
 test('a rank that fails takes the others along', async () => {
   const { graph, hyper, features, start } = randomProblem({ ...SHAPE, multigraph: false }, 33);
   const bounds = shardBounds(graph.users.count);

@@ -1,7 +1,6 @@
 // What a fit for ranking adds to its own scores: weights between items and factors by least squares.
 
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createReferenceEngine } from '../../src/engine/reference/engine.js';
 import { evaluateModel } from '../../src/evaluate/evaluate.js';
 import { fit } from '../../src/fit/fit.js';
 import type { FactorScores, Ranker } from '../../src/fit/model.js';
@@ -17,6 +16,7 @@ import { createRecommender } from '../../src/predict/recommender.js';
 import { split } from '../../src/sample/split.js';
 import { modelFromBytes, modelToBytes } from '../../src/store/model-bytes.js';
 import { modelState } from '../../src/store/model-state.js';
+import { createReferenceTopN } from '../../src/topn/reference.js';
 
 /** Users who like one of a few groups of items, and some of everything. */
 function groups(users: number, items: number, degree: number, multigraph = false): BipartiteGraph {
@@ -296,8 +296,8 @@ describe('a blended ranker', () => {
   });
 });
 
-it('what stands beside products is ranked by the reference as it is by the cpu', async () => {
-  const engine = createReferenceEngine();
+it('the reference adds item weights to products', async () => {
+  const topN = createReferenceTopN();
   const tables = {
     users: Float32Array.of(1, 1),
     items: Float32Array.of(1, 2, 3, 4),
@@ -310,6 +310,6 @@ it('what stands beside products is ranked by the reference as it is by the cpu',
     },
   };
   const candidates = Uint32Array.of(0, 1, 2);
-  const { positions } = await engine.top(tables, candidates, Uint32Array.of(0, 1), 3, undefined);
+  const { positions } = await topN.top(tables, candidates, Uint32Array.of(0, 1), 3, undefined);
   expect([...positions]).toEqual([0, 2, 1, 2, 1, 0]);
 });

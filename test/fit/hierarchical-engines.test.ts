@@ -1,14 +1,14 @@
 // Hierarchical Poisson factorization on every engine, to the tolerance that each declares, and what its authors found of it.
 
 import { describe, expect, it, test } from 'vitest';
-import type { Engine } from '../../src/engine/engine.js';
+import type { CountingEngine } from '../../src/engine/engine.js';
 import { createReferenceEngine } from '../../src/engine/reference/engine.js';
 import { hpf } from '../../src/evaluate/baselines/hpf.js';
 import { fitHierarchical, foldInHierarchical } from '../../src/fit/hierarchical.js';
 import { collectLists, transposeLists } from '../../src/math/csr.js';
 import { gamma } from '../../src/math/distributions.js';
 import { randomStream } from '../../src/math/random.js';
-import { ENGINES } from '../engine/engines.js';
+import { COUNTING_ENGINES } from '../engine/engines.js';
 import { findTestGpu, skipReason } from '../engine/swiftshader.js';
 import { communityLists, dataOf, scoresOf, shownOnly } from '../evaluate/baseline-data.js';
 import { correlation } from './correlation.js';
@@ -61,7 +61,7 @@ const options = (features: number, iterations: number, prior = PRIOR) => ({
   seed: 1,
 });
 
-async function on<T>(engine: Engine, task: (engine: Engine) => Promise<T>): Promise<T> {
+async function on<T>(engine: CountingEngine, task: (engine: CountingEngine) => Promise<T>): Promise<T> {
   try {
     return await task(engine);
   } finally {
@@ -70,7 +70,7 @@ async function on<T>(engine: Engine, task: (engine: Engine) => Promise<T>): Prom
 }
 
 /** Features of both sides, bounds, and new users, of whom every third item is unknown. */
-async function outcome(engine: Engine) {
+async function outcome(engine: CountingEngine) {
   const { edges } = drawn(60, 45, 500, 3);
   const { users, items, bounds } = await fitHierarchical(engine, edges, options(K, 12));
   const means = items.shape.map((shape, at) => shape / items.rate[at]);
@@ -100,19 +100,16 @@ function worst(actual: ArrayLike<number>, expected: ArrayLike<number>): number {
 describe('hierarchical Poisson factorization on every engine', async () => {
   const expected = await on(createReferenceEngine(), outcome);
 
-  it.each(ENGINES.filter(({ name }) => !name.includes('sharded')))(
-    'is that of the reference on $name',
-    async ({ create }) => {
-      await on(await create(), async (engine) => {
-        const actual = await outcome(engine);
-        for (const [name, values] of Object.entries(expected)) {
-          expect(actual[name as keyof typeof expected].length).toBe(values.length);
-          const difference = worst(actual[name as keyof typeof expected], values);
-          expect(difference, name).toBeLessThanOrEqual(Math.max(engine.tolerance, 1e-12));
-        }
-      });
-    },
-  );
+  it.each(COUNTING_ENGINES)('is that of the reference on $name', async ({ create }) => {
+    await on(await create(), async (engine) => {
+      const actual = await outcome(engine);
+      for (const [name, values] of Object.entries(expected)) {
+        expect(actual[name as keyof typeof expected].length).toBe(values.length);
+        const difference = worst(actual[name as keyof typeof expected], values);
+        expect(difference, name).toBeLessThanOrEqual(Math.max(engine.tolerance, 1e-12));
+      }
+    });
+  });
 
   test.skipIf(!gpu.available)('the baseline lists on the GPU what it lists on the CPU', async () => {
     const users = communityLists(80, 60, 3, 21);

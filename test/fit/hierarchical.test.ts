@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createCpuEngine } from '../../src/engine/cpu/engine.js';
-import type { Engine } from '../../src/engine/engine.js';
+import type { CountingEngine } from '../../src/engine/engine.js';
 import { createReferenceEngine } from '../../src/engine/reference/engine.js';
 import {
   fitHierarchical,
@@ -43,7 +43,7 @@ const options = (features = K) => ({
 
 const mean = ({ shape, rate }: HierarchicalSide, at: number) => shape[at] / rate[at];
 
-async function on<T>(engine: Engine, task: (engine: Engine) => Promise<T>): Promise<T> {
+async function on<T>(engine: CountingEngine, task: (engine: CountingEngine) => Promise<T>): Promise<T> {
   try {
     return await task(engine);
   } finally {

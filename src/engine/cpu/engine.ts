@@ -15,15 +15,14 @@ import { inSharedMemory } from '../../math/memory.js';
 import { unseenMass } from '../../math/quadrature.js';
 import { lgamma } from '../../math/special.js';
 import { threadCount } from '../../parallel/pool.js';
-import { rankByFactors, topByFactors } from '../../topn/cpu.js';
 import { Heap } from '../../wasm/heap.js';
 import { type KernelModule, loadKernels } from '../../wasm/load.js';
 import {
   type Activity,
-  type CountAllOptions,
+  type BatchCountOptions,
+  type CountingEngine,
   countScale,
   type EdgeTerm,
-  type Engine,
   type FinishOptions,
   type OtherEdges,
   type OwnEdges,
@@ -73,8 +72,7 @@ function whole(table: Table): CpuTable {
   return table as CpuTable;
 }
 
-export async function createCpuEngine(options: CpuOptions = {}): Promise<Engine> {
-  // A ranking has workers of its own.
+export async function createCpuEngine(options: CpuOptions = {}): Promise<CountingEngine> {
   const workers = createWorkers(threadCount(options.threads));
   return engineOn(workers, await loadKernels(), options, () => workers.close());
 }
@@ -85,7 +83,7 @@ function engineOn(
   kernels: KernelModule,
   options: CpuOptions,
   closeAll: () => Promise<void>,
-): Engine {
+): CountingEngine {
   const { threads } = workers;
   const { module, relaxed } = kernels;
   const limits = options.limits ?? DEFAULT_LIMITS;
@@ -157,7 +155,7 @@ function engineOn(
     own: CpuTable,
     from: readonly OtherEdges[],
     counts: CpuCounts,
-    options: CountAllOptions,
+    options: BatchCountOptions,
   ): Promise<(EdgeTerm | undefined)[]> {
     const { rows, edgeTerm, clear = false } = options;
     const walks = from.map(({ index, other }) => ({ own, rows, index, other }) as Walked);
@@ -226,7 +224,7 @@ function engineOn(
     foldFresh: {
       createTable: (rows, features) => inOrder(() => allocateMeans(heap, rows, features)),
       means: (own) => inOrder(() => loadMeans(heap, own as MeansTable)),
-      make(table, index, other, given) {
+      fold(table, index, other, given) {
         const { weight } = given.start;
         const start = { ...given.start, weight: typeof weight === 'number' ? weight : weight.slice() };
         const options = { ...copied(given), start };
@@ -342,11 +340,6 @@ function engineOn(
       }),
 
     setActivity: (table, activity) => inOrder(() => show(table as CpuTable, activity)),
-
-    rank: (tables, candidates, query, task) =>
-      rankByFactors(tables, candidates, query, { ...task, threads: task?.threads ?? threads }),
-    top: (tables, candidates, rows, n, excluded, task) =>
-      topByFactors(tables, candidates, rows, n, excluded, { ...task, threads: task?.threads ?? threads }),
 
     free: (handle) =>
       inPassing(async () => {

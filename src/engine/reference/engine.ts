@@ -5,19 +5,19 @@ import { FitError } from '../../errors.js';
 import type { EdgeRows } from '../../math/csr.js';
 import { unseenMass } from '../../math/quadrature.js';
 import { digamma, lgamma, logExpm1 } from '../../math/special.js';
-import { rankReference, topReference } from '../../topn/reference.js';
 import {
   type Activity,
   COUNT_LIMIT,
+  type CountingEngine,
   type CountOptions,
   countScale,
   type EdgeIndex,
   type EdgeTerm,
-  type Engine,
   type ExpectedCounts,
   type FinishOptions,
   RELAXATION_FLOOR,
   type SideHyper,
+  TABLE_FIELDS,
   type Table,
   type TableValues,
   tooLarge,
@@ -45,9 +45,7 @@ interface ReferenceCounts extends ExpectedCounts {
   readonly values: BigInt64Array;
 }
 
-const FIELDS = ['weightShape', 'weightRate', 'featureShape', 'featureRate'] as const;
-
-export function createReferenceEngine(): Engine {
+export function createReferenceEngine(): CountingEngine {
   return withFoldFresh({
     name: 'reference',
     description: 'reference (float64, one thread)',
@@ -162,16 +160,13 @@ export function createReferenceEngine(): Engine {
       showActivity(table as ReferenceTable, activity, 0, table.rows);
     },
 
-    rank: async (...query) => rankReference(...query),
-    top: async (...query) => topReference(...query),
-
     async free() {},
     async close() {},
-  } satisfies Omit<Engine, 'foldFresh'>);
+  } satisfies Omit<CountingEngine, 'foldFresh'>);
 }
 
 function write(table: ReferenceTable, values: TableValues | UniformValues, activity: Activity): void {
-  for (const field of FIELDS) {
+  for (const field of TABLE_FIELDS) {
     const given = values[field];
     if (typeof given === 'number') table[field].fill(given);
     else table[field].set(given);

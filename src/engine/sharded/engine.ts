@@ -6,7 +6,7 @@
 // So the bits depend on how the data were cut into shards, and not on how many ranks or threads have them.
 
 import type { Communicator } from '../../comm/communicator.js';
-import type { EdgeIndex, Engine, Table, TableValues } from '../engine.js';
+import type { CountingEngine, EdgeIndex, Engine, Table, TableValues } from '../engine.js';
 import { withFoldFresh } from '../fold-fresh.js';
 import { createQueue } from '../queue.js';
 import { createExchange } from './exchange.js';
@@ -16,8 +16,6 @@ import {
   edgesWithin,
   joinedValues,
   partOf,
-  rowsWithin,
-  type ShardedCounts,
   type ShardedIndex,
   type ShardedTable,
   type ShardLayout,
@@ -44,7 +42,7 @@ export interface ShardedEngine extends Engine {
  * edges that are given for a split side stand for nothing.
  */
 export function createShardedEngine(
-  local: Engine,
+  local: CountingEngine,
   communicator: Communicator,
   layoutOf: (rows: number) => ShardLayout,
   ready?: ReadyShards,
@@ -158,58 +156,6 @@ export function createShardedEngine(
       });
     },
 
-    createCounts: (own, largest, work) =>
-      inOrder(() => together(() => steps.createCounts(own as ShardedTable, largest, work))),
-    count: (own, index, other, into, options = {}) =>
-      inOrder(() =>
-        steps.count(
-          own as ShardedTable,
-          index as ShardedIndex,
-          other as ShardedTable,
-          into as ShardedCounts,
-          options,
-        ),
-      ),
-    finish(own, counts, given) {
-      const options = copied(given);
-      return inOrder(() => steps.finish(own as ShardedTable, counts as ShardedCounts, options));
-    },
-
-    readCounts: (handle, rows) =>
-      inOrder(async () => {
-        const { parts, bounds } = handle as ShardedCounts;
-        const found = await Promise.all(
-          parts.map((part, p) => {
-            const within = rowsWithin(partOf(bounds, p), rows);
-            return within ? local.readCounts(part, within) : new BigInt64Array(0);
-          }),
-        );
-        const values = new BigInt64Array(found.reduce((sum, part) => sum + part.length, 0));
-        let at = 0;
-        for (const part of found) {
-          values.set(part, at);
-          at += part.length;
-        }
-        return values;
-      }),
-    writeCounts: (handle, values, first = 0) =>
-      inOrder(async () => {
-        const { parts, bounds, features } = handle as ShardedCounts;
-        const last = first + values.length / features;
-        for (const [p, part] of parts.entries()) {
-          const own = partOf(bounds, p);
-          const within = rowsWithin(own, { first, last });
-          if (!within) continue;
-          const from = (own.first + within.first - first) * features;
-          const to = (own.first + within.last - first) * features;
-          await local.writeCounts(part, values.subarray(from, to), within.first);
-        }
-      }),
-    clearCounts: (counts) =>
-      inOrder(async () => {
-        await Promise.all((counts as ShardedCounts).parts.map((part) => local.clearCounts(part)));
-      }),
-
     edgeTerm: (own, index, other) =>
       inOrder(async () => {
         const pairing = pair(own as ShardedTable, index as ShardedIndex, other as ShardedTable);
@@ -282,13 +228,9 @@ export function createShardedEngine(
         await together(() => onParts(table, (part) => local.setActivity(part, activity)));
       }),
 
-    // Rankings are of plain tables that each rank has: nothing is exchanged.
-    rank: (...query) => local.rank(...query),
-    top: (...query) => local.top(...query),
-
     free: (handle) =>
       inPassing(async () => {
-        const owned = handle as ShardedTable | ShardedIndex | ShardedCounts;
+        const owned = handle as ShardedTable | ShardedIndex;
         if (owned.kind === 'whole') steps.forget(owned);
         for (const part of 'parts' in owned ? owned.parts : [owned.local]) void local.free(part);
       }),

@@ -1,30 +1,26 @@
 // The two halves of a half-step over shards: which tables and indexes go together, what is local and what is exchanged.
 
 import type { Communicator } from '../../comm/communicator.js';
-import { FitError, located } from '../../errors.js';
+import { located } from '../../errors.js';
 import { unseenMass } from '../../math/quadrature.js';
-import {
-  COUNT_LIMIT,
-  type CountAllOptions,
-  type CountOptions,
-  type EdgeIndex,
-  type EdgeTerm,
-  type Engine,
-  type ExpectedCounts,
-  type FinishOptions,
-  type OtherEdges,
-  type OwnEdges,
-  type RowRange,
-  type Table,
-  type TableTotals,
-  tooLarge,
-  type UpdateOptions,
+import type {
+  BatchCountOptions,
+  CountingEngine,
+  EdgeIndex,
+  EdgeTerm,
+  ExpectedCounts,
+  FinishOptions,
+  OtherEdges,
+  OwnEdges,
+  RowRange,
+  Table,
+  TableTotals,
+  UpdateOptions,
 } from '../engine.js';
 import type { Exchange } from './exchange.js';
 import {
   partOf,
   rowsWithin,
-  type ShardedCounts,
   type ShardedIndex,
   type ShardedTable,
   type SplitIndex,
@@ -37,10 +33,10 @@ const PIECE = 1 << 20;
 
 export type HalfSteps = ReturnType<typeof createHalfSteps>;
 
-export function createHalfSteps(local: Engine, communicator: Communicator, { sumShards }: Exchange) {
+export function createHalfSteps(local: CountingEngine, communicator: Communicator, { sumShards }: Exchange) {
   const { size } = communicator;
-  /** Counts of whole tables, kept from one half-step to the next. */
-  const scratch = new Map<WholeTable, ShardedCounts>();
+  /** Counts of whole tables, kept from one half-step to the next, and the largest sum that their scale follows from. */
+  const scratch = new Map<WholeTable, { readonly largest: number; readonly counts: ExpectedCounts }>();
 
   /** Work on each part of a split table; what fails says in which shard. */
   function onParts<T>(
@@ -119,19 +115,22 @@ export function createHalfSteps(local: Engine, communicator: Communicator, { sum
     options: UpdateOptions,
   ): Promise<EdgeTerm | undefined> {
     const M = options.otherMass ?? (await massOf(other));
-    let counts = scratch.get(own);
-    if (counts?.largest !== index.largest) {
-      if (counts) void local.free(counts.parts[0]);
-      counts = await createCounts(own, index.largest, index.strengths);
-      scratch.set(own, counts);
-    }
+    const into = await countsOf(own, index);
     const finish = { ...options, otherMass: M };
-    const [into] = counts.parts;
-    // Alone, rows are finished while their counts are at hand.
+    // A single rank finishes rows while their counts are in cache.
     if (size === 1) return countWhole(own, index, other, into, { ...options, clear: true, finish });
     const term = await countWhole(own, index, other, into, { ...options, clear: true });
     await local.finish(own.local, into, finish);
     return term;
+  }
+
+  async function countsOf(own: WholeTable, { largest, strengths }: SplitIndex): Promise<ExpectedCounts> {
+    const kept = scratch.get(own);
+    if (kept?.largest === largest) return kept.counts;
+    if (kept) void local.free(kept.counts);
+    const counts = await local.createCounts(own.local, largest, strengths);
+    scratch.set(own, { largest, counts });
+    return counts;
   }
 
   /** Half-steps of several local tables from one other. */
@@ -156,7 +155,7 @@ export function createHalfSteps(local: Engine, communicator: Communicator, { sum
     own: Table,
     from: readonly OtherEdges[],
     into: ExpectedCounts,
-    options: CountAllOptions,
+    options: BatchCountOptions,
   ): Promise<readonly (EdgeTerm | undefined)[]> {
     if (local.batched && from.length > 0) return local.batched.count(own, from, into, options);
     const { rows, edgeTerm, clear, finish } = options;
@@ -172,7 +171,7 @@ export function createHalfSteps(local: Engine, communicator: Communicator, { sum
     index: SplitIndex,
     other: SplitTable,
     into: ExpectedCounts,
-    options: CountAllOptions,
+    options: BatchCountOptions,
   ): Promise<EdgeTerm | undefined> {
     const [term] = await sumShards(other.layout, 1, async () => {
       // What fails names a row of the whole table, whichever shard it was counted over.
@@ -205,88 +204,10 @@ export function createHalfSteps(local: Engine, communicator: Communicator, { sum
     }
   }
 
-  async function createCounts(
-    own: ShardedTable,
-    largest: number,
-    work?: Float64Array,
-  ): Promise<ShardedCounts> {
-    const tables = own.kind === 'split' ? own.parts : [own.local];
-    const bounds = own.kind === 'split' ? own.layout.bounds : [0, own.rows];
-    const parts = await Promise.all(
-      tables.map((table, p) => {
-        const { first, last } = partOf(bounds, p);
-        return local.createCounts(table, largest, work?.subarray(first, last));
-      }),
-    );
-    const rows = bounds[bounds.length - 1];
-    // A rank without a shard has no part to ask.
-    const scale = parts[0]?.scale ?? 1;
-    return { kind: 'counts', rows, features: own.features, scale, parts, largest, bounds };
-  }
-
-  /** `count` for callers who keep counts of their own: added to what these hold. */
-  async function count(
-    own: ShardedTable,
-    index: ShardedIndex,
-    other: ShardedTable,
-    into: ShardedCounts,
-    options: CountOptions,
-  ): Promise<EdgeTerm | undefined> {
-    const pairing = pair(own, index, other);
-    if (pairing.kind === 'local') {
-      return local.count(pairing.own, pairing.index, pairing.other, into.parts[0], options);
-    }
-    if (pairing.kind === 'split') {
-      const sum = await sumShards(pairing.own.layout, 1, () =>
-        onParts(pairing.own, async (part, p) => {
-          const rows = rowsWithin(partOf(into.bounds, p), options.rows);
-          if (!rows) return [0];
-          const asked = { ...options, rows };
-          return [
-            (await local.count(part, pairing.index.parts[p], pairing.other.local, into.parts[p], asked)) ?? 0,
-          ];
-        }),
-      );
-      return options.edgeTerm ? sum[0] : undefined;
-    }
-    const fresh = await local.createCounts(pairing.own.local, into.largest);
-    try {
-      const term = await countWhole(pairing.own, pairing.index, pairing.other, fresh, options);
-      await inPieces(own, 0, own.rows, async (rows) => {
-        const [sum, more] = [
-          await local.readCounts(into.parts[0], rows),
-          await local.readCounts(fresh, rows),
-        ];
-        for (let i = 0; i < sum.length; i++) {
-          sum[i] += more[i];
-          if (sum[i] < 0n || sum[i] >= COUNT_LIMIT) {
-            throw new FitError(tooLarge(rows.first + Math.floor(i / own.features), into));
-          }
-        }
-        await local.writeCounts(into.parts[0], sum, rows.first);
-      });
-      return term;
-    } finally {
-      void local.free(fresh);
-    }
-  }
-
-  async function finish(own: ShardedTable, counts: ShardedCounts, options: FinishOptions): Promise<void> {
-    if (own.kind === 'whole') return local.finish(own.local, counts.parts[0], options);
-    const mass = await sumShards(own.layout, own.features, () =>
-      onParts(own, async (part, p) => {
-        const rows = rowsWithin(partOf(counts.bounds, p), options.rows);
-        if (!rows) return new Float64Array(own.features);
-        await local.finish(part, counts.parts[p], { ...options, rows });
-        return (await local.totals(part)).mass;
-      }),
-    );
-    conclude(own, mass, options.otherMass, options);
-  }
-
   /** Lets go of what is kept for a whole table. */
   function forget(table: WholeTable): void {
-    for (const part of scratch.get(table)?.parts ?? []) void local.free(part);
+    const kept = scratch.get(table);
+    if (kept) void local.free(kept.counts);
     scratch.delete(table);
   }
 
@@ -297,9 +218,6 @@ export function createHalfSteps(local: Engine, communicator: Communicator, { sum
     totalsOf,
     updateSplit,
     updateWhole,
-    createCounts,
-    count,
-    finish,
     forget,
   };
 }

@@ -2,7 +2,7 @@
 
 import { type EdgeRows, lowerBound } from '../../math/csr.js';
 import { allocate } from '../../math/memory.js';
-import type { EdgeIndex, ExpectedCounts, RowRange, Table, TableTotals, TableValues } from '../engine.js';
+import type { EdgeIndex, RowRange, Table, TableTotals, TableValues } from '../engine.js';
 
 /** How the data are cut, which no number of ranks changes, and which of the shards are here. */
 export interface ShardLayout {
@@ -49,17 +49,6 @@ export interface SplitIndex extends EdgeIndex {
 
 export type ShardedIndex = WholeIndex | SplitIndex;
 
-export interface ShardedCounts extends ExpectedCounts {
-  readonly kind: 'counts';
-  /** One of a whole table, or one for each part of a split one. */
-  readonly parts: readonly ExpectedCounts[];
-  readonly largest: number;
-  /** Where the rows of each part begin. */
-  readonly bounds: readonly number[];
-}
-
-export const FIELDS = ['weightShape', 'weightRate', 'featureShape', 'featureRate'] as const;
-
 /** The rows of part `p`. */
 export function partOf(bounds: readonly number[], p: number): RowRange {
   return { first: bounds[p], last: bounds[p + 1] };
@@ -83,7 +72,7 @@ export function valuesWithin(values: TableValues, features: number, { first, las
 
 /** The values of all parts, one after the other. */
 export function joinedValues(parts: readonly TableValues[]): TableValues {
-  const joined = (field: (typeof FIELDS)[number]) => {
+  const joined = (field: keyof TableValues) => {
     const length = parts.reduce((sum, part) => sum + part[field].length, 0);
     const values =
       parts[0]?.[field] instanceof Float64Array ? new Float64Array(length) : new Float32Array(length);

@@ -5,8 +5,8 @@ import { FitError } from '../../errors.js';
 import { lgamma } from '../../math/special.js';
 import {
   COUNT_LIMIT,
+  type CountingEngine,
   countScale,
-  type Engine,
   type TableValues,
   tooLarge,
   type UniformValues,
@@ -18,7 +18,6 @@ import { type GpuDevice, openDevice } from './device.js';
 import { createGpuIndex, destroyIndex, type GpuIndex, planOf } from './indexes.js';
 import type { Tuning } from './layout.js';
 import { createPasses, whole } from './passes.js';
-import { forgetLists, type KeptForLists, rankOnGpu, topOnGpu } from './ranking.js';
 import {
   allocateGpuTable,
   createGpuCounts,
@@ -43,31 +42,26 @@ import {
   weightSums,
 } from './wgsl/weights.js';
 
-export { webgpuAvailability } from './device.js';
-
 export interface WebgpuOptions {
   /** How kernels use the GPU; results change only in their last digits. Default: by device and features. */
   readonly tuning?: Partial<Tuning>;
   /** Called with the GPU time of every kernel run; kernels then do not overlap. Needs time stamps on the device. */
   readonly onKernelTime?: (kernel: string, milliseconds: number) => void;
-  /** Most bytes of scores that a ranking holds at a time. Default 256 MiB. */
-  readonly scoreBytes?: number;
   /** Dawn's switches, in Node only, such as 'enable-dawn-features=disable_robustness'. */
   readonly flags?: readonly string[];
 }
 
 const TOLERANCE = 1e-4;
 
-export async function createWebgpuEngine(options: WebgpuOptions = {}): Promise<Engine> {
+export async function createWebgpuEngine(options: WebgpuOptions = {}): Promise<CountingEngine> {
   const gpu = await openDevice(options.flags);
   return engineOn(gpu, options, () => gpu.close());
 }
 
 /** An engine with commands and room of its own; a device may do the work of several. */
-function engineOn(gpu: GpuDevice, options: WebgpuOptions, closeDevice: () => void): Engine {
+function engineOn(gpu: GpuDevice, options: WebgpuOptions, closeDevice: () => void): CountingEngine {
   const { device } = gpu;
-  const { tuning = {}, scoreBytes } = options;
-  const kept: KeptForLists = { room: new Map() };
+  const { tuning = {} } = options;
   const commands = createCommands(gpu, options.onKernelTime);
   const passes = createPasses(gpu, commands);
   const { scratch, terms } = passes;
@@ -167,7 +161,7 @@ function engineOn(gpu: GpuDevice, options: WebgpuOptions, closeDevice: () => voi
     foldFresh: {
       createTable: (rows, features) => inOrder(() => allocateGpuTable(gpu, rows, features, true)),
       means: (table) => inOrder(() => readGpuMeans(commands, table as GpuTable)),
-      make(table, edgeIndex, otherTable, { hyper, otherMass, start, steps }) {
+      fold(table, edgeIndex, otherTable, { hyper, otherMass, start, steps }) {
         const own = table as GpuTable;
         const index = edgeIndex as GpuIndex;
         const other = otherTable as GpuTable;
@@ -293,13 +287,6 @@ function engineOn(gpu: GpuDevice, options: WebgpuOptions, closeDevice: () => voi
         await passes.refresh(table as GpuTable, { first: 0, last: table.rows, activity });
       }),
 
-    rank: (tables, candidates, query, task) =>
-      inOrder(() => rankOnGpu(gpu, commands, tables, candidates, query, { scoreBytes, ...task })),
-    top: (tables, candidates, rows, n, excluded, task) =>
-      askInOrder(() =>
-        topOnGpu(gpu, commands, kept, tables, candidates, rows, n, excluded, { scoreBytes, ...task }),
-      ),
-
     free: (handle) =>
       inPassing(() => {
         commands.forget();
@@ -312,7 +299,6 @@ function engineOn(gpu: GpuDevice, options: WebgpuOptions, closeDevice: () => voi
 
     async close() {
       await idle();
-      forgetLists(commands, kept);
       commands.flush();
       await device.queue.onSubmittedWorkDone().catch(() => {});
       closeDevice();

@@ -144,7 +144,7 @@ export async function foldMeans(
   const other = await engine.createTable(K, asTable(fixed), 'mean');
   const index = await engine.createIndex({ offsets, neighbors, counts: multigraph ? counts : undefined });
   const start = { weight, feature: 1 };
-  await engine.foldFresh.make(own, index, other, { hyper: prior, otherMass, start, steps });
+  await engine.foldFresh.fold(own, index, other, { hyper: prior, otherMass, start, steps });
   const means = await engine.foldFresh.means(own);
   for (const handle of [own, other, index]) void engine.free(handle);
   return inSharedMemory(means);

@@ -92,7 +92,7 @@ export async function startCrossFit(
     const start = { weight: startWeight(otherMass), feature: 1 };
     const how = { hyper: hyper.users, otherMass, start, steps: RANKING_STEPS };
     try {
-      await engine.foldFresh.make(users, userIndexes[fold], items, how);
+      await engine.foldFresh.fold(users, userIndexes[fold], items, how);
       return users;
     } catch (error) {
       throw located(error, `sweep ${sweeps + 1}, users without fold ${fold + 1}`);

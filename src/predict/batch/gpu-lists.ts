@@ -1,11 +1,12 @@
 // Lists for many on a GPU, where there is one and enough to do: it is opened by the first question that is worth it, the items
 // stay there, and only rows go over and lists come back.
 
-import type { Engine } from '../../engine/engine.js';
-import { type EngineName, gpuPays, selectEngine } from '../../engine/select.js';
+import type { EngineName } from '../../engine/select.js';
 import { DeviceError } from '../../errors.js';
 import type { TaskOptions } from '../../progress.js';
 import type { TopLists } from '../../topn/lists.js';
+import type { TopN } from '../../topn/query.js';
+import { gpuRanksFaster, type RankingWork, selectTopN } from '../../topn/select.js';
 import type { ScorerFactors } from '../scoring/model-scorer.js';
 import type { RowLists } from '../scoring/scorer.js';
 
@@ -27,25 +28,24 @@ export interface OpenGpu {
 export function createGpuLists({ features, items, itemWeights }: ScorerFactors, count: number): GpuLists {
   const everything = Uint32Array.from({ length: count }, (_, item) => item);
   /** Undefined: not looked for yet; none: not here, or it has failed. */
-  let found: Promise<Engine | 'none'> | undefined;
+  let found: Promise<TopN | 'none'> | undefined;
 
-  async function look(name: EngineName, work: Parameters<typeof gpuPays>[0]): Promise<Engine | 'none'> {
-    const { engine } = await selectEngine(name, work, 1);
-    if (engine.name === 'gpu') return engine;
-    await engine.close();
-    return 'none';
+  async function look(name: EngineName, work: RankingWork): Promise<TopN | 'none'> {
+    const { backend } = await selectTopN(name, work, 1);
+    return backend.name === 'gpu' ? backend : 'none';
   }
 
   return {
     async open(askers, name) {
       const work = { rows: askers, candidates: count, features };
-      if (name === 'cpu' || name === 'reference' || (name === 'auto' && !gpuPays(work))) return undefined;
+      if (name === 'cpu' || name === 'reference' || (name === 'auto' && !gpuRanksFaster(work)))
+        return undefined;
       found ??= look(name, work);
-      const engine = await found.catch((error) => {
+      const gpu = await found.catch((error) => {
         found = undefined;
         throw error;
       });
-      if (engine === 'none') return undefined;
+      if (gpu === 'none') return undefined;
       return {
         async lists(rows, n, { excluded, history }, { signal }) {
           const asked = Uint32Array.from({ length: rows.length / features }, (_, row) => row);
@@ -53,11 +53,11 @@ export function createGpuLists({ features, items, itemWeights }: ScorerFactors, 
             const weights = itemWeights();
             const added = weights && { itemWeights: { ...weights, history: history() } };
             const tables = { users: rows, items: items(), features, ...added };
-            return await engine.top(tables, everything, asked, n, excluded, { signal });
+            return await gpu.top(tables, everything, asked, n, excluded, { signal });
           } catch (error) {
             if (error instanceof DeviceError) {
               found = Promise.resolve('none');
-              await engine.close().catch(() => {});
+              await gpu.close().catch(() => {});
             }
             throw error;
           }
@@ -65,8 +65,8 @@ export function createGpuLists({ features, items, itemWeights }: ScorerFactors, 
       };
     },
     async close() {
-      const engine = await found?.catch(() => 'none' as const);
-      if (engine && engine !== 'none') await engine.close();
+      const gpu = await found?.catch(() => 'none' as const);
+      if (gpu && gpu !== 'none') await gpu.close();
     },
   };
 }

@@ -1,6 +1,6 @@
 // What a ranking needs of a model: a score for each pair of a row (a user) and an item.
 
-import { type EngineName, onEngine } from '../../engine/select.js';
+import type { EngineName } from '../../engine/select.js';
 import { InputError } from '../../errors.js';
 import { meanTable, type Posterior } from '../../fit/model.js';
 import type { RowLists } from '../../math/csr.js';
@@ -8,6 +8,7 @@ import { allocate } from '../../math/memory.js';
 import type { TaskOptions } from '../../progress.js';
 import { rankByRows } from '../../topn/cpu.js';
 import type { FactorTables, ItemWeightScores, RankAnswer, RankQuery, RowScores } from '../../topn/query.js';
+import { onTopN } from '../../topn/select.js';
 
 export type { FactorTables, RankQuery, RowLists, RowScores };
 
@@ -99,7 +100,7 @@ export function rank(
   if (scorer.kind === 'rows') return rankByRows(scorer.scores, candidates, query, options);
   const { features } = scorer;
   const work = { rows: scorer.users.length / features, candidates: candidates.length, features };
-  return onEngine(options.engine ?? 'auto', work, options.threads, ({ engine }) =>
-    engine.rank(scorer, candidates, query, options),
+  return onTopN(options.engine ?? 'auto', work, options.threads, (topN) =>
+    topN.rank(scorer, candidates, query, options),
   );
 }

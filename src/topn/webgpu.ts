@@ -1,22 +1,24 @@
-// Full rankings on the GPU: the same answers as cpu/ranking.ts, up to scores that tie in float32. Scores of a block
-// of rows exist at a time; only ranks and what was shown come back.
+// Full rankings on the GPU: the same answers as cpu.ts, up to scores that tie in float32. Only a block of rows has its
+// scores in memory at a time; only ranks, lists and what was shown come back to the host.
 
-import { throwIfAborted } from '../../errors.js';
-import type { RowLists } from '../../math/csr.js';
-import type { TaskOptions } from '../../progress.js';
-import { emptyLists, type TopLists } from '../../topn/lists.js';
+import { createQueue } from '../engine/queue.js';
+import { type Commands, createCommands } from '../engine/webgpu/commands.js';
+import { allocate, type GpuDevice, openDevice } from '../engine/webgpu/device.js';
+import { whole } from '../engine/webgpu/passes.js';
+import { storageBuffer, upload } from '../engine/webgpu/tables.js';
+import { throwIfAborted } from '../errors.js';
+import type { RowLists } from '../math/csr.js';
+import type { TaskOptions } from '../progress.js';
+import { emptyLists, type TopLists } from './lists.js';
 import {
   emptyAnswer,
   type FactorTables,
   type RankAnswer,
   type RankQuery,
   rowsToRank,
+  type TopN,
   towardsCandidates,
-} from '../../topn/query.js';
-import type { Commands } from './commands.js';
-import { allocate, type GpuDevice } from './device.js';
-import { whole } from './passes.js';
-import { storageBuffer, upload } from './tables.js';
+} from './query.js';
 import {
   itemWeightShader,
   leaveOutShader,
@@ -26,23 +28,55 @@ import {
   scoreShader,
   shownShader,
   TILE,
-} from './wgsl/scores.js';
+} from './webgpu-shaders.js';
 
-export interface GpuRankOptions extends TaskOptions {
-  /** Most bytes of scores that exist at a time. Default 256 MiB. */
+export interface WebgpuTopNOptions {
+  /** Most bytes of scores in memory at a time. Default 256 MiB. */
   readonly scoreBytes?: number | undefined;
+  /** Called with the GPU time of every kernel run; kernels then do not overlap. Needs time stamps on the device. */
+  readonly onKernelTime?: ((kernel: string, milliseconds: number) => void) | undefined;
 }
 
 const SCORE_BYTES = 2 ** 28;
 
-/** Ranks on a device that is open. */
-export async function rankOnGpu(
+/** Opens the GPU, which stays open until `close`. The candidates of the last lists stay there for the next. */
+export async function createWebgpuTopN({
+  scoreBytes = SCORE_BYTES,
+  onKernelTime,
+}: WebgpuTopNOptions = {}): Promise<TopN> {
+  const gpu = await openDevice();
+  const commands = createCommands(gpu, onKernelTime);
+  const kept: KeptForLists = { room: new Map() };
+  const { inOrder, idle } = createQueue(() => gpu.check());
+  return {
+    name: 'gpu',
+    rank: (tables, candidates, query, task = {}) =>
+      inOrder(() => rankOnGpu(gpu, commands, tables, candidates, query, scoreBytes, task)),
+    async top(tables, candidates, rows, n, excluded, task = {}) {
+      // The next operation is recorded while this answer is still on its way.
+      const { answer } = await inOrder(() =>
+        topOnGpu(gpu, commands, kept, tables, candidates, rows, n, excluded, scoreBytes, task),
+      );
+      return answer;
+    },
+    async close() {
+      await idle();
+      forgetLists(commands, kept);
+      commands.flush();
+      await gpu.device.queue.onSubmittedWorkDone().catch(() => {});
+      gpu.close();
+    },
+  };
+}
+
+async function rankOnGpu(
   gpu: GpuDevice,
   commands: Commands,
   tables: FactorTables,
   candidates: Uint32Array,
   query: RankQuery,
-  { signal, onProgress, scoreBytes }: GpuRankOptions = {},
+  scoreBytes: number,
+  { signal, onProgress }: TaskOptions,
 ): Promise<RankAnswer> {
   throwIfAborted(signal);
   const answer = emptyAnswer(query);
@@ -78,17 +112,17 @@ export async function rankOnGpu(
   }
 }
 
-/** What stays on the GPU from one question for lists to the next: the candidates, and room for the rest. */
-export interface KeptForLists {
+/** What stays on the GPU from one query for lists to the next: the candidates, and buffers for the rest. */
+interface KeptForLists {
   items?: Float32Array | undefined;
   candidates?: Uint32Array | undefined;
   weights?: Float32Array | undefined;
   buffers?: CandidateBuffers | undefined;
-  /** By what they are for. */
+  /** Buffers by use. */
   readonly room: Map<string, GPUBuffer>;
 }
 
-/** The candidates as kernels see them. */
+/** The candidates in the layout of the kernels. */
 interface CandidateBuffers {
   readonly items: GPUBuffer;
   /** Weights from items to the candidates. */
@@ -96,10 +130,10 @@ interface CandidateBuffers {
 }
 
 /**
- * Lists of the best: made on the GPU, block by block; only the lists come back. All is recorded when this resolves, and
- * what is recorded next may use the same room again: the GPU keeps the order.
+ * Lists of the best, made block by block. All commands are recorded when this resolves, and the next query may reuse the
+ * same buffers: the GPU keeps the order.
  */
-export async function topOnGpu(
+async function topOnGpu(
   gpu: GpuDevice,
   commands: Commands,
   kept: KeptForLists,
@@ -108,7 +142,8 @@ export async function topOnGpu(
   rows: Uint32Array,
   n: number,
   excluded: RowLists | undefined,
-  { signal, scoreBytes }: GpuRankOptions = {},
+  scoreBytes: number,
+  { signal }: TaskOptions,
 ): Promise<{ readonly answer: Promise<TopLists> }> {
   throwIfAborted(signal);
   const lists = emptyLists(rows.length, Math.min(n, candidates.length));
@@ -119,26 +154,22 @@ export async function topOnGpu(
   const ranking = await prepare(gpu, commands, tables, candidates, query, rows, scoreBytes, room, kept);
   const bytes = 8 * rows.length * listed;
   const found = await room('lists', `lists of ${rows.length} users`, bytes);
-  commands.clear(found); // a list that is too short ends with zeros
+  commands.clear(found); // a short list ends with zeros
   for (let first = 0; first < rows.length; first += ranking.blockRows) {
     throwIfAborted(signal);
     ranking.rankBlock(first, Math.min(rows.length, first + ranking.blockRows), found);
     await commands.pace(ranking.blockRows * candidates.length);
   }
   const answer = commands.read(found, 0, bytes).then((pairs) => {
-    for (let row = 0; row < rows.length; row++) inOrderOfScores(pairs, row, lists);
+    for (let row = 0; row < rows.length; row++) sortList(pairs, row, lists);
     return lists;
   });
-  answer.catch(() => {}); // whoever waits for it hears of it
+  answer.catch(() => {}); // the caller of `top` handles it
   return { answer };
 }
 
-/** A list as the GPU has found it, best first, ties to the smaller position. */
-function inOrderOfScores(
-  pairs: ArrayBuffer,
-  row: number,
-  { listed, positions, scores, counts }: TopLists,
-): void {
+/** Sorts the list of a row as the GPU wrote it: best first, ties to the smaller position. */
+function sortList(pairs: ArrayBuffer, row: number, { listed, positions, scores, counts }: TopLists): void {
   const found = new Uint32Array(pairs, 8 * row * listed, 2 * listed);
   const values = new Float32Array(pairs, 8 * row * listed, 2 * listed);
   const first = row * listed;
@@ -159,10 +190,10 @@ function inOrderOfScores(
   counts[row] = count;
 }
 
-/** A buffer of at least so many bytes; `what` is for people. */
+/** A buffer of at least `bytes` bytes; `what` names it in error messages. */
 type Room = (use: string, what: string, bytes: number) => Promise<GPUBuffer>;
 
-/** Room that lasts as long as its question. */
+/** Buffers that live as long as their query. */
 function ownRoom(gpu: GpuDevice, owned: GPUBuffer[]): Room {
   return async (_use, what, bytes) => {
     const buffer = await allocate(gpu, what, bytes, () => storageBuffer(gpu, what, bytes));
@@ -171,14 +202,14 @@ function ownRoom(gpu: GpuDevice, owned: GPUBuffer[]): Room {
   };
 }
 
-/** Room that the next question uses again, made larger where it has to be. */
+/** Buffers that the next query reuses; they grow when they must. */
 function keptRoom(gpu: GpuDevice, commands: Commands, { room }: KeptForLists): Room {
   return async (use, what, bytes) => {
     const before = room.get(use);
     if (before && before.size >= bytes) return before;
     if (before) release(commands, [before]);
     room.delete(use);
-    // With room to grow where it grows: lists are of any length.
+    // Grows by doubling: the next list may be longer.
     const size = before ? Math.max(bytes, Math.min(2 * before.size, gpu.maxBinding)) : bytes;
     const buffer = await allocate(gpu, what, size, () => storageBuffer(gpu, what, size));
     room.set(use, buffer);
@@ -191,8 +222,8 @@ function release(commands: Commands, owned: readonly GPUBuffer[]): void {
   for (const buffer of owned) buffer.destroy();
 }
 
-/** Lets go of everything that was kept. */
-export function forgetLists(commands: Commands, kept: KeptForLists): void {
+/** Destroys all kept buffers. */
+function forgetLists(commands: Commands, kept: KeptForLists): void {
   kept.buffers = undefined;
   release(commands, [...kept.room.values()]);
   kept.room.clear();
@@ -210,7 +241,7 @@ interface PreparedView {
   readonly shown: GPUBuffer;
 }
 
-/** Everything on the GPU that a ranking needs, and how a block of rows is ranked with it. */
+/** Uploads what a ranking needs; `rankBlock` ranks a block of rows with it. */
 async function prepare(
   gpu: GpuDevice,
   commands: Commands,
@@ -218,13 +249,13 @@ async function prepare(
   candidates: Uint32Array,
   { views, excluded, depth, top }: RankQuery,
   rows: Uint32Array,
-  mostBytes: number | undefined,
+  mostBytes: number,
   room: Room,
   kept?: KeptForLists,
 ) {
   const shape: RankShape = { quads: Math.ceil(features / 4), candidates: candidates.length, depth, top };
-  const most = Math.floor(Math.min(mostBytes ?? SCORE_BYTES, gpu.maxBinding) / (4 * candidates.length));
-  // Whole tiles of rows, but never less than a row: a longer one is refused with the limit.
+  const most = Math.floor(Math.min(mostBytes, gpu.maxBinding) / (4 * candidates.length));
+  // Whole tiles of rows, but at least one row: if that does not fit, the allocation fails with the limit.
   const blockRows = Math.min(rows.length, Math.max(1, most - (most > TILE.rows ? most % TILE.rows : 0)));
   const make = async (use: string, what: string, values: Uint32Array | Float32Array) => {
     const buffer = await room(use, what, values.byteLength);
@@ -273,7 +304,7 @@ async function prepare(
   }
   const reads = (n: number) => ['params', ...Array<'read'>(n).fill('read'), 'write'] as const;
   const score = await commands.kernel('scores', scoreShader(shape), reads(2));
-  const addBeside = await commands.kernel('itemWeights', itemWeightShader(shape), reads(6));
+  const addItemWeights = await commands.kernel('itemWeights', itemWeightShader(shape), reads(6));
   const leaveOut = await commands.kernel('left out', leaveOutShader(shape, true), reads(3));
   const leaveOutForAll = await commands.kernel('left out for all', leaveOutShader(shape, false), reads(3));
   const rank = await commands.kernel('ranks', rankShader(shape), reads(4));
@@ -289,7 +320,7 @@ async function prepare(
     if (between && histories) {
       const { offsets, targets, weights } = between;
       const buffers = [rowsBuffer, histories.offsets, histories.values, offsets, targets, weights, scores];
-      commands.run(addBeside, at, buffers.map(whole), count);
+      commands.run(addItemWeights, at, buffers.map(whole), count);
     }
     if (seen) {
       commands.run(leaveOut, at, [rowsBuffer, seen.offsets, seen.values, scores].map(whole), count);
@@ -308,7 +339,7 @@ async function prepare(
   return { blockRows, views: prepared, rankBlock };
 }
 
-/** The picked rows of a table, each padded with zeros to whole vectors of four. */
+/** Some rows of a table, each padded with zeros to whole vectors of four. */
 function padded(table: Float32Array, picked: Uint32Array, features: number): Float32Array {
   const stride = 4 * Math.ceil(features / 4);
   const asItIs = stride === features && picked.length * features === table.length;

@@ -1,9 +1,8 @@
-// Full rankings on the GPU against the cpu engine. Scores are whole numbers, so that both add them without rounding and
+// Full rankings on the GPU against the CPU. Scores are whole numbers, so that both add them without rounding and
 // ties are ties on both.
 
 import { describe, expect, test } from 'vitest';
 import type { EngineName } from '../../src/engine/select.js';
-import { createWebgpuEngine, type WebgpuOptions } from '../../src/engine/webgpu/engine.js';
 import { AbortError } from '../../src/errors.js';
 import type { RowLists } from '../../src/math/csr.js';
 import { randomStream } from '../../src/math/random.js';
@@ -11,7 +10,8 @@ import { rank } from '../../src/predict/scoring/scorer.js';
 import type { TaskOptions } from '../../src/progress.js';
 import { rankByFactors } from '../../src/topn/cpu.js';
 import type { FactorTables, RankQuery } from '../../src/topn/query.js';
-import { findTestGpu, skipReason } from './swiftshader.js';
+import { createWebgpuTopN, type WebgpuTopNOptions } from '../../src/topn/webgpu.js';
+import { findTestGpu, skipReason } from '../engine/swiftshader.js';
 
 const gpu = await findTestGpu();
 const random = randomStream(21);
@@ -78,13 +78,13 @@ async function rankOnGpu(
   candidates: Uint32Array,
   query: RankQuery,
   task: TaskOptions,
-  options: WebgpuOptions = {},
+  options: WebgpuTopNOptions = {},
 ) {
-  const engine = await createWebgpuEngine(options);
+  const topN = await createWebgpuTopN(options);
   try {
-    return await engine.rank(tables, candidates, query, task);
+    return await topN.rank(tables, candidates, query, task);
   } finally {
-    await engine.close();
+    await topN.close();
   }
 }
 
@@ -121,7 +121,7 @@ describe.skipIf(!gpu.available)('rankings on the GPU', () => {
 
 test.runIf(!gpu.available)(skipReason(gpu), () => {});
 
-describe.skipIf(!gpu.available)('which engine ranks', () => {
+describe.skipIf(!gpu.available)('which backend ranks', () => {
   const { tables, candidates, query } = problem({
     ...{ users: 40, items: 80, features: 6, depth: 20, top: 5, most: 30 },
   });

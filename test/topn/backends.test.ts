@@ -1,0 +1,78 @@
+// Every backend ranks as the reference does. Scores are whole numbers, so ties are ties in any precision.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { RowLists } from '../../src/math/csr.js';
+import { randomStream } from '../../src/math/random.js';
+import { createCpuTopN } from '../../src/topn/cpu.js';
+import type { RankQuery, TopN } from '../../src/topn/query.js';
+import { createReferenceTopN } from '../../src/topn/reference.js';
+import { createWebgpuTopN } from '../../src/topn/webgpu.js';
+import { findTestGpu } from '../engine/swiftshader.js';
+
+const gpu = await findTestGpu();
+const BACKENDS: readonly { name: string; create: () => Promise<TopN> }[] = [
+  { name: 'reference', create: async () => createReferenceTopN() },
+  { name: 'cpu', create: async () => createCpuTopN(2) },
+  ...(gpu.available ? [{ name: 'gpu', create: () => createWebgpuTopN() }] : []),
+];
+
+describe.each(BACKENDS)('$name', ({ create }) => {
+  let topN: TopN;
+  beforeAll(async () => {
+    topN = await create();
+  });
+  afterAll(async () => topN?.close());
+
+  test('ranks and lists are those of the reference', async () => {
+    const random = randomStream(19);
+    const whole = (length: number) => Float32Array.from({ length }, () => random.below(9) - 4);
+    const tables = { users: whole(30 * 5), items: whole(60 * 5), features: 5 };
+    const candidates = Uint32Array.from({ length: 60 }, (_, i) => i).filter((i) => i % 3 !== 1);
+    const lists = (parity: number): RowLists => {
+      const offsets = [0];
+      const values: number[] = [];
+      for (let row = 0; row < 30; row++) {
+        for (let p = parity; p < candidates.length; p += 2) if (random.uniform() < 0.2) values.push(p);
+        offsets.push(values.length);
+      }
+      return { offsets: Uint32Array.from(offsets), values: Uint32Array.from(values) };
+    };
+    const excluded = lists(1);
+    const query: RankQuery = {
+      ...{ candidates: candidates.length, excluded, depth: 15, top: 4 },
+      views: [{ without: new Uint32Array(0), relevant: lists(0) }],
+    };
+    const reference = createReferenceTopN();
+    expect(await topN.rank(tables, candidates, query)).toEqual(
+      await reference.rank(tables, candidates, query),
+    );
+    const rows = Uint32Array.of(3, 0, 29);
+    for (const n of [1, 7, 100]) {
+      const actual = await topN.top(tables, candidates, rows, n, excluded);
+      expect(actual).toEqual(await reference.top(tables, candidates, rows, n, excluded));
+    }
+    const history = lists(0);
+    const itemWeights = {
+      history: { ...history, values: history.values.map((p) => candidates[p]) },
+      offsets: Uint32Array.from({ length: 61 }, (_, i) => 2 * i),
+      targets: Uint32Array.from({ length: 120 }, (_, e) => (e % 2 === 0 ? 0 : 30) + random.below(30)),
+      weights: whole(120),
+    };
+    const added = { ...tables, itemWeights };
+    const ranks = await topN.rank(added, candidates, query);
+    expect(ranks).toEqual(await reference.rank(added, candidates, query));
+    expect(ranks).not.toEqual(await reference.rank(tables, candidates, query));
+    const best = await topN.top(added, candidates, rows, 7, excluded);
+    expect(best).toEqual(await reference.top(added, candidates, rows, 7, excluded));
+  });
+
+  test('an aborted query rejects with the reason, and later ones run', async () => {
+    const tables = { users: new Float32Array(6), items: new Float32Array(6), features: 3 };
+    const ask = (signal?: AbortSignal) =>
+      topN.top(tables, Uint32Array.of(0, 1), Uint32Array.of(0), 1, undefined, { signal });
+    const bad = ask(AbortSignal.abort(new RangeError('enough')));
+    const good = ask();
+    await expect(bad).rejects.toThrow('enough');
+    expect((await good).counts).toEqual(Uint32Array.of(1));
+  });
+});
