@@ -8,7 +8,7 @@
 
 import { appendFileSync } from 'node:fs';
 import { ascend } from '../src/fit/ascent/ascent.js';
-import { sizeIntervals } from '../src/fit/sides/size-posterior.js';
+import { sizePosteriors } from '../src/fit/sides/size-posterior.js';
 import { degrees, SIDES } from '../src/graph/graph.js';
 import { gamma } from '../src/math/distributions.js';
 import { type Random, randomStream } from '../src/math/random.js';
@@ -118,9 +118,9 @@ for (let set = 0; set < sets; set++) {
       Array.from({ length: DRAWS }, () => (gamma(random, count) * hyper.size) / count),
     );
   }
-  const intervals = sizeIntervals(model);
+  const sizes = sizePosteriors(model);
   for (const side of SIDES) {
-    const { low, high } = intervals[side]!;
+    const { low, high } = sizes[side]!.interval;
     // The interval is symmetric in the logarithm.
     const spread = Math.log(high / low) / (2 * 1.6449);
     const draws = Array.from(

@@ -75,7 +75,7 @@ type Law = (parts: Split) => Promise<(pair: Pair) => number> | ((pair: Pair) => 
 const rounded =
   (...sides: readonly ('users' | 'items')[]): Law =>
   (parts) => {
-    const { law, effects } = fitCounts(parts.train, sides);
+    const { prior: law, effects } = fitCounts(parts.train, sides);
     const own = foldCounts(law, 'users', foldRows(parts), effects.items);
     const out = { logProbability: 0, mean: 0, variance: 0 };
     return ({ user, item, count }) => {

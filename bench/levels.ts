@@ -7,8 +7,8 @@ import { existsSync } from 'node:fs';
 import { createCpuEngine } from '../src/engine/cpu/engine.js';
 import { ascend } from '../src/fit/ascent/ascent.js';
 import { logCountFactorials } from '../src/fit/ascent/bound.js';
-import { factsOf } from '../src/fit/ascent/data-facts.js';
-import { firstHyper, learned, tausToMatch } from '../src/fit/ascent/hyper.js';
+import { dataFacts } from '../src/fit/ascent/data-facts.js';
+import { firstHyper, learnedHyper, tausToMatch } from '../src/fit/ascent/hyper.js';
 import { RELAXATION, runLoop } from '../src/fit/ascent/loop.js';
 import { startOf, vertexStart } from '../src/fit/ascent/start.js';
 import { fitSettings } from '../src/fit/options.js';
@@ -48,7 +48,7 @@ async function measured(
 function noiseEverywhere(graph: BipartiteGraph, seed: number): Promise<Measured> {
   return measured(async (onProgress) => {
     const settings = fitSettings({ features: FEATURES, seed });
-    const facts = factsOf(graph);
+    const facts = dataFacts(graph);
     const hyper = await firstHyper(facts, settings, undefined);
     const engine = await createCpuEngine({});
     const table = (side: SideName) =>
@@ -60,7 +60,7 @@ function noiseEverywhere(graph: BipartiteGraph, seed: number): Promise<Measured>
     const tables = { users: await table('users'), items: await table('items') };
     const data = { ...graph, factorials: logCountFactorials(graph.users.counts) };
     const first = { iteration: 0, warmSweeps: undefined, bounds: [], likelihood: undefined };
-    const moving = { learn: learned(settings, hyper), tilts: tausToMatch(facts, settings, hyper) };
+    const moving = { learn: learnedHyper(settings, hyper), matchedTaus: tausToMatch(facts, settings, hyper) };
     const start = { ...first, relaxation: RELAXATION, hyper };
     const { bound, state } = await runLoop(engine, data, tables, start, settings, moving, { onProgress });
     await engine.close();

@@ -64,13 +64,11 @@ function randomRanker(items: number, features: number): Ranker {
     },
     provenance: {
       version: VERSION,
-      engine: 'none',
       seed: 1,
       fingerprint: '0',
       options: {},
       iterations: 1,
       converged: true,
-      seconds: 0,
     },
   };
 }

@@ -104,7 +104,7 @@ function sumOfWeights(model: PosteriorModel, side: SideName): number {
 /** Expected edges of the unseen vertices of a side. */
 function unseenRate(model: PosteriorModel, side: SideName): number {
   const met = eligibleMass(model, otherSide(side));
-  return sum(model[side].leftover.map((mass, k) => mass * met[k]));
+  return sum(model[side].unseenMass.map((mass, k) => mass * met[k]));
 }
 
 /** The replicas' statistics, from the fit: sizes as given, or drawn as where they are estimated. */

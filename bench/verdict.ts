@@ -11,13 +11,13 @@ import { randomStream } from '../src/math/random.js';
 import { simulate } from '../src/process/poisson-model.js';
 import { countDegrees } from '../src/sparsity/degree-counts.js';
 import { type TailIndex, tailIndexOfCounts } from '../src/sparsity/tail-index.js';
-import { type Judgement, judgeGraph } from '../src/sparsity/verdict.js';
+import { type SideVerdict, sparsityVerdict } from '../src/sparsity/verdict.js';
 
 const [graphs = 300, seed = 2, leastEdges = 10_000] = process.argv.slice(2).map(Number);
 const SIGMAS = [-0.5, -0.3, -0.2, -0.1, 0, 0.1, 0.2, 0.3, 0.4, 0.6];
 
 interface Outcome {
-  readonly judgement: Judgement;
+  readonly judgement: SideVerdict;
   readonly index: TailIndex;
 }
 const outcomes = new Map<number, Outcome[]>(SIGMAS.map((sigma) => [sigma, []]));
@@ -45,7 +45,7 @@ for (let g = 0; g < graphs; g++) {
   const graph = await growUntil(edges, Math.sqrt(edges / features), draw);
   const counts = { users: countDegrees(degrees(graph.users)), items: countDegrees(degrees(graph.items)) };
   const index = { users: tailIndexOfCounts(counts.users), items: tailIndexOfCounts(counts.items) };
-  const verdict = judgeGraph(counts, index);
+  const verdict = sparsityVerdict(counts, index);
   for (const side of ['users', 'items'] as const) {
     outcomes.get(sigma[side])!.push({ judgement: verdict[side], index: index[side] });
   }
@@ -64,7 +64,7 @@ async function growUntil(
   }
 }
 
-const percent = (list: readonly Outcome[], judgement: Judgement) =>
+const percent = (list: readonly Outcome[], judgement: SideVerdict) =>
   `${((100 * list.filter((o) => o.judgement === judgement).length) / list.length).toFixed(1)} %`;
 const range = (values: readonly (number | undefined)[]) => {
   const sorted = values.filter((v) => v !== undefined).sort((a, b) => a - b);
@@ -89,7 +89,7 @@ for (const [sigma, list] of outcomes) {
   ];
   console.log(`| ${row.join(' | ')} |`);
 }
-const share = (test: (sigma: number) => boolean, judgement: Judgement) => {
+const share = (test: (sigma: number) => boolean, judgement: SideVerdict) => {
   const list = [...outcomes].filter(([sigma]) => test(sigma)).flatMap(([, found]) => found);
   const right = list.filter((o) => o.judgement === judgement).length;
   const wrong = list.filter((o) => o.judgement !== judgement && o.judgement !== 'unclear').length;

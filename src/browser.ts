@@ -51,7 +51,7 @@ export { type TunedRanking, type TuneOptions, tuneRanking } from './evaluate/tun
 export type { BothHyper } from './fit/ascent/bound.js';
 export type {
   AscentCheckpoint,
-  Beginning,
+  FitOrigin as Beginning,
   Checkpoint,
   LoopState,
   RankingCheckpoint,
@@ -231,7 +231,7 @@ export type { DegreeCounts } from './sparsity/degree-counts.js';
 export type { DegreeFit } from './sparsity/degree-likelihood.js';
 export type { LowDegreeFit } from './sparsity/low-degrees.js';
 export { type TailIndex, tailIndex } from './sparsity/tail-index.js';
-export type { Estimate, Judgement, LowEstimate, Verdict, VerdictReason } from './sparsity/verdict.js';
+export type { Estimate, SideVerdict as Judgement, LowEstimate, Verdict, VerdictReason } from './sparsity/verdict.js';
 // Models as bytes
 export {
   type ModelFile,

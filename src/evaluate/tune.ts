@@ -7,9 +7,9 @@ import { checkFit, type RankingFitOptions } from '../fit/options.js';
 import { rankingFeatures } from '../fit/ranking/settings.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import type { BipartiteGraph } from '../graph/graph.js';
-import { holdBack, JUDGED, shownItems } from '../metrics/held-back.js';
+import { holdBack, shownItems, TEST_SHARE } from '../metrics/held-back.js';
 import { tuningScore } from '../metrics/ranking-metrics.js';
-import { geometric, type Setting, type SettingTrial, tune } from '../metrics/setting-search.js';
+import { geometric, type Setting, type SettingTrial, searchSettings } from '../metrics/setting-search.js';
 import { withDefaults } from '../options/check-options.js';
 import { type OptionsOf, value } from '../options/declare.js';
 import { TUNE } from '../options/library.js';
@@ -57,7 +57,7 @@ export async function tuneRanking(graph: BipartiteGraph, options: TuneOptions = 
       note: `${note}, ${spent().toFixed(1)} of ${budgetMinutes} minutes`,
     });
   let tried = 0;
-  const tuned = await tune(
+  const tuned = await searchSettings(
     {
       prior: geometric(1, 3, 1e-3, 1e3),
       features: geometric(rankingFeatures(inner.train.edges), 2, 4, 512),
@@ -118,7 +118,7 @@ function heldBackSplit(graph: BipartiteGraph, seed: number, given: Uint8Array | 
     method: 'pq',
     seed,
     testUsers: heldBack.length / graph.users.count,
-    testItems: JUDGED,
+    testItems: TEST_SHARE,
     ...splitByAssignment(graph, drawn.users, drawn.items),
     assignment: {
       users: { ids: graph.users.ids, drawn: drawn.users },

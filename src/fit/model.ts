@@ -24,9 +24,11 @@ export interface ModelSide extends Vertices {
   readonly featureShape: Float32Array;
   readonly featureRate: Float32Array;
   /** Expected mass of the unseen atoms per feature (μ or ρ); zeros in the dense model. */
-  readonly leftover: Float64Array;
+  readonly unseenMass: Float64Array;
   readonly hyper: SideHyper;
-  /** What the counts of each vertex have of its own, where the model has a law of counts. */
+  /** True if the fit matched τ to the degrees (sides/side-prior.ts); absent if τ was given, learned or left at its default. */
+  readonly tauMatched?: true | undefined;
+  /** The effect of each vertex on its counts, if the model has a prior of counts. */
   readonly counts?: CountEffects | undefined;
   /** Expected mass of all users per feature, where the model has only some of them; undefined: it has all. */
   readonly mass?: Float64Array | undefined;
@@ -37,7 +39,8 @@ export function modelSide(
   side: GraphSide,
   table: TableValues,
   hyper: SideHyper,
-  leftover: Float64Array,
+  unseenMass: Float64Array,
+  tauMatched = false,
 ): ModelSide {
   const single = (values: Float32Array | Float64Array) =>
     values instanceof Float32Array ? values : Float32Array.from(values);
@@ -48,22 +51,24 @@ export function modelSide(
     weightRate: single(table.weightRate),
     featureShape: single(table.featureShape),
     featureRate: single(table.featureRate),
-    leftover,
+    unseenMass,
     hyper,
+    ...(tauMatched && { tauMatched }),
     degree: degrees(side),
   });
 }
 
-/** How a model came about; goes into the file and into reports. */
+/** How a model was fitted, as its file holds it. It has no time, host or thread count: the same fit gives the same bytes. */
 export interface FitRecord {
+  /** Version of graphex. */
   readonly version: string;
-  readonly engine: string;
   readonly seed: number;
+  /** Fingerprint of the data. */
   readonly fingerprint: string;
+  /** The options that were given, with the defaults, as `fit` takes them. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly iterations: number;
   readonly converged: boolean;
-  readonly seconds: number;
   /** What is added to the scores of a ranker, and how its settings were found. */
   readonly blend?: BlendReport | undefined;
 }

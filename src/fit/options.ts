@@ -173,6 +173,11 @@ function refuseOthers(method: Method, declared: Declaration, given: object): voi
   }
 }
 
+/** The options of a fit as its model and its checkpoint record them: those given, with the defaults, as `fit` takes them. */
+export function recordedOptions(method: Method, options: object): Readonly<Record<string, unknown>> {
+  return { method, ...withDefaults(METHODS[method], partFor(METHODS[method], options)) };
+}
+
 export interface FitSettings {
   readonly features: number;
   readonly model: ModelKind;

@@ -2,10 +2,10 @@
 // is refused, all of it by name.
 
 import { SIDES } from '../graph/graph.js';
-import { AUTO, METHODS, type Method } from '../options/commands/fit.js';
+import { AUTO, type Method } from '../options/commands/fit.js';
 import { OptionError, option, optionError, show } from '../options/error.js';
 import { TASK } from '../options/shared.js';
-import type { Beginning, Checkpoint } from './ascent/loop.js';
+import type { Checkpoint, FitOrigin } from './ascent/loop.js';
 import { type FitOptions, learnLists, RESUME } from './options.js';
 
 /** What may be another than it was: how long the fit goes on, and on what. */
@@ -26,14 +26,14 @@ export function resumedOptions(
   given: FitOptions & { resume: Checkpoint },
 ): FitOptions {
   const { resume } = given;
-  const began: Partial<Beginning> | undefined = resume?.began;
-  if (typeof began?.settings !== 'object' || (resume.method !== 'ascent' && resume.method !== 'ranking')) {
+  const origin: Partial<FitOrigin> | undefined = resume?.origin;
+  if (typeof origin?.options !== 'object' || (resume.method !== 'ascent' && resume.method !== 'ranking')) {
     throw optionError`${option('resume')}: expected the checkpoint of a stopped fit`;
   }
-  const saved = beginningOptions(resume.began, resume.method);
+  const saved = origin.options as FitOptions;
   const conflicts = conflictsOf(given, saved, resume.method);
   if (conflicts.length > 0) throw conflictError(conflicts);
-  if (began.fingerprint !== ofData()) {
+  if (origin.fingerprint !== ofData()) {
     throw optionError`${option('resume')}: the saved fit is one of other data; go on with the data that it began with`;
   }
   const own = Object.entries(given).filter(([name, value]) => OWN.includes(name) && value !== undefined);
@@ -78,40 +78,11 @@ function conflictError(conflicts: readonly Conflict[]): OptionError {
   ]);
 }
 
-/** The options that a fit began with, from the settings that they became; `options` of a file can hold anything. */
-export function beginningOptions({ settings }: Beginning, method: Method): FitOptions {
-  const { given, hyper, learn } = settings as {
-    given?: Record<string, object>;
-    hyper?: Record<string, object>;
-    learn?: Record<string, unknown>;
-  };
-  const known = Object.entries(settings).filter(
-    ([name]) => name !== 'learn' && Object.hasOwn(METHODS[method], name),
-  );
-  const side = (name: string) => {
-    // A fit for ranking has all hyperparameters from its beginning, and no size.
-    const { size: _, ...rest } = (hyper?.[name] ?? {}) as { size?: unknown };
-    return hyper ? rest : (given?.[name] ?? {});
-  };
-  const names = SIDES.flatMap((s) => asList(learn?.[s]).map((name) => `${s}.${name}`));
-  return {
-    ...Object.fromEntries(known),
-    method,
-    ...(method === 'ranking' ? {} : { learn: names }),
-    users: side('users'),
-    items: side('items'),
-  } as FitOptions;
-}
-
 /** Names of what is learned, each with its side, in one order. */
 function inOrder(names: unknown): unknown {
   if (!Array.isArray(names) || !names.every((name) => typeof name === 'string')) return names;
   const lists = learnLists(names);
   return SIDES.flatMap((side) => [...lists[side]].sort().map((name) => `${side}.${name}`));
-}
-
-function asList(names: unknown): readonly unknown[] {
-  return Array.isArray(names) ? names : [];
 }
 
 function isSame(a: unknown, b: unknown): boolean {

@@ -26,7 +26,7 @@ export class LostFitError extends FitError implements UnfinishedFit {
   declare readonly engineReason: EngineReason;
   constructor(message: string, fit: UnfinishedFit, options?: ErrorOptions) {
     super(message, options);
-    carry(this, fit);
+    attachFit(this, fit);
   }
 }
 
@@ -36,11 +36,11 @@ export class LostFitError extends FitError implements UnfinishedFit {
  */
 export function abortedFit(signal: AbortSignal, fit: UnfinishedFit): unknown {
   const reason = abortReason(signal);
-  if (typeof reason === 'object' && reason !== null && Object.isExtensible(reason)) carry(reason, fit);
+  if (typeof reason === 'object' && reason !== null && Object.isExtensible(reason)) attachFit(reason, fit);
   return reason;
 }
 
-function carry(error: object, fit: UnfinishedFit): void {
+function attachFit(error: object, fit: UnfinishedFit): void {
   for (const name of FIELDS) {
     // Not enumerable: whoever prints the error does not want the tables.
     Object.defineProperty(error, name, { value: fit[name], configurable: true });
@@ -69,7 +69,7 @@ export function statesUnderWay(checkpoint: RankingState & Pick<RankingCheckpoint
 }
 
 /** Their numbers among all, from 0: the smallest that none of those done has. */
-export function numbersUnderWay(checkpoint: Omit<RankingCheckpoint, 'began'>): number[] {
+export function numbersUnderWay(checkpoint: Omit<RankingCheckpoint, 'origin'>): number[] {
   const done = new Set(checkpoint.done.map((member) => member.seed - checkpoint.seed));
   const numbers: number[] = [];
   for (let run = 0; numbers.length < statesUnderWay(checkpoint).length; run++) {

@@ -39,7 +39,7 @@ export const STREAMS = {
   /** Where a hierarchical Poisson factorization begins. */
   hierarchical: 0x687066,
   /** Items that held-back users are judged on, and who is held back. */
-  judgedItems: 0x7e57,
+  heldBackItems: 0x7e57,
   heldBack: 0x686f6c64,
   /** Resampled users of a paired comparison. */
   bootstrap: 0x626f6f74,

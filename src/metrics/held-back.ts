@@ -18,7 +18,7 @@ export interface RankingData {
   readonly candidates: Uint32Array;
 }
 
-export interface Validation {
+export interface HeldBackTask {
   /** Training rows that are held back, ascending. */
   readonly heldBack: Uint32Array;
   /** The other training users. */
@@ -40,11 +40,11 @@ export interface ValidationOptions {
 }
 
 /** Share of the items that held-back users are judged on, where no split has said which. */
-export const JUDGED = 0.2;
+export const TEST_SHARE = 0.2;
 
 /** Per item, 1 if it is shown of held-back users, 0 if they are judged on it. */
 export function shownItems(count: number, seed: number): Uint8Array {
-  return drawAssignment(count, JUDGED, randomStream(seed, STREAMS.judgedItems)).map((coin) => 1 - coin);
+  return drawAssignment(count, TEST_SHARE, randomStream(seed, STREAMS.heldBackItems)).map((coin) => 1 - coin);
 }
 
 /** Holds training users back. Candidates are the items that are not shown. `otherwise`: what to do but to have more data. */
@@ -52,7 +52,7 @@ export function holdBack(
   data: Pick<RankingData, 'users' | 'shown'>,
   options: ValidationOptions,
   otherwise?: string,
-): Validation {
+): HeldBackTask {
   const held = tryHoldBack(data, options);
   if (held) return held;
   throw new InputError(
@@ -65,7 +65,7 @@ export function holdBack(
 export function tryHoldBack(
   data: Pick<RankingData, 'users' | 'shown'>,
   options: ValidationOptions,
-): Validation | undefined {
+): HeldBackTask | undefined {
   const { share = 0.2, maxUsers = 3000, maxCandidates = 2000 } = options;
   const { users, shown } = data;
   const rows = users.offsets.length - 1;
@@ -115,7 +115,7 @@ export function tryHoldBack(
 }
 
 /** The same users judged on evenly spaced candidates, at most so many. */
-export function someCandidates(validation: Validation, most: number): Validation {
+export function someCandidates(validation: HeldBackTask, most: number): HeldBackTask {
   const { data, task, heldBack } = validation;
   const share = most / task.candidates.length;
   if (share >= 1) return validation;

@@ -18,7 +18,7 @@ export interface RankingTask {
   readonly popular: Uint32Array;
 }
 
-export interface TaskParts {
+export interface RankingTaskInput {
   readonly rows: number;
   readonly items: number;
   /** Per row, the relevant items. */
@@ -32,7 +32,7 @@ export interface TaskParts {
 }
 
 /** Checks the parts and turns items into positions among the candidates. */
-export function rankingTask(parts: TaskParts): RankingTask {
+export function rankingTask(parts: RankingTaskInput): RankingTask {
   const { rows, items, relevant } = parts;
   for (const [name, lists] of [
     ['relevant', relevant],

@@ -5,7 +5,7 @@
 export type Setting = Readonly<Record<string, number>>;
 
 /** One number of a setting, and the values next to a given one. */
-export interface Dial {
+export interface SettingAxis {
   readonly start: number;
   /** The next larger (+1) or smaller (−1) value; undefined where the value has no meaning beyond. */
   next(value: number, direction: 1 | -1): number | undefined;
@@ -29,7 +29,12 @@ export interface Tuned {
 }
 
 /** Multiplies or divides by `ratio`, within limits. */
-export function geometric(start: number, ratio: number, low = 0, high = Number.POSITIVE_INFINITY): Dial {
+export function geometric(
+  start: number,
+  ratio: number,
+  low = 0,
+  high = Number.POSITIVE_INFINITY,
+): SettingAxis {
   return {
     start,
     next(value, direction) {
@@ -41,13 +46,13 @@ export function geometric(start: number, ratio: number, low = 0, high = Number.P
 }
 
 /** Goes along given values. */
-export function ladder(start: number, values: readonly number[]): Dial {
+export function alongValues(start: number, values: readonly number[]): SettingAxis {
   return { start, next: (value, direction) => values[values.indexOf(value) + direction] };
 }
 
 /** Turns the dials until none gains. A search can go on from an earlier one, with other dials. */
-export async function tune(
-  dials: Readonly<Record<string, Dial>>,
+export async function searchSettings(
+  dials: Readonly<Record<string, SettingAxis>>,
   score: (setting: Setting) => Promise<number>,
   {
     maxTrials = 40,

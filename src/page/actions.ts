@@ -192,7 +192,7 @@ export async function runFit(): Promise<void> {
   if (!fitted) return;
   model.value = fitted;
   const { edges } = fitted.split?.train ?? opened.value!;
-  learnRate(edges, fitted.features ?? 1, fitted.iterations, fitted.seconds);
+  learnRate(edges, fitted.features ?? 1, fitted.iterations, fitted.seconds ?? 0);
 }
 
 export async function runEvaluation(): Promise<void> {

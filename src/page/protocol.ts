@@ -115,12 +115,13 @@ export interface ModelSummary {
   readonly bounds: readonly (readonly [number, number])[];
   readonly iterations: number;
   readonly converged: boolean;
-  readonly seconds: number;
-  readonly engine: string;
+  /** Of the fit; undefined for a model that was opened. */
+  readonly seconds: number | undefined;
+  readonly engine: string | undefined;
   /** Why that engine ran; undefined for a model that was opened. */
   readonly why: string | undefined;
   readonly threads: number | undefined;
-  readonly law: readonly string[];
+  readonly sides: readonly string[];
   readonly split: SplitSummary | undefined;
   /** It is on the server that the page came from, which answers for it. */
   readonly served?: true | undefined;

@@ -66,7 +66,7 @@ export async function servedModel(): Promise<ModelSummary | 'locked' | undefined
     names: sideNames(names),
     features: features || undefined,
     ...{ bound: undefined, bounds: [], iterations: 0, converged: true, seconds: 0, engine: '' },
-    ...{ why: undefined, threads: undefined, law: [], split: undefined },
+    ...{ why: undefined, threads: undefined, sides: [], split: undefined },
   };
 }
 

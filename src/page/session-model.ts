@@ -191,11 +191,11 @@ function summary({ source, model, fitted, split }: Held): ModelSummary {
     bounds: posterior?.provenance.bounds ?? [],
     iterations: provenance.iterations,
     converged: provenance.converged,
-    seconds: provenance.seconds,
-    engine: provenance.engine,
+    seconds: fitted?.seconds,
+    engine: fitted?.engine,
     why: fitted && engineWords(fitted.engineReason),
     threads: fitted?.threads,
-    law: posterior ? sidePriorWords(describeSides(posterior), seen, names) : [],
+    sides: posterior ? sidePriorWords(describeSides(posterior), seen, names) : [],
     split: split && splitSummary(split),
   };
 }

@@ -8,7 +8,7 @@ import type { Communicator } from '../comm/communicator.js';
 import type { TableTotals, TableValues } from '../engine/engine.js';
 import { InputError } from '../errors.js';
 import { finishFolder, removeResult } from '../files/folder.js';
-import type { Beginning, LoopState } from '../fit/ascent/loop.js';
+import type { FitOrigin, LoopState } from '../fit/ascent/loop.js';
 import { type BySide, SIDES, type SideName } from '../graph/graph.js';
 import { savedTable, stateSchema } from '../store/checkpoint-tensors.js';
 import { putTable } from '../store/posterior-tensors.js';
@@ -33,7 +33,7 @@ export function stateFiles(shards: number): string[] {
 
 /** What every rank knows of a fit that was stopped. */
 export interface SavedFit {
-  readonly began: Beginning;
+  readonly origin: FitOrigin;
   readonly state: LoopState;
   readonly items: TableValues;
   readonly totals: BySide<TableTotals>;
@@ -71,7 +71,7 @@ export async function saveState(
   folder: string,
   parts: PartitionedData,
   communicator: Communicator,
-  { began, state, items, totals }: SavedFit,
+  { origin, state, items, totals }: SavedFit,
   own: (part: number) => Promise<TableValues>,
 ): Promise<void> {
   const features = items.featureShape.length / items.weightShape.length;
@@ -82,7 +82,7 @@ export async function saveState(
     folder,
     {
       first: {
-        [WHOLE]: (path) => writeTensorsTo(path, wholeTensors(began, state, items, totals, rows.length)),
+        [WHOLE]: (path) => writeTensorsTo(path, wholeTensors(origin, state, items, totals, rows.length)),
       },
       shards: rows.map((_, s) => tableFile(s)),
     },
@@ -92,7 +92,7 @@ export async function saveState(
 }
 
 function wholeTensors(
-  began: Beginning,
+  origin: FitOrigin,
   state: LoopState,
   items: TableValues,
   totals: BySide<TableTotals>,
@@ -107,17 +107,17 @@ function wholeTensors(
     put('leftover', totals[side].unseenMass);
     put('leftover_at', totals[side].unseenMassAt);
   }
-  return { tensors, metadata: { ...stateMetadata(FORMAT, began, state), shards: String(shards) } };
+  return { tensors, metadata: { ...stateMetadata(FORMAT, origin, state), shards: String(shards) } };
 }
 
 /** What a saved fit says of itself: where it stands, and with what it was begun. */
-export function stateMetadata(format: string, began: Beginning, state: LoopState): Record<string, string> {
+export function stateMetadata(format: string, origin: FitOrigin, state: LoopState): Record<string, string> {
   return {
     format,
     format_version: '1',
     state: JSON.stringify(state),
-    settings: JSON.stringify(began.settings),
-    fingerprint: began.fingerprint,
+    options: JSON.stringify(origin.options),
+    fingerprint: origin.fingerprint,
   };
 }
 
@@ -144,9 +144,9 @@ export async function loadState(folder: string, parts: PartitionedData): Promise
   const { tensors, metadata } = await readState(path, { ...EXPECTED, format: FORMAT });
   return inWords(path, () => {
     const { warmSweeps, likelihood, seed: _, ...rest } = stateSchema.parse(JSON.parse(metadata.state));
-    const settings = z
+    const options = z
       .looseObject({ features: z.number().int().min(1).max(65_536) })
-      .parse(JSON.parse(metadata.settings));
+      .parse(JSON.parse(metadata.options ?? 'null'));
     if (metadata.fingerprint !== parts.fingerprint) {
       throw new InputError(`${folder}: it is of other data; go on with the parts that it began with`);
     }
@@ -158,13 +158,13 @@ export async function loadState(folder: string, parts: PartitionedData): Promise
       );
     }
     const read = new TensorReader(tensors);
-    const { features } = settings;
+    const { features } = options;
     const total = (side: SideName): TableTotals => {
       const get = (what: string) => read.numbers(`${side}.${what}`, Float64Array, features, NOT_NEGATIVE);
       return { mass: get('mass'), unseenMass: get('leftover'), unseenMassAt: get('leftover_at') };
     };
     return {
-      began: { settings, fingerprint: metadata.fingerprint },
+      origin: { options, fingerprint: metadata.fingerprint },
       state: { ...rest, warmSweeps, likelihood },
       items: savedTable(read, 'items.', parts.items, features),
       totals: { users: total('users'), items: total('items') },
@@ -177,7 +177,7 @@ export async function loadTable(
   folder: string,
   parts: PartitionedData,
   shard: number,
-  { state, began }: SavedFit,
+  { state, origin }: SavedFit,
 ): Promise<TableValues> {
   const path = join(folder, tableFile(shard));
   const { tensors, metadata } = await readState(path, { ...EXPECTED, format: `${FORMAT}-users` });
@@ -186,7 +186,7 @@ export async function loadTable(
     if (metadata.hash !== hash || metadata.iteration !== String(state.iteration)) {
       throw new Error('it is of another fit');
     }
-    return savedTable(new TensorReader(tensors), 'users.', users, began.settings.features as number);
+    return savedTable(new TensorReader(tensors), 'users.', users, origin.options.features as number);
   });
 }
 

@@ -3,7 +3,8 @@
 
 import type { Communicator } from '../comm/communicator.js';
 import { TABLE_FIELDS, type TableTotals, type TableValues } from '../engine/engine.js';
-import type { LoopState } from '../fit/ascent/loop.js';
+import { matchesTau } from '../fit/ascent/hyper.js';
+import type { FitOrigin, LoopState } from '../fit/ascent/loop.js';
 import type { FitResult } from '../fit/fit.js';
 import { type UserTables, userWidths, withUsers } from '../fit/fold-in/user-tables.js';
 import type { Model, PosteriorModel } from '../fit/model.js';
@@ -36,13 +37,12 @@ export interface FittedShards extends Omit<FitResult, 'model'> {
 
 interface Ascended {
   readonly settings: FitSettings;
+  readonly origin: FitOrigin;
   readonly state: LoopState;
   readonly bound: number | undefined;
   readonly items: TableValues;
   readonly totals: BySide<TableTotals>;
   readonly converged: boolean;
-  readonly engine: string;
-  readonly seconds: number;
 }
 
 /** A posterior without its users. */
@@ -50,8 +50,9 @@ export function posteriorHead(parts: PartitionedData, fitted: Ascended): Posteri
   const { settings, state, totals } = fitted;
   const side = (of: 'users' | 'items', [weightShape, weightRate, featureShape, featureRate]: UserTables) => ({
     ...{ weightShape, weightRate, featureShape, featureRate },
-    leftover: totals[of].unseenMass,
+    unseenMass: totals[of].unseenMass,
     hyper: state.hyper[of],
+    ...(matchesTau(settings, state.hyper, of) && { tauMatched: true as const }),
   });
   const none = () => new Float32Array(0);
   const nobody = { count: 0, ids: VertexIds.texts([]), degree: new Uint32Array(0) };
@@ -70,14 +71,11 @@ export function posteriorHead(parts: PartitionedData, fitted: Ascended): Posteri
     bound: fitted.bound,
     provenance: Object.freeze({
       version: VERSION,
-      engine: fitted.engine,
       seed: settings.seed,
-      fingerprint: parts.fingerprint,
-      options: { ...settings },
+      ...fitted.origin,
       bounds: state.bounds,
       iterations: state.iteration,
       converged: fitted.converged,
-      seconds: fitted.seconds,
     }),
   });
 }

@@ -11,7 +11,7 @@ import { finishFolder } from '../files/folder.js';
 import { sideMass } from '../fit/fold-in/fold-in.js';
 import { userTables, userWidths, withUsers } from '../fit/fold-in/user-tables.js';
 import type { Model, PosteriorModel } from '../fit/model.js';
-import { type SidesReport, sidesFrom } from '../fit/sides/side-prior.js';
+import { describeSidesFrom, type SidesReport } from '../fit/sides/side-prior.js';
 import { metMass, sideFacts } from '../fit/sides/size-posterior.js';
 import { degrees, type GraphSide } from '../graph/graph.js';
 import { MODEL_FILE } from '../options/commands/merge.js';
@@ -96,7 +96,7 @@ export async function saveModelShards(
     },
     { force, obsolete: /^users-\d{4,}\.safetensors$/ },
   );
-  return communicator.rank === 0 ? sums?.law(parts) : undefined;
+  return communicator.rank === 0 ? sums?.describe(parts) : undefined;
 }
 
 /** What the law says of all users, from those of one shard after the other. */
@@ -106,23 +106,23 @@ class UserSums {
   #edges = 0;
 
   constructor(readonly head: PosteriorModel) {
-    this.#mass = Float64Array.from(head.users.leftover);
+    this.#mass = Float64Array.from(head.users.unseenMass);
   }
 
   add(side: GraphSide, tables: readonly Float32Array[]): void {
     const { features } = this.head;
     const vertices = { count: side.count, ids: side.ids, degree: degrees(side) };
     const { users } = withUsers(this.head, vertices, tables, undefined) as PosteriorModel;
-    const own = sideMass({ ...users, leftover: new Float64Array(features) }, features);
+    const own = sideMass({ ...users, unseenMass: new Float64Array(features) }, features);
     for (let k = 0; k < features; k++) this.#mass[k] += own[k];
     const { sum, edges } = metMass(users, features);
     this.#sum += sum;
     this.#edges += edges;
   }
 
-  law({ users, degrees: counts }: PartitionedData): SidesReport {
+  describe({ users, degrees: counts }: PartitionedData): SidesReport {
     const own = { count: users, degrees: counts.users, mass: this.#mass, met: this.#sum / this.#edges };
-    return sidesFrom(this.head, { users: own, items: sideFacts(this.head, 'items') });
+    return describeSidesFrom(this.head, { users: own, items: sideFacts(this.head, 'items') });
   }
 }
 

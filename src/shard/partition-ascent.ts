@@ -7,19 +7,25 @@ import type { TableValues } from '../engine/engine.js';
 import { onEngine } from '../engine/select.js';
 import { joinedValues } from '../engine/sharded/tables.js';
 import { abortReason } from '../errors.js';
-import { nowAndThen } from '../fit/ascent/ascent.js';
+import { everyMinutes } from '../fit/ascent/ascent.js';
 import type { DataFacts } from '../fit/ascent/data-facts.js';
-import { firstHyper, learned, tausToMatch } from '../fit/ascent/hyper.js';
+import { firstHyper, learnedHyper, tausToMatch } from '../fit/ascent/hyper.js';
 import {
-  type Beginning,
   type Checkpoint,
+  type FitOrigin,
   type LoopResult,
   type LoopState,
   RELAXATION,
   runLoop,
 } from '../fit/ascent/loop.js';
 import { noisyShare, type StartingVertices, startOf, vertexStart } from '../fit/ascent/start.js';
-import { type AscentOptions, CHECKPOINT_MINUTES, checkFit, fitSettings } from '../fit/options.js';
+import {
+  type AscentOptions,
+  CHECKPOINT_MINUTES,
+  checkFit,
+  fitSettings,
+  recordedOptions,
+} from '../fit/options.js';
 import { resumedOptions } from '../fit/resume.js';
 import { AUTO } from '../options/commands/fit.js';
 import { option, optionError } from '../options/error.js';
@@ -123,17 +129,17 @@ export async function fitShards(
       };
       if (saved) {
         for (const side of ['users', 'items'] as const) {
-          const { mass, unseenMass: leftover, unseenMassAt: leftoverAt } = saved.totals[side];
+          const { mass, unseenMass, unseenMassAt } = saved.totals[side];
           void engine.setMass(tables[side], mass);
-          void engine.setUnseenMass(tables[side], leftover, leftoverAt);
+          void engine.setUnseenMass(tables[side], unseenMass, unseenMassAt);
         }
       }
-      const beginning: Beginning = saved?.began ?? {
-        settings: { ...settings },
+      const origin: FitOrigin = {
+        options: recordedOptions('ascent', options),
         fingerprint: parts.fingerprint,
       };
       const stateNow = async (now: LoopState): Promise<SavedFit> => ({
-        began: beginning,
+        origin,
         state: now,
         items: await engine.read(tables.items),
         totals: { users: await engine.totals(tables.users), items: await engine.totals(tables.items) },
@@ -142,7 +148,10 @@ export async function fitShards(
         const what = await stateNow(now);
         await saveState(keep!.folder, parts, communicator, what, (p) => engine.readPart(tables.users, p));
       };
-      const moving = { learn: learned(settings, hyper), tilts: tausToMatch(facts, settings, hyper) };
+      const moving = {
+        learn: learnedHyper(settings, hyper),
+        matchedTaus: tausToMatch(facts, settings, hyper),
+      };
       const result = await runLoop(
         engine,
         {
@@ -166,8 +175,8 @@ export async function fitShards(
       const { items: lastItems, totals } = await stateNow(result.state);
       const seconds = (performance.now() - began) / 1000;
       const head = posteriorHead(parts, {
-        ...{ settings, state: result.state, bound: result.bound, items: lastItems, totals },
-        ...{ converged: result.stopped === 'converged', engine: engine.description, seconds },
+        ...{ settings, origin, state: result.state, bound: result.bound, items: lastItems, totals },
+        converged: result.stopped === 'converged',
       });
       const tablesOf = async (p: number) => singles(await users[p]());
       return {
@@ -261,7 +270,7 @@ export function keeper<S>(
   keepNow: (state: S) => Promise<void>,
   onUnkept: ((error: Error) => void) | undefined,
 ): (state: S) => Promise<void> {
-  const due = nowAndThen(minutes);
+  const due = everyMinutes(minutes);
   return async (state) => {
     if (!(await anyRank(communicator, communicator.rank === 0 && due()))) return;
     await keepNow(state).catch((error: Error) => onUnkept?.(error));

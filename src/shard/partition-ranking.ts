@@ -8,11 +8,11 @@ import { onEngine } from '../engine/select.js';
 import { createShardedEngine } from '../engine/sharded/engine.js';
 import { edgesWithin, partOf } from '../engine/sharded/tables.js';
 import { abortReason } from '../errors.js';
-import type { Checkpoint } from '../fit/ascent/loop.js';
+import type { Checkpoint, FitOrigin } from '../fit/ascent/loop.js';
 import { RANKING_STEPS } from '../fit/fold-in/fold-in.js';
 import { foldMeans } from '../fit/fold-in/member-fold.js';
 import { columnSums, meanTable, type Ranker, type RankerMember } from '../fit/model.js';
-import { checkFit, type FitOptions, type RankingFitOptions } from '../fit/options.js';
+import { checkFit, type FitOptions, type RankingFitOptions, recordedOptions } from '../fit/options.js';
 import { cutFolds } from '../fit/ranking/folds.js';
 import { firstSweepState, runSweeps, sweepProgress } from '../fit/ranking/member.js';
 import { type RankingSettings, rankingSettings } from '../fit/ranking/settings.js';
@@ -61,14 +61,18 @@ export async function fitRankingShards(
       first: shardsOfRank(parts.shards.length, communicator.size, communicator.rank).first,
       bounds: own.bounds,
     }));
-    const beginning = saved?.began ?? { settings: { ...settings }, fingerprint: parts.fingerprint };
+    const { features, blend } = settings;
+    const origin: FitOrigin = {
+      options: { ...recordedOptions('ranking', options), features, blend },
+      fingerprint: parts.fingerprint,
+    };
     const done: DoneMember[] = [...(saved?.done ?? [])];
     while (done.length < settings.average) {
       const run = done.length;
       const from = run === saved?.done.length ? saved : undefined;
       const keepNow = async (now: () => Promise<OneState>) => {
         if (communicator.rank !== 0) return;
-        await saveRankingState(keep!.folder, { began: beginning, done, ...(await now()) });
+        await saveRankingState(keep!.folder, { origin, done, ...(await now()) });
       };
       const fitted = await oneFit(engine, parts, own, settings, run, from, {
         onProgress: options.onProgress,
@@ -94,7 +98,7 @@ export async function fitRankingShards(
     }
     const seconds = (performance.now() - began) / 1000;
     const converged = done.every((member) => member.converged);
-    const head = rankerHead(parts, settings, members, { engine: engine.description, converged, seconds });
+    const head = rankerHead(parts, settings.seed, origin, members, converged);
     const tablesOf = async (p: number) => means.map((ofMember) => ofMember[p]);
     return {
       ...{ head, tablesOf, seconds },
@@ -158,7 +162,7 @@ async function oneFit(
   };
   const begin = from && { sweeps: from.state.iteration, items: from.items, foldMass: from.foldMass };
   const cross = await startCrossFit(engine, data, folds, hyper, features, seed, begin);
-  let state = from?.state ?? firstSweepState(hyper);
+  let state = from?.state ?? firstSweepState(settings);
   const now = async (): Promise<OneState> => ({
     state,
     items: await cross.readItems(),
@@ -188,8 +192,8 @@ async function foldUsers(
   items: TableValues,
 ): Promise<Float32Array[]> {
   const [weightShape, weightRate, featureShape, featureRate] = singles(items);
-  const leftover = new Float64Array(features);
-  const fixed = { count: parts.items, weightShape, weightRate, featureShape, featureRate, leftover };
+  const unseenMass = new Float64Array(features);
+  const fixed = { count: parts.items, weightShape, weightRate, featureShape, featureRate, unseenMass };
   const base = { features, multigraph: parts.multigraph, prior: hyper.users, fixed };
   const result: Float32Array[] = [];
   for (let p = 0; p + 1 < bounds.length; p++) {
@@ -235,13 +239,10 @@ async function memberOf(
 
 function rankerHead(
   parts: PartitionedData,
-  settings: RankingSettings,
+  seed: number,
+  origin: FitOrigin,
   members: readonly RankerMember[],
-  {
-    engine,
-    converged,
-    seconds,
-  }: { readonly engine: string; readonly converged: boolean; readonly seconds: number },
+  converged: boolean,
 ): Ranker {
   return Object.freeze({
     type: 'ranker',
@@ -253,13 +254,10 @@ function rankerHead(
     scores: Object.freeze({ kind: 'factors', members: Object.freeze([...members]) }),
     provenance: Object.freeze({
       version: VERSION,
-      engine,
-      seed: settings.seed,
-      fingerprint: parts.fingerprint,
-      options: { ...settings },
+      seed,
+      ...origin,
       iterations: members[0].iterations,
       converged,
-      seconds,
     }),
   });
 }

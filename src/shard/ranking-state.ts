@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { TableValues } from '../engine/engine.js';
 import { InputError } from '../errors.js';
 import { finishFolder, writeFolder } from '../files/folder.js';
-import type { Beginning, LoopState } from '../fit/ascent/loop.js';
+import type { FitOrigin, LoopState } from '../fit/ascent/loop.js';
 import { savedTable, stateSchema } from '../store/checkpoint-tensors.js';
 import { putTable } from '../store/posterior-tensors.js';
 import { readTensors, writeTensorsTo } from '../store/safetensors.js';
@@ -30,7 +30,7 @@ export interface DoneMember {
 
 /** All that a fit for ranking goes on from. */
 export interface SavedRanking {
-  readonly began: Beginning;
+  readonly origin: FitOrigin;
   readonly done: readonly DoneMember[];
   readonly state: LoopState;
   readonly items: TableValues;
@@ -44,7 +44,7 @@ export async function isRankingState(folder: string): Promise<boolean> {
 
 /** Written by rank 0 alone. */
 export async function saveRankingState(folder: string, saved: SavedRanking): Promise<void> {
-  const { began, done, state, items, foldMass } = saved;
+  const { origin, done, state, items, foldMass } = saved;
   const tensors = new Map<string, Tensor>();
   const rows = items.weightShape.length;
   const features = items.featureShape.length / rows;
@@ -54,13 +54,13 @@ export async function saveRankingState(folder: string, saved: SavedRanking): Pro
     putTable(putInto(tensors, `done.${m}.`), member.items, rows, features);
   }
   const metadata = {
-    ...stateMetadata(FORMAT, began, state),
+    ...stateMetadata(FORMAT, origin, state),
     done: JSON.stringify(done.map(({ iterations, converged }) => ({ iterations, converged }))),
   };
   await writeFolder(folder, { [RANKING_STATE]: (path) => writeTensorsTo(path, { tensors, metadata }) });
 }
 
-const settingsSchema = z.looseObject({
+const optionsSchema = z.looseObject({
   features: z.number().int().min(1).max(65_536),
   folds: z.number().int().min(2),
 });
@@ -74,15 +74,15 @@ export async function loadRankingState(folder: string, parts: PartitionedData): 
   const { tensors, metadata } = await readState(path, EXPECTED);
   try {
     const { warmSweeps, likelihood, seed: _, ...rest } = stateSchema.parse(JSON.parse(metadata.state));
-    const settings = settingsSchema.parse(JSON.parse(metadata.settings));
+    const options = optionsSchema.parse(JSON.parse(metadata.options ?? 'null'));
     if (metadata.fingerprint !== parts.fingerprint) {
       throw new InputError(`${folder}: it is of other data; go on with the parts that it began with`);
     }
     const read = new TensorReader(tensors);
-    const { features, folds } = settings;
+    const { features, folds } = options;
     const table = (prefix: string) => savedTable(read, prefix, parts.items, features);
     return {
-      began: { settings, fingerprint: metadata.fingerprint },
+      origin: { options, fingerprint: metadata.fingerprint },
       done: doneSchema
         .parse(JSON.parse(metadata.done))
         .map((member, m) => ({ ...member, items: table(`done.${m}.`) })),

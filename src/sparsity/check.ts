@@ -21,7 +21,7 @@ import { type SideNames, USERS_AND_ITEMS } from '../text/sides.js';
 import { ABREAST, type CurvePoint, expectedDensity, MOST_LEVELS, sampledDensities } from './curves.js';
 import { countDegrees, type DegreeCounts, degreeQuantile } from './degree-counts.js';
 import { type TailIndex, tailIndexOfCounts } from './tail-index.js';
-import { judgeGraph, type Verdict } from './verdict.js';
+import { sparsityVerdict, type Verdict } from './verdict.js';
 
 /** Replicates, levels and seed of a check; declared in options/commands.ts. */
 export interface CheckOptions extends OptionsOf<typeof CHECK>, TaskOptions {}
@@ -131,7 +131,7 @@ function fromDegrees(
     degrees: bySide((side) => summarize(counts[side])),
     sigma,
     curves,
-    verdict: judgeGraph(counts, sigma),
+    verdict: sparsityVerdict(counts, sigma),
     names: names ?? USERS_AND_ITEMS,
   });
 }

@@ -47,3 +47,16 @@ function meanTailIndex(counts: DegreeCounts): number {
   for (let i = 0; i < points; i++) sum += tailIndexAt(counts, (i + 0.5) / points);
   return sum / points;
 }
+
+/** Standard error of σ̂ at p = ½, from the spread of 1 − 2^−d over the vertices. */
+export function tailIndexHalfError({ degree, vertices, count }: DegreeCounts): number {
+  let sum = 0;
+  let squares = 0;
+  for (let n = 0; n < degree.length; n++) {
+    const kept = 1 - 2 ** -degree[n];
+    sum += vertices[n] * kept;
+    squares += vertices[n] * kept ** 2;
+  }
+  const mean = sum / count;
+  return Math.sqrt(Math.max(0, squares / count - mean ** 2) / count) / (mean * Math.LN2);
+}

@@ -5,10 +5,10 @@
 import type { SideName } from '../graph/graph.js';
 import type { DegreeCounts } from './degree-counts.js';
 import { type DegreeFit, logProbability, probabilityBelow } from './degree-likelihood.js';
-import type { TailIndex } from './tail-index.js';
+import { type TailIndex, tailIndexHalfError } from './tail-index.js';
 
 /** What a side was found to be. */
-export type Judgement = 'sparse' | 'dense' | 'unclear';
+export type SideVerdict = 'sparse' | 'dense' | 'unclear';
 
 /** A tail index with its standard error; null where it lies at the end of its range. */
 export interface Estimate {
@@ -44,8 +44,8 @@ export type VerdictReason =
 
 /** What the degrees say of each side, and what that rests on. */
 export interface Verdict {
-  readonly users: Judgement;
-  readonly items: Judgement;
+  readonly users: SideVerdict;
+  readonly items: SideVerdict;
   readonly reasons: Readonly<Record<SideName, VerdictReason>>;
 }
 
@@ -66,7 +66,7 @@ const FULL = 0.9;
 /** With such a mean share of the other side, degrees spread less than the law lets them, without any filter. */
 const CROWDED = 0.2;
 
-export function judgeGraph(
+export function sparsityVerdict(
   counts: Readonly<Record<SideName, DegreeCounts>>,
   sigma: Readonly<Record<SideName, TailIndex>>,
 ): Verdict {
@@ -79,21 +79,21 @@ export function judgeGraph(
   });
 }
 
-interface SideVerdict {
-  readonly judgement: Judgement;
+interface JudgedSide {
+  readonly judgement: SideVerdict;
   readonly reason: VerdictReason;
 }
 
 /** `others`: vertices of the other side, the largest degree there can be. */
-function judgeSide(counts: DegreeCounts, others: number, sigma: TailIndex): SideVerdict {
-  const unclear = (reason: VerdictReason): SideVerdict => ({ judgement: 'unclear', reason });
+function judgeSide(counts: DegreeCounts, others: number, sigma: TailIndex): JudgedSide {
+  const unclear = (reason: VerdictReason): JudgedSide => ({ judgement: 'unclear', reason });
   if (counts.count < FEWEST_VERTICES) return unclear({ code: 'few', vertices: counts.count });
   const fit = sigma.likelihood;
   if (!fit) return unclear({ code: 'single' });
   const cut = findCut(counts, others, fit);
   if (cut) return unclear(cut);
   const gap = sigma.half - fit.impliedHalf;
-  if (Math.abs(gap) > DISAGREE + 3 * halfError(counts)) {
+  if (Math.abs(gap) > DISAGREE + 3 * tailIndexHalfError(counts)) {
     return unclear({ code: 'disagree', half: sigma.half, implied: fit.impliedHalf });
   }
   const low = sigma.lowDegrees;
@@ -132,17 +132,4 @@ export function findCut(counts: DegreeCounts, others: number, fit: DegreeFit): V
   const missing = least > 1 && !crowded ? counts.count * probabilityBelow(fit, least) : 0;
   if (missing >= 10 && missing > MISSING * counts.count) return { code: 'filtered', least, missing };
   return undefined;
-}
-
-/** Standard error of σ̂ at p = ½, from the spread of 1 − 2^−d. */
-function halfError({ degree, vertices, count }: DegreeCounts): number {
-  let sum = 0;
-  let squares = 0;
-  for (let n = 0; n < degree.length; n++) {
-    const kept = 1 - 2 ** -degree[n];
-    sum += vertices[n] * kept;
-    squares += vertices[n] * kept ** 2;
-  }
-  const mean = sum / count;
-  return Math.sqrt(Math.max(0, squares / count - mean ** 2) / count) / (mean * Math.LN2);
 }

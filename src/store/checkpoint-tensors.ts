@@ -23,9 +23,9 @@ import { hyperSchema } from './vertex-tensors.js';
 export const stateSchema = z.object({
   iteration: z.number().int().min(0),
   warmSweeps: z.number().int().min(0).optional(),
-  former: z.boolean().optional(),
-  sampled: z.boolean().optional(),
-  carried: z.boolean().optional(),
+  fromModel: z.boolean().optional(),
+  onSample: z.boolean().optional(),
+  fromSample: z.boolean().optional(),
   bounds: boundsSchema,
   likelihood: z.number().optional(),
   relaxation: z.number().min(0).max(1),
@@ -91,11 +91,11 @@ export function getCheckpoint(
 ): Checkpoint | undefined {
   if (text === undefined) return undefined;
   const said: unknown = JSON.parse(text);
-  const { options: settings, fingerprint } = model.provenance;
-  const began = { settings, fingerprint };
+  const { options, fingerprint } = model.provenance;
+  const origin = { options, fingerprint };
   const several = typeof said === 'object' && said !== null && 'fits' in said;
   const saved = several ? undefined : stateSchema.parse(said);
-  if (!saved || saved.seed !== undefined) return { ...getRankingStates(read, model, said, saved), began };
+  if (!saved || saved.seed !== undefined) return { ...getRankingStates(read, model, said, saved), origin };
   const { seed: _, ...rest } = saved;
   const state = stateOf(rest);
   if (model.type !== 'posterior') throw new Error('the checkpoint of an ascent beside a ranker');
@@ -113,7 +113,7 @@ export function getCheckpoint(
   };
   const checkpoint: AscentCheckpoint = {
     method: 'ascent',
-    began,
+    origin,
     state,
     tables: { users: table('users'), items: table('items') },
     totals: { users: total('users'), items: total('items') },
@@ -138,7 +138,7 @@ function getRankingStates(
   model: Model,
   said: unknown,
   first: z.infer<typeof stateSchema> | undefined,
-): Omit<RankingCheckpoint, 'began'> {
+): Omit<RankingCheckpoint, 'origin'> {
   if (model.type !== 'ranker' || model.scores.kind !== 'factors') {
     throw new Error('the checkpoint of a fit for ranking beside another model');
   }

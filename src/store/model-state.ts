@@ -45,7 +45,7 @@ function itemTables(model: Model): {
     const { items, users } = model;
     return {
       items: [items.weightShape, items.weightRate, items.featureShape, items.featureRate],
-      more: [users.leftover, items.leftover],
+      more: [users.unseenMass, items.unseenMass],
     };
   }
   const { scores } = model;

@@ -48,6 +48,8 @@ const headSchema = z.object({
   features: z.number().int().min(1),
   bound: z.number().nullable(),
   hyper: hyperSchema,
+  /** Whether the fit matched τ. Earlier files do not say it: they matched it if it is not 1. */
+  tau_matched: z.object({ users: z.boolean(), items: z.boolean() }).optional(),
   bounds: boundsSchema,
   counts: countLawSchema.optional(),
   evidence: z.object({ sparse: z.number(), dense: z.number(), difference: z.number() }).optional(),
@@ -71,7 +73,7 @@ export function putPosterior(tensors: Map<string, Tensor>, model: PosteriorModel
     const put = putInto(tensors, `${name}.`);
     const side = model[name];
     putTable(put, side, side.count, model.features);
-    put('leftover', side.leftover);
+    put('leftover', side.unseenMass);
     putVertices(put, side);
     if (side.counts) {
       put('count_mean', side.counts.mean);
@@ -90,6 +92,7 @@ export function putPosterior(tensors: Map<string, Tensor>, model: PosteriorModel
     names: model.names,
     counts: model.counts,
     hyper,
+    tau_matched: { users: users.tauMatched === true, items: items.tauMatched === true },
     bound: model.bound ?? null,
     ...provenance,
   });
@@ -173,8 +176,9 @@ function getFit(read: TensorReader, prefix: string, metadata: Readonly<Record<st
     return Object.freeze({
       ...vertices,
       ...getTable(read, own, Float32Array, vertices.count, head.features),
-      leftover: read.numbers(`${own}leftover`, Float64Array, head.features, NOT_NEGATIVE),
+      unseenMass: read.numbers(`${own}leftover`, Float64Array, head.features, NOT_NEGATIVE),
       hyper: Object.freeze(head.hyper[name]),
+      ...((head.tau_matched?.[name] ?? head.hyper[name].tau !== 1) && { tauMatched: true as const }),
       ...(head.counts && {
         counts: Object.freeze({
           mean: read.numbers(`${own}count_mean`, Float32Array, vertices.count, LOGARITHM),

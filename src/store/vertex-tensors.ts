@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import type { FitRecord, SeenItems, Vertices } from '../fit/model.js';
+import { SIDES, type SideName } from '../graph/graph.js';
 import { readSideNames } from '../text/sides.js';
 import { type Put, putIds, putInto, signed, type TensorReader } from './tensor-reader.js';
 import type { Tensor } from './tensors.js';
@@ -26,18 +27,41 @@ export const recordShape = {
   // Words that are no names are not worth a model: they are left out, not refused.
   names: z.unknown().optional(),
   version: z.string(),
-  engine: z.string(),
   seed: whole,
   fingerprint: z.string(),
   options: z.record(z.string(), z.unknown()),
   iterations: whole,
   converged: z.boolean(),
-  seconds: z.number().min(0),
 };
 
 export function recordOf(head: z.infer<z.ZodObject<typeof recordShape>>): FitRecord {
-  const { version, engine, seed, fingerprint, options, iterations, converged, seconds } = head;
-  return { version, engine, seed, fingerprint, options, iterations, converged, seconds };
+  const { version, seed, fingerprint, options, iterations, converged } = head;
+  return { version, seed, fingerprint, options: givenOptions(options), iterations, converged };
+}
+
+/** Files before version 0.2 hold resolved settings, with hyperparameters under `given` or `hyper`; these are options again. */
+function givenOptions(stored: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  if (stored.given === undefined && stored.hyper === undefined) return stored;
+  const { given, hyper, learn, objective, former: _, engine, ...rest } = stored;
+  const side = (name: SideName) => {
+    const { size, ...others } =
+      ((hyper ?? given) as Partial<Record<SideName, { size?: unknown }>>)[name] ?? {};
+    return hyper || size === undefined ? others : { ...others, size };
+  };
+  const gibbs = engine === 'gibbs';
+  const names = SIDES.flatMap((name) =>
+    ((learn as Partial<Record<SideName, string[]>> | undefined)?.[name] ?? []).map(
+      (what) => `${name}.${what}`,
+    ),
+  );
+  return {
+    ...rest,
+    ...(engine !== undefined && !gibbs && { engine }),
+    ...(hyper === undefined && { learn: names }),
+    method: objective === 'ranking' ? 'ranking' : gibbs ? 'gibbs' : 'ascent',
+    users: side('users'),
+    items: side('items'),
+  };
 }
 
 /** What a model says of its sides beside the tensors. */

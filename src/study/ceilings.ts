@@ -88,19 +88,17 @@ function trueModel(graph: BipartiteGraph, truth: StudyTruth): PosteriorModel {
     bound: undefined,
     provenance: {
       version: VERSION,
-      engine: 'none',
       seed: 0,
       fingerprint: '',
       options: {},
       bounds: [],
       iterations: 0,
       converged: true,
-      seconds: 0,
     },
   });
 }
 
-function pointSide(side: GraphSide, truth: TrueSide, leftover: Float64Array): ModelSide {
+function pointSide(side: GraphSide, truth: TrueSide, unseenMass: Float64Array): ModelSide {
   const rates = (values: Float64Array) =>
     Float32Array.from(values, (value) => POINT_SHAPE / Math.max(value, LEAST_VALUE));
   return Object.freeze({
@@ -110,7 +108,7 @@ function pointSide(side: GraphSide, truth: TrueSide, leftover: Float64Array): Mo
     weightRate: rates(truth.weights),
     featureShape: new Float32Array(truth.features.length).fill(POINT_SHAPE),
     featureRate: rates(truth.features),
-    leftover,
+    unseenMass,
     hyper: truth.law,
     degree: degrees(side),
   });

@@ -216,7 +216,7 @@ function describeFit({ kind, fitted, evaluation }: Judged, sameAs: ModelKind | n
     tau: pair('tau'),
     shape: pair('shape'),
     rate: pair('rate'),
-    law: describeSides(model),
+    sides: describeSides(model),
     sameAs,
     predictive: evaluation.predictive
       ? { drawsGiven: evaluation.drawsGiven, ...evaluation.predictive }

@@ -184,8 +184,8 @@ export interface StudyFit {
   readonly tau: BySide<number>;
   readonly shape: BySide<number>;
   readonly rate: BySide<number>;
-  /** The law of each side, with the vertices of a fixed population that were not seen. */
-  readonly law: SidesReport;
+  /** Both sides, with the unseen vertices of a dense one. */
+  readonly sides: SidesReport;
   /** Another model of the same run that came to the very same fit; it was made once. */
   readonly sameAs: ModelKind | null;
   /** Null where no draws were asked for. */

@@ -26,7 +26,7 @@ const PAGE = `
         bound: result.model.bound,
         engine: result.engine,
         threads: result.threads,
-        leftover: Array.from(result.model.users.leftover),
+        leftover: Array.from(result.model.users.unseenMass),
         stages,
         top: (await recommend(result.model, { user: 7 }, { n: 5 })).map(({ item }) => item),
       };
@@ -87,7 +87,7 @@ describe.skipIf(!chromium)('in a browser', async () => {
     expect(cpu.engine).toBe(here.engine);
     // Kernels give the same bits; Math.exp and Math.log of two versions of V8 may differ in their last digit.
     expect(Math.abs(cpu.bound / here.model.bound! - 1)).toBeLessThan(1e-9);
-    for (const [k, leftover] of here.model.users.leftover.entries())
+    for (const [k, leftover] of here.model.users.unseenMass.entries())
       expect(Math.abs(cpu.leftover[k] / leftover - 1)).toBeLessThan(1e-9);
     expect(cpu.stages).toContain('fitting');
     const top = await recommend(here.model, { user: 7 }, { n: 5 });

@@ -9,7 +9,7 @@ import { tuneBaseline } from '../../src/evaluate/baselines/tuning.js';
 import { splitRankingTask } from '../../src/evaluate/split-task.js';
 import { buildGraph } from '../../src/graph/build.js';
 import { holdBack, shownItems, someCandidates, someUsers } from '../../src/metrics/held-back.js';
-import { geometric, ladder, tune } from '../../src/metrics/setting-search.js';
+import { alongValues, geometric, searchSettings } from '../../src/metrics/setting-search.js';
 import { split } from '../../src/sample/split.js';
 import { communityLists, dataOf } from './baseline-data.js';
 import { listOf } from './brute-force.js';
@@ -18,12 +18,12 @@ describe('tune', () => {
   it('goes on past any start until the score falls on both sides of every dial', async () => {
     const peak = (s: Readonly<Record<string, number>>) =>
       -(Math.log2(s.a! / 4096) ** 2) - (s.b! - 7) ** 2 - 0.1 * Math.log2(s.a! / 4096) * (s.b! - 7);
-    const dials = { a: geometric(1, 2), b: ladder(2, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]) };
-    const found = await tune(dials, async (s) => peak(s), { maxTrials: 100 });
+    const dials = { a: geometric(1, 2), b: alongValues(2, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]) };
+    const found = await searchSettings(dials, async (s) => peak(s), { maxTrials: 100 });
     expect(found.best.setting).toEqual({ a: 4096, b: 7 });
     expect(found.finished).toBe(true);
     expect(new Set(found.trials.map((t) => JSON.stringify(t.setting))).size).toBe(found.trials.length);
-    const short = await tune(dials, async (s) => peak(s), { maxTrials: 5 });
+    const short = await searchSettings(dials, async (s) => peak(s), { maxTrials: 5 });
     expect(short).toMatchObject({ finished: false, best: { setting: { a: 16, b: 2 } } });
     expect(short.trials.length).toBe(5);
   });
@@ -34,12 +34,15 @@ describe('tune', () => {
       tried++;
       return -Math.abs(s.a! - 8) - Math.abs(s.b! - 4);
     };
-    const first = await tune({ a: geometric(1, 2), b: ladder(1, [1]) }, score);
+    const first = await searchSettings({ a: geometric(1, 2), b: alongValues(1, [1]) }, score);
     expect(first.best.setting).toEqual({ a: 8, b: 1 });
-    const second = await tune({ b: geometric(1, 2) }, score, { from: first });
+    const second = await searchSettings({ b: geometric(1, 2) }, score, { from: first });
     expect(second.best.setting).toEqual({ a: 8, b: 4 });
     expect(second.trials.length).toBe(tried);
-    const none = await tune({ b: geometric(64, 2) }, score, { from: first, maxTrials: first.trials.length });
+    const none = await searchSettings({ b: geometric(64, 2) }, score, {
+      from: first,
+      maxTrials: first.trials.length,
+    });
     expect(none).toEqual({ ...first, finished: false });
   });
 
@@ -51,17 +54,17 @@ describe('tune', () => {
       [64, 0.7],
     ]);
     const dial = { ...geometric(16, 2, 8, 64), gain: 2e-3 };
-    const found = await tune({ a: dial }, async (s) => score.get(s.a!)!);
+    const found = await searchSettings({ a: dial }, async (s) => score.get(s.a!)!);
     expect(found.best.setting).toEqual({ a: 16 });
     expect(found.trials.map(({ setting }) => setting.a)).toEqual([16, 32, 8]);
-    const down = await tune({ a: { ...dial, start: 32 } }, async (s) => -score.get(s.a!)!);
+    const down = await searchSettings({ a: { ...dial, start: 32 } }, async (s) => -score.get(s.a!)!);
     expect(down.best.setting).toEqual({ a: 8 });
-    const up = await tune({ a: { ...dial, start: 32 } }, async (s) => score.get(s.a!)!);
+    const up = await searchSettings({ a: { ...dial, start: 32 } }, async (s) => score.get(s.a!)!);
     expect(up.best.setting).toEqual({ a: 64 });
   });
 
   it('stays within limits', async () => {
-    const found = await tune({ a: geometric(8, 2, 1, 64) }, async (s) => s.a!);
+    const found = await searchSettings({ a: geometric(8, 2, 1, 64) }, async (s) => s.a!);
     expect(found.best.setting).toEqual({ a: 64 });
     expect(found.finished).toBe(true);
   });
@@ -145,7 +148,7 @@ describe('tuneBaseline', () => {
       const byCandidate: Baseline = {
         ...popularity,
         ...(of.tuningCandidates && { tuningCandidates: of.tuningCandidates }),
-        dials: () => [{ lambda: ladder(1, [1]) }],
+        dials: () => [{ lambda: alongValues(1, [1]) }],
         fit: (data, setting) => {
           seen.push(data.candidates.length);
           return popularity.fit(data, setting);

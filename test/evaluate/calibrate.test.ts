@@ -117,7 +117,7 @@ test('replicas that are too small to split and fit are named as such', async () 
     ...model[name],
     weightShape: model[name].weightShape.map((x) => x * 1e-9),
     featureShape: model[name].featureShape.map((x) => x * 1e-9),
-    leftover: new Float64Array(1),
+    unseenMass: new Float64Array(1),
     hyper: { ...model[name].hyper, size: 1e-12 },
   });
   const failing = { ...model, users: faint('users'), items: faint('items') };

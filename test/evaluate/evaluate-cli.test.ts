@@ -168,7 +168,7 @@ test('--calibrate corrects the intervals, for people and in the document; withou
   expect([few.status, few.err]).toEqual([2, expect.stringMatching(/give 5 or more, or 0 for none/)]);
 }, 60_000);
 
-test('a fit says the law of each side, and its draws are corrected by known data', async () => {
+test('a fit describes each side, and its draws are corrected by known data', async () => {
   const auto = join(folder, 'auto.model');
   const said = await graphex('fit', parts, '-o', auto, '-k', '3', '--iterations', '30');
   expect(said.out).toContain('auto model, 3 features');
@@ -178,12 +178,21 @@ test('a fit says the law of each side, and its draws are corrected by known data
   );
   expect(fitted.model).toBe('auto');
   for (const side of ['users', 'items']) {
-    expect(Object.keys(fitted.law[side])).toEqual(['kind', 'sigma', 'tau', 'size', 'sizeInterval', 'unseen']);
-    expect(fitted.law[side]).toMatchObject({ kind: 'sparse', sigma: fitted.sigma[side], unseen: null });
+    expect(Object.keys(fitted.sides[side])).toEqual([
+      'kind',
+      'sigma',
+      'tau',
+      'size',
+      'tauMatched',
+      'standardError',
+      'sizeInterval',
+      'unseen',
+    ]);
+    expect(fitted.sides[side]).toMatchObject({ kind: 'sparse', sigma: fitted.sigma[side], unseen: null });
   }
   const other = join(folder, 'dense.model');
   const dense = await graphex('fit', parts, '-o', other, '-k', '3', '--model', 'dense', '--json');
-  expect(JSON.parse(dense.out).law.users).toMatchObject({
+  expect(JSON.parse(dense.out).sides.users).toMatchObject({
     kind: 'dense',
     unseen: { mean: 0, low: 0, high: 0 },
   });

@@ -6,7 +6,7 @@ import { fit } from '../../src/fit/fit.js';
 import type { FactorScores, Ranker } from '../../src/fit/model.js';
 import { fitBlend, mayBlend } from '../../src/fit/ranking/blend/blend.js';
 import { holdUsersBack } from '../../src/fit/ranking/blend/held-back.js';
-import { MIDDLE_WEIGHTS, searchWeights } from '../../src/fit/ranking/blend/item-weights.js';
+import { DEFAULT_WEIGHTS, searchWeights } from '../../src/fit/ranking/blend/item-weights.js';
 import { searchPenalties } from '../../src/fit/ranking/blend/least-squares.js';
 import { unfinishedFit } from '../../src/fit/unfinished.js';
 import { buildGraph } from '../../src/graph/build.js';
@@ -76,7 +76,7 @@ describe('settings of what is added', () => {
     expect(found).toEqual({
       edges: edges.users.values.length,
       heldBack: 0,
-      weights: MIDDLE_WEIGHTS,
+      weights: DEFAULT_WEIGHTS,
       leastSquares: { lambda: 0.016, alpha: 120 / Math.sqrt(600) },
     });
   });
@@ -89,7 +89,7 @@ describe('settings of what is added', () => {
     expect([0.012, 0.024]).toContain(penalties.lambda);
     expect([60, 120, 240].map((alpha) => alpha / 200)).toContain(penalties.alpha);
     const { setting, score, trials } = await searchWeights(trial, tables, {});
-    expect(trials[0].setting).toEqual(MIDDLE_WEIGHTS);
+    expect(trials[0].setting).toEqual(DEFAULT_WEIGHTS);
     expect(score).toBeGreaterThanOrEqual(trials[0].score);
     expect(trials.find((one) => one.score === score)!.setting).toEqual(setting);
     // Nothing next to it gains what a step has to.

@@ -73,7 +73,7 @@ beforeAll(async () => {
 describe('the law of counts', () => {
   it('finds the parameters that drew them, over several seeds', () => {
     for (const seed of [1, 2, 3]) {
-      const { law } = fitCounts(byLaw(edges, seed).graph);
+      const { prior: law } = fitCounts(byLaw(edges, seed).graph);
       expect(law.mean).toBeGreaterThan(TRUTH.mean - 0.25);
       expect(law.mean).toBeLessThan(TRUTH.mean + 0.25);
       expect(law.spread).toBeGreaterThan(0.95 * TRUTH.spread);
@@ -87,7 +87,7 @@ describe('the law of counts', () => {
 
   it('finds the parts of users that it never saw from their counts', () => {
     const { graph, users } = byLaw(edges, 4);
-    const { law, effects } = fitCounts(graph);
+    const { prior: law, effects } = fitCounts(graph);
     const folded = foldCounts(law, 'users', graph.users, effects.items);
     let [n, off] = [0, 0];
     for (let u = 0; u < graph.users.count; u++) {
@@ -130,7 +130,7 @@ describe('the law of counts', () => {
   ] as [string, [number, number, number][]][])(
     'stays finite with %s, and so do its draws',
     (_name, pairs) => {
-      const { law, effects, bound } = fitCounts(tiny(pairs));
+      const { prior: law, effects, bound } = fitCounts(tiny(pairs));
       for (const value of [...Object.values(law), bound, ...effects.users.mean, ...effects.items.variance]) {
         expect(Number.isFinite(value)).toBe(true);
       }

@@ -133,7 +133,7 @@ describe('hyperparameters', () => {
     const dense = await fit(graph, { ...small, model: 'dense' });
     for (const side of SIDES) {
       expect(dense.model[side].hyper).toMatchObject({ sigma: -0.1, size: 0 });
-      expect(Array.from(dense.model[side].leftover)).toEqual([0, 0, 0, 0]);
+      expect(Array.from(dense.model[side].unseenMass)).toEqual([0, 0, 0, 0]);
     }
   });
 

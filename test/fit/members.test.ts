@@ -6,7 +6,7 @@ import { createCpuEngine } from '../../src/engine/cpu/engine.js';
 import type { Engine } from '../../src/engine/engine.js';
 import { createReferenceEngine } from '../../src/engine/reference/engine.js';
 import { FitError } from '../../src/errors.js';
-import { factsOf } from '../../src/fit/ascent/data-facts.js';
+import { dataFacts } from '../../src/fit/ascent/data-facts.js';
 import type { RankingCheckpoint } from '../../src/fit/ascent/loop.js';
 import { fit } from '../../src/fit/fit.js';
 import type { Model, Ranker, RankerMember } from '../../src/fit/model.js';
@@ -180,7 +180,7 @@ test('states that are handed over meanwhile go on to the same bits', async () =>
 });
 
 test('an error of one ends the others, and nothing goes on', async () => {
-  const settings = rankingSettings(factsOf(graph), options);
+  const settings = rankingSettings(dataFacts(graph), options);
   const calls: number[] = [];
   let closed = 0;
   let failedAt = 0;
@@ -210,7 +210,7 @@ test('an error of one ends the others, and nothing goes on', async () => {
       done: new Map(),
       saved: new Map(),
     },
-    formerItems: () => undefined,
+    previousItems: () => undefined,
     isDue: () => false,
     onStanding: async () => {},
   };
@@ -238,7 +238,7 @@ test('progress is one line for all: it never falls and ends below its total', as
 
 test('as many at once as memory allows, where it is of use', async () => {
   const engine = await createCpuEngine({ threads: 2 });
-  const settings = rankingSettings(factsOf(graph), options);
+  const settings = rankingSettings(dataFacts(graph), options);
   expect(concurrentMembers(engine, graph, settings, 1e12)).toBeGreaterThan(1);
   expect(concurrentMembers(engine, graph, settings, 1000)).toBe(1);
   expect(concurrentMembers(engine, graph, { ...settings, average: 1 }, 1e12)).toBe(1);

@@ -2,7 +2,13 @@
 
 import { describe, expect, test } from 'vitest';
 import type { LoopState } from '../../src/fit/ascent/loop.js';
-import { activities, judged, legSweeps, movesHyper, settled } from '../../src/fit/ascent/phases.js';
+import {
+  activities,
+  blockSweeps,
+  evaluatedStates,
+  hasConverged,
+  movesHyper,
+} from '../../src/fit/ascent/phases.js';
 import { transpose } from '../../src/graph/graph.js';
 import { BipartiteGraph } from '../../src/graph/public.js';
 
@@ -23,7 +29,7 @@ const graph = BipartiteGraph.fromPairs(
 );
 
 describe('what the sides show to each other', () => {
-  const former = { ...start, former: true };
+  const former = { ...start, fromModel: true };
 
   test('from a former model: means, then one side is exact, then both', () => {
     expect(activities(former, graph)).toEqual({ users: 'mean', items: 'mean' });
@@ -50,7 +56,7 @@ describe('a fit from a former model', () => {
   /** The state after each leg, as if every bound were the same. */
   const atSweep = (iteration: number): LoopState => ({
     ...start,
-    former: true,
+    fromModel: true,
     iteration,
     warmSweeps: iteration < 8 ? undefined : 8,
   });
@@ -60,11 +66,11 @@ describe('a fit from a former model', () => {
   });
 
   test('has legs that end where a phase does, and exact ones of two sweeps', () => {
-    expect([0, 3, 8, 10, 30].map((iteration) => legSweeps(atSweep(iteration)))).toEqual([3, 5, 2, 2, 2]);
+    expect([0, 3, 8, 10, 30].map((iteration) => blockSweeps(atSweep(iteration)))).toEqual([3, 5, 2, 2, 2]);
   });
 
   test('evaluates its bound after eight exact sweeps, and at the end of each leg from there on', () => {
-    const bounds = [8, 10, 12, 14, 16, 18, 20].map((iteration) => judged(atSweep(iteration)));
+    const bounds = [8, 10, 12, 14, 16, 18, 20].map((iteration) => evaluatedStates(atSweep(iteration)));
     expect(bounds.map(({ before }) => before)).toEqual([false, false, false, false, true, false, false]);
     expect(bounds.map(({ after }) => after)).toEqual([false, false, false, false, true, true, true]);
   });
@@ -76,24 +82,24 @@ describe('a fit from a former model', () => {
       8, 10, 18, 20,
     ]);
     expect(legs.every((state) => movesHyper(state, { ...sizes, items: ['size', 'tau'] }))).toBe(true);
-    expect(legs.every((state) => movesHyper({ ...state, former: undefined }, sizes))).toBe(true);
+    expect(legs.every((state) => movesHyper({ ...state, fromModel: undefined }, sizes))).toBe(true);
   });
 
   test('is settled when a sweep gains less than 15 tolerances, where any other goes on', () => {
     const state = at(-100_025, -100_000);
-    expect(settled(state, 1e-5)).toBe(true);
-    expect(settled({ ...state, former: undefined }, 1e-5)).toBe(false);
-    expect(settled(state, 8e-6)).toBe(false);
-    expect(settled(at(-100_035, -100_000), 1e-5)).toBe(false);
+    expect(hasConverged(state, 1e-5)).toBe(true);
+    expect(hasConverged({ ...state, fromModel: undefined }, 1e-5)).toBe(false);
+    expect(hasConverged(state, 8e-6)).toBe(false);
+    expect(hasConverged(at(-100_035, -100_000), 1e-5)).toBe(false);
   });
 
   test('is not settled by one bound, nor by a fall', () => {
-    expect(settled(at(-100_000), 1e-5)).toBe(false);
-    expect(settled(at(-100_000, -100_010), 1e-5)).toBe(false);
+    expect(hasConverged(at(-100_000), 1e-5)).toBe(false);
+    expect(hasConverged(at(-100_000, -100_010), 1e-5)).toBe(false);
   });
 });
 
 test('the bound of any other fit comes with the first pass of a leg', () => {
   const exact = { ...start, iteration: 60, warmSweeps: 40 };
-  expect(judged(exact)).toEqual({ before: true, after: false });
+  expect(evaluatedStates(exact)).toEqual({ before: true, after: false });
 });

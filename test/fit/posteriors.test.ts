@@ -152,7 +152,7 @@ describe.each(Object.entries(SMALL_GRAPHS))('%s', (name, { parameters }) => {
       expect(weights / exact).toBeGreaterThan(0.4);
       expect(weights / exact).toBeLessThan(0.85);
       const mass = eligibleMass(model, otherSide(side));
-      const unseen = sum(Array.from(model[side].leftover, (m, k) => m * mass[k]));
+      const unseen = sum(Array.from(model[side].unseenMass, (m, k) => m * mass[k]));
       const exactUnseen = scalars[side === 'users' ? 'unseenUserRate' : 'unseenItemRate'];
       // Within 3 % on sparse sides, up to a third too many on dense ones.
       const range = given[side].sigma > 0 ? [0.97, 1.03] : [1, 4 / 3];

@@ -84,7 +84,7 @@ describe('a fit from a former model', () => {
         },
       }).catch(unfinishedFit);
       const left = stopped as NonNullable<ReturnType<typeof unfinishedFit>>;
-      expect(left.checkpoint.state).toMatchObject({ iteration: stopAt, former: true });
+      expect(left.checkpoint.state).toMatchObject({ iteration: stopAt, fromModel: true });
       const bytes = modelToBytes(left.model, { checkpoint: left.checkpoint });
       const { checkpoint: resume } = await modelFileFromBytes(bytes);
       const { model: resumed } = await fit(now, { resume, iterations: 80 });

@@ -1,7 +1,7 @@
 // A fit for ranking that begins from a former one: what is added to its scores keeps its settings.
 
 import { describe, expect, it } from 'vitest';
-import { factsOf } from '../../src/fit/ascent/data-facts.js';
+import { dataFacts } from '../../src/fit/ascent/data-facts.js';
 import { fit } from '../../src/fit/fit.js';
 import type { FactorScores, Ranker } from '../../src/fit/model.js';
 import { firstSweepState, runSweeps } from '../../src/fit/ranking/member.js';
@@ -131,10 +131,10 @@ it('ends when a sweep changes the likelihood by less than twenty tolerances, whe
     const likelihoods = [-105, -100, -97.6, -95.8];
     let at = 0;
     const cross = { sweep: async () => likelihoods[Math.min(at++, likelihoods.length - 1)] };
-    const settings = rankingSettings(factsOf(now), { tolerance: 1e-3 });
+    const settings = rankingSettings(dataFacts(now), { tolerance: 1e-3 });
     const hooks = { isStopped: async () => false, onState: () => {}, afterSweep: async () => {} };
-    const first = firstSweepState(settings.hyper);
-    expect(await runSweeps(cross, first, { ...settings, blend, former: true }, hooks)).toBe('converged');
+    const first = firstSweepState(settings);
+    expect(await runSweeps(cross, first, { ...settings, blend, fromModel: true }, hooks)).toBe('converged');
     return at;
   };
   expect([await sweeps(true), await sweeps(false)]).toEqual([4, 5]);

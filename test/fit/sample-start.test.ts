@@ -45,7 +45,7 @@ describe('a fit in two levels', () => {
         },
       }).catch((reason) => reason);
       const left = unfinishedFit(error);
-      expect(left?.checkpoint.state.sampled ?? false).toBe(where.startsWith('trying'));
+      expect(left?.checkpoint.state.onSample ?? false).toBe(where.startsWith('trying'));
       const bytes = modelToBytes(left!.model, { checkpoint: left!.checkpoint });
       const resume = (await modelFileFromBytes(bytes)).checkpoint;
       const { model } = (await fit(graph, { resume, threads: 1 })) as typeof whole;

@@ -180,13 +180,23 @@ describe('a fit with a law for each side', () => {
 });
 
 test('a law is said in words', () => {
-  const open = { kind: 'sparse', sigma: 0.412, tau: 1, size: 20, sizeInterval: null, unseen: null } as const;
+  const unknown = { standardError: { sigma: null, size: null }, sizeInterval: null };
+  const open = {
+    ...unknown,
+    kind: 'sparse',
+    sigma: 0.412,
+    tau: 1,
+    size: 20,
+    tauMatched: false,
+    unseen: null,
+  } as const;
   const closed = {
+    ...unknown,
+    tauMatched: true,
     kind: 'dense',
     sigma: -1,
     tau: 3,
     size: 900,
-    sizeInterval: null,
     unseen: { mean: 761, low: 700, high: 830 },
   } as const;
   const seen = { users: 4339, items: 3665 };
@@ -199,4 +209,23 @@ test('a law is said in words', () => {
   expect(sidePriorWords({ users: all, items: open }, seen, USERS_AND_ITEMS)[0]).toBe(
     'Users: a fixed population; all 4,339 were seen.',
   );
+});
+
+test('a side says whether its tau was matched: a tau of 1 that is given was not, whatever its value', async () => {
+  const { graph } = await mixed(3);
+  const options = { ...shapes, features: 4, engine: 'cpu', iterations: 100 } as const;
+  const free = (await fit(graph, options)).model;
+  expect(free.users.tauMatched).toBe(true);
+  expect(free.items.tauMatched).toBeUndefined(); // a sparse side has nothing to match
+  const given = (await fit(graph, { ...options, users: { ...shapes.users, tau: 1 } })).model;
+  expect(given.users).toMatchObject({ hyper: { tau: 1 } });
+  expect(given.users.tauMatched).toBeUndefined();
+  const sides = describeSides(free);
+  expect(sides.users.tauMatched).toBe(true);
+  expect(describeSides(given).users.tauMatched).toBe(false);
+  // σ of both sides was estimated from the degrees, so it has an error; a given one has none.
+  expect(sides.users.standardError.sigma).toBeGreaterThan(0);
+  expect(sides.items.standardError.sigma).toBeGreaterThan(0);
+  const fixed = (await fit(graph, { ...options, items: { ...shapes.items, sigma: 0.4 } })).model;
+  expect(describeSides(fixed).items.standardError.sigma).toBeNull();
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ascend } from '../../src/fit/ascent/ascent.js';
 import { describeSides } from '../../src/fit/sides/side-prior.js';
-import { sizeIntervals } from '../../src/fit/sides/size-posterior.js';
+import { sizePosteriors } from '../../src/fit/sides/size-posterior.js';
 import { SIDES } from '../../src/graph/graph.js';
 import { randomStream } from '../../src/math/random.js';
 import { simulate } from '../../src/process/poisson-model.js';
@@ -25,15 +25,17 @@ describe('the interval of a size', () => {
       const { graph } = await simulate({ ...law, features: 3, seed: set });
       const known = SIDES.map((name) => [name, { ...shapes, sigma: law[name].sigma }]);
       const { model } = await ascend(graph, { ...cpu, ...Object.fromEntries(known) });
-      const intervals = sizeIntervals(model);
+      const sizes = sizePosteriors(model);
       for (const name of SIDES) {
-        const { low, high } = intervals[name]!;
+        const { interval, standardError } = sizes[name]!;
+        const { low, high } = interval;
         const { size } = law[name];
         if (low <= size && size <= high) held++;
         const { hyper, count } = model[name];
         if (Math.abs(Math.log(size / hyper.size)) < 1.645 / Math.sqrt(count)) heldByGamma++;
         expect(low).toBeLessThan(hyper.size);
         expect(high).toBeGreaterThan(hyper.size);
+        expect(Math.log(high / low)).toBeCloseTo((2 * 1.6449 * standardError) / hyper.size, 9);
       }
     }
     expect(held).toBeGreaterThan(0.7 * 2 * sets);
@@ -44,21 +46,24 @@ describe('the interval of a size', () => {
     const width = async (size: number) => {
       const side = { ...shapes, sigma: 0.2, size };
       const { graph } = await simulate({ users: side, items: side, features: 3, seed: 5 });
-      const { users } = sizeIntervals((await ascend(graph, cpu)).model);
-      return Math.log(users!.high / users!.low);
+      const { model } = await ascend(graph, cpu);
+      return sizePosteriors(model).users!.standardError / model.users.hyper.size;
     };
     expect(await width(90)).toBeLessThan(0.7 * (await width(25)));
   });
 
-  test('is of sizes that the fit has found, and part of the law that it reports', async () => {
+  test('is of sizes that the fit has found, and part of what it reports of a side', async () => {
     const side = { ...shapes, sigma: 0.2, size: 25 };
     const { graph } = await simulate({ users: side, items: side, features: 3, seed: 6 });
     const given = (await ascend(graph, { ...cpu, users: { size: 25 } })).model;
-    const law = describeSides(given);
-    expect(law.users.sizeInterval).toBeNull();
-    expect(law.items.sizeInterval).toEqual(sizeIntervals(given).items);
-    expect(law.items.sizeInterval!.low).toBeLessThan(law.items.size);
+    const { users, items } = describeSides(given);
+    expect(users.sizeInterval).toBeNull();
+    expect(users.standardError.size).toBeNull();
+    const { interval, standardError } = sizePosteriors(given).items!;
+    expect(items.sizeInterval).toEqual(interval);
+    expect(items.standardError.size).toBe(standardError);
+    expect(interval.low).toBeLessThan(items.size);
     const { model: dense } = await ascend(graph, { ...cpu, model: 'dense' });
-    expect(sizeIntervals(dense)).toEqual({ users: null, items: null });
+    expect(sizePosteriors(dense)).toEqual({});
   });
 });

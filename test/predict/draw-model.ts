@@ -55,7 +55,7 @@ export function randomSide(
     weightRate: new Float32Array(count).fill(hyper.tau + 5),
     featureShape,
     featureRate: new Float32Array(count * features).fill(hyper.rate + 2),
-    leftover,
+    unseenMass: leftover,
     hyper,
     degree,
   };
@@ -87,14 +87,12 @@ export function smallModel(
     bound: undefined,
     provenance: {
       version: '0',
-      engine: 'none',
       seed,
       fingerprint: '',
       options: {},
       bounds: [],
       iterations: 0,
       converged: false,
-      seconds: 0,
     },
   };
   // Weights such that the expected edges of training are about those it has.

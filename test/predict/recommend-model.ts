@@ -49,8 +49,8 @@ export function smallModel({
     items: side(items, features, random, 'item'),
     bound: undefined,
     provenance: {
-      ...{ version: '0', engine: 'none', seed, fingerprint: '', options: {}, bounds: [] },
-      ...{ iterations: 0, converged: false, seconds: 0 },
+      ...{ version: '0', seed, fingerprint: '', options: {}, bounds: [] },
+      ...{ iterations: 0, converged: false },
     },
     ...(withSeen ? { seen } : {}),
   };
@@ -108,7 +108,7 @@ function side(count: number, features: number, random: Random, name: string): Mo
     weightRate: positive(count, 0.5),
     featureShape: positive(count * features, 0.1),
     featureRate: positive(count * features, 0.3),
-    leftover: new Float64Array(features).fill(0.2),
+    unseenMass: new Float64Array(features).fill(0.2),
     hyper: { sigma: 0.2, tau: 1, shape: 0.1, rate: 0.1, size: 10 },
     degree: new Uint32Array(count).fill(1),
   };

@@ -26,7 +26,7 @@ import { sidePriorWords } from '../../src/report/words/side-prior.js';
 import { estimateWords, evidenceWords, sparsityWords } from '../../src/report/words/sparsity.js';
 import { studyVerdicts } from '../../src/report/words/study.js';
 import { tableEvaluationDefinition } from '../../src/report/words/table-evaluation.js';
-import type { Judgement, VerdictReason } from '../../src/sparsity/verdict.js';
+import type { SideVerdict, VerdictReason } from '../../src/sparsity/verdict.js';
 import { metricLabel, metricPhrase, statisticLabel, statisticPhrase } from '../../src/text/figures.js';
 import { sideNames, USERS_AND_ITEMS } from '../../src/text/sides.js';
 import { graphOf } from '../sample/random-graph.js';
@@ -65,8 +65,8 @@ function besidePopularity(): void {
 
 function sparsity(): void {
   heading('Is it sparse?');
-  const judged: readonly Judgement[] = ['sparse', 'dense', 'unclear'];
-  const reasons: readonly (readonly [Judgement, VerdictReason])[] = [
+  const judged: readonly SideVerdict[] = ['sparse', 'dense', 'unclear'];
+  const reasons: readonly (readonly [SideVerdict, VerdictReason])[] = [
     ['unclear', { code: 'few', vertices: 12 }],
     ['unclear', { code: 'single' }],
     ['unclear', { code: 'capped', vertices: 230, share: 0.041, degree: 20 }],
@@ -96,7 +96,14 @@ function sparsity(): void {
     );
   }
   say(evidenceWords({ difference: 1234.5 }), evidenceWords({ difference: -12 }));
-  const law = { sigma: -0.9, tau: 8, size: 900, sizeInterval: null };
+  const law = {
+    sigma: -0.9,
+    tau: 8,
+    size: 900,
+    sizeInterval: null,
+    tauMatched: true,
+    standardError: { sigma: null, size: null },
+  };
   const sides = [
     { ...law, kind: 'dense', unseen: { mean: 761, low: 700, high: 830 } },
     { ...law, kind: 'dense', unseen: { mean: 0, low: 0, high: 0 } },

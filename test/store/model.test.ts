@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { AscentCheckpoint, RankingCheckpoint } from '../../src/fit/ascent/loop.js';
 import { fit } from '../../src/fit/fit.js';
 import type { FactorScores, Model, ModelSide, PosteriorModel, Ranker } from '../../src/fit/model.js';
+import type { FitOptions } from '../../src/fit/options.js';
 import { statesUnderWay, unfinishedFit } from '../../src/fit/unfinished.js';
 import { VertexIds } from '../../src/graph/ids.js';
 import { randomStream } from '../../src/math/random.js';
@@ -25,7 +26,7 @@ function exampleModel(seed: number): PosteriorModel {
     weightRate: floats(ids.length),
     featureShape: floats(FEATURES * ids.length),
     featureRate: floats(FEATURES * ids.length),
-    leftover: Float64Array.of(0.1, 1 / 3, 1e-9),
+    unseenMass: Float64Array.of(0.1, 1 / 3, 1e-9),
     hyper: { sigma: 0.2, tau: 1, shape: 0.1, rate: 0.1, size: 1 / 7 },
     degree: Uint32Array.from(degree),
   });
@@ -43,17 +44,15 @@ function exampleModel(seed: number): PosteriorModel {
     bound: -1234.5678901234567,
     provenance: {
       version: '0.1.0',
-      engine: 'reference (float64)',
       seed,
       fingerprint: '0123456789abcdef',
-      options: { features: FEATURES, learn: { users: [], items: ['size'] } },
+      options: { method: 'ascent', features: FEATURES, learn: ['items.size'] },
       bounds: [
         [5, -2000.25],
         [10, -1234.5678901234567],
       ],
       iterations: 10,
       converged: true,
-      seconds: 0.125,
     },
   };
 }
@@ -122,7 +121,7 @@ describe('the model file', () => {
       values: [...model.users.featureRate],
     });
     expect(tensors['items.weight_shape']).toEqual({ shape: [4], values: [...model.items.weightShape] });
-    expect(tensors['items.leftover'].values).toEqual([...model.items.leftover]);
+    expect(tensors['items.leftover'].values).toEqual([...model.items.unseenMass]);
     expect(tensors['users.ids'].values).toEqual([-4, 2, 2 ** 50]);
     expect(tensors['users.degree'].values).toEqual([1, 2, 3]);
     const text = Buffer.from(tensors['items.id_text'].values);
@@ -157,7 +156,7 @@ describe('the model file', () => {
     });
     const checkpoint: AscentCheckpoint = {
       method: 'ascent',
-      began: { settings: model.provenance.options, fingerprint: model.provenance.fingerprint },
+      origin: { options: model.provenance.options, fingerprint: model.provenance.fingerprint },
       state: {
         iteration: 10,
         warmSweeps: undefined,
@@ -172,7 +171,7 @@ describe('the model file', () => {
     const file = scratch.path('checkpoint.safetensors');
     await saveModel(file, model, { checkpoint });
     const loaded = (await loadCheckpoint(file)) as AscentCheckpoint;
-    expect(loaded.began).toEqual(checkpoint.began);
+    expect(loaded.origin).toEqual(checkpoint.origin);
     expect(loaded.state).toEqual(checkpoint.state);
     expect(loaded.totals).toEqual(checkpoint.totals);
     for (const side of ['users', 'items'] as const) {
@@ -289,5 +288,46 @@ describe('a model file is refused', () => {
     json.__metadata__.seed = '2';
     expect(await refusal(withHeader(json))).toMatch(/do not match its checksum/);
     expect(await refusal(Buffer.concat([bytes, Buffer.from('more')]))).toMatch(/damaged/);
+  });
+});
+
+describe('a model file is reproducible', () => {
+  it.each(['ascent', 'ranking'] as const)(
+    'the same fit gives the same bytes on any number of threads: %s',
+    async (method) => {
+      const { graph } = await simulate({ users: SIDE, items: SIDE, features: 3, seed: 4 });
+      const bytes = async (threads: number) => {
+        const { model } = await fit(graph, {
+          method,
+          features: 3,
+          engine: 'cpu',
+          iterations: 20,
+          threads,
+        } as FitOptions);
+        const path = scratch.path(`${method}-${threads}.safetensors`);
+        await saveModel(path, model);
+        return readFileSync(path);
+      };
+      expect((await bytes(1)).equals(await bytes(2))).toBe(true);
+    },
+  );
+
+  it('says whether tau was matched; a file that does not say it matched a tau other than 1', async () => {
+    const path = scratch.path('tau.safetensors');
+    const [users, items] = [true, undefined].map((tauMatched) => ({
+      tauMatched: tauMatched as true | undefined,
+    }));
+    const model = exampleModel(1);
+    await saveModel(path, {
+      ...model,
+      users: { ...model.users, ...users },
+      items: { ...model.items, ...items },
+    });
+    const loaded = (await loadModel(path)) as PosteriorModel;
+    expect([loaded.users.tauMatched, loaded.items.tauMatched]).toEqual([true, undefined]);
+    const earlier = JSON.parse(readSafetensors(path).metadata.hyper!);
+    expect(earlier.users.tau).toBe(1);
+    expect(readSafetensors(path).metadata).not.toHaveProperty('seconds');
+    expect(readSafetensors(path).metadata).not.toHaveProperty('engine');
   });
 });

@@ -122,7 +122,7 @@ describe('study', () => {
     const { graph: half } = await simulate({ users: fixed, items: SIDE, features: 3, seed: 5 });
     const { runs, receipt } = await study(half, { ...QUICK, baselines: [] });
     const [auto, sparse] = runs[0].fits;
-    expect(auto!.law.users.kind).toBe('dense');
+    expect(auto!.sides.users.kind).toBe('dense');
     expect(sparse!.sameAs).toBeNull();
     expect(sparse!.bound).not.toBe(auto!.bound);
     expect(receipt.timings.filter(({ stage }) => stage === 'fit').map(({ model }) => model)).toEqual([

@@ -112,8 +112,8 @@ async function fitAsRank(
   });
   const result = byShard
     ? await saveModelShards(output, parts, communicator, fitted, force)
-        .then((law) =>
-          rank === 0 ? { ...fitted, model: asReported(fitted.head, parts.users), law } : undefined,
+        .then((sides) =>
+          rank === 0 ? { ...fitted, model: asReported(fitted.head, parts.users), sides } : undefined,
         )
         .finally(fitted.close)
     : await gatherModel(parts, communicator, fitted).finally(fitted.close);

@@ -317,7 +317,7 @@ async function savedState(path: string, graph: BipartiteGraph): Promise<Checkpoi
   if (!checkpoint) {
     throw new InputError(`--resume ${path}: a finished model; only an interrupted fit can go on`);
   }
-  if (checkpoint.began.fingerprint !== fingerprint(graph)) {
+  if (checkpoint.origin.fingerprint !== fingerprint(graph)) {
     throw new InputError(
       `--resume ${path}: it was fitted to other data; go on with the data that it began with`,
     );

@@ -3,7 +3,7 @@
 import type { EngineName } from '../../engine/select.js';
 import type { RankerScores } from '../../fit/model.js';
 import type { RankingData as BaselineData } from '../../metrics/held-back.js';
-import type { Dial, Setting } from '../../metrics/setting-search.js';
+import type { Setting, SettingAxis } from '../../metrics/setting-search.js';
 import type { BaselineName } from '../../options/names.js';
 import type { RowLists, Scorer } from '../../predict/scoring/scorer.js';
 import type { TaskOptions } from '../../progress.js';
@@ -51,7 +51,7 @@ export interface Baseline<Name extends string = string> {
   /** What it does, in a clause. */
   readonly meaning: string;
   /** Where the search for a setting starts and how it steps: one round of dials after the other; none: nothing to tune. */
-  dials(data: BaselineData): readonly Readonly<Record<string, Dial>>[];
+  dials(data: BaselineData): readonly Readonly<Record<string, SettingAxis>>[];
   /** Tuned on about as many edges, where that is fewer than there are. */
   readonly tuningEdges?: number;
   /**

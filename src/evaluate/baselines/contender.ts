@@ -1,7 +1,7 @@
 // One baseline on a split: tuned on held-back training users, fitted to all of them, judged on the test users. In two steps, the
 // second of which may have other threads than the first.
 
-import type { Validation } from '../../metrics/held-back.js';
+import type { HeldBackTask } from '../../metrics/held-back.js';
 import type { RankingResult } from '../../metrics/ranking-metrics.js';
 import type { SettingTrial } from '../../metrics/setting-search.js';
 import type { TaskOptions } from '../../progress.js';
@@ -25,7 +25,7 @@ export interface BaselineResult {
 /** What all baselines of a split have before them. */
 export interface Contest {
   readonly data: BaselineData;
-  readonly validation: Validation;
+  readonly validation: HeldBackTask;
   readonly task: SplitRankingTask;
 }
 

@@ -102,13 +102,11 @@ export async function fitBaseline(
     seen: seenItems(graph.users),
     provenance: Object.freeze({
       version: VERSION,
-      engine: 'cpu',
       seed,
       fingerprint: fingerprint(graph),
       options: { method: name, ...setting },
       iterations,
       converged,
-      seconds,
     }),
   });
   return {

@@ -6,7 +6,7 @@ import { hierarchicalFold } from '../../fit/fold-in/member-fold.js';
 import { fitHierarchical } from '../../fit/hierarchical.js';
 import { columnSums, type RatePrior } from '../../fit/model.js';
 import { allocate } from '../../math/memory.js';
-import { geometric, ladder } from '../../metrics/setting-search.js';
+import { alongValues, geometric } from '../../metrics/setting-search.js';
 import { factorScorer, type RowLists } from '../../predict/scoring/scorer.js';
 import type { Baseline, BaselineData, BaselineFitOptions, Setting } from './baseline.js';
 import { FEATURES_GAIN } from './ials.js';
@@ -38,7 +38,7 @@ export const hpf: Baseline<'hpf'> = {
         gain: FEATURES_GAIN,
       },
       // The authors' value, which no set that was tried left.
-      shape: ladder(0.3, [0.3]),
+      shape: alongValues(0.3, [0.3]),
     },
   ],
   tuningEdges: 2e5,

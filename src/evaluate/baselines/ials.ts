@@ -2,7 +2,7 @@
 // that grows with a vertex's degree, λ·(degree + α·size of the other side), so that one λ serves rare and popular.
 
 import { leastSquaresMember } from '../../fit/ranking/blend/least-squares.js';
-import { geometric, ladder } from '../../metrics/setting-search.js';
+import { alongValues, geometric } from '../../metrics/setting-search.js';
 import { factorScorer } from '../../predict/scoring/scorer.js';
 import { alternatingLeastSquares, foldInLeastSquares } from '../../solvers/least-squares.js';
 import type { Baseline, BaselineData, BaselineFitOptions, Setting } from './baseline.js';
@@ -31,7 +31,7 @@ export const ials: Baseline<'ials'> = {
   title: 'iALS',
   meaning: 'factors by least squares over all pairs, seen or not',
   dials: ({ users, items }) => [
-    { lambda: geometric(0.012, 2, 1e-9), alpha: geometric(0.025, 2, 1e-9), features: ladder(64, [64]) },
+    { lambda: geometric(0.012, 2, 1e-9), alpha: geometric(0.025, 2, 1e-9), features: alongValues(64, [64]) },
     // λ and α hardly depend on the number of features. Each doubling costs four times as much, so size sets the end.
     {
       features: {

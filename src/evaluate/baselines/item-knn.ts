@@ -7,7 +7,7 @@
 import type { ItemScores } from '../../fit/model.js';
 import { lengths, renameLists, transposeLists } from '../../math/csr.js';
 import { allocate, inSharedMemory } from '../../math/memory.js';
-import { ladder } from '../../metrics/setting-search.js';
+import { alongValues } from '../../metrics/setting-search.js';
 import { createPool, type TaskModule, threadCount } from '../../parallel/pool.js';
 import type { RowLists, Scorer } from '../../predict/scoring/scorer.js';
 import type { TaskOptions } from '../../progress.js';
@@ -47,9 +47,9 @@ export const neighbours: Baseline<'knn'> = {
   dials: ({ shown, candidates }) => [
     {
       // All neighbours of all candidates may be more than memory holds.
-      neighbours: ladder(100, halvesAndDoubles(100, Math.min(shown.length, 2e7 / candidates.length))),
-      shrinkage: ladder(10, [0, 1, 3, 10, 30, 100, 300, 1000, 3000, 10_000]),
-      asymmetry: ladder(0.5, [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1]),
+      neighbours: alongValues(100, halvesAndDoubles(100, Math.min(shown.length, 2e7 / candidates.length))),
+      shrinkage: alongValues(10, [0, 1, 3, 10, 30, 100, 300, 1000, 3000, 10_000]),
+      asymmetry: alongValues(0.5, [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1]),
     },
   ],
   // Neighbours cost the squares of the degrees. On held-back users of @simulated a quarter of the edges preferred another setting than all.

@@ -2,7 +2,7 @@
 // first, by what each alone would explain. Dropout of the inputs and their number take the place of the ℓ1 penalty and of the sign
 // that the authors have: these came to no more on held-back users (docs/appendix/recommending.md).
 
-import { geometric, ladder } from '../../metrics/setting-search.js';
+import { alongValues, geometric } from '../../metrics/setting-search.js';
 import type { TaskOptions } from '../../progress.js';
 import { createItemRegression, type ItemRegression } from '../../solvers/item-regression.js';
 import type { Baseline, BaselineData, Setting } from './baseline.js';
@@ -32,7 +32,7 @@ export const slim: Baseline<'slim'> = {
       },
       // Large sets want large penalties.
       lambda: geometric(users.values.length > MANY_EDGES ? 3200 : 50, 4, 1e-3),
-      dropout: ladder(0.5, [0, 0.25, 0.5, 1, 2, 4, 8]),
+      dropout: alongValues(0.5, [0, 0.25, 0.5, 1, 2, 4, 8]),
     },
   ],
   // On held-back users of @simulated 1 M of 6.6 M edges preferred a quarter of the penalty and half of the neighbours.

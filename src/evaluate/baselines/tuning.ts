@@ -1,8 +1,8 @@
 // How a baseline's setting is found: tried on held-back training users, who decide by the mean of recall and nDCG.
 
-import { someCandidates, someUsers, type Validation } from '../../metrics/held-back.js';
+import { type HeldBackTask, someCandidates, someUsers } from '../../metrics/held-back.js';
 import { tuningScore } from '../../metrics/ranking-metrics.js';
-import { type Tuned, tune } from '../../metrics/setting-search.js';
+import { searchSettings, type Tuned } from '../../metrics/setting-search.js';
 import type { TaskOptions } from '../../progress.js';
 import { evaluateRanking, type RankingOptions } from '../evaluate-ranking.js';
 import type { Baseline, FittedBaseline, Setting } from './baseline.js';
@@ -21,7 +21,7 @@ export const MANY_EDGES = 2e6;
 /** Finds a setting on held-back users: the mean of recall and nDCG decides. Undefined: nothing to tune. */
 export async function tuneBaseline(
   baseline: Baseline,
-  validation: Validation,
+  validation: HeldBackTask,
   options: TuningOptions,
 ): Promise<TunedBaseline | undefined> {
   const { threads, signal, n, depth, seed, engine, maxTrials = 30 } = options;
@@ -41,7 +41,7 @@ export async function tuneBaseline(
   let start: Float32Array | undefined;
   let found: Tuned | undefined;
   for (const dials of baseline.dials(data)) {
-    found = await tune(dials, score, {
+    found = await searchSettings(dials, score, {
       maxTrials,
       from: found,
       onTrial: (done) => report?.({ stage: '', done, unit: 'settings' }),

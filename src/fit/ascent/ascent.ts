@@ -15,15 +15,16 @@ import {
   checkGraph,
   type FitSettings,
   fitSettings,
+  recordedOptions,
 } from '../options.js';
 import { abortedFit, LostFitError } from '../unfinished.js';
 import { type BothHyper, type BothTables, logCountFactorials } from './bound.js';
-import { factsOf } from './data-facts.js';
-import { firstHyper, learned, tausToMatch } from './hyper.js';
+import { dataFacts } from './data-facts.js';
+import { firstHyper, learnedHyper, matchesTau, tausToMatch } from './hyper.js';
 import {
-  type AfterLeg,
+  type AfterBlock,
   type AscentCheckpoint,
-  type Beginning,
+  type FitOrigin,
   type LoopResult,
   type LoopState,
   RELAXATION,
@@ -73,8 +74,8 @@ export async function ascend(
       // Workers start meanwhile.
       former ??= options.from && matchVertices(graph, options.from);
       const { report, rows: formerRows } = former ?? {};
-      const start: Beginning = {
-        settings: { ...settings },
+      const origin: FitOrigin = {
+        options: recordedOptions('ascent', options),
         fingerprint: (print ??= await fingerprintWithThreads(data, options)),
       };
       const why = finish ? { ...reason, iteration: last?.state.iteration ?? 0 } : reason;
@@ -83,9 +84,9 @@ export async function ascend(
         ...(report && { from: report }),
       });
       const copy =
-        engine.name === 'gpu' ? copyNowAndThen(engine, start, (state) => (last = state)) : undefined;
-      const hand = runs > 1 ? undefined : handNowAndThen(engine, start, options, (o) => finish!(o));
-      const keep: AfterLeg = async (...leg) => {
+        engine.name === 'gpu' ? copyNowAndThen(engine, origin, (state) => (last = state)) : undefined;
+      const hand = runs > 1 ? undefined : handNowAndThen(engine, origin, options, (o) => finish!(o));
+      const keep: AfterBlock = async (...leg) => {
         await copy?.(...leg);
         await hand?.(...leg);
       };
@@ -101,7 +102,7 @@ export async function ascend(
         );
         // A checkpoint is of one run: of several, none could go on to the same numbers.
         if (stopped === 'aborted' && runs > 1) throw abortReason(options.signal!);
-        const checkpoint = await takeCheckpoint(engine, start, state, tables);
+        const checkpoint = await takeCheckpoint(engine, origin, state, tables);
         for (const side of SIDES) void engine.free(tables[side]);
         const outcome = { bound, stopped, checkpoint };
         if (stopped === 'aborted') throw abortedFit(options.signal!, finish(outcome));
@@ -121,14 +122,14 @@ export async function ascend(
 /** Copies the state from the engine, seldom enough to cost little. */
 function copyNowAndThen(
   engine: Engine,
-  beginning: Beginning,
+  origin: FitOrigin,
   keep: (copy: AscentCheckpoint) => void,
-): AfterLeg {
+): AfterBlock {
   let due = performance.now() + 1000 * COPY_FROM_SECONDS;
   return async (state, tables) => {
     const began = performance.now();
     if (began < due) return;
-    keep(await takeCheckpoint(engine, beginning, state, tables));
+    keep(await takeCheckpoint(engine, origin, state, tables));
     const end = performance.now();
     due = end + Math.max(1000 * COPY_FROM_SECONDS, (end - began) / COPY_SHARE);
   };
@@ -137,21 +138,21 @@ function copyNowAndThen(
 /** Hands the state of a long fit to whoever wants to keep it. */
 function handNowAndThen(
   engine: Engine,
-  beginning: Beginning,
+  origin: FitOrigin,
   { onCheckpoint, checkpointMinutes = CHECKPOINT_MINUTES }: Counted<AscentOptions>,
   finish: (outcome: Outcome) => AscentResult,
-): AfterLeg | undefined {
+): AfterBlock | undefined {
   if (!onCheckpoint) return undefined;
-  const due = nowAndThen(checkpointMinutes);
+  const due = everyMinutes(checkpointMinutes);
   return async (state, tables) => {
     if (!due()) return;
-    const checkpoint = await takeCheckpoint(engine, beginning, state, tables);
+    const checkpoint = await takeCheckpoint(engine, origin, state, tables);
     await onCheckpoint(finish({ bound: state.bounds.at(-1)?.[1], stopped: 'aborted', checkpoint }));
   };
 }
 
 /** Says now and then that it is time: once in so many minutes. */
-export function nowAndThen(minutes: number): () => boolean {
+export function everyMinutes(minutes: number): () => boolean {
   const wait = 60_000 * minutes;
   let due = performance.now() + wait;
   return () => {
@@ -168,15 +169,15 @@ async function oneRun(
   options: Counted<AscentOptions>,
   formerRows: Readonly<Record<SideName, Int32Array>> | undefined,
   run: number,
-  afterLeg: AfterLeg | undefined,
+  afterLeg: AfterBlock | undefined,
 ): Promise<LoopResult> {
   const saved = options.resume as AscentCheckpoint | undefined;
-  const resume = saved?.state.sampled ? undefined : saved;
-  const facts = factsOf(graph);
+  const resume = saved?.state.onSample ? undefined : saved;
+  const facts = dataFacts(graph);
   const seed = settings.seed + run;
   const first = resume?.state.hyper ?? (await firstHyper(facts, settings, options.signal));
-  const tilts = tausToMatch(facts, settings, first);
-  const learn = learned(settings, first);
+  const matchedTaus = tausToMatch(facts, settings, first);
+  const learn = learnedHyper(settings, first);
   const sample =
     !resume && beginsOnSample(engine, graph, settings, options)
       ? await fitSample(engine, graph, settings, options, seed)
@@ -184,7 +185,7 @@ async function oneRun(
   const sampled = sample === 'aborted';
   const carried = sampled ? undefined : sample;
   const former: PreviousState | undefined = resume ? undefined : (options.from ?? carried);
-  const hyper = former ? previousHyper(first, former, learn, tilts) : first;
+  const hyper = former ? previousHyper(first, former, learn, matchedTaus) : first;
   const rows = carried ? matchVertices(graph, carried).rows : formerRows;
   const values =
     resume?.tables ??
@@ -194,9 +195,9 @@ async function oneRun(
   const state: LoopState = resume?.state ?? {
     iteration: 0,
     warmSweeps: settings.start === 'warm' ? undefined : 0,
-    ...(options.from && { former: true }),
-    ...(carried && { carried: true }),
-    ...(sampled && { sampled }),
+    ...(options.from && { fromModel: true }),
+    ...(carried && { fromSample: true }),
+    ...(sampled && { onSample: sampled }),
     bounds: [],
     likelihood: undefined,
     relaxation: RELAXATION,
@@ -221,7 +222,7 @@ async function oneRun(
   if (sampled) return { state, tables, bound: undefined, stopped: 'aborted' };
   if (former) await takeLeftover(engine, tables, former, hyper);
   const data = { ...graph, factorials: logCountFactorials(graph.users.counts) };
-  return runLoop(engine, data, tables, state, settings, { learn, tilts }, options, afterLeg);
+  return runLoop(engine, data, tables, state, settings, { learn, matchedTaus }, options, afterLeg);
 }
 
 /** The unseen atoms begin as the former model had them. */
@@ -231,7 +232,7 @@ async function takeLeftover(
   former: PreviousState,
   hyper: BothHyper,
 ): Promise<void> {
-  const unseen = (side: SideName) => (hyper[side].size > 0 ? former[side].leftover : undefined);
+  const unseen = (side: SideName) => (hyper[side].size > 0 ? former[side].unseenMass : undefined);
   const totals = { users: await engine.totals(tables.users), items: await engine.totals(tables.items) };
   for (const side of SIDES) {
     const own = unseen(side);
@@ -260,13 +261,13 @@ export function checkResume(
 
 async function takeCheckpoint(
   engine: Engine,
-  began: Beginning,
+  origin: FitOrigin,
   state: LoopState,
   tables: BothTables,
 ): Promise<AscentCheckpoint> {
   return {
     method: 'ascent',
-    began,
+    origin,
     state,
     tables: { users: await engine.read(tables.users), items: await engine.read(tables.items) },
     totals: { users: await engine.totals(tables.users), items: await engine.totals(tables.items) },
@@ -281,15 +282,14 @@ function toResult(
   reason: EngineReason,
   began: number,
 ): AscentResult {
-  const seconds = (performance.now() - began) / 1000;
   return {
-    model: toModel(graph, settings, outcome, engine, seconds),
+    model: toModel(graph, settings, outcome),
     stopped: outcome.stopped === 'converged' ? 'converged' : 'iterations',
     checkpoint: outcome.checkpoint,
     engine: engine.description,
     engineReason: reason,
     threads: engine.threads,
-    seconds,
+    seconds: (performance.now() - began) / 1000,
   };
 }
 
@@ -297,12 +297,14 @@ function toModel(
   graph: BipartiteGraph,
   settings: FitSettings,
   { bound, stopped, checkpoint }: Outcome,
-  engine: Engine,
-  seconds: number,
 ): PosteriorModel {
   const { state } = checkpoint;
   const side = (name: SideName) =>
-    modelSide(graph[name], checkpoint.tables[name], state.hyper[name], checkpoint.totals[name].unseenMass);
+    modelSide(
+      ...([graph[name], checkpoint.tables[name], state.hyper[name]] as const),
+      checkpoint.totals[name].unseenMass,
+      matchesTau(settings, state.hyper, name),
+    );
   return Object.freeze({
     type: 'posterior',
     kind: settings.model,
@@ -315,14 +317,11 @@ function toModel(
     seen: seenItems(graph.users),
     provenance: Object.freeze({
       version: VERSION,
-      engine: engine.description,
       seed: settings.seed,
-      fingerprint: checkpoint.began.fingerprint,
-      options: { ...settings },
+      ...checkpoint.origin,
       bounds: state.bounds,
       iterations: state.iteration,
       converged: stopped === 'converged',
-      seconds,
     }),
   });
 }

@@ -13,7 +13,7 @@ export type BothTables = Readonly<Record<SideName, Table>>;
 export interface Bound {
   readonly value: number;
   /** Parts, for those who want to see where it comes from; they add up to `value`. */
-  readonly parts: {
+  readonly terms: {
     readonly edges: number;
     readonly mass: number;
     readonly users: number;
@@ -62,13 +62,13 @@ export async function evidenceBound(
     const rows = tables[side].rows;
     let sum = rowTerms[side] - rows * lgamma(1 - h.sigma);
     if (h.size > 0) {
-      const { unseenMass: leftover, unseenMassAt: leftoverAt } = totals[side];
+      const { unseenMass, unseenMassAt } = totals[side];
       sum += rows * Math.log(h.size);
       // Σ_k μ_k M_k − s·E_θ[ψ(θ·M)], at the M with which μ was last computed
-      for (let k = 0; k < leftover.length; k++) sum += leftover[k] * leftoverAt[k];
-      sum -= h.size * expectedLaplace(h, leftoverAt);
+      for (let k = 0; k < unseenMass.length; k++) sum += unseenMass[k] * unseenMassAt[k];
+      sum -= h.size * expectedLaplace(h, unseenMassAt);
     }
     sides[side] = sum;
   }
-  return { value: edges + mass + sides.users + sides.items, parts: { edges, mass, ...sides } };
+  return { value: edges + mass + sides.users + sides.items, terms: { edges, mass, ...sides } };
 }

@@ -8,7 +8,7 @@ export interface DataFacts extends GraphSizes {
   readonly degreeCounts: BySide<DegreeCounts>;
 }
 
-export function factsOf(graph: BipartiteGraph): DataFacts {
+export function dataFacts(graph: BipartiteGraph): DataFacts {
   const { edges, total, multigraph, users, items } = graph;
   const degreeCounts = { users: countDegrees(degrees(users)), items: countDegrees(degrees(items)) };
   return { edges, total, multigraph, users, items, degreeCounts };

@@ -64,16 +64,20 @@ export function tausToMatch(
   settings: FitSettings,
   hyper: BothHyper,
 ): MatchedTaus {
-  const tilts: Partial<Record<SideName, number>> = {};
-  if (settings.model !== 'auto' || settings.sizes !== 'bound') return tilts;
-  for (const side of SIDES) {
-    const given = settings.given[side];
-    const learn = settings.learn[side];
-    const free = given.tau === undefined && given.size === undefined;
-    if (!free || hyper[side].sigma >= 0 || learn.includes('tau') || learn.includes('sigma')) continue;
-    tilts[side] = tailIndexAt(degreeCounts[side], 0.5);
-  }
-  return tilts;
+  const sides = SIDES.filter((side) => matchesTau(settings, hyper, side));
+  return Object.fromEntries(sides.map((side) => [side, tailIndexAt(degreeCounts[side], 0.5)]));
+}
+
+/** Whether a fit matches the τ of a side: the side is dense, and τ is neither given nor learned nor fixed by a given size. */
+export function matchesTau(
+  { model, sizes, given, learn }: Pick<FitSettings, 'model' | 'sizes' | 'given' | 'learn'>,
+  hyper: BothHyper,
+  side: SideName,
+): boolean {
+  if (model !== 'auto' || sizes !== 'bound' || hyper[side].sigma >= 0) return false;
+  const { tau, size } = given[side];
+  const learned = learn[side].includes('tau') || learn[side].includes('sigma');
+  return tau === undefined && size === undefined && !learned;
 }
 
 /** The hyperparameters with every such τ set by the present mass of the other side. */
@@ -81,20 +85,23 @@ export async function matchTaus(
   engine: Engine,
   tables: BothTables,
   hyper: BothHyper,
-  tilts: MatchedTaus,
+  matchedTaus: MatchedTaus,
 ): Promise<BothHyper> {
-  const sides = SIDES.filter((side) => tilts[side] !== undefined);
+  const sides = SIDES.filter((side) => matchedTaus[side] !== undefined);
   const result = { ...hyper };
   const others = await Promise.all(sides.map((side) => engine.totals(tables[otherSide(side)])));
   for (const [at, side] of sides.entries()) {
-    const tau = matchTau(hyper[side], tilts[side]!, totalMass(others[at]));
+    const tau = matchTau(hyper[side], matchedTaus[side]!, totalMass(others[at]));
     result[side] = { ...hyper[side], tau };
   }
   return result;
 }
 
 /** What the fit maximizes the bound over: the asked-for ones, and the sizes that nobody gave. */
-export function learned(settings: FitSettings, hyper: BothHyper): Record<SideName, readonly Learnable[]> {
+export function learnedHyper(
+  settings: FitSettings,
+  hyper: BothHyper,
+): Record<SideName, readonly Learnable[]> {
   const lists = {} as Record<SideName, readonly Learnable[]>;
   for (const side of SIDES) {
     const asked = new Set(settings.learn[side]);
@@ -115,7 +122,7 @@ interface RowSums {
 
 /**
  * One round of maximization, side by side: each learned hyperparameter in turn with the unseen atoms at their optimum,
- * which is what makes the size's maximum closed, s = rows / E[ψ]. The bound never falls. Also refreshes both leftover
+ * which is what makes the size's maximum closed, s = rows / E[ψ]. The bound never falls. Also refreshes both unseen
  * masses, since they depend on what was learned.
  */
 export async function maximizeHyper(
@@ -146,9 +153,9 @@ export async function maximizeHyper(
     if (free) best = { ...best, size: sizeFromBound(best, tables[side].rows, mass) };
     result[side] = best;
     if (best.size > 0) {
-      const leftover = unseenMass(best, mass);
-      void engine.setUnseenMass(tables[side], leftover, mass);
-      totals[side] = { ...totals[side], unseenMass: leftover };
+      const unseen = unseenMass(best, mass);
+      void engine.setUnseenMass(tables[side], unseen, mass);
+      totals[side] = { ...totals[side], unseenMass: unseen };
     }
   }
   if (!bothSizes) return result;
@@ -177,7 +184,7 @@ async function rebalance(
     const c = Math.exp(logFactor);
     const userMassAt = totalMass(totals.users).map((m) => m * c);
     const items = optimalSize(hyper.items, rows.items, userMassAt);
-    const itemMassAt = totals.items.mass.map((m, k) => m / c + items.leftover[k]);
+    const itemMassAt = totals.items.mass.map((m, k) => m / c + items.unseen[k]);
     const users = optimalSize(hyper.users, rows.users, itemMassAt);
     let value =
       users.value +
@@ -187,7 +194,7 @@ async function rebalance(
       hyper.items.sigma * rows.items * logFactor -
       (hyper.items.tau * weights.items) / c;
     for (let k = 0; k < itemMassAt.length; k++) {
-      value -= (totals.users.mass[k] * c + users.leftover[k]) * itemMassAt[k];
+      value -= (totals.users.mass[k] * c + users.unseen[k]) * itemMassAt[k];
     }
     return { value, users, items, userMassAt, itemMassAt };
   };
@@ -203,8 +210,8 @@ async function rebalance(
     engine.scale(tables.users, Math.exp(logFactor), activity.users),
     engine.scale(tables.items, Math.exp(-logFactor), activity.items),
   ]);
-  void engine.setUnseenMass(tables.items, best.items.leftover, best.userMassAt);
-  void engine.setUnseenMass(tables.users, best.users.leftover, best.itemMassAt);
+  void engine.setUnseenMass(tables.items, best.items.unseen, best.userMassAt);
+  void engine.setUnseenMass(tables.users, best.users.unseen, best.itemMassAt);
   return {
     users: { ...hyper.users, size: best.users.size },
     items: { ...hyper.items, size: best.items.size },
@@ -216,13 +223,13 @@ const REBALANCE_REACH = 0.4;
 /** Half-width of the parabola. */
 const REBALANCE_STEP = 0.1;
 
-/** The best size for a given mass of the other side, its leftover, and what both add to the bound. */
+/** The best size for a given mass of the other side, its unseen, and what both add to the bound. */
 function optimalSize(hyper: SideHyper, rows: number, mass: Float64Array) {
   const size = sizeFromBound(hyper, rows, mass);
-  const leftover = unseenMass({ ...hyper, size }, mass);
+  const unseen = unseenMass({ ...hyper, size }, mass);
   let value = rows * Math.log(size) - rows;
-  for (let k = 0; k < mass.length; k++) value += leftover[k] * mass[k];
-  return { size, leftover, value };
+  for (let k = 0; k < mass.length; k++) value += unseen[k] * mass[k];
+  return { size, unseen, value };
 }
 
 /** rowTerms is linear in σ, a and b (but for the prior's constant), so differences give the sums. */

@@ -14,15 +14,15 @@ import { type MatchedTaus, matchTaus, maximizeHyper } from './hyper.js';
 import {
   type Activities,
   activities,
-  afterWarmLeg,
+  afterWarmBlock,
+  blockSweeps,
   boundChange,
+  evaluatedStates,
   exactSweeps,
-  judged,
-  legSweeps,
+  hasConverged,
   matchedSweeps,
   movedSweeps,
   movesHyper,
-  settled,
 } from './phases.js';
 
 /** How far features are over-relaxed, until the bound falls once: then the rest of the fit is plain ascent. */
@@ -35,11 +35,11 @@ export interface LoopState {
   /** Sweeps of the warm phase; undefined while it lasts. */
   readonly warmSweeps: number | undefined;
   /** It began from a former model. */
-  readonly former?: boolean | undefined;
+  readonly fromModel?: boolean | undefined;
   /** The fit is still on a sample, where it begins anew when it goes on. */
-  readonly sampled?: boolean | undefined;
+  readonly onSample?: boolean | undefined;
   /** It began with items of a sample. */
-  readonly carried?: boolean | undefined;
+  readonly fromSample?: boolean | undefined;
   /** [iteration, bound] of each evaluation since the warm phase ended. */
   readonly bounds: readonly (readonly [number, number])[];
   /** The warm phase's likelihood at its last evaluation. */
@@ -49,11 +49,11 @@ export interface LoopState {
   readonly hyper: BothHyper;
 }
 
-/** What a fit began with. */
-export interface Beginning {
-  /** Every option as it was settled. */
-  readonly settings: Readonly<Record<string, unknown>>;
-  /** Of the graph. */
+/** What a saved fit was started with. */
+export interface FitOrigin {
+  /** The options that were given, with the defaults: a resumed fit resolves them again. */
+  readonly options: Readonly<Record<string, unknown>>;
+  /** Fingerprint of the data. */
   readonly fingerprint: string;
 }
 
@@ -63,7 +63,7 @@ export type Checkpoint = AscentCheckpoint | RankingCheckpoint;
 /** Coordinate ascent: the loop's state, the tables and their totals, exactly. */
 export interface AscentCheckpoint {
   readonly method: 'ascent';
-  readonly began: Beginning;
+  readonly origin: FitOrigin;
   readonly state: LoopState;
   readonly tables: Readonly<Record<SideName, TableValues>>;
   readonly totals: Readonly<Record<SideName, TableTotals>>;
@@ -80,7 +80,7 @@ export interface RankingState {
 /** A fit for ranking, or several whose scores are added: the first that was under way, and what there is of the others. */
 export interface RankingCheckpoint extends RankingState {
   readonly method: 'ranking';
-  readonly began: Beginning;
+  readonly origin: FitOrigin;
   /** Seed of the first of its fits: it decides the folds. */
   readonly seed: number;
   /** Fits of `average` that are done; their seeds say which. */
@@ -92,7 +92,7 @@ export interface RankingCheckpoint extends RankingState {
 }
 
 /** Called after each leg with the state from which the next one starts. */
-export type AfterLeg = (state: LoopState, tables: BothTables) => Promise<void>;
+export type AfterBlock = (state: LoopState, tables: BothTables) => Promise<void>;
 
 /** Why a fit ended: it settled, or its iterations were over. (A fit that is aborted rejects.) */
 export type StopReason = 'converged' | 'iterations';
@@ -106,11 +106,11 @@ export interface LoopResult {
 }
 
 /** Hyperparameters that do not stay as they begin. */
-export interface Moving {
+export interface MovingHyper {
   /** Those that the bound is maximized over. */
   readonly learn: Readonly<Record<SideName, readonly Learnable[]>>;
   /** Those τ that follow from the degrees. */
-  readonly tilts: MatchedTaus;
+  readonly matchedTaus: MatchedTaus;
 }
 
 /** What the loop needs of the data: the edges that are here, and sums over all of them. */
@@ -140,16 +140,16 @@ export async function runLoop(
   tables: BothTables,
   first: LoopState,
   settings: LoopLimits,
-  { learn, tilts }: Moving,
+  { learn, matchedTaus }: MovingHyper,
   task: TaskOptions,
-  afterLeg: AfterLeg = async () => {},
+  afterLeg: AfterBlock = async () => {},
 ): Promise<LoopResult> {
   const rows = data.users.offsets.length - 1;
   const index: Record<SideName, EdgeIndex> = {
     users: await engine.createIndex(data.users, { side: 'own', rows }),
     items: await engine.createIndex(data.items, { side: 'other', rows }),
   };
-  const matched = SIDES.some((side) => tilts[side] !== undefined);
+  const matched = SIDES.some((side) => matchedTaus[side] !== undefined);
   let state = first;
   let stopped: LoopResult['stopped'] = 'iterations';
   const began = performance.now();
@@ -167,8 +167,8 @@ export async function runLoop(
       }
       const warm = state.warmSweeps === undefined;
       const shown = activities(state, data);
-      const sweeps = Math.min(legSweeps(state), settings.iterations - state.iteration);
-      const evaluated = warm ? { before: true, after: false } : judged(state);
+      const sweeps = Math.min(blockSweeps(state), settings.iterations - state.iteration);
+      const evaluated = warm ? { before: true, after: false } : evaluatedStates(state);
       // What a state before a leg has: its row terms now, its edge term from the leg's first pass.
       const before = !evaluated.before
         ? undefined
@@ -195,7 +195,7 @@ export async function runLoop(
       }
       // The bound of the state before this leg is compared with that of the leg before.
       const moved = matched && exactSweeps(state) <= movedSweeps(state);
-      if (warm) state = afterWarmLeg(state, valueBefore!, sweeps, settings);
+      if (warm) state = afterWarmBlock(state, valueBefore!, sweeps, settings);
       else {
         const known = withBound(state, valueBefore, state.iteration, moved);
         const iteration = state.iteration + sweeps;
@@ -206,13 +206,13 @@ export async function runLoop(
         if (activity[side] !== shown[side]) await engine.setActivity(tables[side], activity[side]);
       }
       report(task, state, data, settings, began, first.iteration);
-      if (!moved && (evaluated.before || evaluated.after) && settled(state, settings.tolerance)) {
+      if (!moved && (evaluated.before || evaluated.after) && hasConverged(state, settings.tolerance)) {
         stopped = 'converged';
         break;
       }
       if (movesHyper(state, learn)) {
         const match = matched && state.warmSweeps !== undefined && exactSweeps(state) <= matchedSweeps(state);
-        const hyper = match ? await matchTaus(engine, tables, state.hyper, tilts) : state.hyper;
+        const hyper = match ? await matchTaus(engine, tables, state.hyper, matchedTaus) : state.hyper;
         state = { ...state, hyper: await maximizeHyper(engine, tables, hyper, learn, activity) };
       }
       await afterLeg(state, tables);

@@ -7,7 +7,7 @@ import type { Learnable } from '../options.js';
 import type { LoopLimits, LoopState } from './loop.js';
 
 /** Sweeps between two evaluations of the bound. */
-export const LEG = 5;
+export const BLOCK_SWEEPS = 5;
 /** The warm phase ends when its likelihood changes by less than this, relatively, per sweep. */
 const WARM_TOLERANCE = 1e-4;
 /** … but not before as many sweeps, and not after this share of all iterations. */
@@ -44,7 +44,7 @@ export type Activities = Readonly<Record<SideName, Activity>>;
 /** What they show in the sweeps that come next; `edges`: of the data. */
 export function activities(state: LoopState, edges: Readonly<Record<SideName, EdgeRows>>): Activities {
   if (state.warmSweeps !== undefined) return { users: 'geometric', items: 'geometric' };
-  if (!state.former || state.iteration < FORMER_BOTH_WARM) return { users: 'mean', items: 'mean' };
+  if (!state.fromModel || state.iteration < FORMER_BOTH_WARM) return { users: 'mean', items: 'mean' };
   return edgesAtEnds(edges.users) > edgesAtEnds(edges.items)
     ? { users: 'mean', items: 'geometric' }
     : { users: 'geometric', items: 'mean' };
@@ -58,28 +58,28 @@ function edgesAtEnds({ offsets }: EdgeRows): number {
 }
 
 /** Exact sweeps after which τ is matched for the last time. */
-export function matchedSweeps({ former }: LoopState): number {
+export function matchedSweeps({ fromModel: former }: LoopState): number {
   return former ? FORMER_MATCHED_SWEEPS : MATCHED_SWEEPS;
 }
 
 /** Exact sweeps up to which the bound may have moved for that alone. */
 export function movedSweeps(state: LoopState): number {
-  return state.former ? matchedSweeps(state) : matchedSweeps(state) + LEG;
+  return state.fromModel ? matchedSweeps(state) : matchedSweeps(state) + BLOCK_SWEEPS;
 }
 
 export function exactSweeps({ iteration, warmSweeps }: LoopState): number {
   return warmSweeps === undefined ? 0 : iteration - warmSweeps;
 }
 
-export function legSweeps(state: LoopState): number {
-  if (!state.former) return LEG;
+export function blockSweeps(state: LoopState): number {
+  if (!state.fromModel) return BLOCK_SWEEPS;
   if (state.warmSweeps !== undefined) return FORMER_LEG;
   return (state.iteration < FORMER_BOTH_WARM ? FORMER_BOTH_WARM : FORMER_WARM) - state.iteration;
 }
 
 /** Which states of a leg have their bound evaluated: the one before it, by its first pass; the one after it, by a pass of its own, to end at once. */
-export function judged(state: LoopState): { readonly before: boolean; readonly after: boolean } {
-  if (!state.former) return { before: true, after: false };
+export function evaluatedStates(state: LoopState): { readonly before: boolean; readonly after: boolean } {
+  if (!state.fromModel) return { before: true, after: false };
   const exact = exactSweeps(state);
   return { before: exact === FORMER_JUDGED, after: exact >= FORMER_JUDGED };
 }
@@ -93,27 +93,27 @@ export function movesHyper(
   learn: Readonly<Record<SideName, readonly Learnable[]>>,
 ): boolean {
   const others = Object.values(learn).some((names) => names.some((name) => name !== 'size'));
-  if (!state.former || others) return true;
+  if (!state.fromModel || others) return true;
   const exact = exactSweeps(state);
   const found = state.warmSweeps !== undefined && exact <= matchedSweeps(state);
   return found || exact > FORMER_JUDGED;
 }
 
-export function afterWarmLeg(
+export function afterWarmBlock(
   state: LoopState,
   likelihood: number,
   sweeps: number,
   settings: LoopLimits,
 ): LoopState {
-  const [least, tolerance] = state.carried
+  const [least, tolerance] = state.fromSample
     ? [CARRIED_LEAST, CARRIED_TOLERANCE]
     : [WARM_LEAST, settings.warmTolerance ?? WARM_TOLERANCE];
   const iteration = state.iteration + sweeps;
   const change =
     state.likelihood === undefined
       ? Infinity
-      : Math.abs(likelihood - state.likelihood) / (Math.abs(likelihood) * LEG);
-  const hasConverged = state.former ? iteration >= FORMER_WARM : iteration >= least && change < tolerance;
+      : Math.abs(likelihood - state.likelihood) / (Math.abs(likelihood) * BLOCK_SWEEPS);
+  const hasConverged = state.fromModel ? iteration >= FORMER_WARM : iteration >= least && change < tolerance;
   const over = hasConverged || iteration >= WARM_SHARE * settings.iterations;
   return { ...state, iteration, likelihood, warmSweeps: over ? iteration : undefined };
 }
@@ -126,10 +126,11 @@ export function boundChange(bounds: LoopState['bounds']): number | undefined {
   return (last[1] - before[1]) / (Math.abs(last[1]) * (last[0] - before[0]));
 }
 
-export function settled(state: LoopState, tolerance: number): boolean {
+export function hasConverged(state: LoopState, tolerance: number): boolean {
   const change = boundChange(state.bounds);
   if (change === undefined) return false;
   return (
-    Math.abs(change) < tolerance || (state.former === true && change > 0 && change < FORMER_GAIN * tolerance)
+    Math.abs(change) < tolerance ||
+    (state.fromModel === true && change > 0 && change < FORMER_GAIN * tolerance)
   );
 }

@@ -5,9 +5,16 @@ import type { TableValues } from '../../engine/engine.js';
 import { type BipartiteGraph, type GraphSide, SIDES, type SideName } from '../../graph/graph.js';
 import { METHODS, type Method } from '../../options/commands/fit.js';
 import { option, optionError, show } from '../../options/error.js';
-import type { FactorScores, Model, PosteriorModel, Ranker, RankerMember, Vertices } from '../model.js';
+import {
+  type FactorScores,
+  type Model,
+  modelHyper,
+  type PosteriorModel,
+  type Ranker,
+  type RankerMember,
+  type Vertices,
+} from '../model.js';
 import type { FitOptions, Learnable } from '../options.js';
-import { beginningOptions } from '../resume.js';
 import type { BothHyper } from './bound.js';
 import type { MatchedTaus } from './hyper.js';
 import { emptyTable, rowTotal, startRow, vertexStart, type WritableTable, wideTable } from './start.js';
@@ -20,7 +27,7 @@ export interface PreviousState {
 }
 
 type FormerVertices = Pick<Vertices, 'ids' | 'count'>;
-type FormerSide = FormerVertices & TableValues & Pick<PosteriorModel['users'], 'hyper' | 'leftover'>;
+type FormerSide = FormerVertices & TableValues & Pick<PosteriorModel['users'], 'hyper' | 'unseenMass'>;
 
 /** How the vertices of one side of the data stand to those of the former model. */
 export interface MatchCounts {
@@ -65,8 +72,7 @@ export function successorOptions(given: FitOptions & { readonly from: Model }): 
   if (other) {
     throw optionError`${option('from')}: the former model was fitted by ${option('method')} ${method}, and a fit by another begins elsewhere; leave ${option(other)} out, or leave ${option('from')} out`;
   }
-  const { options: settings, fingerprint } = from.provenance;
-  const former = beginningOptions({ settings, fingerprint }, method) as Readonly<Record<string, unknown>>;
+  const former = from.provenance.options;
   if (features !== undefined && features !== former.features) {
     throw optionError`${option('from')}: the former model has ${show(former.features)} features, not ${show(features)}; leave ${option('features')} out, or begin anew without ${option('from')}`;
   }
@@ -80,8 +86,15 @@ export function successorOptions(given: FitOptions & { readonly from: Model }): 
     ...Object.fromEntries(kept.map((name) => [name, former[name]])),
     ...Object.fromEntries(said),
   };
-  const sides = SIDES.map((side) => [side, { ...(former[side] as object), ...given[side] }]);
+  const sides = SIDES.map((side) => [side, { ...formerHyper(from, side), ...given[side] }]);
   return { ...both, ...Object.fromEntries(sides), method } as FitOptions;
+}
+
+/** The hyperparameters that a successor keeps: all of a ranker, which learns none; those that were given of a posterior. */
+function formerHyper(from: Model, side: SideName): object {
+  if (from.type === 'posterior') return (from.provenance.options[side] as object | undefined) ?? {};
+  const { size: _, ...hyper } = modelHyper(from)![side];
+  return hyper;
 }
 
 function methodOf(from: Model): Method {
@@ -241,11 +254,12 @@ export function previousHyper(
   first: BothHyper,
   from: PreviousState,
   learn: Readonly<Record<SideName, readonly Learnable[]>>,
-  tilts: MatchedTaus,
+  matchedTaus: MatchedTaus,
 ): BothHyper {
   const side = (name: SideName) => {
     const former = from[name].hyper;
-    const moving: readonly Learnable[] = tilts[name] === undefined ? learn[name] : [...learn[name], 'tau'];
+    const moving: readonly Learnable[] =
+      matchedTaus[name] === undefined ? learn[name] : [...learn[name], 'tau'];
     const taken = moving.filter((what) => what !== 'size' || former.size > 0);
     return { ...first[name], ...Object.fromEntries(taken.map((what) => [what, former[what]])) };
   };

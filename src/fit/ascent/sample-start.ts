@@ -9,8 +9,8 @@ import { STREAMS } from '../../math/streams.js';
 import { option, optionError } from '../../options/error.js';
 import type { AscentOptions, Counted, FitSettings } from '../options.js';
 import { logCountFactorials } from './bound.js';
-import { factsOf } from './data-facts.js';
-import { firstHyper, learned, tausToMatch } from './hyper.js';
+import { dataFacts } from './data-facts.js';
+import { firstHyper, learnedHyper, tausToMatch } from './hyper.js';
 import { RELAXATION, runLoop } from './loop.js';
 import type { PreviousState } from './previous.js';
 import { SHORTEST, startValues } from './start.js';
@@ -82,9 +82,9 @@ export async function fitSample(
     sizes: 'bound',
     tolerance: 0,
   };
-  const facts = factsOf(sample);
+  const facts = dataFacts(sample);
   const hyper = await firstHyper(facts, coarse, options.signal);
-  const moving = { learn: learned(coarse, hyper), tilts: tausToMatch(facts, coarse, hyper) };
+  const moving = { learn: learnedHyper(coarse, hyper), matchedTaus: tausToMatch(facts, coarse, hyper) };
   const data = { ...sample, factorials: logCountFactorials(sample.users.counts) };
   const { onProgress, signal } = options;
   let best: PreviousState | undefined;
@@ -116,7 +116,7 @@ export async function fitSample(
         ids: sample[name].ids,
         count: sample[name].count,
         hyper: { ...state.hyper[name], size: state.hyper[name].size * scale },
-        leftover: (await engine.totals(tables[name])).unseenMass.map((mass) => mass * scale),
+        unseenMass: (await engine.totals(tables[name])).unseenMass.map((mass) => mass * scale),
       });
       // All data have as many more users as were left out; items are the same ones.
       best = {

@@ -71,7 +71,7 @@ export async function chooseCounts(graph: BipartiteGraph, options: AscentOptions
 
 /** A model of the edges, with the law of their counts. */
 export function withCountPrior(model: PosteriorModel, graph: BipartiteGraph): PosteriorModel {
-  const { law, effects } = fitCounts(graph);
+  const { prior: law, effects } = fitCounts(graph);
   const side = (name: SideName) => Object.freeze({ ...model[name], counts: effects[name] });
   return Object.freeze({
     ...model,

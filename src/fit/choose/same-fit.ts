@@ -2,8 +2,8 @@
 // hyperparameters, by what moves them, and by settings that have nothing to do with the name of the model.
 
 import { type BipartiteGraph, SIDES } from '../../graph/graph.js';
-import { factsOf } from '../ascent/data-facts.js';
-import { firstHyper, learned, tausToMatch } from '../ascent/hyper.js';
+import { dataFacts } from '../ascent/data-facts.js';
+import { firstHyper, learnedHyper, tausToMatch } from '../ascent/hyper.js';
 import { type AscentOptions, type Counted, fitSettings } from '../options.js';
 
 /** True where a fit with either options goes through the same states, to the same numbers. */
@@ -17,15 +17,15 @@ export async function isSameFit(
   if (!alike({ ...a, model: null }, { ...b, model: null })) return false;
   // Sizes that a simulation finds follow from the rest, and need not be found to compare it.
   const begin = { sizes: 'bound' } as const;
-  const facts = factsOf(graph);
+  const facts = dataFacts(graph);
   const hyper = await Promise.all([a, b].map((s) => firstHyper(facts, { ...s, ...begin }, signal)));
   if (!alike(hyper[0], hyper[1])) return false;
   const moving = [a, b].map((s, at) => ({
-    learn: learned(s, hyper[at]),
-    tilts: tausToMatch(facts, s, hyper[at]),
+    learn: learnedHyper(s, hyper[at]),
+    matchedTaus: tausToMatch(facts, s, hyper[at]),
   }));
   return (
-    alike(moving[0].tilts, moving[1].tilts) &&
+    alike(moving[0].matchedTaus, moving[1].matchedTaus) &&
     SIDES.every((side) => alike(moving[0].learn[side], moving[1].learn[side]))
   );
 }

@@ -8,7 +8,6 @@ import { DENSE_SIGMA } from '../ascent/hyper.js';
 import { RELAXATION } from '../ascent/loop.js';
 import type { FitResult } from '../fit.js';
 import { type AscentOptions, type Counted, checkFit } from '../options.js';
-import { beginningOptions } from '../resume.js';
 
 /** The bounds of a sparse and a dense fit to the same data, and their difference. */
 export interface SparsityEvidence {
@@ -44,7 +43,7 @@ export async function sparsityEvidence(
   const data = fitted.model.type === 'posterior' && fitted.model.counts ? simpleGraph(graph) : graph;
   const goOn = (with_: BothHyper, more: Counted<AscentOptions>) =>
     ascend(data, {
-      ...(beginningOptions(checkpoint.began, 'ascent') as Counted<AscentOptions>),
+      ...(checkpoint.origin.options as Counted<AscentOptions>),
       ...rest,
       learn: ['size'],
       users: {},

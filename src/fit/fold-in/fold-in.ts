@@ -37,7 +37,7 @@ function warmSteps(activity: Activity = 'geometric'): number {
 
 /** The side that new vertices are folded in against: a posterior, or the means of a ranker, which expects nothing unseen. */
 export type FixedSide =
-  | (Posterior & { readonly leftover: Float64Array })
+  | (Posterior & { readonly unseenMass: Float64Array })
   | { readonly count: number; readonly means: Float32Array };
 
 /** What new vertices are folded into. */
@@ -195,8 +195,8 @@ export function sideMass(
     }
     return mass;
   }
-  const { weightShape, weightRate, featureShape, featureRate, leftover, count } = fixed;
-  const mass = Float64Array.from(leftover, (m) => m * unseenShare);
+  const { weightShape, weightRate, featureShape, featureRate, unseenMass, count } = fixed;
+  const mass = Float64Array.from(unseenMass, (m) => m * unseenShare);
   for (let j = 0; j < count; j++) {
     if (eligible && !eligible[j]) continue;
     const weight = weightShape[j] / weightRate[j];

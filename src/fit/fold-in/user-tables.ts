@@ -39,12 +39,12 @@ export function withUsers(
   const has = seen && { seen: Object.freeze(seen) };
   if (rest.type === 'posterior') {
     const [weightShape, weightRate, featureShape, featureRate] = tables;
-    const { leftover, hyper, counts: __, ...apart } = rest.users;
+    const { unseenMass, hyper, counts: __, ...apart } = rest.users;
     const users: ModelSide = Object.freeze({
       ...apart,
       ...vertices,
       ...{ weightShape, weightRate, featureShape, featureRate },
-      ...{ leftover, hyper },
+      ...{ unseenMass, hyper },
     });
     return Object.freeze({ ...rest, users, ...has }) satisfies PosteriorModel;
   }

@@ -6,7 +6,7 @@ import type { BipartiteGraph, SideName } from '../../graph/graph.js';
 import { ascend } from '../ascent/ascent.js';
 import type { FitResult } from '../fit.js';
 import { modelSide, type PosteriorModel } from '../model.js';
-import type { GibbsFitOptions } from '../options.js';
+import { type GibbsFitOptions, recordedOptions } from '../options.js';
 import { checkSmall, type GibbsPosterior, gibbsPosterior, posteriorTables } from './gibbs.js';
 
 /** Above this the chains disagree: the posterior has not been explored. */
@@ -36,7 +36,8 @@ export async function fitGibbs(
     onProgress: options.onProgress,
   });
   const tables = posteriorTables(posterior, hyper, features);
-  const side = (name: SideName) => modelSide(graph[name], tables[name], hyper[name], posterior[name].unseen);
+  const side = (name: SideName) =>
+    modelSide(graph[name], tables[name], hyper[name], posterior[name].unseen, start.model[name].tauMatched);
   const seconds = (performance.now() - began) / 1000;
   const engine = `gibbs (${posterior.chains} chains of ${posterior.draws} draws, largest split R-hat ${largestRHat(posterior).toFixed(3)})`;
   return {
@@ -52,12 +53,10 @@ export async function fitGibbs(
       bound: undefined,
       provenance: Object.freeze({
         ...start.model.provenance,
-        engine,
-        options: { ...start.model.provenance.options, engine: 'gibbs' },
+        options: recordedOptions('gibbs', options),
         bounds: [],
         iterations: 2 * posterior.draws,
         converged: largestRHat(posterior) < LARGEST_R_HAT,
-        seconds,
       }),
     }),
     posterior,

@@ -11,16 +11,16 @@ import { option, optionError } from '../../options/error.js';
 import { HYPER_NAMES } from '../../options/shared.js';
 import type { TaskOptions } from '../../progress.js';
 import { VERSION } from '../../version.js';
-import { checkResume, nowAndThen } from '../ascent/ascent.js';
-import { factsOf } from '../ascent/data-facts.js';
-import type { Beginning, RankingCheckpoint, RankingState } from '../ascent/loop.js';
+import { checkResume, everyMinutes } from '../ascent/ascent.js';
+import { dataFacts } from '../ascent/data-facts.js';
+import type { FitOrigin, RankingCheckpoint, RankingState } from '../ascent/loop.js';
 import { matchVertices, previousItems, previousMembers } from '../ascent/previous.js';
 import type { FitResult } from '../fit.js';
 import { type Ranker, type RankerMember, seenItems } from '../model.js';
-import { CHECKPOINT_MINUTES, checkGraph, type RankingFitOptions } from '../options.js';
+import { CHECKPOINT_MINUTES, checkGraph, type RankingFitOptions, recordedOptions } from '../options.js';
 import { abortedFit, numbersUnderWay, statesUnderWay } from '../unfinished.js';
 import { type Blend, fitBlend, mayBlend, previousBlend, withBlend } from './blend/blend.js';
-import { concurrentMembers, fitMembers, type Standing } from './members.js';
+import { concurrentMembers, fitMembers, type MembersStanding } from './members.js';
 import { type RankingSettings, rankingSettings } from './settings.js';
 
 /** Fits the model for ranking. It does not ascend the bound and has none: it stops when the likelihood settles. */
@@ -32,12 +32,12 @@ export async function fitRanking(
 ): Promise<FitResult<Ranker>> {
   checkGraph(graph);
   const resume = options.resume as RankingCheckpoint | undefined;
-  const fromModel = options.from !== undefined || resume?.began.settings.former === true;
-  const asked = rankingSettings(factsOf(graph), options);
+  const fromModel = options.from !== undefined || resume?.state.fromModel === true;
+  const asked = rankingSettings(dataFacts(graph), options);
   const settings = {
     ...asked,
     blend: asked.blend && mayBlend(graph),
-    ...(fromModel && { former: true as const }),
+    ...(fromModel && { fromModel: true as const }),
   };
   // Fits that are done outlive an engine that fails.
   const done = new Map(resume?.done.map((member) => [member.seed - settings.seed, member]));
@@ -46,12 +46,13 @@ export async function fitRanking(
   const blend = former ? previousBlend(graph, options.from as Ranker, former.rows.items) : resume?.blend;
   const began = performance.now();
   const work = { edges: graph.edges * settings.folds, features: settings.features };
-  const beginning = {
-    settings: { ...settings },
+  const { features, blend: blends } = settings;
+  const origin: FitOrigin = {
+    options: { ...recordedOptions('ranking', options), features, blend: blends },
     fingerprint: await fingerprintWithThreads(graph, { threads: options.threads }),
   };
   const isDue = options.onCheckpoint
-    ? nowAndThen(options.checkpointMinutes ?? CHECKPOINT_MINUTES)
+    ? everyMinutes(options.checkpointMinutes ?? CHECKPOINT_MINUTES)
     : () => false;
   const ofFormer = (run: number) => {
     const member = former && previousMembers(options.from!).at(run);
@@ -60,14 +61,14 @@ export async function fitRanking(
   };
   return onEngine(settings.engine, work, options.threads, async ({ engine, reason }) => {
     const result = (all: readonly RankerMember[], blended?: Blend) => ({
-      ...toResult(graph, beginning, all, blended, { engine, reason, began }),
+      ...toResult(graph, origin, settings.seed, all, blended, { engine, reason, began }),
       ...(former && { from: former.report }),
       ...(blended && { blend: blended.found }),
     });
-    const unfinished = (standing: Standing) => {
+    const unfinished = (standing: MembersStanding) => {
       const [first, ...others] = standing.underWay;
       const { seed } = settings;
-      const head = { method: 'ranking', began: beginning, ...first, seed, done: standing.done } as const;
+      const head = { method: 'ranking', origin, ...first, seed, done: standing.done } as const;
       const more = { ...(others.length > 0 && { others }), ...(blend && { blend }) };
       const checkpoint: RankingCheckpoint = { ...head, ...more };
       return { ...result(standing.members), checkpoint };
@@ -79,7 +80,7 @@ export async function fitRanking(
         )
       : undefined;
     const standing = await fitMembers(engine, atOnce ?? concurrentMembers(engine, graph, settings), {
-      ...{ graph, settings, done, saved, formerItems: ofFormer, isDue },
+      ...{ graph, settings, done, saved, previousItems: ofFormer, isDue },
       ...{ signal: options.signal, onProgress: options.onProgress },
       onStanding: async (now) => options.onCheckpoint?.(unfinished(now)),
     });
@@ -113,12 +114,12 @@ async function unlessAborted<T>({ signal }: TaskOptions, make: () => Promise<T>)
 /** All fits as one result. */
 function toResult(
   graph: BipartiteGraph,
-  { settings, fingerprint }: Beginning & { readonly settings: RankingSettings },
+  origin: FitOrigin,
+  seed: number,
   members: readonly RankerMember[],
   blended: Blend | undefined,
   { engine, reason, began }: Circumstances,
 ): FitResult<Ranker> {
-  const seconds = (performance.now() - began) / 1000;
   const converged = members.every((member) => member.converged);
   const side = (name: SideName) =>
     Object.freeze({ count: graph[name].count, ids: graph[name].ids, degree: degrees(graph[name]) });
@@ -136,13 +137,10 @@ function toResult(
       seen: seenItems(graph.users),
       provenance: Object.freeze({
         version: VERSION,
-        engine: engine.description,
-        seed: settings.seed,
-        fingerprint,
-        options: { ...settings },
+        seed,
+        ...origin,
         iterations: members[0].iterations,
         converged,
-        seconds,
         ...(blended && { blend: blended.found }),
       }),
     }),
@@ -150,7 +148,7 @@ function toResult(
     engine: engine.description,
     engineReason: reason,
     threads: engine.threads,
-    seconds,
+    seconds: (performance.now() - began) / 1000,
   };
 }
 
@@ -181,7 +179,7 @@ function checkSaved(
   if ([...done.keys()].some((number) => !Number.isInteger(number) || number < 0 || number >= begun)) {
     throw optionError`${option('resume')}: the saved fits do not follow one another; begin anew`;
   }
-  if (settings.former && average > begun) {
+  if (settings.fromModel && average > begun) {
     throw optionError`${option('resume')}: several fits that began from a former model need that model again; begin anew from it`;
   }
   if (average < begun) {

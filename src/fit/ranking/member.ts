@@ -27,7 +27,7 @@ export interface MemberState extends RankingState {
 }
 
 /** Where a fit begins. */
-export interface MemberBeginning {
+export interface MemberStart {
   /** Where it was stopped. */
   readonly saved?: RankingState | undefined;
   /** Items of a former model. */
@@ -49,7 +49,7 @@ export async function fitMember(
   graph: BipartiteGraph,
   settings: RankingSettings,
   run: number,
-  { saved, items }: MemberBeginning,
+  { saved, items }: MemberStart,
   hooks: MemberHooks,
 ): Promise<MemberState | undefined> {
   const { features, hyper } = settings;
@@ -59,7 +59,7 @@ export async function fitMember(
     ? { sweeps: saved.state.iteration, items: saved.items, foldMass: saved.foldMass }
     : items && { sweeps: 0, items };
   const cross = await startCrossFit(engine, graph, folds, hyper, features, seed, begin);
-  let state = saved?.state ?? firstSweepState(hyper);
+  let state = saved?.state ?? firstSweepState(settings);
   const snapshot = async (stopped: LoopResult['stopped'], free?: () => void): Promise<MemberState> => {
     const now = { state, items: await cross.readItems(), foldMass: cross.foldMass() };
     free?.();
@@ -112,7 +112,7 @@ export interface SweepHooks {
 export async function runSweeps(
   cross: Pick<CrossFit, 'sweep'>,
   from: LoopState,
-  { iterations, tolerance, former, blend }: RankingSettings,
+  { iterations, tolerance, fromModel: former, blend }: RankingSettings,
   { isStopped, onState, afterSweep }: SweepHooks,
 ): Promise<LoopResult['stopped']> {
   const least = former ? FORMER_SWEEPS : LEAST_SWEEPS;
@@ -147,8 +147,14 @@ export function sweepProgress(
 }
 
 /** Before the first sweep. */
-export function firstSweepState(hyper: RankingSettings['hyper']): LoopState {
-  return { iteration: 0, warmSweeps: undefined, bounds: [], likelihood: undefined, relaxation: 0, hyper };
+export function firstSweepState({
+  hyper,
+  fromModel,
+}: Pick<RankingSettings, 'hyper' | 'fromModel'>): LoopState {
+  return {
+    ...{ iteration: 0, warmSweeps: undefined, bounds: [], likelihood: undefined, relaxation: 0, hyper },
+    ...(fromModel && { fromModel }),
+  };
 }
 
 function relativeChange(before: number | undefined, now: number): number {

@@ -57,7 +57,7 @@ function memberBytes(
 }
 
 /** What there is of all fits: those done and those under way, in the order of their seeds; and where the latter stand. */
-export interface Standing {
+export interface MembersStanding {
   readonly members: readonly RankerMember[];
   readonly done: readonly RankerMember[];
   readonly underWay: readonly RankingState[];
@@ -71,14 +71,18 @@ export interface MembersTask extends Pick<TaskOptions, 'signal' | 'onProgress'> 
   /** Where those stand that are under way, by their numbers. */
   readonly saved: ReadonlyMap<number, RankingState>;
   /** What the items of the others begin with, where that is a former model. */
-  formerItems(run: number): TableValues | undefined;
+  previousItems(run: number): TableValues | undefined;
   /** Whether it is time to hand over what there is of all, and to whom; waited for. */
   isDue(): boolean;
-  onStanding(standing: Standing): Promise<void>;
+  onStanding(standing: MembersStanding): Promise<void>;
 }
 
 /** Fits what is not done, so many at once. What is under way in the end was stopped by the signal. */
-export async function fitMembers(engine: Engine, atOnce: number, task: MembersTask): Promise<Standing> {
+export async function fitMembers(
+  engine: Engine,
+  atOnce: number,
+  task: MembersTask,
+): Promise<MembersStanding> {
   const { graph, settings, done, signal } = task;
   const runs = Array.from({ length: settings.average }, (_, run) => run).filter((run) => !done.has(run));
   const stopped = new Map<number, MemberState>();
@@ -89,7 +93,7 @@ export async function fitMembers(engine: Engine, atOnce: number, task: MembersTa
   const one = async (own: Engine, run: number): Promise<void> => {
     snapshots.begin(run);
     const saved = task.saved.get(run);
-    const beginning = saved ? { saved } : { items: task.formerItems(run) };
+    const beginning = saved ? { saved } : { items: task.previousItems(run) };
     const fitted = await fitMember(own, graph, settings, run, beginning, {
       isStopped,
       isAbandoned: () => failed,
@@ -149,7 +153,7 @@ export async function fitMembers(engine: Engine, atOnce: number, task: MembersTa
 function standingOf(
   done: ReadonlyMap<number, RankerMember>,
   underWay: ReadonlyMap<number, MemberState>,
-): Standing {
+): MembersStanding {
   const inOrder = <T>(map: ReadonlyMap<number, T>) => [...map].sort(([a], [b]) => a - b);
   const going = inOrder(underWay).filter(([run]) => !done.has(run));
   const all = new Map([...going.map(([run, { member }]) => [run, member] as const), ...done]);

@@ -17,7 +17,7 @@ export interface RankingSettings extends Omit<SettingsOf<Declared>, SideName | '
   readonly features: number;
   readonly hyper: BothHyper;
   /** Where it began from a former model. */
-  readonly former?: true;
+  readonly fromModel?: true;
 }
 
 /**

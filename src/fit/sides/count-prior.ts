@@ -27,7 +27,7 @@ export interface CountEffects {
 }
 
 export interface FittedCounts {
-  readonly law: CountPrior;
+  readonly prior: CountPrior;
   readonly effects: BySide<CountEffects>;
   /** A bound on log P(counts | edges). */
   readonly bound: number;
@@ -85,7 +85,7 @@ export function fitCounts(graph: BipartiteGraph, sides: readonly SideName[] = SI
       law = { ...law, [side]: Math.max(LEAST_SPREAD, rootMeanSquare(parts[side])) };
     }
   }
-  return Object.freeze({ law: Object.freeze(law), effects: parts, bound });
+  return Object.freeze({ prior: Object.freeze(law), effects: parts, bound });
 }
 
 interface Step {

@@ -3,7 +3,7 @@
 // docs/sides.md has the rules that were tried and how well each predicts.
 
 import type { SideHyper } from '../../engine/engine.js';
-import { otherSide, SIDES, type SideName } from '../../graph/graph.js';
+import { otherSide, type SideName } from '../../graph/graph.js';
 import { poisson } from '../../math/counts.js';
 import { gamma, normal } from '../../math/distributions.js';
 import { expectedLaplace } from '../../math/quadrature.js';
@@ -13,9 +13,15 @@ import { STREAMS } from '../../math/streams.js';
 import type { DegreeCounts } from '../../sparsity/degree-counts.js';
 import { fitDegrees } from '../../sparsity/degree-likelihood.js';
 import { fitLowDegrees } from '../../sparsity/low-degrees.js';
-import { tailIndexAt } from '../../sparsity/tail-index.js';
+import { tailIndexAt, tailIndexHalfError } from '../../sparsity/tail-index.js';
 import type { PosteriorModel } from '../model.js';
-import { type SizeFacts, type SizeInterval, sizeFacts, sizeIntervals } from './size-posterior.js';
+import {
+  type SizeFacts,
+  type SizeInterval,
+  type SizePosterior,
+  sizeFacts,
+  sizePosteriors,
+} from './size-posterior.js';
 
 /** σ̂ is a share of vertices, so it can reach 1 on tiny graphs; the model needs it below. */
 export const LARGEST_SIGMA = 0.95;
@@ -28,7 +34,7 @@ const CLEAR = 2;
 export interface TailPrior {
   readonly kind: 'sparse' | 'dense';
   readonly sigma: number;
-  /** Of a dense side's σ, where the likelihood has one. */
+  /** Standard error of σ; undefined if the likelihood has none because σ lies at the end of its range. */
   readonly standardError: number | undefined;
 }
 
@@ -43,7 +49,7 @@ export function tailPrior(counts: DegreeCounts): TailPrior {
     return { kind: 'dense', sigma, standardError: fitted.standardError };
   }
   const sigma = Math.min(tailIndexAt(counts, 0.5), LARGEST_SIGMA);
-  return { kind: 'sparse', sigma, standardError: undefined };
+  return { kind: 'sparse', sigma, standardError: tailIndexHalfError(counts) };
 }
 
 /** Range of log τ: beyond it all vertices were seen, or hardly any. */
@@ -80,7 +86,11 @@ export interface SideReport {
   readonly sigma: number;
   readonly tau: number;
   readonly size: number;
-  /** The 90 % interval of a size that the fit has found; null where there is none, or where it was given. */
+  /** Whether the fit matched τ to the degrees. */
+  readonly tauMatched: boolean;
+  /** Of σ, if it was estimated from the degrees, and of the size, if the fit has found it; else null. */
+  readonly standardError: { readonly sigma: number | null; readonly size: number | null };
+  /** The 90 % interval of a size that the fit has found; null if there is none, or if it was given. */
   readonly sizeInterval: SizeInterval | null;
   /** Vertices of a dense side that the data do not have, with a 90 % interval; null where there is no end of them. */
   readonly unseen: { readonly mean: number; readonly low: number; readonly high: number } | null;
@@ -91,27 +101,46 @@ export type SidesReport = Readonly<Record<SideName, SideReport>>;
 
 /** The laws of a fitted model. */
 export function describeSides(model: PosteriorModel): SidesReport {
-  return sidesFrom(model, sizeFacts(model));
+  return describeSidesFrom(model, sizeFacts(model));
 }
 
 /** The same of a model whose users may be elsewhere. */
-export function sidesFrom(model: PosteriorModel, facts: SizeFacts): SidesReport {
-  const intervals = sizeIntervals(model, facts);
-  return Object.fromEntries(
-    SIDES.map((side) => [side, sideLaw(model, facts, side, intervals[side])]),
-  ) as unknown as SidesReport;
+export function describeSidesFrom(model: PosteriorModel, facts: SizeFacts): SidesReport {
+  const sizes = sizePosteriors(model, facts);
+  return {
+    users: describeSide(model, facts, 'users', sizes.users),
+    items: describeSide(model, facts, 'items', sizes.items),
+  };
 }
 
-function sideLaw(
+function describeSide(
   model: PosteriorModel,
   facts: SizeFacts,
   side: SideName,
-  sizeInterval: SizeInterval | null,
+  known: SizePosterior | undefined,
 ): SideReport {
-  const { hyper } = model[side];
-  const { sigma, tau, size } = hyper;
-  const kind = sigma < 0 ? 'dense' : 'sparse';
-  return Object.freeze({ kind, sigma, tau, size, sizeInterval, unseen: unseenVertices(model, facts, side) });
+  const { sigma, tau, size } = model[side].hyper;
+  return Object.freeze({
+    kind: sigma < 0 ? 'dense' : 'sparse',
+    sigma,
+    tau,
+    size,
+    tauMatched: model[side].tauMatched === true,
+    standardError: { sigma: sigmaError(model, facts, side), size: known?.standardError ?? null },
+    sizeInterval: known?.interval ?? null,
+    unseen: unseenVertices(model, facts, side),
+  });
+}
+
+/** Standard error of a σ that was estimated from the degrees; null if σ was given, learned by the bound, or fixed. */
+function sigmaError({ kind, provenance }: PosteriorModel, facts: SizeFacts, side: SideName): number | null {
+  const options = provenance.options as Partial<Record<SideName, Partial<SideHyper>>> & {
+    readonly learn?: readonly string[];
+  };
+  const learned = options.learn?.some((name) => name === 'sigma' || name === `${side}.sigma`);
+  if (learned || options[side]?.sigma !== undefined || kind === 'dense') return null;
+  const { degrees } = facts[side];
+  return (kind === 'auto' ? tailPrior(degrees).standardError : tailIndexHalfError(degrees)) ?? null;
 }
 
 /** Unseen over seen vertices of a dense side. */
@@ -130,18 +159,17 @@ const POINTS = [-2, -1, 0, 1, 2] as const;
  * is known with an error, and τ follows it where the fit has matched it.
  */
 function unseenVertices(model: PosteriorModel, facts: SizeFacts, side: SideName): SideReport['unseen'] {
-  const { hyper } = model[side];
+  const { hyper, tauMatched } = model[side];
   const { count, degrees: counts } = facts[side];
   if (hyper.size === 0) return Object.freeze({ mean: 0, low: 0, high: 0 });
   if (hyper.sigma >= 0) return null;
   const { mass } = facts[otherSide(side)];
   const law = tailPrior(counts);
-  const matched = hyper.tau !== 1;
   const half = tailIndexAt(counts, 0.5);
   const spread = law.kind === 'dense' ? (law.standardError ?? 0) : 0;
   const atSigma = (sigma: number) => {
     const at = { ...hyper, sigma };
-    return unseenOdds(matched ? { ...at, tau: matchTau(at, half, mass) } : at, mass);
+    return unseenOdds(tauMatched ? { ...at, tau: matchTau(at, half, mass) } : at, mass);
   };
   const odds = unseenOdds(hyper, mass);
   const lowest = Math.min(hyper.sigma, SMALLEST_SIGMA);

@@ -10,10 +10,17 @@ import { countDegrees, type DegreeCounts } from '../../sparsity/degree-counts.js
 import { eligibleMass } from '../fold-in/fold-in.js';
 import type { ModelSide, PosteriorModel } from '../model.js';
 
-/** A 90 % interval. */
+/** A 90 % interval of a size. */
 export interface SizeInterval {
   readonly low: number;
   readonly high: number;
+}
+
+/** What is known of a size that the fit has found. */
+export interface SizePosterior {
+  readonly interval: SizeInterval;
+  /** The size times the standard error of its logarithm. */
+  readonly standardError: number;
 }
 
 /** Of the normal distribution: 90 % lie within. */
@@ -45,27 +52,28 @@ export function sizeFacts(model: PosteriorModel): SizeFacts {
   return { users: sideFacts(model, 'users'), items: sideFacts(model, 'items') };
 }
 
-/** The 90 % interval of each size that the fit has found; null where there is none, or where it was given. */
-export function sizeIntervals(
+/** How well each size is known that the fit has found; undefined if the side has no size, or if the size was given. */
+export function sizePosteriors(
   model: PosteriorModel,
   facts: SizeFacts = sizeFacts(model),
-): Readonly<Record<SideName, SizeInterval | null>> {
-  const { given } = model.provenance.options as { given?: Record<SideName, Partial<SideHyper>> };
-  const found = (side: SideName) => model[side].hyper.size > 0 && given?.[side]?.size === undefined;
+): Readonly<Partial<Record<SideName, SizePosterior>>> {
+  const given = model.provenance.options as Partial<Record<SideName, Partial<SideHyper>>>;
+  const found = (side: SideName) => model[side].hyper.size > 0 && given[side]?.size === undefined;
   const wanted = SIDES.filter(found);
-  const intervals: Record<SideName, SizeInterval | null> = { users: null, items: null };
-  if (wanted.length === 0) return intervals;
+  if (wanted.length === 0) return {};
+  const posteriors: Partial<Record<SideName, SizePosterior>> = {};
   const profiles = { users: scaleProfile(model, facts, 'users'), items: scaleProfile(model, facts, 'items') };
   const information = Math.max(0, curvature(profiles.users) + curvature(profiles.items));
   const variance = 1 / (information + 1 / PRIOR_SPREAD ** 2);
   for (const side of wanted) {
-    const { hyper } = model[side];
+    const { size } = model[side].hyper;
     const { count } = facts[side];
     const slope = (profiles[side].logSize(STEP) - profiles[side].logSize(-STEP)) / (2 * STEP);
-    const reach = REACH * Math.sqrt(1 / count + slope ** 2 * variance);
-    intervals[side] = { low: hyper.size * Math.exp(-reach), high: hyper.size * Math.exp(reach) };
+    const error = Math.sqrt(1 / count + slope ** 2 * variance);
+    const interval = { low: size * Math.exp(-REACH * error), high: size * Math.exp(REACH * error) };
+    posteriors[side] = { interval, standardError: size * error };
   }
-  return intervals;
+  return posteriors;
 }
 
 /** What the degrees of a side say of the mass of the other, which is multiplied by e^shift. */

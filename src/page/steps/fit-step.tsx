@@ -196,7 +196,7 @@ function Fitted({ fitted }: { readonly fitted: ModelSummary }) {
         </div>
         <div>
           <dt>Time</dt>
-          <dd>{capital(aboutTime(fitted.seconds).replace('about ', ''))}</dd>
+          <dd>{capital(aboutTime(fitted.seconds ?? 0).replace('about ', ''))}</dd>
         </div>
       </dl>
       {fitted.why && (
@@ -204,7 +204,7 @@ function Fitted({ fitted }: { readonly fitted: ModelSummary }) {
           Computed by the engine {fitted.engine}: {fitted.why}.
         </p>
       )}
-      {fitted.law.map((sentence) => (
+      {fitted.sides.map((sentence) => (
         <p key={sentence}>{sentence}</p>
       ))}
       {!fitted.converged && <p class="note warn">Allow more iterations and fit again.</p>}

@@ -204,7 +204,7 @@ ${term('dense-model', 'dense')} one, which expects none`
     ),
     runs[0].counts ? html`<p>${countWords(runs[0].counts, check.names)}</p>` : undefined,
     auto
-      ? html`<p>What the auto model found:</p><ul class="steps">${sidePriorWords(auto.law, train, check.names).map((sentence) => html`<li>${sentence}</li>`)}</ul>`
+      ? html`<p>What the auto model found:</p><ul class="steps">${sidePriorWords(auto.sides, train, check.names).map((sentence) => html`<li>${sentence}</li>`)}</ul>`
       : undefined,
     ...ofChosen
       .filter((f) => f.sameAs !== null)

@@ -24,9 +24,9 @@ import { sidePriorWords } from '../words/side-prior.js';
 import { evidenceWords } from '../words/sparsity.js';
 import { textTable, wrap } from './text-table.js';
 
-/** A fit, with the law of a model whose users are elsewhere. */
+/** A fit, with the description of both sides for a model whose users are elsewhere. */
 type Reported = FitResult & {
-  readonly law?: SidesReport | undefined;
+  readonly sides?: SidesReport | undefined;
   /** Of a baseline, with what was tried to find it. */
   readonly setting?: Setting | undefined;
   readonly tuned?: Tuned | undefined;
@@ -64,7 +64,7 @@ export function fitJson(
     tau: pair('tau'),
     shape: pair('shape'),
     rate: pair('rate'),
-    law: lawOf(result) ?? null,
+    sides: sidesOf(result) ?? null,
     evidence: evidence ?? null,
     read: read?.read ?? null,
     from: result.from ?? null,
@@ -118,10 +118,10 @@ export function fitText(
         ]),
       ]),
     );
-    const law = model.type === 'posterior' && model.kind === 'auto' ? lawOf(result) : undefined;
-    if (law) {
+    const sides = model.type === 'posterior' && model.kind === 'auto' ? sidesOf(result) : undefined;
+    if (sides) {
       const seen = { users: model.users.count, items: model.items.count };
-      lines.push('', ...sidePriorWords(law, seen, names).map((sentence) => wrap(sentence)));
+      lines.push('', ...sidePriorWords(sides, seen, names).map((sentence) => wrap(sentence)));
     }
     const closed = SIDES.filter((side) => hyper[side].size === 0).map((side) => names[side].many);
     if (closed.length > 0) {
@@ -179,9 +179,9 @@ function progressLines({ model, setting, tuned }: Reported): string[] {
   ];
 }
 
-/** The laws of both sides follow from all users: those of the model, or wherever they were added up. */
-function lawOf({ model, law }: Reported): SidesReport | undefined {
-  return law ?? (model.type === 'posterior' ? describeSides(model) : undefined);
+/** Both sides, described from all users: those of the model, or sums over shards. */
+function sidesOf({ model, sides }: Reported): SidesReport | undefined {
+  return sides ?? (model.type === 'posterior' ? describeSides(model) : undefined);
 }
 
 /** Sparse or dense; undefined for baselines, which are neither. */

@@ -118,7 +118,7 @@ export function describeStudy(results: StudyResults, reading: string): string {
 function describeLaw(results: StudyResults): string[] {
   const auto = shownFits(results).find((fit) => fit.model === 'auto');
   const { names } = results.check;
-  return auto ? [wrap(sidePriorWords(auto.law, results.runs[0].split.train, names).join(' '))] : [];
+  return auto ? [wrap(sidePriorWords(auto.sides, results.runs[0].split.train, names).join(' '))] : [];
 }
 
 function byRecall(rows: readonly LeaderboardRow[]): LeaderboardRow[] {

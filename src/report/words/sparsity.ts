@@ -3,7 +3,7 @@
 import { SIDES, type SideName } from '../../graph/graph.js';
 import type { SparsityCheck } from '../../sparsity/check.js';
 import { BORDER } from '../../sparsity/low-degrees.js';
-import type { Judgement, VerdictReason } from '../../sparsity/verdict.js';
+import type { SideVerdict, VerdictReason } from '../../sparsity/verdict.js';
 import { fixed, grouped, percent, plusMinus } from '../../text/numbers.js';
 import { capital, many, type Noun } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
@@ -53,13 +53,13 @@ export function sparsityWords({ verdict, names }: Judged): SparsityWords {
   };
 }
 
-const PLAIN: Readonly<Record<Judgement, (noun: Noun) => string>> = {
+const PLAIN: Readonly<Record<SideVerdict, (noun: Noun) => string>> = {
   sparse: ({ many }) => `however large the data grow, ${many} with only one or two edges keep turning up.`,
   dense: ({ one }) => `as the data grow, every ${one} gains edges, and few are left with only one or two.`,
   unclear: () => 'these data cannot tell.',
 };
 
-function headline(verdict: Readonly<Record<SideName, Judgement>>, names: SideNames): string {
+function headline(verdict: Readonly<Record<SideName, SideVerdict>>, names: SideNames): string {
   const { users, items } = verdict;
   if (users === items)
     return users === 'unclear' ? 'The data cannot tell' : `${capital(users)} on both sides`;
@@ -71,13 +71,13 @@ function headline(verdict: Readonly<Record<SideName, Judgement>>, names: SideNam
   return capital(said + open.join(''));
 }
 
-function answer({ users, items }: Readonly<Record<SideName, Judgement>>, names: SideNames): string {
+function answer({ users, items }: Readonly<Record<SideName, SideVerdict>>, names: SideNames): string {
   if (users === items) {
     if (users === 'unclear') return 'The data cannot tell, on either side.';
     if (users === 'sparse') return 'Yes, on both sides.';
     return `No: ${names.users.many} and ${names.items.many} are both dense.`;
   }
-  const say = (side: SideName, judgement: Judgement) =>
+  const say = (side: SideName, judgement: SideVerdict) =>
     judgement === 'unclear'
       ? `for the ${names[side].many} the data cannot tell`
       : `the ${names[side].many} are ${judgement}`;
@@ -88,7 +88,7 @@ function answer({ users, items }: Readonly<Record<SideName, Judgement>>, names: 
 const AUTO =
   'Unless told otherwise, graphex fit takes the auto model, which chooses sparse or dense for each side by itself.';
 
-function advise(users: Judgement, items: Judgement): string {
+function advise(users: SideVerdict, items: SideVerdict): string {
   if (users === 'dense' && items === 'dense') {
     return `A dense model suits these data; the sparse one does no harm. ${AUTO}`;
   }
@@ -98,7 +98,7 @@ function advise(users: Judgement, items: Judgement): string {
   return `Use the sparse or the auto model: both can be as dense as the data ask for. ${AUTO}`;
 }
 
-function reasonWords(reason: VerdictReason, noun: Noun, judgement: Judgement): string {
+function reasonWords(reason: VerdictReason, noun: Noun, judgement: SideVerdict): string {
   switch (reason.code) {
     case 'few':
       return `there are only ${many(reason.vertices, noun)}, too few to see how their edges are spread`;

@@ -8,8 +8,8 @@ import type { TaskOptions } from '../../../progress.js';
 import type { SparseWeights } from '../../../topn/query.js';
 import type { FactorScores, Ranker, RankerMember } from '../../model.js';
 import { type EdgeLists, holdUsersBack } from './held-back.js';
-import { itemWeights, MIDDLE_WEIGHTS, searchWeights, type WeightSetting } from './item-weights.js';
-import { leastSquaresMember, middlePenalties, type Penalties, searchPenalties } from './least-squares.js';
+import { DEFAULT_WEIGHTS, itemWeights, searchWeights, type WeightSetting } from './item-weights.js';
+import { defaultPenalties, leastSquaresMember, type Penalties, searchPenalties } from './least-squares.js';
 
 /** Shares of each part, for each of the fit's own members. */
 const SHARES = { weights: 1.6, leastSquares: 0.6 };
@@ -88,7 +88,8 @@ async function findSettings(
 ): Promise<BlendReport> {
   const trial = holdUsersBack(edges, options.seed);
   const size = { edges: edges.users.values.length };
-  if (!trial) return { heldBack: 0, weights: MIDDLE_WEIGHTS, leastSquares: middlePenalties(edges), ...size };
+  if (!trial)
+    return { heldBack: 0, weights: DEFAULT_WEIGHTS, leastSquares: defaultPenalties(edges), ...size };
   const factors = await searchPenalties(edges, trial, options);
   const { setting } = await searchWeights(trial, factors.tables, options);
   return { heldBack: trial.users, weights: setting, leastSquares: factors.penalties, ...size };

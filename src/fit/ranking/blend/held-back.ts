@@ -22,7 +22,7 @@ export interface HeldBackUsers {
   readonly users: number;
   readonly history: RowLists;
   /** The mean of recall@20 and nDCG, where items are the candidates. */
-  judge(tables: FactorTables, options: TaskOptions): Promise<number>;
+  score(tables: FactorTables, options: TaskOptions): Promise<number>;
 }
 
 /** A fifth of the users, at most so many; with too few, settings would be chosen by chance. */
@@ -43,7 +43,7 @@ export function holdUsersBack({ users, items }: EdgeLists, seed: number): HeldBa
     data: someUsers(held.data, EDGES),
     users: held.heldBack.length,
     history: held.history,
-    async judge(tables, { threads, signal }) {
+    async score(tables, { threads, signal }) {
       const answer = await rankByFactors(tables, places, query, { threads, signal });
       return tuningScore(concludeRanking([scoreAnswer(query, answer)]));
     },

@@ -3,7 +3,13 @@
 // (docs/recommending.md). How many, and how much they are held down, is found on held-back users of the data at hand.
 
 import { throwIfAborted } from '../../../errors.js';
-import { geometric, ladder, type Setting, type SettingTrial, tune } from '../../../metrics/setting-search.js';
+import {
+  alongValues,
+  geometric,
+  type Setting,
+  type SettingTrial,
+  searchSettings,
+} from '../../../metrics/setting-search.js';
 import type { TaskOptions } from '../../../progress.js';
 import {
   createItemRegression,
@@ -26,7 +32,7 @@ export interface WeightSetting extends Setting {
 const NEAREST = { neighbours: 10, dropout: 0.5 };
 
 /** Where the search begins, and what is taken where there is nobody to search on. */
-export const MIDDLE_WEIGHTS: WeightSetting = { neighbours: 100, lambda: 12, dropout: 0.5 };
+export const DEFAULT_WEIGHTS: WeightSetting = { neighbours: 100, lambda: 12, dropout: 0.5 };
 /** Settings tried at most, and what a step has to gain: less is chance where a thousand users judge. */
 const SEARCH = { maxTrials: 14, gain: 2e-3 };
 /** Of the least squares for each of the weights while the weights are searched. */
@@ -65,16 +71,16 @@ export async function searchWeights(
   const score = async (setting: Setting) => {
     throwIfAborted(signal);
     const weights = await regression.solve(regressionSetting(setting as WeightSetting), task);
-    return trial.judge({ ...tables, users, itemWeights: { ...weights, history } }, task);
+    return trial.score({ ...tables, users, itemWeights: { ...weights, history } }, task);
   };
-  const { neighbours, lambda, dropout } = MIDDLE_WEIGHTS;
+  const { neighbours, lambda, dropout } = DEFAULT_WEIGHTS;
   const dials = {
     lambda: geometric(lambda, 4, 0.5, 1000),
-    neighbours: ladder(neighbours, [25, 50, 100, 200]),
-    dropout: ladder(dropout, [0.125, 0.25, 0.5, 1, 2, 4]),
+    neighbours: alongValues(neighbours, [25, 50, 100, 200]),
+    dropout: alongValues(dropout, [0.125, 0.25, 0.5, 1, 2, 4]),
   };
   try {
-    const { best, trials } = await tune(dials, score, {
+    const { best, trials } = await searchSettings(dials, score, {
       ...SEARCH,
       onTrial: (done) =>
         onProgress?.({

@@ -65,7 +65,7 @@ const MIDDLE = { lambda: 0.016, alpha: 120 };
 const TRIED = { features: 64, sweeps: 2, edges: 2e5 } as const;
 const LEADERS = { most: 2, near: 0.02, sweeps: 4 } as const;
 
-export function middlePenalties(edges: EdgeLists): Penalties {
+export function defaultPenalties(edges: EdgeLists): Penalties {
   return { lambda: MIDDLE.lambda, alpha: MIDDLE.alpha / rootOfPairs(edges) };
 }
 
@@ -97,7 +97,7 @@ export async function searchPenalties(
     const fitted = await alternatingLeastSquares(on, { ...fit, start: from.items, startUsers: from.users });
     const users = await foldInLeastSquares(fitted.items, history, data.shown, fit);
     const tables = { users, items: rowsOf(fitted.items, data.candidates, features), features };
-    return { penalties, fitted, tables, score: await trial.judge(tables, { threads, signal }) };
+    return { penalties, fitted, tables, score: await trial.score(tables, { threads, signal }) };
   };
   try {
     const start = leastSquaresStart(rows, features, seed);
