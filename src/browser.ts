@@ -51,8 +51,8 @@ export { type TunedRanking, type TuneOptions, tuneRanking } from './evaluate/tun
 export type { BothHyper } from './fit/ascent/bound.js';
 export type {
   AscentCheckpoint,
-  FitOrigin as Beginning,
   Checkpoint,
+  FitOrigin as Beginning,
   LoopState,
   RankingCheckpoint,
   RankingState,
@@ -231,7 +231,13 @@ export type { DegreeCounts } from './sparsity/degree-counts.js';
 export type { DegreeFit } from './sparsity/degree-likelihood.js';
 export type { LowDegreeFit } from './sparsity/low-degrees.js';
 export { type TailIndex, tailIndex } from './sparsity/tail-index.js';
-export type { Estimate, SideVerdict as Judgement, LowEstimate, Verdict, VerdictReason } from './sparsity/verdict.js';
+export type {
+  Estimate,
+  LowEstimate,
+  SideVerdict as Judgement,
+  Verdict,
+  VerdictReason,
+} from './sparsity/verdict.js';
 // Models as bytes
 export {
   type ModelFile,
