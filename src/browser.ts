@@ -46,7 +46,6 @@ export {
 } from './evaluate/predictive.js';
 export type { SplitRankingTask } from './evaluate/split-task.js';
 export type { SplitTables as SplitParts, TableTask as PartsTask } from './evaluate/table-task.js';
-export type { Titles } from './evaluate/title-table.js';
 export { type TunedRanking, type TuneOptions, tuneRanking } from './evaluate/tune.js';
 export type { BothHyper } from './fit/ascent/bound.js';
 export type {
@@ -137,6 +136,7 @@ export type {
   TextReading,
   TrimmedPart,
 } from './ingest/options.js';
+export type { Titles } from './ingest/title-table.js';
 export type { RowLists } from './math/csr.js';
 export type { ChainSummary } from './math/diagnostics.js';
 export type { UnseenHyper as LeftoverHyper } from './math/quadrature.js';

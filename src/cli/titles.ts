@@ -1,9 +1,9 @@
 // --titles: a table of ids and titles, for whatever shows items or takes them.
 
 import { InputError } from '../errors.js';
-import { titleList, titlesOf } from '../evaluate/title-table.js';
 import type { Model } from '../fit/model.js';
 import { readSideTable } from '../ingest/side-table.js';
+import { titleList, titlesOf } from '../ingest/title-table.js';
 import { type TitleBook, titleBook } from '../predict/titles.js';
 import { shown } from '../text/untrusted.js';
 

@@ -3,6 +3,7 @@
 import { rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { InputError } from '../errors.js';
+import { option, optionError } from '../options/error.js';
 
 const unfinished = new Set<string>();
 
@@ -50,9 +51,7 @@ export function writeError(path: string, cause: unknown): unknown {
     );
   }
   if (OUT_OF_MEMORY.test(message ?? '')) {
-    return new InputError(
-      `${path}: not enough memory to write it (${message!.split('\n')[0]}); close other programs, use fewer --threads, or sample the data first`,
-    );
+    return optionError`${path}: not enough memory to write it (${message!.split('\n')[0]}); close other programs, lower ${option('threads')}, or sample the data first`;
   }
   if (code === 'ENOTDIR') {
     return new InputError(

@@ -1,3 +1,6 @@
+/** The longest id, in bytes of UTF-8: the same for every format and for pairs in memory. */
+export const MAX_ID_BYTES = 1 << 16;
+
 /** The names of one side's vertices, both ways: index → id and id → index. */
 export class VertexIds {
   readonly #values: Float64Array | readonly string[];

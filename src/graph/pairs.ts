@@ -3,10 +3,11 @@
 import { InputError } from '../errors.js';
 import { withDefaults } from '../options/check-options.js';
 import type { OptionsOf } from '../options/declare.js';
+import { show } from '../options/error.js';
 import { PAIRS } from '../options/library.js';
 import { buildGraph } from './build.js';
 import type { BipartiteGraph } from './graph.js';
-import { VertexIds } from './ids.js';
+import { MAX_ID_BYTES, VertexIds } from './ids.js';
 
 /** An id: a text, or a whole number that is exact. */
 export type Id = string | number;
@@ -52,6 +53,18 @@ export function graphOfPairs(
   });
 }
 
+/** What is wrong with an id. */
+function idProblem(id: unknown): string | undefined {
+  if (typeof id === 'bigint') return 'write it as a text, as in String(id)';
+  if (typeof id === 'number' && Number.isSafeInteger(id)) return undefined;
+  if (typeof id !== 'string' || id === '' || !id.isWellFormed())
+    return 'an id is a text that is not empty, or a whole number';
+  if (id.includes('\0')) return 'an id holds no zero byte';
+  // A character has three bytes at most, so short texts need not be encoded.
+  const long = 3 * id.length > MAX_ID_BYTES && new TextEncoder().encode(id).length > MAX_ID_BYTES;
+  return long ? `an id has at most ${MAX_ID_BYTES} bytes` : undefined;
+}
+
 class IdList {
   readonly #places = new Map<string, number>();
   readonly #rows: number[] = [];
@@ -59,13 +72,13 @@ class IdList {
   constructor(readonly side: string) {}
 
   add(id: Id): void {
-    const text = String(id);
-    const exact = typeof id === 'string' ? id !== '' && id.isWellFormed() : Number.isSafeInteger(id);
-    if (!exact) {
+    const problem = idProblem(id);
+    if (problem !== undefined) {
       throw new InputError(
-        `pair ${this.#rows.length + 1}: the ${this.side} is ${JSON.stringify(id) ?? String(id)}; an id is a text that is not empty, or a whole number`,
+        `pair ${this.#rows.length + 1}: the ${this.side} is ${show(typeof id === 'string' ? id.slice(0, 60) : id)}; ${problem}`,
       );
     }
+    const text = String(id);
     let place = this.#places.get(text);
     if (place === undefined) {
       place = this.#places.size;

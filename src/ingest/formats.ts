@@ -124,7 +124,7 @@ export function refuseOptions(source: string, format: NamedFormat | undefined, o
   const what = format.name === source ? source : `${format.name}:`;
   for (const name of [...(format.columns ? [] : TABLE_OPTIONS), 'sep', 'header'] as const) {
     if (options[name] !== undefined) {
-      throw new InputError(`--${name} ${options[name]}: ${what} has a fixed layout; leave this option out`);
+      throw optionError`${option(name)} ${String(options[name])}: ${what} has a fixed layout; leave this option out`;
     }
   }
 }

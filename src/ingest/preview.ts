@@ -5,6 +5,7 @@ import { type NamedBlob, openBlob } from './blob.js';
 import { SAMPLE_BYTES, tableShape } from './formats/delimited.js';
 import { fileFormat } from './formats/file-formats.js';
 import { isQuoted, OneColumnError } from './formats/guess.js';
+import { keysOf, ownValue } from './formats/jsonl.js';
 import { decodeLine, linesOf } from './formats/lines.js';
 import { firstRows } from './formats/parquet.js';
 import { rowsOf, withoutMark } from './formats/scan.js';
@@ -45,7 +46,8 @@ export async function previewBlob(
     return { format, names, rows: rows.map(cut), guess: guessColumns(names, rows) };
   }
   const rows: string[][] = [];
-  const { separator, header, names } = shapeOf(source.name, bytes, whole, options);
+  const { separator, header, columns } = shapeOf(source.name, bytes, whole, options);
+  const { names } = columns;
   for (const { fields } of rowsOf(bytes, { separator, quoted: isQuoted(separator), whole })) {
     if (rows.push(fields) > ROWS) break;
   }
@@ -70,7 +72,7 @@ function shapeOf(...[name, bytes, whole, options]: Parameters<typeof tableShape>
     return tableShape(name, bytes, whole, options);
   } catch (error) {
     if (!(error instanceof OneColumnError)) throw error;
-    return { separator: error.separator, header: false, names: ['1'] };
+    return { separator: error.separator, header: false, columns: { names: ['1'] } };
   }
 }
 
@@ -104,10 +106,11 @@ async function jsonRows(bytes: Uint8Array): Promise<{ names: string[]; rows: str
     for (const line of lines) {
       if (rows.length === ROWS) break;
       try {
-        const row = JSON.parse(decodeLine(line) ?? '');
-        names ??= Object.keys(row).slice(0, COLUMNS);
-        if (Array.isArray(row)) names = names.map((_, i) => String(i + 1));
-        rows.push(names.map((name) => text(Array.isArray(row) ? row[Number(name) - 1] : row[name])));
+        const written = decodeLine(line) ?? '';
+        const row = JSON.parse(written);
+        const isArray = Array.isArray(row);
+        names ??= (isArray ? row.map((_, at) => String(at + 1)) : keysOf(written)).slice(0, COLUMNS);
+        rows.push(names.map((name, at) => text(isArray ? row[at] : ownValue(row, name))));
       } catch {
         // What is wrong with a line is told when the table is read; the last one may be cut.
       }

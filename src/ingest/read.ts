@@ -1,5 +1,6 @@
-import { InputError, throwIfAborted } from '../errors.js';
+import { throwIfAborted } from '../errors.js';
 import { checkOptions } from '../options/check-options.js';
+import { option, optionError } from '../options/error.js';
 import { READ, TASK } from '../options/shared.js';
 import { readWithThreads } from './formats/parquet-threads.js';
 import { missingFile, namedFormat, refuseOptions, tableFormat } from './formats.js';
@@ -65,9 +66,7 @@ export async function readWithValues(
   const read: ReaderOptions = { ...options, value };
   const { values, ...result } = await readGraph(source, read);
   if (!values) {
-    throw new InputError(
-      `${sourceTitle([source].flat())}: it is no table with columns, so it has none for --${value.role}; leave it out`,
-    );
+    throw optionError`${sourceTitle([source].flat())}: it is no table with columns, so it has none for ${option(value.role)}; leave it out`;
   }
   return { ...result, values };
 }

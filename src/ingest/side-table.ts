@@ -3,7 +3,7 @@
 import { InputError, throwIfAborted } from '../errors.js';
 import { type BegunSource, fileFormat } from './formats/file-formats.js';
 import { guessSeparator, isQuoted } from './formats/guess.js';
-import { idTexts } from './formats/jsonl.js';
+import { idTexts, keysOf } from './formats/jsonl.js';
 import { decodeLine, linesOf, MAX_LINE_BYTES } from './formats/lines.js';
 import { readParquetColumns } from './formats/parquet.js';
 import { rowsOf, type TextRow, withoutMark } from './formats/scan.js';
@@ -127,7 +127,7 @@ async function jsonRows(
       if (text?.trim() === '') continue;
       const row = parsed(text);
       if (!names && typeof row === 'object' && row !== null && !Array.isArray(row)) {
-        const all = Object.keys(row);
+        const all = keysOf(text!);
         names = pick(all).map((place) => all[place]);
         rows.unshift({ line: NAMES_LINE, fields: [...names] });
       }

@@ -1,10 +1,10 @@
 // What a report is explored by: of each feature the items and users that have most of it, and of each vertex the feature
 // that explains most of its edges. Lists are bounded, whatever the size of the data; how many there are is said.
 
-import type { Titles } from '../evaluate/title-table.js';
 import type { PosteriorModel } from '../fit/model.js';
 import type { BySide, SideName } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
+import type { Titles } from '../ingest/title-table.js';
 import { modelFeatures } from '../predict/features.js';
 
 /** An item or a user among those of a feature. */

@@ -3,9 +3,9 @@
 
 import type { SideHyper } from '../engine/engine.js';
 import { PAPER_IS_NOT_CALIBRATED, replicaCount } from '../evaluate/calibrate.js';
-import type { Titles } from '../evaluate/title-table.js';
 import { type Counted, fitSettings } from '../fit/options.js';
 import type { SideName } from '../graph/graph.js';
+import type { Titles } from '../ingest/title-table.js';
 import { withDefaults } from '../options/check-options.js';
 import { AUTO, type METHODS } from '../options/commands/fit.js';
 import { STUDY } from '../options/commands/study.js';

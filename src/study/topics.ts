@@ -1,8 +1,8 @@
 // What a feature is about: the items that stand out in it, and for named users those who have most of it.
 
-import type { Titles } from '../evaluate/title-table.js';
 import type { PosteriorModel } from '../fit/model.js';
 import type { VertexIds } from '../graph/ids.js';
+import type { Titles } from '../ingest/title-table.js';
 import { modelFeatures } from '../predict/features.js';
 
 /** An item of a topic and its weight. */

@@ -2,6 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
+import { MAX_ID_BYTES } from '../../src/graph/ids.js';
 import {
   fit,
   loadModel,
@@ -13,7 +14,6 @@ import {
   writeEdges,
 } from '../../src/index.js';
 import { ByteDictionary, NumberDictionary } from '../../src/ingest/intake/dictionary.js';
-import { MAX_ID_BYTES } from '../../src/ingest/intake/id-column.js';
 import { literal, withDuckDB } from '../ingest/duckdb.js';
 import { edgesOf, scratchFolder } from '../ingest/scratch.js';
 
@@ -113,18 +113,26 @@ describe('JSON lines', () => {
     [
       'half a surrogate pair',
       String.raw`{"u":"\ud800","i":1}`,
-      /field "u": the id holds half a surrogate pair/,
+      /column "u": the id holds half a surrogate pair/,
     ],
-    ['another half', String.raw`{"u":1,"i":"a\udfff"}`, /field "i": the id holds half a surrogate pair/],
-    ['a key twice', '{"u":1,"u":2,"i":3}', /field "u" stands there twice/],
+    ['another half', String.raw`{"u":1,"i":"a\udfff"}`, /column "i": the id holds half a surrogate pair/],
+    ['a key twice', '{"u":1,"u":2,"i":3}', /column "u" comes twice in the line/],
     [
       'a key twice, once with an escape',
       String.raw`{"u":1,"\u0075":2,"i":3}`,
-      /field "u" stands there twice/,
+      /column "u" comes twice in the line/,
     ],
-    ['a number beyond all', '{"u":1e999,"i":3}', /the id Infinity is too large/],
-    ['a number that is not exact', '{"u":12345678901234567890,"i":3}', /is too large to be exact/],
-    ['a field that only every object has', '{"u":1}', /no field "i"/],
+    [
+      'a number beyond all',
+      '{"u":1e999,"i":3}',
+      /the id 1e999 is not exact as a number; write it as a string/,
+    ],
+    [
+      'a number that is not exact',
+      '{"u":12345678901234567890,"i":3}',
+      /the id 12345678901234567890 is not exact as a number/,
+    ],
+    ['a field that only every object has', '{"u":1}', /column "i": the line has no such field/],
     ['a mark in the middle of the file', '\uFEFF{"u":1,"i":3}', /not valid JSON/],
   ])('refuse %s', async (_, line, says) => {
     const file = scratch.write('bad.jsonl', `{"u":"a","i":"b"}\n${line}\n`);
@@ -142,7 +150,9 @@ describe('JSON lines', () => {
     const { graph } = await readGraph(file, { users: '__proto__', items: 'toString' });
     expect(edgesOf(graph)).toEqual(['["a","b",1]', '["c","\\"__proto__\\":",1]']);
     const missing = scratch.write('missing.jsonl', '{"constructor":"a","i":1}\n{"i":1}\n');
-    await expect(readGraph(missing)).rejects.toThrow(/line 2: no field "constructor"/);
+    await expect(readGraph(missing)).rejects.toThrow(
+      /line 2: column "constructor": the line has no such field/,
+    );
   });
 });
 

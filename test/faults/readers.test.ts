@@ -5,10 +5,10 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 import { main } from '../../src/cli/main.js';
 import { InputError } from '../../src/errors.js';
-import { titlesOf } from '../../src/evaluate/title-table.js';
 import { VertexIds } from '../../src/graph/ids.js';
 import * as library from '../../src/index.js';
 import { sideTable } from '../../src/ingest/side-table.js';
+import { titlesOf } from '../../src/ingest/title-table.js';
 import { randomStream } from '../../src/math/random.js';
 import { literal, withDuckDB } from '../ingest/duckdb.js';
 import { scratchFolder } from '../ingest/scratch.js';
@@ -64,9 +64,9 @@ describe('damaged files', () => {
   it('JSON deeper than the call stack, and objects that cannot become text', async () => {
     const deep = '['.repeat(100_000) + ']'.repeat(100_000);
     const lines = [
-      [`{"user":${deep},"item":1}`, /field "user": the id is nested too deeply/],
-      [`{"user":1,"item":1,"n":${deep}}`, /field "n": the count is "nested too deeply"/],
-      ['{"user":1,"item":1,"n":{"toString":1,"valueOf":1}}', /field "n": the count is/],
+      [`{"user":${deep},"item":1}`, /column "user": the id is nested too deeply/],
+      [`{"user":1,"item":1,"n":${deep}}`, /column "n": the count is "nested too deeply"/],
+      ['{"user":1,"item":1,"n":{"toString":1,"valueOf":1}}', /column "n": the count is/],
     ] as const;
     for (const [line, says] of lines) {
       const file = scratch.write('deep.jsonl', `{"user":1,"item":2,"n":1}\n${line}\n`);

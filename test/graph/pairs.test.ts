@@ -55,9 +55,17 @@ describe('BipartiteGraph.fromPairs', () => {
     [[['\ud800', 1]], /the user is/],
     [[[1, 2, 0]], /pair 1: the count is 0/],
     [[[undefined, 1]], /the user is undefined/],
+    [[['x'.repeat(70_000), 1]], /pair 1: the user is "x{60}"; an id has at most 65536 bytes/],
+    [[['a\0b', 1]], /the user is .*; an id holds no zero byte/],
   ])('refuses %j in words', (pairs, says) => {
     const work = () => BipartiteGraph.fromPairs(pairs as never);
     expect(work).toThrow(InputError);
     expect(work).toThrow(says);
+  });
+
+  it('refuses a BigInt and says how to write it', () => {
+    expect(() => BipartiteGraph.fromPairs([[12n as never, 1]])).toThrow(
+      /pair 1: the user is 12n; write it as a text, as in String\(id\)/,
+    );
   });
 });

@@ -36,18 +36,26 @@ describe('JSON lines', () => {
   it.each([
     ['no JSON', '{"user":1,"item":2}\n{"user":1,', /line 2: not valid JSON/],
     ['no object', '{"user":1,"item":2}\n7\n', /line 2: not a JSON object/],
-    ['one field', '{"user":1}\n', /line 1: it has 1 fields/],
-    ['a field missing', '{"user":1,"item":2}\n{"user":1}\n', /line 2: no field "item"/],
-    ['a nested id', '{"user":1,"item":{"a":1}}\n', /line 1: field "item": the id is \{"a":1\}/],
-    ['a null id', '{"user":null,"item":1}\n', /field "user": the id is null/],
-    ['an empty id', '{"user":"","item":1}\n', /field "user": the id is empty/],
-    ['a number that is not exact', '{"user":9007199254740993,"item":1}\n', /too large to be exact/],
+    ['one field', '{"user":1}\n', /line 1: it has one column, "user"; a table needs/],
+    [
+      'a field missing',
+      '{"user":1,"item":2}\n{"user":1}\n',
+      /line 2: column "item": the line has no such field/,
+    ],
+    ['a nested id', '{"user":1,"item":{"a":1}}\n', /line 1: column "item": the id is \{"a":1\}/],
+    ['a null id', '{"user":null,"item":1}\n', /column "user": the id is null/],
+    ['an empty id', '{"user":"","item":1}\n', /column "user": the id is empty/],
+    [
+      'a number that is not exact',
+      '{"user":9007199254740993,"item":1}\n',
+      /the id 9007199254740993 is not exact as a number; write it as a string/,
+    ],
     [
       'bytes that are not UTF-8',
       Buffer.from('{"user":"\xff","item":1}\n', 'latin1'),
       /line 1: the line is not UTF-8/,
     ],
-    ['a bad count', '{"user":1,"item":2,"n":-1}\n', /field "n": the count is "-1"/],
+    ['a bad count', '{"user":1,"item":2,"n":-1}\n', /column "n": the count is "-1"/],
   ])('refuses %s', async (_, data, message) => {
     const file = scratch.write('bad.jsonl', data);
     const options = String(data).includes('"n"') ? { count: 'n' } : {};

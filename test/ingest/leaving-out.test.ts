@@ -147,7 +147,7 @@ describe('counts and weights', () => {
       /both say how often/,
     );
     await expect(readGraph(csv, { weight: 'item', multigraph: true })).rejects.toThrow(
-      /"item" holds ids and cannot be --weight too/,
+      /"item" holds ids and cannot be weight too/,
     );
   });
 });

@@ -64,13 +64,18 @@ describe('Parquet', () => {
   it.each([
     ['an empty id', `SELECT 'a' a, 1 b UNION ALL SELECT NULL, 2`, {}, /row 2: column "a": the id is empty/],
     ['an empty text', `SELECT '' a, 1 b`, {}, /row 1: column "a": the id is empty/],
-    ['a negative count', `SELECT 1 a, 1 b, -2 n`, { count: 'n' }, /row 1: column "n": the count is -2/],
-    ['a fractional count', `SELECT 1 a, 1 b, 0.5 n`, { count: 'n' }, /the count is 0.5/],
-    ['a count that is not a number', `SELECT 1 a, 1 b, 'NaN'::DOUBLE n`, { count: 'n' }, /the count is nan/],
+    ['a negative count', `SELECT 1 a, 1 b, -2 n`, { count: 'n' }, /row 1: column "n": the count is "-2"/],
+    ['a fractional count', `SELECT 1 a, 1 b, 0.5 n`, { count: 'n' }, /the count is "0.5"/],
+    [
+      'a count that is not a number',
+      `SELECT 1 a, 1 b, 'NaN'::DOUBLE n`,
+      { count: 'n' },
+      /the count is "nan"/,
+    ],
     ['an empty count', `SELECT 1 a, 1 b, NULL::INT n`, { count: 'n' }, /the count is empty/],
     ['lists for ids', `SELECT [1] a, 1 b`, {}, /column "a" holds lists or structs, which cannot be ids/],
     ['one column', `SELECT 1 a`, {}, /it has one column/],
-    ['no such column', `SELECT 1 a, 2 b`, { items: 'c' }, /no column "c" for --items.*"a", "b"/],
+    ['no such column', `SELECT 1 a, 2 b`, { items: 'c' }, /no column "c" for items.*"a", "b"/],
     ['no rows', `SELECT 1 a, 2 b WHERE false`, {}, /no row of data/],
   ])('refuses %s', async (_, query, options, message) => {
     const file = await parquet('bad.parquet', query);

@@ -85,7 +85,7 @@ describe('a table with a further column', () => {
   it('a time that is none stops with line and column, or goes to the rejects', async () => {
     const path = file('bad.csv', 'user,item,time\na,x,1\nb,y,soon\n');
     await expect(readWithValues(path, {}, timeColumn('time'))).rejects.toThrow(
-      /line 3: column 3 \(time\): the time is "soon"/,
+      /line 3: column "time": the time is "soon"/,
     );
     const rejects = place('r.csv');
     const { read } = await readWithValues(path, { rejects }, timeColumn('time'));
@@ -95,9 +95,9 @@ describe('a table with a further column', () => {
   it('refuses a column of ids, one that is not there, and data without columns', async () => {
     const path = file('t.csv', 'user,item,time\na,x,1\n');
     await expect(readWithValues(path, {}, timeColumn('item'))).rejects.toThrow(
-      /holds ids and cannot be --time/,
+      /holds ids and cannot be time/,
     );
-    await expect(readWithValues(path, {}, timeColumn('when'))).rejects.toThrow(/no column "when" for --time/);
+    await expect(readWithValues(path, {}, timeColumn('when'))).rejects.toThrow(/no column "when" for time/);
     await expect(readWithValues('@simulated-small', {}, timeColumn(3))).rejects.toThrow(
       /no table with columns/,
     );

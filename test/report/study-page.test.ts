@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { titlesOf } from '../../src/evaluate/title-table.js';
 import { sideTable } from '../../src/ingest/side-table.js';
+import { titlesOf } from '../../src/ingest/title-table.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { chartDocument } from '../../src/report/charts/document.js';
 import { STUDY_PICTURES, type StudyPictures, studyPictures } from '../../src/report/charts/study.js';

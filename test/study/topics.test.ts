@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { titlesOf } from '../../src/evaluate/title-table.js';
 import { fit } from '../../src/fit/fit.js';
 import { buildGraph } from '../../src/graph/build.js';
 import { VertexIds } from '../../src/graph/ids.js';
 import { sideTable } from '../../src/ingest/side-table.js';
+import { titlesOf } from '../../src/ingest/title-table.js';
 import { randomStream } from '../../src/math/random.js';
 import { hasNames, topics } from '../../src/study/topics.js';
 

@@ -4,7 +4,7 @@ import { InputError } from '../../errors.js';
 import { evaluateTables, type TablesEvaluation } from '../../evaluate/evaluate-tables.js';
 import type { GivenRecommendations } from '../../evaluate/make-lists.js';
 import type { SplitTables } from '../../evaluate/table-task.js';
-import { NoColumnError } from '../../ingest/formats/guess.js';
+import { NoColumnError } from '../../ingest/intake/columns.js';
 import { parseNumber, type ValueColumn } from '../../ingest/intake/value-column.js';
 import type { ReadOptions } from '../../ingest/options.js';
 import { readWithValues } from '../../ingest/read.js';

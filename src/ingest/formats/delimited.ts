@@ -2,20 +2,19 @@
 // the end of a chunk waits for the next chunk. Everything that can be wrong with a row is told with its line and column.
 
 import { InputError, throwIfAborted } from '../../errors.js';
-import { countParser, type EdgeCollector, MAX_COUNT } from '../intake/collect.js';
-import { idProblem } from '../intake/id-column.js';
-import { TableTarget, usedColumns } from '../intake/target.js';
+import type { EdgeCollector } from '../intake/collect.js';
+import type { IdColumn } from '../intake/id-column.js';
+import { RowIntake } from '../intake/row-intake.js';
+import { TableTarget } from '../intake/target.js';
 import type { ByteSource, ReaderOptions, ReadResult, RejectSink } from '../options.js';
-import { type Cells, numberOf } from '../where/filter.js';
-import { clip, guessShape, show, type TableShape } from './guess.js';
+import { numberOf } from '../where/filter.js';
+import { guessShape, show, type TableShape } from './guess.js';
 import { BAD, endOfLine, isBlank, MAX_ROW_BYTES, MORE, RowScanner, unescaped, withoutMark } from './scan.js';
 
 const LF = 10;
 const CR = 13;
 /** The beginning of a file, by which its shape is guessed. */
 export const SAMPLE_BYTES = 1 << 16;
-/** Of a bad id, for the message. */
-const SHOWN_BYTES = 1000;
 /** Digits of a number that is exact whatever they are. */
 const SHORT_NUMBER = 15;
 const lenient = new TextDecoder();
@@ -83,24 +82,8 @@ export async function fillDelimited(
   if (!parser) start(true);
   parser!.parse(held, true);
   const { shape } = parser!;
-  const { users, items, count } = shape.columns;
-  const guess = {
-    kind: 'table',
-    format: 'text table',
-    separator: shape.separator,
-    header: shape.header,
-    headerGuessed: shape.headerGuessed,
-    columns: usedColumns(options, {
-      users: shape.names[users],
-      items: shape.names[items],
-      count: count === undefined ? undefined : shape.names[count],
-    }),
-  } as const;
-  target.close(guess, {
-    name: source.name,
-    names: shape.header ? shape.names : undefined,
-    width: shape.width,
-  });
+  const { separator, header, headerGuessed } = shape;
+  target.close(source.name, 'text table', shape.columns, { separator, header, headerGuessed });
 }
 
 /** The shape of the table that begins with these bytes; what is no text table is refused. */
@@ -138,14 +121,12 @@ function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
   return all;
 }
 
-/** Slots of a row: users, items, count, value, and then the columns of the condition on rows. */
-const [USERS, ITEMS, COUNT, VALUE, FILTER] = [0, 1, 2, 3, 4];
-
 class TableParser {
   readonly #scanner: RowScanner;
-  /** The slot of each column of the condition: it may have another use too. */
-  readonly #filterSlots: number[];
-  readonly #cells: Cells;
+  readonly #intake: RowIntake;
+  /** The slot of the scanner that keeps each column; −1: none. */
+  readonly #slots: Int32Array;
+  /** The bytes in which the current row lies. */
   #bytes: Uint8Array = new Uint8Array(0);
   #line = 1;
   #skipHeader: boolean;
@@ -155,28 +136,31 @@ class TableParser {
   constructor(
     readonly shape: TableShape,
     readonly collector: EdgeCollector,
-    readonly options: ReaderOptions,
+    options: ReaderOptions,
   ) {
+    const { separator, quoted, columns } = shape;
     this.#skipHeader = shape.header;
-    // What each column is for; −1: nothing.
-    const slots = new Int32Array(shape.width).fill(-1);
-    for (const [at, column] of shape.columns.filter.entries()) slots[column] = FILTER + at;
-    if (shape.columns.value !== undefined) slots[shape.columns.value] = VALUE;
-    if (shape.columns.count !== undefined) slots[shape.columns.count] = COUNT;
-    slots[shape.columns.items] = ITEMS;
-    slots[shape.columns.users] = USERS;
-    this.#filterSlots = shape.columns.filter.map((column) => slots[column]);
-    this.#cells = {
-      text: (at) => this.#text(this.#bytes, this.#filterSlots[at]) || undefined,
-      number: (at) => this.#number(this.#bytes, this.#filterSlots[at]),
-    };
-    this.#scanner = new RowScanner({ separator: shape.separator, quoted: shape.quoted, slots });
+    this.#slots = new Int32Array(columns.names.length).fill(-1);
+    let slots = 0;
+    for (const column of [columns.users, columns.items, columns.count, columns.value, ...columns.filter]) {
+      if (column !== undefined && this.#slots[column] < 0) this.#slots[column] = slots++;
+    }
+    this.#scanner = new RowScanner({ separator, quoted, slots: this.#slots });
+    const [users, items] = [this.#slots[columns.users], this.#slots[columns.items]];
+    this.#intake = new RowIntake(collector, columns, options, {
+      user: () => this.#encode(collector.users, users),
+      item: () => this.#encode(collector.items, items),
+      text: (column) => this.#text(this.#slots[column]) || undefined,
+      number: (column) => this.#number(this.#slots[column]),
+    });
   }
 
   /** Takes every complete row (with `final`: also the last, unended one); returns the bytes used up. */
   parse(bytes: Uint8Array, final: boolean): number {
-    const { width, separator } = this.shape;
+    const { columns, separator } = this.shape;
+    const width = columns.names.length;
     const scanner = this.#scanner;
+    this.#bytes = bytes;
     let pos = 0;
     while (pos < bytes.length) {
       if (this.#skipping) {
@@ -194,8 +178,10 @@ class TableParser {
       }
       if (scanner.fields > 1 || !isBlank(bytes, pos, end)) {
         if (this.#skipHeader) this.#skipHeader = false;
-        else if (scanner.fields === width) this.#takeRow(bytes, pos);
-        else {
+        else if (scanner.fields === width) {
+          const problem = this.#intake.take();
+          if (problem !== undefined) this.#reject(bytes, pos, problem);
+        } else {
           const found = `the row has ${scanner.fields} column${scanner.fields === 1 ? '' : 's'}`;
           this.#reject(
             bytes,
@@ -221,82 +207,32 @@ class TableParser {
     return bytes[end] === CR && bytes[end + 1] === LF ? end + 2 : end + 1;
   }
 
-  #takeRow(bytes: Uint8Array, rowStart: number): void {
-    const { filter, value: asked } = this.options;
-    if (filter) {
-      this.#bytes = bytes;
-      const keeps = filter.keeps(this.#cells);
-      if (typeof keeps === 'string') this.#reject(bytes, rowStart, keeps);
-      else if (!keeps) this.collector.leaveOut();
-      if (keeps !== true) return;
-    }
-    const { users, items } = this.collector;
-    const user = this.#encode(users, bytes, USERS);
-    const item = this.#encode(items, bytes, ITEMS);
-    if (user < 0) this.#badId(bytes, rowStart, USERS, user);
-    else if (item < 0) this.#badId(bytes, rowStart, ITEMS, item);
-    else {
-      const count = this.shape.columns.count === undefined ? 1 : this.#count(bytes);
-      const value =
-        this.shape.columns.value === undefined ? undefined : asked!.parse(this.#text(bytes, VALUE));
-      if (typeof count === 'string') this.#reject(bytes, rowStart, `${this.#column(COUNT)}: ${count}`);
-      else if (typeof value === 'string') this.#reject(bytes, rowStart, `${this.#column(VALUE)}: ${value}`);
-      else this.collector.push(user, item, count, value);
-    }
-  }
-
   /** Short whole numbers straight from their bytes, everything else by its text. */
-  #number(bytes: Uint8Array, slot: number): number {
+  #number(slot: number): number {
+    const bytes = this.#bytes;
     const start = this.#scanner.start(slot);
     const stop = this.#scanner.stop(slot);
     let value = 0;
     let i = start;
     for (; i < stop && bytes[i] >= 48 && bytes[i] <= 57; i++) value = value * 10 + bytes[i] - 48;
     if (i === stop && i > start && i - start <= SHORT_NUMBER) return value;
-    return numberOf(this.#text(bytes, slot));
+    return numberOf(this.#text(slot));
   }
 
-  #encode(column: EdgeCollector['users'], bytes: Uint8Array, slot: number): number {
+  #encode(column: IdColumn, slot: number): number {
     const [start, stop] = [this.#scanner.start(slot), this.#scanner.stop(slot)];
     if (this.#scanner.escaped(slot)) {
-      const id = unescaped(bytes, start, stop);
+      const id = unescaped(this.#bytes, start, stop);
       return column.encode(id, 0, id.length);
     }
-    return column.encode(bytes, start, stop);
+    return column.encode(this.#bytes, start, stop);
   }
 
-  /** The count of the row, or what is wrong with it. */
-  #count(bytes: Uint8Array): number | string {
-    const start = this.#scanner.start(COUNT);
-    const stop = this.#scanner.stop(COUNT);
-    let value = 0;
-    let i = start;
-    for (; i < stop && bytes[i] >= 48 && bytes[i] <= 57; i++) value = value * 10 + bytes[i] - 48;
-    if (i === stop && i > start && value >= 1 && value <= MAX_COUNT) return value;
-    return countParser(this.options)(this.#text(bytes, COUNT));
-  }
-
-  #text(bytes: Uint8Array, slot: number): string {
+  #text(slot: number): string {
     const [start, stop] = [this.#scanner.start(slot), this.#scanner.stop(slot)];
     return lenient.decode(
-      this.#scanner.escaped(slot) ? unescaped(bytes, start, stop) : bytes.subarray(start, stop),
+      this.#scanner.escaped(slot) ? unescaped(this.#bytes, start, stop) : this.#bytes.subarray(start, stop),
     );
-  }
-
-  #badId(bytes: Uint8Array, rowStart: number, slot: number, problem: number): void {
-    const field = bytes.subarray(this.#scanner.start(slot), this.#scanner.stop(slot));
-    const value = new TextDecoder().decode(field.subarray(0, SHOWN_BYTES));
-    this.#reject(
-      bytes,
-      rowStart,
-      `${this.#column(slot)}: ${idProblem(problem)}${value ? `: ${clip(value)}` : ''}`,
-    );
-  }
-
-  #column(slot: number): string {
-    const { columns, names, header } = this.shape;
-    const at = [columns.users, columns.items, columns.count!, columns.value!][slot];
-    return `column ${at + 1}${header ? ` (${names[at]})` : ''}`;
   }
 
   #reject(bytes: Uint8Array, rowStart: number, reason: string): void {

@@ -8,12 +8,11 @@ import { InputError, throwIfAborted } from '../../errors.js';
 import { filesOf, isPattern } from '../../files/glob.js';
 import { option, optionError } from '../../options/error.js';
 import { shown } from '../../text/untrusted.js';
-import { countParser } from '../intake/collect.js';
-import { idProblem } from '../intake/id-column.js';
-import { TableTarget, usedColumns } from '../intake/target.js';
+import { chooseColumns, clip } from '../intake/columns.js';
+import { RowIntake } from '../intake/row-intake.js';
+import { TableTarget } from '../intake/target.js';
 import type { ReaderOptions, ReadOptions, ReadResult, RejectSink } from '../options.js';
-import { type Cells, numberOf } from '../where/filter.js';
-import { clip, countedBy, findColumn } from './guess.js';
+import { numberOf } from '../where/filter.js';
 
 /** Whether a file begins as DuckDB's databases do. */
 export function isDuckDb(first: Uint8Array): boolean {
@@ -230,86 +229,39 @@ async function fillQuery(
   const described = await connection.prepare(select);
   const names = Array.from({ length: described.columnCount }, (_, c) => described.columnName(c));
   described.destroySync();
-  if (names.length < 2) {
-    throw new InputError(`${name}: it gives ${names.length} column; a table needs users and items`);
-  }
-  const find = (column: string | number, role: string) => findColumn(name, column, role, names, true);
-  const counted = countedBy(options);
-  const { value: asked, filter } = options;
-  const users = find(options.users ?? 1, 'users');
-  const items = find(options.items ?? 2, 'items');
-  const count = counted && find(counted.column, counted.role);
-  const value = asked?.column === undefined ? undefined : find(asked.column, asked.role);
-  if (users === items) {
-    throw optionError`${name}: users and items are both column ${clip(names[users])}; name two different columns with ${option('users')} and ${option('items')}`;
-  }
-  const wanted = [users, items];
-  const slotOf = (column: number) => {
-    if (!wanted.includes(column)) wanted.push(column);
-    return wanted.indexOf(column);
-  };
-  const countSlot = count === undefined ? undefined : slotOf(count);
-  const valueSlot = value === undefined ? undefined : slotOf(value);
-  const filterSlots = (filter?.find(name, names, true) ?? []).map(slotOf);
+  const columns = chooseColumns(name, names, true, options);
+  const { users, items, count, value, filter } = columns;
+  const wanted = [...new Set([users, items, count, value, ...filter])].filter((c) => c !== undefined);
   const cast = wanted.map((column) => `CAST(c${column} AS VARCHAR)`);
   // Not streamed: a stream that meets an error, or is interrupted, ends as if that were all.
   const result = await connection.run(
     `SELECT ${cast.join(', ')} FROM (${select}\n) AS t(${names.map((_, c) => `c${c}`).join(', ')})`,
   );
   const collector = target.open(name);
-  const countOf = countParser(options);
   let cells: (string | null)[] = [];
-  const judged: Cells = {
-    text: (slot) => cells[filterSlots[slot]] || undefined,
-    number: (slot) => numberOf(cells[filterSlots[slot]] ?? undefined),
-  };
-  const problemOf = (): string | undefined => {
-    if (filter) {
-      const keeps = filter.keeps(judged);
-      if (typeof keeps === 'string') return keeps;
-      if (!keeps) {
-        collector.leaveOut();
-        return undefined;
-      }
-    }
-    const user = collector.users.encodeText(cells[0] ?? '');
-    if (user < 0) return `column ${clip(names[users])}: ${idProblem(user)}`;
-    const item = collector.items.encodeText(cells[1] ?? '');
-    if (item < 0) return `column ${clip(names[items])}: ${idProblem(item)}`;
-    const times = countSlot === undefined ? 1 : countOf(cells[countSlot] ?? '');
-    if (typeof times === 'string') return `column ${clip(names[count!])}: ${times}`;
-    const number = valueSlot === undefined ? undefined : asked!.parse(cells[valueSlot] ?? '');
-    if (typeof number === 'string') return `column ${clip(names[value!])}: ${number}`;
-    collector.push(user, item, times, number);
-    return undefined;
-  };
+  const text = (column: number) => cells[wanted.indexOf(column)] || undefined;
+  const intake = new RowIntake(collector, columns, options, {
+    user: () => collector.users.encodeText(text(users) ?? ''),
+    item: () => collector.items.encodeText(text(items) ?? ''),
+    text,
+    number: (column) => numberOf(text(column)),
+  });
   let row = 0;
   for (;;) {
     throwIfAborted(options.signal);
     const chunk = await result.fetchChunk();
     if (!chunk || chunk.rowCount === 0) break;
-    const columns = wanted.map((_, c) => chunk.getColumnValues(c) as (string | null)[]);
+    const values = wanted.map((_, c) => chunk.getColumnValues(c) as (string | null)[]);
     for (let r = 0; r < chunk.rowCount; r++) {
       row++;
-      cells = columns.map((column) => column[r]);
-      const problem = problemOf();
+      cells = values.map((column) => column[r]);
+      const problem = intake.take();
       if (problem !== undefined)
         collector.reject(row, problem, cells.join(',').slice(0, 1000), `${name}, row ${row}`);
     }
     options.onProgress?.({ stage: 'reading', done: row, unit: 'rows' });
   }
-  target.close(
-    {
-      kind: 'table',
-      format,
-      columns: usedColumns(options, {
-        users: names[users],
-        items: names[items],
-        count: count === undefined ? undefined : names[count],
-      }),
-    },
-    { name, names, width: names.length },
-  );
+  target.close(name, format, columns);
 }
 
 function quotedText(text: string): string {

@@ -1,8 +1,8 @@
 // What the first lines of a text table say about its separator, its header and its columns.
 
 import { InputError } from '../../errors.js';
-import { OptionError, type OptionWords, option, optionError, optionWords } from '../../options/error.js';
-import { safeJson } from '../../text/untrusted.js';
+import { OptionError, type OptionWords, option, optionWords } from '../../options/error.js';
+import { chooseColumns, clip, countedBy, type TableColumns } from '../intake/columns.js';
 import type { FirstTable } from '../intake/target.js';
 import type { ReaderOptions } from '../options.js';
 import { rowsOf } from './scan.js';
@@ -18,19 +18,7 @@ export interface TableShape {
   readonly header: boolean;
   /** Whether nobody said so, not even by naming a column. */
   readonly headerGuessed: boolean;
-  /** Number of columns, which every row must have. */
-  readonly width: number;
-  /** Column positions from 0. */
-  readonly columns: {
-    readonly users: number;
-    readonly items: number;
-    readonly count: number | undefined;
-    readonly value: number | undefined;
-    /** Of the condition on rows. */
-    readonly filter: readonly number[];
-  };
-  /** Header names, or numbers as text. */
-  readonly names: readonly string[];
+  readonly columns: TableColumns;
 }
 
 /**
@@ -77,38 +65,9 @@ export function guessShape(
     ? continuesTable(name, first, before)
     : (options.header ?? (named || looksLikeHeader(first, rows.slice(1), used, whole)));
   const names = header ? first : first.map((_, i) => String(i + 1));
-  const find = (column: string | number, role: string) => findColumn(name, column, role, names, header);
-  const columns = {
-    users: find(options.users ?? 1, 'users'),
-    items: find(options.items ?? 2, 'items'),
-    count: counted && find(counted.column, counted.role),
-    value: options.value?.column === undefined ? undefined : find(options.value.column, options.value.role),
-    filter: options.filter?.find(name, names, header) ?? [],
-  };
-  if (columns.users === columns.items) {
-    throw optionError`${name}: users and items are both column ${names[columns.users]}; name two different columns with ${option('users')} and ${option('items')}`;
-  }
-  const takesIds = (column: number | undefined, role: string) => {
-    if (column === undefined || (column !== columns.users && column !== columns.items)) return;
-    throw new InputError(
-      `${name}: column ${clip(names[column])} holds ids and cannot be --${role} too; name another column`,
-    );
-  };
-  takesIds(columns.value, options.value?.role ?? '');
-  if (options.weight !== undefined) takesIds(columns.count, 'weight');
+  const columns = chooseColumns(name, names, header, options);
   const headerGuessed = options.header === undefined && !named;
-  return { separator, quoted, header, headerGuessed, width: first.length, columns, names };
-}
-
-/** The column of how often a pair is met, by counts or by weights, and the option that names it. */
-export function countedBy({
-  count,
-  weight,
-}: Pick<ReaderOptions, 'count' | 'weight'>):
-  | { column: string | number; role: 'count' | 'weight' }
-  | undefined {
-  if (weight !== undefined) return { column: weight, role: 'weight' };
-  return count === undefined ? undefined : { column: count, role: 'count' };
+  return { separator, quoted, header, headerGuessed, columns };
 }
 
 /** Whether the first row is the header of the tables before; throws where it is not and they have one. */
@@ -138,42 +97,6 @@ export class OneColumnError extends OptionError {
   ) {
     super(parts);
   }
-}
-
-/** A column that was asked for is not there. */
-export class NoColumnError extends InputError {}
-
-/** Position from 0 of a column given by header name or 1-based number. */
-export function findColumn(
-  name: string,
-  column: string | number,
-  role: string,
-  names: readonly string[],
-  header: boolean,
-): number {
-  if (header) {
-    const at = names.indexOf(String(column));
-    if (at >= 0 && typeof column === 'string') {
-      const again = names.indexOf(column, at + 1);
-      if (again < 0) return at;
-      throw optionError`${name}: columns ${at + 1} and ${again + 1} are both called ${clip(column)}; say which is meant by its number, as ${option(role, String(again + 1))}`;
-    }
-  }
-  // As people write it: 0x1 and 1e0 are names that are not there.
-  const number = /^[1-9]\d*$/.test(String(column)) ? Number(column) : Number.NaN;
-  if (Number.isInteger(number) && number >= 1 && number <= names.length) return number - 1;
-  const more = names.length > SHOWN_NAMES ? ', …' : '';
-  const shown = names.slice(0, SHOWN_NAMES).map((n) => clip(n));
-  const known = header ? `; the columns are ${shown.join(', ')}${more}` : '';
-  throw new NoColumnError(
-    `${name}: no column ${JSON.stringify(column)} for --${role}: the table has ${names.length} columns${known}. ` +
-      `Give a number from 1 to ${names.length}${header ? ' or one of these names' : '; names need a header row'}`,
-  );
-}
-
-/** A character or value for a message: quoted, control characters written out, long ones cut. */
-export function clip(value: string): string {
-  return safeJson(JSON.stringify(value.length > 60 ? `${value.slice(0, 57)}...` : value));
 }
 
 export function show(separator: string): string {

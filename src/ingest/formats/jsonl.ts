@@ -1,25 +1,15 @@
-// JSON lines: an object or an array per line. Columns are keys, or positions in the first line.
+// JSON lines: an object or an array per line. Columns are the keys of the first line, in the order of its text, or positions.
 
-import { InputError, throwIfAborted } from '../../errors.js';
-import { option, optionError } from '../../options/error.js';
-import { countParser } from '../intake/collect.js';
-import { type IdColumn, idProblem } from '../intake/id-column.js';
-import { type TableTarget, usedColumns } from '../intake/target.js';
+import { throwIfAborted } from '../../errors.js';
+import { chooseColumns, clip, type TableColumns } from '../intake/columns.js';
+import type { IdColumn } from '../intake/id-column.js';
+import { RowIntake } from '../intake/row-intake.js';
+import type { TableTarget } from '../intake/target.js';
 import type { ByteSource, ReaderOptions } from '../options.js';
-import { type Cells, numberOf } from '../where/filter.js';
-import { clip, countedBy, findColumn } from './guess.js';
+import { numberOf } from '../where/filter.js';
 import { decodeLine, linesOf, MAX_LINE_BYTES, showLine } from './lines.js';
 
-type Columns = {
-  users: string;
-  items: string;
-  count: string | undefined;
-  value: string | undefined;
-  filter: string[];
-  /** Of the first line. */
-  names: string[];
-  named: boolean;
-};
+type JsonRow = Record<string, unknown>;
 
 /** The rows of JSON lines, into a target that may hold those of others. */
 export async function fillJsonLines(
@@ -29,18 +19,28 @@ export async function fillJsonLines(
 ): Promise<void> {
   const { name } = source;
   const collector = target.open(name);
-  const countOf = countParser(options);
-  const { filter } = options;
-  let current: Record<string, unknown> = {};
-  const cells: Cells = {
-    text: (slot) => plain(ownValue(current, columns!.filter[slot])) || undefined,
-    number: (slot) => numberOf(plain(ownValue(current, columns!.filter[slot]))),
-  };
-  let columns: Columns | undefined;
+  let intake: RowIntake | undefined;
+  /** The key of each column. */
+  let keys: string[] = [];
+  let row: JsonRow = {};
+  let text = '';
   let line = 0;
+  const cell = (column: number) => asText(ownValue(row, keys[column])) || undefined;
 
-  const take = (text: string): string | undefined => {
-    let row: Record<string, unknown>;
+  const begin = () => {
+    const isArray = Array.isArray(row);
+    keys = isArray ? Object.keys(row) : keysOf(text);
+    const names = isArray ? keys.map((_, at) => String(at + 1)) : keys;
+    const columns = chooseColumns(`${name}, line ${line}`, names, !isArray, options);
+    const { users, items } = columns;
+    return new RowIntake(collector, columns, options, {
+      user: () => encodeId(collector.users, ownValue(row, keys[users]), text),
+      item: () => encodeId(collector.items, ownValue(row, keys[items]), text),
+      text: cell,
+      number: (column) => numberOf(cell(column)),
+    });
+  };
+  const problemOf = (): string | undefined => {
     try {
       row = JSON.parse(text);
     } catch (cause) {
@@ -49,35 +49,16 @@ export async function fillJsonLines(
       return `not valid JSON (${(cause as Error).message})`;
     }
     if (typeof row !== 'object' || row === null) return 'not a JSON object or array';
-    columns ??= chooseColumns(name, row, options);
-    const twice = repeatedKey(text, columns);
-    if (twice !== undefined) return `field ${clip(twice)} stands there twice`;
-    if (filter) {
-      current = row;
-      const keeps = filter.keeps(cells);
-      if (typeof keeps === 'string') return keeps;
-      if (!keeps) {
-        collector.leaveOut();
-        return undefined;
-      }
-    }
-    const user = encodeId(collector.users, row, columns.users);
-    if (typeof user === 'string') return user;
-    const item = encodeId(collector.items, row, columns.items);
-    if (typeof item === 'string') return item;
-    const count = columns.count === undefined ? 1 : countOf(plain(ownValue(row, columns.count)));
-    if (typeof count === 'string') return `field ${clip(columns.count!)}: ${count}`;
-    const value = columns.value === undefined ? undefined : options.value!.parse(plain(row[columns.value]));
-    if (typeof value === 'string') return `field ${clip(columns.value!)}: ${value}`;
-    collector.push(user, item, count, value);
-    return undefined;
+    intake ??= begin();
+    const twice = repeatedKey(text, keys, intake.columns);
+    return twice === undefined ? intake.take() : `column ${clip(twice)} comes twice in the line`;
   };
   for await (const lines of linesOf(source.chunks)) {
     throwIfAborted(options.signal);
     for (const bytes of lines) {
       line++;
-      const text = bytes.length > MAX_LINE_BYTES ? undefined : decodeLine(bytes);
-      if (text === undefined) {
+      const decoded = bytes.length > MAX_LINE_BYTES ? undefined : decodeLine(bytes);
+      if (decoded === undefined) {
         const reason =
           bytes.length > MAX_LINE_BYTES
             ? `the line is longer than ${MAX_LINE_BYTES} bytes`
@@ -85,102 +66,100 @@ export async function fillJsonLines(
         collector.reject(line, reason, showLine(bytes));
         continue;
       }
+      text = decoded;
       if (text.trim() === '') continue;
-      const problem = take(text);
+      const problem = problemOf();
       if (problem !== undefined) collector.reject(line, problem, text);
     }
     options.onProgress?.({ stage: 'reading', done: line, unit: 'rows' });
   }
   throwIfAborted(options.signal);
-  if (!columns) {
-    // Nothing to know the columns by: where it is the only file, the collector says that it holds no row.
-    if (target.first === undefined) collector.finish();
-    return;
-  }
-  const { names, named } = columns;
-  target.close(
-    { kind: 'table', format: 'json lines', columns: usedColumns(options, columns) },
-    { name, names: named ? names : undefined, width: names.length },
-  );
+  if (intake) target.close(name, 'json lines', intake.columns);
+  // Without a line there are no columns. If it is the only file, the collector says that it holds no row.
+  else if (target.first === undefined) collector.finish();
 }
 
-function chooseColumns(name: string, first: Record<string, unknown>, options: ReaderOptions): Columns {
-  const keys = Object.keys(first);
-  if (keys.length < 2) {
-    throw new InputError(`${name}, line 1: it has ${keys.length} fields; a row needs a user and an item`);
-  }
-  const isArray = Array.isArray(first);
-  const counted = countedBy(options);
-  const find = (column: string | number, role: string) =>
-    keys[findColumn(name, column, role, keys, !isArray)];
-  const columns = {
-    users: find(options.users ?? 1, 'users'),
-    items: find(options.items ?? 2, 'items'),
-    count: counted && find(counted.column, counted.role),
-    value: options.value?.column === undefined ? undefined : find(options.value.column, options.value.role),
-    filter: (options.filter?.find(name, keys, !isArray) ?? []).map((at) => keys[at]),
-    names: keys,
-    named: !isArray,
-  };
-  if (columns.users === columns.items) {
-    throw optionError`${name}: users and items are both field ${columns.users}; name two different ones with ${option('users')} and ${option('items')}`;
-  }
-  return columns;
-}
-
-/** The code of an id, or what is wrong with it. */
-function encodeId(column: IdColumn, row: Record<string, unknown>, key: string): number | string {
-  const value = ownValue(row, key);
-  if (value === undefined) return `no field ${clip(key)}`;
+/** The code of an id, or what is wrong with it. `text` is its line. */
+function encodeId(column: IdColumn, value: unknown, text: string): number | string {
+  if (value === undefined) return 'the line has no such field';
   if (typeof value === 'string') {
-    if (!value.isWellFormed()) {
-      return `field ${clip(key)}: the id holds half a surrogate pair (\\ud800 to \\udfff), which is no text`;
-    }
-    const code = column.encodeText(value);
-    return code < 0 ? `field ${clip(key)}: ${idProblem(code)}` : code;
+    return value.isWellFormed()
+      ? column.encodeText(value)
+      : 'the id holds half a surrogate pair (\\ud800 to \\udfff), which is no text';
   }
   if (typeof value === 'number') {
-    if (!isExact(value)) {
-      return `field ${clip(key)}: the id ${value} is too large to be exact as a number; write it as text`;
-    }
-    return column.encodeText(String(value));
+    const written = roundedNumber(value, text);
+    if (written === undefined) return column.encodeText(String(value));
+    return `the id ${written.slice(0, 60)} is not exact as a number; write it as a string`;
   }
-  return `field ${clip(key)}: the id is ${plain(value) || 'null'}; an id is a text or a number`;
+  return `the id is ${asText(value) || 'null'}; an id is a text or a number`;
 }
 
 /** The fields of a row that are texts or exact numbers, as ids are written, '' for others: an object's by name, an array's, or a value alone. */
 export function idTexts(row: unknown, names: readonly string[] | undefined, most: number): string[] {
   if (Array.isArray(row)) return row.slice(0, most).map(idText);
   if (typeof row !== 'object' || row === null) return row === undefined ? [] : [idText(row)];
-  return names?.map((name) => idText(ownValue(row as Record<string, unknown>, name))) ?? [];
+  return names?.map((name) => idText(ownValue(row, name))) ?? [];
 }
 
 function idText(value: unknown): string {
   if (typeof value === 'string') return value.isWellFormed() ? value : '';
-  return isExact(value) ? String(value) : '';
+  return typeof value === 'number' && isExact(value) ? String(value) : '';
 }
 
-/** Whether it is a number that is what was written. */
-function isExact(value: unknown): value is number {
+function isExact(value: number): boolean {
   return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
 }
 
-/** The value of a field of the row itself, not of what every object has. */
-function ownValue(row: Record<string, unknown>, key: string): unknown {
-  return Object.hasOwn(row, key) ? row[key] : undefined;
+const LONG_NUMBER = /\d[\d.]{15}/;
+const TEXT_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.]*(?:e[+-]?\d+)?/gis;
+
+/** How the line writes a number that JSON.parse has rounded to `value`; undefined if it did not round. */
+function roundedNumber(value: number, line: string): string | undefined {
+  if (isExact(value) && !LONG_NUMBER.test(line)) return undefined;
+  for (const [written] of line.matchAll(TEXT_OR_NUMBER)) {
+    if (
+      written[0] !== '"' &&
+      Number(written) === value &&
+      plainDigits(written) !== plainDigits(String(value))
+    )
+      return written;
+  }
+  return isExact(value) ? undefined : String(value);
 }
 
-/** The first column whose key stands twice in the object: JSON.parse would take the last and say nothing. */
-function repeatedKey(text: string, { users, items, count, filter }: Columns): string | undefined {
-  for (const key of [users, items, count, ...filter]) {
-    if (key === undefined) continue;
-    const written = JSON.stringify(key);
+/** A number as its digits and an exponent: the same for 10, 10.0 and 1e1. */
+function plainDigits(written: string): string {
+  const [, sign, whole, fraction = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(written) ?? [];
+  if (whole === undefined) return written;
+  const digits = `${whole}${fraction}`.replace(/^0+/, '');
+  const plain = digits.replace(/0+$/, '');
+  return `${sign}${plain}e${Number(exponent) - fraction.length + digits.length - plain.length}`;
+}
+
+/** The value of a field of the row itself, not of what every object inherits. */
+export function ownValue(row: object, key: string): unknown {
+  return Object.hasOwn(row, key) ? (row as JsonRow)[key] : undefined;
+}
+
+/** The first used column whose key comes twice in the object: JSON.parse takes the last one without a word. */
+function repeatedKey(text: string, keys: readonly string[], columns: TableColumns): string | undefined {
+  const { users, items, count, value, filter } = columns;
+  for (const column of [users, items, count, value, ...filter]) {
+    if (column === undefined) continue;
+    const written = JSON.stringify(keys[column]);
     const first = text.indexOf(written);
-    // Looked at closely only where it may be: a key can also be written with escapes.
+    // A close look only where it may be: a key can also be written with escapes.
     if (!text.includes('\\') && (first < 0 || text.indexOf(written, first + 1) < 0)) continue;
-    if (outerKeys(text).filter((found) => found === key).length > 1) return key;
+    if (outerKeys(text).filter((found) => found === keys[column]).length > 1) return keys[column];
   }
   return undefined;
+}
+
+/** The keys of the object that a line holds, in the order of the text: an engine puts keys made of digits first. */
+export function keysOf(text: string): string[] {
+  return [...new Set(outerKeys(text))];
 }
 
 /** The keys of the outermost object of valid JSON, repeated ones too. */
@@ -199,7 +178,7 @@ function outerKeys(text: string): string[] {
 const MOST_DEPTH = 100;
 
 /** A value as text. A damaged line can nest deeper than the call stack. */
-function plain(value: unknown): string {
+function asText(value: unknown): string {
   if (typeof value !== 'object' || value === null) return String(value ?? '');
   return deeperThan(value, MOST_DEPTH) ? 'nested too deeply' : JSON.stringify(value).slice(0, 60);
 }

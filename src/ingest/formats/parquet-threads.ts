@@ -16,7 +16,7 @@ import { mostUnpacked, withParquet } from '../../parquet/rows.js';
 import { MAX_COUNT, NO_GRAPH, type RowSpill, readCounts } from '../intake/collect.js';
 import { NumberDictionary } from '../intake/dictionary.js';
 import { IdColumn, isThin, MAX_SMALL } from '../intake/id-column.js';
-import { TableTarget, usedColumns } from '../intake/target.js';
+import { TableTarget } from '../intake/target.js';
 import type { ReaderOptions, ReadResult } from '../options.js';
 import { sourceTitle } from '../sources.js';
 import { columnsOf } from './parquet.js';
@@ -117,7 +117,9 @@ async function groupsOf(
     const spent = createCounter();
     const mostSpent = Math.ceil(mostUnpacked(size) / SPENT_UNIT);
     const plain = await withParquet(path, async (footer) => {
-      const { names, users, items, count } = columnsOf(footer, path, { ...options, ...target.sameColumns() });
+      const chosen = columnsOf(footer, path, { ...options, ...target.sameColumns() });
+      const [users, items] = [footer.columns[chosen.users], footer.columns[chosen.items]];
+      const count = chosen.count === undefined ? undefined : footer.columns[chosen.count];
       const columns = [users, items, ...(count ? [count] : [])];
       if (!columns.every(({ meaning }) => meaning.kind === 'whole')) return false;
       let rows = 0;
@@ -129,14 +131,7 @@ async function groupsOf(
         });
         rows += group.rows;
       }
-      target.close(
-        {
-          kind: 'table',
-          format: 'parquet',
-          columns: usedColumns(options, { users: users.name, items: items.name, count: count?.name }),
-        },
-        { name: path, names, width: names.length },
-      );
+      target.close(path, 'parquet', chosen);
       return rows <= ROWS_PER_BYTE * size;
     });
     if (!plain) return undefined;

@@ -13,12 +13,12 @@ import {
   withParquet,
 } from '../../parquet/rows.js';
 import { DamagedError } from '../../parquet/thrift.js';
-import { countParser, MAX_COUNT } from '../intake/collect.js';
-import { EMPTY_ID, type IdColumn, type IdKind, idProblem } from '../intake/id-column.js';
-import { TableTarget, usedColumns } from '../intake/target.js';
+import { chooseColumns, clip, findColumn, type TableColumns } from '../intake/columns.js';
+import { EMPTY_ID, type IdColumn, type IdKind } from '../intake/id-column.js';
+import { RowIntake } from '../intake/row-intake.js';
+import { TableTarget } from '../intake/target.js';
 import type { ReaderOptions, ReadResult, RejectSink } from '../options.js';
-import { type Cells, numberOf } from '../where/filter.js';
-import { clip, countedBy, findColumn } from './guess.js';
+import { numberOf } from '../where/filter.js';
 
 /** `kinds`: 'text' keeps digits as text, where the caller knows that they were. */
 export async function readParquet(
@@ -89,38 +89,18 @@ export async function firstRows(
   );
 }
 
-/** The columns that the options ask for, and the names of all. */
+/** The columns that the options ask for. */
 export function columnsOf(
-  file: Pick<OpenParquet, 'columns'>,
+  { columns }: Pick<OpenParquet, 'columns'>,
   path: string,
   options: ReaderOptions,
-): {
-  readonly names: readonly string[];
-  readonly users: ParquetColumn;
-  readonly items: ParquetColumn;
-  readonly count: ParquetColumn | undefined;
-  readonly value: ParquetColumn | undefined;
-} {
-  const names = file.columns.map(({ name }) => name);
-  if (names.length < 2) {
-    throw new InputError(
-      `${path}: it has one column, ${clip(names[0] ?? '')}; a table needs users and items`,
-    );
-  }
-  const find = (column: string | number, role: string) =>
-    file.columns[findColumn(path, column, role, names, true)];
-  const users = find(options.users ?? 1, 'users');
-  const items = find(options.items ?? 2, 'items');
-  const counted = countedBy(options);
-  const count = counted && find(counted.column, counted.role);
-  const { value: asked } = options;
-  const value = asked?.column === undefined ? undefined : find(asked.column, asked.role);
-  if (users === items) {
-    throw new InputError(
-      `${path}: users and items are both column ${clip(users.name)}; name two different columns`,
-    );
-  }
-  return { names, users, items, count, value };
+): TableColumns {
+  return chooseColumns(
+    path,
+    columns.map(({ name }) => name),
+    true,
+    options,
+  );
 }
 
 async function readEdges(
@@ -130,78 +110,50 @@ async function readEdges(
   target: TableTarget,
   kinds: { users?: IdKind; items?: IdKind },
 ): Promise<void> {
-  const { names, users, items, count, value } = columnsOf(file, path, options);
-  const { value: asked } = options;
-  const kindOf = (column: ParquetColumn, asked: IdKind | undefined): IdKind =>
-    asked === 'text' ? 'text' : column.meaning.kind === 'whole' ? 'guess' : 'dictionary';
+  const columns = columnsOf(file, path, options);
+  const { users, items, count, value, filter } = columns;
+  const kindOf = (column: number, asked: IdKind | undefined): IdKind =>
+    asked === 'text' ? 'text' : file.columns[column].meaning.kind === 'whole' ? 'guess' : 'dictionary';
   const collector = target.open(path, {
     users: kindOf(users, kinds.users),
     items: kindOf(items, kinds.items),
   });
-  const encodeUser = idEncoder(collector.users, users, kinds.users);
-  const encodeItem = idEncoder(collector.items, items, kinds.items);
-  const columns = [users, items, ...(count ? [count] : []), ...(value ? [value] : [])];
-  const valueAt = columns.length - 1;
-  const { filter } = options;
-  // A column of the condition may have another use too: it is unpacked once.
-  const filterAt = (filter?.find(path, names, true) ?? []).map((place) => {
-    const column = file.columns[place];
-    if (!columns.includes(column)) columns.push(column);
-    return columns.indexOf(column);
-  });
-  const show = columns.map(shown);
-  const countOf = countParser(options);
-  let current: readonly Cell[] = [];
-  const text = (slot: number) => show[filterAt[slot]](current[filterAt[slot]]) || undefined;
-  const numbers = filterAt.map((at) => numberIn(columns[at]));
-  const judged: Cells = {
+  const encodeUser = idEncoder(collector.users, file.columns[users], kinds.users);
+  const encodeItem = idEncoder(collector.items, file.columns[items], kinds.items);
+  const wanted = [...new Set([users, items, count, value, ...filter])].filter((c) => c !== undefined);
+  /** Where each column is among those that are read. */
+  const slots = new Map(wanted.map((column, slot) => [column, slot]));
+  const show = wanted.map((column) => shown(file.columns[column]));
+  const numbers = wanted.map((column) => numberIn(file.columns[column]));
+  let cells: readonly Cell[] = [];
+  const text = (column: number) => {
+    const slot = slots.get(column)!;
+    return show[slot](cells[slot]) || undefined;
+  };
+  const intake = new RowIntake(collector, columns, options, {
+    user: () => encodeUser(cells[0]),
+    item: () => encodeItem(cells[1]),
     text,
-    number: (slot) => numbers[slot]?.(current[filterAt[slot]]) ?? numberOf(text(slot)),
-  };
-  const reject = (row: number, reason: string, cells: readonly Cell[]) => {
-    const texts = cells.map((cell, c) => show[c](cell)?.slice(0, SHOWN) ?? '');
-    collector.reject(row + 1, reason, texts.join(','), `${path}, row ${row + 1}`);
-  };
+    number(column) {
+      const slot = slots.get(column)!;
+      return numbers[slot]?.(cells[slot]) ?? numberOf(text(column));
+    },
+  });
   await file.eachRow(
-    columns,
-    (row, cells) => {
-      if (filter) {
-        current = cells;
-        const keeps = filter.keeps(judged);
-        if (typeof keeps === 'string') return reject(row, keeps, cells);
-        if (!keeps) return collector.leaveOut();
-      }
-      const user = encodeUser(cells[0]);
-      const item = encodeItem(cells[1]);
-      if (user < 0 || item < 0) {
-        const name = user < 0 ? users.name : items.name;
-        reject(row, `column ${clip(name)}: ${idProblem(user < 0 ? user : item)}`, cells);
-        return;
-      }
-      const number = value && asked!.parse(show[valueAt](cells[valueAt]) ?? '');
-      if (typeof number === 'string') return reject(row, `column ${clip(value!.name)}: ${number}`, cells);
-      if (count === undefined) return collector.push(user, item, 1, number);
-      const text = show[2](cells[2]);
-      const times = countOf(text ?? '');
-      if (typeof times === 'number') return collector.push(user, item, times, number);
-      const found = text === null || text === '' ? 'empty' : text.slice(0, 60);
-      const rule = `a count must be a whole number from 1 to ${MAX_COUNT}`;
-      const problem = options.weight === undefined ? `the count is ${found}; ${rule}` : times;
-      reject(row, `column ${clip(count.name)}: ${problem}`, cells);
+    wanted.map((column) => file.columns[column]),
+    (row, current) => {
+      cells = current;
+      const problem = intake.take();
+      if (problem === undefined) return;
+      const texts = cells.map((cell, c) => show[c](cell)?.slice(0, SHOWN) ?? '');
+      collector.reject(row + 1, problem, texts.join(','), `${path}, row ${row + 1}`);
     },
     {
       signal: options.signal,
       onRows: (rows) => options.onProgress?.({ stage: 'reading', done: rows, unit: 'rows' }),
     },
   );
-  target.close(
-    {
-      kind: 'table',
-      format: 'parquet',
-      columns: usedColumns(options, { users: users.name, items: items.name, count: count?.name }),
-    },
-    { name: path, names, width: names.length },
-  );
+  target.close(path, 'parquet', columns);
 }
 
 /** Characters of a cell that go to the rejects. */

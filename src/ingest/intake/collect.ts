@@ -6,10 +6,10 @@ import type { BipartiteGraph, SideName } from '../../graph/graph.js';
 import { lowerBound } from '../../math/csr.js';
 import { option, optionError } from '../../options/error.js';
 import type { TaskOptions } from '../../progress.js';
-import { clip } from '../formats/guess.js';
 import type { ColumnTask } from '../formats/parquet-tasks.js';
 import type { LeftOut, ReadCounts, ReaderOptions, RejectSink } from '../options.js';
 import { NumberBlocks } from './blocks.js';
+import { clip } from './columns.js';
 import { IdColumn, type IdKind } from './id-column.js';
 import { FEW_ROWS, mergePairs, RepeatEstimate } from './merge.js';
 import type { ValueColumn } from './value-column.js';
@@ -227,7 +227,7 @@ export class EdgeCollector {
     const read = this.#read(rows, graph.edges);
     if (!this.#value || !this.#values) return { graph, read };
     const values = edgeValues(graph, users.vertices, items.vertices, this.#values, this.#value.keep);
-    return { graph, read, values };
+    return { graph, read, values: this.#value.finish?.(values) ?? values };
   }
 
   /** `rows`: the good ones. */
@@ -306,25 +306,4 @@ function edgeValues(
     if (sign * values[row] < sign * result[edge]) result[edge] = values[row];
   }
   return result;
-}
-
-/** What a cell of the column of counts or weights says, or what is wrong with it: counts are whole, weights are rounded. */
-export function countParser({ weight }: Pick<ReaderOptions, 'weight'>): (text: string) => number | string {
-  return weight === undefined ? parseCount : parseWeight;
-}
-
-/** A weight as a count, halves up; 0 where it is nearer to nothing. */
-function parseWeight(text: string): number | string {
-  const value = text.trim() === '' ? Number.NaN : Number(text);
-  if (value >= 0 && Math.round(value) <= MAX_COUNT) return Math.round(value);
-  return `the weight is ${text === '' ? 'empty' : clip(text)}; a weight must be a number from 0 to ${MAX_COUNT}`;
-}
-
-/** A count written in full, or what is wrong with it. */
-export function parseCount(text: string): number | string {
-  const value = text.trim() === '' ? Number.NaN : Number(text);
-  if (Number.isInteger(value) && value >= 1 && value <= MAX_COUNT) return value;
-  const rule = `a count must be a whole number from 1 to ${MAX_COUNT}`;
-  if (value === 0) return `the count is 0; ${rule}: leave out pairs that do not occur`;
-  return `the count is ${text === '' ? 'empty' : clip(text)}; ${rule}`;
 }

@@ -2,7 +2,7 @@
 // itself is the code; the first other id turns the column to dictionary codes. At the end the distinct ids are sorted
 // (whole numbers by value, texts by code unit) and each row gets its vertex, so row order never matters.
 
-import { VertexIds } from '../../graph/ids.js';
+import { MAX_ID_BYTES, VertexIds } from '../../graph/ids.js';
 import { NumberBlocks } from './blocks.js';
 import { ByteDictionary, NumberDictionary } from './dictionary.js';
 import { requireHeap } from './text-memory.js';
@@ -12,18 +12,17 @@ export const MAX_SMALL = 2 ** 32 - 2;
 /** Longest whole number that is always exact as a number; longer ids stay texts. */
 const MAX_DIGITS = 15;
 
-/** The longest id, in bytes of UTF-8; the same for every format. */
-export const MAX_ID_BYTES = 1 << 16;
-
 /** What `encode` answers for an id that cannot be used. */
 export const EMPTY_ID = -1;
 export const NOT_UTF8 = -2;
 export const TOO_LONG = -3;
+export const ZERO_BYTE = -4;
 
 /** What is wrong with an id, by what `encode` answered. */
 export function idProblem(code: number): string {
   if (code === EMPTY_ID) return 'the id is empty';
-  if (code === TOO_LONG) return `the id is longer than ${MAX_ID_BYTES} bytes`;
+  if (code === TOO_LONG) return `the id is longer than ${MAX_ID_BYTES} bytes; write a shorter one`;
+  if (code === ZERO_BYTE) return 'the id holds a zero byte; take it out of the id';
   return 'the id is not UTF-8 text (save the file as UTF-8)';
 }
 
@@ -40,8 +39,8 @@ export class IdColumn {
   /** The code of each row; push what `encode` gave. */
   readonly codes = new NumberBlocks();
   #dictionary: ByteDictionary | undefined;
-  /** Codes of byte strings that are not UTF-8; no row uses them. */
-  #bad: Set<number> | undefined;
+  /** Codes of byte strings that are no ids, and why; no row uses them. */
+  #bad: Map<number, number> | undefined;
   readonly #textOnly: boolean;
 
   constructor(kind: IdKind = 'guess') {
@@ -64,14 +63,12 @@ export class IdColumn {
     const dictionary = this.#dictionary!;
     const before = dictionary.size;
     const code = dictionary.code(bytes, start, stop);
-    if (code === before) {
-      if (!isUtf8(bytes, start, stop)) {
-        this.#bad ??= new Set();
-        this.#bad.add(code);
-        return NOT_UTF8;
-      }
-    } else if (this.#bad?.has(code)) return NOT_UTF8;
-    return code;
+    if (code !== before) return this.#bad?.get(code) ?? code;
+    const problem = textProblem(bytes, start, stop);
+    if (problem === 0) return code;
+    this.#bad ??= new Map();
+    this.#bad.set(code, problem);
+    return problem;
   }
 
   /** The code of an id given as text. Half a surrogate pair is no text: in UTF-8 all such would become one. */
@@ -217,14 +214,17 @@ export function isInteger(bytes: Uint8Array): boolean {
   return true;
 }
 
-function isUtf8(bytes: Uint8Array, start: number, stop: number): boolean {
+/** 0 if the bytes are UTF-8 text without a zero byte; otherwise what `encode` answers. */
+function textProblem(bytes: Uint8Array, start: number, stop: number): number {
   let i = start;
-  while (i < stop && bytes[i] < 128) i++;
-  if (i === stop) return true;
+  while (i < stop && bytes[i] < 128 && bytes[i] > 0) i++;
+  if (i === stop) return 0;
+  const id = bytes.subarray(start, stop);
+  if (id.includes(0)) return ZERO_BYTE;
   try {
-    decoder.decode(bytes.subarray(start, stop));
-    return true;
+    decoder.decode(id);
+    return 0;
   } catch {
-    return false;
+    return NOT_UTF8;
   }
 }

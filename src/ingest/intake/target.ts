@@ -2,6 +2,7 @@
 
 import type { ReaderOptions, ReadGuess, ReadResult, RejectSink } from '../options.js';
 import { EdgeCollector } from './collect.js';
+import type { TableColumns } from './columns.js';
 import type { IdKind } from './id-column.js';
 
 /** A table as the ones after it must be. */
@@ -52,11 +53,23 @@ export class TableTarget {
     return this.#collector;
   }
 
-  /** Notes how a table was understood; the first speaks for all. */
-  close(guess: ReadGuess, { name, names, width }: Omit<FirstTable, 'format'>): void {
+  /** Notes how a table was understood; the first speaks for all. `more`: what else the guess says of it. */
+  close(name: string, format: string, columns: TableColumns, more: Partial<ReadGuess> = {}): void {
+    const { names, header, users, items, count } = columns;
     this.#tables++;
-    this.#guess ??= guess;
-    this.first ??= { name, format: guess.format, names, width };
+    this.#guess ??= {
+      kind: 'table',
+      format,
+      ...more,
+      columns: {
+        users: names[users],
+        items: names[items],
+        ...(count !== undefined && {
+          [this.options.weight === undefined ? 'count' : 'weight']: names[count],
+        }),
+      },
+    };
+    this.first ??= { name, format, names: header ? names : undefined, width: names.length };
   }
 
   /** The graph of all rows. `name` is what messages call the whole; `finished` is what came of rows that went elsewhere. */
@@ -78,14 +91,4 @@ export class TableTarget {
       },
     };
   }
-}
-
-/** Names of the columns that were used, as a guess holds them. */
-export function usedColumns(
-  options: ReaderOptions,
-  names: { readonly users: string; readonly items: string; readonly count: string | undefined },
-): ReadGuess['columns'] {
-  const { users, items, count } = names;
-  if (count === undefined) return { users, items };
-  return { users, items, ...(options.weight === undefined ? { count } : { weight: count }) };
 }

@@ -2,15 +2,14 @@
 // kept of a table, not the table.
 
 import { type IdShares, idDraws } from '../../math/id-draws.js';
-import { findColumn } from '../formats/guess.js';
 import type { ReaderOptions } from '../options.js';
 import type { RowFilter } from '../where/filter.js';
+import { findColumn } from './columns.js';
 
 /** The condition on rows of a table that is thinned while it is read. */
 export function thinningFilter(shares: IdShares, { users = 1, items = 2 }: ReaderOptions): RowFilter {
   const coins = idDraws(shares);
   return {
-    columns: [],
     // The reader names them itself.
     named: false,
     nothing: 'the coins keep none of its rows; keep a larger share, or take another seed',

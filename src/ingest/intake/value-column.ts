@@ -1,6 +1,6 @@
 // A further column with a number for each row: a time, a rank, a score.
 
-import { clip } from '../formats/guess.js';
+import { clip } from './columns.js';
 
 /** A column of values beside the ids of a table. */
 export interface ValueColumn {
@@ -12,11 +12,13 @@ export interface ValueColumn {
   readonly parse: (text: string) => number | string;
   /** Which number counts where a pair comes several times. */
   readonly keep: 'least' | 'largest';
+  /** Changes the numbers once all of them are known. */
+  readonly finish?: ((values: Float64Array) => Float64Array) | undefined;
 }
 
 /** When each edge came about, milliseconds since 1970; of a pair that comes several times, the first. */
 export function timeColumn(column: string | number): ValueColumn {
-  return { column, role: 'time', parse: parseTime, keep: 'least' };
+  return { column, role: 'time', parse: parseTime, keep: 'least', finish: timesOfYears };
 }
 
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
@@ -25,6 +27,24 @@ const ISO =
   /^([+-]?\d{4,6})[-/](\d{1,2})[-/](\d{1,2})(?:[T ]+(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?\s*(Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?$/i;
 /** Numbers below this are seconds (up to the year 5138), below the next milliseconds, then micro- and nanoseconds. */
 const LARGEST_SECONDS = 1e11;
+
+/** Whole numbers that are taken for years. */
+const YEAR = /^[12]\d{3}$/;
+const [FIRST_YEAR, LAST_YEAR] = [1000, 2999];
+
+/** Times as `parseTime` gives them. If each is that of a whole number from 1000 to 2999, the numbers are years. */
+function timesOfYears(values: Float64Array): Float64Array {
+  const year = (time: number) => time / 1000;
+  const isYear = (time: number) =>
+    Number.isInteger(year(time)) && year(time) >= FIRST_YEAR && year(time) <= LAST_YEAR;
+  return values.every(isYear) ? values.map((time) => Date.UTC(year(time), 0)) : values;
+}
+
+/** The time of a cell that is compared with a date, where whole numbers from 1000 to 2999 are years. */
+export function timeOfCell(text: string): number | string {
+  const cell = text.trim();
+  return YEAR.test(cell) ? Date.UTC(Number(cell), 0) : parseTime(cell);
+}
 
 /** Milliseconds since 1970 of a time, or what is wrong with it. A date without a zone is taken as UTC. */
 export function parseTime(text: string): number | string {

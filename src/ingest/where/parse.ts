@@ -1,8 +1,18 @@
 // The grammar of conditions on rows: comparisons, in, like, between, is null, joined by and, or, not and parentheses.
+// Parsing gives a function of the cells of a row. As in SQL, a comparison with a missing value is neither true nor false.
 
 import { shown } from '../../text/untrusted.js';
-import { parseTime } from '../intake/value-column.js';
+import { clip } from '../intake/columns.js';
+import { parseTime, timeOfCell } from '../intake/value-column.js';
 import { type Token, tokensOf, wrong } from './tokens.js';
+
+/** The cells of the current row, by the order in which the condition first names their columns. */
+export interface Cells {
+  /** Undefined if the cell is missing or empty. */
+  text(slot: number): string | undefined;
+  /** NaN if the cell is no number. */
+  number(slot: number): number;
+}
 
 /** A column by its header name, or by its place from 1 (#3), and where the condition names it first. */
 export interface NamedColumn {
@@ -10,46 +20,45 @@ export interface NamedColumn {
   readonly at: number;
 }
 
-export type Operand =
-  /** The place of the column in `Parsed.columns`. */
-  | { readonly kind: 'column'; readonly slot: number }
-  | { readonly kind: 'number'; readonly value: number }
-  /** `time`: milliseconds since 1970, where the text is a date. */
-  | { readonly kind: 'text'; readonly value: string; readonly time: number | undefined };
-export type Literal = Exclude<Operand, { kind: 'column' }>;
+export const FALSE = 0;
+export const UNKNOWN = 1;
+export const TRUE = 2;
 
-export type Comparison = '=' | '!=' | '<' | '<=' | '>' | '>=';
-
-export type Condition =
-  | { readonly kind: 'all' | 'any'; readonly of: readonly Condition[] }
-  | { readonly kind: 'not'; readonly of: Condition }
-  | { readonly kind: 'compare'; readonly by: Comparison; readonly left: Operand; readonly right: Operand }
-  | { readonly kind: 'in'; readonly slot: number; readonly values: readonly Literal[] }
-  | { readonly kind: 'like'; readonly slot: number; readonly pattern: string }
-  | { readonly kind: 'missing'; readonly slot: number };
+/** One of the three, or a text that says why the row cannot be compared. */
+export type Test = (cells: Cells) => number | string;
 
 export interface Parsed {
-  readonly text: string;
   readonly columns: readonly NamedColumn[];
-  readonly condition: Condition;
+  readonly test: Test;
 }
+
+type Operand =
+  | { readonly kind: 'column'; readonly slot: number; readonly label: string }
+  | { readonly kind: 'number'; readonly value: number }
+  /** `time`: milliseconds since 1970, if the text is a date. */
+  | { readonly kind: 'text'; readonly value: string; readonly time: number | undefined };
+type Column = Extract<Operand, { kind: 'column' }>;
 
 /** Parentheses and nots within each other. */
 const DEEPEST = 100;
 /** Longer patterns would take long on long cells. */
 const LONGEST_PATTERN = 1000;
+/** Texts that are dates are compared as times. */
+const DATE = /^\s*[+-]?\d{4,6}-\d{1,2}-\d{1,2}(?:[T ]|$)/;
 
-const COMPARISONS: Readonly<Record<string, Comparison>> = {
-  '=': '=',
-  '==': '=',
-  '!=': '!=',
-  '<>': '!=',
-  '<': '<',
-  '<=': '<=',
-  '>': '>',
-  '>=': '>=',
+/** What each comparison says of left minus right, and the comparison with the sides exchanged. */
+const COMPARISONS: Readonly<Record<string, readonly [(difference: number) => boolean, string]>> = {
+  '=': [(d) => d === 0, '='],
+  '==': [(d) => d === 0, '='],
+  '!=': [(d) => d !== 0, '!='],
+  '<>': [(d) => d !== 0, '!='],
+  '<': [(d) => d < 0, '>'],
+  '<=': [(d) => d <= 0, '>='],
+  '>': [(d) => d > 0, '<'],
+  '>=': [(d) => d >= 0, '<='],
 };
 
+/** Throws an InputError that shows the place where the text is no condition. */
 export function parseCondition(text: string): Parsed {
   return new Parser(text).whole();
 }
@@ -65,212 +74,199 @@ class Parser {
   }
 
   whole(): Parsed {
-    const condition = this.#any();
-    const rest = this.#tokens[this.#next];
-    if (rest.kind !== 'end') {
-      throw this.#wrong(rest, `expected and, or or the end, not ${named(rest)}`);
-    }
-    return { text: this.text, columns: this.#columns, condition };
+    const test = this.#or();
+    if (this.#token.kind !== 'end') throw this.#expected('and, or or the end');
+    return { columns: this.#columns, test };
   }
 
-  #any(): Condition {
-    return this.#joined('or', 'any', () => this.#joined('and', 'all', () => this.#negated()));
+  get #token(): Token {
+    return this.#tokens[this.#next];
   }
 
-  #joined(word: string, kind: 'all' | 'any', part: () => Condition): Condition {
-    const parts = [part()];
-    while (this.#takeWord(word)) parts.push(part());
-    return parts.length === 1 ? parts[0] : { kind, of: parts };
+  #or(): Test {
+    return this.#joined('or', TRUE, () => this.#joined('and', FALSE, () => this.#negated()));
   }
 
-  #negated(): Condition {
-    const token = this.#tokens[this.#next];
-    if (this.#takeWord('not')) return this.#deeper(token, () => ({ kind: 'not', of: this.#negated() }));
-    if (this.#takeSign('(')) {
-      const inner = this.#deeper(token, () => this.#any());
-      this.#needSign(')', 'to close this');
-      return inner;
-    }
-    return this.#predicate();
+  #joined(word: string, decisive: number, part: () => Test): Test {
+    const tests = [part()];
+    while (this.#take(word)) tests.push(part());
+    return tests.length === 1 ? tests[0] : joined(decisive, tests);
   }
 
-  #deeper(token: Token, part: () => Condition): Condition {
+  #negated(): Test {
+    const start = this.#token;
+    const not = this.#take('not');
+    if (!not && !this.#take('(')) return this.#predicate();
     if (++this.#depth > DEEPEST) {
       throw this.#wrong(
-        token,
+        start,
         `more than ${DEEPEST} parentheses and nots within each other; write it flatter`,
       );
     }
-    const made = part();
+    const inner = not ? negated(this.#negated()) : this.#or();
+    if (!not) this.#need(')', 'to close this');
     this.#depth--;
-    return made;
+    return inner;
   }
 
-  #predicate(): Condition {
-    const first = this.#tokens[this.#next];
+  #predicate(): Test {
+    const first = this.#token;
     const left = this.#operand('a column, as in rating >= 7');
-    const token = this.#tokens[this.#next];
-    const by = token.kind === 'sign' ? COMPARISONS[token.written] : undefined;
-    if (by) {
+    const sign = this.#token;
+    if (sign.kind === 'sign' && COMPARISONS[sign.written]) {
       this.#next++;
-      return this.#compare(by, left, this.#operand(`a value after ${token.written}`), token);
+      return this.#compare(sign.written, left, this.#operand(`a value after ${sign.written}`), sign);
     }
-    const refused = this.#takeWord('not');
-    const made = this.#wordPredicate(first, left, refused);
-    return refused ? { kind: 'not', of: made } : made;
+    const not = this.#take('not');
+    const word = this.#token;
+    if (left.kind !== 'column' && ['in', 'like', 'between', 'is'].some((one) => this.#is(one))) {
+      throw this.#wrong(first, `${named(first)} is a value; ${word.written} asks something of a column`);
+    }
+    const test = this.#wordPredicate(left as Column, not);
+    return not ? negated(test) : test;
   }
 
-  /** in, like, between, is null: all of them ask something of a column. */
-  #wordPredicate(first: Token, left: Operand, refused: boolean): Condition {
-    const token = this.#tokens[this.#next];
-    const column = () => {
-      if (left.kind === 'column') return left.slot;
-      throw this.#wrong(first, `${named(first)} is a value; ${token.written} asks something of a column`);
-    };
-    if (this.#takeWord('in')) return { kind: 'in', slot: column(), values: this.#values() };
-    if (this.#takeWord('like')) return { kind: 'like', slot: column(), pattern: this.#pattern() };
-    if (this.#takeWord('between')) {
-      column();
-      const low = this.#operand('a value after between');
-      this.#needWord('and', 'between the two values');
-      const high = this.#operand('a second value');
-      return {
-        kind: 'all',
-        of: [this.#compare('>=', left, low, token), this.#compare('<=', left, high, token)],
+  #wordPredicate(column: Column, not: boolean): Test {
+    const word = this.#token;
+    const { slot } = column;
+    if (this.#take('in')) return this.#in(column);
+    if (this.#take('like')) {
+      const pattern = this.#pattern();
+      return (cells) => {
+        const text = cells.text(slot);
+        return text === undefined ? UNKNOWN : isLike(text, pattern) ? TRUE : FALSE;
       };
     }
-    if (!refused && this.#takeWord('is')) {
-      const missing: Condition = { kind: 'missing', slot: column() };
-      const not = this.#takeWord('not');
-      this.#needWord('null', 'after is');
-      return not ? { kind: 'not', of: missing } : missing;
+    if (this.#take('between')) {
+      const low = this.#operand('a value after between');
+      this.#need('and', 'between the two values');
+      const high = this.#operand('a second value');
+      return joined(FALSE, [this.#compare('>=', column, low, word), this.#compare('<=', column, high, word)]);
     }
+    if (!not && this.#take('is')) {
+      const isNot = this.#take('not');
+      this.#need('null', 'after is');
+      const missing: Test = (cells) => (cells.text(slot) === undefined ? TRUE : FALSE);
+      return isNot ? negated(missing) : missing;
+    }
+    throw this.#expected('a comparison (=, !=, <, <=, >, >=, in, like, between, is null)');
+  }
+
+  #compare(by: string, left: Operand, right: Operand, token: Token): Test {
+    const ordered = !/^(==?|!=|<>)$/.test(by);
+    for (const side of [left, right]) {
+      if (!ordered || side.kind !== 'text' || side.value.trim() === '') continue;
+      if (!Number.isFinite(Number(side.value))) continue;
+      throw this.#wrong(
+        token,
+        `'${shown(side.value)}' in quotes is a text, of which 10 comes before 7; for the number write ${shown(side.value)} without quotes`,
+      );
+    }
+    const [holds, mirrored] = COMPARISONS[by];
+    if (left.kind === 'column') return comparison(by, ordered, holds, left, right);
+    if (right.kind === 'column') return comparison(by, ordered, COMPARISONS[mirrored][0], right, left);
     throw this.#wrong(
       token,
-      `expected a comparison (=, !=, <, <=, >, >=, in, like, between, is null), not ${named(token)}`,
+      'neither side is a column; a column goes without quotes or in double quotes, or as #3 for the third',
     );
   }
 
-  #compare(by: Comparison, left: Operand, right: Operand, token: Token): Condition {
-    if (left.kind !== 'column' && right.kind !== 'column') {
-      throw this.#wrong(
-        token,
-        'neither side is a column; a column goes without quotes or in double quotes, or as #3 for the third',
-      );
-    }
-    const ordered = by !== '=' && by !== '!=';
-    for (const side of [left, right]) {
-      if (
-        ordered &&
-        side.kind === 'text' &&
-        side.value.trim() !== '' &&
-        Number.isFinite(Number(side.value))
-      ) {
-        throw this.#wrong(
-          token,
-          `'${shown(side.value)}' in quotes is a text, of which 10 comes before 7; for the number write ${shown(side.value)} without quotes`,
-        );
-      }
-    }
-    return { kind: 'compare', by, left, right };
-  }
-
-  #values(): Literal[] {
-    this.#needSign('(', 'after in');
-    const values: Literal[] = [];
+  #in(column: Column): Test {
+    this.#need('(', 'after in');
+    const values: Exclude<Operand, Column>[] = [];
     do {
-      const token = this.#tokens[this.#next];
+      const token = this.#token;
       const value = this.#operand('a value');
       if (value.kind === 'column')
         throw this.#wrong(token, `expected a value, not the column ${named(token)}; texts go in '…'`);
       values.push(value);
-    } while (this.#takeSign(','));
-    this.#needSign(')', 'after the values');
-    return values;
+    } while (this.#take(','));
+    this.#need(')', 'after the values');
+    // A list of many ids is looked up, not tried one by one.
+    const texts = new Set(values.map(({ value }) => value));
+    if (!values.every((value) => value.kind === 'text' && value.time === undefined)) {
+      return joined(
+        TRUE,
+        values.map((value) => comparison('=', false, COMPARISONS['='][0], column, value)),
+      );
+    }
+    return (cells) => {
+      const text = cells.text(column.slot);
+      return text === undefined ? UNKNOWN : texts.has(text) ? TRUE : FALSE;
+    };
   }
 
   #pattern(): string {
-    const token = this.#tokens[this.#next];
-    if (token.kind !== 'text') throw this.#wrong(token, "expected a pattern such as 'A%' after like");
-    if (token.value.length > LONGEST_PATTERN) {
-      throw this.#wrong(token, `the pattern has more than ${LONGEST_PATTERN} characters`);
+    const { kind, value } = this.#token;
+    if (kind !== 'text') throw this.#wrong(this.#token, "expected a pattern such as 'A%' after like");
+    if (value.length > LONGEST_PATTERN) {
+      throw this.#wrong(this.#token, `the pattern has more than ${LONGEST_PATTERN} characters`);
     }
     this.#next++;
-    return token.value;
+    return value;
   }
 
   #operand(expected: string): Operand {
-    const token = this.#tokens[this.#next++];
-    switch (token.kind) {
-      case 'number':
-        return { kind: 'number', value: token.value };
-      case 'text':
-        return { kind: 'text', value: this.#text(token), time: this.#time(token) };
-      case 'name':
-      case 'place':
-        return { kind: 'column', slot: this.#column(token) };
-      case 'sign': {
-        const number = this.#tokens[this.#next];
-        if ((token.written !== '-' && token.written !== '+') || number?.kind !== 'number') break;
-        this.#next++;
-        return { kind: 'number', value: token.written === '-' ? -number.value : number.value };
-      }
-      case 'word':
-        if (/^(true|false)$/i.test(token.written)) {
-          return { kind: 'text', value: token.written.toLowerCase(), time: undefined };
-        }
-        if (/^null$/i.test(token.written)) {
-          throw this.#wrong(token, 'nothing equals null; write is null or is not null');
-        }
+    const sign = this.#tokens[this.#next + 1]?.kind === 'number' && (this.#take('-') ? -1 : this.#take('+'));
+    const token = this.#token;
+    const { kind, value, written } = token;
+    if (kind === 'number') {
+      const number = Number(value) * (sign === -1 ? -1 : 1);
+      if (!Number.isFinite(number) || (Number.isInteger(number) && !Number.isSafeInteger(number))) {
         throw this.#wrong(
           token,
-          `expected ${expected}, not ${named(token)}; a column of that name goes in double quotes`,
+          `${shown(value)} is too large to be exact as a number; put it in quotes, as '…'`,
         );
+      }
+      this.#next++;
+      return { kind, value: number };
     }
-    throw this.#wrong(token, `expected ${expected}, not ${named(token)}`);
+    if (kind === 'text') {
+      if (value === '')
+        throw this.#wrong(token, 'an empty cell holds no value; write is null or is not null');
+      const time = DATE.test(value) ? parseTime(value) : undefined;
+      if (typeof time === 'string') throw this.#wrong(token, `there is no such date as '${shown(value)}'`);
+      this.#next++;
+      return { kind, value, time };
+    }
+    if (kind === 'name' || kind === 'place') {
+      this.#next++;
+      return this.#column(kind === 'place' ? Number(value) : value, token.at);
+    }
+    if (kind === 'word' && /^(true|false)$/i.test(written)) {
+      this.#next++;
+      return { kind: 'text', value: written.toLowerCase(), time: undefined };
+    }
+    if (kind === 'word' && /^null$/i.test(written)) {
+      throw this.#wrong(token, 'nothing equals null; write is null or is not null');
+    }
+    throw this.#expected(expected, kind === 'word' ? '; a column of that name goes in double quotes' : '');
   }
 
-  #text(token: Token & { readonly kind: 'name' | 'text' }): string {
-    if (token.value !== '') return token.value;
-    throw this.#wrong(token, 'an empty cell holds no value; write is null or is not null');
+  #column(name: string | number, at: number): Column {
+    let slot = this.#columns.findIndex((column) => column.name === name);
+    if (slot < 0) slot = this.#columns.push({ name, at }) - 1;
+    return { kind: 'column', slot, label: `column ${typeof name === 'number' ? `#${name}` : clip(name)}` };
   }
 
-  #time(token: Token & { readonly kind: 'name' | 'text' }): number | undefined {
-    if (!DATE.test(token.value)) return undefined;
-    const time = parseTime(token.value);
-    if (typeof time === 'number') return time;
-    throw this.#wrong(token, `there is no such date as '${shown(token.value)}'`);
+  /** Whether the next token is this word or sign. */
+  #is(wanted: string): boolean {
+    const { kind, written } = this.#token;
+    return (kind === 'word' || kind === 'sign') && written.toLowerCase() === wanted;
   }
 
-  #column(token: Token & { readonly kind: 'name' | 'place' | 'text' }): number {
-    const found = this.#columns.findIndex(({ name }) => name === token.value);
-    return found >= 0 ? found : this.#columns.push({ name: token.value, at: token.at }) - 1;
+  #take(wanted: string): boolean {
+    const found = this.#is(wanted);
+    if (found) this.#next++;
+    return found;
   }
 
-  #takeWord(word: string): boolean {
-    const { kind, written } = this.#tokens[this.#next];
-    const taken = kind === 'word' && written.toLowerCase() === word;
-    if (taken) this.#next++;
-    return taken;
+  #need(wanted: string, why: string): void {
+    if (!this.#take(wanted)) throw this.#expected(`${wanted} ${why}`);
   }
 
-  #takeSign(sign: string): boolean {
-    const { kind, written } = this.#tokens[this.#next];
-    const taken = kind === 'sign' && written === sign;
-    if (taken) this.#next++;
-    return taken;
-  }
-
-  #needWord(word: string, why: string): void {
-    if (this.#takeWord(word)) return;
-    const token = this.#tokens[this.#next];
-    throw this.#wrong(token, `expected ${word} ${why}, not ${named(token)}`);
-  }
-
-  #needSign(sign: string, why: string): void {
-    if (this.#takeSign(sign)) return;
-    const token = this.#tokens[this.#next];
-    throw this.#wrong(token, `expected ${sign} ${why}, not ${named(token)}`);
+  #expected(what: string, remedy = '') {
+    return this.#wrong(this.#token, `expected ${what}, not ${named(this.#token)}${remedy}`);
   }
 
   #wrong(token: Token, problem: string) {
@@ -278,11 +274,105 @@ class Parser {
   }
 }
 
-/** Texts that are dates are compared as times. */
-const DATE = /^\s*[+-]?\d{4,6}-\d{1,2}-\d{1,2}(?:[T ]|$)/;
+function named({ kind, written }: Token): string {
+  return kind === 'end' ? 'the end' : shown(written.length > 60 ? `${written.slice(0, 57)}…` : written);
+}
 
-function named(token: Token): string {
-  return token.kind === 'end'
-    ? 'the end'
-    : shown(token.written.length > 60 ? `${token.written.slice(0, 57)}…` : token.written);
+/** FALSE decides "and", TRUE decides "or"; without a decisive answer the nearest to it counts. */
+function joined(decisive: number, tests: readonly Test[]): Test {
+  return (cells) => {
+    let found = TRUE - decisive;
+    for (const test of tests) {
+      const answer = test(cells);
+      if (answer === decisive || typeof answer === 'string') return answer;
+      if (answer === UNKNOWN) found = UNKNOWN;
+    }
+    return found;
+  };
+}
+
+function negated(test: Test): Test {
+  return (cells) => {
+    const answer = test(cells);
+    return typeof answer === 'string' ? answer : TRUE - answer;
+  };
+}
+
+/** What cannot be compared is simply different for = and !=, and a bad row where an order is asked for. */
+function comparison(
+  by: string,
+  ordered: boolean,
+  holds: (difference: number) => boolean,
+  column: Column,
+  right: Operand,
+): Test {
+  const differenceOf = difference(column.slot, right);
+  return (cells) => {
+    const found = differenceOf(cells);
+    if (found === undefined) return UNKNOWN;
+    if (typeof found === 'number') return holds(found) ? TRUE : FALSE;
+    if (!ordered) return holds(Number.NaN) ? TRUE : FALSE;
+    return `${column.label}: ${clip(found.text)} is no ${found.wanted}, so it cannot be compared by ${by}`;
+  };
+}
+
+interface Incomparable {
+  readonly text: string;
+  readonly wanted: string;
+}
+
+/** Left minus right; undefined if a value is missing. */
+function difference(slot: number, right: Operand): (cells: Cells) => number | Incomparable | undefined {
+  if (right.kind === 'number') {
+    return (cells) => {
+      const number = cells.number(slot);
+      if (!Number.isNaN(number)) return number - right.value;
+      const text = cells.text(slot);
+      return text === undefined ? undefined : { text, wanted: 'number' };
+    };
+  }
+  if (right.kind === 'text') {
+    const { value, time } = right;
+    return (cells) => {
+      const text = cells.text(slot);
+      if (text === undefined) return undefined;
+      if (text === value) return 0;
+      if (time === undefined) return text < value ? -1 : 1;
+      const found = timeOfCell(text);
+      return typeof found === 'number' ? found - time : { text, wanted: 'time' };
+    };
+  }
+  return (cells) => {
+    const [one, other] = [cells.text(slot), cells.text(right.slot)];
+    if (one === undefined || other === undefined) return undefined;
+    if (one === other) return 0;
+    const numbers = cells.number(slot) - cells.number(right.slot);
+    if (!Number.isNaN(numbers)) return numbers;
+    const [early, late] = [timeOfCell(one), timeOfCell(other)];
+    if (typeof early === 'number' && typeof late === 'number') return early - late;
+    return { text: typeof early === 'string' ? one : other, wanted: 'number or time' };
+  };
+}
+
+/**
+ * Whether the text is like the pattern, in which % stands for any characters and _ for one. Only the last % is ever tried
+ * again, so the time is at most the product of the two lengths.
+ */
+function isLike(text: string, pattern: string): boolean {
+  let [t, p] = [0, 0];
+  let [afterAny, resume] = [-1, 0];
+  while (t < text.length) {
+    if (pattern[p] === '%') {
+      afterAny = ++p;
+      resume = t;
+    } else if (p < pattern.length && (pattern[p] === '_' || pattern[p] === text[t])) {
+      p++;
+      t++;
+    } else if (afterAny >= 0) {
+      p = afterAny;
+      t = ++resume;
+    } else return false;
+  }
+  while (pattern[p] === '%') p++;
+  return p === pattern.length;
 }
