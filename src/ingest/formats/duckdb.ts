@@ -233,6 +233,8 @@ async function fillQuery(
   const { users, items, count, value, filter } = columns;
   const wanted = [...new Set([users, items, count, value, ...filter])].filter((c) => c !== undefined);
   const cast = wanted.map((column) => `CAST(c${column} AS VARCHAR)`);
+  // An interrupt before the query starts has no effect.
+  throwIfAborted(options.signal);
   // Not streamed: a stream that meets an error, or is interrupted, ends as if that were all.
   const result = await connection.run(
     `SELECT ${cast.join(', ')} FROM (${select}\n) AS t(${names.map((_, c) => `c${c}`).join(', ')})`,
