@@ -83,6 +83,8 @@ export interface ReadGuess {
   readonly header?: boolean | undefined;
   /** Whether nobody said whether there is a header, not even by naming a column. */
   readonly headerGuessed?: boolean | undefined;
+  /** The first row, if it was taken as data although it differs from the others as a header does. */
+  readonly unsureRow?: readonly string[] | undefined;
   /** Names, or numbers as text, of the columns used. */
   readonly columns: {
     readonly users: string;

@@ -24,6 +24,12 @@ function readPieces(bytes: Uint8Array, sizes: readonly number[], options: ReadOp
 /** Twenty rows of codes, no two of one pattern. */
 const CODES = Array.from({ length: 20 }, (_, i) => `u${i},${String.fromCharCode(97 + i)}${i}x`);
 
+const cap = (text: string) => text[0].toUpperCase() + text.slice(1);
+const TEXTS = Array.from({ length: 30 }, (_, i): [string, string] => [
+  'abc'[i % 3] + 'nna'.repeat(1 + (i % 5)),
+  'xyz'[i % 3] + 'o'.repeat(1 + (i % 7)),
+]);
+
 describe('text tables', () => {
   it.each([
     ['comma', 'a.csv', 'user,item\nann,x\nbob,y\n', { header: true, separator: ',' }],
@@ -99,11 +105,46 @@ describe('text tables', () => {
     ['a name that comes twice over numbers', 'leser,buch,buch\nann,x,1\nbob,y,2\n', true],
     ['a word that comes twice over codes', 'ann,ann\nu1,x1\nu2,x2\nu3,x3\nu4,x4\nu5,x5\n', false],
     ['texts only', 'ann,x\nbob,y\n', false],
+    [
+      'words over mail addresses',
+      `wer,adresse\n${TEXTS.map(([a, b]) => `${a},${b}@x.org`).join('\n')}\n`,
+      true,
+    ],
+    [
+      'lower case over names',
+      `leser,buch\n${TEXTS.map(([a, b]) => `${cap(a)},${cap(b)}`).join('\n')}\n`,
+      true,
+    ],
+    [
+      'Latin over Greek',
+      `leser,buch\n${TEXTS.map(([a, b]) => `α${'β'.repeat(a.length)}${a.length},λ${b.length}`).join('\n')}\n`,
+      true,
+    ],
+    [
+      'words over texts of the same kind',
+      `leser,buch\n${TEXTS.map((row) => row.join(',')).join('\n')}\n`,
+      false,
+    ],
+    [
+      'names over too few names',
+      `leser,buch\n${TEXTS.slice(0, 19)
+        .map(([a, b]) => `${cap(a)},${cap(b)}`)
+        .join('\n')}\n`,
+      false,
+    ],
     ['a number in the first row', 'x1,7\nx2,8\n', false],
     ['a single row', 'ann,x\n', false],
   ])('guesses the header: %s', async (_, text, header) => {
     const { guess } = await readGraph(scratch.write('h.csv', text), { rejects: scratch.path('h.rejects') });
     expect(guess).toMatchObject({ header, headerGuessed: true });
+  });
+
+  it('shows the first row if it takes it as data and it could be a header', async () => {
+    const rows = TEXTS.slice(0, 10).map(([a, b]) => `${cap(a)},${cap(b)}`);
+    const unsure = await readGraph(scratch.write('u.csv', `leser,buch\n${rows.join('\n')}\n`));
+    expect(unsure.guess).toMatchObject({ header: false, unsureRow: ['leser', 'buch'] });
+    const sure = await readGraph(scratch.write('u.csv', `${rows.join('\n')}\n`));
+    expect(sure.guess).not.toHaveProperty('unsureRow');
   });
 
   it('asks the columns that are used for the kind of the first row', async () => {

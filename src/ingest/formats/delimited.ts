@@ -82,8 +82,11 @@ export async function fillDelimited(
   if (!parser) start(true);
   parser!.parse(held, true);
   const { shape } = parser!;
-  const { separator, header, headerGuessed } = shape;
-  target.close(source.name, 'text table', shape.columns, { separator, header, headerGuessed });
+  const { separator, header, headerGuessed, unsureRow } = shape;
+  target.close(source.name, 'text table', shape.columns, {
+    ...{ separator, header, headerGuessed },
+    ...(unsureRow && { unsureRow }),
+  });
 }
 
 /** The shape of the table that begins with these bytes; what is no text table is refused. */

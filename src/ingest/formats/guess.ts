@@ -18,6 +18,8 @@ export interface TableShape {
   readonly header: boolean;
   /** Whether nobody said so, not even by naming a column. */
   readonly headerGuessed: boolean;
+  /** The first row, if it is taken as data but could be a header. */
+  readonly unsureRow?: readonly string[];
   readonly columns: TableColumns;
 }
 
@@ -61,13 +63,21 @@ export function guessShape(
   const asked = [options.users ?? 1, options.items ?? 2];
   if (counted !== undefined) asked.push(counted.column);
   const used = asked.map((column) => Number(column) - 1);
+  const headerGuessed = options.header === undefined && !named;
+  const guess = headerGuessed && !before ? guessHeader(first, rows.slice(1), used, whole) : undefined;
   const header = before
     ? continuesTable(name, first, before)
-    : (options.header ?? (named || looksLikeHeader(first, rows.slice(1), used, whole)));
+    : (options.header ?? (named || guess === 'header'));
   const names = header ? first : first.map((_, i) => String(i + 1));
   const columns = chooseColumns(name, names, header, options);
-  const headerGuessed = options.header === undefined && !named;
-  return { separator, quoted, header, headerGuessed, columns };
+  return {
+    separator,
+    quoted,
+    header,
+    headerGuessed,
+    columns,
+    ...(guess === 'unsure' && { unsureRow: first }),
+  };
 }
 
 /** Whether the first row is the header of the tables before; throws where it is not and they have one. */
@@ -142,43 +152,85 @@ function sampleRows(bytes: Uint8Array, separator: string, whole: boolean): strin
   return rows;
 }
 
+/** Whether the first row names the columns; 'unsure': it differs from the others, but that may be chance. */
+export type HeaderGuess = 'header' | 'data' | 'unsure';
+
 /**
- * The first row names columns if none of its cells is a number or a sign of something missing, and the names are words
- * that tables use for their columns, or a column below is all numbers, or the rows below are of another kind, which is not
- * concluded below a name that comes twice, as values do; only the usual words tell a file that has a header alone from one of
- * a single edge.
+ * A first row with a number or a sign of something missing is data. Otherwise it is a header if its cells are usual names
+ * of columns, if a column below is all numbers, or if the rows below are of another kind. Nothing is concluded from a
+ * difference in kind if a cell of the first row comes again, as values do and names do not.
  */
-export function looksLikeHeader(
+export function guessHeader(
   first: readonly string[],
   below: readonly (readonly string[])[],
   used: readonly number[],
   whole: boolean,
-): boolean {
-  if (first.some((cell) => isNumeric(cell) || MISSING.test(cell.trim()))) return false;
+): HeaderGuess {
+  if (first.some((cell) => isNumeric(cell) || MISSING.test(cell.trim()))) return 'data';
   const names = new Set(first);
   const repeated = names.size < first.length;
-  if (repeated && names.has('')) return false;
+  if (repeated && names.has('')) return 'data';
   const usual = [...names].filter((cell) => USUAL_NAME.test(cell)).length >= 2;
-  if (below.length === 0) return whole && usual;
+  // Only the usual names tell a file of a header alone from a file of one edge.
+  if (below.length === 0) return whole && usual ? 'header' : 'data';
   // An empty cell names nothing: the value of that row is missing.
   const overNumbers = first.some((cell, i) => cell !== '' && below.every((row) => isNumeric(row[i] ?? '')));
-  return usual || overNumbers || (!repeated && otherKind(first, below, used));
+  if (usual || overNumbers) return 'header';
+  if (repeated || below.length < FEW_ROWS) return 'data';
+  if (first.some((cell, i) => cell !== '' && below.some((row) => row[i] === cell))) return 'data';
+  if (areNumbered(first, below) || used.every((column) => areCodes(first[column] ?? '', below, column)))
+    return 'header';
+  return otherShape(first, below, used);
 }
 
+export function looksLikeHeader(...row: Parameters<typeof guessHeader>): boolean {
+  return guessHeader(...row) === 'header';
+}
+
+/** What a cell of text can have or lack. A name of a column often lacks what all values have, or has what they lack. */
+const TRAITS: readonly ((cell: string) => boolean)[] = [
+  isMail,
+  (cell) => /\d/.test(cell),
+  (cell) => /\s/.test(cell),
+  (cell) => /[./:]/.test(cell),
+  (cell) => /[_-]/.test(cell),
+  (cell) => /\p{Lu}/u.test(cell),
+  (cell) => /\p{Ll}/u.test(cell),
+  (cell) => /[a-z]/i.test(cell),
+];
+
+/** Every value of a column of addresses is one, so a first cell that is none decides alone. */
+function isMail(cell: string): boolean {
+  return cell.includes('@');
+}
+
+/** A word or a few, as columns are called. */
+const NAME_LIKE = /^\p{L}[\p{L}\p{N}]*(?:[ _.-][\p{L}\p{N}]+){0,4}$/u;
+
 /**
- * Whether the rows below are of another kind than the first: codes below words in every column that is used, or numbered
- * below an empty cell. Both also happen by chance, as where a guest comes before user1 and user2; so in a few rows
- * nothing is concluded, nor where a cell of the first row comes again below, as values do and names do not.
+ * Whether the first row could be a header over columns of text: all its cells could be names, and in the columns that are
+ * used they have or lack something that all cells below lack or have. If rows come in random order, n rows below leave the
+ * first this way with a probability of 1/(n + 1) for each trait and column.
  */
-function otherKind(
+function otherShape(
   first: readonly string[],
   below: readonly (readonly string[])[],
   used: readonly number[],
-): boolean {
-  if (below.length < FEW_ROWS) return false;
-  if (first.some((cell, i) => cell !== '' && below.some((row) => row[i] === cell))) return false;
-  return areNumbered(first, below) || used.every((column) => areCodes(first[column] ?? '', below, column));
+): HeaderGuess {
+  if (!first.every((cell) => cell.length <= LONGEST_NAME && NAME_LIKE.test(cell))) return 'data';
+  const traits = used.map((column) => {
+    const cells = below.map((row) => row[column] ?? '').filter((cell) => cell !== '');
+    return TRAITS.filter(
+      (has) => cells.length > 0 && cells.every((cell) => has(cell) !== has(first[column])),
+    );
+  });
+  if (traits.every((differ) => differ.length === 0)) return 'data';
+  const sure =
+    traits.every((differ) => differ.length > 0) || traits.some((differ) => differ.includes(isMail));
+  return sure && below.length >= MANY_ROWS ? 'header' : 'unsure';
 }
+
+const LONGEST_NAME = 40;
 
 /** Whether the first column counts the rows and has no name, as data frames are written; two more hold the edges. */
 function areNumbered(first: readonly string[], below: readonly (readonly string[])[]): boolean {
@@ -199,7 +251,7 @@ function areCodes(above: string, below: readonly (readonly string[])[], column: 
 /** In fewer rows a difference in kind may be chance. */
 const FEW_ROWS = 5;
 
-/** So many codes, be they alike or not, that a first row without a digit is no chance. */
+/** With this many rows a difference in kind in all columns is no chance. */
 const MANY_ROWS = 20;
 
 /** What tables write where a value is missing: in a row of data. */

@@ -145,7 +145,10 @@ function areRowNumbers({ count, ids, neighbors }: GraphSide): boolean {
   return (first === 0 || first === 1) && Number(ids.at(count - 1)) === first + count - 1;
 }
 
-function headerWords({ header, headerGuessed }: ReadGuess): string {
+function headerWords({ header, headerGuessed, unsureRow }: ReadGuess): string {
+  if (unsureRow) {
+    return `no header, but the first row (${shown(unsureRow.slice(0, 5).join(', '))}) differs from the others: --header if it is one`;
+  }
   if (!headerGuessed) return header ? 'with header' : 'no header';
   return header ? 'first row taken as header, --no-header if not' : 'no header, --header if there is one';
 }
